@@ -1,11 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The Debian packages, by CPack: `deploy/package.sh`, or cpack -G DEB in a build folder whose programs are built. Each is one
 # component of the installation: `ringside` has the programs, `libringside0` the library, `libringside-messages0` what it loads
-# for `--coordination messages`, `libringside-dev` what a solver is compiled with. Their maintainer scripts, changelog and copyright file are in deploy/debian.
+# for `--coordination messages`, `libringside-dev` what a solver is compiled with, `python3-ringside` the Python package. Their
+# maintainer scripts, changelog and copyright file are in deploy/debian.
 set(RINGSIDE_PACKAGE_MAINTAINER "The Ringside developers <ringside@ringside.example>" CACHE STRING
   "The maintainer named in the package (a site that builds its own package names itself)")
 set(debian "${PROJECT_SOURCE_DIR}/deploy/debian")
 set(made "${PROJECT_BINARY_DIR}/debian")
+
+# `python3-ringside` is for Debian's own Python, so it is made only if the module was built for that one, and only below the
+# folder where it looks for packages.
+set(components programs library messages development)
+set(packages programs:ringside library:libringside0 messages:libringside-messages0 development:libringside-dev)
+if(RINGSIDE_BUILD_PYTHON AND RINGSIDE_PYTHON_EXECUTABLE MATCHES "^/usr/bin/python3"
+   AND RINGSIDE_PYTHON_INSTALL_DIR STREQUAL "lib/python3/dist-packages")
+  list(APPEND components python)
+  list(APPEND packages python:python3-ringside)
+endif()
 
 # The license text is that of LICENSE, indented as the format of copyright files requires.
 file(READ "${PROJECT_SOURCE_DIR}/LICENSE" license)
@@ -23,7 +34,7 @@ add_custom_command(OUTPUT "${made}/changelog.gz"
   DEPENDS "${made}/changelog" WORKING_DIRECTORY "${made}" VERBATIM)
 add_custom_target(debian_changelog ALL DEPENDS "${made}/changelog.gz")
 add_dependencies(installed debian_changelog)
-foreach(package programs:ringside library:libringside0 messages:libringside-messages0 development:libringside-dev)
+foreach(package ${packages})
   string(REGEX MATCH "(.*):(.*)" package "${package}")
   install(FILES "${made}/copyright" "${made}/changelog.gz" DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/${CMAKE_MATCH_2}"
     COMPONENT ${CMAKE_MATCH_1})
@@ -44,8 +55,7 @@ set(CPACK_PRE_BUILD_SCRIPTS "${PROJECT_SOURCE_DIR}/cmake/package_permissions.cma
 set(CPACK_PROJECT_CONFIG_FILE "${PROJECT_SOURCE_DIR}/cmake/package_depends.cmake")
 set(CPACK_RINGSIDE_BUILD "${PROJECT_BINARY_DIR}")
 
-# A package of Python's module would be a fifth component: its name here, and its variables below.
-set(CPACK_COMPONENTS_ALL programs library messages development)
+set(CPACK_COMPONENTS_ALL ${components})
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_MAINTAINER "${RINGSIDE_PACKAGE_MAINTAINER}")
@@ -103,7 +113,22 @@ set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libringside0 (= ${PROJECT_VERSION}
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_RECOMMENDS ringside)
 set(CPACK_DEBIAN_DEVELOPMENT_DESCRIPTION
 "publish the steps of a solver to Ringside (development files)
-The headers for C (ringside.h) and C++20 (ringside.hpp), the source of the
-Fortran module, and the files for CMake (find_package(Ringside)) and
-pkg-config (ringside.pc).")
+The headers for C (ringside.h) and C++20 (ringside.hpp), the adapters for
+solvers of Eigen and Ginkgo, the source of the Fortran module, and the files
+for CMake (find_package(Ringside)) and pkg-config (ringside.pc).")
+
+# cmake/package_depends.cmake adds the dependencies on Python, NumPy and libraries.
+set(CPACK_RINGSIDE_PYTHON_VERSION "${RINGSIDE_PYTHON_VERSION}")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_NAME python3-ringside)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION python)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "libringside0 (= ${PROJECT_VERSION})")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_RECOMMENDS ringside)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_SUGGESTS "python3-scipy, python3-petsc4py, python3-pandas")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_CONTROL_EXTRA "${debian}/python3-ringside/postinst" "${debian}/python3-ringside/prerm")
+set(CPACK_DEBIAN_PYTHON_DESCRIPTION
+"publish the steps of a solver to Ringside, and read them (Python)
+A solver in Python publishes NumPy arrays in shared memory step by step; an
+analyzer (package ringside) keeps the last steps in a crash-safe ring, from
+which the solver resumes. A reader gets the kept steps as NumPy arrays in
+place. There are solvers and callbacks for SciPy, and monitors for PETSc.")
 include(CPack)

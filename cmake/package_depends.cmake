@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# cpack reads this before it makes the packages: what the libraries depend on, by dpkg-shlibdeps. If CPack calls that itself, it
-# also adds maintainer scripts that call ldconfig, in place of the trigger that the packages have.
+# cpack reads this before it makes the packages: what the libraries and python3-ringside depend on, by dpkg-shlibdeps. If CPack
+# calls that itself, it also adds maintainer scripts that call ldconfig, in place of the trigger that the packages have.
 
-# libraries_of(VARIABLE FILE) sets VARIABLE to the libraries that FILE needs, as Depends names them.
+# libraries_of(VARIABLE FILE [OPTION...]) sets VARIABLE to the libraries that FILE needs, as Depends names them.
 function(libraries_of variable file)
   set(folder "${CPACK_RINGSIDE_BUILD}/debian/shlibdeps")
   file(WRITE "${folder}/debian/control" "Source: ringside\n\nPackage: ringside\nArchitecture: any\n")
-  execute_process(COMMAND dpkg-shlibdeps -O -e "${file}"
+  execute_process(COMMAND dpkg-shlibdeps -O ${ARGN} -e "${file}"
     WORKING_DIRECTORY "${folder}" OUTPUT_VARIABLE depends ERROR_QUIET COMMAND_ERROR_IS_FATAL ANY)
   string(REGEX REPLACE "^shlibs:Depends=([^\n]*)\n.*" "\\1" depends "${depends}")
   set(${variable} "${depends}" PARENT_SCOPE)
@@ -15,3 +15,19 @@ endfunction()
 libraries_of(CPACK_DEBIAN_LIBRARY_PACKAGE_DEPENDS "${CPACK_RINGSIDE_BUILD}/lib/libringside.so.0")
 libraries_of(libraries "${CPACK_RINGSIDE_BUILD}/lib/libringside-messages.so.0")
 string(APPEND CPACK_DEBIAN_MESSAGES_PACKAGE_DEPENDS ", ${libraries}")
+
+if(CPACK_COMPONENTS_ALL MATCHES "python")
+  file(GLOB module "${CPACK_RINGSIDE_BUILD}/python/ringside/_core.*.so")
+  # The module needs libringside0 of its own version, which package.cmake says: shlibs would allow newer ones.
+  libraries_of(libraries "${module}" -xlibringside0 "-l${CPACK_RINGSIDE_BUILD}/lib"
+    "-L${CMAKE_CURRENT_LIST_DIR}/../deploy/debian/libringside0/shlibs")
+  # Python as dh_python3 bounds it: another minor version does not find the module. NumPy as dh_numpy3 does: pybind11 knows
+  # the structures of its arrays.
+  string(REGEX MATCH "^3\\.([0-9]+)" version "${CPACK_RINGSIDE_PYTHON_VERSION}")
+  math(EXPR next "${CMAKE_MATCH_1} + 1")
+  execute_process(COMMAND dpkg-query --show "--showformat=\${Provides}" python3-numpy
+    OUTPUT_VARIABLE provided COMMAND_ERROR_IS_FATAL ANY)
+  string(REGEX MATCH "python3-numpy[0-9]*-abi[0-9]+" abi "${provided}")
+  string(JOIN ", " CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "${CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS}" ${libraries}
+    "python3 (<< 3.${next})" "python3 (>= ${version}~)" "python3:any" "python3-numpy (>= 1:1.22)" ${abi})
+endif()

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Makes the Debian packages: builds programs and libraries as released (in build/release, so that nothing is compiled twice) and
-# packs what `cmake --install` would install. Prints only the path of the programs' package to standard output; libringside0,
-# libringside-messages0 and libringside-dev lie beside it. Exit status: 0 done, 1 failed, 2 usage, 3 the system lacks something.
+# Makes the Debian packages: builds programs, libraries and Python module as released (in build/release, so that nothing is
+# compiled twice) and packs what `cmake --install` would install. Prints only the path of the programs' package to standard
+# output; libringside0, libringside-messages0, libringside-dev and python3-ringside lie beside it. Exit status: 0 done, 1 failed,
+# 2 usage, 3 the system lacks something.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -34,11 +35,11 @@ done
 logs=$root/build/logs
 cd "$root"
 stage "packages" >&2
-install_packages "${packages_build[@]}" "${packages_package[@]}" >&2 || exit $?
+install_packages "${packages_build[@]}" "${packages_python[@]}" "${packages_package[@]}" >&2 || exit $?
 leave_root "$here/package.sh" --output "$output"
 
 stage "build" >&2
-quietly "$logs/package-configure.log" cmake --preset release
+quietly "$logs/package-configure.log" cmake --preset release -DRINGSIDE_BUILD_PYTHON=ON
 with_progress "$logs/package-build.log" cmake --build --preset release --parallel "$(build_jobs)" --target installed >&2
 
 stage "package" >&2
@@ -47,5 +48,5 @@ SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || 
 export SOURCE_DATE_EPOCH
 quietly "$logs/package.log" cpack -G DEB --config build/release/CPackConfig.cmake -B "$output"
 rm -rf "$output/_CPack_Packages"
-sed -n 's/^CPack: - package: \(.*\/libringside.*\) generated\.$/beside it: \1/p' "$logs/package.log" >&2
+sed -n 's/^CPack: - package: \(.*\/\(libringside\|python3-ringside\).*\) generated\.$/beside it: \1/p' "$logs/package.log" >&2
 sed -n 's/^CPack: - package: \(.*\/ringside_.*\) generated\.$/\1/p' "$logs/package.log"

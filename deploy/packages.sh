@@ -17,22 +17,26 @@ packages_build=(
 )
 
 # The ThreadSanitizer preset: clang, because its OpenMP run time can report to the sanitizer how threads synchronise. The
-# library's tests: a Fortran solver, and the comparison of its binary interface with the last one.
-packages_test=(clang-14 libclang-rt-14-dev libomp-14-dev gfortran abigail-tools)
+# library's tests: a Fortran solver, the comparison of its binary interface with the last one, and Eigen for its adapter.
+# (Ginkgo is not in Debian: a build that finds one also tests the adapter for it.)
+packages_test=(clang-14 libclang-rt-14-dev libomp-14-dev gfortran abigail-tools libeigen3-dev)
 
 # The libFuzzer preset.
 packages_fuzz=(clang-14 libclang-rt-14-dev libomp-14-dev)
 
-# The Python package, and what its tests use.
-packages_python=(python3-dev python3-numpy python3-scipy pybind11-dev)
+# The Python package.
+packages_python=(python3-dev python3-numpy pybind11-dev)
+
+# What the Python package's tests use.
+packages_python_test=(python3-scipy)
 
 # What package.sh adds: the tools that make a Debian package and its Depends.
 packages_package=(dpkg-dev binutils file)
 
-# What test.sh --all adds: the page in a real browser, Prometheus itself, libraries that the Python package works with, and
-# the programs that check the package, its manual pages and its completions.
+# What test.sh --all adds: the page in a real browser, Prometheus itself, libraries that the Python package works with, pip
+# for its wheel, and the programs that check the package, its manual pages and its completions.
 packages_all=(
-  chromium chromium-driver python3-selenium prometheus python3-pandas python3-petsc4py
+  chromium chromium-driver python3-selenium prometheus python3-pandas python3-petsc4py python3-pip
   "${packages_package[@]}" lintian fakeroot man-db groff shellcheck zsh fish
 )
 

@@ -142,9 +142,10 @@ tsan() {
 cd "$root"
 stage "packages"
 if [[ $quick == yes ]]; then
-  install_packages "${packages_build[@]}" "${packages_python[@]}" || exit $?
+  install_packages "${packages_build[@]}" "${packages_python[@]}" "${packages_python_test[@]}" || exit $?
 else
-  packages=("${packages_build[@]}" "${packages_python[@]}" "${packages_test[@]}" "${packages_fuzz[@]}")
+  packages=("${packages_build[@]}" "${packages_python[@]}" "${packages_python_test[@]}" "${packages_test[@]}"
+    "${packages_fuzz[@]}")
   if [[ $all == yes ]]; then packages+=("${packages_all[@]}"); fi
   install_packages "${packages[@]}" || exit $?
 fi
@@ -154,7 +155,8 @@ mkdir -p "$logs"
 check release "release: build and all tests" release
 if [[ $all == yes ]]; then
   check all "the page in a browser, Prometheus itself, Python, the packages, the library" \
-    have_run browser prometheus python manual debian_package lintian library_fortran library_abi
+    have_run browser prometheus python manual debian_package lintian library_fortran library_abi library_python library_petsc \
+    python_wheel
   check node "a virtual node: the package installed, its services, a power cut" begin_virtual_node
 fi
 if [[ $quick == no ]]; then

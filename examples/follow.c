@@ -37,11 +37,12 @@ int main(int argc, char** argv) {
   size_t bytes;
   if (ringside_reader_open(argv[1], NULL, &pool, &error)) return fail(&error);
   while ((status = ringside_reader_next(pool, at.commit_seq, patience_s, &at)) == RINGSIDE_OK) {
-    if (ringside_reader_hold(pool, at.commit_seq, &step)) continue;  // overwritten meanwhile: the next one
-    ringside_step_view(step, 0, &x, &bytes);                         // in place: no byte is copied
-    const double value = mean(x, bytes / sizeof(double));            // your analysis
-    if (ringside_step_release(step)) continue;                       // overwritten meanwhile: the value does not count
-    printf("%" PRIu64 " %.17g\n", at.iteration, value);              // your output
+    if ((status = ringside_reader_hold(pool, at.commit_seq, &step)) > 0) break;
+    if (status != RINGSIDE_OK) continue;                // overwritten meanwhile: the next one
+    ringside_step_view(step, 0, &x, &bytes);            // in place: no byte is copied
+    const double value = mean(x, bytes / sizeof(double));  // your analysis
+    if (ringside_step_release(step)) continue;          // overwritten meanwhile: the value does not count
+    printf("%" PRIu64 " %.17g\n", at.iteration, value);  // your output
   }
 
   if (status > 0) return fail(ringside_reader_error(pool));

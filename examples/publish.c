@@ -41,11 +41,11 @@ int main(int argc, char** argv) {
   const void* kept;
   if (!ringside_writer_kept(run, &k) && !ringside_writer_kept_variable(run, 0, &kept, NULL)) memcpy(x, kept, sizeof x);
   while (k < iterations && !ringside_writer_claim(run)) {  // your loop
-    heat_step();                                    // your solver
+    heat_step();                                          // your solver
     memcpy(ringside_writer_buffer(run, 0), x, sizeof x);
     ringside_writer_publish(run, ++k, NULL, 0);
   }
-  const ringside_status status = ringside_writer_detach(run, RINGSIDE_OUTCOME_FINISHED);
+  const ringside_status status = ringside_writer_detach(run, k == iterations ? RINGSIDE_OUTCOME_FINISHED : RINGSIDE_OUTCOME_STOPPED);
 
   if (status != RINGSIDE_OK) return fail(ringside_writer_error(run));
   ringside_writer_free(run);

@@ -23,6 +23,16 @@ ringside_status status_of_exception(LastError& last) noexcept {
   }
 }
 
+bool is_place_for(const ringside_error* error) noexcept {
+  if (error == nullptr) return true;
+  try {
+    check_size(error->size, kFirstSize<ringside_error>, "ringside_error");
+    return true;
+  } catch (...) {
+    return false;
+  }
+}
+
 void pass_on(const LastError& last, ringside_error* error) noexcept {
   if (error == nullptr) return;
   try {

@@ -45,7 +45,7 @@ class Refusal : public Error {
   std::uint32_t reason_;
 };
 
-/// Copies the error to the caller's, which may be null. A wrong size of it is ignored: the status alone reports it.
+/// Copies the error to the caller's, which may be null, and else is a place for it.
 void pass_on(const LastError& last, ringside_error* error) noexcept;
 
 /// Makes the exception that is being handled the last error, and returns its status.
@@ -61,6 +61,9 @@ ringside_status guarded(LastError& error, const Call& call) noexcept {
   }
 }
 
+/// False for an error whose size no version has: it cannot be told what went wrong, so nothing is done.
+bool is_place_for(const ringside_error* error) noexcept;
+
 /// The same for a function that has no handle yet: what call() leaves is passed on to `error`, which may be null.
 template <class Call>
 ringside_status guarded(ringside_error* error, const Call& call) noexcept {
@@ -75,7 +78,27 @@ const ringside_error* no_handle() noexcept;
 
 /// The size of a struct in the first version that has it: no caller has a smaller one. A struct that grows keeps it.
 template <class Struct>
-inline constexpr std::size_t kFirstSize = sizeof(Struct);
+inline constexpr std::size_t kFirstSize = 0;
+template <>
+inline constexpr std::size_t kFirstSize<ringside_error> = 1024;
+template <>
+inline constexpr std::size_t kFirstSize<ringside_variable> = 96;
+template <>
+inline constexpr std::size_t kFirstSize<ringside_scalar> = 24;
+template <>
+inline constexpr std::size_t kFirstSize<ringside_writer_options> = 120;
+template <>
+inline constexpr std::size_t kFirstSize<ringside_counts> = 32;
+template <>
+inline constexpr std::size_t kFirstSize<ringside_run> = 80;
+template <>
+inline constexpr std::size_t kFirstSize<ringside_reader_options> = 24;
+template <>
+inline constexpr std::size_t kFirstSize<ringside_step_info> = 48;
+template <>
+inline constexpr std::size_t kFirstSize<ringside_result> = 40;
+template <>
+inline constexpr std::size_t kFirstSize<ringside_record> = 200;
 
 /// No version of a struct is larger.
 inline constexpr std::uint32_t kMostStructBytes = 4096;

@@ -2,11 +2,10 @@
 // The reading half of the C interface: a RingReader and its held steps behind handles.
 #include "library/reader.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,12 +28,14 @@ using library::guarded;
 using library::LastError;
 using library::Listed;
 using library::Refusal;
+using library::RunState;
 using library::usable;
 using library::usable_call;
 
 struct ringside_step {
   ringside_reader* reader = nullptr;
   HeldStep held;
+  ringside_step_info info{};
 };
 
 namespace {
@@ -89,27 +90,33 @@ ringside_status status_of(ringside_step& step, HeldStatus status) {
                      step.reader->reader.path().string(), step.held.header().iteration);
 }
 
-/// Why there is no reader: a missing file and one that is no pool are different reasons.
-Refusal refusal_of(const char* pool, const Error& error) {
-  return {access(pool, F_OK) == 0 ? RINGSIDE_REASON_NO_POOL : RINGSIDE_REASON_NO_FILE, error};
+Error left_alone(const ringside_reader& reader) {
+  return peer_error(
+      "{}: no process has owned it for {} s, and its journal does not say that the run has ended; expected an "
+      "analyzer, "
+      "or RINGSIDE_FOLLOW_POOL to wait for one",
+      reader.reader.path().string(), library::RunEnd::kOwnerless.count());
 }
 
 /// Waits for a pool that does not exist yet, if the caller wants that.
 RingReader opened(const char* pool, const ringside_reader_options& options) {
+  using std::chrono::milliseconds;
   using std::chrono::steady_clock;
-  constexpr std::chrono::milliseconds kBetweenLooks{5};
+  constexpr milliseconds kBetweenLooks{5};
   constexpr double kLongestS = 1e9;  // 31 years: no limit
   const std::chrono::duration<double> patience(std::min(options.wait_s, kLongestS));
   const auto give_up = steady_clock::now() + std::chrono::duration_cast<std::chrono::nanoseconds>(patience);
   const StopFlag stop(options.stop);
+  const std::filesystem::path path = std::filesystem::absolute(pool);  // the process may change its folder
   while (true) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(give_up - steady_clock::now());
+    const auto left = std::chrono::duration_cast<milliseconds>(give_up - steady_clock::now());
     try {
-      return RingReader::open(pool, std::max(left, RingReader::kPatience));
+      return RingReader::open(path, std::max(left, RingReader::kPatience), stop);
+    } catch (const MissingPoolError& error) {
+      if (left <= milliseconds(0)) throw Refusal(RINGSIDE_REASON_NO_FILE, error);
     } catch (const Error& error) {
       if (error.code() != ExitCode::kUsage) throw;
-      const Refusal refusal = refusal_of(pool, error);
-      if (refusal.reason() != RINGSIDE_REASON_NO_FILE || left <= std::chrono::milliseconds(0)) throw refusal;
+      throw Refusal(RINGSIDE_REASON_NO_POOL, error);
     }
     if (stop.is_set()) throw Error(ExitCode::kInterrupted, "interrupted: `stop` is set");
     std::this_thread::sleep_for(kBetweenLooks);
@@ -124,9 +131,15 @@ void library::usable(const ringside_reader& reader) {
 }
 
 ringside_status library::gone(ringside_reader& reader, std::uint64_t commit_seq) {
-  if (reader.reader.recover().kept.empty()) return RINGSIDE_END;
+  const std::vector<KeptSlot> kept = reader.reader.recover().kept;
+  if (kept.empty() || kept.back().header.commit_seq < commit_seq) return RINGSIDE_ABSENT;
   return reader.error.set(RINGSIDE_OVERWRITTEN,
                           formatted("{}: commit {} is not kept", reader.reader.path().string(), commit_seq));
+}
+
+void library::check_named(std::uint64_t commit_seq) {
+  if (commit_seq != RINGSIDE_NEWEST) return;
+  throw usage_error("found RINGSIDE_NEWEST, expected the commit_seq of a step, or ringside_reader_hold");
 }
 
 ringside_reader::ringside_reader(RingReader opened, const ringside_reader_options& options)
@@ -138,6 +151,7 @@ ringside_reader::ringside_reader(RingReader opened, const ringside_reader_option
 
 ringside_status ringside_reader_open(const char* pool, const ringside_reader_options* options, ringside_reader** out,
                                      ringside_error* error) {
+  if (!library::is_place_for(error)) return RINGSIDE_USAGE;
   return guarded(error, [&]() -> ringside_status {
     if (out == nullptr) throw usage_error("ringside_reader_open: `out` is NULL; expected the place of a handle");
     *out = nullptr;
@@ -184,7 +198,7 @@ ringside_status ringside_reader_runs(ringside_reader* reader, ringside_run* out,
       ringside_run& made = runs.emplace_back();
       std::memcpy(made.run_id, &run.run_id, sizeof(made.run_id));
       std::memcpy(made.problem_id, &run.problem_id, sizeof(made.problem_id));
-      made.started_realtime_ns = run.started_realtime_ns;
+      made.started_unix_ns = run.started_realtime_ns;
       made.work = run.nonzeros;
     }
     for (std::size_t r = 0; r < runs.size(); ++r) {
@@ -219,10 +233,11 @@ ringside_status ringside_reader_next(ringside_reader* reader, uint64_t after, do
     constexpr std::chrono::milliseconds kSlice{100};  // between two looks for the run's end
     const std::chrono::duration<double> limit(timeout_s < 0 ? kLongestS : std::min(timeout_s, kLongestS));
     const auto give_up = steady_clock::now() + std::chrono::duration_cast<std::chrono::nanoseconds>(limit);
-    bool ended = false;
+    RunState state = RunState::kGoesOn;
     while (true) {
       const auto now = steady_clock::now();
-      const auto wait = ended ? std::chrono::nanoseconds(0) : std::min<std::chrono::nanoseconds>(give_up - now, kSlice);
+      const auto wait = state != RunState::kGoesOn ? std::chrono::nanoseconds(0)
+                                                   : std::min<std::chrono::nanoseconds>(give_up - now, kSlice);
       if (const std::optional<KeptSlot> kept = reader->reader.next(after, wait, reader->stop)) {
         const std::optional<ringside_step_info> info = info_of(reader->reader.ring(), kept->slot, kept->header);
         if (!info) continue;  // overwritten meanwhile
@@ -231,10 +246,12 @@ ringside_status ringside_reader_next(ringside_reader* reader, uint64_t after, do
         return RINGSIDE_OK;
       }
       usable(*reader);
-      if (ended) return RINGSIDE_END;  // no step came between the last look for one and the end
+      // No step came between the last look for one and the look at the run.
+      if (state == RunState::kEnded) return RINGSIDE_END;
+      if (state == RunState::kLeft) throw left_alone(*reader);
       if (reader->stop.is_set()) return reader->error.set(RINGSIDE_INTERRUPTED, "interrupted: `stop` is set");
-      ended = !reader->follows_pool && reader->run_end.has_come(steady_clock::now());
-      if (!ended && steady_clock::now() >= give_up) return RINGSIDE_TIMEOUT;
+      if (!reader->follows_pool) state = reader->run_end.state(steady_clock::now());
+      if (state == RunState::kGoesOn && steady_clock::now() >= give_up) return RINGSIDE_TIMEOUT;
     }
   });
 }
@@ -260,6 +277,9 @@ ringside_status ringside_reader_hold(ringside_reader* reader, uint64_t commit_se
             "expected a local file system, or a copy of the step",
             pool);
     }
+    const auto info = info_of(reader->reader.ring(), step->held.slot(), step->held.header());
+    if (!info) return status_of(*step, step->held.check());
+    step->info = *info;
     ++reader->steps;
     *out = step.release();
     return RINGSIDE_OK;
@@ -268,8 +288,7 @@ ringside_status ringside_reader_hold(ringside_reader* reader, uint64_t commit_se
 
 ringside_status ringside_step_describe(ringside_step* step, ringside_step_info* out) {
   return usable_call(reader_of(step), [&]() -> ringside_status {
-    const auto info = info_of(step->reader->reader.ring(), step->held.slot(), step->held.header());
-    if (info) library::give(*info, out, "ringside_step_info");
+    library::give(step->info, out, "ringside_step_info");
     return status_of(*step, step->held.check());
   });
 }
@@ -312,6 +331,7 @@ ringside_status ringside_step_release(ringside_step* step) {
 ringside_status ringside_reader_copy(ringside_reader* reader, uint64_t commit_seq, uint32_t variable, void* to,
                                      size_t bytes) {
   return usable_call(reader, [&]() -> ringside_status {
+    library::check_named(commit_seq);
     check_variable(*reader, variable);
     const VariablePlace& place = schema_of(*reader).place(variable);
     if (to == nullptr || bytes < place.bytes) {

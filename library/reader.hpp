@@ -70,7 +70,10 @@ ringside_status usable_call(ringside_reader* reader, const Call& call) noexcept 
   });
 }
 
-/// RINGSIDE_END if the pool has no step, else RINGSIDE_OVERWRITTEN and a line.
+/// Why there is no step of that commit: RINGSIDE_ABSENT if there was none yet, else RINGSIDE_OVERWRITTEN and a line.
 ringside_status gone(ringside_reader& reader, std::uint64_t commit_seq);
+
+/// Throws Error (exit code 2) for RINGSIDE_NEWEST: the caller would not learn which step it was.
+void check_named(std::uint64_t commit_seq);
 
 }  // namespace ringside::library

@@ -38,6 +38,15 @@ bool find(ringside_reader& reader, std::uint64_t from) {
   return false;
 }
 
+/// The outcome that the solver gave, in the words of the journal; 0 if it did not end its run itself.
+std::uint32_t outcome_of(const PlainRecord& record) {
+  if (record.how != "detached") return 0;
+  if (record.outcome == "finished") return RINGSIDE_OUTCOME_FINISHED;
+  if (record.outcome == "interrupted") return RINGSIDE_OUTCOME_STOPPED;
+  if (record.outcome == "diverged") return RINGSIDE_OUTCOME_DIVERGED;
+  return record.outcome == "failed" ? RINGSIDE_OUTCOME_FAILED : 0;
+}
+
 ringside_record given(const PlainRecord& record) {
   ringside_record made{};
   made.kind = static_cast<std::uint32_t>(record.kind);
@@ -61,6 +70,7 @@ ringside_record given(const PlainRecord& record) {
   made.rebuilt = step.rebuilt ? 1 : 0;
   made.broke_lease = step.broke_lease ? 1 : 0;
   made.exit_code = record.exit_code;
+  made.outcome = outcome_of(record);
   made.solver = record.solver.c_str();
   made.problem = record.problem.c_str();
   made.parameters = record.parameters.c_str();

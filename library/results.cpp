@@ -50,8 +50,9 @@ void describe_results(ringside_reader& reader, const std::vector<std::uint64_t>&
   }
 }
 
-/// Fills reader.results. RINGSIDE_OK, or why there are none.
+/// Fills reader.results if it returns RINGSIDE_OK or RINGSIDE_PENDING.
 ringside_status read_results(ringside_reader& reader, std::uint64_t commit_seq) {
+  library::check_named(commit_seq);
   const RingView& ring = reader.reader.ring();
   const std::optional<KeptSlot> found = reader.reader.find(commit_seq);
   if (!found) return library::gone(reader, commit_seq);
@@ -64,9 +65,11 @@ ringside_status read_results(ringside_reader& reader, std::uint64_t commit_seq) 
     throw damage_error("{}: the results of iteration {} are damaged", reader.reader.path().string(),
                        kept.header.iteration);
   }
+  const bool is_recorded = state == ResultsState::kRecorded;
   std::optional<std::uint64_t> hash;
-  if (state == ResultsState::kRecorded) hash = recorded.catalogue_hash;
-  const bool known = reader.catalogue && reader.catalogue_run == kept.header.run_id && reader.catalogue_hash == hash;
+  if (is_recorded) hash = recorded.catalogue_hash;
+  const bool known =
+      hash && reader.catalogue && reader.catalogue_run == kept.header.run_id && reader.catalogue_hash == hash;
   if (!known) {
     reader.catalogue = catalogue_of(ring, kept.header.run_id, hash);
     reader.catalogue_run = kept.header.run_id;
@@ -74,7 +77,7 @@ ringside_status read_results(ringside_reader& reader, std::uint64_t commit_seq) 
   }
   if (!reader.catalogue) return RINGSIDE_ABSENT;  // the run's description is no longer in the run table
   describe_results(reader, recorded.words, *step);
-  return RINGSIDE_OK;
+  return is_recorded ? RINGSIDE_OK : RINGSIDE_PENDING;
 }
 
 }  // namespace
@@ -83,7 +86,8 @@ ringside_status ringside_reader_results(ringside_reader* reader, uint64_t commit
                                         size_t* count) {
   return usable_call(reader, [&]() -> ringside_status {
     const ringside_status status = read_results(*reader, commit_seq);
-    if (status == RINGSIDE_OK) library::give_all(reader->results, out, room, count, "ringside_result", Listed::kFirst);
+    if (status != RINGSIDE_OK && status != RINGSIDE_PENDING) return status;
+    library::give_all(reader->results, out, room, count, "ringside_result", Listed::kFirst);
     return status;
   });
 }
@@ -93,9 +97,10 @@ ringside_status ringside_reader_find_result(ringside_reader* reader, uint64_t co
   return usable_call(reader, [&]() -> ringside_status {
     if (name == nullptr) throw usage_error("ringside_reader_find_result: the name is NULL; expected a text");
     const ringside_status status = read_results(*reader, commit_seq);
-    if (status != RINGSIDE_OK) return status;
+    if (status != RINGSIDE_OK && status != RINGSIDE_PENDING) return status;
     for (const ringside_result& result : reader->results) {
-      if (std::strcmp(result.name, name) != 0 || result.values == nullptr) continue;
+      if (std::strcmp(result.name, name) != 0) continue;
+      if (result.values == nullptr) return status == RINGSIDE_PENDING ? RINGSIDE_PENDING : RINGSIDE_ABSENT;
       library::give(result, out, "ringside_result");
       return RINGSIDE_OK;
     }

@@ -25,15 +25,21 @@
  * one handle. [any]: every thread may call it at any time. Different handles are independent. Any thread may write to
  * claimed buffers and read through views.
  *
+ * The library is not safe against pthread_cancel. `stop` is an int that may be a volatile sig_atomic_t.
+ *
  * Fork. A handle belongs to the process that made it. In a child, calls return RINGSIDE_USAGE; freeing the handle there
  * leaves the parent's alone.
  *
  * Structs begin with their size, which the caller sets to sizeof. Fields are added at the end only. A zeroed field
  * means its default. All elements of an array have the same size, which is its stride. A function that lists fills up
  * to `room` elements of the caller's array, whose first element has its size, and sets *count to how many there are;
- * `out` may be NULL if room is 0.
+ * `out` may be NULL if room is 0. Outputs are written only where the status says that there is something.
  *
- * Memory. Pointers that the caller passes are read during the call only, except for ringside_writer_options.stop. What
+ * Later versions add functions, fields and constants. A program must be prepared for a status (greater than 0: a
+ * failure; less than 0: another outcome), a reason, a kind of record and a type of result that it does not know, and
+ * skip what it does not need. No program and library of different versions differ in what a known number means.
+ *
+ * Memory. Pointers that the caller passes are read during the call only, except for `stop` of the options. What
  * the library returns stays the library's, as long as each function says.
  */
 #ifndef RINGSIDE_H
@@ -41,6 +47,10 @@
 
 #include <stddef.h>
 #include <stdint.h>
+
+#if UINTPTR_MAX < 0xffffffffffffffffu
+#error "libringside is for 64-bit machines"
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -67,10 +77,11 @@ enum {
   RINGSIDE_DAMAGED = 5,   /* data failed verification */
   RINGSIDE_INTERRUPTED = 130, /* `stop` is set */
   RINGSIDE_TIMEOUT = -1,      /* nothing came within the time given */
-  RINGSIDE_END = -2,          /* there is no more, or none */
-  RINGSIDE_OVERWRITTEN = -3,  /* the slot has taken another step: bytes read since the last check may be of that one */
+  RINGSIDE_END = -2,          /* the run has ended, or there is no further record */
+  RINGSIDE_OVERWRITTEN = -3,  /* the step is gone; of a held one, bytes read since the last check may be of another */
   RINGSIDE_FULL = -4,         /* no buffer is free now */
-  RINGSIDE_ABSENT = -5        /* the value is not there */
+  RINGSIDE_ABSENT = -5,       /* it is not there */
+  RINGSIDE_PENDING = -6       /* the analyzer has not recorded it yet: ask again */
 };
 
 /* What RINGSIDE_USAGE is about. */
@@ -192,13 +203,14 @@ enum {
   RINGSIDE_COORDINATION_MESSAGES = 2 /* ZeroMQ; needs the library libringside-messages beside this one */
 };
 
-/* A field that is 0 or NULL takes its value from the environment that `ringside run -- PROGRAM` sets, or is a default. */
+/* A field that is 0 or NULL takes its value from the environment that `ringside run -- PROGRAM` sets, or is a default.
+ */
 typedef struct ringside_writer_options {
   uint32_t size;
-  uint32_t buffers;          /* RINGSIDE_BUFFERS, or 2; 2 to 64 */
-  const char* socket;        /* RINGSIDE_SOCKET, or the service's; a path */
-  double peer_timeout_s;     /* RINGSIDE_PEER_TIMEOUT, or 30 */
-  uint32_t pool_use;         /* RINGSIDE_POOL_USE, or RINGSIDE_POOL_FRESH */
+  uint32_t buffers;      /* RINGSIDE_BUFFERS, or 2; 2 to 64 */
+  const char* socket;    /* RINGSIDE_SOCKET, or the service's; a path */
+  double peer_timeout_s; /* RINGSIDE_PEER_TIMEOUT, or 30; seconds, 0.001 to 1e6: how long the analyzer may be away */
+  uint32_t pool_use;     /* RINGSIDE_POOL_USE, or RINGSIDE_POOL_FRESH */
   uint32_t on_analyzer_loss; /* RINGSIDE_ON_ANALYZER_LOSS, or RINGSIDE_LOSS_WAIT */
   const char* solver;        /* its name, at most 23 bytes; NULL: the program's file name */
   const char* problem;       /* what is solved, at most 399 bytes */
@@ -211,44 +223,49 @@ typedef struct ringside_writer_options {
   uint32_t shares_core;      /* not 0: the analyzer runs on the solver's core, so no wait spins */
   const int32_t* lent_cores; /* these cores are lent to the analyzer while a claim waits; NULL: none */
   size_t lent_core_count;
-  const unsigned char* problem_id; /* 16 bytes that stand for solver, parameters and problem_bytes; NULL: their hash */
+  const unsigned char* problem_id; /* 16 bytes in place of the hash of solver, problem, parameters, problem_bytes */
 } ringside_writer_options;
 
 /*
  * Attaches to the analyzer and waits until it accepts. A step of the run has these variables and scalars.
  * options: NULL for all defaults. error: NULL if the line is not wanted. *out is NULL unless RINGSIDE_OK is returned.
  * RINGSIDE_USAGE: an argument, or the analyzer refuses (its own line); RINGSIDE_PEER_LOST: there is no analyzer;
- * RINGSIDE_INTERRUPTED. Two runs are of one problem if solver, parameters, problem_bytes and variables are equal.
- * [any]
+ * RINGSIDE_INTERRUPTED. Two runs are of one problem if solver, problem, parameters, problem_bytes and variables are
+ * equal: only such a run is resumed. Waits up to peer_timeout_s for an analyzer, and up to 20 times that for its
+ * answer, which comes when its disk is ready. [any]
  */
 RINGSIDE_API ringside_status ringside_writer_attach(const ringside_writer_options* options,
                                                     const ringside_variable* variables, size_t variable_count,
                                                     const ringside_scalar* scalars, size_t scalar_count,
                                                     ringside_writer** out, ringside_error* error);
 
-/* The iteration of the step that the run goes on from, or RINGSIDE_END if it begins anew. [handle] */
+/* The iteration of the step that the run goes on from, or RINGSIDE_ABSENT if it begins anew, and after the first
+ * publish. [handle] */
 RINGSIDE_API ringside_status ringside_writer_kept(ringside_writer* writer, uint64_t* iteration);
 
 /* That step's variable: its bytes, in the order and shape declared. Valid until the first publish. data and bytes may
- * be NULL. RINGSIDE_END: none. [handle] */
+ * be NULL. RINGSIDE_ABSENT: none. [handle] */
 RINGSIDE_API ringside_status ringside_writer_kept_variable(ringside_writer* writer, uint32_t variable,
                                                            const void** data, size_t* bytes);
 
-/* That step's scalar. RINGSIDE_ABSENT: the run that kept it did not declare it. RINGSIDE_END: no step. [handle] */
+/* That step's scalar. RINGSIDE_ABSENT: no step, or the run that kept it did not declare it. [handle] */
 RINGSIDE_API ringside_status ringside_writer_kept_scalar(ringside_writer* writer, uint32_t scalar,
                                                          ringside_value* value);
 
 /*
- * Claims the buffer of the next step, waiting while the analyzer copies from it. RINGSIDE_PEER_LOST: the analyzer is
- * gone, and no other came; RINGSIDE_INTERRUPTED: `stop` is set, also without a wait; another failure is the analyzer's
- * own. With RINGSIDE_LOSS_CONTINUE, while no analyzer is there, the step goes to memory of the library's own and is
- * dropped; with RINGSIDE_LOSS_SKIP there is no buffer, and RINGSIDE_FULL is returned. Until the publish, the library
- * allocates nothing, takes no lock and logs nothing. [handle]
+ * Claims the buffer of the next step, waiting while the analyzer copies from it. A second claim without a publish
+ * claims the same step. RINGSIDE_PEER_LOST: the analyzer is gone or stands still, and no other came within
+ * peer_timeout_s; RINGSIDE_INTERRUPTED: `stop` is set, also without a wait; another failure is the analyzer's own. With
+ * RINGSIDE_LOSS_CONTINUE, while no analyzer is there, the step goes to memory of the library's own (allocated once, as
+ * much as the buffers have) and is dropped, which counts as skipped; with RINGSIDE_LOSS_SKIP the status is
+ * RINGSIDE_FULL. Between the return of a claim and the return of its publish, the library allocates nothing and logs
+ * nothing, and with RINGSIDE_COORDINATION_LOCKS it takes no lock. [handle]
  */
 RINGSIDE_API ringside_status ringside_writer_claim(ringside_writer* writer);
 
-/* The same without waiting: RINGSIDE_FULL if no buffer is free. A solver that goes on without the step calls
- * ringside_writer_skip. [handle] */
+/* The same without waiting for a buffer: RINGSIDE_FULL if none is free, or with RINGSIDE_LOSS_CONTINUE if no analyzer
+ * is there. It waits only where the analyzer is lost and another one is to be waited for. A solver that goes on without
+ * the step calls ringside_writer_skip. [handle] */
 RINGSIDE_API ringside_status ringside_writer_try_claim(ringside_writer* writer);
 
 /* The same as ringside_writer_claim for the last step of a run that was stopped: does not look at `stop`. [handle] */
@@ -268,8 +285,8 @@ RINGSIDE_API const void* ringside_writer_previous(ringside_writer* writer, uint3
 /*
  * Publishes the claimed step. scalars: in the order declared; those behind scalar_count are 0. iteration: at least 1,
  * and greater than the one before. The time that the step took to make is the time since the publish before it, without
- * the wait in the claim. RINGSIDE_USAGE: no step is claimed, the iteration is not greater, or there are too many
- * scalars. [handle]
+ * the waits in claims; it includes steps that were skipped. RINGSIDE_USAGE, and the step stays claimed: no step is
+ * claimed, the iteration is not greater, or there are too many scalars. [handle]
  */
 RINGSIDE_API ringside_status ringside_writer_publish(ringside_writer* writer, uint64_t iteration,
                                                      const ringside_value* scalars, size_t scalar_count);
@@ -286,7 +303,8 @@ RINGSIDE_API ringside_status ringside_writer_put(ringside_writer* writer, uint64
 
 /* Ends the run; outcome: RINGSIDE_OUTCOME_FINISHED ... A step that is claimed and not published is dropped. Nothing can
  * be claimed afterwards. A detach that failed may be tried again. Returns when every published step is committed (and
- * on the medium, if the analyzer was asked for that). A failure says what was not. [handle] */
+ * on the medium, if the analyzer was asked for that); `stop` does not end this wait, which may last 20 times
+ * peer_timeout_s where a disk stands still. A failure says what was not committed. [handle] */
 RINGSIDE_API ringside_status ringside_writer_detach(ringside_writer* writer, uint32_t outcome);
 
 typedef struct ringside_counts {
@@ -306,7 +324,7 @@ typedef struct ringside_run {
   uint32_t reserved;
   unsigned char run_id[16];
   unsigned char problem_id[16];
-  int64_t started_realtime_ns; /* since 1970-01-01 UTC */
+  int64_t started_unix_ns; /* since 1970-01-01 UTC */
   uint64_t work;
   const char* solver;
   const char* problem;
@@ -320,11 +338,6 @@ RINGSIDE_API ringside_status ringside_writer_run(ringside_writer* writer, ringsi
 /* What the analyzer has to say to the user about the attachment; "" in most cases. Valid until the writer is freed.
  * [any] */
 RINGSIDE_API const char* ringside_writer_note(const ringside_writer* writer);
-
-/* The loan of the analyzer's cores, in shared memory: *cores are the words of docs/elastic.md, *published the counter
- * that they are compared with. For a team of threads that uses these cores while the analyzer waits for a step.
- * RINGSIDE_ABSENT: lent_cores is NULL. Valid until the writer is freed. [handle] */
-RINGSIDE_API ringside_status ringside_writer_loan(ringside_writer* writer, void** cores, const void** published);
 
 /* The last failure of this handle; its status is RINGSIDE_OK and its line "" if there was none. Valid until the next
  * failure. [handle] */
@@ -340,15 +353,15 @@ typedef struct ringside_step ringside_step;
 
 /* follow: what ringside_reader_next waits for. */
 enum {
-  RINGSIDE_FOLLOW_RUN = 1, /* the steps of the run that is in progress: returns RINGSIDE_END when it has ended */
-  RINGSIDE_FOLLOW_POOL = 2 /* the steps of every run that is still to come */
+  RINGSIDE_FOLLOW_RUN = 1, /* steps until the run that is in progress, or was the last one, has ended: RINGSIDE_END */
+  RINGSIDE_FOLLOW_POOL = 2 /* steps of this and of every later run: never RINGSIDE_END */
 };
 
 /* A field that is 0 or NULL is a default. */
 typedef struct ringside_reader_options {
   uint32_t size;
   uint32_t follow;          /* RINGSIDE_FOLLOW_RUN */
-  double wait_s;            /* for a pool that does not exist, or is being made; 0: 2 s for the latter only */
+  double wait_s;            /* how long to wait for a pool that does not exist; 0: not at all */
   const volatile int* stop; /* not 0: a wait ends. May be set by a signal handler. Read until the handle is freed */
 } ringside_reader_options;
 
@@ -357,7 +370,7 @@ typedef struct ringside_step_info {
   uint32_t size;
   uint32_t slot;
   uint64_t commit_seq;
-  uint64_t step;      /* of its attachment, from 0 */
+  uint64_t step; /* of its attachment, from 0 */
   uint64_t iteration;
   unsigned char run_id[16];
 } ringside_step_info;
@@ -367,12 +380,13 @@ typedef struct ringside_result {
   uint32_t type;    /* RINGSIDE_VALUE_... */
   const char* name; /* "x.l2", "solver.rho" */
   const char* unit;
-  uint64_t count;   /* of values; of an i128, each has two ringside_value */
+  uint64_t count;               /* of values; of an i128, each has two ringside_value */
   const ringside_value* values; /* NULL: absent, for instance the change of a run's first step */
 } ringside_result;
 
 /* Opens the pool at `pool`, without owning it. options: NULL for all defaults. error: NULL if the line is not wanted.
- * RINGSIDE_USAGE: there is none, or it is no pool; RINGSIDE_SYSTEM: it may not be read; RINGSIDE_DAMAGED. [any] */
+ * RINGSIDE_USAGE: there is none, or it is no pool; RINGSIDE_SYSTEM: it may not be read, or is still being made after 2
+ * s (or wait_s); RINGSIDE_DAMAGED; RINGSIDE_INTERRUPTED: `stop` is set. [any] */
 RINGSIDE_API ringside_status ringside_reader_open(const char* pool, const ringside_reader_options* options,
                                                   ringside_reader** out, ringside_error* error);
 
@@ -396,18 +410,21 @@ RINGSIDE_API ringside_status ringside_reader_steps(ringside_reader* reader, ring
 
 /*
  * The oldest kept step whose commit_seq is greater than `after`, waiting for one. timeout_s: 0 does not wait; less than
- * 0 waits without a limit. Steps between `after` and the returned one were overwritten. RINGSIDE_TIMEOUT;
- * RINGSIDE_INTERRUPTED: `stop` is set; RINGSIDE_END: the journal beside the pool says that the run has ended, or for 5
- * s no process of this machine has owned the pool, and there is no further step. With RINGSIDE_FOLLOW_POOL it never is.
- * [handle]
+ * 0 waits without a limit. Steps between `after` and the returned one were overwritten; they may be of several runs
+ * (run_id). RINGSIDE_TIMEOUT; RINGSIDE_INTERRUPTED: `stop` is set. With RINGSIDE_FOLLOW_RUN, once there is no further
+ * step: RINGSIDE_END if the journal beside the pool says that the last run has ended; RINGSIDE_PEER_LOST if it does
+ * not, and for 5 s no process of this machine has owned the pool. A reader that looks between two runs finds the end of
+ * the first. [handle]
  */
 RINGSIDE_API ringside_status ringside_reader_next(ringside_reader* reader, uint64_t after, double timeout_s,
                                                   ringside_step_info* out);
 
 /*
  * Holds a step: while it is held, the analyzer takes another slot, as long as there is one. Neither waits for the
- * other. commit_seq: of the step, or RINGSIDE_NEWEST. RINGSIDE_OVERWRITTEN: it is gone; RINGSIDE_END: the pool has no
- * step; RINGSIDE_SYSTEM: this file system has no locks for it (ringside_reader_copy needs none). [handle]
+ * other.
+ * commit_seq: of the step, or RINGSIDE_NEWEST. RINGSIDE_ABSENT: there is no such step yet; RINGSIDE_OVERWRITTEN: it is
+ * gone, or the analyzer is about to overwrite it (ringside_reader_copy may still succeed); RINGSIDE_SYSTEM: this file
+ * system has no locks for it (ringside_reader_copy needs none). [handle]
  */
 RINGSIDE_API ringside_status ringside_reader_hold(ringside_reader* reader, uint64_t commit_seq, ringside_step** out);
 
@@ -430,19 +447,21 @@ RINGSIDE_API ringside_status ringside_step_check(ringside_step* step);
 /* The last check, and the end of the hold; the step is freed whatever is returned. NULL is allowed. [handle] */
 RINGSIDE_API ringside_status ringside_step_release(ringside_step* step);
 
-/* Copies a variable, verified, without a hold. commit_seq: as ringside_reader_hold. bytes: the room at `to`, at least
- * the variable's bytes. [handle] */
+/* Copies a variable, verified, without a hold. commit_seq: of the step. bytes: the room at `to`, at least the
+ * variable's bytes, which are to be used only if RINGSIDE_OK is returned. RINGSIDE_ABSENT; RINGSIDE_OVERWRITTEN;
+ * RINGSIDE_DAMAGED. [handle] */
 RINGSIDE_API ringside_status ringside_reader_copy(ringside_reader* reader, uint64_t commit_seq, uint32_t variable,
                                                   void* to, size_t bytes);
 
-/* Lists what was recorded of a step, by name: reductions of fields, scalars of the solver. The scalars are there as
- * soon as the step is; until the analyzer has recorded the reductions, their values are NULL. commit_seq: as
- * ringside_reader_hold. RINGSIDE_ABSENT: the pool no longer describes the run. Texts and values are valid until the
- * next call of this function or of ringside_reader_find_result. [handle] */
+/* Lists what was recorded of a step, by name: reductions of fields, scalars of the solver. commit_seq: of the step.
+ * RINGSIDE_PENDING: the scalars are there, and the reductions are not recorded yet (their values are NULL).
+ * RINGSIDE_ABSENT: there is no such step yet, or the pool no longer describes its run; RINGSIDE_OVERWRITTEN. Texts and
+ * values are valid until the next call of this function or of ringside_reader_find_result. [handle] */
 RINGSIDE_API ringside_status ringside_reader_results(ringside_reader* reader, uint64_t commit_seq, ringside_result* out,
                                                      size_t room, size_t* count);
 
-/* One of them. RINGSIDE_ABSENT: there is none of that name, or it has no value. [handle] */
+/* One of them. RINGSIDE_PENDING: it is not recorded yet; RINGSIDE_ABSENT: there is none of that name, or it has no
+ * value. Valid as those of ringside_reader_results. [handle] */
 RINGSIDE_API ringside_status ringside_reader_find_result(ringside_reader* reader, uint64_t commit_seq, const char* name,
                                                          ringside_result* out);
 
@@ -475,11 +494,11 @@ typedef struct ringside_record {
   int64_t hand_off_ns;      /* from publishing to the first copied byte */
   int64_t transfer_ns;      /* copying and hashing */
   int64_t commit_ns;
-  int64_t analyze_ns;       /* reductions */
+  int64_t analyze_ns; /* reductions */
   uint64_t bytes_transferred;
-  uint64_t skipped_before;  /* steps dropped since the step before */
-  uint32_t rebuilt;         /* 1: made from the ring; most times are 0 */
-  uint32_t broke_lease;     /* 1: it overwrote a step that a reader held */
+  uint64_t skipped_before; /* steps dropped since the step before */
+  uint32_t rebuilt;        /* 1: made from the ring; most times are 0 */
+  uint32_t broke_lease;    /* 1: it overwrote a step that a reader held */
   /* of the beginning of a run */
   const char* solver;
   const char* problem;
@@ -488,7 +507,7 @@ typedef struct ringside_record {
   const char* how;  /* "detached", "producer_lost" ... */
   const char* text; /* the reason, if exit_code is not 0 */
   uint32_t exit_code;
-  uint32_t reserved;
+  uint32_t outcome; /* RINGSIDE_OUTCOME_..., or 0 if the solver did not end the run itself */
 } ringside_record;
 
 /* The first record of the journal beside the pool whose seq is at least `from`: all steps, also those that the ring has
@@ -506,7 +525,8 @@ RINGSIDE_API ringside_status ringside_reader_record_results(ringside_reader* rea
  * Valid until the next failure. [handle] */
 RINGSIDE_API const ringside_error* ringside_reader_error(const ringside_reader* reader);
 
-/* Steps that are still held stay so: the reader is freed with the last of them. NULL is allowed. [handle] */
+/* Steps that are still held stay so, and only they may be used: the reader is freed with the last of them. NULL is
+ * allowed. [handle] */
 RINGSIDE_API void ringside_reader_free(ringside_reader* reader);
 
 /* A load through a view of a file that was truncated raises SIGBUS. This installs a handler that ends the process with

@@ -191,7 +191,7 @@ class Writer {
   std::optional<std::uint64_t> kept_iteration() const {
     std::uint64_t iteration = 0;
     const ringside_status status = ringside_writer_kept(writer_, &iteration);
-    if (status == RINGSIDE_END) return std::nullopt;
+    if (status == RINGSIDE_ABSENT) return std::nullopt;
     throw_unless_ok(status);
     return iteration;
   }
@@ -206,7 +206,7 @@ class Writer {
     const void* data = nullptr;
     std::size_t bytes = 0;
     const ringside_status status = ringside_writer_kept_variable(writer_, variable, &data, &bytes);
-    if (status == RINGSIDE_END) return {};
+    if (status == RINGSIDE_ABSENT) return {};
     throw_unless_ok(status);
     return {static_cast<const T*>(data), bytes / sizeof(T)};
   }
@@ -214,7 +214,7 @@ class Writer {
   std::optional<ringside_value> kept_scalar(std::uint32_t scalar) const {
     ringside_value value{};
     const ringside_status status = ringside_writer_kept_scalar(writer_, scalar, &value);
-    if (status == RINGSIDE_END || status == RINGSIDE_ABSENT) return std::nullopt;
+    if (status == RINGSIDE_ABSENT) return std::nullopt;
     throw_unless_ok(status);
     return value;
   }
@@ -417,7 +417,7 @@ class Reader {
   std::vector<ringside_step_info> steps() const { return listed<ringside_step_info>(ringside_reader_steps); }
 
   /// The oldest kept step after `after`; nothing if the run has ended, none comes within timeout_s (less than 0: no
-  /// limit), or `stop` is set.
+  /// limit), or `stop` is set. Throws Error (RINGSIDE_PEER_LOST) if the run was left without an end.
   std::optional<ringside_step_info> next(std::uint64_t after, double timeout_s = -1) const {
     ringside_step_info info{};
     info.size = sizeof(info);
@@ -431,27 +431,28 @@ class Reader {
   std::optional<Step> hold(std::uint64_t commit_seq = RINGSIDE_NEWEST) const {
     ringside_step* step = nullptr;
     const ringside_status status = ringside_reader_hold(reader_, commit_seq, &step);
-    if (status == RINGSIDE_END || status == RINGSIDE_OVERWRITTEN) return std::nullopt;
+    if (status == RINGSIDE_ABSENT || status == RINGSIDE_OVERWRITTEN) return std::nullopt;
     throw_unless_ok(status);
     return Step(reader_, step, dtypes_);
   }
 
-  /// What was recorded of a step, by name. Texts and values are valid until the next call.
-  std::vector<ringside_result> results(std::uint64_t commit_seq = RINGSIDE_NEWEST) const {
+  /// What was recorded of a step, by name. Reductions that are not recorded yet have no values. Texts and values are
+  /// valid until the next call.
+  std::vector<ringside_result> results(std::uint64_t commit_seq) const {
     return listed<ringside_result>(
         [&](ringside_reader* reader, ringside_result* out, std::size_t room, std::size_t* count) {
           const ringside_status status = ringside_reader_results(reader, commit_seq, out, room, count);
-          if (status != RINGSIDE_ABSENT) return status;
-          *count = 0;
-          return static_cast<ringside_status>(RINGSIDE_OK);
+          if (status == RINGSIDE_ABSENT) *count = 0;
+          const bool listed = status == RINGSIDE_ABSENT || status == RINGSIDE_PENDING;
+          return listed ? static_cast<ringside_status>(RINGSIDE_OK) : status;
         });
   }
-  /// One of them; nothing if it is not there. Valid as those.
-  std::optional<ringside_result> result(const std::string& name, std::uint64_t commit_seq = RINGSIDE_NEWEST) const {
+  /// One of them; nothing if it is not there, or not yet. Valid as those.
+  std::optional<ringside_result> result(std::uint64_t commit_seq, const std::string& name) const {
     ringside_result made{};
     made.size = sizeof(made);
     const ringside_status status = ringside_reader_find_result(reader_, commit_seq, name.c_str(), &made);
-    if (status == RINGSIDE_ABSENT || status == RINGSIDE_END) return std::nullopt;
+    if (status == RINGSIDE_ABSENT || status == RINGSIDE_PENDING) return std::nullopt;
     throw_unless_ok(status);
     return made;
   }

@@ -2,9 +2,9 @@
 #include "library/run_end.hpp"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <optional>
 
 #include "common/files/lock_holder.hpp"
 #include "common/journal/journal_reader.hpp"
@@ -13,18 +13,33 @@
 
 namespace ringside::library {
 
-bool RunEnd::has_come(Clock::time_point now) {
-  if (now < next_look_) return false;
-  next_look_ = now + pause_;
+namespace {
+
+/// An analyzer that is stopped leaves the run to a successor, for which the producer waits.
+bool is_final(const std::string& how) {
+  return how != "stopped" && how != "producer_stopped";
+}
+
+}  // namespace
+
+RunState RunEnd::state(Clock::time_point now) {
+  if (last_look_ && now - *last_look_ < pause_) return state_;
+  // A caller that was away for longer did not see whether the pool had an owner.
+  if (last_look_ && now - *last_look_ > 2 * kLongestPause) ownerless_since_.reset();
+  last_look_ = now;
   pause_ = std::min(2 * pause_, kLongestPause);
+  return state_ = look(now);
+}
+
+RunState RunEnd::look(Clock::time_point now) {
   read_journal();
-  if (ended_) return true;
-  if (is_owned()) {
-    ownerless_since_ = {};
-    return false;
+  if (ended_) return RunState::kEnded;
+  if (!is_ownerless()) {
+    ownerless_since_.reset();
+    return RunState::kGoesOn;
   }
-  if (ownerless_since_ == Clock::time_point{}) ownerless_since_ = now;
-  return now - ownerless_since_ >= kOwnerless;
+  if (!ownerless_since_) ownerless_since_ = now;
+  return now - *ownerless_since_ >= kOwnerless ? RunState::kLeft : RunState::kGoesOn;
 }
 
 /// A journal that is missing, damaged or not to be read says nothing.
@@ -37,15 +52,16 @@ void RunEnd::read_journal() {
       const std::optional<PlainRecord> record = decode_record(encoded->bytes);
       if (!record) continue;
       if (record->kind == RecordKind::kRunStarted) ended_ = false;
-      if (record->kind == RecordKind::kRunEnded) ended_ = true;
+      if (record->kind == RecordKind::kRunEnded) ended_ = is_final(record->how);
     }
   } catch (const Error&) {
   }
 }
 
-bool RunEnd::is_owned() const {
+/// False also if it cannot be told.
+bool RunEnd::is_ownerless() const {
   struct stat status {};
-  return stat(pool_.c_str(), &status) == 0 && flock_holder(status).has_value();
+  return stat(pool_.c_str(), &status) == 0 && access("/proc/locks", R_OK) == 0 && !flock_holder(status);
 }
 
 }  // namespace ringside::library

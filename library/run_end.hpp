@@ -5,9 +5,17 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace ringside::library {
+
+/// What a follower that has seen every step may expect.
+enum class RunState {
+  kGoesOn,  // as far as can be told
+  kEnded,   // the journal says so
+  kLeft     // no process has owned the pool for kOwnerless, and the journal does not say that the run has ended
+};
 
 class RunEnd {
  public:
@@ -16,28 +24,35 @@ class RunEnd {
   /// How long a pool may have no owner before that is the end: a killed analyzer has a successor by then.
   static constexpr std::chrono::seconds kOwnerless{5};
 
+  /// pool: an absolute path.
   explicit RunEnd(std::string pool) : pool_(std::move(pool)) {}
 
   /// Call it only while there is no further step. Looks at the pool's owner and at the journal at most every 100 ms,
-  /// and less often the longer nothing comes, because it reads the journal anew; in between it returns false.
-  bool has_come(Clock::time_point now);
+  /// and less often the longer nothing comes, because it reads the journal anew; in between the answer is the last one.
+  RunState state(Clock::time_point now);
 
-  /// A step came: the next look may be soon.
-  void step_came() noexcept { pause_ = kFirstPause; }
+  /// A step came: what was found before no longer counts.
+  void step_came() noexcept {
+    state_ = RunState::kGoesOn;
+    pause_ = kFirstPause;
+    ownerless_since_.reset();
+  }
 
  private:
   static constexpr std::chrono::milliseconds kFirstPause{100};
   static constexpr std::chrono::milliseconds kLongestPause{1000};
 
+  RunState look(Clock::time_point now);
   void read_journal();
-  bool is_owned() const;
+  bool is_ownerless() const;
 
   std::string pool_;
   std::chrono::milliseconds pause_ = kFirstPause;
-  Clock::time_point next_look_{};        // the first look is at once
-  Clock::time_point ownerless_since_{};  // the epoch: it is owned, or was not looked at
-  std::uint64_t seen_seq_ = 0;           // of the newest record that was read
-  bool ended_ = false;                   // says the newest record about a run
+  std::optional<Clock::time_point> last_look_;
+  std::optional<Clock::time_point> ownerless_since_;
+  std::uint64_t seen_seq_ = 0;  // of the newest record that was read
+  bool ended_ = false;          // says the newest record about a run
+  RunState state_ = RunState::kGoesOn;
 };
 
 }  // namespace ringside::library

@@ -12,6 +12,7 @@
 #include "common/platform/fork_mark.hpp"
 #include "common/platform/stop_flag.hpp"
 #include "library/handle.hpp"
+#include "library/loan.hpp"
 #include "library/ringside.h"
 #include "library/writer_options.hpp"
 
@@ -39,6 +40,7 @@ struct ringside_writer {
         skips(has_own_memory),
         lends(options.elastic),
         handoff(options, run, std::move(schema), std::move(scalars)) {
+    note = handoff.note();
     kept = handoff.take_kept();
     if (!kept) return;
     last_iteration = kept->iteration;
@@ -52,15 +54,18 @@ struct ringside_writer {
   bool skips;  // RINGSIDE_LOSS_SKIP
   bool lends;  // lent_cores
   HandoffWriter handoff;
-  std::optional<KeptStep> kept;         // until the first publish
+  std::string note;                     // of the first attachment
+  std::optional<KeptStep> kept;         // until the claim after the first publish
+  bool kept_is_over = false;            // the first step is published
   std::byte* claimed = nullptr;         // the payload of the claimed step
   const std::byte* previous = nullptr;  // of the one that was published last, or of the kept one
   // While no analyzer is there and the solver is to go on (RINGSIDE_LOSS_CONTINUE), its steps are written here, in
   // turn, and dropped. Allocated when the first one is needed.
   std::vector<SharedMapping> dropped;
   std::size_t next_dropped = 0;
-  bool drops = false;  // the claimed step is one of them
-  bool ended = false;  // detached
+  bool drops = false;   // the claimed step is one of them
+  bool leaves = false;  // a detach was tried: no step may follow
+  bool ended = false;   // detached
   std::uint64_t last_iteration = 0;
   std::int64_t step_began_ns = now_ns();  // the last publish, or the attachment
   std::int64_t idle_before_ns = 0;        // the producer's idle time until then
@@ -74,7 +79,7 @@ void owned(const ringside_writer& writer) {
   if (!writer.process.is_owner()) throw Refusal(RINGSIDE_REASON_PROCESS, writer.process.misuse());
 }
 
-/// call(schema or handle) with the errors of this handle. Most functions begin so.
+/// call() with the errors of this handle, if it can be used.
 template <class Call>
 ringside_status owned_call(ringside_writer* writer, const Call& call) noexcept {
   if (writer == nullptr) return RINGSIDE_USAGE;
@@ -88,6 +93,10 @@ Error after_detach() {
   return usage_error("the run has ended: ringside_writer_detach was called; expected ringside_writer_free");
 }
 
+bool has_kept(const ringside_writer& writer) {
+  return writer.kept && !writer.kept_is_over;
+}
+
 const VariablePlace& place_of(const ringside_writer& writer, std::uint32_t variable) {
   const Schema& schema = writer.handoff.schema();
   if (variable >= schema.size()) throw usage_error("variable {}: expected less than {}", variable, schema.size());
@@ -98,11 +107,13 @@ const VariablePlace& place_of(const ringside_writer& writer, std::uint32_t varia
 std::byte* dropped_buffer(ringside_writer& writer) {
   if (writer.dropped.empty()) {
     const std::size_t bytes = writer.handoff.schema().payload_bytes();
+    std::vector<SharedMapping> made;
     for (std::uint32_t b = 0; b < writer.buffers; ++b) {
-      writer.dropped.push_back(SharedMapping::create("ringside-dropped", bytes, PeerAccess::kReadOnly));
+      made.push_back(SharedMapping::create("ringside-dropped", bytes, PeerAccess::kReadOnly));
     }
+    writer.dropped = std::move(made);
   }
-  return writer.dropped[writer.next_dropped++ % writer.dropped.size()].data();
+  return writer.dropped[writer.next_dropped % writer.dropped.size()].data();
 }
 
 /// Why a claim gave no buffer. An exit code 2 is a successor's refusal: everything else was accepted by the first one.
@@ -118,7 +129,10 @@ enum class Patience { kWait, kTry, kLast };
 ringside_status claim_with(ringside_writer* writer, Patience patience) noexcept {
   if (writer == nullptr) return RINGSIDE_USAGE;
   writer->claimed = nullptr;
-  if (writer->ended) return guarded(writer->error, []() -> ringside_status { throw after_detach(); });
+  if (writer->leaves || !writer->process.is_owner()) {
+    return owned_call(writer, []() -> ringside_status { throw after_detach(); });
+  }
+  if (writer->kept_is_over) writer->kept.reset();
   if (patience != Patience::kLast && writer->stop.is_set()) {
     return writer->error.set(RINGSIDE_INTERRUPTED, "interrupted: `stop` is set");
   }
@@ -144,17 +158,22 @@ ringside_status claim_with(ringside_writer* writer, Patience patience) noexcept 
 ringside_status refuse_publish(ringside_writer& writer, std::uint64_t iteration, std::int64_t generate_ns,
                                const ringside_value* scalars, std::size_t scalar_count) noexcept {
   return owned_call(&writer, [&]() -> ringside_status {
-    if (writer.ended) throw after_detach();
-    if (writer.claimed == nullptr) throw usage_error("iteration {}: no step is claimed", iteration);
+    if (writer.leaves) throw after_detach();
     if (iteration == 0) throw usage_error("iteration 0: expected 1 or more");
     if (iteration <= writer.last_iteration) {
       throw usage_error("iteration {}: expected more than {}, the one before", iteration, writer.last_iteration);
     }
-    if (generate_ns < 0)
+    if (scalar_count > writer.scalar_count) {
+      throw usage_error("iteration {}: found {} scalars, expected at most {}", iteration, scalar_count,
+                        writer.scalar_count);
+    }
+    if (scalar_count > 0 && scalars == nullptr) {
+      throw usage_error("iteration {}: scalars is NULL; expected {}", iteration, scalar_count);
+    }
+    if (generate_ns < 0) {
       throw usage_error("iteration {}: generate_ns is {}; expected 0 or more", iteration, generate_ns);
-    if (scalars == nullptr) throw usage_error("iteration {}: scalars is NULL; expected {}", iteration, scalar_count);
-    throw usage_error("iteration {}: found {} scalars, expected at most {}", iteration, scalar_count,
-                      writer.scalar_count);
+    }
+    throw usage_error("iteration {}: no step is claimed", iteration);
   });
 }
 
@@ -169,6 +188,7 @@ std::int64_t time_since_publish(const ringside_writer& writer) noexcept {
 ringside_status ringside_writer_attach(const ringside_writer_options* options, const ringside_variable* variables,
                                        size_t variable_count, const ringside_scalar* scalars, size_t scalar_count,
                                        ringside_writer** out, ringside_error* error) {
+  if (!library::is_place_for(error)) return RINGSIDE_USAGE;
   return guarded(error, [&]() -> ringside_status {
     if (out == nullptr) throw usage_error("ringside_writer_attach: `out` is NULL; expected the place of a handle");
     *out = nullptr;
@@ -188,7 +208,7 @@ ringside_status ringside_writer_attach(const ringside_writer_options* options, c
 
 ringside_status ringside_writer_kept(ringside_writer* writer, uint64_t* iteration) {
   return owned_call(writer, [&]() -> ringside_status {
-    if (!writer->kept) return RINGSIDE_END;
+    if (!has_kept(*writer)) return RINGSIDE_ABSENT;
     if (iteration != nullptr) *iteration = writer->kept->iteration;
     return RINGSIDE_OK;
   });
@@ -198,7 +218,7 @@ ringside_status ringside_writer_kept_variable(ringside_writer* writer, uint32_t 
                                               size_t* bytes) {
   return owned_call(writer, [&]() -> ringside_status {
     const VariablePlace& place = place_of(*writer, variable);
-    if (!writer->kept) return RINGSIDE_END;
+    if (!has_kept(*writer)) return RINGSIDE_ABSENT;
     if (data != nullptr) *data = writer->kept->payload() + place.offset;
     if (bytes != nullptr) *bytes = place.bytes;
     return RINGSIDE_OK;
@@ -210,7 +230,7 @@ ringside_status ringside_writer_kept_scalar(ringside_writer* writer, uint32_t sc
     if (scalar >= writer->scalar_count) {
       throw usage_error("scalar {}: expected less than {}", scalar, writer->scalar_count);
     }
-    if (!writer->kept) return RINGSIDE_END;
+    if (!has_kept(*writer)) return RINGSIDE_ABSENT;
     if (!writer->kept->has_scalar(scalar)) return RINGSIDE_ABSENT;
     if (value != nullptr) value->i64 = writer->kept->scalar(scalar).i64();
     return RINGSIDE_OK;
@@ -231,7 +251,7 @@ ringside_status ringside_writer_claim_last(ringside_writer* writer) {
 
 ringside_status ringside_writer_skip(ringside_writer* writer) {
   return owned_call(writer, [&]() -> ringside_status {
-    if (writer->ended) throw after_detach();
+    if (writer->leaves) throw after_detach();
     writer->handoff.count_skip();
     return RINGSIDE_OK;
   });
@@ -260,14 +280,16 @@ ringside_status ringside_writer_publish_timed(ringside_writer* writer, uint64_t 
       generate_ns < 0 || scalar_count > writer->scalar_count || (scalar_count > 0 && scalars == nullptr)) {
     return refuse_publish(*writer, iteration, generate_ns, scalars, scalar_count);
   }
-  if (!writer->drops) {
+  if (writer->drops) {
+    ++writer->next_dropped;
+  } else {
     ScalarValue values[kMostScalars];
     if (scalar_count > 0) std::memcpy(static_cast<void*>(values), scalars, scalar_count * sizeof(*scalars));
     writer->handoff.publish({.iteration = iteration, .generate_ns = generate_ns}, {values, scalar_count});
   }
   writer->previous = writer->claimed;
   writer->claimed = nullptr;
-  writer->kept.reset();
+  writer->kept_is_over = true;
   writer->last_iteration = iteration;
   writer->idle_before_ns = writer->handoff.idle_ns();
   writer->step_began_ns = now_ns();
@@ -291,6 +313,11 @@ ringside_status ringside_writer_put(ringside_writer* writer, uint64_t iteration,
                         schema.place(v).bytes);
     });
   }
+  // What a publish would refuse is refused before the wait.
+  if (iteration <= writer->last_iteration || scalar_count > writer->scalar_count ||
+      (scalar_count > 0 && scalars == nullptr)) {
+    return refuse_publish(*writer, iteration, 0, scalars, scalar_count);
+  }
   const ringside_status claimed = ringside_writer_claim(writer);
   if (claimed != RINGSIDE_OK) return claimed;
   for (std::size_t v = 0; v < schema.size(); ++v) {
@@ -306,6 +333,7 @@ ringside_status ringside_writer_detach(ringside_writer* writer, uint32_t outcome
     }
     if (writer->ended) throw after_detach();
     writer->claimed = nullptr;
+    writer->leaves = true;
     writer->handoff.detach(static_cast<Outcome>(outcome - RINGSIDE_OUTCOME_FINISHED));
     writer->ended = true;
     return RINGSIDE_OK;
@@ -330,7 +358,7 @@ ringside_status ringside_writer_run(ringside_writer* writer, ringside_run* out) 
     ringside_run made{};
     std::memcpy(made.run_id, &run.run_id, sizeof(made.run_id));
     std::memcpy(made.problem_id, &run.problem_id, sizeof(made.problem_id));
-    made.started_realtime_ns = run.started_realtime_ns;
+    made.started_unix_ns = run.started_realtime_ns;
     made.work = run.nonzeros;
     made.solver = run.solver;
     made.problem = run.matrix;
@@ -341,17 +369,12 @@ ringside_status ringside_writer_run(ringside_writer* writer, ringside_run* out) 
 }
 
 const char* ringside_writer_note(const ringside_writer* writer) {
-  return writer != nullptr ? writer->handoff.note().c_str() : "";
+  return writer != nullptr ? writer->note.c_str() : "";
 }
 
-ringside_status ringside_writer_loan(ringside_writer* writer, void** cores, const void** published) {
-  return owned_call(writer, [&]() -> ringside_status {
-    if (!writer->lends) return RINGSIDE_ABSENT;
-    const CoreLoan loan = writer->handoff.loan();
-    if (cores != nullptr) *cores = loan.cores;
-    if (published != nullptr) *published = loan.published;
-    return RINGSIDE_OK;
-  });
+std::optional<CoreLoan> library::loan_of(ringside_writer& writer) noexcept {
+  if (!writer.lends) return std::nullopt;
+  return writer.handoff.loan();
 }
 
 const ringside_error* ringside_writer_error(const ringside_writer* writer) {

@@ -89,12 +89,16 @@ HandoffOptions handoff_options_of(const ringside_writer_options& given) {
 }
 
 RunDescription run_of(const ringside_writer_options& given) {
-  const std::string solver =
-      checked(text_or(given.solver, program_invocation_short_name), kSolverBytes, "the solver's name");
+  const std::string own_name = std::string(program_invocation_short_name).substr(0, kSolverBytes);
+  const std::string solver = checked(text_or(given.solver, own_name.c_str()), kSolverBytes, "the solver's name");
   const std::string problem = checked(text_or(given.problem, ""), kProblemBytes, "the problem");
   const std::string parameters = checked(text_or(given.parameters, ""), kParametersBytes, "the parameters");
   RunDescription run;
   run.run_id = random_id();
+  if (given.problem_id != nullptr && given.problem_bytes_count > 0) {
+    throw usage_error("problem_bytes: found {} bytes beside problem_id; expected one of them",
+                      given.problem_bytes_count);
+  }
   if (given.problem_id != nullptr) {
     std::memcpy(&run.problem_id, given.problem_id, sizeof(run.problem_id));
   } else {

@@ -2,10 +2,11 @@
 #include "producer/run_writer.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
 #include <cstring>
 #include <utility>
+
+#include "library/loan.hpp"
 
 namespace ringside {
 namespace {
@@ -107,16 +108,14 @@ void RunWriter::identify(RunDescription& run) const {
 }
 
 CoreBorrower RunWriter::analyzer_cores() const {
-  void* cores = nullptr;
-  const void* published = nullptr;
-  throw_unless_ok(ringside_writer_loan(handle(), &cores, &published));
-  return {*static_cast<LentCores*>(cores), *static_cast<const std::atomic<std::uint64_t>*>(published)};
+  const CoreLoan loan = library::loan_of(*handle()).value();
+  return {*loan.cores, *loan.published};
 }
 
 std::optional<ContinuedStep> RunWriter::kept() const {
   ContinuedStep kept;
   const ringside_status status = ringside_writer_kept(handle(), &kept.iteration);
-  if (status == RINGSIDE_END) return std::nullopt;
+  if (status == RINGSIDE_ABSENT) return std::nullopt;
   throw_unless_ok(status);
   for (std::uint32_t s = 0; s < scalars_.size(); ++s) {
     ringside_value value{};

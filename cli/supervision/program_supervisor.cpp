@@ -34,7 +34,7 @@ void ProgramSupervisor::wait_for_program(Child& program, std::optional<Child>& a
     collect_orphans(program, *analyzer);
     tell(program, *analyzer);
     kill_if_stopped_for_long(program, "program", program_stopped_since_ns);
-    const bool is_served = publisher_may_come(program);
+    const bool is_served = publisher_may_come(program, *analyzer);
     if (!analyzer->running() && is_served && !is_over() && !told_program) {
       if (replaced(*analyzer, restart_analyzer)) continue;
       signal_producer(program, SIGINT);  // as Ctrl-C: its next claim finds no analyzer
@@ -76,10 +76,13 @@ bool ProgramSupervisor::is_over() const noexcept {
 }
 
 /// Whether the analyzer is needed: to serve, or to refuse.
-bool ProgramSupervisor::publisher_may_come(const Child& program) const noexcept {
+bool ProgramSupervisor::publisher_may_come(const Child& program, const Child& analyzer) const noexcept {
   if (program.running()) return true;
   if (!attachment_.attached) return !orphans_.empty();
-  return !is_over() && (attachment_.how.empty() || publisher_.alive());
+  if (is_over()) return false;
+  if (publisher_.alive()) return true;
+  // The analyzer that it was attached to reports its end. If that one has died, too, nobody does.
+  return attachment_.how.empty() && is_attached_to_analyzer_ && analyzer.running();
 }
 
 void ProgramSupervisor::analyzer_reported(nlohmann::json& line) {
@@ -93,6 +96,7 @@ void ProgramSupervisor::analyzer_reported(nlohmann::json& line) {
     attachment_.code = documented_exit_code(line.value("exit_code", 0));
     attachment_.text = line.value("text", "");
   }
+  if (!is_attached_to_analyzer_) return;  // it has counted nothing of this process
   attachment_.iteration = line.value("last_iteration", attachment_.iteration);
   attachment_.committed = line.value("steps_committed", attachment_.committed);
   if (line.contains("producer")) {
@@ -104,6 +108,7 @@ void ProgramSupervisor::analyzer_reported(nlohmann::json& line) {
 /// A second line comes from a lost analyzer's successor, or after the process was stopped by a signal.
 void ProgramSupervisor::begin_attachment(const nlohmann::json& line) {
   attachment_.how.clear();
+  is_attached_to_analyzer_ = true;
   if (attachment_.attached) return;
   attachment_.attached = true;
   attachment_.pid = line.value("pid", 0);
@@ -129,6 +134,7 @@ void ProgramSupervisor::take_in_figures(nlohmann::json figures) {
 
 void ProgramSupervisor::remember_lost_analyzer() {
   Supervisor::remember_lost_analyzer();
+  is_attached_to_analyzer_ = false;
   for (const char* key : kPublishingCountedByEach) {
     if (producer_.figures.is_object() && producer_.figures.contains(key))
       lost_publishing_[key] = producer_.figures[key];

@@ -50,7 +50,7 @@ class ProgramSupervisor final : public Supervisor {
   void tell(Child& program, const Child& analyzer);
   void tell_while_program_runs(const Child& program, const Child& analyzer);
   bool is_over() const noexcept;
-  bool publisher_may_come(const Child& program) const noexcept;
+  bool publisher_may_come(const Child& program, const Child& analyzer) const noexcept;
 
   const WatchedProgram program_;
   std::string socket_;
@@ -60,6 +60,7 @@ class ProgramSupervisor final : public Supervisor {
   ProcessEnd publisher_end_;
   std::vector<pid_t> orphans_;      // that run
   nlohmann::json lost_publishing_;  // sums of what lost analyzers reported of the publisher
+  bool is_attached_to_analyzer_ = false;  // the one that runs, not a predecessor
   bool waiting_was_told_ = false;
   bool loss_was_told_ = false;
   bool publisher_was_signalled_ = false;

@@ -20,6 +20,7 @@
 #include "common/files/lock_holder.hpp"
 #include "common/kernels/hash.hpp"
 #include "common/platform/error.hpp"
+#include "common/platform/formatted.hpp"
 #include "common/platform/unique_fd.hpp"
 #include "common/pool_reader/pool_look.hpp"
 
@@ -31,7 +32,9 @@ UniqueFd open_for_reading(const std::string& name) {
   UniqueFd fd(::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // opening a FIFO must not block
   if (fd.valid()) return fd;
   const int error = errno;
-  if (error == ENOENT || error == ENOTDIR) throw usage_error("{}: {}", name, errno_text(error));
+  if (error == ENOENT || error == ENOTDIR) {
+    throw MissingPoolError(ExitCode::kUsage, formatted("{}: {}", name, errno_text(error)));
+  }
   throw system_error("{}: cannot be read: {}{}", name, errno_text(error), owner_and_mode(name));
 }
 
@@ -70,7 +73,7 @@ bool same_file(const struct stat& a, const struct stat& b) {
 
 // A reader may look at a pool while another process makes it, at any moment of the creation. Therefore the result of a
 // look counts only for a file that no process was making before the look began; a file is made only once.
-RingReader RingReader::open(const std::filesystem::path& path, std::chrono::milliseconds patience) {
+RingReader RingReader::open(const std::filesystem::path& path, std::chrono::milliseconds patience, StopFlag stop) {
   constexpr std::chrono::milliseconds kBetweenLooks{5};
   const std::string name = path.string();
   const auto give_up = std::chrono::steady_clock::now() + patience;
@@ -96,6 +99,7 @@ RingReader RingReader::open(const std::filesystem::path& path, std::chrono::mill
       continue;
     }
     if (std::chrono::steady_clock::now() >= give_up) throw being_made(name);
+    if (stop.is_set()) throw Error(ExitCode::kInterrupted, "interrupted: `stop` is set");
     std::this_thread::sleep_for(kBetweenLooks);
   }
 }

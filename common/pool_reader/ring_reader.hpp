@@ -21,6 +21,12 @@
 
 namespace ringside {
 
+/// There is no file of that name. Exit code 2.
+class MissingPoolError : public Error {
+ public:
+  using Error::Error;
+};
+
 /// As a commit number: the newest step.
 inline constexpr std::uint64_t kNewestCommit = std::numeric_limits<std::uint64_t>::max();
 
@@ -29,10 +35,12 @@ class RingReader {
   /// How long to wait for a pool that is being made. Most are made within milliseconds.
   static constexpr std::chrono::milliseconds kPatience{2000};
 
-  /// Throws Error: exit code 2 if there is no pool, it was never finished, or it is not a Ringside pool or a newer one;
-  /// 3 if it may not be read, or is still being made after `patience`; 5 if it is damaged. If a file is truncated while
-  /// it is open, or its disk fails, the process ends with one line (common/files/watched_mapping.hpp).
-  static RingReader open(const std::filesystem::path& path, std::chrono::milliseconds patience = kPatience);
+  /// Throws Error: exit code 2 if there is no pool (a MissingPoolError), it was never finished, or it is not a Ringside
+  /// pool or a newer one; 3 if it may not be read, or is still being made after `patience`; 5 if it is damaged; 130
+  /// once `stop` is set. If a file is truncated while it is open, or its disk fails, the process ends with one line
+  /// (common/files/watched_mapping.hpp).
+  static RingReader open(const std::filesystem::path& path, std::chrono::milliseconds patience = kPatience,
+                         StopFlag stop = {});
 
   const std::filesystem::path& path() const noexcept { return path_; }
   Storage storage() const noexcept { return storage_; }

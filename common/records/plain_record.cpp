@@ -181,6 +181,7 @@ bool take_ended(std::string_view message, PlainRecord& record) {
     switch (field.number) {
       case 1: record.run_id = field.bytes; break;
       case 2: record.how = field.bytes; break;
+      case 3: record.outcome = field.bytes; break;
       case 7: record.exit_code = field.u32(); break;
       case 8: record.text = field.bytes; break;
       default: break;

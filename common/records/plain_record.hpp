@@ -63,7 +63,8 @@ struct PlainRecord {
   std::string solver;                   // where kRunStarted, like the next two
   std::string problem;
   std::string parameters;
-  std::string how;  // where kRunEnded, like the next two
+  std::string how;      // where kRunEnded, like the next three
+  std::string outcome;  // "finished", "interrupted", "diverged", "failed"
   std::string text;
   std::uint32_t exit_code = 0;
 };

@@ -91,7 +91,8 @@ class Tree(Installed):
         programs = {path.name for path in (self.prefix / "bin").iterdir()}
         self.assertLessEqual({"ringside", "ringside-producer", "ringside-analyzer"}, programs)
         self.assertLessEqual(programs, {"ringside", "ringside-producer", "ringside-analyzer", "ringside-start-node"})
-        self.assertEqual({path.name for path in (self.prefix / "include").iterdir()}, {"ringside.h", "ringside.hpp"})
+        self.assertEqual({path.name for path in (self.prefix / "include").iterdir()},
+                         {"ringside.h", "ringside.hpp", "ringside_eigen.hpp", "ringside_ginkgo.hpp"})
         self.assertEqual({path.name for path in self.prefix.rglob("cmake/*")}, {"Ringside"})
         self.assertEqual(list(self.prefix.rglob("*.a")), [])
 

@@ -156,12 +156,21 @@ class Machine(Package):
         self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
         return run.stderr
 
-
-class Library(Machine):
-    """libringside0, libringside-messages0 and libringside-dev, installed beside the programs."""
+    def examples(self, script, *cases):
+        """The stories of the README's solvers, against what is installed in the tree."""
+        run = call(sys.executable, "-B", ROOT / "tests" / "examples" / script, "--root", self.machine, *cases, check=False)
+        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
 
     def field(self, package, name):
         return call("dpkg-deb", "-f", self.debs[package], name).stdout.strip()
+
+    def contents(self, package):
+        """The files of the package, as ./usr/..."""
+        return [line.split()[5] for line in call("dpkg-deb", "-c", self.debs[package]).stdout.splitlines() if line[0] != "d"]
+
+
+class Library(Machine):
+    """libringside0, libringside-messages0 and libringside-dev, installed beside the programs."""
 
     def test_the_library_depends_on_the_run_time_libraries_of_c_and_cpp_only(self):
         depends = {entry.split(" ")[0] for entry in self.field("libringside0", "Depends").split(", ")}
@@ -179,12 +188,12 @@ class Library(Machine):
         for package, parts in (("libringside0", (r"lib/\S+/libringside\.so\.0", r"lib/\S+/libringside\.so\.0\.\d+\.\d+")),
                                ("libringside-messages0", (r"lib/\S+/libringside-messages\.so\.0",
                                                           r"lib/\S+/libringside-messages\.so\.0\.\d+\.\d+")),
-                               ("libringside-dev", (r"include/ringside\.h", r"include/ringside\.hpp", r"lib/\S+/libringside\.so",
+                               ("libringside-dev", (r"include/ringside\.h", r"include/ringside\.hpp",
+                                                    r"include/ringside_(eigen|ginkgo)\.hpp", r"lib/\S+/libringside\.so",
                                                     r"lib/\S+/pkgconfig/ringside\.pc", r"lib/\S+/cmake/Ringside/\S+\.cmake",
                                                     r"share/ringside/fortran/ringside\.f90",
                                                     r"share/doc/libringside-dev/examples/\S+"))):
-            files = [line.split()[5] for line in call("dpkg-deb", "-c", self.debs[package]).stdout.splitlines()
-                     if not line.startswith("d")]
+            files = self.contents(package)
             allowed = (*parts, rf"share/doc/{package}/(copyright|changelog\.gz)")
             self.assertEqual([name for name in files if not any(re.fullmatch(r"\./usr/" + part, name) for part in allowed)], [])
             for part in allowed:
@@ -204,8 +213,54 @@ class Library(Machine):
     def test_users_solvers_are_compiled_against_the_packages_and_run(self):
         self.dpkg("-i", *self.debs.values())
         cases = ["CMakePackage", "SolverInC", "SolverInCpp", *(["SolverInFortran"] if shutil.which("gfortran") else [])]
-        run = call(sys.executable, "-B", ROOT / "tests" / "examples" / "library_test.py", "--root", self.machine, *cases, check=False)
-        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+        self.examples("library_test.py", *cases)
+
+
+class PythonPackage(Machine):
+    """python3-ringside, installed beside the library and the programs."""
+
+    def setUp(self):
+        super().setUp()
+        if "python3-ringside" not in self.debs:
+            self.skipTest("the build has no python3-ringside (RINGSIDE_BUILD_PYTHON=ON, for Debian's Python)")
+
+    def test_it_depends_on_the_python_it_was_compiled_for_and_on_the_library_of_its_version(self):
+        [module] = [name for name in self.contents("python3-ringside") if name.endswith(".so")]
+        minor = int(re.fullmatch(r"\./usr/lib/python3/dist-packages/ringside/_core\.cpython-3(\d+)-\S+\.so", module).group(1))
+        depends = self.field("python3-ringside", "Depends").split(", ")
+        self.assertLessEqual({f"libringside0 (= {self.fields['Version']})", f"python3 (>= 3.{minor}~)", f"python3 (<< 3.{minor + 1})",
+                              "python3:any", "python3-numpy (>= 1:1.22)"}, set(depends))
+        self.assertEqual({entry.split(" ")[0] for entry in depends if not entry.startswith("python3")},
+                         {"libringside0", "libc6", "libgcc-s1", "libstdc++6"})
+        self.assertEqual(self.field("python3-ringside", "Suggests"), "python3-scipy, python3-petsc4py, python3-pandas")
+
+    def test_it_has_every_source_of_the_module_and_the_examples(self):
+        found = {re.sub(r"^\./usr/lib/python3/dist-packages/ringside/", "", name) for name in self.contents("python3-ringside")}
+        sources = {path.name for path in (ROOT / "python" / "ringside").iterdir() if path.is_file()}
+        self.assertLessEqual(sources, found)
+        documents = "./usr/share/doc/python3-ringside/"
+        self.assertLessEqual({documents + name for name in ("copyright", "changelog.gz", "examples/publish.py",
+                                                            "examples/publish_petsc.py", "examples/follow.py")}, found)
+
+    def test_users_solvers_in_python_run_with_the_packages(self):
+        self.dpkg("-i", *(self.debs[name] for name in ("ringside", "libringside0", "python3-ringside")))
+        self.examples("python_test.py")
+
+    def test_removing_leaves_no_file(self):
+        self.dpkg("-i", self.debs["libringside0"], self.debs["python3-ringside"])
+        self.dpkg("-r", "python3-ringside")
+        self.assertFalse((self.machine / "usr/lib/python3").exists())
+
+    def test_its_bytecode_is_made_at_installation_and_removed_before_the_files_are(self):
+        for tool in ("py3compile", "py3clean"):
+            (self.machine / tool).write_text(STAND_IN, encoding="utf-8")
+            (self.machine / tool).chmod(0o755)
+        for root, calls in ((str(self.machine), ""), ("", "py3compile -p python3-ringside\npy3clean -p python3-ringside\n")):
+            for script, argument in (("postinst", "configure"), ("prerm", "remove")):
+                call(DEBIAN / "python3-ringside" / script, argument, environment={
+                    "PATH": f"{self.machine}:{os.environ['PATH']}", "MACHINE": str(self.machine), "DPKG_ROOT": root})
+            written = self.machine / "calls"
+            self.assertEqual(written.read_text(encoding="utf-8") if written.exists() else "", calls)
 
 
 class Life(Machine):

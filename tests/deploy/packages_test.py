@@ -10,8 +10,8 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DEPLOY = ROOT / "deploy"
-SCRIPTS = sorted([*DEPLOY.glob("*.sh"), *DEPLOY.glob("debian/p*"), *DEPLOY.glob("slurm/*.sbatch"), *ROOT.glob("tests/node/*.sh"),
-                  *ROOT.glob("examples/*/*.sh"), ROOT / ".ci" / "run"])
+SCRIPTS = sorted([*DEPLOY.glob("*.sh"), *DEPLOY.glob("debian/p*[mt]"), *DEPLOY.glob("debian/*/p*"),
+                  *DEPLOY.glob("slurm/*.sbatch"), *ROOT.glob("tests/node/*.sh"), *ROOT.glob("examples/*/*.sh"), ROOT / ".ci" / "run"])
 
 # `installed` has one package a line. apt-get install adds to it if `lists` exists, which apt-get update makes.
 DPKG_QUERY = """#!/bin/bash
@@ -144,7 +144,8 @@ class Scripts(unittest.TestCase):
         if not shutil.which("apt-cache"):
             self.skipTest("apt-cache is not here")
         lists = subprocess.run(["bash", "-c", f'source "{DEPLOY}/packages.sh"; printf "%s\\n" "${{packages_build[@]}}" '
-                                '"${packages_python[@]}" "${packages_test[@]}" "${packages_fuzz[@]}" "${packages_all[@]}" "${packages_package[@]}"'],
+                                '"${packages_python[@]}" "${packages_python_test[@]}" "${packages_test[@]}" "${packages_fuzz[@]}" '
+                                '"${packages_all[@]}" "${packages_package[@]}"'],
                                stdout=subprocess.PIPE, encoding="utf-8", check=True)
         names = sorted(set(lists.stdout.split()))
         self.assertIn("libpmemobj-dev", names)

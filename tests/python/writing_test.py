@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Programs that publish through the Python package: what is kept of them, how they end, and what is refused."""
 
+import json
 import signal
 
 import pipelines
@@ -32,6 +33,23 @@ class Publishing(pipelines.Pipelines):
                 view = step[f"v_{dtype}"]
                 self.assertEqual(view.dtype, pool.variables[f"v_{dtype}"].numpy_dtype)
                 np.testing.assert_array_equal(view, np.arange(15).reshape(3, 5))
+
+    def test_a_step_of_f32_moves_half_the_bytes_of_f64(self):
+        for dtype, bytes_per_entry in (("f32", 4), ("f64", 8)):
+            pool = f"{dtype}.pool"
+            self.kept(f"""
+                import numpy as np, ringside
+                with ringside.publish({{"x": ("{dtype}", (30, 1000))}}) as run:
+                    for k in range(1, 5):
+                        with run.step(k) as step:
+                            step["x"][:] = k
+                """, "--summary=summary.json", pool=pool)
+            code, output, error = self.call(pipelines.BIN / "ringside", "tail", "--json", "--pool", pool)
+            self.assertEqual(code, 0, error)
+            steps = [record for record in map(json.loads, output.splitlines()) if record["event"] == "step"]
+            self.assertEqual([step["bytes_transferred"] for step in steps], 4 * [30_000 * bytes_per_entry])
+            summary = json.loads((self.folder / "summary.json").read_text())
+            self.assertEqual(summary["bytes_transferred"], 4 * 30_000 * bytes_per_entry)
 
     def test_variables_can_be_given_as_arrays_and_scalars_by_type(self):
         self.kept("""

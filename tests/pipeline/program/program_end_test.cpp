@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Programs that never attach, attach twice, fork, or die: one clear line each, and one exit code.
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include "tests/pipeline/program/program_fixture.hpp"
 
 namespace ringside {
@@ -13,6 +17,15 @@ using testing::run;
 /// `text` with the path of the socket as PATH.
 std::string without_path(const std::string& text) {
   return std::regex_replace(text, std::regex("RINGSIDE_SOCKET=/[^ )\n]*"), "RINGSIDE_SOCKET=PATH");
+}
+
+/// Waits until a process has died that its parent has not collected yet.
+void wait_until_dead(pid_t pid) {
+  const int process = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
+  ASSERT_GE(process, 0);
+  pollfd died{process, POLLIN, 0};
+  EXPECT_EQ(poll(&died, 1, -1), 1);
+  close(process);
 }
 
 TEST_F(ProgramTest, AProgramThatCannotBeStartedIsRefusedWithTheReason) {
@@ -115,6 +128,34 @@ TEST_F(ProgramTest, AProgramThatDiesWhileAttachedLosesNoPublishedStep) {
                  "ringside run --resume continues\n");
   EXPECT_EQ(summary()["steps_committed"], 17);
   expect_intact();
+  expect_no_child_left();
+}
+
+TEST_F(ProgramTest, ARunWhoseProgramAndAnalyzerDieTogetherEnds) {
+  Process ringside("ringside", scripted({"attach", "publish", "10", "say", "up", "pause"}));
+  ASSERT_TRUE(ringside.wait_for_out("up\n"));
+  const pid_t program = wait_for_child(ringside.pid(), "scripted_program");
+  const pid_t analyzer = wait_for_child(ringside.pid(), "ringside-analyzer");
+  ringside.signal(SIGSTOP);  // so that it sees both deaths at once
+  kill(analyzer, SIGKILL);
+  kill(program, SIGKILL);
+  for (const pid_t died : {analyzer, program}) wait_until_dead(died);
+  ringside.signal(SIGCONT);
+  expect_end(ringside, 4, "ringside: the analyzer was killed by signal 9 (Killed)\n");
+  expect_no_child_left();
+}
+
+TEST_F(ProgramTest, AProgramThatDiesBeforeItFindsTheAnalyzerThatTookOverEndsTheRun) {
+  Process ringside("ringside", scripted({"attach", "publish", "10", "pause"}));
+  ASSERT_TRUE(ringside.wait_for_err("iteration 10"));  // the first analyzer has reported its steps
+  const pid_t first = wait_for_child(ringside.pid(), "ringside-analyzer");
+  kill(first, SIGKILL);
+  wait_for_child(ringside.pid(), "ringside-analyzer", first);
+  kill(wait_for_child(ringside.pid(), "scripted_program"), SIGKILL);
+  expect_end(ringside, 4,
+             "ringside: the analyzer was killed by signal 9 (Killed); another one takes over\n" + prefix_ +
+                 ": process N died of signal 9 (Killed) after iteration 10; 10 steps are committed; "
+                 "ringside run --resume continues\n");
   expect_no_child_left();
 }
 

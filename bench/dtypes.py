@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Does a field of f32 move half the bytes of one of f64, and in how much of the time?
+
+The same program publishes --entries numbers a step, as f32 and as f64 in turn, under `ringside run` with one core for each
+side. Bytes and times of a step are those of the journal (`ringside tail --json`); the bytes must be 4 and 8 for each entry
+in every step. Times are the medians of a run's steps after the first ring is full; ratios are taken round by round. Needs
+the interpreter that the package was built for. Writes JSON (see docs/benchmarking.md)."""
+
+import argparse
+import json
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+
+from measuring import (BIN, UNCALIBRATED, confidence, demand_cores, in_turn, machine_header, others_share, ratio, remove_pool,
+                       spread, work_folder, write_json)
+
+BYTES = {"f32": 4, "f64": 8}
+TIMES = ("transfer", "analyze")
+SLOTS = 8
+
+
+def publish_steps(dtype, entries, steps):
+    import numpy
+    import ringside
+    x = numpy.random.default_rng(1).standard_normal(entries)
+    with ringside.publish({"x": (dtype, (entries,))}, solver="dtypes") as run:
+        for k in range(1, steps + 1):
+            with run.step(k) as step:
+                step["x"][:] = x
+
+
+def one_run(options, work, dtype):
+    """Milliseconds of a step."""
+    pool = work / "bench.pool"
+    remove_pool(pool)
+    subprocess.run([options.bin / "ringside", "run", "--quiet", "--durability=process", f"--pool={pool}", f"--slots={SLOTS}",
+                    f"--reduce={options.reduce}", "--", sys.executable, __file__, "--publish", dtype, str(options.entries),
+                    str(options.steps)], check=True, env=UNCALIBRATED)
+    told = subprocess.run([options.bin / "ringside", "tail", "--json", "--pool", pool], check=True, capture_output=True,
+                          text=True).stdout
+    remove_pool(pool)
+    steps = [record for record in map(json.loads, told.splitlines()) if record["event"] == "step"]
+    moved = {step["bytes_transferred"] for step in steps}
+    if len(steps) != options.steps or moved != {BYTES[dtype] * options.entries}:
+        sys.exit(f"bench/dtypes.py: {dtype}: found {len(steps)} steps of {moved} bytes, expected {options.steps} of "
+                 f"{BYTES[dtype] * options.entries}")
+    return {part: statistics.median(step[f"{part}_ns"] for step in steps[SLOTS:]) / 1e6 for part in TIMES}
+
+
+def measure(options):
+    demand_cores(2)
+    document = {"benchmark": "dtypes", "machine": machine_header(options.bin), "entries": options.entries,
+                "steps": options.steps, "reduce": options.reduce,
+                "bytes_transferred_per_step": {dtype: size * options.entries for dtype, size in BYTES.items()}}
+    with work_folder(options.pool_dir) as work, others_share(document):
+        rounds = in_turn({dtype: lambda dtype=dtype: one_run(options, work, dtype) for dtype in BYTES}, options.repeats)
+    for part in TIMES:
+        document[f"{part}_ms"] = {dtype: spread([one[dtype][part] for one in rounds]) for dtype in BYTES}
+        document[f"{part}_f32_over_f64"] = ratio(rounds, "f32", "f64", lambda found, part=part: found[part])
+    write_json(document, options.output)
+    print(f"bytes of a step: {document['bytes_transferred_per_step']}")
+    for part in TIMES:
+        print(f"{part}: f32 ÷ f64 {confidence(document[f'{part}_f32_over_f64'])}; ms "
+              + ", ".join(f"{dtype} {confidence(found)}" for dtype, found in document[f"{part}_ms"].items()))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--entries", type=int, default=4_000_000, help="of x (default 4000000: 16 and 32 MB)")
+    parser.add_argument("--steps", type=int, default=40, help="of a run (default 40)")
+    parser.add_argument("--reduce", default="slot", choices=("slot", "transfer"), help="as of ringside run (default slot)")
+    parser.add_argument("--repeats", type=int, default=11, help="measured rounds (default 11)")
+    parser.add_argument("--bin", type=pathlib.Path, default=BIN, help="folder of the programs")
+    parser.add_argument("--pool-dir", default=tempfile.gettempdir(), help="where the pools lie (default: the temporary folder)")
+    parser.add_argument("--output", help="JSON file to write")
+    parser.add_argument("--publish", nargs=3, metavar=("DTYPE", "ENTRIES", "STEPS"), help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.publish:
+        dtype, entries, steps = options.publish
+        publish_steps(dtype, int(entries), int(steps))
+    else:
+        measure(options)
+
+
+if __name__ == "__main__":
+    main()

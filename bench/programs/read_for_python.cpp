@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a verified view is compared with, for bench/reader.py, which loads this library with ctypes: one read of the same
+// memory, and the hash of its chunks alone.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "bench/programs/read_kernel.hpp"
+#include "common/kernels/hash.hpp"
+#include "common/kernels/isa.hpp"
+
+extern "C" {
+
+/// The exclusive or of all doubles' bits: loads, and nothing else that takes time.
+__attribute__((visibility("default"))) std::uint64_t bench_read(const double* x, std::size_t rows) {
+  using namespace ringside;
+  static const auto kernel = select<bench::ReadFunction>(plain::read_all, avx2::read_all, avx512::read_all);
+  return kernel(x, rows);
+}
+
+/// The exclusive or of the chunks' hashes.
+__attribute__((visibility("default"))) std::uint64_t bench_hash(const unsigned char* data, std::size_t bytes,
+                                                                std::size_t chunk_bytes) {
+  std::uint64_t all = 0;
+  for (std::size_t begin = 0; begin < bytes; begin += chunk_bytes) {
+    all ^= ringside::hash64(data + begin, std::min(chunk_bytes, bytes - begin));
+  }
+  return all;
+}
+
+}  // extern "C"

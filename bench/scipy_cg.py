@@ -1,0 +1,217 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""What keeping every iterate costs scipy.sparse.linalg.cg.
+
+The matrix has a million rows: the five-point Laplacian of a square, or the 7- or 27-point one of a cube. Each turn is a
+process under `ringside run`, the solver on core 0 and the analyzer on core 1. In it, bursts of cg without Ringside and bursts
+of a way that keeps every x alternate, and ratios are taken pair by pair, so that a shared machine's drift cancels (beside
+other work: sudo nice -n -20). Ways:
+  callback    scipy's cg with callback=ringside.scipy.callback(run)
+  streaming   as callback, with glibc's memcpy told to store past the cache (GLIBC_TUNABLES)
+  in_place    cg as a loop in NumPy that computes x in the step's own array, beside the same loop without Ringside
+  copy_only   scipy's cg with a callback that copies x to other memory: what any way of keeping x from a callback costs
+  transfer    as callback, and the analyzer reduces in the pass that copies (--reduce transfer)
+  no_analysis as callback, and x is a state, which the analyzer copies and does not reduce
+  ringside_cg ringside.scipy.cg, which keeps x, r and p: 3 times the bytes
+The time of an iteration is that between two products with the matrix, so attaching is not in it. Pools are not synced
+(--durability process). Needs SciPy and the interpreter that the package was built for. Writes JSON."""
+
+import argparse
+import json
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+from measuring import (BIN, UNCALIBRATED, confidence, demand_cores, machine_header, others_share, remove_pool, spread,
+                       work_folder, write_json)
+
+WAYS = ("callback", "streaming", "transfer", "no_analysis", "copy_only", "in_place", "ringside_cg")
+STREAMING = {"GLIBC_TUNABLES": "glibc.cpu.x86_non_temporal_threshold=0x100000"}
+
+
+def laplacian(stencil):
+    """1,000,000 rows with this many nonzeros each, at most."""
+    import scipy.sparse as sparse
+    side = 1000 if stencil == 5 else 100
+    line, one = sparse.diags([-1.0, 2.0, -1.0], [-1, 0, 1], shape=(side, side)), sparse.identity(side)
+    square = sparse.kronsum(line, line, format="csr")
+    if stencil == 5:
+        return square
+    if stencil == 7:
+        return sparse.kronsum(square, line, format="csr")
+    around = sparse.diags([1.0, 1.0, 1.0], [-1, 0, 1], shape=(side, side))
+    neighbours = sparse.kron(sparse.kron(around, around), around, format="csr")
+    return (27 * sparse.identity(side**3) - neighbours).tocsr()
+
+
+class TimedProducts:
+    """The matrix as an operator that notes when it is multiplied."""
+
+    def __init__(self, A):
+        from scipy.sparse.linalg import LinearOperator
+        self.times = []
+
+        def product(x):
+            self.times.append(time.perf_counter())
+            return A @ x
+
+        self.operator = LinearOperator(A.shape, product, dtype=float)
+
+    def iteration_ms(self, call):
+        """Of a call that solves: the median over its iterations after the first two."""
+        self.times.clear()
+        call()
+        gaps = [after - before for before, after in zip(self.times, self.times[1:])]
+        return 1e3 * statistics.median(gaps[2:])
+
+
+def loop(A, b, iterations, run=None):
+    """cg without a tolerance. x_k is computed in the array that keeps it."""
+    import numpy as np
+    x, other, r, rho = np.zeros_like(b), np.empty_like(b), b.copy(), 0.0
+    for k in range(1, iterations + 1):
+        rho, before = float(np.dot(r, r)), rho
+        p = r.copy() if k == 1 else r + (rho / before) * p
+        q = A.matvec(p)
+        alpha = rho / float(np.dot(p, q))
+        if run is None:
+            np.multiply(p, alpha, out=other)
+            other += x
+            x, other = other, x
+        else:  # the array of the step before can be read until its buffer is claimed again, two steps later
+            with run.step(run.next_iteration) as step:
+                new = step["x"]
+                np.multiply(p, alpha, out=new)
+                new += x
+            x = new
+        r -= alpha * q
+
+
+def solve(way, file, stencil, bursts, iterations):
+    """Runs in a process of its own. Writes {"plain": [ms, ...], "kept": [ms, ...]}, a pair for each burst."""
+    import numpy as np
+    import ringside
+    import ringside.scipy
+    from scipy.sparse.linalg import cg
+
+    timed = TimedProducts(laplacian(stencil))
+    b = np.random.default_rng(1).standard_normal(timed.operator.shape[0])
+    elsewhere = np.zeros((2, b.size))
+
+    def scipys(callback=None):
+        return timed.iteration_ms(lambda: cg(timed.operator, b, tol=0.0, maxiter=iterations, callback=callback))
+
+    found = {"plain": [], "kept": []}
+    scipys()
+    if way == "ringside_cg":
+        def kept():
+            ringside.scipy.cg(timed.operator, b, rtol=0.0, maxiter=iterations, problem="laplacian")
+
+        before, found["kept"] = scipys(), [timed.iteration_ms(kept)]
+        found["plain"] = [(before + scipys()) / 2]
+    else:
+        role = "state" if way == "no_analysis" else "field"
+        with ringside.publish({"x": ringside.Variable("f64", b.shape, role=role)}, solver="scipy_cg") as run:
+            copied = []
+
+            def copy_only(x):
+                copied.append(None)
+                elsewhere[len(copied) % 2] = x
+
+            def kept():
+                if way == "in_place":
+                    return timed.iteration_ms(lambda: loop(timed.operator, b, iterations, run))
+                return scipys(copy_only if way == "copy_only" else ringside.scipy.callback(run))
+
+            def plain():
+                return timed.iteration_ms(lambda: loop(timed.operator, b, iterations)) if way == "in_place" else scipys()
+
+            kept()
+            for burst in range(bursts):
+                order = {"plain": plain, "kept": kept}
+                for name in order if burst % 2 else reversed(order):
+                    found[name].append(order[name]())
+            found["waited_s"] = run.counts.idle_s
+            assert run.counts.skipped == 0
+    pathlib.Path(file).write_text(json.dumps(found), encoding="utf-8")
+
+
+def turn(options, work, way):
+    pool, file, summary = work / "bench.pool", work / "times.json", work / "summary.json"
+    remove_pool(pool)
+    more = ["--reduce=transfer"] if way == "transfer" else []
+    subprocess.run([options.bin / "ringside", "run", "--quiet", "--durability=process", f"--pool={pool}", "--producer-cores=0",
+                    "--analyzer-cores=1", f"--buffers={options.buffers}", f"--summary={summary}", *more,
+                    "--", sys.executable, __file__, f"--loop={way}", str(file), str(options.stencil), str(options.bursts),
+                    str(options.iterations)], check=True,
+                   env=UNCALIBRATED | (STREAMING if way == "streaming" else {}))
+    remove_pool(pool)
+    found = json.loads(file.read_text())
+    file.unlink()
+    if summary.exists():
+        account = json.loads(summary.read_text())
+        summary.unlink()
+        steps = account["steps_committed"]
+        found["steps"] = steps
+        for key in ("transfer_s", "analyze_s"):
+            found[key.replace("_s", "_ms_a_step")] = 1e3 * account[key] / max(steps, 1)
+    return found
+
+
+def measure(options):
+    demand_cores(2)
+    import numpy
+    import scipy
+    document = {"benchmark": "scipy_cg", "machine": machine_header(options.bin), "python": sys.version.split()[0],
+                "numpy": numpy.__version__, "scipy": scipy.__version__, "rows": 1_000_000, "stencil": options.stencil,
+                "iterations_of_a_burst": options.iterations, "pairs_of_bursts_of_a_turn": options.bursts,
+                "buffers": options.buffers, "pool_folder": options.pool_dir, "ways": {}}
+    found = {way: [] for way in options.ways}
+    with work_folder(options.pool_dir) as work, others_share(document):
+        for number in range(options.turns):
+            for way in options.ways if number % 2 else reversed(options.ways):
+                found[way].append(turn(options, work, way))
+    for way, turns in found.items():
+        plain = [ms for one in turns for ms in one["plain"]]
+        kept = [ms for one in turns for ms in one["kept"]]
+        document["ways"][way] = {"kept_over_plain": spread([k / p for k, p in zip(kept, plain)]),
+                                 "fastest_kept_over_fastest_plain": min(kept) / min(plain),
+                                 "more_ms": spread([k - p for k, p in zip(kept, plain)]),
+                                 "plain_ms": spread(plain), "kept_ms": spread(kept)}
+        for key in ("steps", "transfer_ms_a_step", "analyze_ms_a_step"):
+            if key in turns[0]:
+                document["ways"][way][key] = spread([one[key] for one in turns])
+    write_json(document, options.output)
+    for way, figures in document["ways"].items():
+        print(f"{way:<12} kept ÷ plain {confidence(figures['kept_over_plain'], 4)}, fastest "
+              f"{figures['fastest_kept_over_fastest_plain']:.3f}; {confidence(figures['plain_ms'])} ms without, "
+              f"{confidence(figures['more_ms'])} ms more; transfer, analyze "
+              + ", ".join(confidence(figures[key]) for key in ("transfer_ms_a_step", "analyze_ms_a_step") if key in figures))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--stencil", type=int, choices=(5, 7, 27), default=5, help="nonzeros of a row (default 5)")
+    parser.add_argument("--ways", nargs="+", choices=WAYS, default=WAYS)
+    parser.add_argument("--turns", type=int, default=5, help="processes of each way (default 5)")
+    parser.add_argument("--bursts", type=int, default=6, help="pairs of bursts in each (default 6; ringside_cg has 1)")
+    parser.add_argument("--iterations", type=int, default=15, help="of a burst (default 15)")
+    parser.add_argument("--buffers", type=int, default=2, help="of ringside run (default 2)")
+    parser.add_argument("--bin", type=pathlib.Path, default=BIN, help="folder of the programs")
+    parser.add_argument("--pool-dir", default=tempfile.gettempdir(), help="where the pools lie (default: the temporary folder)")
+    parser.add_argument("--output", help="JSON file to write")
+    parser.add_argument("--loop", choices=WAYS, help=argparse.SUPPRESS)  # the program that this script runs
+    parser.add_argument("numbers", nargs="*", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.loop:
+        file, *numbers = options.numbers
+        solve(options.loop, file, *map(int, numbers))
+    else:
+        measure(options)
+
+
+if __name__ == "__main__":
+    main()

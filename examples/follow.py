@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A reader in Python: prints each step as the analyzer commits it. It looks at the step in place, in the pool, while it holds
+it.
+    python3 follow.py heat.pool        # ends when no step has come for 10 s; follow.py POOL SECONDS for another time
+"""
+
+import contextlib
+import sys
+
+import ringside
+
+if len(sys.argv) < 2:
+    sys.exit("usage: follow.py POOL [SECONDS]")
+patience_s = float(sys.argv[2]) if len(sys.argv) > 2 else 10.0
+sys.stdout.reconfigure(line_buffering=True)  # also into a pipe
+
+pool = ringside.open(sys.argv[1])
+for step in pool.follow(timeout=patience_s):              # the kept steps, then each new one
+    with contextlib.suppress(ringside.OverwrittenError):  # overwritten meanwhile: the value does not count
+        with step:                                        # leaving it releases the step
+            value = step["x"].mean()                      # your analysis
+        print(step.iteration, value)                      # your output

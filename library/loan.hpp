@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The loan of the analyzer's cores behind a writer's handle, for programs that are built with Ringside's own teams of
+// threads. It is not in ringside.h, because its words are C++ atomics in shared memory.
+#pragma once
+
+#include <optional>
+
+#include "common/handoff/handoff_writer.hpp"
+#include "library/ringside.h"
+
+namespace ringside::library {
+
+/// Nothing unless ringside_writer_options.lent_cores was given. Valid until the writer is freed.
+std::optional<CoreLoan> loan_of(ringside_writer& writer) noexcept;
+
+}  // namespace ringside::library

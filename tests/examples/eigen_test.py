@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Eigen's solvers as kept runs (ringside_eigen.hpp), with Eigen itself. examples/publish_eigen.cpp is compiled as
+docs/library.md shows, in an empty folder against an installation; it is followed, killed and resumed. Each of the other
+solvers is stopped and resumed, and has the bits of Eigen's x both times. Takes the build folder, and that of
+Eigen's CMake package."""
+
+import json
+import pathlib
+import re
+import shutil
+import sys
+import unittest
+
+import library_test
+import story
+
+ROOT = story.ROOT
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+class Eigen(story.Place):
+    """Contains no tests."""
+
+    def build(self, source):
+        """The reader as the README shows it, what uses Eigen as docs/library.md does; with warnings as errors."""
+        if source == "follow.c":
+            library_test.Compiled.build(self, source)
+            return
+        [shown] = re.findall(r"^c\+\+ .* publish_eigen\.cpp .*$", (ROOT / "docs" / "library.md").read_text(encoding="utf-8"), re.MULTILINE)
+        shutil.copy((ROOT / "examples" if source == "publish_eigen.cpp" else HERE) / source, self.folder)
+        words = shown.replace("publish_eigen.cpp", source).split(" ", 1)
+        self.call("sh", "-ec", f"{words[0]} -Wall -Wextra -Werror {words[1]}")
+
+
+class SolverWithEigen(Eigen, library_test.Compiled):
+    source = "publish_eigen.cpp"
+
+
+class Solvers(Eigen):
+    """eigen_solvers.cpp, which ends with status 1 if x has not the bits of Eigen's."""
+
+    program = None  # compiled once
+
+    def setUp(self):
+        super().setUp()
+        if Solvers.program is None:
+            self.build("eigen_solvers.cpp")
+            Solvers.program = (self.folder / "publish").read_bytes()
+        (self.folder / "publish").write_bytes(Solvers.program)
+        (self.folder / "publish").chmod(0o755)
+
+    def run_case(self, pool, case, iterations, *options, expected=0):
+        return self.call("ringside", "run", "--quiet", "--pool", pool, *options, "--", "./publish", case, iterations, expected=expected)
+
+    def iterations(self, *arguments):
+        return int(re.match(r"iterations (\d+)", self.run_case(*arguments).stdout).group(1))
+
+    def test_each_has_the_bits_of_eigens_also_if_it_was_stopped_and_resumed(self):
+        cases = self.call("./publish").stdout.split()
+        self.assertIn("bicgstab", cases)
+        for case in cases:
+            with self.subTest(case):
+                pool = f"{case}.pool"
+                self.assertEqual(self.iterations(pool, case, 2), 2)
+                last = self.iterations(pool, case, 1000, "--resume")
+                self.assertGreater(last, 2)
+                kept = json.loads(self.call("ringside", "info", "--json", pool).stdout)["iterates"]
+                self.assertEqual(max(step["iteration"] for step in kept), last)
+                self.assertEqual(self.iterations(pool, case, 1000, "--resume"), last)  # there is nothing left to do
+
+    def test_the_header_compiles_without_a_warning(self):
+        for compiler in filter(shutil.which, ("g++", "clang++-14")):
+            with self.subTest(compiler):
+                self.call("sh", "-ec", f"{compiler} -std=c++20 -fsyntax-only -pedantic -Wall -Wextra -Wconversion -Wshadow -Werror "
+                          f"$(pkg-config --cflags ringside) $(pkg-config --cflags eigen3 | sed s/-I/-isystem/) {HERE}/eigen_solvers.cpp")
+
+    def test_another_problem_does_not_resume_the_run(self):
+        self.run_case("cg.pool", "cg", 2)
+        for case in ("other_matrix", "other_b", "other_guess", "cg_cholesky", "cg_upper"):
+            with self.subTest(case):
+                self.assertIn("of another problem", self.run_case("cg.pool", case, 1000, "--resume", expected=2).stderr)
+        self.assertIn("have other variables", self.run_case("cg.pool", "bicgstab", 1000, "--resume", expected=2).stderr)
+        self.assertGreater(self.iterations("cg.pool", "same", 1000, "--resume"), 2)
+
+    def test_bicgstab_goes_on_as_eigens_does_where_the_residual_becomes_orthogonal_to_the_first_one(self):
+        said = self.run_case("x.pool", "breakdown", 0).stdout
+        ours, theirs = re.match(r"iterations (\d+) of Eigen's (\d+)", said).groups()
+        self.assertEqual(int(ours), int(theirs) + 1)  # Eigen's count begins again there
+
+    def test_numbers_that_are_not_finite_end_the_run_as_eigens_numerical_issue(self):
+        self.assertIn("error nan", self.run_case("x.pool", "not_finite", 0).stdout)
+
+    def test_if_b_is_zero_so_is_x_without_an_iteration(self):
+        self.assertEqual(self.run_case("x.pool", "b_is_zero", 0).stdout, "iterations 0, error 0\n")
+
+    def test_two_right_hand_sides_are_refused(self):
+        self.assertIn("b: found 2 columns; expected 1\n", self.run_case("x.pool", "two_columns", 0, expected=4).stderr)
+
+
+def setUpModule():
+    story.install()
+
+
+if __name__ == "__main__":
+    sys.argv.pop(2)  # Eigen's folder: pkg-config knows it
+    story.run_tests("library", "development")

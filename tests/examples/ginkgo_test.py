@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ginkgo's solvers as kept runs (ringside_ginkgo.hpp), with Ginkgo itself and its reference executor. ginkgo_solvers.cpp is
+compiled in an empty folder against an installation, as docs/library.md shows. Takes the build folder, and that of
+Ginkgo's CMake package."""
+
+import json
+import pathlib
+import re
+import shutil
+import sys
+import unittest
+
+import story
+
+
+class Solvers(story.Place):
+    """ginkgo_solvers.cpp, which ends with status 1 if a solve with the logger has another x than one without."""
+
+    package = None
+    program = None  # compiled once
+
+    def setUp(self):
+        super().setUp()
+        if Solvers.program is None:
+            self.build_with_cmake()
+            Solvers.program = (self.folder / "build" / "publish").read_bytes()
+        (self.folder / "publish").write_bytes(Solvers.program)
+        (self.folder / "publish").chmod(0o755)
+
+    def build_with_cmake(self):
+        shutil.copy(pathlib.Path(__file__).parent / "ginkgo_solvers.cpp", self.folder)
+        (self.folder / "CMakeLists.txt").write_text(
+            "cmake_minimum_required(VERSION 3.25)\nproject(own LANGUAGES CXX)\nset(CMAKE_CXX_STANDARD 20)\n"
+            "find_package(Ringside CONFIG REQUIRED)\nfind_package(Ginkgo REQUIRED)\n"
+            "add_compile_options(-pedantic -Wall -Wextra -Wconversion -Wshadow -Werror)\n"
+            "add_executable(publish ginkgo_solvers.cpp)\ntarget_link_libraries(publish PRIVATE Ringside::ringside Ginkgo::ginkgo)\n",
+            encoding="utf-8")
+        self.call("cmake", "-G", "Ninja", f"-DGinkgo_DIR={self.package}", "-S", ".", "-B", "build")
+        self.call("cmake", "--build", "build")
+
+    def solve(self, case, iterations, pool, *options):
+        """How many iterates were published, and x."""
+        run = self.call("ringside", "run", "--quiet", "--pool", pool, *options, "--", "./publish", case, iterations)
+        return int(re.match(r"(\d+) published", run.stdout).group(1)), (self.folder / "x.bin").read_bytes()
+
+    def kept(self, pool):
+        steps = json.loads(self.call("ringside", "info", "--json", pool).stdout)["iterates"]
+        return [step["iteration"] for step in steps], steps[-1]["scalars"]["solver.residual"]
+
+    def exported(self, pool, iteration):
+        self.call("ringside", "export", pool, "--iteration", iteration, "--output", "x.npy")
+        return (self.folder / "x.npy").read_bytes()
+
+    def test_the_iterates_of_each_solver_are_kept_and_the_last_one_is_what_apply_returns(self):
+        for case in self.call("./publish").stdout.split():
+            with self.subTest(case):
+                pool = f"{case}.pool"
+                self.assertEqual(self.solve(case, 5, pool)[0], 5)
+                self.assertEqual(self.kept(pool)[0], [1, 2, 3, 4, 5])
+                published, x = self.solve(case, 2000, pool, "--resume")
+                self.assertLess(published, 2000)  # it converged
+                iterations, residual = self.kept(pool)
+                self.assertEqual(iterations[-1], 5 + published)
+                self.assertLess(residual, 1e-3)
+                self.assertTrue(self.exported(pool, iterations[-1]).endswith(x))
+
+    def test_a_stationary_method_that_is_resumed_has_the_same_bits(self):
+        self.solve("ir", 20, "stopped.pool")
+        published, x = self.solve("ir", 2000, "stopped.pool", "--resume")
+        self.assertEqual(self.solve("ir", 2000, "whole.pool"), (20 + published, x))
+
+
+def setUpModule():
+    story.install()
+
+
+if __name__ == "__main__":
+    Solvers.package = sys.argv.pop(2)
+    story.run_tests("library", "development")

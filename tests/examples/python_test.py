@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What README.md shows to publish in Python, with NumPy and with PETSc: in an empty folder and without a compiler, each
+solver's story (story.py) is told with an installation of the package `ringside`. Takes the build folder, `--root TREE` with
+packages unpacked in TREE, or `--wheel BUILD` in the environment where a wheel is installed. Run by the interpreter that the
+module was built for."""
+
+import glob
+import os
+import subprocess
+import sys
+
+import story
+from story import Installation, Place
+
+
+class Interpreted(story.Solver):
+    """The story of a solver in Python; the classes below name its source."""
+
+    solver = ("python3", "publish.py")
+    follower = ("python3", "follow.py")
+
+    def setUp(self):
+        super().setUp()
+        self.environment["PATH"] = os.pathsep.join(
+            (str(Installation.programs), os.path.dirname(sys.executable), os.environ["PATH"]))
+        self.environment.update({compiler: "/bin/false" for compiler in ("CC", "CXX", "FC")}, PYTHONDONTWRITEBYTECODE="1")
+        self.environment.pop("PYTHONPATH", None)
+        if Installation.prefix:
+            self.environment["PYTHONPATH"] = str(Installation.prefix / "lib/python3/dist-packages")
+
+    def prepare(self):
+        self.copy(self.solver[1], self.follower[1])
+
+    def test_without_an_analyzer_it_ends_with_an_exception_that_names_the_socket(self):
+        said = self.without_an_analyzer(expected=1).splitlines()
+        self.assertRegex(said[-1], r"^ringside\.\S*PeerLostError: .*nothing\.socket")
+
+
+class SolverInPython(Interpreted, Place):
+    def test_the_package_is_that_of_the_installation(self):
+        # Another one, which the interpreter also finds, would make the other tests pass.
+        found = self.call("python3", "-c", "import importlib.metadata, ringside; print(ringside.__file__); "
+                          "print(ringside.__version__, importlib.metadata.version('ringside'))").stdout.splitlines()
+        self.assertTrue(found[0].startswith(str(Installation.prefix or sys.prefix)), found)
+        versions = found[1].split()
+        self.assertEqual(versions[0], versions[1])
+
+
+class SolverInPetsc(Interpreted, Place):
+    solver = ("python3", "publish_petsc.py")
+
+    def setUp(self):
+        super().setUp()
+        # Debian's petsc4py is in PETSc's folder, and is found through PETSC_DIR unless PETSc's headers are installed.
+        for folder in sorted(glob.glob("/usr/lib/petscdir/petsc*/*-real")):
+            self.environment.setdefault("PETSC_DIR", folder)
+        found = subprocess.run(["python3", "-c", "from petsc4py import PETSc"], env=self.environment, stderr=subprocess.PIPE,
+                               encoding="utf-8", check=False)
+        if found.returncode != 0:
+            self.skipTest(f"{sys.executable} has no petsc4py (python3-petsc4py): {found.stderr.strip().splitlines()[-1]}")
+
+
+def setUpModule():
+    story.install()
+
+
+if __name__ == "__main__":
+    story.run_tests("library", "python")

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the tests of the README's solvers share: an installation of Ringside, an empty folder where it is found, and the
+story of a solver there: it runs below `ringside run`, is followed, is killed, and is resumed to the bits of a run that was not
+disturbed."""
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+EXAMPLES = ROOT / "examples"
+
+
+class Installation:
+    """Where the library is installed (None: nowhere, a wheel contains it), with which programs; sysroot: the packages' tree,
+    whose files name /usr; components: what is installed of a build folder."""
+
+    prefix = programs = sysroot = build = None
+    components = ()
+
+
+class Place(unittest.TestCase):
+    """An empty folder, and commands that find the installation; contains no tests."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.environment = {key: value for key, value in os.environ.items() if not key.startswith("RINGSIDE_")}
+        self.environment.update(LC_ALL="C.UTF-8", PATH=f"{Installation.programs}:{os.environ['PATH']}", OMP_NUM_THREADS="1")
+        prefix = Installation.prefix
+        if prefix:
+            [libraries] = {path.parent for path in prefix.glob("lib/**/libringside.so.0")}
+            self.environment.update(
+                LD_LIBRARY_PATH=str(libraries), LIBRARY_PATH=str(libraries), PKG_CONFIG_PATH=str(libraries / "pkgconfig"),
+                CMAKE_PREFIX_PATH=str(prefix), PKG_CONFIG_SYSROOT_DIR=str(Installation.sysroot or ""))
+
+    def call(self, *command, expected=0):
+        run = subprocess.run([str(word) for word in command], cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", timeout=240, check=False)
+        self.assertEqual(run.returncode, expected, f"{command}\n{run.stdout}{run.stderr}")
+        return run
+
+    def copy(self, *names):
+        for name in names:
+            shutil.copy(EXAMPLES / name, self.folder)
+
+
+class Solver:
+    """The story of one solver. The classes that tell it name the commands of the solver and the reader, and prepare both."""
+
+    solver = follower = ()
+
+    def prepare(self):
+        raise NotImplementedError
+
+    def newest(self, pool):
+        """The newest iteration that is kept."""
+        return max(step["iteration"] for step in json.loads(self.call("ringside", "info", "--json", pool).stdout)["iterates"])
+
+    def followed(self, pool):
+        """What the reader prints of the steps that are kept: {iteration: mean}."""
+        return dict(line.split() for line in self.call(*self.follower, pool, "0").stdout.splitlines())
+
+    def test_a_run_is_kept_followed_killed_and_resumed_with_the_same_bits(self):
+        self.prepare()
+        self.call("ringside", "run", "--quiet", "--pool", "rod.pool", "--", *self.solver, "5")
+        self.assertEqual(list(self.followed("rod.pool")), ["1", "2", "3", "4", "5"])
+
+        # Longer than the test lives: it ends by SIGKILL, once the reader has seen steps after the first run's.
+        run = subprocess.Popen(["ringside", "run", "--pool", "rod.pool", "--resume", "--", *self.solver, "1000000000"],
+                               cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.PIPE, encoding="utf-8")
+        reader = None
+        try:
+            while self.newest("rod.pool") <= 5:  # a reader that comes earlier sees the end of the first run
+                self.assertIsNone(run.poll(), "the second run has ended")
+            reader = subprocess.Popen([*self.follower, "rod.pool", "60"], cwd=self.folder, env=self.environment,
+                                      stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, encoding="utf-8")
+            seen = [int(reader.stdout.readline().split()[0]) for _ in range(20)]
+            self.assertEqual(seen, sorted(set(seen)))
+            os.kill(self.publishing(run.pid), signal.SIGKILL)
+            said = run.communicate(timeout=120)[1]
+        finally:
+            for process in filter(None, (reader, run)):
+                process.kill()
+                process.communicate()
+        self.assertEqual(run.returncode, 4, said)
+        self.assertIn("ringside run --resume continues", said)
+
+        newest = self.newest("rod.pool")
+        self.assertGreaterEqual(newest, seen[-1])
+        last = newest + 10
+        self.call("ringside", "run", "--quiet", "--pool", "rod.pool", "--resume", "--", *self.solver, last)
+        self.call("ringside", "run", "--quiet", "--pool", "whole.pool", "--", *self.solver, last)
+        self.assertIn("intact", self.call("ringside", "verify", "rod.pool").stdout)
+        for pool in ("rod", "whole"):
+            self.call("ringside", "export", f"{pool}.pool", "--iteration", last, "--output", f"{pool}.npy")
+        self.assertEqual((self.folder / "rod.npy").read_bytes(), (self.folder / "whole.npy").read_bytes())
+        self.assertEqual(self.followed("rod.pool")[str(last)], self.followed("whole.pool")[str(last)])
+
+    def without_an_analyzer(self, expected):
+        """What the solver says if no analyzer answers; expected: its exit code."""
+        self.prepare()
+        self.environment["RINGSIDE_SOCKET"] = str(self.folder / "nothing.socket")
+        self.environment["RINGSIDE_PEER_TIMEOUT"] = "0.1"
+        return self.call(*self.solver, expected=expected).stderr
+
+    def publishing(self, parent):
+        """The process below `parent` that runs the solver."""
+        for child in pathlib.Path(f"/proc/{parent}/task/{parent}/children").read_text(encoding="ascii").split():
+            words = pathlib.Path(f"/proc/{child}/cmdline").read_text(encoding="utf-8").split("\0")
+            if words[:len(self.solver)] == list(self.solver):
+                return int(child)
+        self.fail(f"process {parent} has no child {' '.join(self.solver)}")
+
+
+def install():
+    """For setUpModule: installs the components of the build folder, if there are any to install."""
+    if not Installation.components:
+        return
+    folder = tempfile.TemporaryDirectory()
+    unittest.addModuleCleanup(folder.cleanup)
+    Installation.prefix = pathlib.Path(folder.name) / "local"
+    for component in Installation.components:
+        subprocess.run(["cmake", "--install", Installation.build, "--prefix", Installation.prefix, "--component", component],
+                       stdout=subprocess.DEVNULL, check=True)
+
+
+def run_tests(*components):
+    """unittest.main for a program that takes the build folder, of which it installs the components; `--root TREE` with packages
+    unpacked in TREE; or `--wheel BUILD` with the build's programs, beside a wheel that is installed."""
+    first = sys.argv.pop(1)
+    if first == "--root":
+        Installation.sysroot = pathlib.Path(sys.argv.pop(1)).resolve()
+        Installation.prefix = Installation.sysroot / "usr"
+        Installation.programs = Installation.prefix / "bin"
+    else:
+        Installation.build = pathlib.Path(sys.argv.pop(1) if first == "--wheel" else first).resolve()
+        Installation.programs = Installation.build / "bin"
+        Installation.components = () if first == "--wheel" else components
+    unittest.main("__main__")
