@@ -170,7 +170,7 @@ bool is_storage_lost(ExitCode code) noexcept {
 struct Service {
   const Options& options;
   Report& report;
-  StopFlag stop;               // the service was asked to end
+  StopFlag stop;                // the service was asked to end
   std::atomic<bool>& stop_run;  // the run was asked to end: set with `stop`, and by a request to the recorder
   std::optional<Recorder> recorder;
   ServiceManager manager;

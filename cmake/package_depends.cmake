@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # cpack reads this before it makes the packages: what the libraries and python3-ringside depend on, by dpkg-shlibdeps. If CPack
-# calls that itself, it also adds maintainer scripts that call ldconfig, in place of the trigger that the library's package has.
+# calls that itself, it also adds maintainer scripts that call ldconfig, in place of the trigger that the packages have.
 
 # libraries_of(VARIABLE FILE [OPTION...]) sets VARIABLE to the libraries that FILE needs, as Depends names them.
 function(libraries_of variable file)

@@ -193,8 +193,8 @@ enum {
   RINGSIDE_LOSS_WAIT = 1,     /* waits for another one, up to peer_timeout_s */
   RINGSIDE_LOSS_CONTINUE = 2, /* goes on: the steps are counted as skipped, and dropped, until another one is there */
   RINGSIDE_LOSS_STOP = 3,     /* returns RINGSIDE_PEER_LOST */
-  RINGSIDE_LOSS_SKIP = 4      /* returns RINGSIDE_FULL until another one is there: for a solver that has memory of its own
-                                 for such a step, and calls ringside_writer_skip */
+  RINGSIDE_LOSS_SKIP = 4      /* returns RINGSIDE_FULL until another one is there: for a solver that has memory of
+                                 its own for such a step, and calls ringside_writer_skip */
 };
 
 /* coordination: how the two processes notify each other. */
@@ -257,9 +257,9 @@ RINGSIDE_API ringside_status ringside_writer_kept_scalar(ringside_writer* writer
  * claims the same step. RINGSIDE_PEER_LOST: the analyzer is gone or stands still, and no other came within
  * peer_timeout_s; RINGSIDE_INTERRUPTED: `stop` is set, also without a wait; another failure is the analyzer's own. With
  * RINGSIDE_LOSS_CONTINUE, while no analyzer is there, the step goes to memory of the library's own (allocated once, as
- * much as the buffers have) and is dropped, which counts as skipped. Between the return of a claim and the return of
- * its publish, the library allocates nothing and logs nothing, and with RINGSIDE_COORDINATION_LOCKS it takes no lock.
- * [handle]
+ * much as the buffers have) and is dropped, which counts as skipped; with RINGSIDE_LOSS_SKIP the status is
+ * RINGSIDE_FULL. Between the return of a claim and the return of its publish, the library allocates nothing and logs
+ * nothing, and with RINGSIDE_COORDINATION_LOCKS it takes no lock. [handle]
  */
 RINGSIDE_API ringside_status ringside_writer_claim(ringside_writer* writer);
 

@@ -2,7 +2,6 @@
 #include "producer/run_writer.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
 #include <cstring>
 #include <utility>
@@ -25,8 +24,7 @@ std::uint32_t choice_of(PoolUse use) {
 
 std::uint32_t choice_of(OnAnalyzerLoss loss) {
   switch (loss) {
-    case OnAnalyzerLoss::kContinue:
-      return RINGSIDE_LOSS_SKIP;  // the producer has memory for steps that are not published
+    case OnAnalyzerLoss::kContinue: return RINGSIDE_LOSS_SKIP;  // the producer has memory for such steps
     case OnAnalyzerLoss::kStop: return RINGSIDE_LOSS_STOP;
     case OnAnalyzerLoss::kWait: break;
   }
@@ -110,10 +108,8 @@ void RunWriter::identify(RunDescription& run) const {
 }
 
 CoreBorrower RunWriter::analyzer_cores() const {
-  const std::optional<CoreLoan> loan = library::loan_of(*handle());
-  if (!loan)
-    throw usage_error("--elastic: found no loan of the analyzer's cores; expected lent_cores at the attachment");
-  return {*loan->cores, *loan->published};
+  const CoreLoan loan = library::loan_of(*handle()).value();
+  return {*loan.cores, *loan.published};
 }
 
 std::optional<ContinuedStep> RunWriter::kept() const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The run that this process publishes, through library/ringside.h as any solver's: attaching with the options of the
-// command line, and the library's failures as exceptions. The steps themselves go through handle() (producer/producer.cpp).
+// command line, and the library's failures as exceptions. The steps themselves go through handle()
+// (producer/producer.cpp).
 #pragma once
 
 #include <cstdint>

@@ -57,8 +57,7 @@ std::optional<FoundService> successor_of(const FoundService& gone, const Service
 
 /// Takes in the records of one analyzer, and of those that take over from it at the same place. Returns when the last
 /// one is gone for good and all its records are taken in, or when `stop` is set.
-void follow(const FoundService& service, std::uint64_t from_seq, WatchedRun& watched, StopFlag stop,
-            Pulse& pulse) {
+void follow(const FoundService& service, std::uint64_t from_seq, WatchedRun& watched, StopFlag stop, Pulse& pulse) {
   ChannelContext context;
   RecordStream stream(context, service.address, from_seq);
   std::vector<wire::Record> records;

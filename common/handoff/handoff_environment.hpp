@@ -30,8 +30,8 @@ struct HandoffChoices {
 };
 
 /// These choices, and for the others what the environment gives; a variable that is unset or empty gives the default,
-/// and without RINGSIDE_SOCKET the socket is the service's. Throws Error (exit code 2) that names a variable with a wrong
-/// value, if it is asked for.
+/// and without RINGSIDE_SOCKET the socket is the service's. Throws Error (exit code 2) that names a variable with a
+/// wrong value, if it is asked for.
 HandoffOptions handoff_options_of_environment(const HandoffChoices& chosen = {});
 
 /// The variables from which `handoff_options_of_environment` makes these options: names and values.

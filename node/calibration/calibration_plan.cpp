@@ -9,12 +9,10 @@
 namespace ringside {
 
 void check_stop(StopFlag stop) {
-  if (stop.is_set())
-    throw Error(ExitCode::kInterrupted, "calibrate: interrupted; nothing was written");
+  if (stop.is_set()) throw Error(ExitCode::kInterrupted, "calibrate: interrupted; nothing was written");
 }
 
-std::vector<std::string> CalibrationPlan::run(std::int64_t deadline_ns, StopFlag stop,
-                                              const Announce& announce) {
+std::vector<std::string> CalibrationPlan::run(std::int64_t deadline_ns, StopFlag stop, const Announce& announce) {
   const auto left_s = [&] { return seconds(deadline_ns - now_ns()); };
 
   // The first round. Two more of what was measured so far must still fit.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which steps the producer publishes and which it counts as skipped, with the analyzer's side of the hand-off as its peer.
+// Which steps the producer publishes and which it counts as skipped, with the analyzer's side of the hand-off as its
+// peer.
 #include "producer/producer.hpp"
 
 #include <gtest/gtest.h>
@@ -46,7 +47,7 @@ class ProducerTest : public ::testing::Test {
       if (end == SolveEnd::kAnalyzerGone) {
         line_ = writer.error().what();
       } else {
-        writer.detach(RINGSIDE_OUTCOME_FINISHED);
+        EXPECT_NO_THROW(writer.detach(RINGSIDE_OUTCOME_FINISHED));
       }
     });
     std::optional<Peer> peer = listener.accept(10'000);

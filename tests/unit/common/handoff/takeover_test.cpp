@@ -248,11 +248,7 @@ TEST_P(TakeoverTest, TheLastIterateWaitsForASuccessorEvenIfStepsAreSkipped) {
   lose(ends);
   std::thread producer;
   HandoffReader successor = succeed(
-      listener,
-      [&] {
-        EXPECT_EQ(ends.writer->claim_last().status, ClaimStatus::kOk);
-      },
-      producer);
+      listener, [&] { EXPECT_EQ(ends.writer->claim_last().status, ClaimStatus::kOk); }, producer);
   take_one(successor, 0);
   producer.join();
 }
