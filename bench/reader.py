@@ -196,7 +196,7 @@ def measure(options):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--megabytes", type=int, default=32, help="of a slot (default 32)")
-    parser.add_argument("--pace-ms", type=float, default=100, help="between two steps (default 100)")
+    parser.add_argument("--pace-ms", type=float, default=20, help="between two steps (default 20)")
     parser.add_argument("--repeats", type=int, default=21, help="measured rounds (default 21)")
     parser.add_argument("--bin", type=pathlib.Path, default=BIN, help="folder of the programs")
     parser.add_argument("--pool-dir", default=tempfile.gettempdir(), help="where the pool lies (default: the temporary folder)")
