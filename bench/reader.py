@@ -3,11 +3,12 @@
 """What a reader in Python waits for, beside a running analyzer, and whether it copies.
 
 A program publishes a step of --megabytes every --pace-ms under `ringside run`, on one core each; the reader runs on the
-producer's core, which is idle between two steps. Measured: opening the pool; holding the newest step, getting its array and
-releasing it; the same verified, against one read of the same bytes by a loop of loads (bench_read), against the hash of the
-chunks alone, and against NumPy's sum: from memory, from the caches, and in a mapping whose pages are touched first. Copied bytes: what the
-process has read by system calls, and its private memory, while it views all steps; and each array's address, which must
-lie in the mapping of the pool. Writes JSON (see docs/benchmarking.md)."""
+producer's core, which is idle between two steps. Measured: opening the pool; holding the newest step, getting its array
+and releasing it; the same verified, against one read of the same bytes by a loop of loads (bench_read), against the hash
+of the chunks alone, and against NumPy's sum: from memory, from the caches, and in a mapping whose pages are touched
+first. Copied bytes: what the process has read by system calls, and its private memory, while it views all steps; and each
+array's address, which must lie in the mapping of the pool.
+Writes JSON (see docs/benchmarking.md)."""
 
 import argparse
 import contextlib
@@ -196,7 +197,7 @@ def measure(options):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--megabytes", type=int, default=32, help="of a slot (default 32)")
-    parser.add_argument("--pace-ms", type=float, default=100, help="between two steps (default 100)")
+    parser.add_argument("--pace-ms", type=float, default=20, help="between two steps (default 20)")
     parser.add_argument("--repeats", type=int, default=21, help="measured rounds (default 21)")
     parser.add_argument("--bin", type=pathlib.Path, default=BIN, help="folder of the programs")
     parser.add_argument("--pool-dir", default=tempfile.gettempdir(), help="where the pool lies (default: the temporary folder)")

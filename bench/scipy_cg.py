@@ -5,7 +5,7 @@
 The matrix has a million rows: the five-point Laplacian of a square, or the 7- or 27-point one of a cube. Each turn is a
 process under `ringside run`, the solver on core 0 and the analyzer on core 1. In it, bursts of cg without Ringside and bursts
 of a way that keeps every x alternate, and ratios are taken pair by pair, so that a shared machine's drift cancels (beside
-other work: sudo nice -n -20). Ways:
+other work: sudo chrt -f 1). Ways:
   callback    scipy's cg with callback=ringside.scipy.callback(run)
   streaming   as callback, with glibc's memcpy told to store past the cache (GLIBC_TUNABLES)
   in_place    cg as a loop in NumPy that computes x in the step's own array, beside the same loop without Ringside
