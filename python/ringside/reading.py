@@ -66,7 +66,8 @@ class Record(NamedTuple):
     run_id: str
     fields: dict[str, Any]
     """Of a step: iteration, commit_seq, generate_ns ... as the columns of Pool.table; of the beginning of a run: solver,
-    problem, parameters; of its end: how, text, exit_code."""
+    problem, parameters; of its end: how, text, exit_code, and the outcome that the solver gave ("finished", "stopped",
+    "diverged", "failed"), or None."""
     results: dict[str, Any]
     """Of a step: what was recorded of it, by name. Results that are arrays are in the ring only."""
 

@@ -18,6 +18,14 @@ std::string kind_of(const ringside_record& record) {
   return index < std::size(kKinds) ? kKinds[index] : std::to_string(record.kind);
 }
 
+/// None if the solver did not end its run itself.
+py::object outcome_of(const ringside_record& record) {
+  constexpr const char* kOutcomes[] = {"finished", "stopped", "diverged", "failed"};
+  const std::uint32_t index = record.outcome - RINGSIDE_OUTCOME_FINISHED;
+  if (index >= std::size(kOutcomes)) return py::none();
+  return py::str(kOutcomes[index]);
+}
+
 /// The numbers of a step's record, in the order of the columns.
 struct StepField {
   const char* name;
@@ -139,6 +147,7 @@ py::object Reader::next_record(std::uint64_t from) {
     fields["how"] = text_of(texts[3]);
     fields["text"] = text_of(texts[4]);
     fields["exit_code"] = py::int_(record.exit_code);
+    fields["outcome"] = outcome_of(record);
   }
   return py::make_tuple(record.seq, kind_of(record), record.unix_ns,
                         py::bytes(reinterpret_cast<const char*>(record.run_id), sizeof(record.run_id)), fields,

@@ -193,7 +193,8 @@ class Tables(OfAPool):
         begun, = (record for record in records if record.kind == "run_started")
         self.assertEqual(begun.fields, {"solver": "made", "problem": "a<b", "parameters": "c=1"})
         self.assertLess(abs((begun.written - run.started).total_seconds()), 60)
-        self.assertEqual((records[-1].kind, records[-1].fields["how"]), ("run_ended", "detached"))
+        ended = records[-1]
+        self.assertEqual((ended.kind, ended.fields["how"], ended.fields["outcome"]), ("run_ended", "detached", "finished"))
         steps = [record for record in records if record.kind == "step"]
         self.assertEqual([step.fields["iteration"] for step in steps], list(range(1, STEPS + 1)))
         self.assertEqual({step.run_id for step in steps} | {begun.run_id}, {run.run_id})
