@@ -35,7 +35,8 @@ module ringside
   integer, parameter, public :: RINGSIDE_OUTCOME_FINISHED = 1, RINGSIDE_OUTCOME_STOPPED = 2, RINGSIDE_OUTCOME_DIVERGED = 3, &
     RINGSIDE_OUTCOME_FAILED = 4
   integer, parameter, public :: RINGSIDE_POOL_FRESH = 1, RINGSIDE_POOL_OVERWRITE = 2, RINGSIDE_POOL_RESUME = 3
-  integer, parameter, public :: RINGSIDE_LOSS_WAIT = 1, RINGSIDE_LOSS_CONTINUE = 2, RINGSIDE_LOSS_STOP = 3, RINGSIDE_LOSS_SKIP = 4
+  integer, parameter, public :: RINGSIDE_LOSS_WAIT = 1, RINGSIDE_LOSS_CONTINUE = 2, RINGSIDE_LOSS_STOP = 3, &
+    RINGSIDE_LOSS_SKIP = 4
   integer, parameter, public :: RINGSIDE_COORDINATION_LOCKS = 1, RINGSIDE_COORDINATION_MESSAGES = 2
   integer, parameter, public :: RINGSIDE_FOLLOW_RUN = 1, RINGSIDE_FOLLOW_POOL = 2
   integer, parameter, public :: RINGSIDE_MOST_DIMS = 8
@@ -474,7 +475,7 @@ contains
     if (status > 0) call conclude(status, self%line())
   end function
 
-  !> Waits for the buffer of the next step. False: the run is to stop, or no analyzer is there and RINGSIDE_LOSS_CONTINUE
+  !> Waits for the buffer of the next step. False: the run is to stop, or no analyzer is there and RINGSIDE_LOSS_SKIP
   !> was chosen.
   logical function writer_claim(self, stat) result(claimed)
     class(ringside_writer), intent(in) :: self
