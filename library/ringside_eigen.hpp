@@ -262,7 +262,8 @@ class KeptSolver : public Eigen::IterativeSolverBase<KeptSolver<Steps_, Matrix, 
   template <class Right, class Solution>
   void _solve_with_guess_impl(const Right& right, Solution& x) const {
     if (right.cols() != 1) {
-      throw Error(RINGSIDE_USAGE, ("b: found " + std::to_string(right.cols()) + " columns; expected 1").c_str());
+      throw Error(RINGSIDE_USAGE, ("b: found " + std::to_string(right.cols()) + " columns; expected 1").c_str(),
+                  RINGSIDE_REASON_ARGUMENT);
     }
     using std::sqrt;
     using Steps = Steps_<Scalar>;

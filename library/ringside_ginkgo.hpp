@@ -97,13 +97,15 @@ class Logger : public gko::log::Logger {
   void publish(const gko::LinOp* x, std::uint64_t number) const {
     const auto* iterate = dynamic_cast<const Vectors*>(x);
     if (iterate == nullptr) {
-      throw Error(RINGSIDE_USAGE, "x: found another class; expected gko::matrix::Dense<T> with the logger's T");
+      throw Error(RINGSIDE_USAGE, "x: found another class; expected gko::matrix::Dense<T> with the logger's T",
+                  RINGSIDE_REASON_ARGUMENT);
     }
     if (!run_.claim()) throw Error(RINGSIDE_INTERRUPTED, "the run is to stop");
     const std::span<T> buffer = run_.buffer<T>(0);
     const auto host = gko::make_temporary_clone(iterate->get_executor()->get_master(), iterate);
     const gko::size_type rows = host->get_size()[0], columns = host->get_size()[1];
-    if (buffer.size() != rows * columns) throw Error(RINGSIDE_USAGE, "x: found another size than that of the run");
+    if (buffer.size() != rows * columns)
+      throw Error(RINGSIDE_USAGE, "x: found another size than that of the run", RINGSIDE_REASON_ARGUMENT);
     for (gko::size_type row = 0; row < rows; ++row) {
       std::copy_n(host->get_const_values() + row * host->get_stride(), columns, &buffer[row * columns]);
     }

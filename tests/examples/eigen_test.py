@@ -14,29 +14,30 @@ import unittest
 import library_test
 import story
 
-ROOT = story.ROOT
 HERE = pathlib.Path(__file__).resolve().parent
 
 
-class Eigen(story.Place):
-    """Contains no tests."""
+class SolverWithEigen(library_test.Compiled, story.Place):
+    """The story of the example."""
+
+    source = "publish_eigen.cpp"
 
     def build(self, source):
         """The reader as the README shows it, what uses Eigen as docs/library.md does; with warnings as errors."""
         if source == "follow.c":
-            library_test.Compiled.build(self, source)
-            return
-        [shown] = re.findall(r"^c\+\+ .* publish_eigen\.cpp .*$", (ROOT / "docs" / "library.md").read_text(encoding="utf-8"), re.MULTILINE)
-        shutil.copy((ROOT / "examples" if source == "publish_eigen.cpp" else HERE) / source, self.folder)
-        words = shown.replace("publish_eigen.cpp", source).split(" ", 1)
-        self.call("sh", "-ec", f"{words[0]} -Wall -Wextra -Werror {words[1]}")
+            super().build(source)
+        else:
+            compile_with_eigen(self, source)
 
 
-class SolverWithEigen(Eigen, library_test.Compiled):
-    source = "publish_eigen.cpp"
+def compile_with_eigen(place, source):
+    [shown] = re.findall(r"^c\+\+ .* publish_eigen\.cpp .*$", (story.ROOT / "docs" / "library.md").read_text(encoding="utf-8"), re.MULTILINE)
+    place.copy(HERE / source if (HERE / source).exists() else source)
+    words = shown.replace("publish_eigen.cpp", source).split(" ", 1)
+    place.call("sh", "-ec", f"{words[0]} -Wall -Wextra -Werror {words[1]}")
 
 
-class Solvers(Eigen):
+class Solvers(story.Place):
     """eigen_solvers.cpp, which ends with status 1 if x has not the bits of Eigen's."""
 
     program = None  # compiled once
@@ -44,7 +45,7 @@ class Solvers(Eigen):
     def setUp(self):
         super().setUp()
         if Solvers.program is None:
-            self.build("eigen_solvers.cpp")
+            compile_with_eigen(self, "eigen_solvers.cpp")
             Solvers.program = (self.folder / "publish").read_bytes()
         (self.folder / "publish").write_bytes(Solvers.program)
         (self.folder / "publish").chmod(0o755)
@@ -102,5 +103,5 @@ def setUpModule():
 
 
 if __name__ == "__main__":
-    sys.argv.pop(2)  # Eigen's folder: pkg-config knows it
+    del sys.argv[2]  # pkg-config knows Eigen's folder
     story.run_tests("library", "development")

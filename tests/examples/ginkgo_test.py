@@ -6,7 +6,6 @@ Ginkgo's CMake package."""
 import json
 import pathlib
 import re
-import shutil
 import sys
 import unittest
 
@@ -28,7 +27,7 @@ class Solvers(story.Place):
         (self.folder / "publish").chmod(0o755)
 
     def build_with_cmake(self):
-        shutil.copy(pathlib.Path(__file__).parent / "ginkgo_solvers.cpp", self.folder)
+        self.copy(pathlib.Path(__file__).resolve().parent / "ginkgo_solvers.cpp")
         (self.folder / "CMakeLists.txt").write_text(
             "cmake_minimum_required(VERSION 3.25)\nproject(own LANGUAGES CXX)\nset(CMAKE_CXX_STANDARD 20)\n"
             "find_package(Ringside CONFIG REQUIRED)\nfind_package(Ginkgo REQUIRED)\n"
