@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "library/handle.hpp"
 #include "library/loan.hpp"
 
 namespace ringside {
@@ -81,7 +82,9 @@ RunWriter::RunWriter(const RunWriterOptions& options, const RunDescription& run,
   given.solver = run.solver;
   given.problem = run.matrix;
   given.parameters = run.parameters;
-  given.problem_id = reinterpret_cast<const unsigned char*>(&run.problem_id);
+  unsigned char problem_id[16];
+  library::put_id(problem_id, run.problem_id);
+  given.problem_id = problem_id;
   given.work = run.nonzeros;
   given.stop = options.stop;
   given.coordination = choice_of(options.publish.coordination);
@@ -103,8 +106,8 @@ void RunWriter::identify(RunDescription& run) const {
   ringside_run known{};
   known.size = sizeof(known);
   throw_unless_ok(ringside_writer_run(handle(), &known));
-  std::memcpy(&run.run_id, known.run_id, sizeof(run.run_id));
-  std::memcpy(&run.problem_id, known.problem_id, sizeof(run.problem_id));
+  run.run_id = library::id_at(known.run_id);
+  run.problem_id = library::id_at(known.problem_id);
 }
 
 CoreBorrower RunWriter::analyzer_cores() const {
