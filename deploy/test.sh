@@ -155,8 +155,8 @@ mkdir -p "$logs"
 check release "release: build and all tests" release
 if [[ $all == yes ]]; then
   check all "the page in a browser, Prometheus itself, Python, the packages, the library" \
-    have_run browser prometheus python manual debian_package lintian library_fortran library_abi library_python library_petsc \
-    python_wheel
+    have_run browser prometheus python manual debian_package lintian library_c library_cpp library_fortran library_abi library_python \
+    library_petsc library_eigen library_messages python_wheel
   check node "a virtual node: the package installed, its services, a power cut" begin_virtual_node
 fi
 if [[ $quick == no ]]; then

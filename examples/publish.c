@@ -45,9 +45,7 @@ int main(int argc, char** argv) {
     memcpy(ringside_writer_buffer(run, 0), x, sizeof x);
     ringside_writer_publish(run, ++k, NULL, 0);
   }
-  const ringside_status status = ringside_writer_detach(run, k == iterations ? RINGSIDE_OUTCOME_FINISHED : RINGSIDE_OUTCOME_STOPPED);
-
-  if (status != RINGSIDE_OK) return fail(ringside_writer_error(run));
+  if (ringside_writer_detach(run, k < iterations ? RINGSIDE_OUTCOME_STOPPED : RINGSIDE_OUTCOME_FINISHED)) return fail(ringside_writer_error(run));
   ringside_writer_free(run);
   return 0;
 }

@@ -265,7 +265,7 @@ int run_command(int argc, const char* const* argv) {
   line.footer(
       "`-- PROGRAM [ARGS...]` runs a program of yours instead of a built-in solver, on the producer's cores: one "
       "process\n"
-      "of it publishes its iterates through the hand-off library. It finds its analyzer by RINGSIDE_SOCKET and its "
+      "of it publishes its iterates through libringside. It finds its analyzer by RINGSIDE_SOCKET and its "
       "cores\n"
       "by RINGSIDE_CORES and OMP_NUM_THREADS; RINGSIDE_POOL_USE, RINGSIDE_BUFFERS, RINGSIDE_PEER_TIMEOUT,\n"
       "RINGSIDE_ON_ANALYZER_LOSS and RINGSIDE_COORDINATION pass on options. --mode, --when-full, --elastic, --cores,\n"
