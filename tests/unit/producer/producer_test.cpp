@@ -118,7 +118,7 @@ TEST_F(ProducerTest, WithoutAnAnalyzerStepsAreSkippedAndTheLastOneWaitsForAnothe
   publish_.on_analyzer_loss = OnAnalyzerLoss::kContinue;
   options_.iterations = 1000;
   peer_.timeout_s = 0.2;
-  const SolveEnd end = run([this](HandoffReader& reader) {
+  const SolveEnd end = run([](HandoffReader& reader) {
     PublishedStep step;
     ASSERT_EQ(reader.next(step, false, nullptr), NextStatus::kStep);
   });
