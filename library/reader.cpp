@@ -18,14 +18,12 @@
 #include "common/platform/printable.hpp"
 #include "common/platform/stop_flag.hpp"
 #include "common/pool_reader/ring_reader.hpp"
-#include "common/results/result_values.hpp"
 #include "common/threads/team.hpp"
 #include "library/handle.hpp"
 #include "library/ringside.h"
 
 using namespace ringside;
 using library::guarded;
-using library::LastError;
 using library::Listed;
 using library::Refusal;
 using library::RunState;
@@ -92,8 +90,7 @@ ringside_status status_of(ringside_step& step, HeldStatus status) {
 Error left_alone(const ringside_reader& reader) {
   return peer_error(
       "{}: no process has owned it for {} s, and its journal does not say that the run has ended; expected an "
-      "analyzer, "
-      "or RINGSIDE_FOLLOW_POOL to wait for one",
+      "analyzer, or RINGSIDE_FOLLOW_POOL to wait for one",
       reader.reader.path().string(), library::RunEnd::kOwnerless.count());
 }
 

@@ -177,6 +177,13 @@ ringside_status refuse_publish(ringside_writer& writer, std::uint64_t iteration,
   });
 }
 
+/// Whether a publish takes this, once a step is claimed.
+bool is_publishable(const ringside_writer& writer, std::uint64_t iteration, std::int64_t generate_ns,
+                    const ringside_value* scalars, std::size_t scalar_count) noexcept {
+  return iteration > writer.last_iteration && generate_ns >= 0 && scalar_count <= writer.scalar_count &&
+         (scalar_count == 0 || scalars != nullptr);
+}
+
 /// The solver's time since the publish before.
 std::int64_t time_since_publish(const ringside_writer& writer) noexcept {
   const std::int64_t waited = writer.handoff.idle_ns() - writer.idle_before_ns;
@@ -276,8 +283,8 @@ const void* ringside_writer_previous(ringside_writer* writer, uint32_t variable)
 ringside_status ringside_writer_publish_timed(ringside_writer* writer, uint64_t iteration, int64_t generate_ns,
                                               const ringside_value* scalars, size_t scalar_count) {
   if (writer == nullptr) return RINGSIDE_USAGE;
-  if (!writer->process.is_owner() || writer->claimed == nullptr || iteration <= writer->last_iteration ||
-      generate_ns < 0 || scalar_count > writer->scalar_count || (scalar_count > 0 && scalars == nullptr)) {
+  if (!writer->process.is_owner() || writer->claimed == nullptr ||
+      !is_publishable(*writer, iteration, generate_ns, scalars, scalar_count)) {
     return refuse_publish(*writer, iteration, generate_ns, scalars, scalar_count);
   }
   if (writer->drops) {
@@ -314,8 +321,7 @@ ringside_status ringside_writer_put(ringside_writer* writer, uint64_t iteration,
     });
   }
   // What a publish would refuse is refused before the wait.
-  if (iteration <= writer->last_iteration || scalar_count > writer->scalar_count ||
-      (scalar_count > 0 && scalars == nullptr)) {
+  if (!is_publishable(*writer, iteration, 0, scalars, scalar_count)) {
     return refuse_publish(*writer, iteration, 0, scalars, scalar_count);
   }
   const ringside_status claimed = ringside_writer_claim(writer);
