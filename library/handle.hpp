@@ -12,7 +12,6 @@
 #include <string_view>
 #include <vector>
 
-#include "common/kernels/hash.hpp"
 #include "common/platform/error.hpp"
 #include "library/ringside.h"
 
@@ -100,17 +99,6 @@ template <>
 inline constexpr std::size_t kFirstSize<ringside_result> = 40;
 template <>
 inline constexpr std::size_t kFirstSize<ringside_record> = 200;
-
-/// An id as 16 bytes: in the order of the 32 digits that the programs print, as in the journal.
-inline void put_id(unsigned char (&to)[16], const Id128& id) noexcept {
-  for (std::size_t i = 0; i < 16; ++i)
-    to[i] = static_cast<unsigned char>((i < 8 ? id.high : id.low) >> (56 - 8 * (i % 8)));
-}
-inline Id128 id_at(const unsigned char* from) noexcept {
-  Id128 id;
-  for (std::size_t i = 0; i < 16; ++i) (i < 8 ? id.high : id.low) = (i < 8 ? id.high : id.low) << 8 | from[i];
-  return id;
-}
 
 /// No version of a struct is larger.
 inline constexpr std::uint32_t kMostStructBytes = 4096;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "common/files/watched_mapping.hpp"
+#include "common/kernels/id_bytes.hpp"
 #include "common/platform/fork_mark.hpp"
 #include "common/platform/formatted.hpp"
 #include "common/platform/printable.hpp"
@@ -73,7 +74,7 @@ std::optional<ringside_step_info> info_of(const RingView& ring, std::uint32_t sl
   info.commit_seq = header.commit_seq;
   info.step = ring.step(slot).descriptor.step;
   info.iteration = header.iteration;
-  library::put_id(info.run_id, header.run_id);
+  put_id(info.run_id, header.run_id);
   return ring.still_holds(slot, header) ? std::optional(info) : std::nullopt;
 }
 
@@ -192,8 +193,8 @@ ringside_status ringside_reader_runs(ringside_reader* reader, ringside_run* out,
       reader->runs.push_back(
           {printable(text_of(run.solver)), printable(text_of(run.matrix)), printable(text_of(run.parameters))});
       ringside_run& made = runs.emplace_back();
-      library::put_id(made.run_id, run.run_id);
-      library::put_id(made.problem_id, run.problem_id);
+      put_id(made.run_id, run.run_id);
+      put_id(made.problem_id, run.problem_id);
       made.started_unix_ns = run.started_realtime_ns;
       made.work = run.nonzeros;
     }

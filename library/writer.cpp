@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/handoff/handoff_writer.hpp"
+#include "common/kernels/id_bytes.hpp"
 #include "common/platform/clock.hpp"
 #include "common/platform/fork_mark.hpp"
 #include "common/platform/stop_flag.hpp"
@@ -362,8 +363,8 @@ ringside_status ringside_writer_run(ringside_writer* writer, ringside_run* out) 
   return owned_call(writer, [&]() -> ringside_status {
     const RunDescription& run = writer->handoff.run();
     ringside_run made{};
-    library::put_id(made.run_id, run.run_id);
-    library::put_id(made.problem_id, run.problem_id);
+    put_id(made.run_id, run.run_id);
+    put_id(made.problem_id, run.problem_id);
     made.started_unix_ns = run.started_realtime_ns;
     made.work = run.nonzeros;
     made.solver = run.solver;

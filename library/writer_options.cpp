@@ -11,6 +11,7 @@
 
 #include "common/handoff/handoff_environment.hpp"
 #include "common/kernels/hash.hpp"
+#include "common/kernels/id_bytes.hpp"
 #include "common/platform/clock.hpp"
 #include "common/threads/core_loan.hpp"
 #include "library/handle.hpp"

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <utility>
 
-#include "library/handle.hpp"
+#include "common/kernels/id_bytes.hpp"
 #include "library/loan.hpp"
 
 namespace ringside {
@@ -83,7 +83,7 @@ RunWriter::RunWriter(const RunWriterOptions& options, const RunDescription& run,
   given.problem = run.matrix;
   given.parameters = run.parameters;
   unsigned char problem_id[16];
-  library::put_id(problem_id, run.problem_id);
+  put_id(problem_id, run.problem_id);
   given.problem_id = problem_id;
   given.work = run.nonzeros;
   given.stop = options.stop;
@@ -106,8 +106,8 @@ void RunWriter::identify(RunDescription& run) const {
   ringside_run known{};
   known.size = sizeof(known);
   throw_unless_ok(ringside_writer_run(handle(), &known));
-  run.run_id = library::id_at(known.run_id);
-  run.problem_id = library::id_at(known.problem_id);
+  run.run_id = id_at(known.run_id);
+  run.problem_id = id_at(known.problem_id);
 }
 
 CoreBorrower RunWriter::analyzer_cores() const {

@@ -1,19 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analyzer/journal/step_record.hpp"
 
+#include "common/kernels/id_bytes.hpp"
 #include "common/records/results_message.hpp"
 #include "proto/ringside.pb.h"
 
 namespace ringside {
 namespace {
-
-constexpr std::size_t kIdBytes = 16;
-
-std::uint64_t word_at(std::string_view bytes, std::size_t at) noexcept {
-  std::uint64_t word = 0;
-  for (std::size_t i = 0; i < 8; ++i) word = word << 8 | static_cast<unsigned char>(bytes[at + i]);
-  return word;
-}
 
 /// Length in bytes of the well-formed UTF-8 character that `text` begins with; 0 if there is none (RFC 3629).
 std::size_t character_bytes(std::string_view text) noexcept {
@@ -36,10 +29,7 @@ std::size_t character_bytes(std::string_view text) noexcept {
 
 void put_id(std::string& bytes, const Id128& id) {
   bytes.resize(kIdBytes);
-  for (std::size_t i = 0; i < 8; ++i) {
-    bytes[i] = static_cast<char>(id.high >> (56 - 8 * i));
-    bytes[8 + i] = static_cast<char>(id.low >> (56 - 8 * i));
-  }
+  put_id(reinterpret_cast<unsigned char*>(bytes.data()), id);
 }
 
 /// All but the results.
@@ -75,7 +65,7 @@ std::string bytes_of(const Id128& id) {
 
 std::optional<Id128> id_of(std::string_view bytes) noexcept {
   if (bytes.size() != kIdBytes) return std::nullopt;
-  return Id128{word_at(bytes, 0), word_at(bytes, 8)};
+  return id_at(reinterpret_cast<const unsigned char*>(bytes.data()));
 }
 
 std::string utf8_text(std::string_view text) {
