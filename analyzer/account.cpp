@@ -42,11 +42,14 @@ nlohmann::json publisher_json(const AnalyzerAccount& account) {
   const auto load = [](const auto& figure) { return figure.load(std::memory_order_relaxed); };
   const auto seconds = [&](const auto& figure) { return static_cast<double>(load(figure)) * 1e-9; };
   const PublisherAccount& publisher = account.publisher;
+  const auto change = [&](const auto& figure) {
+    return load(publisher.has_change) ? nlohmann::json(load(figure)) : nlohmann::json();
+  };
   return {{"iterations", load(account.last_iteration)},
           {"steps_published", load(account.steps_committed)},
           {"steps_skipped", load(publisher.steps_skipped)},
-          {"residual_l1", load(publisher.residual_l1)},
-          {"residual_linf", load(publisher.residual_linf)},
+          {"residual_l1", change(publisher.residual_l1)},
+          {"residual_linf", change(publisher.residual_linf)},
           {"generate_s", seconds(publisher.generate_ns)},
           {"producer_idle_s", seconds(publisher.producer_idle_ns)},
           {"begun_ns", load(publisher.begun_ns)},

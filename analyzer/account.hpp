@@ -20,6 +20,7 @@ struct PublisherAccount {
   std::atomic<std::int64_t> generate_ns{0};
   std::atomic<std::int64_t> producer_idle_ns{0};
   std::atomic<std::uint64_t> steps_skipped{0};
+  std::atomic<bool> has_change{false};  // the first two scalars are the change: else what follows is something else
   std::atomic<double> residual_l1{0};
   std::atomic<double> residual_linf{0};
   std::atomic<std::int64_t> begun_ns{0};         // CLOCK_MONOTONIC: when the first step was begun; 0: not yet
@@ -48,7 +49,8 @@ struct AnalyzerAccount {
 /// The keys of `--summary` that the analyzer counts (seconds as doubles), without the histogram.
 nlohmann::json to_json(const AnalyzerAccount& account);
 
-/// The keys of `--summary` that a producer counts, from the descriptors of its steps.
+/// The keys of `--summary` that a producer counts, from the descriptors of its steps. The residuals are null if the
+/// solver does not publish them.
 nlohmann::json publisher_json(const AnalyzerAccount& account);
 
 /// {p50, p99, max} in nanoseconds.

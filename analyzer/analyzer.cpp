@@ -33,6 +33,11 @@ std::unique_ptr<Team> make_team(HandoffReader& handoff, const std::vector<int>& 
   return std::make_unique<ElasticTeam>(cores, handoff.producer_cores(), account.producer_cores_lent_ns);
 }
 
+/// A solver may publish any scalars, or none.
+bool begins_with_change(std::span<const Scalar> scalars) {
+  return scalars.size() >= 2 && scalars[0].name == "residual_l1" && scalars[1].name == "residual_linf";
+}
+
 }  // namespace
 
 Attachment::Attachment(HandoffReader& handoff, const AnalyzerOptions& options, AnalyzerAccount& account,
@@ -49,6 +54,7 @@ Attachment::Attachment(HandoffReader& handoff, const AnalyzerOptions& options, A
       reducer_(handoff.schema(), *team_),
       layout_(std::make_shared<const RecordLayout>(handoff.schema(), catalogue_)),
       reduction_(options.reduce.at, options.planned) {
+  account_.publisher.has_change = begins_with_change(handoff.scalars());
   ring_.share_among(*team_);
   values_.resize(layout_->words());
   ring_.respect(pool().leases());

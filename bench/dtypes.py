@@ -9,13 +9,11 @@ the interpreter that the package was built for. Writes JSON (see docs/benchmarki
 
 import argparse
 import json
-import pathlib
 import statistics
 import subprocess
 import sys
-import tempfile
 
-from measuring import (BIN, UNCALIBRATED, confidence, demand_cores, in_turn, machine_header, others_share, ratio, remove_pool,
+from measuring import (UNCALIBRATED, confidence, demand_cores, in_turn, machine_header, others_share, parser_of, ratio, remove_pool,
                        spread, work_folder, write_json)
 
 BYTES = {"f32": 4, "f64": 8}
@@ -69,14 +67,11 @@ def measure(options):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--entries", type=int, default=4_000_000, help="of x (default 4000000: 16 and 32 MB)")
     parser.add_argument("--steps", type=int, default=40, help="of a run (default 40)")
     parser.add_argument("--reduce", default="slot", choices=("slot", "transfer"), help="as of ringside run (default slot)")
     parser.add_argument("--repeats", type=int, default=11, help="measured rounds (default 11)")
-    parser.add_argument("--bin", type=pathlib.Path, default=BIN, help="folder of the programs")
-    parser.add_argument("--pool-dir", default=tempfile.gettempdir(), help="where the pools lie (default: the temporary folder)")
-    parser.add_argument("--output", help="JSON file to write")
     parser.add_argument("--publish", nargs=3, metavar=("DTYPE", "ENTRIES", "STEPS"), help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.publish:

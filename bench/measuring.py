@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the benchmarks written in Python share: the head of their JSON, turns, spread and confidence, and runs of ringside."""
+"""What the benchmarks written in Python share: options, the head of their JSON, turns, spread and confidence, and runs of
+ringside."""
 
+import argparse
 import contextlib
 import json
 import math
@@ -18,6 +20,36 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BIN = ROOT / "build/release/bin"
 TEST_DATA = pathlib.Path(os.environ.get("RINGSIDE_TEST_DATA", ROOT / "../shared/data"))
+
+
+def parser_of(description, pools="the pools lie"):
+    """With the options that most benchmarks have: --bin, --pool-dir, --output."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--bin", type=pathlib.Path, default=BIN, help="folder of the programs")
+    parser.add_argument("--pool-dir", default=tempfile.gettempdir(), help=f"where {pools} (default: the temporary folder)")
+    parser.add_argument("--output", help="JSON file to write")
+    return parser
+
+
+def add_loop(parser, ways):
+    """The hidden options with which a benchmark runs itself under `ringside run`: a way, and its numbers."""
+    parser.add_argument("--loop", choices=ways, help=argparse.SUPPRESS)
+    parser.add_argument("numbers", nargs="*", help=argparse.SUPPRESS)
+
+
+def seconds_of(call, repeats):
+    """Seconds of each call."""
+    found = []
+    for _ in range(repeats):
+        begin = time.perf_counter()
+        call()
+        found.append(time.perf_counter() - begin)
+    return found
+
+
+def interpreter_header(*modules):
+    """Versions of this interpreter and of modules."""
+    return {"python": sys.version.split()[0], **{module.__name__: module.__version__ for module in modules}}
 
 
 def machine_header(bin_dir):

@@ -19,11 +19,10 @@ import re
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 
-from measuring import (BIN, UNCALIBRATED, confidence, demand_cores, in_turn, machine_header, others_share, ratio, remove_pool,
-                       spread, work_folder, write_json)
+from measuring import (UNCALIBRATED, confidence, demand_cores, in_turn, interpreter_header, machine_header, others_share,
+                       parser_of, ratio, remove_pool, seconds_of, spread, work_folder, write_json)
 
 SLOTS, CHUNK_BYTES = 8, 16384
 
@@ -109,15 +108,6 @@ def look_for_copies(path):
             "arrays_lie_in_the_mapped_pool": True}
 
 
-def seconds_of(call, repeats):
-    found = []
-    for _ in range(repeats):
-        begin = time.perf_counter()
-        call()
-        found.append(time.perf_counter() - begin)
-    return found
-
-
 def verifying(path, library, repeats, newest_only):
     """Milliseconds a step, in rounds. newest_only: one step again and again, which lies in the caches as far as they hold
     it; else all kept steps but the oldest one after the other: 7 times the memory, so each comes from there. In both the
@@ -167,7 +157,7 @@ def measure(options):
     library.bench_read.restype = ctypes.c_uint64
     library.bench_hash.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_size_t]
     library.bench_hash.restype = ctypes.c_uint64
-    document = {"benchmark": "reader", "machine": machine_header(options.bin), "python": sys.version.split()[0],
+    document = {"benchmark": "reader", "machine": machine_header(options.bin), **interpreter_header(),
                 "slots": SLOTS, "bytes_per_slot": rows_of(options) * 8, "pace_ms": options.pace_ms}
     with work_folder(options.pool_dir) as work, others_share(document), publisher(options, work) as path:
         os.sched_setaffinity(0, {0})
@@ -195,13 +185,10 @@ def measure(options):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__, pools="the pool lies")
     parser.add_argument("--megabytes", type=int, default=32, help="of a slot (default 32)")
     parser.add_argument("--pace-ms", type=float, default=20, help="between two steps (default 20)")
     parser.add_argument("--repeats", type=int, default=21, help="measured rounds (default 21)")
-    parser.add_argument("--bin", type=pathlib.Path, default=BIN, help="folder of the programs")
-    parser.add_argument("--pool-dir", default=tempfile.gettempdir(), help="where the pool lies (default: the temporary folder)")
-    parser.add_argument("--output", help="JSON file to write")
     parser.add_argument("--publish", nargs=2, metavar=("ROWS", "SECONDS"), help=argparse.SUPPRESS)  # what the run runs
     options = parser.parse_args()
     if options.publish:

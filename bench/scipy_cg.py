@@ -16,17 +16,15 @@ other work: sudo chrt -f 1). Ways:
 The time of an iteration is that between two products with the matrix, so attaching is not in it. Pools are not synced
 (--durability process). Needs SciPy and the interpreter that the package was built for. Writes JSON."""
 
-import argparse
 import json
 import pathlib
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 
-from measuring import (BIN, UNCALIBRATED, confidence, demand_cores, machine_header, others_share, remove_pool, spread,
-                       work_folder, write_json)
+from measuring import (UNCALIBRATED, add_loop, confidence, demand_cores, interpreter_header, machine_header, others_share,
+                       parser_of, remove_pool, spread, work_folder, write_json)
 
 WAYS = ("callback", "streaming", "transfer", "no_analysis", "copy_only", "in_place", "ringside_cg")
 STREAMING = {"GLIBC_TUNABLES": "glibc.cpu.x86_non_temporal_threshold=0x100000"}
@@ -165,8 +163,8 @@ def measure(options):
     demand_cores(2)
     import numpy
     import scipy
-    document = {"benchmark": "scipy_cg", "machine": machine_header(options.bin), "python": sys.version.split()[0],
-                "numpy": numpy.__version__, "scipy": scipy.__version__, "rows": 1_000_000, "stencil": options.stencil,
+    document = {"benchmark": "scipy_cg", "machine": machine_header(options.bin), **interpreter_header(numpy, scipy),
+                "rows": 1_000_000, "stencil": options.stencil,
                 "iterations_of_a_burst": options.iterations, "pairs_of_bursts_of_a_turn": options.bursts,
                 "buffers": options.buffers, "pool_folder": options.pool_dir, "ways": {}}
     found = {way: [] for way in options.ways}
@@ -193,18 +191,14 @@ def measure(options):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--stencil", type=int, choices=(5, 7, 27), default=5, help="nonzeros of a row (default 5)")
     parser.add_argument("--ways", nargs="+", choices=WAYS, default=WAYS)
     parser.add_argument("--turns", type=int, default=5, help="processes of each way (default 5)")
     parser.add_argument("--bursts", type=int, default=6, help="pairs of bursts in each (default 6; ringside_cg has 1)")
     parser.add_argument("--iterations", type=int, default=15, help="of a burst (default 15)")
     parser.add_argument("--buffers", type=int, default=2, help="of ringside run (default 2)")
-    parser.add_argument("--bin", type=pathlib.Path, default=BIN, help="folder of the programs")
-    parser.add_argument("--pool-dir", default=tempfile.gettempdir(), help="where the pools lie (default: the temporary folder)")
-    parser.add_argument("--output", help="JSON file to write")
-    parser.add_argument("--loop", choices=WAYS, help=argparse.SUPPRESS)  # the program that this script runs
-    parser.add_argument("numbers", nargs="*", help=argparse.SUPPRESS)
+    add_loop(parser, WAYS)
     options = parser.parse_args()
     if options.loop:
         file, *numbers = options.numbers

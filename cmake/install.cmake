@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Where `cmake --install` puts the files, by the rules of GNUInstallDirs. A program looks for the others in its own
-# folder, so any prefix works. Tests, benchmarks and examples are not installed. deploy/systemd installs its own units.
+# folder, so any prefix works. Tests and benchmarks are not installed. deploy/systemd installs its own units.
 include(GNUInstallDirs)
 
 # ringside_install_config(SOURCE NAME) installs a file of settings in SYSCONFDIR/ringside. A file that already exists
@@ -76,13 +76,19 @@ if(TARGET ringside_core)  # RINGSIDE_BUILD_PYTHON
   add_dependencies(installed ringside_core)
 endif()
 
-# The documents, in the layout that their links need: README.md at the top, docs/ below it.
+# The documents, in the layout that their links need: README.md at the top, docs/ and what they link to beside it.
 install(FILES
   "${PROJECT_SOURCE_DIR}/README.md" "${PROJECT_SOURCE_DIR}/CHANGELOG.md" "${PROJECT_SOURCE_DIR}/SECURITY.md"
   "${PROJECT_SOURCE_DIR}/CITATION.cff"
   DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs" DESTINATION "${CMAKE_INSTALL_DOCDIR}"
   FILES_MATCHING PATTERN "*.md" PATTERN "*.png")
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/examples/" DESTINATION "${CMAKE_INSTALL_DOCDIR}/examples"
+  PATTERN "CMakeLists.txt" EXCLUDE PATTERN "package_graph" EXCLUDE)
+install(FILES "${PROJECT_SOURCE_DIR}/proto/ringside.proto" DESTINATION "${CMAKE_INSTALL_DOCDIR}/proto")
+install(FILES "${PROJECT_SOURCE_DIR}/dashboards/README.md" DESTINATION "${CMAKE_INSTALL_DOCDIR}/dashboards")
+install(CODE "set(documents \"${CMAKE_INSTALL_DOCDIR}\")")
+install(SCRIPT "${PROJECT_SOURCE_DIR}/cmake/installed_links.cmake")
 
 # Files for Prometheus and Grafana.
 install(FILES

@@ -16,16 +16,21 @@ static_assert(RINGSIDE_RECORD_RUN_DESCRIBED == static_cast<int>(RecordKind::kRun
 
 namespace {
 
-/// Reads the journal as it is now. Descriptions of runs may come behind their first steps, and the ring has them, too.
-/// Records whose descriptions are known from the reading before are not decoded again.
-void read_journal(ringside_reader& reader) {
-  reader.journal.emplace(JournalReader::open(reader.reader.path().string()));
+/// Takes in what the journal has now; false if there is nothing new. Descriptions of runs may come behind their first
+/// steps, and the ring has them, too. Records whose descriptions are known are not decoded again.
+bool read_journal(ringside_reader& reader) {
+  if (!reader.journal) {
+    reader.journal.emplace(JournalReader::open(reader.reader.path().string()));
+  } else if (!reader.journal->refresh()) {
+    return false;
+  }
   for (const KnownRun& run : described_runs(reader.reader.ring())) reader.names.learn(run.layout);
   if (reader.learned_seq > reader.journal->newest_seq()) reader.learned_seq = 0;  // another journal
   while (const std::optional<EncodedRecord> encoded = reader.journal->next(reader.learned_seq + 1)) {
     reader.learned_seq = encoded->seq;
     if (const auto record = decode_record(encoded->bytes)) reader.names.learn(*record);
   }
+  return true;
 }
 
 /// The first record from `from` on that can be decoded; false if there is none.
@@ -109,8 +114,7 @@ ringside_status ringside_reader_next_record(ringside_reader* reader, uint64_t fr
     library::check_size(out->size, library::kFirstSize<ringside_record>, "ringside_record");
     if (!reader->journal || !find(*reader, from)) {  // it may have grown since it was read
       if (journal_files_there(reader->reader.path().string()).empty()) return RINGSIDE_ABSENT;
-      read_journal(*reader);
-      if (!find(*reader, from)) return RINGSIDE_END;
+      if (!read_journal(*reader) || !find(*reader, from)) return RINGSIDE_END;
     }
     library::give(given(reader->record), out, "ringside_record");
     return RINGSIDE_OK;

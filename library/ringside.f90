@@ -39,8 +39,11 @@ module ringside
     RINGSIDE_LOSS_SKIP = 4
   integer, parameter, public :: RINGSIDE_COORDINATION_LOCKS = 1, RINGSIDE_COORDINATION_MESSAGES = 2
   integer, parameter, public :: RINGSIDE_FOLLOW_RUN = 1, RINGSIDE_FOLLOW_POOL = 2
+  integer, parameter, public :: RINGSIDE_RECORD_STEP = 3, RINGSIDE_RECORD_RUN_STARTED = 4, RINGSIDE_RECORD_RUN_ENDED = 5, &
+    RINGSIDE_RECORD_ANALYZER_STARTED = 6, RINGSIDE_RECORD_STEPS_MISSING = 7, RINGSIDE_RECORD_RUN_DESCRIBED = 8
   integer, parameter, public :: RINGSIDE_MOST_DIMS = 8
   integer(c_int64_t), parameter, public :: RINGSIDE_NEWEST = -1
+  integer, parameter :: MOST_VARIABLES = 256  ! of a run
 
   !> A variable of a run: a named array. rank 0: one entry.
   type, public :: ringside_variable
@@ -68,6 +71,37 @@ module ringside
     integer(c_int8_t) :: run_id(16) = 0_c_int8_t
   end type
 
+  type, public, bind(c) :: ringside_counts
+    integer(c_int32_t) :: size = 0, buffers = 0
+    integer(c_int64_t) :: published = 0, skipped = 0, idle_ns = 0
+  end type
+
+  !> A run as the pool keeps it.
+  type, public :: ringside_run
+    integer(c_int8_t) :: run_id(16) = 0_c_int8_t, problem_id(16) = 0_c_int8_t
+    integer(c_int64_t) :: started_unix_ns = 0, work = 0
+    character(len=:), allocatable :: solver, problem, parameters
+  end type
+
+  !> What was recorded of a step under a full name ("x.l2", "solver.rho"). type: as recorded; values: as doubles, none if they are
+  !> absent or not recorded yet.
+  type, public :: ringside_result
+    character(len=:), allocatable :: name, unit
+    integer :: type = 0
+    real(c_double), allocatable :: values(:)
+  end type
+
+  !> A record of the journal: RINGSIDE_RECORD_... What its kind does not have is 0 or ''. Times are in nanoseconds.
+  type, public :: ringside_record
+    integer :: kind = 0, exit_code = 0, outcome = 0
+    integer(c_int64_t) :: seq = 0, unix_ns = 0, step = 0, iteration = 0, commit_seq = 0, published_at_ns = 0, generate_ns = 0, &
+      producer_idle_ns = 0, analyzer_idle_ns = 0, hand_off_ns = 0, transfer_ns = 0, commit_ns = 0, analyze_ns = 0, &
+      bytes_transferred = 0, skipped_before = 0
+    integer(c_int8_t) :: run_id(16) = 0_c_int8_t
+    logical :: rebuilt = .false., broke_lease = .false.
+    character(len=:), allocatable :: solver, problem, parameters, how, text
+  end type
+
   !> A variable that is kept and reduced: ringside_field(name, shape [, unit] [, dtype]); shape: [integer ::] for one entry.
   interface ringside_field
     procedure field_32, field_64
@@ -83,6 +117,7 @@ module ringside
     procedure to_f32, to_f64, to_c64, to_c128, to_i8, to_i16, to_i32, to_i64
   end interface
   public :: ringside_field, ringside_state, ringside_f_pointer
+  public :: ringside_version, ringside_interface, ringside_dtype_bytes, ringside_catch_bus_errors
 
   ! The structs of ringside.h.
   type, bind(c) :: c_variable
@@ -126,6 +161,24 @@ module ringside
     type(c_ptr) :: values = c_null_ptr
   end type
 
+  type, bind(c) :: c_run
+    integer(c_int32_t) :: size = 0, reserved = 0
+    integer(c_int8_t) :: run_id(16) = 0_c_int8_t, problem_id(16) = 0_c_int8_t
+    integer(c_int64_t) :: started_unix_ns = 0, work = 0
+    type(c_ptr) :: solver = c_null_ptr, problem = c_null_ptr, parameters = c_null_ptr
+  end type
+  type, bind(c) :: c_record
+    integer(c_int32_t) :: size = 0, kind = 0
+    integer(c_int64_t) :: seq = 0, unix_ns = 0
+    integer(c_int8_t) :: run_id(16) = 0_c_int8_t
+    integer(c_int64_t) :: step = 0, iteration = 0, commit_seq = 0, published_at_ns = 0, generate_ns = 0, producer_idle_ns = 0
+    integer(c_int64_t) :: analyzer_idle_ns = 0, hand_off_ns = 0, transfer_ns = 0, commit_ns = 0, analyze_ns = 0
+    integer(c_int64_t) :: bytes_transferred = 0, skipped_before = 0
+    integer(c_int32_t) :: rebuilt = 0, broke_lease = 0
+    type(c_ptr) :: solver = c_null_ptr, problem = c_null_ptr, parameters = c_null_ptr, how = c_null_ptr, text = c_null_ptr
+    integer(c_int32_t) :: exit_code = 0, outcome = 0
+  end type
+
   !> A run that is published.
   type, public :: ringside_writer
     private
@@ -150,6 +203,11 @@ module ringside
     procedure :: previous_doubles => writer_previous_doubles
     procedure, private :: writer_publish_32, writer_publish_64
     generic :: publish => writer_publish_32, writer_publish_64
+    procedure, private :: writer_put_32, writer_put_64
+    generic :: put => writer_put_32, writer_put_64
+    procedure :: counts => writer_counts
+    procedure :: run => writer_run
+    procedure :: note => writer_note
     procedure :: detach => writer_detach
     procedure :: line => writer_line
     procedure :: reason => writer_reason
@@ -167,9 +225,15 @@ module ringside
     procedure :: variable_count => reader_variable_count
     procedure :: variable => reader_variable
     procedure :: find => reader_find
+    procedure :: runs => reader_runs
+    procedure :: steps => reader_steps
     procedure :: next => reader_next
     procedure :: hold => reader_hold
+    procedure :: copy => reader_copy
     procedure :: values => reader_values
+    procedure :: results => reader_results
+    procedure :: next_record => reader_next_record
+    procedure :: record_results => reader_record_results
     procedure :: line => reader_line
     procedure :: reason => reader_reason
     procedure :: free => reader_free
@@ -290,8 +354,38 @@ module ringside
       import
       type(c_ptr), value :: writer
       integer(c_int64_t), value :: iteration
-      real(c_double), intent(in) :: scalars(*)
+      real(c_double), intent(in), optional :: scalars(*)
       integer(c_size_t), value :: scalar_count
+    end function
+    integer(c_int32_t) function c_publish_timed(writer, iteration, generate_ns, scalars, scalar_count) &
+      bind(c, name='ringside_writer_publish_timed')
+      import
+      type(c_ptr), value :: writer
+      integer(c_int64_t), value :: iteration, generate_ns
+      real(c_double), intent(in), optional :: scalars(*)
+      integer(c_size_t), value :: scalar_count
+    end function
+    integer(c_int32_t) function c_put(writer, iteration, arrays, scalars, scalar_count) bind(c, name='ringside_writer_put')
+      import
+      type(c_ptr), value :: writer
+      integer(c_int64_t), value :: iteration
+      type(c_ptr), intent(in) :: arrays(*)
+      real(c_double), intent(in), optional :: scalars(*)
+      integer(c_size_t), value :: scalar_count
+    end function
+    integer(c_int32_t) function c_counts(writer, out) bind(c, name='ringside_writer_counts')
+      import
+      type(c_ptr), value :: writer
+      type(ringside_counts), intent(inout) :: out
+    end function
+    integer(c_int32_t) function c_writer_run(writer, out) bind(c, name='ringside_writer_run')
+      import
+      type(c_ptr), value :: writer
+      type(c_run), intent(inout) :: out
+    end function
+    type(c_ptr) function c_note(writer) bind(c, name='ringside_writer_note')
+      import
+      type(c_ptr), value :: writer
     end function
     integer(c_int32_t) function c_open(pool, options, out, error) bind(c, name='ringside_reader_open')
       import
@@ -304,6 +398,48 @@ module ringside
       import
       type(c_ptr), value :: reader
       type(c_variable), intent(inout) :: out(*)
+      integer(c_size_t), value :: room
+      integer(c_size_t), intent(inout) :: count
+    end function
+    integer(c_int32_t) function c_runs(reader, out, room, count) bind(c, name='ringside_reader_runs')
+      import
+      type(c_ptr), value :: reader
+      type(c_run), intent(inout) :: out(*)
+      integer(c_size_t), value :: room
+      integer(c_size_t), intent(inout) :: count
+    end function
+    integer(c_int32_t) function c_steps(reader, out, room, count) bind(c, name='ringside_reader_steps')
+      import
+      type(c_ptr), value :: reader
+      type(ringside_step_info), intent(inout) :: out(*)
+      integer(c_size_t), value :: room
+      integer(c_size_t), intent(inout) :: count
+    end function
+    integer(c_int32_t) function c_copy(reader, commit_seq, variable, to, bytes) bind(c, name='ringside_reader_copy')
+      import
+      type(c_ptr), value :: reader, to
+      integer(c_int64_t), value :: commit_seq
+      integer(c_int32_t), value :: variable
+      integer(c_size_t), value :: bytes
+    end function
+    integer(c_int32_t) function c_results(reader, commit_seq, out, room, count) bind(c, name='ringside_reader_results')
+      import
+      type(c_ptr), value :: reader
+      integer(c_int64_t), value :: commit_seq
+      type(c_result), intent(inout) :: out(*)
+      integer(c_size_t), value :: room
+      integer(c_size_t), intent(inout) :: count
+    end function
+    integer(c_int32_t) function c_next_record(reader, from, out) bind(c, name='ringside_reader_next_record')
+      import
+      type(c_ptr), value :: reader
+      integer(c_int64_t), value :: from
+      type(c_record), intent(inout) :: out
+    end function
+    integer(c_int32_t) function c_record_results(reader, out, room, count) bind(c, name='ringside_reader_record_results')
+      import
+      type(c_ptr), value :: reader
+      type(c_result), intent(inout) :: out(*)
       integer(c_size_t), value :: room
       integer(c_size_t), intent(inout) :: count
     end function
@@ -331,6 +467,18 @@ module ringside
       integer(c_int64_t), value :: commit_seq
       type(c_result), intent(inout) :: out
     end function
+    type(c_ptr) function c_version() bind(c, name='ringside_version')
+      import
+    end function
+    integer(c_int32_t) function ringside_interface() bind(c, name='ringside_interface')
+      import
+    end function
+    integer(c_size_t) function ringside_dtype_bytes(dtype) bind(c, name='ringside_dtype_bytes')
+      import
+      integer(c_int32_t), value :: dtype
+    end function
+    subroutine ringside_catch_bus_errors() bind(c, name='ringside_catch_bus_errors')
+    end subroutine
     integer(c_size_t) function c_strlen(text) bind(c, name='strlen')
       import
       type(c_ptr), value :: text
@@ -348,9 +496,10 @@ contains
 
   !> Attaches to the analyzer. An argument that is absent comes from the environment of `ringside run -- PROGRAM`, or is
   !> a default. stop: not 0 ends a wait; it lives until the handle is freed, and a signal handler may set it. shares_core: the
-  !> analyzer runs on the solver's core, so no wait spins.
+  !> analyzer runs on the solver's core, so no wait spins. lent_cores: lent to the analyzer while a claim waits. problem_id:
+  !> 16 bytes.
   subroutine writer_attach(self, variables, scalars, solver, problem, parameters, pool_use, buffers, socket, peer_timeout_s, &
-    on_analyzer_loss, work, problem_bytes, problem_bytes_count, stop, coordination, shares_core, stat)
+    on_analyzer_loss, work, problem_bytes, problem_bytes_count, stop, coordination, shares_core, lent_cores, problem_id, stat)
     class(ringside_writer), intent(inout) :: self
     type(ringside_variable), intent(in) :: variables(:)
     type(ringside_scalar), intent(in), optional :: scalars(:)
@@ -362,6 +511,8 @@ contains
     type(c_ptr), intent(in), optional :: problem_bytes
     integer(c_size_t), intent(in), optional :: problem_bytes_count
     integer(c_int), intent(in), target, optional :: stop
+    integer(c_int32_t), intent(in), target, contiguous, optional :: lent_cores(:)
+    integer(c_int8_t), intent(in), target, contiguous, optional :: problem_id(:)
     integer, intent(out), optional :: stat
     type(c_options) :: options
     type(c_scalar), allocatable :: all_scalars(:)
@@ -386,6 +537,9 @@ contains
     if (present(stop)) options%stop = c_loc(stop)
     if (present(coordination)) options%coordination = int(coordination, c_int32_t)
     if (present(shares_core)) options%shares_core = merge(1_c_int32_t, 0_c_int32_t, shares_core)
+    if (present(lent_cores)) options%lent_cores = c_loc(lent_cores)
+    if (present(lent_cores)) options%lent_core_count = size(lent_cores, kind=c_size_t)
+    if (present(problem_id)) options%problem_id = c_loc(problem_id)
 
     allocate (self%variables(size(variables)))
     do i = 1, size(variables)
@@ -495,7 +649,7 @@ contains
     claimed = concluded_claim(self, c_claim_last(self%handle), stat)
   end function
 
-  !> Counts a step as skipped: the solver made it, and publishes it nowhere.
+  !> Counts a step as skipped: one that the solver made and does not publish.
   subroutine writer_skip(self, stat)
     class(ringside_writer), intent(in) :: self
     integer, intent(out), optional :: stat
@@ -542,29 +696,85 @@ contains
   end function
 
   !> Publishes the claimed step. scalars: in the order declared; an integer n is transfer(n, 1.0_c_double), n of kind
-  !> c_int64_t.
-  subroutine writer_publish_64(self, iteration, scalars, stat)
+  !> c_int64_t. generate_ns: the time that the solver measured for making the step.
+  subroutine writer_publish_64(self, iteration, scalars, generate_ns, stat)
     class(ringside_writer), intent(in) :: self
     integer(c_int64_t), intent(in) :: iteration
-    real(c_double), intent(in), optional :: scalars(:)
+    real(c_double), intent(in), contiguous, optional :: scalars(:)
+    integer(c_int64_t), intent(in), optional :: generate_ns
     integer, intent(out), optional :: stat
-    real(c_double) :: none(1)
     integer(c_int32_t) :: status
-    if (present(scalars)) then
-      status = c_publish(self%handle, iteration, scalars, size(scalars, kind=c_size_t))
+    if (present(generate_ns)) then
+      status = c_publish_timed(self%handle, iteration, generate_ns, scalars, count_of(scalars))
     else
-      status = c_publish(self%handle, iteration, none, 0_c_size_t)
+      status = c_publish(self%handle, iteration, scalars, count_of(scalars))
     end if
     if (present(stat)) stat = status
     if (status /= RINGSIDE_OK .and. .not. present(stat)) call conclude(status, self%line())
   end subroutine
-  subroutine writer_publish_32(self, iteration, scalars, stat)
+  subroutine writer_publish_32(self, iteration, scalars, generate_ns, stat)
     class(ringside_writer), intent(in) :: self
     integer(c_int32_t), intent(in) :: iteration
-    real(c_double), intent(in), optional :: scalars(:)
+    real(c_double), intent(in), contiguous, optional :: scalars(:)
+    integer(c_int64_t), intent(in), optional :: generate_ns
     integer, intent(out), optional :: stat
-    call writer_publish_64(self, int(iteration, c_int64_t), scalars, stat)
+    call writer_publish_64(self, int(iteration, c_int64_t), scalars, generate_ns, stat)
   end subroutine
+
+  !> Claims, copies and publishes in one call. arrays: for each variable where its bytes are, as c_loc(x). False as a claim.
+  logical function writer_put_64(self, iteration, arrays, scalars, stat) result(put)
+    class(ringside_writer), intent(in) :: self
+    integer(c_int64_t), intent(in) :: iteration
+    type(c_ptr), intent(in) :: arrays(:)
+    real(c_double), intent(in), contiguous, optional :: scalars(:)
+    integer, intent(out), optional :: stat
+    type(c_ptr) :: of_each(MOST_VARIABLES)
+    of_each = c_null_ptr  ! what is missing is NULL, which the library refuses
+    if (allocated(self%variables)) then
+      if (size(arrays) == size(self%variables)) of_each(1:size(arrays)) = arrays
+    end if
+    put = concluded_claim(self, c_put(self%handle, iteration, of_each, scalars, count_of(scalars)), stat)
+  end function
+  logical function writer_put_32(self, iteration, arrays, scalars, stat) result(put)
+    class(ringside_writer), intent(in) :: self
+    integer(c_int32_t), intent(in) :: iteration
+    type(c_ptr), intent(in) :: arrays(:)
+    real(c_double), intent(in), contiguous, optional :: scalars(:)
+    integer, intent(out), optional :: stat
+    put = writer_put_64(self, int(iteration, c_int64_t), arrays, scalars, stat)
+  end function
+  integer(c_size_t) function count_of(scalars) result(count)
+    real(c_double), intent(in), optional :: scalars(:)
+    count = 0
+    if (present(scalars)) count = size(scalars, kind=c_size_t)
+  end function
+
+  !> Steps that were published and skipped, and the time that claims waited.
+  type(ringside_counts) function writer_counts(self) result(counts)
+    class(ringside_writer), intent(in) :: self
+    integer(c_int32_t) :: status
+    counts%size = int(c_sizeof(counts), c_int32_t)
+    status = c_counts(self%handle, counts)
+    if (status /= RINGSIDE_OK) call conclude(status, self%line())
+  end function
+
+  !> This run: a resumed one has the run_id of the run that it continues.
+  type(ringside_run) function writer_run(self) result(run)
+    class(ringside_writer), intent(in) :: self
+    type(c_run) :: found
+    integer(c_int32_t) :: status
+    found%size = int(c_sizeof(found), c_int32_t)
+    status = c_writer_run(self%handle, found)
+    if (status /= RINGSIDE_OK) call conclude(status, self%line())
+    run = run_of(found)
+  end function
+
+  !> A message of the analyzer to the user about the attachment; '' in most cases.
+  function writer_note(self) result(note)
+    class(ringside_writer), intent(in) :: self
+    character(len=:), allocatable :: note
+    note = fortran_string(c_note(self%handle))
+  end function
 
   !> Ends the run. Returns when every published step is committed.
   subroutine writer_detach(self, outcome, stat)
@@ -666,6 +876,46 @@ contains
     end do
   end function
 
+  !> The runs that the pool knows, the newest last.
+  function reader_runs(self, stat) result(runs)
+    class(ringside_reader), intent(in) :: self
+    integer, intent(out), optional :: stat
+    type(ringside_run), allocatable :: runs(:)
+    type(c_run), allocatable :: found(:)
+    integer(c_size_t) :: count, i
+    integer(c_int32_t) :: status
+    count = 0
+    allocate (found(0))
+    status = c_runs(self%handle, found, 0_c_size_t, count)
+    deallocate (found)
+    allocate (found(count))
+    found%size = int(c_sizeof(c_run()), c_int32_t)
+    if (status == RINGSIDE_OK) status = c_runs(self%handle, found, size(found, kind=c_size_t), count)
+    call conclude(status, self%line(), stat)
+    allocate (runs(min(count, size(found, kind=c_size_t))))
+    do i = 1, size(runs, kind=c_size_t)
+      runs(i) = run_of(found(i))
+    end do
+  end function
+
+  !> The committed steps, by ascending commit_seq.
+  function reader_steps(self, stat) result(steps)
+    class(ringside_reader), intent(in) :: self
+    integer, intent(out), optional :: stat
+    type(ringside_step_info), allocatable :: steps(:)
+    integer(c_size_t) :: count
+    integer(c_int32_t) :: status
+    count = 0
+    allocate (steps(0))
+    status = c_steps(self%handle, steps, 0_c_size_t, count)
+    deallocate (steps)
+    allocate (steps(count))
+    steps%size = int(c_sizeof(ringside_step_info()), c_int32_t)
+    if (status == RINGSIDE_OK) status = c_steps(self%handle, steps, size(steps, kind=c_size_t), count)
+    steps = steps(1:min(count, size(steps, kind=c_size_t)))
+    call conclude(status, self%line(), stat)
+  end function
+
   !> The oldest kept step whose commit_seq is greater than `after`. False: none came within timeout_s (less than 0: no limit),
   !> the run has ended and there is no further step (stat is RINGSIDE_END), or `stop` became other than 0.
   logical function reader_next(self, after, timeout_s, info, stat) result(found)
@@ -680,6 +930,22 @@ contains
     found = status == RINGSIDE_OK
     if (present(stat)) stat = status
     if (status > 0 .and. status /= RINGSIDE_INTERRUPTED .and. .not. present(stat)) call conclude(status, self%line())
+  end function
+
+  !> Copies a variable of a step, verified and without a hold: copy(seq, 1, c_loc(x), c_sizeof(x)). False: the step is no
+  !> longer kept, or not there yet; what the place holds is then not defined.
+  logical function reader_copy(self, commit_seq, variable, to, bytes, stat) result(copied)
+    class(ringside_reader), intent(in) :: self
+    integer(c_int64_t), intent(in) :: commit_seq
+    integer, intent(in) :: variable
+    type(c_ptr), intent(in) :: to
+    integer(c_size_t), intent(in) :: bytes
+    integer, intent(out), optional :: stat
+    integer(c_int32_t) :: status
+    status = c_copy(self%handle, commit_seq, int(variable - 1, c_int32_t), to, bytes)
+    copied = status == RINGSIDE_OK
+    if (present(stat)) stat = status
+    if (status > 0 .and. .not. present(stat)) call conclude(status, self%line())
   end function
 
   !> Holds a step. commit_seq: absent for the newest. False: it is no longer kept, or the pool is empty.
@@ -715,26 +981,74 @@ contains
     real(c_double), allocatable :: values(:)
     type(c_text), target :: wanted
     type(c_result) :: found
-    real(c_double), pointer :: doubles(:)
-    integer(c_int64_t), pointer :: words(:)
     integer(c_int32_t) :: status
     allocate (values(0))
     found%size = int(c_sizeof(found), c_int32_t)
     status = c_find_result(self%handle, commit_seq, c_string(wanted, name), found)
     if (status > 0) call conclude(status, self%line())
-    if (status /= RINGSIDE_OK) return
-    select case (found%type)
-    case (RINGSIDE_VALUE_F64)
-      call c_f_pointer(found%values, doubles, [found%count])
-      values = doubles
-    case (RINGSIDE_VALUE_I64)
-      call c_f_pointer(found%values, words, [found%count])
-      values = real(words, c_double)
-    case (RINGSIDE_VALUE_I128)
-      call c_f_pointer(found%values, words, [2*found%count])
-      values = real(words(2::2), c_double)*2.0_c_double**64 + real(words(1::2), c_double)
-      where (words(1::2) < 0) values = values + 2.0_c_double**64
-    end select
+    if (status == RINGSIDE_OK) values = values_of(found)
+  end function
+
+  !> What was recorded of a step, by name; nothing if it is not there. The reductions have no values (and stat is
+  !> RINGSIDE_PENDING) as long as they are not recorded.
+  function reader_results(self, commit_seq, stat) result(results)
+    class(ringside_reader), intent(in) :: self
+    integer(c_int64_t), intent(in) :: commit_seq
+    integer, intent(out), optional :: stat
+    type(ringside_result), allocatable :: results(:)
+    type(c_result), allocatable :: found(:)
+    integer(c_size_t) :: count
+    integer(c_int32_t) :: status
+    count = 0
+    allocate (found(0))
+    status = c_results(self%handle, commit_seq, found, 0_c_size_t, count)
+    if (status == RINGSIDE_OK .or. status == RINGSIDE_PENDING) then
+      deallocate (found)
+      allocate (found(count))
+      found%size = int(c_sizeof(c_result()), c_int32_t)
+      status = c_results(self%handle, commit_seq, found, count, count)
+    end if
+    results = results_of(found, status)
+    if (present(stat)) stat = status
+    if (status > 0 .and. .not. present(stat)) call conclude(status, self%line())
+  end function
+
+  !> The first record of the journal whose seq is at least `from`: all steps, also those that the ring has overwritten. False:
+  !> there is none yet (stat is RINGSIDE_END), or the pool has no journal (RINGSIDE_ABSENT).
+  logical function reader_next_record(self, from, record, stat) result(found)
+    class(ringside_reader), intent(in) :: self
+    integer(c_int64_t), intent(in) :: from
+    type(ringside_record), intent(inout) :: record
+    integer, intent(out), optional :: stat
+    type(c_record) :: kept
+    integer(c_int32_t) :: status
+    kept%size = int(c_sizeof(kept), c_int32_t)
+    status = c_next_record(self%handle, from, kept)
+    found = status == RINGSIDE_OK
+    if (found) record = record_of(kept)
+    if (present(stat)) stat = status
+    if (status > 0 .and. .not. present(stat)) call conclude(status, self%line())
+  end function
+
+  !> The results of that record, by name; none if it is no step.
+  function reader_record_results(self, stat) result(results)
+    class(ringside_reader), intent(in) :: self
+    integer, intent(out), optional :: stat
+    type(ringside_result), allocatable :: results(:)
+    type(c_result), allocatable :: found(:)
+    integer(c_size_t) :: count
+    integer(c_int32_t) :: status
+    count = 0
+    allocate (found(0))
+    status = c_record_results(self%handle, found, 0_c_size_t, count)
+    if (status == RINGSIDE_OK) then
+      deallocate (found)
+      allocate (found(count))
+      found%size = int(c_sizeof(c_result()), c_int32_t)
+      status = c_record_results(self%handle, found, count, count)
+    end if
+    results = results_of(found, status)
+    call conclude(status, self%line(), stat)
   end function
 
   !> The line of the last failure of the reader or of one of its steps.
@@ -1012,7 +1326,92 @@ contains
     end select
   end subroutine
 
+  ! ---- Runs, results and records ----
+
+  type(ringside_run) function run_of(found) result(run)
+    type(c_run), intent(in) :: found
+    run%run_id = found%run_id
+    run%problem_id = found%problem_id
+    run%started_unix_ns = found%started_unix_ns
+    run%work = found%work
+    run%solver = fortran_string(found%solver)
+    run%problem = fortran_string(found%problem)
+    run%parameters = fortran_string(found%parameters)
+  end function
+
+  !> The values as doubles; none if they are absent.
+  function values_of(found) result(values)
+    type(c_result), intent(in) :: found
+    real(c_double), allocatable :: values(:)
+    real(c_double), pointer :: doubles(:)
+    integer(c_int64_t), pointer :: words(:)
+    allocate (values(0))
+    if (.not. c_associated(found%values)) return
+    select case (found%type)
+    case (RINGSIDE_VALUE_F64)
+      call c_f_pointer(found%values, doubles, [found%count])
+      values = doubles
+    case (RINGSIDE_VALUE_I64)
+      call c_f_pointer(found%values, words, [found%count])
+      values = real(words, c_double)
+    case (RINGSIDE_VALUE_I128)
+      call c_f_pointer(found%values, words, [2*found%count])
+      values = real(words(2::2), c_double)*2.0_c_double**64 + real(words(1::2), c_double)
+      where (words(1::2) < 0) values = values + 2.0_c_double**64
+    end select
+  end function
+
+  function results_of(found, status) result(results)
+    type(c_result), intent(in) :: found(:)
+    integer(c_int32_t), intent(in) :: status
+    type(ringside_result), allocatable :: results(:)
+    integer :: i
+    allocate (results(merge(size(found), 0, status == RINGSIDE_OK .or. status == RINGSIDE_PENDING)))
+    do i = 1, size(results)
+      results(i)%name = fortran_string(found(i)%name)
+      results(i)%unit = fortran_string(found(i)%unit)
+      results(i)%type = found(i)%type
+      results(i)%values = values_of(found(i))
+    end do
+  end function
+
+  type(ringside_record) function record_of(kept) result(record)
+    type(c_record), intent(in) :: kept
+    record%kind = kept%kind
+    record%seq = kept%seq
+    record%unix_ns = kept%unix_ns
+    record%run_id = kept%run_id
+    record%step = kept%step
+    record%iteration = kept%iteration
+    record%commit_seq = kept%commit_seq
+    record%published_at_ns = kept%published_at_ns
+    record%generate_ns = kept%generate_ns
+    record%producer_idle_ns = kept%producer_idle_ns
+    record%analyzer_idle_ns = kept%analyzer_idle_ns
+    record%hand_off_ns = kept%hand_off_ns
+    record%transfer_ns = kept%transfer_ns
+    record%commit_ns = kept%commit_ns
+    record%analyze_ns = kept%analyze_ns
+    record%bytes_transferred = kept%bytes_transferred
+    record%skipped_before = kept%skipped_before
+    record%rebuilt = kept%rebuilt /= 0
+    record%broke_lease = kept%broke_lease /= 0
+    record%solver = fortran_string(kept%solver)
+    record%problem = fortran_string(kept%problem)
+    record%parameters = fortran_string(kept%parameters)
+    record%how = fortran_string(kept%how)
+    record%text = fortran_string(kept%text)
+    record%exit_code = kept%exit_code
+    record%outcome = kept%outcome
+  end function
+
   ! ---- Statuses and strings ----
+
+  !> The library's version: '0.2.0'.
+  function ringside_version() result(version)
+    character(len=:), allocatable :: version
+    version = fortran_string(c_version())
+  end function
 
   !> Passes a status on. A failure that the caller does not ask for ends the program.
   subroutine conclude(status, line, stat)

@@ -37,10 +37,10 @@
  *
  * Later versions add functions, fields and constants. A program must be prepared for a status (greater than 0: a
  * failure; less than 0: another outcome), a reason, a kind of record and a type of result that it does not know, and
- * skip what it does not need. No program and library of different versions differ in what a known number means.
+ * skip what it does not need. A number keeps its meaning in all versions.
  *
- * Memory. Pointers that the caller passes are read during the call only, except for `stop` of the options. What
- * the library returns stays the library's, as long as each function says.
+ * Memory. The library reads pointers that the caller passes during the call only, except for `stop` of the options.
+ * Memory that a function returns belongs to the library, and is valid as long as the function says.
  */
 #ifndef RINGSIDE_H
 #define RINGSIDE_H
@@ -56,8 +56,8 @@
 extern "C" {
 #endif
 
-/* RINGSIDE_STATIC: defined by the build that links the library statically, so that what it is linked into does not
- * export these functions in its turn. */
+/* RINGSIDE_STATIC: defined by a build that links the library statically. The program or library that it becomes a part
+ * of then does not export these functions. */
 #ifdef RINGSIDE_STATIC
 #define RINGSIDE_API __attribute__((visibility("hidden")))
 #else
@@ -65,7 +65,7 @@ extern "C" {
 #endif
 
 /* The version of this interface within libringside.so.0: it grows with each function, constant or field that is added.
- * ringside_interface() is that of the library: the same, or a greater one. */
+ * ringside_interface() returns that of the library, which is the same or greater. */
 #define RINGSIDE_INTERFACE 1
 
 typedef int32_t ringside_status;
@@ -78,7 +78,7 @@ enum {
   RINGSIDE_INTERRUPTED = 130, /* `stop` is set */
   RINGSIDE_TIMEOUT = -1,      /* nothing came within the time given */
   RINGSIDE_END = -2,          /* the run has ended, or there is no further record */
-  RINGSIDE_OVERWRITTEN = -3,  /* the step is gone; of a held one, bytes read since the last check may be of another */
+  RINGSIDE_OVERWRITTEN = -3,  /* the step is gone; if it was held, bytes read since the last check may be another's */
   RINGSIDE_FULL = -4,         /* no buffer is free now */
   RINGSIDE_ABSENT = -5,       /* it is not there */
   RINGSIDE_PENDING = -6       /* the analyzer has not recorded it yet: ask again */
@@ -112,7 +112,7 @@ enum {
 /* Roles of a variable; 0 means RINGSIDE_ROLE_FIELD. */
 enum {
   RINGSIDE_ROLE_FIELD = 1, /* kept and reduced */
-  RINGSIDE_ROLE_STATE = 2  /* kept only: what the solver needs to go on */
+  RINGSIDE_ROLE_STATE = 2  /* kept only: what the solver needs to continue */
 };
 
 /* Types of a value. */
@@ -172,7 +172,7 @@ RINGSIDE_API const char* ringside_version(void);
 /* [any] */
 RINGSIDE_API uint32_t ringside_interface(void);
 
-/* The bytes of one entry of that dtype; 0 for no dtype. [any] */
+/* The bytes of one entry of that dtype; 0 if there is no such dtype. [any] */
 RINGSIDE_API size_t ringside_dtype_bytes(uint32_t dtype);
 /* The bytes of a variable; 0 if its size, dtype or shape are wrong. [any] */
 RINGSIDE_API size_t ringside_variable_bytes(const ringside_variable* variable);
@@ -185,13 +185,13 @@ typedef struct ringside_writer ringside_writer;
 enum {
   RINGSIDE_POOL_FRESH = 1,     /* there must be none */
   RINGSIDE_POOL_OVERWRITE = 2, /* they are discarded */
-  RINGSIDE_POOL_RESUME = 3 /* the run goes on from the newest one, if it is of this problem (ringside_writer_kept) */
+  RINGSIDE_POOL_RESUME = 3 /* the run continues from the newest one, if it is of this problem (ringside_writer_kept) */
 };
 
 /* on_analyzer_loss: what a claim does when the analyzer is gone. */
 enum {
   RINGSIDE_LOSS_WAIT = 1,     /* waits for another one, up to peer_timeout_s */
-  RINGSIDE_LOSS_CONTINUE = 2, /* goes on: the steps are counted as skipped, and dropped, until another one is there */
+  RINGSIDE_LOSS_CONTINUE = 2, /* continues: until another one is there, steps are dropped and counted as skipped */
   RINGSIDE_LOSS_STOP = 3,     /* returns RINGSIDE_PEER_LOST */
   RINGSIDE_LOSS_SKIP = 4      /* returns RINGSIDE_FULL until another one is there: for a solver that has memory of
                                  its own for such a step, and calls ringside_writer_skip */
@@ -239,8 +239,8 @@ RINGSIDE_API ringside_status ringside_writer_attach(const ringside_writer_option
                                                     const ringside_scalar* scalars, size_t scalar_count,
                                                     ringside_writer** out, ringside_error* error);
 
-/* The iteration of the step that the run goes on from, or RINGSIDE_ABSENT if it begins anew, and after the first
- * publish. [handle] */
+/* The iteration of the step that the run continues from. RINGSIDE_ABSENT: the run began anew, or has published a step.
+ * [handle] */
 RINGSIDE_API ringside_status ringside_writer_kept(ringside_writer* writer, uint64_t* iteration);
 
 /* That step's variable: its bytes, in the order and shape declared. Valid until the first publish. data and bytes may
@@ -264,14 +264,14 @@ RINGSIDE_API ringside_status ringside_writer_kept_scalar(ringside_writer* writer
 RINGSIDE_API ringside_status ringside_writer_claim(ringside_writer* writer);
 
 /* The same without waiting for a buffer: RINGSIDE_FULL if none is free, or with RINGSIDE_LOSS_CONTINUE if no analyzer
- * is there. It waits only where the analyzer is lost and another one is to be waited for. A solver that goes on without
- * the step calls ringside_writer_skip. [handle] */
+ * is there. It waits only for another analyzer, with RINGSIDE_LOSS_WAIT. A solver that continues without the step calls
+ * ringside_writer_skip. [handle] */
 RINGSIDE_API ringside_status ringside_writer_try_claim(ringside_writer* writer);
 
 /* The same as ringside_writer_claim for the last step of a run that was stopped: does not look at `stop`. [handle] */
 RINGSIDE_API ringside_status ringside_writer_claim_last(ringside_writer* writer);
 
-/* Counts a step as skipped: the solver made it, and publishes it nowhere. [handle] */
+/* Counts a step as skipped: one that the solver made and does not publish. [handle] */
 RINGSIDE_API ringside_status ringside_writer_skip(ringside_writer* writer);
 
 /* A variable of the claimed step, to be written. NULL if no step is claimed or there is no such variable. At least
@@ -283,20 +283,20 @@ RINGSIDE_API void* ringside_writer_buffer(ringside_writer* writer, uint32_t vari
 RINGSIDE_API const void* ringside_writer_previous(ringside_writer* writer, uint32_t variable);
 
 /*
- * Publishes the claimed step. scalars: in the order declared; those behind scalar_count are 0. iteration: at least 1,
- * and greater than the one before. The time that the step took to make is the time since the publish before it, without
- * the waits in claims; it includes steps that were skipped. RINGSIDE_USAGE, and the step stays claimed: no step is
- * claimed, the iteration is not greater, or there are too many scalars. [handle]
+ * Publishes the claimed step. scalars: in the order declared; those after the first scalar_count are 0. iteration: at
+ * least 1, and greater than the one before. The time that the step took to make is the time since the publish before
+ * it, without the waits in claims; the time of skipped steps counts. RINGSIDE_USAGE: no step is claimed, the iteration
+ * is not greater, or there are too many scalars; a claimed step stays claimed. [handle]
  */
 RINGSIDE_API ringside_status ringside_writer_publish(ringside_writer* writer, uint64_t iteration,
                                                      const ringside_value* scalars, size_t scalar_count);
 
-/* The same for a solver that measures itself how long the step took to make: generate_ns, at least 0. [handle] */
+/* The same, with the time that the solver measured for making the step: generate_ns, at least 0. [handle] */
 RINGSIDE_API ringside_status ringside_writer_publish_timed(ringside_writer* writer, uint64_t iteration,
                                                            int64_t generate_ns, const ringside_value* scalars,
                                                            size_t scalar_count);
 
-/* Claims, copies and publishes in one call. arrays: for each variable where its bytes are. Statuses as
+/* Claims, copies and publishes in one call. arrays: the address of each variable's bytes. Statuses as
  * ringside_writer_claim and ringside_writer_publish. [handle] */
 RINGSIDE_API ringside_status ringside_writer_put(ringside_writer* writer, uint64_t iteration, const void* const* arrays,
                                                  const ringside_value* scalars, size_t scalar_count);
@@ -335,7 +335,7 @@ typedef struct ringside_run {
  * [handle] */
 RINGSIDE_API ringside_status ringside_writer_run(ringside_writer* writer, ringside_run* out);
 
-/* What the analyzer has to say to the user about the attachment; "" in most cases. Valid until the writer is freed.
+/* A message of the analyzer to the user about the attachment; "" in most cases. Valid until the writer is freed.
  * [any] */
 RINGSIDE_API const char* ringside_writer_note(const ringside_writer* writer);
 
@@ -420,15 +420,15 @@ RINGSIDE_API ringside_status ringside_reader_next(ringside_reader* reader, uint6
                                                   ringside_step_info* out);
 
 /*
- * Holds a step: while it is held, the analyzer takes another slot, as long as there is one. Neither waits for the
- * other.
+ * Holds a step: while it is held, the analyzer takes another slot, as long as there is one. Reader and analyzer do not
+ * wait for each other.
  * commit_seq: of the step, or RINGSIDE_NEWEST. RINGSIDE_ABSENT: there is no such step yet; RINGSIDE_OVERWRITTEN: it is
  * gone, or the analyzer is about to overwrite it (ringside_reader_copy may still succeed); RINGSIDE_SYSTEM: this file
  * system has no locks for it (ringside_reader_copy needs none). [handle]
  */
 RINGSIDE_API ringside_status ringside_reader_hold(ringside_reader* reader, uint64_t commit_seq, ringside_step** out);
 
-/* What ringside_reader_steps says of it. RINGSIDE_OVERWRITTEN: the analyzer needed the slot. [handle] */
+/* Describes the step as ringside_reader_steps does. RINGSIDE_OVERWRITTEN: the analyzer needed the slot. [handle] */
 RINGSIDE_API ringside_status ringside_step_describe(ringside_step* step, ringside_step_info* out);
 
 /* A variable in place, read-only: no byte is copied, and none is verified. The memory stays mapped until the reader is
@@ -436,8 +436,9 @@ RINGSIDE_API ringside_status ringside_step_describe(ringside_step* step, ringsid
 RINGSIDE_API ringside_status ringside_step_view(ringside_step* step, uint32_t variable, const void** data,
                                                 size_t* bytes);
 
-/* Hashes a variable in place, or RINGSIDE_ALL_VARIABLES, and checks. Reads the memory once; what has verified is not
- * read again. RINGSIDE_DAMAGED; RINGSIDE_OVERWRITTEN. [handle] */
+/* Compares the hash of a variable in place, or of RINGSIDE_ALL_VARIABLES, with the recorded one, then makes a check.
+ * Reads the memory once: a variable that was verified is not read again. RINGSIDE_DAMAGED; RINGSIDE_OVERWRITTEN.
+ * [handle] */
 RINGSIDE_API ringside_status ringside_step_verify(ringside_step* step, uint32_t variable);
 
 /* RINGSIDE_OK: everything that was read through views of this step until now was of this step. RINGSIDE_OVERWRITTEN:
@@ -448,7 +449,7 @@ RINGSIDE_API ringside_status ringside_step_check(ringside_step* step);
 RINGSIDE_API ringside_status ringside_step_release(ringside_step* step);
 
 /* Copies a variable, verified, without a hold. commit_seq: of the step. bytes: the room at `to`, at least the
- * variable's bytes, which are to be used only if RINGSIDE_OK is returned. RINGSIDE_ABSENT; RINGSIDE_OVERWRITTEN;
+ * variable's bytes. What is there may be used only if RINGSIDE_OK is returned. RINGSIDE_ABSENT; RINGSIDE_OVERWRITTEN;
  * RINGSIDE_DAMAGED. [handle] */
 RINGSIDE_API ringside_status ringside_reader_copy(ringside_reader* reader, uint64_t commit_seq, uint32_t variable,
                                                   void* to, size_t bytes);
@@ -461,7 +462,7 @@ RINGSIDE_API ringside_status ringside_reader_results(ringside_reader* reader, ui
                                                      size_t room, size_t* count);
 
 /* One of them. RINGSIDE_PENDING: it is not recorded yet; RINGSIDE_ABSENT: there is none of that name, or it has no
- * value. Valid as those of ringside_reader_results. [handle] */
+ * value. Valid as long as those of ringside_reader_results. [handle] */
 RINGSIDE_API ringside_status ringside_reader_find_result(ringside_reader* reader, uint64_t commit_seq, const char* name,
                                                          ringside_result* out);
 
@@ -475,7 +476,7 @@ enum {
   RINGSIDE_RECORD_RUN_DESCRIBED = 8
 };
 
-/* A record of the journal. What its kind does not have is 0 or "". Its texts are valid until the next call of
+/* A record of the journal. Fields that its kind does not have are 0 or "". Its texts are valid until the next call of
  * ringside_reader_next_record. Times are in nanoseconds. */
 typedef struct ringside_record {
   uint32_t size;
@@ -525,7 +526,7 @@ RINGSIDE_API ringside_status ringside_reader_record_results(ringside_reader* rea
  * Valid until the next failure. [handle] */
 RINGSIDE_API const ringside_error* ringside_reader_error(const ringside_reader* reader);
 
-/* Steps that are still held stay so, and only they may be used: the reader is freed with the last of them. NULL is
+/* Steps that are held stay held, and only they may still be used: the release of the last one frees the reader. NULL is
  * allowed. [handle] */
 RINGSIDE_API void ringside_reader_free(ringside_reader* reader);
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "common/files/lock_holder.hpp"
-#include "common/journal/journal_reader.hpp"
+#include "common/journal/journal_files.hpp"
 #include "common/platform/error.hpp"
 #include "common/records/plain_record.hpp"
 
@@ -46,14 +46,20 @@ RunState RunEnd::look(Clock::time_point now) {
 void RunEnd::read_journal() {
   try {
     if (journal_files_there(pool_).empty()) return;
-    JournalReader journal = JournalReader::open(pool_);
-    while (const std::optional<EncodedRecord> encoded = journal.next(seen_seq_ + 1)) {
+    if (!journal_) {
+      journal_.emplace(JournalReader::open(pool_));
+    } else if (!journal_->refresh()) {
+      return;
+    }
+    if (seen_seq_ > journal_->newest_seq()) seen_seq_ = 0;  // another journal
+    while (const std::optional<EncodedRecord> encoded = journal_->next(seen_seq_ + 1)) {
       seen_seq_ = encoded->seq;
       const std::optional<PlainRecord> record = decode_record(encoded->bytes);
       if (!record) continue;
       if (record->kind == RecordKind::kRunStarted) ended_ = false;
       if (record->kind == RecordKind::kRunEnded) ended_ = is_final(record->how);
     }
+    journal_->forget();
   } catch (const Error&) {
   }
 }

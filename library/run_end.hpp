@@ -8,6 +8,8 @@
 #include <optional>
 #include <string>
 
+#include "common/journal/journal_reader.hpp"
+
 namespace ringside::library {
 
 /// What a follower that has seen every step may expect.
@@ -28,7 +30,7 @@ class RunEnd {
   explicit RunEnd(std::string pool) : pool_(std::move(pool)) {}
 
   /// Call it only while there is no further step. Looks at the pool's owner and at the journal at most every 100 ms,
-  /// and less often the longer nothing comes, because it reads the journal anew; in between the answer is the last one.
+  /// and less often the longer nothing comes; in between the answer is the last one.
   RunState state(Clock::time_point now);
 
   /// A step came: what was found before no longer counts.
@@ -47,6 +49,7 @@ class RunEnd {
   bool is_ownerless() const;
 
   std::string pool_;
+  std::optional<JournalReader> journal_;
   std::chrono::milliseconds pause_ = kFirstPause;
   std::optional<Clock::time_point> last_look_;
   std::optional<Clock::time_point> ownerless_since_;

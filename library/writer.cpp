@@ -60,7 +60,7 @@ struct ringside_writer {
   bool kept_is_over = false;            // the first step is published
   std::byte* claimed = nullptr;         // the payload of the claimed step
   const std::byte* previous = nullptr;  // of the one that was published last, or of the kept one
-  // While no analyzer is there and the solver is to go on (RINGSIDE_LOSS_CONTINUE), its steps are written here, in
+  // While no analyzer is there and the solver is to continue (RINGSIDE_LOSS_CONTINUE), its steps are written here, in
   // turn, and dropped. Allocated when the first one is needed.
   std::vector<SharedMapping> dropped;
   std::size_t next_dropped = 0;
@@ -144,7 +144,7 @@ ringside_status claim_with(ringside_writer* writer, Patience patience) noexcept 
   writer->claimed = claimed.payload;
   writer->drops = false;
   if (claimed) return RINGSIDE_OK;
-  // The caller may try again, or goes on without the step: ringside_writer_skip counts.
+  // The caller may try again, or continue without the step: ringside_writer_skip counts.
   if (claimed.status == ClaimStatus::kFull && (patience == Patience::kTry || writer->skips)) return RINGSIDE_FULL;
   return guarded(writer->error, [&]() -> ringside_status {
     if (claimed.status != ClaimStatus::kFull) throw failure_of(*writer, claimed.status);

@@ -139,7 +139,7 @@ Schema schema_of(const ringside_variable* variables, std::size_t count) {
 
 std::vector<Scalar> scalars_of(const ringside_scalar* scalars, std::size_t count) {
   if (count > 0 && scalars == nullptr) throw usage_error("scalars: found NULL, expected {} scalars", count);
-  if (count > kMostScalars) throw usage_error("found {} scalars, expected at most {}", count, kMostScalars);
+  if (count > kMostScalars) throw usage_error("scalars: found {} scalars, expected at most {}", count, kMostScalars);
   std::vector<Scalar> made;
   for (const ringside_scalar& given : taken(scalars, count, "ringside_scalar")) {
     made.push_back({.name = text_or(given.name, ""),

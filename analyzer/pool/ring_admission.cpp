@@ -32,6 +32,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// "pagerank of web.mtx", or the solver alone: a program need not name its problem.
+std::string problem_of(const RunDescription& run) {
+  const std::string problem(text_of(run.matrix));
+  return problem.empty() ? std::string(text_of(run.solver)) : fmt::format("{} of {}", text_of(run.solver), problem);
+}
+
 void refuse_iterates_in(const RingView& ring, const std::string& path) {
   const Recovery found = recover(ring);
   if (found.kept.empty()) return;
@@ -40,7 +46,7 @@ void refuse_iterates_in(const RingView& ring, const std::string& path) {
   throw usage_error(
       "{}: the pool holds {} iterates of another run ({}, newest iteration {}); give --resume to continue from there, "
       "--overwrite to discard them, or another --pool",
-      path, found.kept.size(), run ? text_of(run->matrix) : "of an unknown matrix", newest.iteration);
+      path, found.kept.size(), run ? problem_of(*run) : "of an unknown problem", newest.iteration);
 }
 
 /// The differences between the problems of two runs, such as "solver jacobi instead of pagerank": `here` instead of
@@ -50,15 +56,23 @@ std::string differences(const RunDescription& kept, const RunDescription& here) 
   const auto compare = [&found](std::string_view what, const auto& in_pool, const auto& given) {
     if (in_pool != given) found.push_back(fmt::format("{} {} instead of {}", what, given, in_pool));
   };
-  compare("solver", text_of(kept.solver), text_of(here.solver));
-  compare("parameters", text_of(kept.parameters), text_of(here.parameters));
+  const auto compare_texts = [&compare](std::string_view what, std::string_view in_pool, std::string_view given) {
+    compare(what, in_pool.empty() ? "none" : in_pool, given.empty() ? "none" : given);
+  };
+  compare_texts("solver", text_of(kept.solver), text_of(here.solver));
+  compare_texts("parameters", text_of(kept.parameters), text_of(here.parameters));
   compare("rows", kept.entries, here.entries);
   compare("nonzeros", kept.nonzeros, here.nonzeros);
   // The file may have moved, or its content may have changed.
-  if (found.empty()) compare("matrix", text_of(kept.matrix), text_of(here.matrix));
-  if (found.empty())
+  if (found.empty()) compare_texts("problem", text_of(kept.matrix), text_of(here.matrix));
+  if (found.empty()) {
+    const std::string_view problem = text_of(here.matrix);
     found.push_back(
-        fmt::format("another content in {}, or a release that adds in another order", text_of(here.matrix)));
+        problem.empty()
+            ? std::string("another content of the program's problem (problem_bytes)")
+            : fmt::format("another content in {} (its file, or problem_bytes), or a release that adds in another order",
+                          problem));
+  }
   return fmt::format("{}", fmt::join(found, ", "));
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analyzer/recorder/recorder.hpp"
 
+#include <fmt/format.h>
 #include <pthread.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
@@ -150,9 +151,14 @@ class Recorder::Worker : private RecordSink {
     wire::Record record;
     fill(*record.mutable_records_missing(), missing);
     add_record(record);
-    spdlog::warn("event=records_missing run_id={} first_step={} steps={} first_iteration={} last_iteration={}",
-                 to_string(missing.run_id), missing.first_step, missing.steps, missing.first_iteration,
-                 missing.last_iteration);
+    const std::string which = missing.first_iteration == 0
+                                  ? fmt::format("from step {} on", missing.first_step)
+                                  : fmt::format("iterations {} to {}", missing.first_iteration, missing.last_iteration);
+    spdlog::warn(
+        "event=records_missing run_id={} first_step={} steps={} first_iteration={} last_iteration={} "
+        "text=\"committed steps without a record: {} ({}); tail, serve and report do not show them\"",
+        to_string(missing.run_id), missing.first_step, missing.steps, missing.first_iteration, missing.last_iteration,
+        missing.steps, which);
   }
 
   void take(wire::Record event) override {

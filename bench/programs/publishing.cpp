@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What claiming and publishing a step costs a solver that is written in C++, through ringside.hpp.
 // bench/python_costs.py runs it under `ringside run` and compares it with the same loop in Python:
-//   bench_publishing FILE ROWS STEPS PACE_US
-// writes a JSON list of nanoseconds to FILE. Each step computes for PACE_US first, so that a buffer is free.
+//   bench_publishing FILE ROWS STEPS PACE_US READ_MEGABYTES
+// writes a JSON list of nanoseconds to FILE. Each step computes for PACE_US first, so that a buffer is free, and in
+// that time reads as many megabytes once.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -10,6 +11,8 @@
 #include <cstdlib>
 #include <exception>
 #include <fstream>
+#include <numeric>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,17 +20,20 @@
 
 int main(int argc, char** argv) {
   using std::chrono::steady_clock;
-  if (argc != 5) {
-    std::fputs("usage: bench_publishing FILE ROWS STEPS PACE_US\n", stderr);
+  if (argc != 6) {
+    std::fputs("usage: bench_publishing FILE ROWS STEPS PACE_US READ_MEGABYTES\n", stderr);
     return 2;
   }
   const std::uint64_t rows = std::stoull(argv[2]), steps = std::stoull(argv[3]);
   const std::chrono::microseconds pace(std::stoll(argv[4]));
+  const std::vector<double> read(std::stoull(argv[5]) * 125'000, 1.0);
   std::vector<std::int64_t> costs_ns;
   try {
     ringside::Writer run({.solver = "bench_publishing"}, {ringside::field<double>("x", {rows})});
     for (std::uint64_t k = 1; k <= steps; ++k) {
-      for (const auto until = steady_clock::now() + pace; steady_clock::now() < until;) {
+      const auto until = steady_clock::now() + pace;
+      const double sum = std::accumulate(read.begin(), read.end(), 0.0);
+      while (steady_clock::now() < until || sum < 0) {
       }
       const auto begin = steady_clock::now();
       if (!run.claim()) return 130;

@@ -25,7 +25,7 @@ constexpr std::uint64_t kMostRepeats = 1'000'000;
 
 void print_list() {
   for (const Experiment& experiment : experiments()) {
-    fmt::print("{:<10}{} ({})\n", experiment.name, experiment.does, experiment.source);
+    fmt::print("{:<11}{} ({})\n", experiment.name, experiment.does, experiment.source);
   }
 }
 

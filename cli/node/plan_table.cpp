@@ -33,12 +33,20 @@ std::string problem_text(const ProblemSize& problem) {
                      with_separators(problem.rows), with_separators(problem.nonzeros));
 }
 
-std::string table_row(const PlanRow& row, bool best) {
+/// Which row the plan chooses follows from the expected times: they are shown where the totals would name another one.
+bool needs_expected(const Plan& plan) {
+  const double total = plan.rows[plan.best].prediction.total_s;
+  return std::any_of(plan.rows.begin(), plan.rows.end(),
+                     [&](const PlanRow& row) { return row.prediction.total_s < total; });
+}
+
+std::string table_row(const PlanRow& row, bool best, bool with_expected) {
   const Prediction& p = row.prediction;
-  return fmt::format("  {} {:>3} + {:<3}  {:<9} {:<5} {:>10}  {:>10} {:>10}   {:>6.1f} %  {:>6.1f} %   {}\n",
+  const std::string expected = with_expected ? fmt::format(" {:>10}", seconds_text(row.expected_s)) : "";
+  return fmt::format("  {} {:>3} + {:<3}  {:<9} {:<5} {:>10}{}  {:>10} {:>10}   {:>6.1f} %  {:>6.1f} %   {}\n",
                      best ? '*' : ' ', row.configuration.producer_threads, row.configuration.analyzer_threads,
                      reduce_word(row.configuration), row.configuration.elastic ? "on" : "off", seconds_text(p.total_s),
-                     seconds_text(row.low_s), seconds_text(row.high_s), share(p.producer_idle_s, p.total_s),
+                     expected, seconds_text(row.low_s), seconds_text(row.high_s), share(p.producer_idle_s, p.total_s),
                      share(p.analyzer_idle_s, p.total_s), to_string(p.bottleneck));
 }
 
@@ -71,19 +79,25 @@ std::string in_words(const Configuration& configuration) {
 
 std::string plan_table(const Node& node, const PlanRequest& request, const Plan& plan) {
   std::string out = fmt::format("ringside plan: {}\n", problem_text(request.model.problem));
-  out +=
-      fmt::format("  run        {} iterations, every {}, {} passes, {} buffers, {} slots in {}{}\n",
-                  with_separators(request.run.iterations), request.run.every, request.run.passes, request.run.buffers,
-                  request.run.slots, printable(request.model.tier), request.model.synced ? ", synced" : "");
+  out += fmt::format("  run        {}, every {}, {}, {}, {} in {}{}\n", counted(request.run.iterations, "iteration"),
+                     request.run.every, counted(static_cast<std::uint64_t>(request.run.passes), "pass"),
+                     counted(request.run.buffers, "buffer"), counted(request.run.slots, "slot"),
+                     printable(request.model.tier), request.model.synced ? ", synced" : "");
   out += fmt::format("  node       {}\n", printable(node.name));
   out += fmt::format("  figures    {}{}\n\n", printable(node.origin),
                      node.measured_at.empty() ? "" : ", " + printable(node.measured_at));
-  out += "      cores    --reduce  elast.      total   90 % lie between     producer  analyzer   limited by\n";
-  out += "                                                                      idle      idle\n";
-  for (std::size_t i = 0; i < plan.rows.size(); ++i) out += table_row(plan.rows[i], i == plan.best);
+  const bool with_expected = needs_expected(plan);
+  out += fmt::format(
+      "      cores    --reduce  elast.      total{}   90 % lie between     producer  analyzer   limited by\n",
+      with_expected ? "   expected" : "");
+  out += fmt::format("{:66}{}    idle      idle\n", "", with_expected ? "           " : "");
+  for (std::size_t i = 0; i < plan.rows.size(); ++i) out += table_row(plan.rows[i], i == plan.best, with_expected);
   const PlanRow& best = plan.rows[plan.best];
-  out += fmt::format("\n  * least expected time: {}, expected {}\n", in_words(best.configuration),
-                     seconds_text(best.expected_s));
+  const bool is_simplest = std::any_of(plan.rows.begin(), plan.rows.end(),
+                                       [&](const PlanRow& row) { return row.expected_s < best.expected_s; });
+  out += fmt::format("\n  * least expected time{}: {}, expected {}\n",
+                     is_simplest ? ", and the simplest of those within half a percent" : "",
+                     in_words(best.configuration), seconds_text(best.expected_s));
   for (const std::string& remark : plan.remarks) out += fmt::format("  note: {}\n", printable(remark));
   for (const std::string& remark : node.remarks) out += fmt::format("  note: {}\n", printable(remark));
   return out;

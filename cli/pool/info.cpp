@@ -133,10 +133,12 @@ void print(const RingReader& reader, const Recovery& recovery) {
   }
   for (const RunReading& reading : ring.runs()) {
     const RunDescription& run = reading.run;
-    fmt::print("run       {} started {}\n          {}, {} nonzeros\n          problem {}\n", to_string(run.run_id),
+    // A program need not say how much work its problem is.
+    const std::string work = run.nonzeros > 0 ? fmt::format(", {} nonzeros", with_separators(run.nonzeros)) : "";
+    fmt::print("run       {} started {}\n          {}{}\n          problem {}\n", to_string(run.run_id),
                utc_text(run.started_realtime_ns),
-               problem_text(text_of(run.solver), text_of(run.matrix), text_of(run.parameters)),
-               with_separators(run.nonzeros), to_string(run.problem_id));
+               problem_text(text_of(run.solver), text_of(run.matrix), text_of(run.parameters)), work,
+               to_string(run.problem_id));
   }
   if (recovery.kept.empty()) return;
   fmt::print("\n{:>5} {:>11} {:>10}  {:<9} {:>13} {:>13} {:>13} {:>13}\n", "slot", "iteration", "step", "run", "mean",

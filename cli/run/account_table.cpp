@@ -30,14 +30,36 @@ std::string text(const ordered_json& object, const char* key) {
   return object.contains(key) && object.at(key).is_string() ? object.at(key).get<std::string>() : "?";
 }
 
-/// "generate       1.234 s   56.7 %"
-std::string cell(const std::string& name, double seconds, double total) {
-  return fmt::format("{:<10}{:>9.3f} s {:>6.1f} %", name, seconds, total > 0 ? 100 * seconds / total : 0.0);
-}
+/// The cells of the table of a run that took `total`.
+class Times {
+ public:
+  explicit Times(double total) : total_(total) {}
 
-/// The same with what was planned, if the run was planned: "generate       1.234 s   56.7 %   1.210 s".
-std::string cell(const std::string& name, double seconds, double total, const ordered_json& planned) {
-  return cell(name, seconds, total) + (planned.is_number() ? fmt::format("{:>9.3f} s", planned.get<double>()) : "");
+  /// "generate       1.234 s   56.7 %"
+  std::string cell(const std::string& name, double seconds) const {
+    return fmt::format("{:<9}{:>12} {:>6.1f} %", name, run_time(seconds, total_),
+                       total_ > 0 ? 100 * seconds / total_ : 0.0);
+  }
+  /// The same with what was planned, if the run was planned: "generate       1.234 s   56.7 %     1.210 s".
+  std::string cell(const std::string& name, double seconds, const ordered_json& planned) const {
+    return cell(name, seconds) +
+           (planned.is_number() ? fmt::format("{:>12}", run_time(planned.get<double>(), total_)) : "");
+  }
+
+ private:
+  double total_;
+};
+
+/// "u f64[300,300] K, p f64[90000]"
+std::string variables_text(const ordered_json& summary) {
+  std::string out;
+  for (const ordered_json& variable : summary["schema"]) {
+    const std::string shape = variable["shape"].dump();
+    const std::string unit = text(variable, "unit");
+    out += fmt::format("{}{} {}{}{}", out.empty() ? "" : ", ", text(variable, "name"), text(variable, "dtype"),
+                       shape == "[]" ? "" : shape, unit.empty() ? "" : " " + unit);
+  }
+  return printable(out);
 }
 
 std::string nanoseconds(std::uint64_t ns) {
@@ -122,15 +144,17 @@ std::string account_table(const ordered_json& summary, const RunFacts& facts) {
   const auto line = [&out](const std::string& s) { (out += s) += '\n'; };
   const bool dram = facts.mode == "dram";
   const double total = number(summary, "total_s");
+  const Times times(total);
 
   if (!facts.program.empty()) line(fmt::format("  program    {}", printable(facts.program)));
   const std::string format = summary["matrix_format"].is_string() ? ", format " + text(summary, "matrix_format") : "";
-  // A program need not say how much work its problem is.
+  // The variables tell the size of a program's problem, and it need not say how much work that is.
   const std::uint64_t work = count(summary, "nonzeros");
   const std::string nonzeros =
       work > 0 || facts.program.empty() ? fmt::format(", {} nonzeros", with_separators(work)) : "";
-  line(fmt::format("  problem    {}: {} rows{}{}", problem_text(text(summary, "solver"), text(summary, "matrix"), ""),
-                   with_separators(count(summary, "rows")), nonzeros, format));
+  line(fmt::format("  problem    {}: {}{}{}", problem_text(text(summary, "solver"), text(summary, "matrix"), ""),
+                   facts.program.empty() ? counted(count(summary, "rows"), "row") : variables_text(summary), nonzeros,
+                   format));
   const bool converged = summary["converged"].is_boolean() && summary["converged"].get<bool>();
   // Only the program knows what it converges to.
   const bool known = facts.program.empty();
@@ -143,8 +167,8 @@ std::string account_table(const ordered_json& summary, const RunFacts& facts) {
                                  ? ""
                                  : fmt::format("; change in the last: L1 {:.3e}, Linf {:.3e}",
                                                number(summary, "residual_l1"), number(summary, "residual_linf"));
-  line(fmt::format("  solved     {} iterations{}{}{}", with_separators(count(summary, "iterations")), verdict_on_it,
-                   change, reached));
+  line(fmt::format("  solved     {}{}{}{}", counted(count(summary, "iterations"), "iteration"), verdict_on_it, change,
+                   reached));
   // Divergence and temporary growth look alike while they last, so the line names only what was measured.
   if (const double growth = number(summary, "residual_growth"); !converged && growth > 1.001) {
     line(fmt::format(
@@ -152,8 +176,8 @@ std::string account_table(const ordered_json& summary, const RunFacts& facts) {
         criterion, growth));
   }
   if (const std::uint64_t from = count(summary, "resumed_from"); from > 0) {
-    line(fmt::format("  resumed    from iteration {}, {} iterations since", with_separators(from),
-                     with_separators(count(summary, "iterations") - from)));
+    line(fmt::format("  resumed    from iteration {}, {} since", with_separators(from),
+                     counted(count(summary, "iterations") - from, "iteration")));
   }
   if (facts.analyzer_restarts > 0) {
     line(fmt::format("  took over  {} analyzers were lost; each time another one continued from there",
@@ -172,12 +196,11 @@ std::string account_table(const ordered_json& summary, const RunFacts& facts) {
                               : count(summary, "resumed_from") > 0
                                   ? std::string("the newest are in")  // with iterates of earlier runs
                                   : fmt::format("the last {} are in", std::min(committed, count(summary, "slots")));
-    line(fmt::format("  kept       {} steps committed, {}, {}; {} {}", with_separators(committed), persisted, skipped,
-                     where, printable(facts.pool)));
+    line(fmt::format("  kept       {} committed, {}, {}; {} {}", counted(committed, "step"), persisted, skipped, where,
+                     printable(facts.pool)));
     if (const std::uint64_t broken = count(summary, "leases_broken"); broken > 0) {
-      line(fmt::format(
-          "  readers    {} steps were overwritten while a reader held them; more --slots, or fewer held steps",
-          with_separators(broken)));
+      line(fmt::format("  readers    {} overwritten while held by a reader; more --slots, or fewer held steps",
+                       counted(broken, "step")));
     }
   }
   if (summary["last"].is_object() && summary["last"]["mean"].is_number()) {  // else the run has no field
@@ -193,41 +216,42 @@ std::string account_table(const ordered_json& summary, const RunFacts& facts) {
   const double analyze = number(summary, "analyze_s");
   if (dram) {
     line(fmt::format("\n  one process, cores {}, nothing kept", facts.producer_cores));
-    line("    " + cell("generate", generate, total));
-    line("    " + cell("analyze", analyze, total));
-    line("    " + cell("other", std::max(0.0, total - generate - analyze), total));
-    line("    " + cell("total", total, total));
-    line(fmt::format("\n  loading took {:.3f} s", number(summary, "load_s")));
+    line("    " + times.cell("generate", generate));
+    line("    " + times.cell("analyze", analyze));
+    line("    " + times.cell("other", std::max(0.0, total - generate - analyze)));
+    line("    " + times.cell("total", total));
+    line(fmt::format("\n  loading took {}", run_time(number(summary, "load_s"), total)));
     return out;
   }
 
+  if (total <= 0) return out;  // nothing was left to do
   const double transfer = number(summary, "transfer_s");
   const double commit = number(summary, "commit_s");
   const double analyzer_idle = number(summary, "analyzer_idle_s");
   const auto planned = [&](const char* key) { return summary.contains(key) ? summary.at(key) : ordered_json(); };
   const bool with_plan = planned("planned_total_s").is_number();
   const auto row = [&](const std::string& left, const std::string& right) {
-    line(fmt::format("    {:<{}}{}", left, with_plan ? 46 : 34, right));
+    line(fmt::format("    {:<{}}{}", left, with_plan ? 47 : 34, right));
   };
   const auto heading = [&](const std::string& side) {
-    return with_plan ? fmt::format("{:<32}{:>9}", side, "planned") : side;
+    return with_plan ? fmt::format("{:<32}{:>10}", side, "planned") : side;
   };
   line("");
   row(heading("producer, cores " + facts.producer_cores), heading("analyzer, cores " + facts.analyzer_cores));
-  row(cell("generate", generate, total, planned("planned_generate_s")),
-      cell("transfer", transfer, total, planned("planned_transfer_s")));
-  row("", cell("commit", commit, total, planned("planned_commit_s")));
-  row("", cell("analyze", analyze, total, planned("planned_analyze_s")));
-  row(cell("idle", producer_idle, total, planned("planned_producer_idle_s")),
-      cell("idle", analyzer_idle, total, planned("planned_analyzer_idle_s")));
+  row(times.cell("generate", generate, planned("planned_generate_s")),
+      times.cell("transfer", transfer, planned("planned_transfer_s")));
+  row("", times.cell("commit", commit, planned("planned_commit_s")));
+  row("", times.cell("analyze", analyze, planned("planned_analyze_s")));
+  row(times.cell("idle", producer_idle, planned("planned_producer_idle_s")),
+      times.cell("idle", analyzer_idle, planned("planned_analyzer_idle_s")));
   if (facts.elastic) {
     // Core-seconds of all cores that waited: with several cores they may exceed the idle time.
-    row(cell("(lent)", number(summary, "producer_cores_lent_s"), total),
-        cell("(lent)", number(summary, "analyzer_cores_lent_s"), total));
+    row(times.cell("(lent)", number(summary, "producer_cores_lent_s")),
+        times.cell("(lent)", number(summary, "analyzer_cores_lent_s")));
   }
-  row(cell("other", std::max(0.0, total - generate - producer_idle), total),
-      cell("other", std::max(0.0, total - transfer - commit - analyze - analyzer_idle), total));
-  row(cell("total", total, total, planned("planned_total_s")), cell("total", total, total, planned("planned_total_s")));
+  row(times.cell("other", std::max(0.0, total - generate - producer_idle)),
+      times.cell("other", std::max(0.0, total - transfer - commit - analyze - analyzer_idle)));
+  row(times.cell("total", total, planned("planned_total_s")), times.cell("total", total, planned("planned_total_s")));
   if (with_plan) line(fmt::format("\n  planned    {}", verdict(summary)));
   if (summary["adapted"] == true) {
     line(fmt::format("  adapted    both --reduce modes were tried; {} stayed", text(summary, "reduce")));
@@ -237,7 +261,7 @@ std::string account_table(const ordered_json& summary, const RunFacts& facts) {
   if (transfer > 0 && summary["hand_off_ns"].is_object()) {
     const ordered_json& hand_off = summary["hand_off_ns"];
     const std::string loading =
-        facts.program.empty() ? fmt::format("; loading took {:.3f} s", number(summary, "load_s")) : "";
+        facts.program.empty() ? "; loading took " + run_time(number(summary, "load_s"), total) : "";
     line(fmt::format("\n  {} {:.1f} GB/s; hand-off p50 {}, p99 {}, max {}{}",
                      text(summary, "reduce") == "transfer" ? "transfer and reductions" : "transfer",
                      bytes / transfer * 1e-9, nanoseconds(count(hand_off, "p50")), nanoseconds(count(hand_off, "p99")),

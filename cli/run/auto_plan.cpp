@@ -149,8 +149,8 @@ std::string verdict(const ordered_json& summary) {
   if (planned <= 0 || total <= 0) return "";
   const double off = 100 * (total / planned - 1);
   const bool within = low <= total && total <= high;
-  return fmt::format("{:.3f} s, {:.1f} % {} than planned ({:.3f} s, {:.3f} to {:.3f} s){}", total, std::abs(off),
-                     off < 0 ? "less" : "more", planned, low, high,
+  return fmt::format("{}, {:.1f} % {} than planned ({}, {} to {}){}", run_time(total, total), std::abs(off),
+                     off < 0 ? "less" : "more", run_time(planned, total), run_time(low, total), run_time(high, total),
                      within ? "" : ": outside the interval; is the machine as idle as when it was calibrated?");
 }
 

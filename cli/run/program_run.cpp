@@ -12,6 +12,7 @@
 #include "cli/run/program_options.hpp"
 #include "cli/supervision/program_supervisor.hpp"
 #include "cli/supervision/runtime_folder.hpp"
+#include "cli/supervision/steps_in_pool.hpp"
 #include "common/files/own_descriptor.hpp"
 #include "common/files/standard_streams.hpp"
 #include "common/platform/descriptor_limit.hpp"
@@ -110,7 +111,10 @@ ExitCode run_user_program(const CommandLine& line, const RunOptions& options) {
                   .cpus = cores.producer});
   supervisor.wait_for_program(program, analyzer, restart_analyzer);
 
-  const ProgramVerdict verdict = judge(supervisor.end(program, *analyzer));
+  ProgramRunEnd end = supervisor.end(program, *analyzer);
+  end.pool = options.ring.pool;
+  count_in_pool(end.attachment, end.pool);
+  const ProgramVerdict verdict = judge(end);
   if (!verdict.line.empty() && !supervisor.loss_was_told())
     write_standard_error(fmt::format("ringside: {}\n", printable(verdict.line)));
   const RunFacts facts{.mode = to_string(options.mode),

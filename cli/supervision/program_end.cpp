@@ -39,6 +39,12 @@ ProgramVerdict judge_lost(const ProgramRunEnd& run) {
   const AttachmentReport& attachment = run.attachment;
   const bool reported = run.publisher_end.status.has_value();
   const std::string end = run.publisher_lives ? "left" : run.publisher_end.in_words();
+  if (!attachment.is_counted) {
+    return {ExitCode::kPeerLost,
+            fmt::format("{}: process {} {}; how many steps are committed is unknown, because the analyzer was killed "
+                        "and the pool cannot be read; ringside info {} says why",
+                        run.program, attachment.pid, end, run.pool)};
+  }
   return {ExitCode::kPeerLost,
           fmt::format("{}: process {} {} {}{}; {} steps are committed{}", run.program, attachment.pid, end,
                       when(attachment), run.publisher_lives || reported ? " without detaching" : "",

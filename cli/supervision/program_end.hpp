@@ -25,9 +25,11 @@ struct ProcessEnd {
 struct AttachmentReport {
   bool attached = false;
   pid_t pid = 0;    // the process that publishes
+  std::string run_id = {};
   std::string how;  // it ended: "detached", "producer_lost" ...; empty: it has not
   std::uint64_t iteration = 0;
   std::uint64_t committed = 0;
+  bool is_counted = true;  // false: later steps may be committed; the analyzer was killed, and the pool cannot be read
   ExitCode code = ExitCode::kDone;  // with `how`: what the process was told
   std::string text = {};
   std::optional<Error> refusal = {};  // of the last request that was refused before any was accepted
@@ -36,6 +38,7 @@ struct AttachmentReport {
 struct ProgramRunEnd {
   std::string program;  // as it was given
   std::string socket;
+  std::string pool = {};
   ProcessEnd end = {};  // of the process that was started
   AttachmentReport attachment = {};
   ProcessEnd publisher_end = {};

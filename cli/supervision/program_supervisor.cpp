@@ -112,6 +112,7 @@ void ProgramSupervisor::begin_attachment(const nlohmann::json& line) {
   if (attachment_.attached) return;
   attachment_.attached = true;
   attachment_.pid = line.value("pid", 0);
+  attachment_.run_id = line.at("run").value("run_id", "");
   publisher_ = AttachedProcess(attachment_.pid);
   progress_.wait_for(fmt::format("{} has attached (process {}), no step yet", program_.name, attachment_.pid));
   producer_.figures = nlohmann::json::object();

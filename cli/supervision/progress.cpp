@@ -43,9 +43,12 @@ std::string ProgressLine::line(const nlohmann::json& producer, const nlohmann::j
   const bool pipeline = analyzer.is_object();
   const double steps_per_s =
       pipeline ? rate(analyzer, analyzer_before_, "steps_committed") : rate(producer, producer_before_, "iterations");
-  std::string text = fmt::format("iteration {}  L1 {:.1e}  {:.1f} steps/s",
-                                 with_separators(static_cast<std::uint64_t>(number(producer, "iterations"))),
-                                 number(producer, "residual_l1"), steps_per_s);
+  std::string text = "iteration " + with_separators(static_cast<std::uint64_t>(number(producer, "iterations")));
+  // A program need not publish its change.
+  if (producer.contains("residual_l1") && producer["residual_l1"].is_number()) {
+    text += fmt::format("  L1 {:.1e}", number(producer, "residual_l1"));
+  }
+  text += fmt::format("  {:.1f} steps/s", steps_per_s);
   if (pipeline) {
     text += fmt::format("  {:.2f} GB/s  idle P {:.0f} A {:.0f} %",
                         rate(analyzer, analyzer_before_, "bytes_transferred") * 1e-9,

@@ -11,6 +11,7 @@
 #include <csignal>
 #include <vector>
 
+#include "cli/supervision/logged_text.hpp"
 #include "cli/terminal/format.hpp"
 #include "common/files/standard_streams.hpp"
 #include "common/platform/clock.hpp"
@@ -226,6 +227,7 @@ void Supervisor::take_in(Child& child, Reported& reported) {
   child.read_stderr([&](const std::string& text) {
     // The producer's answer to our own signal; the analyzer has already reported the cause.
     if (&reported == &producer_ && analyzer_reported_cause_ && text.starts_with("ringside: interrupted ")) return;
+    if (const std::optional<std::string> sentence = sentence_of(text)) return say(*sentence);
     progress_.clear();
     write_standard_error(printable(text) + "\n");
   });

@@ -4,14 +4,21 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace ringside {
 
 /// "1,234,567"
 std::string with_separators(std::uint64_t number);
 
-/// "1234.5 MB", in units of 10^6 bytes
+/// "1 step", "2,000 steps", "5 passes".
+std::string counted(std::uint64_t number, std::string_view noun);
+
+/// "1234.5 MB", in units of 10^6 bytes; below 0.1 MB "24.4 kB"
 std::string megabytes(std::uint64_t bytes);
+
+/// A duration of a run that took `total`: "1.234 s"; below 1 s "564 ms", below 0.1 s "1.234 ms".
+std::string run_time(double seconds, double total);
 
 /// The number under `key` of a JSON object; 0 if there is none: a process that died may never have reported it.
 template <class Json>

@@ -9,10 +9,13 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <set>
 #include <system_error>
+#include <vector>
 
 #include "cli/supervision/runtime_folder.hpp"
+#include "cli/terminal/run_text.hpp"
 #include "common/options/command_line.hpp"
 #include "common/options/options.hpp"
 #include "common/platform/error.hpp"
@@ -21,6 +24,8 @@
 
 namespace ringside {
 namespace {
+
+constexpr int kDescriptionPatienceMs = 500;
 
 enum class Whose { kOurs, kAnybodys };
 
@@ -50,6 +55,17 @@ std::set<std::string> living() {
     if (is_served(socket, Whose::kOurs)) found.insert(socket);
   }
   return found;
+}
+
+/// "/tmp/ringside-x/socket (pagerank of grid:50, pool a.pool)"; the socket alone if its analyzer does not answer soon.
+std::string described(ChannelContext& context, const std::string& socket) {
+  RecordStream stream(context, telemetry_at(socket), RecordStream::kNoRecords);
+  const std::optional<wire::Status> status = stream.status(kDescriptionPatienceMs);
+  if (!status) return socket;
+  const wire::RunStarted& run = status->run();
+  const std::string problem =
+      status->has_run() ? problem_text(run.solver(), run.matrix(), run.parameters()) + ", " : std::string();
+  return fmt::format("{} ({}pool {})", socket, problem, status->pool());
 }
 
 FoundService over_tcp(const ServiceOptions& options) {
@@ -90,7 +106,10 @@ FoundService find_service(const ServiceOptions& options, std::string_view otherw
         otherwise);
   }
   if (sockets.size() > 1) {
-    throw usage_error("--socket: several analyzers are alive, expected one of {}", joined(sockets, ", "));
+    ChannelContext context;
+    std::vector<std::string> choice;
+    for (const std::string& socket : sockets) choice.push_back(described(context, socket));
+    throw usage_error("--socket: several analyzers are alive, expected one of {}", joined(choice, ", "));
   }
   return {telemetry_at(*sockets.begin()), *sockets.begin(), true};
 }

@@ -103,8 +103,10 @@ Peer Peer::connect(const std::string& path, double timeout_s, StopFlag stop) {
       throw Error(ExitCode::kInterrupted, "interrupted while waiting for an analyzer");
     }
     if (now_ns() >= deadline) {
-      throw peer_error("no analyzer listens at '{}' ({}) after {} s; start ringside-analyzer with the same --socket",
-                       path, errno_text(error), timeout_s);
+      throw peer_error(
+          "no analyzer listens at '{}' ({}) after {} s; start the solver with `ringside run`, or "
+          "ringside-analyzer with the same --socket",
+          path, errno_text(error), timeout_s);
     }
     pause_ms(10);
   }

@@ -45,7 +45,7 @@ LogPlace place_of_log(std::span<const std::byte> head, std::uint64_t file_bytes)
   return possible ? LogPlace{JournalKind::kPmemlog, begin, end} : LogPlace{JournalKind::kPmemlog, 0, 0};
 }
 
-std::optional<LogCopy> copy_log(const std::string& path, std::uint64_t at_most) {
+std::optional<LogCopy> copy_log(const std::string& path, std::uint64_t from, std::uint64_t at_most) {
   const RegularFile opened = open_regular(path, O_RDONLY);
   if (!opened.kind.empty()) throw usage_error("{}: {}; a journal's log is a regular file", path, opened.why());
   if (!opened.valid() && opened.error == ENOENT) return std::nullopt;
@@ -60,9 +60,11 @@ std::optional<LogCopy> copy_log(const std::string& path, std::uint64_t at_most) 
   const std::size_t head_bytes =
       read_at(fd.get(), head.data(), std::min<std::uint64_t>(head.size(), file.file_bytes), 0, path);
   file.place = place_of_log({head.data(), head_bytes}, file.file_bytes);
-  const std::size_t wanted = std::min(at_most, file.place.end - file.place.begin);
+  const std::uint64_t log_bytes = file.place.end - file.place.begin;
+  file.from = from;
+  const std::size_t wanted = std::min(at_most, log_bytes - std::min(from, log_bytes));
   file.copied = std::make_unique_for_overwrite<std::byte[]>(wanted);
-  file.copied_bytes = read_at(fd.get(), file.copied.get(), wanted, file.place.begin, path);
+  file.copied_bytes = read_at(fd.get(), file.copied.get(), wanted, file.place.begin + from, path);
   return file;
 }
 

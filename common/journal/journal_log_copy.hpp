@@ -35,14 +35,15 @@ LogPlace place_of_log(std::span<const std::byte> head, std::uint64_t file_bytes)
 struct LogCopy {
   LogPlace place;
   std::uint64_t file_bytes = 0;
+  std::uint64_t from = 0;  // the log's byte with which the copy begins
   std::unique_ptr<std::byte[]> copied;
   std::size_t copied_bytes = 0;
 
   std::span<const std::byte> bytes() const noexcept { return {copied.get(), copied_bytes}; }
 };
 
-/// Returns nothing if there is no file. at_most: limit for the log's bytes. Throws Error: exit code 2 if it is no
-/// regular file or larger than any journal, 3 if it may not be read.
-std::optional<LogCopy> copy_log(const std::string& path, std::uint64_t at_most = UINT64_MAX);
+/// Returns nothing if there is no file. Copies the log's bytes from `from` on, at most `at_most`; none if it is
+/// shorter. Throws Error: exit code 2 if it is no regular file or larger than any journal, 3 if it may not be read.
+std::optional<LogCopy> copy_log(const std::string& path, std::uint64_t from = 0, std::uint64_t at_most = UINT64_MAX);
 
 }  // namespace ringside

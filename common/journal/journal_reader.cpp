@@ -37,7 +37,7 @@ struct Beginning {
 };
 
 Beginning peek(const std::string& path) {
-  return Beginning(copy_log(path, sizeof(JournalHeader)));
+  return Beginning(copy_log(path, 0, sizeof(JournalHeader)));
 }
 
 /// Reads both logs so that they fit together. The older one is read first, so that the newer one can only have grown
@@ -61,10 +61,21 @@ struct KeptRecord {
 }  // namespace
 
 struct JournalReader::Implementation {
+  /// What is known of a log, to continue behind it.
+  struct Log {
+    std::string path;
+    Beginning beginning{std::nullopt};
+    LogScan scan;
+    std::uint64_t file_bytes = 0;
+    std::uint64_t end = 0;  // of the log's bytes in the file
+  };
+
+  std::string pool;
   JournalKind kind = JournalKind::kFile;
-  std::uint64_t file_bytes = 0;
-  Logs logs;
+  std::array<Log, kJournalLogs> logs;
+  std::vector<LogCopy> copies;      // what the records are in
   std::vector<KeptRecord> records;  // ascending
+  std::uint64_t newest = 0;
   std::size_t next = 0;
   std::string damage;
   std::string torn;
@@ -72,58 +83,128 @@ struct JournalReader::Implementation {
   void report(const std::string& file, const std::string& text) {
     damage += formatted("{}{}: {}", damage.empty() ? "" : "; ", file, text);
   }
-  void take(const LogCopy& file, const LogScan& scan, const std::string& path);
+  void read();
+  void check_first_record(const Log& log);
+  void take(const Log& log, LogCopy copy);
+  void describe_torn();
+  std::optional<bool> read_appended();
 };
 
-void JournalReader::Implementation::take(const LogCopy& file, const LogScan& scan, const std::string& path) {
-  const std::uint64_t last = records.empty() ? 0 : records.back().seq;
-  if (last != 0 && !scan.records.empty() && scan.header.first_seq > last + 1) {
-    report(path, formatted("begins with record {}, the log before it ends with record {}: what was between is lost",
-                           scan.header.first_seq, last));
-  }
-  for (const ScannedRecord& record : scan.records) {
+void JournalReader::Implementation::check_first_record(const Log& log) {
+  if (newest == 0 || log.scan.records.empty() || log.scan.header.first_seq <= newest + 1) return;
+  report(log.path, formatted("begins with record {}, the log before it ends with record {}: what was between is lost",
+                             log.scan.header.first_seq, newest));
+}
+
+/// Takes the records that were scanned in `copy`.
+void JournalReader::Implementation::take(const Log& log, LogCopy copy) {
+  const std::uint64_t last = newest;
+  for (const ScannedRecord& record : log.scan.records) {
     if (record.seq <= last) continue;  // used again after a power cut: the first record is kept
-    const void* payload = file.copied.get() + record.offset;
+    const void* payload = copy.copied.get() + (record.offset - copy.from);
     records.push_back({record.seq, {static_cast<const char*>(payload), record.bytes}});
+    newest = record.seq;
   }
+  copies.push_back(std::move(copy));
+}
+
+void JournalReader::Implementation::describe_torn() {
+  torn.clear();
+  for (const Log& log : logs) {
+    if (!log.scan.torn_at) continue;
+    torn += formatted("{}{}: ends within a record at byte {}: its writer is at work, or was killed",
+                      torn.empty() ? "" : "; ", log.path, *log.scan.torn_at);
+  }
+}
+
+/// Reads both logs whole.
+void JournalReader::Implementation::read() {
+  Logs read = read_logs(pool);
+  if (!read[0] && !read[1]) {
+    throw usage_error("{}: no journal beside it; expected {} and {}", pool, journal_log_path(pool, 0),
+                      journal_log_path(pool, 1));
+  }
+  bool any_is_ours = false;
+  for (std::uint32_t number = kJournalLogs; number-- > 0;) {
+    Log& log = logs[number];
+    log.path = journal_log_path(pool, number);
+    log.beginning = Beginning(read[number]);
+    if (!read[number]) continue;
+    const LogCopy& copy = *read[number];
+    log.scan = scan_log(copy.bytes(), number, copy.place.begin);
+    if (copy.place.kind == JournalKind::kPmemlog && copy.place.end == 0) {
+      log.scan.damage = "byte 4096: offsets that point out of the file";
+    }
+    any_is_ours = any_is_ours || log.scan.state == LogState::kValid || log.scan.state == LogState::kDamaged;
+    kind = copy.place.kind;
+    log.file_bytes = copy.file_bytes;
+    log.end = copy.place.end;
+  }
+  for (const Log& log : logs) {
+    if (log.scan.damage.empty()) continue;
+    const bool refused = log.scan.state == LogState::kForeign || log.scan.state == LogState::kNewer;
+    if (refused && !any_is_ours) throw usage_error("{}: {}", log.path, log.scan.damage);
+    report(log.path, log.scan.damage);
+  }
+  const std::size_t older = logs[0].scan.header.generation <= logs[1].scan.header.generation ? 0 : 1;
+  for (const std::size_t number : {older, 1 - older}) {
+    if (logs[number].scan.state != LogState::kValid) continue;
+    check_first_record(logs[number]);
+    take(logs[number], std::move(*read[number]));
+  }
+  describe_torn();
+}
+
+/// Reads what was appended to the logs: whether that was anything. Nothing if they must be read anew.
+std::optional<bool> JournalReader::Implementation::read_appended() {
+  Logs appended;
+  for (std::size_t number = 0; number < kJournalLogs; ++number) {
+    const Log& log = logs[number];
+    if (log.scan.state == LogState::kValid) appended[number] = copy_log(log.path, log.scan.end);
+  }
+  // A log that was emptied has another header for ever. With the header of before, the bytes above are of that log.
+  for (const Log& log : logs) {
+    if (!(peek(log.path) == log.beginning)) return std::nullopt;
+  }
+  bool any = false;
+  const std::size_t older = logs[0].scan.header.generation <= logs[1].scan.header.generation ? 0 : 1;
+  for (const std::size_t number : {older, 1 - older}) {
+    Log& log = logs[number];
+    if (!appended[number]) continue;
+    LogCopy& copy = *appended[number];
+    if (!log.scan.damage.empty()) {  // its description would have to be continued
+      if (copy.place.end != log.end) return std::nullopt;
+      continue;
+    }
+    continue_scan(log.scan, copy.bytes(), copy.place.begin);
+    if (!log.scan.damage.empty()) return std::nullopt;
+    log.file_bytes = copy.file_bytes;
+    log.end = copy.place.end;
+    if (log.scan.records.empty()) continue;
+    take(log, std::move(copy));
+    any = true;
+  }
+  describe_torn();
+  return any;
 }
 
 JournalReader JournalReader::open(const std::string& pool) {
   auto made = std::make_unique<Implementation>();
-  made->logs = read_logs(pool);
-  if (!made->logs[0] && !made->logs[1]) {
-    throw usage_error("{}: no journal beside it; expected {} and {}", pool, journal_log_path(pool, 0),
-                      journal_log_path(pool, 1));
-  }
-  std::array<LogScan, kJournalLogs> scans;
-  bool any_is_ours = false;
-  for (std::uint32_t log = kJournalLogs; log-- > 0;) {
-    if (!made->logs[log]) continue;
-    const LogCopy& file = *made->logs[log];
-    scans[log] = scan_log(file.bytes(), log, file.place.begin);
-    if (file.place.kind == JournalKind::kPmemlog && file.place.end == 0) {
-      scans[log].damage = "byte 4096: offsets that point out of the file";
-    }
-    any_is_ours = any_is_ours || scans[log].state == LogState::kValid || scans[log].state == LogState::kDamaged;
-    made->kind = file.place.kind;
-    made->file_bytes += file.file_bytes;
-  }
-  for (std::uint32_t log = 0; log < kJournalLogs; ++log) {
-    if (scans[log].torn_at) {
-      made->torn += formatted("{}{}: ends within a record at byte {}: its writer is at work, or was killed",
-                              made->torn.empty() ? "" : "; ", journal_log_path(pool, log), *scans[log].torn_at);
-    }
-    if (scans[log].damage.empty()) continue;
-    const bool refused = scans[log].state == LogState::kForeign || scans[log].state == LogState::kNewer;
-    if (refused && !any_is_ours) throw usage_error("{}: {}", journal_log_path(pool, log), scans[log].damage);
-    made->report(journal_log_path(pool, log), scans[log].damage);
-  }
-  const std::size_t older = scans[0].header.generation <= scans[1].header.generation ? 0 : 1;
-  for (const std::size_t log : {older, 1 - older}) {
-    if (scans[log].state != LogState::kValid) continue;
-    made->take(*made->logs[log], scans[log], journal_log_path(pool, static_cast<std::uint32_t>(log)));
-  }
+  made->pool = pool;
+  made->read();
   return JournalReader(std::move(made));
+}
+
+bool JournalReader::refresh() {
+  if (const std::optional<bool> any = implementation_->read_appended()) return *any;
+  *this = open(implementation_->pool);
+  return true;
+}
+
+void JournalReader::forget() noexcept {
+  implementation_->records.clear();
+  implementation_->copies.clear();
+  implementation_->next = 0;
 }
 
 JournalReader::JournalReader(std::unique_ptr<Implementation> implementation)
@@ -137,7 +218,7 @@ std::uint64_t JournalReader::oldest_seq() const noexcept {
 }
 
 std::uint64_t JournalReader::newest_seq() const noexcept {
-  return implementation_->records.empty() ? 0 : implementation_->records.back().seq;
+  return implementation_->newest;
 }
 
 const std::string& JournalReader::torn() const noexcept {
@@ -153,7 +234,7 @@ std::uint64_t JournalReader::records() const noexcept {
 }
 
 std::uint64_t JournalReader::file_bytes() const noexcept {
-  return implementation_->file_bytes;
+  return implementation_->logs[0].file_bytes + implementation_->logs[1].file_bytes;
 }
 
 std::optional<EncodedRecord> JournalReader::next(std::uint64_t from) {

@@ -13,8 +13,8 @@
 
 namespace ringside {
 
-/// The reading side, for any process, also while another one writes. It is a snapshot of the records that were
-/// complete when it was opened.
+/// The reading side, for any process, also while another one writes. It has the records that were complete when it was
+/// opened, or refreshed last.
 class JournalReader {
  public:
   /// Throws Error: exit code 2 if there is no journal beside `pool`.
@@ -32,11 +32,17 @@ class JournalReader {
   std::uint64_t records() const noexcept;
   std::uint64_t file_bytes() const noexcept;
 
+  /// Takes in what was appended since; true if anything came. Reads only that, unless a log was emptied, or there is
+  /// damage: then both logs are read anew, and `next` begins with the oldest record again. Throws as open.
+  bool refresh();
+
   /// The next record whose seq is at least `from`, in ascending order; nothing after the last one. The bytes are valid
-  /// as long as the reader lives.
+  /// until the next refresh or forget, or the reader's end.
   std::optional<EncodedRecord> next(std::uint64_t from);
   /// `next` begins with the oldest record again.
   void rewind() noexcept;
+  /// Frees all records, for a follower that does not need them again.
+  void forget() noexcept;
 
   /// The unreadable parts of the logs, in one line for a user: "FILE: byte 4096: ..."; empty: none. Records behind
   /// damage are still read if they verify. A torn tail whose writer is at work, or was killed, is not damage.

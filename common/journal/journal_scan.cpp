@@ -98,7 +98,18 @@ LogScan scan_log(std::span<const std::byte> bytes, std::uint32_t log, std::uint6
   read_header(bytes, log, file_offset, scan);
   if (scan.state != LogState::kValid) return scan;
   scan.end = sizeof(JournalHeader);
-  std::uint64_t last_seq = scan.header.first_seq - 1;
+  scan.last_seq = scan.header.first_seq - 1;
+  continue_scan(scan, bytes.subspan(scan.end), file_offset);
+  return scan;
+}
+
+void continue_scan(LogScan& scan, std::span<const std::byte> appended, std::uint64_t file_offset) {
+  const std::uint64_t begin = scan.end;
+  const std::uint64_t log_bytes = begin + appended.size();
+  std::uint64_t& last_seq = scan.last_seq;
+  scan.records.clear();
+  scan.damage.clear();
+  scan.torn_at.reset();
   int impostors = 0;
   int places = 0;          // damaged ones
   bool in_damage = false;  // between a damaged place and the next record
@@ -106,8 +117,8 @@ LogScan scan_log(std::span<const std::byte> bytes, std::uint32_t log, std::uint6
   std::uint64_t damage_begin = 0;
   std::string damage_text;
   std::uint64_t at = scan.end;
-  while (at < bytes.size()) {
-    const Place place = look_at(bytes, at, scan.header.hash);
+  while (at < log_bytes) {
+    const Place place = look_at(appended, at - begin, scan.header.hash);
     if (place.found == Found::kRecord && place.header.seq > last_seq && place.header.seq < kMaxRecordSeq) {
       if (in_damage && ++places == 1) {
         scan.damage = formatted("byte {}: {}; {} bytes cannot be read, record {} follows them",
@@ -134,7 +145,6 @@ LogScan scan_log(std::span<const std::byte> bytes, std::uint32_t log, std::uint6
     scan.damage = formatted("byte {}: {}; the log ends there", file_offset + damage_begin, damage_text);
   }
   if (places > 1) scan.damage += formatted(", and {} more damaged places", places - 1);
-  return scan;
 }
 
 }  // namespace ringside

@@ -36,6 +36,7 @@ struct LogScan {
   LogState state = LogState::kEmpty;
   JournalHeader header;                // where kValid
   std::vector<ScannedRecord> records;  // by ascending seq
+  std::uint64_t last_seq = 0;          // where kValid: of the last record so far; without one, first_seq - 1
   std::uint64_t end = 0;               // behind the last record that verifies, or behind the header
   std::string damage;  // in one line that names bytes of the file; empty: none. A torn tail is not damage.
   std::optional<std::uint64_t> torn_at;  // byte of the file at which a record or header begins that the end cuts off
@@ -46,5 +47,9 @@ struct LogScan {
 
 /// log: the number that its file's name has. file_offset: of bytes[0] in its file, for messages.
 LogScan scan_log(std::span<const std::byte> bytes, std::uint32_t log, std::uint64_t file_offset);
+
+/// Continues a scan at its end: `records`, torn_at and damage become those of what was appended since. Requires kValid,
+/// and that the log has the same header still. appended: the log's bytes from scan.end on.
+void continue_scan(LogScan& scan, std::span<const std::byte> appended, std::uint64_t file_offset);
 
 }  // namespace ringside

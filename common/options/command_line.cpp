@@ -13,6 +13,7 @@
 #include "common/options/option_checks.hpp"
 #include "common/platform/printable.hpp"
 #include "common/platform/version.hpp"
+#include "common/platform/wrapped.hpp"
 
 namespace ringside {
 
@@ -72,10 +73,15 @@ OptionDescription described(const DeclaredOption& declared) {
   return d;
 }
 
+constexpr std::size_t kHelpColumn = 34;  // where the descriptions of options begin
+
 /// Formats help as `--flag VALUE   description (default: X)`.
 class HelpFormatter : public CLI::Formatter {
  public:
-  explicit HelpFormatter(const Declarations& declarations) : declarations_(declarations) { column_width(34); }
+  explicit HelpFormatter(const Declarations& declarations) : declarations_(declarations) { column_width(kHelpColumn); }
+  std::string make_description(const CLI::App* app) const override {
+    return wrapped(app->get_description(), 0, columns_of_output()) + "\n\n";
+  }
   std::string make_usage(const CLI::App* app, std::string name) const override {
     const std::string usage = CLI::Formatter::make_usage(app, name);
     if (declarations_.program == nullptr) return usage;
@@ -87,7 +93,10 @@ class HelpFormatter : public CLI::Formatter {
   std::string make_option_desc(const CLI::Option* option) const override {
     const auto found = std::find_if(declarations_.options.begin(), declarations_.options.end(),
                                     [option](const DeclaredOption& declared) { return declared.option == option; });
-    return found == declarations_.options.end() ? option->get_description() : description_of(described(*found));
+    const std::string text =
+        found == declarations_.options.end() ? option->get_description() : description_of(described(*found));
+    // CLI11 indents what follows a line break.
+    return replaced(wrapped(text, kHelpColumn, columns_of_output()), "\n" + std::string(kHelpColumn, ' '), "\n");
   }
 
  private:
@@ -315,7 +324,10 @@ CommandDescription CommandLine::describe() const {
 }
 
 std::string CommandLine::help() const {
-  return declarations_->app.help();
+  // CLI11 sets two empty lines between groups, and one at the end.
+  std::string text = replaced(declarations_->app.help(), "\n\n\n", "\n\n");
+  while (text.ends_with("\n\n")) text.pop_back();
+  return text;
 }
 
 }  // namespace ringside

@@ -44,22 +44,20 @@ void check_description(const ResultDescription& result, std::size_t index, std::
   };
   const auto type = static_cast<std::uint8_t>(result.type);
   const auto source = static_cast<std::uint8_t>(result.source);
+  const bool is_scalar = result.source == ResultSource::kScalar;
   const bool is_reduction = result.source == ResultSource::kReduction;
   if (!is_padded(result.name) || !is_padded(result.unit) ||
       std::any_of(std::begin(result.reserved), std::end(result.reserved), [](unsigned char c) { return c != 0; })) {
     throw usage_error("{}: {} '{}': bytes behind its texts are not 0", where, kind, text_of(result.name));
   }
-  if (type < 1 || type > 3) refuse("type", type, "1 to 3");
+  if (type < 1 || type > (is_scalar ? 2 : 3)) refuse("type", type, is_scalar ? "1 (f64) or 2 (i64)" : "1 to 3");
   if (source < 1 || source > 3) refuse("source", source, "1 to 3");
   if (is_reduction ? result.classes == 0 || result.classes > kAllClasses : result.classes != 0) {
     refuse("classes", result.classes, is_reduction ? "1 to 7" : "0");
   }
   if (result.count == 0 || result.count > kMostResultWords) refuse("count", result.count, "1 to 1048576");
   if (result.flags > kNeedsPrevious) refuse("flags", result.flags, "0 or 1");
-  if (result.source == ResultSource::kScalar && (result.count != 1 || result.type == ValueType::kI128)) {
-    throw usage_error("{}: scalar '{}': {} values of {}; expected one f64 or i64", where, text_of(result.name),
-                      result.count, to_string(result.type));
-  }
+  if (is_scalar && result.count != 1) refuse("count", result.count, "1");
 }
 
 Result result_of(const ResultDescription& description, std::size_t index) {

@@ -5,7 +5,7 @@
 (() => {
   const every_ms = 1000;
   const most_points = 3000; // then the whole is asked for again: the server groups what is older
-  const { bytes, count, duration, percent, scientific } = ringside.format;
+  const { bytes, count, duration, percent, scientific, short } = ringside.format;
   const { charts, view } = ringside;
   const panels = {
     change: charts.change("change-chart"),
@@ -87,7 +87,7 @@
     if (recent.length < 2) return "";
     const seconds = recent[recent.length - 1].at_s - recent[0].at_s;
     const steps = recent.slice(1).reduce((sum, point) => sum + point.steps, 0);
-    return seconds > 0 ? `${(steps / seconds).toPrecision(3)} steps/s` : "";
+    return seconds > 0 ? `${short(steps / seconds)} steps/s` : "";
   }
 
   function show_tiles(status) {
@@ -153,10 +153,10 @@
       notices.push(`Of ${count(status.totals.records_missing)} committed steps no record could be kept.`);
     }
     if (ended && ended.text) notices.push(`The run ended: ${ended.text}`);
-    view.notice(notices.join(" "), Boolean(ended) && ended.exit_code === 0);
+    view.notice(notices.join(" "), Boolean(ended) && view.ending(ended).kind !== "bad");
     if (ended) {
       const end = view.ending(ended);
-      view.state(end.words, end.good ? "good" : "bad");
+      view.state(end.words, end.kind);
     } else if (!analyzer.up) {
       view.state("analyzer away", "bad");
     } else {

@@ -5,12 +5,17 @@ window.ringside = window.ringside || {};
 ringside.format = (() => {
   const known = (value) => typeof value === "number" && Number.isFinite(value);
 
+  // Three digits, or all of them before the point: toPrecision alone makes "3.47e+3" of 3471.
+  function short(value) {
+    return value >= 999.5 ? count(value) : value.toPrecision(3);
+  }
+
   function duration(ns) {
     if (!known(ns)) return "–";
     if (ns < 1e3) return `${Math.round(ns)} ns`;
-    if (ns < 1e6) return `${(ns / 1e3).toPrecision(3)} µs`;
-    if (ns < 1e9) return `${(ns / 1e6).toPrecision(3)} ms`;
-    if (ns < 120e9) return `${(ns / 1e9).toPrecision(3)} s`;
+    if (ns < 1e6) return `${short(ns / 1e3)} µs`;
+    if (ns < 1e9) return `${short(ns / 1e6)} ms`;
+    if (ns < 120e9) return `${short(ns / 1e9)} s`;
     const minutes = Math.floor(ns / 60e9);
     return minutes < 120 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
   }
@@ -29,7 +34,7 @@ ringside.format = (() => {
     const units = ["B", "kB", "MB", "GB", "TB", "PB"];
     let unit = 0;
     for (; value >= 1000 && unit < units.length - 1; ++unit) value /= 1000;
-    return `${unit === 0 ? value : value.toPrecision(3)} ${units[unit]}`;
+    return `${unit === 0 ? value : short(value)} ${units[unit]}`;
   }
 
   function percent(part, whole) {
@@ -43,5 +48,5 @@ ringside.format = (() => {
   // "2026-11-23T03:51:00Z", as JSON has it.
   const utc = (text) => text.replace(/^([\d-]+)T([\d:]+)Z$/, "$1 $2 UTC");
 
-  return { bytes, count, duration, instant, percent, scientific, utc };
+  return { bytes, count, duration, instant, percent, scientific, short, utc };
 })();

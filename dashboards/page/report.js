@@ -85,7 +85,7 @@
   view.problem(data.run);
   if (data.ended) {
     const end = view.ending(data.ended);
-    view.state(end.words, end.good ? "good" : "bad");
+    view.state(end.words, end.kind);
   } else {
     view.state(data.state, "");
   }

@@ -72,7 +72,7 @@ ringside.view = (() => {
       ["parameters", run.parameters],
       ["variables", is_x_only(run) ? "" : run.schema.map(variable).join(", ")],
       ["rows", run.rows === undefined || !is_x_only(run) ? "" : count(run.rows)],
-      ["nonzeros", run.nonzeros === undefined ? "" : count(run.nonzeros)],
+      ["nonzeros", !run.nonzeros ? "" : count(run.nonzeros)],
       ["size of an iterate", step_bytes(run)],
       ["started", run.started_s === undefined ? "" : instant(run.started_s)],
       ["continued from iteration", run.from_iteration ? count(run.from_iteration) : ""],
@@ -89,11 +89,13 @@ ringside.view = (() => {
     ] : []);
   }
 
-  // How a run ended, in one line and whether that is good.
+  // How a run ended, in one line, and whether that is "good", "bad", or neither: a run that was asked to stop (130) can be
+  // resumed.
   function ending(ended) {
-    const good = ended.exit_code === 0;
-    const words = ended.outcome || ended.how.replaceAll("_", " ");
-    return { good, words: good ? `run ended: ${words}` : `run ended: ${words} (exit code ${ended.exit_code})` };
+    const words = !ended.how || ended.how === "detached" ? ended.outcome : ended.how.replaceAll("_", " ");
+    if (ended.exit_code === 0) return { kind: "good", words: `run ended: ${words}` };
+    if (ended.exit_code === 130) return { kind: "", words: "run ended: stopped on request" };
+    return { kind: "bad", words: `run ended: ${words} (exit code ${ended.exit_code})` };
   }
 
   return { definitions, element, ending, hand_off, notice, parameters, problem, state, text };

@@ -33,7 +33,7 @@ class NoFileError(UsageError, FileNotFoundError):
 
 
 class NotKeptError(UsageError, LookupError):
-    """The pool does not keep that step, or no longer."""
+    """The pool does not keep that step, or keeps it no longer."""
 
 
 class ResourceError(Error):

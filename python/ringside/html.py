@@ -23,13 +23,14 @@ _WIDTH, _HEIGHT, _LEFT, _BOTTOM = 480, 160, 60, 24
 def page_of(pool: Pool) -> str:
     """A fragment of HTML, complete in itself."""
     steps = pool.steps
-    columns = pool.columns(run=steps[-1].run_id if steps else None)
+    columns = pool.columns(run=steps[-1].run_id if steps else None, wait=0)
     shown = residual_of(columns)
     variables = ", ".join(f"{name} {v.dtype}{list(v.shape)}{' ' + v.unit if v.unit else ''}"
+                          f"{' state' if v.role == 'state' else ''}"
                           for name, v in pool.variables.items())
     parts = [f"<p><b>{_text(pool.path)}</b>: {_text(variables)}</p>"]
     for run in pool.runs[-2:]:
-        parts.append(f"<p>{_text(run.solver)} {_text(run.problem)} {_text(run.parameters)}, "
+        parts.append(f"<p>{_text(' '.join(filter(None, (run.solver, run.problem, run.parameters))))}, "
                      f"begun {run.started:%Y-%m-%d %H:%M:%S} UTC</p>")
     names = ["iteration", "commit_seq"] + ([shown] if shown else [])
     parts.append("<table><tr>" + "".join(f"<th>{_text(name)}</th>" for name in names) + "</tr>")
@@ -61,7 +62,7 @@ def plot_of(name: str, iterations: npt.NDArray[Any], values: npt.NDArray[Any]) -
                     f"{8 + (_HEIGHT - _BOTTOM - 8) * (1 - _part(v, vertical)):.1f}" for k, v in points)
     label = '<text x="{}" y="{}" text-anchor="{}" font-size="11" fill="currentColor">{}</text>'
     return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{_HEIGHT}" role="img" '
-            f'aria-label="{_text(name)} by iteration">'
+            f'aria-label="{_text(name)}, logarithmic, by iteration">'
             f'<rect x="{_LEFT}" y="8" width="{_WIDTH - _LEFT - 8}" height="{_HEIGHT - _BOTTOM - 8}" fill="none" '
             'stroke="currentColor" stroke-opacity="0.3"/>'
             f'<polyline points="{path}" fill="none" stroke="#1f77b4" stroke-width="1.5"/>'
@@ -69,7 +70,8 @@ def plot_of(name: str, iterations: npt.NDArray[Any], values: npt.NDArray[Any]) -
             + label.format(_LEFT - 4, _HEIGHT - _BOTTOM, "end", f"{10 ** vertical[0]:.1e}")
             + label.format(_LEFT, _HEIGHT - 8, "start", f"{horizontal[0]:.0f}")
             + label.format(_WIDTH - 8, _HEIGHT - 8, "end", f"{horizontal[1]:.0f}")
-            + label.format((_LEFT + _WIDTH) / 2, _HEIGHT - 8, "middle", _text(name)) + "</svg>")
+            + label.format((_LEFT + _WIDTH) / 2, _HEIGHT - 8, "middle", "iteration")
+            + label.format(_WIDTH - 14, 22, "end", f"{_text(name)}, logarithmic") + "</svg>")
 
 
 def _axis(values: Sequence[float]) -> tuple[float, float]:

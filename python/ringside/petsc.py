@@ -7,7 +7,8 @@
         ksp.setInitialGuessNonzero(run.kept is not None)
         ksp.solve(b, x)
 
-The method's own state is not kept: a resumed Krylov method begins anew from the kept iterate. A TS continues from the
+The method's own state is not kept: a resumed Krylov method begins anew from the kept iterate. Its iterates then are not
+those of a run that was not disturbed, and it may need more of them. A TS (`described(u, times=True)`) continues from the
 kept time (`run.kept.scalars["time"]`). One process publishes; a vector on several processes is refused.
 """
 
@@ -24,36 +25,43 @@ from .writing import Writer
 __all__ = ["described", "monitor", "restore"]
 
 
-def described(x: Any, name: str = "x", **options: Any) -> dict[str, Any]:
-    """Arguments of ringside.publish for a run whose iterates are like the Vec x: one field, and two scalars.
+def described(x: Any, name: str = "x", *, times: bool = False, **options: Any) -> dict[str, Any]:
+    """Arguments of ringside.publish for a run whose iterates are like the Vec x: one field, and one scalar.
 
-    The scalars are `residual` (of a KSP or SNES: the norm that PETSc monitors; of a TS: 0) and `time` (of a TS).
+    The scalar is `residual`, the norm that a KSP or SNES monitors; with times=True, for a TS, it is `time`.
     """
-    return {"variables": {name: _array(x)}, "scalars": ["residual", "time"], **options}
+    return {"variables": {name: _array(x)}, "scalars": ["time" if times else "residual"], **options}
 
 
 def monitor(run: Writer) -> Callable[..., None]:
     """For setMonitor of a KSP, SNES or TS. The initial guess, PETSc's iteration 0, is not published."""
     name = next(iter(run.variables))
     first = run.next_iteration - 1
+    built: Any = None  # PETSc makes a Vec at each call that gives it none
 
     def publish_iterate(solver: Any, iteration: int, value: float, solution: Any = None) -> None:
+        nonlocal built
         if iteration < 1:
             return
-        of_time = solution is not None
-        if not of_time:
-            solution = solver.buildSolution() if hasattr(solver, "buildSolution") else solver.getSolution()
+        scalar = "residual" if solution is None else "time"
+        if scalar not in run.scalars:
+            raise UsageError(f"a {type(solver).__name__} monitors a {scalar}, and the run has the scalars "
+                             f"{', '.join(run.scalars) or 'none'}; expected described(x) for a KSP or SNES, "
+                             "described(u, times=True) for a TS")
+        if solution is None and hasattr(solver, "buildSolution"):
+            solution = built = solver.buildSolution(built)
+        elif solution is None:
+            solution = solver.getSolution()
         number = first + iteration
-        if number < run.next_iteration:  # a second solve with this monitor counts on
+        if number < run.next_iteration:  # a second solve with this monitor continues the count
             number = run.next_iteration
-        run.publish(number, {name: _array(solution)},
-                    {"residual": 0.0 if of_time else value, "time": value if of_time else 0.0})
+        run.publish(number, {name: _array(solution)}, {scalar: value})
 
     return publish_iterate
 
 
 def restore(run: Writer, x: Any) -> None:
-    """Writes the kept iterate into the Vec x, if the run goes on from one."""
+    """Writes the kept iterate into the Vec x, if the run continues from one."""
     if run.kept is not None:
         x.setArray(run.kept[next(iter(run.variables))])
 

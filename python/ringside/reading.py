@@ -5,16 +5,17 @@ from __future__ import annotations
 
 import datetime
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from types import TracebackType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from .errors import NotKeptError, OverwrittenError, UsageError
-from .table import arrow_table, columns_of, recorded_columns, structured
+from .arguments import path_of, whole
+from .errors import NotKeptError, OverwrittenError, ResourceError, UsageError
+from .table import arrow_table, columns_of, joined, recorded_columns, structured
 from .variables import ROLES, Variable
 
 __all__ = ["HeldStep", "Pool", "Record", "RunInfo", "StepInfo", "open"]
@@ -24,7 +25,7 @@ _ROLE_NAMES = {number: name for name, number in ROLES.items()}
 
 
 def open(path: str | os.PathLike[str], *, wait: float = 0) -> Pool:  # noqa: A001 (as gzip.open and others)
-    """Opens the pool at `path` for reading. Its owner, if there is one, goes on; neither waits for the other.
+    """Opens the pool at `path` for reading. Its owner, if there is one, continues; neither waits for the other.
 
     wait: seconds to wait for a pool that does not exist yet.
 
@@ -137,7 +138,7 @@ class HeldStep:
         self._core.check()
 
     def release(self) -> None:
-        """Makes the last check and ends the hold, whatever the check finds. A second call does nothing."""
+        """Makes the last check and ends the hold in every case. A second call does nothing."""
         self._core.release()
 
     def __enter__(self) -> HeldStep:
@@ -159,20 +160,22 @@ class HeldStep:
 
 
 class Pool:
-    """A pool that is read. Made by `open`. Each call looks at it anew: what it keeps changes while a run goes on.
+    """A pool that is read. Made by `open`. Each call looks at it anew, because what it keeps changes during a run.
 
     pool[17] holds the newest committed step of iteration 17, pool[-1] the newest step, pool[-2] the one before. `in`,
     len() and iteration are about the iterations that are kept.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, wait: float = 0) -> None:
+        encoded = path_of("the pool", path)
         self.path = os.fspath(path)
         """As it was given."""
-        self._core = _core.Reader(self.path, wait)
+        self._core = _core.Reader(encoded, wait)
         self.variables = {name: Variable(dtype, shape, _ROLE_NAMES[role], unit)
                           for name, dtype, role, shape, unit in self._core.variables()}
         """The variables of every step, by name."""
         self._names = {name: index for index, name in enumerate(self.variables)}
+        self._unrecorded = 0  # the commit_seq for whose record `columns` waited in vain
 
     @property
     def runs(self) -> list[RunInfo]:
@@ -195,13 +198,23 @@ class Pool:
     def __contains__(self, iteration: object) -> bool:
         return any(step.iteration == iteration for step in self.steps)
 
-    def __getitem__(self, iteration: int) -> HeldStep:
-        """Raises NotKeptError, a LookupError; ResourceError if the file system has no locks for it (use `read`)."""
-        return self.hold(self._find(iteration))
+    @overload
+    def __getitem__(self, iteration: int) -> HeldStep: ...
+
+    @overload
+    def __getitem__(self, iteration: slice) -> list[StepInfo]: ...
+
+    def __getitem__(self, iteration: int | slice) -> HeldStep | list[StepInfo]:
+        """Raises NotKeptError, a LookupError; ResourceError if the file system has no locks for it (use `read`).
+
+        A slice holds nothing: pool[10:20] lists the kept steps of the iterations 10 to 19, pool[-3:] the newest three
+        steps, pool[::2] every second step. `array` and `hold` take what it lists.
+        """
+        return self._select(iteration) if isinstance(iteration, slice) else self.hold(self._find(iteration))
 
     def hold(self, step: StepInfo | int) -> HeldStep:
         """Holds a step of `steps`, or that of a commit_seq."""
-        commit_seq = step.commit_seq if isinstance(step, StepInfo) else step
+        commit_seq = step.commit_seq if isinstance(step, StepInfo) else whole("a commit_seq", step, -2**63)
         if not 0 < commit_seq < _LAST_SEQ:
             raise NotKeptError(f"{self.path}: no step has the commit_seq {commit_seq}; expected one of pool.steps")
         try:
@@ -216,22 +229,46 @@ class Pool:
         """A verified copy of a variable, without a hold. Raises NotKeptError, OverwrittenError, DamagedError."""
         return self._core.copy(self._find(iteration).commit_seq, self._index(name))
 
+    def array(self, name: str, steps: slice | Iterable[StepInfo | int] = slice(None), *,
+              part: Any = ()) -> npt.NDArray[Any]:
+        """A verified copy of a variable of several steps as one array, whose first axis is that of the steps.
+
+        steps: a slice as of pool[...], steps of it, or iterations. part: an index of each step's array as NumPy takes
+        it, such as numpy.s_[100:200, 0]: only that is copied. Raises as `read`, which it does for one step after the
+        other.
+        """
+        index = self._index(name)
+        chosen = self._select(steps) if isinstance(steps, slice) else [
+            step if isinstance(step, StepInfo) else self._find(step) for step in steps]
+        variable = self.variables[name]
+        like = np.broadcast_to(np.zeros((), variable.numpy_dtype), variable.shape)[part]
+        made = np.empty((len(chosen), *np.shape(like)), variable.numpy_dtype)
+        for row, step in enumerate(chosen):
+            try:
+                held = self.hold(step)
+            except (ResourceError, NotKeptError):  # no locks, or about to be overwritten
+                made[row] = self._core.copy(step.commit_seq, index)[part]
+            else:
+                with held:
+                    made[row] = held[name][part]
+        return made
+
     def results(self, step: StepInfo) -> dict[str, Any]:
         """What was recorded of a step, by name (see HeldStep.results)."""
         return {name: value for name, _, _, _, value in self._core.results(step.commit_seq)}
 
     def follow(self, *, after: StepInfo | int = 0, timeout: float | None = None,
                all_runs: bool = False) -> Iterator[HeldStep]:
-        """Holds one step after the other, the oldest kept one first, then as the analyzer commits them. Ends when the run
-        has ended and there is no further step.
+        """Holds one step after the other: first the kept ones, from the oldest, then each that the analyzer commits. Ends
+        when the run has ended and there is no further step.
 
         A step is released when the next one is asked for, which raises OverwrittenError if its lease was broken; a loop
-        that is left by `break` calls step.check() itself. Steps that were overwritten before it was their turn are
-        left out. after: a step of `steps`, or a commit_seq; pool.steps[-1] leaves out what is there.
+        that is left by `break` calls step.check() itself. Steps that were overwritten before their turn are
+        left out. after: begins behind this step of `steps` (or commit_seq); pool.steps[-1] gives new steps only.
         timeout: seconds without a new step after which the loop ends, too; None waits until Ctrl-C.
-        all_runs: goes on with the runs that are still to come.
+        all_runs: continues with the runs that follow.
         """
-        last = after.commit_seq if isinstance(after, StepInfo) else after
+        last = after.commit_seq if isinstance(after, StepInfo) else whole("after", after)
         while True:
             found = self._core.next(last, timeout, all_runs)
             if found is None:
@@ -246,46 +283,59 @@ class Pool:
 
     def records(self, *, after: int = 0) -> Iterator[Record]:
         """The records of the journal beside the pool whose seq is greater than `after`: all runs, and all steps, also
-        those that the ring has overwritten. Ends with the last record that is there now; none without a journal."""
+        those that the ring has overwritten. Ends with the last record that is there now. Without a journal there are
+        none."""
+        after = whole("after", after, most=2**64 - 2)
         while (found := self._core.next_record(after + 1)) is not None:
             after, kind, unix_ns, run_id, fields, results = found
             written = datetime.datetime.fromtimestamp(unix_ns * 1e-9, datetime.timezone.utc)
             yield Record(after, kind, written, run_id.hex(), fields, {name: value for name, _, _, _, value in results})
 
-    def columns(self, *, run: RunInfo | str | None = None, kept: bool = False) -> dict[str, npt.NDArray[Any]]:
-        """What was recorded of each step: a contiguous array for each number.
+    def columns(self, *, run: RunInfo | str | None = None, kept: bool = False,
+                wait: float = 1) -> dict[str, npt.NDArray[Any]]:
+        """What was recorded of each step: a contiguous array for each number, by ascending commit_seq.
 
-        The steps are those of the journal beside the pool, also those that the ring has overwritten. run: one of `runs`,
-        or its run_id; None for all. kept: only the steps that the ring keeps; so, too, if the pool has no journal.
+        The steps are those of the journal beside the pool, also those that the ring has overwritten, and those that the
+        ring keeps. run: one of `runs`, or its run_id; None for all. kept: only the steps that the ring keeps. wait:
+        seconds to wait until the journal has the newest step that is kept now: its record comes soon after its commit.
+        Without an analyzer it may never come, so a call does not wait for it again.
 
-        The first columns are commit_seq, iteration and step. With a journal follow unix_ns, when the record was written;
+        The first columns are commit_seq, iteration and step. Then follow unix_ns, when the record was written;
         generate_ns and producer_idle_ns, the solver's work and its wait for a buffer; analyzer_idle_ns, hand_off_ns,
-        transfer_ns, commit_ns and analyze_ns; bytes_transferred, skipped_before and published_at_ns. The others are the
-        results of count 1 by name. An absent f64 is NaN. A column of another type is an array of objects if a value is
-        absent or has more than 64 bits: ints, and None.
+        transfer_ns, commit_ns and analyze_ns; bytes_transferred, skipped_before and published_at_ns: these are 0 for a
+        step that is not in the journal. The others are the results of count 1 by name. An absent f64 is NaN. A column of
+        another type is an array of objects if a value is absent or has more than 64 bits: ints, and None.
         """
         run_id = run.run_id if isinstance(run, RunInfo) else run
-        recorded = None if kept else self._core.recorded(None if run_id is None else bytes.fromhex(run_id))
-        if recorded is not None:
-            return recorded_columns(*recorded)
+        steps = self.steps
+        first, newest = (steps[0].commit_seq, steps[-1].commit_seq) if steps else (_LAST_SEQ if kept else 0, 0)
+        fields, results, is_there = self._core.recorded(None if run_id is None else _bytes_of(run_id), first if kept else 0,
+                                                        newest, 0 if newest == self._unrecorded else wait)
+        if not is_there and wait > 0:
+            self._unrecorded = newest
+        recorded = recorded_columns(fields, results)
+        if kept:
+            there = np.isin(recorded["commit_seq"], [step.commit_seq for step in steps])
+            recorded = {name: column[there] for name, column in recorded.items()}
+        found = set(recorded["commit_seq"].tolist())
         rows = []
-        for step in self.steps:
-            if run_id not in (None, step.run_id):
+        for step in steps:
+            if run_id not in (None, step.run_id) or step.commit_seq in found:
                 continue
             try:
                 rows.append((step, self._core.results(step.commit_seq)))
             except (UsageError, OverwrittenError):
                 continue  # overwritten since
-        return columns_of(rows)
+        return joined(recorded, columns_of(rows))
 
-    def table(self, *, run: RunInfo | str | None = None, kept: bool = False) -> npt.NDArray[Any]:
+    def table(self, *, run: RunInfo | str | None = None, kept: bool = False, wait: float = 1) -> npt.NDArray[Any]:
         """The same as one structured array, a row for each step: pandas.DataFrame(pool.table())."""
-        return structured(self.columns(run=run, kept=kept))
+        return structured(self.columns(run=run, kept=kept, wait=wait))
 
-    def arrow(self, *, run: RunInfo | str | None = None, kept: bool = False) -> Any:
+    def arrow(self, *, run: RunInfo | str | None = None, kept: bool = False, wait: float = 1) -> Any:
         """The same as a pyarrow.Table, without a copy of the columns of numbers. Columns of objects become int64 with
         nulls, or decimals if an int has more than 64 bits. Needs pyarrow."""
-        return arrow_table(self.columns(run=run, kept=kept))
+        return arrow_table(self.columns(run=run, kept=kept, wait=wait))
 
     def __repr__(self) -> str:
         return f"<ringside.Pool {self.path}: {', '.join(self.variables)}; {len(self)} steps>"
@@ -296,11 +346,25 @@ class Pool:
         return page_of(self)
 
     def _index(self, name: str) -> int:
-        if name not in self._names:
+        if not isinstance(name, str) or name not in self._names:
             raise UsageError(f"{name!r} is no variable of {self.path}; expected one of {', '.join(self._names)}")
         return self._names[name]
 
+    def _select(self, chosen: slice) -> list[StepInfo]:
+        begin, end = (None if bound is None else whole("a slice of iterations", bound, -2**63)
+                      for bound in (chosen.start, chosen.stop))
+        stride = whole("the stride of a slice of iterations", 1 if chosen.step is None else chosen.step, 1)
+        steps = self.steps
+        count = len(steps)
+        return [step for place, step in enumerate(steps)
+                if (begin is None or (step.iteration >= begin if begin >= 0 else place >= count + begin))
+                and (end is None or (step.iteration < end if end >= 0 else place < count + end))][::stride]
+
     def _find(self, iteration: int) -> StepInfo:
+        if isinstance(iteration, str) and iteration in self._names:
+            raise UsageError(f"{self.path}: {iteration!r} is a variable; expected an iteration first: "
+                             f"pool[17][{iteration!r}], or pool.array({iteration!r})")
+        iteration = whole("an iteration", iteration, -2**63)
         steps = self.steps
         if iteration < 0:
             if -iteration <= len(steps):
@@ -317,3 +381,10 @@ class Pool:
 def _step_info(step: tuple[int, int, int, bytes]) -> StepInfo:
     commit_seq, iteration, number, run_id = step
     return StepInfo(commit_seq, iteration, number, run_id.hex())
+
+
+def _bytes_of(run_id: str) -> bytes:
+    try:
+        return bytes.fromhex(run_id)
+    except ValueError:
+        raise UsageError(f"run_id {run_id!r}; expected 32 hexadecimal digits, as in pool.runs") from None

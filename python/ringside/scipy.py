@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """SciPy's solvers as kept runs.
 
-`cg` and `solve_ivp` keep all that they need to go on: after a kill, `ringside run --resume` continues them with the
+`cg` and `solve_ivp` keep all that they need to continue: after a kill, `ringside run --resume` resumes them with the
 same bits. `callback` publishes the iterates of any solver that calls back with one; such a run can begin again from the
 kept iterate, but its solver's own state is not kept.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -47,18 +48,26 @@ def callback(run: Writer, name: str | None = None,
 
 
 def cg(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0, maxiter: int | None = None,
-       M: Any = None, solver: str = "scipy cg", problem: str | None = None, **options: Any) -> tuple[Array, int]:
+       M: Any = None, callback: Callable[[Array], object] | None = None, tol: float | None = None,
+       solver: str = "scipy cg", problem: str | None = None, **options: Any) -> tuple[Array, int]:
     """scipy.sparse.linalg.cg as a kept run: the same recurrence, and every iterate is published.
 
     A, M: a matrix or LinearOperator, symmetric positive definite, real; M approximates the inverse of A. b: n doubles.
-    Stops when the residual's norm is at most max(rtol * norm(b), atol). options: of ringside.publish.
-    Returns x and 0, or x and the number of iterations if maxiter (10 n) were not enough.
+    Stops when the residual's norm is at most max(rtol * norm(b), atol). tol: the name that rtol had before SciPy 1.12.
+    callback: is called with x after each iteration, when it is published; a resumed run calls it for new ones only.
+    options: of ringside.publish. Returns x and 0, or x and the number of iterations if maxiter (10 n) were not enough.
+    Raises UsageError for complex numbers, and ArithmeticError, by which the run has failed, unless A and M are positive definite.
 
-    A step has x, the states r and p, and the scalars rho and residual (the norm of r); a resumed run goes on from all
+    A step has x, the states r and p, and the scalars rho and residual (the norm of r). A resumed run continues from all
     of them. It is the same problem only if A (a matrix: its entries), b, x0, rtol, atol and the name of the problem are
     the same. A LinearOperator has no entries: give it a `problem` that names it.
     """
     operator, precondition = scipy.sparse.linalg.aslinearoperator(A), _operator(M)
+    for name, given in (("A", operator), ("b", b), ("x0", x0), ("M", M)):
+        dtype = getattr(given, "dtype", None) or np.asarray(given).dtype
+        if np.issubdtype(dtype, np.complexfloating):
+            raise UsageError(f"cg: {name} is of {dtype}; expected real numbers, a complex system is not supported")
+    rtol = rtol if tol is None else tol
     b = np.ascontiguousarray(b, np.float64).ravel()
     x = np.zeros_like(b) if x0 is None else np.array(x0, np.float64).ravel()
     state = Variable("f64", b.shape, role="state")
@@ -80,13 +89,20 @@ def cg(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0,
                 return x, 0
             z = precondition(r)
             rho, before = float(np.dot(r, z)), rho
+            if not (rho > 0 and math.isfinite(rho)):
+                raise ArithmeticError(f"{solver} broke down in iteration {k}: {_breakdown('r.Mr', rho, 'M')}")
             p = z.copy() if k == 1 else z + (rho / before) * p
             q = operator.matvec(p)
-            alpha = rho / float(np.dot(p, q))
+            curvature = float(np.dot(p, q))
+            if not (curvature > 0 and math.isfinite(curvature)):
+                raise ArithmeticError(f"{solver} broke down in iteration {k}: {_breakdown('p.Ap', curvature, 'the matrix')}")
+            alpha = rho / curvature
             x = x + alpha * p
             r = r - alpha * q
             residual = float(np.linalg.norm(r))
             run.publish(k, {"x": x, "r": r, "p": p}, {"rho": rho, "residual": residual})
+            if callback is not None:
+                callback(x)
         if residual <= limit:
             return x, 0
         run.detach("stopped")
@@ -98,8 +114,8 @@ def solve_ivp(fun: Callable[[float, Array], Any], t_span: tuple[float, float], y
               **options: Any) -> tuple[float, Array]:
     """scipy.integrate.solve_ivp's explicit methods (RK23, RK45, DOP853) as a kept run. Returns the last t and y.
 
-    A step has y, and the scalars t and h (the size of the next step). These are all that such a method needs to go on,
-    so a resumed run has the same bits, if fun(t, y) depends on t and y only. options: of the method (rtol, atol,
+    A step has y, and the scalars t and h (the size of the next step). Such a method needs no more to continue, so a
+    resumed run has the same bits, if fun(t, y) depends on t and y only. options: of the method (rtol, atol,
     max_step). publishing: options of ringside.publish. It is the same problem only if t_span, y0, the method, its
     options and the name of the problem are the same: `problem` names fun.
     """
@@ -123,6 +139,15 @@ def solve_ivp(fun: Callable[[float, Array], Any], t_span: tuple[float, float], y
                 raise ArithmeticError(message)
             run.publish(run.next_iteration, {"y": integrator.y}, {"t": integrator.t, "h": integrator.h_abs})
         return integrator.t, integrator.y
+
+
+def _breakdown(what: str, value: float, operator: str) -> str:
+    """As Ringside's own cg says it."""
+    found = f"found {what} = {value:g}, expected a "
+    if not math.isfinite(value):
+        return found + "finite number: the entries of the matrix or of the right-hand side are too large or too small"
+    return found + (f"number above 0: {operator} is "
+                    + ("not positive definite" if value < 0 else "singular, or its entries are too small"))
 
 
 def _operator(M: Any) -> Callable[[Array], Array]:

@@ -12,6 +12,8 @@ import numpy.typing as npt
 
 _F64 = 1  # the type of a result in ringside.h
 _KEYS = ("commit_seq", "iteration", "step")
+TIMES = ("unix_ns", "generate_ns", "producer_idle_ns", "analyzer_idle_ns", "hand_off_ns", "transfer_ns", "commit_ns",
+         "analyze_ns", "bytes_transferred", "skipped_before", "published_at_ns")
 
 
 def columns_of(rows: Sequence[tuple[Any, Sequence[tuple[str, str, int, int, Any]]]]) -> dict[str, npt.NDArray[Any]]:
@@ -53,6 +55,25 @@ def recorded_columns(fields: Mapping[str, npt.NDArray[np.int64]],
     return columns
 
 
+def joined(recorded: Mapping[str, npt.NDArray[Any]], kept: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
+    """The columns of steps of the journal, and behind them those of steps that are only in the ring. By commit_seq."""
+    rows, more = (len(columns["commit_seq"]) for columns in (recorded, kept))
+    if more == 0:
+        return dict(recorded)
+    order = np.argsort(np.concatenate([recorded["commit_seq"], kept["commit_seq"]]), kind="stable")
+    columns: dict[str, npt.NDArray[Any]] = {}
+    for name in dict.fromkeys([*recorded, *kept]):
+        first, second = recorded.get(name), kept.get(name)
+        if second is None:  # a time or number that only the journal has; a result that these steps do not have
+            assert first is not None
+            second = np.zeros(more, np.int64) if name in TIMES else _absent(first, more)
+        if first is None:
+            first = _absent(second, rows)
+        # No row, no type: what is empty does not make a column one of objects.
+        columns[name] = np.concatenate([first, second])[order] if rows else np.ascontiguousarray(second)[order]
+    return columns
+
+
 def structured(columns: Mapping[str, npt.NDArray[Any]]) -> npt.NDArray[Any]:
     """The columns as one array of rows."""
     rows = len(next(iter(columns.values())))
@@ -75,6 +96,10 @@ def arrow_table(columns: Mapping[str, npt.NDArray[Any]]) -> Any:
         return pyarrow.array(exact, pyarrow.decimal256(39, 0))  # an i128 has up to 39 digits
 
     return pyarrow.Table.from_arrays([array_of(column) for column in columns.values()], names=list(columns))
+
+
+def _absent(like: npt.NDArray[Any], rows: int) -> npt.NDArray[Any]:
+    return np.full(rows, np.nan) if like.dtype == np.float64 else np.full(rows, None, object)
 
 
 def _fits(value: int) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .arguments import text_of, whole
 from .errors import UsageError
 
 __all__ = ["Variable"]
@@ -27,7 +28,7 @@ class Variable:
 
     dtype: "f64" or another name of docs/variables.md (its digits are bits), or a NumPy dtype, or "float64".
     shape: () is one entry.
-    role: "field" is kept and reduced; "state" is kept only: what the solver needs to go on.
+    role: "field" is kept and reduced; "state" is kept only: what the solver needs to continue.
     unit: at most 31 printable ASCII characters.
     """
 
@@ -37,13 +38,16 @@ class Variable:
     unit: str = ""
 
     def __post_init__(self) -> None:
-        shape = (self.shape,) if isinstance(self.shape, (int, np.integer)) else tuple(self.shape)
-        object.__setattr__(self, "shape", tuple(int(extent) for extent in shape))
-        if any(extent < 0 for extent in self.shape):
-            raise UsageError(f"shape {self.shape}; expected extents of at least 1")
+        given: Any = self.shape
+        try:
+            shape = tuple(given)
+        except TypeError:  # a number is one extent
+            shape = (given,)
+        object.__setattr__(self, "shape", tuple(whole(f"shape {given!r}", extent, least=1, most=2**63 - 1) for extent in shape))
         object.__setattr__(self, "dtype", dtype_name(self.dtype))
         if self.role not in ROLES:
             raise UsageError(f"role {self.role!r}; expected field or state")
+        text_of("unit", self.unit)
 
     @property
     def numpy_dtype(self) -> np.dtype[Any]:
@@ -69,6 +73,7 @@ def dtype_name(given: Any) -> str:
 
 def variable_of(name: str, given: Any) -> Variable:
     """A Variable, a pair of dtype and shape, or an array whose dtype and shape are taken."""
+    text_of("the name of a variable", name)
     if isinstance(given, Variable):
         return given
     try:
@@ -80,14 +85,20 @@ def variable_of(name: str, given: Any) -> Variable:
         raise UsageError(f"variable {name!r}: {error}") from None
 
 
-def scalar_types(given: Mapping[str, Any] | Sequence[str]) -> dict[str, int]:
-    """Names to the numbers of ringside.h: 1 f64, 2 i64."""
+def scalar_types(given: Mapping[str, Any] | Sequence[str]) -> dict[str, tuple[int, str]]:
+    """Names to the numbers of ringside.h (1 f64, 2 i64) and units."""
     if isinstance(given, str):
         raise UsageError(f"scalars: found the text {given!r}; expected a list of names, or names with f64 or i64")
-    if not isinstance(given, Mapping):
-        given = dict.fromkeys(given, "f64")
+    pairs: list[tuple[str, Any]] = list(given.items()) if isinstance(given, Mapping) else [(name, "f64") for name in given]
     types = {"f64": 1, "i64": 2}
-    for name, dtype in given.items():
-        if dtype not in types:
-            raise UsageError(f"scalar {name!r}: dtype {dtype!r}; expected f64 or i64")
-    return {name: types[dtype] for name, dtype in given.items()}
+    found: dict[str, tuple[int, str]] = {}
+    for name, described in pairs:
+        text_of("the name of a scalar", name)
+        is_pair = isinstance(described, tuple) and len(described) == 2
+        dtype, unit = described if is_pair else (described, "")
+        if not isinstance(dtype, str) or dtype not in types:
+            raise UsageError(f"scalar {name!r}: dtype {dtype!r}; expected f64 or i64, or a pair of it and a unit")
+        if name in found:
+            raise UsageError(f"scalars: {name!r} is there twice; expected each name once")
+        found[name] = types[dtype], text_of(f"scalar {name!r}: unit", unit)
+    return found

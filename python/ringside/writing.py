@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, NamedTuple
@@ -11,6 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
+from ._core import ClaimedStep
+from .arguments import program_name, text_of, whole
 from .errors import Error, UsageError
 from .variables import DTYPES, ROLES, Variable, scalar_types, variable_of
 
@@ -22,32 +25,47 @@ _COORDINATIONS = {None: 0, "locks": 1, "messages": 2}
 _OUTCOMES = {"finished": 1, "stopped": 2, "diverged": 3, "failed": 4}
 
 
-def publish(variables: Mapping[str, Any], *, scalars: Mapping[str, str] | Sequence[str] = (), solver: str | None = None,
+def publish(variables: Mapping[str, Any], *, scalars: Mapping[str, Any] | Sequence[str] = (), solver: str | None = None,
             problem: str | None = None, parameters: str | None = None, problem_bytes: Any = b"", work: int = 0,
             socket: str | None = None, buffers: int = 0, peer_timeout: float = 0, pool_use: str | None = None,
             on_analyzer_loss: str | None = None, coordination: str | None = None) -> Writer:
     """Attaches to the analyzer and waits until it accepts. The Writer is a context manager.
 
-    variables: by name, a Variable, a pair of dtype and shape ("f64", (1000,)), or an array whose dtype and shape count.
-    scalars: names of the numbers that each step has besides, or names with "f64" or "i64".
+    variables: by name, a Variable, a pair of dtype and shape ("f64", (1000,)), or an array, whose dtype and shape it
+        gets.
+    scalars: names of the numbers that each step has beside its variables, or by name
+        "f64", "i64", or a pair of it and a unit.
     solver, problem, parameters: at most 23, 399 and 511 bytes of text. Runs are of one problem if solver, problem,
-        parameters, problem_bytes and variables are equal; only such a run is resumed.
+        parameters, problem_bytes and variables are equal; only such a run is resumed. solver is the script's name
+        without .py if it is left out ("python" where there is no script).
     problem_bytes: what else the iterates depend on, for instance a matrix: bytes or an array, of which a hash is kept.
     work: nonzeros, cells or whatever an iteration's work is proportional to.
 
-    The others are set by `ringside run -- PROGRAM` in the environment, unless they are given:
+    `ringside run -- PROGRAM` sets the others in the environment. An argument that is given takes precedence:
     socket: the analyzer's. buffers: 2 to 64. peer_timeout: seconds. pool_use: "fresh", "overwrite", "resume".
     on_analyzer_loss: "wait", "continue", "stop". coordination: "locks", "messages".
 
     Raises UsageError for an argument, RefusedError if the analyzer refuses, PeerLostError if there is none.
     """
+    if not isinstance(variables, Mapping):
+        raise UsageError(f"variables: found a {type(variables).__name__}, expected descriptions by name: "
+                         '{"x": ("f64", (1000,))}')
     described = {name: variable_of(name, given) for name, given in variables.items()}
-    return Writer(described, scalar_types(scalars), {
-        "solver": solver, "problem": problem, "parameters": parameters, "problem_bytes": _bytes_of(problem_bytes),
-        "work": work, "socket": socket, "buffers": buffers, "peer_timeout_s": float(peer_timeout),
+    texts = {name: None if given is None else text_of(name, given)
+             for name, given in (("problem", problem), ("parameters", parameters), ("socket", socket))}
+    content = _bytes_of(problem_bytes)
+    run = Writer(described, scalar_types(scalars), {
+        **texts, "solver": program_name() if solver is None else text_of("solver", solver), "problem_bytes": content,
+        "work": whole("work", work), "buffers": whole("buffers", buffers, most=2**32 - 1),
+        "peer_timeout_s": float(peer_timeout),
         "pool_use": _number_of("pool_use", pool_use, _POOL_USES),
         "on_analyzer_loss": _number_of("on_analyzer_loss", on_analyzer_loss, _LOSSES),
         "coordination": _number_of("coordination", coordination, _COORDINATIONS)})
+    if run.kept is not None and solver is problem is parameters is None and not content:
+        warnings.warn(f"continues from iteration {run.kept.iteration} of a run that had this program's name and variables: "
+                      "nothing else says that it is the same problem (problem=, parameters=, problem_bytes=)",
+                      RuntimeWarning, stacklevel=2)
+    return run
 
 
 class Counts(NamedTuple):
@@ -59,9 +77,9 @@ class Counts(NamedTuple):
 
 
 class KeptStep(Mapping[str, "npt.NDArray[Any]"]):
-    """The step that a resumed run goes on from: a copy of each variable, by name, and its scalars.
+    """The step that a resumed run continues from: a copy of each variable, by name, and its scalars.
 
-    A variable is copied when it is asked for the first time, which can be done until the first publish.
+    A variable is copied when it is first used, which must be before the first publish.
     """
 
     def __init__(self, core: _core.Writer, iteration: int, variables: Sequence[str], scalars: Sequence[str]) -> None:
@@ -89,71 +107,6 @@ class KeptStep(Mapping[str, "npt.NDArray[Any]"]):
         return f"<ringside.KeptStep of iteration {self.iteration}: {', '.join(self._variables)}>"
 
 
-class ClaimedStep:
-    """A step that is being written: step["x"] is a NumPy array in shared memory, step.scalars["rho"] a number.
-
-    A context manager. Entering claims the buffer and waits while the analyzer copies from it. Leaving publishes the
-    step; leaving by an exception does not. The arrays are read-only from then on: the analyzer reads them.
-    """
-
-    __slots__ = ("_arrays", "_open", "_run", "iteration", "scalars", "skipped")
-
-    def __init__(self, run: Writer, iteration: int) -> None:
-        self._run = run
-        self._arrays: dict[str, npt.NDArray[Any]] = {}
-        self._open = False
-        self.iteration = iteration
-        """The number of the step."""
-        self.scalars: dict[str, float] = {}
-        """Its scalars, by name: all that were declared, when the block is left."""
-        self.skipped = False
-        """True if there is no analyzer and on_analyzer_loss is "continue": the arrays are then not published."""
-
-    def __enter__(self) -> ClaimedStep:
-        self.skipped = not self._run._core.claim(self.iteration)
-        self._open = True
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
-                 traceback: TracebackType | None) -> None:
-        self._open = False
-        if kind is not None or self.skipped:
-            return
-        self._run._core.publish(self.iteration, self._run._values(self.scalars))
-
-    def __getitem__(self, name: str) -> npt.NDArray[Any]:
-        if not self._open:
-            raise self._not_claimed()
-        array = self._arrays.get(name)
-        if array is None:
-            index = self._run._index(name)
-            if self.skipped:
-                variable = self._run.variables[name]
-                array = np.zeros(variable.shape, variable.numpy_dtype)
-            else:
-                array = self._run._core.buffer(index)
-            self._arrays[name] = array
-        return array
-
-    def previous(self, name: str) -> npt.NDArray[Any] | None:
-        """The same variable of the step before, read-only, in place: of the step that was published last, or a copy of
-        the kept one. None in the first step of a new run. Valid in the block: its memory may then take another step."""
-        if not self._open:
-            raise self._not_claimed()
-        return self._run._core.previous(self._run._index(name))
-
-    def __setitem__(self, name: str, value: Any) -> None:
-        """Copies an array of the variable's dtype and shape; step["x"][:] = ... converts as NumPy does."""
-        own, given = self[name], np.asarray(value)
-        if own is not given:
-            _core.check_array(name, DTYPES[self._run.variables[name].dtype][0], own.shape, given)
-            own[...] = given
-
-    def _not_claimed(self) -> UsageError:
-        return UsageError(f"iteration {self.iteration}: not claimed; expected `with run.step(k) as step`, and its arrays "
-                          "inside")
-
-
 class Writer:
     """A run that is published. Made by `publish`; a context manager.
 
@@ -161,18 +114,19 @@ class Writer:
     "failed", after Ctrl-C or `ringside stop` "stopped". `detach` gives another one.
     """
 
-    def __init__(self, variables: dict[str, Variable], scalars: dict[str, int], options: dict[str, Any]) -> None:
+    def __init__(self, variables: dict[str, Variable], scalars: dict[str, tuple[int, str]],
+                 options: dict[str, Any]) -> None:
         self.variables = variables
         """By name, in the order declared."""
-        self._names = {name: index for index, name in enumerate(variables)}
-        self._scalars = tuple(scalars)
+        self.scalars = tuple(scalars)
+        """The names of its scalars, in the order declared."""
         self._core = _core.Writer(
             variables=[(name, DTYPES[v.dtype][0], ROLES[v.role], list(v.shape), v.unit)
                        for name, v in variables.items()],
-            scalars=[(name, number, "") for name, number in scalars.items()], **options)
+            scalars=[(name, number, unit) for name, (number, unit) in scalars.items()], **options)
         iteration = self._core.kept()
-        self.kept = None if iteration is None else KeptStep(self._core, iteration, list(variables), self._scalars)
-        """The step that the run goes on from; None for a new run."""
+        self.kept = None if iteration is None else KeptStep(self._core, iteration, list(variables), list(scalars))
+        """The step that the run continues from; None for a new run."""
 
     @property
     def next_iteration(self) -> int:
@@ -184,27 +138,35 @@ class Writer:
         """Steps published and skipped, and the seconds that claims waited."""
         return Counts(*self._core.counts())
 
-    def step(self, iteration: int) -> ClaimedStep:
-        """The step of an iteration, to be written in a `with` block. Each iteration is greater than the one before."""
-        return ClaimedStep(self, iteration)
+    def step(self, iteration: int, *, wait: bool = True) -> ClaimedStep:
+        """The step of an iteration, to be written in a `with` block. Each iteration is greater than the one before.
 
-    def publish(self, iteration: int, arrays: Mapping[str, Any], scalars: Mapping[str, float] | None = None) -> bool:
+        wait=False: if no buffer is free, the step counts as skipped (`step.skipped`), and its arrays are not published.
+        """
+        return ClaimedStep(self._core, iteration) if wait else ClaimedStep(self._core, iteration, False)
+
+    def publish(self, iteration: int, arrays: Mapping[str, Any], scalars: Mapping[str, float] | None = None, *,
+                wait: bool = True) -> bool:
         """Copies an array for each variable into a buffer and publishes it: a step in one call.
 
         An array has the dtype and the shape of its variable, in C order; otherwise this raises UsageError, which is a
-        ValueError. False: the step was skipped, because there is no analyzer and on_analyzer_loss is "continue".
+        ValueError. False: the step was skipped, because there is no analyzer and on_analyzer_loss is "continue", or with
+        wait=False because no buffer was free.
         """
+        if not isinstance(arrays, Mapping):
+            raise UsageError(f"iteration {iteration}: found a {type(arrays).__name__}, expected arrays by name: "
+                             f'{{"{next(iter(self.variables))}": array}}')
         for name in arrays:
-            self._index(name)
-        missing = [name for name in self._names if name not in arrays]
+            self._core.index(name)
+        missing = [name for name in self.variables if name not in arrays]
         if missing:
             raise UsageError(f"iteration {iteration}: no array for {', '.join(missing)}; "
                              "expected one for each variable")
-        return self._core.publish_arrays(iteration, [np.asarray(arrays[name]) for name in self._names],
-                                         self._values(scalars or {}))
+        return self._core.publish_arrays(iteration, [np.asarray(arrays[name]) for name in self.variables],
+                                         {} if scalars is None else scalars, wait)
 
     def skip(self) -> None:
-        """Counts a step as skipped: the solver made it, and publishes it nowhere."""
+        """Counts a step as skipped: one that the solver made and does not publish."""
         self._core.skip()
 
     def detach(self, outcome: str = "finished") -> None:
@@ -229,19 +191,6 @@ class Writer:
         state = "detached" if self._core.detached else f"at iteration {self._core.last}"
         return f"<ringside.Writer of {', '.join(self.variables)}, {state}>"
 
-    def _index(self, name: str) -> int:
-        if name not in self._names:
-            raise UsageError(f"{name!r} is no variable of this run; expected one of {', '.join(self._names)}")
-        return self._names[name]
-
-    def _values(self, scalars: Mapping[str, float]) -> list[float]:
-        if not scalars and not self._scalars:
-            return []
-        if len(scalars) != len(self._scalars) or any(name not in scalars for name in self._scalars):
-            found, expected = ", ".join(scalars) or "none", ", ".join(self._scalars) or "none"
-            raise UsageError(f"found the scalars {found}; expected {expected}")
-        return [scalars[name] for name in self._scalars]
-
 
 def _outcome_of(error: BaseException) -> str:
     if isinstance(error, SystemExit):
@@ -250,7 +199,7 @@ def _outcome_of(error: BaseException) -> str:
 
 
 def _number_of(what: str, given: Any, numbers: Mapping[Any, int]) -> int:
-    if given not in numbers:
+    if not isinstance(given, (str, type(None))) or given not in numbers:
         raise UsageError(f"{what}: found {given!r}, expected one of {', '.join(str(name) for name in numbers if name)}")
     return numbers[given]
 
@@ -258,4 +207,9 @@ def _number_of(what: str, given: Any, numbers: Mapping[Any, int]) -> int:
 def _bytes_of(given: Any) -> bytes:
     if isinstance(given, str):
         return given.encode()
-    return given if isinstance(given, bytes) else np.ascontiguousarray(given).tobytes()
+    if isinstance(given, bytes):
+        return given
+    array = np.ascontiguousarray(given)
+    if array.dtype.hasobject:
+        raise UsageError(f"problem_bytes: found a {type(given).__name__}, expected bytes, a text or an array of numbers")
+    return array.tobytes()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The extension module ringside._core: its two classes and what belongs to neither.
+// The extension module ringside._core: its classes and what belongs to none.
 #include <pthread.h>
 
 #include "core.hpp"
@@ -41,13 +41,6 @@ PYBIND11_MODULE(_core, module) {
   module.def("version", &ringside_version, "The release of libringside.");
   module.def("catch_bus_errors", &ringside_catch_bus_errors,
              "A load through a view of a truncated pool ends the process with one line from now on.");
-  module.def(
-      "check_array",
-      [](const std::string& name, std::uint16_t dtype, const std::vector<py::ssize_t>& shape, const py::array& array) {
-        ringside_python::check_array({name, dtype, RINGSIDE_ROLE_FIELD, shape, ""}, array);
-      },
-      py::arg("name"), py::arg("dtype"), py::arg("shape"), py::arg("array"),
-      "Raises UsageError unless the array has that dtype and shape and is in C order.");
   ringside_python::define_writer(module);
   ringside_python::define_reader(module);
 }

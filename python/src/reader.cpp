@@ -287,8 +287,9 @@ void define_reader(py::module_& module) {
            "[(name, unit, type, count, value)]; none if the pool does not describe the run.")
       .def("next_record", &Reader::next_record, py::arg("from_seq"),
            "(seq, kind, unix_ns, run_id, {field: value}, [(name, unit, type, count, value)]), or None.")
-      .def("recorded", &Reader::recorded, py::arg("run_id"),
-           "All steps in the journal as columns: ({name: array}, [(name, type, words, present)]); None: no journal.");
+      .def("recorded", &Reader::recorded, py::arg("run_id"), py::arg("first"), py::arg("newest"), py::arg("wait_s"),
+           "The steps in the journal from the commit_seq `first` on as columns: ({name: array}, [(name, type, words, "
+           "present)], there). Waits until the step `newest` is among them, which `there` says.");
 }
 
 }  // namespace ringside_python

@@ -32,7 +32,8 @@ class Reader : public std::enable_shared_from_this<Reader> {
   py::array copy(std::uint64_t commit_seq, std::uint32_t index);
   py::list results(std::uint64_t commit_seq);
   py::object next_record(std::uint64_t from);
-  py::object recorded(const std::optional<std::string>& run_id);
+  py::tuple recorded(const std::optional<std::string>& run_id, std::uint64_t first, std::uint64_t newest,
+                     double wait_s);
 
   template <class Function>
   ringside_status status_of(Call kind, ringside_error& error, const Function& call) {

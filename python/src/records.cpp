@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The journal's records for Python: one at a time as a tuple, or all steps at once as columns. The latter makes no
 // Python object for a step, so that a run of 100,000 steps is a table within a second.
+#include <time.h>
+
+#include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <iterator>
 
@@ -154,16 +158,24 @@ py::object Reader::next_record(std::uint64_t from) {
                         copies.listed());
 }
 
-py::object Reader::recorded(const std::optional<std::string>& run_id) {
+py::tuple Reader::recorded(const std::optional<std::string>& run_id, std::uint64_t first, std::uint64_t newest,
+                           double wait_s) {
+  using std::chrono::steady_clock;
+  constexpr std::chrono::nanoseconds kFirst = std::chrono::microseconds(100), kLast = std::chrono::milliseconds(10);
   if (run_id && run_id->size() != sizeof(ringside_record::run_id)) refuse("run_id: expected 16 bytes");
+  const auto limit = std::chrono::duration<double>(std::clamp(wait_s, 0.0, 1e9));
+  const auto give_up = steady_clock::now() + std::chrono::duration_cast<std::chrono::nanoseconds>(limit);
   Table table;
-  const ringside_status status = made(Call::kLong, [&](auto* reader) {
-    ringside_record record = empty_record();
-    std::vector<ringside_result> results;
-    for (std::uint64_t from = 1;; from = record.seq + 1) {
+  ringside_record record = empty_record();
+  std::vector<ringside_result> results;
+  std::uint64_t from = 1, found = 0;  // the next record, the newest step
+  const auto read = [&](auto* reader) {
+    for (;; from = record.seq + 1) {
       ringside_status answer = ringside_reader_next_record(reader, from, &record);
       if (answer != RINGSIDE_OK) return answer;
       if (record.kind != RINGSIDE_RECORD_STEP) continue;
+      found = std::max(found, record.commit_seq);
+      if (record.commit_seq < first) continue;
       if (run_id && std::memcmp(record.run_id, run_id->data(), run_id->size()) != 0) continue;
       answer = list_all(results, [&](auto* out, auto room, auto* count) {
         return ringside_reader_record_results(reader, out, room, count);
@@ -171,8 +183,19 @@ py::object Reader::recorded(const std::optional<std::string>& run_id) {
       if (answer != RINGSIDE_OK) return answer;
       table.put(record, results);
     }
-  });
-  if (status == RINGSIDE_ABSENT) return py::none();
+  };
+  // A record is written after its step is committed and reduced: soon, if an analyzer is there. The first one of a pool
+  // makes the journal.
+  for (std::chrono::nanoseconds wait = kFirst; made(Call::kLong, read), found < newest;
+       wait = std::min(2 * wait, kLast)) {
+    if (steady_clock::now() >= give_up) break;
+    {
+      const Released released;
+      const timespec duration{0, static_cast<long>(wait.count())};
+      nanosleep(&duration, nullptr);
+    }
+    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+  }
   table.end();
   const auto rows = static_cast<py::ssize_t>(table.rows());
   py::dict fields;
@@ -185,7 +208,7 @@ py::object Reader::recorded(const std::optional<std::string>& run_id) {
                                   array_of<std::int64_t>(std::move(column.words), {rows, 2}),
                                   array_of<bool>(std::move(column.present), {rows})));
   }
-  return py::make_tuple(fields, columns);
+  return py::make_tuple(fields, columns, found >= newest);
 }
 
 }  // namespace ringside_python

@@ -1,90 +1,40 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The writing half of the module: a ringside_writer as a Python object.
+#include "writer.hpp"
+
+#include <algorithm>
 #include <cstring>
 #include <memory>
-#include <optional>
+#include <utility>
 
-#include "core.hpp"
 #include "signal_watch.hpp"
 
 namespace ringside_python {
 namespace {
 
-using VariableTuple = std::tuple<std::string, std::uint16_t, std::uint16_t, std::vector<py::ssize_t>, std::string>;
-using ScalarTuple = std::tuple<std::string, std::uint32_t, std::string>;
-
-struct Options {
-  std::optional<std::string> solver, problem, parameters, socket;
-  std::string problem_bytes;
-  std::uint64_t work = 0;
-  std::uint32_t buffers = 0;
-  double peer_timeout_s = 0;
-  std::uint32_t pool_use = 0;
-  std::uint32_t on_analyzer_loss = 0;
-  std::uint32_t coordination = 0;
-};
-
 const char* text(const std::optional<std::string>& given) {
   return given ? given->c_str() : nullptr;
 }
 
-/// Arrays of buffers have this object as their base, so the buffers stay mapped as long as there is one.
-class Writer {
- public:
-  Writer(const std::vector<VariableTuple>& variables, const std::vector<ScalarTuple>& scalars, const Options& options);
-  ~Writer() { ringside_writer_free(writer_.handle); }
-  Writer(const Writer&) = delete;
-  Writer& operator=(const Writer&) = delete;
+/// "a, b" of names, or of a mapping's.
+std::string joined(const py::object& names) {
+  return py::str(", ").attr("join")(names).cast<std::string>();
+}
 
-  std::optional<std::uint64_t> kept() {
-    std::uint64_t iteration = 0;
-    const ringside_status status = short_call([&](auto* writer) { return ringside_writer_kept(writer, &iteration); });
-    return status == RINGSIDE_OK ? std::optional(iteration) : std::nullopt;
-  }
-  py::array kept_variable(std::uint32_t index);
-  py::object kept_scalar(std::uint32_t index);
+/// A value in a line, if it is short there.
+std::string shown(const py::handle& given) {
+  const std::string text = py::repr(given).cast<std::string>();
+  if (text.size() <= 60 && text.find('\n') == std::string::npos) return text;
+  return "a " + py::type::of(given).attr("__name__").cast<std::string>();
+}
 
-  bool claim(std::uint64_t iteration);
-  static py::array buffer(const py::object& self, std::uint32_t index);
-  static py::object previous(const py::object& self, std::uint32_t index);
-  void skip() { short_call(ringside_writer_skip); }
-  void publish(std::uint64_t iteration, const py::sequence& scalars);
-  bool publish_arrays(std::uint64_t iteration, const std::vector<py::array>& arrays, const py::sequence& scalars);
-  void detach(std::uint32_t outcome);
-  py::tuple counts();
-  std::uint64_t last() const { return last_; }
-  bool detached() const { return detached_; }
-
- private:
-  /// The status of the call, if it is no failure. Raises otherwise.
-  template <class Function>
-  ringside_status made(Call kind, const Function& call) {
-    ringside_error error{};
-    const ringside_status status = with(writer_, ringside_writer_error, error, kind, call);
-    if (status > 0) raise(error);
-    return status;
-  }
-  template <class Function>
-  ringside_status short_call(const Function& call) {
-    return made(Call::kShort, call);
-  }
-  std::vector<ringside_value> values(const py::sequence& scalars) const;
-
-  Shared<ringside_writer> writer_;
-  std::vector<Variable> variables_;
-  std::vector<std::uint32_t> scalar_types_;
-  std::vector<py::object> written_;  // arrays of the claimed step
-  std::uint64_t last_ = 0;           // iteration
-  bool published_ = false;           // a step of this run
-  bool detached_ = false;
-  volatile int stop_ = 0;
-};
+}  // namespace
 
 Writer::Writer(const std::vector<VariableTuple>& variables, const std::vector<ScalarTuple>& scalars,
                const Options& options) {
   std::vector<ringside_variable> given_variables;
   variables_.reserve(variables.size());
   for (const auto& [name, dtype, role, shape, unit] : variables) {
+    numbers_[py::str(name)] = variables_.size();
     const Variable& own = variables_.emplace_back(Variable{name, dtype, role, shape, unit});
     if (shape.size() > RINGSIDE_MOST_DIMS) {
       refuse("variable '" + name + "': " + std::to_string(shape.size()) + " dimensions; expected 0 to 8");
@@ -103,6 +53,7 @@ Writer::Writer(const std::vector<VariableTuple>& variables, const std::vector<Sc
   for (const auto& [name, type, unit] : scalars) {
     given_scalars.push_back({sizeof(ringside_scalar), type, name.c_str(), unit.c_str()});
     scalar_types_.push_back(type);
+    scalar_names_.emplace_back(name);
   }
   ringside_writer_options given{};
   given.size = sizeof(given);
@@ -134,6 +85,14 @@ Writer::Writer(const std::vector<VariableTuple>& variables, const std::vector<Sc
     if (status != RINGSIDE_INTERRUPTED || !watch.came()) raise(error);
   }
   last_ = kept().value_or(0);
+  written_.resize(variables_.size());
+}
+
+std::uint32_t Writer::index(const py::handle& name) const {
+  PyObject* number = PyDict_GetItemWithError(numbers_.ptr(), name.ptr());
+  if (number != nullptr) return static_cast<std::uint32_t>(PyLong_AsUnsignedLong(number));
+  PyErr_Clear();  // what is not hashable is no name either
+  refuse(std::string(py::repr(name)) + " is no variable of this run; expected one of " + joined(numbers_));
 }
 
 py::array Writer::kept_variable(std::uint32_t index) {
@@ -162,87 +121,138 @@ py::object Writer::kept_scalar(std::uint32_t index) {
   return py::float_(value.f64);
 }
 
-bool Writer::claim(std::uint64_t iteration) {
+std::uint64_t iteration_of(const py::handle& given) {
+  const py::object number = py::reinterpret_steal<py::object>(PyNumber_Index(given.ptr()));
+  if (number) {
+    const unsigned long long iteration = PyLong_AsUnsignedLongLong(number.ptr());
+    if (!PyErr_Occurred()) return iteration;
+  }
+  PyErr_Clear();
+  refuse("an iteration: found " + shown(given) + ", expected a whole number, 1 to 2^64 - 1");
+}
+
+bool Writer::claim(std::uint64_t iteration, bool wait) {
   if (detached_) refuse("iteration " + std::to_string(iteration) + ": this run has ended; publish another one");
   if (iteration <= last_) {
     refuse("iteration " + std::to_string(iteration) + ": expected more than " + std::to_string(last_) +
            ", the one before");
   }
-  written_.clear();
-  const auto skipped = [this] {
-    ringside_counts counts{};
-    counts.size = sizeof(counts);
-    short_call([&](auto* writer) { return ringside_writer_counts(writer, &counts); });
-    return counts.skipped;
-  };
-  const std::uint64_t skipped_before = skipped();
+  if (in_block_ != 0) {
+    refuse("iteration " + std::to_string(iteration) + ": iteration " + std::to_string(in_block_) +
+           " is in its block, and has the buffer; expected one step after the other");
+  }
+  for (py::object& array : written_) array = py::object();
   SignalWatch watch(stop_);
   for (;;) {
     ringside_error error{};
-    const ringside_status status = with(writer_, ringside_writer_error, error, Call::kLong, ringside_writer_claim);
-    // A step for which no analyzer is there goes to memory that is dropped; here it has none.
-    if (status == RINGSIDE_OK) return skipped() == skipped_before;
+    const ringside_status status = with(writer_, ringside_writer_error, error, Call::kLong,
+                                        wait ? ringside_writer_claim : ringside_writer_try_claim);
+    if (status == RINGSIDE_OK) break;
+    if (status == RINGSIDE_FULL) {
+      skip();
+      drops_ = true;
+      return false;
+    }
     if (status != RINGSIDE_INTERRUPTED || !watch.came()) raise(error);
   }
+  // A step for which no analyzer is there goes to memory that is dropped; here it has none.
+  const std::uint64_t skipped = counts().skipped;
+  drops_ = std::exchange(skipped_, skipped) != skipped;
+  return !drops_;
 }
 
-py::array Writer::buffer(const py::object& self, std::uint32_t index) {
-  Writer& writer = self.cast<Writer&>();
+py::object Writer::array(const py::object& self, std::uint32_t index) {
+  py::object& made = written_[index];
+  if (made) return made;
+  const Variable& variable = variables_[index];
+  if (drops_) {
+    made = py::module_::import("numpy").attr("zeros")(variable.shape, dtype_of(variable.dtype));
+    return made;
+  }
   void* data = nullptr;
-  writer.short_call([&](auto* handle) {
-    data = ringside_writer_buffer(handle, index);
-    return ringside_writer_kept(handle, nullptr);  // refuses a child of fork(), whose buffers are not its own
+  short_call([&](auto* writer) {
+    data = ringside_writer_buffer(writer, index);
+    return ringside_writer_kept(writer, nullptr);  // refuses a child of fork(), whose buffers are not its own
   });
   if (data == nullptr) refuse("no step is claimed; its arrays can be written until the step is published");
-  return writer.written_.emplace_back(array_at(writer.variables_[index], data, self, true));
+  made = array_at(variable, data, self, true);
+  return made;
 }
 
 py::object Writer::previous(const py::object& self, std::uint32_t index) {
-  Writer& writer = self.cast<Writer&>();
-  if (!writer.published_) {  // the memory of a kept step goes at the first publish: a copy
-    if (!writer.kept()) return py::none();
-    py::array copied = writer.kept_variable(index);
+  if (!published_) {  // the memory of a kept step goes at the first publish: a copy
+    if (!kept()) return py::none();
+    py::array copied = kept_variable(index);
     make_read_only(copied);
     return copied;
   }
   const void* data = nullptr;
-  writer.short_call([&](auto* handle) {
-    data = ringside_writer_previous(handle, index);
-    return ringside_writer_kept(handle, nullptr);  // refuses a child of fork()
+  short_call([&](auto* writer) {
+    data = ringside_writer_previous(writer, index);
+    return ringside_writer_kept(writer, nullptr);  // refuses a child of fork()
   });
   if (data == nullptr) refuse("no variable has that number");
-  return array_at(writer.variables_[index], data, self, false);
+  return array_at(variables_[index], data, self, false);
 }
 
-std::vector<ringside_value> Writer::values(const py::sequence& scalars) const {
-  std::vector<ringside_value> made;
-  for (std::size_t s = 0; s < scalars.size() && s < scalar_types_.size(); ++s) {
-    ringside_value& value = made.emplace_back();
-    const py::object given = scalars[s];
-    if (scalar_types_[s] == RINGSIDE_VALUE_I64) {
-      value.i64 = given.cast<std::int64_t>();
-    } else {
-      value.f64 = given.cast<double>();
+void Writer::skip() {
+  short_call(ringside_writer_skip);
+  ++skipped_;
+}
+
+std::vector<ringside_value> Writer::values(std::uint64_t iteration, const py::object& scalars) const {
+  const auto refused = [&](const std::string& line) { refuse("iteration " + std::to_string(iteration) + ": " + line); };
+  if (!PyDict_Check(scalars.ptr()) && !py::hasattr(scalars, "keys")) {
+    refused("found " + shown(scalars) + " as scalars; expected values by name");
+  }
+  std::vector<ringside_value> made(scalar_names_.size());
+  for (std::size_t s = 0; s < made.size(); ++s) {
+    if (!scalars.contains(scalar_names_[s])) {
+      refused("no value for scalar " + scalar_names_[s].cast<std::string>());
+    }
+    const py::object given = scalars[scalar_names_[s]];
+    const bool is_whole = scalar_types_[s] == RINGSIDE_VALUE_I64;
+    try {
+      if (is_whole) {
+        made[s].i64 = given.cast<std::int64_t>();
+      } else {
+        made[s].f64 = given.cast<double>();
+      }
+    } catch (const py::cast_error&) {
+      refused("scalar " + scalar_names_[s].cast<std::string>() + ": found " + shown(given) + ", expected a " +
+              (is_whole ? "whole number of 64 bits" : "number"));
+    }
+  }
+  if (py::len(scalars) != scalar_names_.size()) {
+    for (const py::handle name : scalars) {
+      const auto is_name = [&](const py::str& known) { return known.equal(name); };
+      if (std::any_of(scalar_names_.begin(), scalar_names_.end(), is_name)) continue;
+      const std::string expected = joined(py::cast(scalar_names_));
+      refused(std::string(py::repr(name)) + " is no scalar of this run; expected " +
+              (expected.empty() ? "none" : expected));
     }
   }
   return made;
 }
 
-void Writer::publish(std::uint64_t iteration, const py::sequence& scalars) {
-  const std::vector<ringside_value> given = values(scalars);
+void Writer::publish(std::uint64_t iteration, const py::object& scalars) {
+  const std::vector<ringside_value> given = values(iteration, scalars);
   short_call([&](auto* writer) { return ringside_writer_publish(writer, iteration, given.data(), given.size()); });
   last_ = iteration;
   published_ = true;
-  for (const py::object& array : written_) make_read_only(array);
-  written_.clear();
+  for (py::object& array : written_) {
+    if (array) make_read_only(array);
+    array = py::object();
+  }
 }
 
-bool Writer::publish_arrays(std::uint64_t iteration, const std::vector<py::array>& arrays,
-                            const py::sequence& scalars) {
+bool Writer::publish_arrays(const py::object& number, const std::vector<py::array>& arrays, const py::object& scalars,
+                            bool wait) {
+  const std::uint64_t iteration = iteration_of(number);
   if (arrays.size() != variables_.size()) refuse("expected an array for each variable");
   for (std::size_t v = 0; v < arrays.size(); ++v) check_array(variables_[v], arrays[v]);
-  const std::vector<ringside_value> given = values(scalars);
-  if (!claim(iteration)) return false;
+  const std::vector<ringside_value> given = values(iteration, scalars);
+  if (!claim(iteration, wait)) return false;
   std::vector<const void*> from;
   for (const py::array& array : arrays) from.push_back(array.data());
   std::vector<std::size_t> bytes;
@@ -263,18 +273,16 @@ void Writer::detach(std::uint32_t outcome) {
   made(Call::kLong, [&](auto* writer) { return ringside_writer_detach(writer, outcome); });
 }
 
-py::tuple Writer::counts() {
+ringside_counts Writer::counts() {
   ringside_counts counts{};
   counts.size = sizeof(counts);
   short_call([&](auto* writer) { return ringside_writer_counts(writer, &counts); });
-  return py::make_tuple(counts.published, counts.skipped, static_cast<double>(counts.idle_ns) * 1e-9);
+  return counts;
 }
 
-}  // namespace
-
 void define_writer(py::module_& module) {
-  py::class_<Writer>(module, "Writer", "The handle of a run that is published: ringside_writer.")
-      .def(py::init([](const std::vector<VariableTuple>& variables, const std::vector<ScalarTuple>& scalars,
+  py::class_<Writer> type(module, "Writer", "The handle of a run that is published: ringside_writer.");
+  type.def(py::init([](const std::vector<VariableTuple>& variables, const std::vector<ScalarTuple>& scalars,
                        std::optional<std::string> solver, std::optional<std::string> problem,
                        std::optional<std::string> parameters, std::string problem_bytes, std::uint64_t work,
                        std::optional<std::string> socket, std::uint32_t buffers, double peer_timeout_s,
@@ -293,17 +301,20 @@ void define_writer(py::module_& module) {
       .def("kept_scalar", &Writer::kept_scalar, py::arg("index"), "The kept step's scalar, or None.")
       .def_property_readonly("last", &Writer::last, "The iteration of the last step: kept or published; or 0.")
       .def_property_readonly("detached", &Writer::detached, "Whether the run has ended.")
-      .def("claim", &Writer::claim, py::arg("iteration"),
-           "Waits for the next step's buffer. False: no analyzer is there (\"continue\").")
-      .def("buffer", &Writer::buffer, py::arg("index"), "A variable of the claimed step, in shared memory.")
-      .def("previous", &Writer::previous, py::arg("index"),
-           "A variable of the step that was published last, or of the kept one; None if there is none. Read-only.")
+      .def("index", &Writer::index, py::arg("name"), "The number of a variable.")
       .def("skip", &Writer::skip, "Counts a step as skipped.")
-      .def("publish", &Writer::publish, py::arg("iteration"), py::arg("scalars"), "Publishes the claimed step.")
       .def("publish_arrays", &Writer::publish_arrays, py::arg("iteration"), py::arg("arrays"), py::arg("scalars"),
-           "Claims a step, copies an array for each variable into it, and publishes it. False: as of claim.")
+           py::arg("wait"),
+           "Claims a step, copies an array for each variable into it, and publishes it. False: it was skipped.")
       .def("detach", &Writer::detach, py::arg("outcome"), "Ends the run: returns when every step is committed.")
-      .def("counts", &Writer::counts, "(published, skipped, idle_s).");
+      .def(
+          "counts",
+          [](Writer& writer) {
+            const ringside_counts counts = writer.counts();
+            return py::make_tuple(counts.published, counts.skipped, static_cast<double>(counts.idle_ns) * 1e-9);
+          },
+          "(published, skipped, idle_s).");
+  define_claimed_step(module, type);
 }
 
 }  // namespace ringside_python

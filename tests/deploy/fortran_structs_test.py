@@ -14,7 +14,8 @@ BYTES = {"integer(c_int8_t)": 1, "integer(c_int16_t)": 2, "integer(c_int32_t)": 
          "real(c_double)": 8, "type(c_ptr)": 8, "character(kind=c_char)": 1}
 # The names that the module gives to its own structs; of the others the name is that of the header.
 NAMES = {"c_variable": "ringside_variable", "c_scalar": "ringside_scalar", "c_error": "ringside_error",
-         "c_options": "ringside_writer_options", "c_reader_options": "ringside_reader_options", "c_result": "ringside_result"}
+         "c_options": "ringside_writer_options", "c_reader_options": "ringside_reader_options", "c_result": "ringside_result",
+         "c_run": "ringside_run", "c_record": "ringside_record"}
 
 
 def extent(text):

@@ -92,6 +92,17 @@ class Header(Folder):
                 call(compiler, "-std=c++20", "-pedantic", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror", f"-I{HEADER.parent}",
                      "-c", self.folder / "own.cpp", "-o", self.folder / "own.o")
 
+    def test_the_faces_for_cpp_and_fortran_have_every_function(self):
+        # docs/library.md says why these have no counterpart.
+        without = {"cpp": {"ringside_version", "ringside_interface", "ringside_dtype_bytes", "ringside_catch_bus_errors"},
+                   "fortran": {"ringside_variable_bytes", "ringside_reader_find_variable"}}
+        sources = {"cpp": sorted((HEADER.parent / "ringside").glob("*.hpp")), "fortran": [HEADER.parent / "ringside.f90"]}
+        calls = {"cpp": r"\b(ringside_\w+)\b", "fortran": r"bind\(c, name='(ringside_\w+)'\)"}
+        for face in sources:
+            with self.subTest(face):
+                named = re.findall(calls[face], "".join(path.read_text(encoding="utf-8") for path in sources[face]))
+                self.assertEqual(set(declared()) - set(named), without[face])
+
     def test_the_fortran_module_has_its_numbers(self):
         numbers = dict(line.split() for line in constants(self.folder).splitlines())
         module = (HEADER.parent / "ringside.f90").read_text(encoding="utf-8")

@@ -92,7 +92,7 @@ class Tree(Installed):
         self.assertLessEqual({"ringside", "ringside-producer", "ringside-analyzer"}, programs)
         self.assertLessEqual(programs, {"ringside", "ringside-producer", "ringside-analyzer", "ringside-start-node"})
         self.assertEqual({path.name for path in (self.prefix / "include").iterdir()},
-                         {"ringside.h", "ringside.hpp", "ringside_eigen.hpp", "ringside_ginkgo.hpp"})
+                         {"ringside", "ringside.h", "ringside.hpp", "ringside_eigen.hpp", "ringside_ginkgo.hpp"})
         self.assertEqual({path.name for path in self.prefix.rglob("cmake/*")}, {"Ringside"})
         self.assertEqual(list(self.prefix.rglob("*.a")), [])
 
@@ -239,7 +239,7 @@ class Completions(Installed):
     def test_zsh_is_told_subcommands_values_and_files(self):
         script = self.completion("zsh", "ringside")
         subcommands = call("zsh", "-f", "-c", self.ZSH, "zsh", script, "ringside", "r").stdout
-        self.assertIn("export:write a kept iterate as .npy, .csv or .mtx\n", subcommands)
+        self.assertIn("export:write a kept iterate as .npy, .npz, .csv or .mtx\n", subcommands)
         told = call("zsh", "-f", "-c", self.ZSH, "zsh", script, "ringside", "run", "--").stdout
         self.assertRegex(told, r"(?m)^--coordination=\[.*\]:locks\|messages:\(locks messages\)$")
         self.assertRegex(told, r"(?m)^--pool=\[.*\]:FILE:_files$")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The Debian packages: their contents, lintian's report on them, and what the maintainer scripts do, in a tree that dpkg
-treats as a machine's root and beside stand-ins for systemd; users' solvers are compiled against the packages there. Takes
-the build folder."""
+treats as a machine's root; users' solvers are compiled against the packages there. maintainer_scripts_test.py runs the scripts
+beside stand-ins for systemd. Takes the build folder."""
 
 import gzip
 import hashlib
@@ -71,6 +71,15 @@ class Contents(Package):
                      "usr/share/doc/ringside/examples/jobs/grid.toml", "usr/share/ringside/dashboards/alerts.yml"):
             self.assertTrue((self.tree / path).is_file(), path)
         self.assertTrue((self.tree / "etc" / "ringside" / "jobs").is_dir())
+
+    def test_every_link_of_its_documents_leads_to_a_file_in_it(self):
+        folder = self.tree / "usr" / "share" / "doc" / "ringside"
+        pages = [page for page in folder.rglob("*.md") if page.name != "CHANGELOG.md"]
+        self.assertGreater(len(pages), 20)
+        for page in pages:
+            for link in re.findall(r"\]\(([^)#\s]+)", page.read_text(encoding="utf-8")):
+                if "://" not in link:
+                    self.assertTrue((page.parent / link).exists(), f"{page.name}: {link}")
 
     def test_what_the_repository_has_for_a_node_is_in_it(self):
         for source, path in (("provision_pmem.sh", "usr/sbin/ringside-provision-pmem"),
@@ -188,7 +197,7 @@ class Library(Machine):
         for package, parts in (("libringside0", (r"lib/\S+/libringside\.so\.0", r"lib/\S+/libringside\.so\.0\.\d+\.\d+")),
                                ("libringside-messages0", (r"lib/\S+/libringside-messages\.so\.0",
                                                           r"lib/\S+/libringside-messages\.so\.0\.\d+\.\d+")),
-                               ("libringside-dev", (r"include/ringside\.h", r"include/ringside\.hpp",
+                               ("libringside-dev", (r"include/ringside\.h", r"include/ringside\.hpp", r"include/ringside/\w+\.hpp",
                                                     r"include/ringside_(eigen|ginkgo)\.hpp", r"lib/\S+/libringside\.so",
                                                     r"lib/\S+/pkgconfig/ringside\.pc", r"lib/\S+/cmake/Ringside/\S+\.cmake",
                                                     r"share/ringside/fortran/ringside\.f90",
@@ -250,17 +259,6 @@ class PythonPackage(Machine):
         self.dpkg("-i", self.debs["libringside0"], self.debs["python3-ringside"])
         self.dpkg("-r", "python3-ringside")
         self.assertFalse((self.machine / "usr/lib/python3").exists())
-
-    def test_its_bytecode_is_made_at_installation_and_removed_before_the_files_are(self):
-        for tool in ("py3compile", "py3clean"):
-            (self.machine / tool).write_text(STAND_IN, encoding="utf-8")
-            (self.machine / tool).chmod(0o755)
-        for root, calls in ((str(self.machine), ""), ("", "py3compile -p python3-ringside\npy3clean -p python3-ringside\n")):
-            for script, argument in (("postinst", "configure"), ("prerm", "remove")):
-                call(DEBIAN / "python3-ringside" / script, argument, environment={
-                    "PATH": f"{self.machine}:{os.environ['PATH']}", "MACHINE": str(self.machine), "DPKG_ROOT": root})
-            written = self.machine / "calls"
-            self.assertEqual(written.read_text(encoding="utf-8") if written.exists() else "", calls)
 
 
 class Life(Machine):
@@ -338,66 +336,6 @@ class Life(Machine):
         self.assertNotIn("wipe", said)
         self.assertFalse((self.machine / "var/lib/ringside").exists())
         self.assertFalse((self.machine / "usr").exists())
-
-
-STAND_IN = """#!/bin/sh
-echo "$(basename "$0") $*" >>"$MACHINE/calls"
-"""
-GETENT = """#!/bin/sh
-echo "ringside:x:990:990::/var/lib/ringside:/usr/sbin/nologin"
-"""
-
-
-class Services(unittest.TestCase):
-    """The maintainer scripts on a machine that runs systemd: stand-ins note how they are called."""
-
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.machine = pathlib.Path(folder.name)
-        (self.machine / "state").mkdir()
-        (self.machine / "systemd").mkdir()
-        (self.machine / "bin").mkdir()
-        for name, text in (*((n, STAND_IN) for n in ("systemctl", "deb-systemd-invoke", "systemd-sysusers", "useradd")),
-                           ("getent", GETENT)):
-            (self.machine / "bin" / name).write_text(text, encoding="utf-8")
-            (self.machine / "bin" / name).chmod(0o755)
-
-    def script(self, name, *arguments):
-        text = (DEBIAN / name).read_text(encoding="utf-8")
-        for path, here in (("/run/systemd/system", "systemd"), ("/var/lib/ringside", "state"), ("/etc/", "etc/"),
-                           ("/var/cache/", "cache/")):
-            text = text.replace(path, f"{self.machine}/{here}")
-        run = call("sh", "-c", text, name, *arguments, check=False,
-                   environment={"PATH": f"{self.machine}/bin:{os.environ['PATH']}", "MACHINE": str(self.machine),
-                                "DPKG_ROOT": ""})
-        self.assertEqual(run.returncode, 0, run.stderr)
-        calls = self.machine / "calls"
-        return calls.read_text(encoding="utf-8").splitlines() if calls.exists() else []
-
-    def test_installing_starts_and_enables_nothing(self):
-        self.assertEqual(self.script("postinst", "configure", ""), ["systemctl --system daemon-reload"])
-
-    def test_an_upgrade_restarts_analyzer_and_page_but_no_producer(self):
-        calls = self.script("postinst", "configure", "0.0.9")
-        self.assertEqual([call for call in calls if "is-active" not in call],
-                         ["systemctl --system daemon-reload",
-                          "systemctl reset-failed ringside-analyzer.service",
-                          "systemctl reset-failed ringside-serve.service",
-                          "deb-systemd-invoke try-restart ringside-analyzer.service ringside-serve.service"])
-
-    def test_an_upgrade_stops_nothing_first(self):
-        self.assertEqual(self.script("prerm", "upgrade", "9.0"), [])
-
-    def test_removing_stops_producers_before_their_analyzer(self):
-        calls = self.script("prerm", "remove")
-        self.assertEqual(calls[0], "deb-systemd-invoke stop ringside-producer@*.service")
-        self.assertIn("ringside-analyzer.service", calls[1])
-
-    def test_without_systemd_at_work_nothing_is_asked_of_it(self):
-        (self.machine / "systemd").rmdir()
-        for script, arguments in (("postinst", ("configure", "0.0.9")), ("prerm", ("remove",)), ("postrm", ("purge",))):
-            self.assertEqual(self.script(script, *arguments), [], script)
 
 
 if __name__ == "__main__":

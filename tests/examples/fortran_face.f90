@@ -45,9 +45,16 @@ contains
     real(c_float), pointer :: wrong(:)
     real(c_double) :: rho
     integer(c_int64_t) :: k, sweeps
+    real(c_double), target :: t_put(nx, ny), t_4_put(2, 1, 1, 3)
+    complex(c_float_complex), target :: z_put(4)
+    integer(c_int32_t), target :: counts_put(2, 3, 4)
+    type(ringside_run) :: described
+    type(ringside_counts) :: counted
     integer :: i, j, stat
     logical :: claimed
 
+    call expect(len(ringside_version()) >= 5 .and. ringside_interface() >= 1, 'the library has a version')
+    call expect(ringside_dtype_bytes(RINGSIDE_C128) == 16, 'the bytes of a dtype')
     call run%attach([ringside_field('t', [nx, ny], unit='K')], socket='nowhere', peer_timeout_s=0.01_c_double, stat=stat)
     call expect(stat == RINGSIDE_PEER_LOST .and. index(run%line(), 'nowhere') > 0, 'an attachment without an analyzer fails')
     call expect(run%reason() == 0, 'a lost analyzer has no reason')
@@ -57,12 +64,18 @@ contains
     call run%attach([ringside_field('t', [nx, ny])], coordination=9, stat=stat)
     call expect(stat == RINGSIDE_USAGE .and. index(run%line(), '9') > 0, 'an unknown coordination is refused')
 
+    call run%attach([ringside_field('t', [nx, ny])], lent_cores=[-1_c_int32_t], stat=stat)
+    call expect(stat == RINGSIDE_USAGE .and. index(run%line(), '-1') > 0, 'an unknown core is refused')
+
     call run%attach([ringside_field('t', [nx, ny], unit='K'), ringside_state('z', [4_c_int64_t], dtype=RINGSIDE_C64), &
       ringside_state('counts', [2, 3, 4], dtype=RINGSIDE_I32), ringside_state('t_4', [2, 1, 1, 3])], &
       scalars=[ringside_scalar(name='rho', unit='1'), ringside_scalar(name='sweeps', unit='', type=RINGSIDE_VALUE_I64)], &
       solver='face', problem='a plate', parameters='nx=3 ny=5', buffers=3, work=15_c_int64_t, stop=stop_flag, &
       coordination=RINGSIDE_COORDINATION_LOCKS, shares_core=.true.)
 
+    described = run%run()
+    call expect(described%solver == 'face' .and. described%problem == 'a plate' .and. described%work == 15, 'the run is described')
+    call expect(run%note() == '', 'the analyzer has nothing to say')
     call expect(run%next_iteration() == first, 'the run continues after the newest step')
     rho = -1
     call expect(run%kept_scalar(1, rho) .eqv. first > 1, 'a scalar is kept')
@@ -80,6 +93,16 @@ contains
 
     call expect(.not. associated(run%doubles(1)), 'no step is claimed')
     do k = first, last
+      if (mod(k, 2_c_int64_t) == 0) then
+        t_put = reshape([((entry(k, i, j), i=1, nx), j=1, ny)], [nx, ny])
+        z_put = cmplx(k, -k, c_float_complex)
+        counts_put = int(k, c_int32_t)
+        t_4_put = k
+        call expect(.not. run%put(k, [c_loc(t_put)], stat=stat) .and. stat == RINGSIDE_USAGE, 'one array of four is refused')
+        call expect(run%put(k, [c_loc(t_put), c_loc(z_put), c_loc(counts_put), c_loc(t_4_put)], &
+          [1/real(k, c_double), transfer((k + 1)*7, 1.0_c_double)]), 'a step is put')
+        cycle
+      end if
       call expect(run%claim(), 'a step is claimed')
       call ringside_f_pointer(run%buffer(1), t)
       t = reshape([((entry(k, i, j), i=1, nx), j=1, ny)], [nx, ny])
@@ -104,11 +127,15 @@ contains
       call expect(stat == RINGSIDE_USAGE .and. .not. associated(bytes), 'a pointer of another rank is refused')
       call run%publish(k - 1, stat=stat)
       call expect(stat == RINGSIDE_USAGE .and. index(run%line(), 'iteration') > 0, 'an earlier iteration is refused')
-      call run%publish(k, [1/real(k, c_double), transfer((k + 1)*7, 1.0_c_double)])
+      call run%publish(k, generate_ns=-1_c_int64_t, stat=stat)
+      call expect(stat == RINGSIDE_USAGE, 'a time is not negative')
+      call run%publish(k, [1/real(k, c_double), transfer((k + 1)*7, 1.0_c_double)], generate_ns=12345_c_int64_t)
     end do
     claimed = run%try_claim(stat)
     call expect(claimed .eqv. stat == RINGSIDE_OK, 'a claim without a wait')
     call run%skip()
+    counted = run%counts()
+    call expect(counted%published == last - first + 1 .and. counted%skipped == 1, 'what was published is counted')
     call run%detach(RINGSIDE_OUTCOME_FINISHED)
     call run%free()
   end subroutine
@@ -121,8 +148,12 @@ contains
     real(c_double), pointer :: t(:, :)
     complex(c_float_complex), pointer :: z(:)
     real(c_double), allocatable :: values(:)
+    type(ringside_step_info), allocatable :: steps(:)
+    type(ringside_run), allocatable :: runs(:)
+    real(c_double), target :: copy(nx, ny), small(1)
     integer :: stat
 
+    call ringside_catch_bus_errors()
     stop_flag = 1
     call reader%open('no such pool', stat=stat)
     call expect(stat == RINGSIDE_USAGE .and. index(reader%line(), 'no such pool') > 0, 'there is no such pool')
@@ -154,15 +185,66 @@ contains
       call expect(size(values) == 1, 'an integer')
       call expect(nint(values(1)) == (info%iteration + 1)*7, 'its value')
       call expect(size(reader%values(info%commit_seq, 'nothing')) == 0, 'an unknown name has no values')
+      call expect(reader%copy(info%commit_seq, 1, c_loc(copy), c_sizeof(copy)), 'a copy')
+      call expect(all_entries(copy, info%iteration), 'its entries')
+      call expect_results(reader%results(info%commit_seq), sum(t))
       call step%release()
     end do
     call expect(stat == RINGSIDE_END .and. info%iteration == 6, 'the run has ended with the last step')
+    call expect(.not. reader%copy(info%commit_seq, 1, c_loc(small), c_sizeof(small), stat) .and. stat == RINGSIDE_USAGE, &
+      'a place that is too small is refused')
+    call expect(.not. reader%copy(1000_c_int64_t, 1, c_loc(copy), c_sizeof(copy)), 'a step that is not there yet is not copied')
+    call expect(size(reader%results(1000_c_int64_t)) == 0, 'it has no results')
+    allocate (steps(0), runs(0))  ! gfortran 12 warns of an assignment that allocates
+    steps = reader%steps()
+    call expect(steps(size(steps))%iteration == 6, 'the newest step is the last one')
+    runs = reader%runs()
+    call expect(size(runs) == 1 .and. runs(1)%solver == 'face', 'a resumed run is the same run')
+    call read_journal(reader)
     call reader%open(trim(pool), follow=RINGSIDE_FOLLOW_POOL)
     call expect(.not. reader%next(info%commit_seq, 0.0_c_double, info, stat) .and. stat == RINGSIDE_TIMEOUT, 'another run may come')
     call expect(reader%hold(step) .and. step%info%iteration == 6, 'the newest step')
     call step%release()
     call expect(.not. reader%hold(step, 1000_c_int64_t), 'a commit that is not kept')
     call reader%free()
+  end subroutine
+
+  subroutine expect_results(results, t_sum)
+    type(ringside_result), intent(in) :: results(:)
+    real(c_double), intent(in) :: t_sum
+    integer :: i, found
+    found = 0
+    do i = 1, size(results)
+      if (results(i)%name /= 't.sum') cycle
+      found = found + 1
+      call expect(results(i)%unit == 'K' .and. results(i)%type == RINGSIDE_VALUE_F64, 'a result''s unit and type')
+      call expect(abs(results(i)%values(1) - t_sum) < 1e-9_c_double, 'a result''s value')
+    end do
+    call expect(found == 1, 'one result of that name')
+  end subroutine
+
+  subroutine read_journal(reader)
+    type(ringside_reader), intent(in) :: reader
+    type(ringside_record) :: record
+    integer :: steps, ends, stat
+    steps = 0
+    ends = 0
+    do while (reader%next_record(record%seq + 1, record, stat))
+      if (record%kind == RINGSIDE_RECORD_RUN_STARTED) call expect(record%solver == 'face', 'a run begins')
+      if (record%kind == RINGSIDE_RECORD_RUN_ENDED) then
+        ends = ends + 1
+        call expect(record%how == 'detached' .and. record%outcome == RINGSIDE_OUTCOME_FINISHED, 'how it ended')
+      end if
+      if (record%kind == RINGSIDE_RECORD_STEP) then
+        steps = steps + 1
+        call expect(record%iteration == steps, 'every step is in the journal')
+        if (mod(steps, 2) == 1) call expect(record%generate_ns == 12345, 'the time that the solver measured')
+        call expect(size(reader%record_results()) > 2, 'its results')
+      else
+        call expect(size(reader%record_results()) == 0, 'only a step has results')
+      end if
+    end do
+    call expect(stat == RINGSIDE_END .and. steps == 6 .and. ends == 2, 'both parts of the run')
   end subroutine
 
   logical function same(a, b)

@@ -69,6 +69,12 @@ class Compiled(story.Solver):
         words = shown.replace("-o publish", f"-o {program}").split(" ", 1)
         self.call("sh", "-ec", f"{words[0]} -Wall -Wextra -Werror {words[1]}")
 
+    def write_resume_and_read(self):
+        """Runs a program that uses what the examples do not use of a face."""
+        for word, use in (("write", []), ("resume", ["--resume"])):
+            self.call("ringside", "run", "--quiet", "--pool", "face.pool", *use, "--", "./face", word)
+        self.call("./face", "read", "face.pool")
+
     def test_without_an_analyzer_it_ends_with_one_line(self):
         self.assertRegex(self.without_an_analyzer(expected=4), r"^[^\n]*nothing\.socket[^\n]*\n$")
 
@@ -79,6 +85,12 @@ class SolverInC(Compiled, Place):
 
 class SolverInCpp(Compiled, Place):
     source = "publish.cpp"
+
+    def test_the_header_gives_every_function_to_cpp(self):
+        self.copy(pathlib.Path(__file__).resolve().parent / "cpp_face.cpp")
+        self.call("sh", "-ec", command_for("publish.cpp").replace("publish.cpp", "-Wall -Wextra -Werror -g cpp_face.cpp").replace(
+            "-o publish", "-o face"))
+        self.write_resume_and_read()
 
 
 class SolverInFortran(Compiled, Place):
@@ -92,9 +104,7 @@ class SolverInFortran(Compiled, Place):
         self.copy(pathlib.Path(__file__).resolve().parent / "fortran_face.f90")
         self.call("sh", "-ec", command_for("publish.f90").replace("publish.f90", "-std=f2018 -Wall -Wextra -Werror -fcheck=all -g "
                                                                   "fortran_face.f90").replace("-o publish", "-o face"))
-        for word, use in (("write", []), ("resume", ["--resume"])):
-            self.call("ringside", "run", "--quiet", "--pool", "face.pool", *use, "--", "./face", word)
-        self.call("./face", "read", "face.pool")
+        self.write_resume_and_read()
 
     def test_its_cmake_target_compiles_the_module(self):
         self.copy(self.source)

@@ -17,12 +17,7 @@
 namespace ringside {
 namespace {
 
-using nlohmann::json;
-using testing::Finished;
-using testing::kEndless;
-using testing::PipelineTest;
-using testing::Process;
-using testing::run;
+using namespace testing::names;
 
 struct Kept {
   std::uint64_t iteration;

@@ -14,12 +14,7 @@
 namespace ringside {
 namespace {
 
-using nlohmann::json;
-using testing::Finished;
-using testing::kEndless;
-using testing::PipelineTest;
-using testing::Process;
-using testing::run;
+using namespace testing::names;
 
 class HeldTest : public PipelineTest {
  protected:
@@ -87,7 +82,7 @@ TEST_F(HeldTest, WithTooFewSlotsTheRunOverwritesTheStepAndReportsIt) {
   const Finished finished = running.finish();
   EXPECT_EQ(finished.exit_code, 130);
   EXPECT_GE(summary()["leases_broken"], 1);
-  EXPECT_NE((finished.out + finished.err).find("overwritten while a reader held them"), std::string::npos)
+  EXPECT_NE((finished.out + finished.err).find("overwritten while held by a reader"), std::string::npos)
       << finished.out << finished.err;
   expect_intact();
 }

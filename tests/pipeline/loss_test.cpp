@@ -17,12 +17,7 @@
 namespace ringside {
 namespace {
 
-using nlohmann::json;
-using testing::Finished;
-using testing::kEndless;
-using testing::PipelineTest;
-using testing::Process;
-using testing::run;
+using namespace testing::names;
 
 // More than any machine computes within a test.
 // A service's threads are not pinned here: with more than one for each process, they would wait for cores, not for

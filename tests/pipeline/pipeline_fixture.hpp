@@ -106,12 +106,13 @@ class PipelineTest : public ::testing::Test {
   }
 
   /// Waits until the pool's newest commit is at least the `count`-th; false if no new commit comes for a long time.
-  bool wait_for_commits(std::uint64_t count) const {
+  bool wait_for_commits(std::uint64_t count) const { return wait_for_commits(count, pool_); }
+  static bool wait_for_commits(std::uint64_t count, const std::string& pool) {
     constexpr int kLooksWithoutProgress = 6000;  // a minute and more: a loaded machine is slow, not stuck
     std::uint64_t newest = 0;
     for (int looks = 0; looks < kLooksWithoutProgress; ++looks) {
       try {
-        const std::uint64_t found = RingReader::open(pool_).recover().newest_seq();
+        const std::uint64_t found = RingReader::open(pool).recover().newest_seq();
         if (found >= count) return true;
         if (found > newest) looks = 0;
         newest = found;
@@ -155,5 +156,15 @@ inline const auto kBothCoordinations = ::testing::Values("locks", "messages");
 inline std::string name_of_coordination(const ::testing::TestParamInfo<std::string>& info) {
   return info.param;
 }
+
+/// What a test of runs that end, or are ended, calls by its bare name.
+namespace names {
+using nlohmann::json;
+using testing::Finished;
+using testing::kEndless;
+using testing::PipelineTest;
+using testing::Process;
+using testing::run;
+}  // namespace names
 
 }  // namespace ringside::testing

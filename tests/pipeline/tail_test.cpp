@@ -16,12 +16,7 @@
 namespace ringside {
 namespace {
 
-using nlohmann::json;
-using testing::Finished;
-using testing::kEndless;
-using testing::PipelineTest;
-using testing::Process;
-using testing::run;
+using namespace testing::names;
 
 class TailTest : public PipelineTest {
  protected:
@@ -193,6 +188,29 @@ TEST_F(TailTest, StopEndsARunWithoutReplacingItsAnalyzer) {
   expect_intact();
   const std::vector<json> records = records_in(run("ringside", {"tail", "--pool", pool_, "--json"}).out);
   EXPECT_EQ(records.back()["how"], "stop_requested");
+}
+
+TEST_F(TailTest, OfSeveralRunsEachSocketIsNamedWithItsProblemAndPool) {
+  const auto first = start_run("grid:50", {kEndless, "--durability=process"});
+  const std::string socket = socket_of_run();
+  const std::string other_pool = folder_.file("other.pool");
+  Process second("ringside",
+                 {"run", "--matrix=grid:40", "--pool=" + other_pool, kEndless, "--durability=process", "--quiet"},
+                 [this] { setenv("XDG_RUNTIME_DIR", runtime_.c_str(), 1); });
+  ASSERT_TRUE(wait_for_commits(1, other_pool));
+  for (const char* subcommand : {"tail", "serve", "stop"}) {
+    Process asked("ringside", {subcommand}, [this] { setenv("XDG_RUNTIME_DIR", runtime_.c_str(), 1); });
+    const Finished answered = asked.finish();
+    EXPECT_EQ(answered.exit_code, 2) << answered.err;
+    EXPECT_NE(answered.err.find(socket + " (pagerank of grid:50"), std::string::npos) << answered.err;
+    EXPECT_NE(answered.err.find("pool " + pool_ + ")"), std::string::npos) << answered.err;
+    EXPECT_NE(answered.err.find("(pagerank of grid:40"), std::string::npos) << answered.err;
+    EXPECT_NE(answered.err.find("pool " + other_pool + ")"), std::string::npos) << answered.err;
+  }
+  first->signal(SIGINT);
+  second.signal(SIGINT);
+  EXPECT_EQ(first->finish().exit_code, 130);
+  EXPECT_EQ(second.finish().exit_code, 130);
 }
 
 TEST_F(TailTest, AServiceTakesTheNextProducerAfterAStop) {

@@ -89,6 +89,44 @@ print(info, len(iterates), max(abs(x - iterates[-1])) < 1e-9 * max(abs(x)))
                                      "print(info, x.any())\n")
         self.assertEqual(output, "0 False\n")
 
+    def test_cg_takes_tol_and_a_callback_as_scipy_does(self):
+        program = PROBLEM + """
+import ringside.scipy
+iterates = []
+x, info = ringside.scipy.cg(A, b, {}=1e-3, maxiter=1000, callback=lambda x: iterates.append(x))
+print(info, (iterates[-1] == x).all(), len(iterates), x.tobytes().hex())
+"""
+        outputs = [self.kept(program.format(name), "--overwrite") for name in ("tol", "rtol")]
+        self.assertEqual(outputs[0], outputs[1])
+        last = ringside.open(self.path("run.pool"))[-1].iteration
+        self.assertEqual(outputs[0].split()[:3], ["0", "True", str(last)])
+
+    def test_cg_of_complex_numbers_is_refused(self):
+        import ringside.scipy
+        A, b = np.eye(2), np.ones(2)
+        for name, arguments in {"A": (1j * A, b), "b": (A, 1j * b), "x0": (A, b, 1j * b)}.items():
+            with self.assertRaisesRegex(ringside.UsageError, f"cg: {name} is of complex128; expected real numbers"):
+                ringside.scipy.cg(*arguments)
+
+    def test_cg_ends_as_failed_where_the_matrix_is_not_positive_definite(self):
+        for number, matrix, right, line in (
+                (1, "[[1.0, 2.0], [2.0, 1.0]]", "[1.0, -1.0]",
+                 "found p.Ap = -2, expected a number above 0: the matrix is not positive definite"),
+                (1, "[[1.0, 1.0], [1.0, 1.0]]", "[1.0, -1.0]",
+                 "found p.Ap = 0, expected a number above 0: the matrix is singular, or its entries are too small"),
+                (1, "np.eye(2)", "[1.0, 1.0], M=-np.eye(2)",
+                 "found r.Mr = -2, expected a number above 0: M is not positive definite"),
+                (1, "np.eye(2)", "[1.0, float('nan')]", "found r.Mr = nan, expected a finite number"),
+                (2, "[[1.0, 2.0], [2.0, 1.0]]", "[1.0, 0.0]", "the matrix is not positive definite")):
+            code, _, error = self.run_program(f"""
+                import numpy as np, ringside.scipy
+                ringside.scipy.cg(np.array({matrix}), {right})
+                """, "--overwrite")
+            self.assertNotEqual(code, 0)
+            self.assertRegex(error, rf"ArithmeticError: scipy cg broke down in iteration {number}: .*")
+            self.assertIn(line, error)
+            self.assertEqual(self.outcome(), "failed")
+
     def test_solve_ivp_continues_with_the_same_bits_after_a_kill(self):
         self.scalar = "t"
         for method in ("RK45", "DOP853"):
@@ -152,7 +190,8 @@ class OfPetsc(pipelines.Pipelines):
         super().setUp()
         code, _, error = self.python(PETSC)
         if code != 0:
-            self.skipTest(f"this interpreter has no petsc4py: {error.strip().splitlines()[-1]}")
+            reason = f"this interpreter has no petsc4py: {error.strip().splitlines()[-1]}"
+            (self.fail if pipelines.IN_CI else self.skipTest)(reason)
 
     def test_the_iterates_of_a_ksp_are_kept_and_a_resumed_one_begins_with_the_kept(self):
         program = PETSC + """
@@ -171,20 +210,26 @@ ksp.setType("cg")
 ksp.getPC().setType("none")
 ksp.setTolerances(rtol=1e-12, max_it=30)
 with ringside.publish(**ringside.petsc.described(x, solver="ksp cg")) as run:
-    ksp.setMonitor(ringside.petsc.monitor(run))
+    publish_iterate, vectors = ringside.petsc.monitor(run), set()
+    class Solver:                      # notes the vectors that it builds
+        def buildSolution(self, given):
+            built = ksp.buildSolution(given)
+            vectors.add(built.handle)
+            return built
+    ksp.setMonitor(lambda ksp, iteration, norm: publish_iterate(Solver(), iteration, norm))
     ringside.petsc.restore(run, x)
     ksp.setInitialGuessNonzero(run.kept is not None)
     before = x.norm()
     ksp.solve(b, x)
-print(ksp.getIterationNumber(), ksp.getResidualNorm(), before, x.norm())
+print(ksp.getIterationNumber(), ksp.getResidualNorm(), before, x.norm(), len(vectors))
 """
-        count, residual, before, norm = map(float, self.kept(program).split())
-        self.assertEqual((count, before), (30, 0))
+        count, residual, before, norm, built = map(float, self.kept(program).split())
+        self.assertEqual((count, before, built), (30, 0, 1))
         pool = ringside.open(self.path("run.pool"))
         with pool[30] as step:
             self.assertAlmostEqual(step.results["solver.residual"], residual)
             self.assertAlmostEqual(float(np.linalg.norm(step["x"])), norm)
-        count, _, before, _ = map(float, self.kept(program, "--resume").split())
+        count, _, before, _, _ = map(float, self.kept(program, "--resume").split())
         self.assertEqual(before, norm)
         self.assertEqual(ringside.open(self.path("run.pool"))[-1].iteration, 30 + count)
 
@@ -209,6 +254,7 @@ with ringside.publish(**ringside.petsc.described(x, solver="snes")) as run:
 """, pool="snes.pool")
         with ringside.open(self.path("snes.pool"))[-1] as step:
             self.assertLess(step.results["solver.residual"], 1e-6)
+            self.assertNotIn("solver.time", step.results)
             x, y = step["x"]
             np.testing.assert_allclose([x**2 + y, x - y**2], [3, -1], 1e-6)
         self.kept(PETSC + """
@@ -221,12 +267,18 @@ ts.setTimeStep(0.1)
 ts.setMaxTime(1.0)
 ts.setExactFinalTime(PETSc.TS.ExactFinalTime.MATCHSTEP)
 u.setArray([1.0])
-with ringside.publish(**ringside.petsc.described(u, "u", solver="ts")) as run:
+with ringside.publish(**ringside.petsc.described(u, "u", times=True, solver="ts")) as run:
+    try:
+        ringside.petsc.monitor(run)(PETSc.KSP(), 1, 0.5)
+        raise AssertionError("a norm was taken as a time")
+    except ringside.UsageError as error:
+        assert "a KSP monitors a residual, and the run has the scalars time; expected" in str(error)
     ts.setMonitor(ringside.petsc.monitor(run))
     ts.solve(u)
 """, pool="ts.pool")
         with ringside.open(self.path("ts.pool"))[-1] as step:
             self.assertAlmostEqual(step.results["solver.time"], 1.0)
+            self.assertNotIn("solver.residual", step.results)
             self.assertAlmostEqual(step["u"][0], np.exp(-1), 3)
 
 

@@ -11,6 +11,7 @@ import tempfile
 import textwrap
 import unittest
 
+IN_CI = bool(os.environ.get("CI"))  # what a test needs must be there
 BIN = pathlib.Path(os.devnull)  # of Ringside's programs; set by run_tests
 
 

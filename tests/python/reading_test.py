@@ -3,45 +3,13 @@
 
 import gc
 import os
-import re
-import shutil
 import threading
-import unittest
-import xml.etree.ElementTree
 
 import pipelines
+from made_pool import KEPT, PROGRAM, STEPS, OfAPool
 
-pipelines.modules_or_skip("numpy")
-import numpy as np  # noqa: E402
-import ringside  # noqa: E402
-
-STEPS, KEPT = 12, 8
-PROGRAM = f"""
-    import numpy as np, ringside
-    with ringside.publish({{"x": ringside.Variable("f64", (1000,), unit="K"), "n": ("u64", (4,))}},
-                          scalars=["residual"], solver="made", problem="a<b", parameters="c=1") as run:
-        for k in range(1, {STEPS} + 1):
-            x, n = k + np.arange(1000.0), np.full(4, 2**64 - k, np.uint64)
-            run.publish(k, {{"x": x, "n": n}}, {{"residual": 10.0**-k}})
-    """
-
-
-class OfAPool(pipelines.Pipelines):
-    """One pool for all tests of a class: none of them writes to it."""
-
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        made = cls("run")  # any method's name: this object only makes the pool
-        made.setUp()
-        cls.addClassCleanup(made.doCleanups)
-        made.kept(PROGRAM)
-        cls.pool_path = made.path("run.pool")
-
-    def setUp(self):
-        super().setUp()
-        if hasattr(self, "pool_path"):
-            self.pool = ringside.open(self.pool_path)
+import numpy as np
+import ringside
 
 
 class Steps(OfAPool):
@@ -157,104 +125,6 @@ class Steps(OfAPool):
                 self.assertRegex(os.read(reading, 4096).decode(), r"this handle belongs to process \d+; its child \d+ ")
                 os.close(reading)
                 os.close(writing)
-
-
-class Tables(OfAPool):
-    def test_the_table_has_a_row_for_each_step_and_a_column_for_each_number(self):
-        table = self.pool.table()
-        self.assertEqual(table["iteration"].tolist(), list(range(1, STEPS + 1)))  # the ring keeps fewer
-        self.assertEqual(table["solver.residual"].tolist(), [10.0**-int(k) for k in table["iteration"]])
-        self.assertEqual(table["n.sum"].tolist(), [4 * (2**64 - int(k)) for k in table["iteration"]])
-        self.assertEqual(table["n.change_l1"].tolist(), [None] + [4] * (STEPS - 1))
-        self.assertEqual(table["x.non_finite"].dtype, np.int64)
-        self.assertTrue((table["transfer_ns"] > 0).all())
-        self.assertTrue((table["bytes_transferred"] >= 8032).all())
-        self.assertNotIn("x.histogram", table.dtype.names)
-
-    def test_the_kept_steps_have_the_same_results_in_ring_and_journal(self):
-        recorded, kept = self.pool.columns(), self.pool.columns(kept=True)
-        self.assertEqual(kept["iteration"].tolist(), list(range(STEPS - KEPT + 1, STEPS + 1)))
-        self.assertEqual(set(kept) - set(recorded), set())
-        for name, column in kept.items():
-            np.testing.assert_array_equal(recorded[name][-KEPT:], column, name)
-
-    def test_a_pool_without_a_journal_has_a_table_of_the_kept_steps(self):
-        pool = self.path("alone.pool")
-        shutil.copy(self.pool_path, pool)
-        pool = ringside.open(pool)
-        self.assertEqual(list(pool.records()), [])
-        np.testing.assert_array_equal(pool.table(), self.pool.table(kept=True))
-        self.assertIn("polyline", pool._repr_html_())
-
-    def test_the_records_are_those_of_the_run_from_its_beginning_to_its_end(self):
-        records = list(self.pool.records())
-        self.assertEqual([record.seq for record in records], list(range(1, len(records) + 1)))
-        run, = self.pool.runs
-        begun, = (record for record in records if record.kind == "run_started")
-        self.assertEqual(begun.fields, {"solver": "made", "problem": "a<b", "parameters": "c=1"})
-        self.assertLess(abs((begun.written - run.started).total_seconds()), 60)
-        ended = records[-1]
-        self.assertEqual((ended.kind, ended.fields["how"], ended.fields["outcome"]), ("run_ended", "detached", "finished"))
-        steps = [record for record in records if record.kind == "step"]
-        self.assertEqual([step.fields["iteration"] for step in steps], list(range(1, STEPS + 1)))
-        self.assertEqual({step.run_id for step in steps} | {begun.run_id}, {run.run_id})
-        self.assertEqual(steps[0].results["x.change_l2"], None)
-        self.assertEqual(steps[8].results, {name: value for name, value in self.pool.results(self.pool.steps[4]).items()
-                                            if name != "x.histogram" and not isinstance(value, (np.ndarray, list))})
-        self.assertEqual(next(self.pool.records(after=7)), records[7])
-
-    def test_a_table_can_be_of_one_run(self):
-        program = """
-            import ringside
-            with ringside.publish({"x": ("f64", (4,))}, parameters="%s") as run:
-                run.publish(1, {"x": [1.0] * 4})
-            """
-        self.kept(program % "a")
-        self.kept(program % "b", "--overwrite")
-        pool = ringside.open(self.path("run.pool"))
-        run = pool.runs[-1]
-        _, output, _ = self.call(pipelines.BIN / "ringside", "info", "run.pool", "--json")
-        self.assertIn(f'"run_id": "{run.run_id}"', output)
-        self.assertEqual(len(pool.table()), 2)
-        for kept in (False, True):
-            self.assertEqual(len(pool.table(run=run, kept=kept)), 1)
-            self.assertEqual(len(pool.table(run=run.run_id, kept=kept)), 1)
-            self.assertEqual(len(pool.table(run="0" * 32, kept=kept)), 0)
-
-    def test_absent_values_are_nan_or_none(self):
-        self.kept("""
-            import ringside
-            with ringside.publish({"x": ("f64", (4,)), "n": ("i8", (2,))}) as run:
-                run.publish(1, {"x": [1.0] * 4, "n": __import__("numpy").ones(2, "i1")})
-            """)
-        table = ringside.open(self.path("run.pool")).table()
-        self.assertTrue(np.isnan(table["x.change_l2"][0]))
-        self.assertIsNone(table["n.change_l1"][0])
-
-    @unittest.skipUnless(pipelines.has_module("pandas"), "this interpreter has no pandas")
-    def test_pandas_takes_the_table(self):
-        import pandas
-        frame = pandas.DataFrame(self.pool.table()).set_index("iteration")
-        self.assertEqual(frame.loc[9, "solver.residual"], 1e-9)
-
-    @unittest.skipUnless(pipelines.has_module("pyarrow"), "this interpreter has no pyarrow")
-    def test_pyarrow_takes_the_columns_without_a_copy(self):
-        table = self.pool.arrow()
-        self.assertEqual(table.column("n.sum").to_pylist()[-1], 4 * (2**64 - STEPS))
-        columns = self.pool.columns()
-        import pyarrow
-        array = pyarrow.array(columns["x.l2"])
-        self.assertEqual(array.buffers()[1].address, columns["x.l2"].ctypes.data)
-
-    def test_a_notebook_shows_a_table_and_a_plot_and_loads_nothing(self):
-        page = self.pool._repr_html_()
-        root = xml.etree.ElementTree.fromstring(page)
-        self.assertEqual([cell.text for cell in root.iter("th")], ["iteration", "commit_seq", "solver.residual"])
-        self.assertEqual(next(root.iter("td")).text, str(STEPS - KEPT + 1))
-        self.assertIn("a&lt;b", page)
-        line = root.find(".//{http://www.w3.org/2000/svg}polyline")
-        self.assertEqual(len(line.get("points").split()), len(self.pool.table()))
-        self.assertEqual(re.findall(r"(?:src|href|url)\s*[=(]", page), [])
 
 
 class Live(pipelines.Pipelines):

@@ -81,6 +81,10 @@ class Wheel(unittest.TestCase):
         run = call(self.python, "-B", ROOT / "tests" / "examples" / "python_test.py", "--wheel", BUILD, environment=NO_COMPILER)
         self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
 
+    def test_it_has_the_same_bits_without_avx2(self):
+        run = call(self.python, "-B", ROOT / "tests" / "python" / "plain_isa_test.py", BUILD / "bin", environment=NO_COMPILER)
+        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+
 
 if __name__ == "__main__":
     if call(sys.executable, "-m", "pip", "--version").returncode != 0:

@@ -265,7 +265,7 @@ class Refusals(pipelines.Pipelines):
         self.assertIn("found 0 variables, expected 1 to 256", self.refused({}))
         self.assertIn("the name '1x' has '1' at byte 0", self.refused({"1x": ("f64", (4,))}))
         self.assertIn("'solver.r' begins with 'solver'", self.refused({"solver.r": ("f64", (4,))}))
-        self.assertIn("shape (100, 0): dimension 1 is 0; expected at least 1", self.refused({"x": ("f64", (100, 0))}))
+        self.assertIn("variable 'x': shape (100, 0): found 0, expected at least 1", self.refused({"x": ("f64", (100, 0))}))
         self.assertIn("9 dimensions; expected 0 to 8", self.refused({"x": ("f64", (1,) * 9)}))
         self.assertIn("a unit of 40 bytes", self.refused({"x": ringside.Variable("f64", (4,), unit="m" * 40)}))
         self.assertIn("found 70 scalars, expected at most 64",
@@ -289,6 +289,41 @@ class Refusals(pipelines.Pipelines):
 
         with self.assertRaisesRegex(ringside.UsageError, "coordination: found 'mail', expected one of locks, messages"):
             ringside.publish({"x": ("f64", (4,))}, coordination="mail")
+
+    def test_a_step_is_made_by_its_run_has_one_array_of_a_name_and_keeps_it(self):
+        output = self.kept("""
+            import numpy as np, ringside
+            def refused(call):
+                try:
+                    call()
+                except (TypeError, ringside.UsageError) as error:
+                    print(type(error).__name__, error)
+            with ringside.publish({"x": ("f64", (4,))}, scalars=["rho"]) as run:
+                refused(lambda: ringside.ClaimedStep(run, 1))
+                refused(lambda: run.step("1"))
+                refused(lambda: run.step(-1))
+                with run.step(np.int64(1)) as step:
+                    assert step["x"] is step["x"] and not step.skipped
+                    refused(lambda: step.__delitem__("x"))
+                    refused(lambda: step["y"])
+                    step["x"] = np.ones(4)
+                    step["x"] += 1
+                    step.scalars = {"rho": np.float32(0.5)}
+                print(step.iteration, step.scalars)
+                try:
+                    with run.step(2) as step:
+                        del step.scalars
+                except ringside.UsageError as error:
+                    print(error)
+            """)
+        lines = output.splitlines()
+        self.assertEqual(lines[0], "TypeError a step is made by Writer.step")
+        expected = "expected a whole number, 1 to 2^64 - 1"
+        self.assertEqual(lines[1:3], [f"UsageError an iteration: found {found}, {expected}" for found in ("'1'", "-1")])
+        self.assertEqual(lines[3:], ["TypeError an array of a step cannot be deleted",
+                                     "UsageError 'y' is no variable of this run; expected one of x",
+                                     "1 {'rho': 0.5}", "scalars: found none; expected a dict"])
+        np.testing.assert_array_equal(ringside.open(self.path("run.pool")).read(1, "x"), [2, 2, 2, 2])
 
     def test_arrays_that_do_not_fit_are_refused_and_nothing_is_published(self):
         output = self.kept("""
@@ -323,8 +358,8 @@ class Refusals(pipelines.Pipelines):
             "n: found an array of int64, shape (3,), C order; expected i32, shape (3,), C order",
             "iteration 1: no array for n; expected one for each variable",
             "'y' is no variable of this run; expected one of x, n",
-            "found the scalars none; expected rho",
-            "found the scalars rho, mu; expected rho",
+            "iteration 1: no value for scalar rho",
+            "iteration 1: 'mu' is no scalar of this run; expected rho",
             "iteration 0: expected more than 0, the one before",
             "x: found an array of float64, shape (200,), C order; expected f64, shape (20, 10), C order",
             "'y' is no variable of this run; expected one of x, n",

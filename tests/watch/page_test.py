@@ -168,6 +168,12 @@ class Page(unittest.TestCase):
         self.show("end diverged 2")
         self.wait_for_text("state", "run ended: diverged (exit code 2)")
 
+    def test_does_not_take_a_run_that_was_asked_to_stop_for_a_failure(self):
+        self.browser.get(self.server.url)
+        self.show("up", "start run-0123456789ab", "steps 30", "end interrupted 130")
+        self.wait_for_text("state", "run ended: stopped on request")
+        self.assertNotIn("bad", self.browser.find_element(By.ID, "state").get_attribute("class"))
+
     def test_says_when_serve_is_gone(self):
         self.browser.get(self.server.url)
         self.show("up", "start run-0123456789ab", "steps 10")

@@ -30,7 +30,7 @@ TEST_P(EitherProgramTest, EveryStepIsKeptAndAccountedFor) {
   ASSERT_EQ(ran.exit_code, 0) << ran.err;
   EXPECT_EQ(lines(ran), "");
   EXPECT_EQ(ran.out.rfind("ringside run: done\n  program    " + testing::kScripted, 0), 0u) << ran.out;
-  EXPECT_NE(ran.out.find("\n  problem    scripted of a problem: 1,000 rows\n"), std::string::npos) << ran.out;
+  EXPECT_NE(ran.out.find("\n  problem    scripted of a problem: x f64[1000]\n"), std::string::npos) << ran.out;
   EXPECT_NE(ran.out.find("\n  solved     30 iterations\n"), std::string::npos) << "it publishes no residuals:\n"
                                                                                << ran.out;
   EXPECT_EQ(ran.out.find("loading"), std::string::npos) << ran.out;
@@ -134,6 +134,15 @@ TEST_F(ProgramTest, ARunThatWasDoneHasNothingLeftToDo) {
   const Finished ran = run("ringside", scripted({"attach", "detach"}, {"--resume"}));
   EXPECT_EQ(ran.exit_code, 0) << ran.err;
   EXPECT_NE(ran.out.find("done before: nothing was left to do"), std::string::npos) << ran.out;
+  EXPECT_EQ(ran.out.find("total"), std::string::npos) << "a table of zeros: " << ran.out;
+}
+
+TEST_F(ProgramTest, TheRefusalOfAPoolNamesTheSolverIfTheProblemHasNoName) {
+  expect_run(scripted({"attach", "publish", "3", "detach"}), 0, "");
+  const Finished ran = run("ringside", scripted({"attach", "detach"}));
+  EXPECT_EQ(ran.exit_code, 2);
+  EXPECT_NE(ran.err.find("of another run ("), std::string::npos) << ran.err;
+  EXPECT_EQ(ran.err.find("of another run (,"), std::string::npos) << ran.err;
 }
 
 TEST_F(ProgramTest, ResumingFromNothingIsNoted) {

@@ -159,6 +159,21 @@ TEST_F(ProgramTest, AProgramThatDiesBeforeItFindsTheAnalyzerThatTookOverEndsTheR
   expect_no_child_left();
 }
 
+TEST_F(ProgramTest, StepsThatAKilledAnalyzerHasNotReportedAreCountedInThePool) {
+  expect_run(scripted({"attach", "publish", "3", "detach"}), 0, "");  // the pool has steps of another attachment
+  Process ringside("ringside", scripted({"attach", "publish", "10", "pause"}, {"--resume"}));
+  ASSERT_TRUE(wait_for_commits(13));
+  const pid_t first = wait_for_child(ringside.pid(), "ringside-analyzer");
+  kill(first, SIGKILL);  // most often before it reports a step
+  wait_for_child(ringside.pid(), "ringside-analyzer", first);
+  kill(wait_for_child(ringside.pid(), "scripted_program"), SIGKILL);
+  expect_end(ringside, 4,
+             "ringside: the analyzer was killed by signal 9 (Killed); another one takes over\n" + prefix_ +
+                 ": process N died of signal 9 (Killed) after iteration 13; 10 steps are committed; "
+                 "ringside run --resume continues\n");
+  expect_no_child_left();
+}
+
 TEST_F(ProgramTest, AProgramThatEndsWithoutDetachingHasFailed) {
   for (const std::string status : {"0", "3"}) {
     expect_run(scripted({"attach", "publish", "2", "exit", status}, {"--overwrite"}), 4,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The reading half of the C interface, beside a pool's owner in the same process.
-#include <fcntl.h>
+// The reading half of the C interface: what a pool holds, held steps, copies, and misuse.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -8,98 +7,16 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <map>
-#include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
-#include "analyzer/journal/journal.hpp"
-#include "analyzer/pool/ring_pool.hpp"
-#include "analyzer/ring/ring_writer.hpp"
-#include "common/records/described_run.hpp"
-#include "common/records/results_message.hpp"
-#include "library/ringside.h"
-#include "tests/unit/analyzer/ring/several_variables.hpp"
-#include "tests/unit/as_nobody.hpp"
-#include "tests/unit/temporary_folder.hpp"
+#include "tests/unit/library/reader_fixture.hpp"
 
 namespace ringside {
 namespace {
 
-class ReaderTest : public ::testing::Test {
- protected:
-  ReaderTest() { error_.size = sizeof(error_); }
-  ~ReaderTest() override { ringside_reader_free(reader_); }
-
-  /// Makes a pool of five variables and opens it.
-  void begin(std::uint32_t slots, std::uint64_t steps) {
-    const Catalogue catalogue = catalogue_of(schema_, five_scalars());
-    pool_.emplace(RingPool::create(path_, RingShape::of(schema_, catalogue), slots));
-    writer_.emplace(pool_->ring(), pool_->persistence(), pool_->storage(), Durability::kProcess);
-    writer_->respect(pool_->leases());
-    writer_->begin_run(run_with(schema_), catalogue);
-    reducer_.emplace(schema_);
-    commit(steps);
-    ASSERT_EQ(open(), RINGSIDE_OK) << error_.line;
-  }
-  ringside_status open() { return ringside_reader_open(path_.c_str(), options_, &reader_, &error_); }
-
-  void commit(std::uint64_t steps, bool with_results = true) {
-    for (; steps > 0; --steps) {
-      const std::vector<std::byte> payload = payload_of(schema_, ++newest_);
-      ASSERT_EQ(writer_->begin(), CommitStatus::kOk);
-      writer_->copy(payload.data(), scalars_of(newest_), &*reducer_);
-      ASSERT_EQ(writer_->commit(), CommitStatus::kOk);
-      writer_->end_lease();
-      if (with_results) writer_->store_results(reducer_->finish(writer_->payload(), 1));
-    }
-  }
-
-  bool is_variable(const void* data, std::uint64_t k, std::size_t v) const {
-    const std::vector<std::byte> payload = payload_of(schema_, k);
-    return std::memcmp(data, payload.data() + schema_.place(v).offset, schema_.place(v).bytes) == 0;
-  }
-  std::vector<std::uint64_t> iterations() {
-    std::size_t count = 0;
-    std::vector<ringside_step_info> steps(16);
-    steps[0].size = sizeof(ringside_step_info);
-    EXPECT_EQ(ringside_reader_steps(reader_, steps.data(), steps.size(), &count), RINGSIDE_OK) << line();
-    std::vector<std::uint64_t> made;
-    for (std::size_t i = 0; i < count; ++i) made.push_back(steps[i].iteration);
-    return made;
-  }
-  /// What a function lists of results.
-  template <class List, class... Of>
-  std::vector<ringside_result> listed(const List& list, Of... of) {
-    std::vector<ringside_result> made(200);
-    made[0].size = sizeof(made[0]);
-    std::size_t count = 0;
-    const ringside_status status = list(reader_, of..., made.data(), made.size(), &count);
-    EXPECT_TRUE(status == RINGSIDE_OK || status == RINGSIDE_PENDING) << status << line();
-    EXPECT_LE(count, made.size());
-    made.resize(count);
-    return made;
-  }
-  static std::map<std::string, const ringside_result*> by_name(const std::vector<ringside_result>& results) {
-    std::map<std::string, const ringside_result*> named;
-    for (const ringside_result& result : results) named[result.name] = &result;
-    return named;
-  }
-  std::string line() const { return ringside_reader_error(reader_)->line; }
-
-  const testing::TemporaryFolder folder_;
-  const std::string path_ = folder_.file("x.pool");
-  const Schema schema_ = several_variables();
-  std::optional<RingPool> pool_;
-  std::optional<RingWriter> writer_;
-  std::optional<StepReducer> reducer_;
-  std::uint64_t newest_ = 0;
-  ringside_error error_{};
-  const ringside_reader_options* options_ = nullptr;
-  ringside_reader* reader_ = nullptr;
-};
+using testing::ReaderTest;
 
 TEST_F(ReaderTest, SaysWhatThePoolHolds) {
   begin(5, 7);
@@ -225,78 +142,6 @@ TEST_F(ReaderTest, ATruncatedPoolIsAnErrorOfACopyAndNoSignal) {
   EXPECT_NE(line().find("truncated"), std::string::npos) << line();
 }
 
-TEST_F(ReaderTest, ResultsHaveTheirNames) {
-  begin(3, 2);
-  const std::vector<ringside_result> results = listed(ringside_reader_results, std::uint64_t{2});
-  const auto named = by_name(results);
-  ASSERT_TRUE(named.contains("u.max"));
-  EXPECT_EQ(named.at("u.max")->type, static_cast<std::uint32_t>(RINGSIDE_VALUE_F64));
-  EXPECT_EQ(named.at("u.max")->values->f64, 2000 + 3999.0 / 4);
-  EXPECT_EQ(named.at("w.sum")->type, static_cast<std::uint32_t>(RINGSIDE_VALUE_I128));
-  EXPECT_EQ(named.at("u.histogram")->count, 256u);
-  EXPECT_EQ(named.at("solver.rho")->values->f64, 2.25);
-  EXPECT_EQ(named.at("solver.inner")->values->i64, 102);
-  EXPECT_FALSE(named.contains("r.l2")) << "a state is not reduced";
-}
-
-TEST_F(ReaderTest, OneResultIsFoundByItsName) {
-  begin(3, 2);
-  ringside_result result{};
-  result.size = sizeof(result);
-  ASSERT_EQ(ringside_reader_find_result(reader_, 1, "u.max", &result), RINGSIDE_OK) << line();
-  EXPECT_EQ(result.values->f64, 1000 + 3999.0 / 4);
-  EXPECT_EQ(ringside_reader_find_result(reader_, 1, "u.nothing", &result), RINGSIDE_ABSENT);
-  EXPECT_EQ(ringside_reader_find_result(reader_, 1, nullptr, &result), RINGSIDE_USAGE);
-  EXPECT_EQ(ringside_reader_find_result(reader_, 1, "u.max", nullptr), RINGSIDE_USAGE);
-}
-
-TEST_F(ReaderTest, BeforeTheReductionsAreRecordedAStepHasItsScalars) {
-  begin(3, 1);
-  commit(1, false);
-  const std::vector<ringside_result> results = listed(ringside_reader_results, std::uint64_t{2});
-  const auto named = by_name(results);
-  EXPECT_EQ(named.at("solver.rho")->values->f64, 2.25);
-  EXPECT_EQ(named.at("u.max")->values, nullptr);
-  EXPECT_NE(by_name(listed(ringside_reader_results, std::uint64_t{1})).at("u.max")->values, nullptr);
-  std::size_t count = 0;
-  EXPECT_EQ(ringside_reader_results(reader_, 2, nullptr, 0, &count), RINGSIDE_PENDING);
-  ringside_result result{};
-  result.size = sizeof(result);
-  EXPECT_EQ(ringside_reader_find_result(reader_, 2, "u.max", &result), RINGSIDE_PENDING);
-  EXPECT_EQ(ringside_reader_find_result(reader_, 2, "u.nothing", &result), RINGSIDE_ABSENT);
-  EXPECT_EQ(ringside_reader_find_result(reader_, 2, "solver.rho", &result), RINGSIDE_OK);
-  EXPECT_EQ(ringside_reader_results(reader_, 9, nullptr, 0, &count), RINGSIDE_ABSENT) << "there is no such step yet";
-  EXPECT_EQ(ringside_reader_results(reader_, RINGSIDE_NEWEST, nullptr, 0, &count), RINGSIDE_USAGE);
-  commit(3);
-  EXPECT_EQ(ringside_reader_results(reader_, 1, nullptr, 0, &count), RINGSIDE_OVERWRITTEN);
-  EXPECT_EQ(line(), path_ + ": commit 1 is not kept");
-}
-
-TEST_F(ReaderTest, FollowsInOrderAndReportsTheEndOfItsPatience) {
-  volatile int stop = 0;
-  const ringside_reader_options options{sizeof(options), RINGSIDE_FOLLOW_POOL, 0, &stop};
-  options_ = &options;
-  begin(3, 2);
-  ringside_step_info info{};
-  info.size = sizeof(info);
-  ASSERT_EQ(ringside_reader_next(reader_, 0, 0, &info), RINGSIDE_OK);
-  EXPECT_EQ(info.commit_seq, 1u);
-  ASSERT_EQ(ringside_reader_next(reader_, info.commit_seq, 0, &info), RINGSIDE_OK);
-  EXPECT_EQ(info.commit_seq, 2u);
-  EXPECT_EQ(ringside_reader_next(reader_, 2, 0, &info), RINGSIDE_TIMEOUT);
-  EXPECT_EQ(ringside_reader_next(reader_, 2, 0.001, &info), RINGSIDE_TIMEOUT);
-  stop = 1;
-  EXPECT_EQ(ringside_reader_next(reader_, 2, -1, &info), RINGSIDE_INTERRUPTED);
-  stop = 0;
-  std::thread analyzer([&] { commit(1); });
-  EXPECT_EQ(ringside_reader_next(reader_, 2, -1, &info), RINGSIDE_OK);
-  analyzer.join();
-  EXPECT_EQ(info.commit_seq, 3u);
-  commit(4);
-  ASSERT_EQ(ringside_reader_next(reader_, 3, 0, &info), RINGSIDE_OK);
-  EXPECT_EQ(info.commit_seq, 5u) << "4 was overwritten";
-}
-
 TEST_F(ReaderTest, WhatIsNoPoolIsRefused) {
   EXPECT_EQ(open(), RINGSIDE_USAGE);
   EXPECT_EQ(error_.reason, static_cast<std::uint32_t>(RINGSIDE_REASON_NO_FILE));
@@ -389,115 +234,6 @@ TEST_F(ReaderTest, NoHandleAndNoPlaceAreMisuseAndNoCrash) {
   EXPECT_EQ(ringside_reader_next(reader_, 0, 0, nullptr), RINGSIDE_USAGE);
   EXPECT_EQ(ringside_reader_hold(reader_, 0, nullptr), RINGSIDE_USAGE);
   EXPECT_EQ(ringside_reader_steps(reader_, nullptr, 1, nullptr), RINGSIDE_USAGE);
-}
-
-/// A journal beside the pool: one record after those that it has.
-void append(const std::string& pool, wire::Record record) {
-  Journal journal = Journal::open(pool, {.kind = JournalKind::kFile}, Storage::kFile, Durability::kProcess);
-  const std::uint64_t seq = journal.newest_seq() + 1;
-  record.set_seq(seq);
-  const std::string bytes = record.SerializeAsString();
-  const EncodedRecord encoded{seq, bytes};
-  ASSERT_EQ(journal.append(std::span(&encoded, 1)), 0);
-}
-
-/// The run's description, and a record of each step.
-void write_journal(const std::string& pool, const Schema& schema, std::uint64_t first, std::uint64_t steps) {
-  const RecordLayout layout(schema, catalogue_of(schema, five_scalars()));
-  for (std::uint64_t k = first; k < first + steps; ++k) {
-    wire::Record record;
-    if (k == 0) {
-      record.mutable_run_started()->set_solver("heat");
-      describe(*record.mutable_run_started(), layout);
-    } else {
-      wire::StepRecord& step = *record.mutable_step();
-      step.set_iteration(k);
-      step.set_transfer_ns(static_cast<std::int64_t>(100 * k));
-      std::vector<std::uint64_t> words(layout.words());
-      const StepWithScalars scalars = scalars_of(k);
-      layout.gather({}, &scalars, words);
-      fill(*step.mutable_results(), layout, words);
-    }
-    append(pool, record);
-  }
-}
-
-TEST_F(ReaderTest, AFollowerLearnsThatTheRunHasEnded) {
-  begin(3, 2);
-  ringside_step_info info{};
-  info.size = sizeof(info);
-  wire::Record record;
-  record.mutable_run_started()->set_solver("heat");
-  append(path_, record);
-  EXPECT_EQ(ringside_reader_next(reader_, 2, 0.2, &info), RINGSIDE_TIMEOUT) << "its journal says that it goes on";
-  record.mutable_run_ended()->set_how("stopped");
-  append(path_, record);
-  EXPECT_EQ(ringside_reader_next(reader_, 2, 2, &info), RINGSIDE_TIMEOUT) << "a stopped analyzer has a successor";
-  record.mutable_run_ended()->set_how("detached");
-  append(path_, record);
-  EXPECT_EQ(ringside_reader_next(reader_, 1, -1, &info), RINGSIDE_OK) << "every step comes before the end";
-  EXPECT_EQ(ringside_reader_next(reader_, 2, -1, &info), RINGSIDE_END);
-  EXPECT_EQ(ringside_reader_next(reader_, 2, 0, &info), RINGSIDE_END) << "as long as nothing else is known";
-  record.mutable_run_started()->set_solver("heat");
-  append(path_, record);
-  commit(1);
-  EXPECT_EQ(ringside_reader_next(reader_, 2, 0, &info), RINGSIDE_OK) << "another run has begun";
-  EXPECT_EQ(ringside_reader_next(reader_, 3, 0.2, &info), RINGSIDE_TIMEOUT);
-}
-
-TEST_F(ReaderTest, AFollowerOfAPoolThatWasLeftAloneLearnsIt) {
-  begin(3, 2);
-  writer_.reset();
-  pool_.reset();
-  ringside_step_info info{};
-  info.size = sizeof(info);
-  EXPECT_EQ(ringside_reader_next(reader_, 2, -1, &info), RINGSIDE_PEER_LOST);
-  EXPECT_EQ(line().substr(0, path_.size() + 33), path_ + ": no process has owned it for 5 s");
-}
-
-TEST_F(ReaderTest, WaitsForAPoolThatDoesNotExistYet) {
-  const ringside_reader_options options{sizeof(options), 0, 60, nullptr};
-  const std::string path = folder_.file("later.pool");
-  std::thread reader(
-      [&] { EXPECT_EQ(ringside_reader_open(path.c_str(), &options, &reader_, &error_), RINGSIDE_OK) << error_.line; });
-  const Catalogue catalogue = catalogue_of(schema_, five_scalars());
-  const RingPool pool = RingPool::create(path, RingShape::of(schema_, catalogue), 3);
-  reader.join();
-  const volatile int stop = 1;
-  const ringside_reader_options stopped{sizeof(stopped), 0, 60, &stop};
-  ringside_reader* none = nullptr;
-  EXPECT_EQ(ringside_reader_open(folder_.file("never.pool").c_str(), &stopped, &none, &error_), RINGSIDE_INTERRUPTED);
-}
-
-TEST_F(ReaderTest, RecordsHaveTheStepsThatTheRingHasOverwritten) {
-  begin(3, 5);
-  ringside_record record{};
-  record.size = sizeof(record);
-  EXPECT_EQ(ringside_reader_next_record(reader_, 0, &record), RINGSIDE_ABSENT) << "there is no journal";
-  write_journal(path_, schema_, 0, 6);
-  ASSERT_EQ(ringside_reader_next_record(reader_, 0, &record), RINGSIDE_OK) << line();
-  EXPECT_EQ(record.kind, static_cast<std::uint32_t>(RINGSIDE_RECORD_RUN_STARTED));
-  EXPECT_STREQ(record.solver, "heat");
-  for (std::uint64_t k = 1; k <= 5; ++k) {
-    ASSERT_EQ(ringside_reader_next_record(reader_, record.seq + 1, &record), RINGSIDE_OK) << line();
-    EXPECT_EQ(record.kind, static_cast<std::uint32_t>(RINGSIDE_RECORD_STEP));
-    EXPECT_EQ(record.iteration, k);
-    EXPECT_EQ(record.transfer_ns, static_cast<std::int64_t>(100 * k));
-    const std::vector<ringside_result> results = listed(ringside_reader_record_results);
-    const auto named = by_name(results);
-    EXPECT_EQ(named.at("solver.rho")->values->f64, static_cast<double>(k) + 0.25);
-    EXPECT_EQ(named.at("u.l2")->values, nullptr) << "absent";
-    EXPECT_STREQ(named.at("v.l2")->unit, "m s-1");
-  }
-  EXPECT_EQ(ringside_reader_next_record(reader_, record.seq + 1, &record), RINGSIDE_END);
-  write_journal(path_, schema_, 6, 1);
-  ASSERT_EQ(ringside_reader_next_record(reader_, record.seq + 1, &record), RINGSIDE_OK);
-  EXPECT_EQ(record.iteration, 6u);
-  record.size = 8;
-  EXPECT_EQ(ringside_reader_next_record(reader_, 0, &record), RINGSIDE_USAGE);
-  EXPECT_EQ(ringside_reader_next_record(reader_, 0, nullptr), RINGSIDE_USAGE);
-  EXPECT_EQ(ringside_reader_record_results(reader_, nullptr, 1, nullptr), RINGSIDE_USAGE);
-  EXPECT_EQ(ringside_reader_next_record(nullptr, 0, nullptr), RINGSIDE_USAGE);
 }
 
 }  // namespace

@@ -127,7 +127,7 @@ TEST_F(WriterTest, ArgumentsThatCannotBeAreRefusedInOneLine) {
     o.problem_bytes = kId;
     o.problem_bytes_count = 1;
   });
-  expect("found 65 scalars, expected at most 64", [](Options, Variables, Scalars s) { s.resize(65, s[0]); });
+  expect("scalars: found 65 scalars, expected at most 64", [](Options, Variables, Scalars s) { s.resize(65, s[0]); });
 }
 
 TEST_F(WriterTest, AStructOfALaterVersionIsAcceptedUnlessItAsksForMore) {

@@ -53,10 +53,10 @@ class RingAdmissionTest : public ::testing::Test {
   }
 
   /// Makes a pool with iterations 1 to 3 of `kKeptRows` rows.
-  static void keep_something(const std::string& path) {
+  static void keep_something(const std::string& path, const RunDescription& run = run_of(kKeptRows)) {
     const RingPool pool = RingPool::create(path, RingShape::x_only(kKeptRows), kKeptSlots);
     RingWriter writer(pool.ring(), pool.persistence(), pool.storage(), Durability::kProcess);
-    begin_x_only(writer, run_of(kKeptRows));
+    begin_x_only(writer, run);
     for (std::uint64_t k = 1; k <= 3; ++k) commit_iterate(writer, k, kKeptRows);
   }
   static Iterations kept_in(const std::string& path) { return kept_iterations(RingPool::open(path).ring()); }
@@ -133,6 +133,42 @@ TEST_F(RingAdmissionTest, APoolOfAnotherShapeIsReplacedAsAWhole) {
   expect_refused([&] { RingPool::open(path_); }, ExitCode::kSystem, "in use");
 }
 
+TEST_F(RingAdmissionTest, ARefusalNamesTheRunWhoseIteratesAreKept) {
+  keep_something(path_);
+  expect_refused([&] { admit(options(path_), offered(run_of(kKeptRows, 8)), PoolUse::kFresh); }, ExitCode::kUsage,
+                 "the pool holds 3 iterates of another run (pagerank, newest iteration 3)");
+}
+
+TEST_F(RingAdmissionTest, AProblemThatOnlyItsBytesTellApartIsRefusedInWords) {
+  keep_something(path_);
+  RunDescription other = run_of(kKeptRows);
+  other.problem_id = {1, 2};
+  expect_refused([&] { admit(options(path_), offered(other), PoolUse::kResume); }, ExitCode::kUsage,
+                 "this run has another content of the program's problem (problem_bytes); give what");
+}
+
+TEST_F(RingAdmissionTest, AProblemThatOnlyOneOfBothRunsNamesIsRefusedInWords) {
+  keep_something(path_);
+  RunDescription other = run_of(kKeptRows);
+  other.problem_id = {1, 2};
+  assign(other.matrix, "heat");
+  expect_refused([&] { admit(options(path_), offered(other), PoolUse::kResume); }, ExitCode::kUsage,
+                 "this run has problem heat instead of none; give what");
+  assign(other.parameters, "tol=1e-6");
+  expect_refused([&] { admit(options(path_), offered(other), PoolUse::kResume); }, ExitCode::kUsage,
+                 "this run has parameters tol=1e-6 instead of none; give what");
+}
+
+TEST_F(RingAdmissionTest, AProblemOfTheSameNameAndOtherBytesIsRefusedWithItsName) {
+  RunDescription named = run_of(kKeptRows);
+  assign(named.matrix, "heat");
+  keep_something(path_, named);
+  named.problem_id = {1, 2};
+  expect_refused([&] { admit(options(path_), offered(named), PoolUse::kResume); }, ExitCode::kUsage,
+                 "this run has another content in heat (its file, or problem_bytes), or a release that adds in another "
+                 "order; give what");
+}
+
 TEST_F(RingAdmissionTest, AnImpossibleShapeCostsNoPool) {
   keep_something(path_);
   expect_refused([&] { admit(options(path_), offered(run_of(std::uint64_t{1} << 40)), PoolUse::kOverwrite); },
@@ -190,7 +226,7 @@ TEST_F(RingAdmissionTest, EveryStateOfAnInterruptedCreationCanBeOverwritten) {
     leave();
     const std::string before = testing::content_of(path_);
     EXPECT_NO_THROW(check_pool(options(path_)));
-    expect_refused([&] { admit(options(path_), offered(run_of(kKeptRows)), PoolUse::kFresh); }, ExitCode::kUsage,
+    expect_refused([&] { admit(options(path_), offered(run_of(kKeptRows, 8)), PoolUse::kFresh); }, ExitCode::kUsage,
                    "--overwrite");
     expect_refused([&] { refuse_foreign_iterates(options(path_)); }, ExitCode::kUsage, "--overwrite");
     EXPECT_EQ(testing::content_of(path_), before) << "a refusal changes nothing";
@@ -287,7 +323,7 @@ TEST_F(RingAdmissionTest, WhereDaxIsRequiredNoRunGetsAPlainFile) {
   expect_refused([&] { admit(demanding, offered(run_of(kKeptRows)), PoolUse::kOverwrite); }, ExitCode::kSystem,
                  "--require-dax");
   EXPECT_FALSE(fs::exists(path_));
-  { const RingPool pool = admit(options(path_), offered(run_of(kKeptRows)), PoolUse::kFresh).pool; }
+  { const RingPool pool = admit(options(path_), offered(run_of(kKeptRows, 8)), PoolUse::kFresh).pool; }
   const std::string before = testing::content_of(path_);
   expect_refused([&] { admit(demanding, offered(run_of(2 * kKeptRows)), PoolUse::kOverwrite); }, ExitCode::kSystem,
                  "--require-dax");

@@ -59,7 +59,7 @@ TEST(AccountTableTest, BrokenLeasesAreShownIfThereAreAny) {
   EXPECT_EQ(account_table(none, kPipeline).find("readers"), std::string::npos);
   analyzer["leases_broken"] = 3;
   const std::string table = account_table(make_summary(kPipeline, producer_report(), analyzer), kPipeline);
-  EXPECT_NE(table.find("3 steps were overwritten while a reader held them"), std::string::npos) << table;
+  EXPECT_NE(table.find("3 steps overwritten while held by a reader"), std::string::npos) << table;
 }
 
 TEST(AccountTableTest, TheSummaryNamesTheMatrixFormatUnderBothKeys) {
@@ -120,16 +120,34 @@ TEST(AccountTableTest, TheTableShowsWhatTheSummaryHolds) {
   }
 }
 
+TEST(AccountTableTest, ARunBelowASecondIsShownInMilliseconds) {
+  const std::string seconds = account_table(make_summary(kPipeline, producer_report(), analyzer_report()), kPipeline);
+  EXPECT_NE(seconds.find("    generate      1.000 s   50.0 %    transfer      0.250 s   12.5 %\n"), std::string::npos)
+      << seconds;
+  json producer = producer_report();
+  json analyzer = analyzer_report();
+  producer.update({{"begun_ns", 1'000'000'000}, {"ended_ns", 1'002'000'000}, {"load_s", 0.0004}});
+  producer.update({{"generate_s", 0.001}, {"producer_idle_s", 0.0005}});
+  analyzer.update({{"ended_ns", 1'002'000'000}, {"transfer_s", 0.0002}, {"analyzer_idle_s", 0.0}});
+  const std::string table = account_table(make_summary(kPipeline, producer, analyzer), kPipeline);
+  EXPECT_NE(table.find("    generate     1.000 ms   50.0 %    transfer     0.200 ms   10.0 %\n"), std::string::npos)
+      << table;
+  EXPECT_NE(table.find("loading took 0.400 ms\n"), std::string::npos) << table;
+}
+
 TEST(AccountTableTest, AProgramOfTheUsersIsNamedAndOnlyWhatItReportedIsShown) {
   RunFacts facts = kPipeline;
   facts.program = "./solver --fast";
   json producer = producer_report();
   for (const char* key : {"matrix_format", "converged"}) producer.erase(key);
+  producer["run"]["schema"] = {{{"name", "u"}, {"dtype", "f64"}, {"shape", {300, 300}}, {"unit", "K"}},
+                               {{"name", "i"}, {"dtype", "i64"}, {"shape", json::array()}, {"unit", ""}}};
   const auto summary = make_summary(facts, producer, analyzer_report());
   EXPECT_EQ(summary["program"], "./solver --fast");
   EXPECT_TRUE(summary["converged"].is_null());
   const std::string table = account_table(summary, facts);
-  EXPECT_EQ(table.rfind("  program    ./solver --fast\n  problem    pagerank of m: 1,234,567 rows\n", 0), 0u) << table;
+  EXPECT_EQ(table.rfind("  program    ./solver --fast\n  problem    pagerank of m: u f64[300,300] K, i i64\n", 0), 0u)
+      << table;
   EXPECT_NE(table.find("  solved     9 iterations; change in the last: L1 1.000e-09"), std::string::npos) << table;
   EXPECT_EQ(table.find("loading"), std::string::npos) << table;
   EXPECT_EQ(table.find("converged"), std::string::npos) << table;

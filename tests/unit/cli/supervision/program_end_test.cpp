@@ -46,6 +46,15 @@ TEST(ProgramEndTest, AProgramThatWasRefusedEndsTheRunWithTheCodeOfTheRefusal) {
   expect(run, ExitCode::kSystem, "./solver ended with status 1 after it was refused: p.pool: no space");
 }
 
+TEST(ProgramEndTest, ANumberOfStepsThatCannotBeReadIsCalledUnknown) {
+  ProgramRunEnd run = attached("", {.signal = 9});
+  run.attachment.is_counted = false;
+  run.pool = "p.pool";
+  expect(run, ExitCode::kPeerLost,
+         "./solver: process 4711 died of signal 9 (Killed); how many steps are committed is unknown, because the "
+         "analyzer was killed and the pool cannot be read; ringside info p.pool says why");
+}
+
 TEST(ProgramEndTest, TheDeathOfTheProcessThatPublishesNamesItsSignalWhereItIsKnown) {
   expect(attached("producer_lost", {.signal = 11}), ExitCode::kPeerLost,
          "./solver: process 4711 died of signal 11 (Segmentation fault) after iteration 17; 17 steps are committed; "

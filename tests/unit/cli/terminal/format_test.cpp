@@ -18,6 +18,20 @@ TEST(FormatTest, SeparatorsComeEveryThreeDigits) {
 TEST(FormatTest, MegabytesAreMillions) {
   EXPECT_EQ(megabytes(0), "0.0 MB");
   EXPECT_EQ(megabytes(12'345'678), "12.3 MB");
+  EXPECT_EQ(megabytes(100'000), "0.1 MB");
+  EXPECT_EQ(megabytes(24'400), "24.4 kB");
+}
+
+TEST(FormatTest, ANounHasItsPlural) {
+  EXPECT_EQ(counted(1, "pass"), "1 pass");
+  EXPECT_EQ(counted(5, "pass"), "5 passes");
+  EXPECT_EQ(counted(2000, "step"), "2,000 steps");
+}
+
+TEST(FormatTest, AShortRunHasItsTimesInMilliseconds) {
+  EXPECT_EQ(run_time(0.0004, 12.0), "0.000 s");
+  EXPECT_EQ(run_time(0.5641, 0.568), "564 ms");
+  EXPECT_EQ(run_time(0.0004, 0.005), "0.400 ms");
 }
 
 TEST(FormatTest, AFigureThatIsNotThereIsZero) {

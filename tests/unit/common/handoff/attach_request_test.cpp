@@ -100,7 +100,7 @@ TEST(AttachRequestTest, ScalarsThatNoSolverMayPublishAreRefusedWhereTheRequestIs
   EXPECT_EQ(refusal({{.name = "a"}, {.name = "a"}}),
             "scalars: two results are named 'solver.a'; expected each name once");
   EXPECT_EQ(refusal({{.name = "a", .type = ValueType::kI128}}),
-            "scalars: scalar 'a': 1 values of i128; expected one f64 or i64");
+            "scalars: scalar 'a': type 3; expected 1 (f64) or 2 (i64)");
   EXPECT_EQ(refusal({{.name = "a", .unit = std::string(40, 'm')}}),
             "scalars: scalar 'a': a unit of 40 bytes; expected at most 31 printable ASCII characters");
 }
@@ -224,11 +224,10 @@ TEST(AttachRequestTest, WrongScalarsAreRefused) {
   EXPECT_EQ(refusal([](Parts p) { assign(p.scalars[1].name, "rho"); }),
             "attach request: two results are named 'solver.rho'; expected each name once");
   EXPECT_EQ(refusal([](Parts p) { p.scalars[0].type = ValueType::kI128; }),
-            "attach request: scalar 'rho': 1 values of i128; expected one f64 or i64");
+            "attach request: scalar 'rho': type 3; expected 1 (f64) or 2 (i64)");
   EXPECT_EQ(refusal([](Parts p) { p.scalars[0].type = ValueType{9}; }),
-            "attach request: scalar 'rho': type 9; expected 1 to 3");
-  EXPECT_EQ(refusal([](Parts p) { p.scalars[0].count = 2; }),
-            "attach request: scalar 'rho': 2 values of f64; expected one f64 or i64");
+            "attach request: scalar 'rho': type 9; expected 1 (f64) or 2 (i64)");
+  EXPECT_EQ(refusal([](Parts p) { p.scalars[0].count = 2; }), "attach request: scalar 'rho': count 2; expected 1");
   EXPECT_EQ(refusal([](Parts p) {
               p.scalars[0].name[1] = '\n';
               p.scalars[0].source = ResultSource::kReduction;

@@ -105,6 +105,8 @@ TEST_F(OptionsTest, TheVersionHasTwoNames) {
 TEST_F(OptionsTest, HelpAndAnInvalidOptionReturnTheirExitCodes) {
   EXPECT_EQ(parse({"--help"}), 0);
   EXPECT_NE(out_.find("--matrix"), std::string::npos);
+  EXPECT_EQ(out_.find("\n\n\n"), std::string::npos) << out_;
+  EXPECT_FALSE(out_.ends_with("\n\n")) << out_;
   EXPECT_EQ(err_, "");
   EXPECT_EQ(parse({"--matrix=m", "--when-full=cry"}), 2);
   EXPECT_EQ(out_, "");

@@ -100,7 +100,7 @@ TEST(CatalogueTest, WrongDescriptionsAreRefused) {
          r.source = ResultSource::kScalar;
          r.classes = 0;
        },
-       "POOL: scalar 'sum': 1 values of i128; expected one f64 or i64"},
+       "POOL: scalar 'sum': type 3; expected 1 (f64) or 2 (i64)"},
       {[](auto& r) { r.classes = 5; }, "POOL: two results are named 'u.sum'; expected each name once"},
   };
   for (const Case& wrong : cases) {

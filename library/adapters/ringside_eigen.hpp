@@ -3,13 +3,14 @@
 // interface, in another namespace. A header only, for Eigen 3.4.
 //
 //     ringside::eigen::ConjugateGradient<Eigen::SparseMatrix<double>> cg;  // was Eigen::ConjugateGradient
-//     x = cg.compute(A).solve(b);                                          // as before, below `ringside run --
-//     PROGRAM`
+//     x = cg.compute(A).solve(b);                                          // as before
+//
+// The program is started by `ringside run -- PROGRAM`.
 //
 // Eigen's own solvers have no callback, and a further call with the last x as its guess forgets the search directions.
 // So the recurrences are written here anew, from Y. Saad, Iterative Methods for Sparse Linear Systems, 2003: algorithm
 // 9.1 (CG), the same on the normal equations, and 7.7 (BiCGSTAB), in Eigen's order of operations. A step has all that
-// its recurrence needs to go on, and is computed straight into the claimed buffer.
+// its recurrence needs to continue, and is computed straight into the claimed buffer.
 #ifndef RINGSIDE_EIGEN_HPP
 #define RINGSIDE_EIGEN_HPP
 

@@ -2,11 +2,15 @@
 // Ginkgo's iterative solvers as kept runs: a logger that publishes the iterates of the solver that it is added to. A
 // header only, for Ginkgo 1.11.
 //
-//     ringside::Writer run = ringside::ginkgo::attach(x.get(), {.solver = "ginkgo cg"});  // x: the kept iterate, if
-//     any solver->add_logger(ringside::ginkgo::Logger<double>::create(run)); solver->apply(b, x); run.detach();
+//     ringside::Writer run = ringside::ginkgo::attach(x.get(), {.solver = "ginkgo cg"});
+//     solver->add_logger(ringside::ginkgo::Logger<double>::create(run));
+//     solver->apply(b, x);
+//     run.detach();
+//
+// If there is a kept iterate, x is it after the call of attach.
 //
 // The method's own state is not kept: a resumed Krylov method begins anew from the kept iterate. A stationary one (Ir)
-// goes on with the same bits. An x on a device is copied to the host; one in distributed memory is refused.
+// continues with the same bits. An x on a device is copied to the host; one in distributed memory is refused.
 #ifndef RINGSIDE_GINKGO_HPP
 #define RINGSIDE_GINKGO_HPP
 
@@ -26,7 +30,7 @@
 
 namespace ringside::ginkgo {
 
-/// A run whose iterates are like x: one field, and the scalar `residual`, its norm. If the run goes on from a kept
+/// A run whose iterates are like x: one field, and the scalar `residual`, its norm. If the run continues from a kept
 /// iterate, x takes it. Throws Error.
 template <class T>
 Writer attach(gko::matrix::Dense<T>* x, const WriterOptions& options = {}) {

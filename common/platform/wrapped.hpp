@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Long texts on a terminal, in lines of its width. Where no terminal is, a text stays on one line, so that `grep` finds
+// all of it.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace ringside {
+
+/// `text` in lines of at most `columns`. The first line continues behind `indent` columns; further lines are indented
+/// by as many. A command between backticks stays whole. 0 columns: one line.
+std::string wrapped(std::string_view text, std::size_t indent, std::size_t columns);
+
+/// The width of the terminal on standard output; 0 if standard output is not a terminal.
+std::size_t columns_of_output();
+
+}  // namespace ringside

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The writing half of the module: a ringside_writer as a Python object, and a step of it that is being written.
+#pragma once
+
+#include <optional>
+#include <tuple>
+
+#include "core.hpp"
+
+namespace ringside_python {
+
+using VariableTuple = std::tuple<std::string, std::uint16_t, std::uint16_t, std::vector<py::ssize_t>, std::string>;
+using ScalarTuple = std::tuple<std::string, std::uint32_t, std::string>;
+
+struct Options {
+  std::optional<std::string> solver, problem, parameters, socket;
+  std::string problem_bytes;
+  std::uint64_t work = 0;
+  std::uint32_t buffers = 0;
+  double peer_timeout_s = 0;
+  std::uint32_t pool_use = 0;
+  std::uint32_t on_analyzer_loss = 0;
+  std::uint32_t coordination = 0;
+};
+
+/// Arrays of buffers have this object as their base, so the buffers stay mapped as long as there is one.
+class Writer {
+ public:
+  Writer(const std::vector<VariableTuple>& variables, const std::vector<ScalarTuple>& scalars, const Options& options);
+  ~Writer() { ringside_writer_free(writer_.handle); }
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
+
+  std::optional<std::uint64_t> kept() {
+    std::uint64_t iteration = 0;
+    const ringside_status status = short_call([&](auto* writer) { return ringside_writer_kept(writer, &iteration); });
+    return status == RINGSIDE_OK ? std::optional(iteration) : std::nullopt;
+  }
+  py::array kept_variable(std::uint32_t index);
+  py::object kept_scalar(std::uint32_t index);
+
+  /// The number of a variable. Raises UsageError if there is none of that name.
+  std::uint32_t index(const py::handle& name) const;
+  const Variable& variable(std::uint32_t index) const { return variables_[index]; }
+
+  /// Waits for the next step's buffer. False: no analyzer is there ("continue"), or no buffer is free and the call is
+  /// not to wait. Refuses while a step is in its block: both would have the same buffer.
+  bool claim(std::uint64_t iteration, bool wait);
+  /// The claimed step is in its block until `leave`.
+  void enter(std::uint64_t iteration) noexcept { in_block_ = iteration; }
+  void leave() noexcept { in_block_ = 0; }
+  /// A variable of the claimed step: always the same object until the step is published.
+  py::object array(const py::object& self, std::uint32_t index);
+  /// The same of the step before, read-only; None if there is none.
+  py::object previous(const py::object& self, std::uint32_t index);
+  /// scalars: by name.
+  void skip();
+  void publish(std::uint64_t iteration, const py::object& scalars);
+  bool publish_arrays(const py::object& iteration, const std::vector<py::array>& arrays, const py::object& scalars,
+                      bool wait);
+  void detach(std::uint32_t outcome);
+  ringside_counts counts();
+  std::uint64_t last() const { return last_; }
+  bool detached() const { return detached_; }
+
+ private:
+  /// The status of the call, if it is no failure. Raises otherwise.
+  template <class Function>
+  ringside_status made(Call kind, const Function& call) {
+    ringside_error error{};
+    const ringside_status status = with(writer_, ringside_writer_error, error, kind, call);
+    if (status > 0) raise(error);
+    return status;
+  }
+  template <class Function>
+  ringside_status short_call(const Function& call) {
+    return made(Call::kShort, call);
+  }
+  std::vector<ringside_value> values(std::uint64_t iteration, const py::object& scalars) const;
+
+  Shared<ringside_writer> writer_;
+  std::vector<Variable> variables_;
+  py::dict numbers_;  // of variables, by name
+  std::vector<std::uint32_t> scalar_types_;
+  std::vector<py::str> scalar_names_;
+  std::vector<py::object> written_;  // arrays of the claimed step, as far as they were asked for
+  bool drops_ = false;               // the claimed step: no analyzer takes it
+  std::uint64_t skipped_ = 0;        // steps, by the library's count
+  std::uint64_t last_ = 0;           // iteration
+  std::uint64_t in_block_ = 0;       // iteration of the step that is in its block; 0: none
+  bool published_ = false;           // a step of this run
+  bool detached_ = false;
+  volatile int stop_ = 0;
+};
+
+/// An iteration as a caller gives it: a whole number of Python or NumPy. Raises UsageError for anything else.
+std::uint64_t iteration_of(const py::handle& given);
+
+/// Adds the type of a step (claimed_step.cpp) to the module. writer: the type of Writer.
+void define_claimed_step(py::module_& module, const py::object& writer);
+
+}  // namespace ringside_python
