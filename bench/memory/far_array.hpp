@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Where the large arrays of a program lie: plain memory, a mapped file, or one of the libraries that keep data in far
+// memory with DRAM as a cache. The libraries are loaded by name (schemes/), so that nothing of them is needed to build.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace ringside::bench {
+
+inline constexpr const char* kMemorySchemes =
+    "dram[:huge], mmap:DIR[:normal|random|sequential], umap:DIR:PAGE:LIMIT[:direct], "
+    "ringside:DIR:LIMIT[:GRANULE], michel:DIR:LIMIT[:table]";
+
+struct MemoryChoice {
+  std::string scheme = "dram";
+  std::string timing = "none";
+  std::string enter;  // written once all arrays are reserved: far memory on tmpfs must not count as this group's
+};
+
+/// Before the first array. Throws Error: exit code 2 for a scheme that is not one, 3 if the system or its library
+/// refuses.
+void use_memory(const MemoryChoice& choice);
+
+/// Zeros, aligned to a page, until end_memory(). Throws Error (exit code 3).
+void* far_array(std::size_t bytes);
+
+template <class Element>
+std::span<Element> far_array_of(std::size_t count) {
+  return {static_cast<Element*>(far_array(count * sizeof(Element))), count};
+}
+
+/// After the last array, before its first touch: from here on the limit holds.
+void arrays_reserved();
+
+/// What the scheme counted: {} if it counts nothing.
+nlohmann::json memory_account();
+
+/// Gives everything back.
+void end_memory();
+
+}  // namespace ringside::bench

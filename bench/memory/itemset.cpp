@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Frequent itemsets by pattern growth (Han, Pei, Yin, "Mining frequent patterns without candidate generation", SIGMOD
+// 2000), on baskets drawn after Zipf: the work of PARSEC's freqmine. Every node of every tree is an allocation of its
+// own: pointers all over the heap. It takes plain memory only; a library comes below it by LD_PRELOAD (`ringside-memory
+// run`).
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "bench/memory/far_array.hpp"
+#include "bench/memory/random.hpp"
+#include "bench/memory/workload.hpp"
+#include "common/options/command_line.hpp"
+#include "common/options/option_checks.hpp"
+
+namespace {
+
+using namespace ringside::bench;
+
+constexpr std::uint32_t kItems = 1000;
+constexpr std::uint64_t kNodeBytes = 48;  // of a node with what malloc adds
+double support_share = 0.02;
+int most_items = 4;
+
+struct Node {
+  std::uint32_t item = 0;
+  std::uint32_t count = 0;
+  Node* parent = nullptr;
+  Node* first_child = nullptr;
+  Node* sibling = nullptr;
+  Node* same_item = nullptr;
+};
+
+/// Items in the order of their frequency, so that baskets share their beginnings.
+class Tree {
+ public:
+  explicit Tree(std::uint32_t items) : of_item_(items, nullptr), count_(items, 0) {}
+  Tree(const Tree&) = delete;
+  Tree& operator=(const Tree&) = delete;
+  ~Tree() {
+    for (Node* node : of_item_) {
+      while (node != nullptr) delete std::exchange(node, node->same_item);
+    }
+  }
+
+  template <class Items>
+  void add(const Items& ascending, std::uint32_t count) {
+    Node* at = &root_;
+    for (const std::uint32_t item : ascending) {
+      at = child(at, item);
+      at->count += count;
+      count_[item] += count;
+    }
+  }
+  std::uint64_t nodes() const { return nodes_; }
+  std::uint32_t count(std::uint32_t item) const { return count_[item]; }
+  const Node* first(std::uint32_t item) const { return of_item_[item]; }
+
+ private:
+  Node* child(Node* of, std::uint32_t item) {
+    for (Node* found = of->first_child; found != nullptr; found = found->sibling) {
+      if (found->item == item) return found;
+    }
+    Node* made = new Node{.item = item, .parent = of, .sibling = of->first_child, .same_item = of_item_[item]};
+    of->first_child = of_item_[item] = made;
+    ++nodes_;
+    return made;
+  }
+
+  Node root_;
+  std::vector<Node*> of_item_;
+  std::vector<std::uint32_t> count_;
+  std::uint64_t nodes_ = 0;
+};
+
+struct Found {
+  std::uint64_t itemsets = 0;
+  std::uint64_t checksum = 0;
+};
+
+// All frequent sets that end with the items of `suffix` (its hash) and continue with more frequent ones.
+void mine(const Tree& tree, std::uint32_t items, std::uint32_t support, std::uint64_t suffix, int depth, Found& found) {
+  for (std::uint32_t item = items; item-- > 0;) {
+    if (tree.count(item) < support) continue;
+    const std::uint64_t itemset = mix(suffix ^ item);
+    ++found.itemsets;
+    found.checksum += checked(itemset, std::uint64_t{tree.count(item)});
+    if (depth == most_items || item == 0) continue;
+    Tree conditional(item);
+    std::vector<std::uint32_t> path;
+    for (const Node* node = tree.first(item); node != nullptr; node = node->same_item) {
+      path.clear();
+      for (const Node* up = node->parent; up->parent != nullptr; up = up->parent) path.push_back(up->item);
+      std::ranges::reverse(path);
+      conditional.add(path, node->count);
+    }
+    mine(conditional, item, support, itemset, depth + 1, found);
+  }
+}
+
+Outcome measure(const Workload& workload) {
+  arrays_reserved();
+  const Zipf zipf(kItems, 0.8);
+  Tree tree(kItems);
+  std::uint32_t baskets = 0;
+  std::vector<std::uint32_t> basket;
+  // Ranks of Zipf are the order of frequency: no first pass has to count them. Every basket adds nodes until they are
+  // as many bytes as asked for.
+  const double build_s = timed_s([&] {
+    for (; tree.nodes() * kNodeBytes < workload.data_bytes; ++baskets) {
+      std::uint64_t state = mix(workload.seed ^ mix(baskets));
+      basket.resize(6 + (state & 15));
+      for (std::uint32_t& item : basket) {
+        item = static_cast<std::uint32_t>(zipf.rank([&] { return state = mix(state); }) - 1);
+      }
+      std::ranges::sort(basket);
+      basket.erase(std::ranges::unique(basket).begin(), basket.end());
+      tree.add(basket, 1);
+    }
+  });
+  Found found;
+  const auto support = static_cast<std::uint32_t>(std::max(2.0, support_share * baskets));
+  const double mine_s = timed_s([&] { mine(tree, kItems, support, 0, 1, found); });
+  return {{{"total_s", build_s + mine_s},
+           {"build_s", build_s},
+           {"mine_s", mine_s},
+           {"baskets", baskets},
+           {"nodes", tree.nodes()},
+           {"itemsets", found.itemsets}},
+          found.checksum};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return run_program(
+      argc, argv,
+      {"itemset", "Frequent itemsets in a tree that may be larger than DRAM; one thread",
+       [](ringside::CommandLine& line) {
+         line.option("--support", support_share, "Share of the baskets that makes a set frequent")
+             .check(ringside::number_within(1e-6, 1));
+         line.option("--most-items", most_items, "Items of a set at most").check(ringside::whole_number_within(1, 100));
+       },
+       measure});
+}

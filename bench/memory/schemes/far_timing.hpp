@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Emulated far memory: a transfer lasts at least as long as an Optane module would take (305 ns for the first byte,
+// then 4 GB/s when read and 2 GB/s when written). It waits on its own core, as a copy from the module would.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "common/platform/clock.hpp"
+
+namespace ringside::bench {
+
+struct FarTiming {
+  bool emulated = false;
+  double latency_ns = 305;
+  double read_bytes_per_ns = 4;
+  double write_bytes_per_ns = 2;
+
+  /// Returns when a transfer of `bytes` that began at `begin_ns` may end.
+  void wait(std::int64_t begin_ns, std::size_t bytes, bool write) const noexcept {
+    if (!emulated) return;
+    const double rate = write ? write_bytes_per_ns : read_bytes_per_ns;
+    const std::int64_t end_ns = begin_ns + static_cast<std::int64_t>(latency_ns + static_cast<double>(bytes) / rate);
+    while (now_ns() < end_ns) {
+    }
+  }
+};
+
+}  // namespace ringside::bench

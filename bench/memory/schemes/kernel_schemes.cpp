@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The schemes that leave everything to the kernel: anonymous memory (all in DRAM, or with the swap device of the
+// machine), and shared mappings of files.
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "bench/memory/schemes/far_file.hpp"
+#include "bench/memory/schemes/scheme.hpp"
+#include "common/platform/error.hpp"
+
+namespace ringside::bench {
+namespace {
+
+class Dram : public Scheme {
+ public:
+  explicit Dram(bool huge) : huge_(huge) {}
+  void* reserve(std::size_t bytes) override {
+    void* array = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (array == MAP_FAILED) throw system_error("{} bytes of memory: {}", bytes, errno_text(errno));
+    if (huge_) madvise(array, bytes, MADV_HUGEPAGE);
+    return array;
+  }
+
+ private:
+  bool huge_;
+};
+
+class MappedFiles : public Scheme {
+ public:
+  MappedFiles(std::string folder, int advice) : folder_(std::move(folder)), advice_(advice) {}
+
+  void* reserve(std::size_t bytes) override {
+    const UniqueFd file = far_file(folder_, arrays_++, bytes, 0);
+    void* array = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
+    if (array == MAP_FAILED) throw system_error("{}: {} bytes: {}", folder_, bytes, errno_text(errno));
+    if (madvise(array, bytes, advice_) != 0) throw system_error("{}: madvise: {}", folder_, errno_text(errno));
+    return array;
+  }
+
+ private:
+  std::string folder_;
+  int advice_;
+  int arrays_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Scheme> dram_scheme(const Words& words) {
+  if (words.size() > 1 || (words.size() == 1 && words[0] != "huge")) {
+    throw usage_error("--memory: found 'dram' with '{}', expected dram or dram:huge", words.back());
+  }
+  return std::make_unique<Dram>(!words.empty());
+}
+
+std::unique_ptr<Scheme> mmap_scheme(const Words& words) {
+  const std::string advice = words.size() > 1 ? words[1] : "normal";
+  if (words.empty() || words.size() > 2 || (advice != "normal" && advice != "random" && advice != "sequential")) {
+    throw usage_error("--memory: found 'mmap' with {} words, expected mmap:DIR[:normal|random|sequential]",
+                      words.size());
+  }
+  const int given = advice == "normal" ? MADV_NORMAL : advice == "random" ? MADV_RANDOM : MADV_SEQUENTIAL;
+  return std::make_unique<MappedFiles>(words[0], given);
+}
+
+}  // namespace ringside::bench

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One way to keep arrays: what far_array.cpp calls. Each scheme is a file of this folder.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "bench/memory/schemes/far_timing.hpp"
+
+namespace ringside::bench {
+
+class Scheme {
+ public:
+  virtual ~Scheme() = default;
+  virtual void* reserve(std::size_t bytes) = 0;  // page-aligned zeros; throws Error
+  virtual nlohmann::json account() const { return nlohmann::json::object(); }
+};
+
+/// The words after the scheme's name. Each throws Error if they are not what it needs, or the system refuses.
+using Words = std::vector<std::string>;
+std::unique_ptr<Scheme> dram_scheme(const Words& words);
+std::unique_ptr<Scheme> mmap_scheme(const Words& words);
+std::unique_ptr<Scheme> umap_scheme(const Words& words, const FarTiming& timing);
+std::unique_ptr<Scheme> ringside_scheme(const Words& words, const FarTiming& timing);
+std::unique_ptr<Scheme> michel_scheme(const Words& words, const FarTiming& timing);
+
+/// 67108864 or 64M. Throws Error (exit code 2).
+std::uint64_t bytes_of(const std::string& text);
+
+/// The function `name` of a loaded library. Throws Error (exit code 3) if it has none.
+void* function_of(void* library, const char* file, const char* name);
+/// Throws Error (exit code 3) with the loader's reason. The name is `variable`'s value, or `file`.
+void* loaded_library(const char* variable, const char* file);
+
+}  // namespace ringside::bench

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bench/memory/workload.hpp"
+
+#include <omp.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+
+#include "bench/memory/far_array.hpp"
+#include "common/options/command_line.hpp"
+#include "common/options/option_checks.hpp"
+#include "common/platform/error.hpp"
+
+namespace ringside::bench {
+namespace {
+
+using nlohmann::json;
+
+// Resident bytes by kind, as the kernel counts them, and this process's faults that waited for a device.
+json memory_of_process() {
+  json found;
+  std::ifstream status("/proc/self/status");
+  for (std::string key; status >> key; status.ignore(1024, '\n')) {
+    for (const char* wanted : {"VmHWM:", "RssAnon:", "RssFile:", "RssShmem:"}) {
+      if (key != wanted) continue;
+      std::uint64_t kib = 0;
+      status >> kib;
+      found[key.substr(0, key.size() - 1)] = kib * 1024;
+    }
+  }
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  found["major_faults"] = usage.ru_majflt;
+  found["minor_faults"] = usage.ru_minflt;
+  return found;
+}
+
+}  // namespace
+
+int run_program(int argc, char** argv, const Program& program) {
+  CommandLine line(program.what + "; as one line of JSON", "bench_memory_" + program.name);
+  Workload workload;
+  MemoryChoice memory;
+  std::string data = "1G";
+  line.option("--data", data, "Bytes of all arrays together")
+      .value_name("SIZE")
+      .check(size_within(1 << 16, std::uint64_t{1} << 42, "64K to 4096G"));
+  line.option("--threads", workload.threads, "Threads").check(whole_number_within(1, 1024));
+  line.option("--seed", workload.seed, "Seed of the data").check(whole_number_within(0, 1'000'000'000));
+  line.option("--memory", memory.scheme, kMemorySchemes).value_name("SCHEME");
+  line.option("--enter", memory.enter,
+              "File to write the process id to once the arrays are there: cgroup.procs of a "
+              "memory cgroup")
+      .value_name("FILE");
+  line.option("--timing", memory.timing, "Emulated far memory: none, or optane (305 ns + 4 GB/s read, 2 GB/s write)")
+      .check(one_of({"none", "optane"}));
+  if (program.declare) program.declare(line);
+  if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
+  try {
+    workload.data_bytes = std::stoull(data);
+    use_memory(memory);
+    omp_set_dynamic(0);
+    omp_set_num_threads(workload.threads);
+    const Outcome outcome = program.measure(workload);
+    char checksum[17];
+    std::snprintf(checksum, sizeof checksum, "%016llx", static_cast<unsigned long long>(outcome.checksum));
+    const json report = {{"program", program.name},        {"memory", memory.scheme},
+                         {"timing", memory.timing},        {"data_bytes", workload.data_bytes},
+                         {"threads", workload.threads},    {"seed", workload.seed},
+                         {"figures", outcome.figures},     {"checksum", checksum},
+                         {"process", memory_of_process()}, {"account", memory_account()}};
+    std::printf("%s\n", report.dump().c_str());
+    std::fflush(stdout);
+    end_memory();
+    return 0;
+  } catch (const Error& error) {
+    std::fprintf(stderr, "bench_memory_%s: %s\n", program.name.c_str(), error.what());
+    return static_cast<int>(error.code());
+  }
+}
+
+double median_of(std::vector<double> values) {
+  std::ranges::sort(values);
+  return values[(values.size() - 1) / 2];
+}
+
+json spread_of(std::vector<double> values) {
+  std::ranges::sort(values);
+  return {{"median", median_of(values)}, {"min", values.front()}, {"max", values.back()}};
+}
+
+}  // namespace ringside::bench

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the programs of this folder share: their options, the clock around a part, and the one line of JSON that each
+// prints. A program gets its large arrays from far_array.hpp, after the options have chosen where they lie.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "common/platform/clock.hpp"
+
+namespace ringside {
+class CommandLine;
+}
+
+namespace ringside::bench {
+
+/// The options of every program.
+struct Workload {
+  std::uint64_t data_bytes = std::uint64_t{1} << 30;  // of all its large arrays together
+  int threads = 1;
+  std::uint64_t seed = 1;
+};
+
+struct Outcome {
+  nlohmann::json figures;      // {name_unit: number}
+  std::uint64_t checksum = 0;  // of the result: equal for every memory and every number of threads
+};
+
+struct Program {
+  std::string name;
+  std::string what;
+  std::function<void(CommandLine&)> declare;  // options of its own; may be empty
+  std::function<Outcome(const Workload&)> measure;
+};
+
+/// The whole of main(): options, memory, measurement, JSON. Returns the exit code.
+int run_program(int argc, char** argv, const Program& program);
+
+/// Seconds that `part` took.
+template <class Part>
+double timed_s(const Part& part) {
+  const std::int64_t begin_ns = now_ns();
+  part();
+  return seconds(now_ns() - begin_ns);
+}
+
+/// {median, min, max} of at least one value.
+nlohmann::json spread_of(std::vector<double> values);
+double median_of(std::vector<double> values);
+
+}  // namespace ringside::bench

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The part of the interface that a program's memory goes through: allocation, advice and pins.
+#include <errno.h>
+#include <string.h>
+
+#include "memory/arena/granule_table.hpp"
+#include "memory/core.hpp"
+#include "memory/far/far_file.hpp"
+#include "memory/faults/resolve.hpp"
+#include "memory/ringside_memory.h"
+#include "memory/system/line.hpp"
+
+using namespace ringside::memory;
+
+namespace {
+
+// Small regions share pieces, whose granules are pages.
+uint32_t kind_of(const Region& region) {
+  return region.whole_pieces ? table.size_of_piece(region.page / kPagesPerPiece).load() - 1u : 0;
+}
+
+uint64_t whole_granules(uint64_t pages, uint32_t kind) {
+  const uint64_t span = uint64_t{1} << kind;
+  return (pages + span - 1) / span * span;
+}
+
+// Far memory for pages [from, to) of a region, and words that say so. false: it is full.
+bool make_usable(uint32_t first, uint64_t from, uint64_t to, uint32_t kind) {
+  const uint64_t bytes = (to - from) << kPageShift;
+  uint64_t used = core.far_bytes.load();
+  do {
+    if (used + bytes > core.far_limit) return false;
+  } while (!core.far_bytes.compare_exchange_weak(used, used + bytes));
+  const uint64_t offset = (first + from) << kPageShift;
+  if (far.reserve(offset, bytes) < 0) {
+    far.punch(offset, bytes);
+    core.far_bytes.fetch_sub(bytes);
+    return false;
+  }
+  uint64_t peak = core.far_peak_bytes.load();
+  while (peak < used + bytes && !core.far_peak_bytes.compare_exchange_weak(peak, used + bytes)) {
+  }
+  table.open_walls(static_cast<uint32_t>(first + from), static_cast<uint32_t>(to - from));
+  const auto begin = static_cast<uint32_t>(first + from), end = static_cast<uint32_t>(first + to);
+  for (uint32_t page = begin; page < end; page += 1u << kind) table.word(page).store(kZero, std::memory_order_relaxed);
+  for (uint32_t piece = begin / kPagesPerPiece; piece <= (end - 1) / kPagesPerPiece; ++piece) {
+    table.size_of_piece(piece).store(static_cast<uint8_t>(kind + 1));
+  }
+  return true;
+}
+
+void make_unusable(uint32_t first, uint64_t from, uint64_t to, uint32_t kind) {
+  if (from >= to) return;
+  expel(static_cast<uint32_t>(first + from), static_cast<uint32_t>(to - from), kind, Expel::kForget);
+  far.punch((first + from) << kPageShift, (to - from) << kPageShift);
+  core.far_bytes.fetch_sub((to - from) << kPageShift);
+}
+
+void* full(const char* function, uint64_t bytes) {
+  Line line;
+  line << function << ": far memory is full: " << bytes << " bytes asked for, " << core.far_bytes.load() << " of "
+       << core.far_limit << " in use";
+  fail(ENOMEM, line);
+  return nullptr;
+}
+
+void* allocate(const char* function, uint64_t bytes, uint64_t alignment) {
+  if (need_start(function) != 0) return nullptr;
+  const SignalsBlocked blocked;
+  const Region region = regions.take(bytes, alignment);
+  if (!region) return full(function, bytes);
+  const uint32_t kind = region.whole_pieces ? core.granule_kind : 0;
+  if (region.whole_pieces) {
+    for (uint32_t i = 0; i <= (region.pages - 1) / kPagesPerPiece; ++i) {
+      table.advice_of_piece(region.page / kPagesPerPiece + i).store(kAdviceNormal, std::memory_order_relaxed);
+    }
+  }
+  if (!make_usable(region.page, 0, whole_granules(region.pages, kind), kind)) {
+    regions.give(region);
+    return full(function, bytes);
+  }
+  return table.address(region.page);
+}
+
+// The region that starts at an address; an empty one, with the failure kept, if none does.
+Region known(const char* function, const void* memory) {
+  if (need_start(function) != 0) return {};
+  Region region;
+  if (table.owns(memory) && (reinterpret_cast<uintptr_t>(memory) & (kPage - 1)) == 0) {
+    const SignalsBlocked blocked;
+    region = regions.starting_at(table.page_of(memory));
+  }
+  if (!region) {
+    Line line;
+    fail(EINVAL, line << function << ": the pointer is not the start of an allocation of ringside_memory");
+  }
+  return region;
+}
+
+// The region that holds a whole range.
+Region holding(const char* function, const void* memory, size_t bytes) {
+  if (need_start(function) != 0) return {};
+  Region region;
+  if (table.owns(memory)) {
+    const SignalsBlocked blocked;
+    region = regions.holding(table.page_of(memory));
+  }
+  const auto offset = region ? static_cast<uint64_t>(static_cast<const char*>(memory) - table.address(region.page)) : 0;
+  if (region && offset + bytes <= static_cast<uint64_t>(region.pages) << kPageShift && offset + bytes >= offset)
+    return region;
+  Line line;
+  fail(EINVAL, line << function << ": the range is not within one allocation of ringside_memory");
+  return {};
+}
+
+uint32_t last_page(const void* memory, size_t bytes) {
+  return table.page_of(static_cast<const char*>(memory) + (bytes == 0 ? 0 : bytes - 1));
+}
+
+}  // namespace
+
+extern "C" {
+
+void* ringside_memory_alloc(size_t bytes) {
+  return allocate("ringside_memory_alloc", bytes, 1);
+}
+
+void* ringside_memory_calloc(size_t count, size_t bytes) {
+  size_t product = 0;
+  if (__builtin_mul_overflow(count, bytes, &product)) return full("ringside_memory_calloc", UINT64_MAX);
+  return allocate("ringside_memory_calloc", product, 1);
+}
+
+void* ringside_memory_aligned(size_t alignment, size_t bytes) {
+  if (alignment == 0 || (alignment & (alignment - 1)) != 0 || alignment > kMostAlignment) {
+    Line line;
+    line << "ringside_memory_aligned: alignment is " << uint64_t{alignment} << ", expected a power of two up to "
+         << kMostAlignment;
+    fail(EINVAL, line);
+    return nullptr;
+  }
+  return allocate("ringside_memory_aligned", bytes, alignment);
+}
+
+void ringside_memory_free(void* memory) {
+  if (memory == nullptr) return;
+  const Region region = known("ringside_memory_free", memory);
+  if (!region) return;
+  const SignalsBlocked blocked;
+  const uint32_t kind = kind_of(region);
+  make_unusable(region.page, 0, whole_granules(region.pages, kind), kind);
+  regions.give(region);
+}
+
+void* ringside_memory_realloc(void* memory, size_t bytes) {
+  if (memory == nullptr) return allocate("ringside_memory_realloc", bytes, 1);
+  Region region = known("ringside_memory_realloc", memory);
+  if (!region) return nullptr;
+  const uint64_t before = region.bytes;
+  {
+    const SignalsBlocked blocked;
+    const uint32_t kind = kind_of(region), first = region.page;
+    const uint64_t had = whole_granules(region.pages, kind);
+    const uint64_t wants = whole_granules((uint64_t{bytes} + kPage - 1) >> kPageShift, kind);
+    if (wants <= had) {  // the end goes first, then its addresses
+      const uint64_t left = wants == 0 ? uint64_t{1} << kind : wants;
+      make_unusable(first, left, had, kind);
+      regions.resize(region, bytes);
+      return memory;
+    }
+    if (region.whole_pieces && regions.resize(region, bytes)) {
+      if (make_usable(first, had, wants, kind)) return memory;
+      regions.resize(region, before);
+      return full("ringside_memory_realloc", bytes);
+    }
+  }
+  void* const moved = allocate("ringside_memory_realloc", bytes, 1);
+  if (moved == nullptr) return nullptr;
+  memcpy(moved, memory, before < bytes ? before : bytes);
+  ringside_memory_free(memory);
+  return moved;
+}
+
+size_t ringside_memory_usable(const void* memory) {
+  if (!core.ready() || !table.owns(memory) || (reinterpret_cast<uintptr_t>(memory) & (kPage - 1)) != 0) return 0;
+  const SignalsBlocked blocked;
+  return static_cast<size_t>(regions.starting_at(table.page_of(memory)).pages) << kPageShift;
+}
+
+int ringside_memory_advise(void* memory, size_t bytes, int advice) {
+  const Region region = holding("ringside_memory_advise", memory, bytes);
+  if (!region) return -1;
+  const SignalsBlocked blocked;
+  const uint32_t kind = kind_of(region), span = 1u << kind;
+  const uint32_t first = table.page_of(memory) & ~(span - 1), last = last_page(memory, bytes);
+  switch (advice) {
+    case RINGSIDE_MEMORY_NORMAL:
+    case RINGSIDE_MEMORY_RANDOM:
+    case RINGSIDE_MEMORY_SEQUENTIAL:
+      for (uint32_t piece = region.page / kPagesPerPiece; piece <= (region.page + region.pages - 1) / kPagesPerPiece;
+           ++piece) {
+        table.advice_of_piece(piece).store(static_cast<uint8_t>(advice - RINGSIDE_MEMORY_NORMAL),
+                                           std::memory_order_relaxed);
+      }
+      return 0;
+    case RINGSIDE_MEMORY_WILL_NEED: {
+      uint64_t left = caches.limit.load() / 2;  // the rest stays for what is in use now
+      for (uint32_t page = first; page <= last && left >= uint64_t{span} << kPageShift; page += span) {
+        resolve.page(page, false);
+        left -= uint64_t{span} << kPageShift;
+      }
+      return 0;
+    }
+    case RINGSIDE_MEMORY_DONT_NEED: expel(first, last + 1 - first, kind, Expel::kKeep); return 0;
+    default: {
+      Line line;
+      line << "ringside_memory_advise: advice is " << long{advice} << ", expected 1 to 5 (enum ringside_memory_advice)";
+      return fail(EINVAL, line);
+    }
+  }
+}
+
+int ringside_memory_granule(void* memory, size_t granule_bytes) {
+  const Region region = known("ringside_memory_granule", memory);
+  if (!region) return -1;
+  Line line;
+  if (granule_bytes < kPage || granule_bytes > kPiece || (granule_bytes & (granule_bytes - 1)) != 0) {
+    line << "ringside_memory_granule: granule_bytes is " << uint64_t{granule_bytes}
+         << ", expected a power of two from 4096 to 1048576";
+    return fail(EINVAL, line);
+  }
+  const auto kind = static_cast<uint32_t>(__builtin_ctzll(granule_bytes)) - kPageShift;
+  if (!region.whole_pieces) {
+    if (kind == 0) return 0;
+    return fail(EINVAL, line << "ringside_memory_granule: allocations below 256 KiB have granules of 4096 bytes");
+  }
+  if (granule_bytes > caches.limit.load() / 16) {
+    line << "ringside_memory_granule: granule_bytes is " << uint64_t{granule_bytes}
+         << ", expected at most a sixteenth of the limit of " << caches.limit.load() << " bytes";
+    return fail(EINVAL, line);
+  }
+  const SignalsBlocked blocked;
+  static constinit Lock one_at_a_time;
+  const Held held(one_at_a_time);
+  const uint32_t before = kind_of(region), first = region.page;
+  if (before == kind) return 0;
+  const uint64_t had = whole_granules(region.pages, before), wants = whole_granules(region.pages, kind);
+  const uint32_t pieces = (region.pages + kPagesPerPiece - 1) / kPagesPerPiece, piece = first / kPagesPerPiece;
+  if (wants > had) {
+    // The last granule becomes longer: its far memory is reserved first, in the old size.
+    if (!make_usable(first, had, wants, before)) {
+      full("ringside_memory_granule", (wants - had) << kPageShift);
+      return -1;
+    }
+  }
+  for (uint32_t i = 0; i < pieces; ++i)
+    table.size_of_piece(piece + i).store(static_cast<uint8_t>(GranuleTable::kMoving | (before + 1)));
+  const uint64_t all = wants > had ? wants : had;
+  if (!expel(first, static_cast<uint32_t>(all), before, Expel::kKeep)) {
+    for (uint32_t i = 0; i < pieces; ++i) table.size_of_piece(piece + i).store(static_cast<uint8_t>(before + 1));
+    if (wants > had) make_unusable(first, had, wants, before);
+    return fail(EBUSY, line << "ringside_memory_granule: parts of the allocation are pinned");
+  }
+  // Nothing is in DRAM and every fault waits. A fault that read the old size may still hold a word for an instant.
+  const uint32_t old_span = 1u << before, new_span = 1u << kind;
+  const uint32_t step = old_span > new_span ? old_span : new_span;
+  for (uint32_t page = first; page < first + all; page += step) {
+    bool written = false;
+    for (uint32_t old = page; old < page + step && old < first + all; old += old_span) {
+      written = state_of(table.claim_surely(old, kLeaving)) == kAbsent || written;
+    }
+    for (uint32_t old = page; old < page + step && old < first + all; old += old_span) {
+      if (old % new_span != 0) table.close(old, kFree);
+    }
+    for (uint32_t now = page; now < page + step && now < first + wants; now += new_span)
+      table.close(now, written ? kAbsent : kZero);
+  }
+  for (uint32_t i = 0; i < pieces; ++i) table.size_of_piece(piece + i).store(static_cast<uint8_t>(kind + 1));
+  if (wants < had) {
+    far.punch((first + wants) << kPageShift, (had - wants) << kPageShift);
+    core.far_bytes.fetch_sub((had - wants) << kPageShift);
+  }
+  return 0;
+}
+
+int ringside_memory_pin(const void* memory, size_t bytes, int for_write) {
+  if (need_start("ringside_memory_pin") != 0) return -1;
+  if (bytes == 0) return 0;
+  long result = table.owns(memory) && table.owns(static_cast<const char*>(memory) + bytes - 1) ? 0 : -EFAULT;
+  const SignalsBlocked blocked;
+  const uint32_t first = result == 0 ? table.page_of(memory) : 0, last = result == 0 ? last_page(memory, bytes) : 0;
+  uint32_t page = first;
+  while (result == 0 && page <= last) {
+    uint32_t granule = 0, kind = 0;
+    if ((result = resolve.pin(page, for_write != 0)) != 0) break;
+    Resolve::granule_of(page, &granule, &kind);  // fixed while there is a pin
+    page = granule + (1u << kind);
+  }
+  if (result == 0) return 0;
+  if (page > first) {
+    const size_t pinned = static_cast<size_t>(table.address(page) - static_cast<const char*>(memory));
+    ringside_memory_unpin(memory, pinned);
+  }
+  Line line;
+  if (result == -EFAULT) {
+    line << "ringside_memory_pin: the range is not allocated";
+  } else if (result == -EAGAIN) {
+    line << "ringside_memory_pin: a granule has 65535 pins already";
+  } else {
+    line << "ringside_memory_pin: " << uint64_t{bytes} << " bytes asked for, " << caches.pinned_bytes.load()
+         << " are pinned and the limit is " << caches.limit.load() << ": an eighth stays free";
+  }
+  return fail(static_cast<int>(-result), line);
+}
+
+int ringside_memory_unpin(const void* memory, size_t bytes) {
+  if (need_start("ringside_memory_unpin") != 0) return -1;
+  if (bytes == 0) return 0;
+  if (!table.owns(memory) || !table.owns(static_cast<const char*>(memory) + bytes - 1)) {
+    Line line;
+    return fail(EINVAL, line << "ringside_memory_unpin: the range is not in the arena");
+  }
+  const SignalsBlocked blocked;
+  const uint32_t last = last_page(memory, bytes);
+  for (uint32_t page = table.page_of(memory); page <= last;) {
+    uint32_t granule = 0, kind = 0;
+    if (!Resolve::granule_of(page, &granule, &kind)) break;
+    resolve.unpin(page);
+    page = granule + (1u << kind);
+  }
+  return 0;
+}
+
+}  // extern "C"

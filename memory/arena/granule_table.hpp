@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The arena's addresses and the table of its granules: one atomic word for each 4 KiB (a larger granule uses the word
+// of its first page), one byte for each 1 MiB with the granule size. A thread that swaps a word to loading or leaving
+// owns the granule until it stores the word again (close).
+#pragma once
+
+#include <stdint.h>
+
+#include <atomic>
+
+#include "memory/arena/geometry.hpp"
+#include "memory/arena/granule_word.hpp"
+
+namespace ringside::memory {
+
+enum Advice : uint8_t { kAdviceNormal, kAdviceRandom, kAdviceSequential };
+
+class GranuleTable {
+ public:
+  /// Reserves addresses; 0 or -errno. `bytes`: whole pieces.
+  long start(uint64_t bytes) noexcept;
+  void stop() noexcept;
+
+  bool owns(const void* address) const noexcept {
+    return reinterpret_cast<uintptr_t>(address) - reinterpret_cast<uintptr_t>(base_) < bytes_;
+  }
+  uint64_t bytes() const noexcept { return bytes_; }
+  uint32_t pieces() const noexcept { return static_cast<uint32_t>(bytes_ >> kPieceShift); }
+  uint32_t page_of(const void* address) const noexcept {
+    return static_cast<uint32_t>((reinterpret_cast<uintptr_t>(address) - reinterpret_cast<uintptr_t>(base_)) >>
+                                 kPageShift);
+  }
+  char* address(uint32_t page) const noexcept { return base_ + (static_cast<uint64_t>(page) << kPageShift); }
+
+  std::atomic<Word>& word(uint32_t page) const noexcept { return words_[page]; }
+  /// 1 + the kind of a piece's granules; 0: no allocation there; kMoving is added while the kind changes.
+  std::atomic<uint8_t>& size_of_piece(uint32_t piece) const noexcept { return sizes_[piece]; }
+  std::atomic<uint8_t>& advice_of_piece(uint32_t piece) const noexcept { return advice_[piece]; }
+
+  /// Takes the granule if its word is still `seen`.
+  bool claim(uint32_t granule, Word seen, State owned) const noexcept {
+    return words_[granule].compare_exchange_strong(seen, in_state(seen, owned));
+  }
+  /// The owner's last store; wakes who waits for it.
+  void close(uint32_t granule, Word word) const noexcept;
+  /// Waits until the word, seen as owned by another thread, has changed.
+  void wait(uint32_t granule, Word seen) const noexcept;
+  /// Claims a granule in any state but free; waits for other owners. Returns what the word was; kFree if it is free.
+  Word claim_surely(uint32_t granule, State owned) const noexcept;
+
+  /// A wild access: the page becomes inaccessible, so that the access is SIGSEGV when it is tried again.
+  void wall(uint32_t page) noexcept;
+  /// Before a range is allocated: removes walls, if there are any.
+  void open_walls(uint32_t page, uint32_t pages) noexcept;
+
+  static constexpr uint8_t kMoving = 0x80;
+
+ private:
+  char* base_ = nullptr;
+  uint64_t bytes_ = 0;
+  std::atomic<Word>* words_ = nullptr;
+  std::atomic<uint8_t>* sizes_ = nullptr;
+  std::atomic<uint8_t>* advice_ = nullptr;
+  std::atomic<uint32_t> walls_{0};
+};
+
+extern GranuleTable table;
+
+}  // namespace ringside::memory

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which addresses of the arena are allocated. A large allocation has whole pieces of 1 MiB of its own; small ones share
+// pieces, a page at least each. Flat tables, populated where they are used; faults never look here.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "memory/system/raw.hpp"
+
+namespace ringside::memory {
+
+struct Region {
+  uint32_t page = 0, pages = 0;  // pages: of its bytes, rounded up
+  uint64_t bytes = 0;
+  bool whole_pieces = false;
+  explicit operator bool() const noexcept { return pages != 0; }
+};
+
+class Regions {
+ public:
+  long start(uint32_t pieces) noexcept;
+  void stop() noexcept;
+
+  /// Takes addresses; an empty region if there are none. `alignment`: a power of two.
+  Region take(uint64_t bytes, uint64_t alignment) noexcept;
+  void give(const Region& region) noexcept;
+  /// Makes a region with pieces of its own longer or shorter in place; false if the next pieces are taken.
+  bool resize(Region& region, uint64_t bytes) noexcept;
+  /// The region that starts at a page, or the one that holds it.
+  Region starting_at(uint32_t page) noexcept;
+  Region holding(uint32_t page) noexcept;
+
+ private:
+  Region found(uint32_t page) const noexcept;
+  uint32_t take_pieces(uint32_t count, uint32_t step) noexcept;
+  Region take_shared(uint32_t pages, uint64_t bytes) noexcept;
+
+  Lock lock_;
+  uint32_t pieces_ = 0, first_free_ = 0, shared_rover_ = 0;
+  uint32_t* owner_ = nullptr;    // of a piece: 0 nobody, kShared, or 1 + the first piece of its region
+  uint64_t* lengths_ = nullptr;  // of a page: 1 + the bytes of the region that starts there
+  struct Pages {
+    uint64_t taken[4];  // a bit a page
+  };
+  Pages* shared_ = nullptr;
+};
+
+extern Regions regions;
+
+}  // namespace ringside::memory

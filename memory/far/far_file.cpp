@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "memory/far/far_file.hpp"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/falloc.h>
+#include <linux/magic.h>
+#include <linux/stat.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/vfs.h>
+
+#include "memory/system/line.hpp"
+#include "memory/system/raw.hpp"
+
+namespace ringside::memory {
+
+constinit FarFile far;
+
+namespace {
+
+constexpr uint64_t kAttributeDax = 0x200000;  // STATX_ATTR_DAX
+
+bool lies_in_memory(long descriptor) {
+  struct statfs system {};
+  if (raw(SYS_fstatfs, descriptor, as_long(&system)) == 0 &&
+      (system.f_type == TMPFS_MAGIC || system.f_type == RAMFS_MAGIC)) {
+    return true;
+  }
+  struct statx attributes {};
+  return raw(SYS_statx, descriptor, as_long(""), AT_EMPTY_PATH, 0, as_long(&attributes)) == 0 &&
+         (attributes.stx_attributes & kAttributeDax) != 0;
+}
+
+int fail_far(long result, const char* what, const char* folder, const char* accepted) {
+  Line line;
+  line << "ringside_memory_start: far folder " << folder << ": " << what << " (error " << -result << "); " << accepted;
+  return fail(static_cast<int>(-result), line);
+}
+
+long open_unnamed(const char* folder, long flags) {
+  return raw(SYS_openat, AT_FDCWD, as_long(folder), flags | O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+}
+
+}  // namespace
+
+uint64_t FarFile::free_bytes(const char* folder) noexcept {
+  struct statfs system {};
+  const long result = raw(SYS_statfs, as_long(folder), as_long(&system));
+  if (result < 0) {
+    fail_far(result, "cannot be looked at", folder, "an existing folder is needed");
+    return 0;
+  }
+  return static_cast<uint64_t>(system.f_bavail) * static_cast<uint64_t>(system.f_bsize);
+}
+
+int FarFile::start(const char* folder, uint64_t arena_bytes) noexcept {
+  long got = open_unnamed(folder, 0);
+  if (got < 0) return fail_far(got, "no unnamed file can be made", folder, "a folder that can be written is needed");
+  const bool mapped = lies_in_memory(got);
+  if (!mapped) {
+    const long direct = open_unnamed(folder, O_DIRECT);
+    if (direct >= 0) {
+      raw(SYS_close, got);
+      got = direct;
+    }
+  }
+  descriptor_ = static_cast<int>(got);
+  bytes_ = arena_bytes;
+  long result = raw(SYS_ftruncate, descriptor_, static_cast<long>(bytes_));
+  if (result < 0)
+    return fail_far(result, "the file cannot be made as large as the arena", folder, "a smaller far_bytes is needed");
+  result = raw(SYS_fallocate, descriptor_, 0, 0, 1 << 20);
+  if (result == 0) {
+    result = raw(SYS_fallocate, descriptor_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, 1 << 20);
+  }
+  if (result < 0) {
+    return fail_far(result, "space cannot be reserved or given back", folder,
+                    "tmpfs, ext4, xfs or btrfs with free space is needed");
+  }
+  if (!mapped) return 0;
+  const long at = raw(SYS_mmap, 0, static_cast<long>(bytes_), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
+  if (at < 0 && at > -4096) return fail_far(at, "the file cannot be mapped", folder, "a smaller far_bytes is needed");
+  map_ = reinterpret_cast<char*>(static_cast<uintptr_t>(at));
+  raw(SYS_madvise, at, static_cast<long>(bytes_), MADV_DONTFORK);
+  return 0;
+}
+
+void FarFile::stop() noexcept {
+  unmap_table(map_, bytes_);
+  map_ = nullptr;
+  if (descriptor_ >= 0) raw(SYS_close, descriptor_);
+  descriptor_ = -1;
+}
+
+long FarFile::reserve(uint64_t offset, uint64_t bytes) const noexcept {
+  long result = 0;
+  do {
+    result = raw(SYS_fallocate, descriptor_, FALLOC_FL_KEEP_SIZE, static_cast<long>(offset), static_cast<long>(bytes));
+  } while (result == -EINTR);
+  return result;
+}
+
+void FarFile::punch(uint64_t offset, uint64_t bytes) const noexcept {
+  long result = 0;
+  do {
+    result = raw(SYS_fallocate, descriptor_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<long>(offset),
+                 static_cast<long>(bytes));
+  } while (result == -EINTR);
+  if (result < 0) die("cannot give space of far memory back (fallocate)", result);
+}
+
+void FarFile::read(uint64_t offset, char* to, size_t bytes) const noexcept {
+  if (mapped()) {
+    memcpy(to, map_ + offset, bytes);
+    return;
+  }
+  for (size_t done = 0; done < bytes;) {
+    const long got = raw(SYS_pread64, descriptor_, as_long(to + done), static_cast<long>(bytes - done),
+                         static_cast<long>(offset + done));
+    if (got == -EINTR) continue;
+    if (got <= 0) die("cannot read far memory", got);
+    done += static_cast<size_t>(got);
+  }
+}
+
+void FarFile::write(uint64_t offset, const char* from, size_t bytes) const noexcept {
+  if (mapped()) {
+    memcpy(map_ + offset, from, bytes);
+    return;
+  }
+  for (size_t done = 0; done < bytes;) {
+    const long got = raw(SYS_pwrite64, descriptor_, as_long(from + done), static_cast<long>(bytes - done),
+                         static_cast<long>(offset + done));
+    if (got == -EINTR) continue;
+    if (got <= 0) die("cannot write far memory", got);
+    done += static_cast<size_t>(got);
+  }
+}
+
+}  // namespace ringside::memory

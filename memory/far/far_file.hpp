@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Far memory: an unnamed file with the arena's content at the arena's offsets. On tmpfs and DAX it is mapped, so that a
+// granule is compared and copied without a system call. On a disk it is read and written past the page cache, which
+// would otherwise hold a second copy in DRAM beside the limit.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+namespace ringside::memory {
+
+class FarFile {
+ public:
+  /// 0 or -1 with the failure kept.
+  int start(const char* folder, uint64_t arena_bytes) noexcept;
+  void stop() noexcept;
+
+  bool mapped() const noexcept { return map_ != nullptr; }
+  char* map() const noexcept { return map_; }
+  /// The bytes that the folder's file system has free; 0 with the failure kept.
+  static uint64_t free_bytes(const char* folder) noexcept;
+
+  /// Reserves the range: later writes cannot find the disk full. 0 or -errno.
+  long reserve(uint64_t offset, uint64_t bytes) const noexcept;
+  /// Gives the range back; it reads as zeros.
+  void punch(uint64_t offset, uint64_t bytes) const noexcept;
+  /// Both end the process if the device fails: a program cannot be told about a load or a store.
+  void read(uint64_t offset, char* to, size_t bytes) const noexcept;
+  void write(uint64_t offset, const char* from, size_t bytes) const noexcept;
+
+ private:
+  int descriptor_ = -1;
+  char* map_ = nullptr;
+  uint64_t bytes_ = 0;
+};
+
+extern FarFile far;
+
+}  // namespace ringside::memory

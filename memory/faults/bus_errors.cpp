@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "memory/faults/bus_errors.hpp"
+
+#include <errno.h>
+#include <ucontext.h>
+
+#include "memory/arena/granule_table.hpp"
+#include "memory/faults/resolve.hpp"
+#include "memory/system/raw.hpp"
+
+namespace ringside::memory {
+
+constinit BusErrors bus_errors;
+
+namespace {
+
+bool is_store(void* context) {
+#if defined(__x86_64__)
+  const auto& registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
+  return registers[REG_TRAPNO] == 14 && (registers[REG_ERR] & 2) != 0;  // 14: page fault; 2: by a store
+#else
+  (void)context;
+  return true;  // not known: written at eviction even if it did not change
+#endif
+}
+
+}  // namespace
+
+void serve_fault(const void* address, bool store) noexcept {
+  const uint64_t started = now_ns();
+  const uint32_t page = table.page_of(address);
+  if (!resolve.page(page, store)) {
+    table.wall(page);
+    return;
+  }
+  Cache& cache = caches.of(page, 0);
+  const uint64_t took = now_ns() - started;
+  const Held held(cache.lock);
+  ++cache.counters.faults;
+  cache.counters.fault_ns += took;
+}
+
+void BusErrors::handle(int signal, siginfo_t* info, void* context) noexcept {
+  if (info->si_code == BUS_ADRERR && table.owns(info->si_addr)) {
+    serve_fault(info->si_addr, is_store(context));
+    return;
+  }
+  const int kept = errno;
+  bus_errors.pass_on(signal, info, context);
+  errno = kept;
+}
+
+int BusErrors::start() noexcept {
+  struct sigaction action {};
+  action.sa_sigaction = handle;
+  // ONSTACK: a program that has an alternate stack may have no room on the other one. All signals wait: a handler of
+  // the program that touched the arena in the middle of a fault would wait for this thread.
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  sigfillset(&action.sa_mask);
+  if (sigaction(SIGBUS, &action, &previous_) != 0) return -1;
+  started_ = true;
+  return 0;
+}
+
+void BusErrors::stop() noexcept {
+  if (started_) sigaction(SIGBUS, &previous_, nullptr);
+  started_ = false;
+}
+
+void BusErrors::program_handler(const struct sigaction* set, struct sigaction* before) noexcept {
+  const struct sigaction now = previous_;
+  if (set != nullptr) previous_ = *set;
+  if (before != nullptr) *before = now;
+}
+
+void BusErrors::pass_on(int signal, siginfo_t* info, void* context) noexcept {
+  const struct sigaction action = previous_;
+  const bool from_kernel = info->si_code > 0;
+  if ((action.sa_flags & SA_SIGINFO) == 0 && action.sa_handler == SIG_IGN && !from_kernel) return;
+  if ((action.sa_flags & SA_SIGINFO) == 0 && (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN)) {
+    struct sigaction none {};
+    none.sa_handler = SIG_DFL;
+    sigaction(signal, &none, nullptr);  // the access is tried again and ends the process as it would have
+    if (!from_kernel) raw(SYS_tgkill, raw(SYS_getpid), raw(SYS_gettid), signal);
+    return;
+  }
+  // As the kernel would call it: its own mask on top of what the thread had blocked.
+  sigset_t mask = static_cast<ucontext_t*>(context)->uc_sigmask;
+  for (int other = 1; other < 65; ++other) {
+    if (sigismember(&action.sa_mask, other) == 1) sigaddset(&mask, other);
+  }
+  if ((action.sa_flags & SA_NODEFER) == 0) sigaddset(&mask, signal);
+  raw(SYS_rt_sigprocmask, SIG_SETMASK, as_long(&mask), 0, 8);
+  if ((action.sa_flags & SA_SIGINFO) != 0) {
+    action.sa_sigaction(signal, info, context);
+  } else {
+    action.sa_handler(signal);
+  }
+}
+
+}  // namespace ringside::memory

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "memory/faults/handler_thread.hpp"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <poll.h>
+#include <signal.h>
+
+#include "memory/arena/geometry.hpp"
+#include "memory/faults/bus_errors.hpp"
+#include "memory/system/raw.hpp"
+
+namespace ringside::memory {
+
+constinit HandlerThread handler_thread;
+
+int HandlerThread::start(const UserFault& userfault) noexcept {
+  userfault_ = &userfault;
+  const long made = raw(SYS_eventfd2, 0, O_CLOEXEC);
+  if (made < 0) return static_cast<int>(-made);
+  wake_ = static_cast<int>(made);
+  raw(SYS_fcntl, userfault.descriptor, F_SETFL, O_NONBLOCK);  // another reader may be faster than poll said
+  const SignalsBlocked blocked;                               // inherited: no signal is handled there
+  const int error = pthread_create(&thread_, nullptr, run, this);
+  if (error != 0) {
+    raw(SYS_close, wake_);
+    wake_ = -1;
+  }
+  return error;
+}
+
+void HandlerThread::stop() noexcept {
+  if (wake_ < 0) return;
+  const uint64_t one = 1;
+  raw(SYS_write, wake_, as_long(&one), sizeof one);
+  pthread_join(thread_, nullptr);
+  raw(SYS_close, wake_);
+  wake_ = -1;
+}
+
+void* HandlerThread::run(void* self) noexcept {
+  static_cast<HandlerThread*>(self)->serve();
+  return nullptr;
+}
+
+void HandlerThread::serve() noexcept {
+  for (;;) {
+    pollfd ready[2] = {{userfault_->descriptor, POLLIN, 0}, {wake_, POLLIN, 0}};
+    const long got = raw(SYS_ppoll, as_long(ready), 2, 0, 0, 0);
+    if (got < 0 && got != -EINTR) die("cannot wait for faults (ppoll)", got);
+    if (ready[1].revents != 0) return;
+    uffd_msg messages[8];
+    const long bytes = raw(SYS_read, userfault_->descriptor, as_long(messages), sizeof messages);
+    if (bytes == -EAGAIN || bytes == -EINTR) continue;
+    if (bytes < 0) die("cannot read faults (userfaultfd)", bytes);
+    for (long i = 0; i * static_cast<long>(sizeof messages[0]) < bytes; ++i) {
+      const uffd_msg& message = messages[i];
+      if (message.event != UFFD_EVENT_PAGEFAULT) continue;
+      auto* const address =
+          reinterpret_cast<char*>(static_cast<uintptr_t>(message.arg.pagefault.address & ~(kPage - 1)));
+      const auto flags = message.arg.pagefault.flags;
+      serve_fault(address, (flags & (UFFD_PAGEFAULT_FLAG_WRITE | UFFD_PAGEFAULT_FLAG_WP)) != 0);
+      userfault_->wake(address, kPage);  // also when nothing had to be moved
+    }
+  }
+}
+
+}  // namespace ringside::memory

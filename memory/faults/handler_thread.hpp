@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Faults in a thread of the library, which reads them from userfaultfd: slower by a wake-up of another core, but the
+// kernel's own accesses are served too, if the process may.
+#pragma once
+
+#include <pthread.h>
+
+#include "memory/frames/userfault.hpp"
+
+namespace ringside::memory {
+
+class HandlerThread {
+ public:
+  /// 0 or an error number.
+  int start(const UserFault& userfault) noexcept;
+  void stop() noexcept;
+
+ private:
+  static void* run(void* self) noexcept;
+  void serve() noexcept;
+  const UserFault* userfault_ = nullptr;
+  pthread_t thread_{};
+  int wake_ = -1;  // an eventfd: ends the thread
+};
+
+extern HandlerThread handler_thread;
+
+}  // namespace ringside::memory

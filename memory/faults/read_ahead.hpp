@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How many granules a fault brings in. A fault that comes exactly where the last ones of a stream ended confirms the
+// stream, and more come in (2, 8, 32); any other fault brings in one. So read-ahead starts only where it helps and
+// stops by itself: at random addresses nothing is ever confirmed.
+#pragma once
+
+#include <stdint.h>
+
+#include <atomic>
+
+#include "memory/arena/geometry.hpp"
+#include "memory/arena/granule_table.hpp"
+
+namespace ringside::memory {
+
+class ReadAhead {
+ public:
+  void start(bool never) noexcept { never_ = never; }
+
+  /// For a fault at `granule`: how many granules to bring in, at most `most`. `confirmed`: how many the last fault of
+  /// this stream brought in before they were touched.
+  uint32_t plan(uint32_t granule, Advice advice, uint32_t most, uint32_t* confirmed) noexcept {
+    *confirmed = 0;
+    if (never_ || advice == kAdviceRandom || most <= 1) return 1;
+    const uint64_t seen = place(granule).load(std::memory_order_relaxed);
+    uint32_t count = advice == kAdviceSequential ? 16 : 1;
+    if (seen >> 8 == granule && (seen & 0xff) != 0) {
+      const auto last = static_cast<uint32_t>(seen & 0xff);
+      *confirmed = last - 1;
+      count = last == 1 ? 2 : last * 4;
+    }
+    return count < most ? count : most;
+  }
+
+  /// The stream is expected to fault at `next` after `count` granules.
+  void expect(uint32_t next, uint32_t count) noexcept {
+    if (!never_) place(next).store((static_cast<uint64_t>(next) << 8) | count, std::memory_order_relaxed);
+  }
+
+ private:
+  struct alignas(64) Place {  // 64: a cache line each, for threads with different streams
+    std::atomic<uint64_t> word{0};
+  };
+  std::atomic<uint64_t>& place(uint32_t granule) noexcept { return places_[(granule * 0x9E3779B1u) >> 24].word; }
+  Place places_[256];
+  bool never_ = false;
+};
+
+}  // namespace ringside::memory

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "memory/faults/resolve.hpp"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "memory/arena/granule_table.hpp"
+#include "memory/far/far_file.hpp"
+#include "memory/faults/read_ahead.hpp"
+
+namespace ringside::memory {
+
+constinit Resolve resolve;
+
+namespace {
+
+constinit ReadAhead read_ahead;
+
+constexpr uint32_t kBounces = 8;                    // of 1 MiB each, populated as far as they are used
+constexpr uint64_t kMostAhead = uint64_t{1} << 18;  // bytes of a stream at once: more gained nothing
+
+uint64_t offset_of(uint32_t page) {
+  return static_cast<uint64_t>(page) << kPageShift;
+}
+
+}  // namespace
+
+long Resolve::start(const UserFault& userfault, bool ahead) noexcept {
+  userfault_ = &userfault;
+  read_ahead.start(!ahead);
+  bounces_taken_.store(0);
+  bounces_ = static_cast<char*>(map_table(kBounces * kPiece));
+  const long at = raw(SYS_mmap, 0, kPiece, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (bounces_ == nullptr || (at < 0 && at > -4096)) return -ENOMEM;
+  zeros_ = reinterpret_cast<char*>(static_cast<uintptr_t>(at));
+  raw(SYS_madvise, at, kPiece, MADV_NOHUGEPAGE);
+  return 0;
+}
+
+void Resolve::stop() noexcept {
+  unmap_table(bounces_, kBounces * kPiece);
+  unmap_table(zeros_, kPiece);
+  bounces_ = zeros_ = nullptr;
+}
+
+bool Resolve::granule_of(uint32_t page, uint32_t* granule, uint32_t* kind) noexcept {
+  for (;;) {
+    const uint8_t size = table.size_of_piece(page / kPagesPerPiece).load();
+    if (size == 0) return false;
+    if ((size & GranuleTable::kMoving) != 0) {
+      yield_core();
+      continue;
+    }
+    *kind = size - 1u;
+    *granule = page & ~((1u << *kind) - 1);
+    return true;
+  }
+}
+
+bool Resolve::page(uint32_t page, bool store) noexcept {
+  for (;;) {
+    uint32_t granule = 0, kind = 0;
+    if (!granule_of(page, &granule, &kind)) return false;
+    const Word seen = table.word(granule).load(std::memory_order_acquire);
+    const State state = state_of(seen);
+    if (state == kFree) {
+      if (table.size_of_piece(page / kPagesPerPiece).load() == kind + 1) return false;
+      continue;  // the granule size changed in between
+    }
+    if (state == kLoading || state == kLeaving) {
+      table.wait(granule, seen);
+      continue;
+    }
+    if (state == kResident && (!store || (seen & kProtected) == 0)) return true;
+    if (!table.claim(granule, seen, kLoading)) continue;
+    // Who changes the granule size marks the piece first and claims the words then: one of the two sees the other.
+    if (table.size_of_piece(page / kPagesPerPiece).load() != kind + 1) {
+      table.close(granule, seen);
+      continue;
+    }
+    if (state == kResident) {
+      allow_stores(granule, kind, seen);
+    } else if (state == kProbation) {
+      come_back(granule, kind, seen, store);
+    } else {
+      load(granule, kind, seen, store);
+    }
+    return true;
+  }
+}
+
+// The content differs from far memory for certain when a store waits. Otherwise, where far memory is mapped, both are
+// compared at eviction; on a disk write-protection keeps count. What came from zeros is compared with zeros.
+bool Resolve::needs_protection(bool zero, bool changed) const noexcept {
+  return !zero && !changed && !far.mapped();
+}
+
+void Resolve::load(uint32_t granule, uint32_t kind, Word seen, bool store) noexcept {
+  const uint64_t size = bytes_of(kind);
+  const uint32_t span = 1u << kind;
+  Cache& cache = caches.of(granule, kind);
+  // Granules to bring in: of the same cache and piece, and not more than a sixteenth of the DRAM.
+  const uint32_t chunk_end = (((granule >> kind) | (kBatch - 1)) + 1) << kind;
+  uint64_t most = kMostAhead / size;
+  if (most > caches.limit.load(std::memory_order_relaxed) / 16 / size)
+    most = caches.limit.load(std::memory_order_relaxed) / 16 / size;
+  if (most > kBatch) most = kBatch;
+  const auto advice =
+      static_cast<Advice>(table.advice_of_piece(granule / kPagesPerPiece).load(std::memory_order_relaxed));
+  uint32_t confirmed = 0;
+  const uint32_t planned = read_ahead.plan(granule, advice, most > 0 ? static_cast<uint32_t>(most) : 1, &confirmed);
+  uint32_t count = 1;
+  Word before[kBatch];
+  before[0] = seen;
+  while (count < planned) {
+    const uint32_t next = granule + count * span;
+    if (next >= chunk_end || next / kPagesPerPiece != granule / kPagesPerPiece) break;
+    before[count] = table.word(next).load(std::memory_order_acquire);
+    const State state = state_of(before[count]);
+    if ((state != kZero && state != kAbsent) || !table.claim(next, before[count], kLoading)) break;
+    ++count;
+  }
+  Page pages[kBatch];
+  const uint32_t got = eviction.acquire(cache, count, pages);
+  while (count > got) {
+    --count;
+    table.close(granule + count * span, in_state(before[count], state_of(before[count])));
+  }
+
+  uint64_t read = 0;
+  bool kept_protected[kBatch];
+  for (uint32_t i = 0; i < count;) {
+    const bool zero = state_of(before[i]) == kZero;
+    const bool changed = store && i == 0;
+    uint32_t run = 1;
+    // One call for neighbours that come from the same place to the same place; a changed one on a disk is alone.
+    while (i + run < count && (state_of(before[i + run]) == kZero) == zero &&
+           needs_protection(zero, changed) == needs_protection(zero, false) &&
+           (pages[i].slot == kNoSlot ? pages[i + run].slot == kNoSlot : pages[i + run].slot == pages[i].slot + run)) {
+      ++run;
+    }
+    const bool is_protected = fill(granule + i * span, kind, zero, pages + i, run, changed);
+    for (uint32_t j = i; j < i + run; ++j) kept_protected[j] = is_protected;
+    read += zero ? 0 : run * size;
+    i += run;
+  }
+
+  const uint32_t stamp = stamp_now();
+  {
+    const Held held(cache.lock);
+    Counters& counters = cache.counters;
+    ++(state_of(seen) == kZero ? counters.faults_zero : counters.faults_far);
+    counters.read_bytes += read;
+    counters.read_ahead += count - 1;
+    counters.read_ahead_used += confirmed;
+    for (uint32_t i = 0; i < count; ++i) {
+      const uint32_t here = granule + i * span;
+      Node& node = caches.node(pages[i].node);
+      node.granule = here;
+      node.slot = kNoSlot;
+      node.was_main = 0;
+      caches.push(cache, caches.ghost(cache, here) ? kMain : kSmall, pages[i].node, stamp);
+    }
+  }
+  for (uint32_t i = 0; i < count; ++i) {
+    if (pages[i].slot != kNoSlot) parking.give(kind, pages[i].slot);
+    const Word flags = (store && i == 0 ? kChanged : 0) | (state_of(before[i]) == kZero ? kFromZero : 0) |
+                       (kept_protected[i] ? kProtected : 0);
+    table.close(granule + i * span, kResident | flags | (static_cast<Word>(pages[i].node) << kNodeShift));
+  }
+  // Where the stream faults next: behind what came in and what is there already.
+  uint32_t next = granule + count * span;
+  for (uint32_t looked = 0; looked < kBatch && next < table.bytes() >> kPageShift; ++looked, next += span) {
+    const State state = state_of(table.word(next).load(std::memory_order_relaxed));
+    if (state == kZero || state == kAbsent || state == kFree) break;
+  }
+  read_ahead.expect(next, count);
+}
+
+bool Resolve::fill(uint32_t granule, uint32_t kind, bool zero, const Page* pages, uint32_t count,
+                   bool changed) noexcept {
+  const uint64_t bytes = count * bytes_of(kind);  // at most 1 MiB
+  char* const at = table.address(granule);
+  const bool protect = needs_protection(zero, changed);
+  if (pages[0].slot == kNoSlot) {  // no page yet: the kernel takes one and fills it
+    if (zero || far.mapped()) {
+      userfault_->copy_in(at, zero ? zeros_ : far.map() + offset_of(granule), bytes, false);
+      return false;
+    }
+    char* const bounce = take_bounce();
+    far.read(offset_of(granule), bounce, bytes);
+    userfault_->copy_in(at, bounce, bytes, protect);
+    give_bounce(bounce);
+    return protect;
+  }
+  char* const slot = parking.address(kind, pages[0].slot);
+  if (zero) {
+    memset(slot, 0, bytes);
+  } else {
+    far.read(offset_of(granule), slot, bytes);
+  }
+  if (!protect) {
+    move_in(at, slot, bytes);
+    return false;
+  }
+  // Between MOVE and write-protection another thread may store. The content is compared once with what was read.
+  char* const bounce = take_bounce();
+  memcpy(bounce, slot, bytes);
+  move_in(at, slot, bytes);
+  userfault_->protect(at, bytes, true);
+  const bool same = memcmp(bounce, at, bytes) == 0;
+  if (!same) userfault_->protect(at, bytes, false);
+  give_bounce(bounce);
+  return same;
+}
+
+void Resolve::move_in(char* to, char* slot, size_t bytes) const noexcept {
+  for (size_t done = 0; done < bytes;) {
+    done += userfault_->move(to + done, slot + done, bytes - done);
+    if (done < bytes) yield_core();  // the kernel holds the page for an instant (compaction)
+  }
+}
+
+void Resolve::come_back(uint32_t granule, uint32_t kind, Word seen, bool store) noexcept {
+  Cache& cache = caches.of(granule, kind);
+  const uint32_t number = node_of(seen);
+  {
+    const Held held(cache.lock);
+    caches.unlink(cache, number);
+  }
+  const uint32_t slot = caches.node(number).slot;
+  Word flags = seen & (kFlags & ~kProtected);
+  char* const at = table.address(granule);
+  move_in(at, parking.address(kind, slot), bytes_of(kind));
+  parking.give(kind, slot);
+  // It was clean on a disk, and its protection is lost. To find out again would cost more than one write later.
+  if (store || (seen & kProtected) != 0) flags |= kChanged;
+  {
+    const Held held(cache.lock);
+    ++cache.counters.faults_probation;
+    caches.node(number).slot = kNoSlot;
+    caches.push(cache, kMain, number, stamp_now());
+  }
+  table.close(granule, kResident | flags | (static_cast<Word>(number) << kNodeShift));
+}
+
+void Resolve::allow_stores(uint32_t granule, uint32_t kind, Word seen) noexcept {
+  userfault_->protect(table.address(granule), bytes_of(kind), false);
+  Cache& cache = caches.of(granule, kind);
+  {
+    const Held held(cache.lock);
+    ++cache.counters.faults_write;
+  }
+  table.close(granule, (in_state(seen, kResident) & ~kProtected) | kChanged);
+}
+
+char* Resolve::take_bounce() noexcept {
+  for (;;) {
+    uint32_t taken = bounces_taken_.load(std::memory_order_relaxed);
+    if (taken == (1u << kBounces) - 1) {
+      yield_core();
+      continue;
+    }
+    const auto free = static_cast<uint32_t>(__builtin_ctz(~taken));
+    if (bounces_taken_.compare_exchange_weak(taken, taken | (1u << free), std::memory_order_acquire)) {
+      return bounces_ + free * kPiece;
+    }
+  }
+}
+
+void Resolve::give_bounce(char* buffer) noexcept {
+  const auto which = static_cast<uint32_t>(static_cast<uint64_t>(buffer - bounces_) >> kPieceShift);
+  bounces_taken_.fetch_and(~(1u << which), std::memory_order_release);
+}
+
+// A pin keeps the word resident: a granule with pins is never claimed by an eviction. An owner of the word (a first
+// store, a flush) keeps the pins.
+long Resolve::pin(uint32_t page, bool changes) noexcept {
+  for (;;) {
+    if (!this->page(page, changes)) return -EFAULT;
+    uint32_t granule = 0, kind = 0;
+    if (!granule_of(page, &granule, &kind)) return -EFAULT;
+    Word seen = table.word(granule).load(std::memory_order_acquire);
+    if (state_of(seen) != kResident || (changes && (seen & kProtected) != 0)) continue;
+    if ((seen & kPins) == kPins) return -EAGAIN;
+    const bool first = (seen & kPins) == 0;
+    if (first) {
+      // An eighth of the DRAM is left for what is not pinned, and at least four granules.
+      const uint64_t limit = caches.limit.load(), eighth = limit / 8, four = 4 * bytes_of(kind);
+      const uint64_t left = eighth > four ? eighth : four;
+      const uint64_t pinned = caches.pinned_bytes.fetch_add(bytes_of(kind)) + bytes_of(kind);
+      if (pinned + left > limit) {
+        caches.pinned_bytes.fetch_sub(bytes_of(kind));
+        return -ENOMEM;
+      }
+    }
+    const Word pinned = (seen + kOnePin) | (changes ? kChanged : 0);
+    if (table.word(granule).compare_exchange_strong(seen, pinned)) return 0;
+    if (first) caches.pinned_bytes.fetch_sub(bytes_of(kind));
+  }
+}
+
+void Resolve::unpin(uint32_t page) noexcept {
+  for (;;) {
+    uint32_t granule = 0, kind = 0;
+    if (!granule_of(page, &granule, &kind)) return;
+    Word seen = table.word(granule).load(std::memory_order_acquire);
+    if (state_of(seen) == kLoading || state_of(seen) == kLeaving) {
+      table.wait(granule, seen);
+      continue;
+    }
+    if ((seen & kPins) == 0) return;
+    const Word next = seen - kOnePin;
+    if (!table.word(granule).compare_exchange_strong(seen, next)) continue;
+    if ((next & kPins) == 0) caches.pinned_bytes.fetch_sub(bytes_of(kind));
+    return;
+  }
+}
+
+}  // namespace ringside::memory

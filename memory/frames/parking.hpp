@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Where a page of DRAM waits while it is not mapped in the arena: slots, one range of addresses for each granule size.
+// A page that leaves the arena takes any empty slot; a batch takes neighbours, so that one MOVE brings it out and
+// another one brings it back in.
+#pragma once
+
+#include <stdint.h>
+
+#include <atomic>
+
+#include "memory/arena/geometry.hpp"
+#include "memory/frames/userfault.hpp"
+#include "memory/system/raw.hpp"
+
+namespace ringside::memory {
+
+inline constexpr uint32_t kNoSlot = UINT32_MAX;
+
+class Parking {
+ public:
+  /// `bytes` of slots for each granule size, divided among `partitions`. 0 or -errno.
+  long start(const UserFault& userfault, uint64_t bytes, uint32_t partitions) noexcept;
+  void stop() noexcept;
+
+  char* address(uint32_t kind, uint32_t slot) const noexcept {
+    return kinds_[kind].base + (static_cast<uint64_t>(slot) << (kPageShift + kind));
+  }
+  /// Takes up to `wanted` (at most 64) neighbouring empty slots, near a partition's. `taken` of them, at least one.
+  uint32_t take(uint32_t kind, uint32_t partition, uint32_t wanted, uint32_t* taken) noexcept;
+  void give(uint32_t kind, uint32_t slot) noexcept;
+  /// Gives the pages of slots back to the kernel. The slots stay taken.
+  void drop_pages(uint32_t kind, uint32_t slot, uint32_t count) const noexcept;
+
+ private:
+  struct alignas(64) Section {  // the slots of a partition; 64 bytes: one cache line each
+    Lock lock;
+    uint32_t rover = 0, used = 8;  // words of the bitmap: where to look next, and how many are looked at
+  };
+  struct Kind {
+    char* base = nullptr;
+    std::atomic<uint64_t>* taken = nullptr;  // a bit a slot
+    Section* sections = nullptr;
+    uint32_t words = 0;  // of the bitmap, for each partition
+  };
+  Kind kinds_[kKinds];
+  uint64_t bytes_ = 0, bitmap_bytes_ = 0;
+  uint32_t partitions_ = 0;
+};
+
+extern Parking parking;
+
+}  // namespace ringside::memory

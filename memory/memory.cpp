@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The story of the library, as docs/memory_mode.md tells it:
+//   start   reserves the arena, the far file and the tables, and asks the kernel for the faults        (here)
+//   alloc   takes addresses and reserves far memory; every granule reads as zeros                      (allocation.cpp)
+//   fault   a load or store of an absent granule brings it into DRAM (faults/resolve.cpp) evict   when the limit is
+//   reached, the oldest granules go to far memory in batches                 (replacement/eviction.cpp) free    gives
+//   DRAM, far memory and addresses back                                                  (allocation.cpp)
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/sysinfo.h>
+
+#include "memory/arena/granule_table.hpp"
+#include "memory/core.hpp"
+#include "memory/far/far_file.hpp"
+#include "memory/faults/bus_errors.hpp"
+#include "memory/faults/handler_thread.hpp"
+#include "memory/faults/resolve.hpp"
+#include "memory/frames/parking.hpp"
+#include "memory/replacement/eviction.hpp"
+#include "memory/ringside_memory.h"
+#include "memory/system/available.hpp"
+#include "memory/system/line.hpp"
+
+namespace ringside::memory {
+
+constinit Core core;
+
+namespace {
+
+constexpr uint64_t kLeastDram = kPiece;
+
+int bad(const char* field, uint64_t found, const char* accepted) {
+  Line line;
+  line << "ringside_memory_start: " << field << " is " << found << ", expected " << accepted;
+  return fail(EINVAL, line);
+}
+
+int check_dram(const char* function, uint64_t dram) {
+  const char* bound = "";
+  const uint64_t most = available_memory(&bound);
+  if (dram >= kLeastDram && dram <= most) return 0;
+  Line line;
+  line << function << ": dram_bytes is " << dram << ", expected " << kLeastDram << " to " << most << " (" << bound
+       << ")";
+  return fail(EINVAL, line);
+}
+
+int check(const ringside_memory_options& options) {
+  if (options.far_folder == nullptr) {
+    Line line;
+    return fail(EINVAL, line << "ringside_memory_start: far_folder is NULL, expected an existing folder");
+  }
+  const uint32_t granule = options.granule_bytes;
+  if (granule != 0 && (granule < kPage || granule > kPiece || (granule & (granule - 1)) != 0)) {
+    return bad("granule_bytes", granule, "0 or a power of two from 4096 to 1048576");
+  }
+  if (options.faults > RINGSIDE_MEMORY_FAULTS_THREAD)
+    return bad("faults", options.faults, "0, 1 (signal) or 2 (thread)");
+  if (options.read_ahead > 1) return bad("read_ahead", options.read_ahead, "0 (adaptive) or 1 (never)");
+  if (options.copy_only > 1) return bad("copy_only", options.copy_only, "0 or 1");
+  if (granule != 0 && options.dram_bytes >= kLeastDram && options.dram_bytes / granule < 16) {
+    return bad("dram_bytes", options.dram_bytes, "at least 16 granules");
+  }
+  return check_dram("ringside_memory_start", options.dram_bytes);
+}
+
+void end_all() {
+  if (core.userfault.kernel_faults || core.userfault.descriptor >= 0) handler_thread.stop();
+  bus_errors.stop();
+  core.userfault.close();
+  resolve.stop();
+  caches.stop();
+  parking.stop();
+  regions.stop();
+  table.stop();
+  far.stop();
+}
+
+int fail_start(const char* what, long result) {
+  end_all();
+  Line line;
+  line << "ringside_memory_start: " << what << " (error " << -result << ")";
+  return fail(static_cast<int>(-result), line);
+}
+
+int start(const ringside_memory_options& options) {
+  if (check(options) != 0) return -1;
+  uint64_t far_bytes = options.far_bytes;
+  if (far_bytes == 0) far_bytes = FarFile::free_bytes(options.far_folder);
+  if (far_bytes == 0) {
+    if (options.far_bytes != 0 || errno != 0) return -1;
+  }
+  far_bytes = (far_bytes + kPiece - 1) & ~(kPiece - 1);
+  // Twice the addresses, so that gaps between allocations cost no far memory: the file is sparse.
+  uint64_t arena_bytes = far_bytes * 2;
+  constexpr uint64_t kMostArena = uint64_t{1} << 44;  // 16 TiB: a page's number has 32 bits
+  if (arena_bytes > kMostArena || arena_bytes < far_bytes) {
+    return bad("far_bytes", far_bytes, "at most 8 TiB");
+  }
+  const bool signals = options.faults != RINGSIDE_MEMORY_FAULTS_THREAD;
+  const char* why = "userfaultfd failed";
+  long result = core.userfault.open(signals, options.copy_only == 1, &why);
+  if (result < 0) return fail_start(why, result);
+  if (far.start(options.far_folder, arena_bytes) != 0) {
+    end_all();
+    return -1;
+  }
+  const char* ignored = "";
+  const uint64_t most_dram = available_memory(&ignored);
+  uint32_t partitions = 1;
+  while (partitions < kMostPartitions && options.dram_bytes / partitions > 4 * kPiece) partitions *= 2;
+  if ((result = table.start(arena_bytes)) < 0) return fail_start("no addresses for the arena", result);
+  if ((result = regions.start(table.pieces())) < 0) return fail_start("no addresses for the tables", result);
+  if ((result = core.userfault.watch(table.address(0), arena_bytes)) < 0)
+    return fail_start("the kernel does not watch the arena", result);
+  // Twice as many slots as pages: a batch finds neighbours.
+  if ((result = parking.start(core.userfault, 2 * most_dram, partitions)) < 0)
+    return fail_start("no addresses for frames", result);
+  if ((result = caches.start(most_dram, partitions)) < 0) return fail_start("no addresses for the queues", result);
+  if ((result = resolve.start(core.userfault, options.read_ahead == 0)) < 0)
+    return fail_start("no memory for buffers", result);
+  eviction.start(core.userfault);
+  caches.limit.store(options.dram_bytes);
+  core.granule_kind =
+      options.granule_bytes == 0 ? 0 : static_cast<uint32_t>(__builtin_ctz(options.granule_bytes)) - kPageShift;
+  core.far_limit = far_bytes;
+  core.far_bytes.store(0);
+  core.far_peak_bytes.store(0);
+  if (core.started == nullptr) {
+    core.started = static_cast<std::atomic<uint32_t>*>(map_table(kPage));
+    if (core.started == nullptr) return fail_start("no memory", -ENOMEM);
+    raw(SYS_madvise, as_long(core.started), kPage, MADV_WIPEONFORK);
+  }
+  const int error = signals ? (bus_errors.start() == 0 ? 0 : errno) : handler_thread.start(core.userfault);
+  if (error != 0) return fail_start("faults cannot be served", -error);
+  core.started->store(1, std::memory_order_release);
+  return 0;
+}
+
+}  // namespace
+
+int need_start(const char* function) noexcept {
+  if (core.ready()) return 0;
+  Line line;
+  return fail(EINVAL, line << function << ": the arena is not started in this process (a forked child has none)");
+}
+
+}  // namespace ringside::memory
+
+using namespace ringside::memory;
+
+extern "C" {
+
+int ringside_memory_start(const struct ringside_memory_options* options) {
+  ringside_memory_options given{};
+  if (options == nullptr || options->struct_bytes < offsetof(ringside_memory_options, granule_bytes)) {
+    Line line;
+    return fail(EINVAL, line << "ringside_memory_start: options are missing or struct_bytes is not sizeof(struct "
+                                "ringside_memory_options)");
+  }
+  memcpy(&given, options, options->struct_bytes < sizeof given ? options->struct_bytes : sizeof given);
+  if (table.bytes() != 0) {
+    Line line;
+    return fail(EALREADY, line << "ringside_memory_start: the arena is started; one a process is possible");
+  }
+  errno = 0;
+  return start(given);
+}
+
+int ringside_memory_stop(void) {
+  if (need_start("ringside_memory_stop") != 0) return -1;
+  core.started->store(0, std::memory_order_release);
+  end_all();
+  return 0;
+}
+
+int ringside_memory_limit(uint64_t dram_bytes) {
+  if (need_start("ringside_memory_limit") != 0 || check_dram("ringside_memory_limit", dram_bytes) != 0) return -1;
+  const SignalsBlocked blocked;
+  static constinit Lock one_at_a_time;
+  const Held held(one_at_a_time);
+  const uint64_t before = caches.limit.load();
+  const uint64_t pinned = caches.pinned_bytes.load();
+  const uint64_t least =
+      pinned + pinned / 4 + (core.granule_kind > 0 ? uint64_t{8} << (core.granule_kind + kPageShift) : 0);
+  if (dram_bytes >= least) {
+    caches.limit.store(dram_bytes);
+    if (eviction.shrink()) return 0;
+    caches.limit.store(before);
+  }
+  Line line;
+  line << "ringside_memory_limit: dram_bytes is " << dram_bytes << ", expected at least "
+       << (least > kLeastDram ? least : kLeastDram) << ": " << pinned << " bytes are pinned";
+  return fail(EBUSY, line);
+}
+
+int ringside_memory_flush(void) {
+  if (need_start("ringside_memory_flush") != 0) return -1;
+  const SignalsBlocked blocked;
+  for (uint32_t piece = 0; piece < table.pieces(); ++piece) {
+    uint32_t granule = 0, kind = 0;
+    if (!Resolve::granule_of(piece * kPagesPerPiece, &granule, &kind)) continue;
+    write_back(piece * kPagesPerPiece, kPagesPerPiece, kind);
+  }
+  return 0;
+}
+
+int ringside_memory_stats(struct ringside_memory_stats* stats) {
+  if (need_start("ringside_memory_stats") != 0) return -1;
+  const size_t room = stats->struct_bytes;
+  struct ringside_memory_stats now {};
+  now.struct_bytes = room;
+  {
+    const SignalsBlocked blocked;
+    for (uint32_t i = 0; i < caches.count(); ++i) {
+      Cache& cache = caches.at(i);
+      const Held held(cache.lock);
+      const Counters& here = cache.counters;
+      now.faults += here.faults;
+      now.faults_probation += here.faults_probation;
+      now.faults_zero += here.faults_zero;
+      now.faults_far += here.faults_far;
+      now.faults_write += here.faults_write;
+      now.read_bytes += here.read_bytes;
+      now.written_bytes += here.written_bytes;
+      now.evicted += here.evicted;
+      now.evicted_clean += here.evicted_clean;
+      now.read_ahead += here.read_ahead;
+      now.read_ahead_used += here.read_ahead_used;
+      now.busy += here.busy;
+      now.fault_ns += here.fault_ns;
+    }
+  }
+  now.dram_limit_bytes = caches.limit.load();
+  now.dram_bytes = caches.dram_bytes.load();
+  now.dram_peak_bytes = caches.dram_peak_bytes.load();
+  now.far_limit_bytes = core.far_limit;
+  now.far_bytes = core.far_bytes.load();
+  now.far_peak_bytes = core.far_peak_bytes.load();
+  now.pinned_bytes = caches.pinned_bytes.load();
+  now.moves = core.userfault.moves ? 1 : 0;
+  now.mapped = far.mapped() ? 1 : 0;
+  memcpy(stats, &now, room < sizeof now ? room : sizeof now);
+  return 0;
+}
+
+int ringside_memory_owns(const void* address) {
+  return table.owns(address) ? 1 : 0;
+}
+
+const char* ringside_memory_error(void) {
+  return last_failure();
+}
+
+}  // extern "C"

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a probe says: an answer with its confidence and its evidence, or "undetermined" with the reason.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ringside::probe {
+
+inline constexpr const char* kUndetermined = "undetermined";
+inline constexpr double kLeastConfidence = 0.8;  // below it an answer is "undetermined"
+
+struct Answer {
+  std::string question;  // "size", "line", "ways", "prefetch", "write", "replacement"
+  int level = 1;         // 1: nearest to the processor
+  std::string answer = kUndetermined;
+  std::uint64_t value = 0;  // bytes or ways; 0 for other questions
+  double confidence = 0;    // 0 to 1
+  std::string evidence;     // or the reason why it is undetermined
+
+  bool determined() const { return answer != kUndetermined; }
+};
+
+/// Independent trials, each with one verdict. The confidence in the most frequent one is (agreeing + 1) / (trials + 2):
+/// the mean of the share's distribution if every share was equally likely before.
+class Votes {
+ public:
+  void add(std::uint64_t verdict) { verdicts_.push_back(verdict); }
+  std::size_t trials() const { return verdicts_.size(); }
+  std::uint64_t winner() const;
+  std::size_t agreeing() const;
+  double confidence() const;
+  /// Enough trials: the confidence is 0.9, or `most` trials were made.
+  bool decided(std::size_t most = 24) const { return trials() >= most || (trials() >= 8 && confidence() >= 0.9); }
+
+ private:
+  std::vector<std::uint64_t> verdicts_;
+};
+
+double median(std::vector<double> values);
+
+}  // namespace ringside::probe

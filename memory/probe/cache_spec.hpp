@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A hierarchy of caches before a memory, as text and as a plain struct: what a simulated memory is made of, and the
+// truth that a probe's answers are held against.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "memory/probe/replacement.hpp"
+
+namespace ringside::probe {
+
+enum class Prefetch { kNone, kNextLine, kStride };
+enum class Index { kPlain, kXor };  // which set a line is in: its number modulo the sets, or its digits xor-ed
+
+std::string_view to_string(Prefetch prefetch) noexcept;
+
+struct CacheLevel {
+  std::uint64_t size_bytes = 32 << 10;
+  std::uint64_t line_bytes = 64;
+  std::uint32_t ways = 8;
+  Index index = Index::kPlain;
+  Replacement replacement = Replacement::kLru;
+  bool write_back = true;      // else write-through
+  bool write_allocate = true;  // a write that misses brings the line in
+  Prefetch prefetch = Prefetch::kNone;
+  double hit_ns = 2;
+
+  std::uint64_t sets() const noexcept { return size_bytes / line_bytes / ways; }
+};
+
+struct CacheSpec {
+  std::vector<CacheLevel> levels{CacheLevel{}};  // nearest first
+  double memory_read_ns = 80;
+  double memory_write_ns = 80;  // of a write that the processor has to wait for
+  bool posted_writes = false;   // no access waits for a write to the memory
+  double noise = 0.03;          // standard deviation of a cost, as a share of it
+  double spikes = 0;            // share of accesses that an interrupt makes 1 to 5 memory accesses longer
+  std::uint64_t seed = 1;
+};
+
+/// "size=32K,ways=8/size=1M,ways=16,replacement=random;memory=80,noise=0.05": the levels, nearest first, between
+/// slashes; behind a semicolon what belongs to all. What is left out has the default above; hit defaults to 2, 8, 32
+/// ns. Throws std::invalid_argument: what was found, and what is accepted.
+CacheSpec parse_cache_spec(const std::string& text);
+
+std::string to_string(const CacheSpec& spec);
+
+/// "48 KiB", "1.5 MiB", "96 B".
+std::string size_text(std::uint64_t bytes);
+
+}  // namespace ringside::probe

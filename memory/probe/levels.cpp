@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "memory/probe/levels.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <map>
+
+#include "memory/probe/cache_spec.hpp"
+
+namespace ringside::probe {
+namespace {
+
+constexpr std::uint64_t kPlace = 64 << 10;  // between the trials of pairs
+constexpr std::uint64_t kFarthest = 16384;  // the longest line that is looked for
+
+/// Distance -> the costs of the second access of a pair: memory never touched, an access at base + x, one at base.
+/// Descending, because a prefetcher of next lines would make the ascending pair fast.
+using PairCosts = std::map<std::uint64_t, std::vector<double>>;
+
+PairCosts time_pairs(Walks& walks, int trials) {
+  std::vector<std::uint64_t> distances{0};
+  for (std::uint64_t x = 16; x <= kFarthest; x *= 2) distances.push_back(x);
+  std::vector<std::uint64_t> order;
+  for (int trial = 0; trial < trials; ++trial) order.insert(order.end(), distances.begin(), distances.end());
+  std::shuffle(order.begin(), order.end(), walks.random());
+  const Address first = walks.memory().fresh(order.size() * kPlace);
+  std::vector<std::uint64_t> places(order.size());
+  for (std::size_t i = 0; i < places.size(); ++i) places[i] = i;
+  std::shuffle(places.begin(), places.end(), walks.random());
+  PairCosts costs;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const Address base = first + places[i] * kPlace;
+    walks.memory().touch(base + order[i], Access::kRead);
+    costs[order[i]].push_back(walks.memory().touch(base, Access::kRead));
+  }
+  return costs;
+}
+
+/// The cost of memory that nothing touched before: the first access of a pair.
+double cost_of_fresh(Walks& walks) {
+  const std::uint64_t count = 64;
+  const Address first = walks.memory().fresh(count * kPlace);
+  std::vector<double> costs;
+  for (const Address line : walks.lines_at(first, kPlace, count)) {
+    costs.push_back(walks.memory().touch(line, Access::kRead));
+  }
+  return median(costs);
+}
+
+Answer line_answer(const PairCosts& pairs, double limit_ns, int level) {
+  Answer answer{"line", level, kUndetermined, 0, 0, {}};
+  const auto fast_share = [&](std::uint64_t x) {
+    const std::vector<double>& costs = pairs.at(x);
+    return static_cast<double>(std::count_if(costs.begin(), costs.end(), [&](double c) { return c < limit_ns; })) /
+           static_cast<double>(costs.size());
+  };
+  if (fast_share(0) < 0.8 || fast_share(kFarthest) > 0.2) {
+    answer.evidence =
+        fmt::format("controls failed: the same address again is fast in {:.0f} %, one {} away in {:.0f} %",
+                    100 * fast_share(0), size_text(kFarthest), 100 * fast_share(kFarthest));
+    return answer;
+  }
+  std::uint64_t line = 16;
+  while (line < kFarthest && fast_share(line) > 0.5) line *= 2;
+  std::size_t agreeing = 0;
+  std::size_t trials = 0;
+  for (const std::uint64_t x : {line / 2, line}) {
+    for (const double cost : pairs.at(x < 16 ? 0 : x)) ++trials, agreeing += (cost < limit_ns) == (x < line) ? 1U : 0U;
+  }
+  answer.confidence = static_cast<double>(agreeing + 1) / static_cast<double>(trials + 2);
+  answer.evidence =
+      fmt::format("pairs {} apart fast in {:.0f} %, {} apart in {:.0f} %", size_text(line / 2),
+                  100 * fast_share(line / 2 < 16 ? 0 : line / 2), size_text(line), 100 * fast_share(line));
+  if (answer.confidence < kLeastConfidence) return answer;
+  answer.answer = size_text(line);
+  answer.value = line;
+  return answer;
+}
+
+/// Bytes of the largest walk from `least` to `most` that fits, with steps of 1/64 of an octave or a line.
+std::uint64_t largest_fit(Walks& walks, const LevelCosts& costs, std::uint64_t line, std::uint64_t least,
+                          std::uint64_t most) {
+  least = std::max(line, least / line * line);
+  // The bounds are guesses of the coarse search: an answer at one of them is none until it is tried itself.
+  if (!walks.fit(walks.lines_at(walks.memory().fresh(least), line, least / line), costs)) return 0;
+  while (most - least > std::max(line, least / 48)) {
+    const std::uint64_t middle = (least + (most - least) / 2) / line * line;
+    if (middle == least) break;
+    const bool fits = walks.fit(walks.lines_at(walks.memory().fresh(middle), line, middle / line), costs);
+    (fits ? least : most) = middle;
+  }
+  return least;
+}
+
+/// The share of accesses that go past the level in a walk 1.3 times its size. Small on real memory whose pages lie
+/// anywhere: some sets are full long before the level is. (A simulated memory has no pages: 1.)
+double share_beyond(Walks& walks, const Level& level) {
+  if (walks.memory().resolution_ns() == 0) return 1;
+  const std::uint64_t lines = level.size_bytes * 13 / 10 / level.line_bytes;
+  const double cost_ns =
+      walks.settled_cost(walks.lines_at(walks.memory().fresh(lines * level.line_bytes), level.line_bytes, lines));
+  return (cost_ns - level.costs.hit_ns) / (level.costs.past_ns - level.costs.hit_ns);
+}
+
+void answer_size(Walks& walks, Level& level, int number, std::uint64_t coarse) {
+  Answer& answer = level.size;
+  answer = {"size", number, kUndetermined, 0, 0, {}};
+  std::vector<std::uint64_t> sizes;
+  std::uint64_t middle = 0;
+  std::size_t agreeing = 0;
+  // More trials than five cost too much on real memory: what disturbs five disturbs the sixth.
+  const std::size_t most = walks.memory().resolution_ns() > 0 ? 7 : 13;
+  while (sizes.size() < 5 || (sizes.size() < most && (agreeing + 1) * 5 < (sizes.size() + 2) * 4)) {
+    sizes.push_back(largest_fit(walks, level.costs, level.line_bytes, coarse / 4, coarse * 5 / 4));
+    std::sort(sizes.begin(), sizes.end());
+    middle = sizes[sizes.size() / 2];
+    agreeing = static_cast<std::size_t>(std::count_if(sizes.begin(), sizes.end(), [&](std::uint64_t size) {
+      return size * 20 >= middle * 19 && size * 20 <= middle * 21;
+    }));
+  }
+  level.size_bytes = middle;
+  level.above_bytes = middle + std::max(level.line_bytes, middle / 48);
+  answer.confidence = static_cast<double>(agreeing + 1) / static_cast<double>(sizes.size() + 2);
+  answer.value = middle;
+  answer.evidence = fmt::format("{} of {} searches within 5 %: {} to {} fit; a hit {:.1f} ns, past it {:.1f} ns",
+                                agreeing, sizes.size(), size_text(sizes.front()), size_text(sizes.back()),
+                                level.costs.hit_ns, level.costs.past_ns);
+  if (middle == 0) {
+    answer.evidence = fmt::format("even a walk over {} does not fit, though {} was the first to be slower",
+                                  size_text(coarse / 4), size_text(coarse));
+  } else if (const double share = share_beyond(walks, level); share < 0.4) {
+    answer.evidence += fmt::format(
+        "; yet only {:.0f} % go past it in a walk 1.3 times as long: scattered pages collide before the level is full",
+        100 * share);
+  } else if (answer.confidence >= kLeastConfidence) {
+    answer.answer = size_text(middle);
+  }
+}
+
+/// The first power of two of bytes whose walk costs clearly more than a hit of this level; 0: none.
+std::uint64_t first_slower(Walks& walks, double hit_ns, std::uint64_t from, std::uint64_t line) {
+  for (std::uint64_t bytes = from; bytes <= walks.memory().most_bytes() / 2 && bytes / line <= (1 << 23); bytes *= 2) {
+    if (walks.settled_cost(walks.lines_at(walks.memory().fresh(bytes), line, bytes / line)) > 1.25 * hit_ns) {
+      return bytes;
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+
+Levels find_levels(Walks& walks) {
+  Levels found;
+  found.memory_ns = cost_of_fresh(walks);
+  const PairCosts pairs = time_pairs(walks, 40);
+  const double again_ns = median(pairs.at(0));
+  if (found.memory_ns < 1.5 * again_ns + walks.memory().resolution_ns()) {
+    found.remark = fmt::format(
+        "controls failed: memory never touched costs {:.1f} ns, touched again {:.1f} ns; nothing tells a hit from a "
+        "miss",
+        found.memory_ns, again_ns);
+    return found;
+  }
+  const double miss_limit_ns = (median(pairs.at(kFarthest)) + again_ns) / 2;
+  const Answer largest = line_answer(pairs, std::max(miss_limit_ns, found.memory_ns * 0.6), 1);
+  const std::uint64_t step = largest.value != 0 ? largest.value : 64;
+
+  double hit_ns = walks.settled_cost(walks.lines_at(walks.memory().fresh(step * 4), step, 2));
+  std::uint64_t from = step * 4;
+  for (int number = 1; number <= 4; ++number) {
+    const std::uint64_t coarse = first_slower(walks, hit_ns, from, step);
+    if (coarse == 0) {
+      if (found.levels.empty()) found.remark = "no walk was slower than the shortest one";
+      break;
+    }
+    Level level;
+    level.costs.hit_ns = hit_ns;
+    level.costs.disturbed_ns = 3 * found.memory_ns;
+    const std::vector<Address> beyond =
+        walks.lines_at(walks.memory().fresh(coarse * 5 / 2), step, coarse * 5 / 2 / step);
+    level.costs.past_ns = walks.settled_cost(beyond);
+    if (walks.single_touches_tell({hit_ns, level.costs.past_ns})) {
+      const double slow_ns = walks.cost_past(beyond, 1.4 * hit_ns);
+      if (slow_ns == 0 && coarse < walks.memory().most_bytes() / 8) {  // it was slower only until it had settled
+        from = coarse * 2;
+        --number;
+        continue;
+      }
+      if (slow_ns > 0) level.costs.past_ns = slow_ns;
+    }
+    const bool last = level.costs.past_ns > 0.7 * found.memory_ns;
+    level.line =
+        line_answer(pairs, walks.memory().resolution_ns() > 0 ? miss_limit_ns : level.costs.limit_ns(), number);
+    level.line_bytes = level.line.value != 0 ? level.line.value : step;
+    answer_size(walks, level, number, coarse);
+    found.levels.push_back(level);
+    if (last) break;
+    hit_ns = level.costs.past_ns;
+    from = std::bit_ceil(coarse) * 2;
+  }
+  return found;
+}
+
+}  // namespace ringside::probe

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The questions about the caches before a memory, and all of them asked one after the other (docs/probes.md).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "memory/probe/answer.hpp"
+#include "memory/probe/levels.hpp"
+#include "memory/probe/timed_memory.hpp"
+
+namespace ringside::probe {
+
+inline constexpr const char* kQuestions[] = {"size", "line", "ways", "prefetch", "write", "replacement"};
+
+struct ProbeChoice {
+  std::vector<std::string> questions{std::begin(kQuestions), std::end(kQuestions)};
+  bool all_levels = false;  // else only the last cache before the memory
+};
+
+struct ProbeReport {
+  std::vector<Answer> answers;
+  int levels = 0;
+  double memory_ns = 0;
+  std::string remark;  // why nothing could be found, or ""
+};
+
+ProbeReport probe_memory(TimedMemory& memory, const ProbeChoice& choice = {});
+
+/// Ways of levels[number - 1]; sets its `ways`. `conflict`: ways + 1 lines of one set, as offsets in a fresh region, if
+/// the answer is determined. Wherever such a region lies, they share a set: hashes of addresses are linear.
+Answer probe_ways(Walks& walks, std::vector<Level>& levels, int number, std::vector<Address>& conflict);
+
+/// Lines whose touches take a line of one set of a level out of the levels nearer to the processor.
+std::vector<Address> scrub_of(const std::vector<Level>& levels, int number, Address of);
+
+Answer probe_prefetch(Walks& walks, const std::vector<Level>& levels, double memory_ns);
+Answer probe_write(Walks& walks, const std::vector<Level>& levels, double memory_ns);
+Answer probe_replacement(Walks& walks, const std::vector<Level>& levels, int number,
+                         const std::vector<Address>& conflict);
+
+}  // namespace ringside::probe

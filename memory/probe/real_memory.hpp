@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The memory of this machine. Regions are mapped on demand, in huge pages where the kernel gives them, and flushed from
+// the processor's caches, so that the first touch by a probe is the first since. The calling thread is bound to the
+// processor that it runs on.
+#pragma once
+
+#include <deque>
+
+#include "memory/probe/timed_memory.hpp"
+
+namespace ringside::probe {
+
+class RealMemory final : public TimedMemory {
+ public:
+  explicit RealMemory(std::uint64_t most_bytes = std::uint64_t{1} << 28);
+  ~RealMemory() override;
+
+  Address fresh(std::uint64_t bytes) override;  // throws std::bad_alloc
+  double touch(Address address, Access access) override;
+  double resolution_ns() const override { return resolution_ns_; }
+  std::uint64_t most_bytes() const override { return most_bytes_; }
+  void lay(const std::vector<Address>& lines) override;
+  double lap(Access access) override;
+
+ private:
+  struct Region {
+    void* mapping;
+    std::size_t bytes;
+  };
+
+  void drop_oldest();
+
+  std::uint64_t most_bytes_;
+  std::deque<Region> regions_;
+  std::uint64_t mapped_bytes_ = 0;
+  double tick_ns_ = 1;
+  double overhead_ns_ = 0;
+  double resolution_ns_ = 0;
+  Address chain_ = 0;
+  std::size_t chain_lines_ = 0;
+};
+
+}  // namespace ringside::probe

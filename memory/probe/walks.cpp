@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "memory/probe/walks.hpp"
+
+#include <algorithm>
+
+#include "memory/probe/answer.hpp"
+
+namespace ringside::probe {
+
+std::vector<Address> Walks::lines_at(Address first, std::uint64_t stride, std::uint64_t count) {
+  std::vector<Address> lines(count);
+  for (std::uint64_t i = 0; i < count; ++i) lines[i] = first + i * stride;
+  std::shuffle(lines.begin(), lines.end(), random_);
+  return lines;
+}
+
+double Walks::settled_cost(const std::vector<Address>& lines, Access access) {
+  memory_.lay(lines);
+  // Until the last half of the laps was no faster than the quarter before: some policies let new lines in slowly.
+  const std::size_t least = lines.size() < 4096 ? 32 : 8;
+  // A chain that costs real time settles within few laps, or noise hides that it does.
+  const bool real = memory_.resolution_ns() > 0;
+  const std::size_t longest = real ? least : 512;
+  const std::size_t most = std::clamp<std::size_t>(4000000 / lines.size(), least, longest);
+  std::vector<double> before;
+  while (before.size() < most) {
+    before.push_back(memory_.lap(access));
+    const auto laps = static_cast<std::ptrdiff_t>(before.size());
+    if (before.size() < least || laps % 8 != 0) continue;
+    const double last = median({before.begin() + laps / 2, before.end()});
+    if (last > 0.98 * median({before.begin() + laps / 4, before.begin() + laps / 2})) break;
+  }
+  std::vector<double> laps;
+  for (int lap = 0; lap < (real && lines.size() > 32768 ? 3 : 9); ++lap) laps.push_back(memory_.lap(access));
+  return median(laps);
+}
+
+double Walks::cost_past(const std::vector<Address>& lines, double faster_ns) {
+  const std::size_t laps = std::clamp<std::size_t>(2000000 / lines.size(), 4, 64);
+  for (std::size_t lap = 0; lap < laps; ++lap) {
+    for (const Address line : lines) memory_.touch(line, Access::kRead);
+  }
+  std::vector<double> slow;
+  for (const Address line : lines) {
+    const double cost = memory_.touch(line, Access::kRead);
+    if (cost > faster_ns) slow.push_back(cost);
+  }
+  return slow.size() * 20 < lines.size() ? 0 : median(slow);
+}
+
+bool Walks::fit(const std::vector<Address>& lines, const LevelCosts& costs, const std::vector<Address>& scrub) {
+  return single_touches_tell(costs) ? fit_by_touches(lines, costs, scrub) : fit_by_laps(lines, costs);
+}
+
+/// A policy that resists scans lets new lines in slowly: a short walk has up to 512 laps to settle. A long one ends
+/// earlier if the last half of its laps had no fewer misses than the quarter before.
+bool Walks::fit_by_touches(const std::vector<Address>& lines, const LevelCosts& costs,
+                           const std::vector<Address>& scrub) {
+  const std::size_t most_laps = 512;
+  const std::size_t least_laps = std::clamp<std::size_t>(100000 / lines.size(), 16, 400);
+  std::vector<std::size_t> misses;
+  std::size_t quiet = 0;
+  for (std::size_t lap = 0; lap < most_laps; ++lap) {
+    std::size_t missed = 0;
+    for (const Address line : lines) {
+      for (const Address other : scrub) memory_.touch(other, Access::kRead);
+      const double cost = memory_.touch(line, Access::kRead);
+      if (cost > costs.limit_ns() && cost < costs.disturbed_ns) ++missed;
+    }
+    misses.push_back(missed);
+    // A lap of many lines may have a cost or two that noise took over the limit.
+    quiet = missed <= lines.size() / 2000 ? quiet + 1 : 0;
+    if (quiet == 3) return true;
+    const std::size_t laps = misses.size();
+    if (laps < least_laps || laps % 8 != 0) continue;
+    const auto sum = [&misses](std::size_t from, std::size_t to) {
+      std::size_t all = 0;
+      for (std::size_t i = from; i < to; ++i) all += misses[i];
+      return static_cast<double>(all) / static_cast<double>(to - from);
+    };
+    if (sum(laps / 2, laps) > 0.98 * sum(laps / 4, laps / 2)) return false;
+  }
+  return false;
+}
+
+bool Walks::fit_by_laps(const std::vector<Address>& lines, const LevelCosts& costs) {
+  const double share = (settled_cost(lines) - costs.hit_ns) / (costs.past_ns - costs.hit_ns);
+  return share < 0.08;
+}
+
+}  // namespace ringside::probe

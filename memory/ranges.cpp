@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What is done to every granule of a range: it leaves DRAM (free, advice, another granule size), or it is written
+// (flush).
+#include "memory/arena/granule_table.hpp"
+#include "memory/core.hpp"
+#include "memory/far/far_file.hpp"
+#include "memory/replacement/eviction.hpp"
+
+namespace ringside::memory {
+namespace {
+
+void unlink(uint32_t granule, uint32_t kind, Word word) {
+  Cache& cache = caches.of(granule, kind);
+  const Held held(cache.lock);
+  caches.unlink(cache, node_of(word));
+}
+
+// Ends what was collected; whether the kernel let go of all of it.
+bool send_off(Batch& batch, Expel how) {
+  const uint32_t collected = batch.count;
+  if (collected == 0) return true;
+  eviction.park(batch);
+  const bool all = batch.count == collected;
+  eviction.settle(batch, how == Expel::kKeep);
+  batch.count = 0;
+  return all;
+}
+
+// The granule size may have changed since the caller looked: then a claimed word is not what it thinks.
+bool still_of_kind(uint32_t granule, uint32_t kind) {
+  return (table.size_of_piece(granule / kPagesPerPiece).load() & ~GranuleTable::kMoving) == kind + 1;
+}
+
+// The owner of a word may wait for a page, and this thread may hold them all: it waits only with an empty batch.
+bool is_owned_elsewhere(uint32_t granule) {
+  const State state = state_of(table.word(granule).load(std::memory_order_acquire));
+  return state == kLoading || state == kLeaving;
+}
+
+bool expel_once(uint32_t page, uint32_t pages, uint32_t kind, Expel how, bool* pinned) {
+  Batch batch;
+  batch.kind = kind;
+  bool all = true;
+  for (uint32_t granule = page; granule < page + pages; granule += 1u << kind) {
+    if (batch.count == kBatch || is_owned_elsewhere(granule)) all = send_off(batch, how) && all;
+    Word seen = kFree;
+    do {
+      if (batch.count > 0 && is_owned_elsewhere(granule)) all = send_off(batch, how) && all;
+      seen = table.word(granule).load(std::memory_order_acquire);
+      if (state_of(seen) == kFree) break;
+      if (state_of(seen) == kLoading || state_of(seen) == kLeaving) {
+        table.wait(granule, seen);
+        continue;
+      }
+      if (table.claim(granule, seen, kLeaving)) break;
+    } while (true);
+    if (seen != kFree && !still_of_kind(granule, kind)) {
+      table.close(granule, in_state(seen, state_of(seen)));
+      continue;
+    }
+    switch (state_of(seen)) {
+      case kZero:
+      case kAbsent: table.close(granule, how == Expel::kForget ? kFree : in_state(seen, state_of(seen))); break;
+      case kResident:
+        if ((seen & kPins) != 0) {
+          if (how == Expel::kKeep) {
+            table.close(granule, in_state(seen, kResident));
+            *pinned = true;
+            break;
+          }
+          caches.pinned_bytes.fetch_sub(kPage << kind);
+          seen &= ~kPins;
+        }
+        unlink(granule, kind, seen);
+        caches.node(node_of(seen)).was_main = 1;  // the program's wish: no ghost
+        batch.add(granule, seen, kNoSlot);
+        break;
+      case kProbation:
+        unlink(granule, kind, seen);
+        batch.add(granule, seen, caches.node(node_of(seen)).slot);
+        break;
+      default: break;
+    }
+  }
+  return send_off(batch, how) && all;
+}
+
+}  // namespace
+
+bool expel(uint32_t page, uint32_t pages, uint32_t kind, Expel how) noexcept {
+  bool pinned = false;
+  while (!expel_once(page, pages, kind, how, &pinned) && how == Expel::kForget) yield_core();
+  return !pinned;
+}
+
+void write_back(uint32_t page, uint32_t pages, uint32_t kind) noexcept {
+  const uint64_t size = kPage << kind;
+  for (uint32_t granule = page; granule < page + pages; granule += 1u << kind) {
+    const State state = state_of(table.word(granule).load(std::memory_order_acquire));
+    if (state == kFree || state == kZero || state == kAbsent) continue;
+    Word seen = table.claim_surely(granule, kLeaving);
+    if (seen == kFree) continue;
+    if (!still_of_kind(granule, kind)) {
+      table.close(granule, seen);
+      continue;
+    }
+    Victim victim{granule, node_of(seen), kNoSlot, seen};
+    const char* source = table.address(granule);
+    if (state_of(seen) == kProbation) {
+      victim.slot = caches.node(victim.node).slot;
+      source = parking.address(kind, victim.slot);
+    } else if (state_of(seen) != kResident) {
+      table.close(granule, seen);
+      continue;
+    } else if ((seen & kProtected) == 0) {
+      core.userfault.protect(table.address(granule), size, true);
+    }
+    if (eviction.differs(victim, kind, source)) {
+      far.write(static_cast<uint64_t>(granule) << kPageShift, source, size);
+      Cache& cache = caches.of(granule, kind);
+      const Held held(cache.lock);
+      cache.counters.written_bytes += size;
+      seen &= ~kFromZero;
+    }
+    // What the kernel may change at any moment (a pin for its stores) stays changed and open.
+    const bool open = (seen & kChanged) != 0 && (seen & kPins) != 0;
+    if (!open) seen &= ~kChanged;
+    if (!far.mapped() && !open) seen |= kProtected;
+    if (state_of(seen) == kResident && (seen & kProtected) == 0)
+      core.userfault.protect(table.address(granule), size, false);
+    table.close(granule, in_state(seen, state_of(seen)));
+  }
+}
+
+}  // namespace ringside::memory

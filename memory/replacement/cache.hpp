@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which granules have DRAM, and in which order they lose it: S3-FIFO (Yang et al., SOSP 2023) for a library that sees
+// faults only. New granules are in the small queue. What leaves a queue is unmapped and waits in probation: a touch
+// there proves reuse and leads to the main queue. What nobody touched becomes absent; its ghost is remembered for a
+// while, and a granule that comes back as a ghost goes to main at once.
+//
+// Granules are divided by address: neighbours, which a stream evicts together, are in one cache. Each cache has its own
+// lock and cache lines, so that two threads with faults at different places share nothing.
+#pragma once
+
+#include <stdint.h>
+
+#include <atomic>
+
+#include "memory/arena/geometry.hpp"
+#include "memory/arena/granule_word.hpp"
+#include "memory/frames/parking.hpp"
+#include "memory/system/raw.hpp"
+
+namespace ringside::memory {
+
+inline constexpr uint32_t kNoNode = UINT32_MAX;
+inline constexpr uint32_t kMostPartitions = 16;
+
+enum ListName : uint8_t { kSmall, kMain, kProbating, kVacant, kUnused, kLists, kNoList = 255 };
+// kVacant: nodes with a page in a slot and no granule. kUnused: nodes without a page.
+
+/// The DRAM of one granule.
+struct Node {
+  uint32_t granule = 0;
+  uint32_t next = kNoNode, previous = kNoNode;
+  uint32_t slot = kNoSlot;  // where the page is while it is not in the arena
+  uint32_t stamp = 0;       // when it joined its list, in units of 2^20 ns
+  uint8_t list = kNoList;
+  uint8_t was_main = 0;  // in probation: the queue that it left
+};
+
+/// The time in units of 2^20 ns, for the age of a node.
+inline uint32_t stamp_now() noexcept {
+  return static_cast<uint32_t>(now_ns() >> 20);
+}
+
+struct List {
+  uint32_t head = kNoNode, tail = kNoNode;
+  std::atomic<uint32_t> count{0};  // written with the lock held, read without it to choose a cache
+  uint32_t size() const noexcept { return count.load(std::memory_order_relaxed); }
+};
+
+/// Counted by faults and evictions, summed by stats.
+struct Counters {
+  uint64_t faults, faults_probation, faults_zero, faults_far, faults_write;
+  uint64_t read_bytes, written_bytes, evicted, evicted_clean, read_ahead, read_ahead_used, busy, fault_ns;
+};
+
+struct alignas(64) Cache {
+  Lock lock;
+  uint8_t kind = 0, partition = 0;
+  List lists[kLists];
+  Counters counters{};
+  std::atomic<uint64_t>* ghosts = nullptr;  // at the granule's hash: granule + 1, and which ghost it was
+  uint32_t ghosts_made = 0;
+
+  uint32_t pages() const noexcept { return evictable() + lists[kVacant].size(); }
+  uint32_t evictable() const noexcept { return lists[kSmall].size() + lists[kMain].size() + lists[kProbating].size(); }
+};
+
+class Caches {
+ public:
+  /// Tables for up to `most_bytes` of DRAM. 0 or -errno.
+  long start(uint64_t most_bytes, uint32_t partitions) noexcept;
+  void stop() noexcept;
+
+  uint32_t count() const noexcept { return partitions_ * kKinds; }
+  uint32_t partitions() const noexcept { return partitions_; }
+  Cache& at(uint32_t index) const noexcept { return caches_[index]; }
+  Cache& of(uint32_t granule, uint32_t kind) const noexcept {
+    const uint32_t chunk = granule >> (6 + kind);  // 64 neighbours
+    return caches_[kind * partitions_ + (((chunk * 0x9E3779B1u) >> 16) & (partitions_ - 1))];
+  }
+  Node& node(uint32_t number) const noexcept { return nodes_[number]; }
+
+  // With the cache's lock held:
+  void push(Cache& cache, ListName list, uint32_t node, uint32_t stamp) const noexcept;
+  void unlink(Cache& cache, uint32_t node) const noexcept;
+  uint32_t pop(Cache& cache, ListName list) const noexcept;
+  /// A node without a page.
+  uint32_t new_node(Cache& cache) noexcept;
+  bool ghost(const Cache& cache, uint32_t granule) const noexcept;
+  void remember(Cache& cache, uint32_t granule) const noexcept;
+
+  /// DRAM in use and its limit.
+  bool charge(uint64_t bytes) noexcept;
+  void uncharge(uint64_t bytes) noexcept { dram_bytes.fetch_sub(bytes); }
+  alignas(64) std::atomic<uint64_t> dram_bytes{0};
+  std::atomic<uint64_t> dram_peak_bytes{0}, limit{0}, pinned_bytes{0};
+
+ private:
+  std::atomic<uint64_t>& ghost_place(const Cache& cache, uint32_t granule) const noexcept;
+  Cache* caches_ = nullptr;
+  Node* nodes_ = nullptr;
+  uint64_t most_nodes_ = 0;
+  std::atomic<uint32_t> nodes_made_{0};
+  uint32_t partitions_ = 0;
+};
+
+extern Caches caches;
+
+}  // namespace ringside::memory

@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "memory/replacement/eviction.hpp"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#include "memory/arena/granule_table.hpp"
+#include "memory/far/far_file.hpp"
+
+namespace ringside::memory {
+
+constinit Eviction eviction;
+
+namespace {
+
+void sort_by_granule(Batch& batch) {
+  for (uint32_t i = 1; i < batch.count; ++i) {  // a stream's batch is sorted already
+    const Victim moving = batch.victims[i];
+    uint32_t j = i;
+    for (; j > 0 && batch.victims[j - 1].granule > moving.granule; --j) batch.victims[j] = batch.victims[j - 1];
+    batch.victims[j] = moving;
+  }
+}
+
+bool all_zero(const char* at, uint64_t bytes) {
+  uint64_t first = 0;
+  memcpy(&first, at, sizeof first);
+  return first == 0 && memcmp(at, at + sizeof first, bytes - sizeof first) == 0;
+}
+
+const char* source_of(const Victim& victim, uint32_t kind) {
+  return victim.slot == kNoSlot ? table.address(victim.granule) : parking.address(kind, victim.slot);
+}
+
+uint32_t unused_elsewhere() {
+  for (uint32_t i = 0; i < caches.count(); ++i) {
+    Cache& cache = caches.at(i);
+    if (cache.lists[kUnused].size() == 0) continue;
+    const Held held(cache.lock);
+    const uint32_t node = caches.pop(cache, kUnused);
+    if (node != kNoNode) return node;
+  }
+  return kNoNode;
+}
+
+}  // namespace
+
+// --- how a fault gets a page
+
+uint32_t Eviction::acquire(Cache& cache, uint32_t wanted, Page* pages) const noexcept {
+  constexpr int kTries = 4;  // for all that a stream wants; one page is enough after that
+  uint32_t got = 0;
+  for (int tries = 1;; ++tries) {
+    got += take_vacant(cache, wanted - got, pages + got);
+    got += take_fresh(cache, wanted - got, pages + got);
+    if (got == wanted || (got > 0 && tries >= kTries)) return got;
+    make_room(cache, wanted - got);
+  }
+}
+
+uint32_t Eviction::take_fresh(Cache& cache, uint32_t wanted, Page* pages) const noexcept {
+  uint32_t charged = 0, made = 0;
+  while (charged < wanted && caches.charge(bytes_of(cache.kind))) ++charged;
+  if (charged == 0) return 0;
+  {
+    const Held held(cache.lock);
+    for (; made < charged; ++made) {
+      pages[made] = {caches.new_node(cache), kNoSlot};
+      if (pages[made].node == kNoNode) break;
+    }
+  }
+  for (; made < charged; ++made) {
+    pages[made] = {unused_elsewhere(), kNoSlot};
+    if (pages[made].node == kNoNode) break;
+  }
+  if (made < charged) caches.uncharge((charged - made) * bytes_of(cache.kind));
+  return made;
+}
+
+uint32_t Eviction::take_vacant(Cache& cache, uint32_t wanted, Page* pages) const noexcept {
+  uint32_t got = 0;
+  for (uint32_t offset = 0; offset < caches.partitions() && got < wanted; ++offset) {  // its own first
+    const uint32_t partition = (cache.partition + offset) & (caches.partitions() - 1);
+    Cache& from = caches.at(cache.kind * caches.partitions() + partition);
+    if (from.lists[kVacant].size() == 0) continue;
+    const Held held(from.lock);
+    while (got < wanted) {
+      const uint32_t node = caches.pop(from, kVacant);
+      if (node == kNoNode) break;
+      pages[got++] = {node, caches.node(node).slot};
+    }
+  }
+  return got;
+}
+
+void Eviction::make_room(Cache& own, uint32_t wanted) const noexcept {
+  const auto start = static_cast<uint32_t>((now_ns() * 0x9E3779B97F4A7C15u) >> 40);
+  Cache* other = nullptr;
+  for (uint32_t offset = 0; offset < caches.count(); ++offset) {
+    Cache& candidate = caches.at((start + offset) % caches.count());
+    if (candidate.kind != own.kind && release_vacant(candidate)) return;  // it can be charged anew
+    if (other == nullptr && &candidate != &own && candidate.evictable() > 0) other = &candidate;
+    if (other != nullptr && offset >= 2 * caches.partitions()) break;
+  }
+  // The older head of two goes: a cache whose granules are all old gives way to a busy one.
+  Cache* from = &own;
+  const auto age = [](Cache& cache) {
+    const Held held(cache.lock);
+    uint32_t oldest = 0;
+    const uint32_t now = stamp_now();
+    for (const ListName name : {kSmall, kMain}) {
+      if (cache.lists[name].head == kNoNode) continue;
+      const uint32_t here = now - caches.node(cache.lists[name].head).stamp;
+      if (here > oldest) oldest = here;
+    }
+    return oldest;
+  };
+  if (other != nullptr && (own.evictable() < 2 || age(*other) > age(own) + 2)) from = other;
+  const uint32_t pages = from->evictable();
+  if (pages == 0) {
+    // The nodes of all caches may be unused elsewhere; or every page is on its way in or pinned for a moment.
+    yield_core();
+    return;
+  }
+  uint32_t batch = pages / 8;
+  if (batch < wanted) batch = wanted;
+  const auto most = static_cast<uint32_t>(kPiece >> (kPageShift + from->kind));
+  if (batch > most) batch = most;
+  if (batch > kBatch) batch = kBatch;
+  if (batch > pages) batch = pages;
+  const uint32_t kept = userfault_->moves ? pages / 16 : 0;
+  const uint32_t probating = from->lists[kProbating].size();
+  if (probating < kept + batch) unmap_batch(*from, kept + batch - probating);
+  if (userfault_->moves) clean_batch(*from, batch);
+}
+
+bool Eviction::release_vacant(Cache& cache) const noexcept {
+  bool any = false;
+  while (cache.lists[kVacant].size() > 0) {
+    uint32_t nodes[kBatch];
+    uint32_t count = 0;
+    {
+      const Held held(cache.lock);
+      while (count < kBatch && (nodes[count] = caches.pop(cache, kVacant)) != kNoNode) ++count;
+    }
+    for (uint32_t i = 0; i < count;) {
+      const uint32_t first = caches.node(nodes[i]).slot;
+      uint32_t run = 1;
+      while (i + run < count && caches.node(nodes[i + run]).slot == first + run) ++run;
+      parking.drop_pages(cache.kind, first, run);
+      for (uint32_t j = 0; j < run; ++j) parking.give(cache.kind, first + j);
+      i += run;
+    }
+    {
+      const Held held(cache.lock);
+      for (uint32_t i = 0; i < count; ++i) {
+        caches.node(nodes[i]).slot = kNoSlot;
+        caches.push(cache, kUnused, nodes[i], 0);
+      }
+    }
+    caches.uncharge(count * bytes_of(cache.kind));
+    any = any || count > 0;
+  }
+  return any;
+}
+
+// --- out of the arena
+
+void Eviction::unmap_batch(Cache& cache, uint32_t wanted) const noexcept {
+  Batch batch;
+  batch.kind = cache.kind;
+  if (wanted > kBatch) wanted = kBatch;
+  {
+    const Held held(cache.lock);
+    for (uint32_t tries = wanted + 64; tries > 0 && batch.count < wanted; --tries) {
+      const uint32_t small = cache.lists[kSmall].size(), main = cache.lists[kMain].size();
+      const ListName from = main == 0 || small * 10 > small + main ? kSmall : kMain;
+      const uint32_t number = caches.pop(cache, from);
+      if (number == kNoNode) break;
+      Node& node = caches.node(number);
+      const Word word = table.word(node.granule).load(std::memory_order_acquire);
+      if (state_of(word) == kResident && (word & kPins) == 0 && table.claim(node.granule, word, kLeaving)) {
+        node.was_main = from == kMain;
+        batch.add(node.granule, word, kNoSlot);
+      } else {
+        caches.push(cache, from, number, stamp_now());
+      }
+    }
+  }
+  if (batch.count == 0) {
+    yield_core();  // all pinned, or owned by other threads
+    return;
+  }
+  park(batch);
+  if (!userfault_->moves) {
+    settle(batch, true);
+    return;
+  }
+  {
+    const Held held(cache.lock);
+    for (uint32_t i = 0; i < batch.count; ++i) {
+      caches.node(batch.victims[i].node).slot = batch.victims[i].slot;
+      caches.push(cache, kProbating, batch.victims[i].node, 0);
+    }
+  }
+  for (uint32_t i = 0; i < batch.count; ++i)
+    table.close(batch.victims[i].granule, in_state(batch.victims[i].word, kProbation));
+}
+
+void Eviction::park(Batch& batch) const noexcept {
+  sort_by_granule(batch);
+  const uint32_t span = 1u << batch.kind;
+  uint32_t left = 0;
+  uint32_t slot = 0, slots = 0;
+  for (uint32_t i = 0; i < batch.count;) {
+    uint32_t run = 1;
+    if (batch.victims[i].slot != kNoSlot) {
+      batch.victims[left++] = batch.victims[i++];
+      continue;
+    }
+    while (i + run < batch.count && batch.victims[i + run].slot == kNoSlot &&
+           batch.victims[i + run].granule == batch.victims[i].granule + run * span) {
+      ++run;
+    }
+    char* const from = table.address(batch.victims[i].granule);
+    if (!userfault_->moves) {
+      userfault_->protect(from, run * bytes_of(batch.kind), true);
+      for (uint32_t j = 0; j < run; ++j) batch.victims[left++] = batch.victims[i + j];
+      i += run;
+      continue;
+    }
+    if (slots == 0) {
+      const uint32_t partition = caches.of(batch.victims[i].granule, batch.kind).partition;
+      slot = parking.take(batch.kind, partition, batch.count - i, &slots);
+    }
+    if (run > slots) run = slots;
+    char* const to = parking.address(batch.kind, slot);
+    const size_t moved = userfault_->move(to, from, run * bytes_of(batch.kind));
+    const auto whole = static_cast<uint32_t>(moved / bytes_of(batch.kind));
+    for (uint32_t j = 0; j < whole; ++j) {
+      Victim& victim = batch.victims[left++] = batch.victims[i + j];
+      victim.slot = slot + j;
+    }
+    slot += whole;
+    slots -= whole;
+    i += whole;
+    if (whole == run) continue;
+    // The kernel holds a page of the next granule: its other pages go back, it stays.
+    size_t part = moved - whole * bytes_of(batch.kind);
+    while (part > 0) {
+      const size_t returned = userfault_->move(from + (moved - part), to + (moved - part), part);
+      part -= returned;
+    }
+    Cache& cache = caches.of(batch.victims[i].granule, batch.kind);
+    {
+      const Held held(cache.lock);
+      ++cache.counters.busy;
+      caches.push(cache, kMain, batch.victims[i].node, stamp_now());
+    }
+    table.close(batch.victims[i].granule, in_state(batch.victims[i].word, kResident));
+    ++i;
+  }
+  for (uint32_t j = 0; j < slots; ++j) parking.give(batch.kind, slot + j);
+  batch.count = left;
+}
+
+// --- into far memory
+
+bool Eviction::differs(const Victim& victim, uint32_t kind, const char* source) const noexcept {
+  if ((victim.word & kChanged) != 0) return true;
+  if ((victim.word & kProtected) != 0) return false;
+  if ((victim.word & kFromZero) != 0) return !all_zero(source, bytes_of(kind));
+  if (!far.mapped()) return true;
+  return memcmp(far.map() + (static_cast<uint64_t>(victim.granule) << kPageShift), source, bytes_of(kind)) != 0;
+}
+
+void Eviction::settle(Batch& batch, bool keep) const noexcept {
+  const uint32_t span = 1u << batch.kind;
+  const uint64_t size = bytes_of(batch.kind);
+  bool written[kBatch] = {};
+  if (keep) {
+    for (uint32_t i = 0; i < batch.count; ++i)
+      written[i] = differs(batch.victims[i], batch.kind, source_of(batch.victims[i], batch.kind));
+    for (uint32_t i = 0; i < batch.count;) {  // neighbours in one write
+      if (!written[i]) {
+        ++i;
+        continue;
+      }
+      const char* const from = source_of(batch.victims[i], batch.kind);
+      uint32_t run = 1;
+      while (i + run < batch.count && written[i + run] &&
+             batch.victims[i + run].granule == batch.victims[i].granule + run * span &&
+             source_of(batch.victims[i + run], batch.kind) == from + run * size) {
+        ++run;
+      }
+      far.write(static_cast<uint64_t>(batch.victims[i].granule) << kPageShift, from, run * size);
+      i += run;
+    }
+  }
+  if (!userfault_->moves) {
+    for (uint32_t i = 0; i < batch.count;) {
+      uint32_t run = 1;
+      while (i + run < batch.count && batch.victims[i + run].granule == batch.victims[i].granule + run * span) ++run;
+      raw(SYS_madvise, as_long(table.address(batch.victims[i].granule)), static_cast<long>(run * size), MADV_DONTNEED);
+      i += run;
+    }
+    caches.uncharge(batch.count * size);
+  }
+  for (uint32_t i = 0; i < batch.count; ++i) {
+    const Victim& victim = batch.victims[i];
+    const bool zero = !written[i] && (victim.word & kFromZero) != 0;
+    table.close(victim.granule, !keep ? kFree : zero ? kZero : kAbsent);
+  }
+  for (uint32_t i = 0; i < batch.count;) {  // neighbours are in one cache
+    Cache& cache = caches.of(batch.victims[i].granule, batch.kind);
+    const Held held(cache.lock);
+    for (; i < batch.count && &caches.of(batch.victims[i].granule, batch.kind) == &cache; ++i) {
+      const Victim& victim = batch.victims[i];
+      Node& node = caches.node(victim.node);
+      if (keep) {
+        if (node.was_main == 0) caches.remember(cache, victim.granule);
+        ++cache.counters.evicted;
+        cache.counters.evicted_clean += written[i] ? 0 : 1;
+        cache.counters.written_bytes += written[i] ? size : 0;
+      }
+      node.slot = victim.slot;
+      caches.push(cache, victim.slot == kNoSlot ? kUnused : kVacant, victim.node, 0);
+    }
+  }
+}
+
+void Eviction::clean_batch(Cache& cache, uint32_t wanted) const noexcept {
+  Batch batch;
+  batch.kind = cache.kind;
+  {
+    const Held held(cache.lock);
+    for (uint32_t tries = wanted; tries > 0; --tries) {
+      const uint32_t number = caches.pop(cache, kProbating);
+      if (number == kNoNode) break;
+      const Node& node = caches.node(number);
+      const Word word = table.word(node.granule).load(std::memory_order_acquire);
+      if (state_of(word) == kProbation && table.claim(node.granule, word, kLeaving)) {
+        batch.add(node.granule, word, node.slot);
+      } else {
+        caches.push(cache, kProbating, number, 0);
+      }
+    }
+  }
+  if (batch.count > 0) settle(batch, true);
+}
+
+bool Eviction::shrink() const noexcept {
+  // Other threads' faults take what becomes free as long as they find it first; only pins make it last.
+  constexpr uint64_t kPatienceNs = 10'000'000'000;
+  uint64_t progress_ns = now_ns();
+  while (caches.dram_bytes.load() > caches.limit.load()) {
+    const uint64_t before = caches.dram_bytes.load();
+    for (uint32_t i = 0; i < caches.count() && caches.dram_bytes.load() > caches.limit.load(); ++i) {
+      Cache& cache = caches.at(i);
+      if (cache.pages() == 0) continue;
+      if (!release_vacant(cache)) {
+        if (cache.lists[kProbating].size() < kBatch / 2) unmap_batch(cache, kBatch / 2);
+        clean_batch(cache, kBatch / 2);
+        release_vacant(cache);
+      }
+    }
+    if (caches.dram_bytes.load() < before) {
+      progress_ns = now_ns();
+    } else {
+      if (now_ns() - progress_ns > kPatienceNs) return false;
+      yield_core();
+    }
+  }
+  return true;
+}
+
+}  // namespace ringside::memory

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * libringside_memory: a software Memory Mode. Memory from ringside_memory_alloc lives in a file (far memory); at most
+ * `dram_bytes` of it are in DRAM at a time. Pointers are ordinary. docs/memory_mode.md says how it works.
+ *
+ * One arena a process. Every function may be called from every thread, none from a signal handler. Functions that can
+ * fail return 0 or a pointer; on failure -1 or NULL with errno set, and ringside_memory_error() has one line. */
+#ifndef RINGSIDE_MEMORY_H
+#define RINGSIDE_MEMORY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#ifdef __GNUC__
+#pragma GCC visibility push(default)
+#endif
+
+/* How a fault is resolved. */
+enum ringside_memory_faults {
+  RINGSIDE_MEMORY_FAULTS_SIGNAL = 1, /* in the faulting thread; system calls need resident memory (pin) */
+  RINGSIDE_MEMORY_FAULTS_THREAD = 2  /* by a thread of the library; serves the kernel's accesses too, if permitted */
+};
+
+struct ringside_memory_options {
+  size_t struct_bytes;    /* sizeof(struct ringside_memory_options): room to grow */
+  const char* far_folder; /* an existing folder on NVDIMM, tmpfs or a disk */
+  uint64_t dram_bytes;    /* the limit of frames, at least 1 MiB */
+  uint64_t far_bytes;     /* the most that can be allocated; 0: what the folder's file system has free */
+  uint32_t granule_bytes; /* of regions without advice: 4096 to 1048576, a power of two; 0: adapted from what is seen */
+  uint32_t faults;        /* enum ringside_memory_faults; 0: signal */
+  uint32_t read_ahead;    /* 0: adaptive, 1: never */
+  uint32_t copy_only;     /* 1: as on a kernel without UFFDIO_MOVE (for tests) */
+};
+
+/* Starts the arena. Fails with EALREADY if it is started, ENOSYS or EPERM without userfaultfd, EINVAL for a bad option,
+ * or the error of the far folder. */
+int ringside_memory_start(const struct ringside_memory_options* options);
+
+/* Ends it: all memory of the arena is gone. No thread may use it any more. */
+int ringside_memory_stop(void);
+
+/* As malloc, calloc, realloc, aligned_alloc and free, in far memory. The memory reads as zeros at first. A size of 0
+ * gives a pointer of its own. ENOMEM: far memory is full. Every request takes whole pages of 4 KiB: use malloc for
+ * small ones. */
+void* ringside_memory_alloc(size_t bytes);
+void* ringside_memory_calloc(size_t count, size_t bytes);
+void* ringside_memory_realloc(void* memory, size_t bytes);
+void* ringside_memory_aligned(size_t alignment, size_t bytes);
+void ringside_memory_free(void* memory);
+/* The bytes usable behind `memory`; 0 if it is not the start of an allocation. */
+size_t ringside_memory_usable(const void* memory);
+/* Whether an address lies in the arena. Callable from a signal handler. */
+int ringside_memory_owns(const void* address);
+
+/* Sets the DRAM limit; returns once no more than `dram_bytes` are in use. Fails with EBUSY below what is pinned. */
+int ringside_memory_limit(uint64_t dram_bytes);
+
+enum ringside_memory_advice {
+  RINGSIDE_MEMORY_NORMAL = 1,     /* read-ahead adapts */
+  RINGSIDE_MEMORY_RANDOM = 2,     /* no read-ahead */
+  RINGSIDE_MEMORY_SEQUENTIAL = 3, /* read-ahead from the first fault on */
+  RINGSIDE_MEMORY_WILL_NEED = 4,  /* brings the range in now, as far as the limit allows */
+  RINGSIDE_MEMORY_DONT_NEED = 5   /* evicts the range now; its content is kept */
+};
+/* Advice for a range within one allocation. NORMAL, RANDOM and SEQUENTIAL hold for the allocation. */
+int ringside_memory_advise(void* memory, size_t bytes, int advice);
+/* Sets the granule size of an allocation: 4096 to 1048576, a power of two, not more than its alignment allows. */
+int ringside_memory_granule(void* memory, size_t granule_bytes);
+
+/* Brings a range in and keeps it until it is unpinned; pins count. `for_write`: its content is going to change without
+ * a store of this process (the kernel writes it). Fails with ENOMEM if the limit leaves no room. Callable from a signal
+ * handler. */
+int ringside_memory_pin(const void* memory, size_t bytes, int for_write);
+int ringside_memory_unpin(const void* memory, size_t bytes);
+
+/* Writes every changed granule to far memory; they stay resident. */
+int ringside_memory_flush(void);
+
+struct ringside_memory_stats {
+  size_t struct_bytes;
+  uint64_t dram_limit_bytes, dram_bytes, dram_peak_bytes; /* frames with memory, pinned ones included */
+  uint64_t far_limit_bytes, far_bytes, far_peak_bytes;    /* allocated */
+  uint64_t faults, faults_probation, faults_zero, faults_far, faults_write; /* write: the first store after a load */
+  uint64_t read_bytes, written_bytes;                                       /* from and to far memory */
+  uint64_t evicted, evicted_clean;                                          /* granules */
+  uint64_t read_ahead, read_ahead_used; /* granules brought in before they were touched */
+  uint64_t busy;                        /* evictions that the kernel refused for now */
+  uint64_t fault_ns;                    /* time of all threads in faults */
+  uint64_t pinned_bytes;
+  uint32_t moves;  /* 1: UFFDIO_MOVE, 0: UFFDIO_COPY */
+  uint32_t mapped; /* 1: far memory is mapped (tmpfs, DAX), 0: read and written */
+};
+/* Fills `stats`; its struct_bytes says how much of it. */
+#ifdef __GNUC__
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow" /* in C++ it is told from the structure by "struct", as stat(2) is */
+#endif
+int ringside_memory_stats(struct ringside_memory_stats* stats);
+#ifdef __GNUC__
+#pragma GCC diagnostic pop
+#endif
+
+/* One line about the last failure in this thread: what, where, what was found, what would be accepted. Never NULL. */
+const char* ringside_memory_error(void);
+
+#ifdef __GNUC__
+#pragma GCC visibility pop
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "memory/system/raw.hpp"
+
+#include <linux/futex.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "memory/system/line.hpp"
+
+namespace ringside::memory {
+
+void yield_core() noexcept {
+  raw(SYS_sched_yield);
+}
+
+void sleep_while(const void* word, uint32_t seen) noexcept {
+  raw(SYS_futex, as_long(word), FUTEX_WAIT_PRIVATE, static_cast<long>(seen), 0);
+}
+
+void wake_all(const void* word) noexcept {
+  raw(SYS_futex, as_long(word), FUTEX_WAKE_PRIVATE, INT32_MAX);
+}
+
+uint64_t now_ns() noexcept {
+  timespec time{};
+  clock_gettime(CLOCK_MONOTONIC, &time);  // the kernel's shared page: async-signal-safe and no system call
+  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(time.tv_nsec);
+}
+
+void Lock::wait() noexcept {
+  for (int round = 0; round < 100; ++round) {
+    uint32_t free = 0;
+    if (word_.compare_exchange_weak(free, 1, std::memory_order_acquire, std::memory_order_relaxed)) return;
+    pause_core();
+  }
+  while (word_.exchange(2, std::memory_order_acquire) != 0) sleep_while(&word_, 2);
+}
+
+SignalsBlocked::SignalsBlocked() noexcept {
+  // A blocked SIGBUS would turn a fault into the end of the process; nothing here faults, but a bug should be seen.
+  const uint64_t all = ~uint64_t{0};
+  raw(SYS_rt_sigprocmask, SIG_SETMASK, as_long(&all), as_long(&before_), sizeof all);
+}
+
+SignalsBlocked::~SignalsBlocked() {
+  raw(SYS_rt_sigprocmask, SIG_SETMASK, as_long(&before_), 0, sizeof before_);
+}
+
+void* map_table(size_t bytes) noexcept {
+  const long at = raw(SYS_mmap, 0, static_cast<long>(bytes), PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (at < 0 && at > -4096) return nullptr;
+  raw(SYS_madvise, at, static_cast<long>(bytes), MADV_NOHUGEPAGE);  // populated page by page, as needed
+  return reinterpret_cast<void*>(static_cast<uintptr_t>(at));
+}
+
+void unmap_table(void* at, size_t bytes) noexcept {
+  if (at != nullptr) raw(SYS_munmap, as_long(at), static_cast<long>(bytes));
+}
+
+void divide(void* at, uint64_t bytes, uint64_t stripe) noexcept {
+  constexpr long kAdvice[] = {MADV_NORMAL, MADV_RANDOM, MADV_SEQUENTIAL};
+  for (uint64_t done = 0, number = 0; done < bytes; done += stripe, ++number) {
+    const uint64_t part = bytes - done < stripe ? bytes - done : stripe;
+    raw(SYS_madvise, as_long(static_cast<char*>(at) + done), static_cast<long>(part), kAdvice[number % 3]);
+  }
+}
+
+void die(const char* what, long error) noexcept {
+  Line line;
+  line << "ringside_memory: " << what << " (error " << error << "); the process ends, nothing is dropped silently\n";
+  raw(SYS_write, 2, as_long(line.text()), static_cast<long>(line.length()));
+  const uint64_t none = 0;
+  raw(SYS_rt_sigprocmask, SIG_SETMASK, as_long(&none), 0, sizeof none);
+  raw(SYS_tgkill, raw(SYS_getpid), raw(SYS_gettid), SIGABRT);
+  for (;;) raw(SYS_exit_group, 134);
+}
+
+}  // namespace ringside::memory

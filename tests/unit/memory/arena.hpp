@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// An arena for a test: started with the options of the test, stopped at its end. Where the kernel does not permit it,
+// the test is skipped with the library's own line.
+#pragma once
+
+#include <errno.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "memory/ringside_memory.h"
+
+namespace ringside::testing {
+
+inline constexpr uint64_t kMiB = uint64_t{1} << 20;
+
+inline ringside_memory_options small_options() {
+  ringside_memory_options options{};
+  options.struct_bytes = sizeof options;
+  options.far_folder = "/dev/shm";
+  options.dram_bytes = 4 * kMiB;
+  options.far_bytes = 64 * kMiB;
+  return options;
+}
+
+inline struct ringside_memory_stats stats_now() {
+  struct ringside_memory_stats stats {};
+  stats.struct_bytes = sizeof stats;
+  EXPECT_EQ(ringside_memory_stats(&stats), 0) << ringside_memory_error();
+  return stats;
+}
+
+class Arena {
+ public:
+  explicit Arena(const ringside_memory_options& options) {
+    started_ = ringside_memory_start(&options) == 0;
+    if (!started_) {
+      error_ = errno;
+      line_ = ringside_memory_error();
+    }
+  }
+  ~Arena() {
+    if (started_) {
+      EXPECT_EQ(ringside_memory_stop(), 0) << ringside_memory_error();
+    }
+  }
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+  bool started() const { return started_; }
+  bool not_permitted() const { return error_ == EPERM || error_ == ENOSYS; }
+  const std::string& line() const { return line_; }
+
+ private:
+  bool started_ = false;
+  int error_ = 0;
+  std::string line_;
+};
+
+}  // namespace ringside::testing
+
+/// Starts `arena` or skips the test.
+#define START_ARENA(arena, options)                            \
+  const ringside::testing::Arena arena(options);               \
+  if ((arena).not_permitted()) GTEST_SKIP() << (arena).line(); \
+  ASSERT_TRUE((arena).started()) << (arena).line()

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The DRAM limit, pins, and how much the process really holds.
+#include <malloc.h>
+
+#include <cstring>
+#include <fstream>
+
+#include "tests/unit/memory/arena.hpp"
+#include "tests/unit/sanitized.hpp"
+
+namespace ringside::testing {
+namespace {
+
+// Anonymous memory in DRAM: frames, tables and queues. (A mapped far file on tmpfs counts as shared memory.)
+uint64_t resident_bytes() {
+  std::ifstream status("/proc/self/status");
+  std::string word;
+  uint64_t kilobytes = 0;
+  while (status >> word) {
+    if (word == "RssAnon:") status >> kilobytes;
+  }
+  return kilobytes * 1024;
+}
+
+TEST(Limits, FramesNeverPassTheLimitWhileItIsResized) {
+  START_ARENA(arena, small_options());
+  auto* const memory = static_cast<char*>(ringside_memory_alloc(32 * kMiB));
+  for (const uint64_t limit : {4 * kMiB, kMiB, 16 * kMiB, 2 * kMiB}) {
+    ASSERT_EQ(ringside_memory_limit(limit), 0) << ringside_memory_error();
+    EXPECT_LE(stats_now().dram_bytes, limit);
+    for (size_t i = 0; i < 32 * kMiB; i += 4096) ++memory[i];
+    EXPECT_LE(stats_now().dram_bytes, limit);
+    EXPECT_GE(stats_now().dram_bytes, limit - limit / 8) << "a limit is used";
+  }
+  for (size_t i = 0; i < 32 * kMiB; i += 4096) ASSERT_EQ(memory[i], 4);
+  ringside_memory_free(memory);
+}
+
+TEST(Limits, TheProcessHoldsTheLimitAndLittleMore) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer's own memory counts too";
+  ringside_memory_options options = small_options();
+  options.dram_bytes = 64 * kMiB;
+  options.far_bytes = 512 * kMiB;
+  const uint64_t before = resident_bytes();
+  START_ARENA(arena, options);
+  auto* const memory = static_cast<char*>(ringside_memory_alloc(256 * kMiB));
+  for (int round = 0; round < 3; ++round) {
+    for (size_t i = 0; i < 256 * kMiB; i += 4096) {
+      ++memory[i];
+      if (i % (16 * kMiB) == 0) {
+        ASSERT_LE(resident_bytes() - before, options.dram_bytes + options.dram_bytes / 50 + 16 * kMiB)
+            << "round " << round << " at " << i;
+      }
+    }
+  }
+  ringside_memory_free(memory);
+}
+
+TEST(Limits, PinnedGranulesStayInDram) {
+  START_ARENA(arena, small_options());
+  auto* const memory = static_cast<char*>(ringside_memory_alloc(32 * kMiB));
+  memory[5 * kMiB] = 'p';
+  ASSERT_EQ(ringside_memory_pin(memory + 5 * kMiB, kMiB, 1), 0) << ringside_memory_error();
+  EXPECT_EQ(stats_now().pinned_bytes, kMiB);
+  for (size_t i = 0; i < 32 * kMiB; i += 4096) ++memory[i];
+  ASSERT_EQ(ringside_memory_advise(memory, 32 * kMiB, RINGSIDE_MEMORY_DONT_NEED), 0);
+  const uint64_t faults = stats_now().faults;
+  for (size_t i = 5 * kMiB; i < 6 * kMiB; i += 4096) ++memory[i];
+  EXPECT_EQ(stats_now().faults, faults);
+  ASSERT_EQ(ringside_memory_unpin(memory + 5 * kMiB, kMiB), 0);
+  EXPECT_EQ(stats_now().pinned_bytes, 0u);
+  ASSERT_EQ(ringside_memory_advise(memory, 32 * kMiB, RINGSIDE_MEMORY_DONT_NEED), 0);
+  EXPECT_EQ(memory[5 * kMiB], 'p' + 2);
+  EXPECT_GT(stats_now().faults, faults);
+  ringside_memory_free(memory);
+}
+
+TEST(Limits, ALimitBelowWhatIsPinnedIsRefusedAndChangesNothing) {
+  START_ARENA(arena, small_options());
+  auto* const memory = static_cast<char*>(ringside_memory_alloc(8 * kMiB));
+  ASSERT_EQ(ringside_memory_pin(memory, 3 * kMiB, 0), 0) << ringside_memory_error();
+  EXPECT_EQ(ringside_memory_limit(2 * kMiB), -1);
+  EXPECT_EQ(errno, EBUSY);
+  EXPECT_NE(std::string(ringside_memory_error()).find("3145728 bytes are pinned"), std::string::npos)
+      << ringside_memory_error();
+  EXPECT_EQ(stats_now().dram_limit_bytes, 4 * kMiB);
+  EXPECT_EQ(ringside_memory_pin(memory + 4 * kMiB, 2 * kMiB, 0), -1) << "nothing would be left for other granules";
+  EXPECT_EQ(errno, ENOMEM);
+  EXPECT_EQ(stats_now().pinned_bytes, 3 * kMiB) << "a pin that failed leaves none";
+  ringside_memory_free(memory);
+  EXPECT_EQ(stats_now().pinned_bytes, 0u);
+  EXPECT_EQ(ringside_memory_limit(2 * kMiB), 0) << ringside_memory_error();
+}
+
+TEST(Limits, CleanGranulesAreNotWritten) {
+  for (const char* folder : {"/dev/shm", "/var/tmp"}) {
+    ringside_memory_options options = small_options();
+    options.far_folder = folder;
+    START_ARENA(arena, options);
+    auto* const memory = static_cast<char*>(ringside_memory_alloc(16 * kMiB));
+    std::memset(memory, 7, 16 * kMiB);
+    ASSERT_EQ(ringside_memory_flush(), 0);
+    const uint64_t written = stats_now().written_bytes;
+    EXPECT_EQ(written, 16 * kMiB) << folder;
+    for (size_t i = 0; i < 16 * kMiB; i += 4096) ASSERT_EQ(memory[i], 7);
+    EXPECT_EQ(stats_now().written_bytes, written) << folder;
+    memory[9 * kMiB] = 8;
+    ASSERT_EQ(ringside_memory_flush(), 0);
+    EXPECT_EQ(stats_now().written_bytes, written + 4096) << folder;
+    ringside_memory_free(memory);
+  }
+}
+
+}  // namespace
+}  // namespace ringside::testing

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The probes on simulated caches give the same answers at every run. On this machine only the form of the answers is
+// checked: how loaded it is decides what can be determined.
+#include "memory/probe/probes.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "memory/command/probe_command.hpp"
+#include "memory/probe/real_memory.hpp"
+#include "memory/probe/simulated_memory.hpp"
+#include "memory/probe/validation.hpp"
+
+namespace ringside::probe {
+namespace {
+
+std::string answer_to(const std::string& spec, const std::string& question) {
+  SimulatedMemory memory(parse_cache_spec(spec));
+  ProbeChoice choice;
+  choice.questions = {question};
+  for (const Answer& answer : probe_memory(memory, choice).answers) {
+    if (answer.question == question) return answer.answer;
+  }
+  return "no answer";
+}
+
+TEST(Probes, GeometriesDrawnAtRandomAreFoundAndNoAnswerIsWrong) {
+  const Validation found = validate(1, 8);
+  EXPECT_EQ(found.with_wrong, 0);
+  EXPECT_GE(found.fully_right, 7);
+  for (const std::string& failure : found.failures) std::printf("%s\n", failure.c_str());
+}
+
+TEST(Probes, WaysOfALevelAreNotThoseOfTheLevelBeforeIt) {
+  EXPECT_EQ(answer_to("size=4K,ways=8/size=64K,ways=2", "ways"), "2");
+  EXPECT_EQ(answer_to("size=4K,ways=8/size=64K,ways=1", "ways"), "1 (direct-mapped)");
+}
+
+TEST(Probes, AReplacementThatDefeatsClearingFeignsNoPrefetch) {
+  EXPECT_EQ(answer_to("size=16K,ways=8,replacement=adaptive", "prefetch"), "none");
+  EXPECT_EQ(answer_to("size=16K,ways=8,replacement=adaptive", "line"), "64 B");
+}
+
+TEST(Probes, APrefetcherOfNextLinesMakesNoLineLonger) {
+  EXPECT_EQ(answer_to("size=16K,ways=8,prefetch=next-line", "line"), "64 B");
+  EXPECT_EQ(answer_to("size=16K,ways=8,prefetch=next-line", "prefetch"), "next-line");
+}
+
+TEST(Probes, AHashOfSetsIsNotTakenForFullAssociativity) {
+  EXPECT_EQ(answer_to("size=32K,ways=4,index=xor", "ways"), "4");
+  EXPECT_EQ(answer_to("size=4K,ways=64", "ways"), "64 (fully associative)");
+}
+
+TEST(Probes, WritesThatNothingWaitsForAreUndetermined) {
+  EXPECT_EQ(answer_to("size=16K;posted=yes", "write"), kUndetermined);
+  EXPECT_EQ(answer_to("size=16K,write=through", "write"), "write-through, write-allocate");
+}
+
+TEST(Probes, CostsThatTellNothingGiveNoAnswer) {
+  SimulatedMemory memory(parse_cache_spec("size=16K,hit=80;memory=85,noise=0.5"));
+  const ProbeReport report = probe_memory(memory);
+  for (const Answer& answer : report.answers) EXPECT_FALSE(answer.determined()) << answer.question << answer.answer;
+  EXPECT_FALSE(report.remark.empty());
+}
+
+TEST(Probes, OfThisMachineAreConsistentOrUndetermined) {
+  RealMemory memory(std::uint64_t{1} << 26);
+  ProbeChoice choice;
+  choice.questions = {"line"};
+  choice.all_levels = true;
+  std::uint64_t before = 0;
+  for (const Answer& answer : probe_memory(memory, choice).answers) {
+    EXPECT_GE(answer.confidence, 0);
+    EXPECT_LE(answer.confidence, 1);
+    EXPECT_FALSE(answer.evidence.empty());
+    if (!answer.determined()) continue;
+    EXPECT_GE(answer.value, before);
+    before = answer.value;
+  }
+}
+
+TEST(ProbeCommand, TableAndJsonHaveEveryAnswer) {
+  SimulatedMemory memory(parse_cache_spec("size=4K,ways=4"));
+  const ProbeReport report = probe_memory(memory);
+  const nlohmann::json json = nlohmann::json::parse(probe_json(report));
+  ASSERT_EQ(json["answers"].size(), std::size(kQuestions));
+  for (const auto& answer : json["answers"]) {
+    EXPECT_NE(probe_table(report).find(answer["answer"].get<std::string>()), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace ringside::probe
