@@ -106,7 +106,7 @@ TEST_F(HostileProducerTest, ASchemaThatNoProducerSendsIsRefused) {
   expect(kVariable + 40, 'z', 1, "behind its name are not 0");
   expect(kVariable, 0, 1, "has no name");
   expect(kScalar + offsetof(ResultDescription, source), 1, 1, "source 1, expected 2 (scalar)");
-  expect(kScalar + offsetof(ResultDescription, count), 3, 4, "expected one f64 or i64");
+  expect(kScalar + offsetof(ResultDescription, count), 3, 4, "scalar 'residual_l1': count 3; expected 1");
   expect(kScalar + sizeof(ResultDescription) + 9, 'l' | '1' << 8, 4, "two results are named 'solver.residual_l1'");
   expect(offsetof(AttachRequestHead, run) + offsetof(RunDescription, schema_id), 1, 8, "other variables than x f64");
   expect(offsetof(AttachRequestHead, run) + offsetof(RunDescription, entries), 1, 8, "other variables than x f64");
