@@ -92,10 +92,10 @@ std::uint64_t step_work(const Attachment& attachment, const ReduceOptions& reduc
   return ring.payload_bytes() * (2 * static_cast<std::uint64_t>(reduce.passes) + 1 + ring.slot_count());
 }
 
-/// Finds a ring for the run, then accepts the producer, or refuses it with the reason. Returns the note that the
-/// producer received, usually empty. Throws the Error that it received.
-std::string attach(std::optional<Attachment>& attachment, HandoffReader& handoff, const AnalyzerOptions& options,
-                   AnalyzerAccount& account, RecordQueue* records, ServiceManager& manager) {
+/// Finds a ring for the run, then accepts the producer, or refuses it with the reason. Throws the Error that it
+/// received. `report`: nullptr, or who is told of the attachment.
+void attach(std::optional<Attachment>& attachment, HandoffReader& handoff, const AnalyzerOptions& options,
+            AnalyzerAccount& account, RecordQueue* records, ServiceManager& manager, Report* report) {
   // A request may wait in the queue for longer than its producer lives. No pool is made or cleared for a dead
   // producer.
   if (!handoff.wanted()) throw peer_error("the producer (pid {}) left before it was attached", handoff.producer_pid());
@@ -112,8 +112,9 @@ std::string attach(std::optional<Attachment>& attachment, HandoffReader& handoff
     throw refusal;
   }
   const Continuation from = attachment->take_continuation();
+  // Before the reply: `ringside run` must know of the attachment when it sees what the producer does next.
+  if (report != nullptr) report->write(describe_attachment(handoff, *attachment, from.note));
   handoff.accept(from, options.cores);
-  return from.note;
 }
 
 /// Ends the report's thread, which reads an account, before the account ends.
@@ -210,8 +211,8 @@ ExitCode serve(Service& service, HandoffReader& handoff) {
   Report& report = service.report;
   AnalyzerAccount account;
   std::optional<Attachment> attachment;
-  const std::string note = attach(attachment, handoff, options, account,
-                                  service.recorder ? &service.recorder->queue() : nullptr, service.manager);
+  attach(attachment, handoff, options, account, service.recorder ? &service.recorder->queue() : nullptr,
+         service.manager, supervised ? &report : nullptr);
   service.attachment.began(handoff.producer_pid());
   std::optional<RefusingThread> refusing;
   if (supervised) refusing.emplace(service.reception, service.attachment);
@@ -219,7 +220,6 @@ ExitCode serve(Service& service, HandoffReader& handoff) {
   // In this order, so that a signal in between is not lost.
   service.stop_run.store(false);
   if (service.stop.is_set()) service.stop_run.store(true);
-  if (supervised) report.write(describe_attachment(handoff, *attachment, note));
   ReportScope progress(report, account, supervised);
   if (service.recorder) service.recorder->begin_run(describe_start(handoff, *attachment, options));
   const RunDescription& run = attachment->run();

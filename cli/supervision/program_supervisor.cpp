@@ -89,6 +89,8 @@ void ProgramSupervisor::analyzer_reported(nlohmann::json& line) {
   const std::string event = line.value("event", "");
   if (event == "refused") {
     attachment_.refusal.emplace(documented_exit_code(line.value("exit_code", 0)), line.value("text", ""));
+    // It was reported as attached, and left before the analyzer's reply.
+    if (line.value("pid", 0) == attachment_.pid && attachment_.how.empty()) is_attached_to_analyzer_ = false;
   } else if (event == "attached") {
     begin_attachment(line);
   } else if (event == "final") {
