@@ -20,7 +20,7 @@ NO_COMPILER = {compiler: "/bin/false" for compiler in ("CC", "CXX", "FC")}
 
 def call(*command, environment=None):
     return subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, encoding="utf-8", timeout=500, check=False,
+                          stderr=subprocess.PIPE, encoding="utf-8", timeout=1500, check=False,
                           env={**os.environ, "LC_ALL": "C.UTF-8", "PIP_DISABLE_PIP_VERSION_CHECK": "1", **(environment or {})})
 
 
