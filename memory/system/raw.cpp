@@ -8,6 +8,29 @@
 
 #include "memory/system/line.hpp"
 
+#if defined(__x86_64__)
+__asm__(
+    ".text\n"
+    ".p2align 4\n"
+    ".hidden ringside_memory_raw, ringside_memory_raw_site\n"
+    ".globl ringside_memory_raw, ringside_memory_raw_site\n"
+    ".type ringside_memory_raw, @function\n"
+    "ringside_memory_raw:\n"
+    ".cfi_startproc\n"
+    "movq %rdi, %rax\n"
+    "movq %rsi, %rdi\n"
+    "movq %rdx, %rsi\n"
+    "movq %rcx, %rdx\n"
+    "movq %r8, %r10\n"
+    "movq %r9, %r8\n"
+    "movq 8(%rsp), %r9\n"
+    "syscall\n"
+    "ringside_memory_raw_site:\n"
+    "ret\n"
+    ".cfi_endproc\n"
+    ".size ringside_memory_raw, .-ringside_memory_raw\n");
+#endif
+
 namespace ringside::memory {
 
 void yield_core() noexcept {
