@@ -186,6 +186,7 @@ int ringside_memory_limit(uint64_t dram_bytes) {
   const SignalsBlocked blocked;
   static constinit Lock one_at_a_time;
   const Held held(one_at_a_time);
+  calls.drop_ended();
   const uint64_t before = caches.limit.load();
   const uint64_t pinned = caches.pinned_bytes.load();
   const uint64_t least =

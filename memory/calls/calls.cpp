@@ -11,6 +11,7 @@
 #include "memory/calls/filter.hpp"
 #include "memory/calls/nested.hpp"
 #include "memory/calls/records.hpp"
+#include "memory/calls/signal_calls.hpp"
 #include "memory/calls/sites.hpp"
 #include "memory/calls/stubs.hpp"
 #include "memory/calls/table.hpp"
@@ -44,6 +45,22 @@ bool is_on_other_stack(const ucontext_t& context, uint64_t stack_pointer) {
          stack_pointer - low <= context.uc_stack.ss_size;
 }
 
+// Where the frame of a stub may lie: below the red zone of the interrupted function, and if this handler runs on the
+// same stack, below all that it has there. `here`: its stack pointer. 256: the frame lies within one page.
+uint64_t place_of_frame(const ucontext_t& context, uint64_t stack_pointer, uint64_t here) {
+  constexpr uint64_t kRedZone = 128, kOfCallees = 1024, kAlignment = 256;
+  const bool apart = is_on_other_stack(context, here) && !is_on_other_stack(context, stack_pointer);
+  return ((apart ? stack_pointer - kRedZone : here - kOfCallees) - kFrameBytes) & ~(kAlignment - 1);
+}
+
+// Word by word and last of all: a call would write over what lies below the stack pointer. (To AddressSanitizer
+// it is a frame of the past.)
+[[gnu::noinline, gnu::no_sanitize("address")]] void leave(const Frame& frame, uint64_t at) {
+  const auto* const from = reinterpret_cast<const uint64_t*>(&frame);
+  auto* const to = reinterpret_cast<volatile uint64_t*>(static_cast<uintptr_t>(at));
+  for (size_t i = 0; i < sizeof(Frame) / sizeof(uint64_t); ++i) to[i] = from[i];
+}
+
 // Whether the call concerns the arena's addresses, not only what lies there.
 bool is_mapping_of_ours(const Call& call, const uint64_t* arguments) {
   if (call.action != Action::kMapping || !core.ready()) return false;
@@ -58,6 +75,7 @@ bool is_mapping_of_ours(const Call& call, const uint64_t* arguments) {
 
 long Calls::start(const char** why) noexcept {
   *why = "no memory for the records of system calls";
+  process_ = raw(SYS_getpid);
   long result = records.start();
   if (result < 0) return result;
   const auto first = static_cast<uint64_t>(as_long(table.address(0)));
@@ -72,7 +90,7 @@ long Calls::start(const char** why) noexcept {
     sigfillset(&action.sa_mask);
     sigdelset(&action.sa_mask, SIGBUS);
     *why = "SIGSYS cannot be handled";
-    if (sigaction(SIGSYS, &action, &previous_) != 0) return -errno;
+    if ((result = set_action(SIGSYS, &action, &previous_)) < 0) return result;
     handling_ = true;
     sites.find();
   }
@@ -86,6 +104,10 @@ long Calls::start(const char** why) noexcept {
 
 void Calls::stop() noexcept {
   records.stop();
+}
+
+void Calls::drop_ended() noexcept {
+  records.sweep();
 }
 
 void Calls::handle(int signal, siginfo_t* info, void* context) noexcept {
@@ -103,7 +125,7 @@ void Calls::handle(int signal, siginfo_t* info, void* context) noexcept {
   }
 }
 
-void Calls::begin(void* context) noexcept {
+[[gnu::noinline]] void Calls::begin(void* context) noexcept {
   auto& registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
   const auto stack_pointer = static_cast<uint64_t>(registers[REG_RSP]);
   const long number = registers[REG_RAX];
@@ -114,10 +136,21 @@ void Calls::begin(void* context) noexcept {
     registers[REG_RAX] = answer_mapping(number, arguments);
     return;
   }
-  auto& frame = *reinterpret_cast<Frame*>(static_cast<uintptr_t>(stack_pointer - kFrameBytes));
+  uint64_t here = 0;
+  __asm__("movq %%rsp, %0" : "=r"(here));
+  const uint64_t at = place_of_frame(*static_cast<ucontext_t*>(context), stack_pointer, here);
+  Frame frame{};
   frame.back = static_cast<uint64_t>(registers[REG_RIP]);
+  frame.stack_pointer = stack_pointer;
   for (int i = 0; i < 6; ++i) frame.arguments[i] = arguments[i];
   bool pinned = false;
+  const bool on_signals =
+      call != nullptr && (call->action == Action::kSignalMask || call->action == Action::kSignalAction);
+  long answered = 0;
+  if (on_signals && !core.ready() && change_signal_call(*call, nullptr, frame, at, arguments, &answered)) {
+    registers[REG_RAX] = answered;
+    return;
+  }
   if (call != nullptr && core.ready()) {
     const bool on_other_stack = is_on_other_stack(*static_cast<ucontext_t*>(context), stack_pointer);
     Record* const record = records.take(stack_pointer, on_other_stack);
@@ -125,24 +158,26 @@ void Calls::begin(void* context) noexcept {
       registers[REG_RAX] = -ENOMEM;
       return;
     }
-    record->frame = stack_pointer - kFrameBytes;
+    record->frame = at;
     record->number = number;
     record->call = call;
     frame.record = records.place_of(record);
     const long result = prepare(*record, frame, arguments);
-    if (result < 0) {
+    const bool is_answered =
+        result == 0 && on_signals && change_signal_call(*call, record, frame, at, arguments, &answered);
+    if (is_answered || result < 0) {
       record->unpin();
       records.give(record);
-      registers[REG_RAX] = result;
+      registers[REG_RAX] = is_answered ? answered : result;
       return;
     }
-    if (call->action == Action::kLasting) record->ranges = 0;
     pinned = record->ranges > 0 || record->in_pieces || record->stack_old_bytes > 0;
     if (!pinned) records.give(record);
   }
   for (int i = 0; i < 6; ++i) registers[kArguments[i]] = static_cast<greg_t>(arguments[i]);
-  registers[REG_RSP] = static_cast<greg_t>(stack_pointer - kFrameBytes);
+  registers[REG_RSP] = static_cast<greg_t>(at);
   registers[REG_RIP] = static_cast<greg_t>(pinned ? stub.pinned : stub.plain);
+  leave(frame, at);
 }
 
 void Calls::finish(void* context) noexcept {
@@ -168,7 +203,7 @@ void Calls::finish(void* context) noexcept {
   }
   for (int i = 0; i < 6; ++i) registers[kArguments[i]] = static_cast<greg_t>(frame.arguments[i]);
   registers[REG_RAX] = result;
-  registers[REG_RSP] = static_cast<greg_t>(at + kFrameBytes);
+  registers[REG_RSP] = static_cast<greg_t>(frame.stack_pointer);
   registers[REG_RIP] = static_cast<greg_t>(frame.back);
 }
 
@@ -178,14 +213,14 @@ void Calls::pass_on(int signal, siginfo_t* info, void* context) noexcept {
     if (action.sa_handler == SIG_IGN && info->si_code <= 0) return;
     struct sigaction none {};
     none.sa_handler = SIG_DFL;
-    sigaction(signal, &none, nullptr);
+    set_action(signal, &none, nullptr);
     raw(SYS_tgkill, raw(SYS_getpid), raw(SYS_gettid), signal);
     return;
   }
   // As the kernel would call it: its own mask on top of what the thread had blocked.
   sigset_t mask = static_cast<ucontext_t*>(context)->uc_sigmask;
   for (int other = 1; other < 65; ++other) {
-    if (other != SIGBUS && sigismember(&action.sa_mask, other) == 1) sigaddset(&mask, other);
+    if (other != SIGBUS && other != SIGSYS && sigismember(&action.sa_mask, other) == 1) sigaddset(&mask, other);
   }
   raw(SYS_rt_sigprocmask, SIG_SETMASK, as_long(&mask), 0, 8);
   if ((action.sa_flags & SA_SIGINFO) != 0) {
@@ -208,6 +243,7 @@ long Calls::start(const char** why) noexcept {
   return -ENOSYS;
 }
 void Calls::stop() noexcept {}
+void Calls::drop_ended() noexcept {}
 
 #endif
 

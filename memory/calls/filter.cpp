@@ -116,7 +116,9 @@ struct Builder {
 
   uint16_t block_for(const Call& call) noexcept {
     if (call.action == Action::kRefused) return kNoSys;
-    const uint32_t arguments = arguments_of(call), sites_of = is_nested(call) ? call.number : kMostNumber;
+    // Without sites SIGSYS may be blocked or reset in the child of posix_spawn that makes this call: EFAULT is better.
+    const bool never = call.action == Action::kExecute && sites.count() == 0;
+    const uint32_t arguments = never ? 0 : arguments_of(call), sites_of = is_nested(call) ? call.number : kMostNumber;
     for (uint32_t i = 0; i < block_count; ++i) {
       if (blocks[i].arguments == arguments && blocks[i].sites_of == sites_of)
         return static_cast<uint16_t>(kFirstBlock + i);

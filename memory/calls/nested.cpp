@@ -126,6 +126,27 @@ void pin_program(Record& record, const uint64_t* arguments) {
     record.pin(program.code, (program.count & 0xffff) * 8, false);
 }
 
+void pin_texts(Record& record, uint64_t array) {
+  constexpr uint64_t kAtOnce = 32, kMostBytes = uint64_t{1} << 17;  // the kernel takes no longer text
+  for (;;) {
+    uint64_t texts[kAtOnce];
+    uint64_t count = kAtOnce;
+    if (in_arena(array)) {
+      count = (kPage - (array & (kPage - 1))) / sizeof texts[0];
+      if (count > kAtOnce) count = kAtOnce;
+      if (!look(record, array, texts, count * sizeof texts[0])) return;
+    } else {
+      count = look_outside(array, texts, sizeof texts) / sizeof texts[0];
+    }
+    for (uint64_t i = 0; i < count; ++i) {
+      if (texts[i] == 0) return;
+      if (in_arena(texts[i])) record.pin_text(texts[i], kMostBytes);
+    }
+    if (count == 0) return;
+    array += count * sizeof texts[0];
+  }
+}
+
 // The kernel pushes frames of handlers there at any time, from now on.
 long pin_signal_stack(Record& record, const uint64_t* arguments) {
   if (arguments[0] == 0) return 0;
@@ -156,6 +177,12 @@ long pin_nested(Record& record, const uint64_t* arguments) noexcept {
     case Action::kIoctl: pin_request(record, arguments); return 0;
     case Action::kProgram: pin_program(record, arguments); return 0;
     case Action::kSignalStack: return pin_signal_stack(record, arguments);
+    case Action::kExecute: {
+      const int first = record.number == SYS_execve ? 1 : 2;
+      pin_texts(record, arguments[first]);
+      pin_texts(record, arguments[first + 1]);
+      return 0;
+    }
     case Action::kSelect: {
       uint64_t mask[2] = {};
       if (arguments[5] != 0 && look(record, arguments[5], mask, sizeof mask)) record.pin(mask[0], 8, false);

@@ -53,9 +53,9 @@ long Record::pin(uint64_t address, uint64_t bytes, bool changes, uint64_t* pinne
   return result;
 }
 
-long Record::pin_text(uint64_t address) noexcept {
+long Record::pin_text(uint64_t address, uint64_t most) noexcept {
   if (!core.ready() || !table.owns(pointer_to(address))) return 0;
-  for (int pages = 0; pages < 3; ++pages) {
+  for (const uint64_t end = address + most; address < end;) {
     const uint64_t bytes = kPage - (address & (kPage - 1));
     uint64_t usable = 0;
     const long result = pin(address, bytes, false, &usable);

@@ -38,8 +38,8 @@ struct Record {
   /// Pins what lies in the arena: 0, -EFAULT (a part is not allocated: what comes before is pinned), -ENOMEM (the
   /// limit), -E2BIG (too many ranges). `pinned`, if not null: how many bytes from the start are usable now.
   long pin(uint64_t address, uint64_t bytes, bool changes, uint64_t* pinned = nullptr) noexcept;
-  /// The same up to a NUL, or two pages.
-  long pin_text(uint64_t address) noexcept;
+  /// The same up to a NUL, or `most` bytes and a page.
+  long pin_text(uint64_t address, uint64_t most = 8192) noexcept;
   void unpin() noexcept;
   /// Unpins one granule and returns the page behind it.
   static uint32_t unpin_page(uint32_t page) noexcept;

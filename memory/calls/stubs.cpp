@@ -7,8 +7,13 @@
 
 namespace ringside::memory {
 
-static_assert(offsetof(Frame, result) == 8 && offsetof(Frame, arguments) == 16 && kFinishNumber == 29287 &&
-              kFrameBytes == 256);
+static_assert(offsetof(Frame, result) == 8 && offsetof(Frame, arguments) == 16 &&
+              offsetof(Frame, stack_pointer) == 64 && kFinishNumber == 29287);
+
+// For the unwinder: the caller's stack pointer is the content of 64(%rsp), and the return address that of 0(%rsp).
+#define RINGSIDE_FRAME_OF_CALLER \
+  ".cfi_escape 0x0f, 4, 0x77, 0xc0, 0x00, 0x06\n" \
+  ".cfi_escape 0x10, 16, 2, 0x77, 0\n"
 
 // The unwinder sees a function that was called by the interrupted one: thread cancellation and exceptions out of a
 // handler pass through. The stubs change no flags. rcx and r11 are free: the instruction `syscall` overwrites them.
@@ -20,8 +25,7 @@ __asm__(
     ".type ringside_memory_plain, @function\n"
     "ringside_memory_plain_entry:\n"
     ".cfi_startproc\n"
-    ".cfi_def_cfa rsp, 256\n"
-    ".cfi_offset rip, -256\n"
+    RINGSIDE_FRAME_OF_CALLER
     "nop\n"
     "ringside_memory_plain:\n"
     "syscall\n"
@@ -33,7 +37,7 @@ __asm__(
     "movq 48(%rsp), %r8\n"
     "movq 56(%rsp), %r9\n"
     "movq (%rsp), %rcx\n"
-    "leaq 256(%rsp), %rsp\n"
+    "movq 64(%rsp), %rsp\n"
     ".cfi_def_cfa rsp, 0\n"
     ".cfi_register rip, rcx\n"
     "jmpq *%rcx\n"
@@ -44,8 +48,7 @@ __asm__(
     ".type ringside_memory_pinned, @function\n"
     "ringside_memory_pinned_entry:\n"
     ".cfi_startproc\n"
-    ".cfi_def_cfa rsp, 256\n"
-    ".cfi_offset rip, -256\n"
+    RINGSIDE_FRAME_OF_CALLER
     "nop\n"
     "ringside_memory_pinned:\n"
     "syscall\n"

@@ -7,17 +7,18 @@
 
 namespace ringside::memory {
 
-/// What the handler leaves on the stack of a thread for a stub, below the 128 bytes that the interrupted function may
-/// use. The handler lowers the stack pointer by kFrameBytes and the stub raises it again.
+/// What the handler leaves on the stack of a thread for a stub, which runs with the stack pointer at it and raises that
+/// again at its end. It lies below what the kernel and the handler have there until the handler returns.
 struct Frame {
-  uint64_t back;          // 0: where the interrupted function continues
-  uint64_t result;        // 8
-  uint64_t arguments[6];  // 16: rdi, rsi, rdx, r10, r8, r9 as the program had them
-  uint64_t record;        // 64: what is pinned
-  uint64_t scratch[2];    // 72: a struct iovec or a struct stack_t's end in place of the program's
+  uint64_t back;           // 0: where the interrupted function continues
+  uint64_t result;         // 8
+  uint64_t arguments[6];   // 16: rdi, rsi, rdx, r10, r8, r9 as the program had them
+  uint64_t stack_pointer;  // 64: of the interrupted function
+  uint64_t record;         // 72: what is pinned
+  uint64_t scratch[6];     // 80: a structure in place of the program's
 };
-inline constexpr uint64_t kFrameBytes = 256;
-static_assert(sizeof(Frame) + 128 <= kFrameBytes, "the red zone of the interrupted function stays untouched");
+inline constexpr uint64_t kFrameBytes = 128;
+static_assert(sizeof(Frame) == kFrameBytes);
 
 /// No system call has this number; the filter traps it at the end of the pinned stub.
 inline constexpr uint32_t kFinishNumber = 29287;

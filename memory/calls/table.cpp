@@ -56,8 +56,8 @@ const Call calls_table[] = {
     {SYS_mmap, kMapping, {address(0)}},
     {SYS_mprotect, kMapping, {address(0)}},
     {SYS_munmap, kMapping, {address(0)}},
-    {SYS_rt_sigaction, kPin, {in(1, 32), out(2, 32)}},
-    {SYS_rt_sigprocmask, kPin, {in(1, 8), out(2, 8)}},
+    {SYS_rt_sigaction, kSignalAction, {in(1, 32), out(2, 32)}},
+    {SYS_rt_sigprocmask, kSignalMask, {in(1, 8), out(2, 8)}},
     {SYS_ioctl, kIoctl, {out(2, 4096)}},
     {SYS_pread64, kPieces, {out_bytes(1, 2)}},
     {SYS_pwrite64, kPieces, {in_bytes(1, 2)}},
@@ -88,6 +88,7 @@ const Call calls_table[] = {
     {SYS_socketpair, kPin, {out(3, 8)}},
     {SYS_setsockopt, kProgram, {in_bytes(3, 4)}},
     {SYS_getsockopt, kPin, {out(4, 4), out_at(3, 4)}},
+    {SYS_execve, kExecute, {text(0), in(1, 8), in(2, 8)}},
     {SYS_wait4, kPin, {out(1, 4), out(3, 144)}},
     {SYS_uname, kPin, {out(0, 390)}},
     {SYS_semop, kPin, {in_array(1, 2, 6)}},
@@ -182,7 +183,6 @@ const Call calls_table[] = {
     {SYS_io_cancel, kPin, {in(1, 64), out(2, 32)}},
     {SYS_remap_file_pages, kMapping, {address(0)}},
     {SYS_getdents64, kPin, {out_bytes(1, 2)}},
-    {SYS_set_tid_address, kLasting, {out(0, 4)}},
     {SYS_semtimedop, kPin, {in_array(1, 2, 6), in(3, 16)}},
     {SYS_timer_create, kPin, {in(1, 64), out(2, 4)}},
     {SYS_timer_settime, kPin, {in(2, 32), out(3, 32)}},
@@ -225,7 +225,6 @@ const Call calls_table[] = {
     {SYS_faccessat, kPin, {text(1)}},
     {SYS_pselect6, kSelect, {bits(1, 0), bits(2, 0), bits(3, 0), out(4, 16), in(5, 16)}},
     {SYS_ppoll, kPin, {out_array(0, 1, 8), out(2, 16), in(3, 8)}},
-    {SYS_set_robust_list, kLasting, {out(0, 24)}},
     {SYS_get_robust_list, kPin, {out(1, 8), out(2, 8)}},
     {SYS_splice, kPin, {out(1, 8), out(3, 8)}},
     {SYS_vmsplice, kRemote, {{1, true, Size::kCount, 2, 16}}},
@@ -262,13 +261,13 @@ const Call calls_table[] = {
     {SYS_kexec_file_load, kPin, {in_bytes(3, 2)}},
     {SYS_bpf, kPin, {out_bytes(1, 2)}},
     {SYS_mlock2, kMapping, {address(0)}},
+    {SYS_execveat, kExecute, {text(1), in(2, 8), in(3, 8)}},
     {SYS_copy_file_range, kPin, {out(1, 8), out(3, 8)}},
     {SYS_preadv2, kVector, {{1, true, Size::kCount, 2, 16}}},
     {SYS_pwritev2, kVector, {{1, false, Size::kCount, 2, 16}}},
     {SYS_pkey_mprotect, kMapping, {address(0)}},
     {SYS_statx, kPin, {text(1), out(4, 256)}},
     {SYS_io_pgetevents, kPin, {out_array(3, 2, 32), in(4, 16), in(5, 16)}},
-    {SYS_rseq, kLasting, {out(0, 32)}},
     {SYS_pidfd_send_signal, kPin, {in(2, 128)}},
     {SYS_io_uring_setup, kRefused, {}},
     {SYS_io_uring_register, kRefused, {}},
@@ -325,6 +324,9 @@ bool is_nested(const Call& call) noexcept {
     case Action::kSubmit:
     case Action::kWaits:
     case Action::kSignalStack:
+    case Action::kSignalMask:
+    case Action::kSignalAction:
+    case Action::kExecute:
     case Action::kValue: return true;
     default: return false;
   }

@@ -31,7 +31,6 @@ struct Pointer {
 enum class Action : uint8_t {
   kNone,
   kPin,          // what the pointers say
-  kLasting,      // the same, and the kernel keeps the address: never unpinned
   kPieces,       // read, write and their like: a transfer of any length, in pieces
   kVector,       // the same of an array of iovec
   kRemote,       // process_vm_readv: an array of iovec, not in pieces
@@ -45,6 +44,9 @@ enum class Action : uint8_t {
   kRegisters,    // ptrace: argument 3 may be a struct iovec
   kValue,        // setxattrat, getxattrat: struct xattr_args
   kSignalStack,  // sigaltstack
+  kSignalMask,   // rt_sigprocmask: SIGBUS and SIGSYS stay open
+  kSignalAction, // rt_sigaction: they stay open in handlers too, and are the library's own
+  kExecute,      // execve: arrays of texts
   kMapping,      // changes a mapping: refused for the arena
   kRefused,      // never possible with an arena
 };

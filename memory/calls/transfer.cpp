@@ -151,7 +151,7 @@ long next_segment(Record& record, Frame& frame, uint64_t* arguments) {
   if (result != 0) return result;
   frame.scratch[0] = address;
   frame.scratch[1] = record.piece;
-  arguments[1] = static_cast<uint64_t>(as_long(frame.scratch));
+  arguments[1] = record.frame + offsetof(Frame, scratch);
   arguments[2] = 1;
   set_offset(record, frame, arguments);
   return 0;
@@ -209,9 +209,20 @@ bool look(Record& record, uint64_t address, void* to, uint64_t bytes) noexcept {
     memcpy(to, reinterpret_cast<const void*>(static_cast<uintptr_t>(address)), bytes);
     return true;
   }
+  return look_outside(address, to, bytes) == bytes;
+}
+
+uint64_t look_outside(uint64_t address, void* to, uint64_t bytes) noexcept {
   const iovec local{to, bytes}, remote{reinterpret_cast<void*>(static_cast<uintptr_t>(address)), bytes};
-  return raw(SYS_process_vm_readv, raw(SYS_getpid), as_long(&local), 1, as_long(&remote), 1, 0) ==
-         static_cast<long>(bytes);
+  const long copied = raw(SYS_process_vm_readv, raw(SYS_getpid), as_long(&local), 1, as_long(&remote), 1, 0);
+  return copied > 0 ? static_cast<uint64_t>(copied) : 0;
+}
+
+uint64_t change_outside(uint64_t address, const void* from, uint64_t bytes) noexcept {
+  const iovec local{const_cast<void*>(from), bytes};
+  const iovec remote{reinterpret_cast<void*>(static_cast<uintptr_t>(address)), bytes};
+  const long copied = raw(SYS_process_vm_writev, raw(SYS_getpid), as_long(&local), 1, as_long(&remote), 1, 0);
+  return copied > 0 ? static_cast<uint64_t>(copied) : 0;
 }
 
 uint64_t piece_bytes() noexcept {

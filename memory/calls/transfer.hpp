@@ -14,6 +14,10 @@ inline bool in_arena(uint64_t address) noexcept {
   return table.owns(reinterpret_cast<const void*>(static_cast<uintptr_t>(address)));
 }
 
+/// Copies from or to memory of the program outside the arena: the bytes copied, fewer if the rest is not there.
+uint64_t look_outside(uint64_t address, void* to, uint64_t bytes) noexcept;
+uint64_t change_outside(uint64_t address, const void* from, uint64_t bytes) noexcept;
+
 /// Reads memory of the program, wherever it lies: false if it is not there. Never faults.
 bool look(Record& record, uint64_t address, void* to, uint64_t bytes) noexcept;
 

@@ -28,7 +28,17 @@ __asm__(
     "ringside_memory_raw_site:\n"
     "ret\n"
     ".cfi_endproc\n"
-    ".size ringside_memory_raw, .-ringside_memory_raw\n");
+    ".size ringside_memory_raw, .-ringside_memory_raw\n"
+    // Where a handler returns to. Unwinders know it by these very instructions, one byte behind a `nop`.
+    ".hidden ringside_memory_restore\n"
+    ".globl ringside_memory_restore\n"
+    "nop\n"
+    ".p2align 4\n"
+    "ringside_memory_restore:\n"
+    "movq $15, %rax\n"
+    "syscall\n");
+
+extern "C" void ringside_memory_restore();
 #endif
 
 namespace ringside::memory {
@@ -58,6 +68,35 @@ void Lock::wait() noexcept {
     pause_core();
   }
   while (word_.exchange(2, std::memory_order_acquire) != 0) sleep_while(&word_, 2);
+}
+
+long set_action(int signal, const struct sigaction* action, struct sigaction* before) noexcept {
+#if defined(__x86_64__)
+  struct KernelAction {
+    void (*handler)(int, siginfo_t*, void*);
+    uint64_t flags;
+    void (*restorer)();
+    uint64_t mask;
+  } wanted{}, now{};
+  constexpr uint64_t kHasRestorer = 0x04000000;
+  if (action != nullptr) {
+    wanted.handler = action->sa_sigaction;
+    wanted.flags = static_cast<uint32_t>(action->sa_flags) | kHasRestorer;
+    wanted.restorer = ringside_memory_restore;
+    __builtin_memcpy(&wanted.mask, &action->sa_mask, sizeof wanted.mask);
+  }
+  const long result =
+      raw(SYS_rt_sigaction, signal, as_long(action == nullptr ? nullptr : &wanted), as_long(&now), sizeof now.mask);
+  if (result == 0 && before != nullptr) {
+    *before = {};
+    before->sa_sigaction = now.handler;
+    before->sa_flags = static_cast<int>(now.flags & ~kHasRestorer);
+    __builtin_memcpy(&before->sa_mask, &now.mask, sizeof now.mask);
+  }
+  return result;
+#else
+  return sigaction(signal, action, before) == 0 ? 0 : -errno;
+#endif
 }
 
 SignalsBlocked::SignalsBlocked() noexcept {

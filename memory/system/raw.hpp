@@ -4,6 +4,7 @@
 // nothing else.
 #pragma once
 
+#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/syscall.h>
@@ -80,6 +81,9 @@ class Held {
  private:
   Lock& lock_;
 };
+
+/// sigaction(2) without the C library, whose calls memory/calls may answer itself. 0 or -errno.
+long set_action(int signal, const struct sigaction* action, struct sigaction* before) noexcept;
 
 /// No signal reaches this thread while it lives. A function that takes a lock outside the SIGBUS handler has one: a
 /// handler of the program could otherwise touch the arena in between and wait for this very thread.

@@ -216,10 +216,7 @@ const std::vector<Case>& process_cases() {
                        r.call(SYS_futex, r.value(uint32_t{7}), FUTEX_WAIT_PRIVATE, 7, r.array<long>({0, 1000000}),
                               nullptr, 0);
                      }),
-      CALL_OF(set_tid_address, kSign | kForgives, r.zeros(4)),
-      CALL_OF(set_robust_list, kForgives, r.zeros(24), 24),
       CALL_OF(get_robust_list, kVolatile, 0, r.zeros(8), r.zeros(8)),
-      CALL_OF(rseq, kForgives, r.bytes(nullptr, 32), 32, 0, 0x53053053),
       CALL_OF(timer_create, kSame, CLOCK_MONOTONIC, r.array<uint32_t>({0, 0, 0, SIGEV_NONE, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}),
               r.zeros(4)),
       CASE(timer_settime, kVolatile,
