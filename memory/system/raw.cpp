@@ -101,7 +101,8 @@ long set_action(int signal, const struct sigaction* action, struct sigaction* be
 
 SignalsBlocked::SignalsBlocked() noexcept {
   // A blocked SIGBUS would turn a fault into the end of the process; nothing here faults, but a bug should be seen.
-  const uint64_t all = ~uint64_t{0};
+  // SIGSYS stays open: the C library may make a trapped call here (pthread_create).
+  const uint64_t all = ~(uint64_t{1} << (SIGSYS - 1));
   raw(SYS_rt_sigprocmask, SIG_SETMASK, as_long(&all), as_long(&before_), sizeof all);
 }
 
