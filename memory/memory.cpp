@@ -11,6 +11,7 @@
 #include <sys/sysinfo.h>
 
 #include "memory/arena/granule_table.hpp"
+#include "memory/calls/calls.hpp"
 #include "memory/core.hpp"
 #include "memory/far/far_file.hpp"
 #include "memory/faults/bus_errors.hpp"
@@ -59,6 +60,7 @@ int check(const ringside_memory_options& options) {
     return bad("faults", options.faults, "0, 1 (signal) or 2 (thread)");
   if (options.read_ahead > 1) return bad("read_ahead", options.read_ahead, "0 (adaptive) or 1 (never)");
   if (options.copy_only > 1) return bad("copy_only", options.copy_only, "0 or 1");
+  if (options.system_calls > 1) return bad("system_calls", options.system_calls, "0 or 1");
   if (granule != 0 && options.dram_bytes >= kLeastDram && options.dram_bytes / granule < 16) {
     return bad("dram_bytes", options.dram_bytes, "at least 16 granules");
   }
@@ -68,6 +70,7 @@ int check(const ringside_memory_options& options) {
 void end_all() {
   if (core.userfault.kernel_faults || core.userfault.descriptor >= 0) handler_thread.stop();
   bus_errors.stop();
+  calls.stop();
   core.userfault.close();
   resolve.stop();
   caches.stop();
@@ -134,6 +137,9 @@ int start(const ringside_memory_options& options) {
   }
   const int error = signals ? (bus_errors.start() == 0 ? 0 : errno) : handler_thread.start(core.userfault);
   if (error != 0) return fail_start("faults cannot be served", -error);
+  // Where a thread serves the kernel's accesses too, no call needs help.
+  if (options.system_calls == 1 && !core.userfault.kernel_faults && (result = calls.start(&why)) < 0)
+    return fail_start(why, result);
   core.started->store(1, std::memory_order_release);
   return 0;
 }
@@ -180,6 +186,7 @@ int ringside_memory_limit(uint64_t dram_bytes) {
   const SignalsBlocked blocked;
   static constinit Lock one_at_a_time;
   const Held held(one_at_a_time);
+  calls.drop_ended();
   const uint64_t before = caches.limit.load();
   const uint64_t pinned = caches.pinned_bytes.load();
   const uint64_t least =

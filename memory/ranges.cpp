@@ -112,7 +112,7 @@ void write_back(uint32_t page, uint32_t pages, uint32_t kind) noexcept {
     } else if (state_of(seen) != kResident) {
       table.close(granule, seen);
       continue;
-    } else if ((seen & kProtected) == 0) {
+    } else if ((seen & (kProtected | kPins)) == 0) {  // a system call that stores into a pinned one would fail
       core.userfault.protect(table.address(granule), size, true);
     }
     if (eviction.differs(victim, kind, source)) {
@@ -122,8 +122,9 @@ void write_back(uint32_t page, uint32_t pages, uint32_t kind) noexcept {
       cache.counters.written_bytes += size;
       seen &= ~kFromZero;
     }
-    // What the kernel may change at any moment (a pin for its stores) stays changed and open.
-    const bool open = (seen & kChanged) != 0 && (seen & kPins) != 0;
+    // What may change at any moment, because it was not protected, stays changed and open.
+    const bool open = state_of(seen) == kResident && (seen & kPins) != 0 && (seen & kProtected) == 0;
+    if (open) seen |= kChanged;
     if (!open) seen &= ~kChanged;
     if (!far.mapped() && !open) seen |= kProtected;
     if (state_of(seen) == kResident && (seen & kProtected) == 0)

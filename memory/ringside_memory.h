@@ -21,7 +21,7 @@ extern "C" {
 
 /* How a fault is resolved. */
 enum ringside_memory_faults {
-  RINGSIDE_MEMORY_FAULTS_SIGNAL = 1, /* in the faulting thread; system calls need resident memory (pin) */
+  RINGSIDE_MEMORY_FAULTS_SIGNAL = 1, /* in the faulting thread; system calls: see system_calls */
   RINGSIDE_MEMORY_FAULTS_THREAD = 2  /* by a thread of the library; serves the kernel's accesses too, if permitted */
 };
 
@@ -34,6 +34,7 @@ struct ringside_memory_options {
   uint32_t faults;        /* enum ringside_memory_faults; 0: signal */
   uint32_t read_ahead;    /* 0: adaptive, 1: never */
   uint32_t copy_only;     /* 1: as on a kernel without UFFDIO_MOVE (for tests) */
+  uint32_t system_calls;  /* 1: system calls may use absent memory (a seccomp filter, which stays); x86-64 */
 };
 
 /* Starts the arena. Fails with EALREADY if it is started, ENOSYS or EPERM without userfaultfd, EINVAL for a bad option,

@@ -57,13 +57,17 @@ int BusErrors::start() noexcept {
   // the program that touched the arena in the middle of a fault would wait for this thread.
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
   sigfillset(&action.sa_mask);
-  if (sigaction(SIGBUS, &action, &previous_) != 0) return -1;
+  const long result = set_action(SIGBUS, &action, &previous_);
+  if (result != 0) {
+    errno = static_cast<int>(-result);
+    return -1;
+  }
   started_ = true;
   return 0;
 }
 
 void BusErrors::stop() noexcept {
-  if (started_) sigaction(SIGBUS, &previous_, nullptr);
+  if (started_) set_action(SIGBUS, &previous_, nullptr);
   started_ = false;
 }
 
@@ -80,14 +84,14 @@ void BusErrors::pass_on(int signal, siginfo_t* info, void* context) noexcept {
   if ((action.sa_flags & SA_SIGINFO) == 0 && (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN)) {
     struct sigaction none {};
     none.sa_handler = SIG_DFL;
-    sigaction(signal, &none, nullptr);  // the access is tried again and ends the process as it would have
+    set_action(signal, &none, nullptr);  // the access is tried again and ends the process as it would have
     if (!from_kernel) raw(SYS_tgkill, raw(SYS_getpid), raw(SYS_gettid), signal);
     return;
   }
   // As the kernel would call it: its own mask on top of what the thread had blocked.
   sigset_t mask = static_cast<ucontext_t*>(context)->uc_sigmask;
   for (int other = 1; other < 65; ++other) {
-    if (sigismember(&action.sa_mask, other) == 1) sigaddset(&mask, other);
+    if (other != SIGSYS && sigismember(&action.sa_mask, other) == 1) sigaddset(&mask, other);
   }
   if ((action.sa_flags & SA_NODEFER) == 0) sigaddset(&mask, signal);
   raw(SYS_rt_sigprocmask, SIG_SETMASK, as_long(&mask), 0, 8);

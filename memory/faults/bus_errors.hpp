@@ -12,6 +12,7 @@ class BusErrors {
   /// 0 or -1 with errno.
   int start() noexcept;
   void stop() noexcept;
+  bool started() const noexcept { return started_; }
   /// For a wrapped sigaction(SIGBUS): the program's handler, which is called for other faults.
   void program_handler(const struct sigaction* set, struct sigaction* before) noexcept;
 

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// System calls on absent memory (docs/memory_mode.md, "System calls"): the filter traps a call that has an argument in
+// the arena, the handler of SIGSYS brings in and pins what the kernel is going to touch, and the thread makes the call
+// again from an instruction that passes.
+#pragma once
+
+#include <signal.h>
+
+namespace ringside::memory {
+
+class Calls {
+ public:
+  /// 0 or -errno; `why` then says what failed. The filter stays for the rest of the process, harmless after stop.
+  long start(const char** why) noexcept;
+  void stop() noexcept;
+  /// Drops the pins of threads that ended in the middle of a call (cancelled, for one).
+  void drop_ended() noexcept;
+  /// For a wrapped sigaction(SIGSYS): the program's handler, which is called for other traps.
+  void program_handler(const struct sigaction* set, struct sigaction* before) noexcept;
+
+  /// The process that started the arena.
+  long process() const noexcept { return process_; }
+
+  static void handle(int signal, siginfo_t* info, void* context) noexcept;
+
+ private:
+  void begin(void* context) noexcept;
+  static void finish(void* context) noexcept;
+  void pass_on(int signal, siginfo_t* info, void* context) noexcept;
+  struct sigaction previous_ {};
+  bool handling_ = false;
+  long process_ = 0;
+  unsigned long first_ = 0, end_ = 0;  // what the newest filter traps
+};
+
+extern Calls calls;
+
+}  // namespace ringside::memory

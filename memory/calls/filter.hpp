@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The seccomp filter: a system call with an argument in the arena raises SIGSYS in its thread, every other call runs.
+#pragma once
+
+#include <stdint.h>
+
+namespace ringside::memory {
+
+/// What the kernel hands over with SIGSYS (si_errno): traps of other filters differ.
+inline constexpr uint32_t kTrapMark = 0x5253;
+
+/// Installs it for all threads: 0 or -errno, `why` then says what failed. The range is what traps, [first, end).
+long install_filter(uint64_t first, uint64_t end, const char** why) noexcept;
+
+}  // namespace ringside::memory

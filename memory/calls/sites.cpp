@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "memory/calls/sites.hpp"
+
+#include <fcntl.h>
+#include <link.h>
+#include <string.h>
+#include <sys/personality.h>
+
+#include "memory/calls/table.hpp"
+#include "memory/system/raw.hpp"
+
+#if defined(__x86_64__)
+
+namespace ringside::memory {
+
+constinit Sites sites;
+
+namespace {
+
+bool addresses_are_random() {
+  if ((raw(SYS_personality, 0xffffffff) & ADDR_NO_RANDOMIZE) != 0) return false;
+  const long file = raw(SYS_openat, AT_FDCWD, as_long("/proc/sys/kernel/randomize_va_space"), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return true;
+  char value = '2';
+  raw(SYS_read, file, as_long(&value), 1);
+  raw(SYS_close, file);
+  return value != '0';
+}
+
+bool is_trapped_everywhere(uint32_t number) {
+  for (size_t i = 0; i < calls_in_table; ++i) {
+    if (calls_table[i].number == number) return is_nested(calls_table[i]);
+  }
+  return false;
+}
+
+// `mov $NUMBER, %eax` and, a few instructions on, `syscall`. `syscall()` of the library takes the number from its
+// argument: `mov %rdi, %rax`; all of them may come from there.
+void look_through(const unsigned char* code, size_t bytes) {
+  constexpr size_t kNear = 40;
+  for (const unsigned char* at = code; at + 1 < code + bytes; ++at) {
+    at = static_cast<const unsigned char*>(memchr(at, 0x0f, static_cast<size_t>(code + bytes - at) - 1));
+    if (at == nullptr) return;
+    if (at[1] != 0x05) continue;
+    const auto behind = static_cast<uint64_t>(reinterpret_cast<uintptr_t>(at)) + 2;
+    const unsigned char* const first = static_cast<size_t>(at - code) < kNear ? code : at - kNear;
+    for (const unsigned char* before = at - 3; before >= first; --before) {
+      if (before + 5 <= at && before[0] == 0xb8) {
+        uint32_t number = 0;
+        memcpy(&number, before + 1, sizeof number);
+        if (number >= kMostNumber) continue;
+        if (is_trapped_everywhere(number)) sites.add(number, behind);
+        break;
+      }
+      if (before[0] == 0x48 && before[1] == 0x89 && before[2] == 0xf8) {
+        for (size_t i = 0; i < calls_in_table; ++i) {
+          if (is_nested(calls_table[i])) sites.add(calls_table[i].number, behind);
+        }
+        break;
+      }
+    }
+  }
+}
+
+bool is_c_library(const char* name) {
+  const char* const slash = strrchr(name, '/');
+  const char* const base = slash == nullptr ? name : slash + 1;
+  for (const char* start : {"libc.", "libc-", "libpthread.", "libpthread-", "libaio.", "ld-musl-"}) {
+    if (strncmp(base, start, strlen(start)) == 0) return true;
+  }
+  return false;
+}
+
+struct Search {
+  bool any_object;
+  bool found;
+};
+
+int visit(dl_phdr_info* info, size_t, void* data) {
+  auto& search = *static_cast<Search*>(data);
+  if (!search.any_object && !is_c_library(info->dlpi_name)) return 0;
+  search.found = true;
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const auto& part = info->dlpi_phdr[i];
+    if (part.p_type != PT_LOAD || (part.p_flags & PF_X) == 0) continue;
+    look_through(reinterpret_cast<const unsigned char*>(static_cast<uintptr_t>(info->dlpi_addr + part.p_vaddr)),
+                 part.p_filesz);
+  }
+  return search.any_object ? 1 : 0;  // the program itself comes first: all of a static one
+}
+
+}  // namespace
+
+void Sites::add(uint32_t number, uint64_t address) noexcept {
+  if (count_ < kMost) sites_[count_++] = {number, address};
+}
+
+void Sites::find() noexcept {
+  if (looked_) return;
+  looked_ = true;
+  randomised_ = addresses_are_random();
+  if (!randomised_) return;
+  Search search{false, false};
+  dl_iterate_phdr(visit, &search);
+  if (search.found) return;
+  search.any_object = true;
+  dl_iterate_phdr(visit, &search);
+}
+
+}  // namespace ringside::memory
+
+#endif

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "memory/calls/stubs.hpp"
+
+#include <stddef.h>
+
+#if defined(__x86_64__)
+
+namespace ringside::memory {
+
+static_assert(offsetof(Frame, result) == 8 && offsetof(Frame, arguments) == 16 &&
+              offsetof(Frame, stack_pointer) == 64 && kFinishNumber == 29287);
+
+// For the unwinder: the caller's stack pointer is the content of 64(%rsp), and the return address that of 0(%rsp).
+#define RINGSIDE_FRAME_OF_CALLER \
+  ".cfi_escape 0x0f, 4, 0x77, 0xc0, 0x00, 0x06\n" \
+  ".cfi_escape 0x10, 16, 2, 0x77, 0\n"
+
+// The unwinder sees a function that was called by the interrupted one: thread cancellation and exceptions out of a
+// handler pass through. The stubs change no flags. rcx and r11 are free: the instruction `syscall` overwrites them.
+__asm__(
+    ".text\n"
+    ".p2align 4\n"
+    ".hidden ringside_memory_plain, ringside_memory_plain_site\n"
+    ".globl ringside_memory_plain, ringside_memory_plain_site\n"
+    ".type ringside_memory_plain, @function\n"
+    "ringside_memory_plain_entry:\n"
+    ".cfi_startproc\n"
+    RINGSIDE_FRAME_OF_CALLER
+    "nop\n"
+    "ringside_memory_plain:\n"
+    "syscall\n"
+    "ringside_memory_plain_site:\n"
+    "movq 16(%rsp), %rdi\n"
+    "movq 24(%rsp), %rsi\n"
+    "movq 32(%rsp), %rdx\n"
+    "movq 40(%rsp), %r10\n"
+    "movq 48(%rsp), %r8\n"
+    "movq 56(%rsp), %r9\n"
+    "movq (%rsp), %rcx\n"
+    "movq 64(%rsp), %rsp\n"
+    ".cfi_def_cfa rsp, 0\n"
+    ".cfi_register rip, rcx\n"
+    "jmpq *%rcx\n"
+    ".cfi_endproc\n"
+    ".size ringside_memory_plain, .-ringside_memory_plain\n"
+    ".hidden ringside_memory_pinned, ringside_memory_pinned_site, ringside_memory_finish_site\n"
+    ".globl ringside_memory_pinned, ringside_memory_pinned_site, ringside_memory_finish_site\n"
+    ".type ringside_memory_pinned, @function\n"
+    "ringside_memory_pinned_entry:\n"
+    ".cfi_startproc\n"
+    RINGSIDE_FRAME_OF_CALLER
+    "nop\n"
+    "ringside_memory_pinned:\n"
+    "syscall\n"
+    "ringside_memory_pinned_site:\n"
+    "movq %rax, 8(%rsp)\n"
+    "movl $29287, %eax\n"
+    "syscall\n"
+    "ringside_memory_finish_site:\n"
+    "ud2\n"
+    ".cfi_endproc\n"
+    ".size ringside_memory_pinned, .-ringside_memory_pinned\n");
+
+extern "C" {
+extern const char ringside_memory_plain[], ringside_memory_plain_site[], ringside_memory_pinned[],
+    ringside_memory_pinned_site[], ringside_memory_finish_site[], ringside_memory_raw_site[];
+}
+
+Stubs stubs() noexcept {
+  const auto at = [](const char* label) { return static_cast<uint64_t>(reinterpret_cast<uintptr_t>(label)); };
+  return {at(ringside_memory_plain),       at(ringside_memory_plain_site),  at(ringside_memory_pinned),
+          at(ringside_memory_pinned_site), at(ringside_memory_finish_site), at(ringside_memory_raw_site)};
+}
+
+}  // namespace ringside::memory
+
+#endif

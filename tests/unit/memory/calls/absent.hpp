@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// An arena whose system calls are trapped, and memory in it that is in far memory only.
+#pragma once
+
+#include <cstring>
+
+#include "tests/unit/memory/arena.hpp"
+
+namespace ringside::testing {
+
+inline ringside_memory_options trapping() {
+  ringside_memory_options options = small_options();
+  options.system_calls = 1;
+  return options;
+}
+
+/// Every byte is 1.
+inline char* absent(size_t bytes) {
+  auto* const memory = static_cast<char*>(ringside_memory_alloc(bytes));
+  std::memset(memory, 1, bytes);
+  EXPECT_EQ(ringside_memory_advise(memory, bytes, RINGSIDE_MEMORY_DONT_NEED), 0);
+  return memory;
+}
+
+}  // namespace ringside::testing

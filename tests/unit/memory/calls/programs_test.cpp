@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the filter does to the rest: children, programs started by them, threads' synchronisation in the arena, calls that
+// are refused, and processes that do without.
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/personality.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <string>
+#include <thread>
+
+#include "tests/unit/memory/calls/absent.hpp"
+#include "tests/unit/sanitized.hpp"
+
+namespace ringside::testing {
+namespace {
+
+std::string output_of(const char* command) {
+  FILE* const pipe = popen(command, "r");
+  std::string text;
+  char part[256];
+  while (pipe != nullptr && fgets(part, sizeof part, pipe) != nullptr) text += part;
+  return pclose(pipe) == 0 ? text : text + " failed";
+}
+
+TEST(Programs, StartedByAProcessWithTheFilterMakeCallsWithStructures) {
+  START_ARENA(arena, trapping());
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_EQ(output_of("/bin/sh -c 'echo through the shell'"), "through the shell\n");
+  }
+  if (access("/usr/bin/python3", X_OK) != 0) GTEST_SKIP() << "there is no /usr/bin/python3 to make such calls";
+  EXPECT_EQ(output_of("/usr/bin/python3 -c 'import os, socket; os.writev(1, [b\"by \", b\"writev\\n\"]); "
+                      "a, b = socket.socketpair(); a.sendmsg([b\"and sendmsg\\n\"]); os.write(1, b.recvmsg(100)[0])'"),
+            "by writev\nand sendmsg\n");
+}
+
+TEST(Programs, AChildOfForkWorksAndHasNoArena) {
+  START_ARENA(arena, trapping());
+  char* const memory = absent(kMiB);
+  const pid_t child = fork();
+  if (child == 0) {
+    char ordinary[100];
+    const int zeros = open("/dev/zero", O_RDONLY);
+    const bool good = read(zeros, ordinary, sizeof ordinary) == sizeof ordinary && read(zeros, memory, 100) == -1 &&
+                      errno == EFAULT;
+    _exit(good ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+}
+
+TEST(Programs, MayBeStartedWithAbsentArguments) {
+  if (personality(0xffffffff) & ADDR_NO_RANDOMIZE) GTEST_SKIP() << "addresses are not random: arguments must be pinned";
+  START_ARENA(arena, trapping());
+  char* const memory = absent(kMiB);
+  std::strcpy(memory, "/bin/sh");
+  std::strcpy(memory + 4096, "-c");
+  std::strcpy(memory + 8192, "exit 7");
+  auto** const arguments = reinterpret_cast<char**>(memory + 12288);
+  for (int i = 0; i < 3; ++i) arguments[i] = memory + i * 4096;
+  arguments[3] = nullptr;
+  ringside_memory_advise(memory, kMiB, RINGSIDE_MEMORY_DONT_NEED);
+  pid_t child = 0;
+  ASSERT_EQ(posix_spawn(&child, "/bin/sh", nullptr, nullptr, arguments, environ), 0);
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 7 << 8);
+  ringside_memory_advise(memory, kMiB, RINGSIDE_MEMORY_DONT_NEED);
+  char* const elsewhere[4] = {memory, memory + 4096, memory + 8192, nullptr};
+  ASSERT_EQ(posix_spawn(&child, memory, nullptr, nullptr, elsewhere, environ), 0);
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 7 << 8);
+  ringside_memory_advise(memory, kMiB, RINGSIDE_MEMORY_DONT_NEED);
+  child = vfork();
+  if (child == 0) {
+    execveat(AT_FDCWD, memory, elsewhere, environ, 0);
+    _exit(1);
+  }
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 7 << 8);
+  EXPECT_EQ(ringside_memory_limit(3 * kMiB), 0) << "the children's pins are dropped: " << ringside_memory_error();
+  EXPECT_EQ(stats_now().pinned_bytes, 0u);
+}
+
+TEST(Programs, SynchroniseThreadsWithLocksInTheArena) {
+  START_ARENA(arena, trapping());
+  struct Shared {
+    pthread_mutex_t mutex;
+    char apart[8192];
+    pthread_cond_t turned;
+    char further[8192];
+    int turn, count;
+  };
+  auto& shared = *reinterpret_cast<Shared*>(absent(kMiB));
+  shared = {};
+  pthread_mutex_init(&shared.mutex, nullptr);
+  pthread_cond_init(&shared.turned, nullptr);
+  std::thread threads[2];
+  for (int mine = 0; mine < 2; ++mine) {
+    threads[mine] = std::thread([&shared, mine] {
+      for (int round = 0; round < 500; ++round) {
+        pthread_mutex_lock(&shared.mutex);
+        while (shared.turn != mine) pthread_cond_wait(&shared.turned, &shared.mutex);
+        shared.turn = 1 - mine;
+        ++shared.count;
+        pthread_cond_signal(&shared.turned);
+        pthread_mutex_unlock(&shared.mutex);
+        if (round % 50 == 0) ringside_memory_advise(&shared, sizeof shared, RINGSIDE_MEMORY_DONT_NEED);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(shared.count, 1000);
+}
+
+TEST(Programs, MayHaveAThreadWhoseStackIsPinnedArena) {
+  if (kSanitized) GTEST_SKIP() << "AddressSanitizer clears the shadow of the whole stack, which takes minutes";
+  START_ARENA(arena, trapping());
+  char* const stack = absent(kMiB);
+  ASSERT_EQ(ringside_memory_pin(stack, kMiB, 1), 0);
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  ASSERT_EQ(pthread_attr_setstack(&attributes, stack, kMiB), 0);
+  pthread_t thread{};
+  ASSERT_EQ(pthread_create(
+                &thread, &attributes,
+                [](void* text) -> void* {
+                  char name[100] = "";  // on the stack in the arena
+                  FILE* const file = fopen("/proc/self/comm", "r");
+                  if (file != nullptr) {
+                    *static_cast<bool*>(text) = fgets(name, sizeof name, file) != nullptr;
+                    fclose(file);
+                  }
+                  return nullptr;
+                },
+                stack),
+            0);
+  pthread_join(thread, nullptr);
+  pthread_attr_destroy(&attributes);
+  EXPECT_TRUE(*reinterpret_cast<bool*>(stack));
+  ringside_memory_unpin(stack, kMiB);
+}
+
+TEST(Programs, CannotChangeTheMappingOfTheArena) {
+  START_ARENA(arena, trapping());
+  char* const memory = absent(kMiB);
+  memory[0] = 5;
+  const auto refused = [](long result) { return result == -1 && errno == EINVAL; };
+  EXPECT_TRUE(refused(munmap(memory, 4096)));
+  EXPECT_TRUE(refused(mprotect(memory, 4096, PROT_NONE)));
+  EXPECT_TRUE(refused(madvise(memory, 4096, MADV_DONTNEED)));
+  EXPECT_TRUE(refused(mlock(memory, 4096)));
+  EXPECT_TRUE(refused(syscall(SYS_mlock2, memory, 4096, 0)));
+  EXPECT_TRUE(refused(munlock(memory, 4096)));
+  EXPECT_TRUE(refused(syscall(SYS_remap_file_pages, memory, 4096, 0, 0, 0)));
+  EXPECT_TRUE(refused(syscall(SYS_shmat, 0, memory, 0)));
+  EXPECT_TRUE(refused(syscall(462, memory, 4096, 0))) << "mseal";
+  EXPECT_TRUE(refused(syscall(SYS_pkey_mprotect, memory, 4096, PROT_READ, -1)));
+  EXPECT_EQ(mremap(memory, 4096, 8192, MREMAP_MAYMOVE), MAP_FAILED);
+  EXPECT_EQ(mmap(memory, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0), MAP_FAILED);
+  EXPECT_EQ(mmap(memory, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0), MAP_FAILED);
+  EXPECT_EQ(errno, EEXIST);
+  void* const elsewhere = mmap(memory, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  EXPECT_NE(elsewhere, MAP_FAILED) << "an address that is only a wish";
+  munmap(elsewhere, 4096);
+  EXPECT_EQ(mprotect(memory, 4096, PROT_READ | PROT_WRITE), 0) << "as it is";
+  EXPECT_EQ(madvise(memory, 4096, MADV_SEQUENTIAL), 0);
+  EXPECT_EQ(msync(memory, 4096, MS_SYNC), 0);
+  EXPECT_EQ(memory[0], 5);
+  EXPECT_EQ(memory[4096], 1);
+}
+
+TEST(Programs, GetNoRingsOfIoUring) {
+  START_ARENA(arena, trapping());
+  char parameters[120] = {};
+  EXPECT_EQ(syscall(SYS_io_uring_setup, 4, parameters), -1);
+  EXPECT_EQ(errno, ENOSYS);
+  EXPECT_EQ(syscall(SYS_io_uring_register, 3, 0, nullptr, 0), -1);
+  EXPECT_EQ(errno, ENOSYS);
+}
+
+TEST(Programs, KeepTheirHandlerOfOtherTraps) {
+  static volatile int calls = 0;
+  struct sigaction action {
+  }, before{};
+  action.sa_handler = [](int) { calls = calls + 1; };
+  sigaction(SIGSYS, &action, &before);
+  {
+    START_ARENA(arena, trapping());
+    raise(SIGSYS);
+    EXPECT_EQ(calls, 1);
+    char* const memory = absent(kMiB);
+    EXPECT_EQ(access(std::strcpy(memory, "/"), R_OK), 0);
+    EXPECT_EQ(calls, 1);
+  }
+}
+
+TEST(Programs, WithAHandlerThreadThatServesTheKernelNeedNoFilter) {
+  ringside_memory_options options = trapping();
+  options.faults = RINGSIDE_MEMORY_FAULTS_THREAD;
+  START_ARENA(arena, options);
+  char* const memory = absent(kMiB);
+  const int zeros = open("/dev/zero", O_RDONLY);
+  EXPECT_EQ(read(zeros, memory + 1000, 9000), 9000) << "with or without";
+  EXPECT_EQ(memory[1000], 0);
+  close(zeros);
+}
+
+TEST(Programs, OfAnEarlierInterfaceStartAsBefore) {
+  ringside_memory_options options = trapping();
+  options.system_calls = 2;
+  EXPECT_EQ(ringside_memory_start(&options), -1);
+  EXPECT_EQ(errno, EINVAL);
+  options.struct_bytes = offsetof(ringside_memory_options, system_calls);  // the field is not theirs
+  START_ARENA(arena, options);
+}
+
+TEST(Programs, MayStartTheArenaAgainAndAgain) {
+  for (int round = 0; round < 20; ++round) {
+    START_ARENA(arena, trapping());
+    char* const memory = absent(kMiB);
+    EXPECT_EQ(access(std::strcpy(memory, "/"), R_OK), 0);
+  }
+  char text[20] = "/";
+  EXPECT_EQ(access(text, R_OK), 0);
+  EXPECT_EQ(access(reinterpret_cast<char*>(uintptr_t{0x2000'0000'0000}), R_OK), -1) << "nothing lies there now";
+  EXPECT_EQ(errno, EFAULT);
+}
+
+}  // namespace
+}  // namespace ringside::testing
