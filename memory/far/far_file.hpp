@@ -14,6 +14,8 @@ class FarFile {
   /// 0 or -1 with the failure kept.
   int start(const char* folder, uint64_t arena_bytes) noexcept;
   void stop() noexcept;
+  /// In a forked child: another file, made by write_copy, takes the place of the parent's. 0 or -errno.
+  long adopt(int descriptor) noexcept;
 
   bool mapped() const noexcept { return map_ != nullptr; }
   char* map() const noexcept { return map_; }
@@ -29,6 +31,7 @@ class FarFile {
   void write(uint64_t offset, const char* from, size_t bytes) const noexcept;
 
  private:
+  long map_file() noexcept;
   int descriptor_ = -1;
   char* map_ = nullptr;
   uint64_t bytes_ = 0;

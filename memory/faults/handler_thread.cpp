@@ -39,6 +39,11 @@ void HandlerThread::stop() noexcept {
   wake_ = -1;
 }
 
+void HandlerThread::forget() noexcept {
+  if (wake_ >= 0) raw(SYS_close, wake_);
+  wake_ = -1;
+}
+
 void* HandlerThread::run(void* self) noexcept {
   static_cast<HandlerThread*>(self)->serve();
   return nullptr;

@@ -14,6 +14,8 @@ class HandlerThread {
   /// 0 or an error number.
   int start(const UserFault& userfault) noexcept;
   void stop() noexcept;
+  /// In a forked child, which did not inherit the thread.
+  void forget() noexcept;
 
  private:
   static void* run(void* self) noexcept;
