@@ -64,6 +64,7 @@ void Account::start() noexcept {
   page_ = reinterpret_cast<AccountPage*>(static_cast<uintptr_t>(at));
   if (page_->mark != kAccountMark) return;
   take_entry();
+  publish();
   after_fault = after_one_fault;
 }
 
