@@ -17,6 +17,9 @@ class FarFile {
   /// In a forked child: another file, made by write_copy, takes the place of the parent's. 0 or -errno.
   long adopt(int descriptor) noexcept;
 
+  int descriptor() const noexcept { return descriptor_; }
+  /// Where its number is kept, for a preload library that gives it another one.
+  int* descriptor_place() noexcept { return &descriptor_; }
   bool mapped() const noexcept { return map_ != nullptr; }
   char* map() const noexcept { return map_; }
   /// The bytes that the folder's file system has free; 0 with the failure kept.

@@ -16,6 +16,8 @@ class HandlerThread {
   void stop() noexcept;
   /// In a forked child, which did not inherit the thread.
   void forget() noexcept;
+  /// What the library keeps open for it; -1: nothing.
+  int descriptor() const noexcept { return wake_; }
 
  private:
   static void* run(void* self) noexcept;

@@ -25,7 +25,7 @@ constinit Gate gate;
 namespace {
 
 bool is_large(size_t bytes) {
-  return bytes >= settings.min_size && core.ready();
+  return bytes >= settings.min_size && (core.ready() || starts_now());
 }
 
 // As malloc: what fails is NULL with ENOMEM, whatever the reason; else errno stays.

@@ -183,7 +183,7 @@ int advise_in_arena(uint32_t page, uint32_t pages, int advice) {
 
 RINGSIDE_MEMORY_INTERPOSED void* mmap(void* address, size_t bytes, int protection, int flags, int file, off_t offset) {
   uint32_t page = 0, pages = 0;
-  if (bytes >= settings.min_size && core.ready() && protection == (PROT_READ | PROT_WRITE) &&
+  if (bytes >= settings.min_size && (core.ready() || starts_now()) && protection == (PROT_READ | PROT_WRITE) &&
       (flags & ~kOnlyFlags) == 0 && (flags & MAP_ANONYMOUS) != 0 && (flags & MAP_PRIVATE) != 0) {
     const int kept = errno;
     void* const memory = [&] {

@@ -11,6 +11,7 @@
 #include "memory/core.hpp"
 #include "memory/mapping.hpp"
 #include "memory/preload/account.hpp"
+#include "memory/preload/descriptors.hpp"
 #include "memory/preload/environment.hpp"
 #include "memory/preload/gate.hpp"
 #include "memory/preload/interface.hpp"
@@ -25,16 +26,29 @@ namespace ringside::memory {
 namespace {
 
 constinit long copy_for_child = -1;  // a descriptor; between prepare and the end of fork
+// A child whose parent had nothing allocated starts its arena when it first allocates: most of them call exec instead.
+constinit std::atomic<uint32_t> starts_late{0};
+constinit Lock late_lock;
 
 [[noreturn]] void end_before_main(int code) {
   raw(SYS_exit_group, code);
   __builtin_unreachable();
 }
 
+void adopt(int copy) {
+  if (adopt_copy(copy, settings.signals(), false) != 0) {
+    print_line(ringside_memory_error());
+    end_before_main(3);
+  }
+  keep_descriptors();
+}
+
 void before_fork() {
   gate.close();
   copy_for_child = -1;
   if (!core.ready()) return;
+  starts_late.store(core.far_bytes.load() == 0 ? 1 : 0);
+  if (starts_late.load() != 0) return;
   uint64_t bytes = 0;
   if (settings.copy_at_fork) copy_for_child = write_copy(settings.far_folder, &bytes);
   account.count_fork(copy_for_child >= 0, bytes);
@@ -42,6 +56,7 @@ void before_fork() {
 
 void after_fork_in_parent() {
   if (copy_for_child >= 0) raw(SYS_close, copy_for_child);
+  if (core.ready()) starts_late.store(0);
   gate.open();
 }
 
@@ -50,15 +65,13 @@ void after_fork_in_child() {
   account.start_in_child();
   gate.open();
   if (table.bytes() == 0) return;  // this process never had an arena
+  forget_locks();
+  if (starts_late.load() != 0) return;
   if (copy_for_child < 0) {
-    forget_locks();
     adopt_nothing(settings.signals());
     return;
   }
-  forget_locks();
-  if (adopt_copy(static_cast<int>(copy_for_child), settings.signals(), false) == 0) return;
-  print_line(ringside_memory_error());
-  end_before_main(3);
+  adopt(static_cast<int>(copy_for_child));
 }
 
 /// Children of the program are to run plainly: our words leave the environment.
@@ -99,6 +112,7 @@ __attribute__((constructor(101))) void start() {
     print_line(ringside_memory_error());
     end_before_main(3);
   }
+  keep_descriptors();
   account.start();
   if (settings.first_only) leave_environment();
 }
@@ -108,6 +122,20 @@ __attribute__((destructor(101))) void finish() {
 }
 
 }  // namespace
+
+bool starts_now() noexcept {
+  if (starts_late.load(std::memory_order_acquire) == 0) return false;
+  const SignalsBlocked blocked;
+  const Held held(late_lock);
+  if (starts_late.load() == 0) return core.ready();
+  uint64_t none = 0;
+  const long empty = write_copy(settings.far_folder, &none);
+  if (empty < 0) return false;
+  adopt(static_cast<int>(empty));
+  starts_late.store(0, std::memory_order_release);
+  return true;
+}
+
 }  // namespace ringside::memory
 
 using namespace ringside::memory;

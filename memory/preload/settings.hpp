@@ -25,6 +25,9 @@ extern Settings settings;
 /// Reads the environment. false, with one line printed: a value is not what was expected.
 bool read_settings() noexcept;
 
+/// In a forked child without an arena yet: starts it, if it may. Whether there is one now.
+bool starts_now() noexcept;
+
 /// Prints "ringside-memory: TEXT" to standard error, without allocating.
 void print_line(const char* text) noexcept;
 
