@@ -104,7 +104,7 @@ long write_copy(const char* folder, uint64_t* bytes) noexcept {
   if (file == -EINVAL && direct != 0) {
     file = raw(SYS_openat, AT_FDCWD, as_long(folder), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   }
-  if (file < 0) return file;
+  if ((file = out_of_the_way(file)) < 0) return file;
   auto* const buffer = static_cast<char*>(map_table(kPiece));
   long result = buffer == nullptr ? -ENOMEM : raw(SYS_ftruncate, file, static_cast<long>(table.bytes()));
   for (uint32_t piece = 0; piece < table.pieces() && result == 0; ++piece) {

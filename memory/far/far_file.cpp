@@ -65,7 +65,7 @@ int FarFile::start(const char* folder, uint64_t arena_bytes) noexcept {
       got = direct;
     }
   }
-  descriptor_ = static_cast<int>(got);
+  descriptor_ = static_cast<int>(out_of_the_way(got));
   bytes_ = arena_bytes;
   long result = raw(SYS_ftruncate, descriptor_, static_cast<long>(bytes_));
   if (result < 0)

@@ -18,8 +18,6 @@ class FarFile {
   long adopt(int descriptor) noexcept;
 
   int descriptor() const noexcept { return descriptor_; }
-  /// Where its number is kept, for a preload library that gives it another one.
-  int* descriptor_place() noexcept { return &descriptor_; }
   bool mapped() const noexcept { return map_ != nullptr; }
   char* map() const noexcept { return map_; }
   /// The bytes that the folder's file system has free; 0 with the failure kept.

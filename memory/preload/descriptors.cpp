@@ -80,13 +80,7 @@ long close_around(unsigned first, unsigned last, unsigned flags) {
 void keep_descriptors() noexcept {
   struct rlimit limit {};
   raw(SYS_prlimit64, 0, RLIMIT_NOFILE, 0, as_long(&limit));
-  const unsigned least = limit.rlim_cur < 2 * kHigh ? static_cast<unsigned>(limit.rlim_cur / 2) : kHigh;
-  for (int* const number : {&core.userfault.descriptor, far.descriptor_place()}) {
-    const long moved = raw(SYS_fcntl, *number, F_DUPFD_CLOEXEC, least);
-    if (moved < 0) continue;
-    raw(SYS_close, *number);
-    *number = static_cast<int>(moved);
-  }
+  least_descriptor = static_cast<int>(limit.rlim_cur < 2 * kHigh ? limit.rlim_cur / 2 : kHigh);
 }
 
 }  // namespace ringside::memory

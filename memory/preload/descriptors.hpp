@@ -6,7 +6,7 @@
 
 namespace ringside::memory {
 
-/// Gives them high numbers. After the arena was started, before there are other threads.
+/// They get high numbers. Before the arena is started.
 void keep_descriptors() noexcept;
 
 }  // namespace ringside::memory

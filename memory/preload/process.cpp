@@ -40,7 +40,6 @@ void adopt(int copy) {
     print_line(ringside_memory_error());
     end_before_main(3);
   }
-  keep_descriptors();
 }
 
 void before_fork() {
@@ -107,12 +106,12 @@ __attribute__((constructor(101))) void start() {
   options.dram_bytes = settings.dram_bytes;
   options.far_bytes = settings.far_bytes;
   options.faults = settings.faults;
+  keep_descriptors();
   const bool started = start_threads() == 0 && ringside_memory_start(&options) == 0;
   if (!started || pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) != 0) {
     print_line(ringside_memory_error());
     end_before_main(3);
   }
-  keep_descriptors();
   account.start();
   if (settings.first_only) leave_environment();
 }

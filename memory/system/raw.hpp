@@ -17,6 +17,11 @@
 
 namespace ringside::memory {
 
+/// A preload library wants the library's descriptors out of the program's way: numbers from this one on. 0: any.
+extern int least_descriptor;
+/// A new descriptor, moved there; errors stay.
+long out_of_the_way(long descriptor) noexcept;
+
 /// The result of the kernel: a value, or -errno.
 inline long raw(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0, long f = 0) noexcept {
 #if defined(__x86_64__)
