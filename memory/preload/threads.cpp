@@ -21,6 +21,7 @@ namespace {
 
 // The kernel's frame (up to 3.5 KiB with AVX-512, more with AMX), ours, and a program's handler that runs there too.
 constexpr size_t kStackBytes = size_t{1} << 16;
+constexpr size_t kLeastStackBytes = 2048;  // as the kernel
 
 constinit pid_t process = 0;
 constinit pthread_key_t key = 0;  // its value: the thread's stack; its destructor gives it back
@@ -135,7 +136,7 @@ RINGSIDE_MEMORY_INTERPOSED int sigaltstack(const stack_t* set, stack_t* before) 
   int error = 0;
   if ((set->ss_flags & ~(SS_DISABLE | SS_ONSTACK | static_cast<int>(1u << 31))) != 0) {
     error = EINVAL;
-  } else if (!off && set->ss_size < static_cast<size_t>(MINSIGSTKSZ)) {
+  } else if (!off && set->ss_size < kLeastStackBytes) {
     error = ENOMEM;
   } else if ((now.ss_flags & SS_ONSTACK) != 0) {
     error = EPERM;
