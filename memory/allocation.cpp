@@ -7,6 +7,7 @@
 #include "memory/core.hpp"
 #include "memory/far/far_file.hpp"
 #include "memory/faults/resolve.hpp"
+#include "memory/mapping.hpp"
 #include "memory/ringside_memory.h"
 #include "memory/system/line.hpp"
 
@@ -119,6 +120,30 @@ uint32_t last_page(const void* memory, size_t bytes) {
 
 }  // namespace
 
+namespace ringside::memory {
+
+bool resize_in_place(Region region, uint64_t bytes, bool* full_there) noexcept {
+  const SignalsBlocked blocked;
+  *full_there = false;
+  const uint64_t before = region.bytes;
+  const uint32_t kind = kind_of(region), first = region.page;
+  const uint64_t had = whole_granules(region.pages, kind);
+  const uint64_t wants = whole_granules((bytes + kPage - 1) >> kPageShift, kind);
+  if (wants <= had) {  // the end goes first, then its addresses
+    const uint64_t left = wants == 0 ? uint64_t{1} << kind : wants;
+    make_unusable(first, left, had, kind);
+    regions.resize(region, bytes);
+    return true;
+  }
+  if (!region.whole_pieces || !regions.resize(region, bytes)) return false;
+  if (make_usable(first, had, wants, kind)) return true;
+  regions.resize(region, before);
+  *full_there = true;
+  return false;
+}
+
+}  // namespace ringside::memory
+
 extern "C" {
 
 void* ringside_memory_alloc(size_t bytes) {
@@ -157,23 +182,9 @@ void* ringside_memory_realloc(void* memory, size_t bytes) {
   Region region = known("ringside_memory_realloc", memory);
   if (!region) return nullptr;
   const uint64_t before = region.bytes;
-  {
-    const SignalsBlocked blocked;
-    const uint32_t kind = kind_of(region), first = region.page;
-    const uint64_t had = whole_granules(region.pages, kind);
-    const uint64_t wants = whole_granules((uint64_t{bytes} + kPage - 1) >> kPageShift, kind);
-    if (wants <= had) {  // the end goes first, then its addresses
-      const uint64_t left = wants == 0 ? uint64_t{1} << kind : wants;
-      make_unusable(first, left, had, kind);
-      regions.resize(region, bytes);
-      return memory;
-    }
-    if (region.whole_pieces && regions.resize(region, bytes)) {
-      if (make_usable(first, had, wants, kind)) return memory;
-      regions.resize(region, before);
-      return full("ringside_memory_realloc", bytes);
-    }
-  }
+  bool full_there = false;
+  if (resize_in_place(region, bytes, &full_there)) return memory;
+  if (full_there) return full("ringside_memory_realloc", bytes);
   void* const moved = allocate("ringside_memory_realloc", bytes, 1);
   if (moved == nullptr) return nullptr;
   memcpy(moved, memory, before < bytes ? before : bytes);

@@ -27,9 +27,9 @@ extern Core core;
 /// 0, or -1 with "FUNCTION: the arena is not started" kept.
 int need_start(const char* function) noexcept;
 
-enum class Expel { kForget, kKeep };
-/// Takes a range of granules out of DRAM. kForget: their words become free. kKeep: pinned ones stay; false if there are
-/// any.
+enum class Expel { kForget, kClear, kKeep };
+/// Takes a range of granules out of DRAM. kForget: their words become free. kClear: they read as zeros from now on.
+/// kKeep: pinned ones stay; false if there are any.
 bool expel(uint32_t page, uint32_t pages, uint32_t kind, Expel how) noexcept;
 /// Writes the changed granules of a range; they stay where they are.
 void write_back(uint32_t page, uint32_t pages, uint32_t kind) noexcept;

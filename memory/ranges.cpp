@@ -15,13 +15,17 @@ void unlink(uint32_t granule, uint32_t kind, Word word) {
   caches.unlink(cache, node_of(word));
 }
 
+State forgotten(Expel how) {
+  return how == Expel::kClear ? kZero : kFree;
+}
+
 // Ends what was collected; whether the kernel let go of all of it.
 bool send_off(Batch& batch, Expel how) {
   const uint32_t collected = batch.count;
   if (collected == 0) return true;
   eviction.park(batch);
   const bool all = batch.count == collected;
-  eviction.settle(batch, how == Expel::kKeep);
+  eviction.settle(batch, how == Expel::kKeep, forgotten(how));
   batch.count = 0;
   return all;
 }
@@ -60,7 +64,7 @@ bool expel_once(uint32_t page, uint32_t pages, uint32_t kind, Expel how, bool* p
     }
     switch (state_of(seen)) {
       case kZero:
-      case kAbsent: table.close(granule, how == Expel::kForget ? kFree : in_state(seen, state_of(seen))); break;
+      case kAbsent: table.close(granule, how == Expel::kKeep ? in_state(seen, state_of(seen)) : forgotten(how)); break;
       case kResident:
         if ((seen & kPins) != 0) {
           if (how == Expel::kKeep) {
@@ -89,7 +93,7 @@ bool expel_once(uint32_t page, uint32_t pages, uint32_t kind, Expel how, bool* p
 
 bool expel(uint32_t page, uint32_t pages, uint32_t kind, Expel how) noexcept {
   bool pinned = false;
-  while (!expel_once(page, pages, kind, how, &pinned) && how == Expel::kForget) yield_core();
+  while (!expel_once(page, pages, kind, how, &pinned) && how != Expel::kKeep) yield_core();
   return !pinned;
 }
 

@@ -47,16 +47,36 @@ long GranuleTable::start(uint64_t bytes) noexcept {
   if (end != mapped_end) raw(SYS_munmap, static_cast<long>(end), static_cast<long>(mapped_end - end));
   base_ = reinterpret_cast<char*>(first);
   bytes_ = bytes;
+  divide_arena();
+  words_ = static_cast<std::atomic<Word>*>(map_table((bytes_ >> kPageShift) * sizeof(Word)));
+  sizes_ = static_cast<std::atomic<uint8_t>*>(map_table(pieces()));
+  advice_ = static_cast<std::atomic<uint8_t>*>(map_table(pieces()));
+  return words_ == nullptr || sizes_ == nullptr || advice_ == nullptr ? -ENOMEM : 0;
+}
+
+void GranuleTable::divide_arena() const noexcept {
   raw(SYS_madvise, as_long(base_), static_cast<long>(bytes_), MADV_NOHUGEPAGE);
   raw(SYS_madvise, as_long(base_), static_cast<long>(bytes_), MADV_DONTFORK);
   constexpr uint64_t kLeastStripe = 32 * kPiece, kMostStripes = 2048;  // the kernel allows 65530 mappings
   uint64_t stripe = kLeastStripe;
   while (bytes_ / stripe > kMostStripes) stripe *= 2;
   divide(base_, bytes_, stripe);
-  words_ = static_cast<std::atomic<Word>*>(map_table((bytes_ >> kPageShift) * sizeof(Word)));
-  sizes_ = static_cast<std::atomic<uint8_t>*>(map_table(pieces()));
-  advice_ = static_cast<std::atomic<uint8_t>*>(map_table(pieces()));
-  return words_ == nullptr || sizes_ == nullptr || advice_ == nullptr ? -ENOMEM : 0;
+}
+
+long GranuleTable::adopt() noexcept {
+  const long at = raw(SYS_mmap, as_long(base_), static_cast<long>(bytes_), PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+  if (at != as_long(base_)) return at < 0 && at > -4096 ? at : -EEXIST;
+  divide_arena();
+  walls_.store(0, std::memory_order_relaxed);
+  for (uint32_t piece = 0; piece < pieces(); ++piece) {
+    if (sizes_[piece].load() == 0) continue;
+    for (uint32_t page = piece * kPagesPerPiece; page < (piece + 1) * kPagesPerPiece; ++page) {
+      const State state = state_of(words_[page].load(std::memory_order_relaxed));
+      if (state != kFree && state != kZero) words_[page].store(kAbsent, std::memory_order_relaxed);
+    }
+  }
+  return 0;
 }
 
 void GranuleTable::stop() noexcept {

@@ -20,6 +20,9 @@ class GranuleTable {
   /// Reserves addresses; 0 or -errno. `bytes`: whole pieces.
   long start(uint64_t bytes) noexcept;
   void stop() noexcept;
+  /// In a forked child, which did not inherit the arena: reserves the same addresses. What is allocated becomes absent,
+  /// or stays zero. 0 or -errno.
+  long adopt() noexcept;
 
   bool owns(const void* address) const noexcept {
     return reinterpret_cast<uintptr_t>(address) - reinterpret_cast<uintptr_t>(base_) < bytes_;
@@ -56,6 +59,7 @@ class GranuleTable {
   static constexpr uint8_t kMoving = 0x80;
 
  private:
+  void divide_arena() const noexcept;
   char* base_ = nullptr;
   uint64_t bytes_ = 0;
   std::atomic<Word>* words_ = nullptr;

@@ -10,6 +10,7 @@
 #include "common/platform/version.hpp"
 #include "common/program/program.hpp"
 #include "memory/command/probe_command.hpp"
+#include "memory/command/run_command.hpp"
 
 namespace ringside {
 namespace {
@@ -22,6 +23,8 @@ struct Subcommand {
 constexpr std::array kSubcommands = {
     Subcommand{"probe", "[--json] [--what LIST] [--levels] [--simulate SPEC]",
                "find the caches before the memory by timing it", probe_command},
+    Subcommand{"run", "--dram SIZE --far DIR [OPTIONS] -- PROGRAM [ARGS...]",
+               "run a program with more memory than DRAM", run_command},
 };
 
 int dispatch(int argc, const char* const* argv) {

@@ -65,7 +65,7 @@ int FarFile::start(const char* folder, uint64_t arena_bytes) noexcept {
       got = direct;
     }
   }
-  descriptor_ = static_cast<int>(got);
+  descriptor_ = static_cast<int>(out_of_the_way(got));
   bytes_ = arena_bytes;
   long result = raw(SYS_ftruncate, descriptor_, static_cast<long>(bytes_));
   if (result < 0)
@@ -79,11 +79,24 @@ int FarFile::start(const char* folder, uint64_t arena_bytes) noexcept {
                     "tmpfs, ext4, xfs or btrfs with free space is needed");
   }
   if (!mapped) return 0;
+  if ((result = map_file()) < 0)
+    return fail_far(result, "the file cannot be mapped", folder, "a smaller far_bytes is needed");
+  return 0;
+}
+
+long FarFile::map_file() noexcept {
   const long at = raw(SYS_mmap, 0, static_cast<long>(bytes_), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
-  if (at < 0 && at > -4096) return fail_far(at, "the file cannot be mapped", folder, "a smaller far_bytes is needed");
+  if (at < 0 && at > -4096) return at;
   map_ = reinterpret_cast<char*>(static_cast<uintptr_t>(at));
   raw(SYS_madvise, at, static_cast<long>(bytes_), MADV_DONTFORK);
   return 0;
+}
+
+// The parent's mapping was not inherited: there is nothing to unmap.
+long FarFile::adopt(int descriptor) noexcept {
+  raw(SYS_close, descriptor_);
+  descriptor_ = descriptor;
+  return mapped() ? map_file() : 0;
 }
 
 void FarFile::stop() noexcept {

@@ -14,7 +14,10 @@ class FarFile {
   /// 0 or -1 with the failure kept.
   int start(const char* folder, uint64_t arena_bytes) noexcept;
   void stop() noexcept;
+  /// In a forked child: another file, made by write_copy, takes the place of the parent's. 0 or -errno.
+  long adopt(int descriptor) noexcept;
 
+  int descriptor() const noexcept { return descriptor_; }
   bool mapped() const noexcept { return map_ != nullptr; }
   char* map() const noexcept { return map_; }
   /// The bytes that the folder's file system has free; 0 with the failure kept.
@@ -29,6 +32,7 @@ class FarFile {
   void write(uint64_t offset, const char* from, size_t bytes) const noexcept;
 
  private:
+  long map_file() noexcept;
   int descriptor_ = -1;
   char* map_ = nullptr;
   uint64_t bytes_ = 0;

@@ -5,12 +5,14 @@
 #include <ucontext.h>
 
 #include "memory/arena/granule_table.hpp"
+#include "memory/core.hpp"
 #include "memory/faults/resolve.hpp"
 #include "memory/system/raw.hpp"
 
 namespace ringside::memory {
 
 constinit BusErrors bus_errors;
+void (*after_fault)() noexcept = nullptr;
 
 namespace {
 
@@ -35,13 +37,17 @@ void serve_fault(const void* address, bool store) noexcept {
   }
   Cache& cache = caches.of(page, 0);
   const uint64_t took = now_ns() - started;
-  const Held held(cache.lock);
-  ++cache.counters.faults;
-  cache.counters.fault_ns += took;
+  {
+    const Held held(cache.lock);
+    ++cache.counters.faults;
+    cache.counters.fault_ns += took;
+  }
+  if (after_fault != nullptr) after_fault();
 }
 
 void BusErrors::handle(int signal, siginfo_t* info, void* context) noexcept {
   if (info->si_code == BUS_ADRERR && table.owns(info->si_addr)) {
+    if (!core.ready()) die("a forked child touched memory of the arena, of which it has no copy", 0);
     serve_fault(info->si_addr, is_store(context));
     return;
   }

@@ -26,6 +26,9 @@ class BusErrors {
 
 extern BusErrors bus_errors;
 
+/// Called after each fault, where a preload library keeps its account; may be in a signal handler. nullptr: none.
+extern void (*after_fault)() noexcept;
+
 /// What every way of faults does: makes the page of an address accessible, or inaccessible for good if it is not
 /// allocated, so that the next try is SIGSEGV.
 void serve_fault(const void* address, bool store) noexcept;

@@ -17,7 +17,7 @@ constinit HandlerThread handler_thread;
 
 int HandlerThread::start(const UserFault& userfault) noexcept {
   userfault_ = &userfault;
-  const long made = raw(SYS_eventfd2, 0, O_CLOEXEC);
+  const long made = out_of_the_way(raw(SYS_eventfd2, 0, O_CLOEXEC));
   if (made < 0) return static_cast<int>(-made);
   wake_ = static_cast<int>(made);
   raw(SYS_fcntl, userfault.descriptor, F_SETFL, O_NONBLOCK);  // another reader may be faster than poll said
@@ -36,6 +36,11 @@ void HandlerThread::stop() noexcept {
   raw(SYS_write, wake_, as_long(&one), sizeof one);
   pthread_join(thread_, nullptr);
   raw(SYS_close, wake_);
+  wake_ = -1;
+}
+
+void HandlerThread::forget() noexcept {
+  if (wake_ >= 0) raw(SYS_close, wake_);
   wake_ = -1;
 }
 

@@ -14,6 +14,10 @@ class HandlerThread {
   /// 0 or an error number.
   int start(const UserFault& userfault) noexcept;
   void stop() noexcept;
+  /// In a forked child, which did not inherit the thread.
+  void forget() noexcept;
+  /// What the library keeps open for it; -1: nothing.
+  int descriptor() const noexcept { return wake_; }
 
  private:
   static void* run(void* self) noexcept;

@@ -28,6 +28,7 @@ uint64_t offset_of(uint32_t page) {
 
 long Resolve::start(const UserFault& userfault, bool ahead) noexcept {
   userfault_ = &userfault;
+  ahead_ = ahead;
   read_ahead.start(!ahead);
   bounces_taken_.store(0);
   bounces_ = static_cast<char*>(map_table(kBounces * kPiece));

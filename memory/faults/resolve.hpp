@@ -15,6 +15,7 @@ class Resolve {
   /// 0 or -errno.
   long start(const UserFault& userfault, bool read_ahead) noexcept;
   void stop() noexcept;
+  bool reads_ahead() const noexcept { return ahead_; }
 
   /// Makes the page accessible for a load, or for a store too. false: it is not allocated.
   bool page(uint32_t page, bool store) noexcept;
@@ -37,6 +38,7 @@ class Resolve {
   void give_bounce(char* buffer) noexcept;
 
   const UserFault* userfault_ = nullptr;
+  bool ahead_ = true;
   char* zeros_ = nullptr;  // 1 MiB that stays the kernel's zero page
   char* bounces_ = nullptr;
   std::atomic<uint32_t> bounces_taken_{0};

@@ -66,6 +66,11 @@ void Parking::stop() noexcept {
   }
 }
 
+void Parking::forget() noexcept {
+  for (uint32_t kind = 0; kind < kKinds; ++kind) kinds_[kind].base = nullptr;
+  stop();
+}
+
 uint32_t Parking::take(uint32_t kind, uint32_t partition, uint32_t wanted, uint32_t* taken) noexcept {
   Kind& here = kinds_[kind];
   for (uint32_t offset = 0;; ++offset) {

@@ -21,6 +21,8 @@ class Parking {
   /// `bytes` of slots for each granule size, divided among `partitions`. 0 or -errno.
   long start(const UserFault& userfault, uint64_t bytes, uint32_t partitions) noexcept;
   void stop() noexcept;
+  /// In a forked child, which did not inherit the slots: forgets them.
+  void forget() noexcept;
 
   char* address(uint32_t kind, uint32_t slot) const noexcept {
     return kinds_[kind].base + (static_cast<uint64_t>(slot) << (kPageShift + kind));

@@ -55,7 +55,7 @@ long UserFault::open(bool signals, bool copy_only, const char** why) noexcept {
                             "vm.unprivileged_userfaultfd=1";
     return got;
   }
-  descriptor = static_cast<int>(got);
+  descriptor = static_cast<int>(out_of_the_way(got));
   uffdio_api api{};
   const uint64_t wanted = UFFD_FEATURE_PAGEFAULT_FLAG_WP | (signals ? uint64_t{UFFD_FEATURE_SIGBUS} : 0);
   if (!copy_only) {

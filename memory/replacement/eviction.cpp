@@ -274,7 +274,7 @@ bool Eviction::differs(const Victim& victim, uint32_t kind, const char* source) 
   return memcmp(far.map() + (static_cast<uint64_t>(victim.granule) << kPageShift), source, bytes_of(kind)) != 0;
 }
 
-void Eviction::settle(Batch& batch, bool keep) const noexcept {
+void Eviction::settle(Batch& batch, bool keep, State forgotten) const noexcept {
   const uint32_t span = 1u << batch.kind;
   const uint64_t size = bytes_of(batch.kind);
   bool written[kBatch] = {};
@@ -309,7 +309,7 @@ void Eviction::settle(Batch& batch, bool keep) const noexcept {
   for (uint32_t i = 0; i < batch.count; ++i) {
     const Victim& victim = batch.victims[i];
     const bool zero = !written[i] && (victim.word & kFromZero) != 0;
-    table.close(victim.granule, !keep ? kFree : zero ? kZero : kAbsent);
+    table.close(victim.granule, !keep ? forgotten : zero ? kZero : kAbsent);
   }
   for (uint32_t i = 0; i < batch.count;) {  // neighbours are in one cache
     Cache& cache = caches.of(batch.victims[i].granule, batch.kind);

@@ -42,9 +42,9 @@ class Eviction {
   /// Takes the pages of owned granules out of the arena; those already in a slot stay there. A granule that the kernel
   /// holds for now becomes resident again and leaves the batch.
   void park(Batch& batch) const noexcept;
-  /// Ends a batch that was parked: the content is in far memory (`keep`) or forgotten, the words say absent or free,
-  /// the pages can be used again.
-  void settle(Batch& batch, bool keep) const noexcept;
+  /// Ends a batch that was parked: the content is in far memory (`keep`) or forgotten, the words say absent or
+  /// `forgotten`, the pages can be used again.
+  void settle(Batch& batch, bool keep, State forgotten = kFree) const noexcept;
 
   /// Evicts until no more than the limit is in use; false if pinned granules prevent it.
   bool shrink() const noexcept;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "memory/system/raw.hpp"
 
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -42,6 +43,16 @@ extern "C" void ringside_memory_restore();
 #endif
 
 namespace ringside::memory {
+
+int least_descriptor = 0;
+
+long out_of_the_way(long descriptor) noexcept {
+  if (least_descriptor == 0 || descriptor < 0) return descriptor;
+  const long moved = raw(SYS_fcntl, descriptor, F_DUPFD_CLOEXEC, least_descriptor);
+  if (moved < 0) return descriptor;
+  raw(SYS_close, descriptor);
+  return moved;
+}
 
 void yield_core() noexcept {
   raw(SYS_sched_yield);

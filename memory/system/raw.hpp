@@ -18,6 +18,11 @@
 
 namespace ringside::memory {
 
+/// A preload library wants the library's descriptors out of the program's way: numbers from this one on. 0: any.
+extern int least_descriptor;
+/// A new descriptor, moved there; errors stay.
+long out_of_the_way(long descriptor) noexcept;
+
 /// The result of the kernel: a value, or -errno. One instruction for all calls of the library: the filter of
 /// memory/calls lets it pass.
 #if defined(__x86_64__)

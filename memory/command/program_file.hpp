@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The file of the program that `ringside-memory run` is to start, and whether a library can be preloaded into it.
+#pragma once
+
+#include <string>
+
+namespace ringside {
+
+/// The file that exec would start: `program` itself if it has a slash, else found in PATH. Throws Error, exit code 2.
+std::string find_program(const std::string& program);
+
+/// Throws Error (exit code 2) if the dynamic linker would not preload the library: the program is static, for another
+/// machine, or changes its user (setuid, setgid, capabilities). A script is judged by its interpreter.
+void refuse_unless_preloadable(const std::string& file);
+
+}  // namespace ringside

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The closing account of `ringside-memory run`: what the processes of a run left in the account page, as text, JSON and
+// metrics of Prometheus.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "memory/preload/account_page.hpp"
+
+namespace ringside {
+
+/// The figures of one process, or the sum of all.
+struct MemoryFigures {
+  std::int32_t pid = 0;
+  std::string name;
+  bool forked = false;
+  struct ringside_memory_stats stats {};
+  std::uint64_t small_allocations = 0, small_peak_bytes = 0, large_allocations = 0, refused = 0;
+  std::uint64_t forks_copied = 0, forks_copied_bytes = 0, forks_without_copy = 0;
+};
+
+struct MemoryRun {
+  std::vector<std::string> program;
+  int exit_code = 0, signal = 0;  // as the shell gives it; the signal that ended it, or 0
+  double wall_s = 0, user_s = 0, system_s = 0;
+  std::string far_folder, faults;
+  std::uint64_t dram_limit_bytes = 0, min_size_bytes = 0;
+  std::vector<MemoryFigures> processes;
+  std::uint64_t not_listed = 0;  // processes beyond the room of the page
+};
+
+/// Reads what the processes wrote. A process that still runs is included as it is now.
+void read_account(const memory::AccountPage& page, MemoryRun& run);
+
+/// Sums; peaks of DRAM and of small allocations are the largest of a process.
+MemoryFigures sum(const MemoryRun& run);
+
+std::string account_text(const MemoryRun& run);
+std::string account_json(const MemoryRun& run);
+std::string account_metrics(const MemoryRun& run);
+
+}  // namespace ringside

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "memory/command/run_command.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <new>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/files/output_file.hpp"
+#include "common/files/standard_streams.hpp"
+#include "common/options/command_line.hpp"
+#include "common/options/option_checks.hpp"
+#include "common/platform/error.hpp"
+#include "common/platform/printable.hpp"
+#include "common/platform/unique_fd.hpp"
+#include "memory/command/program_file.hpp"
+#include "memory/command/run_account.hpp"
+#include "memory/preload/environment.hpp"
+
+namespace ringside {
+namespace {
+
+/// Until system calls are served in the faulting thread too, the handler thread is what every program works with.
+constexpr char kDefaultFaults[] = "thread";
+
+struct MemoryRunOptions {
+  std::uint64_t dram_bytes = 0, far_bytes = 0, min_size = memory::kDefaultMinSize;
+  std::string far_folder, faults = kDefaultFaults, fork = "copy", account, prometheus;
+  bool first_only = false, json = false, quiet = false;
+  std::vector<std::string> program;
+};
+
+/// Memory that the processes of the run share with this one by a name in /proc: nothing is left behind when this
+/// process is killed.
+class SharedPage {
+ public:
+  SharedPage() : fd_(memfd_create("ringside-memory-account", MFD_CLOEXEC)) {
+    if (!fd_.valid() || ftruncate(fd_.get(), sizeof(memory::AccountPage)) != 0)
+      throw system_error("cannot make memory for the account: {}", errno_text(errno));
+    void* const at =
+        mmap(nullptr, sizeof(memory::AccountPage), PROT_READ | PROT_WRITE, MAP_SHARED, fd_.get(), 0);
+    if (at == MAP_FAILED) throw system_error("cannot map memory for the account: {}", errno_text(errno));
+    page_ = static_cast<memory::AccountPage*>(at);  // zeros are its first state
+    page_->mark = memory::kAccountMark;
+  }
+  ~SharedPage() { munmap(page_, sizeof(memory::AccountPage)); }
+  SharedPage(const SharedPage&) = delete;
+  SharedPage& operator=(const SharedPage&) = delete;
+
+  const memory::AccountPage& page() const noexcept { return *page_; }
+  std::string name() const { return fmt::format("/proc/{}/fd/{}", getpid(), fd_.get()); }
+
+ private:
+  UniqueFd fd_;
+  memory::AccountPage* page_ = nullptr;
+};
+
+/// Beside this program: ../lib in a build, the private folder of the libraries where it is installed.
+std::string preload_library() {
+  std::error_code error;
+  const std::filesystem::path own = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+  for (const char* folder : {"../lib", RINGSIDE_MEMORY_PRELOAD_FOLDER}) {
+    const std::filesystem::path file = (own / folder / memory::kPreloadName).lexically_normal();
+    if (!std::filesystem::exists(file, error)) continue;
+    if (file.string().find_first_of(" :") != std::string::npos)
+      throw usage_error("{}: found a blank or a colon in the path, expected none: LD_PRELOAD cannot name the file",
+                        shortened(file.string()));
+    return file.string();
+  }
+  throw system_error("{}: not found in ../lib or {} beside {}; expected the files of one release side by side",
+                     memory::kPreloadName, RINGSIDE_MEMORY_PRELOAD_FOLDER, own.string());
+}
+
+std::vector<std::string> environment_for(const MemoryRunOptions& options, const std::string& library,
+                                         const std::string& account) {
+  std::vector<std::string> variables;
+  std::string preload = library;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    const std::string_view text = *variable;
+    if (text.starts_with("LD_PRELOAD=")) {
+      preload += ":" + std::string(text.substr(text.find('=') + 1));
+    } else if (!text.starts_with(memory::kVariablePrefix)) {
+      variables.emplace_back(text);
+    }
+  }
+  const auto set = [&](const char* name, const std::string& value) { variables.push_back(fmt::format("{}={}", name, value)); };
+  set("LD_PRELOAD", preload);
+  set(memory::kDramVariable, std::to_string(options.dram_bytes));
+  set(memory::kFarVariable, options.far_folder);
+  if (options.far_bytes != 0) set(memory::kFarLimitVariable, std::to_string(options.far_bytes));
+  set(memory::kMinSizeVariable, std::to_string(options.min_size));
+  set(memory::kFaultsVariable, options.faults);
+  set(memory::kForkVariable, options.fork);
+  set(memory::kFirstOnlyVariable, options.first_only ? "1" : "0");
+  set(memory::kAccountVariable, account);
+  return variables;
+}
+
+std::atomic<pid_t> running{0};
+
+/// Ctrl-C reaches the program by itself: the terminal sends it to the whole group. What another process sends to us is
+/// passed on.
+void pass_on(int number, siginfo_t* info, void* /*context*/) {
+  const int kept = errno;
+  const pid_t child = running.load();
+  if (child > 0 && info->si_code <= 0) kill(child, number);
+  errno = kept;
+}
+
+constexpr std::array kPassedOn = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+
+class SignalsPassedOn {
+ public:
+  SignalsPassedOn() {
+    struct sigaction action {};
+    action.sa_sigaction = pass_on;
+    action.sa_flags = SA_SIGINFO | SA_RESTART;
+    sigemptyset(&action.sa_mask);
+    for (std::size_t i = 0; i < kPassedOn.size(); ++i) {
+      sigaction(kPassedOn[i], nullptr, &before_[i]);
+      if (before_[i].sa_handler != SIG_IGN) sigaction(kPassedOn[i], &action, nullptr);  // nohup stays nohup
+    }
+  }
+  /// In the child, between fork and exec.
+  void undo() const noexcept {
+    for (std::size_t i = 0; i < kPassedOn.size(); ++i) sigaction(kPassedOn[i], &before_[i], nullptr);
+    for (const int ignored : {SIGPIPE, SIGXFSZ}) ::signal(ignored, SIG_DFL);  // our programs ignore them
+  }
+
+ private:
+  std::array<struct sigaction, kPassedOn.size()> before_{};
+};
+
+std::vector<char*> pointers(std::vector<std::string>& words) {
+  std::vector<char*> result;
+  for (std::string& word : words) result.push_back(word.data());
+  result.push_back(nullptr);
+  return result;
+}
+
+double seconds(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+}
+
+/// Runs it to its end.
+void run_to_end(const std::string& file, std::vector<std::string> environment, MemoryRun& run) {
+  std::vector<std::string> words = run.program;
+  const std::vector<char*> arguments = pointers(words), variables = pointers(environment);
+  std::array<int, 2> failure{};  // closed by a successful exec, else it carries the error
+  if (pipe2(failure.data(), O_CLOEXEC) != 0) throw system_error("cannot create a pipe: {}", errno_text(errno));
+  UniqueFd read_end(failure[0]), write_end(failure[1]);
+  const SignalsPassedOn signals;
+  const auto begun = std::chrono::steady_clock::now();
+  const pid_t child = fork();
+  if (child < 0) throw system_error("cannot start {}: {}", shortened(file), errno_text(errno));
+  if (child == 0) {
+    signals.undo();
+    execve(file.c_str(), arguments.data(), variables.data());
+    const int error = errno;
+    (void)!write(write_end.get(), &error, sizeof error);
+    _exit(127);
+  }
+  running.store(child);
+  write_end.reset();
+  int error = 0;
+  ssize_t count = 0;
+  while ((count = read(read_end.get(), &error, sizeof error)) < 0 && errno == EINTR) {
+  }
+  int status = 0;
+  rusage usage{};
+  while (wait4(child, &status, 0, &usage) < 0 && errno == EINTR) {
+  }
+  running.store(0);
+  if (count == sizeof error) {
+    throw usage_error("{}: cannot be started: {}; expected a program in PATH or a path", shortened(file),
+                      errno_text(error));
+  }
+  run.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+  run.user_s = seconds(usage.ru_utime);
+  run.system_s = seconds(usage.ru_stime);
+  run.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  run.exit_code = run.signal != 0 ? 128 + run.signal : WEXITSTATUS(status);
+}
+
+void declare(CommandLine& line, MemoryRunOptions& options) {
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 43;
+  line.option("--dram", options.dram_bytes, "DRAM for large allocations, of each process")
+      .required()
+      .value_name("SIZE")
+      .check(size_within(std::uint64_t{1} << 20, kMost, "1M to 8192G"));
+  line.option("--far", options.far_folder, "folder of far memory, on NVDIMM, tmpfs or a disk").required().value_name("DIR");
+  line.option("--far-limit", options.far_bytes, "far memory of each process (default: what the folder has free)")
+      .value_name("SIZE")
+      .check(size_within(std::uint64_t{1} << 20, kMost, "1M to 8192G"));
+  line.option("--min-size", options.min_size, "allocations of at least this size go to far memory (default: 1M)")
+      .value_name("SIZE")
+      .check(size_within(4096, std::uint64_t{1} << 40, "4K to 1024G"));
+  line.option("--faults", options.faults,
+              "who brings a page in: the thread that touched it (signal), or a thread of the library, which serves "
+              "system calls too (thread)")
+      .value_name("WHO")
+      .check(one_of({"signal", "thread"}))
+      .show_default();
+  line.option("--fork", options.fork,
+              "a forked child gets a copy of all large allocations (copy), or none: a touch ends it (none)")
+      .value_name("HOW")
+      .check(one_of({"copy", "none"}))
+      .show_default();
+  line.flag("--first-only", options.first_only, "programs that PROGRAM starts run without far memory");
+  line.flag("--json", options.json, "the account as one JSON object, on standard output");
+  line.option("--account", options.account, "write the account to this file").value_name("FILE");
+  line.option("--prometheus", options.prometheus, "write metrics for node_exporter's textfile collector to this file")
+      .value_name("FILE");
+  line.flag("--quiet", options.quiet, "no account on standard error");
+  line.take_program(options.program);
+  line.footer(
+      "PROGRAM's malloc, new and anonymous mmap of --min-size or more live in far memory; --dram of them are in DRAM at "
+      "a time. Smaller ones stay in DRAM and are counted. Each process has its own limit. The exit code is PROGRAM's, or "
+      "128 and the signal that ended it; 2 and 3 before it starts are ours.");
+}
+
+void write_file(const std::string& path, const char* option, std::string_view text) {
+  OutputFile file(path, option);
+  file.write(text);
+  file.finish();
+}
+
+void report(const MemoryRunOptions& options, const MemoryRun& run) {
+  if (!options.account.empty()) {
+    write_file(options.account, "--account", options.json ? account_json(run) : account_text(run));
+  } else if (options.json) {
+    write_standard_output(account_json(run));
+  } else if (!options.quiet) {
+    write_standard_error(account_text(run));
+  }
+  if (!options.prometheus.empty()) write_file(options.prometheus, "--prometheus", account_metrics(run));
+}
+
+}  // namespace
+
+int run_command(int argc, const char* const* argv) {
+  MemoryRunOptions options;
+  CommandLine line("Runs a program with more memory than DRAM: its large allocations live in far memory.",
+                   "ringside-memory run");
+  declare(line, options);
+  if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
+  if (options.program.empty()) throw usage_error("found no program, expected `-- PROGRAM [ARGS...]` at the end");
+  for (const auto& [path, option] : {std::pair{options.account, "--account"}, {options.prometheus, "--prometheus"}}) {
+    if (!path.empty()) check_output(path, option, {});
+  }
+  std::error_code error;
+  const std::filesystem::path folder = std::filesystem::absolute(options.far_folder, error);
+  if (!std::filesystem::is_directory(folder, error))
+    throw usage_error("--far: found '{}', expected an existing folder", shortened(options.far_folder));
+  options.far_folder = folder.string();
+  const std::string file = find_program(options.program.front());
+  refuse_unless_preloadable(file);
+
+  const SharedPage shared;
+  MemoryRun run;
+  run.program = options.program;
+  run.far_folder = options.far_folder;
+  run.faults = options.faults;
+  run.dram_limit_bytes = options.dram_bytes;
+  run.min_size_bytes = options.min_size;
+  run_to_end(file, environment_for(options, preload_library(), shared.name()), run);
+  read_account(shared.page(), run);
+  report(options, run);
+  return run.exit_code;
+}
+
+}  // namespace ringside

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What this process tells `ringside-memory run`: it copies its counters to its entry of the account page, after every
+// few faults and when it ends. Small allocations are counted for each thread first, so that threads share no line.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <atomic>
+
+namespace ringside::memory {
+
+class Account {
+ public:
+  /// Maps the page, if the environment names one, and takes an entry.
+  void start() noexcept;
+  /// In a forked child: an entry of its own is taken once the child uses its arena.
+  void start_in_child() noexcept;
+
+  /// Copies the counters to the entry. Callable from a signal handler.
+  void publish() noexcept;
+
+  void count_large() noexcept { large_.fetch_add(1, std::memory_order_relaxed); }
+  void count_refused() noexcept { refused_.fetch_add(1, std::memory_order_relaxed); }
+  void count_fork(bool copied, uint64_t bytes) noexcept;
+
+  /// A small allocation or its end; `bytes`: what it takes.
+  static void count_small(size_t bytes) noexcept;
+  static void count_small_freed(size_t bytes) noexcept;
+  /// An allocation that changed its size.
+  static void count_small_change(size_t before, size_t after) noexcept;
+
+ private:
+  void take_entry() noexcept;
+  struct AccountEntry* entry_ = nullptr;
+  struct AccountPage* page_ = nullptr;
+  bool forked_ = false;
+  std::atomic<uint32_t> publishing_{0};
+  std::atomic<uint64_t> large_{0}, refused_{0}, forks_copied_{0}, forks_copied_bytes_{0}, forks_without_copy_{0};
+};
+
+extern Account account;
+
+}  // namespace ringside::memory

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The file that the preload library of every process writes and `ringside-memory run` reads: one entry a process. It
+// outlives the processes, so that the account exists even if one was killed. A process is the only writer of its entry.
+#pragma once
+
+#include <stdint.h>
+
+#include <atomic>
+
+#include "memory/ringside_memory.h"
+
+namespace ringside::memory {
+
+inline constexpr uint64_t kAccountMark = 0x31'65'67'61'70'6d'52;  // "Rmpage1"
+inline constexpr uint32_t kAccountEntries = 4096;
+
+struct AccountEntry {
+  std::atomic<uint32_t> version;  // odd while the entry is written; 0: never written
+  int32_t pid;
+  uint32_t forked;  // 1: began as a copy of its parent, 0: by exec
+  uint32_t kernel_faults;
+  char name[16];
+  struct ringside_memory_stats stats;
+  uint64_t small_allocations, small_bytes, small_peak_bytes;  // in the program's own malloc
+  uint64_t large_allocations;                                 // in the arena, mappings included
+  uint64_t refused;                                           // ENOMEM
+  uint64_t forks_copied, forks_copied_bytes, forks_without_copy;
+};
+
+struct AccountPage {
+  uint64_t mark;
+  std::atomic<uint32_t> taken;  // entries; more than kAccountEntries: the rest is not listed
+  uint32_t unused;
+  AccountEntry entries[kAccountEntries];
+};
+
+static_assert(std::atomic<uint32_t>::is_always_lock_free);
+
+}  // namespace ringside::memory

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The malloc family (C++ new and delete of libstdc++ call it). Requests of at least the least size go to the arena,
+// others to the next malloc. An address says to whom it belongs.
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <new>
+
+#include "memory/arena/granule_table.hpp"
+#include "memory/core.hpp"
+#include "memory/mapping.hpp"
+#include "memory/preload/account.hpp"
+#include "memory/preload/gate.hpp"
+#include "memory/preload/interface.hpp"
+#include "memory/preload/locked_pages.hpp"
+#include "memory/preload/next.hpp"
+#include "memory/preload/settings.hpp"
+#include "memory/ringside_memory.h"
+
+namespace ringside::memory {
+
+constinit Gate gate;
+
+namespace {
+
+bool is_large(size_t bytes) {
+  return bytes >= settings.min_size && (core.ready() || starts_now());
+}
+
+// As malloc: what fails is NULL with ENOMEM, whatever the reason; else errno stays.
+void* large(size_t alignment, size_t bytes) {
+  const int kept = errno;
+  void* memory = nullptr;
+  if (bytes <= PTRDIFF_MAX) {
+    const ThroughGate through;
+    memory = alignment <= 4096 ? ringside_memory_alloc(bytes) : ringside_memory_aligned(alignment, bytes);
+  }
+  if (memory == nullptr) {
+    account.count_refused();
+    errno = ENOMEM;
+    return nullptr;
+  }
+  account.count_large();
+  errno = kept;
+  return memory;
+}
+
+size_t usable_in_arena(const void* memory) {
+  const ThroughGate through;
+  return ringside_memory_usable(memory);
+}
+
+void free_large(void* memory) {
+  const int kept = errno;
+  unlock_pages(table.page_of(memory), static_cast<uint32_t>(usable_in_arena(memory) >> kPageShift));
+  {
+    const ThroughGate through;
+    const Region region = region_of(memory);
+    if (region && table.address(region.page) == memory) release_pages(region, region.page, region.pages);
+  }
+  errno = kept;
+}
+
+void* counted(void* memory) {
+  if (memory != nullptr) Account::count_small(next()->malloc_usable_size(memory));
+  return memory;
+}
+
+// From one malloc to the other.
+void* moved(void* memory, size_t had, size_t bytes) {
+  void* const other = malloc(bytes);
+  if (other == nullptr) return nullptr;
+  memcpy(other, memory, had < bytes ? had : bytes);
+  free(memory);
+  return other;
+}
+
+// Within the arena: in place if the addresses behind are free.
+void* resized(void* memory, size_t bytes) {
+  const int kept = errno;
+  {
+    const ThroughGate through;
+    const Region region = region_of(memory);
+    bool is_full = false;
+    if (region && resize_in_place(region, bytes, &is_full)) {
+      errno = kept;
+      return memory;
+    }
+  }
+  return moved(memory, usable_in_arena(memory), bytes);
+}
+
+bool is_power_of_two(size_t number) {
+  return number != 0 && (number & (number - 1)) == 0;
+}
+
+}  // namespace
+}  // namespace ringside::memory
+
+using namespace ringside::memory;
+
+RINGSIDE_MEMORY_INTERPOSED void* malloc(size_t bytes) {
+  if (is_large(bytes)) return large(1, bytes);
+  const Next* const real = next();
+  return real == nullptr ? early_alloc(1, bytes) : counted(real->malloc(bytes));
+}
+
+RINGSIDE_MEMORY_INTERPOSED void* calloc(size_t count, size_t bytes) {
+  size_t product = 0;
+  if (!__builtin_mul_overflow(count, bytes, &product) && is_large(product)) return large(1, product);
+  const Next* const real = next();
+  return real == nullptr ? early_alloc(1, product) : counted(real->calloc(count, bytes));
+}
+
+RINGSIDE_MEMORY_INTERPOSED void free(void* memory) {
+  if (memory == nullptr || is_early(memory)) return;
+  if (table.owns(memory)) return free_large(memory);
+  const Next& real = *next();
+  Account::count_small_freed(real.malloc_usable_size(memory));
+  real.free(memory);
+}
+
+RINGSIDE_MEMORY_INTERPOSED void* realloc(void* memory, size_t bytes) {
+  if (memory == nullptr) return malloc(bytes);
+  if (is_early(memory)) return moved(memory, early_bytes(memory), bytes);
+  if (table.owns(memory)) {
+    if (bytes == 0) {  // as glibc does
+      free(memory);
+      return nullptr;
+    }
+    return is_large(bytes) ? resized(memory, bytes) : moved(memory, usable_in_arena(memory), bytes);
+  }
+  const Next& real = *next();
+  const size_t had = real.malloc_usable_size(memory);
+  if (is_large(bytes)) return moved(memory, had, bytes);
+  void* const result = real.realloc(memory, bytes);
+  if (result != nullptr) {
+    Account::count_small_change(had, real.malloc_usable_size(result));
+  } else if (bytes == 0) {
+    Account::count_small_freed(had);
+  }
+  return result;
+}
+
+RINGSIDE_MEMORY_INTERPOSED void* reallocarray(void* memory, size_t count, size_t bytes) {
+  size_t product = 0;
+  if (__builtin_mul_overflow(count, bytes, &product)) {
+    errno = ENOMEM;
+    return nullptr;
+  }
+  return realloc(memory, product);
+}
+
+RINGSIDE_MEMORY_INTERPOSED void* memalign(size_t alignment, size_t bytes) {
+  if (is_large(bytes)) {
+    size_t power = 1;  // as glibc does: the next power of two
+    while (power < alignment && power <= kMostAlignment) power *= 2;
+    return large(power, bytes);
+  }
+  const Next* const real = next();
+  return real == nullptr ? early_alloc(alignment, bytes) : counted(real->memalign(alignment, bytes));
+}
+
+RINGSIDE_MEMORY_INTERPOSED void* aligned_alloc(size_t alignment, size_t bytes) {
+  if (is_large(bytes) && is_power_of_two(alignment)) return large(alignment, bytes);
+  const Next* const real = next();
+  return real == nullptr ? early_alloc(alignment, bytes) : counted(real->aligned_alloc(alignment, bytes));
+}
+
+RINGSIDE_MEMORY_INTERPOSED int posix_memalign(void** memory, size_t alignment, size_t bytes) {
+  if (!is_power_of_two(alignment) || alignment % sizeof(void*) != 0) return EINVAL;
+  const int kept = errno;
+  void* const got = is_large(bytes) ? large(alignment, bytes) : memalign(alignment, bytes);
+  errno = kept;
+  if (got == nullptr) return ENOMEM;
+  *memory = got;
+  return 0;
+}
+
+RINGSIDE_MEMORY_INTERPOSED void* valloc(size_t bytes) {
+  return memalign(4096, bytes);
+}
+
+RINGSIDE_MEMORY_INTERPOSED void* pvalloc(size_t bytes) {
+  if (bytes > SIZE_MAX - 4095) {
+    errno = ENOMEM;
+    return nullptr;
+  }
+  return memalign(4096, bytes == 0 ? 4096 : (bytes + 4095) & ~size_t{4095});
+}
+
+RINGSIDE_MEMORY_INTERPOSED size_t malloc_usable_size(void* memory) {
+  if (memory == nullptr) return 0;
+  if (is_early(memory)) return early_bytes(memory);
+  return table.owns(memory) ? usable_in_arena(memory) : next()->malloc_usable_size(memory);
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "memory/preload/descriptors.hpp"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "memory/core.hpp"
+#include "memory/far/far_file.hpp"
+#include "memory/faults/handler_thread.hpp"
+#include "memory/preload/interface.hpp"
+#include "memory/preload/threads.hpp"
+#include "memory/system/raw.hpp"
+
+namespace ringside::memory {
+namespace {
+
+constexpr unsigned kHigh = 900;  // below what select(2) can take and the usual limit of 1024
+constexpr int kOwn = 3;
+
+/// A child of vfork closes descriptors of its own, before exec does.
+bool is_guarded() {
+  return core.ready() && raw(SYS_getpid) == own_process();
+}
+
+void own_descriptors(int* numbers) {
+  numbers[0] = core.userfault.descriptor;
+  numbers[1] = far.descriptor();
+  numbers[2] = handler_thread.descriptor();
+  for (int i = 1; i < kOwn; ++i) {  // in order
+    for (int j = i; j > 0 && numbers[j] < numbers[j - 1]; --j) {
+      const int other = numbers[j];
+      numbers[j] = numbers[j - 1];
+      numbers[j - 1] = other;
+    }
+  }
+}
+
+bool is_own(int descriptor) {
+  if (descriptor < 0 || !is_guarded()) return false;
+  int own[kOwn];
+  own_descriptors(own);
+  for (const int number : own) {
+    if (number == descriptor) return true;
+  }
+  return false;
+}
+
+int result_of(long result) {
+  if (result >= 0) return static_cast<int>(result);
+  errno = static_cast<int>(-result);
+  return -1;
+}
+
+int refuse() {
+  errno = EBADF;
+  return -1;
+}
+
+/// Closes a range but for ours.
+long close_around(unsigned first, unsigned last, unsigned flags) {
+  int own[kOwn];
+  own_descriptors(own);
+  unsigned from = first;
+  for (const int number : own) {
+    const auto here = static_cast<unsigned>(number);
+    if (number < 0 || here < from || here > last) continue;
+    if (here > from) {
+      const long result = raw(SYS_close_range, from, here - 1, flags);
+      if (result < 0) return result;
+    }
+    from = here + 1;
+  }
+  return from <= last ? raw(SYS_close_range, from, last, flags) : 0;
+}
+
+}  // namespace
+
+void keep_descriptors() noexcept {
+  struct rlimit limit {};
+  raw(SYS_prlimit64, 0, RLIMIT_NOFILE, 0, as_long(&limit));
+  least_descriptor = static_cast<int>(limit.rlim_cur < 2 * kHigh ? limit.rlim_cur / 2 : kHigh);
+}
+
+}  // namespace ringside::memory
+
+using namespace ringside::memory;
+
+RINGSIDE_MEMORY_INTERPOSED int close(int descriptor) {
+  return is_own(descriptor) ? refuse() : result_of(raw(SYS_close, descriptor));
+}
+
+RINGSIDE_MEMORY_INTERPOSED int close_range(unsigned first, unsigned last, int flags) {
+  // UNSHARE gives this thread a table of its own: ours are copied too.
+  if (!is_guarded() || first > last) return result_of(raw(SYS_close_range, first, last, flags));
+  return result_of(close_around(first, last, static_cast<unsigned>(flags)));
+}
+
+RINGSIDE_MEMORY_INTERPOSED void closefrom(int first) {
+  const int kept = errno;
+  close_range(first < 0 ? 0 : static_cast<unsigned>(first), ~0u, 0);
+  errno = kept;
+}
+
+RINGSIDE_MEMORY_INTERPOSED int dup2(int from, int to) {
+  return is_own(to) ? refuse() : result_of(raw(SYS_dup2, from, to));
+}
+
+RINGSIDE_MEMORY_INTERPOSED int dup3(int from, int to, int flags) {
+  return is_own(to) ? refuse() : result_of(raw(SYS_dup3, from, to, flags));
+}

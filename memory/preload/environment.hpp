@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How `ringside-memory run` says to the preload library what to do: variables of the environment, so that the programs
+// that a program starts get them too. This is the one place that names them. Sizes are bytes in digits.
+#pragma once
+
+namespace ringside::memory {
+
+inline constexpr char kVariablePrefix[] = "RINGSIDE_MEMORY_";
+inline constexpr char kDramVariable[] = "RINGSIDE_MEMORY_DRAM";            // without it the library does nothing
+inline constexpr char kFarVariable[] = "RINGSIDE_MEMORY_FAR";              // a folder
+inline constexpr char kFarLimitVariable[] = "RINGSIDE_MEMORY_FAR_LIMIT";   // default: what the folder has free
+inline constexpr char kMinSizeVariable[] = "RINGSIDE_MEMORY_MIN_SIZE";     // default: kDefaultMinSize
+inline constexpr char kFaultsVariable[] = "RINGSIDE_MEMORY_FAULTS";        // signal or thread
+inline constexpr char kForkVariable[] = "RINGSIDE_MEMORY_FORK";            // copy or none
+inline constexpr char kFirstOnlyVariable[] = "RINGSIDE_MEMORY_FIRST_ONLY"; // 1: children of the program run plainly
+inline constexpr char kAccountVariable[] = "RINGSIDE_MEMORY_ACCOUNT";      // the file of account_page.hpp
+
+inline constexpr char kPreloadName[] = "libringside_memory_preload.so";
+inline constexpr unsigned long kDefaultMinSize = 1ul << 20;
+
+}  // namespace ringside::memory

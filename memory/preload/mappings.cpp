@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Anonymous private mappings of the program. Large ones that can be read and written are regions of the arena; all other
+// mappings go to the kernel as they are: files, shared memory, fixed addresses, reservations (PROT_NONE, NORESERVE),
+// stacks, huge pages. A range given to a later call may cover both kinds: each part goes its way.
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "memory/arena/granule_table.hpp"
+#include "memory/core.hpp"
+#include "memory/mapping.hpp"
+#include "memory/preload/account.hpp"
+#include "memory/preload/gate.hpp"
+#include "memory/preload/interface.hpp"
+#include "memory/preload/locked_pages.hpp"
+#include "memory/preload/settings.hpp"
+#include "memory/ringside_memory.h"
+
+using namespace ringside::memory;
+
+namespace {
+
+constexpr int kOnlyFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE | MAP_NONBLOCK;
+
+int result_of(long result) {
+  if (result >= 0 || result <= -4096) return 0;
+  errno = static_cast<int>(-result);
+  return -1;
+}
+
+void* address_of(long result) {
+  if (result < 0 && result > -4096) {
+    errno = static_cast<int>(-result);
+    return MAP_FAILED;
+  }
+  return reinterpret_cast<void*>(static_cast<uintptr_t>(result));
+}
+
+uint64_t whole_pages(size_t bytes) {
+  return (uint64_t{bytes} + kPage - 1) & ~(kPage - 1);
+}
+
+bool starts_page(const void* address) {
+  return (reinterpret_cast<uintptr_t>(address) & (kPage - 1)) == 0;
+}
+
+/// The part of [address, address + bytes) in the arena, as pages. false: there is none.
+bool part_in_arena(const void* address, uint64_t bytes, uint32_t* page, uint32_t* pages) {
+  if (!core.ready() || bytes == 0) return false;
+  const uint64_t base = reinterpret_cast<uintptr_t>(table.address(0)), end = base + table.bytes();
+  const uint64_t from = reinterpret_cast<uintptr_t>(address), to = from + bytes;
+  if (to < from || to <= base || from >= end) return false;
+  const uint64_t first = from > base ? from : base, last = to < end ? to : end;
+  *page = static_cast<uint32_t>((first - base) >> kPageShift);
+  *pages = static_cast<uint32_t>((last - first) >> kPageShift);
+  return *pages > 0;
+}
+
+/// Calls the kernel for what lies before and behind the arena.
+template <class Call>
+long around_arena(const void* address, uint64_t bytes, Call call) {
+  const uint64_t base = reinterpret_cast<uintptr_t>(table.address(0)), end = base + table.bytes();
+  const uint64_t from = reinterpret_cast<uintptr_t>(address), to = from + bytes;
+  long result = 0;
+  if (from < base) result = call(static_cast<long>(from), static_cast<long>(base - from));
+  if (result == 0 && to > end) result = call(static_cast<long>(end), static_cast<long>(to - end));
+  return result;
+}
+
+void release_range(uint32_t page, uint32_t pages) {
+  unlock_pages(page, pages);
+  const ThroughGate through;
+  for (uint32_t at = page; at < page + pages;) {
+    const Region region = region_of(table.address(at));
+    if (!region) {
+      ++at;
+      continue;
+    }
+    const uint32_t end = region.page + region.pages < page + pages ? region.page + region.pages : page + pages;
+    release_pages(region, at, end - at);
+    at = end;
+  }
+}
+
+bool all_allocated(uint32_t page, uint32_t pages) {
+  for (uint32_t at = page; at < page + pages; ++at) {
+    if (!is_allocated(at)) return false;
+  }
+  return true;
+}
+
+/// Copies a range of the arena to memory of the kernel at any address, or at a fixed one.
+void* move_out(void* from, uint64_t had, uint64_t wants, void* fixed) {
+  const long flags = MAP_PRIVATE | MAP_ANONYMOUS | (fixed == nullptr ? 0 : MAP_FIXED);
+  void* const to = address_of(
+      raw(SYS_mmap, as_long(fixed), static_cast<long>(wants), PROT_READ | PROT_WRITE, flags, -1, 0));
+  if (to == MAP_FAILED) return to;
+  memcpy(to, from, had < wants ? had : wants);
+  return to;
+}
+
+void* remap_in_arena(void* address, uint32_t page, uint64_t had, uint64_t wants, int flags, void* fixed) {
+  if (!starts_page(address) || wants == 0 || (flags & ~(MREMAP_MAYMOVE | MREMAP_FIXED)) != 0) {
+    errno = EINVAL;
+    return MAP_FAILED;
+  }
+  const auto pages = static_cast<uint32_t>(had >> kPageShift);
+  if (had == 0 || had > table.bytes() || !all_allocated(page, pages)) {
+    errno = EFAULT;
+    return MAP_FAILED;
+  }
+  if ((flags & MREMAP_FIXED) == 0) {
+    const auto left = static_cast<uint32_t>(wants >> kPageShift);
+    if (wants <= had) {
+      if (left < pages) release_range(page + left, pages - left);
+      return address;
+    }
+    const ThroughGate through;
+    const Region region = region_of(address);
+    bool is_full = false;
+    if (region.page == page && region.pages == pages && resize_in_place(region, wants, &is_full)) return address;
+  }
+  if ((flags & MREMAP_MAYMOVE) == 0) {
+    errno = (flags & MREMAP_FIXED) != 0 ? EINVAL : ENOMEM;
+    return MAP_FAILED;
+  }
+  uint32_t other = 0, others = 0;
+  if ((flags & MREMAP_FIXED) != 0 && (!starts_page(fixed) || part_in_arena(fixed, wants, &other, &others))) {
+    errno = EINVAL;
+    return MAP_FAILED;
+  }
+  void* to = nullptr;
+  if ((flags & MREMAP_FIXED) != 0) {
+    to = move_out(address, had, wants, fixed);
+  } else {
+    to = mmap(nullptr, wants, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (to != MAP_FAILED) memcpy(to, address, had);
+  }
+  if (to != MAP_FAILED) release_range(page, pages);
+  return to;
+}
+
+int advise_in_arena(uint32_t page, uint32_t pages, int advice) {
+  void* const at = table.address(page);
+  const size_t bytes = static_cast<size_t>(pages) << kPageShift;
+  const auto pass = [&](int ours) {  // only advice: it may come to nothing
+    const int kept = errno;
+    const ThroughGate through;
+    const Region region = region_of(at);
+    const uint64_t left = region ? static_cast<uint64_t>(region.page + region.pages - page) << kPageShift : 0;
+    ringside_memory_advise(at, bytes < left ? bytes : left, ours);
+    errno = kept;
+    return 0;
+  };
+  switch (advice) {
+    case MADV_DONTNEED:
+    case MADV_FREE: {
+      if (are_locked(page, pages)) return -EINVAL;
+      const ThroughGate through;
+      clear_pages(page, pages);
+      return 0;
+    }
+    case MADV_NORMAL: return pass(RINGSIDE_MEMORY_NORMAL);
+    case MADV_RANDOM: return pass(RINGSIDE_MEMORY_RANDOM);
+    case MADV_SEQUENTIAL: return pass(RINGSIDE_MEMORY_SEQUENTIAL);
+    case MADV_COLD:
+    case MADV_PAGEOUT: return pass(RINGSIDE_MEMORY_DONT_NEED);
+    case MADV_WILLNEED:  // read-ahead is the library's own matter
+    case MADV_HUGEPAGE:
+    case MADV_NOHUGEPAGE:
+    case MADV_MERGEABLE:
+    case MADV_UNMERGEABLE:
+    case MADV_DONTDUMP:
+    case MADV_DODUMP:
+    case MADV_DOFORK: return 0;
+    default: return -EINVAL;
+  }
+}
+
+}  // namespace
+
+RINGSIDE_MEMORY_INTERPOSED void* mmap(void* address, size_t bytes, int protection, int flags, int file, off_t offset) {
+  uint32_t page = 0, pages = 0;
+  if (bytes >= settings.min_size && (core.ready() || starts_now()) && protection == (PROT_READ | PROT_WRITE) &&
+      (flags & ~kOnlyFlags) == 0 && (flags & MAP_ANONYMOUS) != 0 && (flags & MAP_PRIVATE) != 0) {
+    const int kept = errno;
+    void* const memory = [&] {
+      const ThroughGate through;
+      return bytes <= PTRDIFF_MAX ? ringside_memory_alloc(whole_pages(bytes)) : nullptr;
+    }();
+    if (memory == nullptr) {
+      account.count_refused();
+      errno = ENOMEM;
+      return MAP_FAILED;
+    }
+    account.count_large();
+    errno = kept;
+    return memory;
+  }
+  if ((flags & MAP_FIXED) != 0 && part_in_arena(address, whole_pages(bytes), &page, &pages)) {
+    // In place of a part of a region: zeros are possible, anything else is not.
+    const bool same = static_cast<uint64_t>(pages) << kPageShift == whole_pages(bytes) && starts_page(address) &&
+                      (flags & MAP_ANONYMOUS) != 0 && (flags & MAP_SHARED) == 0 &&
+                      protection == (PROT_READ | PROT_WRITE) && all_allocated(page, pages);
+    if (!same) {
+      errno = ENOMEM;
+      return MAP_FAILED;
+    }
+    const ThroughGate through;
+    clear_pages(page, pages);
+    return address;
+  }
+  return address_of(raw(SYS_mmap, as_long(address), static_cast<long>(bytes), protection, flags, file, offset));
+}
+
+RINGSIDE_MEMORY_INTERPOSED void* mmap64(void* address, size_t bytes, int protection, int flags, int file,
+                                        off64_t offset) {
+  return mmap(address, bytes, protection, flags, file, offset);
+}
+
+RINGSIDE_MEMORY_INTERPOSED int munmap(void* address, size_t bytes) {
+  uint32_t page = 0, pages = 0;
+  const uint64_t whole = whole_pages(bytes);
+  if (!starts_page(address) || !part_in_arena(address, whole, &page, &pages))
+    return result_of(raw(SYS_munmap, as_long(address), static_cast<long>(bytes)));
+  release_range(page, pages);
+  return result_of(around_arena(address, whole, [](long from, long length) { return raw(SYS_munmap, from, length); }));
+}
+
+RINGSIDE_MEMORY_INTERPOSED void* mremap(void* address, size_t had, size_t wants, int flags, ...) {
+  va_list rest;
+  va_start(rest, flags);
+  void* const fixed = (flags & MREMAP_FIXED) != 0 ? va_arg(rest, void*) : nullptr;
+  va_end(rest);
+  if (core.ready() && table.owns(address))
+    return remap_in_arena(address, table.page_of(address), whole_pages(had), whole_pages(wants), flags, fixed);
+  return address_of(raw(SYS_mremap, as_long(address), static_cast<long>(had), static_cast<long>(wants), flags,
+                        as_long(fixed)));
+}
+
+RINGSIDE_MEMORY_INTERPOSED int madvise(void* address, size_t bytes, int advice) {
+  uint32_t page = 0, pages = 0;
+  const uint64_t whole = whole_pages(bytes);
+  if (!starts_page(address) || !part_in_arena(address, whole, &page, &pages))
+    return result_of(raw(SYS_madvise, as_long(address), static_cast<long>(bytes), advice));
+  long result = advise_in_arena(page, pages, advice);
+  if (result == 0) {
+    result = around_arena(address, whole,
+                          [&](long from, long length) { return raw(SYS_madvise, from, length, advice); });
+  }
+  return result_of(result);
+}
+
+RINGSIDE_MEMORY_INTERPOSED int posix_madvise(void* address, size_t bytes, int advice) {
+  if (advice == POSIX_MADV_DONTNEED) return 0;  // unlike MADV_DONTNEED, nothing may be lost
+  const int kept = errno;
+  const int result = madvise(address, bytes, advice) == 0 ? 0 : errno;
+  errno = kept;
+  return result;
+}
+
+// Pages that leave and return cannot have another protection: less than reading and writing is refused, more (to
+// execute) too.
+RINGSIDE_MEMORY_INTERPOSED int mprotect(void* address, size_t bytes, int protection) {
+  uint32_t page = 0, pages = 0;
+  const uint64_t whole = whole_pages(bytes);
+  if (!starts_page(address) || !part_in_arena(address, whole, &page, &pages))
+    return result_of(raw(SYS_mprotect, as_long(address), static_cast<long>(bytes), protection));
+  long result = !all_allocated(page, pages) ? -ENOMEM : protection == (PROT_READ | PROT_WRITE) ? 0 : -EACCES;
+  if (result == 0) {
+    result = around_arena(address, whole,
+                          [&](long from, long length) { return raw(SYS_mprotect, from, length, protection); });
+  }
+  return result_of(result);
+}
+
+// A lock is a pin, within the limit. mlock does not count: one munlock ends any number.
+RINGSIDE_MEMORY_INTERPOSED int mlock(const void* address, size_t bytes) {
+  uint32_t page = 0, pages = 0;
+  const auto inside = static_cast<uint64_t>(reinterpret_cast<uintptr_t>(address) & (kPage - 1));
+  const char* const from = static_cast<const char*>(address) - inside;
+  const uint64_t whole = whole_pages(bytes + inside);
+  if (!part_in_arena(from, whole, &page, &pages))
+    return result_of(raw(SYS_mlock, as_long(address), static_cast<long>(bytes)));
+  if (!all_allocated(page, pages) || !lock_pages(page, pages)) {
+    errno = ENOMEM;
+    return -1;
+  }
+  return result_of(around_arena(from, whole, [](long at, long length) { return raw(SYS_mlock, at, length); }));
+}
+
+RINGSIDE_MEMORY_INTERPOSED int mlock2(const void* address, size_t bytes, unsigned flags) {
+  uint32_t page = 0, pages = 0;
+  if (part_in_arena(address, whole_pages(bytes), &page, &pages)) return mlock(address, bytes);
+  return result_of(raw(SYS_mlock2, as_long(address), static_cast<long>(bytes), static_cast<long>(flags)));
+}
+
+RINGSIDE_MEMORY_INTERPOSED int munlock(const void* address, size_t bytes) {
+  uint32_t page = 0, pages = 0;
+  const auto inside = static_cast<uint64_t>(reinterpret_cast<uintptr_t>(address) & (kPage - 1));
+  const char* const from = static_cast<const char*>(address) - inside;
+  const uint64_t whole = whole_pages(bytes + inside);
+  if (!part_in_arena(from, whole, &page, &pages))
+    return result_of(raw(SYS_munlock, as_long(address), static_cast<long>(bytes)));
+  unlock_pages(page, pages);
+  return result_of(around_arena(from, whole, [](long at, long length) { return raw(SYS_munlock, at, length); }));
+}
+
+// All memory of the process, the arena and its limit included: that contradicts itself.
+RINGSIDE_MEMORY_INTERPOSED int mlockall(int flags) {
+  if (!core.ready()) return result_of(raw(SYS_mlockall, flags));
+  errno = ENOMEM;
+  return -1;
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The functions that this library stands in front of: those of the next library that has the symbol, the C library or
+// another malloc. dlsym(3) finds them, and may itself allocate: until they are known, memory comes from a small buffer
+// that is never given back.
+#pragma once
+
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+
+namespace ringside::memory {
+
+struct Next {
+  void* (*malloc)(size_t);
+  void* (*calloc)(size_t, size_t);
+  void* (*realloc)(void*, size_t);
+  void (*free)(void*);
+  void* (*memalign)(size_t, size_t);
+  int (*posix_memalign)(void**, size_t, size_t);
+  void* (*aligned_alloc)(size_t, size_t);
+  void* (*valloc)(size_t);
+  void* (*pvalloc)(size_t);
+  size_t (*malloc_usable_size)(void*);
+  int (*sigaction)(int, const struct sigaction*, struct sigaction*);
+  int (*sigsuspend)(const sigset_t*);
+  int (*ppoll)(struct pollfd*, nfds_t, const struct timespec*, const sigset_t*);
+  int (*pselect)(int, fd_set*, fd_set*, fd_set*, const struct timespec*, const sigset_t*);
+  int (*epoll_pwait)(int, struct epoll_event*, int, int, const sigset_t*);
+  void (*exit_at_once)(int);
+  int (*pthread_create)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
+  int (*pthread_attr_setstack)(pthread_attr_t*, void*, size_t);
+  int (*pthread_attr_setsigmask_np)(pthread_attr_t*, const sigset_t*);
+};
+
+/// The functions; nullptr while this thread is looking for them.
+const Next* next() noexcept;
+
+/// The buffer for the time before.
+void* early_alloc(size_t alignment, size_t bytes) noexcept;
+bool is_early(const void* memory) noexcept;
+size_t early_bytes(const void* memory) noexcept;
+
+}  // namespace ringside::memory

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The life of the process: the arena starts before main; a forked child gets a copy of it, or none; the account is
+// completed when the process ends.
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "memory/arena/granule_table.hpp"
+#include "memory/core.hpp"
+#include "memory/mapping.hpp"
+#include "memory/preload/account.hpp"
+#include "memory/preload/descriptors.hpp"
+#include "memory/preload/environment.hpp"
+#include "memory/preload/gate.hpp"
+#include "memory/preload/interface.hpp"
+#include "memory/preload/locked_pages.hpp"
+#include "memory/preload/next.hpp"
+#include "memory/preload/settings.hpp"
+#include "memory/preload/threads.hpp"
+#include "memory/ringside_memory.h"
+#include "memory/system/line.hpp"
+
+namespace ringside::memory {
+namespace {
+
+constinit long copy_for_child = -1;  // a descriptor; between prepare and the end of fork
+// A child whose parent had nothing allocated starts its arena when it first allocates: most of them call exec instead.
+constinit std::atomic<uint32_t> starts_late{0};
+constinit Lock late_lock;
+
+[[noreturn]] void end_before_main(int code) {
+  raw(SYS_exit_group, code);
+  __builtin_unreachable();
+}
+
+void adopt(int copy) {
+  if (adopt_copy(copy, settings.signals(), false) != 0) {
+    print_line(ringside_memory_error());
+    end_before_main(3);
+  }
+}
+
+void before_fork() {
+  gate.close();
+  copy_for_child = -1;
+  if (!core.ready()) return;
+  starts_late.store(core.far_bytes.load() == 0 ? 1 : 0);
+  if (starts_late.load() != 0) return;
+  uint64_t bytes = 0;
+  if (settings.copy_at_fork) copy_for_child = write_copy(settings.far_folder, &bytes);
+  account.count_fork(copy_for_child >= 0, bytes);
+}
+
+void after_fork_in_parent() {
+  if (copy_for_child >= 0) raw(SYS_close, copy_for_child);
+  if (core.ready()) starts_late.store(0);
+  gate.open();
+}
+
+void after_fork_in_child() {
+  note_process();
+  account.start_in_child();
+  gate.open();
+  if (table.bytes() == 0) return;  // this process never had an arena
+  forget_locks();
+  if (starts_late.load() != 0) return;
+  if (copy_for_child < 0) {
+    adopt_nothing(settings.signals());
+    return;
+  }
+  adopt(static_cast<int>(copy_for_child));
+}
+
+/// Children of the program are to run plainly: our words leave the environment.
+void leave_environment() {
+  const char* const loaded = getenv("LD_PRELOAD");
+  const char* const at = loaded == nullptr ? nullptr : strstr(loaded, kPreloadName);
+  if (at != nullptr) {
+    // `run` puts the library first.
+    const char* rest = at + strlen(kPreloadName);
+    if (*rest == ':') ++rest;
+    if (*rest == '\0') {
+      unsetenv("LD_PRELOAD");
+    } else {
+      setenv("LD_PRELOAD", rest, 1);
+    }
+  }
+  for (const char* name : {kDramVariable, kFarVariable, kFarLimitVariable, kMinSizeVariable, kFaultsVariable,
+                           kForkVariable, kFirstOnlyVariable, kAccountVariable}) {
+    unsetenv(name);
+  }
+}
+
+__attribute__((constructor(101))) void start() {
+  next();
+  if (!read_settings()) end_before_main(2);
+  if (settings.dram_bytes == 0) return;
+  // What the program before exec blocked is inherited.
+  const uint64_t open = uint64_t{1} << (SIGBUS - 1) | uint64_t{1} << (SIGSYS - 1);
+  raw(SYS_rt_sigprocmask, SIG_UNBLOCK, as_long(&open), 0, sizeof open);
+  struct ringside_memory_options options {};
+  options.struct_bytes = sizeof options;
+  options.far_folder = settings.far_folder;
+  options.dram_bytes = settings.dram_bytes;
+  options.far_bytes = settings.far_bytes;
+  options.faults = settings.faults;
+  keep_descriptors();
+  const bool started = start_threads() == 0 && ringside_memory_start(&options) == 0;
+  if (!started || pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) != 0) {
+    print_line(ringside_memory_error());
+    end_before_main(3);
+  }
+  account.start();
+  if (settings.first_only) leave_environment();
+}
+
+__attribute__((destructor(101))) void finish() {
+  account.publish();
+}
+
+}  // namespace
+
+bool starts_now() noexcept {
+  if (starts_late.load(std::memory_order_acquire) == 0) return false;
+  const SignalsBlocked blocked;
+  const Held held(late_lock);
+  if (starts_late.load() == 0) return core.ready();
+  uint64_t none = 0;
+  const long empty = write_copy(settings.far_folder, &none);
+  if (empty < 0) return false;
+  adopt(static_cast<int>(empty));
+  starts_late.store(0, std::memory_order_release);
+  return true;
+}
+
+}  // namespace ringside::memory
+
+using namespace ringside::memory;
+
+// A child of vfork ends here too: it must not write its parent's account.
+RINGSIDE_MEMORY_INTERPOSED void _exit(int code) {
+  if (core.ready() && raw(SYS_getpid) == own_process()) account.publish();
+  next()->exit_at_once(code);
+  __builtin_unreachable();
+}
+RINGSIDE_MEMORY_INTERPOSED void _Exit(int code) {
+  _exit(code);
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the environment asks of the preload library, and whether its arena is there. Written once, before main.
+#pragma once
+
+#include <limits.h>
+#include <stddef.h>
+#include <stdint.h>
+
+namespace ringside::memory {
+
+struct Settings {
+  uint64_t dram_bytes = 0;  // 0: the library does nothing
+  char far_folder[PATH_MAX] = "";
+  uint64_t far_bytes = 0;
+  size_t min_size = SIZE_MAX;  // requests of at least this many bytes go to the arena
+  uint32_t faults = 0;         // enum ringside_memory_faults
+  bool copy_at_fork = true;
+  bool first_only = false;
+
+  bool signals() const noexcept { return faults != 2; }
+};
+
+extern Settings settings;
+
+/// Reads the environment. false, with one line printed: a value is not what was expected.
+bool read_settings() noexcept;
+
+/// In a forked child without an arena yet: starts it, if it may. Whether there is one now.
+bool starts_now() noexcept;
+
+/// Prints "ringside-memory: TEXT" to standard error, without allocating.
+void print_line(const char* text) noexcept;
+
+}  // namespace ringside::memory

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// SIGBUS (a fault of the arena) and SIGSYS (a trap of a system call) are never blocked: a blocked one ends the process.
+// So they are left out of every mask that the program sets, and the program's own handlers of them are called for what
+// is not ours.
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/select.h>
+
+#include "memory/core.hpp"
+#include "memory/faults/bus_errors.hpp"
+#include "memory/preload/interface.hpp"
+#include "memory/preload/next.hpp"
+#include "memory/preload/threads.hpp"
+#include "memory/system/raw.hpp"
+
+using namespace ringside::memory;
+
+namespace {
+
+constexpr uint64_t bit(int number) {
+  return uint64_t{1} << (number - 1);
+}
+constexpr uint64_t kKeptOpen = bit(SIGBUS) | bit(SIGSYS);
+constexpr uint64_t kOfGlibc = bit(32) | bit(33);  // cancellation and setuid: its own functions leave them out
+
+uint64_t kernel_mask(const sigset_t* set) {
+  uint64_t mask = 0;
+  memcpy(&mask, set, sizeof mask);
+  return mask;
+}
+
+/// The set without what must stay open; nullptr stays nullptr.
+const sigset_t* opened(const sigset_t* set, sigset_t* room) {
+  if (set == nullptr) return nullptr;
+  *room = *set;
+  sigdelset(room, SIGBUS);
+  sigdelset(room, SIGSYS);
+  return room;
+}
+
+int set_mask(int how, const sigset_t* set, sigset_t* before) {
+  uint64_t mask = set == nullptr ? 0 : kernel_mask(set) & ~kOfGlibc, old = 0;
+  if (how == SIG_BLOCK || how == SIG_SETMASK) mask &= ~kKeptOpen;
+  const long result =
+      raw(SYS_rt_sigprocmask, how, set == nullptr ? 0 : as_long(&mask), as_long(&old), sizeof mask);
+  if (result < 0) return static_cast<int>(-result);
+  if (before != nullptr) {
+    memset(before, 0, sizeof *before);
+    memcpy(before, &old, sizeof old);
+  }
+  return 0;
+}
+
+/// A child of vfork(2) shares our memory, but not our handlers.
+bool is_ours(int number) {
+  return number == SIGBUS && core.ready() && serves_signals() && raw(SYS_getpid) == own_process();
+}
+
+using Handler = void (*)(int);
+
+Handler set_handler(int number, Handler handler, int flags) {
+  struct sigaction action {}, before {};
+  action.sa_handler = handler;
+  action.sa_flags = flags;
+  sigemptyset(&action.sa_mask);
+  if ((flags & SA_NODEFER) == 0) sigaddset(&action.sa_mask, number);
+  return sigaction(number, &action, &before) == 0 ? before.sa_handler : SIG_ERR;
+}
+
+}  // namespace
+
+RINGSIDE_MEMORY_INTERPOSED int sigaction(int number, const struct sigaction* set, struct sigaction* before) {
+  const Next* const real = next();
+  if (is_ours(number)) {
+    const SignalsBlocked blocked;
+    bus_errors.program_handler(set, before);
+    return 0;
+  }
+  struct sigaction open {};
+  if (set != nullptr) {
+    open = *set;
+    sigdelset(&open.sa_mask, SIGBUS);
+    sigdelset(&open.sa_mask, SIGSYS);
+  }
+  return real->sigaction(number, set == nullptr ? nullptr : &open, before);
+}
+
+// The C library's own functions below do not call sigaction through its symbol.
+RINGSIDE_MEMORY_INTERPOSED Handler signal(int number, Handler handler) {
+  return set_handler(number, handler, SA_RESTART);
+}
+RINGSIDE_MEMORY_INTERPOSED Handler bsd_signal(int number, Handler handler) {
+  return set_handler(number, handler, SA_RESTART);
+}
+RINGSIDE_MEMORY_INTERPOSED Handler ssignal(int number, Handler handler) {
+  return set_handler(number, handler, SA_RESTART);
+}
+RINGSIDE_MEMORY_INTERPOSED Handler sysv_signal(int number, Handler handler) {
+  return set_handler(number, handler, static_cast<int>(SA_RESETHAND | SA_NODEFER));
+}
+RINGSIDE_MEMORY_INTERPOSED Handler __sysv_signal(int number, Handler handler) {
+  return set_handler(number, handler, static_cast<int>(SA_RESETHAND | SA_NODEFER));
+}
+
+RINGSIDE_MEMORY_INTERPOSED int sigprocmask(int how, const sigset_t* set, sigset_t* before) {
+  const int error = set_mask(how, set, before);
+  if (error == 0) return 0;
+  errno = error;
+  return -1;
+}
+RINGSIDE_MEMORY_INTERPOSED int pthread_sigmask(int how, const sigset_t* set, sigset_t* before) {
+  return set_mask(how, set, before);
+}
+RINGSIDE_MEMORY_INTERPOSED int pthread_attr_setsigmask_np(pthread_attr_t* attributes, const sigset_t* set) {
+  sigset_t room;
+  return next()->pthread_attr_setsigmask_np(attributes, opened(set, &room));
+}
+
+// Waiting with another mask: a handler that runs meanwhile has it too.
+RINGSIDE_MEMORY_INTERPOSED int sigsuspend(const sigset_t* set) {
+  sigset_t room;
+  return next()->sigsuspend(opened(set, &room));
+}
+RINGSIDE_MEMORY_INTERPOSED int ppoll(struct pollfd* files, nfds_t count, const struct timespec* time,
+                                     const sigset_t* set) {
+  sigset_t room;
+  return next()->ppoll(files, count, time, opened(set, &room));
+}
+RINGSIDE_MEMORY_INTERPOSED int pselect(int count, fd_set* readable, fd_set* writable, fd_set* failed,
+                                       const struct timespec* time, const sigset_t* set) {
+  sigset_t room;
+  return next()->pselect(count, readable, writable, failed, time, opened(set, &room));
+}
+RINGSIDE_MEMORY_INTERPOSED int epoll_pwait(int file, struct epoll_event* events, int count, int timeout,
+                                           const sigset_t* set) {
+  sigset_t room;
+  return next()->epoll_pwait(file, events, count, timeout, opened(set, &room));
+}
