@@ -163,7 +163,8 @@ std::string account_table(const ordered_json& summary, const RunFacts& facts) {
     line(fmt::format("  matrix     {} in {}, at most {} of DRAM: {} while solving, {} of the threads' time; {} read",
                      megabytes(count(summary, "matrix_far_bytes")), printable(text(summary, "matrix_memory")),
                      megabytes(count(summary, "dram_limit_bytes")), counted(count(summary, "matrix_faults"), "fault"),
-                     run_time(number(summary, "matrix_fault_s"), total), megabytes(count(summary, "matrix_far_read_bytes"))));
+                     run_time(number(summary, "matrix_fault_s"), total),
+                     megabytes(count(summary, "matrix_far_read_bytes"))));
   }
   const bool converged = summary["converged"].is_boolean() && summary["converged"].get<bool>();
   // Only the program knows what it converges to.

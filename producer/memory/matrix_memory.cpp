@@ -3,7 +3,9 @@
 
 #include <pthread.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <string_view>
@@ -26,11 +28,21 @@ bool large_granules = false;
 constexpr std::size_t kStreamGranule = std::size_t{64} << 10;
 constexpr std::uint64_t kLeastGranules = 64;
 
+constexpr std::uint64_t kLeastFarBytes = std::uint64_t{1} << 20;
+constexpr std::uint64_t kMostFarBytes = std::uint64_t{1} << 43;  // 8 TiB: the most that an arena can have
+
 /// The library's line without the name of its function.
 std::string reason() {
   const std::string line = ringside_memory_error();
   const std::size_t colon = line.find(": ");
   return line.starts_with("ringside_memory_") && colon != std::string::npos ? line.substr(colon + 2) : line;
+}
+
+/// What is free in the folder, as far as an arena can use it.
+std::uint64_t far_bytes_in(const std::string& folder) {
+  struct statvfs status {};
+  if (statvfs(folder.c_str(), &status) != 0) return 0;
+  return std::min<std::uint64_t>(status.f_bavail, kMostFarBytes / status.f_frsize) * status.f_frsize;
 }
 
 Error no_room(std::size_t bytes) {
@@ -77,8 +89,15 @@ void start_matrix_memory(const SolveOptions& options) {
   sigemptyset(&bus);
   sigaddset(&bus, SIGBUS);
   pthread_sigmask(SIG_UNBLOCK, &bus, nullptr);
+  const std::uint64_t far_bytes = far_bytes_in(folder);
+  if (far_bytes < kLeastFarBytes) {
+    throw system_error("--matrix-memory {}: has {} bytes free, expected at least {}; free some space, or name another "
+                       "folder",
+                       printable(options.matrix_memory), far_bytes, kLeastFarBytes);
+  }
   ringside_memory_options arena{};
   arena.struct_bytes = sizeof arena;
+  arena.far_bytes = far_bytes;
   arena.far_folder = folder.c_str();
   arena.dram_bytes = options.dram_limit_bytes;
   if (ringside_memory_start(&arena) != 0) {

@@ -9,6 +9,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sys/ioctl.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
@@ -107,7 +108,8 @@ TEST_F(MatrixMemoryTest, PageRankHasTheBitsOfDramInEveryFormat) {
   const Iterates expected = iterates("grid:400", {});
   for (const char* format : {"csr", "bands", "packed", "ranked"}) {
     // 6.4 MB as csr: the limit is a quarter.
-    EXPECT_EQ(iterates("grid:400", with(far("1600K"), {fmt::format("--matrix-format={}", format)})), expected) << format;
+    const std::string option = fmt::format("--matrix-format={}", format);
+    EXPECT_EQ(iterates("grid:400", with(far("1600K"), {option})), expected) << format;
     EXPECT_GT(summary()["matrix_far_bytes"], format == std::string("bands") ? -1 : 3'000'000) << format;
     EXPECT_LE(summary()["matrix_dram_peak_bytes"], 1'600 * 1024) << format;
   }
@@ -179,7 +181,8 @@ TEST_F(MatrixMemoryTest, TheAccountShowsWhatTheMatrixTookAndWhatTheFaultsCost) {
             std::string::npos)
       << ran.out;
   const json s = summary();
-  EXPECT_GE(s["matrix_faults"], 5 * (s["matrix_far_bytes"].get<double>() - s["dram_limit_bytes"].get<double>()) / 262144)
+  const double excess = s["matrix_far_bytes"].get<double>() - s["dram_limit_bytes"].get<double>();
+  EXPECT_GE(s["matrix_faults"], 5 * excess / 262144)
       << "each iteration reads what does not fit, at most 256 KiB in a fault";
   EXPECT_GT(s["matrix_fault_s"], 0);
 }
@@ -239,10 +242,21 @@ TEST_F(MatrixMemoryTest, ALimitAboveTheMemoryIsRefusedNamingTheBound) {
   expect_one_line(ran.err, {"--dram-limit: dram_bytes is 17592186044416, expected 1048576 to "});
 }
 
-TEST_F(MatrixMemoryTest, AFolderWithoutRoomForAFileIsRefused) {
-  const Finished ran = run_it("grid:20", {"--mode=dram", "--iterations=1", "--matrix-memory=far:/proc", "--dram-limit=1M"});
-  EXPECT_EQ(ran.exit_code, 3) << ran.err;
-  expect_one_line(ran.err, {"--matrix-memory far:/proc: ", "far folder /proc"});
+TEST_F(MatrixMemoryTest, AFolderWithTooLittleRoomIsRefusedBeforeTheFirstIteration) {
+  const std::string mount_point = folder_.file("small");
+  std::filesystem::create_directory(mount_point);
+  if (mount("tmpfs", mount_point.c_str(), "tmpfs", 0, "size=3m") != 0) {
+    GTEST_SKIP() << "mounting a small tmpfs needs root";
+  }
+  const Words small = {"--matrix-memory=far:" + mount_point, "--dram-limit=1M", "--iterations=1"};
+  const Finished matrix = run_it("grid:400", small);
+  EXPECT_EQ(matrix.exit_code, 3) << matrix.err;
+  expect_one_line(matrix.err, {"--matrix-memory: ", "do not fit", "name another folder"});
+  std::ofstream(mount_point + "/full") << std::string(std::size_t{3} << 20, 'x');
+  const Finished full = run_it("grid:20", with(small, {"--overwrite"}));
+  EXPECT_EQ(full.exit_code, 3) << full.err;
+  expect_one_line(full.err, {"--matrix-memory far:" + mount_point + ": has 0 bytes free, expected at least 1048576"});
+  umount(mount_point.c_str());
 }
 
 }  // namespace

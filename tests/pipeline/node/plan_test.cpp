@@ -59,7 +59,8 @@ TEST_F(PlanCommandTest, AGeneratedMatrixIsPlannedByItsName) {
 }
 
 TEST_F(PlanCommandTest, AMatrixThatIsLargerThanItsDramIsPlannedAsInDramWithARemark) {
-  const Finished ran = run("ringside", published({"--matrix=grid:2000", "--matrix-memory=far:/mnt", "--dram-limit=40M"}));
+  const Finished ran =
+      run("ringside", published({"--matrix=grid:2000", "--matrix-memory=far:/mnt", "--dram-limit=40M"}));
   ASSERT_EQ(ran.exit_code, 0) << ran.err;
   EXPECT_NE(ran.out.find("3.8 times --dram-limit: the times here are those of a matrix in DRAM"), std::string::npos)
       << ran.out;

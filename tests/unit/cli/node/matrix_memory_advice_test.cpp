@@ -31,7 +31,8 @@ TEST(MatrixMemoryAdvice, AMatrixLargerThanTheNodeNamesBothWays) {
   MatrixMemoryFacts facts = kGrid;
   facts.memory_bytes = 100'000'000;
   const auto advice = matrix_memory_advice(facts);
-  for (const char* part : {"at least 159.9 MB", "the node has 100.0 MB", "--matrix-memory far:DIR", "--cache", "swap"}) {
+  for (const char* part :
+       {"at least 159.9 MB", "the node has 100.0 MB", "--matrix-memory far:DIR", "--cache", "swap"}) {
     EXPECT_TRUE(mentions(advice, part)) << part << " in: " << advice.value_or("nothing");
   }
 }

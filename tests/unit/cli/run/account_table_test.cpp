@@ -88,8 +88,8 @@ TEST(AccountTableTest, AMatrixInFarMemoryHasALineAndOneInDramHasNone) {
     EXPECT_EQ(far[key], producer[key]) << key;
   }
   const std::string table = account_table(far, kPipeline);
-  EXPECT_NE(table.find("  matrix     160.0 MB in far:/mnt, at most 40.0 MB of DRAM: 2,000 faults while solving, 0.500 s "
-                       "of the threads' time; 1200.0 MB read\n"),
+  EXPECT_NE(table.find("  matrix     160.0 MB in far:/mnt, at most 40.0 MB of DRAM: 2,000 faults while solving, "
+                       "0.500 s of the threads' time; 1200.0 MB read\n"),
             std::string::npos)
       << table;
 }
