@@ -25,4 +25,18 @@ nlohmann::json to_json(const ProducerAccount& account) {
           {"ended_ns", account.ended_ns.load(std::memory_order_relaxed)}};
 }
 
+nlohmann::json far_account(const SolveOptions& options, const std::optional<FarUse>& begin) {
+  nlohmann::json account{{"matrix_memory", options.matrix_memory}};
+  const std::optional<FarUse> now = far_use();
+  if (!now) return account;
+  const FarUse before = begin.value_or(FarUse{});
+  account["dram_limit_bytes"] = options.dram_limit_bytes;
+  account["matrix_far_bytes"] = now->far_bytes;
+  account["matrix_dram_peak_bytes"] = now->dram_peak_bytes;
+  account["matrix_faults"] = now->faults - before.faults;
+  account["matrix_fault_s"] = static_cast<double>(now->fault_ns - before.fault_ns) * 1e-9;
+  account["matrix_far_read_bytes"] = now->read_bytes - before.read_bytes;
+  return account;
+}
+
 }  // namespace ringside

@@ -9,6 +9,9 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "common/options/options.hpp"
+#include "producer/memory/matrix_memory.hpp"
+
 namespace ringside {
 
 struct ProducerAccount {
@@ -40,6 +43,10 @@ void set(std::atomic<T>& figure, T value) noexcept {
 inline double to_figure(const std::optional<std::uint64_t>& estimate) noexcept {
   return estimate ? static_cast<double>(*estimate) : -1.0;
 }
+
+/// The keys of `--summary` about the matrix's memory: its place and size, and what faults have cost since `begin`
+/// (producer/memory/matrix_memory.hpp). With the matrix in DRAM its place alone.
+nlohmann::json far_account(const SolveOptions& options, const std::optional<FarUse>& begin);
 
 /// The keys of `--summary` that the producer counts (seconds as doubles), and the two instants.
 nlohmann::json to_json(const ProducerAccount& account);

@@ -18,6 +18,7 @@
 #include "common/platform/clock.hpp"
 #include "common/platform/descriptor_limit.hpp"
 #include "common/platform/error.hpp"
+#include "common/platform/printable.hpp"
 #include "common/program/log.hpp"
 #include "common/program/program.hpp"
 #include "common/program/report.hpp"
@@ -31,6 +32,7 @@
 #include "library/ringside.h"
 #include "producer/account.hpp"
 #include "producer/baseline.hpp"
+#include "producer/memory/matrix_memory.hpp"
 #include "producer/producer.hpp"
 #include "producer/run_writer.hpp"
 #include "producer/solver/problem.hpp"
@@ -195,6 +197,7 @@ constexpr std::size_t kDescriptors = 64;
 ExitCode run(const ProducerOptions& options) {
   ensure_descriptors(kDescriptors, "ringside-producer");
   if (options.publish.elastic) (void)lent_cores(options.process);  // fails now, not after the matrix is loaded
+  start_matrix_memory(options.solve);                              // before OpenMP has threads
   if (!options.process.cores.empty()) pin_openmp_threads(parse_core_list(options.process.cores, "--cores").cpus);
 
   // If `ringside run` started this process, the service manager watches `ringside run` instead.
@@ -216,6 +219,12 @@ ExitCode run(const ProducerOptions& options) {
     return line;
   });
 
+  const std::optional<FarUse> loaded_with = far_use();
+  if (loaded_with) {
+    spdlog::info("event=matrix_memory place={} dram_limit_bytes={} far_bytes={} load_faults={} load_fault_s={:.3f}",
+                 printable(options.solve.matrix_memory), options.solve.dram_limit_bytes, loaded_with->far_bytes,
+                 loaded_with->faults, static_cast<double>(loaded_with->fault_ns) * 1e-9);
+  }
   nlohmann::json final{{"matrix_format", problem.solver->format()}};
   ConvergenceCheck convergence(options.solve.tolerance, problem.solver->growth_limit(),
                                problem.solver->exhausted_criterion());
@@ -224,6 +233,7 @@ ExitCode run(const ProducerOptions& options) {
   const auto write_final = [&] {
     report.stop();
     final.update(to_json(account));
+    final.update(far_account(options.solve, loaded_with));
     final["event"] = "final";
     report.write(final);
   };

@@ -56,6 +56,7 @@ std::vector<Finding> examine_node(const std::string& pool_or_dir, const std::str
   }
   findings.push_back(probe_space(pool_or_dir));
   findings.push_back(probe_dax(pool_or_dir, root));
+  findings.push_back(probe_memory_mode(pool_or_dir));
   if (device.pmem) {
     findings.push_back(probe_persistence(device, root));
     if (device.pmem->mode == "fsdax") findings.push_back(probe_dax_pages(device));

@@ -8,6 +8,7 @@
 
 #include "cli/doctor/core_probes.hpp"
 #include "cli/doctor/finding.hpp"
+#include "cli/doctor/memory_probes.hpp"
 #include "cli/doctor/node_probes.hpp"
 #include "cli/doctor/ownership_probes.hpp"
 #include "cli/doctor/page_probes.hpp"

@@ -6,11 +6,13 @@
 
 #include <filesystem>
 
+#include "cli/node/matrix_memory_advice.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/printable.hpp"
 #include "common/program/topology.hpp"
 #include "node/file/matrix_file.hpp"
 #include "producer/matrix/matrix_source.hpp"
+#include "producer/memory/matrix_memory.hpp"
 
 namespace ringside {
 namespace {
@@ -112,6 +114,7 @@ ProblemSize problem_size(const Node& node, const PlannedOptions& options, std::v
 }
 
 PlanRequest plan_request(const Node& node, const PlannedOptions& options) {
+  check_matrix_options(options.solve);
   const Tier& tier = tier_for(node, options);
   PlanRequest request;
   request.model.problem = problem_size(node, options, request.remarks);
@@ -132,6 +135,14 @@ PlanRequest plan_request(const Node& node, const PlannedOptions& options) {
   if (options.publish.when_full == WhenFull::kSkip) {
     request.remarks.emplace_back("--when-full skip: predicted as wait, which skips no step");
   }
+  const ProblemSize& problem = request.model.problem;
+  const std::optional<std::string> advice =
+      matrix_memory_advice({.rows = problem.rows,
+                            .nonzeros = problem.nonzeros,
+                            .far_folder = far_folder(options.solve),
+                            .dram_limit_bytes = options.solve.dram_limit_bytes,
+                            .memory_bytes = node.fingerprint ? node.fingerprint->memory_bytes : 0});
+  if (advice) request.remarks.push_back(*advice);
   if (options.elastic_given) request.elastic = options.publish.elastic;
   if (options.reduce_given) request.reduce_on_transfer = options.reduce.at == ReduceAt::kTransfer;
   return request;

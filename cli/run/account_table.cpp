@@ -134,6 +134,10 @@ ordered_json make_summary(const RunFacts& facts, const json& producer, const jso
   for (const char* key : {"reduce", "passes", "last"}) {
     summary[key] = dram ? value_or_null(producer, key) : value_or_null(analyzer, key);
   }
+  for (const char* key : {"matrix_memory", "dram_limit_bytes", "matrix_far_bytes", "matrix_dram_peak_bytes",
+                          "matrix_faults", "matrix_fault_s", "matrix_far_read_bytes"}) {
+    summary[key] = value_or_null(producer, key);
+  }
   summary["adapted"] = dram ? json() : value_or_null(analyzer, "adapted");
   summary["hand_off_ns"] = dram ? json() : value_or_null(analyzer, "hand_off_ns");
   return summary;
@@ -155,6 +159,13 @@ std::string account_table(const ordered_json& summary, const RunFacts& facts) {
   line(fmt::format("  problem    {}: {}{}{}", problem_text(text(summary, "solver"), text(summary, "matrix"), ""),
                    facts.program.empty() ? counted(count(summary, "rows"), "row") : variables_text(summary), nonzeros,
                    format));
+  if (summary["matrix_far_bytes"].is_number()) {
+    line(fmt::format("  matrix     {} in {}, at most {} of DRAM: {} while solving, {} of the threads' time; {} read",
+                     megabytes(count(summary, "matrix_far_bytes")), printable(text(summary, "matrix_memory")),
+                     megabytes(count(summary, "dram_limit_bytes")), counted(count(summary, "matrix_faults"), "fault"),
+                     run_time(number(summary, "matrix_fault_s"), total),
+                     megabytes(count(summary, "matrix_far_read_bytes"))));
+  }
   const bool converged = summary["converged"].is_boolean() && summary["converged"].get<bool>();
   // Only the program knows what it converges to.
   const bool known = facts.program.empty();

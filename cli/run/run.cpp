@@ -21,6 +21,7 @@
 #include "common/platform/descriptor_limit.hpp"
 #include "common/platform/printable.hpp"
 #include "producer/matrix/matrix_source.hpp"
+#include "producer/memory/matrix_memory.hpp"
 
 namespace ringside {
 namespace {
@@ -133,6 +134,7 @@ void check(const RunOptions& options, const std::vector<KeptFile>& kept) {
   }
   // Before the pool is looked at: a mistyped matrix must not be answered with how to discard another run's iterates.
   check_matrix_name(options.solve.matrix);
+  check_matrix_memory(options.solve);
   if (options.ring.require_dax) require_dax(options.ring.pool);
   // The analyzer decides about the pool when the producer attaches. Ask first here.
   if (pipeline && pool_use == PoolUse::kFresh) refuse_foreign_iterates(options.ring);

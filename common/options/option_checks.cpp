@@ -28,6 +28,13 @@ Check one_of(const std::vector<std::string>& accepted, const std::map<std::strin
   };
 }
 
+Check word_or_folder(const std::string& word, const std::string& prefix) {
+  return [word, prefix](std::string& text) -> std::string {
+    if (text == word || (text.starts_with(prefix) && text.size() > prefix.size())) return {};
+    return refusal(text, fmt::format("{} or {}DIR", word, prefix));
+  };
+}
+
 Check whole_number_within(std::uint64_t low, std::uint64_t high) {
   return [low, high](std::string& text) -> std::string {
     const std::optional<std::uint64_t> number = whole_number(text);

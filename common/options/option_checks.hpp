@@ -15,6 +15,9 @@ namespace ringside {
 /// One of these words. former: former spellings, which are accepted and replaced; help and refusals do not list them.
 Check one_of(const std::vector<std::string>& accepted, const std::map<std::string, std::string>& former = {});
 
+/// `word`, or `prefix` with the name of a folder behind it.
+Check word_or_folder(const std::string& word, const std::string& prefix);
+
 /// A whole number. Leading zeros are removed from the option's value.
 Check whole_number_within(std::uint64_t low, std::uint64_t high);
 

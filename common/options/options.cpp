@@ -123,6 +123,16 @@ void declare(CommandLine& line, SolveOptions& options, const SolverChoices& solv
              "folder of that cache (default: beside the matrix file); with --cache only")
       .needs(cache)
       .value_name("DIR");
+  set.option("--matrix-memory", options.matrix_memory,
+             "where the matrix lies: in DRAM, or in a file in DIR (NVDIMM, tmpfs, a disk) with --dram-limit of DRAM before "
+             "it; decides the time, not a bit of the iterates")
+      .check(word_or_folder("dram", "far:"))
+      .value_name("dram|far:DIR")
+      .show_default();
+  set.option("--dram-limit", options.dram_limit_bytes,
+             "DRAM that the matrix may take, 1M to 16384G; with --matrix-memory far:DIR only")
+      .check(size_within(std::uint64_t{1} << 20, std::uint64_t{1} << 44, "1M to 16384G"))
+      .value_name("SIZE");
 }
 
 void declare(CommandLine& line, PublishOptions& options) {

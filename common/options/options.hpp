@@ -49,6 +49,9 @@ struct SolveOptions {
 
   bool cache = false;     // map the matrix from a binary cache, written on first use
   std::string cache_dir;  // where that cache lies; empty: beside the file
+
+  std::string matrix_memory = "dram";  // or far:DIR: the matrix lies in a file there
+  std::uint64_t dram_limit_bytes = 0;  // with far:DIR: what the matrix may take of DRAM; 0: not given
 };
 
 /// The producer's options for the hand-off.

@@ -143,6 +143,9 @@ DropIn for_producer(const Settings& settings, const fs::path& system) {
   drop_in.needs(settings.value("rhs"));
   const fs::path cache = settings.value("cache-dir");
   if (settings.is_on("cache")) drop_in.writes((cache.empty() ? matrix.parent_path() : cache).lexically_normal());
+  constexpr std::string_view kFar = "far:";
+  const std::string memory = settings.value("matrix-memory");
+  if (memory.starts_with(kFar)) drop_in.writes(fs::path(memory.substr(kFar.size())).lexically_normal());
   return drop_in;
 }
 

@@ -9,6 +9,7 @@
 
 #include "producer/kernels/block_rows.hpp"
 #include "producer/kernels/row_partition.hpp"
+#include "producer/memory/matrix_memory.hpp"
 
 namespace ringside {
 namespace {
@@ -196,9 +197,12 @@ PackedRows pack_rows(const CsrMatrix& matrix, const RowBands& rows, const std::u
   PackedRows packed;
   const std::uint64_t blocks = block_count(matrix.rows);
   packed.block.resize(blocks);
-  // Room for the worst case: only the part that is written takes memory.
-  packed.word = Array<std::uint32_t>(words_at_most(matrix.nonzeros(), matrix.rows, blocks) + kReadAheadWords);
-  packed.value = Array<double>(matrix.value.size());
+  // Room for the worst case: only the part that is written takes DRAM. (Far memory is reserved for all of it.)
+  packed.word =
+      Array<std::uint32_t>(words_at_most(matrix.nonzeros(), matrix.rows, blocks) + kReadAheadWords, Holds::kMatrix);
+  packed.value = Array<double>(matrix.value.size(), Holds::kMatrix);
+  will_be_streamed(packed.word.data(), packed.word.bytes());
+  will_be_streamed(packed.value.data(), packed.value.bytes());
 
   const int threads = omp_get_max_threads();
   const std::vector<std::uint64_t> border = partition_blocks(matrix.row_begin.span(), threads);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A fixed-size array of plain values in a memory mapping of its own. Huge pages are advised, and no page is touched
-// before a thread writes to it, so that the thread that will use a part can place it (first touch). An array can also
-// be a window into a mapped file (the matrix cache), which it keeps alive.
+// before a thread writes to it, so that the thread that will use a part can place it (first touch). An array of the
+// matrix lies where --matrix-memory puts it. An array can also be a window into a mapped file (the matrix cache), which
+// it keeps alive.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +12,15 @@
 
 namespace ringside {
 
+/// What an array holds decides where it may lie.
+enum class Holds {
+  kVector,  // numbers by row: in DRAM
+  kMatrix   // the entries and where the rows begin: in DRAM, or in far memory (producer/memory/matrix_memory.hpp)
+};
+
 /// `bytes` of zeroed, untouched, private memory; freed with the last owner. Throws `Error` (exit code 3) naming the
 /// size if the system has no room.
-std::shared_ptr<void> allocate_pages(std::size_t bytes);
+std::shared_ptr<void> allocate_pages(std::size_t bytes, Holds holds = Holds::kVector);
 
 template <class T>
 class Array {
@@ -21,8 +28,8 @@ class Array {
 
  public:
   Array() = default;
-  explicit Array(std::size_t size)
-      : owner_(allocate_pages(size * sizeof(T))), data_(static_cast<T*>(owner_.get())), size_(size) {}
+  explicit Array(std::size_t size, Holds holds = Holds::kVector)
+      : owner_(allocate_pages(size * sizeof(T), holds)), data_(static_cast<T*>(owner_.get())), size_(size) {}
   /// A window of `size` values at `data`, kept valid by `owner`.
   Array(std::shared_ptr<void> owner, T* data, std::size_t size) : owner_(std::move(owner)), data_(data), size_(size) {}
 

@@ -13,6 +13,7 @@
 
 #include "common/platform/error.hpp"
 #include "producer/matrix/matrix_checks.hpp"
+#include "producer/memory/matrix_memory.hpp"
 
 namespace ringside {
 namespace {
@@ -92,14 +93,17 @@ std::size_t merge_row(const std::uint32_t* from, const double* from_value, std::
   return kept;
 }
 
-// Writes one byte per page, so that the thread that will own a part of an array places it.
+// Writes one byte per page, so that the thread that will own a part of an array places it. The frames before far memory
+// are shared: there a touch would only cost a fault.
 void touch(void* data, std::size_t first_byte, std::size_t last_byte) noexcept {
+  if (in_far_memory(data)) return;
   auto* const bytes = static_cast<volatile char*>(data);
   for (std::size_t at = first_byte; at < last_byte; at += kPageBytes) bytes[at] = 0;
 }
 
 // Gives the whole pages of [from, to) back to the system.
 void give_back(void* data, std::size_t from, std::size_t to) noexcept {
+  if (in_far_memory(data)) return shrink_far(data, from);
   from = (from + kPageBytes - 1) / kPageBytes * kPageBytes;
   if (from < to) madvise(static_cast<char*>(data) + from, to - from, MADV_DONTNEED);
 }
@@ -128,7 +132,7 @@ void sum_up(std::uint64_t* begin, std::uint64_t n) {
 
 void require_memory(std::uint64_t bytes) {
   constexpr std::uint64_t kNotWorthAsking = std::uint64_t{64} << 20;
-  if (bytes < kNotWorthAsking) return;
+  if (bytes < kNotWorthAsking || matrix_is_far()) return;  // far memory is reserved where it is allocated
   std::ifstream meminfo("/proc/meminfo");
   std::uint64_t available_kib = 0;
   std::uint64_t swap_kib = 0;
@@ -171,8 +175,9 @@ CsrBuilder::CsrBuilder(std::uint64_t input_rows, std::uint64_t input_columns, Or
       weighted_(weighted) {
   const std::uint64_t words = rows_ + 2;
   require_memory(words * sizeof(std::uint64_t));
-  cursor_pages_ = allocate_pages(words * sizeof(std::uint64_t));
+  cursor_pages_ = allocate_pages(words * sizeof(std::uint64_t), Holds::kMatrix);
   cursor_ = static_cast<std::uint64_t*>(cursor_pages_.get());
+  if (in_far_memory(cursor_)) return;
 #pragma omp parallel for schedule(static)
   for (std::uint64_t word = 0; word < words; word += kPageBytes / sizeof(std::uint64_t)) cursor_[word] = 0;
 }
@@ -181,10 +186,10 @@ void CsrBuilder::allocate() {
   sum_up(cursor_ + 1, rows_);
   stored_ = cursor_[rows_ + 1];
   require_memory(stored_ * (sizeof(std::uint32_t) + (weighted_ ? sizeof(double) : 0)));
-  column_pages_ = allocate_pages(stored_ * sizeof(std::uint32_t));
+  column_pages_ = allocate_pages(stored_ * sizeof(std::uint32_t), Holds::kMatrix);
   column_ = static_cast<std::uint32_t*>(column_pages_.get());
   if (weighted_) {
-    value_pages_ = allocate_pages(stored_ * sizeof(double));
+    value_pages_ = allocate_pages(stored_ * sizeof(double), Holds::kMatrix);
     value_ = static_cast<double*>(value_pages_.get());
   }
   const auto threads = static_cast<std::size_t>(omp_get_max_threads());
@@ -270,6 +275,9 @@ CsrMatrix CsrBuilder::finish(Array<std::uint64_t> id) {
   matrix.row_begin = {std::move(cursor_pages_), cursor_, rows_ + 1};
   matrix.column = {std::move(column_pages_), column_, nonzeros};
   if (weighted_) matrix.value = {std::move(value_pages_), value_, nonzeros};
+  will_be_streamed(matrix.row_begin.data(), matrix.row_begin.bytes());
+  will_be_streamed(matrix.column.data(), matrix.column.bytes());
+  will_be_streamed(matrix.value.data(), matrix.value.bytes());
   matrix.id = std::move(id);
   matrix.content_id = hash_content(matrix);
   return matrix;

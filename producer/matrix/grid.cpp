@@ -7,6 +7,7 @@
 #include "common/platform/error.hpp"
 #include "producer/matrix/csr_builder.hpp"
 #include "producer/matrix/matrix_checks.hpp"
+#include "producer/memory/matrix_memory.hpp"
 
 namespace ringside {
 
@@ -20,8 +21,10 @@ CsrMatrix make_grid(std::uint32_t side, Orientation orientation) {
   matrix.rows = n * n;
   matrix.columns = n * n;
   matrix.orientation = orientation;
-  matrix.row_begin = Array<std::uint64_t>(n * n + 1);
-  matrix.column = Array<std::uint32_t>(nonzeros);
+  matrix.row_begin = Array<std::uint64_t>(n * n + 1, Holds::kMatrix);
+  matrix.column = Array<std::uint32_t>(nonzeros, Holds::kMatrix);
+  will_be_streamed(matrix.row_begin.data(), matrix.row_begin.bytes());
+  will_be_streamed(matrix.column.data(), matrix.column.bytes());
   std::uint64_t* const row_begin = matrix.row_begin.data();
   std::uint32_t* const column = matrix.column.data();
 

@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <cstring>
 #include <limits>
+#include <vector>
 
 #include "common/files/new_file.hpp"
 #include "common/files/output_file.hpp"
@@ -20,6 +21,7 @@
 #include "common/platform/fixed_text.hpp"
 #include "producer/matrix/csr_builder.hpp"
 #include "producer/matrix/matrix_checks.hpp"
+#include "producer/memory/matrix_memory.hpp"
 
 namespace ringside {
 namespace {
@@ -62,10 +64,19 @@ class CacheFile {
     if (error != 0) fail(fmt::format("cannot be given {} bytes", bytes), error);
   }
 
+  /// Far memory is copied to a buffer first: no system call may be given it.
   void write_at(std::uint64_t offset, const void* data, std::size_t bytes) {
     const char* from = static_cast<const char*>(data);
+    const bool copies = in_far_memory(data);
     while (bytes > 0) {
-      const ssize_t written = pwrite(file_.fd().get(), from, bytes, static_cast<off_t>(offset));
+      std::size_t now = bytes;
+      const char* source = from;
+      if (copies) {
+        now = std::min(bytes, kBufferBytes);
+        buffer_.assign(from, from + now);
+        source = buffer_.data();
+      }
+      const ssize_t written = pwrite(file_.fd().get(), source, now, static_cast<off_t>(offset));
       if (written < 0 && errno == EINTR) continue;
       if (written <= 0) fail("cannot be written", written < 0 ? errno : EIO);
       from += written;
@@ -85,8 +96,10 @@ class CacheFile {
                        errno_text(error));
   }
 
+  static constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
   const std::string path_;
   NewFile file_;
+  std::vector<char> buffer_;
 };
 
 // The header of bytes that open with the magic. The caller checks version and byte order first, then the hash: another

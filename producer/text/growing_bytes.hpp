@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Memory for a text whose length is known only at its end: it doubles as it fills. Growing moves page tables, not
-// bytes.
+// bytes. An unpacked text is larger than its matrix, so that it lies where the matrix does (producer/memory).
 #pragma once
 
 #include <cstddef>

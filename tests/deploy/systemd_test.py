@@ -252,6 +252,9 @@ class Generator(unittest.TestCase):
         self.put("etc/ringside/jobs/web.toml", 'matrix = "grid:100"\ncache = true\ncache-dir = "/cache"\n')
         self.assertEqual(self.generate()["ringside-producer@web.service"],
                          ["[Unit]", 'RequiresMountsFor="/cache"', "[Service]", 'ReadWritePaths="-/cache"'])
+        self.put("etc/ringside/jobs/web.toml", 'matrix = "grid:100"\nmatrix-memory = "far:/pmem/"\ndram-limit = "1G"\n')
+        self.assertEqual(self.generate()["ringside-producer@web.service"],
+                         ["[Unit]", 'RequiresMountsFor="/pmem/"', "[Service]", 'ReadWritePaths="-/pmem/"'])
         self.put("etc/ringside/jobs/web.toml", 'matrix = "/data/a.mtx"\nsolver = "jacobi"\nrhs = "/input/b.mtx"\n')
         self.assertEqual(self.generate()["ringside-producer@web.service"],
                          ["[Unit]", 'RequiresMountsFor="/data/a.mtx"', 'RequiresMountsFor="/input/b.mtx"'])

@@ -3,71 +3,18 @@
 // was killed. A pool and a problem that do not belong together are refused.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-
-#include <csignal>
 
 #include "analyzer/pool/ring_pool.hpp"
-#include "tests/pipeline/pipeline_fixture.hpp"
+#include "tests/pipeline/resume_fixture.hpp"
 
 namespace ringside {
 namespace {
 
 using nlohmann::json;
 using testing::Finished;
-using testing::PipelineTest;
 using testing::Process;
+using testing::ResumeTest;
 using testing::run;
-
-class ResumeTest : public PipelineTest {
- protected:
-  /// name: "last.npy" for x, "last.npz" for all variables.
-  std::string export_last(const std::string& pool, const std::string& name = "last.npy") const {
-    const std::string output = folder_.file(name);
-    const Finished exported = run("ringside", {"export", pool, "--output", output});
-    EXPECT_EQ(exported.exit_code, 0) << exported.err;
-    return testing::content_of(output);
-  }
-
-  /// The last iterate of an undisturbed run.
-  std::string undisturbed(const std::string& matrix, const std::vector<std::string>& more,
-                          const std::string& name = "last.npy") const {
-    const std::string pool = folder_.file("undisturbed.pool");
-    std::vector<std::string> arguments = {"run", "--matrix=" + matrix, "--pool=" + pool, "--quiet"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    const Finished ran = run("ringside", arguments);
-    EXPECT_EQ(ran.exit_code, 0) << ran.err;
-    return export_last(pool, name);
-  }
-
-  /// Starts a run of no end, kills both of its processes once it iterates, and returns the newest iteration that is
-  /// kept.
-  std::uint64_t kill_a_run(const std::string& matrix, std::vector<std::string> more) const {
-    // Orphans become children of this process: the pool is free once the killed analyzer has been reaped.
-    EXPECT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
-    more.emplace_back("--iterations=1000000000000");
-    {
-      Process ringside("ringside", run_arguments(matrix, more));
-      EXPECT_TRUE(ringside.wait_for_err("iteration "));
-      const auto producers = children_of(ringside.pid(), "ringside-producer");
-      const auto analyzers = children_of(ringside.pid(), "ringside-analyzer");
-      EXPECT_TRUE(producers.size() == 1 && analyzers.size() == 1);
-      ringside.signal(SIGSTOP);  // else it would replace the killed analyzer
-      if (!analyzers.empty()) kill(analyzers[0], SIGKILL);
-      if (!producers.empty()) kill(producers[0], SIGKILL);
-      ringside.signal(SIGKILL);
-      ringside.finish();
-      while (waitpid(-1, nullptr, 0) > 0) {
-      }
-    }
-    return json::parse(run("ringside", {"info", pool_, "--json"}).out)["iterates"].back()["iteration"];
-  }
-
-  Finished run_it(const std::string& matrix, const std::vector<std::string>& more) const {
-    return run("ringside", run_arguments(matrix, more));
-  }
-};
 
 using EitherResumeTest = testing::Either<ResumeTest>;
 INSTANTIATE_TEST_SUITE_P(Coordination, EitherResumeTest, testing::kBothCoordinations, testing::name_of_coordination);

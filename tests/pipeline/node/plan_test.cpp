@@ -58,6 +58,15 @@ TEST_F(PlanCommandTest, AGeneratedMatrixIsPlannedByItsName) {
   EXPECT_NE(ran.out.find("n/a"), std::string::npos) << "what the node file lacks is not named";
 }
 
+TEST_F(PlanCommandTest, AMatrixThatIsLargerThanItsDramIsPlannedAsInDramWithARemark) {
+  const Finished ran =
+      run("ringside", published({"--matrix=grid:2000", "--matrix-memory=far:/mnt", "--dram-limit=40M"}));
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_NE(ran.out.find("3.8 times --dram-limit: the times here are those of a matrix in DRAM"), std::string::npos)
+      << ran.out;
+  expect_refused(published({"--matrix=grid:2000", "--dram-limit=40M"}), 2, {"--dram-limit: found 41943040"});
+}
+
 TEST_F(PlanCommandTest, AMatrixFileIsKnownUnderEverySpellingUntilItIsChanged) {
   const std::string matrix = write_file("a.txt", "0 1\n1 0\n");
   Node node = read_node(RINGSIDE_PUBLISHED_NODE);

@@ -231,6 +231,31 @@ TEST_F(Doctor, TableAndJsonTellTheSame) {
   }
 }
 
+TEST(MemoryMode, ARefusalIsANoteWithTheSettingAndTmpfsSaysThatItIsDram) {
+  const Finding refused = memory_mode_finding({.folder = "/f", .refusal = "userfaultfd is not permitted: run as root"});
+  EXPECT_EQ(refused.verdict, Verdict::kNote) << "a matrix in DRAM needs none of it";
+  EXPECT_TRUE(mentions(refused.found, "far:/f cannot be used: userfaultfd is not permitted")) << refused.found;
+  EXPECT_FALSE(fact<bool>(refused, "works"));
+  const Finding tmpfs = memory_mode_finding({.folder = "/f", .moves = true, .mapped = true, .tmpfs = true});
+  EXPECT_EQ(tmpfs.verdict, Verdict::kOk);
+  EXPECT_TRUE(mentions(tmpfs.advice, "tmpfs takes DRAM")) << tmpfs.advice;
+  const Finding dax = memory_mode_finding({.folder = "/f", .moves = true, .mapped = true});
+  EXPECT_EQ(fact<std::string>(dax, "far_memory"), "DAX");
+  EXPECT_EQ(dax.advice, "");
+  const Finding disk = memory_mode_finding({.folder = "/f"});
+  EXPECT_EQ(fact<std::string>(disk, "far_memory"), "disk");
+  EXPECT_TRUE(mentions(disk.advice, "Linux 6.8")) << disk.advice;
+}
+
+TEST(MemoryMode, TheProbeOfARealFolderLeavesNothingInIt) {
+  const testing::TemporaryFolder folder;
+  const Finding finding = probe_memory_mode(folder.path());
+  EXPECT_EQ(fact<std::string>(finding, "far_folder"), folder.path());
+  EXPECT_TRUE(fact<bool>(finding, "works") || finding.verdict == Verdict::kNote) << finding.found;
+  EXPECT_TRUE(fs::is_empty(folder.path()));
+  EXPECT_FALSE(fact<bool>(probe_memory_mode("/no/such/folder/pool"), "works"));
+}
+
 TEST_F(Doctor, TheWorstFindingIsTheVerdictAndTheExitCode) {
   const Finding ok{"a", Verdict::kOk, "fine", "", {}};
   const Finding note{"b", Verdict::kNote, "so-so", "", {}};

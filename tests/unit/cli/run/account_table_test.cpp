@@ -68,6 +68,32 @@ TEST(AccountTableTest, TheSummaryNamesTheMatrixFormatUnderBothKeys) {
   EXPECT_EQ(summary["kernel"], "packed") << "the key's former name";
 }
 
+TEST(AccountTableTest, AMatrixInFarMemoryHasALineAndOneInDramHasNone) {
+  json producer = producer_report();
+  producer["matrix_memory"] = "dram";
+  const auto in_dram = make_summary(kPipeline, producer, analyzer_report());
+  EXPECT_EQ(in_dram["matrix_memory"], "dram");
+  EXPECT_TRUE(in_dram["matrix_faults"].is_null());
+  EXPECT_EQ(account_table(in_dram, kPipeline).find("  matrix  "), std::string::npos);
+  producer.update({{"matrix_memory", "far:/mnt"},
+                   {"dram_limit_bytes", 40'000'000},
+                   {"matrix_far_bytes", 160'000'000},
+                   {"matrix_dram_peak_bytes", 40'000'000},
+                   {"matrix_faults", 2000},
+                   {"matrix_fault_s", 0.5},
+                   {"matrix_far_read_bytes", 1'200'000'000}});
+  const auto far = make_summary(kPipeline, producer, analyzer_report());
+  for (const char* key : {"dram_limit_bytes", "matrix_far_bytes", "matrix_dram_peak_bytes", "matrix_faults",
+                          "matrix_fault_s", "matrix_far_read_bytes"}) {
+    EXPECT_EQ(far[key], producer[key]) << key;
+  }
+  const std::string table = account_table(far, kPipeline);
+  EXPECT_NE(table.find("  matrix     160.0 MB in far:/mnt, at most 40.0 MB of DRAM: 2,000 faults while solving, "
+                       "0.500 s of the threads' time; 1200.0 MB read\n"),
+            std::string::npos)
+      << table;
+}
+
 TEST(AccountTableTest, AProducerThatDiedBeforeItHadAFormatIsShownWithoutOne) {
   json producer = producer_report();
   producer.erase("matrix_format");

@@ -209,6 +209,25 @@ TEST_F(OptionsTest, JournalSizesThatAreNoneOrImpossibleAreRefused) {
   EXPECT_NE(err_.find("expected auto|file|off|pmemlog"), std::string::npos) << err_;
 }
 
+TEST_F(OptionsTest, TheMatrixLiesInDramOrInAFolderWithALimit) {
+  EXPECT_EQ(parse({"--matrix=m"}), std::nullopt) << err_;
+  EXPECT_EQ(solve_.matrix_memory, "dram");
+  EXPECT_EQ(solve_.dram_limit_bytes, 0u);
+  EXPECT_EQ(parse({"--matrix=m", "--matrix-memory=far:/mnt/pmem", "--dram-limit=2G"}), std::nullopt) << err_;
+  EXPECT_EQ(solve_.matrix_memory, "far:/mnt/pmem");
+  EXPECT_EQ(solve_.dram_limit_bytes, std::uint64_t{2} << 30);
+  const Words passed = line_.arguments_given<SolveOptions>();
+  EXPECT_EQ(passed, (Words{"--matrix=m", "--matrix-memory=far:/mnt/pmem", "--dram-limit=2147483648"}));
+  for (const char* place : {"far:", "far", "DRAM", "/mnt"}) {
+    EXPECT_EQ(parse({"--matrix=m", std::string("--matrix-memory=") + place}), 2) << place;
+    EXPECT_NE(err_.find("expected dram or far:DIR"), std::string::npos) << err_;
+  }
+  for (const char* size : {"1023K", "16385G", "0", "1T"}) {
+    EXPECT_EQ(parse({"--matrix=m", "--matrix-memory=far:/mnt", std::string("--dram-limit=") + size}), 2) << size;
+    EXPECT_NE(err_.find("expected bytes from 1M to 16384G"), std::string::npos) << err_;
+  }
+}
+
 TEST_F(OptionsTest, ElasticStandsAloneOrWithAValue) {
   EXPECT_FALSE(publish_.elastic);
   const std::vector<std::pair<Words, bool>> accepted = {

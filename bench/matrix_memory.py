@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""What an iteration costs whose matrix is larger than the DRAM it may take (docs/memory_mode.md, "The producer's matrix").
+
+Whole runs of ringside-producer --mode dram in turn: the matrix in DRAM; in far memory in each folder of --far, with --dram-limit
+a quarter of the matrix; and, as root with a memory cgroup of version 1, mapped from its cache (--cache) in a cgroup that leaves
+the same DRAM for the mapping. All must end with the same bits. Writes JSON (see docs/benchmarking.md)."""
+
+import argparse
+import contextlib
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import time
+
+from measuring import BIN, confidence, in_turn, machine_header, others_share, ratio, spread, work_folder, write_json
+
+GROUPS = pathlib.Path("/sys/fs/cgroup/memory")
+SLACK = 8 << 20  # for page tables
+
+
+def own_group():
+    """The folder of this process's memory cgroup of version 1, if groups can be made in it."""
+    for line in pathlib.Path("/proc/self/cgroup").read_text().splitlines():
+        _, controllers, path = line.split(":", 2)
+        folder = GROUPS / path.lstrip("/")
+        if "memory" in controllers.split(",") and os.access(folder, os.W_OK):
+            return folder
+    return None
+
+
+@contextlib.contextmanager
+def group_of(limit):
+    """A cgroup with that limit of bytes; None: without one."""
+    folder = own_group() / f"matrix-memory-{os.getpid()}"
+    folder.mkdir()
+    try:
+        if limit is not None:
+            (folder / "memory.limit_in_bytes").write_text(str(limit))
+        yield folder
+    finally:
+        for _ in range(100):
+            try:
+                folder.rmdir()
+                break
+            except OSError:  # the kernel still removes the process from it
+                time.sleep(0.05)
+
+
+def final_of(out):
+    reports = [json.loads(line) for line in out.splitlines() if line.startswith("{")]
+    return next(report for report in reports if report["event"] == "final")
+
+
+def run(options, *more, group=None):
+    """The producer's final report."""
+    command = [options.bin / "ringside-producer", "--mode=dram", f"--matrix={options.matrix}", f"--solver={options.solver}",
+               f"--iterations={options.iterations}", f"--matrix-format={options.matrix_format}", "--report-fd=1", *more]
+    enter = (lambda: (group / "cgroup.procs").write_text("0")) if group else None
+    ran = subprocess.run(command, stdout=subprocess.PIPE, text=True, preexec_fn=enter)
+    if ran.returncode != 0:
+        sys.exit(f"bench/matrix_memory.py: {command}: found exit code {ran.returncode}, expected 0")
+    return final_of(ran.stdout)
+
+
+def far(options, folder, limit):
+    return run(options, f"--matrix-memory=far:{folder}", f"--dram-limit={limit}")
+
+
+def forget(work):
+    """The page cache of the folder's files: a cgroup pays for what its own processes read."""
+    for path in work.iterdir():
+        with open(path, "rb") as file:
+            os.fsync(file.fileno())
+            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+def private_peak(options, work):
+    """The most private memory of a run with a cache, in bytes, as its cgroup counts it."""
+    with group_of(None) as group:
+        command = [options.bin / "ringside-producer", "--mode=dram", f"--matrix={options.matrix}", f"--solver={options.solver}",
+                   "--iterations=3", f"--matrix-format={options.matrix_format}", "--cache", f"--cache-dir={work}"]
+        running = subprocess.Popen(command, preexec_fn=lambda: (group / "cgroup.procs").write_text("0"))
+        peak = 0
+        while running.poll() is None:
+            stat = dict(line.split() for line in (group / "memory.stat").read_text().splitlines())
+            peak = max(peak, int(stat["rss"]))
+            time.sleep(0.02)
+    return peak
+
+
+def mapped(options, work, limit):
+    forget(work)
+    with group_of(limit) as group:
+        return run(options, "--cache", f"--cache-dir={work}", group=group)
+
+
+def measure(options):
+    size = far(options, options.far[0], 1 << 30)["matrix_far_bytes"]
+    limit = options.dram_limit or max(size // 4 // 4096 * 4096, 1 << 20)
+    document = {"benchmark": "matrix_memory", "machine": machine_header(options.bin), "matrix": options.matrix,
+                "solver": options.solver, "matrix_format": options.matrix_format, "matrix_bytes": size,
+                "dram_limit_bytes": limit, "iterations": options.iterations, "far": options.far, "load_average": os.getloadavg()}
+    with work_folder(options.pool_dir) as work, others_share(document):
+        ways = {"dram": lambda: run(options)}
+        for folder in options.far:
+            ways[f"far {folder}"] = lambda folder=folder: far(options, folder, limit)
+        ways["far, all fits"] = lambda: far(options, options.far[0], 2 * size + (64 << 20))
+        if own_group():
+            run(options, "--cache", f"--cache-dir={work}")
+            cgroup = private_peak(options, work) + limit + SLACK
+            document["cgroup_limit_bytes"] = cgroup
+            ways["mapped cache"] = lambda: mapped(options, work, cgroup)
+        rounds = in_turn(ways, options.repeats)
+    for found in rounds:
+        for way, report in found.items():
+            if report["last"] != found["dram"]["last"]:
+                sys.exit(f"bench/matrix_memory.py: {way}: found {report['last']}, expected {found['dram']['last']}")
+    document["results"] = {
+        way: {"iteration_s": spread([found[way]["generate_s"] / options.iterations for found in rounds]),
+              "load_s": spread([found[way]["load_s"] for found in rounds]),
+              "over_dram": ratio(rounds, way, "dram", lambda report: report["generate_s"])} |
+             ({"faults": spread([found[way]["matrix_faults"] for found in rounds]),
+               "far_read_bytes": spread([found[way]["matrix_far_read_bytes"] for found in rounds])}
+              if way.startswith("far") else {})
+        for way in rounds[0]}
+    write_json(document, options.output)
+    return document
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--bin", type=pathlib.Path, default=BIN, help="folder of the programs")
+    parser.add_argument("--matrix", default="grid:2000")
+    parser.add_argument("--solver", default="pagerank")
+    parser.add_argument("--matrix-format", default="csr", help="default: csr, which streams all of the matrix")
+    parser.add_argument("--iterations", type=int, default=10)
+    parser.add_argument("--dram-limit", type=int, help="bytes (default: a quarter of the matrix)")
+    parser.add_argument("--far", nargs="+", default=["/dev/shm", "/var/tmp"], help="folders (default: /dev/shm /var/tmp)")
+    parser.add_argument("--pool-dir", default="/var/tmp", help="where the cache lies, on a disk (default: /var/tmp)")
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--output", help="JSON file to write")
+    document = measure(parser.parse_args())
+    print(f"{document['matrix']}, {document['matrix_bytes'] / 1e6:.0f} MB, {document['dram_limit_bytes'] / 1e6:.0f} MB of DRAM")
+    for way, found in document["results"].items():
+        print(f"{way:<16} {confidence(found['iteration_s'])} s an iteration, ÷ dram {confidence(found['over_dram'])}, "
+              f"loading {confidence(found['load_s'])} s")
+
+
+if __name__ == "__main__":
+    main()

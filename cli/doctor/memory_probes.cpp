@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/doctor/memory_probes.hpp"
+
+#include <fmt/format.h>
+#include <linux/magic.h>
+#include <sys/vfs.h>
+
+#include "analyzer/pool/pool_device.hpp"
+#include "memory/ringside_memory.h"
+
+namespace ringside {
+
+Finding memory_mode_finding(const MemoryModeFacts& facts) {
+  Finding finding{"memory_mode", Verdict::kOk, "", "", {{"far_folder", facts.folder}}};
+  finding.facts.emplace_back("works", facts.refusal.empty());
+  if (!facts.refusal.empty()) {
+    finding.verdict = Verdict::kNote;  // a matrix in DRAM needs none of it
+    finding.found = fmt::format("--matrix-memory far:{} cannot be used: {}", facts.folder, facts.refusal);
+    return finding;
+  }
+  const std::string far = facts.tmpfs ? "tmpfs" : facts.mapped ? "DAX" : "disk";
+  finding.facts.emplace_back("moves", facts.moves);
+  finding.facts.emplace_back("far_memory", far);
+  finding.found = fmt::format("--matrix-memory far:{} works: userfaultfd is permitted, pages are {}, far memory is {}",
+                              facts.folder, facts.moves ? "moved" : "copied",
+                              facts.tmpfs    ? "tmpfs"
+                              : facts.mapped ? "mapped persistent memory (DAX)"
+                                             : "on a disk");
+  if (facts.tmpfs) {
+    finding.advice = "far memory in tmpfs takes DRAM or swap itself: to save DRAM, name a folder on NVDIMM or a disk";
+  } else if (!facts.moves) {
+    finding.advice = "Linux 6.8 or later moves pages (UFFDIO_MOVE), which costs less than copying them";
+  }
+  return finding;
+}
+
+Finding probe_memory_mode(const std::string& place) {
+  MemoryModeFacts facts;
+  facts.folder = pool_folder(place);
+  ringside_memory_options arena{};
+  arena.struct_bytes = sizeof arena;
+  arena.far_folder = facts.folder.c_str();
+  arena.dram_bytes = std::uint64_t{1} << 20;
+  arena.far_bytes = std::uint64_t{1} << 20;
+  if (ringside_memory_start(&arena) != 0) {
+    facts.refusal = ringside_memory_error();
+    const std::string function = "ringside_memory_start: ";
+    if (facts.refusal.starts_with(function)) facts.refusal.erase(0, function.size());
+    return memory_mode_finding(facts);
+  }
+  struct ringside_memory_stats stats {};
+  stats.struct_bytes = sizeof stats;
+  ringside_memory_stats(&stats);
+  facts.moves = stats.moves == 1;
+  facts.mapped = stats.mapped == 1;
+  ringside_memory_stop();
+  struct statfs status {};
+  facts.tmpfs = statfs(facts.folder.c_str(), &status) == 0 && status.f_type == TMPFS_MAGIC;
+  return memory_mode_finding(facts);
+}
+
+}  // namespace ringside

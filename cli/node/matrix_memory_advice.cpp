@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/node/matrix_memory_advice.hpp"
+
+#include <fmt/format.h>
+
+#include "cli/terminal/format.hpp"
+
+namespace ringside {
+
+std::optional<std::string> matrix_memory_advice(const MatrixMemoryFacts& facts) {
+  // Where the rows begin, and the columns. Whether there are values is not known here.
+  const std::uint64_t bytes = (facts.rows + 1) * sizeof(std::uint64_t) + facts.nonzeros * sizeof(std::uint32_t);
+  const std::string size = fmt::format("the matrix takes at least {}, and 8 bytes an entry more if it has values",
+                                       megabytes(bytes));
+  if (facts.far_folder.empty()) {
+    if (facts.memory_bytes == 0 || bytes <= facts.memory_bytes) return std::nullopt;
+    return fmt::format(
+        "{}, but the node has {}: the times here are those of a matrix in DRAM; --matrix-memory far:DIR --dram-limit "
+        "SIZE, or --cache on a disk, can run it, and both are faster than swap (docs/memory_mode.md, When it pays)",
+        size, megabytes(facts.memory_bytes));
+  }
+  if (bytes <= facts.dram_limit_bytes) {
+    return fmt::format(
+        "{}, --dram-limit {}: without values it fits, and its times are those of a matrix in DRAM", size,
+        megabytes(facts.dram_limit_bytes));
+  }
+  return fmt::format(
+      "{}, {:.1f} times --dram-limit: the times here are those of a matrix in DRAM. A solver streams its matrix: from "
+      "far memory that takes about as long as through mmap with the best read-ahead, which --cache gives without a "
+      "limit; the limit pays if other programs need the DRAM, if the entries of a text come in random order, and "
+      "against swap (docs/memory_mode.md, When it pays)",
+      size, static_cast<double>(bytes) / static_cast<double>(facts.dram_limit_bytes));
+}
+
+}  // namespace ringside

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Runs whose matrix is larger than the DRAM it may take: every iterate has the bits of the run with the matrix in DRAM,
+// either one continues the other, and what cannot work is refused in one line. Where the kernel does not permit far
+// memory, the tests are skipped with the library's own line.
+#include <errno.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+#include <cstddef>
+#include <map>
+
+#include "tests/pipeline/resume_fixture.hpp"
+#include "tests/unit/producer/text/packing.hpp"
+
+namespace ringside {
+namespace {
+
+using nlohmann::json;
+using testing::Finished;
+using testing::Process;
+using testing::run;
+
+using Words = std::vector<std::string>;
+using Iterates = std::map<std::uint64_t, std::string>;
+
+// userfaultfd(2), and its device's ioctl, become EPERM, as in many containers.
+void forbid_userfaultfd() {
+  constexpr std::uint32_t kNewDescriptor = _IO(0xAA, 0x00);
+  sock_filter filter[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_userfaultfd, 3, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ioctl, 0, 3),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args[1])),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, kNewDescriptor, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog program = {std::size(filter), filter};
+  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+class MatrixMemoryTest : public testing::ResumeTest {
+ protected:
+  void SetUp() override {
+    const Finished tried = run("ringside-producer", with(far(), {"--mode=dram", "--matrix=grid:3", "--iterations=1"}));
+    if (tried.exit_code != 0) {
+      ASSERT_NE(tried.err.find("userfaultfd"), std::string::npos) << tried.err;
+      GTEST_SKIP() << tried.err;
+    }
+  }
+
+  Words far(const std::string& limit = "1M") const {
+    return {"--matrix-memory=far:" + folder_.path(), "--dram-limit=" + limit};
+  }
+  static Words with(Words words, const Words& more) {
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  }
+
+  /// The payloads that a pool keeps, each verified.
+  static Iterates iterates_of(const std::string& pool) {
+    Iterates iterates;
+    const RingReader reader = RingReader::open(pool);
+    for (const KeptSlot& kept : reader.recover().kept) {
+      std::string payload(kept.header.payload_bytes, '\0');
+      EXPECT_TRUE(reader.read(kept, payload.data()).status == ReadStatus::kOk);
+      iterates[kept.header.iteration] = std::move(payload);
+    }
+    return iterates;
+  }
+
+  /// All 12 iterates of a run; the pool is removed.
+  Iterates iterates(const std::string& matrix, const Words& more) const {
+    const Finished ran = run_it(matrix, with({"--iterations=12", "--slots=13", "--quiet"}, more));
+    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+    Iterates found = iterates_of(pool_);
+    EXPECT_EQ(found.size(), 12u);
+    std::filesystem::remove(pool_);
+    return found;
+  }
+
+  /// The five-point Laplacian of a square: 4.2 MB as csr for a side of 250. Every solver accepts it as |A| or as A.
+  static std::string laplacian(int side, bool negative) {
+    const int rows = side * side;
+    std::string text = fmt::format("%%MatrixMarket matrix coordinate real symmetric\n{} {} {}\n", rows, rows,
+                                   rows + 2 * side * (side - 1));
+    for (int y = 0; y < side; ++y) {
+      for (int x = 0; x < side; ++x) {
+        const int row = y * side + x + 1;
+        if (y > 0) text += fmt::format("{} {} {}\n", row, row - side, negative ? -1 : 1);
+        if (x > 0) text += fmt::format("{} {} {}\n", row, row - 1, negative ? -1 : 1);
+        text += fmt::format("{} {} 4.5\n", row, row);
+      }
+    }
+    return text;
+  }
+};
+
+TEST_F(MatrixMemoryTest, PageRankHasTheBitsOfDramInEveryFormat) {
+  const Iterates expected = iterates("grid:400", {});
+  for (const char* format : {"csr", "bands", "packed", "ranked"}) {
+    // 6.4 MB as csr: the limit is a quarter.
+    const std::string option = fmt::format("--matrix-format={}", format);
+    EXPECT_EQ(iterates("grid:400", with(far("1600K"), {option})), expected) << format;
+    EXPECT_GT(summary()["matrix_far_bytes"], format == std::string("bands") ? -1 : 3'000'000) << format;
+    EXPECT_LE(summary()["matrix_dram_peak_bytes"], 1'600 * 1024) << format;
+  }
+}
+
+TEST_F(MatrixMemoryTest, JacobiAndCgHaveTheBitsOfDramAlsoFromAPackedText) {
+  const std::string text = laplacian(250, true);
+  const std::string matrix = write_file("a.mtx", text);
+  const std::string packed_text = write_file("b.mtx.gz", testing::gzip_of(text));
+  for (const char* solver : {"jacobi", "cg"}) {
+    const std::string option = fmt::format("--solver={}", solver);
+    const Iterates expected = iterates(matrix, {option});
+    EXPECT_EQ(iterates(packed_text, with(far(), {option, "--matrix-format=csr"})), expected) << solver;
+    EXPECT_GT(summary()["matrix_faults"], 0);
+    EXPECT_GT(summary()["matrix_far_read_bytes"], 0);
+    EXPECT_EQ(iterates(matrix, with(far(), {option, "--matrix-format=packed"})), expected) << solver;
+  }
+}
+
+TEST_F(MatrixMemoryTest, EntriesInAnyOrderMakeTheSameMatrix) {
+  // Duplicates are merged: what they leave behind the end is given back.
+  const Iterates expected = iterates("rmat:14:8:7", {});
+  EXPECT_EQ(iterates("rmat:14:8:7", with(far("1M"), {"--elastic=off"})), expected);
+}
+
+TEST_F(MatrixMemoryTest, TheBaselineHasTheSameLastIterate) {
+  const auto last = [&](const Words& more) {
+    EXPECT_EQ(run_it("grid:400", with({"--mode=dram", "--iterations=9", "--matrix-format=csr"}, more)).exit_code, 0);
+    return summary()["last"];
+  };
+  const json expected = last({});
+  EXPECT_EQ(summary()["matrix_memory"], "dram");
+  EXPECT_TRUE(summary()["matrix_far_bytes"].is_null());
+  EXPECT_EQ(last(far()), expected);
+  EXPECT_EQ(summary()["matrix_memory"], "far:" + folder_.path());
+  EXPECT_EQ(summary()["dram_limit_bytes"], 1 << 20);
+}
+
+TEST_F(MatrixMemoryTest, ACacheWrittenFromFarMemoryIsThatOfDramAndItIsMappedInTheNextRun) {
+  const std::string matrix = write_file("a.mtx", laplacian(250, true));
+  const std::string cache = matrix + ".rows.rsm";
+  const Iterates expected = iterates(matrix, {"--solver=jacobi", "--cache"});
+  const std::string of_dram = testing::content_of(cache);
+  std::filesystem::remove(cache);
+  EXPECT_EQ(iterates(matrix, with(far(), {"--solver=jacobi", "--cache"})), expected);
+  EXPECT_TRUE(testing::content_of(cache) == of_dram);
+  EXPECT_EQ(iterates(matrix, with(far(), {"--solver=jacobi", "--cache", "--matrix-format=csr"})), expected);
+  EXPECT_EQ(summary()["matrix_far_bytes"], 0) << "the cache is mapped";
+}
+
+TEST_F(MatrixMemoryTest, AKilledRunInFarMemoryIsContinuedInDramAndTheOtherWayRound) {
+  const Words in_dram = {"--matrix-format=csr"};
+  const Words in_far = with(far(), in_dram);
+  for (const auto& [first, second] : {std::pair{in_far, in_dram}, std::pair{in_dram, in_far}}) {
+    const std::uint64_t newest = kill_a_run("grid:400", first);
+    const std::string end = fmt::format("--iterations={}", newest + 5);
+    const Finished resumed = run_it("grid:400", with(second, {end, "--resume"}));
+    ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
+    EXPECT_EQ(summary()["resumed_from"], newest);
+    EXPECT_EQ(export_last(pool_), undisturbed("grid:400", with(in_dram, {end})));
+    for (const char* pool : {"test.pool", "undisturbed.pool"}) std::filesystem::remove(folder_.file(pool));
+  }
+}
+
+TEST_F(MatrixMemoryTest, TheAccountShowsWhatTheMatrixTookAndWhatTheFaultsCost) {
+  const Finished ran = run_it("grid:400", with(far(), {"--iterations=5", "--matrix-format=csr"}));
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_NE(ran.out.find("  matrix     6.4 MB in far:" + folder_.path() + ", at most 1.0 MB of DRAM: "),
+            std::string::npos)
+      << ran.out;
+  const json s = summary();
+  const double excess = s["matrix_far_bytes"].get<double>() - s["dram_limit_bytes"].get<double>();
+  EXPECT_GE(s["matrix_faults"], 5 * excess / 262144)
+      << "each iteration reads what does not fit, at most 256 KiB in a fault";
+  EXPECT_GT(s["matrix_fault_s"], 0);
+}
+
+TEST_F(MatrixMemoryTest, AnInheritedMaskThatBlocksSigbusDoesNotEndTheRun) {
+  const Finished ran = run("ringside-producer",
+                           with(far(), {"--mode=dram", "--matrix=grid:400", "--matrix-format=csr", "--iterations=2"}),
+                           [] {
+                             sigset_t bus;
+                             sigemptyset(&bus);
+                             sigaddset(&bus, SIGBUS);
+                             sigprocmask(SIG_BLOCK, &bus, nullptr);
+                           });
+  EXPECT_EQ(ran.exit_code, 0) << ran.death_signal << ran.err;
+}
+
+using MatrixMemoryRefusals = testing::ResumeTest;
+
+TEST_F(MatrixMemoryRefusals, WhatCannotWorkIsRefusedInOneLine) {
+  const std::string far = "--matrix-memory=far:" + folder_.path();
+  const std::string file = write_file("file", "x");
+  struct Case {
+    Words options;
+    Words fragments;
+  };
+  const std::vector<Case> cases = {
+      {{"--matrix-memory=far:", "--dram-limit=1M"}, {"--matrix-memory: found 'far:', expected dram or far:DIR"}},
+      {{"--matrix-memory=nvdimm"}, {"found 'nvdimm', expected dram or far:DIR"}},
+      {{far}, {far.substr(far.find('=') + 1), "without --dram-limit", "--dram-limit SIZE"}},
+      {{"--dram-limit=4M"}, {"--dram-limit: found 4194304", "--matrix-memory far:DIR"}},
+      {{far, "--dram-limit=512K"}, {"--dram-limit: found '512K'", "1M to 16384G"}},
+      {{far, "--dram-limit=much"}, {"--dram-limit: found 'much'"}},
+      {{"--matrix-memory=far:/no/such/folder", "--dram-limit=1M"}, {"No such file or directory", "existing folder"}},
+      {{"--matrix-memory=far:" + file, "--dram-limit=1M"}, {"Not a directory", "existing folder"}}};
+  for (const Case& wrong : cases) {
+    Words arguments = run_arguments("grid:20", {"--iterations=1"});
+    arguments.insert(arguments.end(), wrong.options.begin(), wrong.options.end());
+    const Finished ran = run("ringside", arguments);
+    EXPECT_EQ(ran.exit_code, 2) << ran.err;
+    expect_one_line(ran.err, wrong.fragments);
+    EXPECT_FALSE(std::filesystem::exists(pool_)) << "refused before there is a pool";
+  }
+}
+
+TEST_F(MatrixMemoryRefusals, WithoutPermissionTheLineNamesTheSetting) {
+  const Finished ran = run("ringside",
+                           run_arguments("grid:20", {"--mode=dram", "--matrix-memory=far:" + folder_.path(),
+                                                     "--dram-limit=1M", "--iterations=1"}),
+                           forbid_userfaultfd);
+  EXPECT_EQ(ran.exit_code, 3) << ran.err;
+  expect_one_line(ran.err, {"--matrix-memory far:", "userfaultfd is not permitted", "vm.unprivileged_userfaultfd=1"});
+}
+
+TEST_F(MatrixMemoryTest, ALimitAboveTheMemoryIsRefusedNamingTheBound) {
+  const Finished ran = run_it("grid:20", with(far("16384G"), {"--mode=dram", "--iterations=1"}));
+  EXPECT_EQ(ran.exit_code, 2) << ran.err;
+  expect_one_line(ran.err, {"--dram-limit: dram_bytes is 17592186044416, expected 1048576 to "});
+}
+
+TEST_F(MatrixMemoryTest, AFolderWithTooLittleRoomIsRefusedBeforeTheFirstIteration) {
+  const std::string mount_point = folder_.file("small");
+  std::filesystem::create_directory(mount_point);
+  if (mount("tmpfs", mount_point.c_str(), "tmpfs", 0, "size=3m") != 0) {
+    GTEST_SKIP() << "mounting a small tmpfs needs root";
+  }
+  const Words small = {"--matrix-memory=far:" + mount_point, "--dram-limit=1M", "--iterations=1"};
+  const Finished matrix = run_it("grid:400", small);
+  EXPECT_EQ(matrix.exit_code, 3) << matrix.err;
+  expect_one_line(matrix.err, {"--matrix-memory: ", "do not fit", "name another folder"});
+  std::ofstream(mount_point + "/full") << std::string(std::size_t{3} << 20, 'x');
+  const Finished full = run_it("grid:20", with(small, {"--overwrite"}));
+  EXPECT_EQ(full.exit_code, 3) << full.err;
+  expect_one_line(full.err, {"--matrix-memory far:" + mount_point + ": has 0 bytes free, expected at least 1048576"});
+  umount(mount_point.c_str());
+}
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/node/matrix_memory_advice.hpp"
+
+#include <gtest/gtest.h>
+
+namespace ringside {
+namespace {
+
+// 160 MB: grid:2000.
+const MatrixMemoryFacts kGrid = {.rows = 4'000'000, .nonzeros = 31'976'004, .far_folder = {}};
+
+MatrixMemoryFacts far_with(std::uint64_t limit) {
+  MatrixMemoryFacts facts = kGrid;
+  facts.far_folder = "/mnt";
+  facts.dram_limit_bytes = limit;
+  return facts;
+}
+
+bool mentions(const std::optional<std::string>& advice, const std::string& part) {
+  return advice && advice->find(part) != std::string::npos;
+}
+
+TEST(MatrixMemoryAdvice, AMatrixThatFitsTheNodeNeedsNone) {
+  EXPECT_EQ(matrix_memory_advice(kGrid), std::nullopt) << "the node's memory is not known";
+  MatrixMemoryFacts facts = kGrid;
+  facts.memory_bytes = 1'000'000'000;
+  EXPECT_EQ(matrix_memory_advice(facts), std::nullopt);
+}
+
+TEST(MatrixMemoryAdvice, AMatrixLargerThanTheNodeNamesBothWays) {
+  MatrixMemoryFacts facts = kGrid;
+  facts.memory_bytes = 100'000'000;
+  const auto advice = matrix_memory_advice(facts);
+  for (const char* part :
+       {"at least 159.9 MB", "the node has 100.0 MB", "--matrix-memory far:DIR", "--cache", "swap"}) {
+    EXPECT_TRUE(mentions(advice, part)) << part << " in: " << advice.value_or("nothing");
+  }
+}
+
+TEST(MatrixMemoryAdvice, BesideALimitItSaysThatTheTimesAreThoseOfDram) {
+  const auto larger = matrix_memory_advice(far_with(40'000'000));
+  EXPECT_TRUE(mentions(larger, "4.0 times --dram-limit: the times here are those of a matrix in DRAM"))
+      << larger.value_or("nothing");
+  EXPECT_TRUE(mentions(larger, "--cache"));
+  const auto fits = matrix_memory_advice(far_with(200'000'000));
+  EXPECT_TRUE(mentions(fits, "without values it fits")) << fits.value_or("nothing");
+}
+
+}  // namespace
+}  // namespace ringside
