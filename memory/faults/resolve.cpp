@@ -91,12 +91,6 @@ bool Resolve::page(uint32_t page, bool store) noexcept {
   }
 }
 
-// The content differs from far memory for certain when a store waits. Otherwise, where far memory is mapped, both are
-// compared at eviction; on a disk write-protection keeps count. What came from zeros is compared with zeros.
-bool Resolve::needs_protection(bool zero, bool changed) const noexcept {
-  return !zero && !changed && !far.mapped();
-}
-
 void Resolve::load(uint32_t granule, uint32_t kind, Word seen, bool store) noexcept {
   const uint64_t size = bytes_of(kind);
   const uint32_t span = 1u << kind;
@@ -129,6 +123,10 @@ void Resolve::load(uint32_t granule, uint32_t kind, Word seen, bool store) noexc
     table.close(granule + count * span, in_state(before[count], state_of(before[count])));
   }
 
+  // The content differs from far memory for certain when a store waits. Otherwise write-protection keeps count, on a disk
+  // always; where far memory is mapped, for a granule alone, if that has paid, else both are compared at eviction. What
+  // came from zeros is compared with zeros.
+  const bool protects = !far.mapped() || (planned == 1 && pages[0].slot == kNoSlot && cache.protection.wanted());
   uint64_t read = 0;
   bool kept_protected[kBatch];
   for (uint32_t i = 0; i < count;) {
@@ -137,11 +135,11 @@ void Resolve::load(uint32_t granule, uint32_t kind, Word seen, bool store) noexc
     uint32_t run = 1;
     // One call for neighbours that come from the same place to the same place; a changed one on a disk is alone.
     while (i + run < count && (state_of(before[i + run]) == kZero) == zero &&
-           needs_protection(zero, changed) == needs_protection(zero, false) &&
+           !(protects && changed && !zero) &&
            (pages[i].slot == kNoSlot ? pages[i + run].slot == kNoSlot : pages[i + run].slot == pages[i].slot + run)) {
       ++run;
     }
-    const bool is_protected = fill(granule + i * span, kind, zero, pages + i, run, changed);
+    const bool is_protected = fill(granule + i * span, kind, zero, pages + i, run, protects && !zero && !changed);
     for (uint32_t j = i; j < i + run; ++j) kept_protected[j] = is_protected;
     read += zero ? 0 : run * size;
     i += run;
@@ -150,6 +148,7 @@ void Resolve::load(uint32_t granule, uint32_t kind, Word seen, bool store) noexc
   const uint32_t stamp = stamp_now();
   {
     const Held held(cache.lock);
+    cache.fault_of_this_thread();
     Counters& counters = cache.counters;
     ++(state_of(seen) == kZero ? counters.faults_zero : counters.faults_far);
     counters.read_bytes += read;
@@ -180,14 +179,13 @@ void Resolve::load(uint32_t granule, uint32_t kind, Word seen, bool store) noexc
 }
 
 bool Resolve::fill(uint32_t granule, uint32_t kind, bool zero, const Page* pages, uint32_t count,
-                   bool changed) noexcept {
+                   bool protect) noexcept {
   const uint64_t bytes = count * bytes_of(kind);  // at most 1 MiB
   char* const at = table.address(granule);
-  const bool protect = needs_protection(zero, changed);
   if (pages[0].slot == kNoSlot) {  // no page yet: the kernel takes one and fills it
     if (zero || far.mapped()) {
-      userfault_->copy_in(at, zero ? zeros_ : far.map() + offset_of(granule), bytes, false);
-      return false;
+      userfault_->copy_in(at, zero ? zeros_ : far.map() + offset_of(granule), bytes, protect);
+      return protect;
     }
     char* const bounce = take_bounce();
     far.read(offset_of(granule), bounce, bytes);
@@ -231,7 +229,7 @@ void Resolve::come_back(uint32_t granule, uint32_t kind, Word seen, bool store) 
     caches.unlink(cache, number);
   }
   const uint32_t slot = caches.node(number).slot;
-  Word flags = seen & (kFlags & ~kProtected);
+  Word flags = seen & (kFlags & ~(kProtected | kCleaned));
   char* const at = table.address(granule);
   move_in(at, parking.address(kind, slot), bytes_of(kind));
   parking.give(kind, slot);
@@ -252,8 +250,9 @@ void Resolve::allow_stores(uint32_t granule, uint32_t kind, Word seen) noexcept 
   {
     const Held held(cache.lock);
     ++cache.counters.faults_write;
+    cache.stored_after_all((seen & kCleaned) != 0);
   }
-  table.close(granule, (in_state(seen, kResident) & ~kProtected) | kChanged);
+  table.close(granule, (in_state(seen, kResident) & ~(kProtected | kCleaned)) | kChanged);
 }
 
 char* Resolve::take_bounce() noexcept {
