@@ -38,6 +38,19 @@ ExperimentResult run_with_progress(const Experiment& experiment, Surroundings& a
   return result;
 }
 
+/// Options that the experiment would not look at.
+void refuse_options_of_others(const CommandLine& line, const Experiment& experiment) {
+  if (experiment.name == "apps") {
+    if (line.is_given("--memory")) throw usage_error("--memory: apps does not take it; expected --far DIR");
+    return;
+  }
+  for (const char* option : {"--program", "--dram", "--far", "--timing", "--programs"}) {
+    if (line.is_given(option)) {
+      throw usage_error("{}: {} does not take it; expected it with apps only", option, experiment.name);
+    }
+  }
+}
+
 }  // namespace
 
 int experiment_command(int argc, const char* const* argv) {
@@ -49,7 +62,7 @@ int experiment_command(int argc, const char* const* argv) {
                    "ringside experiment");
   line.option("NAME", name, "the experiment, or list")
       .required()
-      .value_name("list|stream|compete|placement|streams|pipeline");
+      .value_name("list|stream|compete|placement|streams|pipeline|apps");
   line.option("--memory", options.memory, "a folder whose files are measured as memory beside DRAM; may be repeated")
       .value_name("DIR");
   line.option("--threads", options.threads, "numbers of threads, between commas (default: up to all processors)")
@@ -62,6 +75,20 @@ int experiment_command(int argc, const char* const* argv) {
   line.option("--bytes", options.bytes, "size of one array (default: beyond the caches)")
       .check(size_within(std::uint64_t{4} << 10, std::uint64_t{1} << 40, "4K to 1024G"))
       .value_name("SIZE");
+  OptionSet apps = line.options_of<AppsOptions>("Of apps");
+  apps.option("--program", options.apps.programs, "programs, between commas (default: all that are found)")
+      .comma_separated()
+      .value_name("NAME,...");
+  apps.option("--dram", options.apps.dram,
+              "sizes of DRAM before far memory, between commas: 64M, or 25% of what a program takes (default: 25%,50%)")
+      .comma_separated()
+      .value_name("SIZES");
+  apps.option("--far", options.apps.far, "the folder of far memory (default: /dev/shm)").value_name("DIR");
+  apps.option("--timing", options.apps.timing, "far memory with emulated timing: 305 ns + 4 GB/s read, 2 GB/s write")
+      .check(one_of({"optane"}))
+      .value_name("optane");
+  apps.option("--programs", options.apps.program_folders, "a folder with programs that are not in PATH; may be repeated")
+      .value_name("DIR");
   line.flag("--json", json, "one JSON object");
   line.option("-o,--output", output, "a page with plots; -: standard output").value_name("FILE.html");
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
@@ -71,6 +98,7 @@ int experiment_command(int argc, const char* const* argv) {
     return static_cast<int>(ExitCode::kDone);
   }
   const Experiment& experiment = find_experiment(name);
+  refuse_options_of_others(line, experiment);
   if (json && is_standard_output(output)) {
     throw usage_error("--json: both it and --output - write to standard output; expected one of them");
   }

@@ -84,6 +84,13 @@ ordered_json to_json(const Experiment& experiment, const Surroundings& around, c
                        {"threads", options.threads.empty() ? ordered_json("usual") : ordered_json(options.threads)},
                        {"repeats", options.repeats == 0 ? ordered_json("usual") : ordered_json(options.repeats)},
                        {"bytes", options.bytes == 0 ? ordered_json("usual") : ordered_json(options.bytes)}};
+  if (experiment.name == "apps") {
+    object["options"]["apps"] = {
+        {"programs", options.apps.programs.empty() ? ordered_json("all") : ordered_json(options.apps.programs)},
+        {"dram", options.apps.dram.empty() ? ordered_json("usual") : ordered_json(options.apps.dram)},
+        {"far", options.apps.far.empty() ? ordered_json("usual") : ordered_json(options.apps.far)},
+        {"timing", options.apps.timing.empty() ? "none" : kOptaneTiming}};
+  }
   object["tiers"] = ordered_json::array();
   for (const int node : around.numa_nodes) {
     object["tiers"].push_back({{"name", fmt::format("dram{}", node)}, {"kind", "dram"}, {"numa_node", node}});

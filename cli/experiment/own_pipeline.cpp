@@ -1,85 +1,28 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/experiment/own_pipeline.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <signal.h>
-#include <spawn.h>
-#include <stdlib.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include <nlohmann/json.hpp>
 
 #include "common/platform/error.hpp"
 #include "common/pool_reader/ring_reader.hpp"
 #include "common/program/topology.hpp"
+#include "node/applications/child_process.hpp"
+#include "node/applications/work_folder.hpp"
 #include "node/workloads/published_pipeline.hpp"
 
 namespace ringside {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// A new folder, removed with all that is in it.
-class WorkFolder {
- public:
-  explicit WorkFolder(const std::string& parent) : path_(parent + "/ringside-experiment-XXXXXX") {
-    if (mkdtemp(path_.data()) == nullptr) throw system_error("{}: cannot make a folder: {}", parent, errno_text(errno));
-  }
-  ~WorkFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  WorkFolder(const WorkFolder&) = delete;
-  WorkFolder& operator=(const WorkFolder&) = delete;
-
-  std::string file(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
-
-/// The signals that ask to stop, and the end of a child, wait until we take them: so the folder is removed first.
-class HeldSignals {
- public:
-  HeldSignals() {
-    sigemptyset(&held_);
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGCHLD}) sigaddset(&held_, signal);
-    sigprocmask(SIG_BLOCK, &held_, &before_);
-  }
-  ~HeldSignals() { sigprocmask(SIG_SETMASK, &before_, nullptr); }
-  HeldSignals(const HeldSignals&) = delete;
-  HeldSignals& operator=(const HeldSignals&) = delete;
-
-  const sigset_t& before() const noexcept { return before_; }
-
-  /// Waits for the child's end; passes a request to stop on to it. Returns its wait status, and whether one came.
-  std::pair<int, bool> wait_for(pid_t child) const {
-    bool stop = false;
-    for (int status = 0;;) {
-      if (waitpid(child, &status, WNOHANG) == child) return {status, stop};
-      const int signal = sigwaitinfo(&held_, nullptr);
-      if (signal > 0 && signal != SIGCHLD) {
-        stop = true;
-        kill(child, SIGTERM);
-      }
-    }
-  }
-
- private:
-  sigset_t held_{};
-  sigset_t before_{};
-};
 
 struct OwnRun {
   nlohmann::json summary;  // null: it failed
@@ -96,28 +39,14 @@ std::string first_line_of_file(const std::string& path) {
 
 OwnRun run_ringside(const std::vector<std::string>& arguments, const WorkFolder& folder, const HeldSignals& signals) {
   const std::string program = fs::read_symlink("/proc/self/exe").string();
-  std::vector<char*> words = {const_cast<char*>("ringside"), const_cast<char*>("run")};
-  for (const std::string& argument : arguments) words.push_back(const_cast<char*>(argument.c_str()));
-  words.push_back(nullptr);
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
-  posix_spawnattr_setsigmask(&attributes, &signals.before());
-  posix_spawn_file_actions_t files;
-  posix_spawn_file_actions_init(&files);
-  const std::string messages = folder.file("messages");
-  posix_spawn_file_actions_addopen(&files, STDERR_FILENO, messages.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-  pid_t child = -1;
-  const int error = posix_spawn(&child, program.c_str(), &files, &attributes, words.data(), environ);
-  posix_spawn_file_actions_destroy(&files);
-  posix_spawnattr_destroy(&attributes);
-  if (error != 0) throw system_error("cannot start {}: {}", program, errno_text(error));
-  const auto [status, stop] = signals.wait_for(child);
-  if (stop) throw Error(ExitCode::kInterrupted, "stopped by a signal");
+  ChildCommand command;
+  command.words = {program, "run"};
+  command.words.insert(command.words.end(), arguments.begin(), arguments.end());
+  command.messages = folder.file("messages");
+  const ChildEnd end = signals.run(command);
   OwnRun run;
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-    run.reason = fmt::format("the run failed: {}", first_line_of_file(messages));
+  if (!end.done()) {
+    run.reason = fmt::format("the run failed: {}", first_line_of_file(command.messages));
     return run;
   }
   std::ifstream file(folder.file("summary.json"));

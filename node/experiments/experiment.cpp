@@ -27,6 +27,8 @@ constexpr std::array kExperiments = {
                "O. Patil et al., MEMSYS 2019, 6.1", streams_experiment},
     Experiment{"pipeline", "a power iteration beside five sums over a copy of each iterate, for every split", kThesis,
                pipeline_experiment},
+    Experiment{"apps", "whole programs in DRAM, in far memory, and in Memory Mode with several sizes of DRAM",
+               "M. Michel, KIT 2020, 5.5; O. Patil et al., MEMSYS 2019, 6.2", apps_experiment},
 };
 
 constexpr std::uint64_t kLeastBytes = std::uint64_t{4} << 20;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "common/program/topology.hpp"
+#include "node/applications/app_settings.hpp"
 #include "node/experiments/result.hpp"
 #include "node/model/node.hpp"
 
@@ -21,6 +22,7 @@ struct ExperimentOptions {
   std::vector<int> threads;         // ascending; empty: what the experiment usually takes
   int repeats = 0;                  // 0: what the experiment usually takes
   std::uint64_t bytes = 0;          // of one array; 0: what the experiment usually takes
+  AppsOptions apps;                 // of `apps` only
 };
 
 struct Surroundings {
@@ -81,5 +83,6 @@ ExperimentResult compete_experiment(const Surroundings& around);
 ExperimentResult placement_experiment(const Surroundings& around);
 ExperimentResult streams_experiment(const Surroundings& around);
 ExperimentResult pipeline_experiment(const Surroundings& around);
+ExperimentResult apps_experiment(const Surroundings& around);
 
 }  // namespace ringside

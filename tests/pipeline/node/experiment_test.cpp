@@ -26,6 +26,7 @@ using testing::Finished;
 using testing::run;
 using testing::TemporaryFolder;
 
+/// Those that --memory gives folders to; experiment_apps_test.cpp has `apps`.
 const std::vector<std::string> kNames = {"stream", "compete", "placement", "streams", "pipeline"};
 
 Finished experiment(std::vector<std::string> arguments) {
@@ -52,7 +53,8 @@ void expect_refused(const std::vector<std::string>& arguments, int exit_code,
 TEST(Experiment, TheListNamesEachExperimentOnALineOfItsOwn) {
   const Finished listed = experiment({"list"});
   EXPECT_EQ(listed.exit_code, 0);
-  EXPECT_EQ(std::count(listed.out.begin(), listed.out.end(), '\n'), 5);
+  EXPECT_EQ(std::count(listed.out.begin(), listed.out.end(), '\n'), 6);
+  EXPECT_NE(listed.out.find("\napps "), std::string::npos);
   for (const std::string& name : kNames) EXPECT_NE(("\n" + listed.out).find("\n" + name), std::string::npos) << name;
 }
 

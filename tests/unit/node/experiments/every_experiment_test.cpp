@@ -16,6 +16,8 @@ ExperimentOptions small(const std::vector<std::string>& memory = {}) {
   options.memory = memory;
   options.repeats = 4;
   options.bytes = 64 << 10;
+  options.apps.programs = {"sort"};
+  options.apps.dram = {"4M"};
   return options;
 }
 
@@ -88,7 +90,7 @@ TEST(Experiments, AnUnknownNameIsRefusedWithTheNamesThereAre) {
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ExitCode::kUsage);
     EXPECT_STREQ(error.what(),
-                 "NAME: found 'streem', expected one of stream, compete, placement, streams, pipeline, list");
+                 "NAME: found 'streem', expected one of stream, compete, placement, streams, pipeline, apps, list");
   }
 }
 

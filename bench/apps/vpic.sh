@@ -1,0 +1,33 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# vpic.sh SOURCES PROGRAMS [STEPS]: builds VPIC (https://github.com/lanl/vpic) and its deck sample/lpi_2d_F6_test with 2048,
+# 1024, 512 and 256 particles in a cell, as PROGRAMS/vpic_lpi_NUMBER. A deck is compiled, so that each number is a program.
+# STEPS: after which a run ends (default 20; the deck itself runs for hours).
+set -eu
+[ $# -ge 2 ] && [ -f "$1/sample/lpi_2d_F6_test" ] && [ -d "$2" ] || {
+  echo "vpic.sh: expected the folder of VPIC's sources (with sample/lpi_2d_F6_test) and a folder for the programs" >&2
+  exit 2
+}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cmake -S "$1" -B "$work/build" -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS=-fno-strict-aliasing >&2
+cmake --build "$work/build" --parallel >&2
+for particles in 2048 1024 512 256; do
+  # Each process has 12 x 549 cells, so that more processes have a larger box, as in the published runs. The energies of
+  # each step are the result that is compared.
+  sed -e "s/double nppc  *= 512;/double nppc = $particles;/" \
+      -e "s/double t_stop  *= 100\*wpe1ps;/double t_stop = ${3:-20}*dt;/" \
+      -e "s|nx = nx/81;|nx = nx/(81*8)*nproc();|" \
+      -e "s|box_size_x /= 81.;|box_size_x *= nproc()/(81.*8);|" \
+      -e "s/^begin_diagnostics {/begin_diagnostics { dump_energies(\"energies\", step() == 0 ? 0 : 1);/" \
+      "$1/sample/lpi_2d_F6_test" >"$work/vpic_lpi_$particles"
+  for changed in "nppc = $particles;" "t_stop = ${3:-20}" "81\*8)\*nproc" "81.\*8)" 'dump_energies("energies"'; do
+    grep -q "$changed" "$work/vpic_lpi_$particles" || {
+      echo "vpic.sh: sample/lpi_2d_F6_test has no line to change into '$changed'; expected the deck of VPIC's master" >&2
+      exit 2
+    }
+  done
+  (cd "$work" && build/bin/vpic "vpic_lpi_$particles" >&2)
+  cp "$work/vpic_lpi_$particles".* "$2/vpic_lpi_$particles"
+  echo "$2/vpic_lpi_$particles"
+done

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a program's runs come to: from the output of one run its result and seconds, from its account the traffic of far
+// memory, from all repeats medians and spreads. Pure functions but for reading the run's own files.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "node/applications/app_table.hpp"
+#include "node/model/node.hpp"
+#include "node/streams/counters.hpp"
+
+namespace ringside {
+
+/// The result of one run as a hash of 32 digits, and the seconds that it printed.
+struct AppOutcome {
+  std::string result;
+  std::optional<double> figure_s;  // of App::figure
+  std::string wrong;               // why there is no result or no figure, one clause; else empty
+};
+AppOutcome outcome_of(const App& app, const std::string& printed_file, const std::string& output_file);
+
+/// The lines of `text` from the first that contains `begin` to before the next that contains `end`, or to the end.
+/// Empty: none contains `begin`.
+std::string part_of(const std::string& text, std::string_view begin, std::string_view end);
+
+/// What ringside-memory run counted, over all processes of the run.
+struct AppTraffic {
+  double managed_bytes = 0;  // peak of what lay in far memory or its cache
+  double faults = 0;
+  double read_bytes = 0;  // from far memory
+  double written_bytes = 0;
+  double fault_s = 0;  // of all threads
+};
+/// Nothing if the file is no such account.
+std::optional<AppTraffic> traffic_of(const std::string& account_file);
+
+/// One run that succeeded.
+struct AppRun {
+  double seconds = 0;  // what is timed: the program's own figure, or the whole run
+  double wall_s = 0;
+  double cpu_s = 0;
+  double resident_bytes = 0;
+  std::optional<AppTraffic> traffic;
+  std::vector<CounterValue> counters;
+};
+
+/// Of all repeats of a setting.
+struct AppFigures {
+  Measured seconds;
+  double wall_s = 0, cpu_s = 0;
+  double resident_bytes = 0;  // the largest
+  std::optional<AppTraffic> traffic;
+  std::vector<CounterValue> counters;  // medians
+};
+/// runs: at least one. A counter is n/a if it is in one of them.
+AppFigures figures_of(const std::vector<AppRun>& runs);
+
+/// The counter of that name, a value or the reason.
+const CounterValue& counter_of(const std::vector<CounterValue>& counters, std::string_view name);
+
+/// Bytes a second between the memory controllers and DRAM, if both directions were counted.
+CounterValue memory_bandwidth(const AppFigures& figures);
+
+}  // namespace ringside

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "node/applications/app_table.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <ostream>
+#include <sstream>
+#include <system_error>
+
+#include "common/platform/error.hpp"
+#include "common/platform/printable.hpp"
+#include "node/applications/proxy_apps.hpp"
+
+namespace ringside {
+namespace {
+
+std::vector<std::string> of_our_own(const AppJob& job) {
+  std::vector<std::string> words = {fmt::format("--data={}", job.bytes), fmt::format("--threads={}", job.workers)};
+  if (!job.in_place.empty()) words.push_back("--memory=mmap:" + job.in_place);
+  return words;
+}
+
+template <const std::string_view& Program>
+AppCommand own_command(const AppJob& job) {
+  return {{}, std::string(Program), of_our_own(job)};
+}
+
+/// Its nodes come from new, and lie where malloc puts them.
+AppCommand itemset_command(const AppJob& job) {
+  AppJob plain = job;
+  plain.in_place.clear();
+  return {{}, "bench_memory_itemset", of_our_own(plain)};
+}
+
+constexpr std::string_view kBuildOurs =
+    "build the target bench_memory beside ringside, or name its folder with --programs";
+
+constexpr std::string_view kBlackscholes = "bench_memory_blackscholes";
+constexpr std::string_view kItemset = "bench_memory_itemset";
+constexpr std::string_view kPagerank = "bench_memory_pagerank";
+constexpr std::string_view kBfs = "bench_memory_bfs";
+constexpr std::array kNeedsBlackscholes = {kBlackscholes};
+constexpr std::array kNeedsItemset = {kItemset};
+constexpr std::array kNeedsPagerank = {kPagerank};
+constexpr std::array kNeedsBfs = {kBfs};
+constexpr std::array<std::string_view, 1> kNeedsSort = {"sort"};
+constexpr std::array<std::string_view, 1> kNeedsSqlite = {"sqlite3"};
+constexpr std::array<std::string_view, 1> kNeedsPython = {"python3"};
+constexpr std::array<std::string_view, 3> kNeedsRedis = {"redis-server", "redis-cli", "sh"};
+constexpr std::array<std::string_view, 3> kNeedsRingside = {"ringside", "ringside-producer", "ringside-analyzer"};
+
+constexpr std::array<std::string_view, 2> kNeedsLulesh = {"lulesh2.0", "mpirun"};
+constexpr std::array<std::string_view, 2> kNeedsAmg = {"amg", "mpirun"};
+constexpr std::array<std::string_view, 6> kNeedsVpic = {
+    "vpic_lpi_2048", "vpic_lpi_1024", "vpic_lpi_512", "vpic_lpi_256", "mpirun", "sh"};
+constexpr std::array<std::string_view, 2> kNeedsSnap = {"snap", "mpirun"};
+
+/// Lines of 32 characters, the same for every run. sort needs 32 bytes more for each, so that 2/5 of the bytes fit.
+void write_lines(const AppJob& job, std::ostream& to) {
+  constexpr std::uint64_t kLine = 32;
+  std::uint64_t state = 1;
+  const std::uint64_t lines = std::max<std::uint64_t>(job.bytes * 2 / 5 / kLine, 1);
+  std::string block;
+  for (std::uint64_t line = 0; line < lines; ++line) {
+    state = state * 6364136223846793005U + 1442695040888963407U;  // Knuth's generator
+    block += fmt::format("{:016x} {:014d}\n", state ^ (state >> 29), line);
+    if (block.size() >= (1 << 20) || line + 1 == lines) {
+      to << block;
+      block.clear();
+    }
+  }
+}
+
+AppCommand sort_command(const AppJob& job) {
+  constexpr std::uint64_t kLeastBuffer = std::uint64_t{1} << 20;
+  return {{},
+          "sort",
+          {fmt::format("--buffer-size={}b", std::max(job.bytes, kLeastBuffer)),
+           fmt::format("--parallel={}", job.workers), "--temporary-directory=" + job.folder, "--output=" + job.output,
+           job.input}};
+}
+
+/// A table with an index at random keys, both in sqlite's page cache, which it is given as one block; then a join.
+AppCommand sqlite_command(const AppJob& job) {
+  constexpr std::uint64_t kPage = 4096 + 512;  // with sqlite's own bytes for each page
+  constexpr std::uint64_t kRow = 120;          // of table and index
+  const std::uint64_t rows = std::max<std::uint64_t>(job.bytes / kRow, 10);
+  return {{},
+          "sqlite3",
+          {"-batch", "-pagecache", fmt::format("{}", kPage), fmt::format("{}", job.bytes / kPage + 64), ":memory:",
+           fmt::format("pragma cache_size=-{};"
+                       "create table t(id integer primary key, k integer, v text);"
+                       "with recursive n(i) as (select 1 union all select i+1 from n where i<{}) "
+                       "insert into t select i, (i*2654435761)%4294967291, printf('%064d',i) from n;"
+                       "create index by_k on t(k);"
+                       "select count(*), sum(a.id%89*(b.k%97)), max(b.v) from t a join t b on b.id=a.k%{}+1;"
+                       "select sum(id%1009), count(distinct k%65537), min(v) from (select * from t order by k);",
+                       job.bytes / 1024 + 64, rows, rows)}};
+}
+
+/// A list of numbers, each an object of its own, and its sorting: pointers all over the heap.
+AppCommand python_command(const AppJob& job) {
+  constexpr std::uint64_t kNumber = 48;  // its pointer and its object
+  return {{},
+          "python3",
+          {"-S", "-c",
+           "import array,hashlib,random,sys\n"
+           "r=random.Random(1)\n"
+           "n=[r.getrandbits(62) for _ in range(int(sys.argv[1]))]\n"
+           "n.sort()\n"
+           "print(len(n),hashlib.sha256(array.array('Q',n).tobytes()).hexdigest())\n",
+           fmt::format("{}", std::max<std::uint64_t>(job.bytes / kNumber, 10))}};
+}
+
+/// Starts the server, whose command line follows as "$@"; fills it, reads it at pseudo-random keys, and prints a digest
+/// of what it read.
+constexpr const char* kRedisScript =
+    "socket=$1; keys=$2; shift 2\n"
+    "\"$@\" >&2 & server=$!\n"
+    "until redis-cli -s \"$socket\" ping >/dev/null 2>&1; do kill -0 $server || exit 1; done\n"
+    "redis-cli -s \"$socket\" eval \"for i=1,$keys do redis.call('set',i,string.rep(redis.sha1hex(i),25)) end\" 0 "
+    ">/dev/null || exit 1\n"
+    "redis-cli -s \"$socket\" eval \"local d,k='',1; for i=1,$keys do k=(k*40503+i)%$keys+1; "
+    "if i%16==0 then d=redis.sha1hex(d..redis.call('get',k)) else redis.call('get',k) end end; return d\" 0 || exit 1\n"
+    "redis-cli -s \"$socket\" shutdown nosave >/dev/null 2>&1\n"
+    "wait $server\n";
+
+AppCommand redis_command(const AppJob& job) {
+  constexpr std::uint64_t kEntry = 1200;  // a value of 1000 characters, with its key and what an allocator adds
+  // The socket's path is relative to the working folder: a path of a socket is at most 107 bytes long.
+  return {{"sh", "-c", kRedisScript, "redis", "redis.socket",
+           fmt::format("{}", std::max<std::uint64_t>(job.bytes / kEntry, 10))},
+          "redis-server",
+          {"--port", "0", "--unixsocket", "redis.socket", "--save", "", "--appendonly", "no", "--lua-time-limit", "0"}};
+}
+
+/// PageRank on a grid with eight neighbours: 32 bytes of matrix and about as much of vectors for a row.
+AppCommand ringside_command(const AppJob& job) {
+  constexpr std::uint64_t kRow = 72;
+  const auto side = static_cast<std::uint64_t>(std::sqrt(static_cast<double>(job.bytes / kRow)));
+  return {{},
+          "ringside",
+          {"run", "--quiet", fmt::format("--matrix=grid:{}", std::max<std::uint64_t>(side, 8)), "--iterations=20",
+           "--durability=process", "--journal=off", "--telemetry=off", "--pool=" + job.folder + "/pool", "--overwrite",
+           "--summary=" + job.output}};
+}
+
+bool is_executable_file(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::is_regular_file(path, ignored) && access(path.c_str(), X_OK) == 0;
+}
+
+constexpr std::array kApps = {
+    App{.name = "blackscholes",
+        .does = "prices of options (ours, after PARSEC); a pass is timed",
+        .needs = kNeedsBlackscholes,
+        .get = kBuildOurs,
+        .workers = AppWorkers::kThreads,
+        .result = AppResult::kChecksum,
+        .figure = "pass_s",
+        .in_place = true,
+        .command = own_command<kBlackscholes>},
+    App{.name = "itemset",
+        .does = "frequent itemsets in a tree (ours, after PARSEC's freqmine)",
+        .needs = kNeedsItemset,
+        .get = kBuildOurs,
+        .result = AppResult::kChecksum,
+        .figure = "total_s",
+        .command = itemset_command},
+    App{.name = "pagerank",
+        .does = "PageRank by pulling (ours); an iteration is timed",
+        .needs = kNeedsPagerank,
+        .get = kBuildOurs,
+        .workers = AppWorkers::kThreads,
+        .result = AppResult::kChecksum,
+        .figure = "iteration_s",
+        .in_place = true,
+        .command = own_command<kPagerank>},
+    App{.name = "bfs",
+        .does = "breadth-first search (ours); a search is timed",
+        .needs = kNeedsBfs,
+        .get = kBuildOurs,
+        .workers = AppWorkers::kThreads,
+        .result = AppResult::kChecksum,
+        .figure = "search_s",
+        .in_place = true,
+        .command = own_command<kBfs>},
+    App{.name = "sort",
+        .does = "GNU sort of lines in one buffer",
+        .needs = kNeedsSort,
+        .get = "apt install coreutils",
+        .workers = AppWorkers::kThreads,
+        .result = AppResult::kFile,
+        .write_input = write_lines,
+        .command = sort_command},
+    App{.name = "sqlite",
+        .does = "a table in memory, an index and a join",
+        .needs = kNeedsSqlite,
+        .get = "apt install sqlite3",
+        .command = sqlite_command},
+    App{.name = "python",
+        .does = "a sorted list of number objects",
+        .needs = kNeedsPython,
+        .get = "apt install python3",
+        .command = python_command},
+    App{.name = "redis",
+        .does = "a server that is filled and read at pseudo-random keys",
+        .needs = kNeedsRedis,
+        .get = "apt install redis",
+        .command = redis_command},
+    App{.name = "ringside",
+        .does = "ringside run: PageRank on a grid, with its ring in a file",
+        .needs = kNeedsRingside,
+        .get = "build or install ringside",
+        .result = AppResult::kSummary,
+        .begin = "last",
+        .command = ringside_command},
+    App{.name = "lulesh",
+        .does = "Sedov blast (LULESH 2.0), 100 cycles",
+        .needs = kNeedsLulesh,
+        .get = "build it with bench/apps/lulesh.sh and name the folder with --programs",
+        .workers = AppWorkers::kProcesses,
+        .result = AppResult::kPart,
+        .begin = "Problem size",
+        .end = "Elapsed time",
+        .takes = lulesh_takes,
+        .command = lulesh_command},
+    App{.name = "amg",
+        .does = "algebraic multigrid, Laplace on a box (AMG)",
+        .needs = kNeedsAmg,
+        .get = "build it with bench/apps/amg.sh and name the folder with --programs",
+        .workers = AppWorkers::kProcesses,
+        .result = AppResult::kPart,
+        .begin = "Iterations =",
+        .end = "FOM_Solve",
+        .command = amg_command},
+    App{.name = "vpic",
+        .does = "particles in cells, deck lpi (VPIC); its size is in the program",
+        .needs = kNeedsVpic,
+        .get = "build it with bench/apps/vpic.sh and name the folder with --programs",
+        .workers = AppWorkers::kProcesses,
+        .result = AppResult::kFile,
+        .takes = vpic_takes,
+        .command = vpic_command},
+    App{.name = "snap",
+        .does = "discrete ordinates (SNAP, C version), two time steps",
+        .needs = kNeedsSnap,
+        .get = "build it with bench/apps/snap.sh and name the folder with --programs",
+        .workers = AppWorkers::kProcesses,
+        .result = AppResult::kFile,
+        .begin = "Mid-Plane",
+        .end = "Timing Summary",
+        .write_input = write_snap_input,
+        .command = snap_command},
+};
+
+}  // namespace
+
+std::span<const App> apps() noexcept {
+  return kApps;
+}
+
+std::vector<const App*> chosen_apps(const std::vector<std::string>& names) {
+  std::string known;
+  for (const App& app : kApps) known += fmt::format("{}{}", known.empty() ? "" : ", ", app.name);
+  for (const std::string& name : names) {
+    if (std::none_of(kApps.begin(), kApps.end(), [&](const App& app) { return app.name == name; })) {
+      throw usage_error("--program: found '{}', expected names of {}", shortened(name), known);
+    }
+  }
+  std::vector<const App*> chosen;
+  for (const App& app : kApps) {
+    if (names.empty() || std::find(names.begin(), names.end(), app.name) != names.end()) chosen.push_back(&app);
+  }
+  return chosen;
+}
+
+std::string path_of_program(const std::string& program, const std::vector<std::string>& folders) {
+  std::vector<std::string> searched = folders;
+  const char* path = std::getenv("PATH");
+  std::istringstream parts(path != nullptr ? path : "/usr/bin:/bin");
+  for (std::string folder; std::getline(parts, folder, ':');) searched.push_back(folder);
+  for (const std::string& folder : searched) {
+    std::string file = folder + "/" + program;
+    if (!folder.empty() && is_executable_file(file)) return file;
+  }
+  return {};
+}
+
+}  // namespace ringside

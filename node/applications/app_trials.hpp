@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Runs of one program in all its memories and sizes, in turn: round after round, so that a slow minute of the machine
+// meets every setting. The results of all runs of a size must be equal.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "node/applications/app_figures.hpp"
+#include "node/applications/app_settings.hpp"
+#include "node/applications/app_table.hpp"
+#include "node/model/node.hpp"
+
+namespace ringside {
+
+/// Where programs and memory are.
+struct AppPlaces {
+  std::vector<std::string> program_folders;  // before those of PATH
+  std::string ringside_memory;               // the path; empty: not found
+  Tier far;
+  std::string timing;  // as AppsOptions::timing
+};
+
+/// Looks for ringside-memory in the folders of the options, beside this program and in PATH. Throws Error as
+/// folder_tier.
+AppPlaces app_places(const AppsOptions& options);
+
+/// One size of one program in one memory.
+struct AppSetting {
+  AppPoint point;
+  AppConfiguration configuration;
+  std::uint64_t dram_bytes = 0;       // the limit of all its processes, of a cached configuration
+  std::uint64_t all_dram_bytes = 0;   // what its processes take with all in DRAM
+  std::vector<AppRun> runs;           // empty: `reason`
+  std::string reason;                 // of n/a, one clause
+};
+
+/// Why far memory cannot be used without a cache by this program here; empty: it can.
+std::string why_not_in_place(const App& app, const AppPlaces& places);
+
+/// The missing ones of App::needs, with commas; empty: all are there.
+std::string missing_programs(const App& app, const AppPlaces& places);
+
+/// Settings in the order of points and, for each, configurations. progress takes one line. Files lie in a folder of
+/// the system's temporary folder, and go with the last run. Throws Error: exit code 5 if the result of a run differs
+/// from that of the first run of its point, 130 after a signal that asks to stop.
+std::vector<AppSetting> run_app(const App& app, const std::vector<AppPoint>& points,
+                                const std::vector<AppConfiguration>& configurations, int repeats,
+                                const AppPlaces& places, const std::function<void(const std::string&)>& progress);
+
+}  // namespace ringside

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Runs one program to its end, as an experiment does: its output in files, its time and memory measured. While it runs,
+// the signals that ask to stop wait for us, so that whoever made files for it can remove them first.
+#pragma once
+
+#include <signal.h>
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/platform/unique_fd.hpp"
+
+namespace ringside {
+
+struct ChildCommand {
+  std::vector<std::string> words;        // the first one is the path of the program
+  std::vector<std::string> environment;  // NAME=value, in place of our own values of these names
+  std::string folder;                    // the working folder; empty: ours
+  std::string output;                    // a file for standard output; empty: nowhere
+  std::string messages;                  // a file for standard error; empty: nowhere
+  bool group = false;                    // a stop also ends the processes that it started
+  double limit_s = 0;                    // after which it is killed, with its group; 0: none
+};
+
+struct ChildEnd {
+  int status = 0;  // as waitpid(2) returns it
+  bool timed_out = false;
+  double wall_s = 0;                      // from before its start until after its end
+  double cpu_s = 0;                       // of it and the processes that it waited for
+  std::uint64_t peak_resident_bytes = 0;  // the largest of these processes; never less than our own, which the kernel
+                                          // counts until exec
+  bool done() const noexcept;             // it returned 0
+};
+
+/// "it ended with exit code 3", "signal 9 ended it", "it was stopped after 60 s".
+std::string how_it_ended(const ChildEnd& end);
+
+class HeldSignals {
+ public:
+  HeldSignals();
+  ~HeldSignals();
+  HeldSignals(const HeldSignals&) = delete;
+  HeldSignals& operator=(const HeldSignals&) = delete;
+
+  /// Starts it and waits for its end. Throws Error: exit code 3 if it cannot be started, 130 if a signal asked to stop
+  /// (the child has then ended).
+  ChildEnd run(const ChildCommand& command) const;
+
+ private:
+  bool wait_for(pid_t child, const ChildCommand& command, ChildEnd& end) const;
+
+  sigset_t before_{};
+  UniqueFd stops_;  // a signalfd
+};
+
+}  // namespace ringside

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Command lines of the four codes of Patil et al., MEMSYS 2019, 6.2, with sizes for strong and weak scaling. bench/apps
+// builds them from sources that the user names, and says which sizes were published.
+#pragma once
+
+#include <iosfwd>
+
+#include "node/applications/app_table.hpp"
+
+namespace ringside {
+
+/// LULESH 2.0: cubes of points, one a process, so that the processes are a cube.
+AppCommand lulesh_command(const AppJob& job);
+bool lulesh_takes(int workers);
+
+/// AMG: a Laplace problem with 27 points on a box of cubes.
+AppCommand amg_command(const AppJob& job);
+
+/// VPIC: a deck is compiled into a program of its own; bench/apps/vpic.sh makes one for each number of particles.
+AppCommand vpic_command(const AppJob& job);
+bool vpic_takes(int workers);
+
+/// SNAP, its C version. The processes divide y and z of a cube of cells.
+AppCommand snap_command(const AppJob& job);
+void write_snap_input(const AppJob& job, std::ostream& to);
+
+}  // namespace ringside

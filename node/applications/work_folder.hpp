@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A new folder for the files of programs that an experiment runs; it is removed with all that is in it.
+#pragma once
+
+#include <string>
+
+namespace ringside {
+
+class WorkFolder {
+ public:
+  /// In the existing folder `parent`. Throws Error (exit code 3).
+  explicit WorkFolder(const std::string& parent);
+  ~WorkFolder();
+  WorkFolder(const WorkFolder&) = delete;
+  WorkFolder& operator=(const WorkFolder&) = delete;
+
+  const std::string& path() const noexcept { return path_; }
+  std::string file(const std::string& name) const { return path_ + "/" + name; }
+
+ private:
+  std::string path_;
+};
+
+}  // namespace ringside

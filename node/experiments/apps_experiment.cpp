@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Whole programs with all their data in DRAM, in far memory only, and in Memory Mode with several sizes of DRAM, over
+// numbers of threads or processes; beside what Michel and Patil published.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "node/applications/app_trials.hpp"
+#include "node/applications/published_apps.hpp"
+#include "node/experiments/experiment.hpp"
+
+namespace ringside {
+namespace {
+
+constexpr std::uint64_t kUsualAppBytes = std::uint64_t{256} << 20;
+constexpr int kUsualAppRepeats = 3;
+constexpr double kMiB = 1 << 20;
+
+/// A program that ran, with what its settings came to.
+struct RanApp {
+  const App* app = nullptr;
+  std::vector<AppSetting> settings;
+
+  const AppSetting& all_dram_of(const AppSetting& setting) const {
+    return *std::find_if(settings.begin(), settings.end(), [&](const AppSetting& other) {
+      return other.configuration.memory == AppMemory::kDram && other.point.workers == setting.point.workers &&
+             other.point.weak == setting.point.weak;
+    });
+  }
+};
+
+std::string scaling_of(const AppSetting& setting) {
+  return setting.point.weak ? "weak" : "strong";
+}
+
+std::string titled(const std::string& title, const std::string& timing) {
+  return timing.empty() ? title : fmt::format("{} ({})", title, kOptaneTiming);
+}
+
+Cell cell_of(const CounterValue& counter, double unit) {
+  return counter.value ? Cell(*counter.value / unit) : Cell(NotAvailable{counter.reason});
+}
+
+std::vector<Column> columns_with(std::vector<Column> more) {
+  std::vector<Column> columns = {{"program", "program", "", 0},
+                                 {"scaling", "scaling", "", 0},
+                                 {"workers", "workers", "", 0},
+                                 {"memory", "memory", "", 0}};
+  columns.insert(columns.end(), more.begin(), more.end());
+  return columns;
+}
+
+std::vector<Cell> row_of(const RanApp& ran, const AppSetting& setting, std::vector<Cell> more) {
+  std::vector<Cell> row = {std::string(ran.app->name), scaling_of(setting), static_cast<double>(setting.point.workers),
+                           to_string(setting.configuration)};
+  row.insert(row.end(), more.begin(), more.end());
+  return row;
+}
+
+std::optional<double> ratio_of(const RanApp& ran, const AppSetting& setting) {
+  const AppSetting& all_dram = ran.all_dram_of(setting);
+  if (setting.runs.empty() || all_dram.runs.empty()) return std::nullopt;
+  return figures_of(setting.runs).seconds.value / figures_of(all_dram.runs).seconds.value;
+}
+
+ResultTable times_table(const std::vector<RanApp>& all, const std::string& timing) {
+  ResultTable table{"times",
+                    titled("Times, the median of all runs (ratio: to all DRAM; taken: with all in DRAM)", timing),
+                    columns_with({{"dram_mib", "DRAM", "MiB", 0},
+                                  {"taken_mib", "taken", "MiB", 0},
+                                  {"time_s", "time", "s", 4},
+                                  {"spread", "spread", "%", 1},
+                                  {"ratio", "ratio", "", 2},
+                                  {"whole_s", "whole run", "s", 3},
+                                  {"cpu_s", "processors", "s", 3}}),
+                    {}};
+  for (const RanApp& ran : all) {
+    for (const AppSetting& setting : ran.settings) {
+      const NotAvailable none{setting.reason};
+      if (setting.runs.empty()) {
+        table.rows.push_back(row_of(ran, setting, {none, none, none, none, none, none, none}));
+        continue;
+      }
+      const AppFigures figures = figures_of(setting.runs);
+      const double dram = setting.configuration.memory == AppMemory::kDram      ? figures.resident_bytes
+                          : setting.configuration.memory == AppMemory::kFarOnly ? 0
+                                                              : static_cast<double>(setting.dram_bytes);
+      table.rows.push_back(row_of(ran, setting,
+                                  {dram / kMiB, static_cast<double>(setting.all_dram_bytes) / kMiB,
+                                   figures.seconds.value, figures.seconds.spread * 100, *ratio_of(ran, setting),
+                                   figures.wall_s, figures.cpu_s}));
+    }
+  }
+  return table;
+}
+
+ResultTable traffic_table(const std::vector<RanApp>& all, const std::string& timing) {
+  ResultTable table{"far",
+                    titled("Traffic between DRAM and far memory in Memory Mode (managed: what the library keeps)", timing),
+                    columns_with({{"managed_mib", "managed", "MiB", 0},
+                                  {"faults", "faults", "", 0},
+                                  {"read_mb", "read", "MB", 1},
+                                  {"written_mb", "written", "MB", 1},
+                                  {"mb_s", "rate", "MB/s", 1},
+                                  {"fault_s", "in faults", "s", 3}}),
+                    {}};
+  for (const RanApp& ran : all) {
+    for (const AppSetting& setting : ran.settings) {
+      if (setting.configuration.memory != AppMemory::kCached) continue;
+      const AppFigures figures = setting.runs.empty() ? AppFigures{} : figures_of(setting.runs);
+      if (!figures.traffic) {
+        const NotAvailable none{!setting.reason.empty() ? setting.reason : "ringside-memory run wrote no account"};
+        table.rows.push_back(row_of(ran, setting, {none, none, none, none, none, none}));
+        continue;
+      }
+      const AppTraffic& traffic = *figures.traffic;
+      table.rows.push_back(row_of(ran, setting,
+                                  {traffic.managed_bytes / kMiB, traffic.faults, traffic.read_bytes * 1e-6,
+                                   traffic.written_bytes * 1e-6,
+                                   (traffic.read_bytes + traffic.written_bytes) * 1e-6 / figures.wall_s,
+                                   traffic.fault_s}));
+    }
+  }
+  return table;
+}
+
+/// What Patil reports of each run, the time apart.
+struct Quantity {
+  const char* key;
+  const char* head;
+  const char* unit;
+  double unit_size;
+  int digits;
+  const char* counter;  // null: the bandwidth, of two counters
+};
+constexpr std::array kQuantities = {
+    Quantity{"memory_gb_s", "bandwidth", "GB/s", 1e9, 2, nullptr},
+    Quantity{"package_j", "energy", "J", 1, 1, "package_energy"},
+    Quantity{"memory_j", "of memory", "J", 1, 1, "memory_energy"},
+    Quantity{"llc_misses", "LLC misses", "", 1, 0, "llc_misses"},
+    Quantity{"cpi", "CPI", "", 1, 2, "cycles_per_instruction"},
+};
+
+CounterValue value_of(const Quantity& quantity, const AppFigures& figures) {
+  return quantity.counter == nullptr ? memory_bandwidth(figures) : counter_of(figures.counters, quantity.counter);
+}
+
+ResultTable app_counters_table(const std::vector<RanApp>& all, const std::string& timing) {
+  std::vector<Column> more;
+  for (const Quantity& of : kQuantities) more.push_back({of.key, of.head, of.unit, of.digits});
+  ResultTable table{"counters", titled("Counters over whole runs", timing), columns_with(more), {}};
+  for (const RanApp& ran : all) {
+    for (const AppSetting& setting : ran.settings) {
+      std::vector<Cell> cells(kQuantities.size(), NotAvailable{setting.reason});
+      if (!setting.runs.empty()) {
+        const AppFigures figures = figures_of(setting.runs);
+        for (std::size_t q = 0; q < kQuantities.size(); ++q) {
+          cells[q] = cell_of(value_of(kQuantities[q], figures), kQuantities[q].unit_size);
+        }
+      }
+      table.rows.push_back(row_of(ran, setting, cells));
+    }
+  }
+  return table;
+}
+
+/// Our setting that a published one is compared with: strong, with the most workers; of several sizes of DRAM the one
+/// whose share of the program's memory is nearest. Null: none ran.
+const AppSetting* nearest_setting(const RanApp& ran, const PublishedApp& published) {
+  const AppSetting* nearest = nullptr;
+  double distance = 0;
+  for (const AppSetting& setting : ran.settings) {
+    const bool same_kind =
+        setting.configuration.memory == (published.cached ? AppMemory::kCached : AppMemory::kFarOnly);
+    if (!same_kind || setting.point.weak || setting.runs.empty()) continue;
+    const double percent =
+        published.cached ? 100 * static_cast<double>(setting.dram_bytes) / static_cast<double>(setting.all_dram_bytes) : 0;
+    // Where all fits the published share is not stated: the largest is nearest.
+    const double away = published.dram_percent > 0 ? std::abs(percent - published.dram_percent) : -percent;
+    if (nearest == nullptr || away <= distance) {
+      nearest = &setting;
+      distance = away;
+    }
+  }
+  return nearest;
+}
+
+ResultTable published_table(const std::vector<RanApp>& all, const std::string& timing) {
+  ResultTable table{"published",
+                    titled("Published times beside ours, as ratios to all DRAM (another machine, other inputs)", timing),
+                    {{"program", "program", "", 0},
+                     {"as_published", "as published", "", 0},
+                     {"published_memory", "memory there", "", 0},
+                     {"published_ratio", "there", "", 2},
+                     {"finding", "in words", "", 0},
+                     {"memory", "memory here", "", 0},
+                     {"ratio", "here", "", 2},
+                     {"source", "source", "", 0}},
+                    {}};
+  for (const RanApp& ran : all) {
+    for (const PublishedApp& published : published_apps()) {
+      if (published.app != ran.app->name) continue;
+      const AppSetting* setting = nearest_setting(ran, published);
+      const NotAvailable none{"this memory was not measured here"};
+      const NotAvailable words{"the publication states it in words only"};
+      table.rows.push_back({std::string(published.app), std::string(published.program), std::string(published.memory),
+                            published.s > 0 ? Cell(published.s / published.dram_s) : Cell(words),
+                            std::string(published.finding),
+                            setting != nullptr ? Cell(to_string(setting->configuration)) : Cell(none),
+                            setting != nullptr ? Cell(*ratio_of(ran, *setting)) : Cell(none),
+                            std::string(published.source)});
+    }
+  }
+  return table;
+}
+
+/// The settings of a line over workers: strong ones; or weak ones, with the strong one that ends them.
+std::vector<const AppSetting*> line_of(const RanApp& ran, const std::string& configuration, bool weak) {
+  std::vector<const AppSetting*> line;
+  const AppSetting* last_strong = nullptr;
+  for (const AppSetting& setting : ran.settings) {
+    if (to_string(setting.configuration) != configuration || setting.runs.empty()) continue;
+    if (!setting.point.weak) last_strong = &setting;
+    if (setting.point.weak == weak) line.push_back(&setting);
+  }
+  if (weak && !line.empty() && last_strong != nullptr && last_strong->point.workers > line.back()->point.workers) {
+    line.push_back(last_strong);
+  }
+  return line;
+}
+
+void add_scaling_plots(ExperimentResult& result, const RanApp& ran, const std::string& timing) {
+  std::vector<std::string> configurations;
+  for (const AppSetting& setting : ran.settings) {
+    const std::string label = to_string(setting.configuration);
+    if (std::find(configurations.begin(), configurations.end(), label) == configurations.end()) {
+      configurations.push_back(label);
+    }
+  }
+  const char* over = ran.app->workers == AppWorkers::kProcesses ? "processes" : "threads";
+  for (const bool weak : {false, true}) {
+    const auto add = [&](const std::string& what, const std::string& unit, const auto& value) {
+      Plot plot{titled(fmt::format("{}, {} scaling: {}", ran.app->name, weak ? "weak" : "strong", what), timing), over,
+                unit, {}};
+      for (const std::string& configuration : configurations) {
+        PlotLine line{configuration, {}};
+        for (const AppSetting* setting : line_of(ran, configuration, weak)) {
+          const std::optional<double> y = value(figures_of(setting->runs));
+          if (y) line.points.emplace_back(setting->point.workers, *y);
+        }
+        if (line.points.size() > 1) plot.lines.push_back(std::move(line));
+      }
+      if (!plot.lines.empty()) result.plots.push_back(std::move(plot));
+    };
+    add("time", "s", [](const AppFigures& figures) { return std::optional(figures.seconds.value); });
+    for (const Quantity& of : kQuantities) {
+      add(of.head, of.unit, [&](const AppFigures& figures) {
+        const CounterValue counter = value_of(of, figures);
+        return counter.value ? std::optional(*counter.value / of.unit_size) : std::nullopt;
+      });
+    }
+  }
+}
+
+/// How much slower a program gets with less DRAM, with the most workers.
+void add_dram_plot(ExperimentResult& result, const std::vector<RanApp>& all, const std::string& timing) {
+  Plot plot{titled("Time over the share of DRAM, strong, with the most workers", timing), "DRAM, % of what is taken",
+            "ratio to all DRAM", {}};
+  for (const RanApp& ran : all) {
+    int most = 0;
+    for (const AppSetting& setting : ran.settings) most = std::max(most, setting.point.workers);
+    PlotLine line{std::string(ran.app->name), {}};
+    for (const AppSetting& setting : ran.settings) {
+      if (setting.configuration.memory != AppMemory::kCached || setting.point.weak || setting.runs.empty() ||
+          setting.point.workers != most) {
+        continue;
+      }
+      line.points.emplace_back(
+          100 * static_cast<double>(setting.dram_bytes) / static_cast<double>(setting.all_dram_bytes),
+          *ratio_of(ran, setting));
+    }
+    std::sort(line.points.begin(), line.points.end());
+    if (!line.points.empty()) plot.lines.push_back(std::move(line));
+  }
+  if (!plot.lines.empty()) result.plots.push_back(std::move(plot));
+}
+
+void add_app_series(ExperimentResult& result, const RanApp& ran) {
+  for (const AppSetting& setting : ran.settings) {
+    if (setting.runs.empty()) continue;
+    ThreadSeries series{fmt::format("{}, {}, {} worker(s), {}", ran.app->name, scaling_of(setting),
+                                    setting.point.workers, to_string(setting.configuration)),
+                        0, -1, {}};
+    for (const AppRun& run : setting.runs) series.seconds.push_back(run.seconds);
+    result.series.push_back(std::move(series));
+  }
+}
+
+std::string far_remark(const Tier& far) {
+  switch (far.kind) {
+    case TierKind::kTmpfs:
+      return fmt::format("Far memory is {} (tmpfs): DRAM itself. The ratios show what the cache costs, not slow memory.",
+                         far.path);
+    case TierKind::kDax: return fmt::format("Far memory is {} (DAX).", far.path);
+    default: return fmt::format("Far memory is {}, on a disk.", far.path);
+  }
+}
+
+}  // namespace
+
+ExperimentResult apps_experiment(const Surroundings& around) {
+  const AppsOptions& options = around.options.apps;
+  const AppPlaces places = app_places(options);
+  const std::vector<std::string> usual_dram = {"25%", "50%"};
+  const std::vector<AppConfiguration> configurations =
+      configurations_of(dram_sizes_of(options.dram.empty() ? usual_dram : options.dram));
+  const std::vector<int> workers = around.options.threads.empty()
+                                       ? std::vector<int>{static_cast<int>(around.cpus.size())}
+                                       : around.options.threads;
+  const std::uint64_t bytes = around.options.bytes > 0 ? around.options.bytes : kUsualAppBytes;
+  ResultTable left_out{"left_out",
+                       "Programs that were left out",
+                       {{"program", "program", "", 0}, {"found", "missing", "", 0}, {"do", "to have it", "", 0}},
+                       {}};
+  ExperimentResult result;
+  std::vector<RanApp> all;
+  for (const App* app : chosen_apps(options.programs)) {
+    const std::string missing = missing_programs(*app, places);
+    if (!missing.empty()) {
+      left_out.rows.push_back({std::string(app->name), missing, std::string(app->get)});
+      continue;
+    }
+    const std::vector<AppPoint> points = points_of(*app, workers, bytes);
+    if (points.empty()) {
+      left_out.rows.push_back({std::string(app->name), std::string("none"), std::string("give --threads a number that it takes: "
+                               "a cube for lulesh, 1, 2, 4 or 8 for vpic")});
+      continue;
+    }
+    all.push_back({app, run_app(*app, points, configurations, around.repeats_or(kUsualAppRepeats), places,
+                                around.progress)});
+    add_app_series(result, all.back());
+  }
+  result.tables = {times_table(all, options.timing), traffic_table(all, options.timing),
+                   app_counters_table(all, options.timing), published_table(all, options.timing)};
+  std::erase_if(result.tables, [](const ResultTable& table) { return table.rows.empty(); });
+  if (!left_out.rows.empty()) result.tables.push_back(std::move(left_out));
+  add_dram_plot(result, all, options.timing);
+  for (const RanApp& ran : all) add_scaling_plots(result, ran, options.timing);
+  result.remarks.push_back(far_remark(places.far));
+  if (!options.timing.empty()) result.remarks.push_back(fmt::format("Far memory has {}.", kOptaneTiming));
+  if (!all.empty()) {
+    result.remarks.push_back(
+        "Every program had the same result, bit for bit, in all memories and repeats of a size; else this experiment "
+        "ends with exit code 5.");
+  }
+  return result;
+}
+
+}  // namespace ringside

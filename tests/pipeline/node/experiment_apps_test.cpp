@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// `ringside experiment apps` end to end at a small size: whole programs in DRAM and in Memory Mode have the same result.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/pipeline/process.hpp"
+#include "tests/unit/temporary_folder.hpp"
+
+namespace ringside {
+namespace {
+
+using nlohmann::json;
+using testing::Finished;
+using testing::run;
+using testing::TemporaryFolder;
+
+/// Two programs of 16 MiB, with and without 4 MiB of DRAM, twice.
+Finished small_apps(std::vector<std::string> more) {
+  std::vector<std::string> arguments = {"experiment", "apps", "--program=sort,blackscholes", "--bytes=16M",
+                                        "--dram=4M", "--repeats=2", "--threads=1"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return run("ringside", arguments);
+}
+
+json row_of(const json& rows, const std::string& program, const std::string& memory) {
+  const auto found = std::find_if(rows.begin(), rows.end(), [&](const json& row) {
+    return row.at("program") == program && row.at("memory") == memory;
+  });
+  return found == rows.end() ? json() : *found;
+}
+
+TEST(ExperimentApps, SortAndBlackscholesHaveTheSameResultInDramAndInMemoryMode) {
+  const TemporaryFolder folder;
+  const Finished done = small_apps({"--json", "--far=" + folder.path()});
+  ASSERT_EQ(done.exit_code, 0) << done.err;  // 5: a result differs
+  const json found = json::parse(done.out);
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+  const json& tables = found.at("tables");
+  if (!tables.contains("times")) GTEST_SKIP() << tables.at("left_out").at("rows").dump();
+  const json& times = tables.at("times").at("rows");
+  for (const std::string program : {"sort", "blackscholes"}) {
+    const json in_dram = row_of(times, program, "all DRAM");
+    if (in_dram.is_null()) GTEST_SKIP() << tables.at("left_out").at("rows").dump();
+    EXPECT_GT(in_dram.at("time_s").get<double>(), 0);
+    EXPECT_EQ(in_dram.at("ratio"), 1);
+    const json cached = row_of(times, program, "DRAM 4 MiB");
+    if (cached.at("time_s").is_string()) GTEST_SKIP() << cached.at("time_s").get<std::string>();
+    EXPECT_GT(cached.at("ratio").get<double>(), 0);
+    EXPECT_EQ(cached.at("dram_mib"), 4);
+    const json traffic = row_of(tables.at("far").at("rows"), program, "DRAM 4 MiB");
+    EXPECT_GT(traffic.at("read_mb").get<double>(), 0) << traffic;  // four times the DRAM: some came back
+    EXPECT_GT(traffic.at("managed_mib").get<double>(), 8) << traffic;
+  }
+}
+
+TEST(ExperimentApps, EveryFigureNamesTheEmulatedTiming) {
+  const TemporaryFolder folder;
+  const std::string program = folder.write("ringside-memory", "#!/bin/sh\nexit 3\n");
+  ASSERT_EQ(chmod(program.c_str(), 0755), 0);
+  const Finished done = small_apps({"--json", "--timing=optane", "--far=" + folder.path(), "--programs=" + folder.path()});
+  ASSERT_EQ(done.exit_code, 0) << done.err;
+  const json found = json::parse(done.out);
+  const std::string name = "emulated Optane: 305 ns + 4 GB/s read, 2 GB/s write";
+  for (const auto& [key, table] : found.at("tables").items()) {
+    if (key == "left_out") continue;
+    EXPECT_NE(table.at("title").get<std::string>().find(name), std::string::npos) << key;
+  }
+  for (const json& plot : found.at("plots")) EXPECT_NE(plot.at("title").get<std::string>().find(name), std::string::npos);
+  EXPECT_EQ(found.at("options").at("apps").at("timing"), name);
+  const json cached = row_of(found.at("tables").at("times").at("rows"), "sort", "DRAM 4 MiB");
+  EXPECT_EQ(cached.at("time_s"), "n/a: it ended with exit code 3");
+}
+
+TEST(ExperimentApps, WrongArgumentsAreRefusedInOneLine) {
+  const TemporaryFolder folder;
+  const auto refused = [](const std::vector<std::string>& arguments, const std::string& fragment) {
+    std::vector<std::string> all = {"experiment"};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    const Finished done = run("ringside", all);
+    EXPECT_EQ(done.exit_code, 2) << done.err;
+    EXPECT_EQ(std::count(done.err.begin(), done.err.end(), '\n'), 1) << done.err;
+    EXPECT_NE(done.err.find(fragment), std::string::npos) << done.err;
+  };
+  refused({"apps", "--program=sorted"}, "--program: found 'sorted', expected names of blackscholes, ");
+  refused({"apps", "--dram=25%,1K"}, "--dram: found '1K', expected sizes from 4M to 65536G or percentages from 1% to");
+  refused({"apps", "--far=" + folder.file("none")}, "--far: found '");
+  refused({"apps", "--timing=fast"}, "--timing: found 'fast', expected optane");
+  refused({"apps", "--memory=" + folder.path()}, "--memory: apps does not take it; expected --far DIR");
+  refused({"stream", "--dram=25%"}, "--dram: stream does not take it");
+}
+
+}  // namespace
+}  // namespace ringside
