@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "memory/arena/granule_table.hpp"
+#include "memory/calls/calls.hpp"
 #include "memory/core.hpp"
 #include "memory/far/far_file.hpp"
 #include "memory/faults/bus_errors.hpp"
@@ -121,6 +122,7 @@ int adopt_copy(int copy, bool signals, bool copy_only) noexcept {
   const uint64_t limit = caches.limit.load(), most_dram = available_memory(&why);
   const uint32_t partitions = caches.partitions();
   why = "no addresses for the arena";
+  calls.stop();  // what the parent's threads had pinned
   handler_thread.forget();
   core.userfault.close();
   parking.forget();
@@ -149,6 +151,7 @@ int adopt_copy(int copy, bool signals, bool copy_only) noexcept {
 }
 
 void adopt_nothing(bool signals) noexcept {
+  calls.stop();
   if (!signals) bus_errors.start();
   handler_thread.forget();
   core.userfault.close();

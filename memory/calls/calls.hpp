@@ -17,6 +17,8 @@ class Calls {
   void drop_ended() noexcept;
   /// For a wrapped sigaction(SIGSYS): the program's handler, which is called for other traps.
   void program_handler(const struct sigaction* set, struct sigaction* before) noexcept;
+  /// Whether SIGSYS is handled here.
+  bool handling() const noexcept { return handling_; }
 
   /// The process that started the arena.
   long process() const noexcept { return process_; }

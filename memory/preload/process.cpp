@@ -106,6 +106,7 @@ __attribute__((constructor(101))) void start() {
   options.dram_bytes = settings.dram_bytes;
   options.far_bytes = settings.far_bytes;
   options.faults = settings.faults;
+  options.system_calls = 1;
   keep_descriptors();
   const bool started = start_threads() == 0 && ringside_memory_start(&options) == 0;
   if (!started || pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) != 0) {

@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/select.h>
 
+#include "memory/calls/calls.hpp"
 #include "memory/core.hpp"
 #include "memory/faults/bus_errors.hpp"
 #include "memory/preload/interface.hpp"
@@ -58,7 +59,8 @@ int set_mask(int how, const sigset_t* set, sigset_t* before) {
 
 /// A child of vfork(2) shares our memory, but not our handlers.
 bool is_ours(int number) {
-  return number == SIGBUS && core.ready() && serves_signals() && raw(SYS_getpid) == own_process();
+  if (!core.ready() || raw(SYS_getpid) != own_process()) return false;
+  return (number == SIGBUS && serves_signals()) || (number == SIGSYS && calls.handling());
 }
 
 using Handler = void (*)(int);
@@ -78,7 +80,11 @@ RINGSIDE_MEMORY_INTERPOSED int sigaction(int number, const struct sigaction* set
   const Next* const real = next();
   if (is_ours(number)) {
     const SignalsBlocked blocked;
-    bus_errors.program_handler(set, before);
+    if (number == SIGBUS) {
+      bus_errors.program_handler(set, before);
+    } else {
+      calls.program_handler(set, before);
+    }
     return 0;
   }
   struct sigaction open {};
