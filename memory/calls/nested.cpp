@@ -30,9 +30,10 @@ constexpr uint64_t kMostEntries = 1024;  // of an array of iovec or of messages:
 // counts down.
 long pin_segments(Record& record, uint64_t array, uint64_t count, bool changes, uint64_t* left) {
   if (count > kMostEntries) return 0;
+  Segments segments(record, array, count);
   for (uint64_t i = 0; i < count && *left > 0; ++i) {
     iovec segment{};
-    if (!look(record, array + i * sizeof segment, &segment, sizeof segment)) return 0;
+    if (!segments.at(i, &segment)) return 0;
     if (!table.owns(segment.iov_base)) continue;
     const uint64_t bytes = segment.iov_len < *left ? segment.iov_len : *left;
     uint64_t pinned = 0;

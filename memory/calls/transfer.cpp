@@ -178,11 +178,12 @@ long prepare_vector(Record& record, Frame& frame, uint64_t* arguments) {
   constexpr uint64_t kMostSegments = 1024;
   if (count == 0 || count > kMostSegments) return 0;  // the kernel says what is wrong
   record.pin(arguments[1], count * sizeof(iovec), false);
+  Segments segments(record, arguments[1], count);
   uint64_t total = 0, here = 0;
   bool whole = true;
   for (uint64_t i = 0; i < count; ++i) {
     iovec segment{};
-    if (!look(record, arguments[1] + i * sizeof segment, &segment, sizeof segment)) return 0;
+    if (!segments.at(i, &segment)) return 0;
     total += segment.iov_len;
     const auto address = static_cast<uint64_t>(as_long(segment.iov_base));
     if (!whole || !in_arena(address)) continue;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stdint.h>
+#include <sys/uio.h>
 
 #include "memory/arena/granule_table.hpp"
 #include "memory/calls/records.hpp"
@@ -20,6 +21,28 @@ uint64_t change_outside(uint64_t address, const void* from, uint64_t bytes) noex
 
 /// Reads memory of the program, wherever it lies: false if it is not there. Never faults.
 bool look(Record& record, uint64_t address, void* to, uint64_t bytes) noexcept;
+
+/// The entries of an array of iovec, some at a time.
+class Segments {
+ public:
+  Segments(Record& record, uint64_t array, uint64_t count) noexcept : record_(record), array_(array), count_(count) {}
+  /// The entry `index`; false if the array is not there. In rising order.
+  bool at(uint64_t index, iovec* segment) noexcept {
+    if (index % kAtOnce == 0) {
+      const uint64_t left = count_ - index;
+      if (!look(record_, array_ + index * sizeof(iovec), part_, (left < kAtOnce ? left : kAtOnce) * sizeof(iovec)))
+        return false;
+    }
+    *segment = part_[index % kAtOnce];
+    return true;
+  }
+
+ private:
+  static constexpr uint64_t kAtOnce = 8;
+  Record& record_;
+  uint64_t array_, count_;
+  iovec part_[kAtOnce];
+};
 
 /// The most bytes that a call holds at once.
 uint64_t piece_bytes() noexcept;

@@ -158,9 +158,9 @@ TEST(Programs, CannotChangeTheMappingOfTheArena) {
   EXPECT_TRUE(refused(munmap(memory, 4096)));
   EXPECT_TRUE(refused(mprotect(memory, 4096, PROT_NONE)));
   EXPECT_TRUE(refused(madvise(memory, 4096, MADV_DONTNEED)));
-  EXPECT_TRUE(refused(mlock(memory, 4096)));
+  EXPECT_TRUE(refused(syscall(SYS_mlock, memory, 4096)));
   EXPECT_TRUE(refused(syscall(SYS_mlock2, memory, 4096, 0)));
-  EXPECT_TRUE(refused(munlock(memory, 4096)));
+  EXPECT_TRUE(refused(syscall(SYS_munlock, memory, 4096)));
   EXPECT_TRUE(refused(syscall(SYS_remap_file_pages, memory, 4096, 0, 0, 0)));
   EXPECT_TRUE(refused(syscall(SYS_shmat, 0, memory, 0)));
   EXPECT_TRUE(refused(syscall(462, memory, 4096, 0))) << "mseal";
