@@ -137,9 +137,9 @@ CASES = {
     "tac": ["tac", "{in}/numbers"],
     "tar": ["tar", "-C", "{in}", "--sort=name", "--mtime=2020-01-01", "-cf", "all.tar", "big", "numbers"],
     "unzip": ["unzip", "-p", "{in}/big.zip"],
-    "xz": ["xz", "-6kc", "{in}/big"],
+    "xz": ["xz", "-1kc", "{in}/big"],
     "zip": ["zip", "-qX", "-", "{in}/big"],
-    "zstd": ["zstd", "-19qc", "{in}/big"],
+    "zstd": ["zstd", "-5qc", "{in}/big"],
 }
 
 
