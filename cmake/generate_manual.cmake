@@ -15,7 +15,7 @@ endfunction()
 execute_process(COMMAND "${BIN}/ringside" --help-as=subcommands OUTPUT_VARIABLE subcommands COMMAND_ERROR_IS_FATAL ANY)
 string(REGEX MATCHALL "[^\n]+" subcommands "${subcommands}")
 
-foreach(program ringside ringside-producer ringside-analyzer)
+foreach(program ringside ringside-producer ringside-analyzer ringside-memory)
   generate(man/man1/${program}.1 ${program} --help-as=man)
   generate(bash-completion/completions/${program} ${program} --help-as=bash)
   generate(zsh/_${program} ${program} --help-as=zsh)
@@ -23,6 +23,12 @@ foreach(program ringside ringside-producer ringside-analyzer)
 endforeach()
 foreach(subcommand ${subcommands})
   generate(man/man1/ringside-${subcommand}.1 ringside ${subcommand} --help-as=man)
+endforeach()
+execute_process(COMMAND "${BIN}/ringside-memory" --help-as=subcommands
+  OUTPUT_VARIABLE subcommands COMMAND_ERROR_IS_FATAL ANY)
+string(REGEX MATCHALL "[^\n]+" subcommands "${subcommands}")
+foreach(subcommand ${subcommands})
+  generate(man/man1/ringside-memory-${subcommand}.1 ringside-memory ${subcommand} --help-as=man)
 endforeach()
 
 # The names and manual sections of the installed scripts.

@@ -25,7 +25,14 @@ function(ringside_install_config source name)
     endif()")
 endfunction()
 
-install(TARGETS ringside ringside-producer ringside-analyzer RUNTIME)
+install(TARGETS ringside ringside-producer ringside-analyzer ringside-memory RUNTIME)
+# ringside-memory finds what it preloads beside the libraries, in a folder where no linker looks.
+if(TARGET ringside_memory_preload)
+  install(TARGETS ringside_memory_preload LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/ringside")
+endif()
+install(TARGETS libringside_memory
+  LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT library NAMELINK_COMPONENT development)
+install(FILES "${PROJECT_SOURCE_DIR}/memory/ringside_memory.h" TYPE INCLUDE COMPONENT development)
 
 # The programs generate their manual pages, completions and settings, anew whenever one of them is linked.
 set(generated "${PROJECT_BINARY_DIR}/share")
@@ -39,7 +46,7 @@ find_program(RINGSIDE_GZIP gzip REQUIRED)
 add_custom_command(OUTPUT "${generated}/made"
   COMMAND "${CMAKE_COMMAND}" "-DBIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}" "-DOUTPUT=${generated}" "-DSCRIPTS=${scripts}"
     "-DVERSION=${PROJECT_VERSION}" "-DGZIP=${RINGSIDE_GZIP}" -P "${PROJECT_SOURCE_DIR}/cmake/generate_manual.cmake"
-  DEPENDS ringside ringside-producer ringside-analyzer ${scripts}
+  DEPENDS ringside ringside-producer ringside-analyzer ringside-memory ${scripts}
     "${PROJECT_SOURCE_DIR}/cmake/generate_manual.cmake" "${PROJECT_SOURCE_DIR}/cmake/script_manual.awk"
   COMMENT "Manual pages, completions, settings" VERBATIM)
 add_custom_target(manual ALL DEPENDS "${generated}/made")
@@ -71,7 +78,10 @@ endif()
 
 # Everything that is installed: deploy/package.sh builds this target, without tests and benchmarks.
 add_custom_target(installed)
-add_dependencies(installed manual libringside libringside-messages)
+add_dependencies(installed manual libringside libringside-messages libringside_memory)
+if(TARGET ringside_memory_preload)
+  add_dependencies(installed ringside_memory_preload)
+endif()
 if(TARGET ringside_core)  # RINGSIDE_BUILD_PYTHON
   add_dependencies(installed ringside_core)
 endif()

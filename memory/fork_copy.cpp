@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A private copy of the arena for a forked child. The kernel copies neither the arena nor the frames (MADV_DONTFORK): as
-// shared pages they could not be moved any more, in the parent either. So the parent writes all content to a file of the
-// child's before the fork, and the child begins with everything absent.
+// A private copy of the arena for a forked child. The kernel copies neither the arena nor the frames (MADV_DONTFORK):
+// as shared pages they could not be moved any more, in the parent either. So the parent writes all content to a file of
+// the child's before the fork, and the child begins with everything absent.
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/falloc.h>
@@ -141,7 +141,8 @@ int adopt_copy(int copy, bool signals, bool copy_only) noexcept {
   if (result == 0 && !signals) result = -handler_thread.start(core.userfault);
   if (result != 0) {
     Line line;
-    return fail(static_cast<int>(-result), line << "the arena of a forked child: " << why << " (error " << -result << ")");
+    line << "the arena of a forked child: " << why << " (error " << -result << ")";
+    return fail(static_cast<int>(-result), line);
   }
   eviction.start(core.userfault);
   caches.limit.store(limit);

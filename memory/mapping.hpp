@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What munmap(2), madvise(2) and fork(2) need beyond allocation: parts of a region. For regions with granules of a page,
-// which all of a preloaded program's are.
+// What munmap(2), madvise(2) and fork(2) need beyond allocation: parts of a region. For regions with granules of a
+// page, which all of a preloaded program's are.
 #pragma once
 
 #include <stdint.h>
@@ -22,8 +22,8 @@ void release_pages(const Region& region, uint32_t page, uint32_t pages) noexcept
 /// Allocated pages of the range read as zeros from now on. Their far memory stays reserved.
 void clear_pages(uint32_t page, uint32_t pages) noexcept;
 
-/// An unnamed file in `folder` with the content of all that is allocated; other threads may load and store meanwhile, but
-/// not allocate. The descriptor or -errno. `bytes`: of what was copied.
+/// An unnamed file in `folder` with the content of all that is allocated; other threads may load and store meanwhile,
+/// but not allocate. The descriptor or -errno. `bytes`: of what was copied.
 long write_copy(const char* folder, uint64_t* bytes) noexcept;
 /// In a forked child: its own arena at the same addresses, with the content of `copy` (write_copy) and the same limits.
 /// 0 or -1 with the failure kept.

@@ -15,6 +15,7 @@ namespace {
 // Far from where the kernel puts programs, heaps and libraries, so that a trace of addresses is the same in every run.
 // ThreadSanitizer accepts no address there: then the kernel chooses.
 constexpr uint64_t kFixedAddress = uint64_t{0x2000'0000'0000};
+constexpr uint64_t kPlaceBytes = uint64_t{1} << 44;  // the largest arena; the last place ends at 0x5000'0000'0000
 
 #if defined(__SANITIZE_THREAD__)
 constexpr bool kAnyAddress = true;
@@ -36,7 +37,7 @@ long GranuleTable::start(uint64_t bytes) noexcept {
   // Room for the largest alignment of an allocation, wherever the kernel puts it.
   const auto length = static_cast<long>(bytes + kMostAlignment);
   if (!kAnyAddress) {
-    at = raw(SYS_mmap, static_cast<long>(kFixedAddress), length, PROT_READ | PROT_WRITE, flags | MAP_FIXED_NOREPLACE,
+    at = raw(SYS_mmap, static_cast<long>(kFixedAddress + place_ * kPlaceBytes), length, PROT_READ | PROT_WRITE, flags | MAP_FIXED_NOREPLACE,
              -1, 0);
   }
   if (at < 0 && at > -4096) at = raw(SYS_mmap, 0, length, PROT_READ | PROT_WRITE, flags, -1, 0);

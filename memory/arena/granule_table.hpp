@@ -17,6 +17,10 @@ enum Advice : uint8_t { kAdviceNormal, kAdviceRandom, kAdviceSequential };
 
 class GranuleTable {
  public:
+  /// Another place for the arena, of kPlaces; before start.
+  void place_at(uint32_t number) noexcept { place_ = number % kPlaces; }
+  static constexpr uint32_t kPlaces = 48;
+
   /// Reserves addresses; 0 or -errno. `bytes`: whole pieces.
   long start(uint64_t bytes) noexcept;
   void stop() noexcept;
@@ -60,6 +64,7 @@ class GranuleTable {
 
  private:
   void divide_arena() const noexcept;
+  uint32_t place_ = 0;
   char* base_ = nullptr;
   uint64_t bytes_ = 0;
   std::atomic<Word>* words_ = nullptr;

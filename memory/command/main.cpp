@@ -3,9 +3,13 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "common/help/command_description.hpp"
+#include "common/help/help_forms.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/version.hpp"
 #include "common/program/program.hpp"
@@ -15,17 +19,34 @@
 namespace ringside {
 namespace {
 
+constexpr std::string_view kDescription = "What the memory is, and programs with more memory than DRAM.";
+
 struct Subcommand {
-  std::string_view name, arguments, does;
+  CommandSummary summary;
   int (*run)(int argc, const char* const* argv);
 };
 
 constexpr std::array kSubcommands = {
-    Subcommand{"probe", "[--json] [--what LIST] [--levels] [--simulate SPEC]",
-               "find the caches before the memory by timing it", probe_command},
-    Subcommand{"run", "--dram SIZE --far DIR [OPTIONS] -- PROGRAM [ARGS...]",
-               "run a program with more memory than DRAM", run_command},
+    Subcommand{{"probe", "[--json] [--what LIST] [--levels] [--simulate SPEC]",
+                "find the caches before the memory by timing it"},
+               probe_command},
+    Subcommand{{"run", "--dram SIZE --far DIR [OPTIONS] -- PROGRAM ARGS...",
+                "run a program with more memory than DRAM"},
+               run_command},
 };
+
+/// Each subcommand prints its own part.
+void print_other_form(const std::string& form) {
+  std::vector<CommandSummary> summaries;
+  for (const Subcommand& s : kSubcommands) summaries.push_back(s.summary);
+  print_help_as(form, "ringside-memory", kDescription, summaries, [&form](const CommandSummary& summary) {
+    const std::string name(summary.name), argument = "--help-as=" + form;
+    const std::array<const char*, 2> arguments = {name.c_str(), argument.c_str()};
+    for (const Subcommand& s : kSubcommands) {
+      if (s.summary.name == summary.name) s.run(static_cast<int>(arguments.size()), arguments.data());
+    }
+  });
+}
 
 int dispatch(int argc, const char* const* argv) {
   const std::string_view name = argc > 1 ? argv[1] : "";
@@ -34,14 +55,20 @@ int dispatch(int argc, const char* const* argv) {
     return 0;
   }
   if (name == "--help" || name == "-h") {
-    fmt::print("Usage: ringside-memory SUBCOMMAND [OPTIONS]\n\nSubcommands:\n");
-    for (const Subcommand& s : kSubcommands) fmt::print("  {:<8}{:<54}{}\n", s.name, s.arguments, s.does);
+    fmt::print("{}\n\nUsage: ringside-memory SUBCOMMAND [OPTIONS]\n\nSubcommands:\n", kDescription);
+    for (const Subcommand& s : kSubcommands)
+      fmt::print("  {:<8}{:<54}{}\n", s.summary.name, s.summary.arguments, s.summary.does);
     return 0;
   }
   std::string names;
   for (const Subcommand& s : kSubcommands) {
-    if (s.name == name) return s.run(argc - 1, argv + 1);
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", s.name);
+    if (s.summary.name == name) return s.run(argc - 1, argv + 1);
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", s.summary.name);
+  }
+  if (std::vector<std::string> first{std::string(name)};
+      const std::optional<std::string> form = take_help_form(first)) {
+    print_other_form(*form);
+    return 0;
   }
   throw usage_error("found subcommand '{}', expected one of {} (see ringside-memory --help)", name, names);
 }

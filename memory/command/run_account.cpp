@@ -71,6 +71,7 @@ bool read_entry(const memory::AccountEntry& entry, MemoryFigures& figures) {
     figures.pid = entry.pid;
     figures.name.assign(entry.name, strnlen(entry.name, sizeof entry.name));
     figures.forked = entry.forked != 0;
+    figures.serves_kernel = entry.kernel_faults != 0;
     figures.stats = entry.stats;
     figures.small_allocations = entry.small_allocations;
     figures.small_peak_bytes = entry.small_peak_bytes;
@@ -138,8 +139,9 @@ std::string account_text(const MemoryRun& run) {
   const struct ringside_memory_stats& s = total.stats;
   const std::size_t processes = run.processes.size() + run.not_listed;
   if (processes == 0) return {};  // it did not come to main: the library has printed why
-  const std::string ended = run.signal != 0 ? fmt::format("was killed by signal {} ({})", run.signal, strsignal(run.signal))
-                                            : fmt::format("ended with exit code {}", run.exit_code);
+  const std::string ended =
+      run.signal != 0 ? fmt::format("was killed by signal {} ({})", run.signal, strsignal(run.signal))
+                      : fmt::format("ended with exit code {}", run.exit_code);
   std::string text = fmt::format("ringside-memory run: {} {} after {:.2f} s; {} process{} with an arena\n",
                                  shortened(run.program.front()), ended, run.wall_s, processes,
                                  processes == 1 ? "" : "es");
@@ -148,8 +150,9 @@ std::string account_text(const MemoryRun& run) {
                       bytes_text(run.dram_limit_bytes));
   text += fmt::format("  far memory   peak {} in {}; {} read, {} written\n", bytes_text(s.far_peak_bytes),
                       shortened(run.far_folder), bytes_text(s.read_bytes), bytes_text(s.written_bytes));
-  text += fmt::format("  faults       {}: {} first touches, {} from far memory, {} back from probation, {} first stores\n",
-                      s.faults, s.faults_zero, s.faults_far, s.faults_probation, s.faults_write);
+  text += fmt::format(
+      "  faults       {}: {} first touches, {} from far memory, {} back from probation, {} first stores\n", s.faults,
+      s.faults_zero, s.faults_far, s.faults_probation, s.faults_write);
   text += fmt::format("  read-ahead   {} pages, {:.0f} % of them used\n", s.read_ahead,
                       percent(static_cast<double>(s.read_ahead_used), static_cast<double>(s.read_ahead)));
   text += fmt::format("  time lost    {:.2f} s in faults, {:.1f} % of the run\n", fault_s(total),
@@ -157,6 +160,14 @@ std::string account_text(const MemoryRun& run) {
   text += fmt::format("  allocations  {} of {} or more in the arena; {} smaller ones in DRAM, peak {}{}\n",
                       total.large_allocations, bytes_text(run.min_size_bytes), total.small_allocations,
                       bytes_text(total.small_peak_bytes), each);
+  const bool refuses_kernel = std::any_of(run.processes.begin(), run.processes.end(),
+                                          [](const MemoryFigures& one) { return !one.serves_kernel; });
+  if (refuses_kernel) {
+    text += run.faults == "signal"
+                ? "  system calls fail (EFAULT) on pages that are not in DRAM; --faults thread serves them\n"
+                : "  system calls fail (EFAULT) on pages that are not in DRAM: run as root, give access to "
+                  "/dev/userfaultfd, or set vm.unprivileged_userfaultfd=1\n";
+  }
   if (total.refused > 0) text += fmt::format("  refused      {} allocations: far memory was full\n", total.refused);
   if (total.forks_copied + total.forks_without_copy > 0) {
     text += fmt::format("  forks        {} with a copy of the arena ({}), {} without\n", total.forks_copied,
@@ -184,7 +195,8 @@ std::string account_json(const MemoryRun& run) {
                                  {"total", to_json(total)},
                                  {"processes", nlohmann::ordered_json::array()}};
   for (const MemoryFigures& one : run.processes) {
-    nlohmann::ordered_json process = {{"pid", one.pid}, {"name", printable(one.name)}, {"forked", one.forked}};
+    nlohmann::ordered_json process = {{"pid", one.pid}, {"name", printable(one.name)}, {"forked", one.forked},
+                                      {"serves_system_calls", one.serves_kernel}};
     process.update(to_json(one));
     json["processes"].push_back(process);
   }
@@ -200,8 +212,8 @@ std::string account_metrics(const MemoryRun& run) {
   }
   std::string text;
   const auto metric = [&](const char* name, const char* help, double value) {
-    text += fmt::format("# HELP ringside_memory_{0} {1}\n# TYPE ringside_memory_{0} gauge\nringside_memory_{0}{{program=\"{2}\"}} {3}\n",
-                        name, help, label, value);
+    text += fmt::format("# HELP ringside_memory_{0} {1}\n# TYPE ringside_memory_{0} gauge\n", name, help);
+    text += fmt::format("ringside_memory_{}{{program=\"{}\"}} {}\n", name, label, value);
   };
   const struct ringside_memory_stats& s = total.stats;
   const auto number = [](std::uint64_t value) { return static_cast<double>(value); };

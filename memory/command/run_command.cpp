@@ -98,7 +98,9 @@ std::vector<std::string> environment_for(const MemoryRunOptions& options, const 
       variables.emplace_back(text);
     }
   }
-  const auto set = [&](const char* name, const std::string& value) { variables.push_back(fmt::format("{}={}", name, value)); };
+  const auto set = [&](const char* name, const std::string& value) {
+    variables.push_back(fmt::format("{}={}", name, value));
+  };
   set("LD_PRELOAD", preload);
   set(memory::kDramVariable, std::to_string(options.dram_bytes));
   set(memory::kFarVariable, options.far_folder);
@@ -203,7 +205,9 @@ void declare(CommandLine& line, MemoryRunOptions& options) {
       .required()
       .value_name("SIZE")
       .check(size_within(std::uint64_t{1} << 20, kMost, "1M to 8192G"));
-  line.option("--far", options.far_folder, "folder of far memory, on NVDIMM, tmpfs or a disk").required().value_name("DIR");
+  line.option("--far", options.far_folder, "folder of far memory, on NVDIMM, tmpfs or a disk")
+      .required()
+      .value_name("DIR");
   line.option("--far-limit", options.far_bytes, "far memory of each process (default: what the folder has free)")
       .value_name("SIZE")
       .check(size_within(std::uint64_t{1} << 20, kMost, "1M to 8192G"));
@@ -229,9 +233,9 @@ void declare(CommandLine& line, MemoryRunOptions& options) {
   line.flag("--quiet", options.quiet, "no account on standard error");
   line.take_program(options.program);
   line.footer(
-      "PROGRAM's malloc, new and anonymous mmap of --min-size or more live in far memory; --dram of them are in DRAM at "
-      "a time. Smaller ones stay in DRAM and are counted. Each process has its own limit. The exit code is PROGRAM's, or "
-      "128 and the signal that ended it; 2 and 3 before it starts are ours.");
+      "PROGRAM's malloc, new and anonymous mmap of --min-size or more live in far memory; --dram of them are in DRAM "
+      "at a time. Smaller ones stay in DRAM and are counted. Each process has its own limit, also those that PROGRAM "
+      "starts. The exit code is PROGRAM's, or 128 and the signal that ended it; 2 and 3 before it starts are ours.");
 }
 
 void write_file(const std::string& path, const char* option, std::string_view text) {

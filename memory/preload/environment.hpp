@@ -15,6 +15,8 @@ inline constexpr char kForkVariable[] = "RINGSIDE_MEMORY_FORK";            // co
 inline constexpr char kFirstOnlyVariable[] = "RINGSIDE_MEMORY_FIRST_ONLY"; // 1: children of the program run plainly
 inline constexpr char kAccountVariable[] = "RINGSIDE_MEMORY_ACCOUNT";      // the file of account_page.hpp
 
+inline constexpr char kLevelVariable[] = "RINGSIDE_MEMORY_LEVEL";          // programs of the run above this one
+
 inline constexpr char kPreloadName[] = "libringside_memory_preload.so";
 inline constexpr unsigned long kDefaultMinSize = 1ul << 20;
 

@@ -50,8 +50,8 @@ class Gate {
 
 extern Gate gate;
 
-/// No signal is handled meanwhile: a handler that allocates would wait for a fork that waits for this thread. Nothing in
-/// between may touch the arena.
+/// No signal is handled meanwhile: a handler that allocates would wait for a fork that waits for this thread. Nothing
+/// in between may touch the arena.
 class ThroughGate {
  public:
   ThroughGate() noexcept { gate.enter(); }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Anonymous private mappings of the program. Large ones that can be read and written are regions of the arena; all other
-// mappings go to the kernel as they are: files, shared memory, fixed addresses, reservations (PROT_NONE, NORESERVE),
-// stacks, huge pages. A range given to a later call may cover both kinds: each part goes its way.
+// Anonymous private mappings of the program. Large ones that can be read and written are regions of the arena; all
+// other mappings go to the kernel as they are: files, shared memory, fixed addresses, reservations (PROT_NONE,
+// NORESERVE), stacks, huge pages. A range given to a later call may cover both kinds: each part goes its way.
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>

@@ -88,9 +88,20 @@ void leave_environment() {
     }
   }
   for (const char* name : {kDramVariable, kFarVariable, kFarLimitVariable, kMinSizeVariable, kFaultsVariable,
-                           kForkVariable, kFirstOnlyVariable, kAccountVariable}) {
+                           kForkVariable, kFirstOnlyVariable, kAccountVariable, kLevelVariable}) {
     unsetenv(name);
   }
+}
+
+/// A filter of system calls stays across exec and watches the addresses of the arena that was: each program that a
+/// program with an arena starts has its own arena at another place.
+void use_next_place() {
+  const char* const text = getenv(kLevelVariable);
+  const unsigned long level = text == nullptr ? 0 : strtoul(text, nullptr, 10);
+  table.place_at(static_cast<uint32_t>(level % GranuleTable::kPlaces));
+  Line next_level;
+  next_level << uint64_t{level + 1};
+  setenv(kLevelVariable, next_level.text(), 1);
 }
 
 __attribute__((constructor(101))) void start() {
@@ -108,6 +119,7 @@ __attribute__((constructor(101))) void start() {
   options.faults = settings.faults;
   options.system_calls = 1;
   keep_descriptors();
+  use_next_place();
   const bool started = start_threads() == 0 && ringside_memory_start(&options) == 0;
   if (!started || pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) != 0) {
     print_line(ringside_memory_error());

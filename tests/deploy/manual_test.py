@@ -52,6 +52,8 @@ def setUpModule():
     assert len(subcommands) > 10, subcommands
     # The name of each command's page, and its command line.
     Installed.commands = {"ringside-" + s: [Installed.ringside, s] for s in subcommands}
+    memory = programs / "ringside-memory"
+    Installed.commands.update({"ringside-memory-" + s: [memory, s] for s in call(memory, "--help-as=subcommands").stdout.split()})
     Installed.commands.update({p: [programs / p] for p in ("ringside-producer", "ringside-analyzer")})
 
 
@@ -73,6 +75,14 @@ class Tree(Installed):
             call(self.ringside, "run", "--matrix", "grid:50", "--iterations", "5", "--quiet", cwd=work)
             self.assertIn("intact", call(self.ringside, "verify", "ringside.pool", cwd=work).stdout)
 
+    def test_a_program_runs_with_more_memory_than_dram_from_any_prefix(self):
+        run = subprocess.run([self.prefix / "bin" / "ringside-memory", "run", "--dram=4M", "--far=/dev/shm", "--", "/bin/true"],
+                             capture_output=True, text=True, check=False)
+        if run.returncode == 3 and "userfaultfd" in run.stderr:
+            self.skipTest(run.stderr.strip())
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn("1 process with an arena", run.stderr)
+
     def test_settings_that_were_edited_are_kept(self):
         with tempfile.TemporaryDirectory() as prefix:
             settings = pathlib.Path(prefix) / "etc" / "ringside" / "analyzer.toml"
@@ -89,10 +99,10 @@ class Tree(Installed):
 
     def test_nothing_of_tests_and_benchmarks_is_installed(self):
         programs = {path.name for path in (self.prefix / "bin").iterdir()}
-        self.assertLessEqual({"ringside", "ringside-producer", "ringside-analyzer"}, programs)
-        self.assertLessEqual(programs, {"ringside", "ringside-producer", "ringside-analyzer", "ringside-start-node"})
+        self.assertLessEqual({"ringside", "ringside-producer", "ringside-analyzer", "ringside-memory"}, programs)
+        self.assertLessEqual(programs, {"ringside", "ringside-producer", "ringside-analyzer", "ringside-memory", "ringside-start-node"})
         self.assertEqual({path.name for path in (self.prefix / "include").iterdir()},
-                         {"ringside", "ringside.h", "ringside.hpp", "ringside_eigen.hpp", "ringside_ginkgo.hpp"})
+                         {"ringside", "ringside.h", "ringside.hpp", "ringside_eigen.hpp", "ringside_ginkgo.hpp", "ringside_memory.h"})
         self.assertEqual({path.name for path in self.prefix.rglob("cmake/*")}, {"Ringside"})
         self.assertEqual(list(self.prefix.rglob("*.a")), [])
 
@@ -143,8 +153,9 @@ class Pages(Installed):
 
     def test_the_page_of_ringside_lists_every_subcommand_and_exit_code(self):
         text = call("man", "-l", self.page("ringside")).stdout
+        memory = call("man", "-l", self.page("ringside-memory")).stdout
         for name in self.commands:
-            self.assertIn(f"{name}(1)", text)
+            self.assertIn(f"{name}(1)", memory if name.startswith("ringside-memory-") else text)
         codes = re.findall(r"(?m)^ {7}(\d+) ", text.partition("\nEXIT STATUS\n")[2])
         self.assertEqual(codes, ["0", "2", "3", "4", "5", "130"])
         self.assertRegex(call(self.ringside, "--help").stdout, r"130 interrupted")

@@ -62,7 +62,7 @@ class Contents(Package):
         self.assertEqual((self.fields["Version"], self.fields["Architecture"]), (version, architecture))
 
     def test_programs_pages_completions_settings_and_documents_are_in_it(self):
-        for path in ("usr/bin/ringside", "usr/bin/ringside-producer", "usr/bin/ringside-analyzer",
+        for path in ("usr/bin/ringside", "usr/bin/ringside-producer", "usr/bin/ringside-analyzer", "usr/bin/ringside-memory",
                      "usr/share/man/man1/ringside.1.gz", "usr/share/man/man1/ringside-run.1.gz",
                      "usr/share/bash-completion/completions/ringside", "usr/share/zsh/vendor-completions/_ringside",
                      "usr/share/fish/vendor_completions.d/ringside.fish", "etc/ringside/analyzer.toml",
@@ -194,11 +194,12 @@ class Library(Machine):
         self.assertEqual(self.field("libringside0", "Suggests"), "libringside-messages0")
 
     def test_each_package_has_its_part_of_the_files(self):
-        for package, parts in (("libringside0", (r"lib/\S+/libringside\.so\.0", r"lib/\S+/libringside\.so\.0\.\d+\.\d+")),
+        for package, parts in (("libringside0", (r"lib/\S+/libringside(_memory)?\.so\.0", r"lib/\S+/libringside(_memory)?\.so\.0\.\d+\.\d+")),
                                ("libringside-messages0", (r"lib/\S+/libringside-messages\.so\.0",
                                                           r"lib/\S+/libringside-messages\.so\.0\.\d+\.\d+")),
                                ("libringside-dev", (r"include/ringside\.h", r"include/ringside\.hpp", r"include/ringside/\w+\.hpp",
-                                                    r"include/ringside_(eigen|ginkgo)\.hpp", r"lib/\S+/libringside\.so",
+                                                    r"include/ringside_(eigen|ginkgo)\.hpp", r"include/ringside_memory\.h",
+                                                    r"lib/\S+/libringside(_memory)?\.so",
                                                     r"lib/\S+/pkgconfig/ringside\.pc", r"lib/\S+/cmake/Ringside/\S+\.cmake",
                                                     r"share/ringside/fortran/ringside\.f90",
                                                     r"share/doc/libringside-dev/examples/\S+"))):
@@ -212,10 +213,13 @@ class Library(Machine):
         call("dpkg-deb", "-e", self.debs["libringside0"], self.machine / "control")
         listed = (self.machine / "control" / "symbols").read_text(encoding="utf-8").splitlines()
         self.assertEqual(listed[0], "libringside.so.0 libringside0 #MINVER#")
-        exported = call("nm", "-D", "--defined-only", BUILD / "lib" / "libringside.so.0").stdout
-        functions = [name.replace("@@", "@") for name in re.findall(r" T (\S+)", exported)]
-        self.assertEqual(sorted(line.split()[0] for line in listed[1:]), ["RINGSIDE_0@RINGSIDE_0", *sorted(functions)],
-                         "expected each function in deploy/debian/libringside0/symbols, with the version that first had it")
+        second = listed.index("libringside_memory.so.0 libringside0 #MINVER#")
+        for library, version, lines in (("libringside", "RINGSIDE_0", listed[1:second]),
+                                        ("libringside_memory", "RINGSIDE_MEMORY_0", listed[second + 1:])):
+            exported = call("nm", "-D", "--defined-only", BUILD / "lib" / f"{library}.so.0").stdout
+            functions = [name.replace("@@", "@") for name in re.findall(r" T (\S+)", exported)]
+            self.assertEqual(sorted(line.split()[0] for line in lines), [f"{version}@{version}", *sorted(functions)],
+                             "expected each function in deploy/debian/libringside0/symbols, with the version that first had it")
         self.assertEqual((self.machine / "control" / "triggers").read_text(encoding="utf-8").splitlines()[-1],
                          "activate-noawait ldconfig")
 

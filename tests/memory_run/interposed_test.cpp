@@ -39,7 +39,8 @@ Pointer opaque(Pointer pointer) {
 }
 
 void fill(void* memory, std::size_t bytes, unsigned seed) {
-  for (std::size_t i = 0; i < bytes; i += 64) static_cast<unsigned char*>(memory)[i] = static_cast<unsigned char>(i / 64 * seed);
+  for (std::size_t i = 0; i < bytes; i += 64)
+    static_cast<unsigned char*>(memory)[i] = static_cast<unsigned char>(i / 64 * seed);
 }
 bool holds(const void* memory, std::size_t bytes, unsigned seed) {
   for (std::size_t i = 0; i < bytes; i += 64) {
@@ -251,7 +252,8 @@ TEST(Interposed, DontNeedReadsAsZerosAfterwards) {
 TEST(Interposed, OtherAdviceKeepsTheContent) {
   auto* const memory = static_cast<char*>(map(2 * kMiB));
   std::memset(memory, 5, 2 * kMiB);
-  for (const int advice : {MADV_NORMAL, MADV_RANDOM, MADV_SEQUENTIAL, MADV_WILLNEED, MADV_HUGEPAGE, MADV_NOHUGEPAGE, MADV_COLD})
+  for (const int advice :
+       {MADV_NORMAL, MADV_RANDOM, MADV_SEQUENTIAL, MADV_WILLNEED, MADV_HUGEPAGE, MADV_NOHUGEPAGE, MADV_COLD})
     EXPECT_EQ(madvise(memory, 2 * kMiB, advice), 0) << advice;
   EXPECT_EQ(posix_madvise(memory, 2 * kMiB, POSIX_MADV_DONTNEED), 0);
   EXPECT_EQ(memory[kMiB], 5);
