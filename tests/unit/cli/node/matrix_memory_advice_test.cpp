@@ -32,7 +32,7 @@ TEST(MatrixMemoryAdvice, AMatrixLargerThanTheNodeNamesBothWays) {
   facts.memory_bytes = 100'000'000;
   const auto advice = matrix_memory_advice(facts);
   for (const char* part :
-       {"at least 159.9 MB", "the node has 100.0 MB", "--matrix-memory far:DIR", "--cache", "swap"}) {
+       {"at least 159.9 MB", "the node has 100.0 MB", "--matrix-memory far:DIR", "--cache"}) {
     EXPECT_TRUE(mentions(advice, part)) << part << " in: " << advice.value_or("nothing");
   }
 }
