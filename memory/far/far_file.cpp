@@ -58,11 +58,13 @@ int FarFile::start(const char* folder, uint64_t arena_bytes) noexcept {
   long got = open_unnamed(folder, 0);
   if (got < 0) return fail_far(got, "no unnamed file can be made", folder, "a folder that can be written is needed");
   const bool mapped = lies_in_memory(got);
+  bool past_page_cache = false;
   if (!mapped) {
     const long direct = open_unnamed(folder, O_DIRECT);
     if (direct >= 0) {
       raw(SYS_close, got);
       got = direct;
+      past_page_cache = true;
     }
   }
   descriptor_ = static_cast<int>(out_of_the_way(got));
@@ -78,6 +80,7 @@ int FarFile::start(const char* folder, uint64_t arena_bytes) noexcept {
     return fail_far(result, "space cannot be reserved or given back", folder,
                     "tmpfs, ext4, xfs or btrfs with free space is needed");
   }
+  if (past_page_cache) stages_.start(descriptor_);
   if (!mapped) return 0;
   if ((result = map_file()) < 0)
     return fail_far(result, "the file cannot be mapped", folder, "a smaller far_bytes is needed");
@@ -100,6 +103,7 @@ long FarFile::adopt(int descriptor) noexcept {
 }
 
 void FarFile::stop() noexcept {
+  stages_.stop();
   unmap_table(map_, bytes_);
   map_ = nullptr;
   if (descriptor_ >= 0) raw(SYS_close, descriptor_);
@@ -114,20 +118,22 @@ long FarFile::reserve(uint64_t offset, uint64_t bytes) const noexcept {
   return result;
 }
 
-void FarFile::punch(uint64_t offset, uint64_t bytes) const noexcept {
+void FarFile::punch(uint64_t offset, uint64_t bytes) noexcept {
   long result = 0;
   do {
     result = raw(SYS_fallocate, descriptor_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<long>(offset),
                  static_cast<long>(bytes));
   } while (result == -EINTR);
   if (result < 0) die("cannot give space of far memory back (fallocate)", result);
+  stages_.changed(offset, bytes);
 }
 
-void FarFile::read(uint64_t offset, char* to, size_t bytes) const noexcept {
+void FarFile::read(uint64_t offset, char* to, size_t bytes) noexcept {
   if (mapped()) {
     memcpy(to, map_ + offset, bytes);
     return;
   }
+  if (stages_.any() && stages_.take(offset, to, bytes)) return;
   for (size_t done = 0; done < bytes;) {
     const long got = raw(SYS_pread64, descriptor_, as_long(to + done), static_cast<long>(bytes - done),
                          static_cast<long>(offset + done));
@@ -137,7 +143,7 @@ void FarFile::read(uint64_t offset, char* to, size_t bytes) const noexcept {
   }
 }
 
-void FarFile::write(uint64_t offset, const char* from, size_t bytes) const noexcept {
+void FarFile::write(uint64_t offset, const char* from, size_t bytes) noexcept {
   if (mapped()) {
     memcpy(map_ + offset, from, bytes);
     return;
@@ -149,6 +155,7 @@ void FarFile::write(uint64_t offset, const char* from, size_t bytes) const noexc
     if (got <= 0) die("cannot write far memory", got);
     done += static_cast<size_t>(got);
   }
+  stages_.changed(offset, bytes);
 }
 
 }  // namespace ringside::memory

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "memory/far/stages.hpp"
+
 namespace ringside::memory {
 
 class FarFile {
@@ -26,16 +28,22 @@ class FarFile {
   /// Reserves the range: later writes cannot find the disk full. 0 or -errno.
   long reserve(uint64_t offset, uint64_t bytes) const noexcept;
   /// Gives the range back; it reads as zeros.
-  void punch(uint64_t offset, uint64_t bytes) const noexcept;
+  void punch(uint64_t offset, uint64_t bytes) noexcept;
   /// Both end the process if the device fails: a program cannot be told about a load or a store.
-  void read(uint64_t offset, char* to, size_t bytes) const noexcept;
-  void write(uint64_t offset, const char* from, size_t bytes) const noexcept;
+  void read(uint64_t offset, char* to, size_t bytes) noexcept;
+  void write(uint64_t offset, const char* from, size_t bytes) noexcept;
+
+  /// Whether read_ahead does anything: on a disk that can be read past the page cache.
+  bool reads_ahead() const noexcept { return stages_.any(); }
+  /// A stream is going to read the block of kStageBytes at `offset` soon.
+  void read_ahead(uint64_t offset) noexcept { stages_.begin(static_cast<uint32_t>(offset >> kStageShift)); }
 
  private:
   long map_file() noexcept;
   int descriptor_ = -1;
   char* map_ = nullptr;
   uint64_t bytes_ = 0;
+  Stages stages_;
 };
 
 extern FarFile far;

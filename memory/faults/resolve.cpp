@@ -104,7 +104,8 @@ void Resolve::load(uint32_t granule, uint32_t kind, Word seen, bool store) noexc
   const auto advice =
       static_cast<Advice>(table.advice_of_piece(granule / kPagesPerPiece).load(std::memory_order_relaxed));
   uint32_t confirmed = 0;
-  const uint32_t planned = read_ahead.plan(granule, advice, most > 0 ? static_cast<uint32_t>(most) : 1, &confirmed);
+  bool stored = false;
+  const uint32_t planned = read_ahead.plan(granule, advice, most > 0 ? static_cast<uint32_t>(most) : 1, &confirmed, &stored);
   uint32_t count = 1;
   Word before[kBatch];
   before[0] = seen;
@@ -127,15 +128,20 @@ void Resolve::load(uint32_t granule, uint32_t kind, Word seen, bool store) noexc
   // always; where far memory is mapped, for a granule alone, if that has paid, else both are compared at eviction. What
   // came from zeros is compared with zeros.
   const bool protects = !far.mapped() || (planned == 1 && pages[0].slot == kNoSlot && cache.protection.wanted());
+  // On a disk a stream whose faults are by stores is taken to store everywhere: a second fault for each granule would cost
+  // more than to write those that it leaves out.
+  const auto changes = [&](uint32_t i) {
+    return store && (i == 0 || (stored && !far.mapped() && state_of(before[i]) == kAbsent));
+  };
   uint64_t read = 0;
   bool kept_protected[kBatch];
   for (uint32_t i = 0; i < count;) {
     const bool zero = state_of(before[i]) == kZero;
-    const bool changed = store && i == 0;
+    const bool changed = changes(i);
     uint32_t run = 1;
-    // One call for neighbours that come from the same place to the same place; a changed one on a disk is alone.
+    // One call for neighbours that come from the same place to the same place.
     while (i + run < count && (state_of(before[i + run]) == kZero) == zero &&
-           !(protects && changed && !zero) &&
+           (!protects || changes(i + run) == changed) &&
            (pages[i].slot == kNoSlot ? pages[i + run].slot == kNoSlot : pages[i + run].slot == pages[i].slot + run)) {
       ++run;
     }
@@ -165,7 +171,7 @@ void Resolve::load(uint32_t granule, uint32_t kind, Word seen, bool store) noexc
   }
   for (uint32_t i = 0; i < count; ++i) {
     if (pages[i].slot != kNoSlot) parking.give(kind, pages[i].slot);
-    const Word flags = (store && i == 0 ? kChanged : 0) | (state_of(before[i]) == kZero ? kFromZero : 0) |
+    const Word flags = (changes(i) ? kChanged : 0) | (state_of(before[i]) == kZero ? kFromZero : 0) |
                        (kept_protected[i] ? kProtected : 0);
     table.close(granule + i * span, kResident | flags | (static_cast<Word>(pages[i].node) << kNodeShift));
   }
@@ -175,7 +181,19 @@ void Resolve::load(uint32_t granule, uint32_t kind, Word seen, bool store) noexc
     const State state = state_of(table.word(next).load(std::memory_order_relaxed));
     if (state == kZero || state == kAbsent || state == kFree) break;
   }
-  read_ahead.expect(next, count);
+  read_ahead.expect(next, count, store);
+  if (far.reads_ahead() && count * size >= kMostAhead / 2) read_blocks_ahead(offset_of(granule));
+}
+
+// The stream is going to need the next blocks: the disk reads them while the program works on this one.
+void Resolve::read_blocks_ahead(uint64_t offset) const noexcept {
+  constexpr uint64_t kBlocks = 2;
+  const uint64_t first = (offset & ~(kStageBytes - 1)) + kStageBytes;
+  for (uint64_t next = first; next < first + kBlocks * kStageBytes && next < table.bytes(); next += kStageBytes) {
+    const Word word = table.word(static_cast<uint32_t>(next >> kPageShift)).load(std::memory_order_relaxed);
+    if (state_of(word) != kAbsent) break;
+    far.read_ahead(next);
+  }
 }
 
 bool Resolve::fill(uint32_t granule, uint32_t kind, bool zero, const Page* pages, uint32_t count,
