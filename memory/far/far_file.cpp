@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/vfs.h>
 
+#include "memory/far/far_timing.hpp"
 #include "memory/system/line.hpp"
 #include "memory/system/raw.hpp"
 
@@ -111,6 +112,7 @@ void FarFile::punch(uint64_t offset, uint64_t bytes) const noexcept {
 }
 
 void FarFile::read(uint64_t offset, char* to, size_t bytes) const noexcept {
+  const FarTransfer transfer(bytes, false);
   if (mapped()) {
     memcpy(to, map_ + offset, bytes);
     return;
@@ -125,6 +127,7 @@ void FarFile::read(uint64_t offset, char* to, size_t bytes) const noexcept {
 }
 
 void FarFile::write(uint64_t offset, const char* from, size_t bytes) const noexcept {
+  const FarTransfer transfer(bytes, true);
   if (mapped()) {
     memcpy(map_ + offset, from, bytes);
     return;

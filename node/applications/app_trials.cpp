@@ -53,12 +53,13 @@ class Trials {
       const bool processes = app_.workers == AppWorkers::kProcesses;
       const std::vector<std::string> before =
           words_of({places_.ringside_memory, places_.far.path,
-                    setting.dram_bytes / static_cast<std::uint64_t>(processes ? job.workers : 1), places_.timing, account});
+                    setting.dram_bytes / static_cast<std::uint64_t>(processes ? job.workers : 1), account});
       child.words.insert(processes ? child.words.begin() : child.words.end() - 1, before.begin(), before.end());
     }
     child.words.insert(child.words.end(), command.arguments.begin(), command.arguments.end());
     child.environment = {fmt::format("OMP_NUM_THREADS={}", app_.workers == AppWorkers::kThreads ? job.workers : 1),
-                         "LC_ALL=C", "PYTHONHASHSEED=0"};
+                         "LC_ALL=C", "PYTHONHASHSEED=0",
+                         "RINGSIDE_FAR_TIMING=" + places_.timing};  // read by libringside_memory; empty: none
     child.folder = job.folder;
     child.output = work_.file("printed");
     child.messages = work_.file("messages");
@@ -169,9 +170,7 @@ std::string why_not_in_place(const App& app, const AppPlaces& places) {
 }
 
 std::string why_not_cached(const App& app, const AppPlaces& places) {
-  if (app.caches_itself) {
-    return places.timing.empty() ? "" : "the timing is emulated by ringside-memory run, which does not start this program";
-  }
+  if (app.caches_itself) return {};
   return places.ringside_memory.empty() ? "ringside-memory was not found beside ringside nor in PATH" : "";
 }
 
