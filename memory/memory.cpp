@@ -14,6 +14,7 @@
 #include "memory/calls/calls.hpp"
 #include "memory/core.hpp"
 #include "memory/far/far_file.hpp"
+#include "memory/far/far_timing.hpp"
 #include "memory/faults/bus_errors.hpp"
 #include "memory/faults/handler_thread.hpp"
 #include "memory/faults/resolve.hpp"
@@ -88,7 +89,7 @@ int fail_start(const char* what, long result) {
 }
 
 int start(const ringside_memory_options& options) {
-  if (check(options) != 0) return -1;
+  if (check(options) != 0 || far_timing.from_environment() != 0) return -1;
   uint64_t far_bytes = options.far_bytes;
   if (far_bytes == 0) far_bytes = FarFile::free_bytes(options.far_folder);
   if (far_bytes == 0) {

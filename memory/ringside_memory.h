@@ -110,6 +110,10 @@ int ringside_memory_stats(struct ringside_memory_stats* stats);
 #pragma GCC diagnostic pop
 #endif
 
+/* For measurements: far memory that is at least this slow, from the next start on. The copying thread waits.
+ * RINGSIDE_FAR_TIMING=optane in the environment of ringside_memory_start means (305, 4e9, 2e9). Fails with EINVAL. */
+int ringside_memory_emulate(double read_latency_ns, double read_bytes_per_s, double write_bytes_per_s);
+
 /* One line about the last failure in this thread: what, where, what was found, what would be accepted. Never NULL. */
 const char* ringside_memory_error(void);
 

@@ -13,7 +13,7 @@
 namespace ringside::bench {
 
 inline constexpr const char* kMemorySchemes =
-    "dram[:huge], mmap:DIR[:normal|random|sequential], umap:DIR:PAGE:LIMIT[:direct], "
+    "dram[:huge|committed], mmap:DIR[:normal|random|sequential], umap:DIR:PAGE:LIMIT[:direct], "
     "ringside:DIR:LIMIT[:GRANULE], michel:DIR:LIMIT[:table]";
 
 struct MemoryChoice {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Frequent itemsets by pattern growth (Han, Pei, Yin, "Mining frequent patterns without candidate generation", SIGMOD
 // 2000), on baskets drawn after Zipf: the work of PARSEC's freqmine. Every node of every tree is an allocation of its
-// own: pointers all over the heap. It takes plain memory only; a library comes below it by LD_PRELOAD (`ringside-memory
-// run`).
+// own (or lies in a block, with --blocks): pointers all over the heap. It takes plain memory only; a library comes below
+// it by LD_PRELOAD (`ringside-memory run`).
 #include <algorithm>
 #include <cstdint>
 #include <vector>
@@ -21,6 +21,7 @@ constexpr std::uint32_t kItems = 1000;
 constexpr std::uint64_t kNodeBytes = 48;  // of a node with what malloc adds
 double support_share = 0.02;
 int most_items = 4;
+bool blocks = false;
 
 struct Node {
   std::uint32_t item = 0;
@@ -31,6 +32,34 @@ struct Node {
   Node* same_item = nullptr;
 };
 
+/// Where a tree's nodes lie: each an allocation of its own, or in blocks that double up to 1 MiB, as in freqmine.
+class Nodes {
+ public:
+  Nodes() = default;
+  Nodes(const Nodes&) = delete;
+  Nodes& operator=(const Nodes&) = delete;
+  ~Nodes() {
+    for (Node* block : blocks_) delete[] block;
+  }
+  Node* add(const Node& node) {
+    if (!blocks) return new Node(node);
+    if (used_ == size_) {
+      size_ = std::min(size_ == 0 ? 64 : 2 * size_, kMostInBlock);
+      blocks_.push_back(new Node[size_]);
+      used_ = 0;
+    }
+    Node* added = blocks_.back() + used_++;
+    *added = node;
+    return added;
+  }
+
+ private:
+  // A little more than 1 MiB: allocations of at least that are what ringside-memory run keeps.
+  static constexpr std::size_t kMostInBlock = (std::size_t{1} << 20) / sizeof(Node) + 1;
+  std::vector<Node*> blocks_;
+  std::size_t used_ = 0, size_ = 0;  // of the last block, in nodes
+};
+
 /// Items in the order of their frequency, so that baskets share their beginnings.
 class Tree {
  public:
@@ -38,6 +67,7 @@ class Tree {
   Tree(const Tree&) = delete;
   Tree& operator=(const Tree&) = delete;
   ~Tree() {
+    if (blocks) return;  // they go with nodes_in_
     for (Node* node : of_item_) {
       while (node != nullptr) delete std::exchange(node, node->same_item);
     }
@@ -61,13 +91,15 @@ class Tree {
     for (Node* found = of->first_child; found != nullptr; found = found->sibling) {
       if (found->item == item) return found;
     }
-    Node* made = new Node{.item = item, .parent = of, .sibling = of->first_child, .same_item = of_item_[item]};
+    Node* made =
+        nodes_in_.add({.item = item, .parent = of, .sibling = of->first_child, .same_item = of_item_[item]});
     of->first_child = of_item_[item] = made;
     ++nodes_;
     return made;
   }
 
   Node root_;
+  Nodes nodes_in_;
   std::vector<Node*> of_item_;
   std::vector<std::uint32_t> count_;
   std::uint64_t nodes_ = 0;
@@ -139,6 +171,7 @@ int main(int argc, char** argv) {
        [](ringside::CommandLine& line) {
          line.option("--support", support_share, "Share of the baskets that makes a set frequent")
              .check(ringside::number_within(1e-6, 1));
+         line.flag("--blocks", blocks, "Nodes lie in blocks of up to 1 MiB, not each in an allocation of its own");
          line.option("--most-items", most_items, "Items of a set at most").check(ringside::whole_number_within(1, 100));
        },
        measure});

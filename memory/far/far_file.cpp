@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/vfs.h>
 
+#include "memory/far/far_timing.hpp"
 #include "memory/system/line.hpp"
 #include "memory/system/raw.hpp"
 
@@ -129,6 +130,7 @@ void FarFile::punch(uint64_t offset, uint64_t bytes) noexcept {
 }
 
 void FarFile::read(uint64_t offset, char* to, size_t bytes) noexcept {
+  const FarTransfer transfer(bytes, false);
   if (mapped()) {
     memcpy(to, map_ + offset, bytes);
     return;
@@ -144,6 +146,7 @@ void FarFile::read(uint64_t offset, char* to, size_t bytes) noexcept {
 }
 
 void FarFile::write(uint64_t offset, const char* from, size_t bytes) noexcept {
+  const FarTransfer transfer(bytes, true);
   if (mapped()) {
     memcpy(map_ + offset, from, bytes);
     return;

@@ -6,6 +6,7 @@
 
 #include "memory/arena/granule_table.hpp"
 #include "memory/far/far_file.hpp"
+#include "memory/far/far_timing.hpp"
 #include "memory/replacement/scattered.hpp"
 
 namespace ringside::memory {
@@ -285,6 +286,7 @@ bool Eviction::differs(const Victim& victim, uint32_t kind, const char* source) 
   if ((victim.word & kProtected) != 0) return false;
   if ((victim.word & kFromZero) != 0) return !all_zero(source, bytes_of(kind));
   if (!far.mapped()) return true;
+  const FarTransfer transfer(bytes_of(kind), false);
   return memcmp(far.map() + (static_cast<uint64_t>(victim.granule) << kPageShift), source, bytes_of(kind)) != 0;
 }
 

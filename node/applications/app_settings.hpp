@@ -64,7 +64,6 @@ struct CachedRun {
   std::string ringside_memory;  // the path of the program
   std::string far;
   std::uint64_t dram_bytes = 0;  // of each process
-  std::string timing;
   std::string account;  // the file that gets the account of all processes, as JSON
 };
 std::vector<std::string> words_of(const CachedRun& run);

@@ -22,7 +22,8 @@ namespace {
 
 std::vector<std::string> of_our_own(const AppJob& job) {
   std::vector<std::string> words = {fmt::format("--data={}", job.bytes), fmt::format("--threads={}", job.workers)};
-  if (!job.in_place.empty()) words.push_back("--memory=mmap:" + job.in_place);
+  // A mapping that is only a reservation stays with the kernel, so that ringside-memory run would not see it.
+  words.push_back(job.in_place.empty() ? "--memory=dram:committed" : "--memory=mmap:" + job.in_place);
   return words;
 }
 
@@ -31,11 +32,9 @@ AppCommand own_command(const AppJob& job) {
   return {{}, std::string(Program), of_our_own(job)};
 }
 
-/// Its nodes come from new, and lie where malloc puts them.
+/// Its nodes lie in blocks, as those of freqmine do; ringside-memory run keeps these.
 AppCommand itemset_command(const AppJob& job) {
-  AppJob plain = job;
-  plain.in_place.clear();
-  return {{}, "bench_memory_itemset", of_our_own(plain)};
+  return {{}, "bench_memory_itemset", {fmt::format("--data={}", job.bytes), "--blocks"}};
 }
 
 constexpr std::string_view kBuildOurs =
@@ -86,7 +85,8 @@ AppCommand sort_command(const AppJob& job) {
            job.input}};
 }
 
-/// A table with an index at random keys, both in sqlite's page cache, which it is given as one block; then a join.
+/// A table and an index at pseudo-random keys, both in sqlite's page cache, which it is given as one block; a tenth of
+/// the rows is looked up at random; then both are read from end to end.
 AppCommand sqlite_command(const AppJob& job) {
   constexpr std::uint64_t kPage = 4096 + 512;  // with sqlite's own bytes for each page
   constexpr std::uint64_t kRow = 120;          // of table and index
@@ -99,12 +99,13 @@ AppCommand sqlite_command(const AppJob& job) {
                        "with recursive n(i) as (select 1 union all select i+1 from n where i<{}) "
                        "insert into t select i, (i*2654435761)%4294967291, printf('%064d',i) from n;"
                        "create index by_k on t(k);"
-                       "select count(*), sum(a.id%89*(b.k%97)), max(b.v) from t a join t b on b.id=a.k%{}+1;"
-                       "select sum(id%1009), count(distinct k%65537), min(v) from (select * from t order by k);",
+                       "select count(*), sum(b.k%97), max(b.v) from t a join t b on b.id=a.k%{}+1 where a.id%10=0;"
+                       "select sum(id%1009), sum(k%65537), min(k) from t indexed by by_k where k>=0;"
+                       "select sum(length(v)), max(v), sum(id*k%9973) from t not indexed;",
                        job.bytes / 1024 + 64, rows, rows)}};
 }
 
-/// A list of numbers, each an object of its own, and its sorting: pointers all over the heap.
+/// A list of numbers, each an object of its own: it is made, summed up in passes, and sorted in sixteen parts.
 AppCommand python_command(const AppJob& job) {
   constexpr std::uint64_t kNumber = 48;  // its pointer and its object
   return {{},
@@ -113,8 +114,14 @@ AppCommand python_command(const AppJob& job) {
            "import array,hashlib,random,sys\n"
            "r=random.Random(1)\n"
            "n=[r.getrandbits(62) for _ in range(int(sys.argv[1]))]\n"
-           "n.sort()\n"
-           "print(len(n),hashlib.sha256(array.array('Q',n).tobytes()).hexdigest())\n",
+           "print(len(n),sum(n),max(n),sum(x&255 for x in n))\n"
+           "p=len(n)//16+1\n"
+           "for i in range(0,len(n),p):\n"
+           "  n[i:i+p]=sorted(n[i:i+p])\n"
+           "d=hashlib.sha256()\n"
+           "for i in range(0,len(n),4096):\n"
+           "  d.update(array.array('Q',n[i:i+4096]).tobytes())\n"
+           "print(d.hexdigest())\n",
            fmt::format("{}", std::max<std::uint64_t>(job.bytes / kNumber, 10))}};
 }
 
@@ -144,11 +151,17 @@ AppCommand redis_command(const AppJob& job) {
 AppCommand ringside_command(const AppJob& job) {
   constexpr std::uint64_t kRow = 72;
   const auto side = static_cast<std::uint64_t>(std::sqrt(static_cast<double>(job.bytes / kRow)));
-  return {{},
-          "ringside",
-          {"run", "--quiet", fmt::format("--matrix=grid:{}", std::max<std::uint64_t>(side, 8)), "--iterations=20",
-           "--durability=process", "--journal=off", "--telemetry=off", "--pool=" + job.folder + "/pool", "--overwrite",
-           "--summary=" + job.output}};
+  AppCommand command{
+      {},
+      "ringside",
+      {"run", "--quiet", fmt::format("--matrix=grid:{}", std::max<std::uint64_t>(side, 8)), "--iterations=20",
+       "--durability=process", "--journal=off", "--telemetry=off", "--pool=" + job.folder + "/pool", "--overwrite",
+       "--summary=" + job.output}};
+  if (!job.far.empty()) {
+    command.arguments.push_back("--matrix-memory=far:" + job.far);
+    command.arguments.push_back(fmt::format("--dram-limit={}", job.dram_bytes));
+  }
+  return command;
 }
 
 bool is_executable_file(const std::string& path) {
@@ -200,12 +213,12 @@ constexpr std::array kApps = {
         .write_input = write_lines,
         .command = sort_command},
     App{.name = "sqlite",
-        .does = "a table in memory, an index and a join",
+        .does = "a table in memory, an index, look-ups and scans",
         .needs = kNeedsSqlite,
         .get = "apt install sqlite3",
         .command = sqlite_command},
     App{.name = "python",
-        .does = "a sorted list of number objects",
+        .does = "a list of number objects: passes, and sorted parts",
         .needs = kNeedsPython,
         .get = "apt install python3",
         .command = python_command},
@@ -215,11 +228,12 @@ constexpr std::array kApps = {
         .get = "apt install redis",
         .command = redis_command},
     App{.name = "ringside",
-        .does = "ringside run: PageRank on a grid, with its ring in a file",
+        .does = "ringside run: PageRank on a grid; its matrix may lie in far memory",
         .needs = kNeedsRingside,
         .get = "build or install ringside",
         .result = AppResult::kSummary,
         .begin = "last",
+        .caches_itself = true,
         .command = ringside_command},
     App{.name = "lulesh",
         .does = "Sedov blast (LULESH 2.0), 100 cycles",

@@ -22,6 +22,8 @@ struct AppJob {
   std::string input;     // a file that App::write_input wrote
   std::string output;    // a file that it may write
   std::string in_place;  // a folder whose mapped files hold its data; empty: plain memory
+  std::string far;       // of App::caches_itself: the folder of far memory behind dram_bytes; empty: all in DRAM
+  std::uint64_t dram_bytes = 0;
 };
 
 struct AppCommand {
@@ -50,7 +52,8 @@ struct App {
   AppResult result = AppResult::kOutput;
   std::string_view begin = {}, end = {};
   std::string_view figure = {};  // of the printed JSON object's "figures", the seconds; empty: the whole run is timed
-  bool in_place = false;    // can have its data in a mapped file: far memory without a cache
+  bool in_place = false;         // can have its data in a mapped file: far memory without a cache
+  bool caches_itself = false;    // has Memory Mode among its own options: ringside-memory does not start it
   bool (*takes)(int workers) = nullptr;                                // null: every number
   void (*write_input)(const AppJob& job, std::ostream& to) = nullptr;  // null: it reads none
   AppCommand (*command)(const AppJob& job) = nullptr;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -12,7 +13,6 @@
 
 #include "common/platform/error.hpp"
 #include "common/platform/printable.hpp"
-#include "common/platform/system_files.hpp"
 #include "node/applications/child_process.hpp"
 #include "node/applications/work_folder.hpp"
 #include "node/streams/tier_memory.hpp"
@@ -47,18 +47,19 @@ class Trials {
     child.words = command.launcher;
     if (!child.words.empty()) child.words.front() = path_of_program(child.words.front(), places_.program_folders);
     child.words.push_back(path_of_program(command.program, places_.program_folders));
-    if (setting.configuration.memory == AppMemory::kCached) {
+    if (setting.configuration.memory == AppMemory::kCached && !app_.caches_itself) {
       // All processes of MPI are of one account, and each has its own part of the limit. Of a script only the program
       // itself has far memory.
       const bool processes = app_.workers == AppWorkers::kProcesses;
       const std::vector<std::string> before =
           words_of({places_.ringside_memory, places_.far.path,
-                    setting.dram_bytes / static_cast<std::uint64_t>(processes ? job.workers : 1), places_.timing, account});
+                    setting.dram_bytes / static_cast<std::uint64_t>(processes ? job.workers : 1), account});
       child.words.insert(processes ? child.words.begin() : child.words.end() - 1, before.begin(), before.end());
     }
     child.words.insert(child.words.end(), command.arguments.begin(), command.arguments.end());
     child.environment = {fmt::format("OMP_NUM_THREADS={}", app_.workers == AppWorkers::kThreads ? job.workers : 1),
-                         "LC_ALL=C", "PYTHONHASHSEED=0"};
+                         "LC_ALL=C", "PYTHONHASHSEED=0",
+                         "RINGSIDE_FAR_TIMING=" + places_.timing};  // read by libringside_memory; empty: none
     child.folder = job.folder;
     child.output = work_.file("printed");
     child.messages = work_.file("messages");
@@ -101,6 +102,10 @@ class Trials {
     fs::remove(job.output, ignored);
     fs::create_directory(job.folder, ignored);
     if (setting.configuration.memory == AppMemory::kFarOnly && in_place_ != nullptr) job.in_place = in_place_->path();
+    if (setting.configuration.memory == AppMemory::kCached && app_.caches_itself) {
+      job.far = places_.far.path;
+      job.dram_bytes = setting.dram_bytes;
+    }
     if (app_.write_input == nullptr) return job;
     // The lines of a text do not depend on threads; the input of processes divides its domain among them.
     job.input = work_.file(fmt::format("input-{}-{}", job.bytes, app_.workers == AppWorkers::kProcesses ? job.workers : 1));
@@ -113,7 +118,11 @@ class Trials {
   }
 
   std::string failure(const ChildEnd& end) const {
-    const std::string line = first_line(work_.file("messages")).value_or("");
+    std::ifstream messages(work_.file("messages"));
+    std::string line;
+    // Some frame their messages with lines of dashes.
+    while (std::getline(messages, line) && std::none_of(line.begin(), line.end(), [](unsigned char letter) { return std::isalnum(letter) != 0; })) {
+    }
     return line.empty() ? how_it_ended(end) : fmt::format("{}: {}", how_it_ended(end), shortened(line));
   }
 
@@ -160,6 +169,11 @@ std::string why_not_in_place(const App& app, const AppPlaces& places) {
   return {};
 }
 
+std::string why_not_cached(const App& app, const AppPlaces& places) {
+  if (app.caches_itself) return {};
+  return places.ringside_memory.empty() ? "ringside-memory was not found beside ringside nor in PATH" : "";
+}
+
 std::string missing_programs(const App& app, const AppPlaces& places) {
   std::string missing;
   for (const std::string_view program : app.needs) {
@@ -177,9 +191,7 @@ std::vector<AppSetting> run_app(const App& app, const std::vector<AppPoint>& poi
     for (const AppConfiguration& configuration : configurations) {
       AppSetting setting{point, configuration, 0, 0, {}, {}};
       if (configuration.memory == AppMemory::kFarOnly) setting.reason = why_not_in_place(app, places);
-      if (configuration.memory == AppMemory::kCached && places.ringside_memory.empty()) {
-        setting.reason = "ringside-memory was not found beside ringside nor in PATH";
-      }
+      if (configuration.memory == AppMemory::kCached) setting.reason = why_not_cached(app, places);
       settings.push_back(std::move(setting));
     }
   }

@@ -40,6 +40,9 @@ struct AppSetting {
 /// Why far memory cannot be used without a cache by this program here; empty: it can.
 std::string why_not_in_place(const App& app, const AppPlaces& places);
 
+/// The same for Memory Mode.
+std::string why_not_cached(const App& app, const AppPlaces& places);
+
 /// The missing ones of App::needs, with commas; empty: all are there.
 std::string missing_programs(const App& app, const AppPlaces& places);
 

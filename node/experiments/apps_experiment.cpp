@@ -110,7 +110,9 @@ ResultTable traffic_table(const std::vector<RanApp>& all, const std::string& tim
       if (setting.configuration.memory != AppMemory::kCached) continue;
       const AppFigures figures = setting.runs.empty() ? AppFigures{} : figures_of(setting.runs);
       if (!figures.traffic) {
-        const NotAvailable none{!setting.reason.empty() ? setting.reason : "ringside-memory run wrote no account"};
+        const NotAvailable none{!setting.reason.empty()      ? setting.reason
+                                : ran.app->caches_itself ? "this program has Memory Mode of its own, without this account"
+                                                         : "ringside-memory run wrote no account"};
         table.rows.push_back(row_of(ran, setting, {none, none, none, none, none, none}));
         continue;
       }

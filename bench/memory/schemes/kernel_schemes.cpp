@@ -17,9 +17,9 @@ namespace {
 
 class Dram : public Scheme {
  public:
-  explicit Dram(bool huge) : huge_(huge) {}
+  Dram(bool huge, bool committed) : huge_(huge), flags_(committed ? 0 : MAP_NORESERVE) {}
   void* reserve(std::size_t bytes) override {
-    void* array = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* array = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags_, -1, 0);
     if (array == MAP_FAILED) throw system_error("{} bytes of memory: {}", bytes, errno_text(errno));
     if (huge_) madvise(array, bytes, MADV_HUGEPAGE);
     return array;
@@ -27,6 +27,7 @@ class Dram : public Scheme {
 
  private:
   bool huge_;
+  int flags_;  // ringside-memory run leaves a reservation (NORESERVE) to the kernel
 };
 
 class MappedFiles : public Scheme {
@@ -50,10 +51,11 @@ class MappedFiles : public Scheme {
 }  // namespace
 
 std::unique_ptr<Scheme> dram_scheme(const Words& words) {
-  if (words.size() > 1 || (words.size() == 1 && words[0] != "huge")) {
-    throw usage_error("--memory: found 'dram' with '{}', expected dram or dram:huge", words.back());
+  const std::string kind = words.empty() ? "" : words.back();
+  if (words.size() > 1 || (!words.empty() && kind != "huge" && kind != "committed")) {
+    throw usage_error("--memory: found 'dram' with '{}', expected dram, dram:huge or dram:committed", kind);
   }
-  return std::make_unique<Dram>(!words.empty());
+  return std::make_unique<Dram>(kind == "huge", kind == "committed");
 }
 
 std::unique_ptr<Scheme> mmap_scheme(const Words& words) {

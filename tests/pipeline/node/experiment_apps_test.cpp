@@ -21,10 +21,10 @@ using testing::Finished;
 using testing::run;
 using testing::TemporaryFolder;
 
-/// Two programs of 16 MiB, with and without 4 MiB of DRAM, twice.
+/// Two programs of 8 MiB, with and without a limit of 4 MiB of DRAM.
 Finished small_apps(std::vector<std::string> more) {
-  std::vector<std::string> arguments = {"experiment", "apps", "--program=sort,blackscholes", "--bytes=16M",
-                                        "--dram=4M", "--repeats=2", "--threads=1"};
+  std::vector<std::string> arguments = {"experiment", "apps", "--program=sort,blackscholes", "--bytes=8M",
+                                        "--dram=4M", "--repeats=1", "--threads=1"};
   arguments.insert(arguments.end(), more.begin(), more.end());
   return run("ringside", arguments);
 }
@@ -55,8 +55,8 @@ TEST(ExperimentApps, SortAndBlackscholesHaveTheSameResultInDramAndInMemoryMode) 
     EXPECT_GT(cached.at("ratio").get<double>(), 0);
     EXPECT_EQ(cached.at("dram_mib"), 4);
     const json traffic = row_of(tables.at("far").at("rows"), program, "DRAM 4 MiB");
-    EXPECT_GT(traffic.at("read_mb").get<double>(), 0) << traffic;  // four times the DRAM: some came back
-    EXPECT_GT(traffic.at("managed_mib").get<double>(), 8) << traffic;
+    EXPECT_GT(traffic.at("read_mb").get<double>(), 0) << traffic;  // twice the DRAM: some came back
+    EXPECT_GT(traffic.at("managed_mib").get<double>(), 6) << traffic;
   }
 }
 
