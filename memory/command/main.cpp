@@ -20,7 +20,7 @@ struct Subcommand {
 };
 
 constexpr std::array kSubcommands = {
-    Subcommand{"probe", "[--json] [--what LIST] [--levels] [--simulate SPEC]",
+    Subcommand{"probe", "[--json] [--what LIST] [--levels] [--simulate SPEC | --far DIR]",
                "find the caches before the memory by timing it", probe_command},
 };
 
@@ -32,7 +32,7 @@ int dispatch(int argc, const char* const* argv) {
   }
   if (name == "--help" || name == "-h") {
     fmt::print("Usage: ringside-memory SUBCOMMAND [OPTIONS]\n\nSubcommands:\n");
-    for (const Subcommand& s : kSubcommands) fmt::print("  {:<8}{:<54}{}\n", s.name, s.arguments, s.does);
+    for (const Subcommand& s : kSubcommands) fmt::print("  {:<8}{:<64}{}\n", s.name, s.arguments, s.does);
     return 0;
   }
   std::string names;

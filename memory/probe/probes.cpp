@@ -13,7 +13,7 @@ namespace {
 
 /// Removes from lines that do not fit together whatever can go, so that the rest still does not fit: groups, then
 /// smaller groups, then single lines. What remains are ways + 1 lines of one set.
-void reduce(Walks& walks, std::vector<Address>& lines, const LevelCosts& costs, const std::vector<Address>& scrub) {
+void reduce(Walks& walks, std::vector<Address>& lines, const LevelCosts& costs, const Company& company) {
   std::size_t group = std::max<std::size_t>(1, lines.size() / 4);
   while (true) {
     bool removed = false;
@@ -21,7 +21,7 @@ void reduce(Walks& walks, std::vector<Address>& lines, const LevelCosts& costs, 
       std::vector<Address> rest(lines.begin(), lines.begin() + static_cast<std::ptrdiff_t>(at));
       const std::size_t end = std::min(lines.size(), at + group);
       rest.insert(rest.end(), lines.begin() + static_cast<std::ptrdiff_t>(end), lines.end());
-      if (!rest.empty() && !walks.fit(rest, costs, scrub)) {
+      if (!rest.empty() && !walks.fit(rest, costs, company)) {
         lines = rest;
         removed = true;
       } else {
@@ -35,11 +35,11 @@ void reduce(Walks& walks, std::vector<Address>& lines, const LevelCosts& costs, 
 
 /// The shortest beginning of `pool` whose lines do not fit together; empty: all fit.
 std::vector<Address> fewest_that_conflict(Walks& walks, const LevelCosts& costs, const std::vector<Address>& pool,
-                                          const std::vector<Address>& scrub) {
+                                          const Company& company) {
   const auto beginning = [&pool](std::uint64_t count) {
     return std::vector<Address>(pool.begin(), pool.begin() + static_cast<std::ptrdiff_t>(count));
   };
-  const auto fits = [&](std::uint64_t count) { return walks.fit(beginning(count), costs, scrub); };
+  const auto fits = [&](std::uint64_t count) { return walks.fit(beginning(count), costs, company); };
   const std::uint64_t most = pool.size();
   std::uint64_t least = 1;
   std::uint64_t above = 2;
@@ -62,6 +62,41 @@ std::vector<Address> scattered(Walks& walks, Address first, std::uint64_t bytes,
   std::sort(lines.begin(), lines.end());
   lines.erase(std::unique(lines.begin(), lines.end()), lines.end());
   std::shuffle(lines.begin(), lines.end(), walks.random());
+  return lines;
+}
+
+/// Whether a miss brings the next line in, too.
+bool brings_neighbour(Walks& walks, const Level& level) {
+  const std::uint64_t place = 4 * level.line_bytes;
+  const std::uint64_t count = 32;
+  std::size_t fast = 0;
+  for (const Address at : walks.lines_at(walks.memory().fresh(count * place), place, count)) {
+    walks.memory().touch(at, Access::kRead);
+    fast += walks.memory().touch(at + level.line_bytes, Access::kRead) < level.costs.limit_ns() ? 1U : 0U;
+  }
+  return fast * 2 > count;
+}
+
+/// Pairs of neighbours that conflict as pairs -> lines of one set: of each pair the line that is in the set of
+/// pairs[0]. Which one it is shows if one of them takes part alone, with pairs[0] alone and all other pairs whole: the
+/// right one does not fit, the other one does. Empty: it is not so, because neighbours share a set.
+std::vector<Address> of_one_set(Walks& walks, const std::vector<Address>& pairs, const LevelCosts& costs,
+                                const Company& company) {
+  std::vector<Address> lines{pairs[0]};
+  for (std::size_t i = 1; i < pairs.size(); ++i) {
+    std::vector<Address> walk{pairs[0]};
+    for (std::size_t other = 1; other < pairs.size(); ++other) {
+      if (other != i) walk.insert(walk.end(), {pairs[other], pairs[other] + company.neighbour});
+    }
+    bool fits[2];
+    for (const std::size_t upper : {0U, 1U}) {
+      walk.push_back(pairs[i] + upper * company.neighbour);
+      fits[upper] = walks.fit(walk, costs, {company.before});
+      walk.pop_back();
+    }
+    if (fits[0] == fits[1]) return {};
+    lines.push_back(fits[0] ? pairs[i] + company.neighbour : pairs[i]);
+  }
   return lines;
 }
 
@@ -99,41 +134,45 @@ Answer probe_ways(Walks& walks, std::vector<Level>& levels, int number, std::vec
       return answer;
     }
   }
-  const bool tells = walks.single_touches_tell(level.costs);
-  if (!tells) {
+  if (!walks.single_touches_tell(level.costs)) {
     answer.evidence =
         "single touches do not tell the levels apart, and a chain is also slow where a way is predicted wrongly";
     return answer;
   }
-  bool scrubbed = false;
+  // A prefetcher of next lines fills other sets with lines that nothing asked for, and two full sets can keep each other
+  // from settling. Pairs of neighbours, touched upwards, bring in nothing but themselves, one line to each set.
+  const std::uint64_t neighbour = brings_neighbour(walks, level) ? level.line_bytes : 0;
+  bool scrubbed = false, share_sets = false;
   Votes votes;
   while (!votes.decided(12)) {
     Address first = walks.memory().fresh(most * stride);
-    const std::vector<Address> scrub = scrubbed ? scrub_of(levels, number, first) : std::vector<Address>{};
-    std::vector<Address> found = fewest_that_conflict(walks, level.costs, walks.lines_at(first, stride, most), scrub);
+    Company company{{}, neighbour};
+    if (scrubbed) company.before = scrub_of(levels, number, first);
+    std::vector<Address> found = fewest_that_conflict(walks, level.costs, walks.lines_at(first, stride, most), company);
     std::uint64_t ways = found.empty() ? 0 : found.size() - 1;
-    if (ways > 32 && tells && 64 * level.size_bytes <= walks.memory().most_bytes()) {
-      first = walks.memory().fresh(64 * level.size_bytes);
-      found = fewest_that_conflict(walks, level.costs,
-                                   scattered(walks, first, 64 * level.size_bytes, level.line_bytes, most), scrub);
+    const std::uint64_t wide = 64 * level.size_bytes;
+    if (ways > 32 && wide <= walks.memory().most_bytes()) {  // strides spread evenly: all lines fit, or sets are hashed
+      first = walks.memory().fresh(wide);
+      const std::uint64_t unit = level.line_bytes + neighbour;
+      found = fewest_that_conflict(walks, level.costs, scattered(walks, first, wide, unit, most), company);
       ways = found.empty() ? 0 : found.size() - 1;
     }
     if (ways != 0 && ways * 32 < lines * 31) {
-      if (found.size() <= 64 || tells) reduce(walks, found, level.costs, scrub);
+      reduce(walks, found, level.costs, company);
       ways = found.size() - 1;
     }
     if (ways != 0 && ways <= nearer_ways && !scrubbed && number > 1) {
-      if (!tells) {
-        answer.evidence =
-            fmt::format("{} lines of one set stay near, but a nearer level has {} ways itself", ways, nearer_ways);
-        return answer;
-      }
       scrubbed = true;  // from now on nothing nearer answers
       votes = {};
       continue;
     }
+    if (ways != 0 && neighbour != 0) {
+      found = of_one_set(walks, found, level.costs, company);
+      share_sets = found.empty();
+      if (share_sets) ways = 0;
+    }
     votes.add(ways);
-    if (ways != votes.winner()) continue;
+    if (ways == 0 || ways != votes.winner()) continue;
     conflict = found;
     for (Address& line : conflict) line -= first;
   }
@@ -142,7 +181,10 @@ Answer probe_ways(Walks& walks, std::vector<Level>& levels, int number, std::vec
   answer.evidence =
       fmt::format("{} of {} trials: {} lines of one set do not fit, any of them fewer do{}", votes.agreeing(),
                   votes.trials(), votes.winner() + 1, scrubbed ? "; nearer levels emptied" : "");
-  if (answer.value == 0) answer.evidence = fmt::format("{} lines far apart fit: no conflict found", most);
+  if (answer.value == 0) {
+    answer.evidence = share_sets ? "a prefetcher brings neighbours in, and they seem to share a set"
+                                 : fmt::format("{} lines far apart fit: no conflict found", most);
+  }
   if (answer.value == 0 || answer.confidence < kLeastConfidence) return answer;
   const bool full = answer.value * 32 >= lines * 31;
   level.ways = static_cast<std::uint32_t>(answer.value);
@@ -161,24 +203,30 @@ Answer probe_prefetch(Walks& walks, const std::vector<Level>& levels, double mem
   std::size_t controls_fast = 0, controls = 0;
   Votes votes;
   while (!votes.decided()) {
-    const Address first = walks.memory().fresh(64 * kRun * line);
+    const Address first = walks.memory().fresh(64 * line);
     for (const Address at : walks.lines_at(first, 5 * line, kRun)) {
       ++controls;
       controls_fast += walks.memory().touch(at, Access::kRead) < limit_ns ? 1U : 0U;
     }
-    const Address pair = walks.memory().fresh(64 * kRun * line) + 8 * line;
+    const Address pair = walks.memory().fresh(64 * line) + 8 * line;
     walks.memory().touch(pair, Access::kRead);
     const bool next_is_fast = walks.memory().touch(pair + line, Access::kRead) < limit_ns;
-    const Address run = walks.memory().fresh(64 * kRun * line);
+    const Address run = walks.memory().fresh(64 * line);
     std::size_t fast = 0;
     for (std::uint64_t i = 0; i < kRun; ++i) {
       const double cost = walks.memory().touch(run + i * 3 * line, Access::kRead);
       if (i >= kRun / 2 && cost < limit_ns) ++fast;
     }
-    votes.add(next_is_fast ? 1 : (fast >= 4 ? 2 : 0));
+    const Address neighbours = walks.memory().fresh(64 * line);
+    std::size_t fast_neighbours = 0;
+    for (std::uint64_t i = 0; i < 2 * kRun; ++i) {
+      const double cost = walks.memory().touch(neighbours + i * line, Access::kRead);
+      if (i >= kRun && cost < limit_ns) ++fast_neighbours;
+    }
+    votes.add(next_is_fast ? 1 : (fast >= 4 ? 2 : (fast_neighbours >= kRun / 2 ? 3 : 0)));
   }
   answer.confidence = votes.confidence();
-  constexpr const char* kNames[] = {"none", "next-line", "stride"};
+  constexpr const char* kNames[] = {"none", "next-line", "stride", "sequential"};
   answer.evidence = fmt::format("{} of {} trials on memory never touched; control in random order: {} of {} fast",
                                 votes.agreeing(), votes.trials(), controls_fast, controls);
   if (controls_fast * 5 > controls) {
