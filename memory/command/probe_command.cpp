@@ -113,7 +113,12 @@ int probe_command(int argc, const char* const* argv) {
   } catch (const std::invalid_argument& refusal) {
     throw usage_error("--simulate: {}", refusal.what());
   }
-  const probe::ProbeReport report = probe::probe_memory(*memory, choice);
+  probe::ProbeReport report;
+  try {
+    report = probe::probe_memory(*memory, choice);
+  } catch (const probe::LibraryRefusal& refusal) {
+    throw system_error("--far: {}", refusal.what());
+  }
   fmt::print("{}", json ? probe_json(report) + "\n" : probe_table(report));
   return 0;
 }

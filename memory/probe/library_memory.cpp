@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <new>
 
 #include "memory/ringside_memory.h"
 
@@ -54,7 +53,7 @@ Address LibraryMemory::fresh(std::uint64_t bytes) {
   }
   void* memory = nullptr;
   while ((memory = ringside_memory_aligned(2 * kMiB, whole)) == nullptr) {
-    if (regions_.empty()) throw std::bad_alloc();
+    if (regions_.empty()) throw LibraryRefusal(ringside_memory_error(), false);
     drop_oldest();  // room, but in pieces
   }
   regions_.push_back({memory, whole});

@@ -18,7 +18,7 @@ struct LibraryChoice {
   bool read_ahead = true;
 };
 
-/// The library did not start: its line, and whether the kernel or a permission is the reason.
+/// The library did not start, or far memory is full: its line, and whether the kernel or a permission is the reason.
 class LibraryRefusal : public std::runtime_error {
  public:
   LibraryRefusal(const std::string& line, bool not_permitted) : runtime_error(line), not_permitted_(not_permitted) {}
@@ -33,7 +33,7 @@ class LibraryMemory final : public TimedMemory {
   explicit LibraryMemory(const LibraryChoice& choice);  // throws LibraryRefusal
   ~LibraryMemory() override;
 
-  Address fresh(std::uint64_t bytes) override;  // throws std::bad_alloc
+  Address fresh(std::uint64_t bytes) override;  // throws LibraryRefusal: far memory is full
   double touch(Address address, Access access) override;
   double resolution_ns() const override;
   std::uint64_t most_bytes() const override { return most_bytes_; }
