@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The probes of caches: how often they are right about simulated hierarchies of random geometry, and what they say of
-// this machine.
+// The probes of caches: how often they are right about simulated hierarchies of random geometry, about
+// libringside_memory with several limits and granules, and about the line and the first level of this machine.
 #include <cstdio>
+#include <fstream>
 
 #include <nlohmann/json.hpp>
 
@@ -9,6 +10,7 @@
 #include "common/options/command_line.hpp"
 #include "common/options/option_checks.hpp"
 #include "common/platform/error.hpp"
+#include "memory/probe/library_validation.hpp"
 #include "memory/probe/real_memory.hpp"
 #include "memory/probe/validation.hpp"
 
@@ -29,18 +31,83 @@ json simulated(int first_seed, int hierarchies) {
   return report;
 }
 
-json this_machine() {
-  probe::RealMemory memory;
+json answers_of(const probe::ProbeReport& found) {
+  json answers = json::array();
+  for (const probe::Answer& answer : found.answers) {
+    answers.push_back({{"question", answer.question},
+                       {"level", answer.level},
+                       {"answer", answer.answer},
+                       {"confidence", answer.confidence},
+                       {"evidence", answer.evidence}});
+  }
+  return answers;
+}
+
+json library(const std::string& far_folder) {
+  json report = {{"cases", json::array()}};
+  int size_right = 0, line_right = 0, read_ahead_right = 0, with_wrong = 0;
+  for (const probe::LibraryChoice& choice : probe::library_choices(far_folder)) {
+    try {
+      const probe::LibraryCase found = probe::probe_library(choice);
+      size_right += found.size_is_right() ? 1 : 0;
+      line_right += found.line_is_right() ? 1 : 0;
+      read_ahead_right += found.read_ahead_is_right() ? 1 : 0;
+      with_wrong += found.no_answer_is_wrong() ? 0 : 1;
+      report["cases"].push_back({{"dram_bytes", choice.dram_bytes},
+                                 {"granule_bytes", choice.granule_bytes},
+                                 {"read_ahead", choice.read_ahead},
+                                 {"fault_ns", found.report.memory_ns},
+                                 {"remark", found.report.remark},
+                                 {"answers", answers_of(found.report)}});
+    } catch (const probe::LibraryRefusal& refusal) {
+      return {{"skipped", refusal.what()}};
+    }
+  }
+  report["size_right"] = size_right;
+  report["line_right"] = line_right;
+  report["read_ahead_right"] = read_ahead_right;
+  report["with_wrong_answer"] = with_wrong;
+  return report;
+}
+
+// What the kernel says of the first level of data: of a shared virtual machine it knows the line and this size only.
+std::uint64_t first_level(const char* file) {
+  std::ifstream text(std::string("/sys/devices/system/cpu/cpu0/cache/index0/") + file);
+  std::uint64_t value = 0;
+  std::string unit;
+  text >> value >> unit;
+  return unit == "K" ? value << 10 : value;
+}
+
+json this_machine(int runs) {
+  const std::uint64_t line_bytes = first_level("coherency_line_size"), size_bytes = first_level("size");
   probe::ProbeChoice choice;
   choice.all_levels = true;
-  const probe::ProbeReport found = probe::probe_memory(memory, choice);
-  json report = {{"levels", found.levels}, {"memory_ns", found.memory_ns}, {"resolution_ns", memory.resolution_ns()}};
-  for (const probe::Answer& answer : found.answers) {
-    report["answers"].push_back({{"question", answer.question},
-                                 {"level", answer.level},
-                                 {"answer", answer.answer},
-                                 {"confidence", answer.confidence},
-                                 {"evidence", answer.evidence}});
+  std::map<std::string, probe::Tally> tallies;
+  json report = {{"runs", runs}, {"sysfs_line_bytes", line_bytes}, {"sysfs_first_level_bytes", size_bytes}};
+  for (int run = 0; run < runs; ++run) {
+    probe::RealMemory memory;
+    const probe::ProbeReport found = probe::probe_memory(memory, choice);
+    const auto count = [&](const char* name, const char* question, int level, auto is_right) {
+      probe::Tally& tally = tallies[name];
+      for (const probe::Answer& answer : found.answers) {
+        if (answer.question != question || answer.level != level || !answer.determined()) continue;
+        ++(is_right(answer.value) ? tally.right : tally.wrong);
+        return;
+      }
+      ++tally.undetermined;
+    };
+    count("line", "line", found.levels, [&](std::uint64_t value) { return value == line_bytes; });
+    count("first_level_size", "size", 1, [&](std::uint64_t value) {
+      return value * 100 >= size_bytes * 88 && value * 100 <= size_bytes * 112;
+    });
+    report["last_run"] = {{"levels", found.levels},
+                          {"memory_ns", found.memory_ns},
+                          {"resolution_ns", memory.resolution_ns()},
+                          {"answers", answers_of(found)}};
+  }
+  for (const auto& [name, tally] : tallies) {
+    report[name] = {{"right", tally.right}, {"wrong", tally.wrong}, {"undetermined", tally.undetermined}};
   }
   return report;
 }
@@ -53,11 +120,18 @@ int main(int argc, char** argv) {
       "How often the probes of caches are right about simulated ones, and what they say here; as JSON", "bench_probes");
   int hierarchies = 100;
   int first_seed = 1;
+  int machine_runs = 10;
+  std::string far_folder = "/dev/shm";
+  bool no_library = false;
   std::string output;
   line.option("--hierarchies", hierarchies, "Simulated hierarchies of random geometry")
-      .check(ringside::whole_number_within(1, 100'000));
+      .check(ringside::whole_number_within(0, 100'000));
   line.option("--first-seed", first_seed, "Seed of the first one; the next has the next seed")
       .check(ringside::whole_number_within(1, 1 << 30));
+  line.option("--machine-runs", machine_runs, "How often this machine is asked")
+      .check(ringside::whole_number_within(0, 1'000));
+  line.option("--far", far_folder, "Folder of far memory for libringside_memory").value_name("FOLDER").show_default();
+  line.flag("--no-library", no_library, "libringside_memory is not asked");
   line.option("-o,--output", output, "File for the JSON (default: standard output)").value_name("FILE");
   if (const auto code = ringside::parse_or_exit_code(line, argc, argv)) return *code;
   try {
@@ -65,7 +139,8 @@ int main(int argc, char** argv) {
     nlohmann::json report = {{"benchmark", "probes"}, {"machine", machine_header()}};
     report["simulated"] = simulated(first_seed, hierarchies);
     report["simulated"]["first_seed"] = first_seed;
-    report["this_machine"] = this_machine();
+    if (!no_library) report["library"] = library(far_folder);
+    if (machine_runs > 0) report["this_machine"] = this_machine(machine_runs);
     write_json(report, output);
   } catch (const ringside::Error& error) {
     std::fprintf(stderr, "probes: %s\n", error.what());

@@ -27,7 +27,7 @@ struct Subcommand {
 };
 
 constexpr std::array kSubcommands = {
-    Subcommand{{"probe", "[--json] [--what LIST] [--levels] [--simulate SPEC]",
+    Subcommand{{"probe", "[--json] [--what LIST] [--levels] [--simulate SPEC | --far DIR]",
                 "find the caches before the memory by timing it"},
                probe_command},
     Subcommand{{"run", "--dram SIZE --far DIR [OPTIONS] -- PROGRAM ARGS...",
@@ -57,7 +57,7 @@ int dispatch(int argc, const char* const* argv) {
   if (name == "--help" || name == "-h") {
     fmt::print("{}\n\nUsage: ringside-memory SUBCOMMAND [OPTIONS]\n\nSubcommands:\n", kDescription);
     for (const Subcommand& s : kSubcommands)
-      fmt::print("  {:<8}{:<54}{}\n", s.summary.name, s.summary.arguments, s.summary.does);
+      fmt::print("  {:<8}{:<64}{}\n", s.summary.name, s.summary.arguments, s.summary.does);
     return 0;
   }
   std::string names;

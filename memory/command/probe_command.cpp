@@ -14,10 +14,23 @@
 #include "common/platform/error.hpp"
 #include "common/platform/version.hpp"
 #include "memory/probe/cache_spec.hpp"
+#include "memory/probe/library_memory.hpp"
 #include "memory/probe/real_memory.hpp"
 #include "memory/probe/simulated_memory.hpp"
 
 namespace ringside {
+namespace {
+
+std::unique_ptr<probe::TimedMemory> memory_of_library(const probe::LibraryChoice& choice) {
+  try {
+    return std::make_unique<probe::LibraryMemory>(choice);
+  } catch (const probe::LibraryRefusal& refusal) {
+    if (refusal.not_permitted()) throw system_error("--far: {}", refusal.what());
+    throw usage_error("--far: {}", refusal.what());
+  }
+}
+
+}  // namespace
 
 std::string probe_table(const probe::ProbeReport& report) {
   std::string text = fmt::format("{} levels of caches before the memory; memory never touched: {:.1f} ns\n",
@@ -53,6 +66,9 @@ int probe_command(int argc, const char* const* argv) {
   probe::ProbeChoice choice;
   std::vector<std::string> what;
   std::string simulate;
+  probe::LibraryChoice library;
+  std::uint64_t granule_bytes = 0;
+  bool no_read_ahead = false;
   CommandLine line("Finds size, line, ways, prefetch, write policy and replacement of the caches before the memory.",
                    "ringside-memory probe");
   line.option("--what", what, "only these questions: size, line, ways, prefetch, write, replacement")
@@ -63,13 +79,33 @@ int probe_command(int argc, const char* const* argv) {
   line.option("--simulate", simulate,
               "ask simulated caches, such as 'size=32K,ways=8/size=1M,ways=16,replacement=random'")
       .value_name("SPEC");
+  const Option far = line.option("--far", library.far_folder,
+                                 "ask the software Memory Mode: its DRAM as the cache before a far file in this folder")
+                         .value_name("FOLDER");
+  line.option("--dram", library.dram_bytes, "its DRAM limit")
+      .value_name("SIZE")
+      .check(size_within(1 << 20, std::uint64_t{1} << 40, "1M to 1024G"))
+      .show_default("16M")
+      .needs(far);
+  line.option("--granule", granule_bytes, "its granule, a power of two (default: as it chooses)")
+      .value_name("SIZE")
+      .check(size_within(4096, 1 << 20, "4K to 1M"))
+      .needs(far);
+  line.flag("--no-read-ahead", no_read_ahead, "without its read-ahead").needs(far);
   line.flag("--json", json, "one JSON object");
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
   if (!what.empty()) choice.questions = what;
 
+  if (!simulate.empty() && !library.far_folder.empty())
+    throw usage_error("--simulate: found together with --far, expected one of them");
+  library.granule_bytes = static_cast<std::uint32_t>(granule_bytes);
+  library.read_ahead = !no_read_ahead;
+
   std::unique_ptr<probe::TimedMemory> memory;
   try {
-    if (simulate.empty()) {
+    if (!library.far_folder.empty()) {
+      memory = memory_of_library(library);
+    } else if (simulate.empty()) {
       memory = std::make_unique<probe::RealMemory>();
     } else {
       memory = std::make_unique<probe::SimulatedMemory>(probe::parse_cache_spec(simulate));
@@ -77,7 +113,12 @@ int probe_command(int argc, const char* const* argv) {
   } catch (const std::invalid_argument& refusal) {
     throw usage_error("--simulate: {}", refusal.what());
   }
-  const probe::ProbeReport report = probe::probe_memory(*memory, choice);
+  probe::ProbeReport report;
+  try {
+    report = probe::probe_memory(*memory, choice);
+  } catch (const probe::LibraryRefusal& refusal) {
+    throw system_error("--far: {}", refusal.what());
+  }
   fmt::print("{}", json ? probe_json(report) + "\n" : probe_table(report));
   return 0;
 }

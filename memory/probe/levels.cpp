@@ -12,38 +12,44 @@
 namespace ringside::probe {
 namespace {
 
-constexpr std::uint64_t kPlace = 64 << 10;  // between the trials of pairs
-constexpr std::uint64_t kFarthest = 16384;  // the longest line that is looked for
-
 /// Distance -> the costs of the second access of a pair: memory never touched, an access at base + x, one at base.
 /// Descending, because a prefetcher of next lines would make the ascending pair fast.
 using PairCosts = std::map<std::uint64_t, std::vector<double>>;
 
+/// Between the trials of pairs.
+std::uint64_t place_of(const TimedMemory& memory) {
+  return 4 * memory.longest_line();
+}
+
 PairCosts time_pairs(Walks& walks, int trials) {
+  TimedMemory& memory = walks.memory();
   std::vector<std::uint64_t> distances{0};
-  for (std::uint64_t x = 16; x <= kFarthest; x *= 2) distances.push_back(x);
+  for (std::uint64_t x = 16; x <= memory.longest_line(); x *= 2) distances.push_back(x);
   std::vector<std::uint64_t> order;
   for (int trial = 0; trial < trials; ++trial) order.insert(order.end(), distances.begin(), distances.end());
   std::shuffle(order.begin(), order.end(), walks.random());
-  const Address first = walks.memory().fresh(order.size() * kPlace);
-  std::vector<std::uint64_t> places(order.size());
-  for (std::size_t i = 0; i < places.size(); ++i) places[i] = i;
-  std::shuffle(places.begin(), places.end(), walks.random());
+  const std::uint64_t place = place_of(memory);
+  const std::size_t at_once = std::min(order.size(), memory.most_bytes() / place);
   PairCosts costs;
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    const Address base = first + places[i] * kPlace;
-    walks.memory().touch(base + order[i], Access::kRead);
-    costs[order[i]].push_back(walks.memory().touch(base, Access::kRead));
+  for (std::size_t begin = 0; begin < order.size(); begin += at_once) {
+    const std::size_t count = std::min(at_once, order.size() - begin);
+    const std::vector<Address> bases = walks.lines_at(memory.fresh(count * place), place, count);
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::uint64_t distance = order[begin + i];
+      memory.touch(bases[i] + distance, Access::kRead);
+      costs[distance].push_back(memory.touch(bases[i], Access::kRead));
+    }
   }
   return costs;
 }
 
 /// The cost of memory that nothing touched before: the first access of a pair.
 double cost_of_fresh(Walks& walks) {
-  const std::uint64_t count = 64;
-  const Address first = walks.memory().fresh(count * kPlace);
+  const std::uint64_t place = place_of(walks.memory());
+  const std::uint64_t count = std::min<std::uint64_t>(64, walks.memory().most_bytes() / place);
+  const Address first = walks.memory().fresh(count * place);
   std::vector<double> costs;
-  for (const Address line : walks.lines_at(first, kPlace, count)) {
+  for (const Address line : walks.lines_at(first, place, count)) {
     costs.push_back(walks.memory().touch(line, Access::kRead));
   }
   return median(costs);
@@ -56,14 +62,15 @@ Answer line_answer(const PairCosts& pairs, double limit_ns, int level) {
     return static_cast<double>(std::count_if(costs.begin(), costs.end(), [&](double c) { return c < limit_ns; })) /
            static_cast<double>(costs.size());
   };
-  if (fast_share(0) < 0.8 || fast_share(kFarthest) > 0.2) {
+  const std::uint64_t farthest = pairs.rbegin()->first;
+  if (fast_share(0) < 0.8 || fast_share(farthest) > 0.2) {
     answer.evidence =
         fmt::format("controls failed: the same address again is fast in {:.0f} %, one {} away in {:.0f} %",
-                    100 * fast_share(0), size_text(kFarthest), 100 * fast_share(kFarthest));
+                    100 * fast_share(0), size_text(farthest), 100 * fast_share(farthest));
     return answer;
   }
   std::uint64_t line = 16;
-  while (line < kFarthest && fast_share(line) > 0.5) line *= 2;
+  while (line < farthest && fast_share(line) > 0.5) line *= 2;
   std::size_t agreeing = 0;
   std::size_t trials = 0;
   for (const std::uint64_t x : {line / 2, line}) {
@@ -79,25 +86,44 @@ Answer line_answer(const PairCosts& pairs, double limit_ns, int level) {
   return answer;
 }
 
-/// Bytes of the largest walk from `least` to `most` that fits, with steps of 1/64 of an octave or a line.
+/// The distance between the lines of a walk that asks for the level whose hits cost `hit_ns`: the shortest one at which
+/// the second access of a pair is slower than a hit. A longer one would use few sets of a level with short lines, a
+/// shorter one would touch a line of this level more than once. `largest` where touches do not tell the levels apart.
+std::uint64_t step_for(Walks& walks, const PairCosts& pairs, double hit_ns, std::uint64_t largest) {
+  if (walks.memory().resolution_ns() > 0) return largest;
+  for (const auto& [distance, costs] : pairs) {
+    if (distance != 0 && median(costs) > 1.4 * hit_ns) return std::min(distance, largest);
+  }
+  return largest;
+}
+
+/// Bytes of the largest walk that fits, between `least` and `most` or above, to a line or 1/48. 0: not even `least`.
 std::uint64_t largest_fit(Walks& walks, const LevelCosts& costs, std::uint64_t line, std::uint64_t least,
                           std::uint64_t most) {
+  const auto fits = [&](std::uint64_t bytes) {
+    return walks.fit(walks.lines_at(walks.memory().fresh(bytes), line, bytes / line), costs);
+  };
+  // The bounds are guesses of the coarse search, which a few disturbed laps mislead: both are tried.
   least = std::max(line, least / line * line);
-  // The bounds are guesses of the coarse search: an answer at one of them is none until it is tried itself.
-  if (!walks.fit(walks.lines_at(walks.memory().fresh(least), line, least / line), costs)) return 0;
+  most = std::max(2 * line, most / line * line);
+  if (!fits(least)) return 0;
+  while (fits(most)) {
+    least = most;
+    if (most > walks.memory().most_bytes() / 4) break;
+    most *= 2;
+  }
   while (most - least > std::max(line, least / 48)) {
     const std::uint64_t middle = (least + (most - least) / 2) / line * line;
     if (middle == least) break;
-    const bool fits = walks.fit(walks.lines_at(walks.memory().fresh(middle), line, middle / line), costs);
-    (fits ? least : most) = middle;
+    (fits(middle) ? least : most) = middle;
   }
   return least;
 }
 
 /// The share of accesses that go past the level in a walk 1.3 times its size. Small on real memory whose pages lie
-/// anywhere: some sets are full long before the level is. (A simulated memory has no pages: 1.)
+/// anywhere: some sets are full long before the level is. Elsewhere 1.
 double share_beyond(Walks& walks, const Level& level) {
-  if (walks.memory().resolution_ns() == 0) return 1;
+  if (!walks.memory().pages_lie_anywhere()) return 1;
   const std::uint64_t lines = level.size_bytes * 13 / 10 / level.line_bytes;
   const double cost_ns =
       walks.settled_cost(walks.lines_at(walks.memory().fresh(lines * level.line_bytes), level.line_bytes, lines));
@@ -154,7 +180,7 @@ std::uint64_t first_slower(Walks& walks, double hit_ns, std::uint64_t from, std:
 Levels find_levels(Walks& walks) {
   Levels found;
   found.memory_ns = cost_of_fresh(walks);
-  const PairCosts pairs = time_pairs(walks, 40);
+  const PairCosts pairs = time_pairs(walks, walks.memory().longest_line() > 16384 ? 16 : 40);
   const double again_ns = median(pairs.at(0));
   if (found.memory_ns < 1.5 * again_ns + walks.memory().resolution_ns()) {
     found.remark = fmt::format(
@@ -163,13 +189,16 @@ Levels find_levels(Walks& walks) {
         found.memory_ns, again_ns);
     return found;
   }
-  const double miss_limit_ns = (median(pairs.at(kFarthest)) + again_ns) / 2;
+  const double miss_limit_ns = (median(pairs.rbegin()->second) + again_ns) / 2;
   const Answer largest = line_answer(pairs, std::max(miss_limit_ns, found.memory_ns * 0.6), 1);
-  const std::uint64_t step = largest.value != 0 ? largest.value : 64;
+  const std::uint64_t longest = largest.value != 0 ? largest.value : 64;
 
+  std::uint64_t step = step_for(walks, pairs, again_ns, longest);
   double hit_ns = walks.settled_cost(walks.lines_at(walks.memory().fresh(step * 4), step, 2));
-  std::uint64_t from = step * 4;
-  for (int number = 1; number <= 4; ++number) {
+  std::uint64_t from = 0;
+  for (int number = 1; number <= walks.memory().most_levels(); ++number) {
+    step = step_for(walks, pairs, hit_ns, longest);
+    from = std::max(from, step * 4);
     const std::uint64_t coarse = first_slower(walks, hit_ns, from, step);
     if (coarse == 0) {
       if (found.levels.empty()) found.remark = "no walk was slower than the shortest one";
@@ -198,7 +227,7 @@ Levels find_levels(Walks& walks) {
     found.levels.push_back(level);
     if (last) break;
     hit_ns = level.costs.past_ns;
-    from = std::bit_ceil(coarse) * 2;
+    from = std::bit_ceil(std::max(coarse, level.above_bytes)) * 2;
   }
   return found;
 }

@@ -4,152 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
-
-#include "memory/probe/cache_spec.hpp"
 
 namespace ringside::probe {
-namespace {
-
-/// Removes from lines that do not fit together whatever can go, so that the rest still does not fit: groups, then
-/// smaller groups, then single lines. What remains are ways + 1 lines of one set.
-void reduce(Walks& walks, std::vector<Address>& lines, const LevelCosts& costs, const std::vector<Address>& scrub) {
-  std::size_t group = std::max<std::size_t>(1, lines.size() / 4);
-  while (true) {
-    bool removed = false;
-    for (std::size_t at = 0; at < lines.size() && lines.size() > 2;) {
-      std::vector<Address> rest(lines.begin(), lines.begin() + static_cast<std::ptrdiff_t>(at));
-      const std::size_t end = std::min(lines.size(), at + group);
-      rest.insert(rest.end(), lines.begin() + static_cast<std::ptrdiff_t>(end), lines.end());
-      if (!rest.empty() && !walks.fit(rest, costs, scrub)) {
-        lines = rest;
-        removed = true;
-      } else {
-        at = end;
-      }
-    }
-    if (group == 1 && !removed) return;
-    group = std::max<std::size_t>(1, group / 2);
-  }
-}
-
-/// The shortest beginning of `pool` whose lines do not fit together; empty: all fit.
-std::vector<Address> fewest_that_conflict(Walks& walks, const LevelCosts& costs, const std::vector<Address>& pool,
-                                          const std::vector<Address>& scrub) {
-  const auto beginning = [&pool](std::uint64_t count) {
-    return std::vector<Address>(pool.begin(), pool.begin() + static_cast<std::ptrdiff_t>(count));
-  };
-  const auto fits = [&](std::uint64_t count) { return walks.fit(beginning(count), costs, scrub); };
-  const std::uint64_t most = pool.size();
-  std::uint64_t least = 1;
-  std::uint64_t above = 2;
-  while (above < most && fits(above)) least = above, above *= 2;
-  above = std::min(above, most);
-  if (above == most && fits(most)) return {};
-  while (above - least > 1) {
-    const std::uint64_t middle = least + (above - least) / 2;
-    (fits(middle) ? least : above) = middle;
-  }
-  return beginning(above);
-}
-
-/// Lines anywhere in a region. Where sets are chosen by more digits than a stride leaves alone, some of these lines are
-/// in one set by chance; strides would spread them evenly.
-std::vector<Address> scattered(Walks& walks, Address first, std::uint64_t bytes, std::uint64_t line,
-                               std::uint64_t count) {
-  std::vector<Address> lines;
-  while (lines.size() < count) lines.push_back(first + walks.random()() % (bytes / line) * line);
-  std::sort(lines.begin(), lines.end());
-  lines.erase(std::unique(lines.begin(), lines.end()), lines.end());
-  std::shuffle(lines.begin(), lines.end(), walks.random());
-  return lines;
-}
-
-}  // namespace
-
-std::vector<Address> scrub_of(const std::vector<Level>& levels, int number, Address of) {
-  std::vector<Address> scrub;
-  for (int nearer = 1; nearer < number; ++nearer) {
-    const Level& level = levels[static_cast<std::size_t>(nearer - 1)];
-    if (level.ways == 0) continue;
-    // Odd multiples of one way of the nearer level: its set is the same, the set of the level behind is another one. Of
-    // two lines at least: no line fetched ahead is in the set either.
-    const std::uint64_t way_bytes = std::max(std::bit_floor(level.above_bytes / level.ways),
-                                             2 * levels[static_cast<std::size_t>(number - 1)].line_bytes);
-    for (std::uint64_t i = 0; i < 3 * level.ways; ++i) scrub.push_back(of + (2 * i + 1) * way_bytes);
-  }
-  return scrub;
-}
-
-Answer probe_ways(Walks& walks, std::vector<Level>& levels, int number, std::vector<Address>& conflict) {
-  Level& level = levels[static_cast<std::size_t>(number - 1)];
-  Answer answer{"ways", number, kUndetermined, 0, 0, {}};
-  if (!level.size.determined() || !level.line.determined()) {
-    answer.evidence = "needs size and line of the level";
-    return answer;
-  }
-  const std::uint64_t lines = level.size_bytes / level.line_bytes;
-  const std::uint64_t stride = std::bit_ceil(level.above_bytes);
-  const std::uint64_t most = std::min(lines + lines / 16 + 2, walks.memory().most_bytes() / 2 / stride);
-  std::uint32_t nearer_ways = 0;
-  for (int nearer = 1; nearer < number; ++nearer) {
-    nearer_ways = std::max(nearer_ways, levels[static_cast<std::size_t>(nearer - 1)].ways);
-    if (levels[static_cast<std::size_t>(nearer - 1)].ways == 0) {
-      answer.evidence = fmt::format("the ways of level {} are undetermined: it could hold the lines itself", nearer);
-      return answer;
-    }
-  }
-  const bool tells = walks.single_touches_tell(level.costs);
-  if (!tells) {
-    answer.evidence =
-        "single touches do not tell the levels apart, and a chain is also slow where a way is predicted wrongly";
-    return answer;
-  }
-  bool scrubbed = false;
-  Votes votes;
-  while (!votes.decided(12)) {
-    Address first = walks.memory().fresh(most * stride);
-    const std::vector<Address> scrub = scrubbed ? scrub_of(levels, number, first) : std::vector<Address>{};
-    std::vector<Address> found = fewest_that_conflict(walks, level.costs, walks.lines_at(first, stride, most), scrub);
-    std::uint64_t ways = found.empty() ? 0 : found.size() - 1;
-    if (ways > 32 && tells && 64 * level.size_bytes <= walks.memory().most_bytes()) {
-      first = walks.memory().fresh(64 * level.size_bytes);
-      found = fewest_that_conflict(walks, level.costs,
-                                   scattered(walks, first, 64 * level.size_bytes, level.line_bytes, most), scrub);
-      ways = found.empty() ? 0 : found.size() - 1;
-    }
-    if (ways != 0 && ways * 32 < lines * 31) {
-      if (found.size() <= 64 || tells) reduce(walks, found, level.costs, scrub);
-      ways = found.size() - 1;
-    }
-    if (ways != 0 && ways <= nearer_ways && !scrubbed && number > 1) {
-      if (!tells) {
-        answer.evidence =
-            fmt::format("{} lines of one set stay near, but a nearer level has {} ways itself", ways, nearer_ways);
-        return answer;
-      }
-      scrubbed = true;  // from now on nothing nearer answers
-      votes = {};
-      continue;
-    }
-    votes.add(ways);
-    if (ways != votes.winner()) continue;
-    conflict = found;
-    for (Address& line : conflict) line -= first;
-  }
-  answer.confidence = votes.confidence();
-  answer.value = votes.winner();
-  answer.evidence =
-      fmt::format("{} of {} trials: {} lines of one set do not fit, any of them fewer do{}", votes.agreeing(),
-                  votes.trials(), votes.winner() + 1, scrubbed ? "; nearer levels emptied" : "");
-  if (answer.value == 0) answer.evidence = fmt::format("{} lines far apart fit: no conflict found", most);
-  if (answer.value == 0 || answer.confidence < kLeastConfidence) return answer;
-  const bool full = answer.value * 32 >= lines * 31;
-  level.ways = static_cast<std::uint32_t>(answer.value);
-  answer.answer =
-      answer.value == 1 ? "1 (direct-mapped)" : fmt::format("{}{}", answer.value, full ? " (fully associative)" : "");
-  return answer;
-}
 
 Answer probe_prefetch(Walks& walks, const std::vector<Level>& levels, double memory_ns) {
   const Level& last = levels.back();
@@ -161,24 +17,30 @@ Answer probe_prefetch(Walks& walks, const std::vector<Level>& levels, double mem
   std::size_t controls_fast = 0, controls = 0;
   Votes votes;
   while (!votes.decided()) {
-    const Address first = walks.memory().fresh(64 * kRun * line);
+    const Address first = walks.memory().fresh(64 * line);
     for (const Address at : walks.lines_at(first, 5 * line, kRun)) {
       ++controls;
       controls_fast += walks.memory().touch(at, Access::kRead) < limit_ns ? 1U : 0U;
     }
-    const Address pair = walks.memory().fresh(64 * kRun * line) + 8 * line;
+    const Address pair = walks.memory().fresh(64 * line) + 8 * line;
     walks.memory().touch(pair, Access::kRead);
     const bool next_is_fast = walks.memory().touch(pair + line, Access::kRead) < limit_ns;
-    const Address run = walks.memory().fresh(64 * kRun * line);
+    const Address run = walks.memory().fresh(64 * line);
     std::size_t fast = 0;
     for (std::uint64_t i = 0; i < kRun; ++i) {
       const double cost = walks.memory().touch(run + i * 3 * line, Access::kRead);
       if (i >= kRun / 2 && cost < limit_ns) ++fast;
     }
-    votes.add(next_is_fast ? 1 : (fast >= 4 ? 2 : 0));
+    const Address neighbours = walks.memory().fresh(64 * line);
+    std::size_t fast_neighbours = 0;
+    for (std::uint64_t i = 0; i < 2 * kRun; ++i) {
+      const double cost = walks.memory().touch(neighbours + i * line, Access::kRead);
+      if (i >= kRun && cost < limit_ns) ++fast_neighbours;
+    }
+    votes.add(next_is_fast ? 1 : (fast >= 4 ? 2 : (fast_neighbours >= kRun / 2 ? 3 : 0)));
   }
   answer.confidence = votes.confidence();
-  constexpr const char* kNames[] = {"none", "next-line", "stride"};
+  constexpr const char* kNames[] = {"none", "next-line", "stride", "sequential"};
   answer.evidence = fmt::format("{} of {} trials on memory never touched; control in random order: {} of {} fast",
                                 votes.agreeing(), votes.trials(), controls_fast, controls);
   if (controls_fast * 5 > controls) {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The memory of this machine. Regions are mapped on demand, in huge pages where the kernel gives them, and flushed from
-// the processor's caches, so that the first touch by a probe is the first since. The calling thread is bound to the
-// processor that it runs on.
+// the processor's caches, so that the first touch by a probe is the first since.
 #pragma once
 
 #include <deque>
 
-#include "memory/probe/timed_memory.hpp"
+#include "memory/probe/machine_clock.hpp"
 
 namespace ringside::probe {
 
@@ -16,8 +15,9 @@ class RealMemory final : public TimedMemory {
   ~RealMemory() override;
 
   Address fresh(std::uint64_t bytes) override;  // throws std::bad_alloc
-  double touch(Address address, Access access) override;
-  double resolution_ns() const override { return resolution_ns_; }
+  double touch(Address address, Access access) override { return clock_.touch(address, access); }
+  double resolution_ns() const override { return clock_.resolution_ns(); }
+  bool pages_lie_anywhere() const override { return true; }
   std::uint64_t most_bytes() const override { return most_bytes_; }
   void lay(const std::vector<Address>& lines) override;
   double lap(Access access) override;
@@ -33,9 +33,7 @@ class RealMemory final : public TimedMemory {
   std::uint64_t most_bytes_;
   std::deque<Region> regions_;
   std::uint64_t mapped_bytes_ = 0;
-  double tick_ns_ = 1;
-  double overhead_ns_ = 0;
-  double resolution_ns_ = 0;
+  MachineClock clock_;
   Address chain_ = 0;
   std::size_t chain_lines_ = 0;
 };

@@ -33,6 +33,18 @@ class TimedMemory {
   /// The most bytes that `fresh` gives.
   virtual std::uint64_t most_bytes() const = 0;
 
+  /// The longest line that is looked for.
+  virtual std::uint64_t longest_line() const { return 16384; }
+
+  /// The most levels of caches that are looked for.
+  virtual int most_levels() const { return 4; }
+
+  /// What the touches of one walk may cost until it counts as one that does not settle.
+  virtual double patience_ns() const { return 1e9; }
+
+  /// Whether physical pages decide the sets of caches: those of a walk may collide before a level is full.
+  virtual bool pages_lie_anywhere() const { return false; }
+
   /// Makes `lines` one closed chain for `lap`. Addresses are 8-byte aligned and at least 16 bytes apart. The chain may
   /// lie in the memory itself: `lay` touches every line.
   virtual void lay(const std::vector<Address>& lines) { lines_ = lines; }

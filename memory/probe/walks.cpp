@@ -37,8 +37,9 @@ double Walks::settled_cost(const std::vector<Address>& lines, Access access) {
 
 double Walks::cost_past(const std::vector<Address>& lines, double faster_ns) {
   const std::size_t laps = std::clamp<std::size_t>(2000000 / lines.size(), 4, 64);
-  for (std::size_t lap = 0; lap < laps; ++lap) {
-    for (const Address line : lines) memory_.touch(line, Access::kRead);
+  double spent_ns = 0;
+  for (std::size_t lap = 0; lap < laps && (lap < 4 || spent_ns < memory_.patience_ns()); ++lap) {
+    for (const Address line : lines) spent_ns += memory_.touch(line, Access::kRead);
   }
   std::vector<double> slow;
   for (const Address line : lines) {
@@ -48,30 +49,36 @@ double Walks::cost_past(const std::vector<Address>& lines, double faster_ns) {
   return slow.size() * 20 < lines.size() ? 0 : median(slow);
 }
 
-bool Walks::fit(const std::vector<Address>& lines, const LevelCosts& costs, const std::vector<Address>& scrub) {
-  return single_touches_tell(costs) ? fit_by_touches(lines, costs, scrub) : fit_by_laps(lines, costs);
+bool Walks::fit(const std::vector<Address>& lines, const LevelCosts& costs, const Company& company) {
+  return single_touches_tell(costs) ? fit_by_touches(lines, costs, company) : fit_by_laps(lines, costs);
 }
 
 /// A policy that resists scans lets new lines in slowly: a short walk has up to 512 laps to settle. A long one ends
 /// earlier if the last half of its laps had no fewer misses than the quarter before.
-bool Walks::fit_by_touches(const std::vector<Address>& lines, const LevelCosts& costs,
-                           const std::vector<Address>& scrub) {
+bool Walks::fit_by_touches(const std::vector<Address>& lines, const LevelCosts& costs, const Company& company) {
   const std::size_t most_laps = 512;
   const std::size_t least_laps = std::clamp<std::size_t>(100000 / lines.size(), 16, 400);
   std::vector<std::size_t> misses;
   std::size_t quiet = 0;
+  double spent_ns = 0;
   for (std::size_t lap = 0; lap < most_laps; ++lap) {
     std::size_t missed = 0;
-    for (const Address line : lines) {
-      for (const Address other : scrub) memory_.touch(other, Access::kRead);
+    const auto ask = [&](Address line) {
       const double cost = memory_.touch(line, Access::kRead);
       if (cost > costs.limit_ns() && cost < costs.disturbed_ns) ++missed;
+      spent_ns += cost;
+    };
+    for (const Address line : lines) {
+      for (const Address other : company.before) memory_.touch(other, Access::kRead);
+      ask(line);
+      if (company.neighbour != 0) ask(line + company.neighbour);
     }
     misses.push_back(missed);
     // A lap of many lines may have a cost or two that noise took over the limit.
     quiet = missed <= lines.size() / 2000 ? quiet + 1 : 0;
     if (quiet == 3) return true;
     const std::size_t laps = misses.size();
+    if (laps >= 16 && spent_ns > memory_.patience_ns()) return false;
     if (laps < least_laps || laps % 8 != 0) continue;
     const auto sum = [&misses](std::size_t from, std::size_t to) {
       std::size_t all = 0;

@@ -19,6 +19,12 @@ struct LevelCosts {
   double limit_ns() const { return (hit_ns + past_ns) / 2; }
 };
 
+/// What is touched with each line of a walk.
+struct Company {
+  std::vector<Address> before = {};  // so that no nearer level can answer; in other sets of this level
+  std::uint64_t neighbour = 0;       // distance of a line touched, and asked, after it; 0: none
+};
+
 class Walks {
  public:
   explicit Walks(TimedMemory& memory, std::uint64_t seed = 7) : memory_(memory), random_(seed) {}
@@ -41,12 +47,11 @@ class Walks {
   /// fewer than one in 20 does.
   double cost_past(const std::vector<Address>& lines, double faster_ns);
 
-  /// Whether the lines stay in the level when they are walked again and again. `scrub`: lines touched before each of
-  /// them, so that no nearer level can answer; they have to lie in other sets of this level.
-  bool fit(const std::vector<Address>& lines, const LevelCosts& costs, const std::vector<Address>& scrub = {});
+  /// Whether the lines stay in the level when they are walked again and again.
+  bool fit(const std::vector<Address>& lines, const LevelCosts& costs, const Company& company = {});
 
  private:
-  bool fit_by_touches(const std::vector<Address>& lines, const LevelCosts& costs, const std::vector<Address>& scrub);
+  bool fit_by_touches(const std::vector<Address>& lines, const LevelCosts& costs, const Company& company);
   bool fit_by_laps(const std::vector<Address>& lines, const LevelCosts& costs);
 
   TimedMemory& memory_;

@@ -37,6 +37,32 @@ TEST(Probes, WaysOfALevelAreNotThoseOfTheLevelBeforeIt) {
   EXPECT_EQ(answer_to("size=4K,ways=8/size=64K,ways=1", "ways"), "1 (direct-mapped)");
 }
 
+TEST(Probes, AFirstLevelOfFewShortLinesIsFoundBeforeOneOfLongLines) {
+  SimulatedMemory memory(parse_cache_spec("size=512,line=32,ways=1/size=512K,line=4096,ways=4"));
+  ProbeChoice choice;
+  choice.questions = {"size", "line"};
+  choice.all_levels = true;
+  std::vector<std::string> answers;
+  for (const Answer& answer : probe_memory(memory, choice).answers) answers.push_back(answer.answer);
+  EXPECT_EQ(answers, (std::vector<std::string>{"512 B", "32 B", "512 KiB", "4 KiB"}));
+}
+
+TEST(Probes, ASizeIsNotTheEndOfWhereItWasLookedFor) {
+  SimulatedMemory memory(parse_cache_spec(
+      "size=64K,line=32,ways=16,index=xor,replacement=random,hit=3;memory=373,spikes=0.0005,seed=1025"));
+  ProbeChoice choice;
+  choice.questions = {"size"};
+  const ProbeReport report = probe_memory(memory, choice);
+  ASSERT_EQ(report.answers.size(), 1U);
+  EXPECT_NEAR(static_cast<double>(report.answers[0].value), 65536, 65536 / 20) << report.answers[0].evidence;
+}
+
+TEST(Probes, NeighboursFetchedAheadCountForNoSet) {
+  EXPECT_EQ(answer_to("size=64K,line=4096,ways=2,index=xor,prefetch=next-line", "ways"), "2");
+  EXPECT_EQ(answer_to("size=12K,line=128,ways=3,index=xor,prefetch=next-line", "replacement"), "lru");
+  EXPECT_EQ(answer_to("size=4K,ways=64,prefetch=next-line", "ways"), kUndetermined);
+}
+
 TEST(Probes, AReplacementThatDefeatsClearingFeignsNoPrefetch) {
   EXPECT_EQ(answer_to("size=16K,ways=8,replacement=adaptive", "prefetch"), "none");
   EXPECT_EQ(answer_to("size=16K,ways=8,replacement=adaptive", "line"), "64 B");
