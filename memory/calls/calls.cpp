@@ -55,7 +55,7 @@ uint64_t place_of_frame(const ucontext_t& context, uint64_t stack_pointer, uint6
 
 // Word by word and last of all: a call would write over what lies below the stack pointer. (To AddressSanitizer
 // it is a frame of the past.)
-[[gnu::noinline, gnu::no_sanitize("address")]] void leave(const Frame& frame, uint64_t at) {
+__attribute__((noinline, no_sanitize("address"))) void leave(const Frame& frame, uint64_t at) {
   const auto* const from = reinterpret_cast<const uint64_t*>(&frame);
   auto* const to = reinterpret_cast<volatile uint64_t*>(static_cast<uintptr_t>(at));
   for (size_t i = 0; i < sizeof(Frame) / sizeof(uint64_t); ++i) to[i] = from[i];
@@ -73,7 +73,14 @@ bool is_mapping_of_ours(const Call& call, const uint64_t* arguments) {
 
 }  // namespace
 
-long Calls::start(const char** why) noexcept {
+long Calls::before_start(const char** why) noexcept {
+  *why = "under a filter of system calls the library needs a page at 0x1fffffff0000, which is taken or not permitted";
+  return !handling_ && has_filter() ? use_fixed_stubs() : 0;
+}
+
+long Calls::start(bool wanted, const char** why) noexcept {
+  // A filter that was inherited from a process with an arena traps what lies in this one's.
+  if (!wanted && !has_filter()) return 0;
   *why = "no memory for the records of system calls";
   process_ = raw(SYS_getpid);
   long result = records.start();
@@ -94,6 +101,7 @@ long Calls::start(const char** why) noexcept {
     handling_ = true;
     sites.find();
   }
+  if (!wanted) return 0;
   if (first == first_ && first + table.bytes() <= end_) return 0;
   result = install_filter(first, first + table.bytes(), why);
   if (result < 0) return result;
@@ -238,7 +246,11 @@ void Calls::program_handler(const struct sigaction* set, struct sigaction* befor
 
 #else
 
-long Calls::start(const char** why) noexcept {
+long Calls::before_start(const char**) noexcept {
+  return 0;
+}
+long Calls::start(bool wanted, const char** why) noexcept {
+  if (!wanted) return 0;
   *why = "system_calls is 1, expected 0: system calls on absent memory exist on x86-64 only";
   return -ENOSYS;
 }

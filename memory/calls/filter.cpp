@@ -43,6 +43,8 @@ struct Builder {
     uint16_t block;
   } jumps[kMostNumber];
   uint32_t jump_count;
+  uint32_t jumps_to_end[kMostBlocks];
+  uint32_t end_count;
   uint64_t first, last;
 
   void put(uint16_t operation, uint32_t k, uint8_t yes = 0, uint8_t no = 0) noexcept {
@@ -107,11 +109,8 @@ struct Builder {
     }
     end(SECCOMP_RET_ALLOW);
     for (uint32_t i = 0; i < hit_count; ++i) code[hits[i]].k = count - hits[i] - 1;
-    const Stubs own = stubs();
-    from(own.raw_site, SECCOMP_RET_ALLOW);
-    from(own.pinned_site, SECCOMP_RET_ALLOW);
-    from(own.plain_site, SECCOMP_RET_ALLOW);
-    end(SECCOMP_RET_TRAP | kTrapMark);
+    jumps_to_end[end_count++] = count;
+    put(BPF_JMP | BPF_JA, 0);
   }
 
   uint16_t block_for(const Call& call) noexcept {
@@ -139,13 +138,22 @@ struct Builder {
     put(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 1, 0);
     end(SECCOMP_RET_ALLOW);
     load(offsetof(seccomp_data, nr));
-    put(BPF_JMP | BPF_JGE | BPF_K, kMostNumber, 0, 8);
+    put(BPF_JMP | BPF_JGE | BPF_K, kMostNumber, 0, 13);
     put(BPF_JMP | BPF_JEQ | BPF_K, kFinishNumber, 1, 0);
     end(SECCOMP_RET_ALLOW);
     from(stubs().finish_site, SECCOMP_RET_TRAP | kTrapMark);
+    from(fixed_stubs().finish_site, SECCOMP_RET_TRAP | kTrapMark);
     end(SECCOMP_RET_ALLOW);
     tree(0, kMostNumber);
     for (uint32_t i = 0; i < block_count; ++i) block(blocks[i]);
+    // The end that all blocks share: what an argument in the arena means where the call comes from.
+    for (uint32_t i = 0; i < end_count; ++i) code[jumps_to_end[i]].k = count - jumps_to_end[i] - 1;
+    for (const Stubs& passing : {stubs(), fixed_stubs()}) {
+      from(passing.raw_site, SECCOMP_RET_ALLOW);
+      from(passing.pinned_site, SECCOMP_RET_ALLOW);
+      from(passing.plain_site, SECCOMP_RET_ALLOW);
+    }
+    end(SECCOMP_RET_TRAP | kTrapMark);
     for (uint32_t i = 0; i < jump_count; ++i)
       code[jumps[i].at].k = blocks[jumps[i].block - kFirstBlock].start - jumps[i].at - 1;
   }
@@ -158,7 +166,12 @@ long install(const sock_fprog& program) {
 
 }  // namespace
 
+bool has_filter() noexcept {
+  return raw(SYS_prctl, PR_GET_SECCOMP) > 0;
+}
+
 long install_filter(uint64_t first, uint64_t end, const char** why) noexcept {
+  const bool inherited = has_filter();
   auto* const builder = static_cast<Builder*>(map_table(sizeof(Builder)));
   *why = "no memory for the filter of system calls";
   if (builder == nullptr) return -ENOMEM;
@@ -172,6 +185,8 @@ long install_filter(uint64_t first, uint64_t end, const char** why) noexcept {
       raw(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
       result = install(program);
     }
+    // The filters of its ancestors trap what lies in the arena; without one of its own only structures are missed.
+    if (result == -ENOMEM && inherited) result = 0;
     if (result > 0) {
       *why = "a thread of the program has a filter of system calls of its own";
       result = -EBUSY;

@@ -9,6 +9,9 @@ namespace ringside::memory {
 /// What the kernel hands over with SIGSYS (si_errno): traps of other filters differ.
 inline constexpr uint32_t kTrapMark = 0x5253;
 
+/// Whether the process has a filter already, its own or its ancestors'.
+bool has_filter() noexcept;
+
 /// Installs it for all threads: 0 or -errno, `why` then says what failed. The range is what traps, [first, end).
 long install_filter(uint64_t first, uint64_t end, const char** why) noexcept;
 

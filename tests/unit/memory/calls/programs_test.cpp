@@ -10,10 +10,13 @@
 #include <sys/mman.h>
 #include <sys/personality.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstddef>
+#include <cstdlib>
+#include <filesystem>
 #include <string>
 #include <thread>
 
@@ -22,6 +25,8 @@
 
 namespace ringside::testing {
 namespace {
+
+const std::string own_path = std::filesystem::read_symlink("/proc/self/exe");
 
 std::string output_of(const char* command) {
   FILE* const pipe = popen(command, "r");
@@ -40,6 +45,31 @@ TEST(Programs, StartedByAProcessWithTheFilterMakeCallsWithStructures) {
   EXPECT_EQ(output_of("/usr/bin/python3 -c 'import os, socket; os.writev(1, [b\"by \", b\"writev\\n\"]); "
                       "a, b = socket.socketpair(); a.sendmsg([b\"and sendmsg\\n\"]); os.write(1, b.recvmsg(100)[0])'"),
             "by writev\nand sendmsg\n");
+}
+
+// Each of three generations starts an arena at the same addresses, under the filters of its ancestors.
+TEST(Programs, StartedByAProcessWithTheFilterMayHaveAnArena) {
+  const char* const text = getenv("RINGSIDE_TEST_GENERATION");
+  const int generation = text == nullptr ? 0 : atoi(text);
+  START_ARENA(arena, trapping());
+  char* const memory = absent(kMiB);
+  const int zeros = open("/dev/zero", O_RDONLY);
+  const iovec segment{memory, 100000};
+  ASSERT_EQ(readv(zeros, &segment, 1), 100000);
+  EXPECT_EQ(memory[99999], 0);
+  EXPECT_EQ(memory[100000], 1);
+  ringside_memory_advise(memory, kMiB, RINGSIDE_MEMORY_DONT_NEED);
+  EXPECT_EQ(read(zeros, memory, 200000), 200000);
+  EXPECT_EQ(munmap(memory, 4096), -1);
+  close(zeros);
+  EXPECT_EQ(stats_now().pinned_bytes, 0u);
+  if (generation == 3) return;
+  setenv("RINGSIDE_TEST_GENERATION", std::to_string(generation + 1).c_str(), 1);
+  EXPECT_EQ(output_of((own_path + " --gtest_brief=1 --gtest_filter=Programs.StartedByAProcessWithTheFilterMayHaveAnArena "
+                                  "> /dev/null")
+                          .c_str()),
+            "");
+  unsetenv("RINGSIDE_TEST_GENERATION");
 }
 
 TEST(Programs, AChildOfForkWorksAndHasNoArena) {
