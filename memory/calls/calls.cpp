@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include "memory/arena/granule_table.hpp"
 #include "memory/calls/filter.hpp"
@@ -45,6 +46,18 @@ bool is_on_other_stack(const ucontext_t& context, uint64_t stack_pointer) {
          stack_pointer - low <= context.uc_stack.ss_size;
 }
 
+constexpr unsigned long kFixedArena = 0x2000'0000'0000;  // as in arena/granule_table.cpp
+
+struct sigaction action_of_traps() {
+  struct sigaction action {};
+  action.sa_sigaction = Calls::handle;
+  // ONSTACK: as for SIGBUS. Only faults of the arena come through, which bring in what the handler looks at.
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  sigfillset(&action.sa_mask);
+  sigdelset(&action.sa_mask, SIGBUS);
+  return action;
+}
+
 // Where the frame of a stub may lie: below the red zone of the interrupted function, and if this handler runs on the
 // same stack, below all that it has there. `here`: its stack pointer. 256: the frame lies within one page.
 uint64_t place_of_frame(const ucontext_t& context, uint64_t stack_pointer, uint64_t here) {
@@ -74,28 +87,44 @@ bool is_mapping_of_ours(const Call& call, const uint64_t* arguments) {
 }  // namespace
 
 long Calls::before_start(const char** why) noexcept {
-  *why = "under a filter of system calls the library needs a page at 0x1fffffff0000, which is taken or not permitted";
-  return !handling_ && has_filter() ? use_fixed_stubs() : 0;
+  *why = "under an inherited filter of system calls the library needs a page at 0x1fffffff0000, which is not to be had";
+  if (handling_ || inherited_ || !has_filter()) return 0;
+  inherited_ = is_trapped(kFixedArena);
+  return inherited_ ? use_fixed_stubs() : 0;
+}
+
+// Whether a filter of an ancestor traps a call on that address.
+bool Calls::is_trapped(unsigned long address) noexcept {
+  const struct sigaction action = action_of_traps();
+  struct sigaction before {};
+  uint64_t open = uint64_t{1} << (SIGSYS - 1), mask = 0;
+  raw(SYS_rt_sigprocmask, SIG_UNBLOCK, as_long(&open), as_long(&mask), sizeof open);
+  trapped_ = false;
+  if (set_action(SIGSYS, &action, &before) != 0) return false;
+  asking_ = true;
+  const int kept = errno;
+  (void)syscall(SYS_access, address, 0);  // by the C library, whose instructions do not pass
+  errno = kept;
+  asking_ = false;
+  set_action(SIGSYS, &before, nullptr);
+  raw(SYS_rt_sigprocmask, SIG_SETMASK, as_long(&mask), 0, sizeof mask);
+  return trapped_;
 }
 
 long Calls::start(bool wanted, const char** why) noexcept {
   // A filter that was inherited from a process with an arena traps what lies in this one's.
-  if (!wanted && !has_filter()) return 0;
+  if (!wanted && !inherited_) return 0;
   *why = "no memory for the records of system calls";
   process_ = raw(SYS_getpid);
   long result = records.start();
   if (result < 0) return result;
   const auto first = static_cast<uint64_t>(as_long(table.address(0)));
+  const bool covered = !handling_ && inherited_ && is_trapped(first) && is_trapped(first + table.bytes() - 1);
   if (!handling_) {
     stub = stubs();
     for (size_t i = 0; i < calls_in_table; ++i)
       place_in_table[calls_table[i].number] = static_cast<uint16_t>(i + 1);
-    struct sigaction action {};
-    action.sa_sigaction = handle;
-    // ONSTACK: as for SIGBUS. Only faults of the arena come through, which bring in what the handler looks at.
-    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-    sigfillset(&action.sa_mask);
-    sigdelset(&action.sa_mask, SIGBUS);
+    const struct sigaction action = action_of_traps();
     *why = "SIGSYS cannot be handled";
     if ((result = set_action(SIGSYS, &action, &previous_)) < 0) return result;
     handling_ = true;
@@ -103,7 +132,7 @@ long Calls::start(bool wanted, const char** why) noexcept {
   }
   if (!wanted) return 0;
   if (first == first_ && first + table.bytes() <= end_) return 0;
-  result = install_filter(first, first + table.bytes(), why);
+  result = install_filter(first, first + table.bytes(), covered, why);
   if (result < 0) return result;
   first_ = first;
   end_ = first + table.bytes();
@@ -123,6 +152,11 @@ void Calls::handle(int signal, siginfo_t* info, void* context) noexcept {
     const int kept = errno;
     calls.pass_on(signal, info, context);
     errno = kept;
+    return;
+  }
+  if (calls.asking_) {
+    calls.trapped_ = true;
+    static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RAX] = -EFAULT;
     return;
   }
   const auto& registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;

@@ -26,11 +26,13 @@ class Calls {
   static void handle(int signal, siginfo_t* info, void* context) noexcept;
 
  private:
+  bool is_trapped(unsigned long address) noexcept;
   void begin(void* context) noexcept;
   static void finish(void* context) noexcept;
   void pass_on(int signal, siginfo_t* info, void* context) noexcept;
   struct sigaction previous_ {};
-  bool handling_ = false;
+  bool handling_ = false, inherited_ = false;
+  volatile bool asking_ = false, trapped_ = false;
   long process_ = 0;
   unsigned long first_ = 0, end_ = 0;  // what the newest filter traps
 };

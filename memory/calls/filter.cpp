@@ -46,6 +46,7 @@ struct Builder {
   uint32_t jumps_to_end[kMostBlocks];
   uint32_t end_count;
   uint64_t first, last;
+  bool covered;
 
   void put(uint16_t operation, uint32_t k, uint8_t yes = 0, uint8_t no = 0) noexcept {
     if (count == kMostInstructions) {
@@ -114,10 +115,11 @@ struct Builder {
   }
 
   uint16_t block_for(const Call& call) noexcept {
+    if (covered && !is_nested(call)) return kAllowed;
     if (call.action == Action::kRefused) return kNoSys;
     // Without sites SIGSYS may be blocked or reset in the child of posix_spawn that makes this call: EFAULT is better.
     const bool never = call.action == Action::kExecute && sites.count() == 0;
-    const uint32_t arguments = never ? 0 : arguments_of(call), sites_of = is_nested(call) ? call.number : kMostNumber;
+    const uint32_t arguments = never || covered ? 0 : arguments_of(call), sites_of = is_nested(call) ? call.number : kMostNumber;
     for (uint32_t i = 0; i < block_count; ++i) {
       if (blocks[i].arguments == arguments && blocks[i].sites_of == sites_of)
         return static_cast<uint16_t>(kFirstBlock + i);
@@ -170,11 +172,11 @@ bool has_filter() noexcept {
   return raw(SYS_prctl, PR_GET_SECCOMP) > 0;
 }
 
-long install_filter(uint64_t first, uint64_t end, const char** why) noexcept {
-  const bool inherited = has_filter();
+long install_filter(uint64_t first, uint64_t end, bool covered, const char** why) noexcept {
   auto* const builder = static_cast<Builder*>(map_table(sizeof(Builder)));
   *why = "no memory for the filter of system calls";
   if (builder == nullptr) return -ENOMEM;
+  builder->covered = covered;
   builder->build(first, end);
   long result = -E2BIG;
   *why = "the kernel takes no filter of system calls (seccomp)";
@@ -186,7 +188,7 @@ long install_filter(uint64_t first, uint64_t end, const char** why) noexcept {
       result = install(program);
     }
     // The filters of its ancestors trap what lies in the arena; without one of its own only structures are missed.
-    if (result == -ENOMEM && inherited) result = 0;
+    if (result == -ENOMEM && covered) result = 0;
     if (result > 0) {
       *why = "a thread of the program has a filter of system calls of its own";
       result = -EBUSY;
