@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The handler never makes the program's call itself. It leaves a frame on the thread's stack and returns into a stub
-// (stubs.cpp), so that the call runs outside any handler: a signal of the program interrupts it as usual, its mask
-// and stack are the program's, longjmp and cancellation leave it as usual, and a call that changes the signal mask does.
+// (stubs.cpp), so that the call runs outside any handler: a signal of the program interrupts it as usual, its mask and
+// stack are the program's, longjmp and cancellation leave it as usual, and a call that changes the signal mask does.
 #include "memory/calls/calls.hpp"
 
 #include <errno.h>

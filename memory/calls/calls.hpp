@@ -12,7 +12,8 @@ class Calls {
  public:
   /// Before anything else: under an inherited filter the calls of the library itself must pass. 0 or -errno.
   long before_start(const char** why) noexcept;
-  /// `wanted`: whether calls shall be served. 0 or -errno; `why` then says what failed. The filter stays for the rest of the process, harmless after stop.
+  /// `wanted`: whether calls shall be served. 0 or -errno; `why` then says what failed. The filter stays for the rest
+  /// of the process, harmless after stop.
   long start(bool wanted, const char** why) noexcept;
   void stop() noexcept;
   /// Drops the pins of threads that ended in the middle of a call (cancelled, for one).

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The program of the filter: a search tree over the numbers, then for each set of pointer arguments a block that compares
-// their upper halves. Numbers without pointers end in the tree, where the kernel finds out by itself that the answer
-// never varies and does not run the program for them at all (Linux 5.11).
+// The program of the filter: a search tree over the numbers, then for each set of pointer arguments a block that
+// compares their upper halves. Numbers without pointers end in the tree, where the kernel finds out by itself that the
+// answer never varies and does not run the program for them at all (Linux 5.11).
 #include "memory/calls/filter.hpp"
 
 #include <errno.h>
@@ -119,7 +119,8 @@ struct Builder {
     if (call.action == Action::kRefused) return kNoSys;
     // Without sites SIGSYS may be blocked or reset in the child of posix_spawn that makes this call: EFAULT is better.
     const bool never = call.action == Action::kExecute && sites.count() == 0;
-    const uint32_t arguments = never || covered ? 0 : arguments_of(call), sites_of = is_nested(call) ? call.number : kMostNumber;
+    const uint32_t arguments = never || covered ? 0 : arguments_of(call);
+    const uint32_t sites_of = is_nested(call) ? call.number : kMostNumber;
     for (uint32_t i = 0; i < block_count; ++i) {
       if (blocks[i].arguments == arguments && blocks[i].sites_of == sites_of)
         return static_cast<uint16_t>(kFirstBlock + i);

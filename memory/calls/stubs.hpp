@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The few instructions that make system calls which the filter lets pass, or traps always. Addresses are those behind the
-// instruction `syscall`: the ones that the kernel reports.
+// The few instructions that make system calls which the filter lets pass, or traps always. Addresses are those behind
+// the instruction `syscall`: the ones that the kernel reports.
 #pragma once
 
 #include <stdint.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the filter does to the rest: children, programs started by them, threads' synchronisation in the arena, calls that
-// are refused, and processes that do without.
+// What the filter does to the rest: children, programs started by them, threads' synchronisation in the arena, calls
+// that are refused, and processes that do without.
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -36,7 +36,7 @@ std::string output_of(const char* command) {
   return pclose(pipe) == 0 ? text : text + " failed";
 }
 
-TEST(Programs, StartedByAProcessWithTheFilterMakeCallsWithStructures) {
+TEST(FilteredPrograms, StartedByAProcessWithTheFilterMakeCallsWithStructures) {
   START_ARENA(arena, trapping());
   for (int i = 0; i < 20; ++i) {
     ASSERT_EQ(output_of("/bin/sh -c 'echo through the shell'"), "through the shell\n");
@@ -48,7 +48,7 @@ TEST(Programs, StartedByAProcessWithTheFilterMakeCallsWithStructures) {
 }
 
 // Each of three generations starts an arena at the same addresses, under the filters of its ancestors.
-TEST(Programs, StartedByAProcessWithTheFilterMayHaveAnArena) {
+TEST(FilteredPrograms, StartedByAProcessWithTheFilterMayHaveAnArena) {
   const char* const text = getenv("RINGSIDE_TEST_GENERATION");
   const int generation = text == nullptr ? 0 : atoi(text);
   START_ARENA(arena, trapping());
@@ -65,14 +65,13 @@ TEST(Programs, StartedByAProcessWithTheFilterMayHaveAnArena) {
   EXPECT_EQ(stats_now().pinned_bytes, 0u);
   if (generation == 3) return;
   setenv("RINGSIDE_TEST_GENERATION", std::to_string(generation + 1).c_str(), 1);
-  EXPECT_EQ(output_of((own_path + " --gtest_brief=1 --gtest_filter=Programs.StartedByAProcessWithTheFilterMayHaveAnArena "
-                                  "> /dev/null")
-                          .c_str()),
-            "");
+  const std::string again =
+      own_path + " --gtest_filter=FilteredPrograms.StartedByAProcessWithTheFilterMayHaveAnArena > /dev/null";
+  EXPECT_EQ(output_of(again.c_str()), "");
   unsetenv("RINGSIDE_TEST_GENERATION");
 }
 
-TEST(Programs, AChildOfForkWorksAndHasNoArena) {
+TEST(FilteredPrograms, AChildOfForkWorksAndHasNoArena) {
   START_ARENA(arena, trapping());
   char* const memory = absent(kMiB);
   const pid_t child = fork();
@@ -88,7 +87,7 @@ TEST(Programs, AChildOfForkWorksAndHasNoArena) {
   EXPECT_EQ(status, 0);
 }
 
-TEST(Programs, MayBeStartedWithAbsentArguments) {
+TEST(FilteredPrograms, MayBeStartedWithAbsentArguments) {
   if (personality(0xffffffff) & ADDR_NO_RANDOMIZE) GTEST_SKIP() << "addresses are not random: arguments must be pinned";
   START_ARENA(arena, trapping());
   char* const memory = absent(kMiB);
@@ -121,7 +120,7 @@ TEST(Programs, MayBeStartedWithAbsentArguments) {
   EXPECT_EQ(stats_now().pinned_bytes, 0u);
 }
 
-TEST(Programs, SynchroniseThreadsWithLocksInTheArena) {
+TEST(FilteredPrograms, SynchroniseThreadsWithLocksInTheArena) {
   START_ARENA(arena, trapping());
   struct Shared {
     pthread_mutex_t mutex;
@@ -152,7 +151,7 @@ TEST(Programs, SynchroniseThreadsWithLocksInTheArena) {
   EXPECT_EQ(shared.count, 1000);
 }
 
-TEST(Programs, MayHaveAThreadWhoseStackIsPinnedArena) {
+TEST(FilteredPrograms, MayHaveAThreadWhoseStackIsPinnedArena) {
   if (kSanitized) GTEST_SKIP() << "AddressSanitizer clears the shadow of the whole stack, which takes minutes";
   START_ARENA(arena, trapping());
   char* const stack = absent(kMiB);
@@ -180,7 +179,7 @@ TEST(Programs, MayHaveAThreadWhoseStackIsPinnedArena) {
   ringside_memory_unpin(stack, kMiB);
 }
 
-TEST(Programs, CannotChangeTheMappingOfTheArena) {
+TEST(FilteredPrograms, CannotChangeTheMappingOfTheArena) {
   START_ARENA(arena, trapping());
   char* const memory = absent(kMiB);
   memory[0] = 5;
@@ -209,7 +208,7 @@ TEST(Programs, CannotChangeTheMappingOfTheArena) {
   EXPECT_EQ(memory[4096], 1);
 }
 
-TEST(Programs, GetNoRingsOfIoUring) {
+TEST(FilteredPrograms, GetNoRingsOfIoUring) {
   START_ARENA(arena, trapping());
   char parameters[120] = {};
   EXPECT_EQ(syscall(SYS_io_uring_setup, 4, parameters), -1);
@@ -218,7 +217,7 @@ TEST(Programs, GetNoRingsOfIoUring) {
   EXPECT_EQ(errno, ENOSYS);
 }
 
-TEST(Programs, KeepTheirHandlerOfOtherTraps) {
+TEST(FilteredPrograms, KeepTheirHandlerOfOtherTraps) {
   static volatile int calls = 0;
   struct sigaction action {
   }, before{};
@@ -234,7 +233,7 @@ TEST(Programs, KeepTheirHandlerOfOtherTraps) {
   }
 }
 
-TEST(Programs, WithAHandlerThreadThatServesTheKernelNeedNoFilter) {
+TEST(FilteredPrograms, WithAHandlerThreadThatServesTheKernelNeedNoFilter) {
   ringside_memory_options options = trapping();
   options.faults = RINGSIDE_MEMORY_FAULTS_THREAD;
   START_ARENA(arena, options);
@@ -245,7 +244,7 @@ TEST(Programs, WithAHandlerThreadThatServesTheKernelNeedNoFilter) {
   close(zeros);
 }
 
-TEST(Programs, OfAnEarlierInterfaceStartAsBefore) {
+TEST(FilteredPrograms, OfAnEarlierInterfaceStartAsBefore) {
   ringside_memory_options options = trapping();
   options.system_calls = 2;
   EXPECT_EQ(ringside_memory_start(&options), -1);
@@ -254,7 +253,7 @@ TEST(Programs, OfAnEarlierInterfaceStartAsBefore) {
   START_ARENA(arena, options);
 }
 
-TEST(Programs, MayStartTheArenaAgainAndAgain) {
+TEST(FilteredPrograms, MayStartTheArenaAgainAndAgain) {
   for (int round = 0; round < 20; ++round) {
     START_ARENA(arena, trapping());
     char* const memory = absent(kMiB);

@@ -53,7 +53,7 @@ std::thread pester(const std::function<bool()>& enough, const std::function<void
   });
 }
 
-TEST(Signals, EndABlockedCallWithEintr) {
+TEST(TrappedSignals, EndABlockedCallWithEintr) {
   START_ARENA(arena, trapping());
   char* const memory = absent(kMiB);
   const Pipe pipe;
@@ -68,7 +68,7 @@ TEST(Signals, EndABlockedCallWithEintr) {
   EXPECT_EQ(stats_now().pinned_bytes, 0u);
 }
 
-TEST(Signals, WithRestartABlockedCallGoesOn) {
+TEST(TrappedSignals, WithRestartABlockedCallGoesOn) {
   START_ARENA(arena, trapping());
   char* const memory = absent(kMiB);
   const Pipe pipe;
@@ -81,7 +81,7 @@ TEST(Signals, WithRestartABlockedCallGoesOn) {
   EXPECT_EQ(stats_now().pinned_bytes, 0u);
 }
 
-TEST(Signals, AHandlerMayUseAbsentMemoryDuringABlockedCall) {
+TEST(TrappedSignals, AHandlerMayUseAbsentMemoryDuringABlockedCall) {
   START_ARENA(arena, trapping());
   char* const memory = absent(2 * kMiB);
   in_handler = memory + kMiB;
@@ -131,7 +131,7 @@ void leave_by_jump(int from, char* to) {
   pthread_sigmask(SIG_UNBLOCK, &only, nullptr);
 }
 
-TEST(Signals, ALongJumpOutOfABlockedCallLeavesPinsUntilTheNextCall) {
+TEST(TrappedSignals, ALongJumpOutOfABlockedCallLeavesPinsUntilTheNextCall) {
   START_ARENA(arena, trapping());
   char* const memory = absent(kMiB);
   const Pipe pipe;
@@ -141,7 +141,7 @@ TEST(Signals, ALongJumpOutOfABlockedCallLeavesPinsUntilTheNextCall) {
   EXPECT_EQ(stats_now().pinned_bytes, 0u);
 }
 
-TEST(Signals, ACancelledThreadLeavesABlockedCallAndItsPinsAreDropped) {
+TEST(TrappedSignals, ACancelledThreadLeavesABlockedCallAndItsPinsAreDropped) {
   START_ARENA(arena, trapping());
   static char* memory = nullptr;
   static int from = -1;
@@ -170,7 +170,7 @@ TEST(Signals, ACancelledThreadLeavesABlockedCallAndItsPinsAreDropped) {
   EXPECT_EQ(stats_now().pinned_bytes, 0u);
 }
 
-TEST(Signals, AnAlternateStackInTheArenaStaysInDram) {
+TEST(TrappedSignals, AnAlternateStackInTheArenaStaysInDram) {
   START_ARENA(arena, trapping());
   char* const memory = absent(kMiB);
   stack_t stack{}, before{};
@@ -194,7 +194,7 @@ bool addresses_are_random() {
   return (personality(0xffffffff) & ADDR_NO_RANDOMIZE) == 0;
 }
 
-TEST(Signals, BlockedByTheProgramLeaveFaultsAndTrapsOpen) {
+TEST(TrappedSignals, BlockedByTheProgramLeaveFaultsAndTrapsOpen) {
   if (!addresses_are_random()) GTEST_SKIP() << "addresses are not random: the program must not block SIGBUS and SIGSYS";
   START_ARENA(arena, trapping());
   char* const memory = absent(kMiB);
@@ -212,7 +212,7 @@ TEST(Signals, BlockedByTheProgramLeaveFaultsAndTrapsOpen) {
   EXPECT_EQ(sigismember(&now, SIGSYS), 0);
 }
 
-TEST(Signals, AHandlerThatBlocksAllMayUseAbsentMemory) {
+TEST(TrappedSignals, AHandlerThatBlocksAllMayUseAbsentMemory) {
   if (!addresses_are_random()) GTEST_SKIP() << "addresses are not random: the program must not block SIGBUS and SIGSYS";
   START_ARENA(arena, trapping());
   in_handler = absent(kMiB);
@@ -228,7 +228,7 @@ TEST(Signals, AHandlerThatBlocksAllMayUseAbsentMemory) {
   EXPECT_EQ(handled, 1);
 }
 
-TEST(Signals, TheProgramSetsHandlersOfBusErrorsAndTrapsAndGetsThemBack) {
+TEST(TrappedSignals, TheProgramSetsHandlersOfBusErrorsAndTrapsAndGetsThemBack) {
   if (!addresses_are_random()) GTEST_SKIP() << "addresses are not random: sigaction must be wrapped";
   struct sigaction first {
   }, second{}, seen{};
@@ -259,7 +259,7 @@ TEST(Signals, TheProgramSetsHandlersOfBusErrorsAndTrapsAndGetsThemBack) {
 
 #ifdef __x86_64__
 // The interrupted function keeps every register but the result, rcx and r11, its vector registers and its red zone.
-TEST(Signals, ATrappedCallChangesNoRegisterAndNoRedZone) {
+TEST(TrappedSignals, ATrappedCallChangesNoRegisterAndNoRedZone) {
   START_ARENA(arena, trapping());
   char* const memory = absent(kMiB);
   const int zeros = open("/dev/zero", O_RDONLY);
@@ -302,7 +302,7 @@ TEST(Signals, ATrappedCallChangesNoRegisterAndNoRedZone) {
 }
 #endif
 
-TEST(Signals, ErrnoIsTheCallsOwn) {
+TEST(TrappedSignals, ErrnoIsTheCallsOwn) {
   START_ARENA(arena, trapping());
   char* const memory = absent(kMiB);
   const int zeros = open("/dev/zero", O_RDONLY);
@@ -331,7 +331,7 @@ void read_close_to_an_absent_page() {
 
 // A stack in the arena: the handlers run on the alternate stack, and the frame that the handler of SIGSYS leaves on the
 // thread's stack is itself a fault, within the handler.
-TEST(Signals, ACallFromAStackInTheArenaWorksWithAnAlternateStack) {
+TEST(TrappedSignals, ACallFromAStackInTheArenaWorksWithAnAlternateStack) {
   if (kSanitized) GTEST_SKIP() << "AddressSanitizer knows only the stacks of threads";
   START_ARENA(arena, trapping());
   static char other[256 * 1024];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every system call that takes a pointer: the same call on ordinary memory and on absent memory gives the same result and
-// the same content. Each runs in a process of its own, so that a crash is one failure.
+// Every system call that takes a pointer: the same call on ordinary memory and on absent memory gives the same result
+// and the same content. Each runs in a process of its own, so that a crash is one failure.
 #include "memory/calls/table.hpp"
 
 #include <errno.h>
