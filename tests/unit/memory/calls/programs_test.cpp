@@ -8,7 +8,6 @@
 #include <spawn.h>
 #include <stdio.h>
 #include <sys/mman.h>
-#include <sys/personality.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -49,6 +48,7 @@ TEST(FilteredPrograms, StartedByAProcessWithTheFilterMakeCallsWithStructures) {
 
 // Each of three generations starts an arena at the same addresses, under the filters of its ancestors.
 TEST(FilteredPrograms, StartedByAProcessWithTheFilterMayHaveAnArena) {
+  NEED_RANDOM_ADDRESSES();
   const char* const text = getenv("RINGSIDE_TEST_GENERATION");
   const int generation = text == nullptr ? 0 : atoi(text);
   START_ARENA(arena, trapping());
@@ -88,7 +88,7 @@ TEST(FilteredPrograms, AChildOfForkWorksAndHasNoArena) {
 }
 
 TEST(FilteredPrograms, MayBeStartedWithAbsentArguments) {
-  if (personality(0xffffffff) & ADDR_NO_RANDOMIZE) GTEST_SKIP() << "addresses are not random: arguments must be pinned";
+  NEED_RANDOM_ADDRESSES();
   START_ARENA(arena, trapping());
   char* const memory = absent(kMiB);
   std::strcpy(memory, "/bin/sh");
@@ -152,6 +152,7 @@ TEST(FilteredPrograms, SynchroniseThreadsWithLocksInTheArena) {
 }
 
 TEST(FilteredPrograms, MayHaveAThreadWhoseStackIsPinnedArena) {
+  NEED_RANDOM_ADDRESSES();
   if (kSanitized) GTEST_SKIP() << "AddressSanitizer clears the shadow of the whole stack, which takes minutes";
   START_ARENA(arena, trapping());
   char* const stack = absent(kMiB);
@@ -218,6 +219,7 @@ TEST(FilteredPrograms, GetNoRingsOfIoUring) {
 }
 
 TEST(FilteredPrograms, KeepTheirHandlerOfOtherTraps) {
+  NEED_RANDOM_ADDRESSES();
   static volatile int calls = 0;
   struct sigaction action {
   }, before{};

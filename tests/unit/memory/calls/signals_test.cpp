@@ -5,7 +5,6 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
-#include <sys/personality.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -171,6 +170,7 @@ TEST(TrappedSignals, ACancelledThreadLeavesABlockedCallAndItsPinsAreDropped) {
 }
 
 TEST(TrappedSignals, AnAlternateStackInTheArenaStaysInDram) {
+  NEED_RANDOM_ADDRESSES();
   START_ARENA(arena, trapping());
   char* const memory = absent(kMiB);
   stack_t stack{}, before{};
@@ -190,12 +190,8 @@ TEST(TrappedSignals, AnAlternateStackInTheArenaStaysInDram) {
   EXPECT_EQ(stats_now().pinned_bytes, 0u);
 }
 
-bool addresses_are_random() {
-  return (personality(0xffffffff) & ADDR_NO_RANDOMIZE) == 0;
-}
-
 TEST(TrappedSignals, BlockedByTheProgramLeaveFaultsAndTrapsOpen) {
-  if (!addresses_are_random()) GTEST_SKIP() << "addresses are not random: the program must not block SIGBUS and SIGSYS";
+  NEED_RANDOM_ADDRESSES();
   START_ARENA(arena, trapping());
   char* const memory = absent(kMiB);
   sigset_t all, before, now;
@@ -213,7 +209,7 @@ TEST(TrappedSignals, BlockedByTheProgramLeaveFaultsAndTrapsOpen) {
 }
 
 TEST(TrappedSignals, AHandlerThatBlocksAllMayUseAbsentMemory) {
-  if (!addresses_are_random()) GTEST_SKIP() << "addresses are not random: the program must not block SIGBUS and SIGSYS";
+  NEED_RANDOM_ADDRESSES();
   START_ARENA(arena, trapping());
   in_handler = absent(kMiB);
   struct sigaction action {};
@@ -229,7 +225,7 @@ TEST(TrappedSignals, AHandlerThatBlocksAllMayUseAbsentMemory) {
 }
 
 TEST(TrappedSignals, TheProgramSetsHandlersOfBusErrorsAndTrapsAndGetsThemBack) {
-  if (!addresses_are_random()) GTEST_SKIP() << "addresses are not random: sigaction must be wrapped";
+  NEED_RANDOM_ADDRESSES();
   struct sigaction first {
   }, second{}, seen{};
   first.sa_handler = [](int) { ++handled; };

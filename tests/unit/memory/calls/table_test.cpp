@@ -17,7 +17,7 @@
 #include <map>
 #include <set>
 
-#include "tests/unit/memory/arena.hpp"
+#include "tests/unit/memory/calls/absent.hpp"
 #include "tests/unit/memory/calls/room.hpp"
 
 namespace ringside::testing {
@@ -153,6 +153,7 @@ bool says(const std::string& outcome, int error) {
 }
 
 void compare(const std::vector<Case>& cases) {
+  NEED_RANDOM_ADDRESSES();
   { START_ARENA(arena, small_options()); }
   int judged = 0;
   for (const Case& one : cases) {

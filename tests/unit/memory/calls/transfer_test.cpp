@@ -49,6 +49,7 @@ size_t first_wrong(const char* memory, size_t bytes, size_t offset = 0) {
 constexpr size_t kLong = 16 * kMiB;  // four times the DRAM
 
 void read_and_write_all(const ringside_memory_options& options) {
+  NEED_RANDOM_ADDRESSES();
   START_ARENA(arena, options);
   char* const memory = absent(kLong);
   const int from = patterned(kLong), to = unnamed_file();
