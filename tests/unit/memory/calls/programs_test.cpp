@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdlib>
 #include <filesystem>
@@ -220,10 +221,11 @@ TEST(FilteredPrograms, GetNoRingsOfIoUring) {
 
 TEST(FilteredPrograms, KeepTheirHandlerOfOtherTraps) {
   NEED_RANDOM_ADDRESSES();
-  static volatile int calls = 0;
+  static std::atomic<int> calls;
+  calls = 0;
   struct sigaction action {
   }, before{};
-  action.sa_handler = [](int) { calls = calls + 1; };
+  action.sa_handler = [](int) { ++calls; };
   sigaction(SIGSYS, &action, &before);
   {
     START_ARENA(arena, trapping());

@@ -146,6 +146,7 @@ TEST(TrappedSignals, ACancelledThreadLeavesABlockedCallAndItsPinsAreDropped) {
   static int from = -1;
   static std::atomic<int> cleaned{0};
   memory = absent(kMiB);
+  cleaned = 0;
   const Pipe pipe;
   from = pipe.ends[0];
   pthread_t thread{};
