@@ -104,7 +104,9 @@ int start(const ringside_memory_options& options) {
   }
   const bool signals = options.faults != RINGSIDE_MEMORY_FAULTS_THREAD;
   const char* why = "userfaultfd failed";
-  long result = core.userfault.open(signals, options.copy_only == 1, &why);
+  long result = calls.before_start(&why);
+  if (result < 0) return fail_start(why, result);
+  result = core.userfault.open(signals, options.copy_only == 1, &why);
   if (result < 0) return fail_start(why, result);
   if (far.start(options.far_folder, arena_bytes) != 0) {
     end_all();
@@ -139,8 +141,8 @@ int start(const ringside_memory_options& options) {
   const int error = signals ? (bus_errors.start() == 0 ? 0 : errno) : handler_thread.start(core.userfault);
   if (error != 0) return fail_start("faults cannot be served", -error);
   // Where a thread serves the kernel's accesses too, no call needs help.
-  if (options.system_calls == 1 && !core.userfault.kernel_faults && (result = calls.start(&why)) < 0)
-    return fail_start(why, result);
+  const bool serve = options.system_calls == 1 && !core.userfault.kernel_faults;
+  if ((result = calls.start(serve, &why)) < 0) return fail_start(why, result);
   core.started->store(1, std::memory_order_release);
   return 0;
 }

@@ -34,11 +34,11 @@ struct ringside_memory_options {
   uint32_t faults;        /* enum ringside_memory_faults; 0: signal */
   uint32_t read_ahead;    /* 0: adaptive, 1: never */
   uint32_t copy_only;     /* 1: as on a kernel without UFFDIO_MOVE (for tests) */
-  /* 1: system calls may use absent memory. A seccomp filter raises SIGSYS for them; it stays for the rest of the process and
-   * in the programs that it starts, which it does not concern but for io_uring (ENOSYS). x86-64 only: ENOSYS elsewhere. Start
-   * while no thread blocks SIGBUS or SIGSYS; later masks and handlers leave both open (docs/memory_mode.md, "System
-   * calls", has what to know of threads' stacks in the arena, of other mappings there and of programs without address-space
-   * randomisation, which must neither block nor handle the two signals). */
+  /* 1: system calls may use absent memory. A seccomp filter raises SIGSYS for them. It stays for the rest of the process
+   * and in the programs that it starts, which it does not concern but for io_uring (ENOSYS). x86-64 only: ENOSYS
+   * elsewhere. Start while no thread blocks SIGBUS or SIGSYS; later masks and handlers leave both open. Without
+   * address-space randomisation the program must neither block nor handle them. docs/memory_mode.md, "System calls", has
+   * what to know of threads' stacks in the arena and of mappings there. */
   uint32_t system_calls;
 };
 

@@ -77,7 +77,8 @@ json measured(const std::string& folder) {
 int main(int argc, char** argv) {
   ringside::CommandLine line("What the filter and the handler of system calls cost; as JSON", "bench_trapped_calls");
   std::string output, folder = "/dev/shm";
-  line.option("--calls", ringside::bench::calls, "Calls that are timed together").check(ringside::whole_number_within(1, 100'000'000));
+  line.option("--calls", ringside::bench::calls, "Calls that are timed together")
+      .check(ringside::whole_number_within(1, 100'000'000));
   line.option("--repeats", ringside::bench::repeats, "How often").check(ringside::whole_number_within(1, 10'000));
   line.option("--folder", folder, "Of the far memory and of the file that is read").value_name("FOLDER");
   line.option("-o,--output", output, "File for the JSON (default: standard output)").value_name("FILE");

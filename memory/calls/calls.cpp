@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The handler never makes the program's call itself. It leaves a frame on the thread's stack and returns into a stub
-// (stubs.cpp), so that the call runs outside any handler: a signal of the program interrupts it as usual, its mask
-// and stack are the program's, longjmp and cancellation leave it as usual, and a call that changes the signal mask does.
+// (stubs.cpp), so that the call runs outside any handler: a signal of the program interrupts it as usual, its mask and
+// stack are the program's, longjmp and cancellation leave it as usual, and a call that changes the signal mask does.
 #include "memory/calls/calls.hpp"
 
 #include <errno.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include "memory/arena/granule_table.hpp"
 #include "memory/calls/filter.hpp"
@@ -45,6 +46,18 @@ bool is_on_other_stack(const ucontext_t& context, uint64_t stack_pointer) {
          stack_pointer - low <= context.uc_stack.ss_size;
 }
 
+constexpr unsigned long kFixedArena = 0x2000'0000'0000;  // as in arena/granule_table.cpp
+
+struct sigaction action_of_traps() {
+  struct sigaction action {};
+  action.sa_sigaction = Calls::handle;
+  // ONSTACK: as for SIGBUS. Only faults of the arena come through, which bring in what the handler looks at.
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  sigfillset(&action.sa_mask);
+  sigdelset(&action.sa_mask, SIGBUS);
+  return action;
+}
+
 // Where the frame of a stub may lie: below the red zone of the interrupted function, and if this handler runs on the
 // same stack, below all that it has there. `here`: its stack pointer. 256: the frame lies within one page.
 uint64_t place_of_frame(const ucontext_t& context, uint64_t stack_pointer, uint64_t here) {
@@ -55,7 +68,7 @@ uint64_t place_of_frame(const ucontext_t& context, uint64_t stack_pointer, uint6
 
 // Word by word and last of all: a call would write over what lies below the stack pointer. (To AddressSanitizer
 // it is a frame of the past.)
-[[gnu::noinline, gnu::no_sanitize("address")]] void leave(const Frame& frame, uint64_t at) {
+__attribute__((noinline, no_sanitize("address"))) void leave(const Frame& frame, uint64_t at) {
   const auto* const from = reinterpret_cast<const uint64_t*>(&frame);
   auto* const to = reinterpret_cast<volatile uint64_t*>(static_cast<uintptr_t>(at));
   for (size_t i = 0; i < sizeof(Frame) / sizeof(uint64_t); ++i) to[i] = from[i];
@@ -73,29 +86,53 @@ bool is_mapping_of_ours(const Call& call, const uint64_t* arguments) {
 
 }  // namespace
 
-long Calls::start(const char** why) noexcept {
+long Calls::before_start(const char** why) noexcept {
+  *why = "under an inherited filter of system calls the library needs a page at 0x1fffffff0000, which is not to be had";
+  if (handling_ || inherited_ || !has_filter()) return 0;
+  inherited_ = is_trapped(kFixedArena);
+  return inherited_ ? use_fixed_stubs() : 0;
+}
+
+// Whether a filter of an ancestor traps a call on that address.
+bool Calls::is_trapped(unsigned long address) noexcept {
+  const struct sigaction action = action_of_traps();
+  struct sigaction before {};
+  uint64_t open = uint64_t{1} << (SIGSYS - 1), mask = 0;
+  raw(SYS_rt_sigprocmask, SIG_UNBLOCK, as_long(&open), as_long(&mask), sizeof open);
+  trapped_ = false;
+  if (set_action(SIGSYS, &action, &before) != 0) return false;
+  asking_ = true;
+  const int kept = errno;
+  (void)syscall(SYS_access, address, 0);  // by the C library, whose instructions do not pass
+  errno = kept;
+  asking_ = false;
+  set_action(SIGSYS, &before, nullptr);
+  raw(SYS_rt_sigprocmask, SIG_SETMASK, as_long(&mask), 0, sizeof mask);
+  return trapped_;
+}
+
+long Calls::start(bool wanted, const char** why) noexcept {
+  // A filter that was inherited from a process with an arena traps what lies in this one's.
+  if (!wanted && !inherited_) return 0;
   *why = "no memory for the records of system calls";
   process_ = raw(SYS_getpid);
   long result = records.start();
   if (result < 0) return result;
   const auto first = static_cast<uint64_t>(as_long(table.address(0)));
+  const bool covered = !handling_ && inherited_ && is_trapped(first) && is_trapped(first + table.bytes() - 1);
   if (!handling_) {
     stub = stubs();
     for (size_t i = 0; i < calls_in_table; ++i)
       place_in_table[calls_table[i].number] = static_cast<uint16_t>(i + 1);
-    struct sigaction action {};
-    action.sa_sigaction = handle;
-    // ONSTACK: as for SIGBUS. Only faults of the arena come through, which bring in what the handler looks at.
-    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-    sigfillset(&action.sa_mask);
-    sigdelset(&action.sa_mask, SIGBUS);
+    const struct sigaction action = action_of_traps();
     *why = "SIGSYS cannot be handled";
     if ((result = set_action(SIGSYS, &action, &previous_)) < 0) return result;
     handling_ = true;
     sites.find();
   }
+  if (!wanted) return 0;
   if (first == first_ && first + table.bytes() <= end_) return 0;
-  result = install_filter(first, first + table.bytes(), why);
+  result = install_filter(first, first + table.bytes(), covered, why);
   if (result < 0) return result;
   first_ = first;
   end_ = first + table.bytes();
@@ -115,6 +152,11 @@ void Calls::handle(int signal, siginfo_t* info, void* context) noexcept {
     const int kept = errno;
     calls.pass_on(signal, info, context);
     errno = kept;
+    return;
+  }
+  if (calls.asking_) {
+    calls.trapped_ = true;
+    static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RAX] = -EFAULT;
     return;
   }
   const auto& registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
@@ -238,7 +280,11 @@ void Calls::program_handler(const struct sigaction* set, struct sigaction* befor
 
 #else
 
-long Calls::start(const char** why) noexcept {
+long Calls::before_start(const char**) noexcept {
+  return 0;
+}
+long Calls::start(bool wanted, const char** why) noexcept {
+  if (!wanted) return 0;
   *why = "system_calls is 1, expected 0: system calls on absent memory exist on x86-64 only";
   return -ENOSYS;
 }

@@ -10,8 +10,11 @@ namespace ringside::memory {
 
 class Calls {
  public:
-  /// 0 or -errno; `why` then says what failed. The filter stays for the rest of the process, harmless after stop.
-  long start(const char** why) noexcept;
+  /// Before anything else: under an inherited filter the calls of the library itself must pass. 0 or -errno.
+  long before_start(const char** why) noexcept;
+  /// `wanted`: whether calls shall be served. 0 or -errno; `why` then says what failed. The filter stays for the rest
+  /// of the process, harmless after stop.
+  long start(bool wanted, const char** why) noexcept;
   void stop() noexcept;
   /// Drops the pins of threads that ended in the middle of a call (cancelled, for one).
   void drop_ended() noexcept;
@@ -26,11 +29,13 @@ class Calls {
   static void handle(int signal, siginfo_t* info, void* context) noexcept;
 
  private:
+  bool is_trapped(unsigned long address) noexcept;
   void begin(void* context) noexcept;
   static void finish(void* context) noexcept;
   void pass_on(int signal, siginfo_t* info, void* context) noexcept;
   struct sigaction previous_ {};
-  bool handling_ = false;
+  bool handling_ = false, inherited_ = false;
+  volatile bool asking_ = false, trapped_ = false;
   long process_ = 0;
   unsigned long first_ = 0, end_ = 0;  // what the newest filter traps
 };

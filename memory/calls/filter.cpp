@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The program of the filter: a search tree over the numbers, then for each set of pointer arguments a block that compares
-// their upper halves. Numbers without pointers end in the tree, where the kernel finds out by itself that the answer
-// never varies and does not run the program for them at all (Linux 5.11).
+// The program of the filter: a search tree over the numbers, then for each set of pointer arguments a block that
+// compares their upper halves. Numbers without pointers end in the tree, where the kernel finds out by itself that the
+// answer never varies and does not run the program for them at all (Linux 5.11).
 #include "memory/calls/filter.hpp"
 
 #include <errno.h>
@@ -43,7 +43,10 @@ struct Builder {
     uint16_t block;
   } jumps[kMostNumber];
   uint32_t jump_count;
+  uint32_t jumps_to_end[kMostBlocks];
+  uint32_t end_count;
   uint64_t first, last;
+  bool covered;
 
   void put(uint16_t operation, uint32_t k, uint8_t yes = 0, uint8_t no = 0) noexcept {
     if (count == kMostInstructions) {
@@ -107,18 +110,17 @@ struct Builder {
     }
     end(SECCOMP_RET_ALLOW);
     for (uint32_t i = 0; i < hit_count; ++i) code[hits[i]].k = count - hits[i] - 1;
-    const Stubs own = stubs();
-    from(own.raw_site, SECCOMP_RET_ALLOW);
-    from(own.pinned_site, SECCOMP_RET_ALLOW);
-    from(own.plain_site, SECCOMP_RET_ALLOW);
-    end(SECCOMP_RET_TRAP | kTrapMark);
+    jumps_to_end[end_count++] = count;
+    put(BPF_JMP | BPF_JA, 0);
   }
 
   uint16_t block_for(const Call& call) noexcept {
+    if (covered && !is_nested(call)) return kAllowed;
     if (call.action == Action::kRefused) return kNoSys;
     // Without sites SIGSYS may be blocked or reset in the child of posix_spawn that makes this call: EFAULT is better.
     const bool never = call.action == Action::kExecute && sites.count() == 0;
-    const uint32_t arguments = never ? 0 : arguments_of(call), sites_of = is_nested(call) ? call.number : kMostNumber;
+    const uint32_t arguments = never || covered ? 0 : arguments_of(call);
+    const uint32_t sites_of = is_nested(call) ? call.number : kMostNumber;
     for (uint32_t i = 0; i < block_count; ++i) {
       if (blocks[i].arguments == arguments && blocks[i].sites_of == sites_of)
         return static_cast<uint16_t>(kFirstBlock + i);
@@ -139,13 +141,22 @@ struct Builder {
     put(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 1, 0);
     end(SECCOMP_RET_ALLOW);
     load(offsetof(seccomp_data, nr));
-    put(BPF_JMP | BPF_JGE | BPF_K, kMostNumber, 0, 8);
+    put(BPF_JMP | BPF_JGE | BPF_K, kMostNumber, 0, 13);
     put(BPF_JMP | BPF_JEQ | BPF_K, kFinishNumber, 1, 0);
     end(SECCOMP_RET_ALLOW);
     from(stubs().finish_site, SECCOMP_RET_TRAP | kTrapMark);
+    from(fixed_stubs().finish_site, SECCOMP_RET_TRAP | kTrapMark);
     end(SECCOMP_RET_ALLOW);
     tree(0, kMostNumber);
     for (uint32_t i = 0; i < block_count; ++i) block(blocks[i]);
+    // The end that all blocks share: what an argument in the arena means where the call comes from.
+    for (uint32_t i = 0; i < end_count; ++i) code[jumps_to_end[i]].k = count - jumps_to_end[i] - 1;
+    for (const Stubs& passing : {stubs(), fixed_stubs()}) {
+      from(passing.raw_site, SECCOMP_RET_ALLOW);
+      from(passing.pinned_site, SECCOMP_RET_ALLOW);
+      from(passing.plain_site, SECCOMP_RET_ALLOW);
+    }
+    end(SECCOMP_RET_TRAP | kTrapMark);
     for (uint32_t i = 0; i < jump_count; ++i)
       code[jumps[i].at].k = blocks[jumps[i].block - kFirstBlock].start - jumps[i].at - 1;
   }
@@ -158,10 +169,15 @@ long install(const sock_fprog& program) {
 
 }  // namespace
 
-long install_filter(uint64_t first, uint64_t end, const char** why) noexcept {
+bool has_filter() noexcept {
+  return raw(SYS_prctl, PR_GET_SECCOMP) > 0;
+}
+
+long install_filter(uint64_t first, uint64_t end, bool covered, const char** why) noexcept {
   auto* const builder = static_cast<Builder*>(map_table(sizeof(Builder)));
   *why = "no memory for the filter of system calls";
   if (builder == nullptr) return -ENOMEM;
+  builder->covered = covered;
   builder->build(first, end);
   long result = -E2BIG;
   *why = "the kernel takes no filter of system calls (seccomp)";
@@ -172,6 +188,8 @@ long install_filter(uint64_t first, uint64_t end, const char** why) noexcept {
       raw(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
       result = install(program);
     }
+    // The filters of its ancestors trap what lies in the arena; without one of its own only structures are missed.
+    if (result == -ENOMEM && covered) result = 0;
     if (result > 0) {
       *why = "a thread of the program has a filter of system calls of its own";
       result = -EBUSY;

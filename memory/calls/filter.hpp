@@ -9,7 +9,11 @@ namespace ringside::memory {
 /// What the kernel hands over with SIGSYS (si_errno): traps of other filters differ.
 inline constexpr uint32_t kTrapMark = 0x5253;
 
+/// Whether the process has a filter already, its own or its ancestors'.
+bool has_filter() noexcept;
+
 /// Installs it for all threads: 0 or -errno, `why` then says what failed. The range is what traps, [first, end).
-long install_filter(uint64_t first, uint64_t end, const char** why) noexcept;
+/// `covered`: an ancestor's filter traps it already, and only the calls with structures are this process's own.
+long install_filter(uint64_t first, uint64_t end, bool covered, const char** why) noexcept;
 
 }  // namespace ringside::memory

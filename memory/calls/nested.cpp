@@ -112,7 +112,8 @@ void pin_request(Record& record, const uint64_t* arguments) {
   } else if (request == kMapOfFile) {
     constexpr uint64_t kHead = 32, kExtent = 56, kCountAt = 24;
     uint32_t count = 0;
-    if (look(record, arguments[2] + kCountAt, &count, sizeof count)) record.pin(arguments[2], kHead + count * kExtent, true);
+    if (look(record, arguments[2] + kCountAt, &count, sizeof count))
+      record.pin(arguments[2], kHead + count * kExtent, true);
   }
 }
 

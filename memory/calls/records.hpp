@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a trapped system call holds while the kernel is in it: its pins, and how far a transfer in pieces has come. A
-// record belongs to one thread. A thread has several when a handler of the program interrupts a call and makes one itself.
+// record belongs to one thread. A thread has several when a handler of the program interrupts a call and makes one
+// itself.
 #pragma once
 
 #include <stdint.h>

@@ -92,7 +92,8 @@ bool change_signal_call(const Call& call, Record* record, Frame& frame, uint64_t
     return true;
   }
   KernelAction wanted{};
-  if (arguments[1] == 0 || !see(record, arguments[1], &wanted, sizeof wanted) || (wanted.mask & kOurs) == 0) return false;
+  if (arguments[1] == 0 || !see(record, arguments[1], &wanted, sizeof wanted) || (wanted.mask & kOurs) == 0)
+    return false;
   wanted.mask &= ~kOurs;
   static_assert(sizeof wanted <= sizeof frame.scratch);
   memcpy(frame.scratch, &wanted, sizeof wanted);

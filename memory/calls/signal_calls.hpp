@@ -10,9 +10,9 @@
 
 namespace ringside::memory {
 
-/// rt_sigprocmask and rt_sigaction: puts what the kernel shall have in place of the program's structure into the scratch
-/// room of `frame`, which will lie at `at`. true: the call is answered, with `result`. `record`: null if there is no arena
-/// in this process.
+/// rt_sigprocmask and rt_sigaction: puts what the kernel shall have in place of the program's structure into the
+/// scratch room of `frame`, which will lie at `at`. true: the call is answered, with `result`. `record`: null if there
+/// is no arena in this process.
 bool change_signal_call(const Call& call, Record* record, Frame& frame, uint64_t at, uint64_t* arguments,
                         long* result) noexcept;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the C library makes the calls whose pointers lie in structures. A filter cannot look into a structure, so such a
-// call is trapped wherever it is made from; and since programs that are started later inherit the filter but not the
+// Where the C library makes the calls whose pointers lie in structures. A filter cannot look into a structure, so such
+// a call is trapped wherever it is made from; and since programs that are started later inherit the filter but not the
 // handler, "wherever" is narrowed to the very instructions in this process.
 #pragma once
 

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "memory/calls/stubs.hpp"
 
+#include <errno.h>
 #include <stddef.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "memory/arena/geometry.hpp"
+#include "memory/system/raw.hpp"
 
 #if defined(__x86_64__)
 
@@ -20,6 +26,9 @@ static_assert(offsetof(Frame, result) == 8 && offsetof(Frame, arguments) == 16 &
 __asm__(
     ".text\n"
     ".p2align 4\n"
+    ".hidden ringside_memory_stubs_first, ringside_memory_stubs_end\n"
+    ".globl ringside_memory_stubs_first, ringside_memory_stubs_end\n"
+    "ringside_memory_stubs_first:\n"
     ".hidden ringside_memory_plain, ringside_memory_plain_site\n"
     ".globl ringside_memory_plain, ringside_memory_plain_site\n"
     ".type ringside_memory_plain, @function\n"
@@ -58,18 +67,65 @@ __asm__(
     "syscall\n"
     "ringside_memory_finish_site:\n"
     "ud2\n"
+    "ringside_memory_stubs_end:\n"
     ".cfi_endproc\n"
     ".size ringside_memory_pinned, .-ringside_memory_pinned\n");
 
 extern "C" {
 extern const char ringside_memory_plain[], ringside_memory_plain_site[], ringside_memory_pinned[],
-    ringside_memory_pinned_site[], ringside_memory_finish_site[], ringside_memory_raw_site[];
+    ringside_memory_pinned_site[], ringside_memory_finish_site[], ringside_memory_stubs_first[],
+    ringside_memory_stubs_end[];
 }
 
+namespace {
+
+// Just below the arena.
+constexpr uint64_t kFixedPage = uint64_t{0x1fff'ffff'0000}, kRawAt = kFixedPage + 512;
+
+constinit bool fixed_in_use = false;
+
+uint64_t address_of_label(const char* label) {
+  return static_cast<uint64_t>(reinterpret_cast<uintptr_t>(label));
+}
+
+// As in the library, or in the copy.
+Stubs stubs_at(uint64_t first, uint64_t raw_first) {
+  const auto at = [first](const char* label) {
+    return first + (address_of_label(label) - address_of_label(ringside_memory_stubs_first));
+  };
+  const RawCode code = raw_code();
+  return {at(ringside_memory_plain),       at(ringside_memory_plain_site),
+          at(ringside_memory_pinned),      at(ringside_memory_pinned_site),
+          at(ringside_memory_finish_site), raw_first + static_cast<uint64_t>(code.site - code.first)};
+}
+
+}  // namespace
+
 Stubs stubs() noexcept {
-  const auto at = [](const char* label) { return static_cast<uint64_t>(reinterpret_cast<uintptr_t>(label)); };
-  return {at(ringside_memory_plain),       at(ringside_memory_plain_site),  at(ringside_memory_pinned),
-          at(ringside_memory_pinned_site), at(ringside_memory_finish_site), at(ringside_memory_raw_site)};
+  if (fixed_in_use) return fixed_stubs();
+  return stubs_at(address_of_label(ringside_memory_stubs_first), address_of_label(raw_code().first));
+}
+
+Stubs fixed_stubs() noexcept {
+  return stubs_at(kFixedPage, kRawAt);
+}
+
+long use_fixed_stubs() noexcept {
+  if (fixed_in_use) return 0;
+  const auto page = static_cast<long>(kFixedPage);
+  const long at = raw(SYS_mmap, page, kPage, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+  if (at != page) return at < 0 ? at : -EEXIST;
+  const RawCode code = raw_code();
+  const auto to = [](uint64_t address) { return reinterpret_cast<char*>(static_cast<uintptr_t>(address)); };
+  memcpy(to(kFixedPage), ringside_memory_stubs_first,
+         static_cast<size_t>(ringside_memory_stubs_end - ringside_memory_stubs_first));
+  memcpy(to(kRawAt), code.first, static_cast<size_t>(code.end - code.first));
+  const long result = raw(SYS_mprotect, page, kPage, PROT_READ | PROT_EXEC);
+  if (result < 0) return result;
+  use_raw_code(to(kRawAt));
+  fixed_in_use = true;
+  return 0;
 }
 
 }  // namespace ringside::memory

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The few instructions that make system calls which the filter lets pass, or traps always. Addresses are those behind the
-// instruction `syscall`: the ones that the kernel reports.
+// The few instructions that make system calls which the filter lets pass, or traps always. Addresses are those behind
+// the instruction `syscall`: the ones that the kernel reports.
 #pragma once
 
 #include <stdint.h>
@@ -31,6 +31,12 @@ struct Stubs {
   uint64_t finish_site;    // always traps
   uint64_t raw_site;       // the library's own calls: pass
 };
+/// In the library; after use_fixed_stubs those at the fixed address.
 Stubs stubs() noexcept;
+/// At an address that is the same in every process. A program that a process with the filter starts inherits it, and
+/// may have an arena of its own: its calls pass too, from there.
+Stubs fixed_stubs() noexcept;
+/// Puts them there, for all calls of the library too. 0 or -errno.
+long use_fixed_stubs() noexcept;
 
 }  // namespace ringside::memory

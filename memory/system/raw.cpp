@@ -13,11 +13,13 @@
 __asm__(
     ".text\n"
     ".p2align 4\n"
-    ".hidden ringside_memory_raw, ringside_memory_raw_site\n"
-    ".globl ringside_memory_raw, ringside_memory_raw_site\n"
+    ".hidden ringside_memory_raw, ringside_memory_raw_site, ringside_memory_raw_here, ringside_memory_raw_end\n"
+    ".globl ringside_memory_raw, ringside_memory_raw_site, ringside_memory_raw_here, ringside_memory_raw_end\n"
     ".type ringside_memory_raw, @function\n"
     "ringside_memory_raw:\n"
     ".cfi_startproc\n"
+    "jmpq *ringside_memory_raw_entry(%rip)\n"
+    "ringside_memory_raw_here:\n"
     "movq %rdi, %rax\n"
     "movq %rsi, %rdi\n"
     "movq %rdx, %rsi\n"
@@ -28,6 +30,7 @@ __asm__(
     "syscall\n"
     "ringside_memory_raw_site:\n"
     "ret\n"
+    "ringside_memory_raw_end:\n"
     ".cfi_endproc\n"
     ".size ringside_memory_raw, .-ringside_memory_raw\n"
     // Where a handler returns to. Unwinders know it by these very instructions, one byte behind a `nop`.
@@ -39,10 +42,24 @@ __asm__(
     "movq $15, %rax\n"
     "syscall\n");
 
-extern "C" void ringside_memory_restore();
+extern "C" {
+void ringside_memory_restore();
+extern const char ringside_memory_raw_here[], ringside_memory_raw_site[], ringside_memory_raw_end[];
+__attribute__((visibility("hidden"))) constinit const void* ringside_memory_raw_entry = ringside_memory_raw_here;
+}
 #endif
 
 namespace ringside::memory {
+
+#if defined(__x86_64__)
+RawCode raw_code() noexcept {
+  return {ringside_memory_raw_here, ringside_memory_raw_site, ringside_memory_raw_end};
+}
+
+void use_raw_code(const void* first) noexcept {
+  ringside_memory_raw_entry = first;
+}
+#endif
 
 int least_descriptor = 0;
 

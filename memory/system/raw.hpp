@@ -26,6 +26,14 @@ long out_of_the_way(long descriptor) noexcept;
 /// The result of the kernel: a value, or -errno. One instruction for all calls of the library: the filter of
 /// memory/calls lets it pass.
 #if defined(__x86_64__)
+/// Where the code lies that makes the calls: from `first` to `end`, `site` behind the instruction.
+struct RawCode {
+  const char *first, *site, *end;
+};
+RawCode raw_code() noexcept;
+/// From now on by the copy of that code at `first`.
+void use_raw_code(const void* first) noexcept;
+
 extern "C" __attribute__((visibility("hidden"))) long ringside_memory_raw(long number, long a, long b, long c, long d,
                                                                           long e, long f) noexcept;
 #endif

@@ -2,6 +2,8 @@
 // An arena whose system calls are trapped, and memory in it that is in far memory only.
 #pragma once
 
+#include <sys/personality.h>
+
 #include <cstring>
 
 #include "tests/unit/memory/arena.hpp"
@@ -22,4 +24,12 @@ inline char* absent(size_t bytes) {
   return memory;
 }
 
+/// Without it calls with structures outside the arena are not served.
+inline bool addresses_are_random() {
+  return (personality(0xffffffff) & ADDR_NO_RANDOMIZE) == 0;
+}
+
 }  // namespace ringside::testing
+
+#define NEED_RANDOM_ADDRESSES() \
+  if (!ringside::testing::addresses_are_random()) GTEST_SKIP() << "addresses are not random (setarch -R)"

@@ -265,7 +265,8 @@ const std::vector<Case>& file_cases() {
                        } rule{1, open("d", O_PATH)};
                        r.call(445, rules, 1, r.value(rule), 0);
                      }),
-      CASE_BY_NUMBER("cachestat", 451, kVolatile, { r.call(451, opened(), r.array<uint64_t>({0, 0}), r.zeros(40), 0); }),
+      CASE_BY_NUMBER("cachestat", 451, kVolatile,
+                     { r.call(451, opened(), r.array<uint64_t>({0, 0}), r.zeros(40), 0); }),
       CASE_BY_NUMBER("fchmodat2", 452, kSame, { r.call(452, AT_FDCWD, r.text("f"), 0640, 0); }),
       CASE_BY_NUMBER("statmount", 457, kVolatile,
                      {

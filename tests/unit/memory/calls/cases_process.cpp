@@ -217,8 +217,8 @@ const std::vector<Case>& process_cases() {
                               nullptr, 0);
                      }),
       CALL_OF(get_robust_list, kVolatile, 0, r.zeros(8), r.zeros(8)),
-      CALL_OF(timer_create, kSame, CLOCK_MONOTONIC, r.array<uint32_t>({0, 0, 0, SIGEV_NONE, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}),
-              r.zeros(4)),
+      CALL_OF(timer_create, kSame, CLOCK_MONOTONIC,
+              r.array<uint32_t>({0, 0, 0, SIGEV_NONE, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}), r.zeros(4)),
       CASE(timer_settime, kVolatile,
            {
              uint32_t event[16] = {0, 0, 0, SIGEV_NONE};

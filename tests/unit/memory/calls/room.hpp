@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory for one system call's test: ordinary memory, or an arena whose pages leave DRAM right before the call. What the
-// call returned and what lies in the memory afterwards is written down, to be compared.
+// Memory for one system call's test: ordinary memory, or an arena whose pages leave DRAM right before the call. What
+// the call returned and what lies in the memory afterwards is written down, to be compared.
 #pragma once
 
 #include <stddef.h>

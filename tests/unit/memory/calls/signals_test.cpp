@@ -5,7 +5,6 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
-#include <sys/personality.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -53,7 +52,7 @@ std::thread pester(const std::function<bool()>& enough, const std::function<void
   });
 }
 
-TEST(Signals, EndABlockedCallWithEintr) {
+TEST(TrappedSignals, EndABlockedCallWithEintr) {
   START_ARENA(arena, trapping());
   char* const memory = absent(kMiB);
   const Pipe pipe;
@@ -68,7 +67,7 @@ TEST(Signals, EndABlockedCallWithEintr) {
   EXPECT_EQ(stats_now().pinned_bytes, 0u);
 }
 
-TEST(Signals, WithRestartABlockedCallGoesOn) {
+TEST(TrappedSignals, WithRestartABlockedCallGoesOn) {
   START_ARENA(arena, trapping());
   char* const memory = absent(kMiB);
   const Pipe pipe;
@@ -81,7 +80,7 @@ TEST(Signals, WithRestartABlockedCallGoesOn) {
   EXPECT_EQ(stats_now().pinned_bytes, 0u);
 }
 
-TEST(Signals, AHandlerMayUseAbsentMemoryDuringABlockedCall) {
+TEST(TrappedSignals, AHandlerMayUseAbsentMemoryDuringABlockedCall) {
   START_ARENA(arena, trapping());
   char* const memory = absent(2 * kMiB);
   in_handler = memory + kMiB;
@@ -131,7 +130,7 @@ void leave_by_jump(int from, char* to) {
   pthread_sigmask(SIG_UNBLOCK, &only, nullptr);
 }
 
-TEST(Signals, ALongJumpOutOfABlockedCallLeavesPinsUntilTheNextCall) {
+TEST(TrappedSignals, ALongJumpOutOfABlockedCallLeavesPinsUntilTheNextCall) {
   START_ARENA(arena, trapping());
   char* const memory = absent(kMiB);
   const Pipe pipe;
@@ -141,12 +140,13 @@ TEST(Signals, ALongJumpOutOfABlockedCallLeavesPinsUntilTheNextCall) {
   EXPECT_EQ(stats_now().pinned_bytes, 0u);
 }
 
-TEST(Signals, ACancelledThreadLeavesABlockedCallAndItsPinsAreDropped) {
+TEST(TrappedSignals, ACancelledThreadLeavesABlockedCallAndItsPinsAreDropped) {
   START_ARENA(arena, trapping());
   static char* memory = nullptr;
   static int from = -1;
   static std::atomic<int> cleaned{0};
   memory = absent(kMiB);
+  cleaned = 0;
   const Pipe pipe;
   from = pipe.ends[0];
   pthread_t thread{};
@@ -170,7 +170,8 @@ TEST(Signals, ACancelledThreadLeavesABlockedCallAndItsPinsAreDropped) {
   EXPECT_EQ(stats_now().pinned_bytes, 0u);
 }
 
-TEST(Signals, AnAlternateStackInTheArenaStaysInDram) {
+TEST(TrappedSignals, AnAlternateStackInTheArenaStaysInDram) {
+  NEED_RANDOM_ADDRESSES();
   START_ARENA(arena, trapping());
   char* const memory = absent(kMiB);
   stack_t stack{}, before{};
@@ -190,12 +191,8 @@ TEST(Signals, AnAlternateStackInTheArenaStaysInDram) {
   EXPECT_EQ(stats_now().pinned_bytes, 0u);
 }
 
-bool addresses_are_random() {
-  return (personality(0xffffffff) & ADDR_NO_RANDOMIZE) == 0;
-}
-
-TEST(Signals, BlockedByTheProgramLeaveFaultsAndTrapsOpen) {
-  if (!addresses_are_random()) GTEST_SKIP() << "addresses are not random: the program must not block SIGBUS and SIGSYS";
+TEST(TrappedSignals, BlockedByTheProgramLeaveFaultsAndTrapsOpen) {
+  NEED_RANDOM_ADDRESSES();
   START_ARENA(arena, trapping());
   char* const memory = absent(kMiB);
   sigset_t all, before, now;
@@ -212,8 +209,8 @@ TEST(Signals, BlockedByTheProgramLeaveFaultsAndTrapsOpen) {
   EXPECT_EQ(sigismember(&now, SIGSYS), 0);
 }
 
-TEST(Signals, AHandlerThatBlocksAllMayUseAbsentMemory) {
-  if (!addresses_are_random()) GTEST_SKIP() << "addresses are not random: the program must not block SIGBUS and SIGSYS";
+TEST(TrappedSignals, AHandlerThatBlocksAllMayUseAbsentMemory) {
+  NEED_RANDOM_ADDRESSES();
   START_ARENA(arena, trapping());
   in_handler = absent(kMiB);
   struct sigaction action {};
@@ -228,8 +225,8 @@ TEST(Signals, AHandlerThatBlocksAllMayUseAbsentMemory) {
   EXPECT_EQ(handled, 1);
 }
 
-TEST(Signals, TheProgramSetsHandlersOfBusErrorsAndTrapsAndGetsThemBack) {
-  if (!addresses_are_random()) GTEST_SKIP() << "addresses are not random: sigaction must be wrapped";
+TEST(TrappedSignals, TheProgramSetsHandlersOfBusErrorsAndTrapsAndGetsThemBack) {
+  NEED_RANDOM_ADDRESSES();
   struct sigaction first {
   }, second{}, seen{};
   first.sa_handler = [](int) { ++handled; };
@@ -259,7 +256,7 @@ TEST(Signals, TheProgramSetsHandlersOfBusErrorsAndTrapsAndGetsThemBack) {
 
 #ifdef __x86_64__
 // The interrupted function keeps every register but the result, rcx and r11, its vector registers and its red zone.
-TEST(Signals, ATrappedCallChangesNoRegisterAndNoRedZone) {
+TEST(TrappedSignals, ATrappedCallChangesNoRegisterAndNoRedZone) {
   START_ARENA(arena, trapping());
   char* const memory = absent(kMiB);
   const int zeros = open("/dev/zero", O_RDONLY);
@@ -302,7 +299,7 @@ TEST(Signals, ATrappedCallChangesNoRegisterAndNoRedZone) {
 }
 #endif
 
-TEST(Signals, ErrnoIsTheCallsOwn) {
+TEST(TrappedSignals, ErrnoIsTheCallsOwn) {
   START_ARENA(arena, trapping());
   char* const memory = absent(kMiB);
   const int zeros = open("/dev/zero", O_RDONLY);
@@ -331,7 +328,7 @@ void read_close_to_an_absent_page() {
 
 // A stack in the arena: the handlers run on the alternate stack, and the frame that the handler of SIGSYS leaves on the
 // thread's stack is itself a fault, within the handler.
-TEST(Signals, ACallFromAStackInTheArenaWorksWithAnAlternateStack) {
+TEST(TrappedSignals, ACallFromAStackInTheArenaWorksWithAnAlternateStack) {
   if (kSanitized) GTEST_SKIP() << "AddressSanitizer knows only the stacks of threads";
   START_ARENA(arena, trapping());
   static char other[256 * 1024];

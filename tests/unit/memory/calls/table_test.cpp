@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every system call that takes a pointer: the same call on ordinary memory and on absent memory gives the same result and
-// the same content. Each runs in a process of its own, so that a crash is one failure.
+// Every system call that takes a pointer: the same call on ordinary memory and on absent memory gives the same result
+// and the same content. Each runs in a process of its own, so that a crash is one failure.
 #include "memory/calls/table.hpp"
 
 #include <errno.h>
@@ -17,7 +17,7 @@
 #include <map>
 #include <set>
 
-#include "tests/unit/memory/arena.hpp"
+#include "tests/unit/memory/calls/absent.hpp"
 #include "tests/unit/memory/calls/room.hpp"
 
 namespace ringside::testing {
@@ -153,6 +153,7 @@ bool says(const std::string& outcome, int error) {
 }
 
 void compare(const std::vector<Case>& cases) {
+  NEED_RANDOM_ADDRESSES();
   { START_ARENA(arena, small_options()); }
   int judged = 0;
   for (const Case& one : cases) {

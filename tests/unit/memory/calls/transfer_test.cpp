@@ -49,6 +49,7 @@ size_t first_wrong(const char* memory, size_t bytes, size_t offset = 0) {
 constexpr size_t kLong = 16 * kMiB;  // four times the DRAM
 
 void read_and_write_all(const ringside_memory_options& options) {
+  NEED_RANDOM_ADDRESSES();
   START_ARENA(arena, options);
   char* const memory = absent(kLong);
   const int from = patterned(kLong), to = unnamed_file();
@@ -72,29 +73,29 @@ void read_and_write_all(const ringside_memory_options& options) {
   close(to);
 }
 
-TEST(Transfers, OfFourTimesTheDramAreComplete) {
+TEST(TrappedTransfers, OfFourTimesTheDramAreComplete) {
   read_and_write_all(trapping());
 }
 
-TEST(Transfers, AreCompleteWithFarMemoryOnADisk) {
+TEST(TrappedTransfers, AreCompleteWithFarMemoryOnADisk) {
   ringside_memory_options options = trapping();
   options.far_folder = "/var/tmp";
   read_and_write_all(options);
 }
 
-TEST(Transfers, AreCompleteWithLargeGranules) {
+TEST(TrappedTransfers, AreCompleteWithLargeGranules) {
   ringside_memory_options options = trapping();
   options.granule_bytes = 262144;
   read_and_write_all(options);
 }
 
-TEST(Transfers, AreCompleteWithoutMoves) {
+TEST(TrappedTransfers, AreCompleteWithoutMoves) {
   ringside_memory_options options = trapping();
   options.copy_only = 1;
   read_and_write_all(options);
 }
 
-TEST(Transfers, AReadFromAPipeReturnsWhatIsThere) {
+TEST(TrappedTransfers, AReadFromAPipeReturnsWhatIsThere) {
   START_ARENA(arena, trapping());
   char* const memory = absent(kLong);
   int ends[2];
@@ -107,7 +108,7 @@ TEST(Transfers, AReadFromAPipeReturnsWhatIsThere) {
   close(ends[0]);
 }
 
-TEST(Transfers, AWriteIntoAPipeOrASocketWaitsUntilAllIsWritten) {
+TEST(TrappedTransfers, AWriteIntoAPipeOrASocketWaitsUntilAllIsWritten) {
   START_ARENA(arena, trapping());
   char* const memory = absent(kLong);
   for (size_t i = 0; i < kLong; ++i) memory[i] = expected_at(i);
@@ -131,7 +132,7 @@ TEST(Transfers, AWriteIntoAPipeOrASocketWaitsUntilAllIsWritten) {
   }
 }
 
-TEST(Transfers, AMessageStaysOneMessage) {
+TEST(TrappedTransfers, AMessageStaysOneMessage) {
   ringside_memory_options options = trapping();
   options.dram_bytes = 2 * kMiB;  // a piece is 256 KiB
   START_ARENA(arena, options);
@@ -151,7 +152,7 @@ TEST(Transfers, AMessageStaysOneMessage) {
   close(ends[1]);
 }
 
-TEST(Transfers, ToTheEndOfAnAllocationAreAsShortAsInOrdinaryMemory) {
+TEST(TrappedTransfers, ToTheEndOfAnAllocationAreAsShortAsInOrdinaryMemory) {
   START_ARENA(arena, trapping());
   char* const memory = absent(kMiB);
   const int file = patterned(2 * kMiB);
@@ -165,7 +166,7 @@ TEST(Transfers, ToTheEndOfAnAllocationAreAsShortAsInOrdinaryMemory) {
 }
 
 // The case that Michel 2020 reports as failing: fscanf into memory of the library.
-TEST(Stdio, FscanfReadsIntoAbsentMemory) {
+TEST(TrappedStdio, FscanfReadsIntoAbsentMemory) {
   START_ARENA(arena, trapping());
   char* const memory = absent(8 * kMiB);
   FILE* const file = tmpfile();
@@ -186,7 +187,7 @@ TEST(Stdio, FscanfReadsIntoAbsentMemory) {
   fclose(file);
 }
 
-TEST(Stdio, FreadFwriteAndGetlineWorkOnAbsentMemory) {
+TEST(TrappedStdio, FreadFwriteAndGetlineWorkOnAbsentMemory) {
   START_ARENA(arena, trapping());
   char* const memory = absent(kLong);
   const int from = patterned(kLong);
@@ -214,7 +215,7 @@ TEST(Stdio, FreadFwriteAndGetlineWorkOnAbsentMemory) {
   fclose(file);
 }
 
-TEST(Transfers, AreRightWhileOtherThreadsEvictAndFlush) {
+TEST(TrappedTransfers, AreRightWhileOtherThreadsEvictAndFlush) {
   for (const char* folder : {"/dev/shm", "/var/tmp"}) {
     ringside_memory_options options = trapping();
     options.far_folder = folder;
