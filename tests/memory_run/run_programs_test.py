@@ -13,7 +13,7 @@ import tempfile
 import time
 import unittest
 
-BIN = pathlib.Path(sys.argv.pop())
+BIN = pathlib.Path(sys.argv.pop()).resolve()
 ALL = "--all" in sys.argv
 if ALL:
     sys.argv.remove("--all")
