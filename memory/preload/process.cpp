@@ -30,7 +30,7 @@ constinit long copy_for_child = -1;  // a descriptor; between prepare and the en
 constinit std::atomic<uint32_t> starts_late{0};
 constinit Lock late_lock;
 
-[[noreturn]] void end_before_main(int code) {
+[[noreturn]] void end_at_once(int code) {
   raw(SYS_exit_group, code);
   __builtin_unreachable();
 }
@@ -38,7 +38,7 @@ constinit Lock late_lock;
 void adopt(int copy) {
   if (adopt_copy(copy, settings.signals(), false) != 0) {
     print_line(ringside_memory_error());
-    end_before_main(3);
+    end_at_once(3);
   }
 }
 
@@ -106,7 +106,7 @@ void use_next_place() {
 
 __attribute__((constructor(101))) void start() {
   next();
-  if (!read_settings()) end_before_main(2);
+  if (!read_settings()) end_at_once(2);
   if (settings.dram_bytes == 0) return;
   // What the program before exec blocked is inherited.
   const uint64_t open = uint64_t{1} << (SIGBUS - 1) | uint64_t{1} << (SIGSYS - 1);
@@ -123,7 +123,7 @@ __attribute__((constructor(101))) void start() {
   const bool started = start_threads() == 0 && ringside_memory_start(&options) == 0;
   if (!started || pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) != 0) {
     print_line(ringside_memory_error());
-    end_before_main(3);
+    end_at_once(3);
   }
   account.start();
   if (settings.first_only) leave_environment();
@@ -142,7 +142,13 @@ bool starts_now() noexcept {
   if (starts_late.load() == 0) return core.ready();
   uint64_t none = 0;
   const long empty = write_copy(settings.far_folder, &none);
-  if (empty < 0) return false;
+  if (empty < 0) {
+    Line line;
+    line << "the arena of a forked child: no file can be made in " << settings.far_folder << " (error " << -empty
+         << "); expected a folder that can be written";
+    print_line(line.text());
+    end_at_once(3);
+  }
   adopt(static_cast<int>(empty));
   starts_late.store(0, std::memory_order_release);
   return true;

@@ -12,7 +12,7 @@ import sys
 import tempfile
 import unittest
 
-BIN = pathlib.Path(sys.argv.pop())
+BIN = pathlib.Path(sys.argv.pop()).resolve()
 PYTHON = "/usr/bin/python3"
 # Writes and reads 4 times the DRAM, and prints the largest resident size meanwhile: anonymous memory, because a far file
 # on tmpfs that is mapped counts as shared memory.

@@ -13,11 +13,12 @@ import tempfile
 import time
 import unittest
 
-BIN = pathlib.Path(sys.argv.pop())
+BIN = pathlib.Path(sys.argv.pop()).resolve()
 ALL = "--all" in sys.argv
 if ALL:
     sys.argv.remove("--all")
 PYTHON = "/usr/bin/python3"
+FAULTS = "thread"  # as kDefaultFaults in memory/command/run_command.cpp
 DRAM, LEAST = "8M", "64K"  # a fraction of what the larger of these programs take
 
 NUMPY = """
@@ -251,7 +252,7 @@ def add_tests():
             continue
 
         def test(self, name=name):
-            self.compare(name, "thread")
+            self.compare(name, FAULTS)
         setattr(Programs, "test_" + name.replace(" ", "_").replace("+", "x"), test)
 
 
