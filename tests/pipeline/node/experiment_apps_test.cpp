@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `ringside experiment apps` end to end at a small size: whole programs in DRAM and in Memory Mode have the same result.
+// `ringside experiment apps` end to end at a small size: whole programs have one result in DRAM and in Memory Mode.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -64,7 +64,8 @@ TEST(ExperimentApps, EveryFigureNamesTheEmulatedTiming) {
   const TemporaryFolder folder;
   const std::string program = folder.write("ringside-memory", "#!/bin/sh\nexit 3\n");
   ASSERT_EQ(chmod(program.c_str(), 0755), 0);
-  const Finished done = small_apps({"--json", "--timing=optane", "--far=" + folder.path(), "--programs=" + folder.path()});
+  const Finished done =
+      small_apps({"--json", "--timing=optane", "--far=" + folder.path(), "--programs=" + folder.path()});
   ASSERT_EQ(done.exit_code, 0) << done.err;
   const json found = json::parse(done.out);
   const std::string name = "emulated Optane: 305 ns + 4 GB/s read, 2 GB/s write";
@@ -72,7 +73,9 @@ TEST(ExperimentApps, EveryFigureNamesTheEmulatedTiming) {
     if (key == "left_out") continue;
     EXPECT_NE(table.at("title").get<std::string>().find(name), std::string::npos) << key;
   }
-  for (const json& plot : found.at("plots")) EXPECT_NE(plot.at("title").get<std::string>().find(name), std::string::npos);
+  for (const json& plot : found.at("plots")) {
+    EXPECT_NE(plot.at("title").get<std::string>().find(name), std::string::npos);
+  }
   EXPECT_EQ(found.at("options").at("apps").at("timing"), name);
   const json cached = row_of(found.at("tables").at("times").at("rows"), "sort", "DRAM 4 MiB");
   EXPECT_EQ(cached.at("time_s"), "n/a: it ended with exit code 3");

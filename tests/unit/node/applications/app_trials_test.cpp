@@ -23,7 +23,8 @@ App summing() {
   app.needs = kNeedsShell;
   app.workers = AppWorkers::kThreads;
   app.command = [](const AppJob& job) {
-    return AppCommand{{}, "sh", {"-c", "echo $(($1 + $OMP_NUM_THREADS)) $RINGSIDE_STUB", "sum", std::to_string(job.bytes)}};
+    const std::string script = "echo $(($1 + $OMP_NUM_THREADS)) $RINGSIDE_STUB";
+    return AppCommand{{}, "sh", {"-c", script, "sum", std::to_string(job.bytes)}};
   };
   return app;
 }
