@@ -245,6 +245,15 @@ int ringside_memory_stats(struct ringside_memory_stats* stats) {
   return 0;
 }
 
+int ringside_memory_emulate(double latency_ns, double read_bytes_per_s, double write_bytes_per_s) {
+  if (core.ready()) {
+    Line line;
+    return fail(EALREADY, line << "ringside_memory_emulate: the arena is started; emulation is chosen before");
+  }
+  far.emulate(latency_ns, read_bytes_per_s, write_bytes_per_s);
+  return 0;
+}
+
 int ringside_memory_owns(const void* address) {
   return table.owns(address) ? 1 : 0;
 }

@@ -17,6 +17,16 @@ class FarFile {
   int start(const char* folder, uint64_t arena_bytes) noexcept;
   void stop() noexcept;
 
+  /// From now on every transfer lasts as long as a slower memory would take: `latency_ns` for the first byte and then so many
+  /// bytes a second. Zeros end that. Before start.
+  void emulate(double latency_ns, double read_bytes_per_s, double write_bytes_per_s) noexcept;
+  enum Transfer { kRead, kWrite };
+  /// For who uses map(): returns when a transfer that began at `begin_ns` may end.
+  void pace(Transfer transfer, uint64_t begin_ns, size_t bytes) const noexcept {
+    if (latency_ns_ > 0) wait_until_emulated(transfer, begin_ns, bytes);
+  }
+  uint64_t begin_ns() const noexcept;
+
   bool mapped() const noexcept { return map_ != nullptr; }
   char* map() const noexcept { return map_; }
   /// The bytes that the folder's file system has free; 0 with the failure kept.
@@ -40,6 +50,8 @@ class FarFile {
   char* map_ = nullptr;
   uint64_t bytes_ = 0;
   Stages stages_;
+  void wait_until_emulated(Transfer transfer, uint64_t begin_ns, size_t bytes) const noexcept;
+  double latency_ns_ = 0, read_ns_per_byte_ = 0, write_ns_per_byte_ = 0;  // 0: not emulated
 };
 
 extern FarFile far;

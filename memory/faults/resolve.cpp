@@ -201,7 +201,9 @@ bool Resolve::fill(uint32_t granule, uint32_t kind, bool zero, const Page* pages
   char* const at = table.address(granule);
   if (pages[0].slot == kNoSlot) {  // no page yet: the kernel takes one and fills it
     if (zero || far.mapped()) {
+      const uint64_t begin = far.begin_ns();
       userfault_->copy_in(at, zero ? zeros_ : far.map() + offset_of(granule), bytes, protect);
+      if (!zero) far.pace(FarFile::kRead, begin, bytes);
       return protect;
     }
     char* const bounce = take_bounce();
