@@ -23,6 +23,7 @@ inline constexpr Word kChanged = 1u << 3;    // differs from far memory for cert
 inline constexpr Word kProtected = 1u << 4;  // write-protected: it does not differ
 inline constexpr Word kWaiters = 1u << 5;    // threads sleep on the word
 inline constexpr Word kFromZero = 1u << 6;   // far memory holds zeros for it
+inline constexpr Word kCleaned = 1u << 7;    // protected because an eviction came near, not since it was loaded
 inline constexpr Word kFlags = kChanged | kProtected | kFromZero;
 inline constexpr int kPinShift = 8, kNodeShift = 24;
 inline constexpr Word kOnePin = Word{1} << kPinShift, kPins = Word{0xffff} << kPinShift;

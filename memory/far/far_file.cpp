@@ -10,7 +10,6 @@
 #include <sys/mman.h>
 #include <sys/vfs.h>
 
-#include "memory/far/far_timing.hpp"
 #include "memory/system/line.hpp"
 #include "memory/system/raw.hpp"
 
@@ -59,11 +58,13 @@ int FarFile::start(const char* folder, uint64_t arena_bytes) noexcept {
   long got = open_unnamed(folder, 0);
   if (got < 0) return fail_far(got, "no unnamed file can be made", folder, "a folder that can be written is needed");
   const bool mapped = lies_in_memory(got);
+  bool past_page_cache = false;
   if (!mapped) {
     const long direct = open_unnamed(folder, O_DIRECT);
     if (direct >= 0) {
       raw(SYS_close, got);
       got = direct;
+      past_page_cache = true;
     }
   }
   descriptor_ = static_cast<int>(got);
@@ -79,6 +80,7 @@ int FarFile::start(const char* folder, uint64_t arena_bytes) noexcept {
     return fail_far(result, "space cannot be reserved or given back", folder,
                     "tmpfs, ext4, xfs or btrfs with free space is needed");
   }
+  if (past_page_cache) stages_.start(descriptor_);
   if (!mapped) return 0;
   const long at = raw(SYS_mmap, 0, static_cast<long>(bytes_), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
   if (at < 0 && at > -4096) return fail_far(at, "the file cannot be mapped", folder, "a smaller far_bytes is needed");
@@ -88,6 +90,7 @@ int FarFile::start(const char* folder, uint64_t arena_bytes) noexcept {
 }
 
 void FarFile::stop() noexcept {
+  stages_.stop();
   unmap_table(map_, bytes_);
   map_ = nullptr;
   if (descriptor_ >= 0) raw(SYS_close, descriptor_);
@@ -102,21 +105,41 @@ long FarFile::reserve(uint64_t offset, uint64_t bytes) const noexcept {
   return result;
 }
 
-void FarFile::punch(uint64_t offset, uint64_t bytes) const noexcept {
+void FarFile::punch(uint64_t offset, uint64_t bytes) noexcept {
   long result = 0;
   do {
     result = raw(SYS_fallocate, descriptor_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<long>(offset),
                  static_cast<long>(bytes));
   } while (result == -EINTR);
   if (result < 0) die("cannot give space of far memory back (fallocate)", result);
+  stages_.changed(offset, bytes);
 }
 
-void FarFile::read(uint64_t offset, char* to, size_t bytes) const noexcept {
-  const FarTransfer transfer(bytes, false);
+void FarFile::emulate(double latency_ns, double read_bytes_per_s, double write_bytes_per_s) noexcept {
+  const bool on = latency_ns > 0 && read_bytes_per_s > 0 && write_bytes_per_s > 0;
+  latency_ns_ = on ? latency_ns : 0;
+  read_ns_per_byte_ = on ? 1e9 / read_bytes_per_s : 0;
+  write_ns_per_byte_ = on ? 1e9 / write_bytes_per_s : 0;
+}
+
+uint64_t FarFile::begin_ns() const noexcept {
+  return latency_ns_ > 0 ? now_ns() : 0;
+}
+
+void FarFile::wait_until_emulated(Transfer transfer, uint64_t begin_ns, size_t bytes) const noexcept {
+  const double per_byte = transfer == kWrite ? write_ns_per_byte_ : read_ns_per_byte_;
+  const uint64_t end = begin_ns + static_cast<uint64_t>(latency_ns_ + static_cast<double>(bytes) * per_byte);
+  while (now_ns() < end) pause_core();  // on this core, as a copy from that memory would be
+}
+
+void FarFile::read(uint64_t offset, char* to, size_t bytes) noexcept {
+  const uint64_t begin = begin_ns();
   if (mapped()) {
     memcpy(to, map_ + offset, bytes);
+    pace(kRead, begin, bytes);
     return;
   }
+  if (stages_.any() && stages_.take(offset, to, bytes)) return;
   for (size_t done = 0; done < bytes;) {
     const long got = raw(SYS_pread64, descriptor_, as_long(to + done), static_cast<long>(bytes - done),
                          static_cast<long>(offset + done));
@@ -126,10 +149,11 @@ void FarFile::read(uint64_t offset, char* to, size_t bytes) const noexcept {
   }
 }
 
-void FarFile::write(uint64_t offset, const char* from, size_t bytes) const noexcept {
-  const FarTransfer transfer(bytes, true);
+void FarFile::write(uint64_t offset, const char* from, size_t bytes) noexcept {
+  const uint64_t begin = begin_ns();
   if (mapped()) {
     memcpy(map_ + offset, from, bytes);
+    pace(kWrite, begin, bytes);
     return;
   }
   for (size_t done = 0; done < bytes;) {
@@ -139,6 +163,7 @@ void FarFile::write(uint64_t offset, const char* from, size_t bytes) const noexc
     if (got <= 0) die("cannot write far memory", got);
     done += static_cast<size_t>(got);
   }
+  stages_.changed(offset, bytes);
 }
 
 }  // namespace ringside::memory

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "memory/far/stages.hpp"
+
 namespace ringside::memory {
 
 class FarFile {
@@ -14,6 +16,16 @@ class FarFile {
   /// 0 or -1 with the failure kept.
   int start(const char* folder, uint64_t arena_bytes) noexcept;
   void stop() noexcept;
+
+  /// From now on every transfer lasts as long as a slower memory would take: `latency_ns` for the first byte and then so many
+  /// bytes a second. Zeros end that. Before start.
+  void emulate(double latency_ns, double read_bytes_per_s, double write_bytes_per_s) noexcept;
+  enum Transfer { kRead, kWrite };
+  /// For who uses map(): returns when a transfer that began at `begin_ns` may end.
+  void pace(Transfer transfer, uint64_t begin_ns, size_t bytes) const noexcept {
+    if (latency_ns_ > 0) wait_until_emulated(transfer, begin_ns, bytes);
+  }
+  uint64_t begin_ns() const noexcept;
 
   bool mapped() const noexcept { return map_ != nullptr; }
   char* map() const noexcept { return map_; }
@@ -23,15 +35,23 @@ class FarFile {
   /// Reserves the range: later writes cannot find the disk full. 0 or -errno.
   long reserve(uint64_t offset, uint64_t bytes) const noexcept;
   /// Gives the range back; it reads as zeros.
-  void punch(uint64_t offset, uint64_t bytes) const noexcept;
+  void punch(uint64_t offset, uint64_t bytes) noexcept;
   /// Both end the process if the device fails: a program cannot be told about a load or a store.
-  void read(uint64_t offset, char* to, size_t bytes) const noexcept;
-  void write(uint64_t offset, const char* from, size_t bytes) const noexcept;
+  void read(uint64_t offset, char* to, size_t bytes) noexcept;
+  void write(uint64_t offset, const char* from, size_t bytes) noexcept;
+
+  /// Whether read_ahead does anything: on a disk that can be read past the page cache.
+  bool reads_ahead() const noexcept { return stages_.any(); }
+  /// A stream is going to read the block of kStageBytes at `offset` soon.
+  void read_ahead(uint64_t offset) noexcept { stages_.begin(static_cast<uint32_t>(offset >> kStageShift)); }
 
  private:
   int descriptor_ = -1;
   char* map_ = nullptr;
   uint64_t bytes_ = 0;
+  Stages stages_;
+  void wait_until_emulated(Transfer transfer, uint64_t begin_ns, size_t bytes) const noexcept;
+  double latency_ns_ = 0, read_ns_per_byte_ = 0, write_ns_per_byte_ = 0;  // 0: not emulated
 };
 
 extern FarFile far;

@@ -18,13 +18,15 @@ class ReadAhead {
   void start(bool never) noexcept { never_ = never; }
 
   /// For a fault at `granule`: how many granules to bring in, at most `most`. `confirmed`: how many the last fault of
-  /// this stream brought in before they were touched.
-  uint32_t plan(uint32_t granule, Advice advice, uint32_t most, uint32_t* confirmed) noexcept {
+  /// this stream brought in before they were touched. `stored`: that fault was by a store.
+  uint32_t plan(uint32_t granule, Advice advice, uint32_t most, uint32_t* confirmed, bool* stored) noexcept {
     *confirmed = 0;
+    *stored = false;
     if (never_ || advice == kAdviceRandom || most <= 1) return 1;
     const uint64_t seen = place(granule).load(std::memory_order_relaxed);
     uint32_t count = advice == kAdviceSequential ? 16 : 1;
-    if (seen >> 8 == granule && (seen & 0xff) != 0) {
+    if (seen >> 9 == granule && (seen & 0xff) != 0) {
+      *stored = (seen & kStored) != 0;
       const auto last = static_cast<uint32_t>(seen & 0xff);
       *confirmed = last - 1;
       count = last == 1 ? 2 : last * 4;
@@ -32,12 +34,14 @@ class ReadAhead {
     return count < most ? count : most;
   }
 
-  /// The stream is expected to fault at `next` after `count` granules.
-  void expect(uint32_t next, uint32_t count) noexcept {
-    if (!never_) place(next).store((static_cast<uint64_t>(next) << 8) | count, std::memory_order_relaxed);
+  /// The stream is expected to fault at `next` after `count` granules; it stored or loaded now.
+  void expect(uint32_t next, uint32_t count, bool stores) noexcept {
+    if (never_) return;
+    place(next).store((static_cast<uint64_t>(next) << 9) | (stores ? kStored : 0) | count, std::memory_order_relaxed);
   }
 
  private:
+  static constexpr uint64_t kStored = 1u << 8;
   struct alignas(64) Place {  // 64: a cache line each, for threads with different streams
     std::atomic<uint64_t> word{0};
   };

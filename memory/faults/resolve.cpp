@@ -7,7 +7,6 @@
 
 #include "memory/arena/granule_table.hpp"
 #include "memory/far/far_file.hpp"
-#include "memory/far/far_timing.hpp"
 #include "memory/faults/read_ahead.hpp"
 
 namespace ringside::memory {
@@ -91,12 +90,6 @@ bool Resolve::page(uint32_t page, bool store) noexcept {
   }
 }
 
-// The content differs from far memory for certain when a store waits. Otherwise, where far memory is mapped, both are
-// compared at eviction; on a disk write-protection keeps count. What came from zeros is compared with zeros.
-bool Resolve::needs_protection(bool zero, bool changed) const noexcept {
-  return !zero && !changed && !far.mapped();
-}
-
 void Resolve::load(uint32_t granule, uint32_t kind, Word seen, bool store) noexcept {
   const uint64_t size = bytes_of(kind);
   const uint32_t span = 1u << kind;
@@ -110,7 +103,8 @@ void Resolve::load(uint32_t granule, uint32_t kind, Word seen, bool store) noexc
   const auto advice =
       static_cast<Advice>(table.advice_of_piece(granule / kPagesPerPiece).load(std::memory_order_relaxed));
   uint32_t confirmed = 0;
-  const uint32_t planned = read_ahead.plan(granule, advice, most > 0 ? static_cast<uint32_t>(most) : 1, &confirmed);
+  bool stored = false;
+  const uint32_t planned = read_ahead.plan(granule, advice, most > 0 ? static_cast<uint32_t>(most) : 1, &confirmed, &stored);
   uint32_t count = 1;
   Word before[kBatch];
   before[0] = seen;
@@ -129,19 +123,28 @@ void Resolve::load(uint32_t granule, uint32_t kind, Word seen, bool store) noexc
     table.close(granule + count * span, in_state(before[count], state_of(before[count])));
   }
 
+  // The content differs from far memory for certain when a store waits. Otherwise write-protection keeps count, on a disk
+  // always; where far memory is mapped, for a granule alone, if that has paid, else both are compared at eviction. What
+  // came from zeros is compared with zeros.
+  const bool protects = !far.mapped() || (planned == 1 && pages[0].slot == kNoSlot && cache.protection.wanted());
+  // On a disk a stream whose faults are by stores is taken to store everywhere: a second fault for each granule would cost
+  // more than to write those that it leaves out.
+  const auto changes = [&](uint32_t i) {
+    return store && (i == 0 || (stored && !far.mapped() && state_of(before[i]) == kAbsent));
+  };
   uint64_t read = 0;
   bool kept_protected[kBatch];
   for (uint32_t i = 0; i < count;) {
     const bool zero = state_of(before[i]) == kZero;
-    const bool changed = store && i == 0;
+    const bool changed = changes(i);
     uint32_t run = 1;
-    // One call for neighbours that come from the same place to the same place; a changed one on a disk is alone.
+    // One call for neighbours that come from the same place to the same place.
     while (i + run < count && (state_of(before[i + run]) == kZero) == zero &&
-           needs_protection(zero, changed) == needs_protection(zero, false) &&
+           (!protects || changes(i + run) == changed) &&
            (pages[i].slot == kNoSlot ? pages[i + run].slot == kNoSlot : pages[i + run].slot == pages[i].slot + run)) {
       ++run;
     }
-    const bool is_protected = fill(granule + i * span, kind, zero, pages + i, run, changed);
+    const bool is_protected = fill(granule + i * span, kind, zero, pages + i, run, protects && !zero && !changed);
     for (uint32_t j = i; j < i + run; ++j) kept_protected[j] = is_protected;
     read += zero ? 0 : run * size;
     i += run;
@@ -150,6 +153,7 @@ void Resolve::load(uint32_t granule, uint32_t kind, Word seen, bool store) noexc
   const uint32_t stamp = stamp_now();
   {
     const Held held(cache.lock);
+    cache.fault_of_this_thread();
     Counters& counters = cache.counters;
     ++(state_of(seen) == kZero ? counters.faults_zero : counters.faults_far);
     counters.read_bytes += read;
@@ -166,7 +170,7 @@ void Resolve::load(uint32_t granule, uint32_t kind, Word seen, bool store) noexc
   }
   for (uint32_t i = 0; i < count; ++i) {
     if (pages[i].slot != kNoSlot) parking.give(kind, pages[i].slot);
-    const Word flags = (store && i == 0 ? kChanged : 0) | (state_of(before[i]) == kZero ? kFromZero : 0) |
+    const Word flags = (changes(i) ? kChanged : 0) | (state_of(before[i]) == kZero ? kFromZero : 0) |
                        (kept_protected[i] ? kProtected : 0);
     table.close(granule + i * span, kResident | flags | (static_cast<Word>(pages[i].node) << kNodeShift));
   }
@@ -176,19 +180,31 @@ void Resolve::load(uint32_t granule, uint32_t kind, Word seen, bool store) noexc
     const State state = state_of(table.word(next).load(std::memory_order_relaxed));
     if (state == kZero || state == kAbsent || state == kFree) break;
   }
-  read_ahead.expect(next, count);
+  read_ahead.expect(next, count, store);
+  if (far.reads_ahead() && count * size >= kMostAhead / 2) read_blocks_ahead(offset_of(granule));
+}
+
+// The stream is going to need the next blocks: the disk reads them while the program works on this one.
+void Resolve::read_blocks_ahead(uint64_t offset) const noexcept {
+  constexpr uint64_t kBlocks = 2;
+  const uint64_t first = (offset & ~(kStageBytes - 1)) + kStageBytes;
+  for (uint64_t next = first; next < first + kBlocks * kStageBytes && next < table.bytes(); next += kStageBytes) {
+    const Word word = table.word(static_cast<uint32_t>(next >> kPageShift)).load(std::memory_order_relaxed);
+    if (state_of(word) != kAbsent) break;
+    far.read_ahead(next);
+  }
 }
 
 bool Resolve::fill(uint32_t granule, uint32_t kind, bool zero, const Page* pages, uint32_t count,
-                   bool changed) noexcept {
+                   bool protect) noexcept {
   const uint64_t bytes = count * bytes_of(kind);  // at most 1 MiB
   char* const at = table.address(granule);
-  const bool protect = needs_protection(zero, changed);
   if (pages[0].slot == kNoSlot) {  // no page yet: the kernel takes one and fills it
     if (zero || far.mapped()) {
-      const FarTransfer transfer(zero ? 0 : bytes, false);
-      userfault_->copy_in(at, zero ? zeros_ : far.map() + offset_of(granule), bytes, false);
-      return false;
+      const uint64_t begin = far.begin_ns();
+      userfault_->copy_in(at, zero ? zeros_ : far.map() + offset_of(granule), bytes, protect);
+      if (!zero) far.pace(FarFile::kRead, begin, bytes);
+      return protect;
     }
     char* const bounce = take_bounce();
     far.read(offset_of(granule), bounce, bytes);
@@ -232,7 +248,7 @@ void Resolve::come_back(uint32_t granule, uint32_t kind, Word seen, bool store) 
     caches.unlink(cache, number);
   }
   const uint32_t slot = caches.node(number).slot;
-  Word flags = seen & (kFlags & ~kProtected);
+  Word flags = seen & (kFlags & ~(kProtected | kCleaned));
   char* const at = table.address(granule);
   move_in(at, parking.address(kind, slot), bytes_of(kind));
   parking.give(kind, slot);
@@ -253,8 +269,9 @@ void Resolve::allow_stores(uint32_t granule, uint32_t kind, Word seen) noexcept 
   {
     const Held held(cache.lock);
     ++cache.counters.faults_write;
+    cache.stored_after_all((seen & kCleaned) != 0);
   }
-  table.close(granule, (in_state(seen, kResident) & ~kProtected) | kChanged);
+  table.close(granule, (in_state(seen, kResident) & ~(kProtected | kCleaned)) | kChanged);
 }
 
 char* Resolve::take_bounce() noexcept {

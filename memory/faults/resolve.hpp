@@ -28,11 +28,11 @@ class Resolve {
  private:
   void load(uint32_t granule, uint32_t kind, Word seen, bool store) noexcept;
   /// Puts neighbours in; whether they are write-protected, and so known to be unchanged.
-  bool fill(uint32_t granule, uint32_t kind, bool zero, const Page* pages, uint32_t count, bool changed) noexcept;
+  bool fill(uint32_t granule, uint32_t kind, bool zero, const Page* pages, uint32_t count, bool protect) noexcept;
+  void read_blocks_ahead(uint64_t offset) const noexcept;
   void come_back(uint32_t granule, uint32_t kind, Word seen, bool store) noexcept;
   void allow_stores(uint32_t granule, uint32_t kind, Word seen) noexcept;
   void move_in(char* to, char* slot, size_t bytes) const noexcept;
-  bool needs_protection(bool zero, bool changed) const noexcept;
   char* take_bounce() noexcept;
   void give_bounce(char* buffer) noexcept;
 

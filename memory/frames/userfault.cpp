@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 
 #include "memory/arena/geometry.hpp"
 #include "memory/system/raw.hpp"
@@ -40,9 +41,30 @@ long new_descriptor(bool user_mode_only) {
   return got;
 }
 
+// process_madvise(2) with MADV_DONTNEED is for the process itself only, since Linux 6.13. One call without any page finds
+// out.
+int descriptor_for_drops() {
+  const long process = raw(SYS_pidfd_open, raw(SYS_getpid), 0);
+  if (process < 0) return -1;
+  char* const page = static_cast<char*>(map_table(kPage));
+  const iovec range{page, kPage};
+  const bool works = page != nullptr && raw(SYS_process_madvise, process, as_long(&range), 1, MADV_DONTNEED, 0) ==
+                                            static_cast<long>(kPage);
+  unmap_table(page, kPage);
+  if (works) return static_cast<int>(process);
+  raw(SYS_close, process);
+  return -1;
+}
+
 }  // namespace
 
 long UserFault::open(bool signals, bool copy_only, const char** why) noexcept {
+  const long result = open_descriptor(signals, copy_only, why);
+  if (result == 0) self = descriptor_for_drops();
+  return result;
+}
+
+long UserFault::open_descriptor(bool signals, bool copy_only, const char** why) noexcept {
   kernel_faults = !signals;
   long got = new_descriptor(false);
   if (got == -EPERM) {
@@ -79,7 +101,8 @@ long UserFault::open(bool signals, bool copy_only, const char** why) noexcept {
 
 void UserFault::close() noexcept {
   if (descriptor >= 0) raw(SYS_close, descriptor);
-  descriptor = -1;
+  if (self >= 0) raw(SYS_close, self);
+  descriptor = self = -1;
   moves = false;
 }
 
@@ -140,6 +163,22 @@ void UserFault::protect(char* at, size_t bytes, bool on) const noexcept {
   long result = 0;
   while ((result = control(descriptor, UFFDIO_WRITEPROTECT, &order)) == -EAGAIN) yield_core();
   if (result != 0) die("cannot write-protect (UFFDIO_WRITEPROTECT)", result);
+}
+
+void UserFault::drop(const iovec* ranges, uint32_t count) const noexcept {
+  uint32_t done = 0;
+  if (self >= 0 && count > 1) {
+    const long dropped = raw(SYS_process_madvise, self, as_long(ranges), count, MADV_DONTNEED, 0);
+    // What it left out, if anything, follows one by one. To drop a range again would be wrong only after its word says
+    // absent, which comes later.
+    for (auto left = dropped > 0 ? static_cast<size_t>(dropped) : 0; done < count && left >= ranges[done].iov_len;)
+      left -= ranges[done++].iov_len;
+  }
+  for (; done < count; ++done) {
+    const long result = raw(SYS_madvise, as_long(ranges[done].iov_base), static_cast<long>(ranges[done].iov_len),
+                            MADV_DONTNEED);
+    if (result != 0) die("cannot give pages back (madvise)", result);
+  }
 }
 
 void UserFault::wake(char* at, size_t bytes) const noexcept {

@@ -52,16 +52,56 @@ struct Counters {
   uint64_t read_bytes, written_bytes, evicted, evicted_clean, read_ahead, read_ahead_used, busy, fault_ns;
 };
 
+/// Whether something pays, by what happened: what it saved and what it cost, in any unit.
+class Balance {
+ public:
+  /// Every 32nd time in any case, to see whether it pays by now.
+  bool wanted() noexcept {
+    return balance_.load(std::memory_order_relaxed) >= 0 || asked_.fetch_add(1, std::memory_order_relaxed) % 32 == 0;
+  }
+  /// With the cache's lock held.
+  void add(int change) noexcept {
+    constexpr int kMost = 256;
+    const int now = balance_.load(std::memory_order_relaxed) + change;
+    balance_.store(now < -kMost ? -kMost : now > kMost ? kMost : now, std::memory_order_relaxed);
+  }
+
+ private:
+  std::atomic<int> balance_{0};
+  std::atomic<uint32_t> asked_{0};
+};
+
 struct alignas(64) Cache {
   Lock lock;
   uint8_t kind = 0, partition = 0;
   List lists[kLists];
+  /// Write-protecting what a load brings in from mapped far memory, and what an eviction finds around its victim: those
+  /// that no store touches later leave together and without a comparison. A store costs a second fault.
+  Balance protection, cleaning;
+  const void* last_thread = nullptr;  // that had a fault here
+  uint32_t faults_alone = 0;          // since another thread had one
   Counters counters{};
   std::atomic<uint64_t>* ghosts = nullptr;  // at the granule's hash: granule + 1, and which ghost it was
   uint32_t ghosts_made = 0;
 
   uint32_t pages() const noexcept { return evictable() + lists[kVacant].size(); }
   uint32_t evictable() const noexcept { return lists[kSmall].size() + lists[kMain].size() + lists[kProbating].size(); }
+
+  // With the lock held. What a second fault costs, in units of what a granule saves that leaves unchanged: if other threads
+  // run, the granule saves an interruption of their cores.
+  void fault_of_this_thread() noexcept {
+    const void* const me = __builtin_thread_pointer();
+    faults_alone = me == last_thread ? faults_alone + (faults_alone < kAlone ? 1 : 0) : 0;
+    last_thread = me;
+  }
+  void stored_after_all(bool cleaned) noexcept {
+    if (cleaned) {
+      cleaning.add(faults_alone == kAlone ? -12 : -1);
+    } else {
+      protection.add(-5);
+    }
+  }
+  static constexpr uint32_t kAlone = 256;
 };
 
 class Caches {

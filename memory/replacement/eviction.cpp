@@ -6,22 +6,13 @@
 
 #include "memory/arena/granule_table.hpp"
 #include "memory/far/far_file.hpp"
-#include "memory/far/far_timing.hpp"
+#include "memory/replacement/scattered.hpp"
 
 namespace ringside::memory {
 
 constinit Eviction eviction;
 
 namespace {
-
-void sort_by_granule(Batch& batch) {
-  for (uint32_t i = 1; i < batch.count; ++i) {  // a stream's batch is sorted already
-    const Victim moving = batch.victims[i];
-    uint32_t j = i;
-    for (; j > 0 && batch.victims[j - 1].granule > moving.granule; --j) batch.victims[j] = batch.victims[j - 1];
-    batch.victims[j] = moving;
-  }
-}
 
 bool all_zero(const char* at, uint64_t bytes) {
   uint64_t first = 0;
@@ -46,12 +37,22 @@ uint32_t unused_elsewhere() {
 
 }  // namespace
 
+void sort_by_granule(Batch& batch) noexcept {
+  for (uint32_t i = 1; i < batch.count; ++i) {  // a stream's batch is sorted already
+    const Victim moving = batch.victims[i];
+    uint32_t j = i;
+    for (; j > 0 && batch.victims[j - 1].granule > moving.granule; --j) batch.victims[j] = batch.victims[j - 1];
+    batch.victims[j] = moving;
+  }
+}
+
 // --- how a fault gets a page
 
 uint32_t Eviction::acquire(Cache& cache, uint32_t wanted, Page* pages) const noexcept {
   constexpr int kTries = 4;  // for all that a stream wants; one page is enough after that
   uint32_t got = 0;
   for (int tries = 1;; ++tries) {
+    if (wanted == 1) got = take_fresh(cache, 1, pages);
     got += take_vacant(cache, wanted - got, pages + got);
     got += take_fresh(cache, wanted - got, pages + got);
     if (got == wanted || (got > 0 && tries >= kTries)) return got;
@@ -131,8 +132,9 @@ void Eviction::make_room(Cache& own, uint32_t wanted) const noexcept {
   if (batch > pages) batch = pages;
   const uint32_t kept = userfault_->moves ? pages / 16 : 0;
   const uint32_t probating = from->lists[kProbating].size();
-  if (probating < kept + batch) unmap_batch(*from, kept + batch - probating);
-  if (userfault_->moves) clean_batch(*from, batch);
+  const uint32_t dropped = probating < kept + batch ? unmap_batch(*from, kept + batch - probating) : 0;
+  // A few in any case: what is in probation since granules left by MOVE does not stay there.
+  if (userfault_->moves) clean_batch(*from, dropped < batch ? batch - dropped : 4);
 }
 
 bool Eviction::release_vacant(Cache& cache) const noexcept {
@@ -167,7 +169,7 @@ bool Eviction::release_vacant(Cache& cache) const noexcept {
 
 // --- out of the arena
 
-void Eviction::unmap_batch(Cache& cache, uint32_t wanted) const noexcept {
+uint32_t Eviction::unmap_batch(Cache& cache, uint32_t wanted) const noexcept {
   Batch batch;
   batch.kind = cache.kind;
   if (wanted > kBatch) wanted = kBatch;
@@ -190,12 +192,17 @@ void Eviction::unmap_batch(Cache& cache, uint32_t wanted) const noexcept {
   }
   if (batch.count == 0) {
     yield_core();  // all pinned, or owned by other threads
-    return;
+    return 0;
   }
+  // Without neighbours, unless a touch in probation would save a read from a disk.
+  const bool drops = !userfault_->moves || far.mapped();
+  const uint32_t dropped =
+      drops ? drop_scattered(*userfault_, cache, batch, userfault_->moves && cache.cleaning.wanted()) : 0;
+  if (batch.count == 0) return dropped;
   park(batch);
   if (!userfault_->moves) {
     settle(batch, true);
-    return;
+    return dropped;
   }
   {
     const Held held(cache.lock);
@@ -206,6 +213,7 @@ void Eviction::unmap_batch(Cache& cache, uint32_t wanted) const noexcept {
   }
   for (uint32_t i = 0; i < batch.count; ++i)
     table.close(batch.victims[i].granule, in_state(batch.victims[i].word, kProbation));
+  return dropped;
 }
 
 void Eviction::park(Batch& batch) const noexcept {
@@ -252,13 +260,18 @@ void Eviction::park(Batch& batch) const noexcept {
       const size_t returned = userfault_->move(from + (moved - part), to + (moved - part), part);
       part -= returned;
     }
+    Word word = batch.victims[i].word;
+    if (moved > whole * bytes_of(batch.kind) && (word & kProtected) != 0) {
+      userfault_->protect(from + whole * bytes_of(batch.kind), bytes_of(batch.kind), false);  // a MOVE lost it in part
+      word = (word & ~(kProtected | kCleaned)) | kChanged;
+    }
     Cache& cache = caches.of(batch.victims[i].granule, batch.kind);
     {
       const Held held(cache.lock);
       ++cache.counters.busy;
       caches.push(cache, kMain, batch.victims[i].node, stamp_now());
     }
-    table.close(batch.victims[i].granule, in_state(batch.victims[i].word, kResident));
+    table.close(batch.victims[i].granule, in_state(word, kResident));
     ++i;
   }
   for (uint32_t j = 0; j < slots; ++j) parking.give(batch.kind, slot + j);
@@ -272,8 +285,10 @@ bool Eviction::differs(const Victim& victim, uint32_t kind, const char* source) 
   if ((victim.word & kProtected) != 0) return false;
   if ((victim.word & kFromZero) != 0) return !all_zero(source, bytes_of(kind));
   if (!far.mapped()) return true;
-  const FarTransfer transfer(bytes_of(kind), false);
-  return memcmp(far.map() + (static_cast<uint64_t>(victim.granule) << kPageShift), source, bytes_of(kind)) != 0;
+  const uint64_t begin = far.begin_ns();
+  const bool found = memcmp(far.map() + (static_cast<uint64_t>(victim.granule) << kPageShift), source, bytes_of(kind)) != 0;
+  far.pace(FarFile::kRead, begin, bytes_of(kind));
+  return found;
 }
 
 void Eviction::settle(Batch& batch, bool keep) const noexcept {

@@ -26,6 +26,8 @@ struct Batch {
   }
 };
 
+void sort_by_granule(Batch& batch) noexcept;
+
 /// Memory for a new granule: a page in a slot, or no page yet (kNoSlot).
 struct Page {
   uint32_t node, slot;
@@ -36,7 +38,8 @@ class Eviction {
   void start(const UserFault& userfault) noexcept { userfault_ = &userfault; }
 
   /// Takes up to `wanted` pages for granules of a cache, at least one; evicts others if the limit is reached. The
-  /// caller owns no page while it waits for its first, so that all threads together cannot wait for each other.
+  /// caller owns no page while it waits for its first, so that all threads together cannot wait for each other. One
+  /// granule gets memory that has no page yet, if there is any: to fill it interrupts no other core.
   uint32_t acquire(Cache& cache, uint32_t wanted, Page* pages) const noexcept;
 
   /// Takes the pages of owned granules out of the arena; those already in a slot stay there. A granule that the kernel
@@ -53,7 +56,8 @@ class Eviction {
 
  private:
   void make_room(Cache& own, uint32_t wanted) const noexcept;
-  void unmap_batch(Cache& cache, uint32_t wanted) const noexcept;
+  /// Returns how many were dropped at once, so that their memory can be charged anew.
+  uint32_t unmap_batch(Cache& cache, uint32_t wanted) const noexcept;
   void clean_batch(Cache& cache, uint32_t wanted) const noexcept;
   bool release_vacant(Cache& cache) const noexcept;
   uint32_t take_vacant(Cache& cache, uint32_t wanted, Page* pages) const noexcept;
