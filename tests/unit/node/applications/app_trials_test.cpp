@@ -121,6 +121,14 @@ TEST_F(AppTrials, FarMemoryInPlaceNeedsATierWithoutAPageCacheAndNoEmulation) {
   EXPECT_EQ(why_not_in_place(app, places), "the emulation slows copies, and far memory without a cache makes none");
 }
 
+TEST_F(AppTrials, EmulatedTimingOnADiskIsRefused) {
+  AppsOptions options;
+  options.far = folder_.path();
+  if (app_places(options).far.kind != TierKind::kPageCache) GTEST_SKIP() << "the temporary folder is not on a disk";
+  options.timing = "optane";
+  EXPECT_THROW((void)app_places(options), Error);
+}
+
 TEST_F(AppTrials, TheFarFolderIsEmptyAfterwardsAndMissingProgramsAreNamed) {
   (void)run(summing(), places_with("exec \"$@\""), 1);
   std::size_t files = 0;
