@@ -25,6 +25,17 @@ MIB = 1 << 20
 GROUPS = pathlib.Path("/sys/fs/cgroup/memory")
 READ_AHEADS_KIB = (16, 128, 1024)
 UMAP_PAGES = ("4K", "64K", "256K", "1M")
+# --table: (far, timing, DRAM as a part of the data, {case: schemes}).
+PEERS = ("all_dram", "mmap_default", "mmap_best", "umap_best", "ringside")  # and where the others end in the time given
+TABLE = (
+    ("tmpfs", "none", 1.5, {"triad": ("all_dram", "ringside"), "gups_zipf": ("all_dram", "ringside")}),
+    ("tmpfs", "none", 0.25, {"triad": (*PEERS, "zram", "swap"), "gups_zipf": (*PEERS, "zram", "swap"), "gups_uniform": PEERS,
+                             "pagerank": PEERS, "sort": PEERS, "blackscholes": PEERS, "itemset": ("all_dram", "zram"),
+                             "misses": ("umap_best", "michel_table", "ringside")}),
+    ("tmpfs", "optane", 0.25, {case: ("all_dram", "umap_best", "ringside")
+                               for case in ("triad", "gups_zipf", "pagerank", "sort", "blackscholes")}),
+    ("disk", "none", 0.25, {case: PEERS for case in ("triad", "gups_zipf", "pagerank", "sort")}),
+)
 
 # name: (program, its options, its figure, whether more is better)
 CASES = {
@@ -149,7 +160,8 @@ class Bench:
         """One run in a group; limit_bytes 0: without a limit. Returns the program's report with the group's peak."""
         name, arguments, _, _ = CASES[case]
         o = self.options
-        command = [o.bin / f"bench_memory_{name}", f"--data={o.data}", f"--threads={o.threads}", f"--memory={memory}",
+        threads = max(o.threads, 2) if case == "misses" else o.threads  # its question is what a second thread does
+        command = [o.bin / f"bench_memory_{name}", f"--data={o.data}", f"--threads={threads}", f"--memory={memory}",
                    f"--timing={timing}", *arguments]
         environment = {**os.environ, "OMP_PROC_BIND": "true", "RINGSIDE_BENCH_UMAP": str(o.umap),
                        "RINGSIDE_BENCH_MEMORY": str(o.library or "libringside_memory.so")}
@@ -162,7 +174,7 @@ class Bench:
                 raise Unavailable(f"killed by signal {-done.returncode} (out of memory in its group, if 9)")
             if done.returncode != 0:
                 raise Unavailable(done.stderr.strip().splitlines()[-1][:200] if done.stderr else f"exit {done.returncode}")
-            report = json.loads(done.stdout)
+            report = json.loads(done.stdout.strip().splitlines()[-1])  # umap prints lines of its own before it
             report["group_peak_bytes"] = group.peak() if group else None
         except subprocess.TimeoutExpired:
             raise Unavailable(f"not done after {o.limit_s} s") from None
@@ -183,6 +195,8 @@ class Bench:
 
     def mmap(self, case, variant):
         read_ahead_kib, advice = variant
+        for left in self.mmap_folder.glob("far.*"):  # of a run that was given up
+            left.unlink()
         with setting(f"/sys/block/{pathlib.Path(self.mmap_device).name}/queue/read_ahead_kb", read_ahead_kib):
             return self.program(case, f"mmap:{self.mmap_folder}:{advice}", self.options.dram_bytes)
 
@@ -312,6 +326,17 @@ def report(options):
                              "repeats": options.repeats, "limit_s": options.limit_s},
                 "peers": {"umap": subprocess.run(["git", "-C", options.umap.parent, "describe", "--always"],
                                                  capture_output=True, text=True).stdout.strip() or "n/a"}}
+    earlier = []
+    if options.add_to and pathlib.Path(options.add_to).exists():
+        earlier = json.loads(pathlib.Path(options.add_to).read_text())["series"]
+
+    def keep():
+        whole = {"benchmark": "memory", "series": [*earlier, document]} if options.add_to else document
+        write_json(whole, options.add_to or options.output)
+
+    measured = {case: options.schemes for case in options.cases}
+    if options.table_schemes:
+        measured = options.table_schemes
     with work_folder(tempfile.gettempdir()) as work, others_share(document), contextlib.ExitStack() as stack:
         bench = Bench(options, work)
         stack.callback(shutil.rmtree, bench.far, ignore_errors=True)
@@ -319,16 +344,12 @@ def report(options):
         if image:
             bench.mmap_device, bench.mmap_folder = image, stack.enter_context(mounted(image, work))
         document["cases"] = {}
-        for case in options.cases:
+        for case, names in measured.items():
+            options.schemes = names
             document["cases"][case] = measure_case(bench, case)
-            write_json(document, options.output)  # a series takes long: what is done is kept
+            keep()  # a series takes long: what is done is kept
     document["load_average_after"] = os.getloadavg()
-    if options.add_to and pathlib.Path(options.add_to).exists():
-        kept = json.loads(pathlib.Path(options.add_to).read_text())
-        document = {"benchmark": "memory", "series": [*kept["series"], document]}
-    elif options.add_to:
-        document = {"benchmark": "memory", "series": [document]}
-    write_json(document, options.add_to or options.output)
+    keep()
 
 
 def size(text):
@@ -340,6 +361,7 @@ def size(text):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--table", action="store_true", help="all series of docs/memory_mode.md into --output")
     parser.add_argument("--cases", nargs="+", choices=CASES, default=list(CASES))
     parser.add_argument("--schemes", nargs="+", help="all unless given")
     parser.add_argument("--data", type=size, default="1G")
@@ -360,8 +382,19 @@ def main():
     options.data_bytes, options.dram_bytes = (
         int(text[:-1]) << {"K": 10, "M": 20, "G": 30}[text[-1]] for text in (options.data, options.dram))
     options.room_bytes = options.room * MIB
+    options.table_schemes = None
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("memory.py: stopped"))  # devices and groups are given back
-    report(options)
+    if not options.table:
+        report(options)
+        return
+    if not options.output:
+        parser.error("--table needs --output FILE")
+    pathlib.Path(options.output).unlink(missing_ok=True)
+    options.add_to = options.output
+    for options.far, options.timing, part, options.table_schemes in TABLE:
+        options.dram_bytes = int(options.data_bytes * part)
+        options.dram = f"{options.dram_bytes // MIB}M"
+        report(options)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@
 //   reached, the oldest granules go to far memory in batches                 (replacement/eviction.cpp) free    gives
 //   DRAM, far memory and addresses back                                                  (allocation.cpp)
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/sysinfo.h>
@@ -14,7 +15,6 @@
 #include "memory/calls/calls.hpp"
 #include "memory/core.hpp"
 #include "memory/far/far_file.hpp"
-#include "memory/far/far_timing.hpp"
 #include "memory/faults/bus_errors.hpp"
 #include "memory/faults/handler_thread.hpp"
 #include "memory/faults/resolve.hpp"
@@ -68,6 +68,18 @@ int check(const ringside_memory_options& options) {
   return check_dram("ringside_memory_start", options.dram_bytes);
 }
 
+/// Emulated timing for a program that does not know of this library.
+int check_timing() {
+  const char* const given = getenv("RINGSIDE_FAR_TIMING");
+  if (given == nullptr || *given == '\0') return 0;
+  if (strcmp(given, "optane") != 0) {
+    Line line;
+    return fail(EINVAL, line << "RINGSIDE_FAR_TIMING: found '" << given << "', expected optane");
+  }
+  far.emulate(305, 4e9, 2e9);
+  return 0;
+}
+
 void end_all() {
   if (core.userfault.kernel_faults || core.userfault.descriptor >= 0) handler_thread.stop();
   bus_errors.stop();
@@ -89,7 +101,7 @@ int fail_start(const char* what, long result) {
 }
 
 int start(const ringside_memory_options& options) {
-  if (check(options) != 0 || far_timing.from_environment() != 0) return -1;
+  if (check(options) != 0 || check_timing() != 0) return -1;
   uint64_t far_bytes = options.far_bytes;
   if (far_bytes == 0) far_bytes = FarFile::free_bytes(options.far_folder);
   if (far_bytes == 0) {
@@ -252,6 +264,15 @@ int ringside_memory_stats(struct ringside_memory_stats* stats) {
   now.moves = core.userfault.moves ? 1 : 0;
   now.mapped = far.mapped() ? 1 : 0;
   memcpy(stats, &now, room < sizeof now ? room : sizeof now);
+  return 0;
+}
+
+int ringside_memory_emulate(double latency_ns, double read_bytes_per_s, double write_bytes_per_s) {
+  if (core.ready()) {
+    Line line;
+    return fail(EALREADY, line << "ringside_memory_emulate: the arena is started; emulation is chosen before");
+  }
+  far.emulate(latency_ns, read_bytes_per_s, write_bytes_per_s);
   return 0;
 }
 

@@ -46,6 +46,11 @@ struct ringside_memory_options {
  * or the error of the far folder. */
 int ringside_memory_start(const struct ringside_memory_options* options);
 
+/* For experiments, before start: transfers of far memory on tmpfs or DAX last at least as long as a memory with this latency
+ * and these bytes a second would take. Zeros end it. Fails with EALREADY once the arena is started.
+ * RINGSIDE_FAR_TIMING=optane in the environment of start means (305, 4e9, 2e9). */
+int ringside_memory_emulate(double latency_ns, double read_bytes_per_s, double write_bytes_per_s);
+
 /* Ends it: all memory of the arena is gone. No thread may use it any more. */
 int ringside_memory_stop(void);
 
@@ -109,10 +114,6 @@ int ringside_memory_stats(struct ringside_memory_stats* stats);
 #ifdef __GNUC__
 #pragma GCC diagnostic pop
 #endif
-
-/* For measurements: far memory that is at least this slow, from the next start on. The copying thread waits.
- * RINGSIDE_FAR_TIMING=optane in the environment of ringside_memory_start means (305, 4e9, 2e9). Fails with EINVAL. */
-int ringside_memory_emulate(double read_latency_ns, double read_bytes_per_s, double write_bytes_per_s);
 
 /* One line about the last failure in this thread: what, where, what was found, what would be accepted. Never NULL. */
 const char* ringside_memory_error(void);

@@ -87,7 +87,8 @@ int experiment_command(int argc, const char* const* argv) {
   apps.option("--timing", options.apps.timing, "far memory with emulated timing: 305 ns + 4 GB/s read, 2 GB/s write")
       .check(one_of({"optane"}))
       .value_name("optane");
-  apps.option("--programs", options.apps.program_folders, "a folder with programs that are not in PATH; may be repeated")
+  apps.option("--programs", options.apps.program_folders,
+              "a folder with programs that are not in PATH; may be repeated")
       .value_name("DIR");
   line.flag("--json", json, "one JSON object");
   line.option("-o,--output", output, "a page with plots; -: standard output").value_name("FILE.html");

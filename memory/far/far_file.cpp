@@ -10,7 +10,6 @@
 #include <sys/mman.h>
 #include <sys/vfs.h>
 
-#include "memory/far/far_timing.hpp"
 #include "memory/system/line.hpp"
 #include "memory/system/raw.hpp"
 
@@ -129,10 +128,28 @@ void FarFile::punch(uint64_t offset, uint64_t bytes) noexcept {
   stages_.changed(offset, bytes);
 }
 
+void FarFile::emulate(double latency_ns, double read_bytes_per_s, double write_bytes_per_s) noexcept {
+  const bool on = latency_ns > 0 && read_bytes_per_s > 0 && write_bytes_per_s > 0;
+  latency_ns_ = on ? latency_ns : 0;
+  read_ns_per_byte_ = on ? 1e9 / read_bytes_per_s : 0;
+  write_ns_per_byte_ = on ? 1e9 / write_bytes_per_s : 0;
+}
+
+uint64_t FarFile::begin_ns() const noexcept {
+  return latency_ns_ > 0 ? now_ns() : 0;
+}
+
+void FarFile::wait_until_emulated(Transfer transfer, uint64_t begin_ns, size_t bytes) const noexcept {
+  const double per_byte = transfer == kWrite ? write_ns_per_byte_ : read_ns_per_byte_;
+  const uint64_t end = begin_ns + static_cast<uint64_t>(latency_ns_ + static_cast<double>(bytes) * per_byte);
+  while (now_ns() < end) pause_core();  // on this core, as a copy from that memory would be
+}
+
 void FarFile::read(uint64_t offset, char* to, size_t bytes) noexcept {
-  const FarTransfer transfer(bytes, false);
+  const uint64_t begin = begin_ns();
   if (mapped()) {
     memcpy(to, map_ + offset, bytes);
+    pace(kRead, begin, bytes);
     return;
   }
   if (stages_.any() && stages_.take(offset, to, bytes)) return;
@@ -146,9 +163,10 @@ void FarFile::read(uint64_t offset, char* to, size_t bytes) noexcept {
 }
 
 void FarFile::write(uint64_t offset, const char* from, size_t bytes) noexcept {
-  const FarTransfer transfer(bytes, true);
+  const uint64_t begin = begin_ns();
   if (mapped()) {
     memcpy(map_ + offset, from, bytes);
+    pace(kWrite, begin, bytes);
     return;
   }
   for (size_t done = 0; done < bytes;) {

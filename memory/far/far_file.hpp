@@ -19,6 +19,15 @@ class FarFile {
   /// In a forked child: another file, made by write_copy, takes the place of the parent's. 0 or -errno.
   long adopt(int descriptor) noexcept;
 
+  /// From now on every transfer lasts as long as a slower memory would take: `latency_ns` for the first byte and then so many
+  /// bytes a second. Zeros end that. Before start.
+  void emulate(double latency_ns, double read_bytes_per_s, double write_bytes_per_s) noexcept;
+  enum Transfer { kRead, kWrite };
+  /// For who uses map(): returns when a transfer that began at `begin_ns` may end.
+  void pace(Transfer transfer, uint64_t begin_ns, size_t bytes) const noexcept {
+    if (latency_ns_ > 0) wait_until_emulated(transfer, begin_ns, bytes);
+  }
+  uint64_t begin_ns() const noexcept;
   int descriptor() const noexcept { return descriptor_; }
   bool mapped() const noexcept { return map_ != nullptr; }
   char* map() const noexcept { return map_; }
@@ -44,6 +53,8 @@ class FarFile {
   char* map_ = nullptr;
   uint64_t bytes_ = 0;
   Stages stages_;
+  void wait_until_emulated(Transfer transfer, uint64_t begin_ns, size_t bytes) const noexcept;
+  double latency_ns_ = 0, read_ns_per_byte_ = 0, write_ns_per_byte_ = 0;  // 0: not emulated
 };
 
 extern FarFile far;

@@ -7,7 +7,6 @@
 
 #include "memory/arena/granule_table.hpp"
 #include "memory/far/far_file.hpp"
-#include "memory/far/far_timing.hpp"
 #include "memory/faults/read_ahead.hpp"
 
 namespace ringside::memory {
@@ -203,8 +202,9 @@ bool Resolve::fill(uint32_t granule, uint32_t kind, bool zero, const Page* pages
   char* const at = table.address(granule);
   if (pages[0].slot == kNoSlot) {  // no page yet: the kernel takes one and fills it
     if (zero || far.mapped()) {
-      const FarTransfer transfer(zero ? 0 : bytes, false);
+      const uint64_t begin = far.begin_ns();
       userfault_->copy_in(at, zero ? zeros_ : far.map() + offset_of(granule), bytes, protect);
+      if (!zero) far.pace(FarFile::kRead, begin, bytes);
       return protect;
     }
     char* const bounce = take_bounce();

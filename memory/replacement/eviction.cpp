@@ -6,7 +6,6 @@
 
 #include "memory/arena/granule_table.hpp"
 #include "memory/far/far_file.hpp"
-#include "memory/far/far_timing.hpp"
 #include "memory/replacement/scattered.hpp"
 
 namespace ringside::memory {
@@ -286,8 +285,10 @@ bool Eviction::differs(const Victim& victim, uint32_t kind, const char* source) 
   if ((victim.word & kProtected) != 0) return false;
   if ((victim.word & kFromZero) != 0) return !all_zero(source, bytes_of(kind));
   if (!far.mapped()) return true;
-  const FarTransfer transfer(bytes_of(kind), false);
-  return memcmp(far.map() + (static_cast<uint64_t>(victim.granule) << kPageShift), source, bytes_of(kind)) != 0;
+  const uint64_t begin = far.begin_ns();
+  const bool found = memcmp(far.map() + (static_cast<uint64_t>(victim.granule) << kPageShift), source, bytes_of(kind)) != 0;
+  far.pace(FarFile::kRead, begin, bytes_of(kind));
+  return found;
 }
 
 void Eviction::settle(Batch& batch, bool keep, State forgotten) const noexcept {

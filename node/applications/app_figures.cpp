@@ -96,7 +96,8 @@ AppOutcome outcome_of(const App& app, const std::string& printed_file, const std
       break;
   }
   if (app.figure.empty() || !outcome.wrong.empty()) return outcome;
-  const double figure = object.contains("figures") ? number_at(object.at("figures"), std::string(app.figure).c_str()) : 0;
+  const std::string key(app.figure);
+  const double figure = object.contains("figures") ? number_at(object.at("figures"), key.c_str()) : 0;
   if (figure > 0) {
     outcome.figure_s = figure;
   } else {
@@ -108,7 +109,8 @@ AppOutcome outcome_of(const App& app, const std::string& printed_file, const std
 std::optional<AppTraffic> traffic_of(const std::string& account_file) {
   const nlohmann::json whole = nlohmann::json::parse(content_of_file(account_file), nullptr, false);
   const nlohmann::json account = whole.is_object() ? whole.value("total", nlohmann::json()) : nlohmann::json();
-  if (!account.is_object() || !account.contains("read_bytes") || !account.contains("written_bytes")) return std::nullopt;
+  if (!account.is_object()) return std::nullopt;
+  if (!account.contains("read_bytes") || !account.contains("written_bytes")) return std::nullopt;
   AppTraffic traffic;
   traffic.managed_bytes = number_at(account, "far_peak_bytes");
   traffic.faults = number_at(account, "faults");
@@ -157,7 +159,9 @@ CounterValue memory_bandwidth(const AppFigures& figures) {
   const CounterValue& read = counter_of(figures.counters, "memory_read");
   const CounterValue& written = counter_of(figures.counters, "memory_written");
   CounterValue bandwidth{"memory_bandwidth", "B/s", std::nullopt, !read.value ? read.reason : written.reason};
-  if (read.value && written.value && figures.wall_s > 0) bandwidth.value = (*read.value + *written.value) / figures.wall_s;
+  if (read.value && written.value && figures.wall_s > 0) {
+    bandwidth.value = (*read.value + *written.value) / figures.wall_s;
+  }
   return bandwidth;
 }
 

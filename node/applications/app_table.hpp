@@ -74,7 +74,8 @@ struct ThreeFactors {
 };
 ThreeFactors three_factors(int workers) noexcept;
 
-/// Where `program` is: the first of `folders`, then of the folders in PATH, with such an executable file. Empty: nowhere.
+/// Where `program` is: the first of `folders`, then of the folders in PATH, with such an executable file. Empty:
+/// nowhere.
 std::string path_of_program(const std::string& program, const std::vector<std::string>& folders);
 
 }  // namespace ringside

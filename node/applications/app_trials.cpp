@@ -108,7 +108,8 @@ class Trials {
     }
     if (app_.write_input == nullptr) return job;
     // The lines of a text do not depend on threads; the input of processes divides its domain among them.
-    job.input = work_.file(fmt::format("input-{}-{}", job.bytes, app_.workers == AppWorkers::kProcesses ? job.workers : 1));
+    const int parts = app_.workers == AppWorkers::kProcesses ? job.workers : 1;
+    job.input = work_.file(fmt::format("input-{}-{}", job.bytes, parts));
     if (!fs::exists(job.input)) {
       std::ofstream file(job.input, std::ios::binary);
       app_.write_input(job, file);
@@ -120,8 +121,9 @@ class Trials {
   std::string failure(const ChildEnd& end) const {
     std::ifstream messages(work_.file("messages"));
     std::string line;
+    const auto is_letter = [](unsigned char letter) { return std::isalnum(letter) != 0; };
     // Some frame their messages with lines of dashes.
-    while (std::getline(messages, line) && std::none_of(line.begin(), line.end(), [](unsigned char letter) { return std::isalnum(letter) != 0; })) {
+    while (std::getline(messages, line) && std::none_of(line.begin(), line.end(), is_letter)) {
     }
     return line.empty() ? how_it_ended(end) : fmt::format("{}: {}", how_it_ended(end), shortened(line));
   }
@@ -159,13 +161,19 @@ AppPlaces app_places(const AppsOptions& options) {
   places.ringside_memory = path_of_program("ringside-memory", places.program_folders);
   places.far = folder_tier(options.far.empty() ? kUsualFar : options.far, "--far");
   places.timing = options.timing;
+  if (!places.timing.empty() && places.far.kind == TierKind::kPageCache) {
+    throw usage_error("--timing: found {} on a disk, expected --far with a folder on tmpfs or DAX, where it is emulated",
+                      shortened(places.far.path));
+  }
   return places;
 }
 
 std::string why_not_in_place(const App& app, const AppPlaces& places) {
   if (!app.in_place) return "this program cannot place its memory in a file";
   if (!places.timing.empty()) return "the emulation slows copies, and far memory without a cache makes none";
-  if (places.far.kind == TierKind::kPageCache) return "far memory on a disk is read through the page cache, not in place";
+  if (places.far.kind == TierKind::kPageCache) {
+    return "far memory on a disk is read through the page cache, not in place";
+  }
   return {};
 }
 

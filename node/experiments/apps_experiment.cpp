@@ -58,6 +58,11 @@ std::vector<Cell> row_of(const RanApp& ran, const AppSetting& setting, std::vect
   return row;
 }
 
+/// The limit of DRAM in percent of what the program takes with all in DRAM.
+double share_of_dram(const AppSetting& setting) {
+  return 100 * static_cast<double>(setting.dram_bytes) / static_cast<double>(setting.all_dram_bytes);
+}
+
 std::optional<double> ratio_of(const RanApp& ran, const AppSetting& setting) {
   const AppSetting& all_dram = ran.all_dram_of(setting);
   if (setting.runs.empty() || all_dram.runs.empty()) return std::nullopt;
@@ -83,9 +88,8 @@ ResultTable times_table(const std::vector<RanApp>& all, const std::string& timin
         continue;
       }
       const AppFigures figures = figures_of(setting.runs);
-      const double dram = setting.configuration.memory == AppMemory::kDram      ? figures.resident_bytes
-                          : setting.configuration.memory == AppMemory::kFarOnly ? 0
-                                                              : static_cast<double>(setting.dram_bytes);
+      double dram = static_cast<double>(setting.dram_bytes);  // 0 of far only
+      if (setting.configuration.memory == AppMemory::kDram) dram = figures.resident_bytes;
       table.rows.push_back(row_of(ran, setting,
                                   {dram / kMiB, static_cast<double>(setting.all_dram_bytes) / kMiB,
                                    figures.seconds.value, figures.seconds.spread * 100, *ratio_of(ran, setting),
@@ -97,7 +101,7 @@ ResultTable times_table(const std::vector<RanApp>& all, const std::string& timin
 
 ResultTable traffic_table(const std::vector<RanApp>& all, const std::string& timing) {
   ResultTable table{"far",
-                    titled("Traffic between DRAM and far memory in Memory Mode (managed: what the library keeps)", timing),
+                    titled("Traffic of far memory in Memory Mode (managed: what the library keeps)", timing),
                     columns_with({{"managed_mib", "managed", "MiB", 0},
                                   {"faults", "faults", "", 0},
                                   {"read_mb", "read", "MB", 1},
@@ -110,9 +114,9 @@ ResultTable traffic_table(const std::vector<RanApp>& all, const std::string& tim
       if (setting.configuration.memory != AppMemory::kCached) continue;
       const AppFigures figures = setting.runs.empty() ? AppFigures{} : figures_of(setting.runs);
       if (!figures.traffic) {
-        const NotAvailable none{!setting.reason.empty()      ? setting.reason
-                                : ran.app->caches_itself ? "this program has Memory Mode of its own, without this account"
-                                                         : "ringside-memory run wrote no account"};
+        const std::string why = ran.app->caches_itself ? "this program caches its data itself, without this account"
+                                                       : "ringside-memory run wrote no account";
+        const NotAvailable none{setting.reason.empty() ? why : setting.reason};
         table.rows.push_back(row_of(ran, setting, {none, none, none, none, none, none}));
         continue;
       }
@@ -177,7 +181,7 @@ const AppSetting* nearest_setting(const RanApp& ran, const PublishedApp& publish
         setting.configuration.memory == (published.cached ? AppMemory::kCached : AppMemory::kFarOnly);
     if (!same_kind || setting.point.weak || setting.runs.empty()) continue;
     const double percent =
-        published.cached ? 100 * static_cast<double>(setting.dram_bytes) / static_cast<double>(setting.all_dram_bytes) : 0;
+        published.cached ? share_of_dram(setting) : 0;
     // Where all fits the published share is not stated: the largest is nearest.
     const double away = published.dram_percent > 0 ? std::abs(percent - published.dram_percent) : -percent;
     if (nearest == nullptr || away <= distance) {
@@ -190,7 +194,7 @@ const AppSetting* nearest_setting(const RanApp& ran, const PublishedApp& publish
 
 ResultTable published_table(const std::vector<RanApp>& all, const std::string& timing) {
   ResultTable table{"published",
-                    titled("Published times beside ours, as ratios to all DRAM (another machine, other inputs)", timing),
+                    titled("Published times beside ours, as ratios to all DRAM (other machines and inputs)", timing),
                     {{"program", "program", "", 0},
                      {"as_published", "as published", "", 0},
                      {"published_memory", "memory there", "", 0},
@@ -279,8 +283,7 @@ void add_dram_plot(ExperimentResult& result, const std::vector<RanApp>& all, con
         continue;
       }
       line.points.emplace_back(
-          100 * static_cast<double>(setting.dram_bytes) / static_cast<double>(setting.all_dram_bytes),
-          *ratio_of(ran, setting));
+          share_of_dram(setting), *ratio_of(ran, setting));
     }
     std::sort(line.points.begin(), line.points.end());
     if (!line.points.empty()) plot.lines.push_back(std::move(line));
@@ -302,8 +305,8 @@ void add_app_series(ExperimentResult& result, const RanApp& ran) {
 std::string far_remark(const Tier& far) {
   switch (far.kind) {
     case TierKind::kTmpfs:
-      return fmt::format("Far memory is {} (tmpfs): DRAM itself. The ratios show what the cache costs, not slow memory.",
-                         far.path);
+      return fmt::format(
+          "Far memory is {} (tmpfs): DRAM itself. The ratios show what the cache costs, not slow memory.", far.path);
     case TierKind::kDax: return fmt::format("Far memory is {} (DAX).", far.path);
     default: return fmt::format("Far memory is {}, on a disk.", far.path);
   }
@@ -335,8 +338,8 @@ ExperimentResult apps_experiment(const Surroundings& around) {
     }
     const std::vector<AppPoint> points = points_of(*app, workers, bytes);
     if (points.empty()) {
-      left_out.rows.push_back({std::string(app->name), std::string("none"), std::string("give --threads a number that it takes: "
-                               "a cube for lulesh, 1, 2, 4 or 8 for vpic")});
+      left_out.rows.push_back({std::string(app->name), std::string("a number of workers that it takes"),
+                               std::string("--threads with a cube for lulesh, with 1, 2, 4 or 8 for vpic")});
       continue;
     }
     all.push_back({app, run_app(*app, points, configurations, around.repeats_or(kUsualAppRepeats), places,

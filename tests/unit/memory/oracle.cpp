@@ -53,6 +53,7 @@ class Worker {
     touch_shared(0, plain_.size());
   }
   std::string found;
+  uint64_t accesses = 0;
 
  private:
   void fail(const std::string& what) {
@@ -64,6 +65,7 @@ class Worker {
 
   void touch_shared(uint64_t first, uint64_t count) {
     const bool store = random_() % 2 == 0;
+    accesses += store ? 2 * count : count;
     for (uint64_t i = first; i < first + count; ++i) {
       if (shared(i) != plain_[i]) {
         return fail("shared word " + std::to_string(i) + " is " + std::to_string(shared(i)) + ", expected " +
@@ -74,6 +76,7 @@ class Worker {
   }
 
   void check_block(const Block& block, uint64_t first, uint64_t end) {
+    accesses += end - first;
     for (uint64_t i = first; i < end; ++i) {
       if (block.far[i] != block.plain[i]) {
         return fail("word " + std::to_string(i) + " of a block of " + std::to_string(block.plain.size()) + " is " +
@@ -88,6 +91,7 @@ class Worker {
                    end = std::min<uint64_t>(block.plain.size(), first + random_() % 3000);
     check_block(block, first, end);
     if (random_() % 2 == 0) {
+      accesses += end - first;
       for (uint64_t i = first; i < end; ++i) block.far[i] = block.plain[i] = random_();
     }
   }
@@ -155,7 +159,8 @@ class Worker {
 
 }  // namespace
 
-std::string compare_with_plain_memory(const ringside_memory_options& options, const OracleRun& run) {
+std::string compare_with_plain_memory(const ringside_memory_options& options, const OracleRun& run,
+                                      uint64_t* accesses) {
   auto* const shared = static_cast<uint64_t*>(ringside_memory_alloc(kSharedWords * sizeof(uint64_t)));
   if (shared == nullptr) return ringside_memory_error();
   std::atomic<bool> failed{false};
@@ -166,6 +171,9 @@ std::string compare_with_plain_memory(const ringside_memory_options& options, co
   for (Worker& worker : workers) threads.emplace_back([&worker] { worker.work(); });
   for (std::thread& thread : threads) thread.join();
   ringside_memory_free(shared);
+  for (const Worker& worker : workers) {
+    if (accesses != nullptr) *accesses += worker.accesses;
+  }
   for (const Worker& worker : workers) {
     if (!worker.found.empty()) return worker.found;
   }

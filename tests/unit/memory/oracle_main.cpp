@@ -29,12 +29,14 @@ int main(int count, char** arguments) {
     std::fprintf(stderr, "%s\n", ringside_memory_error());
     return 3;
   }
-  const std::string found = ringside::testing::compare_with_plain_memory(options, run);
+  uint64_t accesses = 0;
+  const std::string found = ringside::testing::compare_with_plain_memory(options, run, &accesses);
   struct ringside_memory_stats stats {};
   stats.struct_bytes = sizeof stats;
   ringside_memory_stats(&stats);
-  std::printf("%s: %llu faults, %llu evicted, %llu busy, peak %llu of %llu bytes\n",
-              found.empty() ? "same" : found.c_str(), static_cast<unsigned long long>(stats.faults),
+  std::printf("%s: %llu loads and stores, %llu faults, %llu evicted, %llu busy, peak %llu of %llu bytes\n",
+              found.empty() ? "same" : found.c_str(), static_cast<unsigned long long>(accesses),
+              static_cast<unsigned long long>(stats.faults),
               static_cast<unsigned long long>(stats.evicted), static_cast<unsigned long long>(stats.busy),
               static_cast<unsigned long long>(stats.dram_peak_bytes),
               static_cast<unsigned long long>(stats.dram_limit_bytes));

@@ -23,7 +23,8 @@ App summing() {
   app.needs = kNeedsShell;
   app.workers = AppWorkers::kThreads;
   app.command = [](const AppJob& job) {
-    return AppCommand{{}, "sh", {"-c", "echo $(($1 + $OMP_NUM_THREADS)) $RINGSIDE_STUB", "sum", std::to_string(job.bytes)}};
+    const std::string script = "echo $(($1 + $OMP_NUM_THREADS)) $RINGSIDE_STUB";
+    return AppCommand{{}, "sh", {"-c", script, "sum", std::to_string(job.bytes)}};
   };
   return app;
 }
@@ -118,6 +119,14 @@ TEST_F(AppTrials, FarMemoryInPlaceNeedsATierWithoutAPageCacheAndNoEmulation) {
   places.far.kind = TierKind::kTmpfs;
   places.timing = "optane";
   EXPECT_EQ(why_not_in_place(app, places), "the emulation slows copies, and far memory without a cache makes none");
+}
+
+TEST_F(AppTrials, EmulatedTimingOnADiskIsRefused) {
+  AppsOptions options;
+  options.far = folder_.path();
+  if (app_places(options).far.kind != TierKind::kPageCache) GTEST_SKIP() << "the temporary folder is not on a disk";
+  options.timing = "optane";
+  EXPECT_THROW((void)app_places(options), Error);
 }
 
 TEST_F(AppTrials, TheFarFolderIsEmptyAfterwardsAndMissingProgramsAreNamed) {

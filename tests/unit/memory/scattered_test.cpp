@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Granules that leave without neighbours, and a disk that is read ahead of a stream: whatever is faster must not lose a
+// store.
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include "tests/unit/memory/arena.hpp"
+
+namespace ringside::testing {
+namespace {
+
+constexpr uint64_t kPageWords = 4096 / sizeof(uint64_t);
+
+class Scattered : public ::testing::Test {
+ protected:
+  static constexpr uint64_t kBytes = 32 * kMiB, kPages = kBytes / 4096;
+
+  /// Words of 32 MiB, eight times the DRAM; each page's first word is its number.
+  static uint64_t* numbered_pages() {
+    auto* const words = static_cast<uint64_t*>(ringside_memory_alloc(kBytes));
+    for (uint64_t page = 0; page < kPages; ++page) words[page * kPageWords] = page;
+    return words;
+  }
+  static uint64_t any_page(uint64_t* random) {
+    *random = *random * 6364136223846793005u + 1442695040888963407u;
+    return (*random >> 33) % kPages;
+  }
+};
+
+TEST_F(Scattered, GranulesThatOnlyLoadsTouchedAreNotWritten) {
+  const Arena arena(small_options());
+  if (arena.not_permitted()) GTEST_SKIP() << arena.line();
+  ASSERT_TRUE(arena.started()) << arena.line();
+  uint64_t* const words = numbered_pages();
+  ASSERT_EQ(ringside_memory_advise(words, kBytes, RINGSIDE_MEMORY_DONT_NEED), 0) << ringside_memory_error();
+  const auto before = stats_now();
+  uint64_t random = 3;
+  for (int touch = 0; touch < 20'000; ++touch) {
+    const uint64_t page = any_page(&random);
+    ASSERT_EQ(words[page * kPageWords], page);
+  }
+  const auto after = stats_now();
+  EXPECT_EQ(after.written_bytes, before.written_bytes);
+  EXPECT_GT(after.evicted_clean, before.evicted_clean + 5'000);
+}
+
+TEST_F(Scattered, AStoreAfterALoadIsKept) {
+  for (const uint32_t copy_only : {0u, 1u}) {
+    ringside_memory_options options = small_options();
+    options.copy_only = copy_only;
+    const Arena arena(options);
+    if (arena.not_permitted()) GTEST_SKIP() << arena.line();
+    ASSERT_TRUE(arena.started()) << arena.line();
+    uint64_t* const words = numbered_pages();
+    // Two threads, each with every other page; now and then a page is only loaded, so that some stay protected.
+    const auto work = [&](uint64_t which) {
+      std::vector<uint64_t> expected(kPages);
+      for (uint64_t page = 0; page < kPages; ++page) expected[page] = page;
+      uint64_t random = which + 11, wrong = 0;
+      for (int touch = 0; touch < 30'000; ++touch) {
+        const uint64_t page = any_page(&random) / 2 * 2 + which;
+        volatile uint64_t* const word = words + page * kPageWords;
+        wrong += *word != expected[page];
+        if (touch % 3 != 0) *word = expected[page] = random;
+      }
+      for (uint64_t page = which; page < kPages; page += 2) wrong += words[page * kPageWords] != expected[page];
+      EXPECT_EQ(wrong, 0u) << "copy_only " << copy_only << ", thread " << which;
+    };
+    std::thread other(work, 1);
+    work(0);
+    other.join();
+  }
+}
+
+TEST(DiskStream, SeesWhatWasWrittenAfterItsBlockWasReadAhead) {
+  ringside_memory_options options = small_options();
+  options.far_folder = "/var/tmp";  // usually a disk
+  const Arena arena(options);
+  if (arena.not_permitted()) GTEST_SKIP() << arena.line();
+  ASSERT_TRUE(arena.started()) << arena.line();
+  constexpr uint64_t kBytes = 16 * kMiB, kWords = kBytes / sizeof(uint64_t), kStep = kMiB / sizeof(uint64_t);
+  auto* const words = static_cast<uint64_t*>(ringside_memory_aligned(kMiB, kBytes));
+  ASSERT_NE(words, nullptr) << ringside_memory_error();
+  for (uint64_t i = 0; i < kWords; ++i) words[i] = i;
+  ASSERT_EQ(ringside_memory_advise(words, kBytes, RINGSIDE_MEMORY_DONT_NEED), 0) << ringside_memory_error();
+  // The stream reads 1 MiB, and the next ones are on their way. Then a part of the next 1 MiB changes and leaves DRAM.
+  for (uint64_t begin = 0; begin < kWords; begin += kStep) {
+    for (uint64_t i = begin; i < begin + kStep; ++i) ASSERT_EQ(words[i], i % 1000 == 0 && begin != 0 ? i + 1 : i);
+    const uint64_t next = begin + kStep;
+    if (next == kWords) break;
+    for (uint64_t i = (next + 999) / 1000 * 1000; i < next + kStep; i += 1000) words[i] = i + 1;
+    ASSERT_EQ(ringside_memory_advise(words + next, kMiB, RINGSIDE_MEMORY_DONT_NEED), 0) << ringside_memory_error();
+  }
+}
+
+TEST(EmulatedFarMemory, IsChosenBeforeTheStartAndKeepsTheContent) {
+  ASSERT_EQ(ringside_memory_emulate(305, 4e9, 2e9), 0) << ringside_memory_error();
+  {
+    const Arena arena(small_options());
+    if (arena.started()) {
+      EXPECT_EQ(ringside_memory_emulate(0, 0, 0), -1);
+      EXPECT_STREQ(ringside_memory_error(),
+                   "ringside_memory_emulate: the arena is started; emulation is chosen before");
+      auto* const words = static_cast<uint64_t*>(ringside_memory_alloc(16 * kMiB));
+      for (uint64_t i = 0; i < 2 * kMiB; ++i) words[i] = i;
+      for (uint64_t i = 0; i < 2 * kMiB; ++i) ASSERT_EQ(words[i], i);
+    } else {
+      EXPECT_TRUE(arena.not_permitted()) << arena.line();
+    }
+  }
+  EXPECT_EQ(ringside_memory_emulate(0, 0, 0), 0);
+}
+
+}  // namespace
+}  // namespace ringside::testing
