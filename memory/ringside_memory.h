@@ -40,8 +40,8 @@ struct ringside_memory_options {
  * or the error of the far folder. */
 int ringside_memory_start(const struct ringside_memory_options* options);
 
-/* For experiments, before start: transfers of far memory on tmpfs or DAX last at least as long as a memory with this latency
- * and these bytes a second would take. Zeros end it. Fails with EALREADY once the arena is started. */
+/* For experiments, before start: transfers of far memory on tmpfs or DAX last at least as long as a memory with this
+ * latency and these bytes a second would take. Zeros end it. Fails with EALREADY once the arena is started. */
 int ringside_memory_emulate(double latency_ns, double read_bytes_per_s, double write_bytes_per_s);
 
 /* Ends it: all memory of the arena is gone. No thread may use it any more. */

@@ -17,8 +17,8 @@ class FarFile {
   int start(const char* folder, uint64_t arena_bytes) noexcept;
   void stop() noexcept;
 
-  /// From now on every transfer lasts as long as a slower memory would take: `latency_ns` for the first byte and then so many
-  /// bytes a second. Zeros end that. Before start.
+  /// From now on every transfer lasts as long as a slower memory would take: `latency_ns` for the first byte and then
+  /// so many bytes a second. Zeros end that. Before start.
   void emulate(double latency_ns, double read_bytes_per_s, double write_bytes_per_s) noexcept;
   enum Transfer { kRead, kWrite };
   /// For who uses map(): returns when a transfer that began at `begin_ns` may end.
