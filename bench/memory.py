@@ -185,8 +185,8 @@ class Bench:
             sys.exit(f"memory.py: {case} with {memory}: found checksum {report['checksum']}, expected {self.checksums[case]}")
         return report
 
-    def with_image(self, size_bytes):
-        image = self.far / "image"
+    def with_image(self, name, size_bytes):
+        image = self.far / name
         return loop_device(image, size_bytes, direct=self.options.far == "disk")
 
     # The schemes: each returns a report of one case.
@@ -211,7 +211,7 @@ class Bench:
             return self.program(case, "dram", self.options.dram_bytes, swap=True)
 
     def swap(self, case, _):
-        with self.with_image(self.options.data_bytes + 256 * MIB) as device, swap_on(device):
+        with self.with_image("swap", self.options.data_bytes + 256 * MIB) as device, swap_on(device):
             return self.program(case, "dram", self.options.dram_bytes, swap=True)
 
     def michel(self, case, index):
@@ -340,7 +340,7 @@ def report(options):
     with work_folder(tempfile.gettempdir()) as work, others_share(document), contextlib.ExitStack() as stack:
         bench = Bench(options, work)
         stack.callback(shutil.rmtree, bench.far, ignore_errors=True)
-        image = stack.enter_context(bench.with_image(options.data_bytes + 128 * MIB)) if options.timing == "none" else None
+        image = stack.enter_context(bench.with_image("mmap", options.data_bytes + 128 * MIB)) if options.timing == "none" else None
         if image:
             bench.mmap_device, bench.mmap_folder = image, stack.enter_context(mounted(image, work))
         document["cases"] = {}

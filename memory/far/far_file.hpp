@@ -19,8 +19,8 @@ class FarFile {
   /// In a forked child: another file, made by write_copy, takes the place of the parent's. 0 or -errno.
   long adopt(int descriptor) noexcept;
 
-  /// From now on every transfer lasts as long as a slower memory would take: `latency_ns` for the first byte and then so many
-  /// bytes a second. Zeros end that. Before start.
+  /// From now on every transfer lasts as long as a slower memory would take: `latency_ns` for the first byte and then
+  /// so many bytes a second. Zeros end that. Before start.
   void emulate(double latency_ns, double read_bytes_per_s, double write_bytes_per_s) noexcept;
   enum Transfer { kRead, kWrite };
   /// For who uses map(): returns when a transfer that began at `begin_ns` may end.

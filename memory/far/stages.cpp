@@ -30,7 +30,8 @@ void Stages::start(int descriptor) noexcept {
   descriptor_ = descriptor;
   memory_ = static_cast<char*>(map_table(kStages * kStageBytes));
   if (memory_ == nullptr) return;
-  raw(SYS_madvise, as_long(memory_), kStages * kStageBytes, MADV_DONTFORK);  // the disk may write while the program forks
+  // The disk may write while the program forks.
+  raw(SYS_madvise, as_long(memory_), kStages * kStageBytes, MADV_DONTFORK);
   for (uint32_t i = 0; i < kStages; ++i) {
     Stage& stage = stages_[i];
     stage.buffer = memory_ + i * kStageBytes;
@@ -80,7 +81,8 @@ bool Stages::finish(Stage& stage, bool wait) const noexcept {
   } while (got == -EINTR);
   if (got < 1 && !wait) return false;
   if (got < 1) die("cannot wait for a read of far memory (io_getevents)", got);
-  if (event.res != static_cast<int64_t>(kStageBytes)) stage.block.store(kNoBlock);  // the file is read, and reports the error
+  // After an error the file itself is read, which reports it.
+  if (event.res != static_cast<int64_t>(kStageBytes)) stage.block.store(kNoBlock);
   return true;
 }
 

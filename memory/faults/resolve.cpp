@@ -105,7 +105,8 @@ void Resolve::load(uint32_t granule, uint32_t kind, Word seen, bool store) noexc
       static_cast<Advice>(table.advice_of_piece(granule / kPagesPerPiece).load(std::memory_order_relaxed));
   uint32_t confirmed = 0;
   bool stored = false;
-  const uint32_t planned = read_ahead.plan(granule, advice, most > 0 ? static_cast<uint32_t>(most) : 1, &confirmed, &stored);
+  const uint32_t planned =
+      read_ahead.plan(granule, advice, most > 0 ? static_cast<uint32_t>(most) : 1, &confirmed, &stored);
   uint32_t count = 1;
   Word before[kBatch];
   before[0] = seen;
@@ -124,12 +125,12 @@ void Resolve::load(uint32_t granule, uint32_t kind, Word seen, bool store) noexc
     table.close(granule + count * span, in_state(before[count], state_of(before[count])));
   }
 
-  // The content differs from far memory for certain when a store waits. Otherwise write-protection keeps count, on a disk
-  // always; where far memory is mapped, for a granule alone, if that has paid, else both are compared at eviction. What
-  // came from zeros is compared with zeros.
+  // The content differs from far memory for certain when a store waits. Otherwise write-protection keeps count, on a
+  // disk always; where far memory is mapped, for a granule alone, if that has paid, else both are compared at eviction.
+  // What came from zeros is compared with zeros.
   const bool protects = !far.mapped() || (planned == 1 && pages[0].slot == kNoSlot && cache.protection.wanted());
-  // On a disk a stream whose faults are by stores is taken to store everywhere: a second fault for each granule would cost
-  // more than to write those that it leaves out.
+  // On a disk a stream whose faults are by stores is taken to store everywhere: a second fault for each granule would
+  // cost more than to write those that it leaves out.
   const auto changes = [&](uint32_t i) {
     return store && (i == 0 || (stored && !far.mapped() && state_of(before[i]) == kAbsent));
   };

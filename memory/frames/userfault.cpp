@@ -41,8 +41,8 @@ long new_descriptor(bool user_mode_only) {
   return got;
 }
 
-// process_madvise(2) with MADV_DONTNEED is for the process itself only, since Linux 6.13. One call without any page finds
-// out.
+// process_madvise(2) with MADV_DONTNEED is for the process itself only, since Linux 6.13. One call without any page
+// finds out.
 int descriptor_for_drops() {
   const long process = raw(SYS_pidfd_open, raw(SYS_getpid), 0);
   if (process < 0) return -1;

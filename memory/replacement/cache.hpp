@@ -87,8 +87,8 @@ struct alignas(64) Cache {
   uint32_t pages() const noexcept { return evictable() + lists[kVacant].size(); }
   uint32_t evictable() const noexcept { return lists[kSmall].size() + lists[kMain].size() + lists[kProbating].size(); }
 
-  // With the lock held. What a second fault costs, in units of what a granule saves that leaves unchanged: if other threads
-  // run, the granule saves an interruption of their cores.
+  // With the lock held. What a second fault costs, in units of what a granule saves that leaves unchanged: if other
+  // threads run, the granule saves an interruption of their cores.
   void fault_of_this_thread() noexcept {
     const void* const me = __builtin_thread_pointer();
     faults_alone = me == last_thread ? faults_alone + (faults_alone < kAlone ? 1 : 0) : 0;

@@ -286,7 +286,8 @@ bool Eviction::differs(const Victim& victim, uint32_t kind, const char* source) 
   if ((victim.word & kFromZero) != 0) return !all_zero(source, bytes_of(kind));
   if (!far.mapped()) return true;
   const uint64_t begin = far.begin_ns();
-  const bool found = memcmp(far.map() + (static_cast<uint64_t>(victim.granule) << kPageShift), source, bytes_of(kind)) != 0;
+  const char* const there = far.map() + (static_cast<uint64_t>(victim.granule) << kPageShift);
+  const bool found = memcmp(there, source, bytes_of(kind)) != 0;
   far.pace(FarFile::kRead, begin, bytes_of(kind));
   return found;
 }

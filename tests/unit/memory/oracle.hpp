@@ -16,7 +16,7 @@ struct OracleRun {
   uint64_t seed = 1;
 };
 
-/// Empty, or what differed first. The arena is started. `accesses`: the loads and stores of arena words are added to it.
+/// Empty, or what differed first. The arena is started. `accesses`: the loads and stores are added to it.
 std::string compare_with_plain_memory(const ringside_memory_options& options, const OracleRun& run,
                                       uint64_t* accesses = nullptr);
 
