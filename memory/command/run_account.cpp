@@ -71,7 +71,7 @@ bool read_entry(const memory::AccountEntry& entry, MemoryFigures& figures) {
     figures.pid = entry.pid;
     figures.name.assign(entry.name, strnlen(entry.name, sizeof entry.name));
     figures.forked = entry.forked != 0;
-    figures.serves_kernel = entry.kernel_faults != 0;
+    figures.serves_kernel = entry.serves_system_calls != 0;
     figures.stats = entry.stats;
     figures.small_allocations = entry.small_allocations;
     figures.small_peak_bytes = entry.small_peak_bytes;
@@ -163,10 +163,9 @@ std::string account_text(const MemoryRun& run) {
   const bool refuses_kernel = std::any_of(run.processes.begin(), run.processes.end(),
                                           [](const MemoryFigures& one) { return !one.serves_kernel; });
   if (refuses_kernel) {
-    text += run.faults == "signal"
-                ? "  system calls fail (EFAULT) on pages that are not in DRAM; --faults thread serves them\n"
-                : "  system calls fail (EFAULT) on pages that are not in DRAM: run as root, give access to "
-                  "/dev/userfaultfd, or set vm.unprivileged_userfaultfd=1\n";
+    text +=
+        "  system calls fail (EFAULT) on pages that are not in DRAM: use --faults signal, or run as root, give access to "
+        "/dev/userfaultfd, or set vm.unprivileged_userfaultfd=1\n";
   }
   if (total.refused > 0) text += fmt::format("  refused      {} allocations: far memory was full\n", total.refused);
   if (total.forks_copied + total.forks_without_copy > 0) {

@@ -36,7 +36,7 @@ namespace ringside {
 namespace {
 
 /// Until system calls are served in the faulting thread too, the handler thread is what every program works with.
-constexpr char kDefaultFaults[] = "thread";
+constexpr char kDefaultFaults[] = "signal";
 
 struct MemoryRunOptions {
   std::uint64_t dram_bytes = 0, far_bytes = 0, min_size = memory::kDefaultMinSize;
@@ -215,8 +215,8 @@ void declare(CommandLine& line, MemoryRunOptions& options) {
       .value_name("SIZE")
       .check(size_within(4096, std::uint64_t{1} << 40, "4K to 1024G"));
   line.option("--faults", options.faults,
-              "who brings a page in: the thread that touched it (signal), or a thread of the library, which serves "
-              "system calls too (thread)")
+              "who brings a page in: the thread that touched it (signal), or a thread of the library, which is slower and "
+              "needs no filter of system calls, but a permission (thread)")
       .value_name("WHO")
       .check(one_of({"signal", "thread"}))
       .show_default();

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
+#include "memory/calls/calls.hpp"
 #include "memory/core.hpp"
 #include "memory/faults/bus_errors.hpp"
 #include "memory/preload/account_page.hpp"
@@ -96,7 +97,7 @@ void Account::publish() noexcept {
     AccountEntry& entry = *entry_;
     entry.version.fetch_add(1);
     if (used) entry.stats = stats;
-    entry.kernel_faults = core.userfault.kernel_faults ? 1 : 0;
+    entry.serves_system_calls = core.userfault.kernel_faults || calls.handling() ? 1 : 0;
     entry.small_allocations = small_count.load();
     entry.small_bytes = at_least_zero(small_bytes.load());
     entry.small_peak_bytes = at_least_zero(small_peak.load());

@@ -18,7 +18,7 @@ struct AccountEntry {
   std::atomic<uint32_t> version;  // odd while the entry is written; 0: never written
   int32_t pid;
   uint32_t forked;  // 1: began as a copy of its parent, 0: by exec
-  uint32_t kernel_faults;
+  uint32_t serves_system_calls;
   char name[16];
   struct ringside_memory_stats stats;
   uint64_t small_allocations, small_bytes, small_peak_bytes;  // in the program's own malloc

@@ -18,7 +18,7 @@ ALL = "--all" in sys.argv
 if ALL:
     sys.argv.remove("--all")
 PYTHON = "/usr/bin/python3"
-FAULTS = "thread"  # as kDefaultFaults in memory/command/run_command.cpp
+FAULTS = "signal"  # as kDefaultFaults in memory/command/run_command.cpp
 DRAM, LEAST = "8M", "64K"  # a fraction of what the larger of these programs take
 
 NUMPY = """
