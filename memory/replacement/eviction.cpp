@@ -175,9 +175,13 @@ uint32_t Eviction::unmap_batch(Cache& cache, uint32_t wanted) const noexcept {
   if (wanted > kBatch) wanted = kBatch;
   {
     const Held held(cache.lock);
-    for (uint32_t tries = wanted + 64; tries > 0 && batch.count < wanted; --tries) {
+    // A queue that refuses so often is perhaps all pinned: the other one gives way.
+    constexpr uint32_t kRefusals = 32;
+    uint32_t refused[2] = {0, 0};  // of kSmall, kMain
+    for (uint32_t tries = wanted + 2 * kRefusals; tries > 0 && batch.count < wanted; --tries) {
       const uint32_t small = cache.lists[kSmall].size(), main = cache.lists[kMain].size();
-      const ListName from = main == 0 || small * 10 > small + main ? kSmall : kMain;
+      ListName from = main == 0 || small * 10 > small + main ? kSmall : kMain;
+      if (refused[from] >= kRefusals) from = from == kSmall ? kMain : kSmall;
       const uint32_t number = caches.pop(cache, from);
       if (number == kNoNode) break;
       Node& node = caches.node(number);
@@ -187,6 +191,7 @@ uint32_t Eviction::unmap_batch(Cache& cache, uint32_t wanted) const noexcept {
         batch.add(node.granule, word, kNoSlot);
       } else {
         caches.push(cache, from, number, stamp_now());
+        ++refused[from];
       }
     }
   }

@@ -75,6 +75,22 @@ TEST(Limits, PinnedGranulesStayInDram) {
   ringside_memory_free(memory);
 }
 
+TEST(Limits, PinnedGranulesThatFillTheSmallQueueDoNotStopEviction) {
+  START_ARENA(arena, small_options());
+  // More than the tenth of the frames from which on the small queue gives way first; the others become main.
+  constexpr size_t kPinned = 130 * 4096, kUsed = 6 * kMiB;
+  auto* const pinned = static_cast<char*>(ringside_memory_alloc(kPinned));
+  auto* const used = static_cast<char*>(ringside_memory_alloc(kUsed));
+  ASSERT_EQ(ringside_memory_pin(pinned, kPinned, 1), 0) << ringside_memory_error();
+  for (int round = 0; round < 12; ++round) {
+    for (size_t i = 0; i < kUsed; i += 4096) ++used[i];
+  }
+  for (size_t i = 0; i < kUsed; i += 4096) ASSERT_EQ(used[i], 12);
+  ASSERT_EQ(ringside_memory_unpin(pinned, kPinned), 0);
+  ringside_memory_free(used);
+  ringside_memory_free(pinned);
+}
+
 TEST(Limits, ALimitBelowWhatIsPinnedIsRefusedAndChangesNothing) {
   START_ARENA(arena, small_options());
   auto* const memory = static_cast<char*>(ringside_memory_alloc(8 * kMiB));
