@@ -37,7 +37,7 @@ struct ringside_memory_options {
   /* 1: system calls may use absent memory. A seccomp filter raises SIGSYS for them. It stays for the rest of the process
    * and in the programs that it starts, which it does not concern but for io_uring (ENOSYS). x86-64 only: ENOSYS
    * elsewhere. Start while no thread blocks SIGBUS or SIGSYS; later masks and handlers leave both open. Without
-   * address-space randomisation the program must neither block nor handle them. docs/memory_mode.md, "System calls", has
+   * address-space randomisation the program must neither block nor handle them. docs/memory_programs.md, "System calls", has
    * what to know of threads' stacks in the arena and of mappings there. */
   uint32_t system_calls;
 };

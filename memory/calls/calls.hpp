@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// System calls on absent memory (docs/memory_mode.md, "System calls"): the filter traps a call that has an argument in
+// System calls on absent memory (docs/memory_programs.md, "System calls"): the filter traps a call that has an argument in
 // the arena, the handler of SIGSYS brings in and pins what the kernel is going to touch, and the thread makes the call
 // again from an instruction that passes.
 #pragma once
