@@ -111,6 +111,11 @@ void Account::publish() noexcept {
   publishing_.store(0);
 }
 
+void Account::finish() noexcept {
+  flush_own();
+  publish();
+}
+
 void Account::count_fork(bool copied, uint64_t bytes) noexcept {
   (copied ? forks_copied_ : forks_without_copy_).fetch_add(1);
   forks_copied_bytes_.fetch_add(bytes);

@@ -19,6 +19,8 @@ class Account {
 
   /// Copies the counters to the entry. Callable from a signal handler.
   void publish() noexcept;
+  /// At the end of the process: what this thread kept to itself counts, too.
+  void finish() noexcept;
 
   void count_large() noexcept { large_.fetch_add(1, std::memory_order_relaxed); }
   void count_refused() noexcept { refused_.fetch_add(1, std::memory_order_relaxed); }

@@ -130,7 +130,7 @@ __attribute__((constructor(101))) void start() {
 }
 
 __attribute__((destructor(101))) void finish() {
-  account.publish();
+  account.finish();
 }
 
 }  // namespace
@@ -160,7 +160,7 @@ using namespace ringside::memory;
 
 // A child of vfork ends here too: it must not write its parent's account.
 RINGSIDE_MEMORY_INTERPOSED void _exit(int code) {
-  if (core.ready() && raw(SYS_getpid) == own_process()) account.publish();
+  if (core.ready() && raw(SYS_getpid) == own_process()) account.finish();
   next()->exit_at_once(code);
   __builtin_unreachable();
 }
