@@ -7,6 +7,7 @@
 #include "memory/core.hpp"
 #include "memory/far/far_file.hpp"
 #include "memory/faults/resolve.hpp"
+#include "memory/in_place/in_place.hpp"
 #include "memory/mapping.hpp"
 #include "memory/ringside_memory.h"
 #include "memory/system/line.hpp"
@@ -26,7 +27,7 @@ uint64_t whole_granules(uint64_t pages, uint32_t kind) {
 }
 
 // Far memory for pages [from, to) of a region, and words that say so. false: it is full.
-bool make_usable(uint32_t first, uint64_t from, uint64_t to, uint32_t kind) {
+bool make_usable(uint32_t first, uint64_t from, uint64_t to, uint32_t kind, bool direct = false) {
   const uint64_t bytes = (to - from) << kPageShift;
   uint64_t used = core.far_bytes.load();
   do {
@@ -43,7 +44,10 @@ bool make_usable(uint32_t first, uint64_t from, uint64_t to, uint32_t kind) {
   }
   table.open_walls(static_cast<uint32_t>(first + from), static_cast<uint32_t>(to - from));
   const auto begin = static_cast<uint32_t>(first + from), end = static_cast<uint32_t>(first + to);
-  for (uint32_t page = begin; page < end; page += 1u << kind) table.word(page).store(kZero, std::memory_order_relaxed);
+  // Where it cannot be mapped in place (mappings are short), it is cached.
+  const bool mapped = direct && in_place.map(begin, end - begin) == 0;
+  for (uint32_t page = begin; page < end && !mapped; page += 1u << kind)
+    table.word(page).store(kZero, std::memory_order_relaxed);
   for (uint32_t piece = begin / kPagesPerPiece; piece <= (end - 1) / kPagesPerPiece; ++piece) {
     table.size_of_piece(piece).store(static_cast<uint8_t>(kind + 1));
   }
@@ -70,13 +74,14 @@ void* allocate(const char* function, uint64_t bytes, uint64_t alignment) {
   const SignalsBlocked blocked;
   const Region region = regions.take(bytes, alignment);
   if (!region) return full(function, bytes);
-  const uint32_t kind = region.whole_pieces ? core.granule_kind : 0;
+  const bool direct = region.whole_pieces && in_place.wanted(bytes);
+  const uint32_t kind = region.whole_pieces && !direct ? core.granule_kind : 0;
   if (region.whole_pieces) {
     for (uint32_t i = 0; i <= (region.pages - 1) / kPagesPerPiece; ++i) {
       table.advice_of_piece(region.page / kPagesPerPiece + i).store(kAdviceNormal, std::memory_order_relaxed);
     }
   }
-  if (!make_usable(region.page, 0, whole_granules(region.pages, kind), kind)) {
+  if (!make_usable(region.page, 0, whole_granules(region.pages, kind), kind, direct)) {
     regions.give(region);
     return full(function, bytes);
   }
@@ -114,6 +119,31 @@ Region holding(const char* function, const void* memory, size_t bytes) {
   return {};
 }
 
+// Nothing stays in DRAM, every fault waits, and then the addresses are far memory itself.
+int put_in_place(const Region& region, uint32_t kind) {
+  Line line;
+  line << "ringside_memory_advise: ";
+  if (!in_place.possible()) {
+    return fail(ENOTSUP, line << "far memory is not used in place: " << reason(in_place.placement()));
+  }
+  if (in_place.holds(region.page)) return 0;
+  if (kind != 0 || !region.whole_pieces)
+    return fail(EINVAL, line << "in place needs an allocation of 256 KiB or more with granules of 4096 bytes");
+  static constinit Lock one_at_a_time;
+  const Held held(one_at_a_time);
+  const uint32_t first = region.page, end = region.page + region.pages, last_piece = (end - 1) / kPagesPerPiece;
+  for (uint32_t piece = first / kPagesPerPiece; piece <= last_piece; ++piece)
+    table.size_of_piece(piece).store(GranuleTable::kMoving | 1);
+  bool done = expel(first, region.pages, 0, Expel::kKeep);
+  if (done) {
+    for (uint32_t page = first; page < end; ++page) table.claim_surely(page, kLeaving);
+    done = in_place.map(first, region.pages) == 0;
+    for (uint32_t page = first; page < end && !done; ++page) table.close(page, kAbsent);
+  }
+  for (uint32_t piece = first / kPagesPerPiece; piece <= last_piece; ++piece) table.size_of_piece(piece).store(1);
+  return done ? 0 : fail(EBUSY, line << "parts of the allocation are pinned, or the kernel has no mapping more");
+}
+
 uint32_t last_page(const void* memory, size_t bytes) {
   return table.page_of(static_cast<const char*>(memory) + (bytes == 0 ? 0 : bytes - 1));
 }
@@ -136,7 +166,7 @@ bool resize_in_place(Region region, uint64_t bytes, bool* full_there) noexcept {
     return true;
   }
   if (!region.whole_pieces || !regions.resize(region, bytes)) return false;
-  if (make_usable(first, had, wants, kind)) return true;
+  if (make_usable(first, had, wants, kind, in_place.holds(first))) return true;
   regions.resize(region, before);
   *full_there = true;
   return false;
@@ -222,10 +252,16 @@ int ringside_memory_advise(void* memory, size_t bytes, int advice) {
       }
       return 0;
     }
+    case RINGSIDE_MEMORY_IN_PLACE: return put_in_place(region, kind);
+    case RINGSIDE_MEMORY_CACHED: {
+      Line line;
+      if (!in_place.holds(region.page) || in_place.cache(region.page, region.pages)) return 0;
+      return fail(EBUSY, line << "ringside_memory_advise: parts of the allocation are pinned");
+    }
     case RINGSIDE_MEMORY_DONT_NEED: expel(first, last + 1 - first, kind, Expel::kKeep); return 0;
     default: {
       Line line;
-      line << "ringside_memory_advise: advice is " << long{advice} << ", expected 1 to 5 (enum ringside_memory_advice)";
+      line << "ringside_memory_advise: advice is " << long{advice} << ", expected 1 to 7 (enum ringside_memory_advice)";
       return fail(EINVAL, line);
     }
   }
@@ -254,7 +290,7 @@ int ringside_memory_granule(void* memory, size_t granule_bytes) {
   static constinit Lock one_at_a_time;
   const Held held(one_at_a_time);
   const uint32_t before = kind_of(region), first = region.page;
-  if (before == kind) return 0;
+  if (before == kind || in_place.holds(first)) return 0;  // nothing is moved by granules there
   const uint64_t had = whole_granules(region.pages, before), wants = whole_granules(region.pages, kind);
   const uint32_t pieces = (region.pages + kPagesPerPiece - 1) / kPagesPerPiece, piece = first / kPagesPerPiece;
   if (wants > had) {

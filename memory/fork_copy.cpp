@@ -15,6 +15,8 @@
 #include "memory/faults/handler_thread.hpp"
 #include "memory/faults/resolve.hpp"
 #include "memory/frames/parking.hpp"
+#include "memory/in_place/in_place.hpp"
+#include "memory/in_place/sampling.hpp"
 #include "memory/mapping.hpp"
 #include "memory/replacement/eviction.hpp"
 #include "memory/system/available.hpp"
@@ -58,6 +60,7 @@ void collect(uint32_t page, uint32_t count, char* buffer, bool* has_content) {
         }
         break;
       }
+      case kInPlace:
       case kResident: memcpy(to, table.address(page + i), kPage); break;
       case kProbation: memcpy(to, parking.address(0, caches.node(node_of(seen)).slot), kPage); break;
       default: break;
@@ -123,6 +126,8 @@ int adopt_copy(int copy, bool signals, bool copy_only) noexcept {
   const uint32_t partitions = caches.partitions();
   why = "no addresses for the arena";
   calls.stop();  // what the parent's threads had pinned
+  sampling.forget();
+  in_place.forget();
   handler_thread.forget();
   core.userfault.close();
   parking.forget();
@@ -153,7 +158,9 @@ int adopt_copy(int copy, bool signals, bool copy_only) noexcept {
 
 void adopt_nothing(bool signals) noexcept {
   calls.stop();
-  if (!signals) bus_errors.start();
+  sampling.forget();
+  in_place.forget();
+  if (!signals) bus_errors.start(true, false);
   handler_thread.forget();
   core.userfault.close();
   const char* why = "";

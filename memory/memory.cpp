@@ -19,6 +19,8 @@
 #include "memory/faults/handler_thread.hpp"
 #include "memory/faults/resolve.hpp"
 #include "memory/frames/parking.hpp"
+#include "memory/in_place/in_place.hpp"
+#include "memory/in_place/sampling.hpp"
 #include "memory/replacement/eviction.hpp"
 #include "memory/ringside_memory.h"
 #include "memory/system/available.hpp"
@@ -60,6 +62,7 @@ int check(const ringside_memory_options& options) {
   if (options.faults > RINGSIDE_MEMORY_FAULTS_THREAD)
     return bad("faults", options.faults, "0, 1 (signal) or 2 (thread)");
   if (options.read_ahead > 1) return bad("read_ahead", options.read_ahead, "0 (adaptive) or 1 (never)");
+  if (options.in_place > 2) return bad("in_place", options.in_place, "0 (on DAX), 1 (always) or 2 (never)");
   if (options.copy_only > 1) return bad("copy_only", options.copy_only, "0 or 1");
   if (options.system_calls > 1) return bad("system_calls", options.system_calls, "0 or 1");
   if (granule != 0 && options.dram_bytes >= kLeastDram && options.dram_bytes / granule < 16) {
@@ -81,11 +84,13 @@ int check_timing() {
 }
 
 void end_all() {
+  sampling.stop();
   if (core.userfault.kernel_faults || core.userfault.descriptor >= 0) handler_thread.stop();
   bus_errors.stop();
   calls.stop();
   core.userfault.close();
   resolve.stop();
+  in_place.stop();
   caches.stop();
   parking.stop();
   regions.stop();
@@ -138,6 +143,8 @@ int start(const ringside_memory_options& options) {
   if ((result = caches.start(most_dram, partitions)) < 0) return fail_start("no addresses for the queues", result);
   if ((result = resolve.start(core.userfault, options.read_ahead == 0)) < 0)
     return fail_start("no memory for buffers", result);
+  if ((result = in_place.start(options.in_place, options.dram_bytes, most_dram)) < 0)
+    return fail_start("no memory for chunks in place", result);
   eviction.start(core.userfault);
   caches.limit.store(options.dram_bytes);
   core.granule_kind =
@@ -150,7 +157,9 @@ int start(const ringside_memory_options& options) {
     if (core.started == nullptr) return fail_start("no memory", -ENOMEM);
     raw(SYS_madvise, as_long(core.started), kPage, MADV_WIPEONFORK);
   }
-  const int error = signals ? (bus_errors.start() == 0 ? 0 : errno) : handler_thread.start(core.userfault);
+  int error = bus_errors.start(signals, in_place.possible());
+  if (error == 0 && !signals) error = handler_thread.start(core.userfault);
+  if (error == 0) error = sampling.start();
   if (error != 0) return fail_start("faults cannot be served", -error);
   // Where a thread serves the kernel's accesses too, no call needs help.
   const bool serve = options.system_calls == 1 && !core.userfault.kernel_faults;
@@ -208,7 +217,7 @@ int ringside_memory_limit(uint64_t dram_bytes) {
       pinned + pinned / 4 + (core.granule_kind > 0 ? uint64_t{8} << (core.granule_kind + kPageShift) : 0);
   if (dram_bytes >= least) {
     caches.limit.store(dram_bytes);
-    if (eviction.shrink()) return 0;
+    if (in_place.shrink(dram_bytes - dram_bytes / 8) && eviction.shrink()) return 0;
     caches.limit.store(before);
   }
   Line line;
@@ -263,6 +272,13 @@ int ringside_memory_stats(struct ringside_memory_stats* stats) {
   now.pinned_bytes = caches.pinned_bytes.load();
   now.moves = core.userfault.moves ? 1 : 0;
   now.mapped = far.mapped() ? 1 : 0;
+  now.placement = static_cast<uint32_t>(in_place.placement());
+  now.in_place_bytes = in_place.bytes.load();
+  now.promoted_bytes = in_place.promoted_bytes.load();
+  now.promotions = in_place.promotions.load();
+  now.demotions = in_place.demotions.load();
+  now.sampled = in_place.sampled.load();
+  now.sampled_touched = in_place.touched.load();
   memcpy(stats, &now, room < sizeof now ? room : sizeof now);
   return 0;
 }
@@ -274,6 +290,10 @@ int ringside_memory_emulate(double latency_ns, double read_bytes_per_s, double w
   }
   far.emulate(latency_ns, read_bytes_per_s, write_bytes_per_s);
   return 0;
+}
+
+int ringside_memory_is_in_place(const void* address) {
+  return core.ready() && table.owns(address) && in_place.holds(table.page_of(address)) ? 1 : 0;
 }
 
 int ringside_memory_owns(const void* address) {

@@ -4,6 +4,7 @@
 #include "memory/arena/granule_table.hpp"
 #include "memory/core.hpp"
 #include "memory/far/far_file.hpp"
+#include "memory/in_place/in_place.hpp"
 #include "memory/replacement/eviction.hpp"
 
 namespace ringside::memory {
@@ -92,12 +93,14 @@ bool expel_once(uint32_t page, uint32_t pages, uint32_t kind, Expel how, bool* p
 }  // namespace
 
 bool expel(uint32_t page, uint32_t pages, uint32_t kind, Expel how) noexcept {
+  if (in_place.holds(page)) return in_place.expel(page, pages, how);
   bool pinned = false;
   while (!expel_once(page, pages, kind, how, &pinned) && how != Expel::kKeep) yield_core();
   return !pinned;
 }
 
 void write_back(uint32_t page, uint32_t pages, uint32_t kind) noexcept {
+  if (in_place.holds(page)) return in_place.write_back(page, pages);
   const uint64_t size = kPage << kind;
   for (uint32_t granule = page; granule < page + pages; granule += 1u << kind) {
     const State state = state_of(table.word(granule).load(std::memory_order_acquire));

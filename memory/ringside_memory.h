@@ -40,6 +40,20 @@ struct ringside_memory_options {
    * address-space randomisation the program must neither block nor handle them. docs/memory_programs.md, "System calls", has
    * what to know of threads' stacks in the arena and of mappings there. */
   uint32_t system_calls;
+  /* Whether far memory on NVDIMM (DAX) or tmpfs is read and written in place. 0: allocations of 1 MiB or more on DAX, once
+   * all of them are more than the limit; 1: allocations of 1 MiB or more; 2: none. Chunks that are touched often are
+   * copied to DRAM by a thread of the library. A store to such a chunk meanwhile waits in a handler of SIGSEGV: no
+   * thread may block SIGSEGV, and a handler that the program sets after start has to call this one. No mprotect there. */
+  uint32_t in_place;
+};
+
+/* How far memory is used, and why. */
+enum ringside_memory_placement {
+  RINGSIDE_MEMORY_CACHED_ON_DISK = 1,   /* it cannot be mapped */
+  RINGSIDE_MEMORY_CACHED_IN_MEMORY = 2, /* tmpfs is DRAM itself: in place would pass the limit */
+  RINGSIDE_MEMORY_CACHED_AS_ASKED = 3,
+  RINGSIDE_MEMORY_IN_PLACE_ON_DAX = 4,
+  RINGSIDE_MEMORY_IN_PLACE_AS_ASKED = 5
 };
 
 /* Starts the arena. Fails with EALREADY if it is started, ENOSYS or EPERM without userfaultfd, EINVAL for a bad option,
@@ -75,9 +89,14 @@ enum ringside_memory_advice {
   RINGSIDE_MEMORY_RANDOM = 2,     /* no read-ahead */
   RINGSIDE_MEMORY_SEQUENTIAL = 3, /* read-ahead from the first fault on */
   RINGSIDE_MEMORY_WILL_NEED = 4,  /* brings the range in now, as far as the limit allows */
-  RINGSIDE_MEMORY_DONT_NEED = 5   /* evicts the range now; its content is kept */
+  RINGSIDE_MEMORY_DONT_NEED = 5,  /* evicts the range now; its content is kept */
+  RINGSIDE_MEMORY_IN_PLACE = 6,   /* ENOTSUP where `placement` of the stats says cached */
+  RINGSIDE_MEMORY_CACHED = 7      /* the opposite; both fail with EBUSY while a part is pinned */
 };
-/* Advice for a range within one allocation. NORMAL, RANDOM and SEQUENTIAL hold for the allocation. */
+/* Advice for a range within one allocation. NORMAL, RANDOM, SEQUENTIAL, IN_PLACE and CACHED hold for the
+ * allocation; the last two move its content. */
+/* 1: this address is far memory in place, or a promoted chunk of it; 0: it is cached, or not of the arena. */
+int ringside_memory_is_in_place(const void* address);
 int ringside_memory_advise(void* memory, size_t bytes, int advice);
 /* Sets the granule size of an allocation: 4096 to 1048576, a power of two, not more than its alignment allows. */
 int ringside_memory_granule(void* memory, size_t granule_bytes);
@@ -104,6 +123,10 @@ struct ringside_memory_stats {
   uint64_t pinned_bytes;
   uint32_t moves;  /* 1: UFFDIO_MOVE, 0: UFFDIO_COPY */
   uint32_t mapped; /* 1: far memory is mapped (tmpfs, DAX), 0: read and written */
+  uint64_t in_place_bytes, promoted_bytes; /* allocated in place; of them in DRAM now, part of dram_bytes */
+  uint64_t promotions, demotions;          /* chunks */
+  uint64_t sampled, sampled_touched;       /* looks at a chunk, and how many found it touched */
+  uint32_t placement;                      /* enum ringside_memory_placement */
 };
 /* Fills `stats`; its struct_bytes says how much of it. */
 #ifdef __GNUC__

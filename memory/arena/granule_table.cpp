@@ -120,6 +120,17 @@ Word GranuleTable::claim_surely(uint32_t granule, State owned) const noexcept {
   }
 }
 
+long GranuleTable::restore(uint32_t page, uint32_t pages, const UserFault& userfault) noexcept {
+  const auto length = static_cast<long>(static_cast<uint64_t>(pages) << kPageShift);
+  const long at = raw(SYS_mmap, as_long(address(page)), length, PROT_NONE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  if (at < 0 && at > -4096) return at;
+  raw(SYS_madvise, at, length, MADV_NOHUGEPAGE);
+  raw(SYS_madvise, at, length, MADV_DONTFORK);
+  const long watched = userfault.watch(address(page), static_cast<size_t>(length));
+  return watched < 0 ? watched : raw(SYS_mprotect, at, length, PROT_READ | PROT_WRITE);
+}
+
 void GranuleTable::wall(uint32_t page) noexcept {
   walls_.fetch_add(1);
   raw(SYS_mprotect, as_long(address(page)), kPage, PROT_NONE);

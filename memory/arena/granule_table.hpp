@@ -10,6 +10,7 @@
 
 #include "memory/arena/geometry.hpp"
 #include "memory/arena/granule_word.hpp"
+#include "memory/frames/userfault.hpp"
 
 namespace ringside::memory {
 
@@ -57,6 +58,8 @@ class GranuleTable {
 
   /// A wild access: the page becomes inaccessible, so that the access is SIGSEGV when it is tried again.
   void wall(uint32_t page) noexcept;
+  /// Anonymous memory again where a file was mapped; watched before anyone can touch it. 0 or -errno.
+  long restore(uint32_t page, uint32_t pages, const UserFault& userfault) noexcept;
   /// Before a range is allocated: removes walls, if there are any.
   void open_walls(uint32_t page, uint32_t pages) noexcept;
 

@@ -16,6 +16,7 @@ enum State : Word {
   kLeaving = 4,    // the same, on its way out
   kResident = 5,   // mapped
   kProbation = 6,  // not mapped, but still in DRAM
+  kInPlace = 7,    // its address is far memory itself, or a promoted chunk: always mapped
 };
 
 inline constexpr Word kStateMask = 7;

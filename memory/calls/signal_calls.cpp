@@ -16,7 +16,11 @@
 namespace ringside::memory {
 namespace {
 
-constexpr uint64_t kOurs = uint64_t{1} << (SIGBUS - 1) | uint64_t{1} << (SIGSYS - 1);
+// Signals that stay open.
+uint64_t ours() {
+  constexpr uint64_t kAlways = uint64_t{1} << (SIGBUS - 1) | uint64_t{1} << (SIGSYS - 1);
+  return kAlways | (bus_errors.handles(SIGSEGV) ? uint64_t{1} << (SIGSEGV - 1) : 0);
+}
 
 struct KernelAction {
   uint64_t handler, flags, restorer, mask;
@@ -62,8 +66,8 @@ long answer(int signal, Record* record, const uint64_t* arguments) {
   const bool shares = core.ready() && raw(SYS_getpid) != calls.process();
   if (!shares) {
     const struct sigaction* const now = arguments[1] != 0 ? &set : nullptr;
-    if (signal == SIGBUS) {
-      bus_errors.program_handler(now, &before);
+    if (bus_errors.handles(signal)) {
+      bus_errors.program_handler(signal, now, &before);
     } else {
       calls.program_handler(now, &before);
     }
@@ -81,20 +85,20 @@ bool change_signal_call(const Call& call, Record* record, Frame& frame, uint64_t
     uint64_t mask = 0;
     if (arguments[1] == 0 || arguments[0] == SIG_UNBLOCK || !see(record, arguments[1], &mask, sizeof mask))
       return false;
-    if ((mask & kOurs) == 0) return false;
-    frame.scratch[0] = mask & ~kOurs;
+    if ((mask & ours()) == 0) return false;
+    frame.scratch[0] = mask & ~ours();
     arguments[1] = scratch;
     return false;
   }
   const auto signal = static_cast<int>(arguments[0]);
-  if (signal == SIGSYS || (signal == SIGBUS && bus_errors.started())) {
+  if (signal == SIGSYS || bus_errors.handles(signal)) {
     *result = answer(signal, record, arguments);
     return true;
   }
   KernelAction wanted{};
-  if (arguments[1] == 0 || !see(record, arguments[1], &wanted, sizeof wanted) || (wanted.mask & kOurs) == 0)
+  if (arguments[1] == 0 || !see(record, arguments[1], &wanted, sizeof wanted) || (wanted.mask & ours()) == 0)
     return false;
-  wanted.mask &= ~kOurs;
+  wanted.mask &= ~ours();
   static_assert(sizeof wanted <= sizeof frame.scratch);
   memcpy(frame.scratch, &wanted, sizeof wanted);
   arguments[1] = scratch;

@@ -21,12 +21,13 @@ namespace {
 
 constexpr uint64_t kAttributeDax = 0x200000;  // STATX_ATTR_DAX
 
-bool lies_in_memory(long descriptor) {
+bool lies_in_dram(long descriptor) {
   struct statfs system {};
-  if (raw(SYS_fstatfs, descriptor, as_long(&system)) == 0 &&
-      (system.f_type == TMPFS_MAGIC || system.f_type == RAMFS_MAGIC)) {
-    return true;
-  }
+  return raw(SYS_fstatfs, descriptor, as_long(&system)) == 0 &&
+         (system.f_type == TMPFS_MAGIC || system.f_type == RAMFS_MAGIC);
+}
+
+bool lies_on_dax(long descriptor) {
   struct statx attributes {};
   return raw(SYS_statx, descriptor, as_long(""), AT_EMPTY_PATH, 0, as_long(&attributes)) == 0 &&
          (attributes.stx_attributes & kAttributeDax) != 0;
@@ -57,7 +58,8 @@ uint64_t FarFile::free_bytes(const char* folder) noexcept {
 int FarFile::start(const char* folder, uint64_t arena_bytes) noexcept {
   long got = open_unnamed(folder, 0);
   if (got < 0) return fail_far(got, "no unnamed file can be made", folder, "a folder that can be written is needed");
-  const bool mapped = lies_in_memory(got);
+  dax_ = lies_on_dax(got);
+  const bool mapped = dax_ || lies_in_dram(got);
   bool past_page_cache = false;
   if (!mapped) {
     const long direct = open_unnamed(folder, O_DIRECT);

@@ -31,6 +31,8 @@ class FarFile {
   int descriptor() const noexcept { return descriptor_; }
   bool mapped() const noexcept { return map_ != nullptr; }
   char* map() const noexcept { return map_; }
+  /// Not DRAM, but mapped: NVDIMM or the like.
+  bool is_dax() const noexcept { return dax_; }
   /// The bytes that the folder's file system has free; 0 with the failure kept.
   static uint64_t free_bytes(const char* folder) noexcept;
 
@@ -51,6 +53,7 @@ class FarFile {
   long map_file() noexcept;
   int descriptor_ = -1;
   char* map_ = nullptr;
+  bool dax_ = false;
   uint64_t bytes_ = 0;
   Stages stages_;
   void wait_until_emulated(Transfer transfer, uint64_t begin_ns, size_t bytes) const noexcept;

@@ -7,6 +7,7 @@
 #include "memory/arena/granule_table.hpp"
 #include "memory/core.hpp"
 #include "memory/faults/resolve.hpp"
+#include "memory/in_place/in_place.hpp"
 #include "memory/system/raw.hpp"
 
 namespace ringside::memory {
@@ -46,45 +47,56 @@ void serve_fault(const void* address, bool store) noexcept {
 }
 
 void BusErrors::handle(int signal, siginfo_t* info, void* context) noexcept {
-  if (info->si_code == BUS_ADRERR && table.owns(info->si_addr)) {
-    if (!core.ready()) die("a forked child touched memory of the arena, of which it has no copy", 0);
-    serve_fault(info->si_addr, is_store(context));
-    return;
+  // The arena's own: an absent page, or a store to what is read-only for a moment.
+  const int expected = signal == SIGBUS ? int{BUS_ADRERR} : int{SEGV_ACCERR};
+  if (info->si_code == expected && table.owns(info->si_addr)) {
+    const uint32_t page = table.page_of(info->si_addr);
+    if (in_place.holds(page)) {
+      if (in_place.explains(info->si_addr)) return;
+    } else if (signal == SIGBUS) {
+      if (!core.ready()) die("a forked child touched memory of the arena, of which it has no copy", 0);
+      serve_fault(info->si_addr, is_store(context));
+      return;
+    }
   }
   const int kept = errno;
   bus_errors.pass_on(signal, info, context);
   errno = kept;
 }
 
-int BusErrors::start() noexcept {
+int BusErrors::install(int signal) noexcept {
   struct sigaction action {};
   action.sa_sigaction = handle;
   // ONSTACK: a program that has an alternate stack may have no room on the other one. All signals wait: a handler of
   // the program that touched the arena in the middle of a fault would wait for this thread.
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
   sigfillset(&action.sa_mask);
-  const long result = set_action(SIGBUS, &action, &previous_);
-  if (result != 0) {
-    errno = static_cast<int>(-result);
-    return -1;
-  }
-  started_ = true;
-  return 0;
+  const long result = set_action(signal, &action, &of(signal).previous);
+  of(signal).started = result == 0;
+  return static_cast<int>(-result);
+}
+
+int BusErrors::start(bool absent, bool copied) noexcept {
+  int error = absent ? install(SIGBUS) : 0;
+  if (error == 0 && copied) error = install(SIGSEGV);
+  return error;
 }
 
 void BusErrors::stop() noexcept {
-  if (started_) set_action(SIGBUS, &previous_, nullptr);
-  started_ = false;
+  for (const int signal : {SIGBUS, SIGSEGV}) {
+    if (of(signal).started) set_action(signal, &of(signal).previous, nullptr);
+    of(signal).started = false;
+  }
 }
 
-void BusErrors::program_handler(const struct sigaction* set, struct sigaction* before) noexcept {
-  const struct sigaction now = previous_;
-  if (set != nullptr) previous_ = *set;
+void BusErrors::program_handler(int signal, const struct sigaction* set, struct sigaction* before) noexcept {
+  const struct sigaction now = of(signal).previous;
+  if (set != nullptr) of(signal).previous = *set;
   if (before != nullptr) *before = now;
 }
 
 void BusErrors::pass_on(int signal, siginfo_t* info, void* context) noexcept {
-  const struct sigaction action = previous_;
+  const struct sigaction action = of(signal).previous;
   const bool from_kernel = info->si_code > 0;
   if ((action.sa_flags & SA_SIGINFO) == 0 && action.sa_handler == SIG_IGN && !from_kernel) return;
   if ((action.sa_flags & SA_SIGINFO) == 0 && (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN)) {

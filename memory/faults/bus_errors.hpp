@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Faults in the thread that has them: the handler of SIGBUS. What lies outside the arena goes to the handler that the
-// program had, or has set since.
+// Faults in the thread that has them: the handlers of SIGBUS (absent memory) and, where far memory is used in place,
+// SIGSEGV (a store to a chunk that is being copied). Other faults go to the handler that the program had, or has set since.
 #pragma once
 
 #include <signal.h>
@@ -9,19 +9,26 @@ namespace ringside::memory {
 
 class BusErrors {
  public:
-  /// 0 or -1 with errno.
-  int start() noexcept;
+  /// For absent memory, and for chunks that are being copied. 0 or an error number.
+  int start(bool absent, bool copied) noexcept;
   void stop() noexcept;
-  bool started() const noexcept { return started_; }
-  /// For a wrapped sigaction(SIGBUS): the program's handler, which is called for other faults.
-  void program_handler(const struct sigaction* set, struct sigaction* before) noexcept;
+  /// Whether a signal's handler is this one.
+  bool handles(int signal) const noexcept { return (signal == SIGBUS || signal == SIGSEGV) && of(signal).started; }
+  /// For a wrapped sigaction of a signal that it handles: the program's handler, which is called for other faults.
+  void program_handler(int signal, const struct sigaction* set, struct sigaction* before) noexcept;
 
   static void handle(int signal, siginfo_t* info, void* context) noexcept;
 
  private:
+  struct Signal {
+    struct sigaction previous;
+    bool started;
+  };
+  Signal& of(int signal) noexcept { return signals_[signal == SIGBUS ? 0 : 1]; }
+  const Signal& of(int signal) const noexcept { return signals_[signal == SIGBUS ? 0 : 1]; }
+  int install(int signal) noexcept;
   void pass_on(int signal, siginfo_t* info, void* context) noexcept;
-  struct sigaction previous_ {};
-  bool started_ = false;
+  Signal signals_[2];
 };
 
 extern BusErrors bus_errors;

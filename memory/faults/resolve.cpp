@@ -73,7 +73,7 @@ bool Resolve::page(uint32_t page, bool store) noexcept {
       table.wait(granule, seen);
       continue;
     }
-    if (state == kResident && (!store || (seen & kProtected) == 0)) return true;
+    if (state == kInPlace || (state == kResident && (!store || (seen & kProtected) == 0))) return true;
     if (!table.claim(granule, seen, kLoading)) continue;
     // Who changes the granule size marks the piece first and claims the words then: one of the two sees the other.
     if (table.size_of_piece(page / kPagesPerPiece).load() != kind + 1) {
@@ -303,9 +303,10 @@ long Resolve::pin(uint32_t page, bool changes) noexcept {
     uint32_t granule = 0, kind = 0;
     if (!granule_of(page, &granule, &kind)) return -EFAULT;
     Word seen = table.word(granule).load(std::memory_order_acquire);
-    if (state_of(seen) != kResident || (changes && (seen & kProtected) != 0)) continue;
+    const bool takes_dram = state_of(seen) == kResident;  // in place a pin only keeps the chunk where it is
+    if ((!takes_dram && state_of(seen) != kInPlace) || (changes && (seen & kProtected) != 0)) continue;
     if ((seen & kPins) == kPins) return -EAGAIN;
-    const bool first = (seen & kPins) == 0;
+    const bool first = (seen & kPins) == 0 && takes_dram;
     if (first) {
       // An eighth of the DRAM is left for what is not pinned, and at least four granules.
       const uint64_t limit = caches.limit.load(), eighth = limit / 8, four = 4 * bytes_of(kind);
@@ -316,7 +317,7 @@ long Resolve::pin(uint32_t page, bool changes) noexcept {
         return -ENOMEM;
       }
     }
-    const Word pinned = (seen + kOnePin) | (changes ? kChanged : 0);
+    const Word pinned = (seen + kOnePin) | (changes && takes_dram ? kChanged : 0);
     if (table.word(granule).compare_exchange_strong(seen, pinned)) return 0;
     if (first) caches.pinned_bytes.fetch_sub(bytes_of(kind));
   }
@@ -334,7 +335,7 @@ void Resolve::unpin(uint32_t page) noexcept {
     if ((seen & kPins) == 0) return;
     const Word next = seen - kOnePin;
     if (!table.word(granule).compare_exchange_strong(seen, next)) continue;
-    if ((next & kPins) == 0) caches.pinned_bytes.fetch_sub(bytes_of(kind));
+    if ((next & kPins) == 0 && state_of(next) != kInPlace) caches.pinned_bytes.fetch_sub(bytes_of(kind));
     return;
   }
 }

@@ -118,6 +118,7 @@ __attribute__((constructor(101))) void start() {
   options.far_bytes = settings.far_bytes;
   options.faults = settings.faults;
   options.system_calls = 1;
+  options.in_place = 2;  // a program may change the protection of its memory, and catch SIGSEGV for that
   keep_descriptors();
   use_next_place();
   const bool started = start_threads() == 0 && ringside_memory_start(&options) == 0;

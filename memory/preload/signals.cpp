@@ -81,7 +81,7 @@ RINGSIDE_MEMORY_INTERPOSED int sigaction(int number, const struct sigaction* set
   if (is_ours(number)) {
     const SignalsBlocked blocked;
     if (number == SIGBUS) {
-      bus_errors.program_handler(set, before);
+      bus_errors.program_handler(number, set, before);
     } else {
       calls.program_handler(set, before);
     }

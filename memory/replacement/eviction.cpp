@@ -372,6 +372,18 @@ void Eviction::clean_batch(Cache& cache, uint32_t wanted) const noexcept {
   if (batch.count > 0) settle(batch, true);
 }
 
+void Eviction::shrink_cache(Cache& cache) const noexcept {
+  if (cache.pages() == 0 || release_vacant(cache)) return;
+  if (cache.lists[kProbating].size() < kBatch / 2) unmap_batch(cache, kBatch / 2);
+  clean_batch(cache, kBatch / 2);
+  release_vacant(cache);
+}
+
+void Eviction::release(uint64_t bytes) const noexcept {
+  const uint64_t before = caches.dram_bytes.load();
+  for (uint32_t i = 0; i < caches.count() && caches.dram_bytes.load() + bytes > before; ++i) shrink_cache(caches.at(i));
+}
+
 bool Eviction::shrink() const noexcept {
   // Other threads' faults take what becomes free as long as they find it first; only pins make it last.
   constexpr uint64_t kPatienceNs = 10'000'000'000;
@@ -379,13 +391,7 @@ bool Eviction::shrink() const noexcept {
   while (caches.dram_bytes.load() > caches.limit.load()) {
     const uint64_t before = caches.dram_bytes.load();
     for (uint32_t i = 0; i < caches.count() && caches.dram_bytes.load() > caches.limit.load(); ++i) {
-      Cache& cache = caches.at(i);
-      if (cache.pages() == 0) continue;
-      if (!release_vacant(cache)) {
-        if (cache.lists[kProbating].size() < kBatch / 2) unmap_batch(cache, kBatch / 2);
-        clean_batch(cache, kBatch / 2);
-        release_vacant(cache);
-      }
+      shrink_cache(caches.at(i));
     }
     if (caches.dram_bytes.load() < before) {
       progress_ns = now_ns();

@@ -49,6 +49,8 @@ class Eviction {
   /// `forgotten`, the pages can be used again.
   void settle(Batch& batch, bool keep, State forgotten = kFree) const noexcept;
 
+  /// Evicts about so many bytes, for DRAM that is not a granule's.
+  void release(uint64_t bytes) const noexcept;
   /// Evicts until no more than the limit is in use; false if pinned granules prevent it.
   bool shrink() const noexcept;
   /// Whether a granule's content, at `source`, has to be written.
@@ -59,6 +61,7 @@ class Eviction {
   /// Returns how many were dropped at once, so that their memory can be charged anew.
   uint32_t unmap_batch(Cache& cache, uint32_t wanted) const noexcept;
   void clean_batch(Cache& cache, uint32_t wanted) const noexcept;
+  void shrink_cache(Cache& cache) const noexcept;
   bool release_vacant(Cache& cache) const noexcept;
   uint32_t take_vacant(Cache& cache, uint32_t wanted, Page* pages) const noexcept;
   uint32_t take_fresh(Cache& cache, uint32_t wanted, Page* pages) const noexcept;

@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "memory/in_place/in_place.hpp"
+
+#include <errno.h>
+#include <linux/falloc.h>
+#include <linux/memfd.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "memory/arena/granule_table.hpp"
+#include "memory/far/far_file.hpp"
+#include "memory/in_place/sampling.hpp"
+#include "memory/replacement/eviction.hpp"
+
+namespace ringside::memory {
+
+constinit InPlace in_place;
+
+namespace {
+
+bool failed(long result) {
+  return result < 0 && result > -4096;
+}
+
+/// A mapping of a file in the place of what is there. Everyone sees the one or the other, nothing in between.
+long map_over(char* at, uint64_t length, int file, uint64_t offset) {
+  const long result = raw(SYS_mmap, as_long(at), static_cast<long>(length), PROT_READ | PROT_WRITE,
+                          MAP_SHARED | MAP_FIXED | MAP_NORESERVE, file, static_cast<long>(offset));
+  if (failed(result)) return result;
+  raw(SYS_madvise, as_long(at), static_cast<long>(length), MADV_DONTFORK);
+  return 0;
+}
+
+Placement decide(uint32_t asked) {
+  if (!far.mapped()) return Placement::kCachedOnDisk;
+  if (asked == 2) return Placement::kCachedAsAsked;
+  if (asked == 1) return Placement::kInPlaceAsAsked;
+  return far.is_dax() ? Placement::kInPlaceOnDax : Placement::kCachedInMemory;
+}
+
+}  // namespace
+
+const char* reason(Placement placement) noexcept {
+  switch (placement) {
+    case Placement::kCachedOnDisk: return "it is on a disk";
+    case Placement::kCachedInMemory: return "tmpfs is DRAM itself, outside the limit";
+    case Placement::kCachedAsAsked: return "in_place of the options says never";
+    case Placement::kInPlaceOnDax: return "it is on DAX";
+    case Placement::kInPlaceAsAsked: return "in_place of the options says always";
+  }
+  return "";
+}
+
+long InPlace::start(uint32_t asked, uint64_t limit, uint64_t most_dram) noexcept {
+  placement_ = decide(asked);
+  for (auto* counter : {&bytes, &promoted_bytes, &promotions, &demotions, &sampled, &touched}) counter->store(0);
+  if (!possible()) return 0;
+  // The kernel allows 65530 mappings, and a promoted chunk among chunks in place is one.
+  constexpr uint64_t kMostChunks = 16384;
+  shift_ = 4;
+  while (shift_ < kPieceShift - kPageShift && limit / chunk_bytes() > kMostChunks) shift_ += 2;
+  most_frames_ = most_dram / chunk_bytes();
+  if (most_frames_ > UINT32_MAX / 2) most_frames_ = UINT32_MAX / 2;
+  empties_ = frames_made_ = 0;
+  const long file = out_of_the_way(raw(SYS_memfd_create, as_long("ringside_memory frames"), MFD_CLOEXEC));
+  if (file < 0) return file;
+  frames_file_ = static_cast<int>(file);
+  const long sized = raw(SYS_ftruncate, frames_file_, static_cast<long>(most_frames_ * chunk_bytes()));
+  if (sized < 0) return sized;
+  chunks_ = static_cast<Chunk*>(map_table((table.bytes() / chunk_bytes()) * sizeof(Chunk)));
+  pieces_ = static_cast<std::atomic<uint8_t>*>(map_table(table.pieces()));
+  empty_ = static_cast<uint32_t*>(map_table(most_frames_ * sizeof(uint32_t)));
+  if (chunks_ == nullptr || pieces_ == nullptr || empty_ == nullptr) return -ENOMEM;
+  return 0;
+}
+
+void InPlace::stop() noexcept {
+  unmap_table(chunks_, chunks_ == nullptr ? 0 : (table.bytes() / chunk_bytes()) * sizeof(Chunk));
+  unmap_table(pieces_, table.pieces());
+  unmap_table(empty_, most_frames_ * sizeof(uint32_t));
+  chunks_ = nullptr;
+  pieces_ = nullptr;
+  empty_ = nullptr;
+  if (frames_file_ >= 0) raw(SYS_close, frames_file_);
+  frames_file_ = -1;
+  placement_ = Placement::kCachedAsAsked;
+}
+
+void InPlace::forget() noexcept {
+  stop();
+  for (auto* counter : {&bytes, &promoted_bytes, &promotions, &demotions, &sampled, &touched}) counter->store(0);
+}
+
+// While everything fits into DRAM, a cache is as fast as DRAM from the second touch of a page on.
+bool InPlace::wanted(uint64_t size) const noexcept {
+  if (!possible() || size < kPiece) return false;
+  return placement_ == Placement::kInPlaceAsAsked || core.far_bytes.load() + size > caches.limit.load();
+}
+
+long InPlace::map(uint32_t page, uint32_t pages) noexcept {
+  const uint64_t from = static_cast<uint64_t>(page) << kPageShift, length = static_cast<uint64_t>(pages) << kPageShift;
+  const long result = map_over(table.address(page), length, far.descriptor(), from);
+  if (result < 0) return result;
+  for (uint32_t piece = page / kPagesPerPiece; piece <= (page + pages - 1) / kPagesPerPiece; ++piece)
+    pieces_[piece].store(1);
+  for (uint32_t i = page; i < page + pages; ++i) table.close(i, kInPlace);
+  bytes.fetch_add(length);
+  sampling.wake();
+  return 0;
+}
+
+// --- owning a chunk
+
+char* InPlace::address(uint32_t chunk) const noexcept {
+  return table.address(chunk << shift_);
+}
+
+bool InPlace::own(uint32_t chunk) noexcept {
+  const uint32_t first = chunk << shift_, end = first + pages_per_chunk();
+  for (uint32_t page = first; page < end; ++page) {
+    const Word seen = table.word(page).load(std::memory_order_acquire);
+    if (state_of(seen) == kInPlace && (seen & kPins) == 0 && table.claim(page, seen, kLeaving)) continue;
+    for (uint32_t back = first; back < page; ++back) table.close(back, kInPlace);
+    return false;
+  }
+  return true;
+}
+
+// Everyone takes the words of a chunk in the same order, so two owners cannot wait for each other.
+bool InPlace::own_surely(uint32_t chunk) noexcept {
+  bool pinned = false;
+  for (uint32_t page = chunk << shift_; page < (chunk + 1) << shift_; ++page) {
+    pinned = (table.claim_surely(page, kLeaving) & kPins) != 0 || pinned;
+  }
+  return pinned;
+}
+
+void InPlace::disown(uint32_t chunk) noexcept {
+  for (uint32_t page = chunk << shift_; page < (chunk + 1) << shift_; ++page) {
+    disown_page(page);
+  }
+}
+
+void InPlace::disown_page(uint32_t page) noexcept {
+  const Word word = table.word(page).load(std::memory_order_relaxed);
+  if (state_of(word) == kLeaving) table.close(page, in_state(word, kInPlace));
+}
+
+// --- moving a chunk
+
+bool InPlace::protect(uint32_t chunk, int protection) noexcept {
+  // Before anyone can have a fault by it: see explains.
+  chunks_[chunk].generation.fetch_add(1);
+  return raw(SYS_mprotect, as_long(address(chunk)), static_cast<long>(chunk_bytes()), protection) == 0;
+}
+
+bool InPlace::take_frame(uint32_t* frame) noexcept {
+  if (!caches.charge(chunk_bytes())) return false;
+  const Held held(lock_);
+  if (empties_ > 0) {
+    *frame = empty_[--empties_];
+  } else if (frames_made_ < most_frames_) {
+    *frame = frames_made_++;
+  } else {
+    caches.uncharge(chunk_bytes());
+    return false;
+  }
+  return true;
+}
+
+void InPlace::give_frame(uint32_t frame) noexcept {
+  raw(SYS_fallocate, frames_file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+      static_cast<long>(frame * chunk_bytes()), static_cast<long>(chunk_bytes()));
+  {
+    const Held held(lock_);
+    empty_[empties_++] = frame;
+  }
+  caches.uncharge(chunk_bytes());
+}
+
+bool InPlace::promote(uint32_t chunk) noexcept {
+  uint32_t frame = 0;
+  if (promoted(chunk) || !take_frame(&frame)) return false;
+  if (!own(chunk)) {
+    give_frame(frame);
+    return false;
+  }
+  bool done = false;
+  if (protect(chunk, PROT_READ)) {
+    // By a system call: the frame needs no second mapping, which would count as resident twice.
+    const uint64_t begin = far.begin_ns();
+    const auto size = static_cast<long>(chunk_bytes());
+    const long copied = raw(SYS_pwrite64, frames_file_, as_long(far.map() + offset(chunk)), size,
+                            static_cast<long>(frame * chunk_bytes()));
+    far.pace(FarFile::kRead, begin, chunk_bytes());
+    done = copied == size && map_over(address(chunk), chunk_bytes(), frames_file_, frame * chunk_bytes()) == 0;
+    if (!done && !protect(chunk, PROT_READ | PROT_WRITE)) die("cannot make far memory writable again", -ENOMEM);
+  }
+  if (done) {
+    chunks_[chunk].frame.store(frame + 1);
+    promoted_bytes.fetch_add(chunk_bytes());
+    promotions.fetch_add(1);
+  } else {
+    give_frame(frame);
+  }
+  disown(chunk);
+  return done;
+}
+
+// Only what differs is written: far memory wears, and is slower to write than to read.
+void InPlace::copy_back(uint32_t chunk) noexcept {
+  const char* const near = address(chunk);
+  for (uint64_t done = 0; done < chunk_bytes(); done += kPage) {
+    const uint64_t begin = far.begin_ns();
+    const bool same = memcmp(near + done, far.map() + offset(chunk) + done, kPage) == 0;
+    far.pace(FarFile::kRead, begin, kPage);
+    if (!same) far.write(offset(chunk) + done, near + done, kPage);
+  }
+}
+
+bool InPlace::back_to_far(uint32_t chunk) noexcept {
+  const uint32_t frame = chunks_[chunk].frame.load();
+  if (frame == 0) return true;
+  if (!protect(chunk, PROT_READ)) return false;
+  copy_back(chunk);
+  if (map_over(address(chunk), chunk_bytes(), far.descriptor(), offset(chunk)) != 0) {
+    if (!protect(chunk, PROT_READ | PROT_WRITE)) die("cannot make promoted memory writable again", -ENOMEM);
+    return false;
+  }
+  chunks_[chunk].frame.store(0);
+  chunks_[chunk].history = 0;
+  give_frame(frame - 1);
+  promoted_bytes.fetch_sub(chunk_bytes());
+  demotions.fetch_add(1);
+  return true;
+}
+
+bool InPlace::demote(uint32_t chunk) noexcept {
+  if (!promoted(chunk) || !own(chunk)) return false;
+  const bool done = back_to_far(chunk);
+  disown(chunk);
+  return done;
+}
+
+uint64_t InPlace::share() const noexcept {
+  const uint64_t limit = caches.limit.load(), pinned = caches.pinned_bytes.load();
+  const auto here = static_cast<double>(bytes.load()), all = static_cast<double>(core.far_bytes.load());
+  auto part = here < all ? static_cast<uint64_t>(static_cast<double>(limit) * (here / all)) : limit;
+  if (part > limit - limit / 8) part = limit - limit / 8;
+  return part > pinned ? part - pinned : 0;
+}
+
+bool InPlace::has_room() const noexcept {
+  if (promoted_bytes.load() + chunk_bytes() > share()) return false;
+  if (caches.dram_bytes.load() + chunk_bytes() > caches.limit.load()) eviction.release(chunk_bytes());
+  return true;
+}
+
+bool InPlace::shrink(uint64_t most) noexcept {
+  constexpr uint64_t kPatienceNs = 10'000'000'000;
+  const uint64_t begin = now_ns();
+  while (possible() && promoted_bytes.load() > most) {
+    for (uint32_t piece = 0; piece < table.pieces() && promoted_bytes.load() > most; ++piece) {
+      if (pieces_[piece].load() == 0) continue;
+      const uint32_t first = piece << (kPieceShift - kPageShift - shift_);
+      for (uint32_t i = 0; i < kPagesPerPiece >> shift_ && promoted_bytes.load() > most; ++i) demote(first + i);
+    }
+    if (now_ns() - begin > kPatienceNs) return promoted_bytes.load() <= most;
+    if (promoted_bytes.load() > most) yield_core();
+  }
+  return true;
+}
+
+// --- what is done to a range
+
+// For who frees or clears: the chunk is owned and its frame, if it has one, is not in use by a system call.
+void InPlace::own_unpinned(uint32_t chunk) noexcept {
+  while (own_surely(chunk) && promoted(chunk)) {
+    disown(chunk);
+    yield_core();
+  }
+}
+
+bool InPlace::expel(uint32_t page, uint32_t pages, Expel how) noexcept {
+  if (how == Expel::kForget) {
+    forget(page, pages);
+    return true;
+  }
+  const uint32_t end = page + pages;
+  bool pinned = false;
+  for (uint32_t chunk = page >> shift_; chunk <= (end - 1) >> shift_; ++chunk) {
+    if (how == Expel::kKeep && own_surely(chunk)) {
+      disown(chunk);
+      pinned = true;
+      continue;
+    }
+    if (how == Expel::kClear) own_unpinned(chunk);
+    while (!back_to_far(chunk)) yield_core();  // mappings are short: another thread may give some back
+    const uint32_t first = chunk << shift_, next = first + pages_per_chunk();
+    if (how == Expel::kClear) {
+      const uint32_t from = page > first ? page : first, to = end < next ? end : next;
+      const uint64_t begin = far.begin_ns();
+      memset(far.map() + (static_cast<uint64_t>(from) << kPageShift), 0, static_cast<size_t>(to - from) << kPageShift);
+      far.pace(FarFile::kWrite, begin, static_cast<size_t>(to - from) << kPageShift);
+    }
+    disown(chunk);
+  }
+  return !pinned;
+}
+
+void InPlace::forget(uint32_t page, uint32_t pages) noexcept {
+  const uint32_t end = page + pages;
+  for (uint32_t chunk = page >> shift_; chunk <= (end - 1) >> shift_; ++chunk) {
+    const uint32_t first = chunk << shift_, next = first + pages_per_chunk();
+    if (page <= first && next <= end) {
+      own_surely(chunk);
+      continue;
+    }
+    own_unpinned(chunk);  // a part of the chunk stays
+    while (!back_to_far(chunk)) yield_core();
+    for (uint32_t i = first; i < next; ++i) {
+      if (i < page || i >= end) disown_page(i);
+    }
+  }
+  give_back(page, pages, kFree);
+}
+
+// Of owned pages: their addresses are watched memory again, their words say so.
+void InPlace::give_back(uint32_t page, uint32_t pages, State state) noexcept {
+  const uint32_t end = page + pages;
+  const Held held(sampling_lock_);
+  const long result = table.restore(page, pages, core.userfault);
+  if (result < 0) die("cannot give addresses of far memory back (mmap)", result);
+  for (uint32_t chunk = page >> shift_; chunk <= (end - 1) >> shift_; ++chunk) {
+    const uint32_t frame = chunks_[chunk].frame.exchange(0);
+    chunks_[chunk].history.store(0);
+    chunks_[chunk].generation.fetch_add(1);
+    if (frame == 0) continue;
+    give_frame(frame - 1);
+    promoted_bytes.fetch_sub(chunk_bytes());
+  }
+  for (uint32_t piece = page / kPagesPerPiece; piece <= (end - 1) / kPagesPerPiece; ++piece) {
+    bool any = false;
+    for (uint32_t i = piece * kPagesPerPiece; i < (piece + 1) * kPagesPerPiece && !any; ++i)
+      any = (i < page || i >= end) && state_of(table.word(i).load()) != kFree;
+    if (!any) pieces_[piece].store(0);
+  }
+  for (uint32_t i = page; i < end; ++i) table.close(i, state);
+  bytes.fetch_sub(static_cast<uint64_t>(pages) << kPageShift);
+}
+
+bool InPlace::cache(uint32_t page, uint32_t pages) noexcept {
+  const uint32_t first = page >> shift_, last = (page + pages - 1) >> shift_;
+  bool possible_now = true;
+  uint32_t owned = first;
+  for (; owned <= last && possible_now; ++owned) {
+    possible_now = !own_surely(owned) && back_to_far(owned);
+  }
+  if (possible_now) {
+    give_back(page, pages, kAbsent);
+    return true;
+  }
+  for (uint32_t chunk = first; chunk < owned; ++chunk) disown(chunk);
+  return false;
+}
+
+void InPlace::write_back(uint32_t page, uint32_t pages) noexcept {
+  for (uint32_t chunk = page >> shift_; chunk <= (page + pages - 1) >> shift_; ++chunk) {
+    if (!promoted(chunk) || !own(chunk)) continue;  // what is pinned is written when it leaves
+    if (promoted(chunk) && protect(chunk, PROT_READ)) {
+      copy_back(chunk);
+      if (!protect(chunk, PROT_READ | PROT_WRITE)) die("cannot make promoted memory writable again", -ENOMEM);
+    }
+    disown(chunk);
+  }
+}
+
+bool InPlace::forget_touches(uint32_t piece) noexcept {
+  const Held held(sampling_lock_);
+  if (pieces_[piece].load() == 0) return false;
+  raw(SYS_madvise, as_long(table.address(piece * kPagesPerPiece)), kPiece, MADV_DONTNEED);
+  return true;
+}
+
+bool InPlace::explains(const void* at) noexcept {
+  if (!core.ready()) return false;
+  const uint32_t page = table.page_of(at);
+  if (!holds(page)) return false;
+  const Word word = table.word(page).load(std::memory_order_acquire);
+  if (state_of(word) == kLeaving) {
+    table.wait(page, word);
+    return true;
+  }
+  if (state_of(word) != kInPlace) return false;
+  // The copy may have ended before this thread looked. If nothing moved since its last fault here, it did not.
+  const auto me = reinterpret_cast<uintptr_t>(__builtin_thread_pointer());
+  std::atomic<uint64_t>& last = seen_[(me >> 6) * 0x9E3779B97F4A7C15u >> 56];
+  const uint64_t now = (static_cast<uint64_t>(page) << 16 | chunks_[page >> shift_].generation.load()) + 1;
+  return last.exchange(now) != now;
+}
+
+}  // namespace ringside::memory
