@@ -44,8 +44,12 @@ bool make_usable(uint32_t first, uint64_t from, uint64_t to, uint32_t kind, bool
   }
   table.open_walls(static_cast<uint32_t>(first + from), static_cast<uint32_t>(to - from));
   const auto begin = static_cast<uint32_t>(first + from), end = static_cast<uint32_t>(first + to);
-  // Where it cannot be mapped in place (mappings are short), it is cached.
   const bool mapped = direct && in_place.map(begin, end - begin) == 0;
+  if (direct && !mapped && from > 0) {  // mappings are short; a whole region would be cached
+    far.punch(offset, bytes);
+    core.far_bytes.fetch_sub(bytes);
+    return false;
+  }
   for (uint32_t page = begin; page < end && !mapped; page += 1u << kind)
     table.word(page).store(kZero, std::memory_order_relaxed);
   for (uint32_t piece = begin / kPagesPerPiece; piece <= (end - 1) / kPagesPerPiece; ++piece) {

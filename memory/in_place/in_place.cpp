@@ -329,7 +329,10 @@ void InPlace::forget(uint32_t page, uint32_t pages) noexcept {
 void InPlace::give_back(uint32_t page, uint32_t pages, State state) noexcept {
   const uint32_t end = page + pages;
   const Held held(sampling_lock_);
-  const long result = table.restore(page, pages, core.userfault);
+  // To the end of the piece, where nothing is allocated: a call that fills granules does not cross mappings.
+  uint32_t watched = end;
+  while (watched % kPagesPerPiece != 0 && state_of(table.word(watched).load()) == kFree) ++watched;
+  const long result = table.restore(page, watched - page, core.userfault);
   if (result < 0) die("cannot give addresses of far memory back (mmap)", result);
   for (uint32_t chunk = page >> shift_; chunk <= (end - 1) >> shift_; ++chunk) {
     const uint32_t frame = chunks_[chunk].frame.exchange(0);

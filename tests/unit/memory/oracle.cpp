@@ -141,6 +141,11 @@ class Worker {
           fail(ringside_memory_error());
         }
         break;
+      case 4:
+        // Refused where far memory is not used in place, or the block is small or has larger granules.
+        ringside_memory_advise(block.far, sizeof(uint64_t),
+                               random_() % 2 == 0 ? RINGSIDE_MEMORY_IN_PLACE : RINGSIDE_MEMORY_CACHED);
+        break;
       default:
         if (ringside_memory_advise(block.far + first, bytes, static_cast<int>(random_() % 5 + 1)) != 0)
           fail(ringside_memory_error());

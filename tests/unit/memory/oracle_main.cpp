@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// memory_oracle FOLDER SIGNAL|THREAD COPY_ONLY GRANULE OPERATIONS [THREADS [SEED]]: the comparison with plain memory
+// memory_oracle FOLDER SIGNAL|THREAD COPY_ONLY GRANULE OPERATIONS [THREADS [SEED [IN_PLACE]]]: the comparison with plain memory
 // for as long as one likes.
 #include <cstdio>
 #include <cstdlib>
@@ -9,7 +9,7 @@
 
 int main(int count, char** arguments) {
   if (count < 6) {
-    std::fprintf(stderr, "memory_oracle FOLDER signal|thread COPY_ONLY GRANULE OPERATIONS [THREADS [SEED]]\n");
+    std::fprintf(stderr, "memory_oracle FOLDER signal|thread COPY_ONLY GRANULE OPERATIONS [THREADS [SEED [IN_PLACE]]]\n");
     return 2;
   }
   ringside_memory_options options{};
@@ -25,6 +25,7 @@ int main(int count, char** arguments) {
   run.operations = std::strtoull(arguments[5], nullptr, 10);
   if (count > 6) run.threads = std::atoi(arguments[6]);
   if (count > 7) run.seed = std::strtoull(arguments[7], nullptr, 10);
+  if (count > 8) options.in_place = static_cast<uint32_t>(std::atoi(arguments[8]));
   if (ringside_memory_start(&options) != 0) {
     std::fprintf(stderr, "%s\n", ringside_memory_error());
     return 3;
@@ -34,10 +35,10 @@ int main(int count, char** arguments) {
   struct ringside_memory_stats stats {};
   stats.struct_bytes = sizeof stats;
   ringside_memory_stats(&stats);
-  std::printf("%s: %llu loads and stores, %llu faults, %llu evicted, %llu busy, peak %llu of %llu bytes\n",
+  std::printf("%s: %llu loads and stores, %llu faults, %llu evicted, %llu busy, %llu promoted, peak %llu of %llu bytes\n",
               found.empty() ? "same" : found.c_str(), static_cast<unsigned long long>(accesses),
               static_cast<unsigned long long>(stats.faults),
-              static_cast<unsigned long long>(stats.evicted), static_cast<unsigned long long>(stats.busy),
+              static_cast<unsigned long long>(stats.evicted), static_cast<unsigned long long>(stats.busy), static_cast<unsigned long long>(stats.promotions),
               static_cast<unsigned long long>(stats.dram_peak_bytes),
               static_cast<unsigned long long>(stats.dram_limit_bytes));
   ringside_memory_stop();
