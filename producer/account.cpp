@@ -32,6 +32,7 @@ nlohmann::json far_account(const SolveOptions& options, const std::optional<FarU
   const FarUse before = begin.value_or(FarUse{});
   account["dram_limit_bytes"] = options.dram_limit_bytes;
   account["matrix_far_bytes"] = now->far_bytes;
+  account["matrix_in_place_bytes"] = now->in_place_bytes;
   account["matrix_dram_peak_bytes"] = now->dram_peak_bytes;
   account["matrix_faults"] = now->faults - before.faults;
   account["matrix_fault_s"] = static_cast<double>(now->fault_ns - before.fault_ns) * 1e-9;

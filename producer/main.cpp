@@ -221,9 +221,10 @@ ExitCode run(const ProducerOptions& options) {
 
   const std::optional<FarUse> loaded_with = far_use();
   if (loaded_with) {
-    spdlog::info("event=matrix_memory place={} dram_limit_bytes={} far_bytes={} load_faults={} load_fault_s={:.3f}",
+    spdlog::info("event=matrix_memory place={} dram_limit_bytes={} far_bytes={} in_place_bytes={} load_faults={} "
+                 "load_fault_s={:.3f}",
                  printable(options.solve.matrix_memory), options.solve.dram_limit_bytes, loaded_with->far_bytes,
-                 loaded_with->faults, static_cast<double>(loaded_with->fault_ns) * 1e-9);
+                 loaded_with->in_place_bytes, loaded_with->faults, static_cast<double>(loaded_with->fault_ns) * 1e-9);
   }
   nlohmann::json final{{"matrix_format", problem.solver->format()}};
   ConvergenceCheck convergence(options.solve.tolerance, problem.solver->growth_limit(),

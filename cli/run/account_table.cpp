@@ -134,7 +134,7 @@ ordered_json make_summary(const RunFacts& facts, const json& producer, const jso
   for (const char* key : {"reduce", "passes", "last"}) {
     summary[key] = dram ? value_or_null(producer, key) : value_or_null(analyzer, key);
   }
-  for (const char* key : {"matrix_memory", "dram_limit_bytes", "matrix_far_bytes", "matrix_dram_peak_bytes",
+  for (const char* key : {"matrix_memory", "dram_limit_bytes", "matrix_far_bytes", "matrix_in_place_bytes", "matrix_dram_peak_bytes",
                           "matrix_faults", "matrix_fault_s", "matrix_far_read_bytes"}) {
     summary[key] = value_or_null(producer, key);
   }
@@ -160,8 +160,10 @@ std::string account_table(const ordered_json& summary, const RunFacts& facts) {
                    facts.program.empty() ? counted(count(summary, "rows"), "row") : variables_text(summary), nonzeros,
                    format));
   if (summary["matrix_far_bytes"].is_number()) {
-    line(fmt::format("  matrix     {} in {}, at most {} of DRAM: {} while solving, {} of the threads' time; {} read",
+    const std::uint64_t in_place = count(summary, "matrix_in_place_bytes");
+    line(fmt::format("  matrix     {} in {}{}, at most {} of DRAM: {} while solving, {} of the threads' time; {} read",
                      megabytes(count(summary, "matrix_far_bytes")), printable(text(summary, "matrix_memory")),
+                     in_place > 0 ? fmt::format(" ({} of it in place)", megabytes(in_place)) : "",
                      megabytes(count(summary, "dram_limit_bytes")), counted(count(summary, "matrix_faults"), "fault"),
                      run_time(number(summary, "matrix_fault_s"), total),
                      megabytes(count(summary, "matrix_far_read_bytes"))));

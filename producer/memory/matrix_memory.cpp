@@ -84,11 +84,12 @@ void start_matrix_memory(const SolveOptions& options) {
   check_matrix_memory(options);
   const std::string folder = far_folder(options);
   if (folder.empty()) return;
-  // A process can inherit a blocked SIGBUS. The kernel would end it at the first fault.
-  sigset_t bus;
-  sigemptyset(&bus);
-  sigaddset(&bus, SIGBUS);
-  pthread_sigmask(SIG_UNBLOCK, &bus, nullptr);
+  // A process can inherit blocked signals. The kernel would end it at the first fault.
+  sigset_t faults;
+  sigemptyset(&faults);
+  sigaddset(&faults, SIGBUS);
+  sigaddset(&faults, SIGSEGV);
+  pthread_sigmask(SIG_UNBLOCK, &faults, nullptr);
   const std::uint64_t far_bytes = far_bytes_in(folder);
   if (far_bytes < kLeastFarBytes) {
     throw system_error("--matrix-memory {}: has {} bytes free, expected at least {}; free some space, or name another "
@@ -145,7 +146,8 @@ std::optional<FarUse> far_use() noexcept {
   struct ringside_memory_stats now {};
   now.struct_bytes = sizeof now;
   if (ringside_memory_stats(&now) != 0) return std::nullopt;
-  return FarUse{now.far_bytes, now.dram_peak_bytes, now.faults, now.fault_ns, now.read_bytes};
+  return FarUse{now.far_bytes, now.dram_peak_bytes, now.faults, now.fault_ns, now.read_bytes,
+                now.in_place_bytes};
 }
 
 }  // namespace ringside

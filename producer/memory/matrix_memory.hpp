@@ -27,7 +27,7 @@ void check_matrix_options(const SolveOptions& options);
 void check_matrix_memory(const SolveOptions& options);
 
 /// Call once, in main, after catch_bus_errors (what is no fault of the arena is passed on to that handler) and before
-/// any other thread starts (which inherits that SIGBUS is not blocked). Does nothing for DRAM. Throws Error: exit code 2
+/// any other thread starts (which inherits that SIGBUS and SIGSEGV are not blocked). Does nothing for DRAM. Throws Error: exit code 2
 /// for a wrong option, 3 for what the kernel or the folder lacks.
 void start_matrix_memory(const SolveOptions& options);
 
@@ -57,6 +57,7 @@ struct FarUse {
   std::uint64_t faults = 0;
   std::uint64_t fault_ns = 0;    // of all threads
   std::uint64_t read_bytes = 0;  // from far memory
+  std::uint64_t in_place_bytes = 0;  // of far_bytes: used without a copy in DRAM (on DAX)
 };
 
 /// Nothing if the matrix is in DRAM.

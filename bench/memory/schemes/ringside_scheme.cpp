@@ -58,7 +58,11 @@ class RingsideScheme : public Scheme {
             {"dram_limit_bytes", now.dram_limit_bytes},
             {"dram_peak_bytes", now.dram_peak_bytes},
             {"moves", now.moves != 0},
-            {"mapped", now.mapped != 0}};
+            {"mapped", now.mapped != 0},
+            {"in_place_bytes", now.in_place_bytes},
+            {"promoted_bytes", now.promoted_bytes},
+            {"promotions", now.promotions},
+            {"demotions", now.demotions}};
   }
 
  private:
@@ -79,13 +83,15 @@ class RingsideScheme : public Scheme {
 
 std::unique_ptr<Scheme> ringside_scheme(const Words& words, const FarTiming& timing) {
   if (words.size() != 2 && words.size() != 3) {
-    throw usage_error("--memory: found 'ringside' with {} words, expected ringside:DIR:LIMIT[:GRANULE]", words.size());
+    throw usage_error("--memory: found 'ringside' with {} words, expected ringside:DIR:LIMIT[:GRANULE|:in-place]", words.size());
   }
   ringside_memory_options options{};
   options.struct_bytes = sizeof options;
   options.far_folder = words[0].c_str();
   options.dram_bytes = bytes_of(words[1]);
-  options.granule_bytes = words.size() == 3 ? static_cast<std::uint32_t>(bytes_of(words[2])) : 0;
+  options.in_place = words.size() == 3 && words[2] == "in-place" ? 1 : 2;
+  options.granule_bytes =
+      words.size() == 3 && options.in_place == 2 ? static_cast<std::uint32_t>(bytes_of(words[2])) : 0;
   return std::make_unique<RingsideScheme>(options, timing);
 }
 

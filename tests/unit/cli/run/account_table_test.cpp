@@ -83,7 +83,7 @@ TEST(AccountTableTest, AMatrixInFarMemoryHasALineAndOneInDramHasNone) {
                    {"matrix_fault_s", 0.5},
                    {"matrix_far_read_bytes", 1'200'000'000}});
   const auto far = make_summary(kPipeline, producer, analyzer_report());
-  for (const char* key : {"dram_limit_bytes", "matrix_far_bytes", "matrix_dram_peak_bytes", "matrix_faults",
+  for (const char* key : {"dram_limit_bytes", "matrix_far_bytes", "matrix_in_place_bytes", "matrix_dram_peak_bytes", "matrix_faults",
                           "matrix_fault_s", "matrix_far_read_bytes"}) {
     EXPECT_EQ(far[key], producer[key]) << key;
   }
