@@ -160,11 +160,12 @@ int start(const ringside_memory_options& options) {
   }
   int error = bus_errors.start(signals, in_place.possible());
   if (error == 0 && !signals) error = handler_thread.start(core.userfault);
-  if (error == 0) error = sampling.start();
   if (error != 0) return fail_start("faults cannot be served", -error);
   // Where a thread serves the kernel's accesses too, no call needs help.
   const bool serve = options.system_calls == 1 && !core.userfault.kernel_faults;
   if ((result = calls.start(serve, &why)) < 0) return fail_start(why, result);
+  // After the filter: a thread begins with all signals blocked, and would end at its first trapped call.
+  if ((result = -sampling.start()) < 0) return fail_start("no thread for samples", result);
   core.started->store(1, std::memory_order_release);
   return 0;
 }
