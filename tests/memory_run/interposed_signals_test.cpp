@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Signals, cancelled threads and children of a program that has the library preloaded (interposed_test.py starts it).
+#include <aio.h>
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <csetjmp>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+
+extern "C" int __ppoll_chk(pollfd*, nfds_t, const timespec*, const sigset_t*, size_t);
+
+namespace ringside::testing {
+namespace {
+
+constexpr size_t kLarge = size_t{8} << 20, kStep = 4096;  // twice the DRAM; a page
+
+/// Twice the DRAM, of which each page has the same first byte.
+char* large_memory(char byte) {
+  auto* const memory = static_cast<char*>(std::malloc(kLarge));
+  EXPECT_NE(memory, nullptr);
+  for (size_t i = 0; i < kLarge; i += kStep) memory[i] = byte;
+  return memory;
+}
+bool all_pages_hold(const char* memory, char byte) {
+  for (size_t i = 0; i < kLarge; i += kStep) {
+    if (memory[i] != byte) return false;
+  }
+  return true;
+}
+void touch_byte(char* at) {
+  volatile char& byte = *at;
+  byte = static_cast<char>(byte + 1);
+}
+/// What was touched before leaves the DRAM.
+void touch_all(char* memory) {
+  for (size_t i = 0; i < kLarge; i += kStep) touch_byte(memory + i);
+}
+int status_of(pid_t child) {
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+char* in_handlers = nullptr;
+sigjmp_buf out_of_handler;
+
+// As with --fork none, and where far memory had no room for a copy.
+TEST(InterposedChildren, WithoutAnArenaChangeNothingOfTheirParents) {
+  char* const memory = large_memory(3);
+  const auto child = static_cast<pid_t>(syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0));  // no handler of fork runs
+  if (child == 0) {
+    std::free(memory);
+    _exit(7);
+  }
+  EXPECT_EQ(status_of(child), 7);
+  EXPECT_TRUE(all_pages_hold(memory, 3));
+  const auto other = static_cast<pid_t>(syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0));
+  if (other == 0) {
+    const void* const moved = std::realloc(memory, kLarge / 2);
+    _exit(moved == nullptr ? 1 : 2);
+  }
+  EXPECT_EQ(status_of(other), -SIGSEGV) << "realloc has no content to give";
+  EXPECT_TRUE(all_pages_hold(memory, 3));
+  std::free(memory);
+}
+
+}  // namespace
+}  // namespace ringside::testing
