@@ -53,7 +53,7 @@ struct sigaction action_of_traps() {
   action.sa_sigaction = Calls::handle;
   // ONSTACK: as for SIGBUS. Only faults of the arena come through, which bring in what the handler looks at.
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-  sigfillset(&action.sa_mask);
+  fill_mask(&action.sa_mask);
   sigdelset(&action.sa_mask, SIGBUS);
   return action;
 }

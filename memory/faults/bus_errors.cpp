@@ -62,7 +62,7 @@ int BusErrors::start() noexcept {
   // ONSTACK: a program that has an alternate stack may have no room on the other one. All signals wait: a handler of
   // the program that touched the arena in the middle of a fault would wait for this thread.
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-  sigfillset(&action.sa_mask);
+  fill_mask(&action.sa_mask);
   const long result = set_action(SIGBUS, &action, &previous_);
   if (result != 0) {
     errno = static_cast<int>(-result);

@@ -57,6 +57,34 @@ int status_of(pid_t child) {
 char* in_handlers = nullptr;
 sigjmp_buf out_of_handler;
 
+std::atomic<unsigned> touched{0};
+
+TEST(InterposedSignals, AThreadIsCancelledBetweenItsFaults) {
+  in_handlers = large_memory(0);
+  for (unsigned round = 0; round < 100; ++round) {
+    const unsigned before = touched;
+    pthread_t thread{};
+    ASSERT_EQ(pthread_create(
+                  &thread, nullptr,
+                  [](void*) -> void* {
+                    pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, nullptr);
+                    for (;;) {
+                      for (size_t i = 0; i < kLarge; i += kStep) {
+                        touch_byte(in_handlers + i);
+                        ++touched;
+                      }
+                    }
+                  },
+                  nullptr),
+              0);
+    while (touched - before < 20 + round) sched_yield();
+    pthread_cancel(thread);
+    pthread_join(thread, nullptr);
+    touch_all(in_handlers);  // waits for ever for a granule that the thread would have left half-loaded
+  }
+  std::free(in_handlers);
+}
+
 // As with --fork none, and where far memory had no room for a copy.
 TEST(InterposedChildren, WithoutAnArenaChangeNothingOfTheirParents) {
   char* const memory = large_memory(3);
