@@ -85,6 +85,35 @@ TEST(InterposedSignals, AThreadIsCancelledBetweenItsFaults) {
   std::free(in_handlers);
 }
 
+TEST(InterposedChildren, GetSignalsOfTheirGroupOnceTheyHaveTheirArena) {
+  in_handlers = large_memory(0);
+  const pid_t group = fork();
+  if (group == 0) {  // a group of its own: the test's other processes get no signal
+    setpgid(0, 0);
+    struct sigaction action {};
+    action.sa_handler = [](int) { touch_byte(in_handlers + static_cast<size_t>(std::rand()) % kLarge); };
+    action.sa_flags = SA_RESTART;
+    sigaction(SIGUSR1, &action, nullptr);
+    const pid_t sender = fork();
+    if (sender == 0) {
+      signal(SIGUSR1, SIG_IGN);
+      while (kill(0, SIGUSR1) == 0 && getppid() != 1) usleep(200);
+      _exit(0);
+    }
+    int wrong = 0;
+    for (int round = 0; round < 20; ++round) {
+      const pid_t child = fork();
+      if (child == 0) _exit(7);
+      if (status_of(child) != 7) ++wrong;
+    }
+    kill(sender, SIGKILL);
+    status_of(sender);
+    _exit(wrong == 0 ? 7 : 1);
+  }
+  EXPECT_EQ(status_of(group), 7);
+  std::free(in_handlers);
+}
+
 // As with --fork none, and where far memory had no room for a copy.
 TEST(InterposedChildren, WithoutAnArenaChangeNothingOfTheirParents) {
   char* const memory = large_memory(3);
