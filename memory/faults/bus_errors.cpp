@@ -94,12 +94,12 @@ void BusErrors::pass_on(int signal, siginfo_t* info, void* context) noexcept {
     if (!from_kernel) raw(SYS_tgkill, raw(SYS_getpid), raw(SYS_gettid), signal);
     return;
   }
-  // As the kernel would call it: its own mask on top of what the thread had blocked.
+  // As the kernel would call it: its own mask on top of what the thread had blocked. But SIGBUS stays open: the handler
+  // may touch the arena.
   sigset_t mask = static_cast<ucontext_t*>(context)->uc_sigmask;
   for (int other = 1; other < 65; ++other) {
-    if (other != SIGSYS && sigismember(&action.sa_mask, other) == 1) sigaddset(&mask, other);
+    if (other != SIGBUS && other != SIGSYS && sigismember(&action.sa_mask, other) == 1) sigaddset(&mask, other);
   }
-  if ((action.sa_flags & SA_NODEFER) == 0) sigaddset(&mask, signal);
   raw(SYS_rt_sigprocmask, SIG_SETMASK, as_long(&mask), 0, 8);
   if ((action.sa_flags & SA_SIGINFO) != 0) {
     action.sa_sigaction(signal, info, context);

@@ -57,6 +57,25 @@ int status_of(pid_t child) {
 char* in_handlers = nullptr;
 sigjmp_buf out_of_handler;
 
+TEST(InterposedSignals, TheProgramsHandlerOfBusErrorsMayTouchTheArena) {
+  in_handlers = large_memory(1);
+  const int file = open("/dev/shm", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  ASSERT_GE(file, 0);
+  auto* const beyond = static_cast<volatile char*>(mmap(nullptr, kStep, PROT_READ, MAP_SHARED, file, 0));
+  struct sigaction action {}, before {};
+  action.sa_handler = [](int) {
+    touch_all(in_handlers);
+    siglongjmp(out_of_handler, 1);
+  };
+  ASSERT_EQ(sigaction(SIGBUS, &action, &before), 0);
+  if (sigsetjmp(out_of_handler, 1) == 0) (void)*beyond;
+  EXPECT_TRUE(all_pages_hold(in_handlers, 2));
+  sigaction(SIGBUS, &before, nullptr);
+  munmap(const_cast<char*>(beyond), kStep);
+  close(file);
+  std::free(in_handlers);
+}
+
 std::atomic<unsigned> touched{0};
 
 TEST(InterposedSignals, AThreadIsCancelledBetweenItsFaults) {
