@@ -79,11 +79,17 @@ Handler set_handler(int number, Handler handler, int flags) {
 RINGSIDE_MEMORY_INTERPOSED int sigaction(int number, const struct sigaction* set, struct sigaction* before) {
   const Next* const real = next();
   if (is_ours(number)) {
-    const SignalsBlocked blocked;
-    if (number == SIGBUS) {
-      bus_errors.program_handler(set, before);
-    } else {
-      calls.program_handler(set, before);
+    // The program's structures may lie in the arena: they are not touched while signals are blocked.
+    struct sigaction wanted {}, had {};
+    if (set != nullptr) wanted = *set;
+    const struct sigaction* const now = set == nullptr ? nullptr : &wanted;
+    {
+      const SignalsBlocked blocked;
+      if (number == SIGBUS) {
+        bus_errors.program_handler(now, &had);
+      } else {
+        calls.program_handler(now, &had);
+      }
     }
     return 0;
   }

@@ -76,6 +76,19 @@ TEST(InterposedSignals, TheProgramsHandlerOfBusErrorsMayTouchTheArena) {
   std::free(in_handlers);
 }
 
+TEST(InterposedSignals, TheStructuresOfSigactionMayBeAbsent) {
+  char* const memory = large_memory(0);
+  auto* const wanted = reinterpret_cast<struct sigaction*>(memory + 100);
+  auto* const before = reinterpret_cast<struct sigaction*>(memory + 3 * kStep);
+  for (const int number : {SIGBUS, SIGSYS}) {
+    wanted->sa_handler = SIG_DFL;
+    for (size_t i = 4 * kStep; i < kLarge; i += kStep) ++memory[i];
+    ASSERT_EQ(sigaction(number, wanted, before), 0);
+    EXPECT_EQ(before->sa_handler, SIG_DFL);
+  }
+  std::free(memory);
+}
+
 std::atomic<unsigned> touched{0};
 
 TEST(InterposedSignals, AThreadIsCancelledBetweenItsFaults) {
