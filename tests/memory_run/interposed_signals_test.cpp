@@ -89,6 +89,29 @@ TEST(InterposedSignals, TheStructuresOfSigactionMayBeAbsent) {
   std::free(memory);
 }
 
+// The C library starts a thread for it, with all signals blocked.
+TEST(InterposedSignals, AioReadOfTheCLibraryReachesAbsentMemory) {
+  char* const memory = large_memory(1);
+  const int zeros = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+  auto* const block = reinterpret_cast<aiocb*>(memory + 5 * kStep);
+  std::memset(block, 0, sizeof *block);
+  block->aio_fildes = zeros;
+  block->aio_buf = memory + 10 * kStep;
+  block->aio_nbytes = 10 * kStep;
+  for (size_t i = 100 * kStep; i < kLarge; i += kStep) ++memory[i];
+  ASSERT_EQ(aio_read(block), 0);
+  const aiocb* const waits[1] = {block};
+  while (aio_suspend(waits, 1, nullptr) != 0 && errno == EINTR) {
+  }
+  EXPECT_EQ(aio_error(block), 0);
+  EXPECT_EQ(aio_return(block), static_cast<ssize_t>(10 * kStep));
+  EXPECT_EQ(memory[9 * kStep], 1);
+  EXPECT_EQ(memory[19 * kStep], 0);
+  EXPECT_EQ(memory[20 * kStep], 1);
+  close(zeros);
+  std::free(memory);
+}
+
 std::atomic<unsigned> touched{0};
 
 TEST(InterposedSignals, AThreadIsCancelledBetweenItsFaults) {
