@@ -91,6 +91,7 @@ RINGSIDE_MEMORY_INTERPOSED int sigaction(int number, const struct sigaction* set
         calls.program_handler(now, &had);
       }
     }
+    if (before != nullptr) *before = had;
     return 0;
   }
   struct sigaction open {};
@@ -143,6 +144,12 @@ RINGSIDE_MEMORY_INTERPOSED int ppoll(struct pollfd* files, nfds_t count, const s
   sigset_t room;
   return next()->ppoll(files, count, time, opened(set, &room));
 }
+// What ppoll becomes with _FORTIFY_SOURCE.
+RINGSIDE_MEMORY_INTERPOSED int __ppoll_chk(struct pollfd* files, nfds_t count, const struct timespec* time,
+                                           const sigset_t* set, size_t room_of_files) {
+  sigset_t room;
+  return next()->ppoll_checked(files, count, time, opened(set, &room), room_of_files);
+}
 RINGSIDE_MEMORY_INTERPOSED int pselect(int count, fd_set* readable, fd_set* writable, fd_set* failed,
                                        const struct timespec* time, const sigset_t* set) {
   sigset_t room;
@@ -152,4 +159,13 @@ RINGSIDE_MEMORY_INTERPOSED int epoll_pwait(int file, struct epoll_event* events,
                                            const sigset_t* set) {
   sigset_t room;
   return next()->epoll_pwait(file, events, count, timeout, opened(set, &room));
+}
+RINGSIDE_MEMORY_INTERPOSED int epoll_pwait2(int file, struct epoll_event* events, int count,
+                                            const struct timespec* time, const sigset_t* set) {
+  if (next()->epoll_pwait2 == nullptr) {  // glibc before 2.35
+    errno = ENOSYS;
+    return -1;
+  }
+  sigset_t room;
+  return next()->epoll_pwait2(file, events, count, time, opened(set, &room));
 }

@@ -89,6 +89,44 @@ TEST(InterposedSignals, TheStructuresOfSigactionMayBeAbsent) {
   std::free(memory);
 }
 
+// With all other signals blocked by the call.
+TEST(InterposedSignals, AHandlerThatInterruptsPpollOrEpollPwaitMayTouchTheArena) {
+  in_handlers = large_memory(0);
+  struct sigaction action {}, before {};
+  action.sa_handler = [](int) { touch_all(in_handlers); };
+  ASSERT_EQ(sigaction(SIGUSR1, &action, &before), 0);
+  sigset_t only, old, others;
+  sigemptyset(&only);
+  sigaddset(&only, SIGUSR1);
+  sigfillset(&others);
+  sigdelset(&others, SIGUSR1);
+  const timespec time{10, 0};
+  const int poll_of_none = epoll_create1(EPOLL_CLOEXEC);
+  epoll_event event{};
+  pollfd none{-1, 0, 0};
+  for (int which = 0; which < 4; ++which) {
+    pthread_sigmask(SIG_BLOCK, &only, &old);
+    raise(SIGUSR1);
+    int result = 0;
+    switch (which) {
+      case 0: result = ppoll(&none, 1, &time, &others); break;
+      case 1: result = __ppoll_chk(&none, 1, &time, &others, sizeof none); break;
+      case 2: result = epoll_pwait(poll_of_none, &event, 1, 10000, &others); break;
+#if __GLIBC_PREREQ(2, 35)
+      case 3: result = epoll_pwait2(poll_of_none, &event, 1, &time, &others); break;
+#endif
+      default: continue;
+    }
+    EXPECT_EQ(result, -1) << which;
+    EXPECT_EQ(errno, EINTR) << which;
+    pthread_sigmask(SIG_SETMASK, &old, nullptr);
+    EXPECT_TRUE(all_pages_hold(in_handlers, static_cast<char>(which + 1)));
+  }
+  sigaction(SIGUSR1, &before, nullptr);
+  close(poll_of_none);
+  std::free(in_handlers);
+}
+
 // The C library starts a thread for it, with all signals blocked.
 TEST(InterposedSignals, AioReadOfTheCLibraryReachesAbsentMemory) {
   char* const memory = large_memory(1);
