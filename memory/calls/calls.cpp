@@ -143,6 +143,10 @@ void Calls::stop() noexcept {
   records.stop();
 }
 
+void Calls::adopt() noexcept {
+  process_ = raw(SYS_getpid);
+}
+
 void Calls::drop_ended() noexcept {
   records.sweep();
 }
@@ -289,6 +293,7 @@ long Calls::start(bool wanted, const char** why) noexcept {
   return -ENOSYS;
 }
 void Calls::stop() noexcept {}
+void Calls::adopt() noexcept {}
 void Calls::drop_ended() noexcept {}
 
 #endif

@@ -207,6 +207,22 @@ TEST(InterposedChildren, GetSignalsOfTheirGroupOnceTheyHaveTheirArena) {
   std::free(in_handlers);
 }
 
+TEST(InterposedChildren, SetTheirOwnHandlerOfBusErrorsInEveryWay) {
+  char* const memory = large_memory(1);
+  const pid_t child = fork();
+  if (child == 0) {
+    ++memory[kLarge / 2];
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+    sigset(SIGBUS, [](int) { _exit(7); });  // the C library's own call, which is not interposed
+#pragma GCC diagnostic pop
+    raise(SIGBUS);
+    _exit(1);
+  }
+  EXPECT_EQ(status_of(child), 7);
+  std::free(memory);
+}
+
 // As with --fork none, and where far memory had no room for a copy.
 TEST(InterposedChildren, WithoutAnArenaChangeNothingOfTheirParents) {
   char* const memory = large_memory(3);
