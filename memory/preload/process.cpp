@@ -151,7 +151,7 @@ __attribute__((destructor(101))) void finish() {
 
 bool starts_now() noexcept {
   if (starts_late.load(std::memory_order_acquire) == 0) return false;
-  const SignalsBlocked blocked;
+  const ThroughGate through;  // no fork meanwhile
   const Held held(late_lock);
   if (starts_late.load() == 0) return core.ready();
   uint64_t none = 0;
