@@ -3,18 +3,23 @@
 #include <aio.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
 #include <csetjmp>
 #include <csignal>
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
@@ -151,6 +156,56 @@ TEST(InterposedSignals, AioReadOfTheCLibraryReachesAbsentMemory) {
 }
 
 std::atomic<unsigned> touched{0};
+std::atomic<bool> enough{false};
+
+void* touch_until_enough(void* /*argument*/) {
+  while (!enough) touch_all(in_handlers);
+  return nullptr;
+}
+
+// The C library signals every thread for it.
+TEST(InterposedSignals, AChangeOfIdsReachesThreadsAmongTheirFaults) {
+  in_handlers = large_memory(0);
+  enough = false;
+  pthread_t thread{};
+  ASSERT_EQ(pthread_create(&thread, nullptr, touch_until_enough, nullptr), 0);
+  for (int round = 0; round < 200; ++round) {
+    ASSERT_EQ(setgid(getgid()), 0);
+    touch_byte(in_handlers + static_cast<size_t>(round) * 10 * kStep);
+  }
+  enough = true;
+  pthread_join(thread, nullptr);
+  std::free(in_handlers);
+}
+
+#ifdef __x86_64__
+TEST(InterposedSignals, AFilterOfTheProgramsOwnTrapsIntoItsHandler) {
+  in_handlers = large_memory(0);
+  const pid_t child = fork();
+  if (child == 0) {
+    struct sigaction action {};
+    action.sa_flags = SA_SIGINFO;
+    action.sa_sigaction = [](int, siginfo_t*, void* context) {
+      touch_all(in_handlers);
+      static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RAX] = 4242;
+    };
+    sigaction(SIGSYS, &action, nullptr);
+    sock_filter code[] = {{BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(seccomp_data, nr)},
+                          {BPF_JMP | BPF_JEQ | BPF_K, 0, 1, SYS_getppid},
+                          {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_TRAP | 7},
+                          {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW}};
+    const sock_fprog program{4, code};
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) _exit(1);
+    const int zeros = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+    const bool right = getppid() == 4242 && all_pages_hold(in_handlers, 1) &&
+                       read(zeros, in_handlers + 100, 10 * kStep) == static_cast<ssize_t>(10 * kStep);
+    _exit(right ? 7 : 1);
+  }
+  EXPECT_EQ(status_of(child), 7);
+  std::free(in_handlers);
+}
+#endif
 
 TEST(InterposedSignals, AThreadIsCancelledBetweenItsFaults) {
   in_handlers = large_memory(0);
@@ -187,10 +242,10 @@ TEST(InterposedChildren, GetSignalsOfTheirGroupOnceTheyHaveTheirArena) {
     action.sa_handler = [](int) { touch_byte(in_handlers + static_cast<size_t>(std::rand()) % kLarge); };
     action.sa_flags = SA_RESTART;
     sigaction(SIGUSR1, &action, nullptr);
-    const pid_t sender = fork();
+    const pid_t parent = getpid(), sender = fork();
     if (sender == 0) {
       signal(SIGUSR1, SIG_IGN);
-      while (kill(0, SIGUSR1) == 0 && getppid() != 1) usleep(200);
+      while (kill(0, SIGUSR1) == 0 && getppid() == parent) usleep(200);
       _exit(0);
     }
     int wrong = 0;
@@ -204,6 +259,49 @@ TEST(InterposedChildren, GetSignalsOfTheirGroupOnceTheyHaveTheirArena) {
     _exit(wrong == 0 ? 7 : 1);
   }
   EXPECT_EQ(status_of(group), 7);
+  std::free(in_handlers);
+}
+
+TEST(InterposedChildren, OfTwoThreadsThatForkAtATimeAreWhole) {
+  in_handlers = large_memory(5);
+  static std::atomic<int> wrong;
+  wrong = 0;
+  const auto fork_some = [](void*) -> void* {
+    for (int round = 0; round < 5; ++round) {
+      const pid_t child = fork();
+      if (child == 0) {
+        const int zeros = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+        const bool right = all_pages_hold(in_handlers, 5) &&
+                           read(zeros, in_handlers, 10 * kStep) == static_cast<ssize_t>(10 * kStep) &&
+                           in_handlers[9 * kStep] == 0 && in_handlers[10 * kStep] == 5;
+        _exit(right ? 7 : 1);
+      }
+      if (status_of(child) != 7) ++wrong;
+    }
+    return nullptr;
+  };
+  pthread_t thread{};
+  ASSERT_EQ(pthread_create(&thread, nullptr, fork_some, nullptr), 0);
+  fork_some(nullptr);
+  pthread_join(thread, nullptr);
+  EXPECT_EQ(wrong, 0);
+  std::free(in_handlers);
+}
+
+TEST(InterposedChildren, EndAndCallExecWhileTheirThreadsHaveFaults) {
+  in_handlers = large_memory(0);
+  enough = false;
+  for (int round = 0; round < 10; ++round) {
+    const pid_t child = fork();
+    if (child == 0) {
+      pthread_t threads[2];
+      for (pthread_t& thread : threads) pthread_create(&thread, nullptr, touch_until_enough, nullptr);
+      usleep(2000);
+      if (round % 2 == 0) std::exit(7);
+      execl("/bin/sh", "sh", "-c", "exit 7", static_cast<char*>(nullptr));
+    }
+    EXPECT_EQ(status_of(child), 7);
+  }
   std::free(in_handlers);
 }
 
