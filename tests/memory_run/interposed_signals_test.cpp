@@ -81,6 +81,28 @@ TEST(InterposedSignals, TheProgramsHandlerOfBusErrorsMayTouchTheArena) {
   std::free(in_handlers);
 }
 
+// A handler that reports the first error and returns expects the second one to end the process.
+TEST(InterposedSignals, AHandlerThatIsToBeCalledOnceIsCalledOnce) {
+  for (const int number : {SIGBUS, SIGSYS}) {
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(20);
+      static volatile sig_atomic_t calls;
+      struct sigaction action {};
+      action.sa_handler = [](int) {
+        calls = calls + 1;
+        if (calls > 1) _exit(1);
+      };
+      action.sa_flags = static_cast<int>(SA_RESETHAND);
+      sigaction(number, &action, nullptr);
+      raise(number);
+      if (calls == 1) raise(number);
+      _exit(2);
+    }
+    EXPECT_EQ(status_of(child), -number);
+  }
+}
+
 TEST(InterposedSignals, TheStructuresOfSigactionMayBeAbsent) {
   char* const memory = large_memory(0);
   auto* const wanted = reinterpret_cast<struct sigaction*>(memory + 100);
