@@ -57,10 +57,10 @@ int set_mask(int how, const sigset_t* set, sigset_t* before) {
   return 0;
 }
 
-/// A child of vfork(2) shares our memory, but not our handlers.
+/// A child of vfork(2) shares our memory, but not our handlers. A forked child has them before its arena starts.
 bool is_ours(int number) {
-  if (!core.ready() || raw(SYS_getpid) != own_process()) return false;
-  return (number == SIGBUS && serves_signals()) || (number == SIGSYS && calls.handling());
+  if (raw(SYS_getpid) != own_process()) return false;
+  return (number == SIGBUS && bus_errors.started()) || (number == SIGSYS && calls.handling());
 }
 
 using Handler = void (*)(int);
