@@ -149,6 +149,7 @@ int adopt_copy(int copy, bool signals, bool copy_only) noexcept {
     line << "the arena of a forked child: " << why << " (error " << -result << ")";
     return fail(static_cast<int>(-result), line);
   }
+  calls.adopt();
   eviction.start(core.userfault);
   caches.limit.store(limit);
   core.far_peak_bytes.store(core.far_bytes.load());

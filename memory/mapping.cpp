@@ -16,6 +16,7 @@ bool is_allocated(uint32_t page) noexcept {
 }
 
 void release_pages(const Region& region, uint32_t page, uint32_t pages) noexcept {
+  if (!core.ready()) return;  // a forked child without an arena still has its parent's far file
   const SignalsBlocked blocked;
   for (uint32_t from = page; from < page + pages;) {
     if (!is_allocated(from)) {
@@ -36,6 +37,7 @@ void release_pages(const Region& region, uint32_t page, uint32_t pages) noexcept
 }
 
 void clear_pages(uint32_t page, uint32_t pages) noexcept {
+  if (!core.ready()) return;
   const SignalsBlocked blocked;
   expel(page, pages, 0, Expel::kClear);
 }

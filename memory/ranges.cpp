@@ -133,7 +133,9 @@ void write_back(uint32_t page, uint32_t pages, uint32_t kind) noexcept {
     const bool open = state_of(seen) == kResident && (seen & kPins) != 0 && (seen & kProtected) == 0;
     if (open) seen |= kChanged;
     if (!open) seen &= ~kChanged;
-    if (!far.mapped() && !open) seen |= kProtected;
+    const bool devices_store = caches.devices_store.load() || core.userfault.kernel_faults;  // despite the protection
+    if (!far.mapped() && devices_store) seen |= kChanged;
+    if (!far.mapped() && !open && !devices_store) seen |= kProtected;
     if (state_of(seen) == kResident && (seen & kProtected) == 0)
       core.userfault.protect(table.address(granule), size, false);
     table.close(granule, in_state(seen, state_of(seen)));

@@ -21,7 +21,7 @@ extern "C" {
 
 /* How a fault is resolved. */
 enum ringside_memory_faults {
-  RINGSIDE_MEMORY_FAULTS_SIGNAL = 1, /* in the faulting thread; system calls: see system_calls */
+  RINGSIDE_MEMORY_FAULTS_SIGNAL = 1, /* in the faulting thread; without system_calls = 1 no call may use the arena */
   RINGSIDE_MEMORY_FAULTS_THREAD = 2  /* by a thread of the library; serves the kernel's accesses too, if permitted */
 };
 
@@ -34,7 +34,8 @@ struct ringside_memory_options {
   uint32_t faults;        /* enum ringside_memory_faults; 0: signal */
   uint32_t read_ahead;    /* 0: adaptive, 1: never */
   uint32_t copy_only;     /* 1: as on a kernel without UFFDIO_MOVE (for tests) */
-  /* 1: system calls may use absent memory. A seccomp filter raises SIGSYS for them. It stays for the rest of the process
+  /* 1: system calls may use memory of the arena. Without it they may do so with pinned memory only: with other memory they
+   * fail with EFAULT, or, a read with O_DIRECT, store into memory that is no longer used. A seccomp filter raises SIGSYS for them. It stays for the rest of the process
    * and in the programs that it starts, which it does not concern but for io_uring (ENOSYS). x86-64 only: ENOSYS
    * elsewhere. Start while no thread blocks SIGBUS or SIGSYS; later masks and handlers leave both open. Without
    * address-space randomisation the program must neither block nor handle them. docs/memory_programs.md, "System calls", has

@@ -53,8 +53,9 @@ struct sigaction action_of_traps() {
   action.sa_sigaction = Calls::handle;
   // ONSTACK: as for SIGBUS. Only faults of the arena come through, which bring in what the handler looks at.
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-  sigfillset(&action.sa_mask);
+  fill_mask(&action.sa_mask);
   sigdelset(&action.sa_mask, SIGBUS);
+  sigdelset(&action.sa_mask, SIGSEGV);
   return action;
 }
 
@@ -141,6 +142,10 @@ long Calls::start(bool wanted, const char** why) noexcept {
 
 void Calls::stop() noexcept {
   records.stop();
+}
+
+void Calls::adopt() noexcept {
+  process_ = raw(SYS_getpid);
 }
 
 void Calls::drop_ended() noexcept {
@@ -259,6 +264,7 @@ void Calls::pass_on(int signal, siginfo_t* info, void* context) noexcept {
     raw(SYS_tgkill, raw(SYS_getpid), raw(SYS_gettid), signal);
     return;
   }
+  if ((static_cast<unsigned>(action.sa_flags) & SA_RESETHAND) != 0) previous_ = {};  // once: a handler that returns is to end the process
   // As the kernel would call it: its own mask on top of what the thread had blocked.
   sigset_t mask = static_cast<ucontext_t*>(context)->uc_sigmask;
   for (int other = 1; other < 65; ++other) {
@@ -289,6 +295,7 @@ long Calls::start(bool wanted, const char** why) noexcept {
   return -ENOSYS;
 }
 void Calls::stop() noexcept {}
+void Calls::adopt() noexcept {}
 void Calls::drop_ended() noexcept {}
 
 #endif

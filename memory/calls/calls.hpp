@@ -23,7 +23,9 @@ class Calls {
   /// Whether SIGSYS is handled here.
   bool handling() const noexcept { return handling_; }
 
-  /// The process that started the arena.
+  /// In a forked child that has an arena.
+  void adopt() noexcept;
+  /// The process that has the arena.
   long process() const noexcept { return process_; }
 
   static void handle(int signal, siginfo_t* info, void* context) noexcept;

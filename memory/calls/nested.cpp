@@ -13,6 +13,8 @@
 
 #include "memory/arena/granule_table.hpp"
 #include "memory/calls/transfer.hpp"
+#include "memory/core.hpp"
+#include "memory/replacement/cache.hpp"
 #include "memory/system/raw.hpp"
 
 #if defined(__x86_64__)
@@ -67,14 +69,20 @@ long pin_messages(Record& record, const uint64_t* arguments, bool changes) {
   return 0;
 }
 
-void pin_submitted(Record& record, const uint64_t* arguments) {
+long pin_submitted(Record& record, const uint64_t* arguments) {
   uint64_t left = piece_bytes();
   for (uint64_t i = 0; i < arguments[1] && i < kMostEntries && left > 0; ++i) {
     uint64_t at = 0;
     iocb block{};
-    if (!look(record, arguments[2] + i * sizeof at, &at, sizeof at) || !look(record, at, &block, sizeof block)) return;
+    if (!look(record, arguments[2] + i * sizeof at, &at, sizeof at) || !look(record, at, &block, sizeof block)) return 0;
     record.pin(at, sizeof block, true);
     const bool reads = block.aio_lio_opcode == IOCB_CMD_PREAD || block.aio_lio_opcode == IOCB_CMD_PREADV;
+    if (reads) {
+      // The pins end when the call returns, not when the device is done. MOVE respects the kernel's own reference to a
+      // page; what there is without it does not.
+      if (!core.userfault.moves) return -EINVAL;
+      caches.devices_store.store(true);
+    }
     if (block.aio_lio_opcode == IOCB_CMD_PREADV || block.aio_lio_opcode == IOCB_CMD_PWRITEV) {
       pin_segments(record, block.aio_buf, block.aio_nbytes, reads, &left);
     } else if (reads || block.aio_lio_opcode == IOCB_CMD_PWRITE) {
@@ -83,6 +91,7 @@ void pin_submitted(Record& record, const uint64_t* arguments) {
       left -= bytes;
     }
   }
+  return 0;
 }
 
 void pin_waits(Record& record, const uint64_t* arguments) {
@@ -174,7 +183,7 @@ long pin_nested(Record& record, const uint64_t* arguments) noexcept {
     case Action::kMessages: return pin_messages(record, arguments, record.number == SYS_recvmmsg);
     case Action::kRemote:
       return pin_segments(record, arguments[1], arguments[2], record.call->pointers[0].changes, &left);
-    case Action::kSubmit: pin_submitted(record, arguments); return 0;
+    case Action::kSubmit: return pin_submitted(record, arguments);
     case Action::kWaits: pin_waits(record, arguments); return 0;
     case Action::kIoctl: pin_request(record, arguments); return 0;
     case Action::kProgram: pin_program(record, arguments); return 0;

@@ -34,6 +34,26 @@ bool is_trapped_everywhere(uint32_t number) {
   return false;
 }
 
+void add_if_nested(uint32_t number, uint64_t behind) {
+  if (number < kMostNumber && is_trapped_everywhere(number)) sites.add(number, behind);
+}
+
+// `mov $NUMBER, %REGISTER` before `mov %REGISTER, %eax`: a loop keeps the number there (aio_read, writev).
+void look_for_kept_number(const unsigned char* code, const unsigned char* move, uint64_t behind) {
+  constexpr size_t kFar = 512;
+  const bool is_high = move > code && move[-1] == 0x44;  // r8d to r15d
+  const auto load = static_cast<unsigned char>(0xb8 | (move[1] >> 3 & 7));
+  const unsigned char* const first = static_cast<size_t>(move - code) < kFar ? code : move - kFar;
+  for (const unsigned char* before = move - 5; before > first; --before) {
+    if (before[0] != load || (before[-1] == 0x41) != is_high) continue;
+    uint32_t number = 0;
+    memcpy(&number, before + 1, sizeof number);
+    if (number >= kMostNumber) continue;
+    add_if_nested(number, behind);
+    return;
+  }
+}
+
 // `mov $NUMBER, %eax` and, a few instructions on, `syscall`. `syscall()` of the library takes the number from its
 // argument: `mov %rdi, %rax`; all of them may come from there.
 void look_through(const unsigned char* code, size_t bytes) {
@@ -49,7 +69,7 @@ void look_through(const unsigned char* code, size_t bytes) {
         uint32_t number = 0;
         memcpy(&number, before + 1, sizeof number);
         if (number >= kMostNumber) continue;
-        if (is_trapped_everywhere(number)) sites.add(number, behind);
+        add_if_nested(number, behind);
         break;
       }
       if (before[0] == 0x48 && before[1] == 0x89 && before[2] == 0xf8) {
@@ -58,6 +78,8 @@ void look_through(const unsigned char* code, size_t bytes) {
         }
         break;
       }
+      // `mov %REGISTER, %eax`. It may be the end of another instruction: the search goes on for a number nearby.
+      if (before[0] == 0x89 && (before[1] & 0xc7) == 0xc0) look_for_kept_number(code, before, behind);
     }
   }
 }

@@ -70,7 +70,7 @@ int BusErrors::install(int signal) noexcept {
   // ONSTACK: a program that has an alternate stack may have no room on the other one. All signals wait: a handler of
   // the program that touched the arena in the middle of a fault would wait for this thread.
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-  sigfillset(&action.sa_mask);
+  fill_mask(&action.sa_mask);
   const long result = set_action(signal, &action, &of(signal).previous);
   of(signal).started = result == 0;
   return static_cast<int>(-result);
@@ -106,12 +106,14 @@ void BusErrors::pass_on(int signal, siginfo_t* info, void* context) noexcept {
     if (!from_kernel) raw(SYS_tgkill, raw(SYS_getpid), raw(SYS_gettid), signal);
     return;
   }
-  // As the kernel would call it: its own mask on top of what the thread had blocked.
+  // Once: a handler that returns is to end the process.
+  if ((static_cast<unsigned>(action.sa_flags) & SA_RESETHAND) != 0) of(signal).previous = {};
+  // As the kernel would call it: its own mask on top of what the thread had blocked. But faults of the arena stay open:
+  // the handler may touch it.
   sigset_t mask = static_cast<ucontext_t*>(context)->uc_sigmask;
   for (int other = 1; other < 65; ++other) {
-    if (other != SIGSYS && sigismember(&action.sa_mask, other) == 1) sigaddset(&mask, other);
+    if (!handles(other) && other != SIGBUS && other != SIGSYS && sigismember(&action.sa_mask, other) == 1) sigaddset(&mask, other);
   }
-  if ((action.sa_flags & SA_NODEFER) == 0) sigaddset(&mask, signal);
   raw(SYS_rt_sigprocmask, SIG_SETMASK, as_long(&mask), 0, 8);
   if ((action.sa_flags & SA_SIGINFO) != 0) {
     action.sa_sigaction(signal, info, context);

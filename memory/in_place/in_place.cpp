@@ -186,7 +186,7 @@ bool InPlace::promote(uint32_t chunk) noexcept {
     return false;
   }
   bool done = false;
-  if (protect(chunk, PROT_READ)) {
+  if (may_move() && protect(chunk, PROT_READ)) {
     // By a system call: the frame needs no second mapping, which would count as resident twice.
     const uint64_t begin = far.begin_ns();
     const auto size = static_cast<long>(chunk_bytes());
@@ -235,9 +235,13 @@ bool InPlace::back_to_far(uint32_t chunk) noexcept {
   return true;
 }
 
+bool InPlace::may_move() noexcept {
+  return !core.userfault.kernel_faults && !caches.devices_store.load();
+}
+
 bool InPlace::demote(uint32_t chunk) noexcept {
   if (!promoted(chunk) || !own(chunk)) return false;
-  const bool done = back_to_far(chunk);
+  const bool done = may_move() && back_to_far(chunk);
   disown(chunk);
   return done;
 }
@@ -357,7 +361,7 @@ bool InPlace::cache(uint32_t page, uint32_t pages) noexcept {
   bool possible_now = true;
   uint32_t owned = first;
   for (; owned <= last && possible_now; ++owned) {
-    possible_now = !own_surely(owned) && back_to_far(owned);
+    possible_now = !own_surely(owned) && may_move() && back_to_far(owned);
   }
   if (possible_now) {
     give_back(page, pages, kAbsent);

@@ -64,6 +64,9 @@ class InPlace {
   bool shrink(uint64_t bytes) noexcept;
 
   // For the sampling.
+  /// Whether a chunk may change its memory: not where a system call, or a device that it has started, may store into it
+  /// without a pin.
+  static bool may_move() noexcept;
   uint32_t chunk_shift() const noexcept { return shift_; }  // pages of a chunk, as a power of two
   uint32_t pages_per_chunk() const noexcept { return 1u << shift_; }
   uint64_t chunk_bytes() const noexcept { return kPage << shift_; }

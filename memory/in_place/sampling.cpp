@@ -80,6 +80,10 @@ void Sampling::serve() noexcept {
   int64_t period_ns = kLeastPeriodNs;
   while (sleep_for(in_place.bytes.load() == 0 ? -1 : 0)) {
     if (in_place.bytes.load() == 0) continue;
+    if (!InPlace::may_move()) {
+      if (!sleep_for(kMostPeriodNs)) return;
+      continue;
+    }
     const uint64_t begin = now_ns();
     const uint32_t chosen = choose();
     uint32_t kept = 0;

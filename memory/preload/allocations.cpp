@@ -52,6 +52,7 @@ size_t usable_in_arena(const void* memory) {
 }
 
 void free_large(void* memory) {
+  if (!core.ready()) return;  // in a forked child without an arena: nothing here is its own
   const int kept = errno;
   unlock_pages(table.page_of(memory), static_cast<uint32_t>(usable_in_arena(memory) >> kPageShift));
   {
@@ -129,6 +130,7 @@ RINGSIDE_MEMORY_INTERPOSED void* realloc(void* memory, size_t bytes) {
       free(memory);
       return nullptr;
     }
+    if (!core.ready()) (void)*static_cast<const volatile char*>(memory);  // ends a child that has no copy of it
     return is_large(bytes) ? resized(memory, bytes) : moved(memory, usable_in_arena(memory), bytes);
   }
   const Next& real = *next();

@@ -37,8 +37,10 @@ void find_all() noexcept {
   find(found.sigaction, "sigaction");
   find(found.sigsuspend, "sigsuspend");
   find(found.ppoll, "ppoll");
+  find(found.ppoll_checked, "__ppoll_chk");
   find(found.pselect, "pselect");
   find(found.epoll_pwait, "epoll_pwait");
+  find(found.epoll_pwait2, "epoll_pwait2");
   find(found.exit_at_once, "_exit");
   find(found.pthread_create, "pthread_create");
   find(found.pthread_attr_setstack, "pthread_attr_setstack");

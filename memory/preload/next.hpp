@@ -27,8 +27,10 @@ struct Next {
   int (*sigaction)(int, const struct sigaction*, struct sigaction*);
   int (*sigsuspend)(const sigset_t*);
   int (*ppoll)(struct pollfd*, nfds_t, const struct timespec*, const sigset_t*);
+  int (*ppoll_checked)(struct pollfd*, nfds_t, const struct timespec*, const sigset_t*, size_t);
   int (*pselect)(int, fd_set*, fd_set*, fd_set*, const struct timespec*, const sigset_t*);
   int (*epoll_pwait)(int, struct epoll_event*, int, int, const sigset_t*);
+  int (*epoll_pwait2)(int, struct epoll_event*, int, const struct timespec*, const sigset_t*);
   void (*exit_at_once)(int);
   int (*pthread_create)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
   int (*pthread_attr_setstack)(pthread_attr_t*, void*, size_t);

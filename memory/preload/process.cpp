@@ -26,6 +26,7 @@ namespace ringside::memory {
 namespace {
 
 constinit long copy_for_child = -1;  // a descriptor; between prepare and the end of fork
+constinit uint64_t mask_before_fork = 0;
 // A child whose parent had nothing allocated starts its arena when it first allocates: most of them call exec instead.
 constinit std::atomic<uint32_t> starts_late{0};
 constinit Lock late_lock;
@@ -42,8 +43,14 @@ void adopt(int copy) {
   }
 }
 
+// Until the fork is complete no handler of the program runs: in the child it would find no arena, and one that allocates
+// would wait for the gate that this thread has closed. SIGSYS and SIGBUS stay open, as always.
 void before_fork() {
+  const uint64_t all = ~(uint64_t{1} << (SIGBUS - 1) | uint64_t{1} << (SIGSYS - 1));
+  uint64_t before = 0;
+  raw(SYS_rt_sigprocmask, SIG_SETMASK, as_long(&all), as_long(&before), sizeof all);
   gate.close();
+  mask_before_fork = before;  // of the one thread that forks now
   copy_for_child = -1;
   if (!core.ready()) return;
   starts_late.store(core.far_bytes.load() == 0 ? 1 : 0);
@@ -54,12 +61,14 @@ void before_fork() {
 }
 
 void after_fork_in_parent() {
+  const uint64_t before = mask_before_fork;
   if (copy_for_child >= 0) raw(SYS_close, copy_for_child);
   if (core.ready()) starts_late.store(0);
   gate.open();
+  raw(SYS_rt_sigprocmask, SIG_SETMASK, as_long(&before), 0, sizeof before);
 }
 
-void after_fork_in_child() {
+void start_in_child() {
   note_process();
   account.start_in_child();
   gate.open();
@@ -71,6 +80,11 @@ void after_fork_in_child() {
     return;
   }
   adopt(static_cast<int>(copy_for_child));
+}
+
+void after_fork_in_child() {
+  start_in_child();
+  raw(SYS_rt_sigprocmask, SIG_SETMASK, as_long(&mask_before_fork), 0, sizeof mask_before_fork);
 }
 
 /// Children of the program are to run plainly: our words leave the environment.
@@ -138,7 +152,7 @@ __attribute__((destructor(101))) void finish() {
 
 bool starts_now() noexcept {
   if (starts_late.load(std::memory_order_acquire) == 0) return false;
-  const SignalsBlocked blocked;
+  const ThroughGate through;  // no fork meanwhile
   const Held held(late_lock);
   if (starts_late.load() == 0) return core.ready();
   uint64_t none = 0;

@@ -57,10 +57,10 @@ int set_mask(int how, const sigset_t* set, sigset_t* before) {
   return 0;
 }
 
-/// A child of vfork(2) shares our memory, but not our handlers.
+/// A child of vfork(2) shares our memory, but not our handlers. A forked child has them before its arena starts.
 bool is_ours(int number) {
-  if (!core.ready() || raw(SYS_getpid) != own_process()) return false;
-  return (number == SIGBUS && serves_signals()) || (number == SIGSYS && calls.handling());
+  if (raw(SYS_getpid) != own_process()) return false;
+  return (number == SIGBUS && bus_errors.handles(SIGBUS)) || (number == SIGSYS && calls.handling());
 }
 
 using Handler = void (*)(int);
@@ -79,12 +79,19 @@ Handler set_handler(int number, Handler handler, int flags) {
 RINGSIDE_MEMORY_INTERPOSED int sigaction(int number, const struct sigaction* set, struct sigaction* before) {
   const Next* const real = next();
   if (is_ours(number)) {
-    const SignalsBlocked blocked;
-    if (number == SIGBUS) {
-      bus_errors.program_handler(number, set, before);
-    } else {
-      calls.program_handler(set, before);
+    // The program's structures may lie in the arena: they are not touched while signals are blocked.
+    struct sigaction wanted {}, had {};
+    if (set != nullptr) wanted = *set;
+    const struct sigaction* const now = set == nullptr ? nullptr : &wanted;
+    {
+      const SignalsBlocked blocked;
+      if (number == SIGBUS) {
+        bus_errors.program_handler(number, now, &had);
+      } else {
+        calls.program_handler(now, &had);
+      }
     }
+    if (before != nullptr) *before = had;
     return 0;
   }
   struct sigaction open {};
@@ -137,6 +144,12 @@ RINGSIDE_MEMORY_INTERPOSED int ppoll(struct pollfd* files, nfds_t count, const s
   sigset_t room;
   return next()->ppoll(files, count, time, opened(set, &room));
 }
+// What ppoll becomes with _FORTIFY_SOURCE.
+RINGSIDE_MEMORY_INTERPOSED int __ppoll_chk(struct pollfd* files, nfds_t count, const struct timespec* time,
+                                           const sigset_t* set, size_t room_of_files) {
+  sigset_t room;
+  return next()->ppoll_checked(files, count, time, opened(set, &room), room_of_files);
+}
 RINGSIDE_MEMORY_INTERPOSED int pselect(int count, fd_set* readable, fd_set* writable, fd_set* failed,
                                        const struct timespec* time, const sigset_t* set) {
   sigset_t room;
@@ -146,4 +159,13 @@ RINGSIDE_MEMORY_INTERPOSED int epoll_pwait(int file, struct epoll_event* events,
                                            const sigset_t* set) {
   sigset_t room;
   return next()->epoll_pwait(file, events, count, timeout, opened(set, &room));
+}
+RINGSIDE_MEMORY_INTERPOSED int epoll_pwait2(int file, struct epoll_event* events, int count,
+                                            const struct timespec* time, const sigset_t* set) {
+  if (next()->epoll_pwait2 == nullptr) {  // glibc before 2.35
+    errno = ENOSYS;
+    return -1;
+  }
+  sigset_t room;
+  return next()->epoll_pwait2(file, events, count, time, opened(set, &room));
 }

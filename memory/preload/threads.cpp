@@ -89,9 +89,6 @@ int start_threads() noexcept {
 pid_t own_process() noexcept {
   return process;
 }
-bool serves_signals() noexcept {
-  return settings.signals();
-}
 void note_process() noexcept {
   process = static_cast<pid_t>(raw(SYS_getpid));
 }

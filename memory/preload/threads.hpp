@@ -11,8 +11,6 @@ namespace ringside::memory {
 int start_threads() noexcept;
 /// The process that the handlers belong to.
 pid_t own_process() noexcept;
-/// Whether faults are signals.
-bool serves_signals() noexcept;
 /// In a forked child.
 void note_process() noexcept;
 

@@ -133,6 +133,9 @@ class Caches {
   void uncharge(uint64_t bytes) noexcept { dram_bytes.fetch_sub(bytes); }
   alignas(64) std::atomic<uint64_t> dram_bytes{0};
   std::atomic<uint64_t> dram_peak_bytes{0}, limit{0}, pinned_bytes{0};
+  /// A device may store into a page without a pin of ours (io_submit returns before it does): write-protection does not
+  /// stop it, but a MOVE is refused while it lasts.
+  std::atomic<bool> devices_store{false};
 
  private:
   std::atomic<uint64_t>& ghost_place(const Cache& cache, uint32_t granule) const noexcept;

@@ -201,8 +201,10 @@ uint32_t Eviction::unmap_batch(Cache& cache, uint32_t wanted) const noexcept {
   }
   // Without neighbours, unless a touch in probation would save a read from a disk.
   const bool drops = !userfault_->moves || far.mapped();
-  const uint32_t dropped =
-      drops ? drop_scattered(*userfault_, cache, batch, userfault_->moves && cache.cleaning.wanted()) : 0;
+  // With faults that the kernel serves itself no call has pins: any one may be an O_DIRECT read.
+  const bool cleans = userfault_->moves && !userfault_->kernel_faults && !caches.devices_store.load() &&
+                      cache.cleaning.wanted();
+  const uint32_t dropped = drops ? drop_scattered(*userfault_, cache, batch, cleans) : 0;
   if (batch.count == 0) return dropped;
   park(batch);
   if (!userfault_->moves) {

@@ -41,6 +41,14 @@ class Chunk {
       victims_ |= bit(index);
     }
     claim_around();
+    // Looked at once the words are owned: who submits a read to a device sets it before it pins them.
+    if (caches.devices_store.load()) {
+      for (uint64_t rest = owned_ & ~victims_; rest != 0; rest &= rest - 1) {
+        const auto index = static_cast<uint32_t>(__builtin_ctzll(rest));
+        table.close(granule(index), words_[index]);
+      }
+      return 0;
+    }
     protect();
     uint64_t written = 0;
     for (uint64_t rest = owned_; rest != 0; rest &= rest - 1) {

@@ -98,6 +98,10 @@ void Lock::wait() noexcept {
   while (word_.exchange(2, std::memory_order_acquire) != 0) sleep_while(&word_, 2);
 }
 
+void fill_mask(sigset_t* mask) noexcept {
+  __builtin_memset(mask, 0xff, sizeof *mask);
+}
+
 long set_action(int signal, const struct sigaction* action, struct sigaction* before) noexcept {
 #if defined(__x86_64__)
   struct KernelAction {

@@ -95,6 +95,10 @@ class Held {
   Lock& lock_;
 };
 
+/// Every signal, for a mask. sigfillset leaves out those by which the C library cancels threads and changes user ids:
+/// a cancellation in the middle of a fault would leave a granule that belongs to no one.
+void fill_mask(sigset_t* mask) noexcept;
+
 /// sigaction(2) without the C library, whose calls memory/calls may answer itself. 0 or -errno.
 long set_action(int signal, const struct sigaction* action, struct sigaction* before) noexcept;
 

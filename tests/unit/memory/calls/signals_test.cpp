@@ -2,15 +2,18 @@
 // What a program's signals, jumps and threads see of a system call that was trapped: nothing.
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cstring>
+#include <ctime>
 #include <functional>
 #include <thread>
 
@@ -77,6 +80,42 @@ TEST(TrappedSignals, WithRestartABlockedCallGoesOn) {
   EXPECT_EQ(read(pipe.ends[0], memory, 100), 3);
   other.join();
   EXPECT_EQ(std::memcmp(memory, "abc", 3), 0);
+  EXPECT_EQ(stats_now().pinned_bytes, 0u);
+}
+
+// The kernel starts such a call again by another number, with the time that is left.
+TEST(TrappedSignals, ACallOfAStoppedProcessGoesOnWhenTheProcessDoes) {
+  START_ARENA(arena, trapping());
+  char* const memory = absent(kMiB);
+  auto& time = *reinterpret_cast<timespec*>(memory);
+  auto& none = *reinterpret_cast<pollfd*>(memory + 8192);
+  const pid_t process = getpid(), other = fork();
+  if (other == 0) {
+    for (int i = 0; i < 20; ++i) {
+      usleep(20'000);
+      kill(process, SIGSTOP);
+      usleep(5'000);
+      kill(process, SIGCONT);
+    }
+    _exit(0);
+  }
+  for (int round = 0; round < 2; ++round) {
+    time = {0, 200'000'000};
+    none = {-1, 0, 0};
+    ringside_memory_advise(memory, kMiB, RINGSIDE_MEMORY_DONT_NEED);
+    timespec before{}, after{};
+    clock_gettime(CLOCK_MONOTONIC, &before);
+    if (round == 0) {
+      EXPECT_EQ(nanosleep(&time, &time), 0);
+    } else {
+      EXPECT_EQ(poll(&none, 1, 200), 0);
+    }
+    clock_gettime(CLOCK_MONOTONIC, &after);
+    const auto took_ms = (after.tv_sec - before.tv_sec) * 1000 + (after.tv_nsec - before.tv_nsec) / 1'000'000;
+    EXPECT_GE(took_ms, 199);
+    EXPECT_LT(took_ms, 2000) << "not from the start each time";
+  }
+  waitpid(other, nullptr, 0);
   EXPECT_EQ(stats_now().pinned_bytes, 0u);
 }
 
