@@ -20,6 +20,7 @@ import tempfile
 import time
 
 import bad_states
+import far_memory
 import node_image
 from follower import Follower
 from guide import Guide
@@ -263,7 +264,7 @@ def upgrade(story, node, guide):
 
 def scenario(story, node, guide, options, package, reference):
     later = repacked_as_later(package, node.folder)
-    node.deliver([package, later])
+    node.deliver([package, later, *far_memory.programs()])
     node.boot()
     install(story, node, guide)
     if options.long:
@@ -285,6 +286,7 @@ def scenario(story, node, guide, options, package, reference):
     check_hardening(story, node)
     # Stops the services by name: stopping the target alone does not wait for the units that stop with it.
     node.must("systemctl stop ringside.target 'ringside-*'")
+    far_memory.check_far_memory(story, node)
     bad_states.check_without_dax(story, node)
     pattern = mine[-4096:-3840]
     story.check("before it is wiped the memory holds the iterate", node.nvdimm_holds(pattern))
