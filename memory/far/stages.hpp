@@ -12,6 +12,8 @@
 
 namespace ringside::memory {
 
+class WriteBehind;
+
 inline constexpr uint32_t kStageShift = 19;
 inline constexpr uint64_t kStageBytes = uint64_t{1} << kStageShift;
 
@@ -20,10 +22,13 @@ class Stages {
   /// `descriptor`: opened with O_DIRECT. Where the kernel refuses, there are no stages.
   void start(int descriptor) noexcept;
   void stop() noexcept;
+  /// In a forked child: its parent's reads are not its own.
+  void forget() noexcept;
 
   bool any() const noexcept { return memory_ != nullptr; }
-  /// Begins to read a block of the file, unless it is there or on its way, or all stages are in use.
-  void begin(uint32_t block) noexcept;
+  /// Begins to read a block of the file, unless it is there or on its way, or all stages are in use. What `writes` still
+  /// holds of it is stale from the beginning.
+  void begin(uint32_t block, WriteBehind& writes) noexcept;
   /// Copies a range from the stage of its block; false: read the file. The caller owns the granules of the range.
   bool take(uint64_t offset, char* to, size_t bytes) noexcept;
   /// After a write to the file, or a hole.
