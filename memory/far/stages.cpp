@@ -90,11 +90,16 @@ bool Stages::finish(Stage& stage, bool wait) const noexcept {
 }
 
 void Stages::begin(uint32_t block, WriteBehind& writes) noexcept {
-  for (const Stage& stage : stages_) {
-    if (stage.block.load(std::memory_order_relaxed) == block) return;
+  bool there = false;
+  for (Stage& stage : stages_) {
+    const uint32_t has = stage.block.load(std::memory_order_relaxed);
+    there = there || has == block;
+    // The stream is past this one; what it left there was in DRAM already.
+    if (has + kBlocksAhead + 1 == block && has != kNoBlock && own(stage)) release(stage, kEmpty);
   }
+  if (there) return;
   // An empty stage, or one that no stream has used for long: what other streams still need is not overwritten.
-  constexpr uint64_t kLongNs = 500'000'000;
+  constexpr uint64_t kLongNs = 100'000'000;
   const uint64_t now = now_ns();
   Stage* found = nullptr;
   for (Stage& candidate : stages_) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes of a far file on a disk that nobody waits for. What leaves DRAM is copied into a buffer of 4 MiB beside the
+// Writes of a far file on a disk that nobody waits for. What leaves DRAM is copied into a buffer of 2 MiB beside the
 // limit and submitted (io_submit(2), past the page cache). From then until the kernel says that the write is complete, the
 // copy is the truth for its range: a read is served from it, a second write or a hole of that range waits.
 //
@@ -58,8 +58,8 @@ class WriteBehind {
     Phase phase = kFilling;
     iocb order{};
   };
-  // 128 writes of 4 MiB together: a run of up to 64 pages lies within the pages of one word.
-  static constexpr uint32_t kSlots = 128, kWords = 16;
+  // 128 writes of 2 MiB together: a run of up to 64 pages lies within the pages of one word.
+  static constexpr uint32_t kSlots = 128, kWords = 8;
   static constexpr uint64_t kBytes = uint64_t{kWords} * 64 * kPage;
   static constexpr uint64_t kMostBytes = 64 * kPage;
 
