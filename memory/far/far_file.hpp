@@ -48,12 +48,13 @@ class FarFile {
     write(offset, from, bytes, one);
     submit(one);
   }
-  /// Several writes that a disk gets with one call.
+  /// Several writes that a disk gets with one call. Their caller submits them before it reads, punches or flushes.
   void write(uint64_t offset, const char* from, size_t bytes, Writes& together) noexcept;
   void submit(Writes& together) noexcept { write_behind_.submit(together); }
   /// Returns when the file has all that was written.
   void flush() noexcept { write_behind_.wait(0, UINT64_MAX); }
 
+  bool writes_behind() const noexcept { return write_behind_.any(); }
   /// Whether read_ahead does anything: on a disk that can be read past the page cache.
   bool reads_ahead() const noexcept { return stages_.any(); }
   /// A stream is going to read the block of kStageBytes at `offset` soon.
