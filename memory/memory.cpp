@@ -236,6 +236,7 @@ int ringside_memory_flush(void) {
     if (!Resolve::granule_of(piece * kPagesPerPiece, &granule, &kind)) continue;
     write_back(piece * kPagesPerPiece, kPagesPerPiece, kind);
   }
+  far.flush();
   return 0;
 }
 

@@ -82,7 +82,7 @@ int FarFile::start(const char* folder, uint64_t arena_bytes) noexcept {
     return fail_far(result, "space cannot be reserved or given back", folder,
                     "tmpfs, ext4, xfs or btrfs with free space is needed");
   }
-  if (past_page_cache) stages_.start(descriptor_);
+  if (past_page_cache) start_beside_page_cache();
   if (!mapped) return 0;
   if ((result = map_file()) < 0)
     return fail_far(result, "the file cannot be mapped", folder, "a smaller far_bytes is needed");
@@ -97,14 +97,24 @@ long FarFile::map_file() noexcept {
   return 0;
 }
 
-// The parent's mapping was not inherited: there is nothing to unmap.
+void FarFile::start_beside_page_cache() noexcept {
+  stages_.start(descriptor_);
+  write_behind_.start(descriptor_);
+}
+
+// The parent's mapping, stages and writes were not inherited: there is nothing to unmap or to wait for.
 long FarFile::adopt(int descriptor) noexcept {
+  const bool past_page_cache = stages_.any() || write_behind_.any();
+  stages_.forget();
+  write_behind_.forget();
   raw(SYS_close, descriptor_);
   descriptor_ = descriptor;
+  if (past_page_cache) start_beside_page_cache();
   return mapped() ? map_file() : 0;
 }
 
 void FarFile::stop() noexcept {
+  write_behind_.stop();
   stages_.stop();
   unmap_table(map_, bytes_);
   map_ = nullptr;
@@ -121,6 +131,7 @@ long FarFile::reserve(uint64_t offset, uint64_t bytes) const noexcept {
 }
 
 void FarFile::punch(uint64_t offset, uint64_t bytes) noexcept {
+  write_behind_.wait(offset, bytes);  // a write that came after the hole would fill it again
   long result = 0;
   do {
     result = raw(SYS_fallocate, descriptor_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<long>(offset),
@@ -154,6 +165,7 @@ void FarFile::read(uint64_t offset, char* to, size_t bytes) noexcept {
     pace(kRead, begin, bytes);
     return;
   }
+  if (write_behind_.any() && write_behind_.take(offset, to, bytes)) return;
   if (stages_.any() && stages_.take(offset, to, bytes)) return;
   for (size_t done = 0; done < bytes;) {
     const long got = raw(SYS_pread64, descriptor_, as_long(to + done), static_cast<long>(bytes - done),
@@ -164,19 +176,17 @@ void FarFile::read(uint64_t offset, char* to, size_t bytes) noexcept {
   }
 }
 
-void FarFile::write(uint64_t offset, const char* from, size_t bytes) noexcept {
+void FarFile::write(uint64_t offset, const char* from, size_t bytes, Writes& together) noexcept {
   const uint64_t begin = begin_ns();
   if (mapped()) {
     memcpy(map_ + offset, from, bytes);
     pace(kWrite, begin, bytes);
     return;
   }
-  for (size_t done = 0; done < bytes;) {
-    const long got = raw(SYS_pwrite64, descriptor_, as_long(from + done), static_cast<long>(bytes - done),
-                         static_cast<long>(offset + done));
-    if (got == -EINTR) continue;
-    if (got <= 0) die("cannot write far memory", got);
-    done += static_cast<size_t>(got);
+  if (write_behind_.any()) {
+    write_behind_.copy(offset, from, bytes, together);
+  } else {
+    write_now(descriptor_, offset, from, bytes);
   }
   stages_.changed(offset, bytes);
 }

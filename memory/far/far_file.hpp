@@ -8,11 +8,13 @@
 #include <stdint.h>
 
 #include "memory/far/stages.hpp"
+#include "memory/far/write_behind.hpp"
 
 namespace ringside::memory {
 
 class FarFile {
  public:
+  using Writes = WriteBehind::Orders;
   /// 0 or -1 with the failure kept.
   int start(const char* folder, uint64_t arena_bytes) noexcept;
   void stop() noexcept;
@@ -40,22 +42,37 @@ class FarFile {
   long reserve(uint64_t offset, uint64_t bytes) const noexcept;
   /// Gives the range back; it reads as zeros.
   void punch(uint64_t offset, uint64_t bytes) noexcept;
-  /// Both end the process if the device fails: a program cannot be told about a load or a store.
+  /// Both end the process if the device fails: a program cannot be told about a load or a store. Their ranges are whole
+  /// pages. After write the content is safe from the caller, but a disk may have it later: see flush.
   void read(uint64_t offset, char* to, size_t bytes) noexcept;
-  void write(uint64_t offset, const char* from, size_t bytes) noexcept;
+  void write(uint64_t offset, const char* from, size_t bytes) noexcept {
+    Writes one;
+    write(offset, from, bytes, one);
+    submit(one);
+  }
+  /// Several writes that a disk gets with one call. Their caller submits them before it reads, punches or flushes.
+  void write(uint64_t offset, const char* from, size_t bytes, Writes& together) noexcept;
+  void submit(Writes& together) noexcept { write_behind_.submit(together); }
+  /// Returns when the file has all that was written.
+  void flush() noexcept { write_behind_.wait(0, UINT64_MAX); }
 
+  bool writes_behind() const noexcept { return write_behind_.any(); }
   /// Whether read_ahead does anything: on a disk that can be read past the page cache.
   bool reads_ahead() const noexcept { return stages_.any(); }
   /// A stream is going to read the block of kStageBytes at `offset` soon.
-  void read_ahead(uint64_t offset) noexcept { stages_.begin(static_cast<uint32_t>(offset >> kStageShift)); }
+  void read_ahead(uint64_t offset) noexcept {
+    stages_.begin(static_cast<uint32_t>(offset >> kStageShift), write_behind_);
+  }
 
  private:
   long map_file() noexcept;
+  void start_beside_page_cache() noexcept;
   int descriptor_ = -1;
   char* map_ = nullptr;
   bool dax_ = false;
   uint64_t bytes_ = 0;
   Stages stages_;
+  WriteBehind write_behind_;
   void wait_until_emulated(Transfer transfer, uint64_t begin_ns, size_t bytes) const noexcept;
   double latency_ns_ = 0, read_ns_per_byte_ = 0, write_ns_per_byte_ = 0;  // 0: not emulated
 };

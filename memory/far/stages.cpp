@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "memory/arena/geometry.hpp"
+#include "memory/far/write_behind.hpp"
 #include "memory/system/raw.hpp"
 
 namespace ringside::memory {
@@ -28,10 +29,8 @@ uint64_t parts(uint32_t block, uint64_t offset, uint64_t bytes) {
 
 void Stages::start(int descriptor) noexcept {
   descriptor_ = descriptor;
-  memory_ = static_cast<char*>(map_table(kStages * kStageBytes));
+  memory_ = static_cast<char*>(map_device_buffer(kStages * kStageBytes));
   if (memory_ == nullptr) return;
-  // The disk may write while the program forks.
-  raw(SYS_madvise, as_long(memory_), kStages * kStageBytes, MADV_DONTFORK);
   for (uint32_t i = 0; i < kStages; ++i) {
     Stage& stage = stages_[i];
     stage.buffer = memory_ + i * kStageBytes;
@@ -54,6 +53,10 @@ void Stages::stop() noexcept {
   }
   unmap_table(memory_, kStages * kStageBytes);
   memory_ = nullptr;
+}
+
+void Stages::forget() noexcept {
+  memory_ = nullptr;  // was not inherited
 }
 
 // Only the owner touches what is not atomic. Who does not get a stage does without.
@@ -86,12 +89,17 @@ bool Stages::finish(Stage& stage, bool wait) const noexcept {
   return true;
 }
 
-void Stages::begin(uint32_t block) noexcept {
-  for (const Stage& stage : stages_) {
-    if (stage.block.load(std::memory_order_relaxed) == block) return;
+void Stages::begin(uint32_t block, WriteBehind& writes) noexcept {
+  bool there = false;
+  for (Stage& stage : stages_) {
+    const uint32_t has = stage.block.load(std::memory_order_relaxed);
+    there = there || has == block;
+    // The stream is past this one; what it left there was in DRAM already.
+    if (has + kBlocksAhead + 1 == block && has != kNoBlock && own(stage)) release(stage, kEmpty);
   }
+  if (there) return;
   // An empty stage, or one that no stream has used for long: what other streams still need is not overwritten.
-  constexpr uint64_t kLongNs = 500'000'000;
+  constexpr uint64_t kLongNs = 100'000'000;
   const uint64_t now = now_ns();
   Stage* found = nullptr;
   for (Stage& candidate : stages_) {
@@ -107,6 +115,8 @@ void Stages::begin(uint32_t block) noexcept {
   // The order matters: a write that ends after the read began finds the block here, and marks its part.
   stage.stale.store(0);
   stage.block.store(block);
+  // A write that began before and is not over may come after this read. One that begins from here on finds the block.
+  stage.stale.fetch_or(writes.held_parts(static_cast<uint64_t>(block) << kStageShift, kPartShift));
   iocb order{};
   order.aio_lio_opcode = IOCB_CMD_PREAD;
   order.aio_fildes = static_cast<uint32_t>(descriptor_);

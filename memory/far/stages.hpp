@@ -12,18 +12,24 @@
 
 namespace ringside::memory {
 
+class WriteBehind;
+
 inline constexpr uint32_t kStageShift = 19;
 inline constexpr uint64_t kStageBytes = uint64_t{1} << kStageShift;
+inline constexpr uint32_t kBlocksAhead = 2;  // of the one that a stream uses now
 
 class Stages {
  public:
   /// `descriptor`: opened with O_DIRECT. Where the kernel refuses, there are no stages.
   void start(int descriptor) noexcept;
   void stop() noexcept;
+  /// In a forked child: its parent's reads are not its own.
+  void forget() noexcept;
 
   bool any() const noexcept { return memory_ != nullptr; }
-  /// Begins to read a block of the file, unless it is there or on its way, or all stages are in use.
-  void begin(uint32_t block) noexcept;
+  /// Begins to read a block of the file, unless it is there or on its way, or all stages are in use. What `writes` still
+  /// holds of it is stale from the beginning.
+  void begin(uint32_t block, WriteBehind& writes) noexcept;
   /// Copies a range from the stage of its block; false: read the file. The caller owns the granules of the range.
   bool take(uint64_t offset, char* to, size_t bytes) noexcept;
   /// After a write to the file, or a hole.
@@ -41,7 +47,7 @@ class Stages {
     uint64_t taken = 0;    // bytes: a stream is done with it after all of them
     std::atomic<uint64_t> used_ns{0};  // when it was begun, or taken from
   };
-  static constexpr uint32_t kStages = 16;  // four streams
+  static constexpr uint32_t kStages = 12;  // four streams
 
   bool own(Stage& stage) const noexcept;
   void release(Stage& stage, Phase phase) const noexcept;

@@ -134,6 +134,7 @@ void Resolve::load(uint32_t granule, uint32_t kind, Word seen, bool store) noexc
   const auto changes = [&](uint32_t i) {
     return store && (i == 0 || (stored && !far.mapped() && state_of(before[i]) == kAbsent));
   };
+  if (far.reads_ahead() && count * size >= kMostAhead / 2) read_blocks_ahead(offset_of(granule));
   uint64_t read = 0;
   bool kept_protected[kBatch];
   for (uint32_t i = 0; i < count;) {
@@ -183,14 +184,14 @@ void Resolve::load(uint32_t granule, uint32_t kind, Word seen, bool store) noexc
     if (state == kZero || state == kAbsent || state == kFree) break;
   }
   read_ahead.expect(next, count, store);
-  if (far.reads_ahead() && count * size >= kMostAhead / 2) read_blocks_ahead(offset_of(granule));
 }
 
-// The stream is going to need the next blocks: the disk reads them while the program works on this one.
+// The stream is going to need the next blocks: the disk reads them while the program works on this one. A block that
+// begins here is read that way, too: a stage is faster for the disk than single pages.
 void Resolve::read_blocks_ahead(uint64_t offset) const noexcept {
-  constexpr uint64_t kBlocks = 2;
   const uint64_t first = (offset & ~(kStageBytes - 1)) + kStageBytes;
-  for (uint64_t next = first; next < first + kBlocks * kStageBytes && next < table.bytes(); next += kStageBytes) {
+  if ((offset & (kStageBytes - 1)) == 0) far.read_ahead(offset);
+  for (uint64_t next = first; next < first + kBlocksAhead * kStageBytes && next < table.bytes(); next += kStageBytes) {
     const Word word = table.word(static_cast<uint32_t>(next >> kPageShift)).load(std::memory_order_relaxed);
     if (state_of(word) != kAbsent) break;
     far.read_ahead(next);

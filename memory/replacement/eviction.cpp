@@ -306,6 +306,7 @@ void Eviction::settle(Batch& batch, bool keep, State forgotten) const noexcept {
   if (keep) {
     for (uint32_t i = 0; i < batch.count; ++i)
       written[i] = differs(batch.victims[i], batch.kind, source_of(batch.victims[i], batch.kind));
+    FarFile::Writes writes;
     for (uint32_t i = 0; i < batch.count;) {  // neighbours in one write
       if (!written[i]) {
         ++i;
@@ -318,9 +319,10 @@ void Eviction::settle(Batch& batch, bool keep, State forgotten) const noexcept {
              source_of(batch.victims[i + run], batch.kind) == from + run * size) {
         ++run;
       }
-      far.write(static_cast<uint64_t>(batch.victims[i].granule) << kPageShift, from, run * size);
+      far.write(static_cast<uint64_t>(batch.victims[i].granule) << kPageShift, from, run * size, writes);
       i += run;
     }
+    far.submit(writes);
   }
   if (!userfault_->moves) {
     for (uint32_t i = 0; i < batch.count;) {

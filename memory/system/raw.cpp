@@ -150,6 +150,19 @@ void* map_table(size_t bytes) noexcept {
   return reinterpret_cast<void*>(static_cast<uintptr_t>(at));
 }
 
+void* map_device_buffer(size_t bytes) noexcept {
+  constexpr uintptr_t kHugePage = uintptr_t{2} << 20;
+  const long got = raw(SYS_mmap, 0, static_cast<long>(bytes + kHugePage), PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (got < 0 && got > -4096) return nullptr;
+  const auto first = static_cast<uintptr_t>(got), at = (first + kHugePage - 1) & ~(kHugePage - 1);
+  if (at > first) raw(SYS_munmap, got, static_cast<long>(at - first));
+  raw(SYS_munmap, static_cast<long>(at + bytes), static_cast<long>(first + kHugePage - at));
+  raw(SYS_madvise, static_cast<long>(at), static_cast<long>(bytes), MADV_HUGEPAGE);
+  raw(SYS_madvise, static_cast<long>(at), static_cast<long>(bytes), MADV_DONTFORK);
+  return reinterpret_cast<void*>(at);
+}
+
 void unmap_table(void* at, size_t bytes) noexcept {
   if (at != nullptr) raw(SYS_munmap, as_long(at), static_cast<long>(bytes));
 }

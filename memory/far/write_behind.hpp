@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Writes of a far file on a disk that nobody waits for. What leaves DRAM is copied into a buffer of 2 MiB beside the
+// limit and submitted (io_submit(2), past the page cache). From then until the kernel says that the write is complete, the
+// copy is the truth for its range: a read is served from it, a second write or a hole of that range waits.
+//
+// Two threads never read or write one range at once, because they own its granules' words. The ranges here are what
+// earlier owners left behind.
+#pragma once
+
+#include <linux/aio_abi.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <atomic>
+
+#include "memory/arena/geometry.hpp"
+#include "memory/system/raw.hpp"
+
+namespace ringside::memory {
+
+class WriteBehind {
+ public:
+  /// Copies that are not submitted yet. Of one thread; it lives on the stack of a signal handler.
+  struct Orders {
+    static constexpr uint32_t kMost = kBatch;
+    uint32_t count = 0;
+    uint64_t bytes = 0;
+    uint8_t numbers[kMost];
+  };
+
+  /// `descriptor`: opened with O_DIRECT. Where the kernel refuses, nothing is written behind.
+  void start(int descriptor) noexcept;
+  /// Waits for all writes.
+  void stop() noexcept;
+  /// In a forked child: its parent's writes are not its own.
+  void forget() noexcept;
+
+  bool any() const noexcept { return memory_ != nullptr; }
+  /// Copies a range of whole pages. The file has it some time after submit; may submit `orders` meanwhile.
+  void copy(uint64_t offset, const char* from, size_t bytes, Orders& orders) noexcept;
+  void submit(Orders& orders) noexcept;
+
+  /// Copies a range whose content is on its way to the file; false: the file has it.
+  bool take(uint64_t offset, char* to, size_t bytes) noexcept;
+  /// Returns when the file has all that was copied of a range.
+  void wait(uint64_t offset, uint64_t bytes) noexcept;
+  /// Whether the file may not have all of a range yet.
+  bool holds(uint64_t offset, uint64_t bytes) noexcept;
+  /// A bit for each of 64 parts of the file from `offset` on, of 2^part_shift bytes, that it may not have yet.
+  uint64_t held_parts(uint64_t offset, uint32_t part_shift) noexcept;
+
+ private:
+  enum Phase : uint32_t { kFilling, kWriting, kDone };  // kDone: only a reader keeps it
+  struct Slot {
+    uint64_t offset = 0;
+    uint32_t bytes = 0, first_page = 0;
+    uint32_t readers = 0;
+    Phase phase = kFilling;
+    iocb order{};
+  };
+  // 128 writes of 2 MiB together: a run of up to 64 pages lies within the pages of one word.
+  static constexpr uint32_t kSlots = 128, kWords = 8;
+  static constexpr uint64_t kBytes = uint64_t{kWords} * 64 * kPage;
+  static constexpr uint64_t kMostBytes = 64 * kPage;
+
+  char* buffer(const Slot& slot) const noexcept { return memory_ + static_cast<uint64_t>(slot.first_page) * kPage; }
+  void copy_part(uint64_t offset, const char* from, uint32_t bytes, Orders& orders) noexcept;
+  // These need the lock.
+  uint32_t overlapping(uint64_t offset, uint64_t bytes) const noexcept;
+  uint32_t take_slot(uint64_t offset, uint32_t bytes) noexcept;
+  void release(uint32_t number) noexcept;
+  // These must not have it.
+  uint32_t collect(bool wait) noexcept;
+  void complete(const io_event& event) noexcept;
+  void written(uint32_t number) noexcept;
+  /// Returns after a change of any slot.
+  void wait_for_any() noexcept;
+
+  Lock lock_;
+  Slot slots_[kSlots];
+  uint64_t used_slots_[kSlots / 64] = {};
+  uint64_t used_pages_[kWords] = {};
+  int32_t submitted_ = 0;   // and not collected; for an instant below 0
+  bool collecting_ = false;  // one thread at a time: no two wait for one event
+  std::atomic<uint32_t> collected_{0};  // a futex: changes when a thread has collected
+  std::atomic<uint32_t> in_use_{0};     // slots
+  unsigned long context_ = 0;
+  char* memory_ = nullptr;
+  int descriptor_ = -1;
+};
+
+/// Writes a range at once; ends the process if the device fails.
+void write_now(int descriptor, uint64_t offset, const char* from, size_t bytes) noexcept;
+
+}  // namespace ringside::memory
