@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The story of the library, as docs/memory_mode.md tells it:
-//   start     reserves the arena, the far file and the tables, and asks the kernel for the faults   (here)
-//   alloc     takes addresses and reserves far memory; every granule reads as zeros                 (allocation.cpp)
-//   fault     a load or store of an absent granule brings it into DRAM                              (faults/resolve.cpp)
-//   evict     at the limit the oldest granules go to far memory in batches                          (replacement/eviction.cpp)
-//   in place  on DAX a region is far memory itself, and what is touched often is promoted to DRAM   (in_place/in_place.cpp)
-//   free      gives DRAM, far memory and addresses back                                             (allocation.cpp)
+//   start     reserves the arena, the far file and the tables, and asks the kernel for the faults: here
+//   alloc     takes addresses and reserves far memory; every granule reads as zeros: allocation.cpp
+//   fault     a load or store of an absent granule brings it into DRAM: faults/resolve.cpp
+//   evict     at the limit the oldest granules go to far memory in batches: replacement/eviction.cpp
+//   in place  on DAX a region is far memory itself, and what is touched often is promoted to DRAM: in_place/in_place.cpp
+//   free      gives DRAM, far memory and addresses back: allocation.cpp
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -264,7 +264,8 @@ void Calls::pass_on(int signal, siginfo_t* info, void* context) noexcept {
     raw(SYS_tgkill, raw(SYS_getpid), raw(SYS_gettid), signal);
     return;
   }
-  if ((static_cast<unsigned>(action.sa_flags) & SA_RESETHAND) != 0) previous_ = {};  // once: a handler that returns is to end the process
+  // Once: a handler that returns is to end the process.
+  if ((static_cast<unsigned>(action.sa_flags) & SA_RESETHAND) != 0) previous_ = {};
   // As the kernel would call it: its own mask on top of what the thread had blocked.
   sigset_t mask = static_cast<ucontext_t*>(context)->uc_sigmask;
   for (int other = 1; other < 65; ++other) {

@@ -74,7 +74,8 @@ long pin_submitted(Record& record, const uint64_t* arguments) {
   for (uint64_t i = 0; i < arguments[1] && i < kMostEntries && left > 0; ++i) {
     uint64_t at = 0;
     iocb block{};
-    if (!look(record, arguments[2] + i * sizeof at, &at, sizeof at) || !look(record, at, &block, sizeof block)) return 0;
+    if (!look(record, arguments[2] + i * sizeof at, &at, sizeof at)) return 0;
+    if (!look(record, at, &block, sizeof block)) return 0;
     record.pin(at, sizeof block, true);
     const bool reads = block.aio_lio_opcode == IOCB_CMD_PREAD || block.aio_lio_opcode == IOCB_CMD_PREADV;
     if (reads) {

@@ -47,13 +47,13 @@ void serve_fault(const void* address, bool store) noexcept {
 }
 
 void BusErrors::handle(int signal, siginfo_t* info, void* context) noexcept {
-  // The arena's own: an absent page, or a store to what is read-only for a moment.
+  // The arena's own: an absent page, or an access to what is protected for a moment.
   const int expected = signal == SIGBUS ? int{BUS_ADRERR} : int{SEGV_ACCERR};
   if (info->si_code == expected && table.owns(info->si_addr)) {
     const uint32_t page = table.page_of(info->si_addr);
-    if (in_place.holds(page)) {
-      if (in_place.explains(info->si_addr)) return;
-    } else if (signal == SIGBUS) {
+    if (signal == SIGSEGV || in_place.holds(page)) {
+      if (in_place.explains(page)) return;
+    } else {
       if (!core.ready()) die("a forked child touched memory of the arena, of which it has no copy", 0);
       serve_fault(info->si_addr, is_store(context));
       return;
@@ -112,7 +112,8 @@ void BusErrors::pass_on(int signal, siginfo_t* info, void* context) noexcept {
   // the handler may touch it.
   sigset_t mask = static_cast<ucontext_t*>(context)->uc_sigmask;
   for (int other = 1; other < 65; ++other) {
-    if (!handles(other) && other != SIGBUS && other != SIGSYS && sigismember(&action.sa_mask, other) == 1) sigaddset(&mask, other);
+    const bool stays_open = handles(other) || other == SIGBUS || other == SIGSYS;
+    if (!stays_open && sigismember(&action.sa_mask, other) == 1) sigaddset(&mask, other);
   }
   raw(SYS_rt_sigprocmask, SIG_SETMASK, as_long(&mask), 0, 8);
   if ((action.sa_flags & SA_SIGINFO) != 0) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Faults in the thread that has them: the handlers of SIGBUS (absent memory) and, where far memory is used in place,
-// SIGSEGV (a store to a chunk that is being copied). Other faults go to the handler that the program had, or has set since.
+// SIGSEGV (a store to a chunk that is being copied). Other faults go to the handler that the program had, or has set
+// since.
 #pragma once
 
 #include <signal.h>

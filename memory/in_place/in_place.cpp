@@ -126,13 +126,19 @@ bool InPlace::own(uint32_t chunk) noexcept {
   return true;
 }
 
-// Everyone takes the words of a chunk in the same order, so two owners cannot wait for each other.
-bool InPlace::own_surely(uint32_t chunk) noexcept {
-  bool pinned = false;
+// Everyone takes the words of a chunk in the same order, so two owners cannot wait for each other, and the first word
+// decides for all of them: who caches the region meanwhile owns it before the others.
+bool InPlace::own_surely(uint32_t chunk, bool* pinned) noexcept {
+  *pinned = false;
   for (uint32_t page = chunk << shift_; page < (chunk + 1) << shift_; ++page) {
-    pinned = (table.claim_surely(page, kLeaving) & kPins) != 0 || pinned;
+    const Word seen = table.claim_surely(page, kLeaving);
+    if (state_of(seen) != kInPlace && state_of(seen) != kFree) {
+      table.close(page, in_state(seen, state_of(seen)));
+      return false;
+    }
+    *pinned = *pinned || (seen & kPins) != 0;
   }
-  return pinned;
+  return true;
 }
 
 void InPlace::disown(uint32_t chunk) noexcept {
@@ -278,11 +284,14 @@ bool InPlace::shrink(uint64_t most) noexcept {
 // --- what is done to a range
 
 // For who frees or clears: the chunk is owned and its frame, if it has one, is not in use by a system call.
-void InPlace::own_unpinned(uint32_t chunk) noexcept {
-  while (own_surely(chunk) && promoted(chunk)) {
+bool InPlace::own_unpinned(uint32_t chunk) noexcept {
+  bool pinned = false;
+  while (own_surely(chunk, &pinned)) {
+    if (!pinned || !promoted(chunk)) return true;
     disown(chunk);
     yield_core();
   }
+  return false;
 }
 
 bool InPlace::expel(uint32_t page, uint32_t pages, Expel how) noexcept {
@@ -293,12 +302,13 @@ bool InPlace::expel(uint32_t page, uint32_t pages, Expel how) noexcept {
   const uint32_t end = page + pages;
   bool pinned = false;
   for (uint32_t chunk = page >> shift_; chunk <= (end - 1) >> shift_; ++chunk) {
-    if (how == Expel::kKeep && own_surely(chunk)) {
+    bool used = false;
+    if (!(how == Expel::kKeep ? own_surely(chunk, &used) : own_unpinned(chunk))) continue;
+    if (used) {
       disown(chunk);
       pinned = true;
       continue;
     }
-    if (how == Expel::kClear) own_unpinned(chunk);
     while (!back_to_far(chunk)) yield_core();  // mappings are short: another thread may give some back
     const uint32_t first = chunk << shift_, next = first + pages_per_chunk();
     if (how == Expel::kClear) {
@@ -317,7 +327,8 @@ void InPlace::forget(uint32_t page, uint32_t pages) noexcept {
   for (uint32_t chunk = page >> shift_; chunk <= (end - 1) >> shift_; ++chunk) {
     const uint32_t first = chunk << shift_, next = first + pages_per_chunk();
     if (page <= first && next <= end) {
-      own_surely(chunk);
+      bool ignored = false;  // a call that uses what its program frees
+      own_surely(chunk, &ignored);
       continue;
     }
     own_unpinned(chunk);  // a part of the chunk stays
@@ -361,7 +372,13 @@ bool InPlace::cache(uint32_t page, uint32_t pages) noexcept {
   bool possible_now = true;
   uint32_t owned = first;
   for (; owned <= last && possible_now; ++owned) {
-    possible_now = !own_surely(owned) && may_move() && back_to_far(owned);
+    bool pinned = false;
+    if (!own_surely(owned, &pinned)) break;  // another thread does the same
+    possible_now = !pinned && may_move() && back_to_far(owned);
+  }
+  if (owned <= last && possible_now) {
+    for (uint32_t chunk = first; chunk < owned; ++chunk) disown(chunk);
+    return true;
   }
   if (possible_now) {
     give_back(page, pages, kAbsent);
@@ -389,17 +406,14 @@ bool InPlace::forget_touches(uint32_t piece) noexcept {
   return true;
 }
 
-bool InPlace::explains(const void* at) noexcept {
-  if (!core.ready()) return false;
-  const uint32_t page = table.page_of(at);
-  if (!holds(page)) return false;
+bool InPlace::explains(uint32_t page) noexcept {
+  if (!core.ready() || !possible()) return false;
   const Word word = table.word(page).load(std::memory_order_acquire);
   if (state_of(word) == kLeaving) {
     table.wait(page, word);
     return true;
   }
-  if (state_of(word) != kInPlace) return false;
-  // The copy may have ended before this thread looked. If nothing moved since its last fault here, it did not.
+  // The move may have ended before this thread looked. If there was none since its last fault here, it did not.
   const auto me = reinterpret_cast<uintptr_t>(__builtin_thread_pointer());
   std::atomic<uint64_t>& last = seen_[(me >> 6) * 0x9E3779B97F4A7C15u >> 56];
   const uint64_t now = (static_cast<uint64_t>(page) << 16 | chunks_[page >> shift_].generation.load()) + 1;

@@ -58,7 +58,7 @@ class InPlace {
   void write_back(uint32_t page, uint32_t pages) noexcept;
   /// A fault of an access that is allowed: the chunk was being copied, or has been since. Waits until it is not.
   /// false: the second fault there without a move in between, so it is the program's.
-  bool explains(const void* address) noexcept;
+  bool explains(uint32_t page) noexcept;
 
   /// No more than `bytes` of DRAM stay in use by promoted chunks; false if pins prevent it.
   bool shrink(uint64_t bytes) noexcept;
@@ -92,9 +92,9 @@ class InPlace {
   };
   /// The words of a chunk: all of them, or none. own: false unless every page is in place and without pins.
   bool own(uint32_t chunk) noexcept;
-  /// Waits for other owners; leaves out what is not allocated. Whether any is pinned.
-  bool own_surely(uint32_t chunk) noexcept;
-  void own_unpinned(uint32_t chunk) noexcept;
+  /// Waits for other owners; leaves out what is not allocated. false: the chunk is not in place any more.
+  bool own_surely(uint32_t chunk, bool* pinned) noexcept;
+  bool own_unpinned(uint32_t chunk) noexcept;
   void disown(uint32_t chunk) noexcept;
   void disown_page(uint32_t page) noexcept;
   /// Of an owned chunk. false: the kernel has no mapping more, and nothing changed.
@@ -119,7 +119,8 @@ class InPlace {
   Lock lock_;  // of the empty frames
   uint32_t* empty_ = nullptr;
   uint32_t empties_ = 0, frames_made_ = 0;
-  Lock sampling_lock_;  // who frees a piece and who takes its page table entries away exclude each other
+  // Who frees a piece and who takes its page table entries away exclude each other, during their system calls, too.
+  Lock sampling_lock_;
   static constexpr uint32_t kSeen = 256;
   std::atomic<uint64_t> seen_[kSeen];  // by thread: where its last fault was, and the generation then
 };

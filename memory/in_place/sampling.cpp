@@ -136,7 +136,8 @@ void Sampling::look(uint32_t piece, uint64_t move_until_ns) noexcept {
       continue;
     }
     if (__builtin_popcount(history & kLastFour) < 2 || now_ns() > move_until_ns || !make_room()) continue;
-    if (in_place.promote(chunk)) in_place.history(chunk).store(kLastFour);  // it has four samples' time to be touched again
+    // It has four samples' time to be touched again.
+    if (in_place.promote(chunk)) in_place.history(chunk).store(kLastFour);
   }
 }
 

@@ -159,7 +159,7 @@ TEST(InPlace, AnAllocationBecomesCachedAndInPlaceAgain) {
       for (uint64_t at = 0; at < kWords; at += kChunk / sizeof(uint64_t)) mine[at] = mine[at] + 1;
     }
   });
-  for (int round = 0; round < 20; ++round) {
+  for (int round = 0; round < 100; ++round) {
     ASSERT_EQ(ringside_memory_advise(words, bytes, RINGSIDE_MEMORY_CACHED), 0) << ringside_memory_error();
     EXPECT_EQ(ringside_memory_is_in_place(words), 0);
     const auto at = static_cast<uint64_t>(round) * 1000 + 1;
