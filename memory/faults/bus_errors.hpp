@@ -29,7 +29,7 @@ class BusErrors {
   const Signal& of(int signal) const noexcept { return signals_[signal == SIGBUS ? 0 : 1]; }
   int install(int signal) noexcept;
   void pass_on(int signal, siginfo_t* info, void* context) noexcept;
-  Signal signals_[2];
+  Signal signals_[2]{};
 };
 
 extern BusErrors bus_errors;
