@@ -67,8 +67,9 @@ void wake_all(const void* word) noexcept;
 /// Monotonic nanoseconds.
 uint64_t now_ns() noexcept;
 
-/// A lock for a few instructions. No holder makes a system call or copies data, so waiting is mostly spinning; a holder
-/// that lost its core is waited for asleep. Every caller has its signals blocked: a handler cannot meet its own lock.
+/// A lock for a few instructions. Holders on the path of a fault make no system call and copy no data, so waiting is
+/// mostly spinning; a holder that lost its core is waited for asleep. Every caller has its signals blocked: a handler
+/// cannot meet its own lock.
 class Lock {
  public:
   void lock() noexcept {
