@@ -16,5 +16,9 @@ inline constexpr uint64_t kMostAlignment = uint64_t{1} << 30;     // of an alloc
 inline constexpr uint64_t bytes_of(uint32_t kind) noexcept {
   return kPage << kind;
 }
+/// The pages of a chunk: 64 granules of one cache, but no more than a piece, whose granules have one size.
+inline constexpr uint32_t chunk_pages(uint32_t kind) noexcept {
+  return kBatch << kind < kPagesPerPiece ? kBatch << kind : kPagesPerPiece;
+}
 
 }  // namespace ringside::memory

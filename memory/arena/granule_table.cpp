@@ -52,7 +52,9 @@ long GranuleTable::start(uint64_t bytes) noexcept {
   words_ = static_cast<std::atomic<Word>*>(map_table((bytes_ >> kPageShift) * sizeof(Word)));
   sizes_ = static_cast<std::atomic<uint8_t>*>(map_table(pieces()));
   advice_ = static_cast<std::atomic<uint8_t>*>(map_table(pieces()));
-  return words_ == nullptr || sizes_ == nullptr || advice_ == nullptr ? -ENOMEM : 0;
+  protection_ = static_cast<std::atomic<int8_t>*>(map_table(pieces()));
+  const bool all = words_ != nullptr && sizes_ != nullptr && advice_ != nullptr && protection_ != nullptr;
+  return all ? 0 : -ENOMEM;
 }
 
 void GranuleTable::divide_arena() const noexcept {
@@ -84,9 +86,11 @@ void GranuleTable::stop() noexcept {
   unmap_table(words_, (bytes_ >> kPageShift) * sizeof(Word));
   unmap_table(sizes_, pieces());
   unmap_table(advice_, pieces());
+  unmap_table(protection_, pieces());
   unmap_table(base_, bytes_);
   words_ = nullptr;
   sizes_ = advice_ = nullptr;
+  protection_ = nullptr;
   base_ = nullptr;
   bytes_ = 0;
   walls_.store(0, std::memory_order_relaxed);

@@ -44,6 +44,8 @@ class GranuleTable {
   /// 1 + the kind of a piece's granules; 0: no allocation there; kMoving is added while the kind changes.
   std::atomic<uint8_t>& size_of_piece(uint32_t piece) const noexcept { return sizes_[piece]; }
   std::atomic<uint8_t>& advice_of_piece(uint32_t piece) const noexcept { return advice_[piece]; }
+  /// See memory/replacement/protection.hpp.
+  std::atomic<int8_t>& protection_of_piece(uint32_t piece) const noexcept { return protection_[piece]; }
 
   /// Takes the granule if its word is still `seen`.
   bool claim(uint32_t granule, Word seen, State owned) const noexcept {
@@ -73,6 +75,7 @@ class GranuleTable {
   std::atomic<Word>* words_ = nullptr;
   std::atomic<uint8_t>* sizes_ = nullptr;
   std::atomic<uint8_t>* advice_ = nullptr;
+  std::atomic<int8_t>* protection_ = nullptr;
   std::atomic<uint32_t> walls_{0};
 };
 

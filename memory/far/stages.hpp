@@ -16,7 +16,7 @@ class WriteBehind;
 
 inline constexpr uint32_t kStageShift = 19;
 inline constexpr uint64_t kStageBytes = uint64_t{1} << kStageShift;
-inline constexpr uint32_t kBlocksAhead = 2;  // of the one that a stream uses now
+inline constexpr uint32_t kBlocksAhead = 3;  // of the one that a stream uses now
 
 class Stages {
  public:
@@ -47,7 +47,7 @@ class Stages {
     uint64_t taken = 0;    // bytes: a stream is done with it after all of them
     std::atomic<uint64_t> used_ns{0};  // when it was begun, or taken from
   };
-  static constexpr uint32_t kStages = 12;  // four streams
+  static constexpr uint32_t kStages = 16;  // four streams
 
   bool own(Stage& stage) const noexcept;
   void release(Stage& stage, Phase phase) const noexcept;

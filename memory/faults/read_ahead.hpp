@@ -25,23 +25,28 @@ class ReadAhead {
     if (never_ || advice == kAdviceRandom || most <= 1) return 1;
     const uint64_t seen = place(granule).load(std::memory_order_relaxed);
     uint32_t count = advice == kAdviceSequential ? 16 : 1;
-    if (seen >> 9 == granule && (seen & 0xff) != 0) {
+    if (seen >> kGranuleShift == granule && (seen & kCount) != 0) {
       *stored = (seen & kStored) != 0;
-      const auto last = static_cast<uint32_t>(seen & 0xff);
-      *confirmed = last - 1;
-      count = last == 1 ? 2 : last * 4;
+      *confirmed = static_cast<uint32_t>(seen & kCount) - 1;
+      const auto planned = static_cast<uint32_t>(seen >> kPlannedShift & kCount);
+      count = planned == 1 ? 2 : planned * 4;
     }
     return count < most ? count : most;
   }
 
-  /// The stream is expected to fault at `next` after `count` granules; it stored or loaded now.
-  void expect(uint32_t next, uint32_t count, bool stores) noexcept {
+  /// The stream is expected to fault at `next`. It stored or loaded now, and `count` granules came in of those `planned`:
+  /// fewer where some were there already, which says nothing against the stream.
+  void expect(uint32_t next, uint32_t planned, uint32_t count, bool stores) noexcept {
     if (never_) return;
-    place(next).store((static_cast<uint64_t>(next) << 9) | (stores ? kStored : 0) | count, std::memory_order_relaxed);
+    place(next).store(static_cast<uint64_t>(next) << kGranuleShift | uint64_t{planned} << kPlannedShift |
+                          (stores ? kStored : 0) | count,
+                      std::memory_order_relaxed);
   }
 
  private:
-  static constexpr uint64_t kStored = 1u << 8;
+  // A place: the granule, what was planned, kStored and the count.
+  static constexpr uint64_t kCount = 0xff, kStored = 1u << 8;
+  static constexpr int kPlannedShift = 9, kGranuleShift = 17;
   struct alignas(64) Place {  // 64: a cache line each, for threads with different streams
     std::atomic<uint64_t> word{0};
   };

@@ -8,6 +8,7 @@
 #include "memory/arena/granule_table.hpp"
 #include "memory/far/far_file.hpp"
 #include "memory/faults/read_ahead.hpp"
+#include "memory/replacement/protection.hpp"
 
 namespace ringside::memory {
 
@@ -125,16 +126,17 @@ void Resolve::load(uint32_t granule, uint32_t kind, Word seen, bool store) noexc
     table.close(granule + count * span, in_state(before[count], state_of(before[count])));
   }
 
-  // The content differs from far memory for certain when a store waits. Otherwise write-protection keeps count, on a
-  // disk always; where far memory is mapped, for a granule alone, if that has paid, else both are compared at eviction.
-  // What came from zeros is compared with zeros.
-  const bool protects = !far.mapped() || (planned == 1 && pages[0].slot == kNoSlot && cache.protection.wanted());
+  // The content differs from far memory for certain when a store waits. Otherwise write-protection keeps count: for a
+  // granule alone, if that has paid, and for a stream on a disk. Without it a granule is compared at eviction where far
+  // memory is mapped, and written on a disk. What came from zeros is compared with zeros.
+  const bool can_protect = planned == 1 ? pages[0].slot == kNoSlot || !far.mapped() : !far.mapped();
+  const bool protects = can_protect && (planned > 1 || protection::wanted(granule));
   // On a disk a stream whose faults are by stores is taken to store everywhere: a second fault for each granule would
   // cost more than to write those that it leaves out.
   const auto changes = [&](uint32_t i) {
     return store && (i == 0 || (stored && !far.mapped() && state_of(before[i]) == kAbsent));
   };
-  if (far.reads_ahead() && count * size >= kMostAhead / 2) read_blocks_ahead(offset_of(granule));
+  if (far.reads_ahead() && planned * size >= kMostAhead / 8) read_blocks_ahead(offset_of(granule));
   uint64_t read = 0;
   bool kept_protected[kBatch];
   for (uint32_t i = 0; i < count;) {
@@ -183,8 +185,21 @@ void Resolve::load(uint32_t granule, uint32_t kind, Word seen, bool store) noexc
     const State state = state_of(table.word(next).load(std::memory_order_relaxed));
     if (state == kZero || state == kAbsent || state == kFree) break;
   }
-  read_ahead.expect(next, count, store);
+  read_ahead.expect(next, planned, count, store);
 }
+
+namespace {
+
+// A block of which an eighth is absent costs the disk less than its single granules.
+bool worth_reading(uint32_t page) {
+  constexpr uint32_t kPages = kStageBytes >> kPageShift;
+  uint32_t absent = 0;
+  for (uint32_t i = 0; i < kPages; ++i)
+    absent += state_of(table.word(page + i).load(std::memory_order_relaxed)) == kAbsent ? 1U : 0U;
+  return absent >= kPages / 8;
+}
+
+}  // namespace
 
 // The stream is going to need the next blocks: the disk reads them while the program works on this one. A block that
 // begins here is read that way, too: a stage is faster for the disk than single pages.
@@ -192,9 +207,7 @@ void Resolve::read_blocks_ahead(uint64_t offset) const noexcept {
   const uint64_t first = (offset & ~(kStageBytes - 1)) + kStageBytes;
   if ((offset & (kStageBytes - 1)) == 0) far.read_ahead(offset);
   for (uint64_t next = first; next < first + kBlocksAhead * kStageBytes && next < table.bytes(); next += kStageBytes) {
-    const Word word = table.word(static_cast<uint32_t>(next >> kPageShift)).load(std::memory_order_relaxed);
-    if (state_of(word) != kAbsent) break;
-    far.read_ahead(next);
+    if (worth_reading(static_cast<uint32_t>(next >> kPageShift))) far.read_ahead(next);
   }
 }
 
@@ -221,19 +234,9 @@ bool Resolve::fill(uint32_t granule, uint32_t kind, bool zero, const Page* pages
   } else {
     far.read(offset_of(granule), slot, bytes);
   }
-  if (!protect) {
-    move_in(at, slot, bytes);
-    return false;
-  }
-  // Between MOVE and write-protection another thread may store. The content is compared once with what was read.
-  char* const bounce = take_bounce();
-  memcpy(bounce, slot, bytes);
+  if (protect) return move_in_protected(at, slot, bytes);
   move_in(at, slot, bytes);
-  userfault_->protect(at, bytes, true);
-  const bool same = memcmp(bounce, at, bytes) == 0;
-  if (!same) userfault_->protect(at, bytes, false);
-  give_bounce(bounce);
-  return same;
+  return false;
 }
 
 void Resolve::move_in(char* to, char* slot, size_t bytes) const noexcept {
@@ -241,6 +244,18 @@ void Resolve::move_in(char* to, char* slot, size_t bytes) const noexcept {
     done += userfault_->move(to + done, slot + done, bytes - done);
     if (done < bytes) yield_core();  // the kernel holds the page for an instant (compaction)
   }
+}
+
+// Between MOVE and write-protection another thread may store. The content is compared once with what it was.
+bool Resolve::move_in_protected(char* to, char* slot, size_t bytes) noexcept {
+  char* const bounce = take_bounce();
+  memcpy(bounce, slot, bytes);
+  move_in(to, slot, bytes);
+  userfault_->protect(to, bytes, true);
+  const bool same = memcmp(bounce, to, bytes) == 0;
+  if (!same) userfault_->protect(to, bytes, false);
+  give_bounce(bounce);
+  return same;
 }
 
 void Resolve::come_back(uint32_t granule, uint32_t kind, Word seen, bool store) noexcept {
@@ -253,10 +268,14 @@ void Resolve::come_back(uint32_t granule, uint32_t kind, Word seen, bool store) 
   const uint32_t slot = caches.node(number).slot;
   Word flags = seen & (kFlags & ~(kProtected | kCleaned));
   char* const at = table.address(granule);
-  move_in(at, parking.address(kind, slot), bytes_of(kind));
+  char* const from = parking.address(kind, slot);
+  if (store || (seen & kProtected) == 0) {
+    move_in(at, from, bytes_of(kind));
+    if (store) flags |= kChanged;
+  } else {  // known to be unchanged, as it will be most often
+    flags |= move_in_protected(at, from, bytes_of(kind)) ? kProtected : kChanged;
+  }
   parking.give(kind, slot);
-  // It was clean on a disk, and its protection is lost. To find out again would cost more than one write later.
-  if (store || (seen & kProtected) != 0) flags |= kChanged;
   {
     const Held held(cache.lock);
     ++cache.counters.faults_probation;
@@ -266,15 +285,40 @@ void Resolve::come_back(uint32_t granule, uint32_t kind, Word seen, bool store) 
   table.close(granule, kResident | flags | (static_cast<Word>(number) << kNodeShift));
 }
 
+// Stores that go through memory in some order would fault at each granule: as many granules as are changed on one side
+// become open on the other side, too. So no more than half of what is taken as changed is so by mistake.
 void Resolve::allow_stores(uint32_t granule, uint32_t kind, Word seen) noexcept {
-  userfault_->protect(table.address(granule), bytes_of(kind), false);
+  const uint32_t span = 1u << kind, chunk = granule & ~(chunk_pages(kind) - 1), chunk_end = chunk + chunk_pages(kind);
+  Word before[kBatch];
+  before[(granule - chunk) >> kind] = seen;
+  const auto is_changed = [](uint32_t at) {
+    const Word word = table.word(at).load(std::memory_order_relaxed);
+    return state_of(word) == kResident && (word & kChanged) != 0;
+  };
+  const auto take = [&](uint32_t at) {
+    const Word word = before[(at - chunk) >> kind] = table.word(at).load(std::memory_order_acquire);
+    return state_of(word) == kResident && (word & kProtected) != 0 && table.claim(at, word, kLoading);
+  };
+  uint32_t begin = granule, end = granule + span, changed_before = 0, changed_after = 0;
+  for (uint32_t at = begin; at > chunk && is_changed(at - span); at -= span) ++changed_before;
+  for (uint32_t at = end; at < chunk_end && is_changed(at); at += span) ++changed_after;
+  const bool alone = changed_before + changed_after == 0;
+  for (; changed_before > 0 && end < chunk_end && take(end); --changed_before) end += span;
+  for (; changed_after > 0 && begin > chunk && take(begin - span); --changed_after) begin -= span;
+  userfault_->protect(table.address(begin), static_cast<uint64_t>(end - begin) << kPageShift, false);
   Cache& cache = caches.of(granule, kind);
   {
     const Held held(cache.lock);
     ++cache.counters.faults_write;
-    cache.stored_after_all((seen & kCleaned) != 0);
+    if ((seen & kCleaned) != 0) {  // a touch that was seen: as one in probation
+      cache.stored_after_cleaning();
+      caches.unlink(cache, node_of(seen));
+      caches.push(cache, kMain, node_of(seen), stamp_now());
+    }
   }
-  table.close(granule, (in_state(seen, kResident) & ~(kProtected | kCleaned)) | kChanged);
+  if (alone && (seen & kCleaned) == 0) protection::stored(granule);
+  for (uint32_t at = begin; at < end; at += span)
+    table.close(at, (in_state(before[(at - chunk) >> kind], kResident) & ~(kProtected | kCleaned)) | kChanged);
 }
 
 char* Resolve::take_bounce() noexcept {

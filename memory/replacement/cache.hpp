@@ -75,9 +75,9 @@ struct alignas(64) Cache {
   Lock lock;
   uint8_t kind = 0, partition = 0;
   List lists[kLists];
-  /// Write-protecting what a load brings in from mapped far memory, and what an eviction finds around its victim: those
-  /// that no store touches later leave together and without a comparison. A store costs a second fault.
-  Balance protection, cleaning;
+  /// Write-protecting what an eviction finds around its victim: those that no store touches later leave together and
+  /// without a comparison. A store costs a second fault.
+  Balance cleaning;
   const void* last_thread = nullptr;  // that had a fault here
   uint32_t faults_alone = 0;          // since another thread had one
   Counters counters{};
@@ -94,13 +94,7 @@ struct alignas(64) Cache {
     faults_alone = me == last_thread ? faults_alone + (faults_alone < kAlone ? 1 : 0) : 0;
     last_thread = me;
   }
-  void stored_after_all(bool cleaned) noexcept {
-    if (cleaned) {
-      cleaning.add(faults_alone == kAlone ? -12 : -1);
-    } else {
-      protection.add(-5);
-    }
-  }
+  void stored_after_cleaning() noexcept { cleaning.add(faults_alone == kAlone ? -12 : -1); }
   static constexpr uint32_t kAlone = 256;
 };
 

@@ -6,6 +6,7 @@
 
 #include "memory/arena/granule_table.hpp"
 #include "memory/far/far_file.hpp"
+#include "memory/replacement/protection.hpp"
 #include "memory/replacement/scattered.hpp"
 
 namespace ringside::memory {
@@ -130,11 +131,18 @@ void Eviction::make_room(Cache& own, uint32_t wanted) const noexcept {
   if (batch > most) batch = most;
   if (batch > kBatch) batch = kBatch;
   if (batch > pages) batch = pages;
-  const uint32_t kept = userfault_->moves ? pages / 16 : 0;
+  // Probation keeps its share: what is unmapped has to wait there for a touch before its memory is used again.
+  // A touch there saves a read from a disk; where far memory is mapped, a read costs no more than that touch.
+  const uint32_t kept = userfault_->moves && !far.mapped() ? pages / 8 : 0;
   const uint32_t probating = from->lists[kProbating].size();
-  const uint32_t dropped = probating < kept + batch ? unmap_batch(*from, kept + batch - probating) : 0;
+  // Whole batches: what came in as one run leaves as one.
+  const uint32_t dropped = probating < kept + batch ? unmap_batch(*from, batch) : 0;
+  if (!userfault_->moves) return;
   // A few in any case: what is in probation since granules left by MOVE does not stay there.
-  if (userfault_->moves) clean_batch(*from, dropped < batch ? batch - dropped : 4);
+  const uint32_t cleaned = dropped < batch ? batch - dropped : 4;
+  const uint32_t waiting = from->lists[kProbating].size();
+  if (waiting < kept + cleaned && waiting > probating) return;  // the caller tries again
+  clean_batch(*from, cleaned);
 }
 
 bool Eviction::release_vacant(Cache& cache) const noexcept {
@@ -345,7 +353,8 @@ void Eviction::settle(Batch& batch, bool keep, State forgotten) const noexcept {
       const Victim& victim = batch.victims[i];
       Node& node = caches.node(victim.node);
       if (keep) {
-        if (node.was_main == 0) caches.remember(cache, victim.granule);
+        caches.remember(cache, victim.granule);
+        if (!written[i] && (victim.word & kProtected) != 0) protection::saved(victim.granule);
         ++cache.counters.evicted;
         cache.counters.evicted_clean += written[i] ? 0 : 1;
         cache.counters.written_bytes += written[i] ? size : 0;

@@ -3,6 +3,7 @@
 
 #include "memory/arena/granule_table.hpp"
 #include "memory/far/far_file.hpp"
+#include "memory/replacement/protection.hpp"
 
 namespace ringside::memory {
 namespace {
@@ -16,11 +17,6 @@ constexpr uint64_t bit(uint32_t index) {
 
 bool is_unchanged(Word word) {
   return (word & kProtected) != 0 && (word & kChanged) == 0;
-}
-
-// The pages of a chunk: 64 granules of one cache, but no more than a piece, whose granules have one size.
-uint32_t chunk_pages(uint32_t kind) {
-  return kBatch << kind < kPagesPerPiece ? kBatch << kind : kPagesPerPiece;
 }
 
 class Chunk {
@@ -168,6 +164,7 @@ uint32_t drop_scattered(const UserFault& userfault, Cache& cache, Batch& batch, 
   for (uint32_t i = 0; i < batch.count; ++i) {
     const Victim victim = batch.victims[i];
     if ((gone & bit(i)) != 0 && (victim.word & kCleaned) != 0) ++cleaned;
+    if ((gone & bit(i)) != 0 && (victim.word & kCleaned) == 0) protection::saved(victim.granule);
     if ((gone & bit(i)) == 0) {
       batch.victims[left++] = victim;
       continue;
@@ -179,7 +176,6 @@ uint32_t drop_scattered(const UserFault& userfault, Cache& cache, Batch& batch, 
   cache.counters.evicted += count;
   cache.counters.evicted_clean += count - changed;
   cache.counters.written_bytes += written;
-  cache.protection.add(static_cast<int>(count - cleaned));
   cache.cleaning.add(static_cast<int>(cleaned));
   return count;
 }

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Whether it pays to write-protect what a load brings in, for each MiB of the arena. A granule that is still protected
+// when it leaves is neither compared nor written; a store to it costs a second fault. What happened to the granules of a
+// piece says what will happen to the next ones: some arrays are only read, others are read and then stored to.
+#pragma once
+
+#include <stdint.h>
+
+#include "memory/arena/granule_table.hpp"
+#include "memory/far/far_file.hpp"
+#include "memory/system/raw.hpp"
+
+namespace ringside::memory::protection {
+
+inline std::atomic<int8_t>& balance_of(uint32_t granule) noexcept {
+  return table.protection_of_piece(granule / kPagesPerPiece);
+}
+
+/// Two threads may add at once: one of the changes is lost then, and the next ones make up for it.
+inline void add(uint32_t granule, int change) noexcept {
+  constexpr int kMost = 100;
+  std::atomic<int8_t>& balance = balance_of(granule);
+  const int now = balance.load(std::memory_order_relaxed) + change;
+  balance.store(static_cast<int8_t>(now < -kMost ? -kMost : now > kMost ? kMost : now), std::memory_order_relaxed);
+}
+
+inline constexpr int kSample = 32;  // one of so many is protected in any case, to see whether it pays by now
+
+inline bool wanted(uint32_t granule) noexcept {
+  const auto drawn = static_cast<uint32_t>(now_ns() * 0x9E3779B97F4A7C15u >> 32) % kSample;
+  return balance_of(granule).load(std::memory_order_relaxed) >= 0 || drawn == 0;
+}
+
+/// A granule left and was not written: one of a sample stands for those that could not show it.
+inline void saved(uint32_t granule) noexcept {
+  add(granule, balance_of(granule).load(std::memory_order_relaxed) < 0 ? kSample : 1);
+}
+
+/// A store had to wait for a second fault. In units of what one saves: a comparison in memory costs a fifth of a fault,
+/// a write to a disk half of one.
+inline void stored(uint32_t granule) noexcept {
+  add(granule, far.mapped() ? -5 : -2);
+}
+
+}  // namespace ringside::memory::protection

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What stays in DRAM, and what is known to be unchanged, when far memory is a file on a disk: there a needless read or
+// write costs most. The counts of faults and bytes show it; no test looks at a clock.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "memory/faults/read_ahead.hpp"
+#include "tests/unit/memory/arena.hpp"
+
+namespace ringside::testing {
+namespace {
+
+constexpr size_t kPage = 4096;
+
+ringside_memory_options on_a_disk() {
+  ringside_memory_options options = small_options();
+  options.far_folder = "/var/tmp";
+  return options;
+}
+
+class Pages {
+ public:
+  explicit Pages(size_t count)
+      : count_(count), at_(static_cast<unsigned char*>(ringside_memory_alloc(count * kPage))) {
+    EXPECT_NE(at_, nullptr) << ringside_memory_error();
+  }
+  ~Pages() { ringside_memory_free(at_); }
+  Pages(const Pages&) = delete;
+  Pages& operator=(const Pages&) = delete;
+  size_t count() const { return count_; }
+  volatile unsigned char& operator[](size_t page) const { return at_[page * kPage + 7]; }
+  void store(unsigned char value) const {
+    for (size_t page = 0; page < count_; ++page) (*this)[page] = value;
+  }
+  size_t count_of(unsigned char value) const {
+    size_t found = 0;
+    for (size_t page = 0; page < count_; ++page) found += (*this)[page] == value ? 1U : 0U;
+    return found;
+  }
+
+ private:
+  size_t count_;
+  unsigned char* at_;
+};
+
+bool is_a_disk() {
+  const struct ringside_memory_stats stats = stats_now();
+  return stats.mapped == 0 && stats.moves != 0;
+}
+
+TEST(OnADisk, StoresThroughWhatWasLoadedOpenTheirNeighbours) {
+  START_ARENA(arena, on_a_disk());
+  if (!is_a_disk()) GTEST_SKIP() << "/var/tmp is not a disk, or this kernel has no UFFDIO_MOVE";
+  const Pages data(96), others(4096);
+  data.store(1);
+  others.store(9);  // four times the DRAM: nothing of the data is left there
+  ASSERT_EQ(data.count_of(1), data.count());  // loads: it comes in unchanged
+  const uint64_t before = stats_now().faults_write;
+  data.store(2);
+  const uint64_t faults = stats_now().faults_write - before;
+  EXPECT_GE(faults, 1U) << "what was loaded was not protected";
+  EXPECT_LE(faults, 24U) << "of " << data.count() << " pages";
+  others.store(8);
+  EXPECT_EQ(data.count_of(2), data.count());
+}
+
+TEST(OnADisk, WhatIsOpenForStoresAndOnlyLoadedKeepsItsContent) {
+  START_ARENA(arena, on_a_disk());
+  if (!is_a_disk()) GTEST_SKIP() << "/var/tmp is not a disk, or this kernel has no UFFDIO_MOVE";
+  const Pages data(96), others(4096);
+  data.store(1);
+  others.store(9);
+  ASSERT_EQ(data.count_of(1), data.count());
+  for (size_t page = 0; page < data.count(); page += 3) data[page] = 2;
+  others.store(8);
+  for (size_t page = 0; page < data.count(); ++page) EXPECT_EQ(data[page], page % 3 == 0 ? 2 : 1) << page;
+}
+
+TEST(OnADisk, WhatIsTouchedInProbationIsNotReadAgain) {
+  START_ARENA(arena, on_a_disk());
+  if (!is_a_disk()) GTEST_SKIP() << "/var/tmp is not a disk, or this kernel has no UFFDIO_MOVE";
+  const Pages hot(128), stream(4096);  // an eighth of the DRAM, and four times as much
+  hot.store(1);
+  stream.store(2);
+  const auto pass = [&] {
+    for (size_t page = 0; page < stream.count(); ++page) {
+      ASSERT_EQ(stream[page], 2);
+      ASSERT_EQ(hot[page * 37 % hot.count()], 1);  // each hot page once in 128 pages of the stream
+    }
+  };
+  const struct ringside_memory_stats before = stats_now();
+  pass();
+  pass();
+  const struct ringside_memory_stats after = stats_now();
+  EXPECT_GT(after.faults_probation, before.faults_probation);
+  const uint64_t pages_read = (after.read_bytes - before.read_bytes) / kPage;
+  EXPECT_LE(pages_read, 2 * stream.count() + 2 * hot.count()) << "hot pages were read again and again";
+}
+
+TEST(ReadAheadPlan, PassesOverWhatIsThereAlready) {
+  memory::ReadAhead ahead;
+  ahead.start(false);
+  uint32_t confirmed = 0;
+  bool stored = false;
+  EXPECT_EQ(ahead.plan(100, memory::kAdviceNormal, 64, &confirmed, &stored), 1U);
+  ahead.expect(101, 1, 1, false);
+  EXPECT_EQ(ahead.plan(101, memory::kAdviceNormal, 64, &confirmed, &stored), 2U);
+  ahead.expect(103, 2, 2, true);
+  EXPECT_EQ(ahead.plan(103, memory::kAdviceNormal, 64, &confirmed, &stored), 8U);
+  EXPECT_EQ(confirmed, 1U);
+  EXPECT_TRUE(stored);
+  ahead.expect(120, 8, 1, false);  // one came in, the next sixteen were there
+  EXPECT_EQ(ahead.plan(120, memory::kAdviceNormal, 64, &confirmed, &stored), 32U);
+  EXPECT_EQ(confirmed, 0U);
+  EXPECT_EQ(ahead.plan(500, memory::kAdviceNormal, 64, &confirmed, &stored), 1U) << "not where a stream ended";
+  EXPECT_EQ(ahead.plan(120, memory::kAdviceRandom, 64, &confirmed, &stored), 1U);
+}
+
+}  // namespace
+}  // namespace ringside::testing
