@@ -86,7 +86,7 @@ TEST(AppPoints, AProgramWithoutThreadsHasOnePointAndOneThatWantsCubesHasCubes) {
 
 TEST(CachedRun, ItsWordsAreTheOptionsOfRingsideMemoryRun) {
   EXPECT_EQ(words_of({"/bin/ringside-memory", "/far", 4096, "/account"}),
-            (std::vector<std::string>{"/bin/ringside-memory", "run", "--dram=4096", "--far=/far", "--json",
+            (std::vector<std::string>{"/bin/ringside-memory", "run", "--dram=4096", "--far=/far", "--noreserve", "--json",
                                       "--account=/account", "--"}));
 }
 
