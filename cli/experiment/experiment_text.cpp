@@ -74,10 +74,8 @@ std::string to_text(const ResultTable& table) {
     text += row.substr(0, row.find_last_not_of(' ') + 1) + "\n";
   }
   // With one reason, or one for whole rows, no reader asks which column it is for.
-  std::size_t most = 0;
-  for (const Reason& reason : reasons) most = std::max(most, reason.heads.size());
   for (const Reason& reason : reasons) {
-    const bool whole = reasons.size() == 1 || (reason.heads.size() == most && most > 2);
+    const bool whole = reasons.size() == 1 || reason.heads.size() > 3;
     text += fmt::format("  n/a{}: {}\n", whole ? "" : fmt::format(" ({})", fmt::join(reason.heads, ", ")),
                         printable(reason.text));
   }
