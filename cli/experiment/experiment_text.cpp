@@ -60,7 +60,9 @@ std::string to_text(const ResultTable& table) {
     for (std::size_t c = 0; c < row.size(); ++c) {
       lines.back().push_back(cell_text(row[c], table.columns[c]));
       words[c] = words[c] || std::holds_alternative<std::string>(row[c]);
-      if (const auto* none = std::get_if<NotAvailable>(&row[c])) add_reason(reasons, none->reason, table.columns[c].head);
+      if (const auto* none = std::get_if<NotAvailable>(&row[c])) {
+        add_reason(reasons, none->reason, table.columns[c].head);
+      }
     }
   }
   std::vector<std::size_t> widths(table.columns.size(), 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The malloc family (C++ new and delete of libstdc++ call it). Requests of at least the least size go to the arena,
-// others to the next malloc. A bit of its page says whether an address is ours: the next malloc may have mapped memory that
-// is in the arena, too.
+// others to the next malloc. A bit of its page says whether an address is ours: the next malloc may have mapped memory
+// that is in the arena, too.
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
