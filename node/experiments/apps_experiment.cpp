@@ -316,11 +316,12 @@ void add_app_series(ExperimentResult& result, const RanApp& ran) {
   }
 }
 
-std::string far_remark(const Tier& far) {
+std::string far_remark(const Tier& far, const std::string& timing) {
   switch (far.kind) {
     case TierKind::kTmpfs:
       return fmt::format(
-          "Far memory is {} (tmpfs): DRAM itself. The ratios show what the cache costs, not slow memory.", far.path);
+          "Far memory is {} (tmpfs): DRAM itself{}.", far.path,
+          timing.empty() ? ". The ratios show what the cache costs, not slow memory" : ", whose transfers are slowed");
     case TierKind::kDax: return fmt::format("Far memory is {} (DAX).", far.path);
     default: return fmt::format("Far memory is {}, on a disk.", far.path);
   }
@@ -366,7 +367,7 @@ ExperimentResult apps_experiment(const Surroundings& around) {
   if (!left_out.rows.empty()) result.tables.push_back(std::move(left_out));
   add_dram_plot(result, all, options.timing);
   for (const RanApp& ran : all) add_scaling_plots(result, ran, options.timing);
-  result.remarks.push_back(far_remark(places.far));
+  result.remarks.push_back(far_remark(places.far, options.timing));
   if (!options.timing.empty()) result.remarks.push_back(fmt::format("Far memory has {}.", kOptaneTiming));
   if (!all.empty()) {
     result.remarks.push_back(
