@@ -1,27 +1,31 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# vpic.sh SOURCES PROGRAMS [STEPS]: builds VPIC (https://github.com/lanl/vpic) and its deck sample/lpi_2d_F6_test with 2048,
-# 1024, 512 and 256 particles in a cell, as PROGRAMS/vpic_lpi_NUMBER. A deck is compiled, so that each number is a program.
-# STEPS: after which a run ends (default 20; the deck itself runs for hours).
+# vpic.sh SOURCES PROGRAMS [STEPS [SHARE]]: builds VPIC (https://github.com/lanl/vpic) and its deck sample/lpi_2d_F6_test
+# with 2048, 1024, 512 and 256 particles in a cell, as PROGRAMS/vpic_lpi_NUMBER. A deck is compiled, so that each number is a
+# program. STEPS: after which a run ends (default 20; the deck itself runs for hours). SHARE: what the 549 cells along z
+# are divided by (1, 3, 9 ...; default 9, 61 cells: 1.5 million particles a species). With 1 a run takes 1 GB.
 set -eu
 [ $# -ge 2 ] && [ -f "$1/sample/lpi_2d_F6_test" ] && [ -d "$2" ] || {
   echo "vpic.sh: expected the folder of VPIC's sources (with sample/lpi_2d_F6_test) and a folder for the programs" >&2
   exit 2
 }
+steps=${3:-20}
+share=${4:-9}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-cmake -S "$1" -B "$work/build" -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS=-fno-strict-aliasing >&2
+# -O3 stands in CMAKE_CXX_FLAGS because the deck, which loads the particles, gets these flags only.
+cmake -S "$1" -B "$work/build" -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS="-O3 -fno-strict-aliasing" >&2
 cmake --build "$work/build" --parallel >&2
 for particles in 2048 1024 512 256; do
-  # Each process has 12 x 549 cells, so that more processes have a larger box, as in the published runs. The energies of
-  # each step are the result that is compared.
+  # Each process has 12 x 549/SHARE cells, so that more processes have a larger box, as in the published runs. The
+  # energies of each step are the result that is compared.
   sed -e "s/double nppc  *= 512;/double nppc = $particles;/" \
-      -e "s/double t_stop  *= 100\*wpe1ps;/double t_stop = ${3:-20}*dt;/" \
-      -e "s|nx = nx/81;|nx = nx/(81*8)*nproc();|" \
+      -e "s/num_step  *= 20000;/num_step = $steps;/" \
+      -e "s|nx = nx/81;|nx = nx/(81*8)*nproc(); nz = nz/$share; box_size_z /= $share;|" \
       -e "s|box_size_x /= 81.;|box_size_x *= nproc()/(81.*8);|" \
       -e "s/^begin_diagnostics {/begin_diagnostics { dump_energies(\"energies\", step() == 0 ? 0 : 1);/" \
       "$1/sample/lpi_2d_F6_test" >"$work/vpic_lpi_$particles"
-  for changed in "nppc = $particles;" "t_stop = ${3:-20}" "81\*8)\*nproc" "81.\*8)" 'dump_energies("energies"'; do
+  for changed in "nppc = $particles;" "num_step = $steps;" "81\*8)\*nproc" "81.\*8)" 'dump_energies("energies"'; do
     grep -q "$changed" "$work/vpic_lpi_$particles" || {
       echo "vpic.sh: sample/lpi_2d_F6_test has no line to change into '$changed'; expected the deck of VPIC's master" >&2
       exit 2

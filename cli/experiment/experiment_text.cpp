@@ -2,6 +2,7 @@
 #include "cli/experiment/experiment_text.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <vector>
@@ -27,6 +28,18 @@ std::string cell_text(const Cell& cell, const Column& column) {
   return "n/a";
 }
 
+/// Why a figure is not available, and the heads of the columns that lack it.
+struct Reason {
+  std::string text;
+  std::vector<std::string> heads;
+};
+
+void add_reason(std::vector<Reason>& reasons, const std::string& text, const std::string& head) {
+  auto found = std::find_if(reasons.begin(), reasons.end(), [&](const Reason& reason) { return reason.text == text; });
+  if (found == reasons.end()) found = reasons.insert(found, {text, {}});
+  if (std::find(found->heads.begin(), found->heads.end(), head) == found->heads.end()) found->heads.push_back(head);
+}
+
 std::string padded(const std::string& text, std::size_t width, bool to_the_left) {
   const std::string blanks(width - std::min(width, width_of(text)), ' ');
   return to_the_left ? text + blanks : blanks + text;
@@ -37,7 +50,7 @@ std::string padded(const std::string& text, std::size_t width, bool to_the_left)
 std::string to_text(const ResultTable& table) {
   std::vector<std::vector<std::string>> lines(2);
   std::vector<bool> words(table.columns.size(), false);
-  std::vector<std::string> reasons;
+  std::vector<Reason> reasons;
   for (const Column& column : table.columns) {
     lines[0].push_back(column.head);
     lines[1].push_back(column.unit);
@@ -48,7 +61,7 @@ std::string to_text(const ResultTable& table) {
       lines.back().push_back(cell_text(row[c], table.columns[c]));
       words[c] = words[c] || std::holds_alternative<std::string>(row[c]);
       if (const auto* none = std::get_if<NotAvailable>(&row[c])) {
-        if (std::find(reasons.begin(), reasons.end(), none->reason) == reasons.end()) reasons.push_back(none->reason);
+        add_reason(reasons, none->reason, table.columns[c].head);
       }
     }
   }
@@ -62,7 +75,12 @@ std::string to_text(const ResultTable& table) {
     for (std::size_t c = 0; c < line.size(); ++c) row += "  " + padded(line[c], widths[c], words[c]);
     text += row.substr(0, row.find_last_not_of(' ') + 1) + "\n";
   }
-  for (const std::string& reason : reasons) text += fmt::format("  n/a: {}\n", printable(reason));
+  // With one reason, or one for whole rows, no reader asks which column it is for.
+  for (const Reason& reason : reasons) {
+    const bool whole = reasons.size() == 1 || reason.heads.size() > 3;
+    text += fmt::format("  n/a{}: {}\n", whole ? "" : fmt::format(" ({})", fmt::join(reason.heads, ", ")),
+                        printable(reason.text));
+  }
   return text;
 }
 

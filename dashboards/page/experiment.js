@@ -57,8 +57,14 @@
       row(table.columns.map(({ head, unit }) => (unit ? `${head} (${unit})` : head)), "th", classes),
       ...table.rows.map((of) => row(table.columns.map((column) => cell(of[column.key], column)), "td", classes)));
     place.append(shown);
-    const reasons = new Set(table.rows.flatMap((of) => Object.values(of).filter(lacks)));
-    panel(table.title).append(place, ...[...reasons].map((reason) => view.element("p", reason, "small")));
+    const lacking = new Map();  // reason -> heads of the columns
+    table.rows.forEach((of) => table.columns.filter(({ key }) => lacks(of[key])).forEach(({ key, head }) => {
+      lacking.set(of[key], (lacking.get(of[key]) ?? new Set()).add(head));
+    }));
+    // Of whole rows no reader asks which columns.
+    const shown_reason = ([reason, heads]) =>
+      lacking.size === 1 || heads.size > 3 ? reason : reason.replace("n/a", `n/a (${[...heads].join(", ")})`);
+    panel(table.title).append(place, ...[...lacking].map((entry) => view.element("p", shown_reason(entry), "small")));
   }
 
   view.text("title", `Ringside experiment: ${data.experiment}`);

@@ -41,7 +41,7 @@ constexpr char kDefaultFaults[] = "signal";
 struct MemoryRunOptions {
   std::uint64_t dram_bytes = 0, far_bytes = 0, min_size = memory::kDefaultMinSize;
   std::string far_folder, faults = kDefaultFaults, fork = "copy", account, prometheus;
-  bool first_only = false, json = false, quiet = false;
+  bool first_only = false, noreserve = false, json = false, quiet = false;
   std::vector<std::string> program;
 };
 
@@ -109,6 +109,7 @@ std::vector<std::string> environment_for(const MemoryRunOptions& options, const 
   set(memory::kFaultsVariable, options.faults);
   set(memory::kForkVariable, options.fork);
   set(memory::kFirstOnlyVariable, options.first_only ? "1" : "0");
+  set(memory::kNoreserveVariable, options.noreserve ? "1" : "0");
   set(memory::kAccountVariable, account);
   return variables;
 }
@@ -225,6 +226,8 @@ void declare(CommandLine& line, MemoryRunOptions& options) {
       .value_name("HOW")
       .check(one_of({"copy", "none"}))
       .show_default();
+  line.flag("--noreserve", options.noreserve,
+            "memory that PROGRAM maps with MAP_NORESERVE (jemalloc maps all of its memory so) is in far memory, too");
   line.flag("--first-only", options.first_only, "programs that PROGRAM starts run without far memory");
   line.flag("--json", options.json, "the account as one JSON object, on standard output");
   line.option("--account", options.account, "write the account to this file").value_name("FILE");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The malloc family (C++ new and delete of libstdc++ call it). Requests of at least the least size go to the arena,
-// others to the next malloc. An address says to whom it belongs.
+// others to the next malloc. A bit of its page says whether an address is ours: the next malloc may have mapped memory
+// that is in the arena, too.
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include "memory/preload/account.hpp"
 #include "memory/preload/gate.hpp"
 #include "memory/preload/interface.hpp"
+#include "memory/preload/large_blocks.hpp"
 #include "memory/preload/locked_pages.hpp"
 #include "memory/preload/next.hpp"
 #include "memory/preload/settings.hpp"
@@ -35,6 +37,10 @@ void* large(size_t alignment, size_t bytes) {
   if (bytes <= PTRDIFF_MAX) {
     const ThroughGate through;
     memory = alignment <= 4096 ? ringside_memory_alloc(bytes) : ringside_memory_aligned(alignment, bytes);
+    if (memory != nullptr && !add_large_block(memory)) {
+      ringside_memory_free(memory);
+      memory = nullptr;
+    }
   }
   if (memory == nullptr) {
     account.count_refused();
@@ -58,6 +64,7 @@ void free_large(void* memory) {
   {
     const ThroughGate through;
     const Region region = region_of(memory);
+    remove_large_block(memory);  // before another allocation can have the address
     if (region && table.address(region.page) == memory) release_pages(region, region.page, region.pages);
   }
   errno = kept;
@@ -116,7 +123,7 @@ RINGSIDE_MEMORY_INTERPOSED void* calloc(size_t count, size_t bytes) {
 
 RINGSIDE_MEMORY_INTERPOSED void free(void* memory) {
   if (memory == nullptr || is_early(memory)) return;
-  if (table.owns(memory)) return free_large(memory);
+  if (is_large_block(memory)) return free_large(memory);
   const Next& real = *next();
   Account::count_small_freed(real.malloc_usable_size(memory));
   real.free(memory);
@@ -125,7 +132,7 @@ RINGSIDE_MEMORY_INTERPOSED void free(void* memory) {
 RINGSIDE_MEMORY_INTERPOSED void* realloc(void* memory, size_t bytes) {
   if (memory == nullptr) return malloc(bytes);
   if (is_early(memory)) return moved(memory, early_bytes(memory), bytes);
-  if (table.owns(memory)) {
+  if (is_large_block(memory)) {
     if (bytes == 0) {  // as glibc does
       free(memory);
       return nullptr;
@@ -195,5 +202,5 @@ RINGSIDE_MEMORY_INTERPOSED void* pvalloc(size_t bytes) {
 RINGSIDE_MEMORY_INTERPOSED size_t malloc_usable_size(void* memory) {
   if (memory == nullptr) return 0;
   if (is_early(memory)) return early_bytes(memory);
-  return table.owns(memory) ? usable_in_arena(memory) : next()->malloc_usable_size(memory);
+  return is_large_block(memory) ? usable_in_arena(memory) : next()->malloc_usable_size(memory);
 }

@@ -12,6 +12,7 @@ inline constexpr char kFarLimitVariable[] = "RINGSIDE_MEMORY_FAR_LIMIT";   // de
 inline constexpr char kMinSizeVariable[] = "RINGSIDE_MEMORY_MIN_SIZE";     // default: kDefaultMinSize
 inline constexpr char kFaultsVariable[] = "RINGSIDE_MEMORY_FAULTS";        // signal or thread
 inline constexpr char kForkVariable[] = "RINGSIDE_MEMORY_FORK";            // copy or none
+inline constexpr char kNoreserveVariable[] = "RINGSIDE_MEMORY_NORESERVE";   // 1: mappings with MAP_NORESERVE, too
 inline constexpr char kFirstOnlyVariable[] = "RINGSIDE_MEMORY_FIRST_ONLY"; // 1: children of the program run plainly
 inline constexpr char kAccountVariable[] = "RINGSIDE_MEMORY_ACCOUNT";      // the file of account_page.hpp
 

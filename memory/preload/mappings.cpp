@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Anonymous private mappings of the program. Large ones that can be read and written are regions of the arena; all
-// other mappings go to the kernel as they are: files, shared memory, fixed addresses, reservations (PROT_NONE,
-// NORESERVE), stacks, huge pages. A range given to a later call may cover both kinds: each part goes its way.
+// other mappings go to the kernel as they are: files, shared memory, fixed addresses, reservations (PROT_NONE, and
+// NORESERVE unless the user asks for it: jemalloc maps all its memory so), stacks, huge pages. A range given to a later
+// call may cover both kinds: each part goes its way.
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
@@ -183,21 +184,25 @@ int advise_in_arena(uint32_t page, uint32_t pages, int advice) {
 
 RINGSIDE_MEMORY_INTERPOSED void* mmap(void* address, size_t bytes, int protection, int flags, int file, off_t offset) {
   uint32_t page = 0, pages = 0;
+  const bool unreserved = (flags & MAP_NORESERVE) != 0;
+  const int permitted = settings.noreserve ? kOnlyFlags | MAP_NORESERVE : kOnlyFlags;
   if (bytes >= settings.min_size && (core.ready() || starts_now()) && protection == (PROT_READ | PROT_WRITE) &&
-      (flags & ~kOnlyFlags) == 0 && (flags & MAP_ANONYMOUS) != 0 && (flags & MAP_PRIVATE) != 0) {
+      (flags & ~permitted) == 0 && (flags & MAP_ANONYMOUS) != 0 && (flags & MAP_PRIVATE) != 0) {
     const int kept = errno;
     void* const memory = [&] {
       const ThroughGate through;
       return bytes <= PTRDIFF_MAX ? ringside_memory_alloc(whole_pages(bytes)) : nullptr;
     }();
-    if (memory == nullptr) {
-      account.count_refused();
+    errno = kept;
+    if (memory != nullptr) {
+      account.count_large();
+      return memory;
+    }
+    account.count_refused();
+    if (!unreserved) {  // else it may be larger than far memory, and hardly used: the kernel's
       errno = ENOMEM;
       return MAP_FAILED;
     }
-    account.count_large();
-    errno = kept;
-    return memory;
   }
   if ((flags & MAP_FIXED) != 0 && part_in_arena(address, whole_pages(bytes), &page, &pages)) {
     // In place of a part of a region: zeros are possible, anything else is not.

@@ -15,6 +15,7 @@
 #include "memory/preload/environment.hpp"
 #include "memory/preload/gate.hpp"
 #include "memory/preload/interface.hpp"
+#include "memory/preload/large_blocks.hpp"
 #include "memory/preload/locked_pages.hpp"
 #include "memory/preload/next.hpp"
 #include "memory/preload/settings.hpp"
@@ -74,7 +75,10 @@ void start_in_child() {
   gate.open();
   if (table.bytes() == 0) return;  // this process never had an arena
   forget_locks();
-  if (starts_late.load() != 0) return;
+  if (starts_late.load() != 0) {
+    forget_large_blocks();  // there is none, and the child's own arena may have another size
+    return;
+  }
   if (copy_for_child < 0) {
     adopt_nothing(settings.signals());
     return;
@@ -102,7 +106,7 @@ void leave_environment() {
     }
   }
   for (const char* name : {kDramVariable, kFarVariable, kFarLimitVariable, kMinSizeVariable, kFaultsVariable,
-                           kForkVariable, kFirstOnlyVariable, kAccountVariable, kLevelVariable}) {
+                           kForkVariable, kNoreserveVariable, kFirstOnlyVariable, kAccountVariable, kLevelVariable}) {
     unsetenv(name);
   }
 }

@@ -51,10 +51,11 @@ bool read_word(const char* variable, const char* first, const char* second, uint
 bool read_settings() noexcept {
   if (getenv(kDramVariable) == nullptr) return true;
   uint64_t min_size = kDefaultMinSize;
-  uint32_t thread = 0, none = 0, first_only = 0;
+  uint32_t thread = 0, none = 0, first_only = 0, noreserve = 0;
   if (!read_number(kDramVariable, settings.dram_bytes) || !read_number(kFarLimitVariable, settings.far_bytes) ||
       !read_number(kMinSizeVariable, min_size) || !read_word(kFaultsVariable, "signal", "thread", thread) ||
-      !read_word(kForkVariable, "copy", "none", none) || !read_word(kFirstOnlyVariable, "0", "1", first_only)) {
+      !read_word(kForkVariable, "copy", "none", none) || !read_word(kFirstOnlyVariable, "0", "1", first_only) ||
+      !read_word(kNoreserveVariable, "0", "1", noreserve)) {
     return false;
   }
   const char* const folder = getenv(kFarVariable);
@@ -66,6 +67,7 @@ bool read_settings() noexcept {
   settings.faults = thread == 1 ? RINGSIDE_MEMORY_FAULTS_THREAD : RINGSIDE_MEMORY_FAULTS_SIGNAL;
   settings.copy_at_fork = none == 0;
   settings.first_only = first_only == 1;
+  settings.noreserve = noreserve == 1;
   return true;
 }
 

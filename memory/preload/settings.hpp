@@ -16,6 +16,7 @@ struct Settings {
   uint32_t faults = 0;         // enum ringside_memory_faults
   bool copy_at_fork = true;
   bool first_only = false;
+  bool noreserve = false;  // mappings with MAP_NORESERVE that can be read and written go to the arena, too
 
   bool signals() const noexcept { return faults != 2; }
 };

@@ -120,6 +120,17 @@ std::optional<AppTraffic> traffic_of(const std::string& account_file) {
   return traffic;
 }
 
+std::optional<AppTraffic> traffic_of_summary(const std::string& summary_file) {
+  const nlohmann::json summary = nlohmann::json::parse(content_of_file(summary_file), nullptr, false);
+  if (!summary.is_object() || !summary.contains("matrix_far_read_bytes")) return std::nullopt;
+  AppTraffic traffic;
+  traffic.managed_bytes = number_at(summary, "matrix_far_bytes");
+  traffic.faults = number_at(summary, "matrix_faults");
+  traffic.read_bytes = number_at(summary, "matrix_far_read_bytes");
+  traffic.fault_s = number_at(summary, "matrix_fault_s");
+  return traffic;
+}
+
 AppFigures figures_of(const std::vector<AppRun>& runs) {
   AppFigures figures;
   std::vector<double> seconds;

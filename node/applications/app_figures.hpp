@@ -37,6 +37,8 @@ struct AppTraffic {
 };
 /// Nothing if the file is no such account.
 std::optional<AppTraffic> traffic_of(const std::string& account_file);
+/// The same of a summary of ringside run, which has no written_bytes.
+std::optional<AppTraffic> traffic_of_summary(const std::string& summary_file);
 
 /// One run that succeeded.
 struct AppRun {

@@ -85,7 +85,9 @@ class Trials {
     run.cpu_s = end.cpu_s;
     run.seconds = outcome.figure_s.value_or(end.wall_s);
     run.resident_bytes = static_cast<double>(end.peak_resident_bytes);
-    if (setting.configuration.memory == AppMemory::kCached) run.traffic = traffic_of(account);
+    if (setting.configuration.memory == AppMemory::kCached) {
+      run.traffic = app_.caches_itself ? traffic_of_summary(job.output) : traffic_of(account);
+    }
     setting.runs.push_back(std::move(run));
   }
 

@@ -87,13 +87,15 @@ ResultTable times_table(const std::vector<RanApp>& all, const std::string& timin
         table.rows.push_back(row_of(ran, setting, {none, none, none, none, none, none, none}));
         continue;
       }
+      const NotAvailable one_run{"one run has no spread (--repeats)"};
       const AppFigures figures = figures_of(setting.runs);
       double dram = static_cast<double>(setting.dram_bytes);  // 0 of far only
       if (setting.configuration.memory == AppMemory::kDram) dram = figures.resident_bytes;
       table.rows.push_back(row_of(ran, setting,
                                   {dram / kMiB, static_cast<double>(setting.all_dram_bytes) / kMiB,
-                                   figures.seconds.value, figures.seconds.spread * 100, *ratio_of(ran, setting),
-                                   figures.wall_s, figures.cpu_s}));
+                                   figures.seconds.value,
+                                   setting.runs.size() > 1 ? Cell(figures.seconds.spread * 100) : Cell(one_run),
+                                   *ratio_of(ran, setting), figures.wall_s, figures.cpu_s}));
     }
   }
   return table;
@@ -114,17 +116,21 @@ ResultTable traffic_table(const std::vector<RanApp>& all, const std::string& tim
       if (setting.configuration.memory != AppMemory::kCached) continue;
       const AppFigures figures = setting.runs.empty() ? AppFigures{} : figures_of(setting.runs);
       if (!figures.traffic) {
-        const std::string why = ran.app->caches_itself ? "this program caches its data itself, without this account"
+        const std::string why = ran.app->caches_itself ? "its summary has no traffic of the matrix"
                                                        : "ringside-memory run wrote no account";
         const NotAvailable none{setting.reason.empty() ? why : setting.reason};
         table.rows.push_back(row_of(ran, setting, {none, none, none, none, none, none}));
         continue;
       }
       const AppTraffic& traffic = *figures.traffic;
+      const auto of_writes = [&](double value) {
+        return ran.app->caches_itself ? Cell(NotAvailable{"the summary of ringside run has no bytes written"})
+                                      : Cell(value);
+      };
       table.rows.push_back(row_of(ran, setting,
                                   {traffic.managed_bytes / kMiB, traffic.faults, traffic.read_bytes * 1e-6,
-                                   traffic.written_bytes * 1e-6,
-                                   (traffic.read_bytes + traffic.written_bytes) * 1e-6 / figures.wall_s,
+                                   of_writes(traffic.written_bytes * 1e-6),
+                                   of_writes((traffic.read_bytes + traffic.written_bytes) * 1e-6 / figures.wall_s),
                                    traffic.fault_s}));
     }
   }
@@ -168,6 +174,14 @@ ResultTable app_counters_table(const std::vector<RanApp>& all, const std::string
       table.rows.push_back(row_of(ran, setting, cells));
     }
   }
+  const bool any = std::any_of(table.rows.begin(), table.rows.end(), [&](const std::vector<Cell>& row) {
+    return std::any_of(row.end() - static_cast<std::ptrdiff_t>(kQuantities.size()), row.end(),
+                       [](const Cell& cell) { return std::holds_alternative<double>(cell); });
+  });
+  if (any || table.rows.empty()) return table;
+  // What this machine does not count at all is said once, not for each run.
+  table.rows.resize(1);
+  for (std::size_t c = 0; c + kQuantities.size() < table.rows.front().size(); ++c) table.rows.front()[c] = "all";
   return table;
 }
 
@@ -302,11 +316,12 @@ void add_app_series(ExperimentResult& result, const RanApp& ran) {
   }
 }
 
-std::string far_remark(const Tier& far) {
+std::string far_remark(const Tier& far, const std::string& timing) {
   switch (far.kind) {
     case TierKind::kTmpfs:
       return fmt::format(
-          "Far memory is {} (tmpfs): DRAM itself. The ratios show what the cache costs, not slow memory.", far.path);
+          "Far memory is {} (tmpfs): DRAM itself{}.", far.path,
+          timing.empty() ? ". The ratios show what the cache costs, not slow memory" : ", whose transfers are slowed");
     case TierKind::kDax: return fmt::format("Far memory is {} (DAX).", far.path);
     default: return fmt::format("Far memory is {}, on a disk.", far.path);
   }
@@ -352,7 +367,7 @@ ExperimentResult apps_experiment(const Surroundings& around) {
   if (!left_out.rows.empty()) result.tables.push_back(std::move(left_out));
   add_dram_plot(result, all, options.timing);
   for (const RanApp& ran : all) add_scaling_plots(result, ran, options.timing);
-  result.remarks.push_back(far_remark(places.far));
+  result.remarks.push_back(far_remark(places.far, options.timing));
   if (!options.timing.empty()) result.remarks.push_back(fmt::format("Far memory has {}.", kOptaneTiming));
   if (!all.empty()) {
     result.remarks.push_back(

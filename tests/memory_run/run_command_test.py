@@ -147,6 +147,33 @@ class Command(unittest.TestCase):
         self.assertEqual(json.loads(on_output.stdout)["exit_code"], 0)
         self.assertEqual(on_output.stderr, "")
 
+    def test_unreserved_mappings_are_in_far_memory_if_the_user_asks(self):
+        # 0x4022: private, anonymous, MAP_NORESERVE, as jemalloc maps all of its memory.
+        program = [PYTHON, "-c", "import mmap; m = mmap.mmap(-1, 9 << 20, flags=0x4022); m[:] = bytes(9 << 20)"]
+        _, without = self.account(["--min-size=8M"], program)
+        _, asked = self.account(["--min-size=8M", "--noreserve"], program)
+        self.assertEqual([found["total"]["far_peak_bytes"] // (9 << 20) for found in (without, asked)], [1, 2])
+        # One that far memory has no room for is the kernel's, as a reservation of which little is used would be.
+        done = run(["--noreserve"], [PYTHON, "-c", "import mmap; mmap.mmap(-1, 1 << 45, flags=0x4022)[5] = 1"])
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_another_malloc_may_have_its_memory_in_far_memory(self):
+        # What it returns lies in the arena and is its own to free.
+        library = next((str(path) for path in pathlib.Path("/usr/lib/x86_64-linux-gnu").glob("libjemalloc.so.*")), None)
+        if library is None:
+            self.skipTest("jemalloc is not installed (libjemalloc2)")
+        program = """
+texts = [str(i) * 150 for i in range(60000)]
+for turn in range(2):
+    texts[::2] = [str(i + turn) * 200 for i in range(0, 60000, 2)]
+assert all(texts[i] == (str(i) * 150 if i % 2 else str(i + 1) * 200) for i in range(60000))
+"""
+        environment = {**os.environ, "LD_PRELOAD": library, "PYTHONMALLOC": "malloc"}
+        done, account = self.account(["--noreserve", "--dram=8M"], [PYTHON, "-c", program], env=environment)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertGreater(account["total"]["far_peak_bytes"], 32 << 20)
+        self.assertGreater(account["total"]["read_bytes"], 8 << 20)
+
     def test_children_have_an_arena_of_their_own_unless_first_only(self):
         program = [PYTHON, "-c", "import subprocess, sys; subprocess.run([sys.executable, '-c', 'bytearray(9 << 20)'], check=True)"]
         _, both = self.account([], program)

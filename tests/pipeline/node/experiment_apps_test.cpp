@@ -61,6 +61,20 @@ TEST(ExperimentApps, SortAndBlackscholesHaveTheSameResultInDramAndInMemoryMode) 
   }
 }
 
+TEST(ExperimentApps, RingsidesMatrixIsInFarMemory) {
+  const Finished done = run("ringside", {"experiment", "apps", "--program=ringside", "--bytes=16M", "--dram=4M",
+                                         "--repeats=1", "--threads=1", "--json"});
+  ASSERT_EQ(done.exit_code, 0) << done.err;
+  const json tables = json::parse(done.out).at("tables");
+  if (!tables.contains("times")) GTEST_SKIP() << tables.at("left_out").at("rows").dump();
+  const json cached = row_of(tables.at("times").at("rows"), "ringside", "DRAM 4 MiB");
+  if (cached.at("time_s").is_string()) GTEST_SKIP() << cached.at("time_s").get<std::string>();
+  EXPECT_EQ(cached.at("spread"), "n/a: one run has no spread (--repeats)");
+  const json traffic = row_of(tables.at("far").at("rows"), "ringside", "DRAM 4 MiB");
+  EXPECT_GT(traffic.at("managed_mib").get<double>(), 4) << traffic;  // more than DRAM may hold
+  EXPECT_GT(traffic.at("read_mb").get<double>(), 10) << traffic;     // in twenty iterations
+}
+
 TEST(ExperimentApps, EveryFigureNamesTheEmulatedTiming) {
   const TemporaryFolder folder;
   const std::string program = folder.write("ringside-memory", "#!/bin/sh\nexit 3\n");

@@ -76,6 +76,11 @@ TEST(AppTrafficAccount, IsTheTotalOfAllProcessesOrNothing) {
   EXPECT_FALSE(traffic_of(folder.file("none")).has_value());
   EXPECT_FALSE(traffic_of(folder.write("other", "[]")).has_value());
   EXPECT_FALSE(traffic_of(folder.write("without", R"({"total":{}})")).has_value());
+  const auto own = traffic_of_summary(folder.write("summary", R"({"matrix_far_bytes":64,"matrix_far_read_bytes":8})"));
+  ASSERT_TRUE(own.has_value());
+  EXPECT_EQ(own->managed_bytes, 64);
+  EXPECT_EQ(own->read_bytes, 8);
+  EXPECT_FALSE(traffic_of_summary(folder.write("in_dram", "{}")).has_value());
 }
 
 TEST(AppFigures, AreMediansAndTheSpreadOfAllRuns) {

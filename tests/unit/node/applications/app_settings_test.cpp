@@ -86,8 +86,8 @@ TEST(AppPoints, AProgramWithoutThreadsHasOnePointAndOneThatWantsCubesHasCubes) {
 
 TEST(CachedRun, ItsWordsAreTheOptionsOfRingsideMemoryRun) {
   EXPECT_EQ(words_of({"/bin/ringside-memory", "/far", 4096, "/account"}),
-            (std::vector<std::string>{"/bin/ringside-memory", "run", "--dram=4096", "--far=/far", "--json",
-                                      "--account=/account", "--"}));
+            (std::vector<std::string>{"/bin/ringside-memory", "run", "--dram=4096", "--far=/far", "--noreserve",
+                                      "--json", "--account=/account", "--"}));
 }
 
 }  // namespace
