@@ -100,8 +100,8 @@ std::string mount_own_disk(uint64_t disk_bytes, uint64_t tmpfs_bytes) {
   const std::string image = std::string(kOwnFolder) + "/disk";
   // Without a journal: an error of the device leaves the file system alone.
   const std::string commands = "truncate -s " + std::to_string(disk_bytes) + " " + image +
-                               " && mkfs.ext4 -q -F -m 0 -O ^has_journal " + image +
-                               " && mount -o loop " + image + " " + kOwnDiskFolder + " && rmdir " + kOwnDiskFolder + "/lost+found";
+                               " && mkfs.ext4 -q -F -m 0 -O ^has_journal " + image + " && mount -o loop " + image +
+                               " " + kOwnDiskFolder + " && rmdir " + kOwnDiskFolder + "/lost+found";
   if (std::system(("(" + commands + ") > /dev/null 2>&1").c_str()) != 0)
     return "ext4 cannot be made and mounted on a loop device";
   return {};
