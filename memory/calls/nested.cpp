@@ -28,8 +28,8 @@ uint64_t address_of(const void* pointer) {
 
 constexpr uint64_t kMostEntries = 1024;  // of an array of iovec or of messages: the kernel takes no more
 
-// The pins of io_submit end when the call returns, not when the device is done. MOVE respects the kernel's own reference
-// to a page; what there is without it does not.
+// The pins of io_submit end when the call returns, not when the device is done. MOVE respects the kernel's own
+// reference to a page; what there is without it does not.
 long let_device_store() {
   if (!core.userfault.moves) return -EINVAL;
   caches.devices_store.store(true);
