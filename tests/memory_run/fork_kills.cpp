@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// memory_fork_kills child|parent|fork ROUNDS SEED, under `ringside-memory run`: 8 threads work on memory of the arena and
-// compare it with plain memory, while processes that share it by fork are killed.
+// memory_fork_kills child|parent|fork|late ROUNDS SEED, under `ringside-memory run`: 8 threads work on memory of the
+// arena and compare it with plain memory, while processes that share it by fork are killed.
 //   child   forked children work on their private copies and are killed; the parent goes on
 //   parent  the parent is killed; the child goes on with its copy and writes "same"
 //   fork    the process is killed by one thread while another one forks
+//   late    a child starts its arena at its first allocation, of 8 threads at once, and forks meanwhile; all live
 // Exit code 1: a word differed.
 #include <poll.h>
 #include <sys/mman.h>
@@ -203,6 +204,57 @@ int kill_in_fork(uint64_t seed) {
   }
 }
 
+/// Allocates, and finds later what it stored.
+bool allocates(uint64_t seed) {
+  std::mt19937_64 random(seed);
+  for (int round = 0; round < 4; ++round) {
+    const uint64_t count = random() % 100'000 + (uint64_t{1} << 17);
+    auto* const words = static_cast<uint64_t*>(std::malloc(count * sizeof(uint64_t)));
+    if (words == nullptr) return false;
+    for (uint64_t i = 0; i < count; i += 97) words[i] = seed + i;
+    std::this_thread::yield();
+    for (uint64_t i = 0; i < count; i += 97) {
+      if (words[i] != seed + i) return false;
+    }
+    std::free(words);
+  }
+  return true;
+}
+
+bool ends_well(pid_t child) {
+  int status = 0;
+  return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/// A child whose parent had allocated nothing starts its arena at its first allocation: of 8 threads, while it forks.
+int start_late(uint64_t rounds, uint64_t seed) {
+  for (uint64_t round = 0; round < rounds; ++round) {
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(100);
+      std::atomic<bool> good{true};
+      std::vector<std::thread> threads;
+      for (uint64_t thread = 0; thread < kThreads; ++thread) {
+        threads.emplace_back([&, thread] {
+          if (!allocates(seed * 1000 + round * 10 + thread)) good.store(false);
+        });
+      }
+      for (int forks = 0; forks < 4; ++forks) {
+        const pid_t grandchild = fork();
+        if (grandchild == 0) {
+          alarm(100);
+          _exit(allocates(seed) ? 0 : 1);
+        }
+        if (!ends_well(grandchild)) good.store(false);
+      }
+      for (std::thread& thread : threads) thread.join();
+      _exit(good.load() ? 0 : 1);
+    }
+    if (!ends_well(child)) return 1;
+  }
+  return 0;
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -210,6 +262,7 @@ int main(int count, char** arguments) {
   alarm(100);  // a hang
   const std::string mode = arguments[1];
   const uint64_t rounds = std::strtoull(arguments[2], nullptr, 10), seed = std::strtoull(arguments[3], nullptr, 10);
+  if (mode == "late") return start_late(rounds, seed);
   make_words();
   if (mode == "child") return kill_children(rounds, seed);
   if (mode == "parent") return kill_parent(seed);

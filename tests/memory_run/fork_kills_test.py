@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Kills processes under `ringside-memory run` that share memory by fork: the others keep their content, and far memory is given
-back. Far memory is a tmpfs of this test alone, or a folder on a disk. Skipped (77) where that is not permitted."""
+"""Kills processes under `ringside-memory run` that share memory by fork: the others keep their content, and far memory
+is given back. Far memory is a tmpfs of this test alone, or a folder on a disk. Skipped (77) where that is not
+permitted."""
 
 import os
 import signal
@@ -52,7 +53,8 @@ def check_folder(folder, before):
     deadline = time.monotonic() + 60  # the kernel may give files back a little later
     while before is not None and free_bytes(folder) < before and time.monotonic() < deadline:
         time.sleep(0.01)
-    expect(before is None or free_bytes(folder) >= before, f"{before - free_bytes(folder) if before else 0} bytes were not given back")
+    if before is not None:
+        expect(free_bytes(folder) >= before, f"{before - free_bytes(folder)} bytes were not given back")
     expect(os.listdir(folder) == [], f"left in the folder: {os.listdir(folder)}")
 
 
@@ -69,6 +71,9 @@ def test(folder, own, rounds, first_seed):
         check_folder(folder, before)
         done = run(folder, faults, "fork", 0, seed)
         expect(done.returncode == 128 + signal.SIGKILL and done.stderr == "", f"killed in a fork, seed {seed}: {done}")
+        check_folder(folder, before)
+        done = run(folder, faults, "late", 5, seed)
+        expect(done.returncode == 0 and done.stderr == "", f"late start, seed {seed}: {done}")
         check_folder(folder, before)
     print(f"{rounds} rounds in {folder}")
 
