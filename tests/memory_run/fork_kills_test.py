@@ -62,7 +62,7 @@ def test(folder, own, rounds, first_seed):
     before = free_bytes(folder) if own else None
     for seed in range(first_seed, first_seed + rounds):
         faults = ("signal", "thread")[seed % 2]
-        done = run(folder, faults, "child", 4, seed)
+        done = run(folder, faults, "child", 3, seed)
         expect(done.returncode == 0 and done.stderr == "", f"children killed, seed {seed}: {done}")
         check_folder(folder, before)
         done = run(folder, faults, "parent", 0, seed)
@@ -72,7 +72,7 @@ def test(folder, own, rounds, first_seed):
         done = run(folder, faults, "fork", 0, seed)
         expect(done.returncode == 128 + signal.SIGKILL and done.stderr == "", f"killed in a fork, seed {seed}: {done}")
         check_folder(folder, before)
-        done = run(folder, faults, "late", 5, seed)
+        done = run(folder, faults, "late", 2, seed)
         expect(done.returncode == 0 and done.stderr == "", f"late start, seed {seed}: {done}")
         check_folder(folder, before)
     print(f"{rounds} rounds in {folder}")
