@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// memory_fork_kills child|parent|fork|late ROUNDS SEED, under `ringside-memory run`: 8 threads work on memory of the
-// arena and compare it with plain memory, while processes that share it by fork are killed.
+// memory_fork_kills child|parent|fork|late|full ROUNDS SEED, under `ringside-memory run`: 8 threads work on memory of
+// the arena and compare it with plain memory, while processes that share it by fork are killed.
 //   child   forked children work on their private copies and are killed; the parent goes on
 //   parent  the parent is killed; the child goes on with its copy and writes "same"
 //   fork    the process is killed by one thread while another one forks
 //   late    a child starts its arena at its first allocation, of 8 threads at once, and forks meanwhile; all live
+//   full    far memory has no room for the copy of a child
 // Exit code 1: a word differed.
 #include <poll.h>
 #include <sys/mman.h>
@@ -255,6 +256,25 @@ int start_late(uint64_t rounds, uint64_t seed) {
   return 0;
 }
 
+/// More than half of far memory: there is no room for a copy. The child ends at its first touch, it reads no zeros.
+int fork_without_room() {
+  constexpr uint64_t kMost = uint64_t{160} << 20;
+  auto* const words = static_cast<uint64_t*>(std::malloc(kMost));
+  if (words == nullptr) return 2;
+  for (uint64_t i = 0; i < kMost / sizeof(uint64_t); i += 5000) words[i] = i + 1;
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(100);
+    _exit(*const_cast<volatile uint64_t*>(words) == 1 ? 3 : 4);
+  }
+  int status = 0;
+  if (waitpid(child, &status, 0) != child || !WIFSIGNALED(status) || WTERMSIG(status) != SIGABRT) return 1;
+  for (uint64_t i = 0; i < kMost / sizeof(uint64_t); i += 5000) {
+    if (words[i] != i + 1) return 1;
+  }
+  return 0;
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -263,6 +283,7 @@ int main(int count, char** arguments) {
   const std::string mode = arguments[1];
   const uint64_t rounds = std::strtoull(arguments[2], nullptr, 10), seed = std::strtoull(arguments[3], nullptr, 10);
   if (mode == "late") return start_late(rounds, seed);
+  if (mode == "full") return fork_without_room();
   make_words();
   if (mode == "child") return kill_children(rounds, seed);
   if (mode == "parent") return kill_parent(seed);

@@ -39,7 +39,7 @@ def expect(condition, what):
 
 
 def run(folder, faults, *arguments):
-    command = [RUN, "run", "--dram=4M", f"--far={folder}", "--far-limit=64M", f"--faults={faults}", "--quiet", "--",
+    command = [RUN, "run", "--dram=4M", f"--far={folder}", "--far-limit=200M", f"--faults={faults}", "--quiet", "--",
                PROGRAM, *map(str, arguments)]
     # Its output ends once all processes have ended that have it open.
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=110)
@@ -74,6 +74,11 @@ def test(folder, own, rounds, first_seed):
         check_folder(folder, before)
         done = run(folder, faults, "late", 2, seed)
         expect(done.returncode == 0 and done.stderr == "", f"late start, seed {seed}: {done}")
+        check_folder(folder, before)
+    if own:  # 256 MiB
+        done = run(folder, "signal", "full", 0, 0)
+        expect(done.returncode == 0 and done.stderr.count("\n") == 1 and "of which it has no copy" in done.stderr,
+               f"no room for a copy: {done}")
         check_folder(folder, before)
     print(f"{rounds} rounds in {folder}")
 
