@@ -28,15 +28,26 @@ uint64_t address_of(const void* pointer) {
 
 constexpr uint64_t kMostEntries = 1024;  // of an array of iovec or of messages: the kernel takes no more
 
+// The pins of io_submit end when the call returns, not when the device is done. MOVE respects the kernel's own
+// reference to a page; what there is without it does not.
+long let_device_store() {
+  if (!core.userfault.moves) return -EINVAL;
+  caches.devices_store.store(true);
+  return 0;
+}
+
 // As much as one call may hold, from the start: the kernel stops at what is absent and returns a short count. `left`
 // counts down.
-long pin_segments(Record& record, uint64_t array, uint64_t count, bool changes, uint64_t* left) {
+long pin_segments(Record& record, uint64_t array, uint64_t count, bool changes, uint64_t* left,
+                  bool by_device = false) {
   if (count > kMostEntries) return 0;
   Segments segments(record, array, count);
   for (uint64_t i = 0; i < count && *left > 0; ++i) {
     iovec segment{};
     if (!segments.at(i, &segment)) return 0;
     if (!table.owns(segment.iov_base)) continue;
+    const long refused = by_device ? let_device_store() : 0;
+    if (refused != 0) return refused;
     const uint64_t bytes = segment.iov_len < *left ? segment.iov_len : *left;
     uint64_t pinned = 0;
     const long result = record.pin(address_of(segment.iov_base), bytes, changes, &pinned);
@@ -78,15 +89,14 @@ long pin_submitted(Record& record, const uint64_t* arguments) {
     if (!look(record, at, &block, sizeof block)) return 0;
     record.pin(at, sizeof block, true);
     const bool reads = block.aio_lio_opcode == IOCB_CMD_PREAD || block.aio_lio_opcode == IOCB_CMD_PREADV;
-    if (reads) {
-      // The pins end when the call returns, not when the device is done. MOVE respects the kernel's own reference to a
-      // page; what there is without it does not.
-      if (!core.userfault.moves) return -EINVAL;
-      caches.devices_store.store(true);
-    }
+    long refused = 0;
     if (block.aio_lio_opcode == IOCB_CMD_PREADV || block.aio_lio_opcode == IOCB_CMD_PWRITEV) {
-      pin_segments(record, block.aio_buf, block.aio_nbytes, reads, &left);
+      refused = pin_segments(record, block.aio_buf, block.aio_nbytes, reads, &left, reads);
+      if (refused == -EINVAL) return refused;
     } else if (reads || block.aio_lio_opcode == IOCB_CMD_PWRITE) {
+      const uint64_t last = block.aio_buf + (block.aio_nbytes == 0 ? 0 : block.aio_nbytes - 1);
+      if (reads && (in_arena(block.aio_buf) || in_arena(last))) refused = let_device_store();
+      if (refused != 0) return refused;
       const uint64_t bytes = block.aio_nbytes < left ? block.aio_nbytes : left;
       record.pin(block.aio_buf, bytes, reads);
       left -= bytes;

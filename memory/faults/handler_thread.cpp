@@ -22,7 +22,11 @@ int HandlerThread::start(const UserFault& userfault) noexcept {
   wake_ = static_cast<int>(made);
   raw(SYS_fcntl, userfault.descriptor, F_SETFL, O_NONBLOCK);  // another reader may be faster than poll said
   const SignalsBlocked blocked;                               // inherited: no signal is handled there
+  running_.store(0);
   const int error = pthread_create(&thread_, nullptr, run, this);
+  // A thread begins with all signals blocked: a filter of system calls that is installed now would end the process at
+  // the call that opens them.
+  while (error == 0 && running_.load() == 0) sleep_while(&running_, 0);
   if (error != 0) {
     raw(SYS_close, wake_);
     wake_ = -1;
@@ -45,7 +49,10 @@ void HandlerThread::forget() noexcept {
 }
 
 void* HandlerThread::run(void* self) noexcept {
-  static_cast<HandlerThread*>(self)->serve();
+  auto& here = *static_cast<HandlerThread*>(self);
+  here.running_.store(1);
+  wake_all(&here.running_);
+  here.serve();
   return nullptr;
 }
 

@@ -4,6 +4,9 @@
 #pragma once
 
 #include <pthread.h>
+#include <stdint.h>
+
+#include <atomic>
 
 #include "memory/frames/userfault.hpp"
 
@@ -25,6 +28,7 @@ class HandlerThread {
   const UserFault* userfault_ = nullptr;
   pthread_t thread_{};
   int wake_ = -1;  // an eventfd: ends the thread
+  std::atomic<uint32_t> running_{0};  // a futex: 1 once the thread serves
 };
 
 extern HandlerThread handler_thread;

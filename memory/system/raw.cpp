@@ -175,7 +175,16 @@ void divide(void* at, uint64_t bytes, uint64_t stripe) noexcept {
   }
 }
 
+// Several threads find out at once that a device fails: one of them says so.
 void die(const char* what, long error) noexcept {
+  static constinit std::atomic<uint32_t> speaker{0};
+  uint32_t first = 0;
+  if (!speaker.compare_exchange_strong(first, static_cast<uint32_t>(raw(SYS_gettid)))) {
+    // Not for ever: it may be this thread, in a handler of SIGABRT, or one of a process that was forked meanwhile.
+    while (first != static_cast<uint32_t>(raw(SYS_gettid)) && raw(SYS_tgkill, raw(SYS_getpid), first, 0) == 0)
+      yield_core();
+    for (;;) raw(SYS_exit_group, 134);
+  }
   Line line;
   line << "ringside_memory: " << what << " (error " << error << "); the process ends, nothing is dropped silently\n";
   raw(SYS_write, 2, as_long(line.text()), static_cast<long>(line.length()));

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tests/unit/memory/oracle.hpp"
 
+#include <errno.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <mutex>
@@ -21,17 +24,19 @@ struct Block {
 class Worker {
  public:
   Worker(uint64_t* shared, int thread, const ringside_memory_options& options, const OracleRun& run,
-         std::atomic<bool>& failed)
+         std::atomic<bool>& failed, OracleCounts& counts)
       : shared_(shared),
         thread_(static_cast<uint64_t>(thread)),
         options_(options),
         run_(run),
         failed_(failed),
+        counts_(counts),
         random_(run.seed * 1000 + static_cast<uint64_t>(thread)),
         plain_(kSharedWords / static_cast<uint64_t>(run.threads)) {}
 
   void work() {
     for (uint64_t operation = 0; operation < run_.operations && !failed_.load(std::memory_order_relaxed); ++operation) {
+      if (random_() % 64 == 0) look_up();
       const uint64_t kind = random_() % 1000;
       if (kind < 400) {
         touch_shared(random_() % plain_.size(), 1);
@@ -51,21 +56,31 @@ class Worker {
       ringside_memory_free(block.far);
     }
     touch_shared(0, plain_.size());
+    look_up();
   }
   std::string found;
-  uint64_t accesses = 0;
 
  private:
   void fail(const std::string& what) {
-    if (found.empty()) found = "thread " + std::to_string(thread_) + ": " + what;
+    if (found.empty()) {
+      found = "thread " + std::to_string(thread_) + ": " + what;
+      const std::string line = found + "\n";
+      if (run_.reports_at_once && write(2, line.data(), line.size()) < 0) _exit(9);
+    }
     failed_.store(true);
+  }
+
+  void look_up() {
+    counts_.accesses.fetch_add(accesses_, std::memory_order_relaxed);
+    accesses_ = 0;
+    if (run_.meanwhile) run_.meanwhile(random_());
   }
 
   uint64_t& shared(uint64_t index) { return shared_[index * static_cast<uint64_t>(run_.threads) + thread_]; }
 
   void touch_shared(uint64_t first, uint64_t count) {
     const bool store = random_() % 2 == 0;
-    accesses += store ? 2 * count : count;
+    accesses_ += store ? 2 * count : count;
     for (uint64_t i = first; i < first + count; ++i) {
       if (shared(i) != plain_[i]) {
         return fail("shared word " + std::to_string(i) + " is " + std::to_string(shared(i)) + ", expected " +
@@ -76,7 +91,7 @@ class Worker {
   }
 
   void check_block(const Block& block, uint64_t first, uint64_t end) {
-    accesses += end - first;
+    accesses_ += end - first;
     for (uint64_t i = first; i < end; ++i) {
       if (block.far[i] != block.plain[i]) {
         return fail("word " + std::to_string(i) + " of a block of " + std::to_string(block.plain.size()) + " is " +
@@ -91,22 +106,29 @@ class Worker {
                    end = std::min<uint64_t>(block.plain.size(), first + random_() % 3000);
     check_block(block, first, end);
     if (random_() % 2 == 0) {
-      accesses += end - first;
+      accesses_ += end - first;
       for (uint64_t i = first; i < end; ++i) block.far[i] = block.plain[i] = random_();
     }
   }
 
   uint64_t some_words() { return random_() % 3 == 0 ? random_() % 2000 + 1 : random_() % (uint64_t{1} << 18) + 1; }
 
+  // There was no room: nothing has changed.
+  void refused(const Block& block) {
+    if (!run_.may_be_full || errno != ENOMEM) return fail(ringside_memory_error());
+    counts_.refused.fetch_add(1, std::memory_order_relaxed);
+    check_block(block, 0, block.plain.size());
+  }
+
   void change_block(Block& block) {
     const uint64_t words = some_words();
     if (block.far == nullptr) {
       block.far = static_cast<uint64_t*>(ringside_memory_calloc(words, sizeof(uint64_t)));
-      if (block.far == nullptr) return fail(ringside_memory_error());
+      if (block.far == nullptr) return refused(block);
       block.plain.assign(words, 0);
     } else if (random_() % 2 == 0) {
       auto* const moved = static_cast<uint64_t*>(ringside_memory_realloc(block.far, words * sizeof(uint64_t)));
-      if (moved == nullptr) return fail(ringside_memory_error());
+      if (moved == nullptr) return refused(block);
       block.far = moved;
       const uint64_t before = std::min<uint64_t>(block.plain.size(), words);
       block.plain.resize(words);
@@ -157,6 +179,8 @@ class Worker {
   const ringside_memory_options& options_;
   const OracleRun& run_;
   std::atomic<bool>& failed_;
+  OracleCounts& counts_;
+  uint64_t accesses_ = 0;
   std::mt19937_64 random_;
   std::vector<uint64_t> plain_;
   std::vector<Block> blocks_{4};
@@ -165,20 +189,20 @@ class Worker {
 }  // namespace
 
 std::string compare_with_plain_memory(const ringside_memory_options& options, const OracleRun& run,
-                                      uint64_t* accesses) {
+                                      OracleCounts* counts) {
   auto* const shared = static_cast<uint64_t*>(ringside_memory_alloc(kSharedWords * sizeof(uint64_t)));
   if (shared == nullptr) return ringside_memory_error();
   std::atomic<bool> failed{false};
+  OracleCounts own;
+  if (counts == nullptr) counts = &own;
   std::vector<Worker> workers;
   workers.reserve(static_cast<size_t>(run.threads));
-  for (int thread = 0; thread < run.threads; ++thread) workers.emplace_back(shared, thread, options, run, failed);
+  for (int thread = 0; thread < run.threads; ++thread)
+    workers.emplace_back(shared, thread, options, run, failed, *counts);
   std::vector<std::thread> threads;
   for (Worker& worker : workers) threads.emplace_back([&worker] { worker.work(); });
   for (std::thread& thread : threads) thread.join();
   ringside_memory_free(shared);
-  for (const Worker& worker : workers) {
-    if (accesses != nullptr) *accesses += worker.accesses;
-  }
   for (const Worker& worker : workers) {
     if (!worker.found.empty()) return worker.found;
   }

@@ -3,7 +3,9 @@
 // operations in plain memory.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "memory/ringside_memory.h"
@@ -14,10 +16,19 @@ struct OracleRun {
   uint64_t operations = 0;  // of each thread; a block of words counts as one
   int threads = 4;
   uint64_t seed = 1;
+  bool may_be_full = false;  // an allocation may find far memory full: ENOMEM, and what is allocated stays as it was
+  /// Called by each thread after about every 64th operation, with a random number.
+  std::function<void(uint64_t random)> meanwhile;
+  bool reports_at_once = false;  // what differs, as a line on standard error: the process may end before it returns
 };
 
-/// Empty, or what differed first. The arena is started. `accesses`: the loads and stores are added to it.
+struct OracleCounts {
+  std::atomic<uint64_t> accesses{0};  // loads and stores
+  std::atomic<uint64_t> refused{0};   // allocations, with may_be_full
+};
+
+/// Empty, or what differed first. The arena is started. `counts` grow meanwhile.
 std::string compare_with_plain_memory(const ringside_memory_options& options, const OracleRun& run,
-                                      uint64_t* accesses = nullptr);
+                                      OracleCounts* counts = nullptr);
 
 }  // namespace ringside::testing

@@ -1,15 +1,62 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// memory_oracle FOLDER SIGNAL|THREAD COPY_ONLY GRANULE OPERATIONS [THREADS [SEED [IN_PLACE]]]: the comparison with plain memory
-// for as long as one likes.
+// memory_oracle FOLDER SIGNAL|THREAD COPY_ONLY GRANULE OPERATIONS [THREADS [SEED [IN_PLACE [TROUBLE [ROUNDS]]]]]: the
+// comparison with plain memory for as long as one likes. TROUBLE: a name in trouble.hpp; each round is a process of its
+// own then, with another seed. `full` needs a small file system, `device` the folders of mount_own_disk.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
-#include "tests/unit/memory/oracle.hpp"
+#include "tests/unit/memory/trouble.hpp"
+
+namespace {
+
+using ringside::testing::OracleRun;
+using ringside::testing::Trouble;
+
+int make_rounds(Trouble trouble, const ringside_memory_options& options, OracleRun run, int rounds) {
+  unsigned long long accesses = 0, refused = 0;
+  for (int round = 0; round < rounds; ++round, ++run.seed) {
+    const ringside::testing::Round ended = ringside::testing::round_with(trouble, options, run);
+    accesses += ended.accesses;
+    refused += ended.refused;
+    if (ended.skipped.empty() && ended.wrong.empty()) continue;
+    std::printf("seed %llu: %s%s\n", static_cast<unsigned long long>(run.seed), ended.wrong.c_str(),
+                ended.skipped.c_str());
+    return ended.wrong.empty() ? 77 : 1;
+  }
+  std::printf("%d rounds as promised (%s): %llu loads and stores, %llu allocations refused\n", rounds,
+              ringside::testing::kTroubleNames[static_cast<int>(trouble)], accesses, refused);
+  return 0;
+}
+
+int make_one_here(const ringside_memory_options& options, const OracleRun& run) {
+  if (ringside_memory_start(&options) != 0) {
+    std::fprintf(stderr, "%s\n", ringside_memory_error());
+    return 3;
+  }
+  ringside::testing::OracleCounts counts;
+  const std::string found = ringside::testing::compare_with_plain_memory(options, run, &counts);
+  struct ringside_memory_stats stats {};
+  stats.struct_bytes = sizeof stats;
+  ringside_memory_stats(&stats);
+  std::printf("%s: %llu loads and stores, %llu faults, %llu evicted, %llu busy, %llu promoted, peak %llu of %llu "
+              "bytes\n",
+              found.empty() ? "same" : found.c_str(), static_cast<unsigned long long>(counts.accesses.load()),
+              static_cast<unsigned long long>(stats.faults), static_cast<unsigned long long>(stats.evicted),
+              static_cast<unsigned long long>(stats.busy), static_cast<unsigned long long>(stats.promotions),
+              static_cast<unsigned long long>(stats.dram_peak_bytes),
+              static_cast<unsigned long long>(stats.dram_limit_bytes));
+  ringside_memory_stop();
+  return found.empty() ? 0 : 1;
+}
+
+}  // namespace
 
 int main(int count, char** arguments) {
   if (count < 6) {
-    std::fprintf(stderr, "memory_oracle FOLDER signal|thread COPY_ONLY GRANULE OPERATIONS [THREADS [SEED [IN_PLACE]]]\n");
+    std::fprintf(stderr,
+                 "memory_oracle FOLDER signal|thread COPY_ONLY GRANULE OPERATIONS [THREADS [SEED [IN_PLACE [TROUBLE "
+                 "[ROUNDS]]]]]\n");
     return 2;
   }
   ringside_memory_options options{};
@@ -21,26 +68,20 @@ int main(int count, char** arguments) {
   options.granule_bytes = static_cast<uint32_t>(std::atoi(arguments[4]));
   options.dram_bytes = uint64_t{64} * (options.granule_bytes > 65536 ? options.granule_bytes : 65536);
   options.far_bytes = uint64_t{256} << 20;
-  ringside::testing::OracleRun run;
+  OracleRun run;
   run.operations = std::strtoull(arguments[5], nullptr, 10);
   if (count > 6) run.threads = std::atoi(arguments[6]);
   if (count > 7) run.seed = std::strtoull(arguments[7], nullptr, 10);
   if (count > 8) options.in_place = static_cast<uint32_t>(std::atoi(arguments[8]));
-  if (ringside_memory_start(&options) != 0) {
-    std::fprintf(stderr, "%s\n", ringside_memory_error());
-    return 3;
+  if (count <= 9) return make_one_here(options, run);
+  int trouble = 0;
+  for (const char* const name : ringside::testing::kTroubleNames) {
+    if (std::strcmp(arguments[9], name) == 0)
+      return make_rounds(static_cast<Trouble>(trouble), options, run, count > 10 ? std::atoi(arguments[10]) : 1);
+    ++trouble;
   }
-  uint64_t accesses = 0;
-  const std::string found = ringside::testing::compare_with_plain_memory(options, run, &accesses);
-  struct ringside_memory_stats stats {};
-  stats.struct_bytes = sizeof stats;
-  ringside_memory_stats(&stats);
-  std::printf("%s: %llu loads and stores, %llu faults, %llu evicted, %llu busy, %llu promoted, peak %llu of %llu bytes\n",
-              found.empty() ? "same" : found.c_str(), static_cast<unsigned long long>(accesses),
-              static_cast<unsigned long long>(stats.faults),
-              static_cast<unsigned long long>(stats.evicted), static_cast<unsigned long long>(stats.busy), static_cast<unsigned long long>(stats.promotions),
-              static_cast<unsigned long long>(stats.dram_peak_bytes),
-              static_cast<unsigned long long>(stats.dram_limit_bytes));
-  ringside_memory_stop();
-  return found.empty() ? 0 : 1;
+  std::fprintf(stderr, "memory_oracle: TROUBLE is %s, expected one of", arguments[9]);
+  for (const char* const name : ringside::testing::kTroubleNames) std::fprintf(stderr, " %s", name);
+  std::fprintf(stderr, "\n");
+  return 2;
 }

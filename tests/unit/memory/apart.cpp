@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tests/unit/memory/apart.hpp"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <vector>
+
+namespace ringside::testing {
+namespace {
+
+bool write_file(const char* path, const std::string& text) {
+  const int file = open(path, O_WRONLY | O_CLOEXEC);
+  const bool done = file >= 0 && write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  if (file >= 0) close(file);
+  return done;
+}
+
+std::string failed(const char* what) {
+  return std::string(what) + ": " + std::strerror(errno);
+}
+
+/// Mounts of this process are its own. Without root that takes a user namespace.
+std::string own_mounts() {
+  const uid_t user = getuid();
+  const gid_t group = getgid();
+  if (user == 0) {
+    if (unshare(CLONE_NEWNS) != 0) return failed("a mount namespace is not permitted");
+  } else {
+    if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return failed("a user namespace is not permitted");
+    if (!write_file("/proc/self/setgroups", "deny") ||
+        !write_file("/proc/self/uid_map", "0 " + std::to_string(user) + " 1") ||
+        !write_file("/proc/self/gid_map", "0 " + std::to_string(group) + " 1")) {
+      return failed("a user namespace has no users");
+    }
+  }
+  if (mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return failed("mounts cannot be made private");
+  return {};
+}
+
+}  // namespace
+
+size_t Ending::count() const {
+  return static_cast<size_t>(std::count(lines.begin(), lines.end(), '\n'));
+}
+
+Ending in_process(const std::function<int()>& act) {
+  Ending ending;
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return {0, 99, failed("pipe")};
+  std::fflush(nullptr);
+  const pid_t child = fork();
+  if (child == 0) {
+    dup2(ends[1], 2);
+    close(ends[0]);
+    alarm(120);
+    _exit(act());
+  }
+  close(ends[1]);
+  char part[512];
+  for (ssize_t got = 0; (got = read(ends[0], part, sizeof part)) > 0 || (got < 0 && errno == EINTR);) {
+    if (got > 0) ending.lines.append(part, static_cast<size_t>(got));
+  }
+  close(ends[0]);
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  ending.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  ending.code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+  return ending;
+}
+
+std::string mount_own_tmpfs(uint64_t bytes) {
+  const std::string private_mounts = own_mounts();
+  if (!private_mounts.empty()) return private_mounts;
+  const std::string size = "size=" + std::to_string(bytes);
+  if (mount("tmpfs", kOwnFolder, "tmpfs", 0, size.c_str()) != 0) return failed("tmpfs cannot be mounted");
+  return {};
+}
+
+std::string mount_own_disk(uint64_t disk_bytes, uint64_t tmpfs_bytes) {
+  if (getuid() != 0) return "a loop device needs root";
+  const std::string none = mount_own_tmpfs(tmpfs_bytes);
+  if (!none.empty()) return none;
+  const std::string image = std::string(kOwnFolder) + "/disk";
+  // Without a journal: an error of the device leaves the file system alone.
+  const std::string commands = "truncate -s " + std::to_string(disk_bytes) + " " + image +
+                               " && mkfs.ext4 -q -F -m 0 -O ^has_journal " + image + " && mount -o loop " + image +
+                               " " + kOwnDiskFolder + " && rmdir " + kOwnDiskFolder + "/lost+found";
+  if (std::system(("(" + commands + ") > /dev/null 2>&1").c_str()) != 0)
+    return "ext4 cannot be made and mounted on a loop device";
+  return {};
+}
+
+uint64_t free_bytes_of(const char* folder) {
+  struct statvfs system {};
+  if (statvfs(folder, &system) != 0) return 0;
+  return static_cast<uint64_t>(system.f_bfree) * system.f_frsize;
+}
+
+bool is_empty(const char* folder) {
+  return std::filesystem::is_empty(folder);
+}
+
+bool fail_calls(std::initializer_list<int> numbers, int error) {
+  std::vector<sock_filter> program{BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr))};
+  for (const int number : numbers) {
+    program.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<uint32_t>(number), 0, 1));
+    program.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | static_cast<uint32_t>(error)));
+  }
+  program.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
+  const sock_fprog all{static_cast<unsigned short>(program.size()), program.data()};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &all) == 0;
+}
+
+}  // namespace ringside::testing

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The comparison with plain memory by 8 threads while far memory is full, while it fails, and while the process is
+// killed. Each round is a process of its own. memory_oracle (oracle_main.cpp) makes as many rounds as one likes.
+#include "tests/unit/memory/trouble.hpp"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <functional>
+#include <string>
+
+#include "tests/unit/memory/apart.hpp"
+#include "tests/unit/memory/arena.hpp"
+#include "tests/unit/sanitized.hpp"
+
+namespace ringside::testing {
+namespace {
+
+ringside_memory_options options_of(const char* folder, uint64_t far_bytes) {
+  ringside_memory_options options = small_options();
+  options.far_folder = folder;
+  options.far_bytes = far_bytes;
+  return options;
+}
+
+OracleRun run_of(uint64_t operations, uint64_t seed) {
+  OracleRun run;
+  run.threads = 8;
+  run.operations = kSanitized ? operations / 5 : operations;
+  run.seed = seed;
+  return run;
+}
+
+/// Runs `act` in a process that has a file system of its own. What it says is wrong, or why it could not run.
+Round with_mount(const std::function<std::string()>& mount, const std::function<Round()>& act) {
+  const Ending ending = in_process([&] {
+    Round round;
+    round.skipped = mount();
+    if (round.skipped.empty()) round = act();
+    const std::string& line = round.skipped.empty() ? round.wrong : round.skipped;
+    const bool said = write(2, line.data(), line.size()) == static_cast<ssize_t>(line.size());
+    return !said ? 2 : !round.skipped.empty() ? 77 : line.empty() ? 0 : 1;
+  });
+  Round round;
+  if (ending.signal == 0 && ending.code == 77) {
+    round.skipped = ending.lines;
+  } else if (ending.signal != 0 || ending.code != 0) {
+    round.wrong =
+        "signal " + std::to_string(ending.signal) + ", code " + std::to_string(ending.code) + ": " + ending.lines;
+  }
+  return round;
+}
+
+std::string small_tmpfs() {
+  return mount_own_tmpfs(48 * kMiB);
+}
+std::string small_disk() {
+  return mount_own_disk(64 * kMiB, 128 * kMiB);
+}
+
+/// What of a folder's file system is still in use after all processes have ended.
+std::string left_in(const char* folder, uint64_t free_before) {
+  // The last reference to a file may be given back by a worker of the kernel.
+  while (free_bytes_of(folder) < free_before) sched_yield();  // ended by SIGALRM if it stays so
+  return is_empty(folder) ? "" : "; something was left in the folder";
+}
+
+#define EXPECT_AS_PROMISED(round)                              \
+  do {                                                         \
+    const Round& ended = (round);                              \
+    if (!ended.skipped.empty()) GTEST_SKIP() << ended.skipped; \
+    EXPECT_EQ(ended.wrong, "");                                \
+  } while (false)
+
+// --- far memory is full
+
+struct FullCase {
+  const char* name;
+  uint64_t far_bytes;  // 0: only the file system has a limit
+  uint32_t faults, copy_only, granule_bytes, in_place = 0;
+};
+
+class FullFarMemory : public ::testing::TestWithParam<FullCase> {
+ protected:
+  static ringside_memory_options options(const char* folder) {
+    ringside_memory_options given = options_of(folder, GetParam().far_bytes);
+    given.faults = GetParam().faults;
+    given.copy_only = GetParam().copy_only;
+    given.granule_bytes = GetParam().granule_bytes;
+    given.in_place = GetParam().in_place;
+    return given;
+  }
+  static Round compare(const char* folder) {
+    const uint64_t free_before = free_bytes_of(folder);
+    Round round = round_with(Trouble::kFull, options(folder), run_of(1000, 1));
+    if (!round.skipped.empty()) return round;
+    if (round.refused == 0) round.wrong += "; nothing was refused";
+    round.wrong += left_in(folder, free_before);
+    return round;
+  }
+};
+
+TEST_P(FullFarMemory, RefusesAllocationsAndKeepsWhatIsAllocated) {
+  EXPECT_AS_PROMISED(with_mount(small_tmpfs, [] { return compare(kOwnFolder); }));
+}
+
+TEST_P(FullFarMemory, OnADiskRefusesAllocationsAndKeepsWhatIsAllocated) {
+  EXPECT_AS_PROMISED(with_mount(small_disk, [] { return compare(kOwnDiskFolder); }));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, FullFarMemory,
+                         ::testing::Values(FullCase{"Signal", 256 * kMiB, 1, 0, 0},
+                                           FullCase{"SignalWithLimit", 44 * kMiB, 1, 0, 0},
+                                           FullCase{"Signal64K", 256 * kMiB, 1, 0, 65536},
+                                           FullCase{"InPlace", 256 * kMiB, 1, 0, 0, 1},
+                                           FullCase{"Thread", 256 * kMiB, 2, 0, 0},
+                                           FullCase{"Copy", 256 * kMiB, 1, 1, 0}),
+                         [](const auto& given) { return std::string(given.param.name); });
+
+// --- far memory fails
+
+struct FailingCase {
+  const char* name;
+  Trouble trouble;
+  uint32_t faults = 1, copy_only = 0, granule_bytes = 0;
+};
+
+class FailingFarMemory : public ::testing::TestWithParam<FailingCase> {
+ protected:
+  static ringside_memory_options options(const char* folder) {
+    ringside_memory_options given = options_of(folder, 128 * kMiB);
+    given.faults = GetParam().faults;
+    given.copy_only = GetParam().copy_only;
+    given.granule_bytes = GetParam().granule_bytes;
+    return given;
+  }
+};
+
+TEST_P(FailingFarMemory, EndsTheProcessWithOneLineBeforeAnythingIsLost) {
+  EXPECT_AS_PROMISED(round_with(GetParam().trouble, options("/var/tmp"), run_of(1600, 1)));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, FailingFarMemory,
+    ::testing::Values(FailingCase{"Reads", Trouble::kReadsFail}, FailingCase{"Writes", Trouble::kWritesFail},
+                      FailingCase{"Orders", Trouble::kOrdersFail}, FailingCase{"Events", Trouble::kEventsFail},
+                      FailingCase{"LateWrites", Trouble::kLateWritesFail}, FailingCase{"Holes", Trouble::kHolesFail},
+                      FailingCase{"ReadsThread", Trouble::kReadsFail, 2},
+                      FailingCase{"LateWritesThread", Trouble::kLateWritesFail, 2},
+                      FailingCase{"ReadsCopy64K", Trouble::kReadsFail, 1, 1, 65536},
+                      FailingCase{"LateWrites64K", Trouble::kLateWritesFail, 1, 0, 65536},
+                      FailingCase{"LateWritesCopy", Trouble::kLateWritesFail, 1, 1}),
+    [](const auto& given) { return std::string(given.param.name); });
+
+TEST(FailingDevice, EndsTheProcessWithOneLineBeforeAnythingIsLost) {
+  EXPECT_AS_PROMISED(with_mount([] { return mount_own_disk(128 * kMiB, 96 * kMiB); },
+                                [] {
+                                  return round_with(Trouble::kDeviceIsFull, options_of(kOwnDiskFolder, 100 * kMiB),
+                                                    run_of(1600, 1));
+                                }));
+}
+
+// --- the process is killed
+
+Round kill_several(const char* folder) {
+  const uint64_t free_before = free_bytes_of(folder);
+  Round round;
+  for (uint64_t seed = 1; seed <= 4 && round.wrong.empty() && round.skipped.empty(); ++seed) {
+    ringside_memory_options options = options_of(folder, 256 * kMiB);
+    options.faults = seed % 2 == 0 ? RINGSIDE_MEMORY_FAULTS_THREAD : RINGSIDE_MEMORY_FAULTS_SIGNAL;
+    options.in_place = seed == 3 && folder == kOwnFolder ? 1 : 0;
+    round = round_with(Trouble::kKilled, options, run_of(1000, seed));
+    round.wrong += left_in(folder, free_before);
+  }
+  // The next process has all of the folder.
+  if (round.wrong.empty() && round.skipped.empty())
+    round = round_with(Trouble::kNone, options_of(folder, 128 * kMiB), run_of(300, 9));
+  return round;
+}
+
+TEST(KilledProcess, LeavesNothingInAFolderOfTmpfs) {
+  EXPECT_AS_PROMISED(with_mount([] { return mount_own_tmpfs(192 * kMiB); }, [] { return kill_several(kOwnFolder); }));
+}
+
+TEST(KilledProcess, LeavesNothingInAFolderOnADisk) {
+  EXPECT_AS_PROMISED(with_mount([] { return mount_own_disk(192 * kMiB, 256 * kMiB); },
+                                [] { return kill_several(kOwnDiskFolder); }));
+}
+
+}  // namespace
+}  // namespace ringside::testing
