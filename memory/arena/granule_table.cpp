@@ -37,8 +37,8 @@ long GranuleTable::start(uint64_t bytes) noexcept {
   // Room for the largest alignment of an allocation, wherever the kernel puts it.
   const auto length = static_cast<long>(bytes + kMostAlignment);
   if (!kAnyAddress) {
-    at = raw(SYS_mmap, static_cast<long>(kFixedAddress + place_ * kPlaceBytes), length, PROT_READ | PROT_WRITE, flags | MAP_FIXED_NOREPLACE,
-             -1, 0);
+    at = raw(SYS_mmap, static_cast<long>(kFixedAddress + place_ * kPlaceBytes), length, PROT_READ | PROT_WRITE,
+             flags | MAP_FIXED_NOREPLACE, -1, 0);
   }
   if (at < 0 && at > -4096) at = raw(SYS_mmap, 0, length, PROT_READ | PROT_WRITE, flags, -1, 0);
   if (at < 0 && at > -4096) return at;

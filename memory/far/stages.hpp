@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Reads of a far file on a disk ahead of a stream: blocks of 512 KiB, several in flight (io_submit(2), which reads past
-// the page cache without a thread). A stage is a copy that may be discarded at any time, so no granule waits for it. What is
-// written to the file meanwhile makes that part of a stage stale, before any word says absent: whoever finds a granule
-// absent then sees that.
+// the page cache without a thread). A stage is a copy that may be discarded at any time, so no granule waits for it.
+// What is written to the file meanwhile makes that part of a stage stale, before any word says absent: whoever finds a
+// granule absent then sees that.
 #pragma once
 
 #include <stddef.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Writes of a far file on a disk that nobody waits for. What leaves DRAM is copied into a buffer of 2 MiB beside the
-// limit and submitted (io_submit(2), past the page cache). From then until the kernel says that the write is complete, the
-// copy is the truth for its range: a read is served from it, a second write or a hole of that range waits.
+// limit and submitted (io_submit(2), past the page cache). From then until the kernel says that the write is complete,
+// the copy is the truth for its range: a read is served from it, a second write or a hole of that range waits.
 //
 // Two threads never read or write one range at once, because they own its granules' words. The ranges here are what
 // earlier owners left behind.

@@ -34,8 +34,8 @@ class ReadAhead {
     return count < most ? count : most;
   }
 
-  /// The stream is expected to fault at `next`. It stored or loaded now, and `count` granules came in of those `planned`:
-  /// fewer where some were there already, which says nothing against the stream.
+  /// The stream is expected to fault at `next`. It stored or loaded now, and `count` granules came in of those
+  /// `planned`: fewer where some were there already, which says nothing against the stream.
   void expect(uint32_t next, uint32_t planned, uint32_t count, bool stores) noexcept {
     if (never_) return;
     place(next).store(static_cast<uint64_t>(next) << kGranuleShift | uint64_t{planned} << kPlannedShift |

@@ -7,8 +7,8 @@
 
 namespace ringside::memory {
 
-/// `memory` is the start of an allocation of ours from now on. Called behind the gate. false: there is no memory for the
-/// bits.
+/// `memory` is the start of an allocation of ours from now on. Called behind the gate. false: there is no memory for
+/// the bits.
 bool add_large_block(const void* memory) noexcept;
 void remove_large_block(const void* memory) noexcept;
 bool is_large_block(const void* memory) noexcept;

@@ -44,8 +44,8 @@ void adopt(int copy) {
   }
 }
 
-// Until the fork is complete no handler of the program runs: in the child it would find no arena, and one that allocates
-// would wait for the gate that this thread has closed. SIGSYS and SIGBUS stay open, as always.
+// Until the fork is complete no handler of the program runs: in the child it would find no arena, and one that
+// allocates would wait for the gate that this thread has closed. SIGSYS and SIGBUS stay open, as always.
 void before_fork() {
   const uint64_t all = ~(uint64_t{1} << (SIGBUS - 1) | uint64_t{1} << (SIGSYS - 1));
   uint64_t before = 0;

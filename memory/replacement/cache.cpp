@@ -88,9 +88,9 @@ uint32_t Caches::new_node(Cache& cache) noexcept {
   return kNoNode;
 }
 
-// As many places as the cache has granules at least. A ghost lives for as many evictions as there are granules: what comes
-// back later would not have stayed either. (Without that bound a stream around more than the DRAM would find some ghosts
-// by chance, and its granules would leave the order in which they are moved together.)
+// As many places as the cache has granules at least. A ghost lives for as many evictions as there are granules: what
+// comes back later would not have stayed either. (Without that bound a stream around more than the DRAM would find some
+// ghosts by chance, and its granules would leave the order in which they are moved together.)
 std::atomic<uint64_t>& Caches::ghost_place(const Cache& cache, uint32_t granule) const noexcept {
   const uint32_t pages = cache.pages() | 15;
   const uint32_t mask = (uint32_t{2} << (31 - __builtin_clz(pages))) - 1;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether it pays to write-protect what a load brings in, for each MiB of the arena. A granule that is still protected
-// when it leaves is neither compared nor written; a store to it costs a second fault. What happened to the granules of a
-// piece says what will happen to the next ones: some arrays are only read, others are read and then stored to.
+// Whether it pays to write-protect a single granule that a load brings in, for each piece of 1 MiB. A granule that is
+// still protected when it leaves is neither compared nor written; a store to it costs a second fault. What happened to
+// the granules of a piece says what will happen to the next ones: some arrays are only read, others are read and then
+// stored to. (Streams are protected on a disk in any case: see Resolve::load.)
 #pragma once
 
 #include <stdint.h>

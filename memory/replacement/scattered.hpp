@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How granules without neighbours leave DRAM. A MOVE of each would interrupt all cores that run a thread of the
-// process, once a granule. Here they are write-protected together with what lies around them (one interruption a chunk of 64
-// granules, and the next victims of that chunk are ready), written where they changed, and dropped with one call.
+// process, once a granule. Here they are write-protected together with what lies around them (one interruption a chunk
+// of 64 granules, and the next victims of that chunk are ready), written where they changed, and dropped with one call.
 #pragma once
 
 #include <stdint.h>
