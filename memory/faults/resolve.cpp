@@ -97,7 +97,7 @@ void Resolve::load(uint32_t granule, uint32_t kind, Word seen, bool store) noexc
   const uint32_t span = 1u << kind;
   Cache& cache = caches.of(granule, kind);
   // Granules to bring in: of the same cache and piece, and not more than a sixteenth of the DRAM.
-  const uint32_t chunk_end = (((granule >> kind) | (kBatch - 1)) + 1) << kind;
+  const uint32_t chunk_end = (granule | (chunk_pages(kind) - 1)) + 1;
   uint64_t most = kMostAhead / size;
   if (most > caches.limit.load(std::memory_order_relaxed) / 16 / size)
     most = caches.limit.load(std::memory_order_relaxed) / 16 / size;
@@ -113,7 +113,7 @@ void Resolve::load(uint32_t granule, uint32_t kind, Word seen, bool store) noexc
   before[0] = seen;
   while (count < planned) {
     const uint32_t next = granule + count * span;
-    if (next >= chunk_end || next / kPagesPerPiece != granule / kPagesPerPiece) break;
+    if (next >= chunk_end) break;
     before[count] = table.word(next).load(std::memory_order_acquire);
     const State state = state_of(before[count]);
     if ((state != kZero && state != kAbsent) || !table.claim(next, before[count], kLoading)) break;
@@ -129,7 +129,7 @@ void Resolve::load(uint32_t granule, uint32_t kind, Word seen, bool store) noexc
   // The content differs from far memory for certain when a store waits. Otherwise write-protection keeps count: for a
   // granule alone, if that has paid, and for a stream on a disk. Without it a granule is compared at eviction where far
   // memory is mapped, and written on a disk. What came from zeros is compared with zeros.
-  const bool can_protect = planned == 1 ? pages[0].slot == kNoSlot || !far.mapped() : !far.mapped();
+  const bool can_protect = !far.mapped() || (planned == 1 && pages[0].slot == kNoSlot);
   const bool protects = can_protect && (planned > 1 || protection::wanted(granule));
   // On a disk a stream whose faults are by stores is taken to store everywhere: a second fault for each granule would
   // cost more than to write those that it leaves out.

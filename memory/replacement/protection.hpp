@@ -28,8 +28,8 @@ inline void add(uint32_t granule, int change) noexcept {
 inline constexpr int kSample = 32;  // one of so many is protected in any case, to see whether it pays by now
 
 inline bool wanted(uint32_t granule) noexcept {
-  const auto drawn = static_cast<uint32_t>(now_ns() * 0x9E3779B97F4A7C15u >> 32) % kSample;
-  return balance_of(granule).load(std::memory_order_relaxed) >= 0 || drawn == 0;
+  if (balance_of(granule).load(std::memory_order_relaxed) >= 0) return true;
+  return static_cast<uint32_t>(now_ns() * 0x9E3779B97F4A7C15u >> 32) % kSample == 0;
 }
 
 /// A granule left and was not written: one of a sample stands for those that could not show it.
