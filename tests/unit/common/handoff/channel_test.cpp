@@ -71,14 +71,18 @@ TEST_F(ChannelTest, TheSocketIsItsOwnersAloneWhateverTheUmask) {
 TEST_F(ChannelTest, AnotherUserIsRefused) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can become somebody else";
   ASSERT_EQ(chmod(folder_.path().c_str(), 0777), 0);
-  ChannelContext context;
-  Channel server = router(context);
-  ASSERT_EQ(chmod(path_.c_str(), 0777), 0);  // removes what protects the socket first
+  int open_to_all[2];
   int ready[2];
+  ASSERT_EQ(pipe(open_to_all), 0);
   ASSERT_EQ(pipe(ready), 0);
+  // Forked while this process has one thread: a child that goes on to use threads and the heap may find a lock held for
+  // ever by one that it does not have.
   const pid_t stranger = fork();
+  ASSERT_NE(stranger, -1);
   if (stranger == 0) {
-    if (setuid(65534) != 0) _exit(1);
+    char byte = 0;
+    close(open_to_all[1]);  // so that it ends with a test that has failed
+    if (read(open_to_all[0], &byte, 1) != 1 || setuid(65534) != 0) _exit(1);
     ChannelContext theirs;
     Channel client(theirs, ChannelKind::kDealer, {.name = "stranger"});
     client.connect(endpoint_);
@@ -94,6 +98,10 @@ TEST_F(ChannelTest, AnotherUserIsRefused) {
     pause();
   }
   close(ready[1]);  // so that the test does not wait for a stranger that failed
+  ChannelContext context;
+  Channel server = router(context);
+  ASSERT_EQ(chmod(path_.c_str(), 0777), 0);  // removes what protects the socket first
+  ASSERT_EQ(write(open_to_all[1], "", 1), 1);
   char byte = 0;
   ASSERT_EQ(read(ready[0], &byte, 1), 1) << "the stranger could not send";
   Channel client = dealer(context_, {.name = "me"});
@@ -105,7 +113,7 @@ TEST_F(ChannelTest, AnotherUserIsRefused) {
   EXPECT_FALSE(server.send(answer)) << "it is not known";
   kill(stranger, SIGKILL);
   waitpid(stranger, nullptr, 0);
-  close(ready[0]);
+  for (const int end : {open_to_all[0], open_to_all[1], ready[0]}) close(end);
 }
 
 TEST_F(ChannelTest, AMessageOverTheLimitEndsItsConnection) {
