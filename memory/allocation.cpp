@@ -84,6 +84,7 @@ void* allocate(const char* function, uint64_t bytes, uint64_t alignment) {
     for (uint32_t i = 0; i <= (region.pages - 1) / kPagesPerPiece; ++i) {
       table.advice_of_piece(region.page / kPagesPerPiece + i).store(kAdviceNormal, std::memory_order_relaxed);
       table.protection_of_piece(region.page / kPagesPerPiece + i).store(0, std::memory_order_relaxed);
+      table.neighbours_of_piece(region.page / kPagesPerPiece + i).store(0, std::memory_order_relaxed);
     }
   }
   if (!make_usable(region.page, 0, whole_granules(region.pages, kind), kind, direct)) {

@@ -53,7 +53,9 @@ long GranuleTable::start(uint64_t bytes) noexcept {
   sizes_ = static_cast<std::atomic<uint8_t>*>(map_table(pieces()));
   advice_ = static_cast<std::atomic<uint8_t>*>(map_table(pieces()));
   protection_ = static_cast<std::atomic<int8_t>*>(map_table(pieces()));
-  const bool all = words_ != nullptr && sizes_ != nullptr && advice_ != nullptr && protection_ != nullptr;
+  neighbours_ = static_cast<std::atomic<int8_t>*>(map_table(pieces()));
+  const bool all = words_ != nullptr && sizes_ != nullptr && advice_ != nullptr && protection_ != nullptr &&
+                   neighbours_ != nullptr;
   return all ? 0 : -ENOMEM;
 }
 
@@ -87,10 +89,11 @@ void GranuleTable::stop() noexcept {
   unmap_table(sizes_, pieces());
   unmap_table(advice_, pieces());
   unmap_table(protection_, pieces());
+  unmap_table(neighbours_, pieces());
   unmap_table(base_, bytes_);
   words_ = nullptr;
   sizes_ = advice_ = nullptr;
-  protection_ = nullptr;
+  protection_ = neighbours_ = nullptr;
   base_ = nullptr;
   bytes_ = 0;
   walls_.store(0, std::memory_order_relaxed);

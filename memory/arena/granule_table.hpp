@@ -46,6 +46,8 @@ class GranuleTable {
   std::atomic<uint8_t>& advice_of_piece(uint32_t piece) const noexcept { return advice_[piece]; }
   /// See memory/replacement/protection.hpp.
   std::atomic<int8_t>& protection_of_piece(uint32_t piece) const noexcept { return protection_[piece]; }
+  /// See memory/replacement/neighbourhood.hpp.
+  std::atomic<int8_t>& neighbours_of_piece(uint32_t piece) const noexcept { return neighbours_[piece]; }
 
   /// Takes the granule if its word is still `seen`.
   bool claim(uint32_t granule, Word seen, State owned) const noexcept {
@@ -75,7 +77,7 @@ class GranuleTable {
   std::atomic<Word>* words_ = nullptr;
   std::atomic<uint8_t>* sizes_ = nullptr;
   std::atomic<uint8_t>* advice_ = nullptr;
-  std::atomic<int8_t>* protection_ = nullptr;
+  std::atomic<int8_t>*protection_ = nullptr, *neighbours_ = nullptr;
   std::atomic<uint32_t> walls_{0};
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How many granules a fault brings in. A fault that comes exactly where the last ones of a stream ended confirms the
+// How many granules a fault brings in that belongs to a stream. A fault that comes exactly where the last ones of a stream ended confirms the
 // stream, and more come in (2, 8, 32); any other fault brings in one. So read-ahead starts only where it helps and
 // stops by itself: at random addresses nothing is ever confirmed.
 #pragma once
@@ -16,6 +16,7 @@ namespace ringside::memory {
 class ReadAhead {
  public:
   void start(bool never) noexcept { never_ = never; }
+  bool works() const noexcept { return !never_; }
 
   /// For a fault at `granule`: how many granules to bring in, at most `most`. `confirmed`: how many the last fault of
   /// this stream brought in before they were touched. `stored`: that fault was by a store.
@@ -54,5 +55,7 @@ class ReadAhead {
   Place places_[256];
   bool never_ = false;
 };
+
+extern ReadAhead read_ahead;
 
 }  // namespace ringside::memory

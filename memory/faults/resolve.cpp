@@ -8,6 +8,7 @@
 #include "memory/arena/granule_table.hpp"
 #include "memory/far/far_file.hpp"
 #include "memory/faults/read_ahead.hpp"
+#include "memory/faults/run.hpp"
 #include "memory/replacement/protection.hpp"
 
 namespace ringside::memory {
@@ -16,10 +17,7 @@ constinit Resolve resolve;
 
 namespace {
 
-constinit ReadAhead read_ahead;
-
-constexpr uint32_t kBounces = 8;                    // of 1 MiB each, populated as far as they are used
-constexpr uint64_t kMostAhead = uint64_t{1} << 18;  // bytes of a stream at once: more gained nothing
+constexpr uint32_t kBounces = 8;  // of 1 MiB each, populated as far as they are used
 
 uint64_t offset_of(uint32_t page) {
   return static_cast<uint64_t>(page) << kPageShift;
@@ -94,65 +92,39 @@ bool Resolve::page(uint32_t page, bool store) noexcept {
 
 void Resolve::load(uint32_t granule, uint32_t kind, Word seen, bool store) noexcept {
   const uint64_t size = bytes_of(kind);
-  const uint32_t span = 1u << kind;
   Cache& cache = caches.of(granule, kind);
-  // Granules to bring in: of the same cache and piece, and not more than a sixteenth of the DRAM.
-  const uint32_t chunk_end = (granule | (chunk_pages(kind) - 1)) + 1;
-  uint64_t most = kMostAhead / size;
-  if (most > caches.limit.load(std::memory_order_relaxed) / 16 / size)
-    most = caches.limit.load(std::memory_order_relaxed) / 16 / size;
-  if (most > kBatch) most = kBatch;
-  const auto advice =
-      static_cast<Advice>(table.advice_of_piece(granule / kPagesPerPiece).load(std::memory_order_relaxed));
-  uint32_t confirmed = 0;
-  bool stored = false;
-  const uint32_t planned =
-      read_ahead.plan(granule, advice, most > 0 ? static_cast<uint32_t>(most) : 1, &confirmed, &stored);
-  uint32_t count = 1;
-  Word before[kBatch];
-  before[0] = seen;
-  while (count < planned) {
-    const uint32_t next = granule + count * span;
-    if (next >= chunk_end) break;
-    before[count] = table.word(next).load(std::memory_order_acquire);
-    const State state = state_of(before[count]);
-    if ((state != kZero && state != kAbsent) || !table.claim(next, before[count], kLoading)) break;
-    ++count;
-  }
+  Run run(granule, kind, seen);
+  run.take(kZero, kAbsent);
   Page pages[kBatch];
-  const uint32_t got = eviction.acquire(cache, count, pages);
-  while (count > got) {
-    --count;
-    table.close(granule + count * span, in_state(before[count], state_of(before[count])));
-  }
+  run.keep(eviction.acquire(cache, run.count(), pages));
 
   // The content differs from far memory for certain when a store waits. Otherwise write-protection keeps count: for a
   // granule alone, if that has paid, and for a stream on a disk. Without it a granule is compared at eviction where far
   // memory is mapped, and written on a disk. What came from zeros is compared with zeros.
-  const bool can_protect = !far.mapped() || (planned == 1 && pages[0].slot == kNoSlot);
-  const bool protects = can_protect && (planned > 1 || protection::wanted(granule));
+  const bool can_protect = !far.mapped() || (!run.in_stream() && pages[run.own()].slot == kNoSlot);
+  const bool protects = can_protect && (run.in_stream() || protection::wanted(granule));
   // On a disk a stream whose faults are by stores is taken to store everywhere: a second fault for each granule would
   // cost more than to write those that it leaves out.
   const auto changes = [&](uint32_t i) {
-    return store && (i == 0 || (stored && !far.mapped() && state_of(before[i]) == kAbsent));
+    return store &&
+           (i == run.own() || (run.stored() && !far.mapped() && state_of(run.before(i)) == kAbsent));
   };
-  if (far.reads_ahead() && planned * size >= kMostAhead / 8) read_blocks_ahead(offset_of(granule));
+  read_blocks_ahead(granule, run);
   uint64_t read = 0;
   bool kept_protected[kBatch];
-  for (uint32_t i = 0; i < count;) {
-    const bool zero = state_of(before[i]) == kZero;
+  for (uint32_t i = 0, end = 0; i < run.count(); i = end) {
+    const bool zero = state_of(run.before(i)) == kZero;
     const bool changed = changes(i);
-    uint32_t run = 1;
     // One call for neighbours that come from the same place to the same place.
-    while (i + run < count && (state_of(before[i + run]) == kZero) == zero &&
-           (!protects || changes(i + run) == changed) &&
-           (pages[i].slot == kNoSlot ? pages[i + run].slot == kNoSlot : pages[i + run].slot == pages[i].slot + run)) {
-      ++run;
-    }
-    const bool is_protected = fill(granule + i * span, kind, zero, pages + i, run, protects && !zero && !changed);
-    for (uint32_t j = i; j < i + run; ++j) kept_protected[j] = is_protected;
-    read += zero ? 0 : run * size;
-    i += run;
+    const auto alike = [&](uint32_t j) {
+      return (state_of(run.before(j)) == kZero) == zero && (!protects || changes(j) == changed) &&
+             (pages[i].slot == kNoSlot ? pages[j].slot == kNoSlot : pages[j].slot == pages[i].slot + (j - i));
+    };
+    for (end = i + 1; end < run.count() && alike(end); ++end) continue;
+    const bool protect = protects && !zero && !changed && (!far.mapped() || pages[i].slot == kNoSlot);
+    const bool is_protected = fill(run.granule(i), kind, zero, pages + i, end - i, protect);
+    for (uint32_t j = i; j < end; ++j) kept_protected[j] = is_protected;
+    read += zero ? 0 : (end - i) * size;
   }
 
   const uint32_t stamp = stamp_now();
@@ -162,30 +134,26 @@ void Resolve::load(uint32_t granule, uint32_t kind, Word seen, bool store) noexc
     Counters& counters = cache.counters;
     ++(state_of(seen) == kZero ? counters.faults_zero : counters.faults_far);
     counters.read_bytes += read;
-    counters.read_ahead += count - 1;
-    counters.read_ahead_used += confirmed;
-    for (uint32_t i = 0; i < count; ++i) {
-      const uint32_t here = granule + i * span;
+    counters.read_ahead += run.ahead();
+    counters.read_ahead_used += run.confirmed();
+    const uint32_t came = run.came_alone(cache);
+    for (uint32_t i = 0; i < run.count(); ++i) {
+      const uint32_t here = run.granule(i);
       Node& node = caches.node(pages[i].node);
       node.granule = here;
       node.slot = kNoSlot;
       node.was_main = 0;
+      node.came_alone = came;
       caches.push(cache, caches.ghost(cache, here) ? kMain : kSmall, pages[i].node, stamp);
     }
   }
-  for (uint32_t i = 0; i < count; ++i) {
+  for (uint32_t i = 0; i < run.count(); ++i) {
     if (pages[i].slot != kNoSlot) parking.give(kind, pages[i].slot);
-    const Word flags = (changes(i) ? kChanged : 0) | (state_of(before[i]) == kZero ? kFromZero : 0) |
+    const Word flags = (changes(i) ? kChanged : 0) | (state_of(run.before(i)) == kZero ? kFromZero : 0) |
                        (kept_protected[i] ? kProtected : 0);
-    table.close(granule + i * span, kResident | flags | (static_cast<Word>(pages[i].node) << kNodeShift));
+    table.close(run.granule(i), kResident | flags | (static_cast<Word>(pages[i].node) << kNodeShift));
   }
-  // Where the stream faults next: behind what came in and what is there already.
-  uint32_t next = granule + count * span;
-  for (uint32_t looked = 0; looked < kBatch && next < table.bytes() >> kPageShift; ++looked, next += span) {
-    const State state = state_of(table.word(next).load(std::memory_order_relaxed));
-    if (state == kZero || state == kAbsent || state == kFree) break;
-  }
-  read_ahead.expect(next, planned, count, store);
+  run.expect_next(store);
 }
 
 namespace {
@@ -203,7 +171,9 @@ bool worth_reading(uint32_t page) {
 
 // The stream is going to need the next blocks: the disk reads them while the program works on this one. A block that
 // begins here is read that way, too: a stage is faster for the disk than single pages.
-void Resolve::read_blocks_ahead(uint64_t offset) const noexcept {
+void Resolve::read_blocks_ahead(uint32_t granule, const Run& run) const noexcept {
+  if (!far.reads_ahead() || !run.is_long()) return;
+  const uint64_t offset = offset_of(granule);
   const uint64_t first = (offset & ~(kStageBytes - 1)) + kStageBytes;
   if ((offset & (kStageBytes - 1)) == 0) far.read_ahead(offset);
   for (uint64_t next = first; next < first + kBlocksAhead * kStageBytes && next < table.bytes(); next += kStageBytes) {
@@ -260,29 +230,59 @@ bool Resolve::move_in_protected(char* to, char* slot, size_t bytes) noexcept {
 
 void Resolve::come_back(uint32_t granule, uint32_t kind, Word seen, bool store) noexcept {
   Cache& cache = caches.of(granule, kind);
-  const uint32_t number = node_of(seen);
+  Run run(granule, kind, seen);
+  run.take(kProbation, kProbation);
+  uint32_t slots[kBatch];
   {
     const Held held(cache.lock);
-    caches.unlink(cache, number);
+    for (uint32_t i = 0; i < run.count(); ++i) {
+      caches.unlink(cache, node_of(run.before(i)));
+      slots[i] = caches.node(node_of(run.before(i))).slot;
+    }
   }
-  const uint32_t slot = caches.node(number).slot;
-  Word flags = seen & (kFlags & ~(kProtected | kCleaned));
-  char* const at = table.address(granule);
-  char* const from = parking.address(kind, slot);
-  if (store || (seen & kProtected) == 0) {
-    move_in(at, from, bytes_of(kind));
-    if (store) flags |= kChanged;
-  } else {  // known to be unchanged, as it will be most often
-    flags |= move_in_protected(at, from, bytes_of(kind)) ? kProtected : kChanged;
+  read_blocks_ahead(granule, run);
+  Word flags[kBatch];
+  for (uint32_t i = 0, end = 0; i < run.count(); i = end) {
+    // Known to be unchanged, as it will be most often, unless a store waits.
+    const auto stays_protected = [&](uint32_t j) {
+      return (run.before(j) & kProtected) != 0 && !(store && j == run.own());
+    };
+    const bool protect = stays_protected(i);
+    for (end = i + 1; end < run.count() && slots[end] == slots[i] + (end - i) && stays_protected(end) == protect; ++end)
+      continue;
+    char* const at = table.address(run.granule(i));
+    char* const from = parking.address(kind, slots[i]);
+    bool is_protected = false;
+    if (protect) {
+      is_protected = move_in_protected(at, from, (end - i) * bytes_of(kind));
+    } else {
+      move_in(at, from, (end - i) * bytes_of(kind));
+    }
+    for (uint32_t j = i; j < end; ++j) {
+      const bool changed = protect ? !is_protected : store && j == run.own();
+      flags[j] = (run.before(j) & (kFlags & ~(kProtected | kCleaned))) | (is_protected ? kProtected : 0) |
+                 (changed ? kChanged : 0);
+      parking.give(kind, slots[j]);
+    }
   }
-  parking.give(kind, slot);
   {
     const Held held(cache.lock);
-    ++cache.counters.faults_probation;
-    caches.node(number).slot = kNoSlot;
-    caches.push(cache, kMain, number, stamp_now());
+    Counters& counters = cache.counters;
+    ++counters.faults_probation;
+    counters.read_ahead += run.ahead();
+    counters.read_ahead_used += run.confirmed();
+    const uint32_t stamp = stamp_now(), came = run.came_alone(cache);
+    for (uint32_t i = 0; i < run.count(); ++i) {
+      Node& node = caches.node(node_of(run.before(i)));
+      node.slot = kNoSlot;
+      node.came_alone = came;
+      caches.push(cache, i == run.own() || node.was_main ? kMain : kSmall, node_of(run.before(i)), stamp);
+    }
   }
-  table.close(granule, kResident | flags | (static_cast<Word>(number) << kNodeShift));
+  for (uint32_t i = 0; i < run.count(); ++i)
+    table.close(run.granule(i),
+                kResident | flags[i] | (static_cast<Word>(node_of(run.before(i))) << kNodeShift));
+  run.expect_next(store);
 }
 
 // Stores that go through memory in some order would fault at each granule: as many granules as are changed on one side

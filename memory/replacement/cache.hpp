@@ -31,6 +31,7 @@ struct Node {
   uint32_t next = kNoNode, previous = kNoNode;
   uint32_t slot = kNoSlot;  // where the page is while it is not in the arena
   uint32_t stamp = 0;       // when it joined its list, in units of 2^20 ns
+  uint32_t came_alone = 0;  // see memory/replacement/neighbourhood.hpp
   uint8_t list = kNoList;
   uint8_t was_main = 0;  // in probation: the queue that it left
 };
@@ -80,6 +81,7 @@ struct alignas(64) Cache {
   Balance cleaning;
   const void* last_thread = nullptr;  // that had a fault here
   uint32_t faults_alone = 0;          // since another thread had one
+  uint32_t came_alone = 0;            // granules that faults outside of streams brought in
   Counters counters{};
   std::atomic<uint64_t>* ghosts = nullptr;  // at the granule's hash: granule + 1, and which ghost it was
   uint32_t ghosts_made = 0;

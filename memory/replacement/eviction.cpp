@@ -6,6 +6,7 @@
 
 #include "memory/arena/granule_table.hpp"
 #include "memory/far/far_file.hpp"
+#include "memory/replacement/neighbourhood.hpp"
 #include "memory/replacement/protection.hpp"
 #include "memory/replacement/scattered.hpp"
 
@@ -23,6 +24,19 @@ bool all_zero(const char* at, uint64_t bytes) {
 
 const char* source_of(const Victim& victim, uint32_t kind) {
   return victim.slot == kNoSlot ? table.address(victim.granule) : parking.address(kind, victim.slot);
+}
+
+// What comes in together leaves together. With the cache's lock held.
+void add_neighbours(Cache& cache, uint32_t granule, Batch& batch) {
+  const uint32_t first = neighbourhood::first(granule);
+  for (uint32_t at = first; at < first + neighbourhood::kPages && batch.count < kBatch; at += 1u << batch.kind) {
+    const Word word = table.word(at).load(std::memory_order_acquire);
+    if (state_of(word) != kResident || (word & kPins) != 0 || !table.claim(at, word, kLeaving)) continue;
+    Node& node = caches.node(node_of(word));
+    node.was_main = node.list == kMain;
+    caches.unlink(cache, node_of(word));
+    batch.add(at, word, kNoSlot);
+  }
 }
 
 uint32_t unused_elsewhere() {
@@ -197,6 +211,7 @@ uint32_t Eviction::unmap_batch(Cache& cache, uint32_t wanted) const noexcept {
       if (state_of(word) == kResident && (word & kPins) == 0 && table.claim(node.granule, word, kLeaving)) {
         node.was_main = from == kMain;
         batch.add(node.granule, word, kNoSlot);
+        if (neighbourhood::wanted(node.granule)) add_neighbours(cache, node.granule, batch);
       } else {
         caches.push(cache, from, number, stamp_now());
         ++refused[from];

@@ -4,47 +4,19 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <cstring>
-#include <vector>
 
 #include "memory/faults/read_ahead.hpp"
 #include "tests/unit/memory/arena.hpp"
+#include "tests/unit/memory/pages.hpp"
 
 namespace ringside::testing {
 namespace {
-
-constexpr size_t kPage = 4096;
 
 ringside_memory_options on_a_disk() {
   ringside_memory_options options = small_options();
   options.far_folder = "/var/tmp";
   return options;
 }
-
-class Pages {
- public:
-  explicit Pages(size_t count)
-      : count_(count), at_(static_cast<unsigned char*>(ringside_memory_alloc(count * kPage))) {
-    EXPECT_NE(at_, nullptr) << ringside_memory_error();
-  }
-  ~Pages() { ringside_memory_free(at_); }
-  Pages(const Pages&) = delete;
-  Pages& operator=(const Pages&) = delete;
-  size_t count() const { return count_; }
-  volatile unsigned char& operator[](size_t page) const { return at_[page * kPage + 7]; }
-  void store(unsigned char value) const {
-    for (size_t page = 0; page < count_; ++page) (*this)[page] = value;
-  }
-  size_t count_of(unsigned char value) const {
-    size_t found = 0;
-    for (size_t page = 0; page < count_; ++page) found += (*this)[page] == value ? 1U : 0U;
-    return found;
-  }
-
- private:
-  size_t count_;
-  unsigned char* at_;
-};
 
 bool is_a_disk() {
   const struct ringside_memory_stats stats = stats_now();
@@ -96,8 +68,24 @@ TEST(OnADisk, WhatIsTouchedInProbationIsNotReadAgain) {
   pass();
   const struct ringside_memory_stats after = stats_now();
   EXPECT_GT(after.faults_probation, before.faults_probation);
-  const uint64_t pages_read = (after.read_bytes - before.read_bytes) / kPage;
+  const uint64_t pages_read = (after.read_bytes - before.read_bytes) / kPageBytes;
   EXPECT_LE(pages_read, 2 * stream.count() + 2 * hot.count()) << "hot pages were read again and again";
+}
+
+TEST(OnADisk, WhatIsTouchedInOrderInProbationReturnsTogether) {
+  START_ARENA(arena, on_a_disk());
+  if (!is_a_disk()) GTEST_SKIP() << "/var/tmp is not a disk, or this kernel has no UFFDIO_MOVE";
+  const Pages hot(768), stream(4096);  // three quarters of the DRAM, and four times as much
+  hot.store(1);
+  stream.store(2);
+  const uint64_t before = stats_now().faults_probation;
+  for (size_t next = 0; next < stream.count();) {
+    ASSERT_EQ(hot.count_of(1), hot.count());
+    for (const size_t end = next + 64; next < end; ++next) ASSERT_EQ(stream[next], 2);
+  }
+  const uint64_t faults = stats_now().faults_probation - before;
+  EXPECT_GT(faults, 0U);
+  EXPECT_LE(faults, 1024U) << "some 4,000 if each page returns alone";
 }
 
 TEST(ReadAheadPlan, PassesOverWhatIsThereAlready) {

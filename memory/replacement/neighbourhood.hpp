@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Whether the 16 KiB around a granule come in and leave together where faults follow no stream, for each piece of 1
+// MiB. Faults show whether that pays: where a granule comes alone shortly after another one of its neighbourhood, one
+// fault for both would have saved the second; where none came, it would have brought in what nobody asked for. Once a
+// piece brings in neighbourhoods, its granules no longer come alone, except in an eighth of the neighbourhoods, which
+// go on to show it. (Sampled sets as in set dueling, Qureshi et al., ISCA 2007. The misses of both ways are not
+// compared: what brings in more has fewer, at the expense of others.)
+#pragma once
+
+#include <stdint.h>
+
+#include "memory/arena/granule_table.hpp"
+#include "memory/replacement/cache.hpp"
+
+namespace ringside::memory::neighbourhood {
+
+inline constexpr uint32_t kPages = 4;
+
+inline uint32_t first(uint32_t granule) noexcept {
+  return granule & ~(kPages - 1);
+}
+
+inline std::atomic<int8_t>& balance_of(uint32_t granule) noexcept {
+  return table.neighbours_of_piece(granule / kPagesPerPiece);
+}
+
+inline bool wanted(uint32_t granule) noexcept {
+  const bool is_sample = (granule / kPages * 0x9E3779B1u) >> 29 == 0;  // one of eight
+  return balance_of(granule).load(std::memory_order_relaxed) > 0 && !is_sample;
+}
+
+/// A granule came alone; with the lock of its cache held. Returns what its node keeps: how many had come alone.
+inline uint32_t came_alone(Cache& cache, uint32_t granule, uint32_t kind) noexcept {
+  constexpr int kMost = 16, kSaved = 4, kCost = -1;  // a fault costs some times what a granule costs that nobody needs
+  const uint32_t now = ++cache.came_alone;
+  const uint32_t shortly = cache.evictable() / 16;
+  bool saved = false;
+  for (uint32_t at = first(granule); at < first(granule) + kPages; at += 1u << kind) {
+    const Word word = table.word(at).load(std::memory_order_relaxed);
+    if (at == granule || state_of(word) != kResident) continue;
+    const Node& node = caches.node(node_of(word));
+    saved = saved || (node.granule == at && now - node.came_alone <= shortly);
+  }
+  // Two threads may add at once: one of the changes is lost then, and the next ones make up for it.
+  std::atomic<int8_t>& balance = balance_of(granule);
+  const int next = balance.load(std::memory_order_relaxed) + (saved ? kSaved : kCost);
+  balance.store(static_cast<int8_t>(next < -kMost ? -kMost : next > kMost ? kMost : next), std::memory_order_relaxed);
+  return now;
+}
+
+/// What a node keeps whose granule came with others: it never came shortly before.
+inline uint32_t not_alone(const Cache& cache) noexcept {
+  return cache.came_alone - (uint32_t{1} << 31);
+}
+
+}  // namespace ringside::memory::neighbourhood
