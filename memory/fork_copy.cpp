@@ -146,7 +146,7 @@ int adopt_copy(int copy, bool signals, bool copy_only) noexcept {
   if (result == 0 && !signals) result = -handler_thread.start(core.userfault);
   if (result != 0) {
     Line line;
-    line << "the arena of a forked child: " << why << " (error " << -result << ")";
+    line << "the arena of a forked child: " << why << " (" << error_text(-result) << ")";
     return fail(static_cast<int>(-result), line);
   }
   calls.adopt();

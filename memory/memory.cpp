@@ -4,7 +4,8 @@
 //   alloc     takes addresses and reserves far memory; every granule reads as zeros: allocation.cpp
 //   fault     a load or store of an absent granule brings it into DRAM: faults/resolve.cpp
 //   evict     at the limit the oldest granules go to far memory in batches: replacement/eviction.cpp
-//   in place  on DAX a region is far memory itself, and what is touched often is promoted to DRAM: in_place/in_place.cpp
+//   in place  on DAX a region is far memory itself, and what is touched often is promoted to DRAM:
+//             in_place/in_place.cpp
 //   free      gives DRAM, far memory and addresses back: allocation.cpp
 #include <errno.h>
 #include <stdlib.h>
@@ -102,7 +103,7 @@ void end_all() {
 int fail_start(const char* what, long result) {
   end_all();
   Line line;
-  line << "ringside_memory_start: " << what << " (error " << -result << ")";
+  line << "ringside_memory_start: " << what << " (" << error_text(-result) << ")";
   return fail(static_cast<int>(-result), line);
 }
 

@@ -3,8 +3,10 @@
  * libringside_memory: a software Memory Mode. Memory from ringside_memory_alloc lives in a file (far memory); at most
  * `dram_bytes` of it are in DRAM at a time. Pointers are ordinary. docs/memory_mode.md says how it works.
  *
- * One arena a process. Every function may be called from every thread, none from a signal handler. Functions that can
- * fail return 0 or a pointer; on failure -1 or NULL with errno set, and ringside_memory_error() has one line. */
+ * One arena a process. Every function may be called from every thread, and from a signal handler only where its comment
+ * says so. Functions that can fail return 0 or a pointer; on failure -1 or NULL with errno set, and
+ * ringside_memory_error() has one line. Before start, and in a forked child, all of them but owns and is_in_place fail
+ * with EINVAL. */
 #ifndef RINGSIDE_MEMORY_H
 #define RINGSIDE_MEMORY_H
 
@@ -34,17 +36,19 @@ struct ringside_memory_options {
   uint32_t faults;        /* enum ringside_memory_faults; 0: signal */
   uint32_t read_ahead;    /* 0: adaptive, 1: never */
   uint32_t copy_only;     /* 1: as on a kernel without UFFDIO_MOVE (for tests) */
-  /* 1: system calls may use memory of the arena. Without it they may do so with pinned memory only: with other memory they
-   * fail with EFAULT, or, a read with O_DIRECT, store into memory that is no longer used. A seccomp filter raises SIGSYS for them. It stays for the rest of the process
-   * and in the programs that it starts, which it does not concern but for io_uring (ENOSYS). x86-64 only: ENOSYS
-   * elsewhere. Start while no thread blocks SIGBUS or SIGSYS; later masks and handlers leave both open. Without
-   * address-space randomisation the program must neither block nor handle them. docs/memory_programs.md, "System calls", has
-   * what to know of threads' stacks in the arena and of mappings there. */
+  /* 1: system calls may use memory of the arena. Without it they may use pinned memory only: with other memory they
+   * fail with EFAULT, or, a read with O_DIRECT, store into memory that is no longer used. A seccomp filter raises
+   * SIGSYS for calls with pointers into the arena. It stays for the rest of the process and in the programs that it
+   * starts, where it only refuses io_uring (ENOSYS). x86-64 only: ENOSYS elsewhere. Start while no thread blocks
+   * SIGBUS or SIGSYS; later masks and handlers leave both open. Without address-space randomisation the program must
+   * neither block nor handle them. docs/memory_programs.md, "System calls", describes threads' stacks in the arena
+   * and mappings there. */
   uint32_t system_calls;
-  /* Whether far memory on NVDIMM (DAX) or tmpfs is read and written in place. 0: allocations of 1 MiB or more on DAX, once
-   * all of them are more than the limit; 1: allocations of 1 MiB or more; 2: none. Chunks that are touched often are
-   * copied to DRAM by a thread of the library. A store to such a chunk meanwhile waits in a handler of SIGSEGV: no
-   * thread may block SIGSEGV, and a handler that the program sets after start has to call this one. No mprotect there. */
+  /* Whether far memory on NVDIMM (DAX) or tmpfs is read and written in place. 0: allocations of 1 MiB or more on DAX,
+   * once all of them are more than the limit; 1: allocations of 1 MiB or more; 2: none. Chunks that are touched often
+   * are copied to DRAM by a thread of the library. A store to such a chunk meanwhile waits in a handler of SIGSEGV: no
+   * thread may block SIGSEGV, and a handler that the program sets after start has to call this one. No mprotect
+   * there. */
   uint32_t in_place;
 };
 
@@ -61,8 +65,8 @@ enum ringside_memory_placement {
  * or the error of the far folder. */
 int ringside_memory_start(const struct ringside_memory_options* options);
 
-/* For experiments, before start: transfers of far memory on tmpfs or DAX last at least as long as a memory with this latency
- * and these bytes a second would take. Zeros end it. Fails with EALREADY once the arena is started.
+/* For experiments, before start: transfers of far memory on tmpfs or DAX last at least as long as a memory with this
+ * latency and these bytes a second would take. Zeros end it. Fails with EALREADY once the arena is started.
  * RINGSIDE_FAR_TIMING=optane in the environment of start means (305, 4e9, 2e9). */
 int ringside_memory_emulate(double latency_ns, double read_bytes_per_s, double write_bytes_per_s);
 
@@ -70,8 +74,9 @@ int ringside_memory_emulate(double latency_ns, double read_bytes_per_s, double w
 int ringside_memory_stop(void);
 
 /* As malloc, calloc, realloc, aligned_alloc and free, in far memory. The memory reads as zeros at first. A size of 0
- * gives a pointer of its own. ENOMEM: far memory is full. Every request takes whole pages of 4 KiB: use malloc for
- * small ones. */
+ * gives a pointer of its own. ENOMEM: far memory is full; what is allocated stays as it is. EINVAL: an alignment that
+ * is no power of two up to 1 GiB, or a pointer (realloc; free sets errno and changes nothing) that is not the start of
+ * an allocation. Every request takes whole pages of 4 KiB: use malloc for small ones. */
 void* ringside_memory_alloc(size_t bytes);
 void* ringside_memory_calloc(size_t count, size_t bytes);
 void* ringside_memory_realloc(void* memory, size_t bytes);
@@ -82,29 +87,33 @@ size_t ringside_memory_usable(const void* memory);
 /* Whether an address lies in the arena. Callable from a signal handler. */
 int ringside_memory_owns(const void* address);
 
-/* Sets the DRAM limit; returns once no more than `dram_bytes` are in use. Fails with EBUSY below what is pinned. */
+/* Sets the DRAM limit; returns once no more than `dram_bytes` are in use. Fails and changes nothing: EBUSY below 1.25
+ * times what is pinned, EINVAL below 1 MiB or above the machine's memory or the limit of the memory cgroup
+ * (version 2). */
 int ringside_memory_limit(uint64_t dram_bytes);
 
 enum ringside_memory_advice {
   RINGSIDE_MEMORY_NORMAL = 1,     /* read-ahead adapts */
   RINGSIDE_MEMORY_RANDOM = 2,     /* no read-ahead */
   RINGSIDE_MEMORY_SEQUENTIAL = 3, /* read-ahead from the first fault on */
-  RINGSIDE_MEMORY_WILL_NEED = 4,  /* brings the range in now, as far as the limit allows */
-  RINGSIDE_MEMORY_DONT_NEED = 5,  /* evicts the range now; its content is kept */
+  RINGSIDE_MEMORY_WILL_NEED = 4,  /* brings the range in now, at most half of the limit */
+  RINGSIDE_MEMORY_DONT_NEED = 5,  /* evicts the range now, but for what is pinned; its content is kept */
   RINGSIDE_MEMORY_IN_PLACE = 6,   /* ENOTSUP where `placement` of the stats says cached */
   RINGSIDE_MEMORY_CACHED = 7      /* the opposite; both fail with EBUSY while a part is pinned */
 };
-/* Advice for a range within one allocation. NORMAL, RANDOM, SEQUENTIAL, IN_PLACE and CACHED hold for the
- * allocation; the last two move its content. */
+/* Advice for a range within one allocation (else EINVAL). NORMAL, RANDOM, SEQUENTIAL, IN_PLACE and CACHED hold for the
+ * whole allocation; the last two move its content. */
+int ringside_memory_advise(void* memory, size_t bytes, int advice);
 /* 1: this address is far memory in place, or a promoted chunk of it; 0: it is cached, or not of the arena. */
 int ringside_memory_is_in_place(const void* address);
-int ringside_memory_advise(void* memory, size_t bytes, int advice);
-/* Sets the granule size of an allocation: 4096 to 1048576, a power of two, not more than its alignment allows. */
+/* Sets the granule size of an allocation of 256 KiB or more, in bytes: 4096 to 1048576, a power of two, at most a
+ * sixteenth of the limit (else EINVAL). Without effect in place. Fails with EBUSY while a part is pinned, and with
+ * ENOMEM if far memory has no room for a longer last granule. `memory` is the start of the allocation. */
 int ringside_memory_granule(void* memory, size_t granule_bytes);
 
-/* Brings a range in and keeps it until it is unpinned; pins count. `for_write`: its content is going to change without
- * a store of this process (the kernel writes it). Fails with ENOMEM if the limit leaves no room. Callable from a signal
- * handler. */
+/* Brings a range in and keeps it until it is unpinned; pins count, up to 65535 for a granule (EAGAIN). `for_write`: its
+ * content is going to change without a store of this process (the kernel writes it). Fails with ENOMEM if less than an
+ * eighth of the limit would be left, and with EFAULT if the range is not allocated. Callable from a signal handler. */
 int ringside_memory_pin(const void* memory, size_t bytes, int for_write);
 int ringside_memory_unpin(const void* memory, size_t bytes);
 

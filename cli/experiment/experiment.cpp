@@ -72,7 +72,7 @@ int experiment_command(int argc, const char* const* argv) {
   line.option("--repeats", options.repeats, "repeats, sweeps or iterations (default: the experiment's)")
       .check(whole_number_within(1, kMostRepeats))
       .value_name("N");
-  line.option("--bytes", options.bytes, "size of one array (default: beyond the caches)")
+  line.option("--bytes", options.bytes, "size of one array, or of a program's data (default: the experiment's)")
       .check(size_within(std::uint64_t{4} << 10, std::uint64_t{1} << 40, "4K to 1024G"))
       .value_name("SIZE");
   OptionSet apps = line.options_of<AppsOptions>("Of apps");

@@ -101,7 +101,8 @@ ordered_json make_summary(const RunFacts& facts, const json& producer, const jso
   for (const char* key : {"matrix_format", "kernel"}) summary[key] = value_or_null(producer, "matrix_format");
   summary["mode"] = facts.mode;
   summary["program"] = facts.program.empty() ? json() : json(facts.program);
-  for (const char* key : {"solver", "matrix", "parameters", "rows", "nonzeros", "schema"}) summary[key] = value_or_null(run, key);
+  for (const char* key : {"solver", "matrix", "parameters", "rows", "nonzeros", "schema"})
+    summary[key] = value_or_null(run, key);
   for (const char* key : {"iterations", "converged", "residual_l1", "residual_linf", "criterion"}) {
     summary[key] = value_or_null(producer, key);
   }
@@ -134,8 +135,8 @@ ordered_json make_summary(const RunFacts& facts, const json& producer, const jso
   for (const char* key : {"reduce", "passes", "last"}) {
     summary[key] = dram ? value_or_null(producer, key) : value_or_null(analyzer, key);
   }
-  for (const char* key : {"matrix_memory", "dram_limit_bytes", "matrix_far_bytes", "matrix_in_place_bytes", "matrix_dram_peak_bytes",
-                          "matrix_faults", "matrix_fault_s", "matrix_far_read_bytes"}) {
+  for (const char* key : {"matrix_memory", "dram_limit_bytes", "matrix_far_bytes", "matrix_in_place_bytes",
+                          "matrix_dram_peak_bytes", "matrix_faults", "matrix_fault_s", "matrix_far_read_bytes"}) {
     summary[key] = value_or_null(producer, key);
   }
   summary["adapted"] = dram ? json() : value_or_null(analyzer, "adapted");

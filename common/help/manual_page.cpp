@@ -181,6 +181,7 @@ std::string manual_page(const CommandDescription& command) {
   for (const std::string_view page : {"ringside", "ringside-run", "ringside-analyzer", "ringside-producer"}) {
     if (page != page_name(command.name)) others.emplace_back(page);
   }
+  if (page_name(command.name).starts_with("ringside-memory-")) others.emplace_back("ringside-memory");
   return text + see_also(others);
 }
 
@@ -197,7 +198,8 @@ std::string manual_page(std::string_view program, std::string_view description,
     text += entry(fmt::format("{} {}", bold(s.name), italic(s.arguments)), s.does);
     pages.push_back(fmt::format("{}-{}", program, s.name));
   }
-  pages.insert(pages.end(), {"ringside-analyzer", "ringside-producer"});
+  const char* const other = program == "ringside" ? "ringside-memory" : "ringside";
+  pages.insert(pages.end(), {other, "ringside-analyzer", "ringside-producer"});
   return text + exit_status() + see_also(pages);
 }
 

@@ -124,8 +124,8 @@ void declare(CommandLine& line, SolveOptions& options, const SolverChoices& solv
       .needs(cache)
       .value_name("DIR");
   set.option("--matrix-memory", options.matrix_memory,
-             "where the matrix lies: in DRAM, or in a file in DIR (NVDIMM, tmpfs, a disk) with --dram-limit of DRAM before "
-             "it; decides the time, not a bit of the iterates")
+             "where the matrix lies: in DRAM, or in a file in DIR (NVDIMM, tmpfs, a disk) with --dram-limit of DRAM "
+             "before it; decides the time, not a bit of the iterates")
       .check(word_or_folder("dram", "far:"))
       .value_name("dram|far:DIR")
       .show_default();

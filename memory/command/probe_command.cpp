@@ -93,6 +93,9 @@ int probe_command(int argc, const char* const* argv) {
       .needs(far);
   line.flag("--no-read-ahead", no_read_ahead, "without its read-ahead").needs(far);
   line.flag("--json", json, "one JSON object");
+  line.footer(
+      "Each answer has a confidence from 0 to 1 and its evidence. Where the data do not decide, the answer is "
+      "undetermined, with the reason.");
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
   if (!what.empty()) choice.questions = what;
 

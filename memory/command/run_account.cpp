@@ -122,7 +122,7 @@ MemoryFigures sum(const MemoryRun& run) {
     to.read_ahead += from.read_ahead;
     to.read_ahead_used += from.read_ahead_used;
     to.mapped = from.mapped;
-    to.moves = from.moves;
+    to.moves = std::max(to.moves, from.moves);  // a child that has not started its arena has none
     total.large_allocations += one.large_allocations;
     total.refused += one.refused;
     total.small_allocations += one.small_allocations;
@@ -164,10 +164,15 @@ std::string account_text(const MemoryRun& run) {
                                           [](const MemoryFigures& one) { return !one.serves_kernel; });
   if (refuses_kernel) {
     text +=
-        "  system calls fail (EFAULT) on pages that are not in DRAM: use --faults signal, or run as root, give access to "
-        "/dev/userfaultfd, or set vm.unprivileged_userfaultfd=1\n";
+        "  system calls fail (EFAULT) on pages that are not in DRAM: use --faults signal, or run as root, give access "
+        "to /dev/userfaultfd, or set vm.unprivileged_userfaultfd=1\n";
   }
-  if (total.refused > 0) text += fmt::format("  refused      {} allocations: far memory was full\n", total.refused);
+  if (s.faults > 0 && s.moves == 0)
+    text += "  pages are copied, not moved: Linux 6.8 or later moves them (UFFDIO_MOVE), which costs less\n";
+  if (total.refused > 0) {
+    text += fmt::format("  refused      {} allocation{}: far memory was full\n", total.refused,
+                        total.refused == 1 ? "" : "s");
+  }
   if (total.forks_copied + total.forks_without_copy > 0) {
     text += fmt::format("  forks        {} with a copy of the arena ({}), {} without\n", total.forks_copied,
                         bytes_text(total.forks_copied_bytes), total.forks_without_copy);

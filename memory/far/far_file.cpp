@@ -35,7 +35,8 @@ bool lies_on_dax(long descriptor) {
 
 int fail_far(long result, const char* what, const char* folder, const char* accepted) {
   Line line;
-  line << "ringside_memory_start: far folder " << folder << ": " << what << " (error " << -result << "); " << accepted;
+  line << "ringside_memory_start: far folder " << folder << ": " << what << " (" << error_text(-result)
+       << "); expected " << accepted;
   return fail(static_cast<int>(-result), line);
 }
 
@@ -49,7 +50,7 @@ uint64_t FarFile::free_bytes(const char* folder) noexcept {
   struct statfs system {};
   const long result = raw(SYS_statfs, as_long(folder), as_long(&system));
   if (result < 0) {
-    fail_far(result, "cannot be looked at", folder, "an existing folder is needed");
+    fail_far(result, "cannot be looked at", folder, "an existing folder");
     return 0;
   }
   return static_cast<uint64_t>(system.f_bavail) * static_cast<uint64_t>(system.f_bsize);
@@ -57,7 +58,10 @@ uint64_t FarFile::free_bytes(const char* folder) noexcept {
 
 int FarFile::start(const char* folder, uint64_t arena_bytes) noexcept {
   long got = open_unnamed(folder, 0);
-  if (got < 0) return fail_far(got, "no unnamed file can be made", folder, "a folder that can be written is needed");
+  if (got < 0) {
+    return fail_far(got, "no unnamed file can be made", folder,
+                    "a folder that can be written, on tmpfs, ext4, xfs or btrfs");
+  }
   dax_ = lies_on_dax(got);
   const bool mapped = dax_ || lies_in_dram(got);
   bool past_page_cache = false;
@@ -73,19 +77,19 @@ int FarFile::start(const char* folder, uint64_t arena_bytes) noexcept {
   bytes_ = arena_bytes;
   long result = raw(SYS_ftruncate, descriptor_, static_cast<long>(bytes_));
   if (result < 0)
-    return fail_far(result, "the file cannot be made as large as the arena", folder, "a smaller far_bytes is needed");
+    return fail_far(result, "the file cannot be made as large as the arena", folder, "a smaller far_bytes");
   result = raw(SYS_fallocate, descriptor_, 0, 0, 1 << 20);
   if (result == 0) {
     result = raw(SYS_fallocate, descriptor_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, 1 << 20);
   }
   if (result < 0) {
     return fail_far(result, "space cannot be reserved or given back", folder,
-                    "tmpfs, ext4, xfs or btrfs with free space is needed");
+                    "tmpfs, ext4, xfs or btrfs with free space");
   }
   if (past_page_cache) start_beside_page_cache();
   if (!mapped) return 0;
   if ((result = map_file()) < 0)
-    return fail_far(result, "the file cannot be mapped", folder, "a smaller far_bytes is needed");
+    return fail_far(result, "the file cannot be mapped", folder, "a smaller far_bytes");
   return 0;
 }
 
@@ -94,6 +98,9 @@ long FarFile::map_file() noexcept {
   if (at < 0 && at > -4096) return at;
   map_ = reinterpret_cast<char*>(static_cast<uintptr_t>(at));
   raw(SYS_madvise, at, static_cast<long>(bytes_), MADV_DONTFORK);
+  // A core dump would read all of it, holes included, and so take the memory of the whole file: it counts as anonymous,
+  // because the file has no name.
+  raw(SYS_madvise, at, static_cast<long>(bytes_), MADV_DONTDUMP);
   return 0;
 }
 

@@ -27,8 +27,8 @@ class Stages {
   void forget() noexcept;
 
   bool any() const noexcept { return memory_ != nullptr; }
-  /// Begins to read a block of the file, unless it is there or on its way, or all stages are in use. What `writes` still
-  /// holds of it is stale from the beginning.
+  /// Begins to read a block of the file, unless it is there or on its way, or all stages are in use. What `writes`
+  /// still holds of it is stale from the beginning.
   void begin(uint32_t block, WriteBehind& writes) noexcept;
   /// Copies a range from the stage of its block; false: read the file. The caller owns the granules of the range.
   bool take(uint64_t offset, char* to, size_t bytes) noexcept;

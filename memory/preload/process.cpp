@@ -163,8 +163,8 @@ bool starts_now() noexcept {
   const long empty = write_copy(settings.far_folder, &none);
   if (empty < 0) {
     Line line;
-    line << "the arena of a forked child: no file can be made in " << settings.far_folder << " (error " << -empty
-         << "); expected a folder that can be written";
+    line << "the arena of a forked child: no file can be made in " << settings.far_folder << " ("
+         << error_text(empty) << "); expected a folder that can be written";
     print_line(line.text());
     end_at_once(3);
   }

@@ -139,8 +139,8 @@ Answer probe_ways(Walks& walks, std::vector<Level>& levels, int number, std::vec
         "single touches do not tell the levels apart, and a chain is also slow where a way is predicted wrongly";
     return answer;
   }
-  // A prefetcher of next lines fills other sets with lines that nothing asked for, and two full sets can keep each other
-  // from settling. Pairs of neighbours, touched upwards, bring in nothing but themselves, one line to each set.
+  // A prefetcher of next lines fills other sets with lines that nothing asked for, and two full sets can keep each
+  // other from settling. Pairs of neighbours, touched upwards, bring in nothing but themselves, one line to each set.
   const std::uint64_t neighbour = brings_neighbour(walks, level) ? level.line_bytes : 0;
   bool scrubbed = false, share_sets = false;
   Votes votes;

@@ -22,4 +22,9 @@ const char* last_failure() noexcept {
   return last_line;
 }
 
+const char* error_text(long error) noexcept {
+  const char* const text = strerrordesc_np(static_cast<int>(error < 0 ? -error : error));
+  return text == nullptr ? "unknown error" : text;
+}
+
 }  // namespace ringside::memory

@@ -186,7 +186,9 @@ void die(const char* what, long error) noexcept {
     for (;;) raw(SYS_exit_group, 134);
   }
   Line line;
-  line << "ringside_memory: " << what << " (error " << error << "); the process ends, nothing is dropped silently\n";
+  line << "ringside_memory: " << what;
+  if (error != 0) line << " (" << error_text(error) << ")";
+  line << "; the process ends, nothing is dropped silently\n";
   raw(SYS_write, 2, as_long(line.text()), static_cast<long>(line.length()));
   const uint64_t none = 0;
   raw(SYS_rt_sigprocmask, SIG_SETMASK, as_long(&none), 0, sizeof none);

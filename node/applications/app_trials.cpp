@@ -164,8 +164,9 @@ AppPlaces app_places(const AppsOptions& options) {
   places.far = folder_tier(options.far.empty() ? kUsualFar : options.far, "--far");
   places.timing = options.timing;
   if (!places.timing.empty() && places.far.kind == TierKind::kPageCache) {
-    throw usage_error("--timing: found {} on a disk, expected --far with a folder on tmpfs or DAX, where it is emulated",
-                      shortened(places.far.path));
+    throw usage_error(
+        "--timing: found {} on a disk, expected --far with a folder on tmpfs or DAX, where it is emulated",
+        shortened(places.far.path));
   }
   return places;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Where the arrays of the matrix lie (`--matrix-memory`): in DRAM, or in a file with a bounded amount of DRAM before it
 // (docs/memory_mode.md, "The producer's matrix"). The choice is made once in a process, before the first array.
-// allocate_pages (producer/matrix/array.hpp) and GrowingBytes (producer/text) alone ask for it. Iterates, shared buffers
-// and the solvers' vectors are never in far memory.
+// allocate_pages (producer/matrix/array.hpp) and GrowingBytes (producer/text) alone ask for it. Iterates, shared
+// buffers and the solvers' vectors are never in far memory.
 //
 // No system call may be given far memory: the kernel's access to a part that is not in DRAM fails with EFAULT.
 #pragma once
@@ -27,8 +27,8 @@ void check_matrix_options(const SolveOptions& options);
 void check_matrix_memory(const SolveOptions& options);
 
 /// Call once, in main, after catch_bus_errors (what is no fault of the arena is passed on to that handler) and before
-/// any other thread starts (which inherits that SIGBUS and SIGSEGV are not blocked). Does nothing for DRAM. Throws Error: exit code 2
-/// for a wrong option, 3 for what the kernel or the folder lacks.
+/// any other thread starts (which inherits that SIGBUS and SIGSEGV are not blocked). Does nothing for DRAM. Throws
+/// Error: exit code 2 for a wrong option, 3 for what the kernel or the folder lacks.
 void start_matrix_memory(const SolveOptions& options);
 
 /// Whether the arena was started.

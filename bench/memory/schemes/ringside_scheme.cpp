@@ -83,7 +83,8 @@ class RingsideScheme : public Scheme {
 
 std::unique_ptr<Scheme> ringside_scheme(const Words& words, const FarTiming& timing) {
   if (words.size() != 2 && words.size() != 3) {
-    throw usage_error("--memory: found 'ringside' with {} words, expected ringside:DIR:LIMIT[:GRANULE|:in-place]", words.size());
+    throw usage_error("--memory: found 'ringside' with {} words, expected ringside:DIR:LIMIT[:GRANULE|:in-place]",
+                      words.size());
   }
   ringside_memory_options options{};
   options.struct_bytes = sizeof options;

@@ -224,7 +224,7 @@ TEST_F(WriteBehindTest, AWriteThatFailsEndsTheProcess) {
     if (file < 0 || ftruncate(file, static_cast<off_t>(kFileBytes)) != 0 || file_.adopt(file) != 0) _exit(1);
     fail();
   };
-  EXPECT_EXIT(in_child(), ::testing::KilledBySignal(SIGABRT), "cannot write far memory \\(error -27\\)");
+  EXPECT_EXIT(in_child(), ::testing::KilledBySignal(SIGABRT), "cannot write far memory \\(File too large\\)");
 }
 
 TEST_F(WriteBehindTest, AForkedChildHasNothingOfItsParentsWrites) {
