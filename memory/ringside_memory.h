@@ -88,8 +88,7 @@ size_t ringside_memory_usable(const void* memory);
 int ringside_memory_owns(const void* address);
 
 /* Sets the DRAM limit; returns once no more than `dram_bytes` are in use. Fails and changes nothing: EBUSY below 1.25
- * times what is pinned, EINVAL below 1 MiB or above the machine's memory or the limit of the memory cgroup
- * (version 2). */
+ * times what is pinned, EINVAL below 1 MiB or above the machine's memory or the limit of the memory cgroup. */
 int ringside_memory_limit(uint64_t dram_bytes);
 
 enum ringside_memory_advice {

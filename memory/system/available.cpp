@@ -11,6 +11,9 @@
 namespace ringside::memory {
 namespace {
 
+// Room for the groups of a process in all hierarchies of version 1.
+constexpr size_t kGroupsBytes = 4096;
+
 long read_file(const char* path, char* text, size_t room) {
   const long file = raw(SYS_openat, AT_FDCWD, as_long(path), O_RDONLY | O_CLOEXEC);
   if (file < 0) return file;
@@ -20,39 +23,71 @@ long read_file(const char* path, char* text, size_t room) {
   return got;
 }
 
-// The smallest memory.max of the process's cgroup and those above it (version 2); UINT64_MAX if none is set.
-uint64_t cgroup_limit() {
-  char own[256], path[320], text[32];
-  if (read_file("/proc/self/cgroup", own, sizeof own) <= 0) return UINT64_MAX;
-  char* group = strstr(own, "0::/");
-  if (group == nullptr) return UINT64_MAX;
-  group += 3;
-  size_t length = strcspn(group, "\n");
+// The number in a file; UINT64_MAX if there is none ("max", no such group).
+uint64_t limit_in(const char* path) {
+  char text[32];
+  if (read_file(path, text, sizeof text) <= 0 || text[0] < '0' || text[0] > '9') return UINT64_MAX;
+  uint64_t value = 0;
+  for (const char* digit = text; *digit >= '0' && *digit <= '9'; ++digit)
+    value = value * 10 + static_cast<uint64_t>(*digit - '0');
+  return value;
+}
+
+// Of the group and those above it. In a container the first ones may not be visible, but the last one is its own.
+uint64_t least_limit(const char* root, char* group, const char* file) {
   uint64_t least = UINT64_MAX;
-  while (length > 0) {
+  for (size_t length = strlen(group);;) {
     group[length] = '\0';
-    Line name;
-    name << "/sys/fs/cgroup" << group << "/memory.max";
-    memcpy(path, name.text(), name.length() + 1);
-    if (read_file(path, text, sizeof text) > 0 && text[0] >= '0' && text[0] <= '9') {
-      uint64_t value = 0;
-      for (const char* digit = text; *digit >= '0' && *digit <= '9'; ++digit)
-        value = value * 10 + static_cast<uint64_t>(*digit - '0');
-      if (value < least) least = value;
-    }
-    while (length > 0 && group[--length] != '/') {
-    }
+    Line path;
+    path << root << group << file;
+    const uint64_t limit = limit_in(path.text());
+    if (limit < least) least = limit;
+    if (length == 0) return least;
+    while (group[--length] != '/' && length > 0) continue;
   }
-  return least;
+}
+
+// Whether a list of names like "cpu,memory" has one.
+bool has_name(const char* list, const char* name) {
+  const size_t length = strlen(name);
+  for (const char* at = list;; ++at) {
+    if (strncmp(at, name, length) == 0 && (at[length] == ',' || at[length] == '\0')) return true;
+    at = strchr(at, ',');
+    if (at == nullptr) return false;
+  }
 }
 
 }  // namespace
+
+uint64_t cgroup_limit(const char* groups, const char* root) noexcept {
+  char text[kGroupsBytes];
+  if (read_file(groups, text, sizeof text) <= 0) return UINT64_MAX;
+  uint64_t least = UINT64_MAX;
+  for (char *line = text, *next = nullptr; *line != '\0'; line = next) {  // number:controllers:group
+    next = line + strcspn(line, "\n");
+    if (*next != '\0') *next++ = '\0';
+    char* const controllers = strchr(line, ':');
+    char* const group = controllers == nullptr ? nullptr : strchr(controllers + 1, ':');
+    if (group == nullptr || group[1] != '/') continue;
+    *group = '\0';
+    uint64_t limit = UINT64_MAX;
+    if (controllers[1] == '\0') {
+      limit = least_limit(root, group + 1, "/memory.max");
+    } else if (has_name(controllers + 1, "memory")) {
+      Line hierarchy;
+      hierarchy << root << "/memory";
+      limit = least_limit(hierarchy.text(), group + 1, "/memory.limit_in_bytes");
+    }
+    if (limit < least) least = limit;
+  }
+  return least;
+}
 
 uint64_t available_memory(const char** bound) noexcept {
   struct sysinfo info {};
   raw(SYS_sysinfo, as_long(&info));
   const uint64_t ram = static_cast<uint64_t>(info.totalram) * info.mem_unit;
-  const uint64_t group = cgroup_limit();
+  const uint64_t group = cgroup_limit("/proc/self/cgroup", "/sys/fs/cgroup");
   *bound = group < ram ? "the limit of the memory cgroup" : "the memory of the machine";
   return group < ram ? group : ram;
 }

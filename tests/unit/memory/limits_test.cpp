@@ -3,10 +3,13 @@
 #include <malloc.h>
 
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 
+#include "memory/system/available.hpp"
 #include "tests/unit/memory/arena.hpp"
 #include "tests/unit/sanitized.hpp"
+#include "tests/unit/temporary_folder.hpp"
 
 namespace ringside::testing {
 namespace {
@@ -125,6 +128,44 @@ TEST(Limits, CleanGranulesAreNotWritten) {
     EXPECT_EQ(stats_now().written_bytes, written + 4096) << folder;
     ringside_memory_free(memory);
   }
+}
+
+class CgroupLimit : public ::testing::Test {
+ protected:
+  uint64_t limit(const std::string& groups) const {
+    return memory::cgroup_limit(folder_.write("groups", groups).c_str(), folder_.path().c_str());
+  }
+  void set(const std::string& group, const std::string& file, const std::string& limit) const {
+    std::filesystem::create_directories(folder_.file(group));
+    folder_.write(group + "/" + file, limit);
+  }
+  TemporaryFolder folder_;
+};
+
+TEST_F(CgroupLimit, OfVersion2IsTheSmallestOfTheGroupAndThoseAbove) {
+  set("user/job", "memory.max", "8000000000\n");
+  set("user", "memory.max", "max\n");
+  EXPECT_EQ(limit("0::/user/job\n"), 8'000'000'000U);
+  set("user", "memory.max", "500000000\n");
+  EXPECT_EQ(limit("0::/user/job\n"), 500'000'000U);
+  EXPECT_EQ(limit("0::/other\n"), UINT64_MAX);
+}
+
+TEST_F(CgroupLimit, OfVersion1IsThatOfTheMemoryHierarchy) {
+  set("memory/user/job", "memory.limit_in_bytes", "268435456\n");
+  set("memory/user", "memory.limit_in_bytes", "9223372036854771712\n");
+  set("cpu/user/job", "memory.limit_in_bytes", "1\n");
+  EXPECT_EQ(limit("9:name=systemd:/user\n4:memory:/user/job\n1:cpu:/user/job\n0::/\n"), 268'435'456U);
+  EXPECT_EQ(limit("4:cpuset,memory:/user/job\n"), 268'435'456U);
+  EXPECT_EQ(limit("4:cpuset,memory_like:/user/job\n"), UINT64_MAX);
+}
+
+TEST_F(CgroupLimit, OfAContainerIsThatOfItsOwnRoot) {
+  set(".", "memory.max", "1000000\n");
+  EXPECT_EQ(limit("0::/as/the/host/sees/it\n"), 1'000'000U);
+  EXPECT_EQ(limit("0::/\n"), 1'000'000U);
+  EXPECT_EQ(limit(""), UINT64_MAX);
+  EXPECT_EQ(limit("no groups"), UINT64_MAX);
 }
 
 }  // namespace
