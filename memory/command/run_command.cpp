@@ -31,6 +31,7 @@
 #include "memory/command/program_file.hpp"
 #include "memory/command/run_account.hpp"
 #include "memory/preload/environment.hpp"
+#include "memory/system/available.hpp"
 
 namespace ringside {
 namespace {
@@ -270,6 +271,9 @@ int run_command(int argc, const char* const* argv) {
   for (const auto& [path, option] : {std::pair{options.account, "--account"}, {options.prometheus, "--prometheus"}}) {
     if (!path.empty()) check_output(path, option, {});
   }
+  const char* bound = "";
+  if (const std::uint64_t most = memory::available_memory(&bound); options.dram_bytes > most)
+    throw usage_error("--dram: found {} bytes, expected at most {} ({})", options.dram_bytes, most, bound);
   std::error_code error;
   const std::filesystem::path folder = std::filesystem::absolute(options.far_folder, error);
   if (!std::filesystem::is_directory(folder, error))
