@@ -169,7 +169,6 @@ void Resolve::load(uint32_t granule, uint32_t kind, Word seen, bool store) noexc
       Node& node = caches.node(pages[i].node);
       node.granule = here;
       node.slot = kNoSlot;
-      node.was_main = 0;
       caches.push(cache, caches.ghost(cache, here) ? kMain : kSmall, pages[i].node, stamp);
     }
   }

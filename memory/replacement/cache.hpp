@@ -32,7 +32,6 @@ struct Node {
   uint32_t slot = kNoSlot;  // where the page is while it is not in the arena
   uint32_t stamp = 0;       // when it joined its list, in units of 2^20 ns
   uint8_t list = kNoList;
-  uint8_t was_main = 0;  // in probation: the queue that it left
 };
 
 /// The time in units of 2^20 ns, for the age of a node.

@@ -192,10 +192,9 @@ uint32_t Eviction::unmap_batch(Cache& cache, uint32_t wanted) const noexcept {
       if (refused[from] >= kRefusals) from = from == kSmall ? kMain : kSmall;
       const uint32_t number = caches.pop(cache, from);
       if (number == kNoNode) break;
-      Node& node = caches.node(number);
+      const Node& node = caches.node(number);
       const Word word = table.word(node.granule).load(std::memory_order_acquire);
       if (state_of(word) == kResident && (word & kPins) == 0 && table.claim(node.granule, word, kLeaving)) {
-        node.was_main = from == kMain;
         batch.add(node.granule, word, kNoSlot);
       } else {
         caches.push(cache, from, number, stamp_now());
