@@ -136,7 +136,9 @@ void Resolve::load(uint32_t granule, uint32_t kind, Word seen, bool store) noexc
   const auto changes = [&](uint32_t i) {
     return store && (i == 0 || (stored && !far.mapped() && state_of(before[i]) == kAbsent));
   };
-  if (far.reads_ahead() && planned * size >= kMostAhead / 8) read_blocks_ahead(offset_of(granule));
+  // Granules as large as what a stream brings in come alone: it is one if this fault was expected.
+  const bool in_stream = planned > 1 || (most <= 1 && read_ahead.expects(granule, advice));
+  if (far.reads_ahead() && in_stream && planned * size >= kMostAhead / 8) read_blocks_ahead(offset_of(granule), kind);
   uint64_t read = 0;
   bool kept_protected[kBatch];
   for (uint32_t i = 0; i < count;) {
@@ -189,12 +191,12 @@ void Resolve::load(uint32_t granule, uint32_t kind, Word seen, bool store) noexc
 
 namespace {
 
-// A block of which an eighth is absent costs the disk less than its single granules.
-bool worth_reading(uint32_t page) {
+// A block of which an eighth is absent costs the disk less than its single granules. `span`: pages of a granule.
+bool worth_reading(uint32_t page, uint32_t span) {
   constexpr uint32_t kPages = kStageBytes >> kPageShift;
   uint32_t absent = 0;
-  for (uint32_t i = 0; i < kPages; ++i)
-    absent += state_of(table.word(page + i).load(std::memory_order_relaxed)) == kAbsent ? 1U : 0U;
+  for (uint32_t i = 0; i < kPages; i += span)
+    absent += state_of(table.word(page + i).load(std::memory_order_relaxed)) == kAbsent ? span : 0U;
   return absent >= kPages / 8;
 }
 
@@ -202,11 +204,12 @@ bool worth_reading(uint32_t page) {
 
 // The stream is going to need the next blocks: the disk reads them while the program works on this one. A block that
 // begins here is read that way, too: a stage is faster for the disk than single pages.
-void Resolve::read_blocks_ahead(uint64_t offset) const noexcept {
+void Resolve::read_blocks_ahead(uint64_t offset, uint32_t kind) const noexcept {
+  if (bytes_of(kind) > kStageBytes) return;  // a stage holds no such granule
   const uint64_t first = (offset & ~(kStageBytes - 1)) + kStageBytes;
   if ((offset & (kStageBytes - 1)) == 0) far.read_ahead(offset);
   for (uint64_t next = first; next < first + kBlocksAhead * kStageBytes && next < table.bytes(); next += kStageBytes) {
-    if (worth_reading(static_cast<uint32_t>(next >> kPageShift))) far.read_ahead(next);
+    if (worth_reading(static_cast<uint32_t>(next >> kPageShift), 1u << kind)) far.read_ahead(next);
   }
 }
 

@@ -30,7 +30,7 @@ class Resolve {
   void load(uint32_t granule, uint32_t kind, Word seen, bool store) noexcept;
   /// Puts neighbours in; whether they are write-protected, and so known to be unchanged.
   bool fill(uint32_t granule, uint32_t kind, bool zero, const Page* pages, uint32_t count, bool protect) noexcept;
-  void read_blocks_ahead(uint64_t offset) const noexcept;
+  void read_blocks_ahead(uint64_t offset, uint32_t kind) const noexcept;
   void come_back(uint32_t granule, uint32_t kind, Word seen, bool store) noexcept;
   void allow_stores(uint32_t granule, uint32_t kind, Word seen) noexcept;
   void move_in(char* to, char* slot, size_t bytes) const noexcept;
