@@ -77,7 +77,6 @@ bool expel_once(uint32_t page, uint32_t pages, uint32_t kind, Expel how, bool* p
           seen &= ~kPins;
         }
         unlink(granule, kind, seen);
-        caches.node(node_of(seen)).was_main = 1;  // the program's wish: no ghost
         batch.add(granule, seen, kNoSlot);
         break;
       case kProbation:

@@ -44,7 +44,7 @@ long pin_segments(Record& record, uint64_t array, uint64_t count, bool changes, 
   Segments segments(record, array, count);
   for (uint64_t i = 0; i < count && *left > 0; ++i) {
     iovec segment{};
-    if (!segments.at(i, &segment)) return 0;
+    if (!segments.at(i, &segment)) return by_device && in_arena(array) ? let_device_store() : 0;
     if (!table.owns(segment.iov_base)) continue;
     const long refused = by_device ? let_device_store() : 0;
     if (refused != 0) return refused;
@@ -81,12 +81,15 @@ long pin_messages(Record& record, const uint64_t* arguments, bool changes) {
 }
 
 long pin_submitted(Record& record, const uint64_t* arguments) {
-  uint64_t left = piece_bytes();
-  for (uint64_t i = 0; i < arguments[1] && i < kMostEntries && left > 0; ++i) {
+  uint64_t left = piece_bytes();  // of the arena
+  for (uint64_t i = 0; i < arguments[1]; ++i) {
+    // The kernel takes all orders. What is not looked at may be a read into the arena.
+    if (i == kMostEntries || left == 0) return let_device_store();
+    const uint64_t link = arguments[2] + i * sizeof(uint64_t);
     uint64_t at = 0;
     iocb block{};
-    if (!look(record, arguments[2] + i * sizeof at, &at, sizeof at)) return 0;
-    if (!look(record, at, &block, sizeof block)) return 0;
+    if (!look(record, link, &at, sizeof at)) return in_arena(link) ? let_device_store() : 0;
+    if (!look(record, at, &block, sizeof block)) return in_arena(at) ? let_device_store() : 0;
     record.pin(at, sizeof block, true);
     const bool reads = block.aio_lio_opcode == IOCB_CMD_PREAD || block.aio_lio_opcode == IOCB_CMD_PREADV;
     long refused = 0;
@@ -95,7 +98,8 @@ long pin_submitted(Record& record, const uint64_t* arguments) {
       if (refused == -EINVAL) return refused;
     } else if (reads || block.aio_lio_opcode == IOCB_CMD_PWRITE) {
       const uint64_t last = block.aio_buf + (block.aio_nbytes == 0 ? 0 : block.aio_nbytes - 1);
-      if (reads && (in_arena(block.aio_buf) || in_arena(last))) refused = let_device_store();
+      if (!in_arena(block.aio_buf) && !in_arena(last)) continue;
+      if (reads) refused = let_device_store();
       if (refused != 0) return refused;
       const uint64_t bytes = block.aio_nbytes < left ? block.aio_nbytes : left;
       record.pin(block.aio_buf, bytes, reads);

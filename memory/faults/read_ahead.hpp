@@ -35,6 +35,12 @@ class ReadAhead {
     return count < most ? count : most;
   }
 
+  /// Whether a stream is expected to fault at `granule`; for granules so large that plan answers 1 always.
+  bool expects(uint32_t granule, Advice advice) noexcept {
+    const uint64_t seen = place(granule).load(std::memory_order_relaxed);
+    return !never_ && advice != kAdviceRandom && seen >> kGranuleShift == granule && (seen & kCount) != 0;
+  }
+
   /// The stream is expected to fault at `next`. It stored or loaded now, and `count` granules came in of those
   /// `planned`: fewer where some were there already, which says nothing against the stream.
   void expect(uint32_t next, uint32_t planned, uint32_t count, bool stores) noexcept {

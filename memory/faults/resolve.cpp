@@ -106,8 +106,7 @@ void Resolve::load(uint32_t granule, uint32_t kind, Word seen, bool store) noexc
   // On a disk a stream whose faults are by stores is taken to store everywhere: a second fault for each granule would
   // cost more than to write those that it leaves out.
   const auto changes = [&](uint32_t i) {
-    return store &&
-           (i == run.own() || (run.stored() && !far.mapped() && state_of(run.before(i)) == kAbsent));
+    return store && (i == run.own() || (run.stored() && !far.mapped() && state_of(run.before(i)) == kAbsent));
   };
   read_blocks_ahead(granule, run);
   uint64_t read = 0;
@@ -142,7 +141,6 @@ void Resolve::load(uint32_t granule, uint32_t kind, Word seen, bool store) noexc
       Node& node = caches.node(pages[i].node);
       node.granule = here;
       node.slot = kNoSlot;
-      node.was_main = 0;
       node.came_alone = came;
       caches.push(cache, caches.ghost(cache, here) ? kMain : kSmall, pages[i].node, stamp);
     }
@@ -158,12 +156,12 @@ void Resolve::load(uint32_t granule, uint32_t kind, Word seen, bool store) noexc
 
 namespace {
 
-// A block of which an eighth is absent costs the disk less than its single granules.
-bool worth_reading(uint32_t page) {
+// A block of which an eighth is absent costs the disk less than its single granules. `span`: pages of a granule.
+bool worth_reading(uint32_t page, uint32_t span) {
   constexpr uint32_t kPages = kStageBytes >> kPageShift;
   uint32_t absent = 0;
-  for (uint32_t i = 0; i < kPages; ++i)
-    absent += state_of(table.word(page + i).load(std::memory_order_relaxed)) == kAbsent ? 1U : 0U;
+  for (uint32_t i = 0; i < kPages; i += span)
+    absent += state_of(table.word(page + i).load(std::memory_order_relaxed)) == kAbsent ? span : 0U;
   return absent >= kPages / 8;
 }
 
@@ -177,7 +175,7 @@ void Resolve::read_blocks_ahead(uint32_t granule, const Run& run) const noexcept
   const uint64_t first = (offset & ~(kStageBytes - 1)) + kStageBytes;
   if ((offset & (kStageBytes - 1)) == 0) far.read_ahead(offset);
   for (uint64_t next = first; next < first + kBlocksAhead * kStageBytes && next < table.bytes(); next += kStageBytes) {
-    if (worth_reading(static_cast<uint32_t>(next >> kPageShift))) far.read_ahead(next);
+    if (worth_reading(static_cast<uint32_t>(next >> kPageShift), run.span())) far.read_ahead(next);
   }
 }
 

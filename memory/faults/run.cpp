@@ -2,6 +2,7 @@
 #include "memory/faults/run.hpp"
 
 #include "memory/arena/granule_table.hpp"
+#include "memory/far/stages.hpp"
 #include "memory/faults/read_ahead.hpp"
 #include "memory/replacement/neighbourhood.hpp"
 
@@ -29,6 +30,8 @@ Run::Run(uint32_t granule, uint32_t kind, Word seen) noexcept
   const auto advice =
       static_cast<Advice>(table.advice_of_piece(granule / kPagesPerPiece).load(std::memory_order_relaxed));
   planned_ = read_ahead.plan(granule, advice, most > 0 ? static_cast<uint32_t>(most) : 1, &confirmed_, &stored_);
+  // Granules as large as what a stream brings in come alone: it is one if this fault was expected.
+  expected_ = planned_ > 1 || (most <= 1 && read_ahead.expects(granule, advice));
   around_ = planned_ == 1 && read_ahead.works() && advice != kAdviceRandom && span() < neighbourhood::kPages &&
             most >= neighbourhood::kPages && neighbourhood::wanted(granule);
 }
@@ -60,7 +63,8 @@ void Run::keep(uint32_t count) noexcept {
 }
 
 bool Run::is_long() const noexcept {
-  return planned_ * bytes_of(kind_) >= kMostAhead / 8;
+  const uint64_t bytes = planned_ * bytes_of(kind_);
+  return expected_ && bytes >= kMostAhead / 8 && bytes_of(kind_) <= kStageBytes;
 }
 
 uint32_t Run::came_alone(Cache& cache) const noexcept {

@@ -19,6 +19,7 @@ class Run {
   /// Gives back all but `count`, from the ends; the granule itself stays.
   void keep(uint32_t count) noexcept;
 
+  uint32_t span() const noexcept { return 1u << kind_; }  // pages of a granule
   uint32_t count() const noexcept { return (end_ - begin_) >> kind_; }
   uint32_t granule(uint32_t i) const noexcept { return begin_ + i * span(); }
   /// Its word before it was claimed.
@@ -27,7 +28,7 @@ class Run {
   uint32_t own() const noexcept { return (granule_ - begin_) >> kind_; }
 
   bool in_stream() const noexcept { return planned_ > 1; }
-  /// Worth reading whole blocks of a disk ahead.
+  /// So much of a stream that whole blocks of a disk are read ahead of it.
   bool is_long() const noexcept;
   /// The last fault of this stream was by a store.
   bool stored() const noexcept { return stored_; }
@@ -41,11 +42,10 @@ class Run {
   void expect_next(bool store) const noexcept;
 
  private:
-  uint32_t span() const noexcept { return 1u << kind_; }
   uint32_t place(uint32_t at) const noexcept { return (at - chunk_) >> kind_; }
   uint32_t kind_, chunk_, granule_, begin_, end_;
   uint32_t planned_ = 1, confirmed_ = 0;
-  bool stored_ = false, around_ = false;
+  bool expected_ = false, stored_ = false, around_ = false;
   Word words_[kBatch];  // at their places in the chunk
 };
 

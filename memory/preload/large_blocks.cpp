@@ -56,9 +56,4 @@ bool is_large_block(const void* memory) noexcept {
   return words != nullptr && (words[page / 64].load() & mask_of(page)) != 0;
 }
 
-void forget_large_blocks() noexcept {
-  unmap_table(bits.load(), bitmap_bytes());
-  bits.store(nullptr);
-}
-
 }  // namespace ringside::memory

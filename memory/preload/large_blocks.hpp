@@ -12,7 +12,5 @@ namespace ringside::memory {
 bool add_large_block(const void* memory) noexcept;
 void remove_large_block(const void* memory) noexcept;
 bool is_large_block(const void* memory) noexcept;
-/// In a forked child that starts an arena of its own.
-void forget_large_blocks() noexcept;
 
 }  // namespace ringside::memory

@@ -15,7 +15,6 @@
 #include "memory/preload/environment.hpp"
 #include "memory/preload/gate.hpp"
 #include "memory/preload/interface.hpp"
-#include "memory/preload/large_blocks.hpp"
 #include "memory/preload/locked_pages.hpp"
 #include "memory/preload/next.hpp"
 #include "memory/preload/settings.hpp"
@@ -75,10 +74,7 @@ void start_in_child() {
   gate.open();
   if (table.bytes() == 0) return;  // this process never had an arena
   forget_locks();
-  if (starts_late.load() != 0) {
-    forget_large_blocks();  // there is none, and the child's own arena may have another size
-    return;
-  }
+  if (starts_late.load() != 0) return;
   if (copy_for_child < 0) {
     adopt_nothing(settings.signals());
     return;

@@ -33,7 +33,7 @@ struct Node {
   uint32_t stamp = 0;       // when it joined its list, in units of 2^20 ns
   uint32_t came_alone = 0;  // see memory/replacement/neighbourhood.hpp
   uint8_t list = kNoList;
-  uint8_t was_main = 0;  // in probation: the queue that it left
+  uint8_t was_main = 0;  // in probation: it left the main queue, and goes back there if a neighbour was touched
 };
 
 /// The time in units of 2^20 ns, for the age of a node.

@@ -180,18 +180,23 @@ void die(const char* what, long error) noexcept {
   static constinit std::atomic<uint32_t> speaker{0};
   uint32_t first = 0;
   if (!speaker.compare_exchange_strong(first, static_cast<uint32_t>(raw(SYS_gettid)))) {
-    // Not for ever: it may be this thread, in a handler of SIGABRT, or one of a process that was forked meanwhile.
+    // Not for ever: it may be this thread, in a handler that came in between, or one of a process that was forked
+    // meanwhile.
     while (first != static_cast<uint32_t>(raw(SYS_gettid)) && raw(SYS_tgkill, raw(SYS_getpid), first, 0) == 0)
       yield_core();
     for (;;) raw(SYS_exit_group, 134);
   }
+  // No handler of the program runs here: what it touches may belong to this thread or to one that waits above.
+  const uint64_t others = ~(uint64_t{1} << (SIGABRT - 1));
+  raw(SYS_rt_sigprocmask, SIG_SETMASK, as_long(&others), 0, sizeof others);
   Line line;
   line << "ringside_memory: " << what;
   if (error != 0) line << " (" << error_text(error) << ")";
   line << "; the process ends, nothing is dropped silently\n";
   raw(SYS_write, 2, as_long(line.text()), static_cast<long>(line.length()));
-  const uint64_t none = 0;
-  raw(SYS_rt_sigprocmask, SIG_SETMASK, as_long(&none), 0, sizeof none);
+  struct sigaction standard {};
+  standard.sa_handler = SIG_DFL;
+  set_action(SIGABRT, &standard, nullptr);
   raw(SYS_tgkill, raw(SYS_getpid), raw(SYS_gettid), SIGABRT);
   for (;;) raw(SYS_exit_group, 134);
 }

@@ -130,7 +130,8 @@ void* map_device_buffer(size_t bytes) noexcept;
 /// here, or the kernel would join them.
 void divide(void* at, uint64_t bytes, uint64_t stripe) noexcept;
 
-/// Ends the process by SIGABRT after one line on standard error: content would be lost, or the tables are wrong.
+/// Ends the process by SIGABRT after one line on standard error: content would be lost, or the tables are wrong. The
+/// program's handler of SIGABRT does not run.
 [[noreturn]] void die(const char* what, long error) noexcept;
 
 }  // namespace ringside::memory

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mount.h>
@@ -23,6 +24,8 @@
 
 namespace ringside::testing {
 namespace {
+
+constexpr int kMostSilenceMs = 120'000;
 
 bool write_file(const char* path, const std::string& text) {
   const int file = open(path, O_WRONLY | O_CLOEXEC);
@@ -68,12 +71,21 @@ Ending in_process(const std::function<int()>& act) {
   if (child == 0) {
     dup2(ends[1], 2);
     close(ends[0]);
-    alarm(120);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);  // a process that this one starts in turn ends with it
     _exit(act());
   }
   close(ends[1]);
   char part[512];
-  for (ssize_t got = 0; (got = read(ends[0], part, sizeof part)) > 0 || (got < 0 && errno == EINTR);) {
+  pollfd lines{ends[0], POLLIN, 0};
+  for (;;) {
+    const int ready = poll(&lines, 1, kMostSilenceMs);
+    if (ready == 0) {  // by SIGKILL: a thread that waits in a fault has all others blocked
+      ending.lines += "ended after two minutes without a line\n";
+      kill(child, SIGKILL);
+      break;
+    }
+    const ssize_t got = ready < 0 ? -1 : read(ends[0], part, sizeof part);
+    if (got == 0 || (got < 0 && errno != EINTR)) break;
     if (got > 0) ending.lines.append(part, static_cast<size_t>(got));
   }
   close(ends[0]);

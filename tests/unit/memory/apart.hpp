@@ -18,7 +18,7 @@ struct Ending {
   size_t count() const;  // of lines
 };
 
-/// Forks; the child ends with the code that `act` returns. One that hangs is ended by SIGALRM after two minutes.
+/// Forks; the child ends with the code that `act` returns. One that hangs is ended, and `lines` say so.
 Ending in_process(const std::function<int()>& act);
 
 inline constexpr const char* kOwnFolder = "/dev/shm";

@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <fstream>
+#include <random>
+#include <string>
 
 #include "memory/faults/read_ahead.hpp"
 #include "tests/unit/memory/arena.hpp"
@@ -87,6 +90,53 @@ TEST(OnADisk, WhatIsTouchedInOrderInProbationReturnsTogether) {
   EXPECT_GT(faults, 0U);
   EXPECT_LE(faults, 1024U) << "some 4,000 if each page returns alone";
 }
+
+// What the kernel counted of this process (proc_pid_io(5)).
+uint64_t counted(const char* name) {
+  std::ifstream file("/proc/self/io");
+  std::string key;
+  for (uint64_t value = 0; file >> key >> value;) {
+    if (key == name) return value;
+  }
+  return 0;
+}
+
+class OnADiskInGranules : public ::testing::TestWithParam<uint32_t> {
+ protected:
+  static ringside_memory_options options() {
+    ringside_memory_options given = on_a_disk();
+    given.granule_bytes = GetParam();
+    return given;
+  }
+};
+
+TEST_P(OnADiskInGranules, BlocksOfAStreamAreReadAhead) {
+  START_ARENA(arena, options());
+  if (!is_a_disk()) GTEST_SKIP() << "/var/tmp is not a disk, or this kernel has no UFFDIO_MOVE";
+  const Pages data(8192);
+  data.store(1);
+  const uint64_t before = counted("read_bytes:"), needed_before = stats_now().read_bytes;
+  for (size_t page = 0; page < 512; ++page) ASSERT_EQ(data[page], 1);  // 2 MiB
+  const uint64_t read = counted("read_bytes:") - before, needed = stats_now().read_bytes - needed_before;
+  if (read == 0) GTEST_SKIP() << "the kernel counts no reads of a device (/proc/self/io)";
+  EXPECT_GE(read, needed + kMiB);
+}
+
+TEST_P(OnADiskInGranules, NothingIsReadAheadWhereTheProgramSaysRandom) {
+  START_ARENA(arena, options());
+  if (!is_a_disk()) GTEST_SKIP() << "/var/tmp is not a disk, or this kernel has no UFFDIO_MOVE";
+  const Pages data(8192);
+  data.store(1);
+  data.advise(RINGSIDE_MEMORY_RANDOM);
+  std::mt19937 random(7);
+  const uint64_t before = counted("read_bytes:"), needed_before = stats_now().read_bytes;
+  for (int i = 0; i < 200; ++i) ASSERT_EQ(data[random() % data.count()], 1);
+  const uint64_t read = counted("read_bytes:") - before, needed = stats_now().read_bytes - needed_before;
+  EXPECT_LE(read, needed + kMiB / 2);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, OnADiskInGranules, ::testing::Values(4096, 32768, 65536, 262144),
+                         [](const auto& given) { return "Of" + std::to_string(given.param); });
 
 TEST(ReadAheadPlan, PassesOverWhatIsThereAlready) {
   memory::ReadAhead ahead;

@@ -3,7 +3,10 @@
 // killed. Each round is a process of its own. memory_oracle (oracle_main.cpp) makes as many rounds as one likes.
 #include "tests/unit/memory/trouble.hpp"
 
+#include <errno.h>
 #include <sched.h>
+#include <signal.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <functional>
@@ -61,7 +64,7 @@ std::string small_disk() {
 /// What of a folder's file system is still in use after all processes have ended.
 std::string left_in(const char* folder, uint64_t free_before) {
   // The last reference to a file may be given back by a worker of the kernel.
-  while (free_bytes_of(folder) < free_before) sched_yield();  // ended by SIGALRM if it stays so
+  while (free_bytes_of(folder) < free_before) sched_yield();  // in_process ends it if it stays so
   return is_empty(folder) ? "" : "; something was left in the folder";
 }
 
@@ -151,6 +154,30 @@ INSTANTIATE_TEST_SUITE_P(
                       FailingCase{"LateWrites64K", Trouble::kLateWritesFail, 1, 0, 65536},
                       FailingCase{"LateWritesCopy", Trouble::kLateWritesFail, 1, 1}),
     [](const auto& given) { return std::string(given.param.name); });
+
+// The granule of the failed read has an owner that does not go on.
+TEST(FailingFarMemory, EndsAProcessWhoseHandlerOfSigabrtTouchesIt) {
+  static volatile char* memory;
+  for (const uint32_t faults : {1u, 2u}) {
+    const Ending ending = in_process([faults] {
+      ringside_memory_options options = options_of("/var/tmp", 32 * kMiB);
+      options.faults = faults;
+      if (ringside_memory_start(&options) != 0) return 77;
+      constexpr size_t kBytes = 16 * kMiB;
+      memory = static_cast<volatile char*>(ringside_memory_alloc(kBytes));
+      for (size_t at = 0; at < kBytes; at += 4096) memory[at] = 1;
+      signal(SIGABRT, [](int) {
+        for (size_t at = 0; at < kBytes; at += 4096) static_cast<void>(memory[at]);
+      });
+      if (!fail_calls({SYS_pread64}, EIO)) return 77;
+      for (size_t at = 0; at < kBytes; at += 4096) static_cast<void>(memory[at]);
+      return 1;
+    });
+    if (ending.signal == 0 && ending.code == 77) GTEST_SKIP() << "not permitted: " << ending.lines;
+    EXPECT_EQ(ending.signal, SIGABRT) << "faults " << faults << ", code " << ending.code << ": " << ending.lines;
+    EXPECT_EQ(ending.count(), 1U) << ending.lines;
+  }
+}
 
 TEST(FailingDevice, EndsTheProcessWithOneLineBeforeAnythingIsLost) {
   EXPECT_AS_PROMISED(with_mount([] { return mount_own_disk(128 * kMiB, 96 * kMiB); },

@@ -191,6 +191,17 @@ TEST_F(DeviceReads, ByIoSubmitAreRefusedWithoutMoves) {
   EXPECT_EQ(errno, EINVAL);
   EXPECT_EQ(area[0], 1);
   EXPECT_EQ(stats_now().pinned_bytes, 0u);
+  // Also behind a read into ordinary memory that is longer than what one call may hold.
+  const std::unique_ptr<char, void (*)(void*)> much(static_cast<char*>(std::aligned_alloc(kPageBytes, 8 * kMiB)),
+                                                    std::free);
+  iocb long_read = orders[0].block, short_read = orders[0].block;
+  long_read.aio_buf = reinterpret_cast<uintptr_t>(much.get());
+  long_read.aio_nbytes = 8 * kMiB;
+  iocb* both[] = {&long_read, &short_read};
+  const long submitted = syscall(SYS_io_submit, context_, 2, both);
+  EXPECT_EQ(submitted, -1);
+  EXPECT_EQ(errno, EINVAL);
+  if (submitted > 0) wait_for(static_cast<size_t>(submitted));
   // Ordinary memory is read as ever, and the arena may be written.
   const std::unique_ptr<char, void (*)(void*)> plain(static_cast<char*>(std::aligned_alloc(kPageBytes, kPageBytes)),
                                                      std::free);
