@@ -30,6 +30,14 @@ Finding memory_mode_finding(const MemoryModeFacts& facts) {
     finding.advice = "far memory in tmpfs takes DRAM or swap itself: to save DRAM, name a folder on NVDIMM or a disk";
   } else if (!facts.moves) {
     finding.advice = "Linux 6.8 or later moves pages (UFFDIO_MOVE), which costs less than copying them";
+  } else if (facts.mapped) {
+    finding.advice =
+        "a matrix that does not fit into --dram-limit is used in place, and what is touched often is moved to DRAM; a "
+        "mapped --cache is read in place as well and needs no limit";
+  } else {
+    finding.advice =
+        "it pays for a matrix that does not fit into DRAM, where swap was slower; while the kernel has the DRAM to keep "
+        "it, a mapped --cache is as fast as DRAM (docs/memory_mode.md, When far memory pays)";
   }
   return finding;
 }
