@@ -99,7 +99,7 @@ class Command(unittest.TestCase):
         self.assert_refused(run(["--far=/not/there"], ["true"]), 2, "expected an existing folder")
         self.assert_refused(run(["--min-size=1"], ["true"]), 2, "--min-size")
         self.assert_refused(run(["--faults=magic"], ["true"]), 2, "expected signal|thread")
-        self.assert_refused(run(["--dram=4000G"], ["true"]), 3, "dram_bytes is")
+        self.assert_refused(run(["--dram=4000G"], ["true"]), 2, "--dram: found 4294967296000 bytes, expected at most")
         self.assert_refused(run(["--far=/proc"], ["true"]), 3, "far folder /proc")
         plain = subprocess.run([BIN / "ringside-memory", "run", "--dram=4M", "--far=/dev/shm"], capture_output=True, text=True, check=False)
         self.assert_refused(plain, 2, "expected `-- PROGRAM")
