@@ -36,8 +36,8 @@ Finding memory_mode_finding(const MemoryModeFacts& facts) {
         "mapped --cache is read in place as well and needs no limit";
   } else {
     finding.advice =
-        "it pays for a matrix that does not fit into DRAM, where swap was slower; while the kernel has the DRAM to keep "
-        "it, a mapped --cache is as fast as DRAM (docs/memory_mode.md, When far memory pays)";
+        "it pays for a matrix that does not fit into DRAM (swap was slower for streams and random updates); while the "
+        "kernel has the DRAM to keep it, a mapped --cache is as fast as DRAM (docs/memory_mode.md, When far memory pays)";
   }
   return finding;
 }

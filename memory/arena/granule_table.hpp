@@ -77,7 +77,8 @@ class GranuleTable {
   std::atomic<Word>* words_ = nullptr;
   std::atomic<uint8_t>* sizes_ = nullptr;
   std::atomic<uint8_t>* advice_ = nullptr;
-  std::atomic<int8_t>*protection_ = nullptr, *neighbours_ = nullptr;
+  std::atomic<int8_t>* protection_ = nullptr;
+  std::atomic<int8_t>* neighbours_ = nullptr;
   std::atomic<uint32_t> walls_{0};
 };
 

@@ -11,6 +11,7 @@
 
 #include "memory/arena/granule_table.hpp"
 #include "memory/replacement/cache.hpp"
+#include "memory/replacement/piece_balance.hpp"
 
 namespace ringside::memory::neighbourhood {
 
@@ -41,10 +42,7 @@ inline uint32_t came_alone(Cache& cache, uint32_t granule, uint32_t kind) noexce
     const Node& node = caches.node(node_of(word));
     saved = saved || (node.granule == at && now - node.came_alone <= shortly);
   }
-  // Two threads may add at once: one of the changes is lost then, and the next ones make up for it.
-  std::atomic<int8_t>& balance = balance_of(granule);
-  const int next = balance.load(std::memory_order_relaxed) + (saved ? kSaved : kCost);
-  balance.store(static_cast<int8_t>(next < -kMost ? -kMost : next > kMost ? kMost : next), std::memory_order_relaxed);
+  add_to_balance(balance_of(granule), saved ? kSaved : kCost, kMost);
   return now;
 }
 

@@ -9,6 +9,7 @@
 
 #include "memory/arena/granule_table.hpp"
 #include "memory/far/far_file.hpp"
+#include "memory/replacement/piece_balance.hpp"
 #include "memory/system/raw.hpp"
 
 namespace ringside::memory::protection {
@@ -17,12 +18,9 @@ inline std::atomic<int8_t>& balance_of(uint32_t granule) noexcept {
   return table.protection_of_piece(granule / kPagesPerPiece);
 }
 
-/// Two threads may add at once: one of the changes is lost then, and the next ones make up for it.
 inline void add(uint32_t granule, int change) noexcept {
   constexpr int kMost = 100;
-  std::atomic<int8_t>& balance = balance_of(granule);
-  const int now = balance.load(std::memory_order_relaxed) + change;
-  balance.store(static_cast<int8_t>(now < -kMost ? -kMost : now > kMost ? kMost : now), std::memory_order_relaxed);
+  add_to_balance(balance_of(granule), change, kMost);
 }
 
 inline constexpr int kSample = 32;  // one of so many is protected in any case, to see whether it pays by now
