@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How many granules a fault brings in that belongs to a stream. A fault that comes exactly where the last ones of a stream ended confirms the
-// stream, and more come in (2, 8, 32); any other fault brings in one. So read-ahead starts only where it helps and
-// stops by itself: at random addresses nothing is ever confirmed.
+// How many granules a fault brings in that belongs to a stream. A fault that comes exactly where the last ones of a
+// stream ended confirms the stream, and more come in (2, 8, 32); any other fault brings in one. So read-ahead starts
+// only where it helps and stops by itself: at random addresses nothing is ever confirmed.
 #pragma once
 
 #include <stdint.h>

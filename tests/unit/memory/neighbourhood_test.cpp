@@ -38,6 +38,18 @@ class Neighbourhood : public ::testing::TestWithParam<const char*> {
       for (size_t visit = 0; visit < visits; ++visit) EXPECT_EQ(data[next() % data.count()], 5);
     });
   }
+  /// In every third neighbourhood a second page, too.
+  Cost touch_pages_and_some_neighbours(const Pages& data, size_t visits) {
+    return cost_of([&] {
+      for (size_t visit = 0; visit < visits; ++visit) {
+        const size_t page = next() % data.count();
+        EXPECT_EQ(data[page], 5);
+        if (visit % 3 == 0) {
+          EXPECT_EQ(data[page ^ (kNeighbours / 2)], 5);
+        }
+      }
+    });
+  }
 
  private:
   size_t next() {
@@ -70,6 +82,15 @@ TEST_P(Neighbourhood, StaysOutWhereNobodyTouchesIt) {
   const Cost cost = touch_pages(data, 8192);
   EXPECT_GE(cost.faults, 4096U);
   EXPECT_LE(cost.pages * 10, cost.faults * 11);
+}
+
+TEST_P(Neighbourhood, StaysOutWhereItSavesLessThanItCosts) {
+  START_ARENA(arena, options());
+  const Pages data(4096);
+  data.store(5);
+  const Cost cost = touch_pages_and_some_neighbours(data, 8192);
+  EXPECT_GE(cost.faults, 4096U);
+  EXPECT_LE(cost.pages * 4, cost.faults * 5);
 }
 
 TEST_P(Neighbourhood, StaysOutAgainOnceNobodyTouchesIt) {
