@@ -3,7 +3,8 @@
 //   start     reserves the arena, the far file and the tables, and asks the kernel for the faults: here
 //   alloc     takes addresses and reserves far memory; every granule reads as zeros: allocation.cpp
 //   fault     a load or store of an absent granule brings it into DRAM: faults/resolve.cpp
-//   evict     at the limit the oldest granules go to far memory in batches: replacement/eviction.cpp
+//   evict     at the limit the oldest granules go to far memory in batches: replacement/page_supply.cpp has the limit,
+//             replacement/eviction.cpp the way out
 //   in place  on DAX a region is far memory itself, and what is touched often is promoted to DRAM:
 //             in_place/in_place.cpp
 //   free      gives DRAM, far memory and addresses back: allocation.cpp
@@ -24,6 +25,7 @@
 #include "memory/in_place/in_place.hpp"
 #include "memory/in_place/sampling.hpp"
 #include "memory/replacement/eviction.hpp"
+#include "memory/replacement/page_supply.hpp"
 #include "memory/ringside_memory.h"
 #include "memory/system/available.hpp"
 #include "memory/system/line.hpp"
@@ -220,7 +222,7 @@ int ringside_memory_limit(uint64_t dram_bytes) {
       pinned + pinned / 4 + (core.granule_kind > 0 ? uint64_t{8} << (core.granule_kind + kPageShift) : 0);
   if (dram_bytes >= least) {
     caches.limit.store(dram_bytes);
-    if (in_place.shrink(dram_bytes - dram_bytes / 8) && eviction.shrink()) return 0;
+    if (in_place.shrink(dram_bytes - dram_bytes / 8) && page_supply::shrink()) return 0;
     caches.limit.store(before);
   }
   Line line;

@@ -96,7 +96,7 @@ void Resolve::load(uint32_t granule, uint32_t kind, Word seen, bool store) noexc
   Run run(granule, kind, seen);
   run.take(kZero, kAbsent);
   Page pages[kBatch];
-  run.keep(eviction.acquire(cache, run.count(), pages));
+  run.keep(page_supply::acquire(cache, run.count(), pages));
 
   // The content differs from far memory for certain when a store waits. Otherwise write-protection keeps count: for a
   // granule alone, if that has paid, and for a stream on a disk. Without it a granule is compared at eviction where far

@@ -6,7 +6,7 @@
 
 #include "memory/arena/granule_word.hpp"
 #include "memory/frames/userfault.hpp"
-#include "memory/replacement/eviction.hpp"
+#include "memory/replacement/page_supply.hpp"
 
 namespace ringside::memory {
 

@@ -10,7 +10,7 @@
 #include "memory/arena/granule_table.hpp"
 #include "memory/far/far_file.hpp"
 #include "memory/in_place/sampling.hpp"
-#include "memory/replacement/eviction.hpp"
+#include "memory/replacement/page_supply.hpp"
 
 namespace ringside::memory {
 
@@ -262,7 +262,7 @@ uint64_t InPlace::share() const noexcept {
 
 bool InPlace::has_room() const noexcept {
   if (promoted_bytes.load() + chunk_bytes() > share()) return false;
-  if (caches.dram_bytes.load() + chunk_bytes() > caches.limit.load()) eviction.release(chunk_bytes());
+  if (caches.dram_bytes.load() + chunk_bytes() > caches.limit.load()) page_supply::release(chunk_bytes());
   return true;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How granules leave DRAM, in batches, and how a fault gets a page. The order is the safety of the data: a granule is
-// unmapped (or write-protected) first, then its content is completed in far memory, then its word says absent.
+// How granules leave DRAM, in batches. The order is the safety of the data: a granule is unmapped (or write-protected)
+// first, then its content is completed in far memory, then its word says absent.
 #pragma once
 
 #include <stdint.h>
@@ -28,19 +28,18 @@ struct Batch {
 
 void sort_by_granule(Batch& batch) noexcept;
 
-/// Memory for a new granule: a page in a slot, or no page yet (kNoSlot).
-struct Page {
-  uint32_t node, slot;
-};
-
 class Eviction {
  public:
   void start(const UserFault& userfault) noexcept { userfault_ = &userfault; }
+  /// Whether pages leave the arena as they are; without it they are copied, and a granule that leaves is never unmapped
+  /// before it is in far memory.
+  bool moves() const noexcept { return userfault_->moves; }
 
-  /// Takes up to `wanted` pages for granules of a cache, at least one; evicts others if the limit is reached. The
-  /// caller owns no page while it waits for its first, so that all threads together cannot wait for each other. One
-  /// granule gets memory that has no page yet, if there is any: to fill it interrupts no other core.
-  uint32_t acquire(Cache& cache, uint32_t wanted, Page* pages) const noexcept;
+  /// The first granules of the queues leave the arena, to probation or at once. Returns how many went at once: their
+  /// memory can be charged anew.
+  uint32_t unmap_batch(Cache& cache, uint32_t wanted) const noexcept;
+  /// The first granules of probation go on to far memory; their pages are vacant.
+  void clean_batch(Cache& cache, uint32_t wanted) const noexcept;
 
   /// Takes the pages of owned granules out of the arena; those already in a slot stay there. A granule that the kernel
   /// holds for now becomes resident again and leaves the batch.
@@ -49,22 +48,10 @@ class Eviction {
   /// `forgotten`, the pages can be used again.
   void settle(Batch& batch, bool keep, State forgotten = kFree) const noexcept;
 
-  /// Evicts about so many bytes, for DRAM that is not a granule's.
-  void release(uint64_t bytes) const noexcept;
-  /// Evicts until no more than the limit is in use; false if pinned granules prevent it.
-  bool shrink() const noexcept;
   /// Whether a granule's content, at `source`, has to be written.
   bool differs(const Victim& victim, uint32_t kind, const char* source) const noexcept;
 
  private:
-  void make_room(Cache& own, uint32_t wanted) const noexcept;
-  /// Returns how many were dropped at once, so that their memory can be charged anew.
-  uint32_t unmap_batch(Cache& cache, uint32_t wanted) const noexcept;
-  void clean_batch(Cache& cache, uint32_t wanted) const noexcept;
-  void shrink_cache(Cache& cache) const noexcept;
-  bool release_vacant(Cache& cache) const noexcept;
-  uint32_t take_vacant(Cache& cache, uint32_t wanted, Page* pages) const noexcept;
-  uint32_t take_fresh(Cache& cache, uint32_t wanted, Page* pages) const noexcept;
   const UserFault* userfault_ = nullptr;
 };
 
