@@ -167,8 +167,15 @@ if [[ $quick == no ]]; then
   check fuzz "fuzzing: build and short runs" fuzz
 fi
 
+# why NAME prints what a stage's log says of its failure: where only the end of the output is kept, the stage's own is gone.
+why() {
+  if [[ -f $logs/$1.log ]]; then tail -n 30 "$logs/$1.log" | sed "s/^/$1: /"; fi
+  if [[ -f $logs/$1-tests.log ]]; then sed -n "/tests FAILED/,\$ s/^/$1: /p" "$logs/$1-tests.log"; fi
+}
+
 stage "verdict"
 if ((${#failed[@]} > 0)); then
+  for name in "${failed[@]}"; do why "$name"; done
   echo "FAILED: ${failed[*]} (logs in $logs)"
   exit 1
 fi
