@@ -3,7 +3,6 @@
 // on request; and no follower can hold a run up.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
@@ -12,6 +11,7 @@
 #include <sstream>
 
 #include "tests/pipeline/pipeline_fixture.hpp"
+#include "tests/unit/free_ports.hpp"
 
 namespace ringside {
 namespace {
@@ -256,7 +256,7 @@ TEST_F(TailTest, AStoppedSubscriberDoesNotDelayTheRunAndReceivesEveryRecord) {
 TEST_F(TailTest, OverTcpOnlyAKnownClientMayFollow) {
   const std::string keys = folder_.file("keys");
   const std::string socket = folder_.file("s");
-  const std::string tcp = "127.0.0.1:" + std::to_string(20000 + 2 * (getpid() % 10000));
+  const std::string tcp = "127.0.0.1:" + std::to_string(testing::free_ports());
   const std::vector<std::string> service = {"--socket",         socket, "--pool",      pool_, "--telemetry-tcp", tcp,
                                             "--telemetry-keys", keys,   "--log-level", "info"};
   EXPECT_EQ(run("ringside", {"keygen", keys}).exit_code, 0);
@@ -266,7 +266,7 @@ TEST_F(TailTest, OverTcpOnlyAKnownClientMayFollow) {
   EXPECT_EQ(run("ringside", {"keygen", keys, "--client", "desk"}).exit_code, 0);
   EXPECT_EQ(run("ringside", {"keygen", keys, "--client", "desk"}).exit_code, 2);
   Process analyzer("ringside-analyzer", service);
-  ASSERT_TRUE(analyzer.wait_for_err("event=listening"));
+  ASSERT_TRUE(analyzer.wait_for_err("event=listening")) << analyzer.finish().err;
   const Finished known = run("ringside", {"tail", "--tcp", tcp, "--keys", keys + "/desk", "--once"});
   EXPECT_EQ(known.exit_code, 0) << known.err;
   analyzer.signal(SIGTERM);

@@ -20,6 +20,7 @@
 #include "common/platform/unique_fd.hpp"
 #include "common/telemetry/key_folder.hpp"
 #include "tests/unit/analyzer/recorder/recorder_fixture.hpp"
+#include "tests/unit/free_ports.hpp"
 
 namespace ringside {
 namespace {
@@ -33,22 +34,6 @@ class TelemetryTest : public RecorderTest {
     EXPECT_TRUE(friendly.status(20000));
   }
 
-  /// Returns the first of two neighbouring ports that no process listens at.
-  static int free_port() {
-    for (int port = 20000 + static_cast<int>(std::random_device{}() % 20000);; port += 2) {
-      bool both = true;
-      for (int at : {port, port + 1}) {
-        const UniqueFd fd(::socket(AF_INET, SOCK_STREAM, 0));
-        sockaddr_in address{};
-        address.sin_family = AF_INET;
-        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        address.sin_port = htons(static_cast<std::uint16_t>(at));
-        both = both && ::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
-      }
-      if (both) return port;
-    }
-  }
-
   static std::size_t open_descriptors() {
     std::size_t count = 0;
     for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) ++count;
@@ -60,7 +45,7 @@ class TelemetryTest : public RecorderTest {
     make_server_keys(keys_);
     make_client_keys(keys_, "friend");
     RecorderOptions chosen = options();
-    tcp_ = "127.0.0.1:" + std::to_string(free_port());
+    tcp_ = "127.0.0.1:" + std::to_string(testing::free_ports());
     chosen.telemetry.tcp = tcp_;
     chosen.telemetry.keys = keys_;
     return chosen;
