@@ -151,6 +151,7 @@ else
 fi
 leave_root "$here/test.sh" "$@"
 mkdir -p "$logs"
+rm -f "$logs"/*.log  # of an earlier run: the verdict quotes them
 
 check release "release: build and all tests" release
 if [[ $all == yes ]]; then
@@ -167,7 +168,8 @@ if [[ $quick == no ]]; then
   check fuzz "fuzzing: build and short runs" fuzz
 fi
 
-# why NAME prints what a stage's log says of its failure: where only the end of the output is kept, the stage's own is gone.
+# why NAME repeats what a stage's logs say of its failure: where only the end of the output is kept, what the stage
+# printed is gone.
 why() {
   if [[ -f $logs/$1.log ]]; then tail -n 30 "$logs/$1.log" | sed "s/^/$1: /"; fi
   if [[ -f $logs/$1-tests.log ]]; then sed -n "/tests FAILED/,\$ s/^/$1: /p" "$logs/$1-tests.log"; fi

@@ -38,7 +38,7 @@ class Neighbourhood : public ::testing::TestWithParam<const char*> {
       for (size_t visit = 0; visit < visits; ++visit) EXPECT_EQ(data[next() % data.count()], 5);
     });
   }
-  /// In every third neighbourhood a second page, too.
+  /// At every third visit a second page of the neighbourhood, too.
   Cost touch_pages_and_some_neighbours(const Pages& data, size_t visits) {
     return cost_of([&] {
       for (size_t visit = 0; visit < visits; ++visit) {

@@ -39,6 +39,7 @@ void* allocate(std::size_t bytes) {
 
 }  // namespace
 
+#include "tests/unit/free_ports.hpp"
 #include "tests/unit/replaced_new.hpp"  // after the function that it calls
 
 namespace ringside {
@@ -60,7 +61,7 @@ class TcpGateTest : public ::testing::Test {
     const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name_.size());
     EXPECT_EQ(bind(inner_.get(), reinterpret_cast<const sockaddr*>(&inner), length), 0) << errno;
     EXPECT_EQ(listen(inner_.get(), 64), 0);
-    port_ = free_port();
+    port_ = static_cast<std::uint16_t>(testing::free_ports());
   }
 
   TcpGate::Door door() const { return {"127.0.0.1", std::to_string(port_), name_}; }
@@ -86,15 +87,6 @@ class TcpGateTest : public ::testing::Test {
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     address.sin_port = htons(port);
     return address;
-  }
-
-  static std::uint16_t free_port() {
-    const UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    sockaddr_in address = at(0);
-    socklen_t length = sizeof address;
-    EXPECT_EQ(bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), length), 0);
-    EXPECT_EQ(getsockname(fd.get(), reinterpret_cast<sockaddr*>(&address), &length), 0);
-    return ntohs(address.sin_port);
   }
 
   std::string name_ = "ringside-tcp-gate-test-" + std::to_string(getpid());
