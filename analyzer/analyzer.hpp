@@ -30,6 +30,7 @@ struct AnalyzerOptions {
   JournalOptions journal;
   TelemetryOptions telemetry;
   ReduceOptions reduce;
+  PlugInOptions plug_ins;
   PlannedStepOptions planned;
   PeerOptions peer;
   std::vector<int> cores;  // of this process; empty: not pinned, and none to lend
@@ -51,10 +52,10 @@ enum class ServeEnd {
 class Attachment {
  public:
   /// Finds and prepares the ring for the run. Throws Error; the caller then refuses the producer. Keeps the
-  /// references. records: receives the figures of each step; may be null. pulse: beats at each step and while the
-  /// analyzer waits for one.
-  Attachment(HandoffReader& handoff, const AnalyzerOptions& options, AnalyzerAccount& account, RecordQueue* records,
-             Pulse& pulse);
+  /// references. plug_ins: those that options.plug_ins names. records: receives the figures of each step; may be null.
+  /// pulse: beats at each step and while the analyzer waits for one.
+  Attachment(HandoffReader& handoff, const AnalyzerOptions& options, PlugInSet& plug_ins, AnalyzerAccount& account,
+             RecordQueue* records, Pulse& pulse);
 
   /// Moves out the iterate from which the run continues, for HandoffReader::accept, which comes next. Its payload is
   /// freed with the result.
@@ -86,6 +87,9 @@ class Attachment {
   StepResults last() const { return has_last_ ? StepResults(layout_, values_) : StepResults(); }
   /// How steps are reduced now, which may have been adapted.
   const ReduceAdaptation& reduction() const noexcept { return reduction_; }
+  const PlugInSet& plug_ins() const noexcept { return plug_ins_; }
+  /// What plug-ins did to earlier analyzers of this run, a line each.
+  const std::vector<std::string>& plug_in_lines() const noexcept { return plug_in_lines_; }
 
  private:
   std::optional<KeptSlot> begin_run();
@@ -101,7 +105,9 @@ class Attachment {
   AnalyzerAccount& account_;
   RecordQueue* const records_;
   Pulse& pulse_;
+  PlugInSet& plug_ins_;
   Admission admission_;
+  const std::vector<std::string> plug_in_lines_;
   const Catalogue catalogue_;
   std::unique_ptr<Team> team_;
   RingWriter ring_;

@@ -95,14 +95,14 @@ std::uint64_t step_work(const Attachment& attachment, const ReduceOptions& reduc
 /// Finds a ring for the run, then accepts the producer, or refuses it with the reason. Throws the Error that it
 /// received. `report`: nullptr, or who is told of the attachment.
 void attach(std::optional<Attachment>& attachment, HandoffReader& handoff, const AnalyzerOptions& options,
-            AnalyzerAccount& account, RecordQueue* records, ServiceManager& manager, Report* report) {
+            PlugInSet& plug_ins, AnalyzerAccount& account, RecordQueue* records, ServiceManager& manager, Report* report) {
   // A request may wait in the queue for longer than its producer lives. No pool is made or cleared for a dead
   // producer.
   if (!handoff.wanted()) throw peer_error("the producer (pid {}) left before it was attached", handoff.producer_pid());
   manager.describe(fmt::format("preparing {} for {} rows", options.ring.pool, handoff.run().entries));
   manager.expect_work_on(pool_work(options.ring, handoff.schema().payload_bytes()));
   try {
-    attachment.emplace(handoff, options, account, records, manager);
+    attachment.emplace(handoff, options, plug_ins, account, records, manager);
   } catch (const Error& error) {
     handoff.refuse(error);
     throw;
@@ -137,6 +137,19 @@ class ReportScope {
   Report& report_;
 };
 
+/// [{name, spec, deaths, left_out, why}], in the order of the command line.
+nlohmann::json plug_ins_json(const PlugInSet& plug_ins) {
+  nlohmann::json all = nlohmann::json::array();
+  for (const PlugInState& one : plug_ins.states()) {
+    all.push_back({{"name", one.name},
+                   {"spec", one.spec},
+                   {"deaths", one.deaths},
+                   {"left_out", one.left_out},
+                   {"why", one.why.empty() ? nlohmann::json() : nlohmann::json(one.why)}});
+  }
+  return all;
+}
+
 nlohmann::json describe(const AnalyzerOptions& options, const Attachment& attachment, const AnalyzerAccount& account,
                         ServeEnd end) {
   nlohmann::json final = to_json(account);
@@ -150,6 +163,7 @@ nlohmann::json describe(const AnalyzerOptions& options, const Attachment& attach
   final["adapted"] = attachment.reduction().adapted();
   final["passes"] = options.reduce.passes;
   final["hand_off_ns"] = to_json(account.hand_off);
+  final["plug_ins"] = plug_ins_json(attachment.plug_ins());
   const StepResults last = attachment.last();
   if (last.empty()) return final;
   // Without a field the keys of its reductions are null.
@@ -170,6 +184,7 @@ bool is_storage_lost(ExitCode code) noexcept {
 /// The parts of the service that outlive a producer.
 struct Service {
   const Options& options;
+  PlugInSet& plug_ins;
   Report& report;
   StopFlag stop;                // the service was asked to end
   std::atomic<bool>& stop_run;  // the run was asked to end: set with `stop`, and by a request to the recorder
@@ -211,9 +226,12 @@ ExitCode serve(Service& service, HandoffReader& handoff) {
   Report& report = service.report;
   AnalyzerAccount account;
   std::optional<Attachment> attachment;
-  attach(attachment, handoff, options, account, service.recorder ? &service.recorder->queue() : nullptr,
+  attach(attachment, handoff, options, service.plug_ins, account, service.recorder ? &service.recorder->queue() : nullptr,
          service.manager, supervised ? &report : nullptr);
   service.attachment.began(handoff.producer_pid());
+  const std::vector<std::string>& ended = attachment->plug_in_lines();
+  if (!ended.empty()) report.write({{"event", "plug_ins_ended"}, {"lines", ended}});
+  for (const std::string& text : ended) spdlog::warn("event=plug_in_ended text=\"{}\"", text);
   std::optional<RefusingThread> refusing;
   if (supervised) refusing.emplace(service.reception, service.attachment);
   const DescribedRun described(service.manager, *attachment, account, options.reduce);
@@ -314,9 +332,12 @@ ExitCode run(const Options& options) {
   check_pool(options.analyzer.ring);
   check_journal_place(options.analyzer.ring, options.analyzer.journal.kind);
 
+  const PlugInOptions& plug_in_options = options.analyzer.plug_ins;
+  PlugInSet plug_ins(plug_in_options.reduce_with, plug_in_options.timeout_s, options.process.socket + ".plug-ins");
   Report report(options.process.report_fd);
   // If `ringside run` started this process, the service manager watches `ringside run` instead.
   Service service{options,
+                  plug_ins,
                   report,
                   stop,
                   stop_run,
@@ -390,6 +411,7 @@ int main(int argc, char** argv) {
   declare(line, options.analyzer.journal);
   declare(line, options.analyzer.telemetry);
   declare(line, options.analyzer.reduce);
+  declare(line, options.analyzer.plug_ins);
   declare(line, options.analyzer.planned);
   declare(line, options.analyzer.peer);
   declare(line, options.process);

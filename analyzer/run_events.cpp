@@ -89,6 +89,16 @@ RunToRecord describe_start(const HandoffReader& handoff, Attachment& attachment,
   started.set_passes(static_cast<std::uint32_t>(options.reduce.passes));
   started.set_reduce(to_string(options.reduce.at));
   describe(started, *attachment.layout());
+  const std::vector<PlugInState> states = attachment.plug_ins().states();
+  for (std::size_t p = 0; p < states.size(); ++p) {
+    const PlugIn& plug_in = attachment.plug_ins().plug_ins()[p];
+    wire::PlugIn& out = *started.add_plug_ins();
+    out.set_name(plug_in.name());
+    out.set_spec(utf8_text(plug_in.spec().absolute()));
+    out.set_id(bytes_of(plug_in.id()));
+    out.set_deaths(states[p].deaths);
+    out.set_left_out(states[p].left_out);
+  }
   started.set_producer_pid(static_cast<std::uint32_t>(handoff.producer_pid()));
   if (const PlannedStepOptions& planned = options.planned; planned.step_ns > 0) {
     started.mutable_planned()->set_step_ns(static_cast<std::int64_t>(planned.step_ns));

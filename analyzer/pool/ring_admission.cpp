@@ -228,7 +228,7 @@ Admission find_ring(const RingOptions& options, const OfferedRun& offered, PoolU
   };
   refuse_foreign_place(options);
   const Foreign foreign = foreign_of(options);
-  const Catalogue catalogue = catalogue_of(offered.schema, offered.scalars);
+  const Catalogue catalogue = catalogue_of(offered.schema, offered.scalars, offered.plug_ins);
   const RingShape wanted = RingShape::of(offered.schema, catalogue);
   const auto replaced_unownable = [&] {
     std::vector<RecordedStep> replaced_steps = kept_steps(RingReader::open(options.pool).ring());

@@ -39,6 +39,7 @@ struct OfferedRun {
   RunDescription run;
   Schema schema;
   std::vector<Scalar> scalars;
+  std::vector<ResultDescription> plug_ins = {};  // what plug-ins compute of its fields
 };
 
 struct Admission {

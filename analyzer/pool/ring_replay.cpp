@@ -27,6 +27,8 @@ std::vector<std::uint64_t> in_recorded_order(const Catalogue& recorded_catalogue
     if (result.source != ResultSource::kReduction) continue;
     const Result* own = catalogue.find(result.full_name);
     if (own == nullptr || own->type != result.type || own->count != result.count) continue;
+    if (own->origin != result.origin) continue;  // of another plug-in, or of another build of it
+    if (result.origin != Id128{} && !before.present(result)) continue;  // it had been left out
     if ((own->flags & kNeedsPrevious) != 0 && !has_predecessor && before.present(result)) {
       change_left_out = true;
       continue;
@@ -43,9 +45,9 @@ std::vector<std::uint64_t> in_recorded_order(const Catalogue& recorded_catalogue
 
 }  // namespace
 
-RingReplay::RingReplay(const RingView& ring)
+RingReplay::RingReplay(const RingView& ring, PlugInSet* plug_ins)
     : ring_(ring),
-      reducer_(ring.geometry().schema()),
+      reducer_(ring.geometry().schema(), plug_ins),
       layout_(std::make_shared<const RecordLayout>(ring.geometry().schema(), reducer_.catalogue())),
       step_(ring.geometry().payload_bytes() / sizeof(std::uint64_t)),
       before_(step_.size()) {}
@@ -57,7 +59,9 @@ StepResults RingReplay::results(std::span<const std::uint64_t> words) const {
 }
 
 std::optional<Reductions> RingReplay::shown(std::span<const std::uint64_t> words) const {
-  if (ring_.geometry().schema().is_x_only()) return to_reductions(words, ring_.geometry().entries());
+  // With many results of plug-ins there is more than one word of presence bits.
+  const bool as_words_of_x = ring_.geometry().schema().is_x_only() && catalogue().presence_words() == 1;
+  if (as_words_of_x) return to_reductions(words, ring_.geometry().entries());
   const ShownFigures shown = shown_of(results(words));
   if (!shown.reductions) return std::nullopt;
   Reductions reductions;

@@ -40,8 +40,8 @@ struct ReplayedIterate {
 
 class RingReplay {
  public:
-  /// Holds two steps in memory. `ring` must outlive it.
-  explicit RingReplay(const RingView& ring);
+  /// Holds two steps in memory. ring, plug_ins: outlive it; plug_ins: null: results of plug-ins are not recomputed.
+  explicit RingReplay(const RingView& ring, PlugInSet* plug_ins = nullptr);
 
   /// What this release computes of a step of the ring; without scalars.
   const Catalogue& catalogue() const noexcept { return reducer_.catalogue(); }

@@ -18,12 +18,14 @@
 #include "cli/pool/iterations.hpp"
 #include "cli/pool/journal_comparison.hpp"
 #include "cli/pool/journal_identity.hpp"
+#include "cli/pool/recorded_plug_ins.hpp"
 #include "cli/pool/results_json.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/terminal/format.hpp"
 #include "cli/terminal/run_text.hpp"
 #include "cli/terminal/terminal_line.hpp"
 #include "common/options/command_line.hpp"
+#include "common/options/options.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/printable.hpp"
 #include "common/pool_reader/ring_reader.hpp"
@@ -110,7 +112,8 @@ class Output {
   }
 
   /// Prints the damage outside the iterates, and the last line. Returns the exit code.
-  ExitCode finish(const std::vector<std::uint32_t>& damaged_headers, const TwinsCheck& twins) const {
+  ExitCode finish(const std::vector<std::uint32_t>& damaged_headers, const TwinsCheck& twins,
+                  const std::vector<std::string>& missing_plug_ins) const {
     const bool intact = count(ReplayVerdict::kDiffers) == 0 && count(ReplayVerdict::kReductionsDamaged) == 0 &&
                         count(ReplayVerdict::kDamaged) == 0 && damaged_headers.empty() && twins.intact() &&
                         (!journal_ || journal_->intact()) && identity_.foreign.empty();
@@ -119,12 +122,14 @@ class Output {
       for (const VerdictName& verdict : kVerdicts) last[key_of(verdict)] = count(verdict.verdict);
       last["damaged_headers"] = damaged_headers;
       add_to(last, twins);
+      if (!missing_plug_ins.empty()) last["not_recomputed"] = missing_plug_ins;
       if (journal_) last["journal"] = journal_->as_json();
       if (journal_) last["journal"]["foreign"] = identity_.foreign;
       if (journal_) last["journal"]["older"] = identity_.older;
       print(last);
     } else {
       if (journal_) journal_->print();
+      for (const std::string& line : missing_plug_ins) fmt::print("{}\n", printable(line));
       if (!identity_.foreign.empty()) fmt::print("journal: NOT THIS POOL'S: {}\n", printable(identity_.foreign));
       if (!identity_.older.empty()) fmt::print("journal: {}\n", printable(identity_.older));
       for (const std::uint32_t slot : damaged_headers) fmt::print("{}\n", describe_damaged_header(slot));
@@ -264,10 +269,14 @@ int replay_command(int argc, const char* const* argv) {
   line.option("--from", from, "first iteration (default: the oldest kept)").value_name("K");
   line.option("--to", to, "last iteration (default: the newest kept)").value_name("K");
   line.flag("--json", json, "one JSON object a line: the iterates, then the count");
+  PlugInOptions plug_ins;
+  declare(line, plug_ins);
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
 
   const RingReader reader = RingReader::open(pool);
-  RingReplay replay(reader.ring());  // allocates first: beside a running analyzer, the reads must follow quickly
+  const RecordedPlugIns recorded = load_recorded(pool, reader.ring(), plug_ins.reduce_with, plug_ins.timeout_s);
+  // Allocates first: beside a running analyzer, the reads must follow quickly.
+  RingReplay replay(reader.ring(), recorded.set.get());
   const Recovery recovery = reader.recover();
   const Selection selection = select(recovery, pool, from, to);
   std::optional<JournalComparison> journal;
@@ -283,7 +292,7 @@ int replay_command(int argc, const char* const* argv) {
     progress.clear();
     output.show(iterate);
   }
-  return static_cast<int>(output.finish(recovery.damaged, check_twins(reader.ring())));
+  return static_cast<int>(output.finish(recovery.damaged, check_twins(reader.ring()), recorded.missing));
 }
 
 }  // namespace ringside

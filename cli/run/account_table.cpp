@@ -140,6 +140,7 @@ ordered_json make_summary(const RunFacts& facts, const json& producer, const jso
     summary[key] = value_or_null(producer, key);
   }
   summary["adapted"] = dram ? json() : value_or_null(analyzer, "adapted");
+  summary["plug_ins"] = dram ? json() : value_or_null(analyzer, "plug_ins");
   summary["hand_off_ns"] = dram ? json() : value_or_null(analyzer, "hand_off_ns");
   return summary;
 }

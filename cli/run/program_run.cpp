@@ -34,7 +34,7 @@ void check(const CommandLine& line, const RunOptions& options, const std::vector
 std::vector<std::string> analyzer_arguments(const CommandLine& line, const std::string& socket, const CorePlan& cores,
                                             pid_t publisher) {
   std::vector<std::string> arguments =
-      line.arguments_given<RingOptions, JournalOptions, TelemetryOptions, ReduceOptions, PeerOptions>();
+      line.arguments_given<RingOptions, JournalOptions, TelemetryOptions, ReduceOptions, PlugInOptions, PeerOptions>();
   arguments.insert(arguments.end(),
                    {"--supervised", "--socket=" + socket, "--cores=" + to_string(CoreList{cores.analyzer})});
   if (publisher > 0) arguments.push_back("--publisher=" + std::to_string(publisher));

@@ -158,7 +158,7 @@ class Run {
 
   std::vector<std::string> analyzer_arguments() const {
     std::vector<std::string> arguments =
-        line_.arguments_given<RingOptions, JournalOptions, TelemetryOptions, ReduceOptions, PeerOptions>();
+        line_.arguments_given<RingOptions, JournalOptions, TelemetryOptions, ReduceOptions, PlugInOptions, PeerOptions>();
     arguments.insert(arguments.end(), {"--once", "--socket=" + folder_.socket(), "--cores=" + facts_.analyzer_cores});
     if (shared_core_) arguments.emplace_back("--shared-core");
     if (plan_) add_planned(arguments, *plan_, options_, line_.is_given("--reduce"));

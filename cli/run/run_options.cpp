@@ -31,6 +31,7 @@ void declare(CommandLine& line, RunOptions& options) {
   declare(line, options.journal);
   declare(line, options.telemetry);
   declare(line, options.reduce);
+  declare(line, options.plug_ins);
   line.option("--summary", options.summary, "write the account as one JSON object; -: to standard output")
       .value_name("FILE.json");
   line.flag("--quiet", options.quiet, "neither progress nor the closing table");

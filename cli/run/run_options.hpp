@@ -26,6 +26,7 @@ struct RunOptions {
   JournalOptions journal;
   TelemetryOptions telemetry;
   ReduceOptions reduce;
+  PlugInOptions plug_ins;
   CoreOptions cores;
   Mode mode = Mode::kPipeline;
   std::string node_file;

@@ -217,6 +217,10 @@ void Supervisor::take_in(Child& child, Reported& reported) {
     }
     const std::string event = line.value("event", "");
     if (event == "attached" && line.contains("note")) say(line.value("note", ""));
+    if (event == "plug_ins_ended") {
+      for (const nlohmann::json& sentence : line["lines"]) say(sentence.get<std::string>());
+      return;
+    }
     if (event == "ready") {
       reported.ready = true;
       return;

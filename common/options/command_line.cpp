@@ -187,6 +187,10 @@ Option& Option::times(int least, int most) {
   return *this;
 }
 
+Option& Option::repeatable(int most) {
+  return times(1, most);
+}
+
 Option& Option::records_given(bool& given) {
   declared_->given = &given;
   return *this;
@@ -301,8 +305,11 @@ std::vector<std::string> CommandLine::arguments_given(const std::vector<std::typ
     if (std::find(owners.begin(), owners.end(), declared.owner) == owners.end()) continue;
     const OptionDescription option = described(declared);
     if (!option.given || (option.is_flag && *option.given == "false")) continue;
-    const bool has_value = !option.is_flag && !option.given->empty();
-    arguments.push_back(has_value ? option.name + "=" + *option.given : option.name);
+    for (const std::string& value : declared.option->results()) {
+      const bool has_value = !option.is_flag && !value.empty();
+      arguments.push_back(has_value ? option.name + "=" + value : option.name);
+      if (option.most_values == 1) break;
+    }
   }
   return arguments;
 }

@@ -202,11 +202,23 @@ class Parser {
       } else if (setting.value != "true" && setting.value != "false") {
         throw usage_error("{}: found '{}', expected true or false{}", option.name, shortened(setting.value), where);
       }
+      if (setting.is_array && option.most_values < 2) {
+        throw usage_error("{}: found an array, expected {}{}", option.name, accepted_by(option), where);
+      }
+      if (setting.more.size() >= option.most_values) {
+        throw usage_error("{}: found {} values, expected at most {}{}", option.name, setting.more.size() + 1,
+                          option.most_values, where);
+      }
+      std::vector<std::string> values = {setting.value};
+      for (const std::string& value : setting.more) {
+        check_value(option, value, where);
+        values.push_back(value);
+      }
       if (slot->option.describe().given) {
         throw usage_error("{}: line {}: found '{}', another name of {}, which has a value already; expected it once",
                           name, setting.line, shortened(setting.key), option.name);
       }
-      apply(*slot, {setting.value}, where);
+      apply(*slot, values, where);
     }
   }
 

@@ -229,6 +229,21 @@ void declare(CommandLine& line, ReduceOptions& options) {
       .show_default();
 }
 
+void declare(CommandLine& line, PlugInOptions& options) {
+  OptionSet set = line.options_of<PlugInOptions>("Reductions");
+  Option with = set.option("--reduce-with", options.reduce_with,
+                           "also reduce by a plug-in: the reduction NAME of a shared library, with settings as "
+                           ":KEY=VALUE; may be given up to 16 times")
+                    .repeatable(16)
+                    .value_name("FILE:NAME");
+  set.option("--reduce-with-timeout", options.timeout_s,
+             "seconds after which a call of a plug-in that has not returned ends the analyzer, which is replaced")
+      .check(number_within(0.1, 3600))
+      .needs(with)
+      .value_name("S")
+      .show_default();
+}
+
 std::string to_string(const PlannedStepOptions& planned) {
   return fmt::format("{},{},{},{},{}", planned.step_ns, planned.low_ns, planned.high_ns, planned.producer_idle_ns,
                      planned.analyzer_idle_ns);

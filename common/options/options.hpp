@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "common/handoff/handoff_environment.hpp"
 #include "common/handoff/handoff_options.hpp"
@@ -96,6 +97,12 @@ struct ReduceOptions {
   int passes = 1;
 };
 
+/// Reductions of the user's own (docs/plug_ins.md), of the analyzer and of `ringside replay`.
+struct PlugInOptions {
+  std::vector<std::string> reduce_with;  // FILE.so:NAME[:KEY=VALUE]...
+  double timeout_s = 10;                 // how long a call may take
+};
+
 /// What `ringside run --cores auto` predicted for each step, for the analyzer to tell followers. step_ns 0: nothing.
 struct PlannedStepOptions {
   std::uint64_t step_ns = 0;
@@ -138,6 +145,7 @@ void declare(CommandLine& line, RingOptions& options);
 void declare(CommandLine& line, JournalOptions& options);
 void declare(CommandLine& line, TelemetryOptions& options);
 void declare(CommandLine& line, ReduceOptions& options);
+void declare(CommandLine& line, PlugInOptions& options);
 void declare(CommandLine& line, PlannedStepOptions& options);
 void declare(CommandLine& line, CoreOptions& options);
 void declare(CommandLine& line, ProcessOptions& options);

@@ -71,8 +71,15 @@ class Line {
     rest_.remove_prefix(1);
     skip_blanks();
     if (is_over()) throw refuse("no value for '" + shortened(setting.key) + "'", kExpected);
-    setting.quoted = rest_.front() == '"' || rest_.front() == '\'';
-    setting.value = setting.quoted ? quoted_text() : bare_value(setting.key);
+    setting.is_array = rest_.front() == '[';
+    setting.quoted = setting.is_array || is_quote();
+    if (setting.is_array) {
+      setting.more = array_of_texts(setting.key);
+      setting.value = setting.more.front();
+      setting.more.erase(setting.more.begin());
+    } else {
+      setting.value = setting.quoted ? quoted_text() : bare_value(setting.key);
+    }
     skip_blanks();
     if (!is_over()) throw refuse("'" + shortened(rest_) + "' behind the value", "nothing there but a comment");
     return setting;
@@ -117,8 +124,8 @@ class Line {
 
   /// Digits, words and paths need no quotes.
   std::string bare_value(const std::string& key) {
-    if (rest_.front() == '[' || rest_.front() == '{') {
-      throw refuse(fmt::format("'{}' for '{}'", shortened(rest_), shortened(key)), "one value, no array and no table");
+    if (rest_.front() == '{') {
+      throw refuse(fmt::format("'{}' for '{}'", shortened(rest_), shortened(key)), "one value, no table");
     }
     const std::size_t end = std::min(rest_.find_first_of(" \t"), rest_.size());
     std::string value(rest_.substr(0, end));
@@ -132,6 +139,31 @@ class Line {
     }
     rest_.remove_prefix(value.size());
     return value;
+  }
+
+  bool is_quote() const { return !rest_.empty() && (rest_.front() == '"' || rest_.front() == '\''); }
+
+  /// ["...", '...'] on one line: at least one text. A comma may follow the last one.
+  std::vector<std::string> array_of_texts(const std::string& key) {
+    const auto refused = [&] {
+      return refuse(fmt::format("'{}' for '{}'", shortened(whole_), shortened(key)),
+                    "one value, or an array of quoted texts on one line, as in `trigger = [\"A\", \"B\"]`");
+    };
+    std::vector<std::string> texts;
+    rest_.remove_prefix(1);
+    for (skip_blanks(); !rest_.starts_with(']'); skip_blanks()) {
+      if (!is_quote()) throw refused();
+      texts.push_back(quoted_text());
+      skip_blanks();
+      if (rest_.starts_with(',')) {
+        rest_.remove_prefix(1);
+      } else if (!rest_.starts_with(']')) {
+        throw refused();
+      }
+    }
+    if (texts.empty()) throw refused();
+    rest_.remove_prefix(1);
+    return texts;
   }
 
   /// "..." with escapes, '...' verbatim.

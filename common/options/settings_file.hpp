@@ -15,6 +15,8 @@ struct Setting {
   std::string key;
   std::string value;  // without quotes, escapes resolved
   bool quoted = false;
+  std::vector<std::string> more = {};  // of an array: the values behind the first
+  bool is_array = false;
   std::size_t line = 0;  // from 1
 };
 

@@ -34,6 +34,7 @@ void fill_description(Message& message, const RecordLayout& layout) {
     out.set_unit(std::string(text_of(result.unit)));
     out.set_count(result.count);
     out.set_needs_previous((result.flags & kNeedsPrevious) != 0);
+    if (origin_of(result) != Id128{}) out.set_origin(result.origin, sizeof result.origin);
   }
 }
 
@@ -55,7 +56,8 @@ SharedLayout decoded(const RepeatedPtrField<wire::Variable>& schema,
                              .classes = message.classes(),
                              .unit = message.unit(),
                              .count = message.count(),
-                             .needs_previous = message.needs_previous()});
+                             .needs_previous = message.needs_previous(),
+                             .origin = message.origin()});
   }
   return layout_of(texts);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/records/layout_texts.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -34,7 +35,8 @@ std::optional<Variable> variable_of(const VariableTexts& texts) {
 std::optional<ResultDescription> description_of(const ResultTexts& texts) {
   const auto type = named<ValueType>(texts.type, 3);
   const auto source = named<ResultSource>(texts.source, 3);
-  const bool fits = texts.name.size() < kNameBytes && texts.unit.size() < kUnitBytes && texts.classes <= 0xffff;
+  const bool fits = texts.name.size() < kNameBytes && texts.unit.size() < kUnitBytes && texts.classes <= 0xffff &&
+                    (texts.origin.empty() || texts.origin.size() == sizeof ResultDescription::origin);
   if (!type || !source || !fits) return std::nullopt;
   ResultDescription description;
   assign(description.name, texts.name);
@@ -44,6 +46,7 @@ std::optional<ResultDescription> description_of(const ResultTexts& texts) {
   description.classes = static_cast<std::uint16_t>(texts.classes);
   description.count = texts.count;
   description.flags = texts.needs_previous ? kNeedsPrevious : 0;
+  std::copy_n(texts.origin.begin(), texts.origin.size(), description.origin);
   return description;
 }
 

@@ -27,6 +27,7 @@ struct ResultTexts {
   std::string unit{};
   std::uint32_t count = 0;
   bool needs_previous = false;
+  std::string origin{};  // the bytes of a plug-in's id; else empty
 };
 
 struct LayoutTexts {

@@ -76,6 +76,7 @@ bool take_result(std::string_view message, ResultTexts& result) {
       case 5: result.unit = field.bytes; break;
       case 6: result.count = field.u32(); break;
       case 7: result.needs_previous = field.flag(); break;
+      case 8: result.origin = field.bytes; break;
       default: break;
     }
     return true;

@@ -13,11 +13,6 @@
 namespace ringside {
 namespace {
 
-const FieldKernel& kernel_of(DType dtype) noexcept {
-  const FieldKernels& kernels = *select(&plain::field_kernels, &avx2::field_kernels, &avx512::field_kernels);
-  return kernels[static_cast<std::uint16_t>(dtype) - 1];
-}
-
 /// The order of the top entries: no two entries are equal in it.
 bool before(const TopEntry& a, const TopEntry& b) noexcept {
   return a.value > b.value || (a.value == b.value && a.row < b.row);
@@ -54,11 +49,16 @@ void clear_but_change(Reductions& reductions) noexcept {
 
 }  // namespace
 
+const FieldKernel& field_kernel_of(DType dtype) noexcept {
+  const FieldKernels& kernels = *select(&plain::field_kernels, &avx2::field_kernels, &avx512::field_kernels);
+  return kernels[static_cast<std::uint16_t>(dtype) - 1];
+}
+
 FieldReducer::FieldReducer(DType dtype, std::uint64_t entries, ReductionScratch& scratch)
     : dtype_(dtype),
       entries_(entries),
       scratch_(scratch),
-      kernel_(kernel_of(dtype)),
+      kernel_(field_kernel_of(dtype)),
       block_sums_(blocks() * scratch.kernel().sums_per_block),
       left_(scratch.threads()) {}
 

@@ -70,8 +70,11 @@ std::span<const ResultDescription> reduction_descriptions() {
   return descriptions;
 }
 
-Catalogue catalogue_of(const Schema& schema, std::span<const Scalar> scalars) {
-  return Catalogue::of(schema, reduction_descriptions(), scalars);
+Catalogue catalogue_of(const Schema& schema, std::span<const Scalar> scalars,
+                       std::span<const ResultDescription> plug_ins) {
+  std::vector<ResultDescription> reductions(reduction_descriptions().begin(), reduction_descriptions().end());
+  reductions.insert(reductions.end(), plug_ins.begin(), plug_ins.end());
+  return Catalogue::of(schema, reductions, scalars);
 }
 
 std::span<const Scalar> residual_scalars() {

@@ -23,8 +23,10 @@ inline constexpr std::size_t kXOnlyWords = 1 + kRealFieldWords;
 /// All 21, in the order of the results of a field. One that differs in type between classes stands once for each type.
 std::span<const ResultDescription> reduction_descriptions();
 
-/// The results of a run with these variables: every reduction of every field, then the scalars.
-Catalogue catalogue_of(const Schema& schema, std::span<const Scalar> scalars = {});
+/// The results of a run with these variables: of every field every reduction of our own, then those of plug-ins
+/// (PlugInSet::descriptions); then the scalars. Throws Error (exit code 2): a full name twice, for instance.
+Catalogue catalogue_of(const Schema& schema, std::span<const Scalar> scalars = {},
+                       std::span<const ResultDescription> plug_ins = {});
 
 /// residual_l1 and residual_linf (f64): what the built-in solvers publish with each step.
 std::span<const Scalar> residual_scalars();

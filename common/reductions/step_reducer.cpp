@@ -23,18 +23,28 @@ void set_presence(std::uint64_t* words, std::uint64_t first_bit, std::uint64_t p
   if (const std::uint64_t rest = presence >> (64 - shift); rest != 0) words[first_bit / 64 + 1] |= rest;
 }
 
+std::span<const ResultDescription> descriptions_of(const PlugInSet* plug_ins) noexcept {
+  return plug_ins != nullptr ? std::span<const ResultDescription>(plug_ins->descriptions())
+                             : std::span<const ResultDescription>();
+}
+
 }  // namespace
 
-StepReducer::StepReducer(const Schema& schema) : StepReducer(schema, std::make_unique<OpenMpTeam>(), nullptr) {}
-StepReducer::StepReducer(const Schema& schema, Team& team) : StepReducer(schema, nullptr, &team) {}
+StepReducer::StepReducer(const Schema& schema) : StepReducer(schema, nullptr) {}
+StepReducer::StepReducer(const Schema& schema, PlugInSet* plug_ins)
+    : StepReducer(schema, std::make_unique<OpenMpTeam>(), nullptr, plug_ins) {}
+StepReducer::StepReducer(const Schema& schema, Team& team, PlugInSet* plug_ins)
+    : StepReducer(schema, nullptr, &team, plug_ins) {}
 
-StepReducer::StepReducer(const Schema& schema, std::unique_ptr<Team> own_team, Team* team)
+StepReducer::StepReducer(const Schema& schema, std::unique_ptr<Team> own_team, Team* team, PlugInSet* plug_ins)
     : own_team_(std::move(own_team)),
       team_(team != nullptr ? *team : *own_team_),
       schema_(schema),
-      catalogue_(catalogue_of(schema)),
+      plug_ins_(plug_ins),
+      catalogue_(catalogue_of(schema, {}, descriptions_of(plug_ins))),
       scratch_(static_cast<std::size_t>(team_.threads())),
       field_of_(schema.size(), nullptr),
+      plug_ins_of_(schema.size(), nullptr),
       words_(catalogue_.words(), 0) {
   for (const Result& result : catalogue_.results()) {
     if (field_of_[result.variable] != nullptr) continue;  // not the first result of its field
@@ -43,24 +53,69 @@ StepReducer::StepReducer(const Schema& schema, std::unique_ptr<Team> own_team, T
     Field& field = fields_.emplace_back();
     field.reducer = std::make_unique<FieldReducer>(dtype, place.entries, scratch_);
     field.dtype_class = class_of(dtype);
+    field.variable = result.variable;
     field.offset = place.offset;
     field.first_block = blocks_;
     field.first_bit = result.bit;
     field.first_word = result.word;
     field_of_[result.variable] = field.reducer.get();
     blocks_ += field.reducer->blocks();
+    if (plug_ins == nullptr || plug_ins->empty()) continue;
+    field.plug_ins = std::make_unique<FieldPlugIns>(*plug_ins, schema, result.variable, catalogue_, scratch_.threads(),
+                                                    field_kernel_of(dtype));
+    if (!field.plug_ins->empty()) plug_ins_of_[result.variable] = field.plug_ins.get();
   }
 }
 
 void StepReducer::begin(const void* previous) noexcept {
-  for (Field& field : fields_) field.reducer->begin(at(previous, field.offset));
+  plug_ins_run_ = true;
+  for (Field& field : fields_) {
+    field.reducer->begin(at(previous, field.offset));
+    if (field.plug_ins) field.plug_ins->begin(at(previous, field.offset));
+  }
+}
+
+/// Through memory of the thread's own, where the plug-ins find in the cache what is then stored.
+std::uint64_t StepReducer::copy_staged(std::size_t thread, std::size_t variable, void* to, const void* from,
+                                       std::uint64_t first_byte, std::size_t bytes) noexcept {
+  const StagedBytes staged = stage(thread, variable, from, first_byte, bytes);
+  ringside::copy_nontemporal(to, staged.bytes, bytes);
+  return staged.hash;
+}
+
+StagedBytes StepReducer::stage(std::size_t thread, std::size_t variable, const void* from, std::uint64_t first_byte,
+                               std::size_t bytes) noexcept {
+  const StagedBytes staged = field_of_[variable]->stage(thread, from, first_byte, bytes);
+  if (FieldPlugIns* const plug_ins = plug_ins_of_[variable]) {
+    const std::uint64_t entry_bytes = bytes_of(schema_.variables()[variable].dtype);
+    const std::uint64_t first_entry = first_byte / entry_bytes;
+    const std::uint64_t left = schema_.place(variable).entries - first_entry;
+    plug_ins->reduce(thread, staged.bytes, first_entry, std::min(bytes / entry_bytes, left));
+  }
+  return staged;
 }
 
 void StepReducer::sweep(std::size_t thread, std::size_t variable, const void* payload, std::uint64_t first_byte,
                         std::uint64_t bytes) noexcept {
   const std::uint64_t block_bytes = kReductionBlockRows * bytes_of(schema_.variables()[variable].dtype);
-  field_of_[variable]->sweep(thread, at(payload, schema_.place(variable).offset), first_byte / block_bytes,
-                             (first_byte + bytes + block_bytes - 1) / block_bytes);
+  sweep_blocks(thread, variable, at(payload, schema_.place(variable).offset), first_byte / block_bytes,
+               (first_byte + bytes + block_bytes - 1) / block_bytes);
+}
+
+/// With plug-ins, block by block: they find in the first-level cache what our own reductions have read.
+void StepReducer::sweep_blocks(std::size_t thread, std::size_t variable, const void* field, std::uint64_t first_block,
+                               std::uint64_t end_block) noexcept {
+  FieldReducer& reducer = *field_of_[variable];
+  FieldPlugIns* const plug_ins = plug_ins_run_ ? plug_ins_of_[variable] : nullptr;
+  if (plug_ins == nullptr) return reducer.sweep(thread, field, first_block, end_block);
+  const std::uint64_t entries = schema_.place(variable).entries;
+  const std::uint64_t entry_bytes = bytes_of(schema_.variables()[variable].dtype);
+  for (std::uint64_t block = first_block; block < end_block; ++block) {
+    const std::uint64_t first = block * kReductionBlockRows;
+    reducer.sweep(thread, field, block, block + 1);
+    plug_ins->reduce(thread, at(field, first * entry_bytes), first,
+                     std::min<std::uint64_t>(kReductionBlockRows, entries - first));
+  }
 }
 
 /// One job for the team: the blocks of all fields, one field after the other.
@@ -74,14 +129,15 @@ void StepReducer::sweep_all(const void* payload) noexcept {
     while (block < end) {
       const Field& field = *(next++ - 1);
       const std::uint64_t end_of_field = std::min(end, field.first_block + field.reducer->blocks());
-      field.reducer->sweep(static_cast<std::size_t>(thread), at(payload, field.offset), block - field.first_block,
-                           end_of_field - field.first_block);
+      sweep_blocks(static_cast<std::size_t>(thread), field.variable, at(payload, field.offset),
+                   block - field.first_block, end_of_field - field.first_block);
       block = end_of_field;
     }
   });
 }
 
 std::span<const std::uint64_t> StepReducer::finish(const void* payload, int passes) noexcept {
+  plug_ins_run_ = false;  // their results are complete
   for (int pass = 1; pass < passes; ++pass) {
     for (Field& field : fields_) field.reducer->begin_again();
     sweep_all(payload);
@@ -94,7 +150,9 @@ std::span<const std::uint64_t> StepReducer::finish(const void* payload, int pass
                                        ? write_values(found.reductions, found.exact, values)
                                        : write_values(found.reductions, values);
     set_presence(words_.data(), field.first_bit, presence);
+    if (field.plug_ins) field.plug_ins->finish(words_);
   }
+  if (plug_ins_ != nullptr) plug_ins_->step_done();
   return words_;
 }
 

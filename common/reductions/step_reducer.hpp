@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "common/reductions/field_reducer.hpp"
+#include "common/reductions/plug_ins/field_plug_ins.hpp"
 #include "common/reductions/reduction_scratch.hpp"
 #include "common/results/catalogue.hpp"
 #include "common/schema/schema.hpp"
@@ -29,8 +30,11 @@ class StepReducer {
 
   /// With all OpenMP threads of the process.
   explicit StepReducer(const Schema& schema);
-  /// team: outlives this object.
-  StepReducer(const Schema& schema, Team& team);
+  /// team, plug_ins: outlive this object. plug_ins: null if there are none; else its begin_run comes before. Throws
+  /// Error (exit code 2) if a plug-in refuses a field.
+  StepReducer(const Schema& schema, Team& team, PlugInSet* plug_ins = nullptr);
+  /// With all OpenMP threads of the process, too.
+  StepReducer(const Schema& schema, PlugInSet* plug_ins);
   StepReducer(const StepReducer&) = delete;
   StepReducer& operator=(const StepReducer&) = delete;
 
@@ -49,12 +53,11 @@ class StepReducer {
   /// As FieldReducer's. first_byte: where the bytes lie in the variable.
   std::uint64_t copy_nontemporal(std::size_t thread, std::size_t variable, void* to, const void* from,
                                  std::uint64_t first_byte, std::size_t bytes) noexcept {
+    if (plug_ins_of_[variable] != nullptr) return copy_staged(thread, variable, to, from, first_byte, bytes);
     return field_of_[variable]->copy_nontemporal(thread, to, from, first_byte, bytes);
   }
   StagedBytes stage(std::size_t thread, std::size_t variable, const void* from, std::uint64_t first_byte,
-                    std::size_t bytes) noexcept {
-    return field_of_[variable]->stage(thread, from, first_byte, bytes);
-  }
+                    std::size_t bytes) noexcept;
   /// Reduces bytes without copying them. payload: of the whole step; any number of bytes.
   void sweep(std::size_t thread, std::size_t variable, const void* payload, std::uint64_t first_byte,
              std::uint64_t bytes) noexcept;
@@ -69,23 +72,32 @@ class StepReducer {
  private:
   struct Field {
     std::unique_ptr<FieldReducer> reducer;
+    std::unique_ptr<FieldPlugIns> plug_ins;  // null: none reduces this field
     DTypeClass dtype_class;
+    std::size_t variable;
     std::uint64_t offset;       // in the payload
     std::uint64_t first_block;  // of all blocks of the step
     std::uint64_t first_bit;    // of its presence bits
     std::uint64_t first_word;   // of its values
   };
 
-  StepReducer(const Schema& schema, std::unique_ptr<Team> own_team, Team* team);
+  StepReducer(const Schema& schema, std::unique_ptr<Team> own_team, Team* team, PlugInSet* plug_ins);
+  std::uint64_t copy_staged(std::size_t thread, std::size_t variable, void* to, const void* from,
+                            std::uint64_t first_byte, std::size_t bytes) noexcept;
+  void sweep_blocks(std::size_t thread, std::size_t variable, const void* field, std::uint64_t first_block,
+                    std::uint64_t end_block) noexcept;
   void sweep_all(const void* payload) noexcept;
 
   std::unique_ptr<Team> own_team_;  // if none was given
   Team& team_;
   Schema schema_;
+  PlugInSet* plug_ins_;
   Catalogue catalogue_;
   ReductionScratch scratch_;
   std::vector<Field> fields_;
   std::vector<FieldReducer*> field_of_;  // by variable; null: a state
+  std::vector<FieldPlugIns*> plug_ins_of_;  // by variable; null: none reduces it
+  bool plug_ins_run_ = true;                // in this pass: in the first one of a step
   std::uint64_t blocks_ = 0;
   std::vector<std::uint64_t> words_;
 };

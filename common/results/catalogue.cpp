@@ -57,6 +57,7 @@ void check_description(const ResultDescription& result, std::size_t index, std::
   }
   if (result.count == 0 || result.count > kMostResultWords) refuse("count", result.count, "1 to 1048576");
   if (result.flags > kNeedsPrevious) refuse("flags", result.flags, "0 or 1");
+  if (!is_reduction && origin_of(result) != Id128{}) refuse("origin", origin_of(result).low, "0");
   if (is_scalar && result.count != 1) refuse("count", result.count, "1");
 }
 
@@ -67,6 +68,7 @@ Result result_of(const ResultDescription& description, std::size_t index) {
           .source = description.source,
           .count = description.count,
           .flags = description.flags,
+          .origin = origin_of(description),
           .description = static_cast<std::uint32_t>(index)};
 }
 

@@ -25,6 +25,7 @@ struct Result {
   ResultSource source = ResultSource::kOther;
   std::uint32_t count = 1;
   std::uint32_t flags = 0;
+  Id128 origin{};                 // of a plug-in's reduction: its id; else 0
   std::uint32_t description = 0;  // its index
   std::uint32_t variable = 0;     // of a reduction: which variable
   std::uint64_t bit = 0;          // its presence bit, counted from the first word; unused by a scalar

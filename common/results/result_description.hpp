@@ -52,12 +52,18 @@ struct ResultDescription {
   std::uint16_t classes = 0;  // bits of DTypeClass; 0 unless the source is a reduction
   std::uint32_t count = 1;    // 1: a number; more: an array
   std::uint32_t flags = 0;
-  unsigned char reserved[20] = {};
+  unsigned char origin[16] = {};  // of a plug-in's reduction: its id, most significant byte first; else 0
+  unsigned char reserved[4] = {};
 };
 static_assert(sizeof(ResultDescription) == 128 && std::is_trivially_copyable_v<ResultDescription>);
 static_assert(offsetof(ResultDescription, unit) == 64 && offsetof(ResultDescription, type) == 96 &&
               offsetof(ResultDescription, classes) == 98 && offsetof(ResultDescription, count) == 100 &&
-              offsetof(ResultDescription, flags) == 104);
+              offsetof(ResultDescription, flags) == 104 && offsetof(ResultDescription, origin) == 108);
+
+/// Which plug-in computes the result (PlugIn::id).
+void set_origin(ResultDescription& description, const Id128& id) noexcept;
+/// All zeros: this release computes it, or it is no reduction.
+Id128 origin_of(const ResultDescription& description) noexcept;
 
 /// A number that a solver publishes with each step. The ring keeps it in the step descriptor.
 struct Scalar {

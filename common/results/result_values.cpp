@@ -21,6 +21,22 @@ std::string name_of_value(const Result& result, std::uint32_t index) {
 
 }  // namespace
 
+void set_origin(ResultDescription& description, const Id128& id) noexcept {
+  for (int byte = 0; byte < 8; ++byte) {
+    description.origin[byte] = static_cast<unsigned char>(id.high >> (56 - 8 * byte));
+    description.origin[8 + byte] = static_cast<unsigned char>(id.low >> (56 - 8 * byte));
+  }
+}
+
+Id128 origin_of(const ResultDescription& description) noexcept {
+  Id128 id;
+  for (int byte = 0; byte < 8; ++byte) {
+    id.high = id.high << 8 | description.origin[byte];
+    id.low = id.low << 8 | description.origin[8 + byte];
+  }
+  return id;
+}
+
 ResultDescription description_of(const Scalar& scalar) noexcept {
   ResultDescription description;
   assign(description.name, scalar.name);

@@ -112,8 +112,13 @@ std::uint64_t copy(void* state_memory, ExactReductions& exact, double* block_sum
 }
 
 template <class Entries>
+void widen(const void* from, std::size_t entries, double* x) noexcept {
+  Entries::widen(static_cast<const std::byte*>(from), entries, x);
+}
+
+template <class Entries>
 constexpr FieldKernel kernel_of() noexcept {
-  return {sweep<Entries>, copy<Entries>};
+  return {sweep<Entries>, copy<Entries>, widen<Entries>};
 }
 
 void sweep_f64(void* state, ExactReductions&, double* block_sums, const FieldSweepPart& part) noexcept {
@@ -132,7 +137,7 @@ std::uint64_t copy_f64(void* state, ExactReductions&, double* block_sums, const 
 }  // namespace
 
 const FieldKernels field_kernels = {kernel_of<Narrow<float>>(),
-                                    {sweep_f64, copy_f64},
+                                    {sweep_f64, copy_f64, nullptr},
                                     kernel_of<Complex<float>>(),
                                     kernel_of<Complex<double>>(),
                                     kernel_of<NarrowInteger<std::int8_t>>(),

@@ -38,7 +38,12 @@ struct FieldKernel {
   void (*sweep)(void* state, ExactReductions& exact, double* block_sums, const FieldSweepPart& part) noexcept;
   /// Returns hash64 of the bytes. No fence.
   std::uint64_t (*copy)(void* state, ExactReductions& exact, double* block_sums, const FieldCopyPart& part) noexcept;
+  /// x[i] = entry i as a double, of a complex one its modulus. Null: the entries are doubles.
+  void (*widen)(const void* from, std::size_t entries, double* x) noexcept;
 };
+
+/// Of this dtype, for the instruction set that the programs use (common/kernels/isa.hpp).
+const FieldKernel& field_kernel_of(DType dtype) noexcept;
 
 /// By dtype: its number - 1.
 using FieldKernels = FieldKernel[std::size(kDTypeNames)];

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/pool/recorded_plug_ins.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+
+#include "analyzer/journal/step_record.hpp"
+#include "cli/pool/decoded_journal.hpp"
+#include "common/journal/journal_files.hpp"
+#include "common/platform/error.hpp"
+#include "common/platform/fixed_text.hpp"
+
+namespace ringside {
+namespace {
+
+/// The names of their results, as fields have them, by the plug-ins' ids.
+using Wanted = std::map<Id128, std::vector<std::string>>;
+
+Wanted wanted_by(const RingView& ring) {
+  Wanted wanted;
+  for (const RunReading& reading : ring.runs()) {
+    for (const ResultDescription& result : reading.catalogue) {
+      const Id128 origin = origin_of(result);
+      if (origin == Id128{}) continue;
+      std::vector<std::string>& names = wanted[origin];
+      const std::string name(text_of(result.name));
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    }
+  }
+  return wanted;
+}
+
+/// The newest specification of each plug-in that the journal names.
+std::map<Id128, std::string> specs_in_journal(const std::string& pool) {
+  std::map<Id128, std::string> specs;
+  if (journal_files_there(pool).empty()) return specs;
+  for (const wire::Record& record : read_journal(pool).records) {
+    for (const wire::PlugIn& plug_in : record.run_started().plug_ins()) {
+      if (const auto id = id_of(plug_in.id())) specs[*id] = plug_in.spec();
+    }
+  }
+  return specs;
+}
+
+/// Why code named by a file is not run; empty: nobody but this user and root can have written it.
+std::string distrust(const std::string& path) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0) return "there is no such file any more";
+  if (status.st_uid != geteuid() && status.st_uid != 0) return "another user owns it";
+  if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) return "other users may write it";
+  return {};
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string all;
+  for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
+  return all;
+}
+
+}  // namespace
+
+RecordedPlugIns load_recorded(const std::string& pool, const RingView& ring, const std::vector<std::string>& given,
+                              double timeout_s) {
+  const Wanted wanted = wanted_by(ring);
+  RecordedPlugIns found;
+  std::vector<std::string> specs = given;
+  std::vector<Id128> loaded;
+  std::map<std::string, Id128> given_names;
+  for (const std::string& spec : given) {
+    const PlugIn plug_in = PlugIn::load(parse_plug_in(spec));
+    loaded.push_back(plug_in.id());
+    given_names[plug_in.name()] = plug_in.id();
+  }
+  const std::map<Id128, std::string> journal = wanted.empty() ? std::map<Id128, std::string>() : specs_in_journal(pool);
+  for (const auto& [id, names] : wanted) {
+    if (std::find(loaded.begin(), loaded.end(), id) != loaded.end()) continue;
+    const auto add_missing = [&](const std::string& why) {
+      found.missing.push_back(
+          fmt::format("{}: not recomputed: {}; give --reduce-with FILE:NAME", joined(names), why));
+    };
+    const auto of_same_name = std::find_if(given_names.begin(), given_names.end(), [&](const auto& one) {
+      return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+        return name == one.first || name.starts_with(one.first + ".");
+      });
+    });
+    if (of_same_name != given_names.end()) {
+      add_missing(fmt::format("'{}' of --reduce-with is another build, or has other settings, than the recorded one",
+                              of_same_name->first));
+      continue;
+    }
+    const auto spec = journal.find(id);
+    if (spec == journal.end()) {
+      add_missing("the journal does not say where its plug-in lies");
+      continue;
+    }
+    try {
+      const PlugInSpec parsed = parse_plug_in(spec->second);
+      if (const std::string why = distrust(parsed.path); !why.empty()) {
+        add_missing(fmt::format("{}: {}", parsed.path, why));
+      } else if (PlugIn::load(parsed).id() != id) {
+        add_missing(fmt::format("{} has changed since then", parsed.path));
+      } else {
+        specs.push_back(spec->second);
+        loaded.push_back(id);
+      }
+    } catch (const Error& error) {
+      add_missing(error.what());
+    }
+  }
+  found.set = std::make_unique<PlugInSet>(specs, timeout_s);
+  return found;
+}
+
+}  // namespace ringside

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A reduction that a user's shared library declares (library/ringside_reduction.h), loaded and checked.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/kernels/hash.hpp"
+#include "common/reductions/plug_ins/plug_in_spec.hpp"
+#include "common/results/result_description.hpp"
+#include "library/ringside_reduction.h"
+
+namespace ringside {
+
+inline constexpr std::size_t kMostPlugIns = 16;  // of a run, and reductions of a library
+inline constexpr std::size_t kMostStateBytes = std::size_t{64} << 10;
+inline constexpr std::size_t kMostStateBytesInAnyOrder = std::size_t{16} << 20;
+inline constexpr std::uint32_t kMostPlugInValues = 65536;  // of one result
+
+/// The classes that a declaration means, as bits of DTypeClass.
+std::uint16_t classes_of(const ringside_reduction& declared) noexcept;
+
+/// One result of a reduction, named REDUCTION or REDUCTION.NAME, for fields of the classes that the declaration and the
+/// result name. Of the reductions of our own and of loaded ones: no other code makes descriptions of reductions.
+ResultDescription describe(const std::string& name, const ringside_reduction& declared,
+                           const ringside_reduction_result& result);
+
+/// A copy shares the library.
+class PlugIn {
+ public:
+  /// Reads the file, then runs the library's constructors. Throws Error: exit code 2 if the file is no plug-in, is of
+  /// another architecture or ABI, lacks the reduction, or declares it wrongly; 3 if it cannot be read.
+  static PlugIn load(const PlugInSpec& spec);
+
+  const PlugInSpec& spec() const noexcept { return spec_; }
+  /// Under which its results are recorded.
+  const std::string& name() const noexcept { return name_; }
+  /// The hash of the library's bytes, the reduction's name in it and its settings: equal ones give equal bits.
+  const Id128& id() const noexcept { return id_; }
+  const ringside_reduction& declared() const noexcept { return declared_; }
+  /// As many as results are declared.
+  const std::vector<ringside_reduction_result>& results() const noexcept { return results_; }
+  std::vector<ResultDescription> descriptions() const;
+  bool is(std::uint32_t flag) const noexcept { return (declared_.flags & flag) != 0; }
+
+ private:
+  PlugIn() = default;
+  void take_declaration(const ringside_reduction* found);
+
+  std::shared_ptr<void> library_;
+  PlugInSpec spec_;
+  std::string name_;
+  Id128 id_;
+  ringside_reduction declared_{};
+  std::vector<ringside_reduction_result> results_;
+};
+
+}  // namespace ringside

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/reductions/plug_ins/plug_in_set.hpp"
+
+#include <fmt/format.h>
+
+#include "common/platform/error.hpp"
+
+namespace ringside {
+namespace {
+
+std::string label_of(const PlugInSpec& spec) {
+  return fmt::format("reduction '{}' ({})", spec.as.empty() ? spec.name : spec.as, spec.path);
+}
+
+}  // namespace
+
+PlugInSet::PlugInSet(std::span<const std::string> specs, double timeout_s, const std::string& notes) {
+  if (specs.empty()) return;
+  if (specs.size() > kMostPlugIns) {
+    throw usage_error("--reduce-with: found {} reductions, expected at most {}", specs.size(), kMostPlugIns);
+  }
+  std::vector<PlugInSpec> parsed;
+  std::vector<std::string> labels;
+  for (const std::string& spec : specs) labels.push_back(label_of(parsed.emplace_back(parse_plug_in(spec))));
+  notes_ = notes.empty() ? std::make_unique<PlugInNotes>() : std::make_unique<PlugInNotes>(notes);
+  watch_ = std::make_unique<PlugInWatch>(labels, timeout_s, *notes_);
+  for (const PlugInSpec& spec : parsed) {
+    const PlugInCall call(*watch_, 0, plug_ins_.size());  // a library's constructors run
+    plug_ins_.push_back(PlugIn::load(spec));
+    for (const PlugIn& other : std::span(plug_ins_).first(plug_ins_.size() - 1)) {
+      if (other.name() != plug_ins_.back().name()) continue;
+      throw usage_error("--reduce-with: two reductions are named '{}' ({}, {}); expected each name once: add :as=NAME",
+                        other.name(), other.spec().text, spec.text);
+    }
+    for (const ResultDescription& one : plug_ins_.back().descriptions()) descriptions_.push_back(one);
+  }
+  ended_.resize(plug_ins_.size());
+}
+
+std::vector<std::string> PlugInSet::begin_run(const Id128& run_id) {
+  if (empty()) return {};
+  std::vector<Id128> ids;
+  for (const PlugIn& plug_in : plug_ins_) ids.push_back(plug_in.id());
+  std::vector<std::string> lines;
+  for (const PlugInDeath& death : notes_->begin_run(run_id, ids)) {
+    ended_[death.plug_in] = to_text(death.how);
+    lines.push_back(fmt::format("the {} ended the analyzer ({}), for the {} time in this run; {}",
+                                label_of(plug_ins_[death.plug_in].spec()), to_text(death.how),
+                                death.deaths == 1 ? "first" : "second",
+                                death.deaths < kMostPlugInDeaths ? "it is tried once more" : "it is left out"));
+  }
+  for (std::size_t p = 0; p < plug_ins_.size(); ++p) {
+    const bool too_many = notes_->deaths(p) >= kMostPlugInDeaths;
+    out_[p].store(too_many ? kTooManyDeaths : kIn, std::memory_order_relaxed);
+  }
+  return lines;
+}
+
+std::vector<PlugInState> PlugInSet::states() const {
+  std::vector<PlugInState> states;
+  for (std::size_t p = 0; p < plug_ins_.size(); ++p) {
+    const bool outside = out_[p].load(std::memory_order_relaxed) == kWroteOutside;
+    states.push_back({.name = plug_ins_[p].name(),
+                      .spec = plug_ins_[p].spec().text,
+                      .deaths = notes_->deaths(p),
+                      .left_out = left_out(p),
+                      .why = outside ? "it wrote outside its state" : ended_[p]});
+  }
+  return states;
+}
+
+}  // namespace ringside

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/reductions/plug_ins/plug_in_watch.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <string_view>
+#include <vector>
+
+namespace ringside {
+namespace {
+
+// What a crash is. SIGBUS belongs to the handler of failed mappings (common/files/watched_mapping), which cannot be
+// asked whether a fault is its own: after one, the cells of the threads tell where the process was.
+constexpr int kSignals[] = {SIGSEGV, SIGFPE, SIGILL, SIGABRT, SIGSYS};
+constexpr std::size_t kLabelBytes = 512;
+constexpr int kLooksInTimeout = 8;
+constexpr std::size_t kSignalStackBytes = std::size_t{64} << 10;  // an endless recursion leaves none of the thread's
+
+// For the handlers, which read nothing else of the process.
+std::atomic<PlugInNotes*> notes_of_process{nullptr};
+char labels_of_process[kMostPlugIns][kLabelBytes];
+struct sigaction actions_before[std::size(kSignals)];
+thread_local std::atomic<PlugInCell*> own_cell{nullptr};
+
+/// Async-signal-safe.
+void write_line(std::string_view label, std::string_view what) noexcept {
+  char line[kLabelBytes + 256];
+  std::size_t length = 0;
+  for (const std::string_view part : {std::string_view("ringside: the "), label, std::string_view(" ended the analyzer: "),
+                                      what, std::string_view("\n")}) {
+    const std::size_t count = std::min(part.size(), sizeof line - length);
+    std::memcpy(line + length, part.data(), count);
+    length += count;
+  }
+  const ssize_t written = write(STDERR_FILENO, line, length);
+  (void)written;
+}
+
+void note(std::uint32_t plug_in, PlugInEnd how, std::string_view what) noexcept {
+  PlugInNotes* const notes = notes_of_process.load();
+  if (notes == nullptr || plug_in == 0 || plug_in > kMostPlugIns) return;
+  notes->note_end(plug_in - 1, how);
+  write_line(labels_of_process[plug_in - 1], what);
+}
+
+std::uint32_t own_plug_in() noexcept {
+  if (notes_of_process.load() == nullptr) return 0;  // the cells may be gone
+  const PlugInCell* const cell = own_cell.load(std::memory_order_relaxed);
+  return cell != nullptr ? cell->plug_in.load(std::memory_order_relaxed) : 0;
+}
+
+void on_signal(int number) {
+  const int errno_before = errno;
+  if (const std::uint32_t plug_in = own_plug_in(); plug_in != 0) {
+    const char* const name = sigdescr_np(number);
+    note(plug_in, PlugInEnd{static_cast<std::uint32_t>(number)}, name != nullptr ? name : "a signal");
+  }
+  for (std::size_t s = 0; s < std::size(kSignals); ++s) {
+    if (kSignals[s] == number) sigaction(number, &actions_before[s], nullptr);
+  }
+  raise(number);  // pending until this returns; then the action before takes it
+  errno = errno_before;
+}
+
+void on_exit_of_process() {
+  const std::uint32_t plug_in = own_plug_in();
+  if (plug_in == 0) return;
+  note(plug_in, PlugInEnd::kExit, "it called exit");
+  std::abort();  // whoever supervises the analyzer replaces one that a signal ended
+}
+
+/// Makes the handlers usable in this thread. Its stack stays until the process ends.
+void give_signal_stack() noexcept {
+  thread_local bool has_stack = false;
+  if (has_stack) return;
+  has_stack = true;
+  stack_t present{};
+  if (sigaltstack(nullptr, &present) == 0 && (present.ss_flags & SS_DISABLE) == 0) return;
+  stack_t stack{};
+  stack.ss_sp = mmap(nullptr, kSignalStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  stack.ss_size = kSignalStackBytes;
+  if (stack.ss_sp != MAP_FAILED) sigaltstack(&stack, nullptr);
+}
+
+}  // namespace
+
+PlugInWatch::PlugInWatch(std::span<const std::string> labels, double timeout_s, PlugInNotes& notes)
+    : notes_(notes), timeout_s_(timeout_s) {
+  for (std::size_t p = 0; p < labels.size() && p < kMostPlugIns; ++p) {
+    const std::size_t count = std::min(labels[p].size(), kLabelBytes - 1);
+    std::memcpy(labels_of_process[p], labels[p].data(), count);
+    labels_of_process[p][count] = '\0';
+  }
+  static const int registered = std::atexit(on_exit_of_process);
+  (void)registered;
+  notes_of_process.store(&notes);
+  struct sigaction action {};
+  action.sa_handler = on_signal;
+  action.sa_flags = SA_ONSTACK;
+  for (std::size_t s = 0; s < std::size(kSignals); ++s) sigaction(kSignals[s], &action, &actions_before[s]);
+  thread_ = std::jthread([this](const std::stop_token& stop) { look_for_hangs(stop); });
+}
+
+PlugInWatch::~PlugInWatch() {
+  thread_ = {};
+  for (std::size_t s = 0; s < std::size(kSignals); ++s) sigaction(kSignals[s], &actions_before[s], nullptr);
+  notes_of_process.store(nullptr);
+}
+
+void PlugInWatch::enter(std::size_t thread, std::size_t plug_in) noexcept {
+  give_signal_stack();
+  PlugInCell& cell = notes_.cell(thread);
+  own_cell.store(&cell, std::memory_order_relaxed);
+  cell.calls.store(cell.calls.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  cell.plug_in.store(static_cast<std::uint32_t>(plug_in + 1), std::memory_order_relaxed);
+}
+
+void PlugInWatch::leave(std::size_t thread) noexcept {
+  notes_.cell(thread).plug_in.store(0, std::memory_order_relaxed);
+}
+
+// Counts looks, not time: a process that was stopped, or had no core, has looked as seldom as it has run.
+void PlugInWatch::look_for_hangs(const std::stop_token& stop) {
+  struct Seen {
+    std::uint64_t calls = 0;
+    int looks = 0;
+  };
+  std::vector<Seen> seen(PlugInNotes::cells());
+  std::mutex mutex;
+  std::condition_variable_any wake;
+  const std::chrono::duration<double> between(timeout_s_ / kLooksInTimeout);
+  std::unique_lock lock(mutex);
+  while (!wake.wait_for(lock, stop, between, [&] { return stop.stop_requested(); })) {
+    for (std::size_t thread = 0; thread < seen.size(); ++thread) {
+      const PlugInCell& cell = notes_.cell(thread);
+      const std::uint32_t plug_in = cell.plug_in.load(std::memory_order_relaxed);
+      const std::uint64_t calls = cell.calls.load(std::memory_order_relaxed);
+      Seen& before = seen[thread];
+      if (plug_in == 0 || before.calls != calls) {
+        before = {calls, 0};
+        continue;
+      }
+      if (++before.looks < kLooksInTimeout) continue;
+      note(plug_in, PlugInEnd::kHang, "it did not return in time (--reduce-with-timeout)");
+      std::abort();
+    }
+  }
+}
+
+}  // namespace ringside

@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# ringside_add_reduction(NAME SOURCE...) makes libNAME.so, a plug-in for `ringside run --reduce-with` (docs/plug_ins.md).
+# It is optimised unless the project chose otherwise, and rounds each operation by itself, so that its results have the
+# same bits whatever the processor offers.
+function(ringside_add_reduction name)
+  add_library(${name} MODULE ${ARGN})
+  target_include_directories(${name} PRIVATE $<TARGET_PROPERTY:Ringside::ringside,INTERFACE_INCLUDE_DIRECTORIES>)
+  target_compile_options(${name} PRIVATE -ffp-contract=off $<$<NOT:$<BOOL:${CMAKE_BUILD_TYPE}>>:-O3>)
+  set_target_properties(${name} PROPERTIES C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden)
+  target_link_libraries(${name} PRIVATE m)
+endfunction()
