@@ -34,16 +34,16 @@ Wanted wanted_by(const RingView& ring) {
   return wanted;
 }
 
-/// The newest specification of each plug-in that the journal names.
-std::map<Id128, std::string> specs_in_journal(const std::string& pool) {
-  std::map<Id128, std::string> specs;
-  if (journal_files_there(pool).empty()) return specs;
+/// What the journal says last of each plug-in.
+std::map<Id128, wire::PlugIn> plug_ins_in_journal(const std::string& pool) {
+  std::map<Id128, wire::PlugIn> found;
+  if (journal_files_there(pool).empty()) return found;
   for (const wire::Record& record : read_journal(pool).records) {
     for (const wire::PlugIn& plug_in : record.run_started().plug_ins()) {
-      if (const auto id = id_of(plug_in.id())) specs[*id] = plug_in.spec();
+      if (const auto id = id_of(plug_in.id())) found[*id] = plug_in;
     }
   }
-  return specs;
+  return found;
 }
 
 /// Why code named by a file is not run; empty: nobody but this user and root can have written it.
@@ -75,7 +75,7 @@ RecordedPlugIns load_recorded(const std::string& pool, const RingView& ring, con
     loaded.push_back(plug_in.id());
     given_names[plug_in.name()] = plug_in.id();
   }
-  const std::map<Id128, std::string> journal = wanted.empty() ? std::map<Id128, std::string>() : specs_in_journal(pool);
+  const auto journal = wanted.empty() ? std::map<Id128, wire::PlugIn>() : plug_ins_in_journal(pool);
   for (const auto& [id, names] : wanted) {
     if (std::find(loaded.begin(), loaded.end(), id) != loaded.end()) continue;
     const auto add_missing = [&](const std::string& why) {
@@ -92,19 +92,24 @@ RecordedPlugIns load_recorded(const std::string& pool, const RingView& ring, con
                               of_same_name->first));
       continue;
     }
-    const auto spec = journal.find(id);
-    if (spec == journal.end()) {
+    const auto known = journal.find(id);
+    if (known == journal.end()) {
       add_missing("the journal does not say where its plug-in lies");
       continue;
     }
+    const std::string& spec = known->second.spec();
+    if (known->second.deaths() > 0) {
+      add_missing("its plug-in ended an analyzer of the run");
+      continue;
+    }
     try {
-      const PlugInSpec parsed = parse_plug_in(spec->second);
+      const PlugInSpec parsed = parse_plug_in(spec);
       if (const std::string why = distrust(parsed.path); !why.empty()) {
         add_missing(fmt::format("{}: {}", parsed.path, why));
       } else if (PlugIn::load(parsed).id() != id) {
         add_missing(fmt::format("{} has changed since then", parsed.path));
       } else {
-        specs.push_back(spec->second);
+        specs.push_back(spec);
         loaded.push_back(id);
       }
     } catch (const Error& error) {

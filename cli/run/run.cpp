@@ -132,6 +132,9 @@ void check(const RunOptions& options, const std::vector<KeptFile>& kept) {
   if (!pipeline && options.ring.require_dax) {
     throw usage_error("--require-dax: found with --mode dram, which keeps nothing; expected --mode pipeline");
   }
+  if (!pipeline && !options.plug_ins.reduce_with.empty()) {
+    throw usage_error("--reduce-with: found with --mode dram, which has no analyzer to run plug-ins; expected --mode pipeline");
+  }
   // Before the pool is looked at: a mistyped matrix must not be answered with how to discard another run's iterates.
   check_matrix_name(options.solve.matrix);
   check_matrix_memory(options.solve);

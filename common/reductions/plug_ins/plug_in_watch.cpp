@@ -33,7 +33,7 @@ thread_local std::atomic<PlugInCell*> own_cell{nullptr};
 void write_line(std::string_view label, std::string_view what) noexcept {
   char line[kLabelBytes + 256];
   std::size_t length = 0;
-  for (const std::string_view part : {std::string_view("ringside: the "), label, std::string_view(" ended the analyzer: "),
+  for (const std::string_view part : {std::string_view("ringside: the "), label, std::string_view(" failed, and ends the process: "),
                                       what, std::string_view("\n")}) {
     const std::size_t count = std::min(part.size(), sizeof line - length);
     std::memcpy(line + length, part.data(), count);

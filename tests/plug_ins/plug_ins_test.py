@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Plug-in reductions (docs/plug_ins.md) under real runs: their results, what is recorded of them, and plug-ins that crash, hang
+or are no plug-ins. Takes the folder of the programs."""
+
+import json
+import math
+import os
+import pathlib
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+STEPS = 12
+ENTRIES = 120 * 120  # 15 blocks, the last one shorter
+
+
+class Place(unittest.TestCase):
+    """An empty folder with compiled plug-ins."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.made = tempfile.TemporaryDirectory()
+        folder = pathlib.Path(cls.made.name)
+        for name, source, flags in (("libl3", "examples/reduction/l3.c", []), ("faulty", "tests/plug_ins/faulty.c", []),
+                                    ("other_abi", "tests/plug_ins/faulty.c", ["-DABI=99"]),
+                                    ("no_table", "tests/plug_ins/faulty.c", ["-DWITHOUT_TABLE", "-Wno-unused"])):
+            subprocess.run(["cc", "-O2", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off", "-shared", "-fPIC", f"-I{ROOT / 'library'}", *flags,
+                            ROOT / source, "-o", folder / f"{name}.so", "-lm"], check=True)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.made.cleanup()
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        for plug_in in pathlib.Path(self.made.name).glob("*.so"):
+            shutil.copy(plug_in, self.folder)
+        self.environment = {key: value for key, value in os.environ.items() if not key.startswith("RINGSIDE_")}
+        self.environment.update(LC_ALL="C.UTF-8", PATH=f"{PROGRAMS}:{os.environ['PATH']}")
+
+    def call(self, *command, expected=0):
+        run = subprocess.run([str(word) for word in command], cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", timeout=240, check=False)
+        self.assertEqual(run.returncode, expected, f"{command}\n{run.stdout}{run.stderr}")
+        return run
+
+    def run_with(self, *specs, name="run", expected=0, more=()):
+        """The summary of a run, and what it said."""
+        said = self.call("ringside", "run", "--quiet", "--matrix=grid:120", f"--iterations={STEPS}", "--durability=process",
+                         f"--pool={name}.pool", f"--summary={name}.json", *(f"--reduce-with={spec}" for spec in specs), *more,
+                         expected=expected)
+        summary = json.loads((self.folder / f"{name}.json").read_text(encoding="utf-8"))
+        return summary, said.stderr
+
+    def recorded(self, pool, result):
+        """The values of a result in the journal, by iteration; None where it is absent."""
+        lines = self.call("ringside", "tail", "--pool", pool, "--json").stdout.splitlines()
+        steps = [line["step"] if "step" in line and isinstance(line["step"], dict) else line for line in map(json.loads, lines)]
+        return {step["iteration"]: step["results"].get(result) for step in steps if "results" in step and "iteration" in step}
+
+    def replayed(self, pool, *more):
+        lines = [json.loads(line) for line in self.call("ringside", "replay", pool, "--json", *more).stdout.splitlines()]
+        return lines[-1]
+
+
+class Results(Place):
+    def test_they_are_those_of_the_formula(self):
+        summary, _ = self.run_with("./libl3.so:l3", "./libl3.so:lp:p=4")
+        self.call("ringside", "export", "run.pool", "--format=csv", "--output=x.csv")
+        x = [float(line.split(",")[-1]) for line in (self.folder / "x.csv").read_text(encoding="utf-8").split() if line[0] in "0123456789-"]
+        self.assertEqual(len(x), ENTRIES)
+        results = summary["last"]["results"]
+        self.assertAlmostEqual(results["x.l3"] / math.fsum(abs(v) ** 3 for v in x) ** (1 / 3), 1, delta=1e-14)
+        self.assertAlmostEqual(results["x.lp.norm"] / math.fsum(v ** 4 for v in x) ** (1 / 4), 1, delta=1e-14)
+        self.assertEqual(results["x.lp.finite"], ENTRIES)
+
+    def test_their_bits_depend_neither_on_threads_nor_on_the_mode(self):
+        found = set()
+        for reduce in ("slot", "transfer"):
+            summary, _ = self.run_with("./libl3.so:l3", "./libl3.so:lp:p=2.5:as=between", name=reduce, more=(f"--reduce={reduce}",))
+            results = summary["last"]["results"]
+            found.add(struct.pack("<dd", results["x.l3"], results["x.between.norm"]))
+        self.assertEqual(len(found), 1)
+        for threads in ("1", "2", "3"):  # replay recomputes with all OpenMP threads, and compares bit for bit
+            self.environment["OMP_NUM_THREADS"] = threads
+            last = self.replayed("slot.pool")
+            self.assertEqual((last["intact"], last["equal"], last.get("not_recomputed")), (True, 8, None))
+
+    def test_each_step_of_the_journal_has_them(self):
+        self.run_with("./libl3.so:l3")
+        values = self.recorded("run.pool", "x.l3")
+        self.assertEqual(sorted(values), list(range(1, STEPS + 1)))
+        self.assertTrue(all(isinstance(value, float) for value in values.values()), values)
+
+    def test_a_resumed_run_may_have_others(self):
+        self.run_with("./libl3.so:l3")
+        self.call("ringside", "run", "--quiet", "--matrix=grid:120", f"--iterations={STEPS + 3}", "--durability=process", "--pool=run.pool",
+                  "--resume", "--reduce-with=./libl3.so:lp")
+        self.assertEqual(set(k for k, v in self.recorded("run.pool", "x.lp.norm").items() if v is not None), {STEPS + 1, STEPS + 2, STEPS + 3})
+        last = self.replayed("run.pool")
+        self.assertEqual((last["intact"], last.get("not_recomputed")), (True, None))
+
+    def test_a_file_of_settings_names_several(self):
+        (self.folder / "run.toml").write_text('reduce-with = ["./libl3.so:l3", "./libl3.so:lp:p=4"]\n', encoding="utf-8")
+        summary, _ = self.run_with(more=("--config=run.toml",))
+        self.assertEqual([one["name"] for one in summary["plug_ins"]], ["l3", "lp"])
+
+
+class Replay(Place):
+    def test_recomputes_them_with_the_recorded_library(self):
+        self.run_with("./libl3.so:l3")
+        last = self.replayed("run.pool")
+        self.assertEqual((last["intact"], last["equal"], last.get("not_recomputed")), (True, 8, None))
+
+    def test_names_a_library_that_is_missing_and_takes_a_given_one(self):
+        self.run_with("./libl3.so:l3")
+        (self.folder / "libl3.so").rename(self.folder / "moved.so")
+        self.assertRegex(self.replayed("run.pool")["not_recomputed"][0], r"^l3: not recomputed: .*libl3.so: there is no such file any more; ")
+        self.assertNotIn("not_recomputed", self.replayed("run.pool", "--reduce-with=./moved.so:l3"))
+
+    def test_does_not_take_another_build_for_the_recorded_one(self):
+        self.run_with("./libl3.so:l3")
+        with open(self.folder / "libl3.so", "ab") as library:
+            library.write(b"\0")
+        self.assertIn("has changed since then", self.replayed("run.pool")["not_recomputed"][0])
+        self.assertIn("another build", self.replayed("run.pool", "--reduce-with=./libl3.so:l3")["not_recomputed"][0])
+
+    def test_does_not_run_a_library_that_others_may_write(self):
+        self.run_with("./libl3.so:l3")
+        (self.folder / "libl3.so").chmod(0o777)
+        self.assertIn("other users may write it", self.replayed("run.pool")["not_recomputed"][0])
+
+
+class Faults(Place):
+    HOW = {"crash": "Segmentation fault", "abort": "Aborted", "exit": "it called exit", "hang": "it did not return",
+           "recurse": "Segmentation fault", "divide": "Floating point exception"}
+
+    def test_one_that_ends_the_analyzer_twice_is_named_and_left_out_and_no_step_is_lost(self):
+        for reduce in ("slot", "transfer"):
+            for what, how in self.HOW.items():
+                with self.subTest(what=what, reduce=reduce):
+                    name = f"{what}-{reduce}"
+                    summary, said = self.run_with(f"./faulty.so:faulty:do={what}", "./libl3.so:l3", name=name,
+                                                  more=(f"--reduce={reduce}", "--reduce-with-timeout=0.4"))
+                    self.assertEqual(summary["steps_committed"], STEPS)
+                    self.assertEqual(summary["analyzer_restarts"], 2)
+                    [faulty, l3] = summary["plug_ins"]
+                    self.assertEqual((faulty["name"], faulty["deaths"], faulty["left_out"]), ("faulty", 2, True))
+                    self.assertEqual((l3["deaths"], l3["left_out"]), (0, False))
+                    self.assertIn(f"reduction 'faulty' ({self.folder}/faulty.so) ended the analyzer", said)
+                    self.assertIn(how, said)
+                    self.assertIn("it is left out", said)
+                    self.assertNotIn("x.faulty", {k for k, v in summary["last"]["results"].items() if v is not None})
+                    self.assertIsInstance(summary["last"]["results"]["x.l3"], float)
+                    self.assertTrue(self.replayed(f"{name}.pool")["intact"])
+
+    def test_after_one_death_it_is_tried_again(self):
+        summary, said = self.run_with(f"./faulty.so:faulty:do=crash:once={self.folder}/died")
+        self.assertEqual((summary["steps_committed"], summary["analyzer_restarts"]), (STEPS, 1))
+        self.assertEqual([(one["deaths"], one["left_out"]) for one in summary["plug_ins"]], [(1, False)])
+        self.assertEqual(summary["last"]["results"]["x.faulty"], ENTRIES)
+        self.assertIn("it is tried once more", said)
+
+    def test_one_that_writes_outside_its_state_is_left_out(self):
+        summary, _ = self.run_with("./faulty.so:faulty:do=outside")
+        self.assertEqual((summary["steps_committed"], summary["analyzer_restarts"]), (STEPS, 0))
+        self.assertEqual([(one["left_out"], one["why"]) for one in summary["plug_ins"]], [(True, "it wrote outside its state")])
+        self.assertEqual(set(self.recorded("run.pool", "x.faulty").values()), {None})
+
+
+class Refusals(Place):
+    def refused(self, spec, *more):
+        said = self.call("ringside", "run", "--quiet", "--matrix=grid:20", "--pool=refused.pool", f"--reduce-with={spec}", *more, expected=2)
+        self.assertEqual(said.stderr.count("\n"), 1, said.stderr)
+        return said.stderr
+
+    def test_each_names_what_was_found_and_what_would_be_accepted(self):
+        library = bytearray((self.folder / "libl3.so").read_bytes())
+        library[18] = 183  # e_machine: AArch64
+        (self.folder / "arm.so").write_bytes(library)
+        (self.folder / "text.so").write_text("no library\n", encoding="utf-8")
+        shutil.copy("/bin/true", self.folder / "truncated.so")
+        os.truncate(self.folder / "truncated.so", 200)
+        for spec, line in (
+                ("./missing.so:l3", "missing.so: No such file or directory; expected the shared library of a plug-in"),
+                ("./text.so:l3", "text.so: no ELF file; expected the shared library of a plug-in"),
+                ("./arm.so:l3", "arm.so: a library for AArch64; expected one for x86-64"),
+                ("./truncated.so:l3", "truncated.so: the dynamic linker refuses it: "),
+                ("./no_table.so:faulty", "exports no symbol 'ringside_reductions'; expected RINGSIDE_REDUCTIONS(...)"),
+                ("./other_abi.so:faulty", "a plug-in for version 99 of the interface; expected version 1"),
+                ("./libl3.so:l4", "has no reduction 'l4'; expected one of l3, lp"),
+                ("./libl3.so", "has several reductions; expected FILE:NAME with one of l3, lp"),
+                ("./libl3.so:lp:p=half", "refused for 'x': found p=half, expected p=NUMBER, at least 1"),
+                ("./libl3.so:l3:p=3", "reduction 'l3' has no settings; found p=3"),
+                ("./libl3.so:l3:as=l2", "two results are named 'x.l2'; expected each name once"),
+                ("./libl3.so:l3:as=1", "the name '1' has '1' at byte 0"),
+                ("./libl3.so:lp:p=3:p=4", "found the setting 'p' twice, expected it once")):
+            with self.subTest(spec=spec):
+                self.assertIn(line, self.refused(spec))
+
+    def test_two_of_one_name_are_refused(self):
+        self.assertIn("two reductions are named 'l3'", self.refused("./libl3.so:l3", "--reduce-with=./libl3.so:l3"))
+
+    def test_the_baseline_has_no_analyzer_to_run_them(self):
+        said = self.call("ringside", "run", "--quiet", "--matrix=grid:20", "--mode=dram", "--reduce-with=./libl3.so:l3", expected=2)
+        self.assertIn("--reduce-with", said.stderr)
+
+
+if __name__ == "__main__":
+    PROGRAMS = pathlib.Path(sys.argv.pop(1))
+    unittest.main()
