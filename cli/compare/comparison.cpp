@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "cli/compare/residuals.hpp"
 #include "cli/history/history_json.hpp"
 #include "common/platform/version.hpp"
 #include "common/records/results_json.hpp"
