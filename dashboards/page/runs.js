@@ -45,6 +45,7 @@
     row.append(view.element("th", "chart"));
     for (const { id, title } of columns) {
       const cell = document.createElement("th");
+      if (id === "problem" || id === "state") cell.className = "words";
       const button = view.element("button", title);
       button.id = `sort-${id}`;
       button.type = "button";
@@ -80,6 +81,7 @@
     const link = view.element("a", run.name);
     link.href = `report?run=${run.key}`;
     row.children[1].append(link);
+    for (const i of [2, 3]) row.children[i].className = "words";
     rows.set(run.key, row);
     return row;
   }

@@ -2,8 +2,12 @@
 // Two real runs compared: equal ones, one flipped bit, different problems, and what cannot be compared.
 #include <gtest/gtest.h>
 
+#include <csignal>
+#include <cstddef>
+#include <fstream>
 #include <sstream>
 
+#include "common/journal/journal_layout.hpp"
 #include "tests/pipeline/pipeline_fixture.hpp"
 
 namespace ringside {
@@ -102,6 +106,33 @@ TEST_F(CompareTest, ADamagedIterateIsNamedAndNeverTakenForADifference) {
   damage_payload_of(39);
   const json found = compared({pool_, b}, 5)["pairs"][0];
   EXPECT_EQ(found["damaged_first"], json{39});
+}
+
+TEST_F(CompareTest, APoolThatChangesMeanwhileIsComparedWithoutAMixture) {
+  const std::string a = solve("a.pool", "grid:20");
+  Process running("ringside", run_arguments("grid:20", {kEndless, "--durability=process"}));
+  ASSERT_TRUE(wait_for_commits(100));
+  for (int look = 0; look < 5; ++look) {
+    const json found = compared({a, pool_, pool_});  // the last two are one pool that moves on between the readings
+    EXPECT_TRUE(found["pairs"][0]["first_difference"].is_null()) << found["pairs"][0];
+    EXPECT_EQ(found["runs"][1]["state"], "running");
+  }
+  running.signal(SIGINT);
+  EXPECT_EQ(running.finish().exit_code, 130);
+}
+
+TEST_F(CompareTest, AJournalOfALaterFormatIsRefused) {
+  const std::string a = solve("a.pool", "grid:20", {"--journal=file"});
+  const std::string b = solve("b.pool", "grid:20", {"--journal=file"});
+  for (const char* log : {".journal-0", ".journal-1"}) {
+    if (!std::filesystem::exists(b + log)) continue;
+    std::fstream file(b + log, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(offsetof(JournalHeader, version));
+    file.put('\x7f');
+  }
+  const Finished refused = run("ringside", {"compare", a, b});
+  EXPECT_NE(refused.exit_code, 0);
+  expect_one_line(refused.err, {"journal"});
 }
 
 TEST_F(CompareTest, WhatCannotBeComparedIsRefusedInOneLine) {
