@@ -44,6 +44,8 @@ constexpr std::array kSubcommands = {
         serve_command},
     Subcommand{{"report", "[POOL|SUMMARY.json] -o FILE.html", "one page about a run: account, waiting, change"},
                report_command},
+    Subcommand{{"compare", "A B [C...] [--json] [-o FILE.html]", "runs side by side; where they begin to differ"},
+               compare_command},
     Subcommand{{"info", "POOL", "what a pool holds: runs, iterations, slots, sizes, storage"}, info_command},
     Subcommand{{"verify", "POOL", "check every hash; name the damaged slot and chunk"}, verify_command},
     Subcommand{{"replay", "POOL", "reduce the kept iterates again, compare with what was recorded"}, replay_command},

@@ -18,6 +18,9 @@ SubcommandFunction replay_command;
 SubcommandFunction export_command;
 SubcommandFunction wipe_command;
 
+// cli/compare
+SubcommandFunction compare_command;  // returns 5 for damage, or where --expect-equal is not met
+
 // cli/watch
 SubcommandFunction tail_command;
 SubcommandFunction stop_command;

@@ -190,6 +190,14 @@ std::vector<std::string> plotted_results(const RunView& run) {
   return names;
 }
 
+ordered_json course_to_json(const std::vector<CoursePoint>& points) {
+  ordered_json list = ordered_json::array();
+  for (const CoursePoint& point : points) {
+    list.push_back({point.iteration, seconds(point.elapsed_ns), number_or_null(point.value)});
+  }
+  return list;
+}
+
 std::string hex(const std::string& id) {
   std::string digits;
   for (const char byte : id) digits += fmt::format("{:02x}", static_cast<unsigned char>(byte));

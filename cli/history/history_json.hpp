@@ -9,6 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cli/history/course_series.hpp"
 #include "cli/history/run_history.hpp"
 
 namespace ringside {
@@ -19,6 +20,9 @@ nlohmann::ordered_json describe(const RunHistory& history);
 
 /// An array with one object per point. results: full names; `values` are those of these results, in this order.
 nlohmann::ordered_json to_json(const std::vector<SeriesPoint>& points, std::span<const std::string> results = {});
+
+/// [[iteration, seconds, value], …]; null where there is no value.
+nlohmann::ordered_json course_to_json(const std::vector<CoursePoint>& points);
 
 /// The names of the results that have a series: the first kMostPlotted.
 std::vector<std::string> plotted_results(const RunView& run);

@@ -10,27 +10,12 @@
 #include <string>
 
 #include "cli/history/step_series.hpp"
+#include "cli/history/step_totals.hpp"
 #include "common/records/result_names.hpp"
 #include "common/telemetry/latency_histogram.hpp"
 #include "proto/ringside.pb.h"
 
 namespace ringside {
-
-/// Sums over those steps of one run whose records were read.
-struct StepSums {
-  std::uint64_t steps = 0;
-  std::uint64_t steps_skipped = 0;
-  std::uint64_t leases_broken = 0;
-  std::int64_t generate_ns = 0;
-  std::int64_t producer_idle_ns = 0;
-  std::int64_t analyzer_idle_ns = 0;
-  std::int64_t transfer_ns = 0;
-  std::int64_t commit_ns = 0;
-  std::int64_t analyze_ns = 0;
-  std::uint64_t bytes_transferred = 0;
-  std::uint64_t rebuilt = 0;          // steps whose record was made from the ring, without the analyzer's durations
-  std::uint64_t records_missing = 0;  // steps that have no record
-};
 
 /// Times from publishing to the first copied byte: percentiles, and counts below fixed bounds, which add up over runs.
 class HandOffTimes {
@@ -55,7 +40,7 @@ class HandOffTimes {
 };
 
 /// One run.
-struct RunView {
+struct RunView : StepTotals {
   std::string run_id;                       // 16 bytes
   std::optional<wire::RunStarted> started;  // empty if its record is no longer kept
   SharedLayout layout;                      // what its newest step has; null: not known
@@ -63,11 +48,6 @@ struct RunView {
   wire::StepRecord last;     // all default before the first step
   StepResults last_results;  // of that step
   std::int64_t last_unix_ns = 0;
-  std::uint64_t steps_before = 0;     // steps of this run before the first record that was read
-  std::uint64_t counted_to = 0;       // commit_seq: each step up to here is in `sums`, as recorded or as missing
-  std::uint64_t named_to = 0;         // commit_seq: RecordsMissing named all steps from counted_to up to here
-  std::uint64_t steps_persisted = 0;  // the largest number reported so far
-  StepSums sums;
   HandOffTimes hand_off;
   StepSeries series;
 };
@@ -95,7 +75,6 @@ class RunHistory {
  private:
   RunView& run_of(const std::string& run_id);
   void add(const wire::Record& record, const wire::StepRecord& step);
-  void add(const wire::RecordsMissing& missing);
 
   std::optional<RunView> run_;
   std::optional<wire::AnalyzerStarted> analyzer_;

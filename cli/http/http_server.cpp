@@ -15,10 +15,10 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "cli/http/page_assets.hpp"
 #include "cli/http/request_head.hpp"
+#include "cli/http/run_site.hpp"
 #include "common/platform/decimal.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/printable.hpp"
@@ -30,9 +30,6 @@ namespace {
 using httplib::Request;
 using httplib::Response;
 
-constexpr std::size_t kDefaultSteps = 1000;
-constexpr std::size_t kMostSteps = 2000;  // an answer of about a megabyte
-constexpr std::size_t kMostResults = 8;   // with their values it becomes half as large again
 constexpr const char* kCookie = "ringside_session";
 
 // A browser runs only what this server sends, loads from and sends to no other place, and shows the page in no frame.
@@ -46,17 +43,6 @@ const httplib::Headers kHeaders = {
     {"Cross-Origin-Resource-Policy", "same-origin"},
     {"Cache-Control", "no-store"},
 };
-
-/// "x.l2,y.l2" as two names; without empty ones.
-std::vector<std::string> names_in(const std::string& list) {
-  std::vector<std::string> names;
-  for (std::size_t at = 0; at < list.size();) {
-    const std::size_t end = std::min(list.find(',', at), list.size());
-    if (end > at) names.push_back(list.substr(at, end - at));
-    at = end + 1;
-  }
-  return names;
-}
 
 /// A complete request, and the bytes of its answer.
 class BytesStream : public httplib::Stream {
@@ -219,9 +205,9 @@ ListenAddress parse_listen_address(const std::string& text) {
 }
 
 struct HttpServer::Implementation {
-  Implementation(const WatchedRun& watched, ListenAddress listen, std::optional<AccessToken> access,
+  Implementation(std::shared_ptr<const Site> served, ListenAddress listen, std::optional<AccessToken> access,
                  const ConnectionLimits& connection_limits)
-      : run(watched), address(std::move(listen)), token(std::move(access)), limits(connection_limits) {
+      : site(std::move(served)), address(std::move(listen)), token(std::move(access)), limits(connection_limits) {
     server.set_default_headers(kHeaders);
     server.set_payload_max_length(0);
     server.set_pre_routing_handler([this](const Request& request, Response& response) {
@@ -268,36 +254,21 @@ struct HttpServer::Implementation {
 
   void answer(const Request& request, Response& response) const {
     response.status = 200;
-    if (request.path == "/metrics") {
-      response.set_content(run.metrics_text(), "text/plain; version=0.0.4; charset=utf-8");
-    } else if (request.path == "/api/status") {
-      response.set_content(run.status_json(), "application/json");
-    } else if (request.path == "/api/steps") {
-      answer_steps(request, response);
-    } else if (const PageAsset* asset = find_page_asset(request.path == "/" ? "/index.html" : request.path)) {
+    const SiteRequest asked{request.path, [&request](const std::string& name) {
+                              return request.has_param(name) ? std::optional(request.get_param_value(name))
+                                                             : std::nullopt;
+                            }};
+    if (std::optional<SiteAnswer> found = site->answer(asked)) {
+      response.status = found->status;
+      response.set_content(std::move(found->text), found->content_type);
+    } else if (const PageAsset* asset = find_page_asset(request.path)) {
       response.set_content(asset->content.data(), asset->content.size(), std::string(asset->content_type));
     } else {
-      refuse(response, 404,
-             "not found; there are /, /metrics, /api/status and /api/steps?from=SEQ&limit=N&results=NAMES");
+      refuse(response, 404, "not found; there are " + site->paths());
     }
   }
 
-  void answer_steps(const Request& request, Response& response) const {
-    const auto from = request.has_param("from") ? whole_number(request.get_param_value("from")) : 0;
-    const auto limit = request.has_param("limit") ? whole_number(request.get_param_value("limit")) : kDefaultSteps;
-    if (!from || !limit || *limit < 1 || *limit > kMostSteps) {
-      refuse(response, 400, fmt::format("expected from=SEQ, a number, and limit=N, 1 to {}", kMostSteps));
-      return;
-    }
-    const std::vector<std::string> results = names_in(request.get_param_value("results"));
-    if (results.size() > kMostResults) {
-      refuse(response, 400, fmt::format("expected results=NAME,NAME, at most {} of them", kMostResults));
-      return;
-    }
-    response.set_content(run.steps_json(*from, *limit, results), "application/json");
-  }
-
-  const WatchedRun& run;
+  const std::shared_ptr<const Site> site;
   ListenAddress address;
   const std::optional<AccessToken> token;
   const ConnectionLimits limits;
@@ -306,12 +277,16 @@ struct HttpServer::Implementation {
 };
 
 HttpServer::HttpServer(const WatchedRun& run, ListenAddress address, std::optional<AccessToken> token,
+                       const ConnectionLimits& limits)
+    : HttpServer(std::make_shared<RunSite>(run), std::move(address), std::move(token), limits) {}
+
+HttpServer::HttpServer(std::shared_ptr<const Site> site, ListenAddress address, std::optional<AccessToken> token,
                        const ConnectionLimits& limits) {
   if (!address.is_loopback() && !token) {
     throw usage_error("--listen {}:{}: others can reach this address, so --token-file is needed", address.host,
                       address.port);
   }
-  implementation_ = std::make_unique<Implementation>(run, std::move(address), std::move(token), limits);
+  implementation_ = std::make_unique<Implementation>(std::move(site), std::move(address), std::move(token), limits);
 }
 
 HttpServer::~HttpServer() = default;

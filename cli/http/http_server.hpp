@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The HTTP side of `ringside serve` (cpp-httplib): the page and its assets, /metrics, /api/status, /api/steps. It only
-// reads, and it trusts no client: it limits requests, time and connections, accepts only heads as the RFC defines
+// The HTTP side of `ringside serve` (cpp-httplib): a site, and the assets of its pages. It only reads, and it trusts no
+// client: it limits requests, time and connections, accepts only heads as the RFC defines
 // them, and demands a token if one is configured. While it serves loopback only, it accepts only our own Host header.
 // It offers nothing that a page of another origin could use.
 #pragma once
@@ -13,6 +13,7 @@
 #include "cli/history/watched_run.hpp"
 #include "cli/http/access_token.hpp"
 #include "cli/http/connection_loop.hpp"
+#include "cli/http/site.hpp"
 
 namespace ringside {
 
@@ -27,7 +28,10 @@ ListenAddress parse_listen_address(const std::string& text);
 
 class HttpServer {
  public:
-  /// `run` must outlive the server. Throws Error (exit code 2) for an address beyond loopback without a token.
+  /// Serves what `site` has. Throws Error (exit code 2) for an address beyond loopback without a token.
+  HttpServer(std::shared_ptr<const Site> site, ListenAddress address, std::optional<AccessToken> token,
+             const ConnectionLimits& limits = {});
+  /// Serves one run (RunSite), which must outlive the server. Throws Error (exit code 2) for an address beyond loopback without a token.
   HttpServer(const WatchedRun& run, ListenAddress address, std::optional<AccessToken> token,
              const ConnectionLimits& limits = {});
   ~HttpServer();

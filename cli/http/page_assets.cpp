@@ -68,6 +68,14 @@ std::string as_script_data(const nlohmann::ordered_json& object) {
   return text;
 }
 
+/// The page with `data` at its mark.
+std::string filled(std::string page, std::string_view path, const nlohmann::ordered_json& data) {
+  constexpr std::string_view kDataMark = "RINGSIDE_REPORT_DATA";
+  const std::size_t mark = page.find(kDataMark);
+  if (mark == std::string::npos) throw system_error("this program's asset {} lacks the place for the figures", path);
+  return page.replace(mark, kDataMark.size(), as_script_data(data));
+}
+
 }  // namespace
 
 const PageAsset* find_page_asset(std::string_view path) noexcept {
@@ -87,11 +95,18 @@ std::string with_assets_inlined(std::string_view path) {
 }
 
 std::string page_with_data(std::string_view path, const nlohmann::ordered_json& data) {
-  constexpr std::string_view kDataMark = "RINGSIDE_REPORT_DATA";
-  std::string page = with_assets_inlined(path);
-  const std::size_t mark = page.find(kDataMark);
-  if (mark == std::string::npos) throw system_error("this program's asset {} lacks the place for the figures", path);
-  return page.replace(mark, kDataMark.size(), as_script_data(data));
+  return filled(with_assets_inlined(path), path, data);
+}
+
+std::string served_page_with_data(std::string_view path, const nlohmann::ordered_json& data) {
+  const PageAsset* asset = find_page_asset(path);
+  if (asset == nullptr) throw system_error("this program lacks its asset {}; build it again", path);
+  std::string page(asset->content);
+  constexpr std::string_view kPolicy = "<meta http-equiv=\"Content-Security-Policy\"";
+  if (const std::size_t begin = page.find(kPolicy); begin != std::string::npos) {
+    page.erase(begin, page.find('>', begin) + 1 - begin);
+  }
+  return filled(std::move(page), path, data);
 }
 
 }  // namespace ringside

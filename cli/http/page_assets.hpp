@@ -27,4 +27,8 @@ std::string with_assets_inlined(std::string_view path);
 /// figure or name in `data` becomes markup or script. Throws also if the page has no mark.
 std::string page_with_data(std::string_view path, const nlohmann::ordered_json& data);
 
+/// The same for a page that HttpServer serves: it loads its assets from there, under the server's own content security
+/// policy, which allows no inline script.
+std::string served_page_with_data(std::string_view path, const nlohmann::ordered_json& data);
+
 }  // namespace ringside

@@ -72,19 +72,6 @@ void merge(std::vector<wire::Record>& records, std::vector<wire::Record> others)
 
 }  // namespace
 
-const std::string& run_id_of(const wire::Record& record) {
-  switch (record.what_case()) {
-    case wire::Record::kStep: return record.step().run_id();
-    case wire::Record::kRunStarted: return record.run_started().run_id();
-    case wire::Record::kRunEnded: return record.run_ended().run_id();
-    case wire::Record::kRecordsMissing: return record.records_missing().run_id();
-    case wire::Record::kRunDescribed: return record.run_described().run_id();
-    default: break;
-  }
-  static const std::string none;
-  return none;
-}
-
 DecodedJournal read_journal(const std::string& pool) {
   return read_from(pool, 0);
 }

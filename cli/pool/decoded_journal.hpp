@@ -6,13 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "common/records/run_id.hpp"
 #include "common/telemetry/record_stream.hpp"
 #include "proto/ringside.pb.h"
 
 namespace ringside {
-
-/// The id of the run that a record belongs to; empty if it belongs to none.
-const std::string& run_id_of(const wire::Record& record);
 
 struct DecodedJournal {
   std::vector<wire::Record> records;

@@ -9,8 +9,8 @@
 
 #include "cli/history/history_json.hpp"
 #include "cli/http/page_assets.hpp"
+#include "cli/pool/summary_file.hpp"
 #include "cli/terminal/format.hpp"
-#include "common/platform/error.hpp"
 #include "common/records/results_json.hpp"
 #include "common/records/shown_results.hpp"
 
@@ -73,9 +73,7 @@ ordered_json report_of(const RunHistory& history) {
 }
 
 ordered_json report_of_summary(const nlohmann::json& summary, const std::string& name) {
-  if (!summary.is_object() || !summary.contains("run_id") || !summary.contains("generate_s")) {
-    throw usage_error("{}: this JSON is no summary of `ringside run`: it has no run_id and generate_s", name);
-  }
+  check_summary(summary, name);
   const auto value = [&summary](const char* key) { return summary.contains(key) ? summary.at(key) : nlohmann::json(); };
   const auto ns = [&summary](const char* key) { return std::llround(number(summary, key) * 1e9); };
   ordered_json report;

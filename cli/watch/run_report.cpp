@@ -1,24 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `ringside report`: writes one HTML file with the account of a run, its waiting times, and change and reductions
 // over its iterations. The source is the journal and the ring of a pool, or a summary, which holds no steps.
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <array>
-#include <cerrno>
 #include <chrono>
 #include <optional>
+#include <string_view>
 
 #include "analyzer/ring/kept_results.hpp"
 #include "cli/pool/decoded_journal.hpp"
 #include "cli/pool/journal_identity.hpp"
 #include "cli/pool/pool_names.hpp"
+#include "cli/pool/summary_file.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/watch/report_page.hpp"
 #include "common/files/output_file.hpp"
 #include "common/files/own_descriptor.hpp"
-#include "common/files/regular_file.hpp"
 #include "common/options/command_line.hpp"
 #include "common/options/options.hpp"
 #include "common/platform/error.hpp"
@@ -32,35 +29,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// The file's text if it begins like a JSON object; else nothing.
-std::optional<std::string> read_json_object(const std::string& path) {
-  constexpr std::size_t kMostBytes = std::size_t{1} << 20;  // a summary has about 2 KiB
-  const RegularFile file = open_input(path);
-  if (!file.valid()) {
-    throw usage_error("{}: cannot be opened: {}; expected a pool, or a summary of `ringside run`", path, file.why());
-  }
-  std::string text;
-  std::array<char, 4096> buffer{};
-  for (ssize_t got = 0; (got = read(file.fd.get(), buffer.data(), buffer.size())) != 0;) {
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) throw system_error("{}: cannot be read: {}", path, errno_text(errno));
-    text.append(buffer.data(), static_cast<std::size_t>(got));
-    const std::size_t first = text.find_first_not_of(" \t\r\n");
-    if (first != std::string::npos && text[first] != '{') return std::nullopt;
-    if (text.size() > kMostBytes) {
-      throw usage_error("{}: more than {} bytes; expected a pool, or a summary of `ringside run`", path, kMostBytes);
-    }
-  }
-  return text.find('{') == std::string::npos ? std::nullopt : std::optional(text);
-}
-
-nlohmann::json parse_summary(const std::string& text, const std::string& path) {
-  nlohmann::json summary = nlohmann::json::parse(text, nullptr, false);
-  if (summary.is_discarded()) {
-    throw usage_error("{}: neither a pool nor a summary; expected what `ringside run` left, or its --summary", path);
-  }
-  return summary;
-}
+constexpr std::string_view kExpected = "a pool, or a summary of `ringside run`";
 
 /// The kept iterates of the pool's ring; if the ring cannot be read, none, and a notice.
 ordered_json kept_in(const std::string& pool, ordered_json& notices) {
@@ -115,7 +84,7 @@ int report_command(int argc, const char* const* argv) {
   line.option("-o,--output", output, "the file to write; -: standard output").value_name("FILE.html").show_default();
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
 
-  const std::optional<std::string> text = read_json_object(input);
+  const std::optional<std::string> text = read_json_object(input, kExpected);
   ordered_json report = text ? report_of_summary(parse_summary(*text, input), input) : report_of_pool(input);
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   report["written_s"] = std::chrono::duration<double>(now).count();

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <string>
 #include <thread>
@@ -14,7 +15,9 @@
 #include "cli/history/watched_run.hpp"
 #include "cli/http/http_server.hpp"
 #include "cli/pool/decoded_journal.hpp"
+#include "cli/runs/run_folder.hpp"
 #include "cli/subcommands.hpp"
+#include "cli/watch/runs_site.hpp"
 #include "cli/watch/service.hpp"
 #include "common/messages/channel.hpp"
 #include "common/options/command_line.hpp"
@@ -36,12 +39,14 @@ constexpr const char* kListen = "127.0.0.1:9464";
 constexpr int kTurnMs = 100;                            // how often the stop flag is checked
 constexpr std::int64_t kStatusEveryNs = 1'000'000'000;  // how often the status is requested (persisted steps)
 constexpr int kStatusTimeoutMs = 200;
+constexpr std::int64_t kRunsEveryNs = 2'000'000'000;  // how often journals are looked at, with --runs
 
 struct ServeOptions {
   ServiceOptions service;
   std::string listen = kListen;
   std::string token_file;
   std::string pool;
+  std::string runs;
 };
 
 /// The analyzer to follow after one that is gone for good: the one at the socket that was named, else the one that is
@@ -121,6 +126,47 @@ FoundService service_for(const ServeOptions& options) {
   }
 }
 
+ConnectionLimits limits_here() {
+  // In addition to the connections: ZeroMQ's threads and sockets, and the journal's files.
+  constexpr std::size_t kReservedDescriptors = 64;
+  constexpr std::size_t kFewestConnections = 64;
+  ConnectionLimits limits;
+  const std::size_t descriptors = ensure_descriptors(kReservedDescriptors + kFewestConnections, "ringside serve");
+  limits.connections = std::min(limits.connections, descriptors - kReservedDescriptors);
+  return limits;
+}
+
+/// Looks for new runs and records until a signal comes.
+ExitCode serve_runs(const ServeOptions& options, const ListenAddress& address, std::optional<AccessToken> token) {
+  const ServiceOptions& service = options.service;
+  if (!options.pool.empty() || !service.socket.empty() || !service.tcp.empty() || !service.keys.empty()) {
+    throw usage_error("--runs: found with --pool, --socket, --tcp or --keys, expected without: it reads journals alone");
+  }
+  RunFolder folder(options.runs);
+  const auto site = std::make_shared<RunsSite>();
+  folder.look();
+  site->take(folder);
+  HttpServer server(site, address, std::move(token), limits_here());
+  const StopFlag stop = catch_stop_signals();
+  server.start();
+  print_notice(stdout,
+               fmt::format("ringside serve: {} shows the runs below {}{}; Ctrl-C ends it", server.url(), options.runs,
+                           options.token_file.empty() ? "" : " to clients that have the token"),
+               fmt::format("event=listening url={} runs={}", server.url(), options.runs));
+  ServiceManager manager;
+  manager.describe(fmt::format("{} shows the runs below {}", server.url(), options.runs));
+  manager.ready();
+  for (std::int64_t looked_ns = now_ns(); !stop.is_set();) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(kTurnMs));
+    manager.beat(now_ns());
+    if (now_ns() - looked_ns < kRunsEveryNs) continue;
+    if (folder.look()) site->take(folder);
+    looked_ns = now_ns();
+  }
+  manager.stopping();
+  return ExitCode::kDone;
+}
+
 }  // namespace
 
 int serve_command(int argc, const char* const* argv) {
@@ -135,19 +181,17 @@ int serve_command(int argc, const char* const* argv) {
       .value_name("FILE");
   line.option("--pool", options.pool, "show the past from the journal beside this pool while no analyzer is there")
       .value_name("FILE");
+  line.option("--runs", options.runs, "show all runs below this folder, from their journals, instead of one analyzer's")
+      .value_name("DIR");
   line.declare_config_file();
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
 
   const ListenAddress address = parse_listen_address(options.listen);
   std::optional<AccessToken> token;
   if (!options.token_file.empty()) token = AccessToken::read(options.token_file);
+  if (!options.runs.empty()) return static_cast<int>(serve_runs(options, address, std::move(token)));
   const FoundService service = service_for(options);
-  // In addition to the connections: ZeroMQ's threads and sockets, and the journal's files.
-  constexpr std::size_t kReservedDescriptors = 64;
-  constexpr std::size_t kFewestConnections = 64;
-  ConnectionLimits limits;
-  const std::size_t descriptors = ensure_descriptors(kReservedDescriptors + kFewestConnections, "ringside serve");
-  limits.connections = std::min(limits.connections, descriptors - kReservedDescriptors);
+  const ConnectionLimits limits = limits_here();
   WatchedRun watched;
   HttpServer server(watched, address, std::move(token), limits);
 

@@ -17,6 +17,8 @@
 #include "cli/pool/decoded_journal.hpp"
 #include "cli/pool/journal_identity.hpp"
 #include "cli/pool/pool_names.hpp"
+#include "cli/runs/run_folder.hpp"
+#include "cli/runs/run_list.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/terminal/record_table.hpp"
 #include "cli/watch/service.hpp"
@@ -46,6 +48,7 @@ constexpr std::size_t kMostAtOnce = 4096;
 struct TailOptions {
   ServiceOptions service;
   std::string pool;
+  std::string runs;
   std::string since;
   bool json = false;
   bool once = false;
@@ -167,6 +170,29 @@ ExitCode show_journal(const std::string& pool, Output& output) {
   return ExitCode::kDone;
 }
 
+/// The runs below a folder. A journal that cannot be read is named; the others are listed.
+ExitCode list_runs(const std::string& folder_name, bool json) {
+  RunFolder folder(folder_name);
+  folder.look();
+  if (json) {
+    std::string text;
+    for (const ListedRun& run : folder.runs()) {
+      text += to_json(run).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
+    }
+    if (!write_standard_output(text)) return ExitCode::kDone;
+  } else if (!folder.runs().empty() && !write_standard_output(runs_table(folder.runs()))) {
+    return ExitCode::kDone;
+  }
+  if (folder.runs().empty()) note(fmt::format("{}: found no run; journals lie beside pools, as POOL.journal-0", folder_name));
+  if (!folder.left_out().empty()) note("left out: " + folder.left_out());
+  ExitCode code = ExitCode::kDone;
+  for (const JournalFault& fault : folder.faults()) {
+    note(fmt::format("the journal of {}: {}", fault.name, fault.why));
+    code = fault.code;
+  }
+  return code;
+}
+
 ExitCode show_status(const FoundService& found, bool json) {
   ChannelContext context;
   RecordStream stream(context, found.address, RecordStream::kNoRecords);
@@ -279,6 +305,8 @@ int tail_command(int argc, const char* const* argv) {
   declare(line, options.service);
   line.option("--pool", options.pool, "show the past alone, from this pool's journal; needs no analyzer")
       .value_name("POOL");
+  line.option("--runs", options.runs, "list the runs below this folder, from their journals, and end; needs no analyzer")
+      .value_name("DIR");
   line.option("--since", options.since,
               "begin with the record of this number, with iteration=K of each run, or so long ago: 30s, 10m, 2h, 1d")
       .value_name("SEQ|iteration=K|AGO");
@@ -295,6 +323,13 @@ int tail_command(int argc, const char* const* argv) {
   if (options.once && !options.since.empty()) {
     throw usage_error("--since: found with --once, expected without it: --once prints the present state only");
   }
+
+  if (!options.runs.empty() && (!options.pool.empty() || options.once || !options.since.empty() || has_service)) {
+    throw usage_error(
+        "--runs: found with --pool, --since, --once, --socket, --tcp or --keys, expected with --json alone: it lists runs "
+        "without an analyzer");
+  }
+  if (!options.runs.empty()) return static_cast<int>(list_runs(options.runs, options.json));
 
   const Since since = parse_since(options.since, realtime_ns());
   Output output(options.json, since);

@@ -346,6 +346,45 @@ ringside.charts = (() => {
     });
   }
 
+  // The courses of several runs in one chart: of each, points [iteration, seconds, value].
+  function courses(id) {
+    return make(id, {
+      type: "line",
+      data: { datasets: [] },
+      options: {
+        parsing: false,
+        scales: { x: iteration_axis(), y: log_axis() },
+        plugins: {
+          legend: { position: "bottom", labels: {} },
+          tooltip: { callbacks: {
+            title: (items) => (items.length ? items[0].chart.options.scales.x.title.text.replace(/^(\S+).*/, `$1 ${plain_number(items[0].parsed.x)}`) : ""),
+            label: (item) => `${item.dataset.label}: ${scientific(item.dataset.data[item.dataIndex].y)}`,
+          } },
+        },
+      },
+    });
+  }
+
+  // runs: { label, points, look }; look: a number that keeps a run's line the same while others come and go. A log scale
+  // is used only if all values can be drawn there, or most of a change can.
+  function show_courses(chart, runs, over_time, is_change) {
+    const values = runs.flatMap(({ points }) => points.map((point) => point[2])).filter((value) => value !== null);
+    const logarithmic = is_change || (values.length > 0 && values.every((value) => value > 0));
+    const drawn = (value) => (value === null ? NaN : logarithmic && !(value > 0) ? NaN : value);
+    chart.data.datasets = runs.map(({ label, points, look }) => line(label, line_colours[look % line_colours.length], null, {
+      data: points.map((point) => ({ x: point[over_time ? 1 : 0], y: drawn(point[2]) })),
+      pointRadius: points.length > 1 ? 0 : 4,
+      borderDash: dashes[Math.floor(look / line_colours.length) % dashes.length],
+    }));
+    chart.options.scales.x.title.text = over_time ? "seconds" : "iteration";
+    chart.options.scales.x.ticks.precision = over_time ? undefined : 0;
+    const { grid, ticks } = chart.options.scales.y;
+    const axis = logarithmic ? log_axis() : { type: "linear", ticks: { maxTicksLimit: 7 } };
+    chart.options.scales.y = { ...axis, grid, ticks: { ...axis.ticks, color: ticks.color } };
+    paint(chart.data.datasets);
+    chart.update("none");
+  }
+
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
     for (const chart of made) {
       dress(chart);
@@ -353,6 +392,6 @@ ringside.charts = (() => {
     }
   });
 
-  return { analyzer_time, change, colour, hand_off, make, offer, plot, producer_time, reductions, show_course,
+  return { analyzer_time, change, colour, courses, hand_off, make, offer, plot, producer_time, reductions, show_course, show_courses,
     show_hand_off, show_steps, waiting };
 })();

@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 import unittest
+import urllib.error
 import urllib.request
 
 BIN = pathlib.Path(sys.argv.pop(1))
@@ -189,6 +190,35 @@ class Live(unittest.TestCase):
         self.assertEqual(ended["last"]["iteration"], summary["iterations"])
         self.compare_with_summary(ended["totals"], ended["hand_off_ns"], summary)
 
+    def test_serve_lists_the_runs_below_a_folder_and_reports_each(self):
+        self.start_run(iterations=200).communicate(timeout=PATIENCE_S)
+        summary = json.loads((self.folder / "summary.json").read_text(encoding="utf-8"))
+        self.start_serve("--runs", self.folder)
+        listed = json.loads(self.ask("api/runs"))
+        self.assertEqual([run["run_id"] for run in listed["runs"]], [summary["run_id"]])
+        run = listed["runs"][0]
+        self.assertEqual((run["name"], run["state"], run["iteration"]), ("test.pool", "done", 200))
+        self.assertEqual(run["last"], summary["residual_l1"])
+        course = json.loads(self.ask(f"api/course?run={run['key']}"))["course"]
+        self.assertEqual((len(course), course[-1][0], course[-1][2]), (200, 200, summary["residual_l1"]))
+        told = data_of(self.ask(f"report?run={run['key']}"))
+        self.assertEqual(told["account"]["steps_committed"], 200)
+        self.assertIn("Ringside runs", self.ask(""))
+        for path in ("report?run=../../test.pool", "report?run=", f"api/course?run={run['key']}0", "test.pool", "index"):
+            with self.subTest(path), self.assertRaises(urllib.error.HTTPError) as refused:
+                self.ask(path)
+            self.assertEqual(refused.exception.code, 404)
+            refused.exception.close()
+
+    def test_serve_shows_a_run_below_the_folder_that_goes_on_as_running(self):
+        self.start_serve("--runs", self.folder)
+        self.assertEqual(json.loads(self.ask("api/runs"))["runs"], [])
+        run = self.start_run()
+        states = lambda: [one["state"] for one in json.loads(self.ask("api/runs"))["runs"]]
+        self.wait_for("the run is listed", lambda: states() == ["running"])
+        self.end_run(run)
+        self.wait_for("its end is listed", lambda: states() == ["interrupted"])
+
     def test_what_cannot_be_served_or_told_is_said_in_one_line(self):
         (self.folder / "other.json").write_text("{}", encoding="utf-8")
         (self.folder / "text").write_text("text", encoding="utf-8")
@@ -201,6 +231,8 @@ class Live(unittest.TestCase):
                 (("serve", "--listen=somewhere"), 2, "HOST:PORT"),
                 (("serve", f"--token-file={token}"), 2, "chmod 600"),
                 (("serve", "--socket=/none", f"--pool={self.pool}"), 2, "test.pool"),
+                (("serve", "--runs", self.folder / "none"), 2, "--runs"),
+                (("serve", "--runs", self.folder, "--pool=x"), 2, "--runs: found with --pool"),
                 (("report", self.pool), 2, "test.pool"),
                 (("report", self.folder / "nope.pool"), 2, "nope.pool: cannot be opened: No such file"),
                 (("serve", f"--token-file={self.folder}/none", f"--pool={self.pool}"), 2, "No such file"),

@@ -232,6 +232,54 @@ class Page(unittest.TestCase):
                 self.assert_no_complaints(browser)
 
 
+class Runs(unittest.TestCase):
+    """The page of `ringside serve --runs`, and that of `ringside compare`."""
+
+    def setUp(self):
+        SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.ringside = pathlib.Path(PROGRAM).with_name("ringside")
+        for side in (10, 12):
+            subprocess.run([self.ringside, "run", f"--matrix=grid:{side}", "--iterations=30", "--quiet", "--durability=process",
+                            f"--pool={self.folder.name}/{side}.pool"], check=True)
+        self.browser = open_browser(width=390, height=1100)
+        self.addCleanup(self.browser.quit)
+
+    def test_chosen_runs_are_drawn_and_the_table_is_sorted_by_the_keyboard(self):
+        serve = subprocess.Popen([self.ringside, "serve", "--listen=127.0.0.1:0", "--runs", self.folder.name],
+                                 stdout=subprocess.PIPE, encoding="utf-8")
+        self.addCleanup(lambda: (serve.terminate(), serve.communicate(timeout=60)))
+        self.browser.get(next(word for word in serve.stdout.readline().split() if word.startswith("http://")))
+        wait = WebDriverWait(self.browser, PATIENCE_S, poll_frequency=0.05)
+        wait.until(lambda b: b.execute_script("return document.documentElement.dataset.runs") == "2")
+        for box in self.browser.find_elements(By.CSS_SELECTOR, "#runs input"):
+            box.send_keys(" ")
+        wait.until(lambda b: b.execute_script(
+            "return Chart.getChart('course-chart').data.datasets.map(d => d.data.length)") == [30, 30])
+        names = lambda: [link.text for link in self.browser.find_elements(By.CSS_SELECTOR, "#runs a")]
+        self.browser.find_element(By.ID, "sort-name").send_keys("\n")
+        self.assertEqual(names(), ["10.pool", "12.pool"])
+        self.browser.find_element(By.ID, "sort-name").send_keys("\n")
+        self.assertEqual(names(), ["12.pool", "10.pool"])
+        self.assertLessEqual(self.browser.execute_script("return document.documentElement.scrollWidth"), 390)
+        self.browser.save_screenshot(str(SCREENSHOTS / "runs-phone.png"))
+        self.browser.find_element(By.CSS_SELECTOR, "#runs a").click()
+        wait.until(lambda b: b.title == "Ringside report")
+        self.assertIn("grid:12", self.browser.find_element(By.ID, "problem").text)
+        self.assertEqual(self.browser.get_log("browser"), [])
+
+    def test_a_comparison_fits_a_phone(self):
+        page = pathlib.Path(self.folder.name) / "compare.html"
+        subprocess.run([self.ringside, "compare", f"{self.folder.name}/10.pool", f"{self.folder.name}/12.pool", "-o", page],
+                       check=True, stdout=subprocess.DEVNULL)
+        self.browser.get(f"file://{page}")
+        self.assertIn("different problems", self.browser.find_element(By.ID, "notice").text)
+        self.assertEqual(self.browser.execute_script("return Chart.getChart('course-chart').data.datasets.length"), 2)
+        self.assertLessEqual(self.browser.execute_script("return document.documentElement.scrollWidth"), 390)
+        self.assertEqual(self.browser.get_log("browser"), [])
+
+
 class WrittenPages(unittest.TestCase):
     """The pages that `ringside plan` and `ringside experiment` write."""
 

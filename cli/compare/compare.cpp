@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// `ringside compare A B`: two or more runs side by side, from their pools, journals or summaries.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "cli/compare/comparison.hpp"
+#include "cli/compare/comparison_text.hpp"
+#include "cli/compare/residuals.hpp"
+#include "cli/http/page_assets.hpp"
+#include "cli/subcommands.hpp"
+#include "common/files/output_file.hpp"
+#include "common/files/standard_streams.hpp"
+#include "common/options/command_line.hpp"
+#include "common/platform/error.hpp"
+#include "common/platform/printable.hpp"
+
+namespace ringside {
+namespace {
+
+constexpr int kMostRuns = 16;  // each has a letter, a column and a line in the chart
+
+struct CompareOptions {
+  std::vector<std::string> runs;
+  std::vector<std::string> residuals;
+  std::string result;
+  std::string output;
+  bool json = false;
+  bool expect_equal = false;
+};
+
+void declare_compare(CommandLine& line, CompareOptions& options) {
+  line.option("RUN", options.runs,
+              "pool, journal or summary; of a pool or journal the newest run, or the one whose id begins with the digits "
+              "behind @")
+      .required()
+      .times(2, kMostRuns)
+      .value_name("POOL|POOL@RUN_ID|SUMMARY.json");
+  line.option("--residuals", options.residuals, "show when each run reached these (default: powers of ten)")
+      .value_name("R,...")
+      .comma_separated();
+  line.option("--result", options.result, "compare the course of this result (default: the residual, or the change)")
+      .value_name("NAME");
+  line.flag("--expect-equal", options.expect_equal,
+            "end with exit code 5 unless all iterates and records that both runs have are equal");
+  line.flag("--json", options.json, "print one JSON object with everything that was found");
+  line.option("-o,--output", options.output, "write a page with charts; -: to standard output").value_name("FILE.html");
+}
+
+/// A result that no run has is a typing error.
+void check_result(const CompareOptions& options, const std::vector<ComparedRun>& runs) {
+  if (options.result.empty()) return;
+  std::string names;
+  for (const ComparedRun& run : runs) {
+    if (run.steps.empty()) continue;
+    const StepResults results = run.results(run.steps.back());
+    if (!results.layout()) continue;
+    if (results.layout()->find(options.result) != nullptr) return;
+    if (!names.empty()) continue;
+    for (std::size_t i = 0; i < results.size(); ++i) names += (i == 0 ? "" : ", ") + results.name(i);
+  }
+  throw usage_error("--result: found '{}', expected a result of the runs{}{}", shortened(options.result),
+                    names.empty() ? "; they have none" : ": ", names);
+}
+
+std::vector<KeptFile> files_read(const std::vector<ComparedRun>& runs) {
+  std::vector<KeptFile> kept;
+  for (const ComparedRun& run : runs) kept.push_back({"RUN", run.path});
+  return kept;
+}
+
+int compare_runs(const CompareOptions& options) {
+  if (options.json && options.output == "-") {
+    throw usage_error("--json, --output -: found both, expected one of them: standard output holds one document");
+  }
+  std::vector<double> residuals = parse_residuals(options.residuals);
+  std::vector<ComparedRun> runs;
+  for (const std::string& name : options.runs) runs.push_back(ComparedRun::read(name, options.result));
+  check_result(options, runs);
+  const std::vector<KeptFile> kept = files_read(runs);
+  if (!options.output.empty()) check_output(options.output, "--output", kept);
+  const Comparison comparison = compare(std::move(runs), std::move(residuals));
+  nlohmann::ordered_json object = to_json(comparison);
+  if (!options.output.empty()) {
+    object["written_s"] =
+        std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+    OutputFile file(options.output, "--output", kept);
+    file.write(page_with_data("/compare.html", object));
+    file.finish();
+  }
+  if (options.output != "-") {
+    write_standard_output(options.json ? object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n"
+                                       : comparison_text(comparison));
+  }
+  const bool fails = comparison.any_damage() || (options.expect_equal && !comparison.are_equal());
+  return static_cast<int>(fails ? ExitCode::kDamaged : ExitCode::kDone);
+}
+
+}  // namespace
+
+int compare_command(int argc, const char* const* argv) {
+  CompareOptions options;
+  CommandLine line(
+      "Compares runs: what they were started with, residuals and times side by side, and where iterates or records begin "
+      "to differ. The first run is compared with each other one. Works while analyzers use the pools.",
+      "ringside compare");
+  declare_compare(line, options);
+  if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
+  return compare_runs(options);
+}
+
+}  // namespace ringside

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One run as `ringside compare` takes it in, from a pool, a journal or a summary: what it is, how long each side
+// worked and waited, and its steps. Each source is read once; what a pool keeps is compared in place.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/compare/run_facts.hpp"
+#include "cli/history/recorded_runs.hpp"
+#include "common/journal/journal_reader.hpp"
+#include "common/pool_reader/ring_reader.hpp"
+#include "common/records/step_results.hpp"
+
+namespace ringside {
+
+/// Seconds, as the summary has them; nothing where the source does not say it.
+struct RunTimes {
+  std::optional<double> total_s;
+  std::optional<double> generate_s;
+  std::optional<double> producer_idle_s;
+  std::optional<double> transfer_s;
+  std::optional<double> commit_s;
+  std::optional<double> analyze_s;
+  std::optional<double> analyzer_idle_s;
+
+  std::optional<double> producer_idle_share() const;
+  std::optional<double> analyzer_idle_share() const;
+};
+
+/// A step: its point in the run's course, and where its results are.
+struct ComparedStep {
+  CoursePoint point;
+  bool rebuilt = false;
+  std::string_view record;     // of the journal; empty: the results are in `of_ring`
+  std::size_t of_ring = 0;
+};
+
+class ComparedRun {
+ public:
+  /// name: a pool, a journal's file, or a summary; of the first two POOL@RUN_ID names the run by the beginning of its id
+  /// (the newest one otherwise). result: whose course to take; empty: the run's own. Throws Error: exit code 2 if there
+  /// is no such file, no such run, or it is none of these; others as JournalReader and RingReader do.
+  static ComparedRun read(const std::string& name, const std::string& result);
+
+  std::string name;  // as given
+  std::string kind;  // "pool", "journal", "summary"
+  std::string path;  // of the pool or the summary
+  std::string run_id;  // 32 digits; empty: not known
+  std::string started;
+  std::string state;
+  std::optional<std::uint64_t> iterations;
+  std::vector<RunFact> facts;
+  RunTimes times;
+  ShownNames course;
+  std::vector<ComparedStep> steps;  // by iteration, one each
+  std::vector<CoursePoint> series;  // bounded
+  std::optional<double> last_value;  // of the course
+  std::vector<std::string> notices;
+  bool damaged = false;  // its journal is
+
+  /// Null if there is no pool that can be read.
+  const RingView* ring() const noexcept { return reader_ ? &reader_->ring() : nullptr; }
+  /// The iterates of this run that the pool keeps now, by ascending iteration.
+  std::vector<KeptSlot> kept() const;
+  StepResults results(const ComparedStep& step) const;
+
+ private:
+  void read_summary(const std::string& text);
+  void open_pool(bool has_journal);
+  void read_pool(const std::string& run, const std::string& result);
+  void take_steps(const RecordedRun& run, std::vector<ComparedStep> found);
+  void add_kept(const std::string& result);
+  void describe(const RecordedRun& run);
+  void describe(const RunDescription& run);
+  std::string chosen_run(const std::string& prefix, const std::vector<RecordedRun>& journaled) const;
+
+  std::unique_ptr<JournalReader> journal_;  // the records are views of it
+  std::optional<RingReader> reader_;
+  ResultNames names_;
+  std::vector<StepResults> of_ring_;
+};
+
+}  // namespace ringside

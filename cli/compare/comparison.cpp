@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/compare/comparison.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "cli/compare/residuals.hpp"
+#include "cli/history/history_json.hpp"
+#include "common/platform/version.hpp"
+#include "common/records/results_json.hpp"
+
+namespace ringside {
+namespace {
+
+using nlohmann::ordered_json;
+
+template <class Value>
+ordered_json or_null(const std::optional<Value>& value) {
+  return value ? ordered_json(*value) : ordered_json();
+}
+
+ordered_json text_or_null(const std::string& text) {
+  return text.empty() ? ordered_json() : ordered_json(text);
+}
+
+ordered_json to_json(const RunTimes& times) {
+  return {{"total_s", or_null(times.total_s)},
+          {"generate_s", or_null(times.generate_s)},
+          {"producer_idle_s", or_null(times.producer_idle_s)},
+          {"transfer_s", or_null(times.transfer_s)},
+          {"commit_s", or_null(times.commit_s)},
+          {"analyze_s", or_null(times.analyze_s)},
+          {"analyzer_idle_s", or_null(times.analyzer_idle_s)},
+          {"producer_idle_share", or_null(times.producer_idle_share())},
+          {"analyzer_idle_share", or_null(times.analyzer_idle_share())}};
+}
+
+ordered_json to_json(const ComparedRun& run) {
+  ordered_json object = {{"source", run.name},
+                         {"kind", run.kind},
+                         {"run_id", text_or_null(run.run_id)},
+                         {"started", text_or_null(run.started)},
+                         {"state", text_or_null(run.state)},
+                         {"iterations", or_null(run.iterations)},
+                         {"steps", run.steps.size()},
+                         {"facts", ordered_json::object()},
+                         {"times", to_json(run.times)},
+                         {"course", text_or_null(run.course.course)},
+                         {"course_is_change", run.course.is_change},
+                         {"last", number_or_null(run.last_value)},
+                         {"series", course_to_json(run.series)},
+                         {"notices", run.notices}};
+  for (const RunFact& fact : run.facts) object["facts"][fact.group][fact.name] = fact.value;
+  return object;
+}
+
+ordered_json to_json(const FirstDifference& value) {
+  const ValueDistance& distance = value.distance;
+  return {{"variable", value.variable},
+          {"entry", value.entry},
+          {"index", value.index},
+          {"first", value.first},
+          {"second", value.second},
+          {"distance", or_null(distance.amount)},
+          {"distance_unit", distance.in_ulps ? "ulps" : "difference"},
+          {"part", text_or_null(distance.part)},
+          {"entries_differing", value.entries_differing},
+          {"entries", value.entries},
+          {"variables_differing", value.variables}};
+}
+
+ordered_json to_json(const std::optional<Difference>& difference) {
+  if (!difference) return {};
+  if (difference->kind == Difference::Kind::kIterate) {
+    ordered_json object = {{"kind", "iterate"}, {"iteration", difference->iteration}};
+    object.update(to_json(difference->value));
+    return object;
+  }
+  ordered_json object = {
+      {"kind", "record"}, {"iteration", difference->iteration}, {"results", ordered_json::array()}};
+  for (const DifferingResult& result : difference->results) {
+    object["results"].push_back(
+        {{"name", result.name}, {"first", result.first}, {"second", result.second}, {"ulps", or_null(result.ulps)}});
+  }
+  return object;
+}
+
+ordered_json to_json(const PairComparison& pair, const ComparedRun& first, const ComparedRun& second) {
+  ordered_json object = {{"first_run", first.name},
+                         {"second_run", second.name},
+                         {"equal", pair.are_equal()},
+                         {"first_difference", to_json(pair.first)},
+                         {"first_iterate_difference", to_json(pair.first_iterate)},
+                         {"first_record_difference", to_json(pair.first_record)},
+                         {"equal_ranges", ordered_json::array()},
+                         {"iterations_common", pair.common},
+                         {"iterations_only_first", pair.only_first},
+                         {"iterations_only_second", pair.only_second},
+                         {"records_differing", pair.records_differing},
+                         {"iterates_compared", pair.iterates_compared},
+                         {"iterates_differing", pair.iterates_differing},
+                         {"overwritten", pair.overwritten},
+                         {"damaged_first", pair.damaged_first},
+                         {"damaged_second", pair.damaged_second},
+                         {"iterates_not_compared", text_or_null(pair.iterates_not_compared)},
+                         {"records_not_compared", text_or_null(pair.records_not_compared)}};
+  for (const EqualRange& range : pair.equal) {
+    object["equal_ranges"].push_back({{"first_iteration", range.first},
+                                      {"last_iteration", range.last},
+                                      {"steps", range.steps},
+                                      {"by", range.iterates ? "iterates" : "records"}});
+  }
+  return object;
+}
+
+}  // namespace
+
+std::optional<bool> Comparison::same_problem() const {
+  std::vector<std::string> ids;
+  for (const ComparedRun& run : runs) {
+    const nlohmann::json* const id = find_fact(run.facts, "problem_id");
+    if (id != nullptr && id->is_string()) ids.push_back(id->get<std::string>());
+  }
+  if (ids.size() < 2) return std::nullopt;
+  return std::all_of(ids.begin(), ids.end(), [&ids](const std::string& id) { return id == ids.front(); });
+}
+
+bool Comparison::any_damage() const {
+  return std::any_of(runs.begin(), runs.end(), [](const ComparedRun& run) { return run.damaged; }) ||
+         std::any_of(pairs.begin(), pairs.end(), [](const PairComparison& pair) { return pair.any_damage(); });
+}
+
+bool Comparison::are_equal() const {
+  return std::all_of(pairs.begin(), pairs.end(), [](const PairComparison& pair) { return pair.are_equal(); });
+}
+
+Comparison compare(std::vector<ComparedRun> runs, std::vector<double> residuals) {
+  Comparison comparison;
+  std::vector<std::vector<RunFact>> facts;
+  for (const ComparedRun& run : runs) facts.push_back(run.facts);
+  comparison.facts = compare_facts(facts);
+  comparison.residuals = residuals.empty() ? default_residuals(runs) : std::move(residuals);
+  for (std::size_t i = 1; i < runs.size(); ++i) comparison.pairs.push_back(compare_pair(runs[0], runs[i]));
+  comparison.runs = std::move(runs);
+  return comparison;
+}
+
+std::string letter(std::size_t run) {
+  return std::string(1, static_cast<char>('A' + run));
+}
+
+ordered_json to_json(const Comparison& comparison) {
+  ordered_json object = {{"version", version()},
+                         {"same_problem", or_null(comparison.same_problem())},
+                         {"equal", comparison.are_equal()},
+                         {"runs", ordered_json::array()},
+                         {"facts_differing", ordered_json::array()},
+                         {"facts_equal", comparison.facts.equal},
+                         {"facts_of_one_run", comparison.facts.single},
+                         {"residuals", ordered_json::array()},
+                         {"pairs", ordered_json::array()}};
+  for (const ComparedRun& run : comparison.runs) object["runs"].push_back(to_json(run));
+  for (const DifferingFact& fact : comparison.facts.differing) {
+    object["facts_differing"].push_back({{"group", fact.group}, {"name", fact.name}, {"values", fact.values}});
+  }
+  for (const double residual : comparison.residuals) {
+    ordered_json row = {{"residual", residual}, {"reached", ordered_json::array()}};
+    for (const ComparedRun& run : comparison.runs) {
+      const std::optional<CoursePoint> point = reached(run, residual);
+      row["reached"].push_back(
+          point ? ordered_json({{"iteration", point->iteration},
+                                {"seconds", static_cast<double>(point->elapsed_ns) * 1e-9}})
+                : ordered_json());
+    }
+    object["residuals"].push_back(std::move(row));
+  }
+  for (std::size_t i = 0; i < comparison.pairs.size(); ++i) {
+    object["pairs"].push_back(to_json(comparison.pairs[i], comparison.runs[0], comparison.runs[i + 1]));
+  }
+  return object;
+}
+
+}  // namespace ringside

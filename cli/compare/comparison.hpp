@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Everything that `ringside compare` found, as JSON: what --json prints, and what the page is made of.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/compare/compared_run.hpp"
+#include "cli/compare/pair_comparison.hpp"
+#include "cli/compare/run_facts.hpp"
+
+namespace ringside {
+
+struct Comparison {
+  std::vector<ComparedRun> runs;
+  FactComparison facts;
+  std::vector<double> residuals;
+  std::vector<PairComparison> pairs;  // of the first run with each other one
+
+  /// Whether all runs whose problem is known solve the same one; nothing if that is known of fewer than two.
+  std::optional<bool> same_problem() const;
+  bool any_damage() const;
+  /// Whether each pair could be compared, and no pair differs.
+  bool are_equal() const;
+};
+
+/// residuals: those asked for; empty: powers of ten.
+Comparison compare(std::vector<ComparedRun> runs, std::vector<double> residuals);
+
+/// "A", "B" ...: what a table calls a run.
+std::string letter(std::size_t run);
+
+nlohmann::ordered_json to_json(const Comparison& comparison);
+
+}  // namespace ringside

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/compare/comparison_text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "cli/compare/residuals.hpp"
+#include "cli/terminal/format.hpp"
+#include "cli/terminal/run_text.hpp"
+#include "common/platform/printable.hpp"
+
+namespace ringside {
+namespace {
+
+using Row = std::vector<std::string>;
+
+constexpr std::size_t kMostCell = 36;
+constexpr std::size_t kMostResults = 4;         // of a record that differs; --json has all
+constexpr std::uint64_t kMostUlps = 1'000'000;  // of a result; beyond, the two values say more
+
+/// Columns as wide as their widest cell: the first one to the left, the others to the right.
+std::string table(const std::vector<Row>& rows) {
+  std::vector<std::size_t> widths;
+  for (const Row& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()), 0);
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  std::string text;
+  for (const Row& row : rows) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      line += i == 0 ? fmt::format("  {:<{}}", row[i], widths[i]) : fmt::format("  {:>{}}", row[i], widths[i]);
+    }
+    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+  }
+  return text;
+}
+
+std::string cell_of(const nlohmann::json& value) {
+  if (value.is_null()) return "-";
+  const std::string text =
+      value.is_string() ? value.get<std::string>()
+                        : value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return printable(text.size() <= kMostCell ? text : text.substr(0, kMostCell - 3) + "...");
+}
+
+std::string seconds_text(const std::optional<double>& seconds) {
+  return seconds ? run_time(*seconds, *seconds) : "-";
+}
+
+std::string percent_text(const std::optional<double>& share) {
+  return share ? fmt::format("{:.1f} %", 100 * *share) : "-";
+}
+
+Row letters(const Comparison& comparison, const std::string& title) {
+  Row row = {title};
+  for (std::size_t i = 0; i < comparison.runs.size(); ++i) row.push_back(letter(i));
+  return row;
+}
+
+std::string head(const Comparison& comparison) {
+  const std::optional<bool> same = comparison.same_problem();
+  const std::size_t runs = comparison.runs.size();
+  std::string text =
+      !same   ? fmt::format("ringside compare: {} runs; their sources do not say whether it is one problem\n", runs)
+      : *same ? fmt::format("ringside compare: {} runs of the same problem\n", runs)
+              : fmt::format("ringside compare: {} runs of DIFFERENT PROBLEMS\n", runs);
+  for (std::size_t i = 0; i < runs; ++i) {
+    const ComparedRun& run = comparison.runs[i];
+    const auto fact = [&run](const char* name) {
+      const nlohmann::json* const value = find_fact(run.facts, name);
+      return value != nullptr && value->is_string() ? value->get<std::string>() : std::string();
+    };
+    std::vector<std::string> words = {problem_text(fact("solver"), fact("matrix"), "")};
+    if (!run.run_id.empty()) words.push_back("run " + run.run_id.substr(0, 8));
+    if (!run.started.empty()) words.push_back("started " + run.started);
+    if (run.iterations) words.push_back(counted(*run.iterations, "iteration"));
+    if (!run.state.empty()) words.push_back(run.state);
+    std::erase(words, "");
+    text += fmt::format("  {}  {}: {}\n", letter(i), printable(run.name), fmt::join(words, ", "));
+    for (const std::string& notice : run.notices) text += fmt::format("     {}\n", printable(notice));
+  }
+  return text;
+}
+
+std::string facts_text(const Comparison& comparison) {
+  const FactComparison& facts = comparison.facts;
+  const std::string rest =
+      fmt::format("{} equal{}", facts.equal, facts.single > 0 ? fmt::format(", {} known of one run alone", facts.single) : "");
+  if (facts.differing.empty()) return fmt::format("\nNo setting differs ({}).\n", rest);
+  std::vector<Row> rows = {letters(comparison, fmt::format("differs ({})", rest))};
+  for (const DifferingFact& fact : facts.differing) {
+    Row& row = rows.emplace_back(Row{fact.group + " " + fact.name});
+    for (const nlohmann::json& value : fact.values) row.push_back(cell_of(value));
+  }
+  return "\n" + table(rows);
+}
+
+/// What a run's course is called: the one name if all have the same.
+std::string course_name(const Comparison& comparison) {
+  std::string name;
+  for (const ComparedRun& run : comparison.runs) {
+    if (run.course.course.empty()) continue;
+    if (!name.empty() && name != run.course.course) return "the residual of each";
+    name = run.course.course;
+  }
+  return name;
+}
+
+std::string residuals_text(const Comparison& comparison) {
+  if (course_name(comparison).empty()) return {};
+  std::vector<Row> rows = {letters(comparison, course_name(comparison))};
+  for (const double residual : comparison.residuals) {
+    Row& row = rows.emplace_back(Row{fmt::format("to {:.3g}", residual)});
+    for (const ComparedRun& run : comparison.runs) {
+      const std::optional<CoursePoint> point = reached(run, residual);
+      row.push_back(point ? fmt::format("{}, {}", counted(point->iteration, "iteration"), duration_text(point->elapsed_ns))
+                          : "-");
+    }
+  }
+  Row& last = rows.emplace_back(Row{"at the end"});
+  for (const ComparedRun& run : comparison.runs) last.push_back(run.last_value ? fmt::format("{:.4g}", *run.last_value) : "-");
+  return "\n" + table(rows);
+}
+
+std::string times_text(const Comparison& comparison) {
+  struct Line {
+    const char* name;
+    std::optional<double> RunTimes::*seconds;
+  };
+  constexpr Line kLines[] = {{"generate", &RunTimes::generate_s},
+                             {"producer idle", &RunTimes::producer_idle_s},
+                             {"transfer", &RunTimes::transfer_s},
+                             {"commit", &RunTimes::commit_s},
+                             {"analyze", &RunTimes::analyze_s},
+                             {"analyzer idle", &RunTimes::analyzer_idle_s},
+                             {"total", &RunTimes::total_s}};
+  std::vector<Row> rows = {letters(comparison, "times")};
+  const auto add = [&](const char* name, const std::function<std::string(const RunTimes&)>& cell) {
+    Row& row = rows.emplace_back(Row{name});
+    for (const ComparedRun& run : comparison.runs) row.push_back(cell(run.times));
+  };
+  for (const Line& line : kLines) add(line.name, [&](const RunTimes& times) { return seconds_text(times.*line.seconds); });
+  add("producer idle", [](const RunTimes& times) { return percent_text(times.producer_idle_share()); });
+  add("analyzer idle", [](const RunTimes& times) { return percent_text(times.analyzer_idle_share()); });
+  return "\n" + table(rows);
+}
+
+/// "3, 5, 6": iterations, at most eight.
+std::string listed(const std::vector<std::uint64_t>& iterations) {
+  constexpr std::size_t kMost = 8;
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < std::min(iterations.size(), kMost); ++i) texts.push_back(with_separators(iterations[i]));
+  if (iterations.size() > kMost) texts.push_back(fmt::format("and {} more", iterations.size() - kMost));
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+std::string pair_text(const PairComparison& pair, const std::string& a, const std::string& b) {
+  std::vector<std::string> lines;
+  const bool nothing = pair.equal.empty() && !pair.first;
+  if (nothing) {
+    lines.push_back("nothing could be compared step by step");
+  } else if (pair.first) {
+    lines.push_back("first difference: " + difference_text(*pair.first, a, b));
+  } else {
+    lines.push_back("no difference in " + counted(pair.common, "common iteration"));
+  }
+  if (const std::string equal = equal_text(pair); !equal.empty()) lines.push_back("checked: " + equal);
+  const bool other_iterate = pair.first_iterate && pair.first && pair.first->kind == Difference::Kind::kRecord;
+  if (other_iterate) {
+    lines.push_back("the first iterate that both keep and that differs: " + difference_text(*pair.first_iterate, a, b));
+  }
+  if (pair.first) {
+    lines.push_back(fmt::format("in all {} differ{}", counted(pair.records_differing, "record"),
+                                pair.iterates_compared == 0
+                                    ? ""
+                                    : fmt::format(", and {} of the {} iterates that both keep", pair.iterates_differing,
+                                                  pair.iterates_compared)));
+  }
+  if (pair.common > 0 && pair.only_first + pair.only_second > 0) {
+    lines.push_back(fmt::format("iterations that only one of them has: {} in {}, {} in {}",
+                                with_separators(pair.only_first), a, with_separators(pair.only_second), b));
+  }
+  if (!pair.overwritten.empty()) {
+    lines.push_back("overwritten while they were read (an analyzer is at work): iterates " + listed(pair.overwritten));
+  }
+  if (!pair.damaged_first.empty()) lines.push_back(fmt::format("DAMAGED in {}: iterates {}", a, listed(pair.damaged_first)));
+  if (!pair.damaged_second.empty()) lines.push_back(fmt::format("DAMAGED in {}: iterates {}", b, listed(pair.damaged_second)));
+  for (const auto& [what, why] : {std::pair{"iterates", pair.iterates_not_compared}, {"records", pair.records_not_compared}}) {
+    if (!why.empty()) lines.push_back(fmt::format("{} were not compared: {}", what, printable(why)));
+  }
+  std::string text = fmt::format("\n  {} and {}\n", a, b);
+  for (const std::string& line : lines) text += "    " + line + "\n";
+  return text;
+}
+
+}  // namespace
+
+std::string equal_text(const PairComparison& pair) {
+  std::vector<std::string> parts;
+  for (const EqualRange& range : pair.equal) {
+    const std::string which = range.first == range.last
+                                  ? fmt::format("{}", with_separators(range.first))
+                                  : fmt::format("{} to {}", with_separators(range.first), with_separators(range.last));
+    const bool has_gaps = range.steps != range.last - range.first + 1;
+    parts.push_back(fmt::format("{}{}{}: {}", parts.empty() ? range.first == range.last ? "iteration " : "iterations " : "",
+                                which, has_gaps ? fmt::format(" ({})", counted(range.steps, "step")) : "",
+                                range.iterates ? "iterates equal bit for bit" : "records equal"));
+  }
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+std::string difference_text(const Difference& difference, const std::string& first, const std::string& second) {
+  const std::string iteration = with_separators(difference.iteration);
+  if (difference.kind == Difference::Kind::kIterate) {
+    const FirstDifference& value = difference.value;
+    const std::string variables =
+        value.variables.size() > 1 ? fmt::format(", in {}", fmt::join(value.variables, ", ")) : "";
+    return fmt::format("iteration {}: {} is {} in {} and {} in {}, {}; {} of {} differ{}{}", iteration,
+                       place_text(value), value.first, first, value.second, second, to_text(value.distance),
+                       with_separators(value.entries_differing), counted(value.entries, "value"),
+                       value.entries_differing == 1 ? "s" : "", variables);
+  }
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < std::min(difference.results.size(), kMostResults); ++i) {
+    const DifferingResult& result = difference.results[i];
+    texts.push_back(fmt::format("{} is {} in {} and {} in {}{}", result.name, result.first, first, result.second, second,
+                                result.ulps && *result.ulps <= kMostUlps ? fmt::format(" ({})", to_text(ValueDistance{false, result.ulps, true, {}})) : ""));
+  }
+  if (difference.results.size() > kMostResults) {
+    texts.push_back(fmt::format("{} more results differ", difference.results.size() - kMostResults));
+  }
+  return fmt::format("the record of iteration {}: {}", iteration, fmt::join(texts, "; "));
+}
+
+std::string comparison_text(const Comparison& comparison) {
+  std::string text = head(comparison) + facts_text(comparison) + residuals_text(comparison) + times_text(comparison);
+  for (std::size_t i = 0; i < comparison.pairs.size(); ++i) {
+    text += pair_text(comparison.pairs[i], letter(0), letter(i + 1));
+  }
+  return text;
+}
+
+}  // namespace ringside

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Compares two kept iterates bit by bit. Chunks whose hashes are equal are not read: the hashes are those of the bytes
+// as they were committed, and each slot's header confirms its own. Chunks that differ are copied and verified before
+// their values are compared, so that damage is never taken for a difference.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cli/compare/value_distance.hpp"
+#include "common/ring/ring_recovery.hpp"
+#include "common/ring/ring_view.hpp"
+
+namespace ringside {
+
+/// The iterate of one side.
+struct ComparedIterate {
+  const RingView* ring = nullptr;
+  KeptSlot kept;
+};
+
+/// The first value that differs, in the order of the variables and of their entries.
+struct FirstDifference {
+  std::string variable;
+  std::uint64_t entry = 0;            // its place among the entries of the variable, from 0
+  std::vector<std::uint64_t> index;   // the same by dimension; empty: the variable has no shape
+  std::string first;                  // the two values, as texts
+  std::string second;
+  ValueDistance distance;
+  std::uint64_t entries_differing = 0;  // of all variables
+  std::uint64_t entries = 0;
+  std::vector<std::string> variables;  // that differ
+};
+
+struct IterateComparison {
+  enum class Outcome {
+    kEqual,
+    kDiffers,
+    kOverwritten,  // one of the slots took another commit meanwhile
+    kDamaged       // one of the iterates does not verify
+  };
+  Outcome outcome = Outcome::kEqual;
+  FirstDifference difference;         // where kDiffers
+  bool damaged_second = false;        // where kDamaged: it is the second one
+};
+
+/// Requires that both rings have the same schema.
+IterateComparison compare_iterates(const ComparedIterate& first, const ComparedIterate& second);
+
+/// "x[17]", "u[3, 4]", "count"
+std::string place_text(const FirstDifference& difference);
+
+}  // namespace ringside

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/history/course_series.hpp"
+
+namespace ringside {
+
+void CourseSeries::add(const CoursePoint& point) {
+  if (!points_.empty() && in_last_ < each_) {
+    points_.back() = point;
+    ++in_last_;
+    return;
+  }
+  if (points_.size() >= most_) {
+    // Pairs from the front; the first point stays, because a chart begins with it.
+    std::size_t kept = 1;
+    for (std::size_t i = 2; i < points_.size(); i += 2) points_[kept++] = points_[i];
+    if (points_.size() % 2 == 0) points_[kept++] = points_.back();
+    points_.resize(kept);
+    each_ *= 2;
+  }
+  points_.push_back(point);
+  in_last_ = 1;
+}
+
+}  // namespace ringside

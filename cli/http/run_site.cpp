@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/http/run_site.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "cli/http/page_assets.hpp"
+#include "common/platform/decimal.hpp"
+
+namespace ringside {
+namespace {
+
+constexpr std::size_t kDefaultSteps = 1000;
+constexpr std::size_t kMostSteps = 2000;  // an answer of about a megabyte
+constexpr std::size_t kMostResults = 8;   // with their values it becomes half as large again
+
+/// "x.l2,y.l2" as two names; without empty ones.
+std::vector<std::string> names_in(const std::string& list) {
+  std::vector<std::string> names;
+  for (std::size_t at = 0; at < list.size();) {
+    const std::size_t end = std::min(list.find(',', at), list.size());
+    if (end > at) names.push_back(list.substr(at, end - at));
+    at = end + 1;
+  }
+  return names;
+}
+
+}  // namespace
+
+std::optional<SiteAnswer> RunSite::answer(const SiteRequest& request) const {
+  if (request.path == "/metrics") {
+    return SiteAnswer{200, "text/plain; version=0.0.4; charset=utf-8", run_.metrics_text()};
+  }
+  if (request.path == "/api/status") return json_answer(run_.status_json());
+  if (request.path == "/api/steps") return answer_steps(request);
+  if (request.path != "/") return std::nullopt;
+  const PageAsset* const page = find_page_asset("/index.html");
+  return SiteAnswer{200, std::string(page->content_type), std::string(page->content)};
+}
+
+std::string RunSite::paths() const {
+  return "/, /metrics, /api/status and /api/steps?from=SEQ&limit=N&results=NAMES";
+}
+
+SiteAnswer RunSite::answer_steps(const SiteRequest& request) const {
+  const auto number = [&request](const char* name, std::uint64_t otherwise) {
+    const std::optional<std::string> given = request.parameter(name);
+    return given ? whole_number(*given) : otherwise;
+  };
+  const std::optional<std::uint64_t> from = number("from", 0);
+  const std::optional<std::uint64_t> limit = number("limit", kDefaultSteps);
+  if (!from || !limit || *limit < 1 || *limit > kMostSteps) {
+    return refusal_answer(400, fmt::format("expected from=SEQ, a number, and limit=N, 1 to {}", kMostSteps));
+  }
+  const std::vector<std::string> results = names_in(request.parameter("results").value_or(""));
+  if (results.size() > kMostResults) {
+    return refusal_answer(400, fmt::format("expected results=NAME,NAME, at most {} of them", kMostResults));
+  }
+  return json_answer(run_.steps_json(*from, *limit, results));
+}
+
+}  // namespace ringside

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The runs below a folder, from their journals alone: no pool is opened. What is kept of a run does not grow with it,
+// and a journal is read whole once; later looks read what was appended. Symbolic links are not followed: nothing
+// outside of the folder is read.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/history/recorded_runs.hpp"
+#include "common/platform/error.hpp"
+
+namespace ringside {
+
+struct ListedRun {
+  std::string key;   // names the run in addresses: 32 digits, made of the journal's place and the run's id
+  std::string name;  // of the pool, below the folder
+  std::string pool;  // its path
+  std::string state;
+  const RecordedRun* run = nullptr;  // valid until the next look
+};
+
+/// A journal that could not be read, or not whole.
+struct JournalFault {
+  std::string name;  // of the pool, below the folder
+  std::string why;
+  ExitCode code = ExitCode::kDamaged;
+};
+
+class RunFolder {
+ public:
+  static constexpr int kDeepest = 8;                  // folders below the folder
+  static constexpr std::size_t kMostJournals = 1000;  // beyond, journals are left out
+  static constexpr std::size_t kMostRuns = 2000;      // the newest ones
+
+  /// Throws Error (exit code 2) if it is no folder.
+  explicit RunFolder(const std::string& folder);
+  ~RunFolder();
+  RunFolder(const RunFolder&) = delete;
+  RunFolder& operator=(const RunFolder&) = delete;
+
+  /// Takes in what is there now. Returns whether anything changed.
+  bool look();
+
+  /// The newest run first.
+  const std::vector<ListedRun>& runs() const noexcept { return runs_; }
+  const std::vector<JournalFault>& faults() const noexcept { return faults_; }
+  /// Journals and runs beyond the limits, in words; empty: there are none.
+  std::string left_out() const;
+
+ private:
+  class Journal;
+  std::vector<std::string> pools_found();
+  void list();
+
+  std::filesystem::path folder_;
+  std::map<std::string, std::unique_ptr<Journal>> journals_;  // by the pool's path
+  std::vector<ListedRun> runs_;
+  std::vector<JournalFault> faults_;
+  std::size_t journals_left_out_ = 0;
+  std::size_t runs_left_out_ = 0;
+};
+
+}  // namespace ringside

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A run of a list as JSON and as a line of a table: the same figures for `tail --runs` and for the page of runs.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/runs/run_folder.hpp"
+
+namespace ringside {
+
+nlohmann::ordered_json to_json(const ListedRun& listed);
+
+/// A head, and a line for each run.
+std::string runs_table(const std::vector<ListedRun>& runs);
+
+}  // namespace ringside

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/watch/runs_site.hpp"
+
+#include <chrono>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/history/history_json.hpp"
+#include "cli/http/page_assets.hpp"
+#include "cli/pool/decoded_journal.hpp"
+#include "cli/runs/run_list.hpp"
+#include "cli/watch/report_page.hpp"
+#include "common/platform/error.hpp"
+#include "common/platform/version.hpp"
+
+namespace ringside {
+namespace {
+
+using nlohmann::ordered_json;
+
+double now_s() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+/// The report of one run of a journal, without what the ring keeps: the pool is not opened.
+SiteAnswer report_answer(const std::string& pool, const std::string& name, const std::string& run_id) {
+  RunHistory history;
+  std::string damage;
+  try {
+    const DecodedJournal journal = read_journal(pool);
+    for (const wire::Record& record : journal.records) history.learn(record);
+    for (const wire::Record& record : journal.records) {
+      if (run_id_of(record) == run_id) history.add(record);
+    }
+    damage = journal.damage;
+  } catch (const Error& error) {
+    return refusal_answer(404, error.what());
+  }
+  if (!history.run()) return refusal_answer(404, "this run is no longer in its journal");
+  ordered_json report = report_of(history);
+  if (!damage.empty()) report["notices"].push_back("The journal is damaged: " + damage);
+  report["written_s"] = now_s();
+  report["source"] = name;
+  report["version"] = version();
+  return {200, "text/html; charset=utf-8", served_page_with_data("/report.html", report)};
+}
+
+}  // namespace
+
+void RunsSite::take(const RunFolder& folder) {
+  auto taken = std::make_shared<Shown>();
+  ordered_json list = {{"version", version()}, {"runs", ordered_json::array()}, {"faults", ordered_json::array()}};
+  for (const ListedRun& listed : folder.runs()) {
+    ordered_json run = {{"key", listed.key}};
+    run.update(to_json(listed));
+    list["runs"].push_back(std::move(run));
+    taken->runs[listed.key] = {listed.pool, listed.name, listed.run->run_id, listed.run->series.points()};
+  }
+  for (const JournalFault& fault : folder.faults()) {
+    list["faults"].push_back({{"name", fault.name}, {"why", fault.why}});
+  }
+  list["left_out"] = folder.left_out();
+  taken->list = dump(list);
+  const std::lock_guard lock(mutex_);
+  shown_ = std::move(taken);
+}
+
+std::shared_ptr<const RunsSite::Shown> RunsSite::shown() const {
+  const std::lock_guard lock(mutex_);
+  return shown_;
+}
+
+std::optional<SiteAnswer> RunsSite::answer(const SiteRequest& request) const {
+  const std::shared_ptr<const Shown> now = shown();
+  if (request.path == "/") {
+    const PageAsset* const page = find_page_asset("/runs.html");
+    return SiteAnswer{200, std::string(page->content_type), std::string(page->content)};
+  }
+  if (request.path == "/api/runs") return json_answer(now->list);
+  if (request.path != "/api/course" && request.path != "/report") return std::nullopt;
+  const auto found = now->runs.find(request.parameter("run").value_or(""));
+  if (found == now->runs.end()) return refusal_answer(404, "run: expected the key of a run, as /api/runs lists them");
+  const Run& run = found->second;
+  if (request.path == "/report") return report_answer(run.pool, run.name, run.run_id);
+  return json_answer(dump({{"key", found->first}, {"course", course_to_json(run.course)}}));
+}
+
+std::string RunsSite::paths() const {
+  return "/, /api/runs, /api/course?run=KEY and /report?run=KEY";
+}
+
+}  // namespace ringside

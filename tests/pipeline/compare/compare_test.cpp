@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Two real runs compared: equal ones, one flipped bit, different problems, and what cannot be compared.
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <cstddef>
+#include <fstream>
+#include <sstream>
+
+#include "common/journal/journal_layout.hpp"
+#include "tests/pipeline/pipeline_fixture.hpp"
+
+namespace ringside {
+namespace {
+
+using namespace testing::names;
+
+class CompareTest : public PipelineTest {
+ protected:
+  std::string solve(const std::string& name, const std::string& matrix, const std::vector<std::string>& more = {}) {
+    const std::string pool = folder_.file(name);
+    std::vector<std::string> words = {"run", "--matrix=" + matrix, "--pool=" + pool, "--iterations=40", "--quiet",
+                                      "--durability=process", "--summary=" + pool + ".json"};
+    words.insert(words.end(), more.begin(), more.end());
+    const Finished ran = run("ringside", words);
+    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+    return pool;
+  }
+
+  /// Standard error of the program.
+  std::string publish(const std::string& pool, int seed, bool flips) {
+    std::vector<std::string> words = {"run", "--pool=" + pool, "--quiet", "--durability=process", "--overwrite", "--",
+                                      std::string(RINGSIDE_BIN_DIR) + "/flipped_program", std::to_string(seed)};
+    if (flips) words.emplace_back("flip");
+    const Finished ran = run("ringside", words);
+    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+    return ran.err;
+  }
+
+  static json compared(const std::vector<std::string>& runs, int exit_code = 0) {
+    std::vector<std::string> words = {"compare", "--json"};
+    words.insert(words.end(), runs.begin(), runs.end());
+    const Finished found = run("ringside", words);
+    EXPECT_EQ(found.exit_code, exit_code) << found.err;
+    return json::parse(found.out);
+  }
+};
+
+TEST_F(CompareTest, EqualRunsAreEqualByRecordsAndThenByTheIteratesThatBothKeep) {
+  const std::string a = solve("a.pool", "grid:20");
+  const std::string b = solve("b.pool", "grid:20", {"--slots=5"});
+  const json found = compared({a, b, "--expect-equal"});
+  EXPECT_EQ(found["same_problem"], true);
+  EXPECT_EQ(found["facts_differing"].size(), 1u) << found["facts_differing"];
+  EXPECT_EQ(found["facts_differing"][0]["name"], "slots");
+  const json& pair = found["pairs"][0];
+  EXPECT_TRUE(pair["first_difference"].is_null()) << pair;
+  ASSERT_EQ(pair["equal_ranges"].size(), 2u) << pair;
+  EXPECT_EQ(pair["equal_ranges"][0], (json{{"first_iteration", 1}, {"last_iteration", 35}, {"steps", 35}, {"by", "records"}}));
+  EXPECT_EQ(pair["equal_ranges"][1], (json{{"first_iteration", 36}, {"last_iteration", 40}, {"steps", 5}, {"by", "iterates"}}));
+}
+
+TEST_F(CompareTest, AFlippedMantissaBitIsNamedExactly) {
+  const std::string a = folder_.file("a.pool");
+  const std::string b = folder_.file("b.pool");
+  for (int seed = 1; seed <= 10; ++seed) {
+    publish(a, seed, false);
+    const std::string printed = publish(b, seed, true);
+    std::istringstream words(printed.substr(printed.find("flipped ")));
+    std::string word, variable;
+    std::uint64_t iteration = 0, entry = 0, bit = 0;
+    words >> word >> iteration >> variable >> entry >> bit;
+    const json found = compared({a, b, "--expect-equal"}, 5)["pairs"][0]["first_difference"];
+    EXPECT_EQ(found["kind"], "iterate");
+    EXPECT_EQ(found["iteration"], iteration);
+    EXPECT_EQ(found["variable"], variable);
+    EXPECT_EQ(found["index"], variable == "v" ? json{entry} : json({entry / 70, entry % 70}));
+    EXPECT_EQ(found["distance"], std::uint64_t{1} << bit);
+    EXPECT_EQ(found["entries_differing"], 1);
+  }
+}
+
+TEST_F(CompareTest, DifferentProblemsAreSaidFirstAndTheirIteratesAreNotCompared) {
+  const std::string a = solve("a.pool", "grid:20");
+  const std::string b = solve("b.pool", "grid:21");
+  const Finished text = run("ringside", {"compare", a, b});
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_EQ(text.out.rfind("ringside compare: 2 runs of DIFFERENT PROBLEMS\n", 0), 0u) << text.out;
+  EXPECT_NE(text.out.find("their variables differ"), std::string::npos) << text.out;
+}
+
+TEST_F(CompareTest, SummariesJournalsAndOneRunOfAPoolAreTaken) {
+  const std::string a = solve("a.pool", "grid:20");
+  const std::string id = read_json(a + ".json")["run_id"];
+  std::filesystem::rename(a, folder_.file("away"));  // its journal remains
+  const json found = compared({a + "@" + id.substr(0, 6), a + ".json", a + ".journal-0"});
+  EXPECT_EQ(found["runs"][0]["kind"], "journal");
+  EXPECT_EQ(found["runs"][1]["kind"], "summary");
+  EXPECT_EQ(found["runs"][2]["run_id"], id);
+  EXPECT_EQ(found["pairs"][1]["equal"], true) << found["pairs"][1];
+}
+
+TEST_F(CompareTest, ADamagedIterateIsNamedAndNeverTakenForADifference) {
+  pool_ = solve("a.pool", "grid:20");
+  const std::string b = solve("b.pool", "grid:20", {"--damping=0.8"});
+  damage_payload_of(39);
+  const json found = compared({pool_, b}, 5)["pairs"][0];
+  EXPECT_EQ(found["damaged_first"], json{39});
+}
+
+TEST_F(CompareTest, APoolThatChangesMeanwhileIsComparedWithoutAMixture) {
+  const std::string a = solve("a.pool", "grid:20");
+  Process running("ringside", run_arguments("grid:20", {kEndless, "--durability=process"}));
+  ASSERT_TRUE(wait_for_commits(100));
+  for (int look = 0; look < 5; ++look) {
+    const json found = compared({a, pool_, pool_});  // the last two are one pool that moves on between the readings
+    EXPECT_TRUE(found["pairs"][0]["first_difference"].is_null()) << found["pairs"][0];
+    EXPECT_EQ(found["runs"][1]["state"], "running");
+  }
+  running.signal(SIGINT);
+  EXPECT_EQ(running.finish().exit_code, 130);
+}
+
+TEST_F(CompareTest, AJournalOfALaterFormatIsRefused) {
+  const std::string a = solve("a.pool", "grid:20", {"--journal=file"});
+  const std::string b = solve("b.pool", "grid:20", {"--journal=file"});
+  for (const char* log : {".journal-0", ".journal-1"}) {
+    if (!std::filesystem::exists(b + log)) continue;
+    std::fstream file(b + log, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(offsetof(JournalHeader, version));
+    file.put('\x7f');
+  }
+  const Finished refused = run("ringside", {"compare", a, b});
+  EXPECT_NE(refused.exit_code, 0);
+  expect_one_line(refused.err, {"journal"});
+}
+
+TEST_F(CompareTest, WhatCannotBeComparedIsRefusedInOneLine) {
+  const std::string a = solve("a.pool", "grid:20");
+  const std::string other = write_file("other.json", "{}");
+  for (const auto& [words, fragment] : std::vector<std::pair<std::vector<std::string>, std::string>>{
+           {{a, folder_.file("none")}, "no such file"},
+           {{a, other}, "no summary"},
+           {{a, a + "@xyz"}, "first digits of a run's id"},
+           {{a, a + "@0000000000000"}, "none of its runs"},
+           {{a, a, "--residuals=0"}, "positive numbers"},
+           {{a, a, "--result=x.none"}, "expected a result of the runs: x.sum"},
+           {{a, a, "--output=" + a}, "--output"}}) {
+    std::vector<std::string> all = {"compare"};
+    all.insert(all.end(), words.begin(), words.end());
+    const Finished refused = run("ringside", all);
+    EXPECT_EQ(refused.exit_code, 2) << refused.err;
+    expect_one_line(refused.err, {fragment});
+  }
+}
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// tail --runs: the runs below a folder, with those of damaged journals, and without those outside.
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "tests/pipeline/pipeline_fixture.hpp"
+
+namespace ringside {
+namespace {
+
+using namespace testing::names;
+
+class RunsTest : public PipelineTest {
+ protected:
+  void solve(const std::string& name, const std::string& matrix) {
+    std::filesystem::create_directories(std::filesystem::path(folder_.file(name)).parent_path());
+    const Finished ran = run("ringside", {"run", "--matrix=" + matrix, "--pool=" + folder_.file(name), "--iterations=20",
+                                          "--quiet", "--journal=file", "--durability=process"});
+    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  }
+
+  static std::vector<json> runs_in(const std::string& out) {
+    std::vector<json> runs;
+    std::istringstream lines(out);
+    for (std::string line; std::getline(lines, line);) runs.push_back(json::parse(line));
+    return runs;
+  }
+};
+
+TEST_F(RunsTest, ListsEachRunBelowTheFolderAndNamesDamagedJournals) {
+  solve("d/a.pool", "grid:10");
+  solve("d/sub/b.pool", "grid:11");
+  solve("outside.pool", "grid:12");
+  std::filesystem::create_symlink(folder_.file("outside.pool"), folder_.file("d/link.pool"));
+  std::filesystem::create_symlink(folder_.file("outside.pool.journal-0"), folder_.file("d/other.pool.journal-0"));
+  write_file("d/c.pool.journal-0", "not a journal, though it has the name of one");
+  const Finished found = run("ringside", {"tail", "--runs", folder_.file("d"), "--json"});
+  EXPECT_NE(found.exit_code, 0);
+  EXPECT_NE(found.err.find("c.pool"), std::string::npos) << found.err;
+  const std::vector<json> runs = runs_in(found.out);
+  ASSERT_EQ(runs.size(), 2u) << found.out;
+  EXPECT_EQ(runs[0]["name"], "sub/b.pool");  // the newest first
+  EXPECT_EQ(runs[1]["name"], "a.pool");
+  EXPECT_EQ(runs[1]["state"], "done");
+  EXPECT_EQ(runs[1]["iteration"], 20);
+  EXPECT_EQ(runs[1]["matrix"], "grid:10");
+}
+
+TEST_F(RunsTest, AFolderWithoutRunsIsNoError) {
+  const Finished empty = run("ringside", {"tail", "--runs", folder_.file(".")});
+  EXPECT_EQ(empty.exit_code, 0) << empty.err;
+  EXPECT_NE(empty.err.find("found no run"), std::string::npos) << empty.err;
+  const Finished none = run("ringside", {"tail", "--runs", folder_.file("none")});
+  EXPECT_EQ(none.exit_code, 2);
+  expect_one_line(none.err, {"--runs"});
+}
+
+}  // namespace
+}  // namespace ringside
