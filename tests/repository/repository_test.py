@@ -87,7 +87,7 @@ class Sizes(unittest.TestCase):
 def allowed_folders(cmake):
     """The folders that "May include" names at the head of a CMakeLists.txt, with {a,b} expanded; None if it names none."""
     comment = " ".join(line.lstrip("# ") for line in itertools.takewhile(lambda line: line.startswith("#"), cmake.splitlines()))
-    named = re.search(r"May include: ([^.]*(?:\.hpp[^.]*)*)\.", comment)
+    named = re.search(r"May include: ([^.]*(?:\.h(?:pp)?\b[^.]*)*)\.", comment)
     if not named:
         return None
     allowed = []
