@@ -333,7 +333,7 @@ ExitCode run(const Options& options) {
   check_journal_place(options.analyzer.ring, options.analyzer.journal.kind);
 
   const PlugInOptions& plug_in_options = options.analyzer.plug_ins;
-  PlugInSet plug_ins(plug_in_options.reduce_with, plug_in_options.timeout_s, options.process.socket + ".plug-ins");
+  PlugInSet plug_ins(plug_in_options.reduce_with, plug_in_options.timeout_s, options.process.socket + kPlugInNotesSuffix);
   Report report(options.process.report_fd);
   // If `ringside run` started this process, the service manager watches `ringside run` instead.
   Service service{options,

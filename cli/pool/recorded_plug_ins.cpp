@@ -76,15 +76,17 @@ RecordedPlugIns load_recorded(const std::string& pool, const RingView& ring, con
     given_names[plug_in.name()] = plug_in.id();
   }
   const auto journal = wanted.empty() ? std::map<Id128, wire::PlugIn>() : plug_ins_in_journal(pool);
-  for (const auto& [id, names] : wanted) {
+  for (const auto& one : wanted) {
+    const Id128& id = one.first;
+    const std::vector<std::string>& names = one.second;
     if (std::find(loaded.begin(), loaded.end(), id) != loaded.end()) continue;
     const auto add_missing = [&](const std::string& why) {
       found.missing.push_back(
           fmt::format("{}: not recomputed: {}; give --reduce-with FILE:NAME", joined(names), why));
     };
-    const auto of_same_name = std::find_if(given_names.begin(), given_names.end(), [&](const auto& one) {
+    const auto of_same_name = std::find_if(given_names.begin(), given_names.end(), [&](const auto& known_name) {
       return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
-        return name == one.first || name.starts_with(one.first + ".");
+        return name == known_name.first || name.starts_with(known_name.first + ".");
       });
     });
     if (of_same_name != given_names.end()) {

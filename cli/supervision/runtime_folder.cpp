@@ -19,6 +19,7 @@
 #include "common/handoff/peer.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/printable.hpp"
+#include "common/reductions/plug_ins/plug_in_notes.hpp"
 
 namespace ringside {
 namespace {
@@ -93,6 +94,7 @@ void remove_folder(const fs::path& folder) {
   unlink(socket.c_str());
   for (const std::string_view suffix : Listener::kSocketSuffixes) unlink(fs::path(socket).concat(suffix).c_str());
   unlink(fs::path(socket).concat(Listener::kLockSuffix).c_str());
+  unlink(fs::path(socket).concat(kPlugInNotesSuffix).c_str());
   rmdir(folder.c_str());
 }
 

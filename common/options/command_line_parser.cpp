@@ -205,7 +205,7 @@ class Parser {
       if (setting.is_array && option.most_values < 2) {
         throw usage_error("{}: found an array, expected {}{}", option.name, accepted_by(option), where);
       }
-      if (setting.more.size() >= option.most_values) {
+      if (!setting.more.empty() && setting.more.size() >= option.most_values) {
         throw usage_error("{}: found {} values, expected at most {}{}", option.name, setting.more.size() + 1,
                           option.most_values, where);
       }

@@ -198,7 +198,7 @@ class Library(Machine):
                                ("libringside-messages0", (r"lib/\S+/libringside-messages\.so\.0",
                                                           r"lib/\S+/libringside-messages\.so\.0\.\d+\.\d+")),
                                ("libringside-dev", (r"include/ringside\.h", r"include/ringside\.hpp", r"include/ringside/\w+\.hpp",
-                                                    r"include/ringside_(eigen|ginkgo)\.hpp", r"include/ringside_memory\.h",
+                                                    r"include/ringside_(eigen|ginkgo)\.hpp", r"include/ringside_(memory|reduction)\.h",
                                                     r"lib/\S+/libringside(_memory)?\.so",
                                                     r"lib/\S+/pkgconfig/ringside\.pc", r"lib/\S+/cmake/Ringside/\S+\.cmake",
                                                     r"share/ringside/fortran/ringside\.f90",

@@ -160,6 +160,12 @@ class Faults(Place):
                     self.assertIsInstance(summary["last"]["results"]["x.l3"], float)
                     self.assertTrue(self.replayed(f"{name}.pool")["intact"])
 
+    def test_no_folder_of_a_run_is_left(self):
+        self.environment["XDG_RUNTIME_DIR"] = str(self.folder)
+        self.environment["TMPDIR"] = str(self.folder)
+        self.run_with("./faulty.so:faulty:do=crash")
+        self.assertEqual([str(path) for path in self.folder.iterdir() if path.is_dir()], [])
+
     def test_after_one_death_it_is_tried_again(self):
         summary, said = self.run_with(f"./faulty.so:faulty:do=crash:once={self.folder}/died")
         self.assertEqual((summary["steps_committed"], summary["analyzer_restarts"]), (STEPS, 1))

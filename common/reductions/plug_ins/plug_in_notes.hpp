@@ -16,6 +16,9 @@
 
 namespace ringside {
 
+/// What the name of the file with the notes has behind that of the analyzer's socket.
+inline constexpr const char* kPlugInNotesSuffix = ".plug-ins";
+
 /// A plug-in is left out after so many deaths in a run.
 inline constexpr std::uint32_t kMostPlugInDeaths = 2;
 

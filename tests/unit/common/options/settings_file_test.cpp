@@ -55,6 +55,14 @@ TEST(SettingsFile, EscapesMeanWhatTheyMeanInToml) {
   }
 }
 
+TEST(SettingsFile, AnArrayHoldsTextsInTheirOrder) {
+  const std::vector<Setting> settings = parse_settings("reduce-with = [\"a, b\", 'c]',]  # two\n", "a.toml");
+  ASSERT_EQ(settings.size(), 1u);
+  EXPECT_TRUE(settings[0].is_array);
+  EXPECT_EQ(settings[0].value, "a, b");
+  EXPECT_EQ(settings[0].more, std::vector<std::string>{"c]"});
+}
+
 TEST(SettingsFile, AnInvalidLineIsRefusedWithItsNumber) {
   const std::vector<std::pair<std::string, std::string>> refused = {
       {"slots = 4\n[section]\n",
@@ -64,7 +72,10 @@ TEST(SettingsFile, AnInvalidLineIsRefusedWithItsNumber) {
       {"slots =\n", "line 1: found no value for 'slots'"},
       {"x=\n", "line 1: found no value for 'x'"},
       {"slots = # 4\n", "line 1: found no value for 'slots'"},
-      {"slots = [4]\n", "line 1: found '[4]' for 'slots', expected one value"},
+      {"slots = [4]\n", "line 1: found 'slots = [4]' for 'slots', expected one value, or an array of quoted texts"},
+      {"slots = []\n", "expected one value, or an array of quoted texts"},
+      {"slots = [\"4\" \"5\"]\n", "expected one value, or an array of quoted texts"},
+      {"slots = [\"4\"\n", "expected one value, or an array of quoted texts"},
       {"slots = {a = 4}\n", "expected one value"},
       {"slots = 4 5\n", "line 1: found '5' behind the value"},
       {"cores = 0,1\n", "line 1: found '0,1' for 'cores', expected quotes around it"},

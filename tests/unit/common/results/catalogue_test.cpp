@@ -95,12 +95,19 @@ TEST(CatalogueTest, WrongDescriptionsAreRefused) {
       {[](auto& r) { r.count = 0; }, "POOL: result 'sum': count 0; expected 1 to 1048576"},
       {[](auto& r) { r.count = 1 << 20; }, "POOL: the results of a step have more than 1048576 words; "},
       {[](auto& r) { r.flags = 2; }, "POOL: result 'sum': flags 2; expected 0 or 1"},
-      {[](auto& r) { r.reserved[19] = 1; }, "POOL: result 'sum': bytes behind its texts are not 0"},
+      {[](auto& r) { r.reserved[3] = 1; }, "POOL: result 'sum': bytes behind its texts are not 0"},
       {[](auto& r) {
          r.source = ResultSource::kScalar;
          r.classes = 0;
        },
        "POOL: scalar 'sum': type 3; expected 1 (f64) or 2 (i64)"},
+      {[](auto& r) {
+         r.type = ValueType::kI64;
+         r.source = ResultSource::kScalar;
+         r.classes = 0;
+         set_origin(r, {0, 7});
+       },
+       "POOL: scalar 'sum': origin 7; expected 0"},
       {[](auto& r) { r.classes = 5; }, "POOL: two results are named 'u.sum'; expected each name once"},
   };
   for (const Case& wrong : cases) {
