@@ -3,62 +3,70 @@
 
 #include <vector>
 
-#include "common/platform/fixed_text.hpp"
 #include "common/reductions/reduction_words.hpp"
+#include "common/results/declared_results.hpp"
 
 namespace ringside {
 namespace {
 
-constexpr auto kRealOrComplex =
-    static_cast<std::uint16_t>(static_cast<unsigned>(DTypeClass::kReal) | static_cast<unsigned>(DTypeClass::kComplex));
-constexpr auto kInteger = static_cast<std::uint16_t>(DTypeClass::kInteger);
-constexpr auto kEvery = static_cast<std::uint16_t>(kRealOrComplex | kInteger);
+constexpr std::uint32_t kF64 = RINGSIDE_VALUE_F64;
+constexpr std::uint32_t kI64 = RINGSIDE_VALUE_I64;
+constexpr std::uint32_t kI128 = RINGSIDE_VALUE_I128;
+constexpr std::uint32_t kRealOrComplex = RINGSIDE_CLASS_REAL | RINGSIDE_CLASS_COMPLEX;
+constexpr std::uint32_t kInteger = RINGSIDE_CLASS_INTEGER;
+constexpr std::uint32_t kEvery = RINGSIDE_CLASS_ANY;
 
-struct Described {
-  const char* name;
-  ValueType type;
-  std::uint16_t classes;
-  std::uint32_t count = 1;
-  std::uint32_t flags = 0;
-  const char* unit = "";  // that of the variable
-};
+constexpr ringside_reduction_result row(std::uint32_t type, std::uint32_t classes, std::uint32_t count = 1,
+                                        const char* unit = "") noexcept {
+  return {.name = "", .unit = unit, .type = type, .count = count, .classes = classes, .flags = 0};
+}
 
-/// In the order of the words (common/reductions/reduction_words.cpp).
-constexpr Described kReductions[] = {
-    {"sum", ValueType::kF64, kRealOrComplex},
-    {"sum", ValueType::kI128, kInteger},
-    {"mean", ValueType::kF64, kEvery},
-    {"min", ValueType::kF64, kRealOrComplex},
-    {"min", ValueType::kI128, kInteger},
-    {"max", ValueType::kF64, kRealOrComplex},
-    {"max", ValueType::kI128, kInteger},
-    {"l1", ValueType::kF64, kRealOrComplex},
-    {"l1", ValueType::kI128, kInteger},
-    {"l2", ValueType::kF64, kEvery},
-    {"linf", ValueType::kF64, kRealOrComplex},
-    {"linf", ValueType::kI128, kInteger},
-    {"change_l1", ValueType::kF64, kRealOrComplex, 1, kNeedsPrevious},
-    {"change_l1", ValueType::kI128, kInteger, 1, kNeedsPrevious},
-    {"change_l2", ValueType::kF64, kEvery, 1, kNeedsPrevious},
-    {"change_linf", ValueType::kF64, kRealOrComplex, 1, kNeedsPrevious},
-    {"change_linf", ValueType::kI128, kInteger, 1, kNeedsPrevious},
-    {"non_finite", ValueType::kI64, kRealOrComplex, 1, 0, "1"},
-    {"top_row", ValueType::kI64, kEvery, kTopEntries, 0, "1"},
-    {"top_value", ValueType::kF64, kEvery, kTopEntries},
-    {"histogram", ValueType::kI64, kEvery, kHistogramBins, 0, "1"},
+// The results of a reduction, by class of dtype.
+constexpr ringside_reduction_result kInexact[] = {row(kF64, kEvery)};
+constexpr ringside_reduction_result kExactOfIntegers[] = {row(kF64, kRealOrComplex), row(kI128, kInteger)};
+constexpr ringside_reduction_result kCountOfInexact[] = {row(kI64, kRealOrComplex, 1, "1")};
+constexpr ringside_reduction_result kRows[] = {row(kI64, kEvery, kTopEntries, "1")};
+constexpr ringside_reduction_result kValues[] = {row(kF64, kEvery, kTopEntries)};
+constexpr ringside_reduction_result kBins[] = {row(kI64, kEvery, kHistogramBins, "1")};
+
+template <std::size_t N>
+constexpr ringside_reduction declared(const char* name, const ringside_reduction_result (&results)[N],
+                                      std::uint32_t flags = 0) noexcept {
+  ringside_reduction reduction{};
+  reduction.name = name;
+  reduction.flags = flags;
+  reduction.results = results;
+  reduction.result_count = N;
+  return reduction;
+}
+
+constexpr std::uint32_t kOfChange = RINGSIDE_REDUCTION_NEEDS_PREVIOUS;
+
+/// THE TABLE of our own reductions, declared as a plug-in declares its own. They have no functions here: the compiler
+/// makes one loop of all (common/reductions/kernels/reduction_list.hpp). In the order of the words
+/// (common/reductions/reduction_words.cpp).
+constexpr ringside_reduction kReductions[] = {
+    declared("sum", kExactOfIntegers),
+    declared("mean", kInexact),
+    declared("min", kExactOfIntegers),
+    declared("max", kExactOfIntegers),
+    declared("l1", kExactOfIntegers),
+    declared("l2", kInexact),
+    declared("linf", kExactOfIntegers),
+    declared("change_l1", kExactOfIntegers, kOfChange),
+    declared("change_l2", kInexact, kOfChange),
+    declared("change_linf", kExactOfIntegers, kOfChange),
+    declared("non_finite", kCountOfInexact),
+    declared("top_row", kRows),
+    declared("top_value", kValues),
+    declared("histogram", kBins),
 };
 
 std::vector<ResultDescription> described() {
   std::vector<ResultDescription> descriptions;
-  for (const Described& reduction : kReductions) {
-    ResultDescription& description = descriptions.emplace_back();
-    assign(description.name, reduction.name);
-    assign(description.unit, reduction.unit);
-    description.type = reduction.type;
-    description.source = ResultSource::kReduction;
-    description.classes = reduction.classes;
-    description.count = reduction.count;
-    description.flags = reduction.flags;
+  for (const ringside_reduction& reduction : kReductions) {
+    const std::vector<ResultDescription> of_one = describe(reduction.name, reduction, reduction.results);
+    descriptions.insert(descriptions.end(), of_one.begin(), of_one.end());
   }
   return descriptions;
 }

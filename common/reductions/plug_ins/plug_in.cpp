@@ -14,7 +14,6 @@
 
 #include "common/files/regular_file.hpp"
 #include "common/platform/error.hpp"
-#include "common/platform/fixed_text.hpp"
 #include "common/schema/dtype.hpp"
 #include "common/schema/names.hpp"
 
@@ -113,25 +112,6 @@ std::string_view text_or_empty(const char* text) noexcept {
 
 }  // namespace
 
-std::uint16_t classes_of(const ringside_reduction& declared) noexcept {
-  constexpr std::uint32_t kUsual = RINGSIDE_CLASS_REAL | RINGSIDE_CLASS_COMPLEX;
-  return static_cast<std::uint16_t>(declared.classes != 0 ? declared.classes : kUsual);
-}
-
-ResultDescription describe(const std::string& name, const ringside_reduction& declared,
-                           const ringside_reduction_result& result) {
-  ResultDescription description;
-  const std::string_view part = text_or_empty(result.name);
-  assign(description.name, part.empty() ? name : fmt::format("{}.{}", name, part));
-  assign(description.unit, text_or_empty(result.unit));
-  description.type = ValueType{static_cast<std::uint8_t>(result.type)};
-  description.source = ResultSource::kReduction;
-  description.classes = result.classes != 0 ? static_cast<std::uint16_t>(result.classes) : classes_of(declared);
-  description.count = result.count != 0 ? result.count : 1;
-  description.flags = (declared.flags & RINGSIDE_REDUCTION_NEEDS_PREVIOUS) != 0 ? kNeedsPrevious : 0;
-  return description;
-}
-
 PlugIn PlugIn::load(const PlugInSpec& spec) {
   PlugIn plug_in;
   plug_in.spec_ = spec;
@@ -212,11 +192,8 @@ void PlugIn::take_declaration(const ringside_reduction* found) {
 }
 
 std::vector<ResultDescription> PlugIn::descriptions() const {
-  std::vector<ResultDescription> descriptions;
-  for (const ringside_reduction_result& result : results_) {
-    ResultDescription& description = descriptions.emplace_back(describe(name_, declared_, result));
-    set_origin(description, id_);
-  }
+  std::vector<ResultDescription> descriptions = describe(name_, declared_, results_.data());
+  for (ResultDescription& description : descriptions) set_origin(description, id_);
   return descriptions;
 }
 

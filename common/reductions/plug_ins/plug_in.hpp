@@ -8,8 +8,7 @@
 
 #include "common/kernels/hash.hpp"
 #include "common/reductions/plug_ins/plug_in_spec.hpp"
-#include "common/results/result_description.hpp"
-#include "library/ringside_reduction.h"
+#include "common/results/declared_results.hpp"
 
 namespace ringside {
 
@@ -17,14 +16,6 @@ inline constexpr std::size_t kMostPlugIns = 16;  // of a run, and reductions of 
 inline constexpr std::size_t kMostStateBytes = std::size_t{64} << 10;
 inline constexpr std::size_t kMostStateBytesInAnyOrder = std::size_t{16} << 20;
 inline constexpr std::uint32_t kMostPlugInValues = 65536;  // of one result
-
-/// The classes that a declaration means, as bits of DTypeClass.
-std::uint16_t classes_of(const ringside_reduction& declared) noexcept;
-
-/// One result of a reduction, named REDUCTION or REDUCTION.NAME, for fields of the classes that the declaration and the
-/// result name. Of the reductions of our own and of loaded ones: no other code makes descriptions of reductions.
-ResultDescription describe(const std::string& name, const ringside_reduction& declared,
-                           const ringside_reduction_result& result);
 
 /// A copy shares the library.
 class PlugIn {

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/results/declared_results.hpp"
+
+#include <string_view>
+
+#include "common/platform/fixed_text.hpp"
+
+namespace ringside {
+namespace {
+
+std::string_view text_or_empty(const char* text) noexcept {
+  return text != nullptr ? text : "";
+}
+
+}  // namespace
+
+std::uint16_t classes_of(const ringside_reduction& declared) noexcept {
+  constexpr std::uint32_t kUsual = RINGSIDE_CLASS_REAL | RINGSIDE_CLASS_COMPLEX;
+  return static_cast<std::uint16_t>(declared.classes != 0 ? declared.classes : kUsual);
+}
+
+std::vector<ResultDescription> describe(const std::string& name, const ringside_reduction& declared,
+                                        const ringside_reduction_result* results) {
+  std::vector<ResultDescription> descriptions;
+  for (std::uint32_t r = 0; r < declared.result_count; ++r) {
+    const ringside_reduction_result& result = results[r];
+    const std::string part(text_or_empty(result.name));
+    ResultDescription& description = descriptions.emplace_back();
+    assign(description.name, part.empty() ? name : name + "." + part);
+    assign(description.unit, text_or_empty(result.unit));
+    description.type = ValueType{static_cast<std::uint8_t>(result.type)};
+    description.source = ResultSource::kReduction;
+    description.classes = result.classes != 0 ? static_cast<std::uint16_t>(result.classes) : classes_of(declared);
+    description.count = result.count != 0 ? result.count : 1;
+    description.flags = (declared.flags & RINGSIDE_REDUCTION_NEEDS_PREVIOUS) != 0 ? kNeedsPrevious : 0;
+  }
+  return descriptions;
+}
+
+}  // namespace ringside

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The one declaration of a reduction, ringside_reduction (library/ringside_reduction.h), and the descriptions of results
+// that follow from it: for the table of our own reductions (common/reductions/reduction_catalogue.cpp) and for those
+// that users load (common/reductions/plug_ins).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/results/result_description.hpp"
+#include "library/ringside_reduction.h"
+
+namespace ringside {
+
+/// The classes that a declaration means, as bits of DTypeClass.
+std::uint16_t classes_of(const ringside_reduction& declared) noexcept;
+
+/// A description for each of the results, which are `declared.result_count`: named REDUCTION or REDUCTION.NAME, for
+/// fields of the classes that the result names, or else the declaration. name: of the reduction.
+std::vector<ResultDescription> describe(const std::string& name, const ringside_reduction& declared,
+                                        const ringside_reduction_result* results);
+
+}  // namespace ringside
