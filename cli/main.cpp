@@ -47,7 +47,7 @@ constexpr std::array kSubcommands = {
     Subcommand{{"info", "POOL", "what a pool holds: runs, iterations, slots, sizes, storage"}, info_command},
     Subcommand{{"verify", "POOL", "check every hash; name the damaged slot and chunk"}, verify_command},
     Subcommand{{"replay", "POOL", "reduce the kept iterates again, compare with what was recorded"}, replay_command},
-    Subcommand{{"export", "POOL --output FILE", "write a kept iterate as .npy, .npz, .csv or .mtx"}, export_command},
+    Subcommand{{"export", "POOL --output FILE", "write kept iterates or records for other programs: HDF5, Zarr, VTK, npy, ..."}, export_command},
     Subcommand{{"wipe", "POOL", "overwrite every byte of a pool, then delete it"}, wipe_command},
     Subcommand{{"cache", "FILE|grid:SIDE|rmat:SCALE", "write a matrix's binary cache, mapped on the next start"},
                cache_command},

@@ -15,8 +15,10 @@ SubcommandFunction cache_command;
 SubcommandFunction info_command;
 SubcommandFunction verify_command;
 SubcommandFunction replay_command;
-SubcommandFunction export_command;
 SubcommandFunction wipe_command;
+
+// cli/export
+SubcommandFunction export_command;
 
 // cli/watch
 SubcommandFunction tail_command;
