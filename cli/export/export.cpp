@@ -79,8 +79,8 @@ std::vector<std::size_t> chosen_variables(const ExportOptions& options, const Ex
     }
   }
   if (format.variables == ExportFormat::Takes::kSeveralOfOneShape && !named) {
-    const auto first = std::find_if(chosen.begin(), chosen.end(),
-                                    [&](std::size_t v) { return !schema.variables()[v].shape.empty(); });
+    const auto first =
+        std::find_if(chosen.begin(), chosen.end(), [&](std::size_t v) { return !schema.variables()[v].shape.empty(); });
     const std::vector<std::uint64_t> shape = schema.variables()[first == chosen.end() ? 0 : *first].shape;
     std::erase_if(chosen, [&](std::size_t v) { return schema.variables()[v].shape != shape; });
   }
@@ -114,8 +114,7 @@ std::vector<double> points_of(const ExportOptions& options, const Variable& vari
   }
   const Region region = slice.of(variable);
   std::vector<std::byte> buffer;
-  const std::span<const std::byte> left =
-      select(region, 3 * sizeof(double), std::as_bytes(std::span(points)), buffer);
+  const std::span<const std::byte> left = select(region, 3 * sizeof(double), std::as_bytes(std::span(points)), buffer);
   std::vector<double> chosen(left.size() / sizeof(double));
   std::copy_n(reinterpret_cast<const double*>(left.data()), chosen.size(), chosen.begin());
   return chosen;
@@ -182,9 +181,9 @@ int export_steps(const ExportOptions& options) {
   } else {
     steps = "iteration " + with_separators(export_one(what, options.steps));
   }
-  write_beside_output(options.output, fmt::format("{}: {} of {}, {}, as {}\n", printable(output_name(options.output)),
-                                                  steps, printable(options.pool), what_was_written(target),
-                                                  format.name));
+  write_beside_output(options.output,
+                      fmt::format("{}: {} of {}, {}, as {}\n", printable(output_name(options.output)), steps,
+                                  printable(options.pool), what_was_written(target), format.name));
   return 0;
 }
 

@@ -57,9 +57,10 @@ class Hdf5Sink final : public ExportSink {
         series_(target.series),
         new_file_(target.output, "--output", target.kept, NewFile::Until::kNamed) {
     if (new_file_.name_beside().empty()) {
-      throw usage_error("--output: '{}' cannot be an hdf5 file: found a pipe, a device or a folder that takes no new "
-                        "file, expected a file that may be made; npy, npz, csv and mtx can be written to a pipe",
-                        output_);
+      throw usage_error(
+          "--output: '{}' cannot be an hdf5 file: found a pipe, a device or a folder that takes no new "
+          "file, expected a file that may be made; npy, npz, csv and mtx can be written to a pipe",
+          output_);
     }
     H5dont_atexit();
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
@@ -158,9 +159,9 @@ class Hdf5Sink final : public ExportSink {
       if (!count.empty()) {
         H5Sselect_hyperslab(file_space.get(), H5S_SELECT_SET, first.data(), nullptr, count.data(), nullptr);
       }
-      check_hdf5(H5Dwrite(dataset, type.get(), memory.get(), file_space.get(), H5P_DEFAULT,
-                          values.data() + place.offset),
-                 output_);
+      check_hdf5(
+          H5Dwrite(dataset, type.get(), memory.get(), file_space.get(), H5P_DEFAULT, values.data() + place.offset),
+          output_);
       step.wrote(place.bytes);
     });
   }
@@ -175,8 +176,7 @@ class Hdf5Sink final : public ExportSink {
                     bool fills = false) {
     const Extents extents = series_ ? Extents{accepted_.size()} : Extents{};
     const Hdf5Space space = space_of(extents, extents);
-    const Hdf5Dataset dataset(
-        H5Dcreate2(to, name.c_str(), type, space.get(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+    const Hdf5Dataset dataset(H5Dcreate2(to, name.c_str(), type, space.get(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
     check_hdf5(H5Dwrite(dataset.get(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values), output_);
     if (!unit.empty()) add_attribute(dataset.get(), "unit", unit);
     if (fills) add_attribute(dataset.get(), "_FillValue", H5T_NATIVE_INT64, &kAbsentInteger);

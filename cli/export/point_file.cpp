@@ -120,7 +120,10 @@ std::vector<double> points_of_text(std::string_view text, const std::string& pat
     if (numbers && numbers->empty()) continue;
     if (!numbers || (numbers->size() != 2 && numbers->size() != 3) || (columns != 0 && numbers->size() != columns)) {
       throw usage_error("--points: {}: line {}: found '{}', expected {} numbers", path, line_number,
-                        shortened(line, 80), columns == 0 ? "two or three" : columns == 2 ? "two" : "three");
+                        shortened(line, 80),
+                        columns == 0   ? "two or three"
+                        : columns == 2 ? "two"
+                                       : "three");
     }
     columns = numbers->size();
     points.insert(points.end(), numbers->begin(), numbers->end());

@@ -30,7 +30,7 @@ std::vector<double> ResultColumn::f64() const {
 std::vector<std::int64_t> ResultColumn::i64() const {
   std::vector<std::int64_t> column;
   for (const StepValue& value : values) {
-    column.push_back(!value.present                      ? kAbsentInteger
+    column.push_back(!value.present                   ? kAbsentInteger
                      : value.type == ValueType::kI128 ? static_cast<std::int64_t>(value.i128())
                                                       : value.i64());
   }
@@ -45,7 +45,9 @@ ResultColumn& ResultColumns::column(const std::string& name, ValueType type, con
     if (same && one.type == type) return one;
     taken = taken || one.name == name;
   }
-  ResultColumn added{.name = taken ? formatted("{} ({})", name, to_string(type)) : name, .unit = {}, .type = type,
+  ResultColumn added{.name = taken ? formatted("{} ({})", name, to_string(type)) : name,
+                     .unit = {},
+                     .type = type,
                      .values = std::vector<StepValue>(steps_)};
   if (results.layout()) added.unit = results.layout()->results()[index].result->unit;
   for (StepValue& value : added.values) value.type = type;

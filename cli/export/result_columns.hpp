@@ -20,10 +20,10 @@ inline constexpr std::int64_t kAbsentInteger = std::numeric_limits<std::int64_t>
 struct ResultColumn {
   std::string name;
   std::string unit;
-  ValueType type = ValueType::kF64;   // as it was recorded
-  std::vector<StepValue> values;      // one for each step
-  bool is_integer() const noexcept;   // of the column
-  std::vector<double> f64() const;    // where it is no integer
+  ValueType type = ValueType::kF64;  // as it was recorded
+  std::vector<StepValue> values;     // one for each step
+  bool is_integer() const noexcept;  // of the column
+  std::vector<double> f64() const;   // where it is no integer
   std::vector<std::int64_t> i64() const;
 };
 

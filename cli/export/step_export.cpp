@@ -95,9 +95,9 @@ class StepWriter {
 
 void note_damaged_headers(const StepExport& what, const Recovery& recovery) {
   if (recovery.damaged.empty()) return;
-  write_standard_error(fmt::format(
-      "ringside: note: {}: the headers of {} slots are damaged; one may have held a newer iterate\n",
-      printable(what.reader.path().string()), recovery.damaged.size()));
+  write_standard_error(
+      fmt::format("ringside: note: {}: the headers of {} slots are damaged; one may have held a newer iterate\n",
+                  printable(what.reader.path().string()), recovery.damaged.size()));
 }
 
 }  // namespace

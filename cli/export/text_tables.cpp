@@ -38,9 +38,7 @@ class TextSink : public ExportSink {
 
  protected:
   /// Notes progress after each row or column.
-  void wrote(const ExportedStep& step, std::uint64_t entries) const {
-    step.wrote(entries * bytes_of(variable_.dtype));
-  }
+  void wrote(const ExportedStep& step, std::uint64_t entries) const { step.wrote(entries * bytes_of(variable_.dtype)); }
 
   const Variable variable_;
   OutputFile file_;

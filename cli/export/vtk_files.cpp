@@ -73,8 +73,7 @@ std::string kind_ending(const ExportTarget& target) {
 
 class VtkSink final : public ExportSink {
  public:
-  explicit VtkSink(const ExportTarget& target)
-      : target_(target), file_(target.output, "--output", target.kept) {}
+  explicit VtkSink(const ExportTarget& target) : target_(target), file_(target.output, "--output", target.kept) {}
   void write(const ExportedStep& step) override {
     put_file(target_, step, [this](const void* data, std::size_t bytes) { file_.write(data, bytes); });
   }
@@ -145,14 +144,15 @@ void check_vtk(const ExportTarget& target) {
   for (const char* other : {".vti", ".vtu", ".pvd"}) {
     if (expected == other || !target.output.ends_with(other)) continue;
     throw usage_error("--output: found '{}', expected a name that ends with {}: this is {}", target.output, expected,
-                      target.series            ? "a series of steps (--all)"
+                      target.series           ? "a series of steps (--all)"
                       : target.points.empty() ? "one step on a grid (no --points, no --all)"
                                               : "one step on points");
   }
   if (!target.series) return;
   if (!target.output.ends_with(".pvd") || target.output.size() == 4 || target.output.ends_with("/.pvd")) {
-    throw usage_error("--output: found '{}', expected NAME.pvd for a series of steps, whose files go to the folder NAME",
-                      target.output);
+    throw usage_error(
+        "--output: found '{}', expected NAME.pvd for a series of steps, whose files go to the folder NAME",
+        target.output);
   }
   check_output_folder(target.output.substr(0, target.output.size() - 4), "--output", "a folder of vtk files",
                       target.kept);

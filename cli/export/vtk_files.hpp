@@ -9,8 +9,8 @@
 
 namespace ringside {
 
-/// Throws Error (exit code 2) for variables of different shapes; without points, of no dimension or more than three; and
-/// for an output whose ending means another kind of file.
+/// Throws Error (exit code 2) for variables of different shapes; without points, of no dimension or more than three;
+/// and for an output whose ending means another kind of file.
 void check_vtk(const ExportTarget& target);
 
 std::unique_ptr<ExportSink> make_vtk(const ExportTarget& target);

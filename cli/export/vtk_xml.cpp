@@ -138,10 +138,10 @@ VtkHead vtk_head(const ExportTarget& target, const ExportedStep& step) {
   head.text += "   <PointData>\n";
   for (const ExportedVariable& one : target.variables) {
     const Variable& variable = one.variable;
-    declare_block(head, offset,
-            fmt::format(R"(type="{}" Name="{}"{})", vtk_type(variable.dtype), variable.name,
-                        components_of(variable.dtype)),
-            entries * bytes_of(variable.dtype), unit_of(variable.unit));
+    declare_block(
+        head, offset,
+        fmt::format(R"(type="{}" Name="{}"{})", vtk_type(variable.dtype), variable.name, components_of(variable.dtype)),
+        entries * bytes_of(variable.dtype), unit_of(variable.unit));
   }
   head.text += "   </PointData>\n";
   if (points) {

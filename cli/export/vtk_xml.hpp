@@ -12,8 +12,9 @@
 namespace ringside {
 
 /// The head of the file up to the appended data, which are blocks: for each its length as a 64-bit number, then so many
-/// bytes. `figures` are the blocks of the step's figures; `block_bytes` the lengths of those that follow. First the variables, then, of an unstructured file, the arrays of
-/// its points and cells: coordinates, connectivity, offsets, types.
+/// bytes. `figures` are the blocks of the step's figures; `block_bytes` the lengths of those that follow. First the
+/// variables, then, of an unstructured file, the arrays of its points and cells: coordinates, connectivity, offsets,
+/// types.
 struct VtkHead {
   std::string text;
   std::string figures;

@@ -17,9 +17,9 @@ std::string text_of_json(const ordered_json& json) {
 
 ordered_json array_2(const ZarrArray& array) {
   // No fill value: every chunk is there, and xarray would take the fill value for "missing".
-  return {{"zarr_format", 2},      {"shape", array.shape},  {"chunks", array.chunk},
-          {"dtype", numpy_dtype(array.dtype)}, {"compressor", nullptr}, {"fill_value", nullptr},
-          {"order", "C"},          {"filters", nullptr}};
+  return {
+      {"zarr_format", 2},      {"shape", array.shape},  {"chunks", array.chunk}, {"dtype", numpy_dtype(array.dtype)},
+      {"compressor", nullptr}, {"fill_value", nullptr}, {"order", "C"},          {"filters", nullptr}};
 }
 
 std::string data_type_3(DType dtype) {
@@ -64,11 +64,11 @@ std::map<std::string, std::string> zarr_metadata(ZarrFormat format, const std::m
       all[name] = array_3(array);
       files[name + "/zarr.json"] = text_of_json(all[name]);
     }
-    files["zarr.json"] = text_of_json(
-        {{"zarr_format", 3},
-         {"node_type", "group"},
-         {"attributes", attributes},
-         {"consolidated_metadata", {{"kind", "inline"}, {"must_understand", false}, {"metadata", all}}}});
+    files["zarr.json"] =
+        text_of_json({{"zarr_format", 3},
+                      {"node_type", "group"},
+                      {"attributes", attributes},
+                      {"consolidated_metadata", {{"kind", "inline"}, {"must_understand", false}, {"metadata", all}}}});
     return files;
   }
   all[".zgroup"] = {{"zarr_format", 2}};

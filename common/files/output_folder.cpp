@@ -132,8 +132,8 @@ void OutputFolder::make_folders(const std::string& name) {
 
 void OutputFolder::write(const std::string& name, std::span<const std::span<const std::byte>> parts) {
   make_folders(name);
-  const UniqueFd file(open((beside_ + "/" + name).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
-                           kOutputMode));
+  const UniqueFd file(
+      open((beside_ + "/" + name).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, kOutputMode));
   if (!file.valid()) fail(path_ + "/" + name, errno);
   for (std::span<const std::byte> part : parts) {
     while (!part.empty()) {

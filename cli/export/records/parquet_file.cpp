@@ -63,9 +63,10 @@ pid_t start_python(int in, int out, int err) {
   const int failed = posix_spawnp(&pid, "python3", &streams, nullptr, arguments, environ);
   posix_spawn_file_actions_destroy(&streams);
   if (failed != 0) {
-    throw system_error("--format: parquet needs a python3 with pyarrow in PATH, python3 cannot be started: {}; feather "
-                       "and csv need none",
-                       errno_text(failed));
+    throw system_error(
+        "--format: parquet needs a python3 with pyarrow in PATH, python3 cannot be started: {}; feather "
+        "and csv need none",
+        errno_text(failed));
   }
   return pid;
 }
@@ -107,8 +108,9 @@ void write_parquet(const RecordsTable& table, OutputFile& file) {
   while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
   if (WIFEXITED(status) && WEXITSTATUS(status) == kNoPyarrow) {
-    throw system_error("--format: parquet needs a python3 with pyarrow in PATH (pip install pyarrow); feather and csv "
-                       "need none");
+    throw system_error(
+        "--format: parquet needs a python3 with pyarrow in PATH (pip install pyarrow); feather and csv "
+        "need none");
   }
   if (status != 0 || broken) {
     throw system_error("--format: parquet: pyarrow failed: {}", said.empty() ? "it gives no reason" : shortened(said));

@@ -93,10 +93,9 @@ void export_records(const RecordsOptions& options) {
   OutputFile file(options.output, "--output", kept);
   format.write(table, file);
   file.finish();
-  write_beside_output(options.output,
-                      fmt::format("{}: {} of {}, {}, as {}\n", printable(output_name(options.output)),
-                                  counted(table.rows(), "record"), printable(options.pool),
-                                  counted(table.columns().size(), "column"), format.name));
+  write_beside_output(options.output, fmt::format("{}: {} of {}, {}, as {}\n", printable(output_name(options.output)),
+                                                  counted(table.rows(), "record"), printable(options.pool),
+                                                  counted(table.columns().size(), "column"), format.name));
 }
 
 }  // namespace ringside

@@ -89,10 +89,10 @@ RecordsTable::RecordsTable(std::vector<wire::Record> records, ResultNames names)
       if (!is_new) continue;
       // Runs of different schemas may give one name to results of different types.
       std::string name = results.name(i);
-      if (std::find(taken.begin(), taken.end(), name) != taken.end()) name = formatted("{} ({})", name, type_text(type));
+      if (std::find(taken.begin(), taken.end(), name) != taken.end())
+        name = formatted("{} ({})", name, type_text(type));
       taken.push_back(name);
-      columns_.push_back(
-          {name, type, results.layout() ? results.layout()->results()[i].result->unit : std::string()});
+      columns_.push_back({name, type, results.layout() ? results.layout()->results()[i].result->unit : std::string()});
     }
   }
 }

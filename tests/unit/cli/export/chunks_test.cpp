@@ -23,7 +23,8 @@ TEST(ChunksTest, TheLastDimensionsAreWholeAndOneIsCutIntoAlmostEqualParts) {
 }
 
 TEST(ChunksTest, EveryEntryIsInOneChunkAndAChunkLiesTogether) {
-  for (const Extents& shape : {Extents{}, Extents{7}, Extents{1}, Extents{5, 7}, Extents{4, 3, 5}, Extents{2, 3, 2, 3}}) {
+  for (const Extents& shape :
+       {Extents{}, Extents{7}, Extents{1}, Extents{5, 7}, Extents{4, 3, 5}, Extents{2, 3, 2, 3}}) {
     for (const std::uint64_t target : {1u, 9u, 16u, 50u, 1000u}) {
       const Extents chunk = chunk_shape(shape, 4, target);
       std::uint64_t next = 0;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The bytes of exported files, for every dtype and for shapes of no, one and two dimensions.
-#include "cli/export/export_format.hpp"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <stdio.h>
@@ -13,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/export/export_format.hpp"
 #include "tests/unit/failure_line.hpp"
 #include "tests/unit/sanitized.hpp"
 #include "tests/unit/temporary_folder.hpp"
@@ -128,7 +127,8 @@ TEST(ExportFormatsTest, NpzHoldsAnNpyOfEachVariable) {
   std::string expected;
   for (const Given& variable : variables) {
     expected += variable.variable.name + ".npy 0 ";
-    for (const char c : exported("npy", std::vector<Given>{variable})) expected += fmt::format("{:02x}", static_cast<unsigned char>(c));
+    for (const char c : exported("npy", std::vector<Given>{variable}))
+      expected += fmt::format("{:02x}", static_cast<unsigned char>(c));
     expected += "\n";
   }
   const std::string command = RINGSIDE_PYTHON " -I '" RINGSIDE_NPZ_ENTRIES "' '" + path + "' 2>&1";
@@ -192,10 +192,11 @@ TEST(ExportFormatsTest, TextFormatsRefuseWhatIsNoRealTable) {
     EXPECT_EQ(refusal({.name = "alpha"}), "");
   }
   for (const char* name : {"npy", "npz"}) {
-    EXPECT_EQ(failure_line([&] {
-                format_named(name).check(target_for("x", {{{.name = "z", .dtype = DType::kC64, .shape = {2, 3, 4}}, {}}}));
-              }),
-              "");
+    EXPECT_EQ(
+        failure_line([&] {
+          format_named(name).check(target_for("x", {{{.name = "z", .dtype = DType::kC64, .shape = {2, 3, 4}}, {}}}));
+        }),
+        "");
   }
 }
 

@@ -24,7 +24,8 @@ class PointFileTest : public ::testing::Test {
 
 TEST_F(PointFileTest, CommasBlanksHeadsAndEmptyLinesAreAccepted) {
   const Points expected = {1, 2, 0, -0.5, 1e3, 0};
-  for (const char* text : {"1,2\n-0.5,1e3\n", "1 2\n-0.5 1e3", "x,y\n1,2\n-0.5,1e3\n", " 1 ,\t2 \r\n\n-0.5,  1000\r\n"}) {
+  for (const char* text :
+       {"1,2\n-0.5,1e3\n", "1 2\n-0.5 1e3", "x,y\n1,2\n-0.5,1e3\n", " 1 ,\t2 \r\n\n-0.5,  1000\r\n"}) {
     EXPECT_EQ(read(text), expected) << text;
   }
   EXPECT_EQ(read("1,2,3\n4 5 6\n"), (Points{1, 2, 3, 4, 5, 6}));

@@ -38,7 +38,8 @@ TEST(SliceTest, EveryCombinationOfRangesSelectsWhatPlainLoopsDo) {
     std::uint64_t end;  // 0: of the dimension
     std::uint64_t step;
   };
-  const Range ranges[] = {{":", 0, 0, 1}, {"1:", 1, 0, 1}, {":2", 0, 2, 1}, {"::2", 0, 0, 2}, {"1:3:2", 1, 3, 2}, {"2", 2, 3, 1}};
+  const Range ranges[] = {{":", 0, 0, 1},   {"1:", 1, 0, 1},    {":2", 0, 2, 1},
+                          {"::2", 0, 0, 2}, {"1:3:2", 1, 3, 2}, {"2", 2, 3, 1}};
   for (const Range& a : ranges) {
     for (const Range& b : ranges) {
       for (const Range& c : ranges) {
@@ -78,13 +79,13 @@ TEST(SliceTest, AnIndexDropsItsDimensionAndARangeOfOneDoesNot) {
 }
 
 TEST(SliceTest, WhatLiesOutsideIsRefusedNamingTheDimension) {
-  EXPECT_EQ(failure_line([] { Slice("0,3").of(kU); }),
-            "--slice: found '3' for dimension 1 of 'u', expected an index from 0 to 2, or start:stop with start < stop, "
-            "up to 3");
+  EXPECT_EQ(
+      failure_line([] { Slice("0,3").of(kU); }),
+      "--slice: found '3' for dimension 1 of 'u', expected an index from 0 to 2, or start:stop with start < stop, "
+      "up to 3");
   EXPECT_NE(failure_line([] { Slice("0:5").of(kU); }), "");
   EXPECT_NE(failure_line([] { Slice("2:2").of(kU); }), "");
-  EXPECT_EQ(failure_line([] { Slice("0,0,0,0").of(kU); }),
-            "--slice: found 4 dimensions, 'u' has 3 (u i32[4,3,5])");
+  EXPECT_EQ(failure_line([] { Slice("0,0,0,0").of(kU); }), "--slice: found 4 dimensions, 'u' has 3 (u i32[4,3,5])");
   for (const char* text : {"", "a", "-1", "1:2:0", "1:2:3:4", "1,", "0x1"}) {
     EXPECT_NE(failure_line([&] { const Slice slice(text); }), "") << text;
   }
