@@ -15,11 +15,13 @@ SubcommandFunction cache_command;
 SubcommandFunction info_command;
 SubcommandFunction verify_command;
 SubcommandFunction replay_command;
-SubcommandFunction export_command;
 SubcommandFunction wipe_command;
 
 // cli/compare
 SubcommandFunction compare_command;  // returns 5 for damage, or where --expect-equal is not met
+
+// cli/export
+SubcommandFunction export_command;
 
 // cli/watch
 SubcommandFunction tail_command;

@@ -12,6 +12,7 @@ packages_build=(
   libspdlog-dev libfmt-dev libcli11-dev nlohmann-json3-dev
   libcpp-httplib-dev prometheus-cpp-dev libjs-chart.js
   libxxhash-dev zlib1g-dev liblzma-dev libarchive-dev xz-utils
+  libhdf5-dev libflatbuffers-dev
   libgtest-dev
   python3
 )
@@ -34,9 +35,11 @@ packages_python_test=(python3-scipy)
 packages_package=(dpkg-dev binutils file)
 
 # What test.sh --all adds: the page in a real browser, Prometheus itself, libraries that the Python package works with, pip
-# for its wheel, and the programs that check the package, its manual pages and its completions.
+# for its wheel, the libraries that open exported files (57 MB to download, 43 of them VTK; pip brings what Debian does not
+# have: tests/export/install_readers.py), and the programs that check the package, its manual pages and its completions.
 packages_all=(
   chromium chromium-driver python3-selenium prometheus python3-pandas python3-petsc4py python3-pip
+  python3-h5py python3-zarr python3-xarray python3-vtk9
   "${packages_package[@]}" lintian fakeroot man-db groff shellcheck zsh fish
 )
 

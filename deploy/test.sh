@@ -157,7 +157,8 @@ check release "release: build and all tests" release
 if [[ $all == yes ]]; then
   check all "the page in a browser, Prometheus itself, Python, the packages, the library" \
     have_run browser prometheus python manual debian_package lintian library_c library_cpp library_fortran library_abi library_python \
-    library_petsc library_eigen library_messages python_wheel
+    library_petsc library_eigen library_messages python_wheel \
+    export_hdf5 export_vtk export_zarr export_zarr3 export_records
   check node "a virtual node: the package installed, its services, a power cut" begin_virtual_node
 fi
 if [[ $quick == no ]]; then

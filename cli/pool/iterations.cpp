@@ -23,6 +23,16 @@ std::uint64_t parse_iteration(const std::string& text, const std::string& option
   return *iteration;
 }
 
+IterationRange parse_range(const std::string& from, const std::string& to) {
+  IterationRange range{0, std::numeric_limits<std::uint64_t>::max()};
+  if (!from.empty()) range.first = parse_iteration(from, "--from");
+  if (!to.empty()) range.last = parse_iteration(to, "--to");
+  if (range.first > range.last) {
+    throw usage_error("--from {} --to {}: expected a range that does not end before it begins", from, to);
+  }
+  return range;
+}
+
 std::string kept_iterations(const Recovery& recovery) {
   return fmt::format("kept are {} to {}", recovery.kept.front().header.iteration,
                      recovery.kept.back().header.iteration);

@@ -5,7 +5,6 @@
 
 #include <array>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -63,14 +62,10 @@ struct Selection {
 };
 
 Selection select(const Recovery& recovery, const std::string& pool, const std::string& from, const std::string& to) {
-  const std::uint64_t first = from.empty() ? 0 : parse_iteration(from, "--from");
-  const std::uint64_t last = to.empty() ? std::numeric_limits<std::uint64_t>::max() : parse_iteration(to, "--to");
-  if (first > last)
-    throw usage_error("--from {} --to {}: expected a range that does not end before it begins", from, to);
+  const IterationRange range = parse_range(from, to);
   Selection selection;
   for (const KeptSlot& kept : recovery.kept) {
-    const std::uint64_t iteration = kept.header.iteration;
-    if (iteration >= first && iteration <= last) {
+    if (range.contains(kept.header.iteration)) {
       selection.iterates.push_back(kept);
     } else if (selection.iterates.empty()) {
       selection.before = kept;

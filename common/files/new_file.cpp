@@ -50,8 +50,8 @@ int sync_folder_of(const std::string& path) {
   return fsync(folder.get()) == 0 || errno == EINVAL ? 0 : errno;
 }
 
-NewFile::NewFile(std::string path, mode_t mode) : path_(std::move(path)) {
-  if (access("/proc/self/fd", X_OK) == 0) fd_ = make_nameless_file(path_, mode);
+NewFile::NewFile(std::string path, mode_t mode, Until until_published) : path_(std::move(path)) {
+  if (until_published == Until::kNameless && access("/proc/self/fd", X_OK) == 0) fd_ = make_nameless_file(path_, mode);
   if (fd_.valid()) return;
   beside_ = take_name_beside(path_, [&](const std::string& name) {
     fd_.reset(open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode));

@@ -27,15 +27,20 @@ int sync_folder_of(const std::string& path);
 
 class NewFile {
  public:
+  /// A library that opens files by name needs one from the beginning. A killed process then leaves the file there.
+  enum class Until { kNameless, kNamed };
+
   /// Makes the file, open for reading and writing; if that fails, fd() is invalid and errno holds the reason. Its
   /// rights are those of `mode` at most.
-  NewFile(std::string path, mode_t mode);
+  NewFile(std::string path, mode_t mode, Until until_published = Until::kNameless);
   /// Removes a file that was not published.
   ~NewFile();
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
 
   const UniqueFd& fd() const noexcept { return fd_; }
+  /// Its name until it is published; empty: none.
+  const std::string& name_beside() const noexcept { return beside_; }
 
   /// Syncs the file and gives it its name, replacing any file of that name. Returns 0, or an errno value.
   int publish();

@@ -51,7 +51,11 @@ void check_output(const std::string& path, const std::string& option, const std:
   }
 }
 
-OutputFile::OutputFile(std::string path, std::string option, std::vector<KeptFile> kept)
+bool is_made_anew(const std::string& path) {
+  return !descriptor_of_output(path) && !is_written_in_place(path);
+}
+
+OutputFile::OutputFile(std::string path, std::string option, std::vector<KeptFile> kept, NewFile::Until until_finished)
     : path_(std::move(path)), option_(std::move(option)), kept_(std::move(kept)) {
   refuse_output(path_, option_, kept_);
   if (is_standard_output(path_)) {
@@ -65,7 +69,7 @@ OutputFile::OutputFile(std::string path, std::string option, std::vector<KeptFil
   } else if (is_written_in_place(path_)) {
     fd = open_in_place();
   } else {
-    new_file_.emplace(path_, kOutputMode);
+    new_file_.emplace(path_, kOutputMode, until_finished);
     if (new_file_->fd().valid()) fd = duplicate(new_file_->fd().get());
   }
   if (!fd.valid()) fail(errno);
@@ -99,6 +103,11 @@ UniqueFd OutputFile::duplicate(int descriptor) const {
 
 void OutputFile::write(const void* data, std::size_t bytes) {
   if (std::fwrite(data, 1, bytes, file_.get()) != bytes) fail(errno);
+}
+
+int OutputFile::descriptor() {
+  if (std::fflush(file_.get()) != 0) fail(errno);
+  return fileno(file_.get());
 }
 
 void OutputFile::finish() {

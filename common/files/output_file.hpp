@@ -26,6 +26,9 @@ inline constexpr mode_t kOutputMode = 0640;   // for a user's outputs: the group
 /// commands that work for hours before they write. Leaves nothing behind.
 void check_output(const std::string& path, const std::string& option, const std::vector<KeptFile>& kept);
 
+/// Whether an OutputFile of that name is a new file: what was written to it vanishes unless it is finished.
+bool is_made_anew(const std::string& path);
+
 /// An output is written as a NewFile, which gets its name at the end. If the name exists and is not a regular file (a
 /// device, a pipe, a link), the output is written in place, because a rename would replace it by a file; so is an
 /// existing file in a folder that may not be written to. A pipe without a reader is refused at once. If the name is
@@ -37,9 +40,15 @@ class OutputFile {
  public:
   /// option: messages begin with it ("--output"). kept: the files that the command reads or keeps. Throws Error (exit
   /// code 3), as do all functions below; throws also as refuse_output does.
-  OutputFile(std::string path, std::string option, std::vector<KeptFile> kept = {});
+  OutputFile(std::string path, std::string option, std::vector<KeptFile> kept = {},
+             NewFile::Until until_finished = NewFile::Until::kNameless);
   void write(const void* data, std::size_t bytes);
   void write(std::string_view text) { write(text.data(), text.size()); }
+
+  /// For a library that opens the output by name; empty if it is nameless, or no new file.
+  std::string name_beside() const { return new_file_ ? new_file_->name_beside() : std::string(); }
+  /// For a child process that writes the output itself. What was written before is flushed.
+  int descriptor();
 
   /// The file is complete: gives it its name, unless that name now leads to a pool, journal or cache (refuse_output).
   /// Without this call a NewFile is removed.

@@ -250,7 +250,7 @@ class Completions(Installed):
     def test_zsh_is_told_subcommands_values_and_files(self):
         script = self.completion("zsh", "ringside")
         subcommands = call("zsh", "-f", "-c", self.ZSH, "zsh", script, "ringside", "r").stdout
-        self.assertIn("export:write a kept iterate as .npy, .npz, .csv or .mtx\n", subcommands)
+        self.assertIn("export:write kept iterates or records for other programs: HDF5, Zarr, VTK, npy, ...\n", subcommands)
         told = call("zsh", "-f", "-c", self.ZSH, "zsh", script, "ringside", "run", "--").stdout
         self.assertRegex(told, r"(?m)^--coordination=\[.*\]:locks\|messages:\(locks messages\)$")
         self.assertRegex(told, r"(?m)^--pool=\[.*\]:FILE:_files$")

@@ -108,8 +108,13 @@ class Contents(Package):
 
     def test_its_libraries_and_what_a_node_wants_are_named(self):
         depends = {entry.split(" ")[0] for entry in self.fields["Depends"].split(", ")}
-        self.assertLessEqual({"libc6", "libpmemobj1", "libpmem1", "libhwloc15", "libzmq5", "libgomp1"}, depends)
+        self.assertLessEqual({"libc6", "libpmemobj1", "libpmem1", "libhwloc15", "libzmq5", "libgomp1", "libhdf5-103-1"}, depends)
         self.assertEqual(set(self.fields["Recommends"].split(", ")), {"ndctl", "systemd"})
+
+    def test_ringside_alone_needs_libhdf5(self):
+        needing = [path.name for path in self.files() if path.read_bytes()[:4] == b"\x7fELF" and
+                   "[libhdf5" in call("readelf", "-dW", path).stdout]
+        self.assertEqual(needing, ["ringside"])
 
     def test_programs_are_stripped_and_look_for_libraries_where_the_system_does(self):
         for path in self.files():

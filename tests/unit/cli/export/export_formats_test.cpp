@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The bytes of exported files, for every dtype and for shapes of no, one and two dimensions.
-#include "cli/pool/export_formats.hpp"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <stdio.h>
 #include <sys/mman.h>
 
-#include <cstring>
-#include <numeric>
+#include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "cli/export/export_format.hpp"
 #include "tests/unit/failure_line.hpp"
 #include "tests/unit/sanitized.hpp"
 #include "tests/unit/temporary_folder.hpp"
@@ -30,12 +29,33 @@ const ExportFormat& format_named(std::string_view name) {
   throw usage_error("no format '{}'", name);
 }
 
+/// A variable and its bytes.
+struct Given {
+  Variable variable;
+  std::span<const std::byte> values;
+};
+
+ExportTarget target_for(const std::string& output, const std::vector<Given>& given) {
+  ExportTarget target{.output = output, .kept = {}, .variables = {}, .series = false, .points = {}};
+  for (const Given& one : given) target.variables.push_back({one.variable, Slice().of(one.variable)});
+  return target;
+}
+
+/// Writes one step to `output`.
+void write_file(std::string_view format, const std::string& output, const std::vector<Given>& given) {
+  const std::unique_ptr<ExportSink> sink = format_named(format).make(target_for(output, given));
+  ExportedStep step;
+  step.values = [&](std::size_t v) { return given[v].values; };
+  step.wrote = [](std::uint64_t) {};
+  sink->write(step);
+  sink->accept();
+  sink->finish();
+}
+
 /// The file that a format makes of these variables.
-std::string exported(std::string_view format, const std::vector<ExportedVariable>& variables) {
+std::string exported(std::string_view format, const std::vector<Given>& given) {
   const TemporaryFolder folder;
-  OutputFile file(folder.file("out"), "--output");
-  format_named(format).write(file, variables);
-  file.finish();
+  write_file(format, folder.file("out"), given);
   return content_of(folder.file("out"));
 }
 
@@ -100,14 +120,15 @@ TEST(ExportFormatsTest, NpzHoldsAnNpyOfEachVariable) {
   const Variable p{.name = "p.old-1", .dtype = DType::kC128, .shape = {5}, .role = Role::kState};
   const Variable step{.name = "step", .dtype = DType::kI8};
   const std::vector<std::byte> bytes[] = {counted_bytes(48), counted_bytes(80), counted_bytes(1)};
-  const std::vector<ExportedVariable> variables = {{u, bytes[0]}, {p, bytes[1]}, {step, bytes[2]}};
+  const std::vector<Given> variables = {{u, bytes[0]}, {p, bytes[1]}, {step, bytes[2]}};
   const TemporaryFolder folder;
   const std::string path = folder.write("x.npz", exported("npz", variables));
 
   std::string expected;
-  for (const ExportedVariable& variable : variables) {
+  for (const Given& variable : variables) {
     expected += variable.variable.name + ".npy 0 ";
-    for (const char c : exported("npy", {variable})) expected += fmt::format("{:02x}", static_cast<unsigned char>(c));
+    for (const char c : exported("npy", std::vector<Given>{variable}))
+      expected += fmt::format("{:02x}", static_cast<unsigned char>(c));
     expected += "\n";
   }
   const std::string command = RINGSIDE_PYTHON " -I '" RINGSIDE_NPZ_ENTRIES "' '" + path + "' 2>&1";
@@ -128,10 +149,8 @@ TEST(ExportFormatsTest, NpzHoldsAVariableOfMoreThanTwoGiB) {
   void* zeros = mmap(nullptr, kBytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   ASSERT_NE(zeros, MAP_FAILED);
   const Variable x{.name = "x", .dtype = DType::kU8, .shape = {kBytes}};
-  const ExportedVariable variable{x, {static_cast<const std::byte*>(zeros), kBytes}};
-  OutputFile file("/dev/null", "--output");
-  EXPECT_EQ(failure_line([&] { format_named("npz").write(file, std::span(&variable, 1)); }, ExitCode::kSystem), "");
-  file.finish();
+  const std::vector<Given> given = {{x, {static_cast<const std::byte*>(zeros), kBytes}}};
+  EXPECT_EQ(failure_line([&] { write_file("npz", "/dev/null", given); }, ExitCode::kSystem), "");
   munmap(zeros, kBytes);
 }
 
@@ -161,7 +180,7 @@ TEST(ExportFormatsTest, MatrixMarketHasColumnAfterColumn) {
 TEST(ExportFormatsTest, TextFormatsRefuseWhatIsNoRealTable) {
   for (const char* name : {"csv", "mtx"}) {
     const auto refusal = [&](const Variable& variable) {
-      return failure_line([&] { format_named(name).check(variable); });
+      return failure_line([&] { format_named(name).check(target_for("x", {{variable, {}}})); });
     };
     EXPECT_EQ(refusal({.name = "z", .dtype = DType::kC128, .shape = {4}}),
               "--format: csv and mtx hold real numbers of at most two dimensions, 'z' is z c128[4]; give npy or npz");
@@ -173,10 +192,11 @@ TEST(ExportFormatsTest, TextFormatsRefuseWhatIsNoRealTable) {
     EXPECT_EQ(refusal({.name = "alpha"}), "");
   }
   for (const char* name : {"npy", "npz"}) {
-    EXPECT_EQ(failure_line([&] {
-                format_named(name).check({.name = "z", .dtype = DType::kC64, .shape = {2, 3, 4}});
-              }),
-              "");
+    EXPECT_EQ(
+        failure_line([&] {
+          format_named(name).check(target_for("x", {{{.name = "z", .dtype = DType::kC64, .shape = {2, 3, 4}}, {}}}));
+        }),
+        "");
   }
 }
 

@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""How fast `ringside export` writes a step as HDF5 and Zarr, beside `cp` of a file with the same bytes to the same disk.
+
+One run keeps an x of --megabytes; its bytes are also in a file. In turn, each to a new name that is removed afterwards: cp of
+that file; the same and a sync of the copy; the export as npy, hdf5, vtk, zarr and zarr3, which verifies every byte first and
+ends when the output is on its disk. cp ends before that: with a sync it does what an export does. Source and pool are in the
+page cache. Everything is measured on --pool-dir, then in /dev/shm, where no disk hides the work. Writes JSON (see
+docs/benchmarking.md)."""
+
+import os
+import shutil
+import subprocess
+import time
+
+from measuring import (UNCALIBRATED, confidence, in_turn, machine_header, others_share, parser_of, ratio, spread, work_folder,
+                       write_json)
+
+FORMATS = {"npy": "npy", "hdf5": "h5", "vtk": "vti", "zarr": "zarr", "zarr3": "zarr"}
+
+
+def removed(path):
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink()
+
+
+def seconds(command, output):
+    begin = time.perf_counter()
+    for one in command:
+        subprocess.run(one, check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    passed = time.perf_counter() - begin
+    removed(output)
+    os.sync()  # the next one begins with a disk that is idle
+    return passed
+
+
+def measure(options, folder):
+    with work_folder(folder) as work:
+        pool, source = work / "bench.pool", work / "source"
+        ringside = str(options.bin / "ringside")
+        side = round((options.megabytes * 125_000) ** 0.5)
+        subprocess.run([ringside, "run", "--quiet", f"--matrix=grid:{side}", "--iterations=2", "--slots=3",
+                        "--durability=process", f"--pool={pool}"], check=True, env=UNCALIBRATED)
+        subprocess.run([ringside, "export", pool, "--format=npy", "-o", source], check=True, stdout=subprocess.DEVNULL)
+        os.sync()
+        ways = {"cp": lambda: seconds([["cp", source, work / "copy"]], work / "copy"),
+                "cp_and_sync": lambda: seconds([["cp", source, work / "copy"], ["sync", work / "copy"]], work / "copy")}
+        for name, ending in FORMATS.items():
+            output = work / f"x.{ending}"
+            command = [[ringside, "export", pool, f"--format={name}", "-o", output]]
+            ways[name] = lambda command=command, output=output: seconds(command, output)
+        rounds = in_turn(ways, options.repeats)
+        found = {"bytes": side * side * 8, "file_system": file_system(work)}
+        found |= {f"{name}_s": spread([one[name] for one in rounds]) for name in ways}
+        for name in FORMATS:  # speeds: of equal bytes, the inverse of the times
+            found[f"{name}_speed_over_cp"] = ratio(rounds, "cp", name)
+            found[f"{name}_speed_over_cp_and_sync"] = ratio(rounds, "cp_and_sync", name)
+        return found
+
+
+def file_system(folder):
+    return subprocess.run(["stat", "-f", "-c", "%T", folder], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def main():
+    parser = parser_of(__doc__, pools="pool and outputs lie")
+    parser.add_argument("--megabytes", type=int, default=512, help="of x (default 512)")
+    parser.add_argument("--repeats", type=int, default=11, help="measured rounds (default 11)")
+    options = parser.parse_args()
+    options.bin = options.bin.resolve()
+    document = {"benchmark": "export", "machine": machine_header(options.bin)}
+    with others_share(document):
+        document["disk"] = measure(options, options.pool_dir)
+        document["memory"] = measure(options, "/dev/shm")
+    write_json(document, options.output)
+    for part in ("disk", "memory"):
+        print(*(f"{part}, {key}: {confidence(value)}" for key, value in document[part].items() if isinstance(value, dict)), sep="\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/export/chunks.hpp"
+
+#include <algorithm>
+
+namespace ringside {
+
+std::vector<std::uint64_t> chunk_shape(std::span<const std::uint64_t> shape, std::size_t entry_bytes,
+                                       std::uint64_t target_bytes) {
+  std::vector<std::uint64_t> chunk(shape.size(), 1);
+  std::uint64_t bytes = entry_bytes;
+  for (std::size_t d = shape.size(); d-- > 0;) {
+    const std::uint64_t most = std::max<std::uint64_t>(1, target_bytes / bytes);
+    if (shape[d] > most) {
+      const std::uint64_t pieces = (shape[d] - 1) / most + 1;
+      chunk[d] = (shape[d] - 1) / pieces + 1;  // of almost equal length, so that little of the last one is padding
+      break;
+    }
+    chunk[d] = shape[d];
+    bytes *= shape[d];
+  }
+  return chunk;
+}
+
+void for_each_chunk(std::span<const std::uint64_t> shape, std::span<const std::uint64_t> chunk, std::size_t entry_bytes,
+                    const std::function<void(const ChunkPlace&)>& use) {
+  const std::size_t dimensions = shape.size();
+  ChunkPlace place{.index = std::vector<std::uint64_t>(dimensions, 0),
+                   .first = std::vector<std::uint64_t>(dimensions, 0),
+                   .count = std::vector<std::uint64_t>(dimensions, 1)};
+  for (;;) {
+    place.bytes = entry_bytes;
+    for (std::size_t d = 0; d < dimensions; ++d) {
+      place.first[d] = place.index[d] * chunk[d];
+      place.count[d] = std::min(chunk[d], shape[d] - place.first[d]);
+      place.bytes *= place.count[d];
+    }
+    use(place);
+    place.offset += place.bytes;  // chunks follow each other as their entries do
+    std::size_t d = dimensions;
+    while (d > 0 && (place.index[d - 1] + 1) * chunk[d - 1] >= shape[d - 1]) place.index[--d] = 0;
+    if (d == 0) return;
+    ++place.index[d - 1];
+  }
+}
+
+}  // namespace ringside

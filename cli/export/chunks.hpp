@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How an array is cut into chunks whose entries lie together: the last dimensions whole, one dimension cut, the first
+// ones index by index. So a chunk is written from the kept variable without a copy.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+namespace ringside {
+
+/// The bytes of a chunk, about: large enough that a file for each of them costs little, small enough to load one.
+inline constexpr std::uint64_t kExportChunkBytes = std::uint64_t{16} << 20;
+
+/// The shape of all chunks but the last ones of a dimension, which may be shorter. Empty for an array without
+/// dimensions.
+std::vector<std::uint64_t> chunk_shape(std::span<const std::uint64_t> shape, std::size_t entry_bytes,
+                                       std::uint64_t target_bytes = kExportChunkBytes);
+
+struct ChunkPlace {
+  std::vector<std::uint64_t> index;  // of the chunk, in each dimension
+  std::vector<std::uint64_t> first;  // its first entry
+  std::vector<std::uint64_t> count;  // its entries, in each dimension
+  std::uint64_t offset = 0;          // of its first byte in the array
+  std::uint64_t bytes = 0;
+};
+
+/// Calls use(place) for each chunk, in row-major order. chunk: of chunk_shape.
+void for_each_chunk(std::span<const std::uint64_t> shape, std::span<const std::uint64_t> chunk, std::size_t entry_bytes,
+                    const std::function<void(const ChunkPlace&)>& use);
+
+}  // namespace ringside

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// `ringside export POOL`: writes kept steps, or the records of the journal, to a file that other programs can read.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "cli/export/export_format.hpp"
+#include "cli/export/point_file.hpp"
+#include "cli/export/records/records_export.hpp"
+#include "cli/export/slice.hpp"
+#include "cli/export/step_choice.hpp"
+#include "cli/export/step_export.hpp"
+#include "cli/pool/iterations.hpp"
+#include "cli/subcommands.hpp"
+#include "cli/terminal/format.hpp"
+#include "common/files/output_file.hpp"
+#include "common/files/own_descriptor.hpp"
+#include "common/options/command_line.hpp"
+#include "common/options/option_checks.hpp"
+#include "common/platform/error.hpp"
+#include "common/platform/printable.hpp"
+#include "common/pool_reader/ring_reader.hpp"
+#include "common/program/stop_signal.hpp"
+
+namespace ringside {
+namespace {
+
+struct ExportOptions {
+  std::string pool;
+  StepOptions steps;
+  std::vector<std::string> variables;
+  std::string slice;
+  std::string points;
+  std::string format;
+  std::string output;
+  bool records = false;
+};
+
+std::string names_of(const Schema& schema) {
+  std::vector<std::string_view> names;
+  for (const Variable& variable : schema.variables()) names.push_back(variable.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+/// The variables of these names, in the given order; all if none is given.
+std::vector<std::size_t> named_variables(const Schema& schema, const std::vector<std::string>& names,
+                                         const std::string& pool) {
+  std::vector<std::size_t> chosen;
+  for (const std::string& name : names) {
+    std::size_t v = 0;
+    while (v < schema.size() && schema.variables()[v].name != name) ++v;
+    if (v == schema.size()) {
+      throw usage_error("--variable: found '{}', {} has {}", name, pool, names_of(schema));
+    }
+    if (std::find(chosen.begin(), chosen.end(), v) != chosen.end()) {
+      throw usage_error("--variable: found '{}' twice, expected each name once", name);
+    }
+    chosen.push_back(v);
+  }
+  for (std::size_t v = 0; names.empty() && v < schema.size(); ++v) chosen.push_back(v);
+  return chosen;
+}
+
+/// What the format takes of them if none was named: the first one, all, or all of the first one's shape.
+std::vector<std::size_t> chosen_variables(const ExportOptions& options, const ExportFormat& format,
+                                          const Schema& schema) {
+  std::vector<std::size_t> chosen = named_variables(schema, options.variables, options.pool);
+  const bool named = !options.variables.empty();
+  if (format.variables == ExportFormat::Takes::kOne) {
+    if (!named) chosen.resize(1);
+    if (chosen.size() > 1) {
+      throw usage_error("--variable: found {} with --format {}, expected one (npz holds several)", chosen.size(),
+                        format.name);
+    }
+  }
+  if (format.variables == ExportFormat::Takes::kSeveralOfOneShape && !named) {
+    const auto first =
+        std::find_if(chosen.begin(), chosen.end(), [&](std::size_t v) { return !schema.variables()[v].shape.empty(); });
+    const std::vector<std::uint64_t> shape = schema.variables()[first == chosen.end() ? 0 : *first].shape;
+    std::erase_if(chosen, [&](std::size_t v) { return schema.variables()[v].shape != shape; });
+  }
+  return chosen;
+}
+
+/// The format of this name; if it is empty, the one that the output's name ends with, or the first.
+const ExportFormat& chosen_format(const ExportOptions& options) {
+  for (const ExportFormat& one : export_formats()) {
+    if (options.format == one.name) return one;
+    if (!options.format.empty()) continue;
+    for (const std::string_view ending : one.endings) {
+      const std::string_view output = options.output;
+      if (output.ends_with(ending) || output.ends_with(std::string(ending) + "/")) return one;
+    }
+  }
+  if (!options.format.empty()) {
+    throw usage_error("--format: found '{}' without --records, expected a format of variables", options.format);
+  }
+  return export_formats()[0];
+}
+
+/// The points of the entries that the slice leaves.
+std::vector<double> points_of(const ExportOptions& options, const Variable& variable, const Slice& slice) {
+  std::vector<double> points = read_points(options.points);
+  std::uint64_t entries = 1;
+  for (const std::uint64_t extent : variable.shape) entries *= extent;
+  if (points.size() != 3 * entries) {
+    throw usage_error("--points: found {} points in {}, expected one for each of the {} entries of {}",
+                      points.size() / 3, options.points, entries, to_text(variable));
+  }
+  const Region region = slice.of(variable);
+  std::vector<std::byte> buffer;
+  const std::span<const std::byte> left = select(region, 3 * sizeof(double), std::as_bytes(std::span(points)), buffer);
+  std::vector<double> chosen(left.size() / sizeof(double));
+  std::copy_n(reinterpret_cast<const double*>(left.data()), chosen.size(), chosen.begin());
+  return chosen;
+}
+
+ExportTarget target_of(const ExportOptions& options, const std::vector<std::size_t>& variables, const Schema& schema) {
+  ExportTarget target{.output = options.output,
+                      .kept = {{"POOL", options.pool}, {"--points", options.points}},
+                      .variables = {},
+                      .series = options.steps.all,
+                      .points = {}};
+  const Slice slice = options.slice.empty() ? Slice() : Slice(options.slice);
+  for (const std::size_t v : variables) {
+    ExportedVariable one{.variable = schema.variables()[v], .region = slice.of(schema.variables()[v])};
+    one.variable.shape = one.region.shape();
+    target.variables.push_back(std::move(one));
+  }
+  if (!options.points.empty()) target.points = points_of(options, schema.variables()[variables.at(0)], slice);
+  return target;
+}
+
+std::string what_was_written(const ExportTarget& target) {
+  std::vector<std::string> texts;
+  for (const ExportedVariable& one : target.variables) texts.push_back(to_text(one.variable));
+  const Variable& first = target.variables[0].variable;
+  const bool x_only = texts.size() == 1 && first.name == "x" && first.dtype == DType::kF64 && first.unit.empty() &&
+                      first.role == Role::kField && first.shape.size() == 1;
+  return x_only ? with_separators(first.shape[0]) + " rows" : fmt::format("{}", fmt::join(texts, ", "));
+}
+
+int export_steps(const ExportOptions& options) {
+  const RingReader reader = RingReader::open(options.pool);
+  const ExportFormat& format = chosen_format(options);
+  const bool is_folder = format.name.starts_with("zarr");
+  const std::vector<KeptFile> kept_files = {{"POOL", options.pool}, {"--points", options.points}};
+  if (!is_folder) check_output(options.output, "--output", kept_files);
+  const bool to_file = is_folder || is_made_anew(options.output);
+  if (options.steps.all && !format.series) {
+    throw usage_error("--all: found --format {}, which holds one step; expected hdf5, vtk, zarr or zarr3", format.name);
+  }
+  if (!format.streams && (is_standard_output(options.output) || !to_file)) {
+    throw usage_error("--output: '{}' cannot be {}, which is not written from front to back; expected {}",
+                      output_name(options.output), format.name,
+                      "the name of a new file or folder, or --format npy, npz, csv, mtx or vtk");
+  }
+  if (!options.points.empty() && format.name != "vtk") {
+    throw usage_error("--points: found --format {}, expected vtk", format.name);
+  }
+  const Schema& schema = reader.ring().geometry().schema();
+  const std::vector<std::size_t> variables = chosen_variables(options, format, schema);
+  const ExportTarget target = target_of(options, variables, schema);
+  format.check(target);
+  StepExport what{reader, format, target, variables, to_file, {}};
+  if (to_file) what.stop = catch_stop_signals();
+
+  std::string steps;
+  if (options.steps.all) {
+    const ExportedSeries series = export_series(what, options.steps);
+    steps = fmt::format("{}, iterations {} to {}", counted(series.iterations.size(), "step"),
+                        with_separators(series.iterations.front()), with_separators(series.iterations.back()));
+    if (series.overwritten > 0) {
+      steps += fmt::format(" ({} overwritten before they could be written)", counted(series.overwritten, "step"));
+    }
+  } else {
+    steps = "iteration " + with_separators(export_one(what, options.steps));
+  }
+  write_beside_output(options.output,
+                      fmt::format("{}: {} of {}, {}, as {}\n", printable(output_name(options.output)), steps,
+                                  printable(options.pool), what_was_written(target), format.name));
+  return 0;
+}
+
+/// Options that only one of the two kinds of export has.
+void refuse_combinations(const ExportOptions& options, const CommandLine& line) {
+  for (const char* name : {"--iteration", "--all", "--every", "--variable", "--slice", "--points"}) {
+    if (options.records && line.is_given(name)) {
+      throw usage_error("{}: found beside --records, which exports the journal's records and no variables", name);
+    }
+  }
+  if (options.steps.all && line.is_given("--iteration")) {
+    throw usage_error("--iteration: found beside --all, expected one of them");
+  }
+  for (const char* name : {"--from", "--to", "--every"}) {
+    if (!options.steps.all && !options.records && line.is_given(name)) {
+      throw usage_error("{}: expected only with --all or --records", name);
+    }
+  }
+  if (options.steps.every == 0) throw usage_error("--every: found 0, expected a number from 1 on");
+}
+
+}  // namespace
+
+int export_command(int argc, const char* const* argv) {
+  ExportOptions options;
+  std::vector<std::string> formats;
+  for (const ExportFormat& one : export_formats()) formats.emplace_back(one.name);
+  for (const RecordsFormat& one : records_formats()) {
+    if (std::find(formats.begin(), formats.end(), one.name) == formats.end()) formats.emplace_back(one.name);
+  }
+  CommandLine line(
+      "Writes kept steps to a file that other programs read, after verifying each one: variables of one step, or of "
+      "all\nkept steps, or parts of them; or the journal's records as a table. Rows count from 0. docs/export.md has "
+      "what each\nformat holds.",
+      "ringside export");
+  line.option("POOL", options.pool, "pool file").required().value_name("FILE");
+  line.option("--iteration", options.steps.iteration, "which iterate").value_name("K|last").show_default();
+  line.flag("--all", options.steps.all, "all kept steps, to one output (hdf5, vtk, zarr, zarr3)");
+  line.option("--from", options.steps.from, "with --all or --records: first iteration (default: the oldest)")
+      .value_name("K");
+  line.option("--to", options.steps.to, "with --all or --records: last iteration (default: the newest)")
+      .value_name("K");
+  line.option("--every", options.steps.every, "with --all: of the steps, the first one and every N-th after it")
+      .value_name("N")
+      .show_default();
+  line.option("--variable", options.variables,
+              "variables to write (default: all, or the first one if the format holds one)")
+      .value_name("NAME,...")
+      .comma_separated();
+  line.option("--slice", options.slice, "a part of each variable: an index or start:stop[:step] for each dimension")
+      .value_name("RANGES");
+  line.option("--points", options.points, "with vtk: where the entries lie, a table of x, y and, if given, z; csv, npy")
+      .value_name("FILE");
+  line.flag("--records", options.records, "the journal's records of the steps, instead of variables");
+  line.option("--format", options.format, "file format (default: the one that the output's name ends with, or npy)")
+      .check(one_of(formats))
+      .value_name(fmt::format("{}", fmt::join(formats, "|")));
+  line.option("-o,--output", options.output, "file or folder to write; -: standard output")
+      .required()
+      .value_name("FILE");
+  if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
+  refuse_combinations(options, line);
+  if (!options.records) return export_steps(options);
+  export_records({.pool = options.pool,
+                  .range = parse_range(options.steps.from, options.steps.to),
+                  .format = options.format,
+                  .output = options.output});
+  return 0;
+}
+
+}  // namespace ringside

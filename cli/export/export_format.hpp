@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What every file format of `ringside export` implements: it takes verified steps, one after the other, and its output
+// appears under its name when all of them are in it. export_formats.cpp has the table of formats.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/export/slice.hpp"
+#include "common/files/output_guard.hpp"
+#include "common/records/step_results.hpp"
+#include "common/schema/variable.hpp"
+
+namespace ringside {
+
+struct ExportedVariable {
+  Variable variable;  // with the shape that the slice leaves
+  Region region;      // where its entries lie in the kept variable
+};
+
+/// What is written, and where to.
+struct ExportTarget {
+  std::string output;
+  std::vector<KeptFile> kept;  // files that the output must not replace
+  std::vector<ExportedVariable> variables;
+  bool series = false;         // several steps
+  std::vector<double> points;  // --points: x, y, z of each entry; empty: none
+};
+
+/// A verified step, as a sink reads it. `values` and `wrote` are called by one thread.
+struct ExportedStep {
+  std::uint64_t iteration = 0;
+  std::uint64_t step = 0;
+  std::string run_id;  // 32 hexadecimal digits
+  StepResults results;
+  /// The bytes of a variable of the target, valid until the next call.
+  std::function<std::span<const std::byte>(std::size_t variable)> values;
+  /// Notes progress. Throws Error (exit code 130) if the command is to end.
+  std::function<void(std::uint64_t bytes)> wrote;
+};
+
+/// One output. Destroyed before `finish` has returned, it leaves nothing. All functions throw Error.
+class ExportSink {
+ public:
+  virtual ~ExportSink() = default;
+  virtual void write(const ExportedStep& step) = 0;
+  /// The step that was written last is complete. Otherwise the next `write` replaces it, and `finish` drops it.
+  virtual void accept() = 0;
+  virtual void finish() = 0;
+};
+
+struct ExportFormat {
+  enum class Takes { kOne, kSeveral, kSeveralOfOneShape };
+
+  std::string_view name;
+  std::span<const std::string_view> endings;  // of outputs that are in this format unless --format says otherwise
+  Takes variables = Takes::kOne;
+  bool series = false;   // takes several steps
+  bool streams = false;  // can be written to a pipe
+  /// Throws Error (exit code 2) for what the format cannot hold; called before anything is written.
+  void (*check)(const ExportTarget& target) = nullptr;
+  std::unique_ptr<ExportSink> (*make)(const ExportTarget& target) = nullptr;
+};
+
+/// In the order of the help text; the first is the default.
+std::span<const ExportFormat> export_formats();
+
+}  // namespace ringside

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The table of file formats. A new one is a file pair here that implements ExportSink, and a line below.
+#include <string_view>
+
+#include "cli/export/export_format.hpp"
+#include "cli/export/hdf5_file.hpp"
+#include "cli/export/numpy_files.hpp"
+#include "cli/export/text_tables.hpp"
+#include "cli/export/vtk_files.hpp"
+#include "cli/export/zarr_store.hpp"
+#include "common/files/output_folder.hpp"
+
+namespace ringside {
+namespace {
+
+void accept_every(const ExportTarget&) {}
+
+void check_store(const ExportTarget& target) {
+  check_output_folder(target.output, "--output", "a zarr store", target.kept);
+}
+
+constexpr std::string_view kNpy[] = {".npy"};
+constexpr std::string_view kNpz[] = {".npz"};
+constexpr std::string_view kCsv[] = {".csv"};
+constexpr std::string_view kMtx[] = {".mtx"};
+constexpr std::string_view kHdf5[] = {".h5", ".hdf5", ".hdf"};
+constexpr std::string_view kVtk[] = {".vti", ".vtu", ".pvd"};
+constexpr std::string_view kZarr[] = {".zarr"};
+
+using Takes = ExportFormat::Takes;
+
+constexpr ExportFormat kFormats[] = {
+    {"npy", kNpy, Takes::kOne, false, true, accept_every, make_npy},
+    {"npz", kNpz, Takes::kSeveral, false, true, accept_every, make_npz},
+    {"csv", kCsv, Takes::kOne, false, true, check_real_table, make_csv},
+    {"mtx", kMtx, Takes::kOne, false, true, check_real_table, make_mtx},
+    {"hdf5", kHdf5, Takes::kSeveral, true, false, accept_every, make_hdf5},
+    {"vtk", kVtk, Takes::kSeveralOfOneShape, true, true, check_vtk, make_vtk},
+    {"zarr", kZarr, Takes::kSeveral, true, false, check_store, make_zarr2},
+    {"zarr3", {}, Takes::kSeveral, true, false, check_store, make_zarr3},
+};
+
+}  // namespace
+
+std::span<const ExportFormat> export_formats() {
+  return kFormats;
+}
+
+}  // namespace ringside

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/export/hdf5_file.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cli/export/chunks.hpp"
+#include "cli/export/hdf5_handles.hpp"
+#include "cli/export/result_columns.hpp"
+#include "common/files/output_file.hpp"
+
+namespace ringside {
+namespace {
+
+using Extents = std::vector<hsize_t>;
+
+/// Of libhdf5's functions: negative is a failure.
+void check_hdf5(herr_t status, const std::string& output) {
+  if (status < 0) throw system_error("--output: cannot write '{}': {}", output, hdf5_reason());
+}
+
+Hdf5Space space_of(const Extents& extents, const Extents& most) {
+  if (extents.empty()) return Hdf5Space(H5Screate(H5S_SCALAR));
+  return Hdf5Space(H5Screate_simple(static_cast<int>(extents.size()), extents.data(), most.data()));
+}
+
+/// A text of variable length: h5py reads it as str.
+Hdf5Type text_type() {
+  Hdf5Type type(H5Tcopy(H5T_C_S1));
+  H5Tset_size(type.get(), H5T_VARIABLE);
+  H5Tset_cset(type.get(), H5T_CSET_UTF8);
+  return type;
+}
+
+void add_attribute(hid_t to, const char* name, hid_t type, const void* value) {
+  const Hdf5Space scalar(H5Screate(H5S_SCALAR));
+  const Hdf5Attribute attribute(H5Acreate2(to, name, type, scalar.get(), H5P_DEFAULT, H5P_DEFAULT));
+  if (H5Awrite(attribute.get(), type, value) < 0) throw system_error("--output: hdf5: {}", hdf5_reason());
+}
+
+void add_attribute(hid_t to, const char* name, const std::string& text) {
+  const char* value = text.c_str();
+  add_attribute(to, name, text_type().get(), &value);
+}
+
+void add_attribute(hid_t to, const char* name, std::uint64_t number) {
+  add_attribute(to, name, H5T_NATIVE_UINT64, &number);
+}
+
+class Hdf5Sink final : public ExportSink {
+ public:
+  explicit Hdf5Sink(const ExportTarget& target)
+      : output_(target.output),
+        variables_(target.variables),
+        series_(target.series),
+        new_file_(target.output, "--output", target.kept, NewFile::Until::kNamed) {
+    if (new_file_.name_beside().empty()) {
+      throw usage_error(
+          "--output: '{}' cannot be an hdf5 file: found a pipe, a device or a folder that takes no new "
+          "file, expected a file that may be made; npy, npz, csv and mtx can be written to a pipe",
+          output_);
+    }
+    H5dont_atexit();
+    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+    file_ = Hdf5File(H5Fcreate(new_file_.name_beside().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT));
+    for (const ExportedVariable& one : variables_) make_dataset(one.variable);
+  }
+  void write(const ExportedStep& step) override {
+    for (std::size_t v = 0; v < variables_.size(); ++v) write_variable(step, v);
+    pending_ = {step.iteration, step.step, step.run_id};
+    pending_results_ = step.results;
+  }
+
+  void accept() override {
+    accepted_.push_back(pending_);
+    results_.add(pending_results_);
+  }
+
+  void finish() override {
+    for (std::size_t v = 0; v < variables_.size(); ++v) {
+      if (series_) {
+        Extents extents = extents_of(variables_[v].variable);
+        extents[0] = accepted_.size();
+        check_hdf5(H5Dset_extent(datasets_[v].get(), extents.data()), output_);
+      } else {
+        add_step(datasets_[v].get(), accepted_.at(0));
+      }
+    }
+    if (series_) {
+      write_axes();
+    } else {
+      add_step(file_.get(), accepted_.at(0));
+    }
+    write_results();
+    datasets_.clear();
+    check_hdf5(H5Fflush(file_.get(), H5F_SCOPE_GLOBAL), output_);
+    check_hdf5(H5Fclose(file_.release()), output_);
+    new_file_.finish();
+  }
+
+ private:
+  struct Named {
+    std::uint64_t iteration = 0;
+    std::uint64_t step = 0;
+    std::string run_id;
+  };
+
+  Extents extents_of(const Variable& variable) const {
+    Extents extents(variable.shape.begin(), variable.shape.end());
+    if (series_) extents.insert(extents.begin(), 1);
+    return extents;
+  }
+
+  /// One step: contiguous. Several: chunks of one step each at most, and more steps than are known now.
+  void make_dataset(const Variable& variable) {
+    const Hdf5Type type = hdf5_type(variable.dtype);
+    const Extents extents = extents_of(variable);
+    Extents most = extents;
+    const Hdf5Properties properties(H5Pcreate(H5P_DATASET_CREATE));
+    H5Pset_fill_time(properties.get(), H5D_FILL_TIME_NEVER);
+    if (series_) {
+      most[0] = H5S_UNLIMITED;
+      const std::vector<std::uint64_t> chunk = chunk_shape(variable.shape, bytes_of(variable.dtype));
+      Extents chunks(chunk.begin(), chunk.end());
+      chunks.insert(chunks.begin(), 1);
+      H5Pset_chunk(properties.get(), static_cast<int>(chunks.size()), chunks.data());
+    }
+    const Hdf5Space space = space_of(extents, most);
+    Hdf5Dataset dataset(H5Dcreate2(file_.get(), variable.name.c_str(), type.get(), space.get(), H5P_DEFAULT,
+                                   properties.get(), H5P_DEFAULT));
+    add_attribute(dataset.get(), "unit", variable.unit);
+    add_attribute(dataset.get(), "dtype", std::string(to_string(variable.dtype)));
+    add_attribute(dataset.get(), "role", std::string(to_string(variable.role)));
+    datasets_.push_back(std::move(dataset));
+  }
+
+  void write_variable(const ExportedStep& step, std::size_t v) {
+    const Variable& variable = variables_[v].variable;
+    const std::span<const std::byte> values = step.values(v);
+    const Hdf5Type type = hdf5_type(variable.dtype);
+    const hid_t dataset = datasets_[v].get();
+    if (series_) {
+      Extents extents = extents_of(variable);
+      extents[0] = accepted_.size() + 1;
+      check_hdf5(H5Dset_extent(dataset, extents.data()), output_);
+    }
+    const Hdf5Space file_space(H5Dget_space(dataset));
+    const std::vector<std::uint64_t> chunk = chunk_shape(variable.shape, bytes_of(variable.dtype));
+    for_each_chunk(variable.shape, chunk, bytes_of(variable.dtype), [&](const ChunkPlace& place) {
+      Extents first(place.first.begin(), place.first.end());
+      Extents count(place.count.begin(), place.count.end());
+      if (series_) {
+        first.insert(first.begin(), accepted_.size());
+        count.insert(count.begin(), 1);
+      }
+      const Hdf5Space memory = space_of(count, count);
+      if (!count.empty()) {
+        H5Sselect_hyperslab(file_space.get(), H5S_SELECT_SET, first.data(), nullptr, count.data(), nullptr);
+      }
+      check_hdf5(
+          H5Dwrite(dataset, type.get(), memory.get(), file_space.get(), H5P_DEFAULT, values.data() + place.offset),
+          output_);
+      step.wrote(place.bytes);
+    });
+  }
+
+  static void add_step(hid_t to, const Named& step) {
+    add_attribute(to, "iteration", step.iteration);
+    add_attribute(to, "step", step.step);
+    add_attribute(to, "run_id", step.run_id);
+  }
+
+  void write_column(hid_t to, const std::string& name, hid_t type, const void* values, const std::string& unit = {},
+                    bool fills = false) {
+    const Extents extents = series_ ? Extents{accepted_.size()} : Extents{};
+    const Hdf5Space space = space_of(extents, extents);
+    const Hdf5Dataset dataset(H5Dcreate2(to, name.c_str(), type, space.get(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+    check_hdf5(H5Dwrite(dataset.get(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values), output_);
+    if (!unit.empty()) add_attribute(dataset.get(), "unit", unit);
+    if (fills) add_attribute(dataset.get(), "_FillValue", H5T_NATIVE_INT64, &kAbsentInteger);
+  }
+
+  /// The names of the steps, along the leading axis. A variable may be named `step`: they are in a group of their own.
+  void write_axes() {
+    std::vector<std::uint64_t> iterations;
+    std::vector<std::uint64_t> steps;
+    std::vector<const char*> runs;
+    for (const Named& one : accepted_) {
+      iterations.push_back(one.iteration);
+      steps.push_back(one.step);
+      runs.push_back(one.run_id.c_str());
+    }
+    const Hdf5Group group(H5Gcreate2(file_.get(), group_name("steps").c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+    write_column(group.get(), "iteration", H5T_NATIVE_UINT64, iterations.data());
+    write_column(group.get(), "step", H5T_NATIVE_UINT64, steps.data());
+    write_column(group.get(), "run_id", text_type().get(), runs.data());
+  }
+
+  void write_results() {
+    const Hdf5Group group(
+        H5Gcreate2(file_.get(), group_name("results").c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+    for (const ResultColumn& column : results_.columns()) {
+      if (!series_ && !column.values[0].present) continue;
+      if (column.is_integer()) {
+        write_column(group.get(), column.name, H5T_NATIVE_INT64, column.i64().data(), column.unit, series_);
+      } else {
+        write_column(group.get(), column.name, H5T_NATIVE_DOUBLE, column.f64().data(), column.unit);
+      }
+    }
+  }
+
+  /// A variable of that name keeps it: the group has `@` before its name, which no variable's name has.
+  std::string group_name(const std::string& name) const {
+    const bool taken = std::any_of(variables_.begin(), variables_.end(),
+                                   [&](const ExportedVariable& one) { return one.variable.name == name; });
+    return taken ? "@" + name : name;
+  }
+
+  const std::string output_;
+  const std::vector<ExportedVariable> variables_;
+  const bool series_;
+  OutputFile new_file_;
+  Hdf5File file_;
+  std::vector<Hdf5Dataset> datasets_;
+  Named pending_;
+  StepResults pending_results_;
+  std::vector<Named> accepted_;
+  ResultColumns results_;
+};
+
+}  // namespace
+
+std::unique_ptr<ExportSink> make_hdf5(const ExportTarget& target) {
+  return std::make_unique<Hdf5Sink>(target);
+}
+
+}  // namespace ringside

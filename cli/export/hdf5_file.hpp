@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// HDF5: one dataset for each variable, with a leading axis `iteration` if there are several steps (docs/export.md).
+#pragma once
+
+#include <memory>
+
+#include "cli/export/export_format.hpp"
+
+namespace ringside {
+
+std::unique_ptr<ExportSink> make_hdf5(const ExportTarget& target);
+
+}  // namespace ringside

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The objects of libhdf5 with owners, its types for ours, and its errors as text. hdf5_file.cpp alone includes this.
+#pragma once
+
+#include <hdf5.h>
+
+#include <string>
+#include <utility>
+
+#include "common/platform/error.hpp"
+#include "common/schema/dtype.hpp"
+
+namespace ringside {
+
+/// The reason that libhdf5 gives for the failure of its last call: the system's, if there is one ("No space left on
+/// device"), else what the innermost function said.
+inline std::string hdf5_reason() {
+  std::string reason;
+  const auto look = [](unsigned, const H5E_error2_t* error, void* to) -> herr_t {
+    auto& text = *static_cast<std::string*>(to);
+    const std::string said = error->desc == nullptr ? "" : error->desc;
+    constexpr std::string_view kSystem = "error message = '";
+    const std::size_t at = said.find(kSystem);
+    if (at != std::string::npos) {
+      text = said.substr(at + kSystem.size(), said.find('\'', at + kSystem.size()) - at - kSystem.size());
+      return 1;  // the system's reason: no further one
+    }
+    if (text.empty()) text = said;
+    return 0;
+  };
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, look, &reason);
+  return reason.empty() ? "libhdf5 gives no reason" : reason;
+}
+
+/// Closes with Close at its end; a failure to close is noticed by close_hdf5 only.
+template <herr_t (*Close)(hid_t)>
+class Hdf5Handle {
+ public:
+  Hdf5Handle() = default;
+  explicit Hdf5Handle(hid_t id) : id_(id) {
+    if (id < 0) throw system_error("--output: hdf5: {}", hdf5_reason());
+  }
+  Hdf5Handle(Hdf5Handle&& other) noexcept : id_(std::exchange(other.id_, -1)) {}
+  Hdf5Handle& operator=(Hdf5Handle&& other) noexcept {
+    std::swap(id_, other.id_);
+    return *this;
+  }
+  ~Hdf5Handle() {
+    if (id_ >= 0) Close(id_);
+  }
+  hid_t get() const noexcept { return id_; }
+  hid_t release() noexcept { return std::exchange(id_, -1); }
+
+ private:
+  hid_t id_ = -1;
+};
+
+using Hdf5File = Hdf5Handle<H5Fclose>;
+using Hdf5Group = Hdf5Handle<H5Gclose>;
+using Hdf5Dataset = Hdf5Handle<H5Dclose>;
+using Hdf5Space = Hdf5Handle<H5Sclose>;
+using Hdf5Type = Hdf5Handle<H5Tclose>;
+using Hdf5Attribute = Hdf5Handle<H5Aclose>;
+using Hdf5Properties = Hdf5Handle<H5Pclose>;
+
+/// Little-endian; complex numbers are a compound of r and i, as h5py and other readers expect.
+inline Hdf5Type hdf5_type(DType dtype) {
+  const auto complex = [](hid_t part, std::size_t bytes) {
+    Hdf5Type type(H5Tcreate(H5T_COMPOUND, 2 * bytes));
+    H5Tinsert(type.get(), "r", 0, part);
+    H5Tinsert(type.get(), "i", bytes, part);
+    return type;
+  };
+  switch (dtype) {
+    case DType::kF32: return Hdf5Type(H5Tcopy(H5T_IEEE_F32LE));
+    case DType::kF64: return Hdf5Type(H5Tcopy(H5T_IEEE_F64LE));
+    case DType::kC64: return complex(H5T_IEEE_F32LE, 4);
+    case DType::kC128: return complex(H5T_IEEE_F64LE, 8);
+    case DType::kI8: return Hdf5Type(H5Tcopy(H5T_STD_I8LE));
+    case DType::kI16: return Hdf5Type(H5Tcopy(H5T_STD_I16LE));
+    case DType::kI32: return Hdf5Type(H5Tcopy(H5T_STD_I32LE));
+    case DType::kI64: return Hdf5Type(H5Tcopy(H5T_STD_I64LE));
+    case DType::kU8: return Hdf5Type(H5Tcopy(H5T_STD_U8LE));
+    case DType::kU16: return Hdf5Type(H5Tcopy(H5T_STD_U16LE));
+    case DType::kU32: return Hdf5Type(H5Tcopy(H5T_STD_U32LE));
+    case DType::kU64: break;
+  }
+  return Hdf5Type(H5Tcopy(H5T_STD_U64LE));
+}
+
+}  // namespace ringside

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/export/records/parquet_file.hpp"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <string>
+
+#include "cli/export/records/arrow_file.hpp"
+#include "common/platform/error.hpp"
+#include "common/platform/printable.hpp"
+#include "common/platform/unique_fd.hpp"
+
+namespace ringside {
+namespace {
+
+constexpr int kNoPyarrow = 77;
+
+/// Nothing is imported from the working folder. Errors are one line.
+constexpr const char* kScript = R"(import sys
+sys.path[:] = [p for p in sys.path if p]
+try:
+    import pyarrow
+    import pyarrow.ipc
+    import pyarrow.parquet
+except ImportError:
+    sys.exit(77)
+try:
+    with pyarrow.ipc.open_stream(sys.stdin.buffer) as stream, \
+            pyarrow.parquet.ParquetWriter(pyarrow.PythonFile(sys.stdout.buffer, mode="w"), stream.schema) as to:
+        for batch in stream:
+            to.write_batch(batch)
+    sys.stdout.buffer.flush()
+except Exception as error:
+    sys.exit(" ".join(str(error).split()) or type(error).__name__)
+)";
+
+struct PipeEnds {
+  UniqueFd read_end;
+  UniqueFd write_end;
+};
+
+PipeEnds new_pipe_ends() {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) throw system_error("--format: parquet: no pipe: {}", errno_text(errno));
+  return {UniqueFd(ends[0]), UniqueFd(ends[1])};
+}
+
+/// python3 with these standard streams.
+pid_t start_python(int in, int out, int err) {
+  posix_spawn_file_actions_t streams;
+  posix_spawn_file_actions_init(&streams);
+  posix_spawn_file_actions_adddup2(&streams, in, STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&streams, out, STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&streams, err, STDERR_FILENO);
+  std::string words[] = {"python3", "-c", kScript};
+  char* arguments[] = {words[0].data(), words[1].data(), words[2].data(), nullptr};
+  pid_t pid = -1;
+  const int failed = posix_spawnp(&pid, "python3", &streams, nullptr, arguments, environ);
+  posix_spawn_file_actions_destroy(&streams);
+  if (failed != 0) {
+    throw system_error(
+        "--format: parquet needs a python3 with pyarrow in PATH, python3 cannot be started: {}; feather "
+        "and csv need none",
+        errno_text(failed));
+  }
+  return pid;
+}
+
+std::string all_of(int fd) {
+  std::string text;
+  std::array<char, 4096> part;
+  for (;;) {
+    const ssize_t got = read(fd, part.data(), part.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return text;
+    text.append(part.data(), static_cast<std::size_t>(got));
+  }
+}
+
+}  // namespace
+
+void write_parquet(const RecordsTable& table, OutputFile& file) {
+  PipeEnds in = new_pipe_ends();
+  PipeEnds err = new_pipe_ends();
+  const pid_t pid = start_python(in.read_end.get(), file.descriptor(), err.write_end.get());
+  in.read_end.reset();
+  err.write_end.reset();
+  bool broken = false;  // python has ended early: its status says why
+  write_arrow(table, ArrowForm::kStream, [&](const void* data, std::size_t bytes) {
+    const char* at = static_cast<const char*>(data);
+    while (bytes > 0 && !broken) {
+      const ssize_t written = write(in.write_end.get(), at, bytes);
+      if (written < 0 && errno == EINTR) continue;
+      broken = written < 0;
+      if (broken) break;
+      at += written;
+      bytes -= static_cast<std::size_t>(written);
+    }
+  });
+  in.write_end.reset();
+  const std::string said = all_of(err.read_end.get());
+  int status = 0;
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (WIFEXITED(status) && WEXITSTATUS(status) == kNoPyarrow) {
+    throw system_error(
+        "--format: parquet needs a python3 with pyarrow in PATH (pip install pyarrow); feather and csv "
+        "need none");
+  }
+  if (status != 0 || broken) {
+    throw system_error("--format: parquet: pyarrow failed: {}", said.empty() ? "it gives no reason" : shortened(said));
+  }
+}
+
+}  // namespace ringside

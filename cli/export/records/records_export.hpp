@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// `ringside export --records`: the journal's records of the steps as csv, Feather or Parquet.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "cli/pool/iterations.hpp"
+#include "common/files/output_file.hpp"
+
+namespace ringside {
+
+class RecordsTable;
+
+struct RecordsFormat {
+  std::string_view name;
+  std::span<const std::string_view> endings;
+  void (*write)(const RecordsTable& table, OutputFile& file);
+};
+
+/// In the order of the help text; the first is the default.
+std::span<const RecordsFormat> records_formats();
+
+struct RecordsOptions {
+  std::string pool;
+  IterationRange range;
+  std::string format;  // empty: by the output's name
+  std::string output;
+};
+
+/// Throws Error.
+void export_records(const RecordsOptions& options);
+
+}  // namespace ringside

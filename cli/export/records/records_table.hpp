@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The records of a journal's steps as a table: one row for each, with the figures of proto/ringside.proto's StepRecord
+// and every result by name.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/pool/decoded_journal.hpp"
+#include "cli/pool/iterations.hpp"
+#include "common/records/result_names.hpp"
+
+namespace ringside {
+
+enum class ColumnType { kU64, kI64, kF64, kI128, kBool, kText };
+
+struct RecordColumn {
+  std::string name;
+  ColumnType type = ColumnType::kU64;
+  std::string unit;  // empty: none
+};
+
+struct RecordCell {
+  bool present = true;
+  std::uint64_t words[2] = {};  // of an i128: the low one first; of an f64: its bits; of a bool: 0 or 1
+  std::string text;             // of kText
+};
+
+class RecordsTable {
+ public:
+  /// The journal beside `pool`; of the steps in the range only. Throws Error (exit code 2) if there is none.
+  static RecordsTable read(const std::string& pool, const IterationRange& range);
+  RecordsTable(std::vector<wire::Record> records, ResultNames names);
+
+  const std::vector<RecordColumn>& columns() const noexcept { return columns_; }
+  std::size_t rows() const noexcept { return records_.size(); }
+  /// One cell for each column; those of results that the step does not have are absent.
+  std::vector<RecordCell> row(std::size_t index) const;
+  /// What of the journal could not be read, in words; empty if everything was.
+  const std::string& damage() const noexcept { return damage_; }
+
+ private:
+  std::vector<wire::Record> records_;  // of steps
+  ResultNames names_;
+  std::vector<RecordColumn> columns_;
+  std::map<std::pair<std::string, ColumnType>, std::size_t> result_columns_;  // by name and type
+  std::string damage_;
+};
+
+}  // namespace ringside

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// `--slice '0:10,5'`: a part of an array, as NumPy writes it, and the bytes that it selects.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/schema/variable.hpp"
+
+namespace ringside {
+
+/// What one dimension has left: `count` indices, from `first`, `step` apart.
+struct IndexRange {
+  std::uint64_t first = 0;
+  std::uint64_t count = 1;
+  std::uint64_t step = 1;
+  bool dropped = false;  // a single index: the dimension is not in the shape that is left
+
+  bool operator==(const IndexRange&) const = default;
+};
+
+/// A part of an array: one range for each of its dimensions.
+struct Region {
+  std::vector<std::uint64_t> whole_shape;
+  std::vector<IndexRange> ranges;
+
+  /// Without the dropped dimensions.
+  std::vector<std::uint64_t> shape() const;
+  std::uint64_t entries() const noexcept;
+  bool operator==(const Region&) const = default;
+};
+
+/// A --slice, parsed: what it says of each dimension, from the first on.
+class Slice {
+ public:
+  Slice() = default;  // everything
+  /// text: for each dimension "5" (one index, which drops the dimension) or "start:stop[:step]", where each number may
+  /// be left out; separated by commas. Throws Error (exit code 2).
+  explicit Slice(const std::string& text);
+
+  /// Dimensions behind those that it names are taken whole. Throws Error (exit code 2), which names the variable and
+  /// what would be accepted, for more dimensions than the variable has, and for what lies outside of one.
+  Region of(const Variable& variable) const;
+
+ private:
+  struct Dimension {
+    std::string text;
+    bool is_index = false;
+    std::optional<std::uint64_t> start;
+    std::optional<std::uint64_t> stop;
+    std::uint64_t step = 1;
+  };
+  std::vector<Dimension> dimensions_;
+};
+
+/// The region's entries, in row-major order. whole: the array's entries, of `entry_bytes` bytes each. Without a copy if
+/// they lie together, else they are copied to `buffer`, which must live as long as the result.
+std::span<const std::byte> select(const Region& region, std::size_t entry_bytes, std::span<const std::byte> whole,
+                                  std::vector<std::byte>& buffer);
+
+}  // namespace ringside

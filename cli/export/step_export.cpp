@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/export/step_export.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "analyzer/ring/kept_results.hpp"
+#include "cli/export/verified_step.hpp"
+#include "cli/terminal/format.hpp"
+#include "cli/terminal/terminal_line.hpp"
+#include "common/files/standard_streams.hpp"
+#include "common/platform/error.hpp"
+#include "common/platform/printable.hpp"
+
+namespace ringside {
+namespace {
+
+using Way = VerifiedStep::Way;
+
+/// In a ring of K slots, the newest iterate is overwritten K - 1 commits later. On busy cores, a reader of a small ring
+/// may lose that race a dozen times.
+constexpr int kExportAttempts = 100;
+
+class StepWriter {
+ public:
+  explicit StepWriter(const StepExport& what) : what_(what), results_(what.reader.ring()) {}
+
+  void expect_steps(std::size_t steps) { steps_ = steps; }
+
+  /// False if the step was overwritten before all of it was written.
+  bool write(ExportSink& sink, VerifiedStep& step) {
+    const ExportedStep exported = exported_step(step);
+    try {
+      sink.write(exported);
+    } catch (const Error&) {
+      what_.reader.check_intact();  // writing from a pool that was truncated fails, too: that is the reason then
+      throw;
+    }
+    return step.still_there();
+  }
+
+  bool write(ExportSink& sink, const KeptSlot& kept, Way way) {
+    std::optional<VerifiedStep> step = VerifiedStep::open(what_.reader, kept, way);
+    return step && write(sink, *step);
+  }
+
+  void next_step() { ++done_; }
+  void clear_progress() { line_.clear(); }
+
+ private:
+  ExportedStep exported_step(const VerifiedStep& step) {
+    const SlotHeader& header = step.kept().header;
+    ExportedStep exported{.iteration = header.iteration,
+                          .step = header.step,
+                          .run_id = to_string(header.run_id),
+                          .results = results_.of(step.kept()),
+                          .values = {},
+                          .wrote = {}};
+    exported.values = [this, &step](std::size_t v) {
+      const ExportedVariable& variable = what_.target.variables[v];
+      return select(variable.region, bytes_of(variable.variable.dtype), step.bytes(what_.variables[v]), selected_);
+    };
+    exported.wrote = [this, iteration = header.iteration](std::uint64_t bytes) {
+      written_ += bytes;
+      if (what_.stop.is_set()) throw Error(ExitCode::kInterrupted, "interrupted before the output was complete");
+      show_progress(iteration);
+    };
+    return exported;
+  }
+
+  /// Ten times a second at most.
+  void show_progress(std::uint64_t iteration) {
+    if (!line_.on_terminal()) return;
+    const auto now = std::chrono::steady_clock::now();
+    if (now - shown_ < std::chrono::milliseconds(100)) return;
+    shown_ = now;
+    line_.show(fmt::format("iteration {}, {} of {}: {} written", with_separators(iteration), done_ + 1, steps_,
+                           megabytes(written_)));
+  }
+
+  const StepExport& what_;
+  KeptResults results_;
+  std::vector<std::byte> selected_;  // what a slice gathers, of one variable
+  TerminalLine line_;
+  std::chrono::steady_clock::time_point shown_ = std::chrono::steady_clock::now();
+  std::uint64_t written_ = 0;
+  std::size_t done_ = 0;
+  std::size_t steps_ = 1;
+};
+
+void note_damaged_headers(const StepExport& what, const Recovery& recovery) {
+  if (recovery.damaged.empty()) return;
+  write_standard_error(
+      fmt::format("ringside: note: {}: the headers of {} slots are damaged; one may have held a newer iterate\n",
+                  printable(what.reader.path().string()), recovery.damaged.size()));
+}
+
+}  // namespace
+
+std::uint64_t export_one(const StepExport& what, const StepOptions& options) {
+  const std::string pool = what.reader.path().string();
+  StepWriter writer(what);
+  // Nothing can be taken back from a pipe: what is written to it is a copy, verified as a whole.
+  Way way = what.to_file ? Way::kInPlace : Way::kCopy;
+  for (int attempt = 0; attempt < kExportAttempts; ++attempt) {
+    const Recovery recovery = what.reader.recover();
+    if (attempt == 0 && options.iteration == "last") note_damaged_headers(what, recovery);
+    const KeptSlot kept = chosen_step(options, recovery, pool);
+    std::optional<VerifiedStep> step = VerifiedStep::open(what.reader, kept, way);
+    if (step) {
+      // Only now: to open an output that is written in place may empty a file.
+      const std::unique_ptr<ExportSink> sink = what.format.make(what.target);
+      if (writer.write(*sink, *step)) {
+        sink->accept();
+        sink->finish();
+        writer.clear_progress();
+        return kept.header.iteration;
+      }
+    }
+    way = Way::kCopy;
+  }
+  throw system_error(
+      "{}: the last iterate was overwritten while it was read, {} times: an analyzer is at work, and faster", pool,
+      kExportAttempts);
+}
+
+ExportedSeries export_series(const StepExport& what, const StepOptions& options) {
+  const std::string pool = what.reader.path().string();
+  const Recovery recovery = what.reader.recover();
+  note_damaged_headers(what, recovery);
+  const std::vector<KeptSlot> chosen = chosen_steps(options, recovery, pool);
+  StepWriter writer(what);
+  writer.expect_steps(chosen.size());
+  ExportedSeries series;
+  const std::unique_ptr<ExportSink> sink = what.format.make(what.target);
+  for (const KeptSlot& kept : chosen) {
+    const bool written = writer.write(*sink, kept, Way::kInPlace) || writer.write(*sink, kept, Way::kCopy);
+    if (written) {
+      sink->accept();
+      series.iterations.push_back(kept.header.iteration);
+    } else {
+      ++series.overwritten;
+    }
+    writer.next_step();
+  }
+  if (series.iterations.empty()) {
+    throw system_error("{}: all {} steps were overwritten while they were read: an analyzer is at work, and faster",
+                       pool, chosen.size());
+  }
+  sink->finish();
+  writer.clear_progress();
+  return series;
+}
+
+}  // namespace ringside

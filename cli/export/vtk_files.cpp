@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/export/vtk_files.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cli/export/vtk_xml.hpp"
+#include "common/files/output_file.hpp"
+#include "common/files/output_folder.hpp"
+#include "common/platform/error.hpp"
+
+namespace ringside {
+namespace {
+
+constexpr std::size_t kVtkPieceBytes = std::size_t{16} << 20;
+constexpr std::uint8_t kVertexCell = 1;  // VTK_VERTEX
+
+using PutBytes = std::function<void(const void*, std::size_t)>;
+
+/// Puts `count` values, made by value_of(index), in pieces.
+template <class T, class ValueOf>
+void put_made(const PutBytes& put, std::uint64_t count, const ValueOf& value_of) {
+  std::vector<T> piece;
+  for (std::uint64_t i = 0; i < count;) {
+    piece.clear();
+    for (; i < count && piece.size() < kVtkPieceBytes / sizeof(T); ++i) piece.push_back(value_of(i));
+    put(piece.data(), piece.size() * sizeof(T));
+  }
+}
+
+void put_file(const ExportTarget& target, const ExportedStep& step, const PutBytes& put) {
+  const VtkHead head = vtk_head(target, step);
+  put(head.text.data(), head.text.size());
+  put(head.figures.data(), head.figures.size());
+  std::size_t block = 0;
+  const auto put_length = [&] {
+    put(&head.block_bytes[block], sizeof(std::uint64_t));
+    ++block;
+  };
+  for (std::size_t v = 0; v < target.variables.size(); ++v) {
+    put_length();
+    const std::span<const std::byte> values = step.values(v);
+    for (std::size_t at = 0; at < values.size(); at += kVtkPieceBytes) {
+      const std::size_t piece = std::min(kVtkPieceBytes, values.size() - at);
+      put(values.data() + at, piece);
+      step.wrote(piece);
+    }
+  }
+  if (!target.points.empty()) {
+    const std::uint64_t count = target.points.size() / 3;
+    put_length();
+    put(target.points.data(), target.points.size() * sizeof(double));
+    put_length();
+    put_made<std::int64_t>(put, count, [](std::uint64_t i) { return static_cast<std::int64_t>(i); });
+    put_length();
+    put_made<std::int64_t>(put, count, [](std::uint64_t i) { return static_cast<std::int64_t>(i + 1); });
+    put_length();
+    put_made<std::uint8_t>(put, count, [](std::uint64_t) { return kVertexCell; });
+  }
+  put(kVtkTail, std::strlen(kVtkTail));
+}
+
+std::string kind_ending(const ExportTarget& target) {
+  return target.points.empty() ? ".vti" : ".vtu";
+}
+
+class VtkSink final : public ExportSink {
+ public:
+  explicit VtkSink(const ExportTarget& target) : target_(target), file_(target.output, "--output", target.kept) {}
+  void write(const ExportedStep& step) override {
+    put_file(target_, step, [this](const void* data, std::size_t bytes) { file_.write(data, bytes); });
+  }
+  void accept() override {}
+  void finish() override { file_.finish(); }
+
+ private:
+  const ExportTarget target_;
+  OutputFile file_;
+};
+
+/// NAME.pvd, and the folder NAME beside it with a file for each step. The folder appears first.
+class VtkSeriesSink final : public ExportSink {
+ public:
+  explicit VtkSeriesSink(const ExportTarget& target)
+      : target_(target),
+        stem_(target.output.substr(0, target.output.size() - std::string(".pvd").size())),
+        collection_(target.output, "--output", target.kept),
+        folder_(stem_, "--output", "a folder of vtk files", target.kept) {}
+
+  void write(const ExportedStep& step) override {
+    pending_ = {step.iteration, fmt::format("step_{:06}{}", parts_.size(), kind_ending(target_))};
+    OutputFile file(folder_.beside() + "/" + pending_->file, "--output");
+    put_file(target_, step, [&file](const void* data, std::size_t bytes) { file.write(data, bytes); });
+    file.finish();
+  }
+
+  void accept() override {
+    parts_.push_back({pending_->iteration, stem_.substr(stem_.rfind('/') + 1) + "/" + pending_->file});
+    pending_.reset();
+  }
+
+  void finish() override {
+    if (pending_) folder_.remove(pending_->file);
+    collection_.write(vtk_collection(parts_));
+    folder_.publish();
+    try {
+      collection_.finish();
+    } catch (...) {
+      folder_.withdraw();
+      throw;
+    }
+  }
+
+ private:
+  const ExportTarget target_;
+  const std::string stem_;
+  OutputFile collection_;
+  OutputFolder folder_;
+  std::optional<VtkPart> pending_;
+  std::vector<VtkPart> parts_;
+};
+
+}  // namespace
+
+void check_vtk(const ExportTarget& target) {
+  const Variable& first = target.variables.at(0).variable;
+  for (const ExportedVariable& one : target.variables) {
+    if (one.region == target.variables[0].region) continue;
+    throw usage_error("--variable: vtk holds variables of one shape, found {} and {}", to_text(first),
+                      to_text(one.variable));
+  }
+  if (target.points.empty() && (first.shape.empty() || first.shape.size() > 3)) {
+    throw usage_error("--format: vtk holds variables of one to three dimensions, '{}' is {}; give --slice or --points",
+                      first.name, to_text(first));
+  }
+  const std::string expected = target.series ? ".pvd" : kind_ending(target);
+  for (const char* other : {".vti", ".vtu", ".pvd"}) {
+    if (expected == other || !target.output.ends_with(other)) continue;
+    throw usage_error("--output: found '{}', expected a name that ends with {}: this is {}", target.output, expected,
+                      target.series           ? "a series of steps (--all)"
+                      : target.points.empty() ? "one step on a grid (no --points, no --all)"
+                                              : "one step on points");
+  }
+  if (!target.series) return;
+  if (!target.output.ends_with(".pvd") || target.output.size() == 4 || target.output.ends_with("/.pvd")) {
+    throw usage_error(
+        "--output: found '{}', expected NAME.pvd for a series of steps, whose files go to the folder NAME",
+        target.output);
+  }
+  check_output_folder(target.output.substr(0, target.output.size() - 4), "--output", "a folder of vtk files",
+                      target.kept);
+}
+
+std::unique_ptr<ExportSink> make_vtk(const ExportTarget& target) {
+  if (target.series) return std::make_unique<VtkSeriesSink>(target);
+  return std::make_unique<VtkSink>(target);
+}
+
+}  // namespace ringside

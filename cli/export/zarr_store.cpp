@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/export/zarr_store.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cli/export/chunks.hpp"
+#include "cli/export/result_columns.hpp"
+#include "cli/export/zarr_metadata.hpp"
+#include "common/files/output_folder.hpp"
+#include "common/records/results_json.hpp"
+
+namespace ringside {
+namespace {
+
+using nlohmann::ordered_json;
+
+/// Variables of one shape share their dimensions: xarray then computes with both entry by entry.
+std::vector<std::string> dimension_names(const std::vector<std::uint64_t>& shape) {
+  std::vector<std::string> names;
+  for (std::size_t d = 0; d < shape.size(); ++d) names.push_back(fmt::format("axis{}_{}", d, shape[d]));
+  return names;
+}
+
+class ZarrSink final : public ExportSink {
+ public:
+  ZarrSink(const ExportTarget& target, ZarrFormat format)
+      : format_(format),
+        series_(target.series),
+        variables_(target.variables),
+        folder_(target.output, "--output", "a zarr store", target.kept) {
+    for (const ExportedVariable& one : variables_) {
+      chunks_.push_back(chunk_shape(one.variable.shape, bytes_of(one.variable.dtype)));
+    }
+  }
+
+  void write(const ExportedStep& step) override {
+    pending_ = true;
+    for (std::size_t v = 0; v < variables_.size(); ++v) write_variable(step, v);
+    iteration_ = step.iteration;
+    step_ = step.step;
+    run_id_ = step.run_id;
+    pending_results_ = step.results;
+  }
+
+  void accept() override {
+    pending_ = false;
+    iterations_.push_back(iteration_);
+    steps_.push_back(step_);
+    run_ids_.push_back(run_id_);
+    results_.add(pending_results_);
+  }
+
+  void finish() override {
+    if (pending_) remove_pending();
+    std::map<std::string, ZarrArray> arrays;
+    for (std::size_t v = 0; v < variables_.size(); ++v) arrays[variables_[v].variable.name] = array_of(v);
+    ordered_json attributes = ordered_json::object();
+    if (series_) {
+      add_axis(arrays, "iteration", DType::kU64, iterations_);
+      attributes["step"] = steps_;
+      attributes["run_id"] = run_ids_;
+      add_columns(arrays);
+    } else {
+      attributes["iteration"] = iterations_.at(0);
+      attributes["step"] = steps_.at(0);
+      attributes["run_id"] = run_ids_.at(0);
+      attributes["results"] = values_as_json();
+    }
+    for (const auto& [name, text] : zarr_metadata(format_, arrays, attributes)) folder_.write(name, text);
+    folder_.publish();
+  }
+
+ private:
+  std::string chunk_name(std::size_t v, std::span<const std::uint64_t> index) const {
+    std::vector<std::uint64_t> whole(index.begin(), index.end());
+    if (series_) whole.insert(whole.begin(), iterations_.size());
+    return zarr_chunk_name(format_, variables_[v].variable.name, whole);
+  }
+
+  void write_variable(const ExportedStep& step, std::size_t v) {
+    const Variable& variable = variables_[v].variable;
+    const std::span<const std::byte> values = step.values(v);
+    const std::size_t entry_bytes = bytes_of(variable.dtype);
+    std::uint64_t whole_bytes = entry_bytes;  // of a chunk: a shorter one is padded
+    for (const std::uint64_t extent : chunks_[v]) whole_bytes *= extent;
+    for_each_chunk(variable.shape, chunks_[v], entry_bytes, [&](const ChunkPlace& place) {
+      // Only the first dimension of a chunk with more than one index is cut, so the padding is at the end.
+      if (padding_.size() < whole_bytes - place.bytes) padding_.resize(whole_bytes - place.bytes);
+      const std::span<const std::byte> parts[] = {values.subspan(place.offset, place.bytes),
+                                                  std::span(padding_).first(whole_bytes - place.bytes)};
+      folder_.write(chunk_name(v, place.index), parts);
+      step.wrote(place.bytes);
+    });
+  }
+
+  /// Of a step that was not accepted, and that no other one replaced.
+  void remove_pending() {
+    for (std::size_t v = 0; v < variables_.size(); ++v) {
+      const Variable& variable = variables_[v].variable;
+      for_each_chunk(variable.shape, chunks_[v], bytes_of(variable.dtype),
+                     [&](const ChunkPlace& place) { folder_.remove(chunk_name(v, place.index)); });
+    }
+  }
+
+  ZarrArray array_of(std::size_t v) const {
+    const Variable& variable = variables_[v].variable;
+    ZarrArray array{.dtype = variable.dtype,
+                    .shape = variable.shape,
+                    .chunk = chunks_[v],
+                    .dimensions = dimension_names(variable.shape)};
+    if (series_) {
+      array.shape.insert(array.shape.begin(), iterations_.size());
+      array.chunk.insert(array.chunk.begin(), 1);
+      array.dimensions.insert(array.dimensions.begin(), "iteration");
+    }
+    if (!variable.unit.empty()) array.attributes["units"] = variable.unit;
+    array.attributes["dtype"] = to_string(variable.dtype);
+    array.attributes["role"] = to_string(variable.role);
+    return array;
+  }
+
+  /// An array along the steps. A variable of that name keeps it.
+  template <class T>
+  ZarrArray& add_axis(std::map<std::string, ZarrArray>& arrays, const std::string& name, DType dtype,
+                      const std::vector<T>& values) {
+    const std::string free = arrays.contains(name) ? "@" + name : name;
+    const std::uint64_t zero = 0;
+    const std::span<const std::byte> bytes = std::as_bytes(std::span(values));
+    folder_.write(zarr_chunk_name(format_, free, std::span(&zero, 1)), std::span(&bytes, 1));
+    ZarrArray& array = arrays[free];
+    array.dtype = dtype;
+    array.shape = array.chunk = {values.size()};
+    array.dimensions = {"iteration"};
+    return array;
+  }
+
+  void add_columns(std::map<std::string, ZarrArray>& arrays) {
+    for (const ResultColumn& column : results_.columns()) {
+      ZarrArray& array = column.is_integer() ? add_axis(arrays, column.name, DType::kI64, column.i64())
+                                             : add_axis(arrays, column.name, DType::kF64, column.f64());
+      const bool gaps = column.is_integer() && std::any_of(column.values.begin(), column.values.end(),
+                                                           [](const StepValue& value) { return !value.present; });
+      if (gaps) array.attributes["_FillValue"] = kAbsentInteger;
+      if (!column.unit.empty()) array.attributes["units"] = column.unit;
+    }
+  }
+
+  ordered_json values_as_json() const {
+    ordered_json values = ordered_json::object();
+    for (const ResultColumn& column : results_.columns()) values[column.name] = to_json(column.values.at(0));
+    return values;
+  }
+
+  const ZarrFormat format_;
+  const bool series_;
+  const std::vector<ExportedVariable> variables_;
+  std::vector<std::vector<std::uint64_t>> chunks_;  // of each variable, without the leading axis
+  OutputFolder folder_;
+  std::vector<std::byte> padding_;
+  bool pending_ = false;
+  std::uint64_t iteration_ = 0;
+  std::uint64_t step_ = 0;
+  std::string run_id_;
+  StepResults pending_results_;
+  std::vector<std::uint64_t> iterations_;
+  std::vector<std::uint64_t> steps_;
+  std::vector<std::string> run_ids_;
+  ResultColumns results_;
+};
+
+}  // namespace
+
+std::unique_ptr<ExportSink> make_zarr2(const ExportTarget& target) {
+  return std::make_unique<ZarrSink>(target, ZarrFormat::k2);
+}
+
+std::unique_ptr<ExportSink> make_zarr3(const ExportTarget& target) {
+  return std::make_unique<ZarrSink>(target, ZarrFormat::k3);
+}
+
+}  // namespace ringside

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// An output that is a folder of files (a Zarr store). It appears under its name only when all of its files are complete
+// and on their disk. Until then it lies beside that name, as `.NAME.ringside-XXXXXX`, and is locked; what a killed
+// process left there is removed when the same output is written again.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/files/output_guard.hpp"
+#include "common/platform/unique_fd.hpp"
+
+namespace ringside {
+
+/// Throws Error, which begins with `option`, if an OutputFolder of that name could not be made: exit code 2 if the name
+/// is taken (a folder is never replaced, unless it is empty) or leads to what refuse_output protects, 3 if the folder
+/// above may not be written to. what: the kind of output, for messages ("a zarr store").
+void check_output_folder(const std::string& path, const std::string& option, const std::string& what,
+                         const std::vector<KeptFile>& kept);
+
+class OutputFolder {
+ public:
+  /// Throws as check_output_folder does. All functions throw Error (exit code 3) if the file system refuses something.
+  OutputFolder(std::string path, std::string option, std::string what, std::vector<KeptFile> kept = {});
+  /// Removes what was not published.
+  ~OutputFolder();
+  OutputFolder(const OutputFolder&) = delete;
+  OutputFolder& operator=(const OutputFolder&) = delete;
+
+  /// Where the folder lies until it is published.
+  const std::string& beside() const noexcept { return beside_; }
+
+  /// name: relative; its folders are made. The parts follow each other; a file of that name is replaced.
+  void write(const std::string& name, std::span<const std::span<const std::byte>> parts);
+  void write(const std::string& name, std::string_view text);
+  /// Removes a file, if it is there.
+  void remove(const std::string& name);
+
+  /// Syncs all files and gives the folder its name.
+  void publish();
+  /// Removes the folder again, after publish.
+  void withdraw() noexcept;
+
+ private:
+  [[noreturn]] void fail(const std::string& name, int error) const;
+  void make_folders(const std::string& name);
+
+  const std::string path_;
+  const std::string option_;
+  const std::string what_;
+  const std::vector<KeptFile> kept_;
+  std::string beside_;  // empty: published
+  UniqueFd lock_;
+  std::vector<std::string> folders_;  // made inside, the outer ones first
+};
+
+}  // namespace ringside

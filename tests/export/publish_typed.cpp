@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Publishes steps for the tests of `ringside export`, below `ringside run`:
+//   publish_typed typed N      variables of every dtype, of no to four dimensions; any bits, NaN among them
+//   publish_typed large N M    one field of M million bytes
+//   publish_typed steps N      one small field, for a journal with many records
+//   publish_typed endless      one field, step after step, until it is interrupted
+#include <algorithm>
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <ringside.hpp>
+
+namespace {
+
+/// splitmix64: any bits, the same ones for the same step and variable.
+void fill(std::span<std::byte> bytes, std::uint64_t seed) {
+  for (std::size_t at = 0; at < bytes.size(); at += sizeof(std::uint64_t)) {
+    std::uint64_t z = seed += 0x9e3779b97f4a7c15;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    z ^= z >> 31;
+    std::memcpy(bytes.data() + at, &z, std::min(sizeof z, bytes.size() - at));
+  }
+}
+
+template <class T>
+void fill(ringside::Writer& run, std::uint32_t variable, std::uint64_t k) {
+  fill(std::as_writable_bytes(std::span(run.buffer<T>(variable))), 1000 * k + variable);
+}
+
+void publish_typed(std::uint64_t steps) {
+  ringside::Writer run({.solver = "typed"},
+                       {ringside::field<double>("u", {6, 5, 4}, "m s-1"), ringside::field<float>("f32", {6, 5, 4}),
+                        ringside::field<std::complex<float>>("c64", {6, 5, 4}),
+                        ringside::state<std::complex<double>>("c128", {7}), ringside::field<std::int8_t>("i8", {6, 5}),
+                        ringside::field<std::int16_t>("i16", {9}), ringside::field<std::int32_t>("i32", {9}, "<&\">"),
+                        ringside::field<std::int64_t>("i64", {9}), ringside::field<std::uint8_t>("u8", {2, 3, 2, 3}),
+                        ringside::field<std::uint16_t>("u16", {9}), ringside::field<std::uint32_t>("u32", {9}),
+                        ringside::field<std::uint64_t>("u64", {9}), ringside::field<double>("alpha", {}),
+                        ringside::state<double>("iteration", {3}), ringside::state<double>("results", {3})},
+                       {{.name = "rho"}, {.name = "sweeps", .type = RINGSIDE_VALUE_I64}});
+  for (std::uint64_t k = run.next_iteration(); k <= steps && run.claim(); ++k) {
+    fill<double>(run, 0, k);
+    fill<float>(run, 1, k);
+    fill<std::complex<float>>(run, 2, k);
+    fill<std::complex<double>>(run, 3, k);
+    fill<std::int8_t>(run, 4, k);
+    fill<std::int16_t>(run, 5, k);
+    fill<std::int32_t>(run, 6, k);
+    fill<std::int64_t>(run, 7, k);
+    fill<std::uint8_t>(run, 8, k);
+    fill<std::uint16_t>(run, 9, k);
+    fill<std::uint32_t>(run, 10, k);
+    fill<std::uint64_t>(run, 11, k);
+    for (std::uint32_t v = 12; v < 15; ++v) fill<double>(run, v, k);
+    run.publish(k, {ringside::value(1.0 / static_cast<double>(k)), ringside::value(static_cast<std::int64_t>(7 * k))});
+  }
+  run.detach();
+}
+
+void publish_field(std::uint64_t steps, const std::vector<std::uint64_t>& shape) {
+  ringside::Writer run({.solver = "field"}, {ringside::field<double>("x", shape)});
+  for (std::uint64_t k = run.next_iteration(); k <= steps && run.claim(); ++k) {
+    fill<double>(run, 0, k);
+    run.publish(k);
+  }
+  run.detach();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  const std::string what = argc > 1 ? argv[1] : "typed";
+  const std::uint64_t steps = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : UINT64_MAX;
+  if (what == "typed") publish_typed(steps);
+  if (what == "large") publish_field(steps, {125 * std::strtoull(argc > 3 ? argv[3] : "1", nullptr, 10), 1000});
+  if (what == "steps") publish_field(steps, {2});
+  if (what == "endless") publish_field(UINT64_MAX, {250, 1000});
+  return 0;
+} catch (const ringside::Error& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return static_cast<int>(error.status());
+}
