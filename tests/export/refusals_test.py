@@ -150,12 +150,12 @@ class Refusals(unittest.TestCase):
 
     def test_a_pool_that_changes_meanwhile_gives_whole_steps_or_a_line(self):
         pool = WORK / "endless.pool"
-        with subprocess.Popen(exports.run_of(pool, "endless", slots=4), stdin=subprocess.DEVNULL, cwd=WORK) as run:
+        with subprocess.Popen(exports.run_of(pool, "endless", slots=3), stdin=subprocess.DEVNULL, cwd=WORK) as run:
             try:
                 whole = 0
                 while not pool.exists() or call("export", pool, "-o", WORK / "first.npy").returncode != 0:
                     self.assertIsNone(run.poll())
-                for attempt in range(12):
+                for attempt in range(24):
                     words, output = (((), f"{attempt}.npy"), ((), f"{attempt}.h5"), (("--all",), f"{attempt}.zarr"))[attempt % 3]
                     done = call("export", pool, "-o", self.folder / output, *words)
                     self.assertIn(done.returncode, (0, 3), done.stderr)
@@ -191,7 +191,7 @@ class Refusals(unittest.TestCase):
             z = (z ^ (z >> numpy.uint64(30))) * numpy.uint64(0xbf58476d1ce4e5b9)
             z = (z ^ (z >> numpy.uint64(27))) * numpy.uint64(0x94d049bb133111eb)
             z = z ^ (z >> numpy.uint64(31))
-        self.assertEqual(found.tobytes(), z.tobytes(), iteration)
+        self.assertTrue(found.tobytes() == z.tobytes(), f"iteration {iteration} has other bits")
 
 
 if __name__ == "__main__":
