@@ -48,13 +48,13 @@ Attachment::Attachment(HandoffReader& handoff, const AnalyzerOptions& options, P
       records_(records),
       pulse_(pulse),
       plug_ins_(plug_ins),
-      admission_(admit(options.ring, {handoff.run(), handoff.schema(), handoff.scalars(), plug_ins.descriptions()},
-                       handoff.pool_use())),
       plug_in_lines_(plug_ins.begin_run(handoff.run().run_id)),
       catalogue_(catalogue_of(handoff.schema(), handoff.scalars(), plug_ins.descriptions())),
       team_(make_team(handoff, options.cores, account)),
-      ring_(pool().ring(), pool().persistence(), pool().storage(), options.ring.durability),
       reducer_(handoff.schema(), *team_, &plug_ins),
+      admission_(admit(options.ring, {handoff.run(), handoff.schema(), handoff.scalars(), plug_ins.descriptions()},
+                       handoff.pool_use())),
+      ring_(pool().ring(), pool().persistence(), pool().storage(), options.ring.durability),
       layout_(std::make_shared<const RecordLayout>(handoff.schema(), catalogue_)),
       reduction_(options.reduce.at, options.planned) {
   account_.publisher.has_change = begins_with_change(handoff.scalars());

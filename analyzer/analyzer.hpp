@@ -106,12 +106,12 @@ class Attachment {
   RecordQueue* const records_;
   Pulse& pulse_;
   PlugInSet& plug_ins_;
-  Admission admission_;
   const std::vector<std::string> plug_in_lines_;
   const Catalogue catalogue_;
   std::unique_ptr<Team> team_;
+  StepReducer reducer_;  // before the admission: a plug-in that refuses a field must not cost a pool its iterates
+  Admission admission_;
   RingWriter ring_;
-  StepReducer reducer_;
   const SharedLayout layout_;
   ReduceAdaptation reduction_;
   std::vector<RecordedStep> kept_steps_;

@@ -95,7 +95,8 @@ std::uint64_t step_work(const Attachment& attachment, const ReduceOptions& reduc
 /// Finds a ring for the run, then accepts the producer, or refuses it with the reason. Throws the Error that it
 /// received. `report`: nullptr, or who is told of the attachment.
 void attach(std::optional<Attachment>& attachment, HandoffReader& handoff, const AnalyzerOptions& options,
-            PlugInSet& plug_ins, AnalyzerAccount& account, RecordQueue* records, ServiceManager& manager, Report* report) {
+            PlugInSet& plug_ins, AnalyzerAccount& account, RecordQueue* records, ServiceManager& manager,
+            Report* report) {
   // A request may wait in the queue for longer than its producer lives. No pool is made or cleared for a dead
   // producer.
   if (!handoff.wanted()) throw peer_error("the producer (pid {}) left before it was attached", handoff.producer_pid());
@@ -136,19 +137,6 @@ class ReportScope {
  private:
   Report& report_;
 };
-
-/// [{name, spec, deaths, left_out, why}], in the order of the command line.
-nlohmann::json plug_ins_json(const PlugInSet& plug_ins) {
-  nlohmann::json all = nlohmann::json::array();
-  for (const PlugInState& one : plug_ins.states()) {
-    all.push_back({{"name", one.name},
-                   {"spec", one.spec},
-                   {"deaths", one.deaths},
-                   {"left_out", one.left_out},
-                   {"why", one.why.empty() ? nlohmann::json() : nlohmann::json(one.why)}});
-  }
-  return all;
-}
 
 nlohmann::json describe(const AnalyzerOptions& options, const Attachment& attachment, const AnalyzerAccount& account,
                         ServeEnd end) {

@@ -61,6 +61,18 @@ nlohmann::json describe_attachment(const HandoffReader& handoff, const Attachmen
   return line;
 }
 
+nlohmann::json plug_ins_json(const PlugInSet& plug_ins) {
+  nlohmann::json all = nlohmann::json::array();
+  for (const PlugInState& one : plug_ins.states()) {
+    all.push_back({{"name", one.name},
+                   {"spec", one.spec},
+                   {"deaths", one.deaths},
+                   {"left_out", one.left_out},
+                   {"why", one.why.empty() ? nlohmann::json() : nlohmann::json(one.why)}});
+  }
+  return all;
+}
+
 RunToRecord describe_start(const HandoffReader& handoff, Attachment& attachment, const AnalyzerOptions& options) {
   const RunDescription& run = attachment.run();
   RunToRecord recorded{.kept_steps = attachment.take_kept_steps(),

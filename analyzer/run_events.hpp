@@ -19,6 +19,9 @@ const char* to_text(Outcome outcome);
 /// The start of a run, for the report: the keys of `--summary` that describe a run. note: what the producer was told.
 nlohmann::json describe_attachment(const HandoffReader& handoff, const Attachment& attachment, const std::string& note);
 
+/// [{name, spec, deaths, left_out, why}], in the order of the command line.
+nlohmann::json plug_ins_json(const PlugInSet& plug_ins);
+
 /// The start of a run, for the recorder. Call it before `attachment` is served: no thread writes to the ring yet.
 RunToRecord describe_start(const HandoffReader& handoff, Attachment& attachment, const AnalyzerOptions& options);
 

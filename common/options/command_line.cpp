@@ -187,10 +187,6 @@ Option& Option::times(int least, int most) {
   return *this;
 }
 
-Option& Option::repeatable(int most) {
-  return times(1, most);
-}
-
 Option& Option::records_given(bool& given) {
   declared_->given = &given;
   return *this;

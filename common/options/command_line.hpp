@@ -44,7 +44,6 @@ class Option {
   Option& may_stand_alone();                         // without a value
   Option& comma_separated();                         // for a vector: several values in one word
   Option& times(int least, int most);                // for a vector: how many values
-  Option& repeatable(int most);                      // for a vector: the option may be given so often
   Option& records_given(bool& given);                // `given` becomes true when a value is stored
 
   OptionDescription describe() const;

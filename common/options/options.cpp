@@ -234,7 +234,7 @@ void declare(CommandLine& line, PlugInOptions& options) {
   Option with = set.option("--reduce-with", options.reduce_with,
                            "also reduce by a plug-in: the reduction NAME of a shared library, with settings as "
                            ":KEY=VALUE; may be given up to 16 times")
-                    .repeatable(16)
+                    .times(1, 16)
                     .value_name("FILE:NAME");
   set.option("--reduce-with-timeout", options.timeout_s,
              "seconds after which a call of a plug-in that has not returned ends the analyzer, which is replaced")

@@ -147,7 +147,7 @@ class Line {
   std::vector<std::string> array_of_texts(const std::string& key) {
     const auto refused = [&] {
       return refuse(fmt::format("'{}' for '{}'", shortened(whole_), shortened(key)),
-                    "one value, or an array of quoted texts on one line, as in `trigger = [\"A\", \"B\"]`");
+                    "one value, or an array of quoted texts on one line, as in `reduce-with = [\"A\", \"B\"]`");
     };
     std::vector<std::string> texts;
     rest_.remove_prefix(1);

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/results/declared_results.hpp"
 
-#include <string_view>
-
 #include "common/platform/fixed_text.hpp"
 
 namespace ringside {
-namespace {
 
-std::string_view text_or_empty(const char* text) noexcept {
-  return text != nullptr ? text : "";
+std::string name_of(const std::string& reduction, const ringside_reduction_result& result) {
+  const bool has_name = result.name != nullptr && *result.name != '\0';
+  return has_name ? reduction + "." + result.name : reduction;
 }
 
-}  // namespace
+std::string unit_of(const ringside_reduction_result& result) {
+  return result.unit != nullptr ? result.unit : "";
+}
 
 std::uint16_t classes_of(const ringside_reduction& declared) noexcept {
   constexpr std::uint32_t kUsual = RINGSIDE_CLASS_REAL | RINGSIDE_CLASS_COMPLEX;
@@ -24,10 +24,9 @@ std::vector<ResultDescription> describe(const std::string& name, const ringside_
   std::vector<ResultDescription> descriptions;
   for (std::uint32_t r = 0; r < declared.result_count; ++r) {
     const ringside_reduction_result& result = results[r];
-    const std::string part(text_or_empty(result.name));
     ResultDescription& description = descriptions.emplace_back();
-    assign(description.name, part.empty() ? name : name + "." + part);
-    assign(description.unit, text_or_empty(result.unit));
+    assign(description.name, name_of(name, result));
+    assign(description.unit, unit_of(result));
     description.type = ValueType{static_cast<std::uint8_t>(result.type)};
     description.source = ResultSource::kReduction;
     description.classes = result.classes != 0 ? static_cast<std::uint16_t>(result.classes) : classes_of(declared);

@@ -16,8 +16,12 @@ namespace ringside {
 /// The classes that a declaration means, as bits of DTypeClass.
 std::uint16_t classes_of(const ringside_reduction& declared) noexcept;
 
-/// A description for each of the results, which are `declared.result_count`: named REDUCTION or REDUCTION.NAME, for
-/// fields of the classes that the result names, or else the declaration. name: of the reduction.
+/// REDUCTION or REDUCTION.NAME, of any length.
+std::string name_of(const std::string& reduction, const ringside_reduction_result& result);
+std::string unit_of(const ringside_reduction_result& result);
+
+/// A description for each of the results, which are `declared.result_count`, for fields of the classes that the
+/// result names, or else the declaration. name: of the reduction.
 std::vector<ResultDescription> describe(const std::string& name, const ringside_reduction& declared,
                                         const ringside_reduction_result* results);
 

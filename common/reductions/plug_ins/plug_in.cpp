@@ -106,10 +106,6 @@ Id128 id_of(const std::vector<std::byte>& bytes, const PlugInSpec& spec, const s
   return hash128(text.data(), text.size());
 }
 
-std::string_view text_or_empty(const char* text) noexcept {
-  return text != nullptr ? text : "";
-}
-
 }  // namespace
 
 PlugIn PlugIn::load(const PlugInSpec& spec) {
@@ -185,9 +181,9 @@ void PlugIn::take_declaration(const ringside_reduction* found) {
       refuse("a result for classes", result.classes, "classes of the reduction");
     }
     if (result.flags != 0) refuse("a result with flags", result.flags, "0");
-    const std::string full = text_or_empty(result.name).empty() ? name_ : fmt::format("{}.{}", name_, result.name);
+    const std::string full = ringside::name_of(name_, result);
     check_name(full, spec_.path, "result", r);
-    check_unit(text_or_empty(result.unit), spec_.path, "result", full);
+    check_unit(unit_of(result), spec_.path, "result", full);
   }
 }
 
