@@ -129,6 +129,13 @@ class CMakePackage(Place):
             self.call("ringside", "run", "--quiet", "--pool", f"{program}.pool", "--", f"build/{program}", "5")
         self.assertEqual(self.call("build/follow", "in_c.pool", "0").stdout, self.call("build/follow", "in_cpp.pool", "0").stdout)
 
+    def test_the_example_of_a_reduction_is_built_and_loaded(self):
+        self.copy("reduction/l3.c", "reduction/CMakeLists.txt")
+        self.call("cmake", "-G", "Ninja", "-S", ".", "-B", "build")
+        self.call("cmake", "--build", "build")
+        self.call("ringside", "run", "--quiet", "--matrix=grid:30", "--pool=l3.pool", "--reduce-with=build/libl3.so:l3")
+        self.assertIn('"x.l3":', self.call("ringside", "tail", "--pool", "l3.pool", "--json").stdout)
+
     def test_a_later_version_than_the_installed_one_is_not_found(self):
         (self.folder / "CMakeLists.txt").write_text(
             "cmake_minimum_required(VERSION 3.25)\nproject(own LANGUAGES C)\nfind_package(Ringside 0.9 CONFIG)\n"
