@@ -42,12 +42,14 @@ std::pair<std::string_view, std::optional<std::string_view>> around_colon(std::s
   return {trimmed(text.substr(0, colon)), trimmed(text.substr(colon + 1))};
 }
 
-/// Takes the texts between commas off the front of `rest`.
-std::string_view next_word(std::string_view& rest) {
-  const std::size_t comma = rest.find(',');
-  const std::string_view word = trimmed(rest.substr(0, comma));
-  rest = comma == rest.npos ? std::string_view() : rest.substr(comma + 1);
-  return word;
+std::vector<std::string_view> words_between_commas(std::string_view text) {
+  std::vector<std::string_view> words;
+  for (std::size_t comma = text.find(','); comma != text.npos; comma = text.find(',')) {
+    words.push_back(trimmed(text.substr(0, comma)));
+    text.remove_prefix(comma + 1);
+  }
+  words.push_back(trimmed(text));
+  return words;
 }
 
 /// Adds what `word` names to `spec`, or returns why it names nothing.
@@ -78,7 +80,7 @@ std::string add_action(std::string_view word, TriggerSpec& spec) {
 
 /// Whether an action list may begin here: its first word is an action.
 bool begins_with_action(std::string_view text) {
-  return action_of(around_colon(next_word(text)).first) != 0;
+  return action_of(around_colon(words_between_commas(text).front()).first) != 0;
 }
 
 /// The colon between condition and actions. A condition may have colons of its own (`a ? b : c`), so it is the first
@@ -103,10 +105,9 @@ TriggerSpec parse_trigger(std::string_view text) {
     throw refuse(fmt::format("the condition has {} bytes, expected {} at most", spec.condition.size(),
                              kMostConditionBytes));
   }
-  std::string_view rest = text.substr(colon + 1);
-  do {
-    if (const std::string why = add_action(next_word(rest), spec); !why.empty()) throw refuse(why);
-  } while (!rest.empty());
+  for (const std::string_view word : words_between_commas(text.substr(colon + 1))) {
+    if (const std::string why = add_action(word, spec); !why.empty()) throw refuse(why);
+  }
   if (spec.name.empty()) spec.name = spec.condition;
   return spec;
 }
@@ -117,16 +118,14 @@ TriggerSpec parse_on_non_finite(std::string_view text) {
   spec.name = "non_finite";
   spec.on_non_finite = true;
   if (text == "keep-going") return spec;
-  std::string_view rest = text;
-  do {
-    const std::string_view word = next_word(rest);
+  for (const std::string_view word : words_between_commas(text)) {
     const std::uint32_t action = action_of(word);
     if (action == 0 || action == kReply) {
       throw usage_error("--on-non-finite: found '{}', expected keep-going, or some of mark, freeze, stop, keep",
                         shortened(text));
     }
     spec.actions |= action;
-  } while (!rest.empty());
+  }
   return spec;
 }
 
