@@ -108,6 +108,9 @@ class HandoffReader {
   /// Call it when the step is committed: the producer may then write to its buffer again.
   void release() noexcept;
 
+  /// Answers the producer with a number, which it reads at its next claim.
+  void reply(double value) noexcept;
+
   /// Sends the last message. code kDone: all that was published is committed (and persisted, if requested). stopping:
   /// the producer may look for another analyzer.
   void farewell(ExitCode code, const std::string& message, bool stopping = false) noexcept;

@@ -34,6 +34,15 @@ ConditionInputs::Value value_of(const RecordedResult& recorded, std::span<const 
   return {static_cast<double>(static_cast<Int128>(wide)), true};
 }
 
+ConditionInputs::Value sum_of(std::span<const RecordedResult> results, std::span<const std::uint64_t> words) noexcept {
+  ConditionInputs::Value sum;
+  for (const RecordedResult& recorded : results) {
+    const ConditionInputs::Value value = value_of(recorded, words);
+    sum = {sum.number + value.number, sum.present || value.present};
+  }
+  return sum;
+}
+
 }  // namespace
 
 ConditionInputs::Input* ConditionInputs::find(std::string_view name, std::string& why_not) {
@@ -105,6 +114,11 @@ double ConditionInputs::fact(Fact which, const StepFacts& facts) noexcept {
   return 0;
 }
 
+ConditionInputs::Value ConditionInputs::of(const Input& input, std::span<const std::uint64_t> words) const noexcept {
+  const auto source = std::find_if(sources_.begin(), sources_.end(), [&](const Source& one) { return &one.input == &input; });
+  return source == sources_.end() ? Value() : sum_of(source->results, words);
+}
+
 void ConditionInputs::take(std::span<const std::uint64_t> words, const StepFacts& facts) noexcept {
   for (Source& source : sources_) {
     source.input.before = source.input.now;
@@ -112,12 +126,7 @@ void ConditionInputs::take(std::span<const std::uint64_t> words, const StepFacts
       source.input.now = {fact(source.fact, facts), true};
       continue;
     }
-    Value sum{0, false};
-    for (const RecordedResult& recorded : source.results) {
-      const Value value = value_of(recorded, words);
-      sum = {sum.number + value.number, sum.present || value.present};
-    }
-    source.input.now = sum;
+    source.input.now = sum_of(source.results, words);
   }
 }
 

@@ -45,6 +45,9 @@ class ConditionInputs {
   /// needs to know.
   Input* find(std::string_view name, std::string& why_not);
 
+  /// What an input, the sum of results, would be with the values of another step.
+  Value of(const Input& input, std::span<const std::uint64_t> words) const noexcept;
+
   /// Takes the values of a step; those of the last one become the ones before. words: of a step, as the layout places
   /// them. Allocates nothing.
   void take(std::span<const std::uint64_t> words, const StepFacts& facts) noexcept;

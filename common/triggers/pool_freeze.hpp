@@ -13,6 +13,9 @@ namespace ringside {
 
 inline constexpr const char* kFreezeSuffix = ".freeze";
 
+/// Behind a pool's name: the pool to which triggers copy steps.
+inline constexpr const char* kArchiveSuffix = ".archive";
+
 struct PoolFreeze {
   std::string pool_id;           // as to_string(Id128) writes it
   std::string run_id;

@@ -13,23 +13,10 @@
 #include "common/records/step_figures.hpp"
 #include "common/triggers/condition.hpp"
 #include "common/triggers/condition_inputs.hpp"
+#include "common/triggers/step_marks.hpp"
 #include "common/triggers/trigger_spec.hpp"
 
 namespace ringside {
-
-/// --trigger may be given so often. The trigger of --on-non-finite comes on top.
-inline constexpr std::size_t kMostTriggers = 32;
-
-/// What became of the triggers at one step. Fixed size: it travels with the step's figures.
-struct StepMarks {
-  std::uint64_t fired = 0;               // bits: the triggers, in the order of the set
-  std::uint64_t undefined = 0;           // those whose condition has no value, for the first time
-  std::uint64_t pinned_commit_seq = 0;   // the last finite step, which is not overwritten; 0: none
-  std::uint64_t not_archived = 0;        // steps that could not be kept since the last one
-  bool freeze_failed = false;            // the ring is frozen as long as this analyzer lives
-
-  bool any() const noexcept { return fired != 0 || undefined != 0 || not_archived != 0; }
-};
 
 /// Their specifications, in order: --on-non-finite, then each --trigger. Throws Error (exit code 2).
 std::vector<TriggerSpec> parse_triggers(const std::vector<std::string>& triggers, const std::string& on_non_finite);
@@ -39,6 +26,9 @@ class TriggerSet {
  public:
   /// Throws Error (exit code 2) if a condition cannot be used with the results of `layout`.
   TriggerSet(std::vector<TriggerSpec> specs, const SharedLayout& layout);
+
+  TriggerSet(const TriggerSet&) = delete;  // its conditions read its inputs
+  TriggerSet& operator=(const TriggerSet&) = delete;
 
   const std::vector<TriggerSpec>& specs() const noexcept { return specs_; }
 
@@ -53,6 +43,13 @@ class TriggerSet {
 
   /// Whether the last step has entries that are NaN or infinite. False where no result says so.
   bool non_finite() const noexcept { return non_finite_ != nullptr && non_finite_->now.number > 0; }
+  std::uint64_t non_finite_count() const noexcept {
+    return non_finite() ? static_cast<std::uint64_t>(non_finite_->now.number) : 0;
+  }
+  /// Whether a step with these values has such entries.
+  bool non_finite_in(std::span<const std::uint64_t> values) const noexcept {
+    return non_finite_ != nullptr && inputs_.of(*non_finite_, values).number > 0;
+  }
   /// Whether the last finite step is to be kept (--on-non-finite is not keep-going, and there are fields).
   bool guards_finite() const noexcept { return non_finite_ != nullptr; }
 

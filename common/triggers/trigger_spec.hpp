@@ -3,12 +3,16 @@
 // names mean is known when a run has come (condition.hpp).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace ringside {
+
+/// --trigger may be given so often. The trigger of --on-non-finite comes on top.
+inline constexpr std::size_t kMostTriggers = 32;
 
 /// Bits.
 enum TriggerAction : std::uint32_t {
