@@ -181,7 +181,10 @@ ServeEnd Attachment::serve(std::atomic<bool>& stop) noexcept {
       } else if (!keep(step, arrived, arrived - idle_since)) {
         return ServeEnd::kSyncFailed;
       }
-      if (triggers_.stopping() != nullptr) stop.store(true, std::memory_order_relaxed);
+      if (triggers_.stopping() != nullptr) {
+        handoff_.withhold_buffers();
+        stop.store(true, std::memory_order_relaxed);
+      }
       idle_since = account_.ended_ns.load(std::memory_order_relaxed);
       continue;
     }

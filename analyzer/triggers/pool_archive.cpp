@@ -2,8 +2,8 @@
 #include "analyzer/triggers/pool_archive.hpp"
 
 #include <pthread.h>
+#include <sched.h>
 #include <spdlog/spdlog.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <exception>
@@ -15,7 +15,6 @@ namespace ringside {
 namespace {
 
 constexpr std::uint32_t kNoSlot = ~std::uint32_t{0};  // instead of a step: nothing comes after it
-constexpr int kNice = 10;  // as the recorder's: a step comes before any work here
 
 RingOptions archive_options(RingOptions ring, std::uint64_t bytes, const OfferedRun& offered, const Catalogue& catalogue,
                             const RingGeometry& geometry) {
@@ -72,6 +71,8 @@ void PoolArchive::keep_newest() noexcept {
     return;
   }
   name(from_.hold_newest());
+  // Steps of microseconds would be overwritten before the thread is scheduled, if it shares a core with this one.
+  sched_yield();
 }
 
 void PoolArchive::name(const RingWriter::Committed& step) noexcept {
@@ -84,7 +85,6 @@ void PoolArchive::name(const RingWriter::Committed& step) noexcept {
 
 void PoolArchive::run() noexcept {
   pthread_setname_np(pthread_self(), "archive");
-  [[maybe_unused]] const int now = nice(kNice);  // on Linux: of this thread
   for (std::uint64_t taken = 0;;) {
     named_.wait(taken, std::memory_order_acquire);
     const RingWriter::Committed step = steps_[taken % kRoom];

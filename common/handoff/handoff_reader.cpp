@@ -164,6 +164,7 @@ StepWithScalars HandoffReader::step_at(std::uint64_t step) const noexcept {
 
 void HandoffReader::release() noexcept {
   ++next_step_;
+  if (withholds_) return;
   // Release: this side's last read of the buffer comes before the producer's first write of a later step.
   control_->released.store(next_step_, std::memory_order_release);
   coordination_->announce();

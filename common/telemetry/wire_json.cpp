@@ -74,6 +74,10 @@ class Writer {
         array.push_back(fields_of(reflection.GetRepeatedMessage(message, &field, i)));
       } else if (field.cpp_type() == FieldDescriptor::CPPTYPE_UINT64) {
         array.push_back(reflection.GetRepeatedUInt64(message, &field, i));
+      } else if (field.cpp_type() == FieldDescriptor::CPPTYPE_DOUBLE) {
+        array.push_back(finite_or_null(reflection.GetRepeatedDouble(message, &field, i)));
+      } else if (field.cpp_type() == FieldDescriptor::CPPTYPE_STRING) {
+        array.push_back(reflection.GetRepeatedString(message, &field, i));
       }
     }
     return array;

@@ -112,6 +112,18 @@ TriggerSpec parse_trigger(std::string_view text) {
   return spec;
 }
 
+std::string named_trigger(const std::string& name, const std::string& text) {
+  // Whatever cannot be parsed is refused later, with the text as the user wrote it.
+  const std::size_t colon = dividing_colon(text);
+  if (colon == text.npos) return text;
+  std::string named = text.substr(0, colon) + ": mark:" + name;
+  for (const std::string_view word : words_between_commas(std::string_view(text).substr(colon + 1))) {
+    if (word.starts_with("mark") && word != "mark") return text;
+    if (word != "mark") (named += ", ") += word;
+  }
+  return named;
+}
+
 TriggerSpec parse_on_non_finite(std::string_view text) {
   TriggerSpec spec;
   spec.condition = "non_finite > 0";

@@ -34,6 +34,9 @@ struct TriggerSpec {
 /// Throws Error (exit code 2).
 TriggerSpec parse_trigger(std::string_view text);
 
+/// The same trigger with a name, unless it has one: with `mark:NAME` behind it.
+std::string named_trigger(const std::string& name, const std::string& text);
+
 /// The trigger of --on-non-finite; its actions are 0 with keep-going. Throws Error (exit code 2).
 TriggerSpec parse_on_non_finite(std::string_view text);
 

@@ -57,6 +57,14 @@ TEST(TriggerSpecTest, WhatIsNoTriggerIsRefusedWithWhatWasFoundAndWhatIsExpected)
             std::string::npos);
 }
 
+TEST(TriggerSpecTest, ATablesEntryHasItsNameUnlessItHasOneOfItsOwn) {
+  EXPECT_EQ(named_trigger("nan", "x > 1: stop"), "x > 1: mark:nan, stop");
+  EXPECT_EQ(named_trigger("nan", "x > 1: stop, mark"), "x > 1: mark:nan, stop");
+  EXPECT_EQ(named_trigger("nan", "x > 1: mark:own, stop"), "x > 1: mark:own, stop");
+  EXPECT_EQ(named_trigger("nan", "x > 1"), "x > 1");
+  EXPECT_EQ(parse_trigger(named_trigger("nan", "x > 1: stop")).name, "nan");
+}
+
 TEST(TriggerSpecTest, OnNonFiniteHasActionsOrNone) {
   EXPECT_EQ(parse_on_non_finite("mark").actions, static_cast<std::uint32_t>(kMark));
   EXPECT_EQ(parse_on_non_finite("freeze,stop").actions, kFreeze | kStop);
