@@ -172,6 +172,8 @@ class Faults(Place):
         self.assertEqual([(one["deaths"], one["left_out"]) for one in summary["plug_ins"]], [(1, False)])
         self.assertEqual(summary["last"]["results"]["x.faulty"], ENTRIES)
         self.assertIn("it is tried once more", said)
+        marks = [json.loads(line) for line in self.call("ringside", "tail", "--pool", "run.pool", "--json").stdout.splitlines()]
+        self.assertEqual([(mark["cause"], mark["name"]) for mark in marks if mark["event"] == "mark"], [("plug_in", "faulty")])
 
     def test_one_that_writes_outside_its_state_is_left_out(self):
         summary, _ = self.run_with("./faulty.so:faulty:do=outside")
