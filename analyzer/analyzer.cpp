@@ -59,7 +59,7 @@ Attachment::Attachment(HandoffReader& handoff, const AnalyzerOptions& options, P
       admission_(admit(options.ring, {handoff.run(), handoff.schema(), handoff.scalars(), plug_ins.descriptions()},
                        handoff.pool_use())),
       ring_(pool().ring(), pool().persistence(), pool().storage(), options.ring.durability),
-      triggers_(conditions_, options.triggers.archive_bytes, layout_),
+      triggers_(conditions_, options.triggers.archive_bytes, ring_, layout_),
       reduction_(options.reduce.at, options.planned) {
   account_.publisher.has_change = begins_with_change(handoff.scalars());
   ring_.share_among(*team_);
@@ -74,6 +74,9 @@ Attachment::Attachment(HandoffReader& handoff, const AnalyzerOptions& options, P
     continuation_.kept = SharedMapping::create(
         "ringside-resume", kept_scalars_offset(payload_bytes) + sizeof(KeptScalars), PeerAccess::kReadOnly);
   }
+  // Before the ring is written to: what is refused here must not cost a pool its iterates.
+  triggers_.admit(options.ring, admission_, {run(), handoff.schema(), handoff.scalars(), plug_ins.descriptions()},
+                  handoff.pool_use(), catalogue_);
   const Recovery found = recover(pool().ring());
   const std::optional<KeptSlot> newest = begin_run();
   if (newest && newest->header.run_id == run().run_id) continue_from(*newest, found);
@@ -81,9 +84,8 @@ Attachment::Attachment(HandoffReader& handoff, const AnalyzerOptions& options, P
     throw damage_error("{}: --resume: none of the kept iterates verifies; `ringside verify` names the damage",
                        options.ring.pool);
   }
-  triggers_.begin(options.ring, admission_,
-                  {run(), handoff.schema(), handoff.scalars(), plug_ins.descriptions()}, handoff.pool_use(), catalogue_,
-                  ring_);
+  triggers_.begin(start(), newest && newest->header.run_id == run().run_id ? newest : std::nullopt,
+                  [this](const KeptSlot& step, std::span<std::uint64_t> values) { return values_of(step, values); }, handoff);
   // A plain file under `power` is not faulted in: every page would be dirty, and the first sync would write the whole
   // ring. Neither is the ring of a run that continues: its content would be read from the disk while the producer
   // waits.
@@ -124,6 +126,23 @@ void Attachment::continue_from(const KeptSlot& newest, const Recovery& found) {
         "continues",
         options_.ring.pool, found.damaged.size(), newest.header.iteration);
   }
+}
+
+/// The values of a kept step, as records carry them: those recorded, else reduced again. False if they are of another
+/// catalogue.
+bool Attachment::values_of(const KeptSlot& kept, std::span<std::uint64_t> values) {
+  const RingView& ring = pool().ring();
+  const StepWithScalars step = ring.step(kept.slot);
+  SlotResults recorded;
+  if (ring.results(kept.slot, kept.header, recorded) == ResultsState::kRecorded) {
+    if (recorded.catalogue_hash != layout_->hash() || recorded.words.size() != catalogue_.words()) return false;
+    layout_->gather(recorded.words, &step, values);
+    return true;
+  }
+  // The analyzer died between the commit and the results. A plug-in, which may be why, does not run again for this.
+  if (!plug_ins_.plug_ins().empty()) return false;
+  layout_->gather(reducer_.reduce(ring.payload(kept.slot), nullptr, 1), &step, values);
+  return true;
 }
 
 /// How many scalars a kept step has: those of the catalogue that it was committed with. If that is not known, the
@@ -167,6 +186,7 @@ ServeEnd Attachment::serve(std::atomic<bool>& stop) noexcept {
   }
   account_.steps_committed.store(steps_before_);
   count_persisted();
+  if (triggers_.stops() || handoff_.run_ends()) end_run(stop);
   bool first = true;
   for (std::int64_t idle_since = now_ns();;) {
     PublishedStep step;
@@ -181,10 +201,7 @@ ServeEnd Attachment::serve(std::atomic<bool>& stop) noexcept {
       } else if (!keep(step, arrived, arrived - idle_since)) {
         return ServeEnd::kSyncFailed;
       }
-      if (triggers_.stopping() != nullptr) {
-        handoff_.withhold_buffers();
-        stop.store(true, std::memory_order_relaxed);
-      }
+      if (triggers_.stops()) end_run(stop);
       idle_since = account_.ended_ns.load(std::memory_order_relaxed);
       continue;
     }
@@ -196,6 +213,13 @@ ServeEnd Attachment::serve(std::atomic<bool>& stop) noexcept {
       default: return ServeEnd::kProducerLost;
     }
   }
+}
+
+/// A trigger has asked for it. What was published is still taken.
+void Attachment::end_run(std::atomic<bool>& stop) noexcept {
+  triggered_ = true;
+  handoff_.end_run();
+  stop.store(true, std::memory_order_relaxed);
 }
 
 // The path of an iterate: shared buffer -> slot (transfer), header (commit), reductions (analyze). Bytes moved: the
@@ -240,9 +264,9 @@ bool Attachment::keep(const PublishedStep& step, std::int64_t arrived_ns, std::i
   figures.analyze_ns = analyzed - committed;
   count(figures, analyzed);
   reduction_.step_ended(analyzed);
-  if (records_ != nullptr) records_->push(figures, values_, marks);
+  if (records_ != nullptr && !records_->push(figures, values_, marks)) record_marks(marks, figures);
   pulse_.beat(analyzed);
-  ring_.choose_next();
+  if (!triggers_.frozen()) ring_.choose_next();  // it takes the lease of a slot, which readers may hold then
   return true;
 }
 
@@ -260,8 +284,13 @@ void Attachment::pass_over(const PublishedStep& step, std::int64_t idle_ns) noex
   layout_->gather({}, &step.step, passed_values_);
   const StepFigures figures{.run_id = run().run_id, .step = step.step.descriptor, .analyzer_idle_ns = idle_ns};
   const StepMarks marks = triggers_.step_not_kept(passed_values_, figures, handoff_);
+  record_marks(marks, figures);
+}
+
+/// Without the step's record, which is lost or does not exist. Allocates: this is rare, and no buffer waits for it.
+void Attachment::record_marks(const StepMarks& marks, const StepFigures& figures) noexcept {
   if (records_ == nullptr || !marks.any()) return;
-  try {  // a trigger fires rarely, and nothing waits for this step any more
+  try {
     for (wire::Record& mark : mark_records(marks, figures, triggers_.specs())) records_->push_event(std::move(mark));
   } catch (const std::exception&) {  // no memory: the mark is lost
   }
@@ -324,8 +353,8 @@ Error Attachment::finish(ServeEnd end) {
     switch (end) {
       case ServeEnd::kTriggered:
         return {ExitCode::kInterrupted,
-                fmt::format("the trigger '{}' stopped the run at iteration {}; the {} steps that were committed are in {}",
-                            triggers_.stopping()->name, account_.last_iteration.load(), committed, options_.ring.pool)};
+                fmt::format("{} stopped the run; the {} steps that were committed are in {}", triggers_.what_stopped(),
+                            committed, options_.ring.pool)};
       case ServeEnd::kStopped:
         return peer_error("the analyzer was asked to stop; the {} steps it had committed are in {}", committed,
                           options_.ring.pool);

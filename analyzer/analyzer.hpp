@@ -68,7 +68,7 @@ class Attachment {
 
   /// Serves steps until the producer leaves or is lost, `stop` is set, or the disk fails. Every step that was
   /// published by then is committed, unless the disk failed, the producer broke the protocol, or a trigger has frozen
-  /// the ring. A trigger sets `stop` as well; triggers().stopping() then says which.
+  /// the ring. A trigger sets `stop` as well.
   ServeEnd serve(std::atomic<bool>& stop) noexcept;
 
   /// Waits until everything is persisted (if the durability asks for it) and sends the outcome to the producer.
@@ -93,6 +93,8 @@ class Attachment {
   const ReduceAdaptation& reduction() const noexcept { return reduction_; }
   const PlugInSet& plug_ins() const noexcept { return plug_ins_; }
   const RunTriggers& triggers() const noexcept { return triggers_; }
+  /// A trigger has ended the run, of this analyzer or of an earlier one.
+  bool triggered() const noexcept { return triggered_; }
   /// What plug-ins did to earlier analyzers of this run, a line each.
   const std::vector<std::string>& plug_in_lines() const noexcept { return plug_in_lines_; }
 
@@ -103,6 +105,9 @@ class Attachment {
   void continue_from(const KeptSlot& newest, const Recovery& found);
   bool keep(const PublishedStep& step, std::int64_t arrived_ns, std::int64_t idle_ns) noexcept;
   void pass_over(const PublishedStep& step, std::int64_t idle_ns) noexcept;
+  void record_marks(const StepMarks& marks, const StepFigures& figures) noexcept;
+  void end_run(std::atomic<bool>& stop) noexcept;
+  bool values_of(const KeptSlot& kept, std::span<std::uint64_t> values);
   void count(StepFigures& figures, std::int64_t ended_ns) noexcept;
   void count_persisted() noexcept;
 
@@ -130,6 +135,7 @@ class Attachment {
   std::vector<std::uint64_t> values_;  // of the newest step, as records carry them
   std::vector<std::uint64_t> passed_values_;  // the same of a step that was not kept
   bool has_last_ = false;              // `values_` are of a step
+  bool triggered_ = false;             // a trigger ends the run
 };
 
 }  // namespace ringside

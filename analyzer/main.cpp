@@ -157,7 +157,7 @@ nlohmann::json describe(const AnalyzerOptions& options, const Attachment& attach
   const auto& freeze = attachment.triggers().freeze();
   final["frozen_at_iteration"] = freeze ? nlohmann::json(freeze->iteration) : nlohmann::json();
   if (const PoolArchive* archive = attachment.triggers().archive()) {
-    final["archive"] = {{"kept", archive->kept()}, {"lost", archive->lost()}};
+    final["archive"] = {{"kept", archive->kept()}, {"lost", attachment.triggers().not_archived()}};
   }
   const StepResults last = attachment.last();
   if (last.empty()) return final;
@@ -236,7 +236,7 @@ ExitCode serve(Service& service, HandoffReader& handoff) {
   ReportScope progress(report, account, supervised);
   if (service.recorder) {
     service.recorder->begin_run(describe_start(handoff, *attachment, options));
-    for (wire::Record& mark : plug_in_marks(*attachment)) service.recorder->queue().push_event(std::move(mark));
+    for (wire::Record& mark : marks_at_start(*attachment)) service.recorder->queue().push_event(std::move(mark));
   }
   const RunDescription& run = attachment->run();
   spdlog::info("event=attached run_id={} producer_pid={} rows={} matrix={} storage={} iterates={} from_step={}",
@@ -249,10 +249,13 @@ ExitCode serve(Service& service, HandoffReader& handoff) {
   if (supervised && end != ServeEnd::kProducerStopped) refusing.emplace(service.reception, service.attachment);
   if (service.stop.is_set()) service.manager.stopping();
   if (end == ServeEnd::kStopped && !service.stop.is_set()) {
-    end = attachment->triggers().stopping() != nullptr ? ServeEnd::kTriggered : ServeEnd::kStopRequested;
+    end = attachment->triggered() ? ServeEnd::kTriggered : ServeEnd::kStopRequested;
   }
   const Outcome outcome = end == ServeEnd::kDetached ? handoff.outcome() : Outcome::kFailed;
   const Error error = attachment->finish(end);
+  if (service.recorder) {
+    for (wire::Record& mark : marks_at_end(*attachment)) service.recorder->queue().push_event(std::move(mark));
+  }
   // `ringside run` tells how its PROGRAM ended.
   if (!supervised && (end == ServeEnd::kProducerLost || end == ServeEnd::kProducerStopped)) {
     spdlog::warn("event={} run_id={} producer_pid={} steps_committed={}", to_text(end), to_string(run.run_id),

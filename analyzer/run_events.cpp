@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analyzer/journal/step_record.hpp"
+#include "analyzer/recorder/mark_records.hpp"
 #include "common/options/options.hpp"
 #include "common/program/schema_json.hpp"
 #include "common/records/described_run.hpp"
@@ -93,8 +94,10 @@ nlohmann::json triggers_json(const RunTriggers& triggers) {
   return all;
 }
 
-std::vector<wire::Record> plug_in_marks(const Attachment& attachment) {
-  std::vector<wire::Record> records;
+std::vector<wire::Record> marks_at_start(const Attachment& attachment) {
+  const RunTriggers& triggers = attachment.triggers();
+  std::vector<wire::Record> records =
+      mark_records(triggers.at_begin().marks, triggers.at_begin().figures, triggers.specs());
   if (attachment.plug_in_lines().empty()) return records;
   for (const PlugInState& one : attachment.plug_ins().states()) {
     if (one.deaths == 0) continue;
@@ -108,6 +111,11 @@ std::vector<wire::Record> plug_in_marks(const Attachment& attachment) {
                                         one.left_out ? "; it is left out" : "")));
   }
   return records;
+}
+
+std::vector<wire::Record> marks_at_end(const Attachment& attachment) {
+  const RunTriggers::Marked found = attachment.triggers().at_end();
+  return mark_records(found.marks, found.figures, attachment.triggers().specs());
 }
 
 RunToRecord describe_start(const HandoffReader& handoff, Attachment& attachment, const AnalyzerOptions& options) {

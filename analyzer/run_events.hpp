@@ -26,8 +26,10 @@ nlohmann::json plug_ins_json(const PlugInSet& plug_ins);
 /// [{name, condition, actions, fired, first_iteration, last_iteration}]: that of --on-non-finite first.
 nlohmann::json triggers_json(const RunTriggers& triggers);
 
-/// A mark for each plug-in that has ended an analyzer of this run; none if nothing of the kind was found at this start.
-std::vector<wire::Record> plug_in_marks(const Attachment& attachment);
+/// What an earlier analyzer of this run had no time to record: plug-ins that ended it, triggers of its last step.
+std::vector<wire::Record> marks_at_start(const Attachment& attachment);
+/// After `finish`: what was found after the last step.
+std::vector<wire::Record> marks_at_end(const Attachment& attachment);
 
 /// The start of a run, for the recorder. Call it before `attachment` is served: no thread writes to the ring yet.
 RunToRecord describe_start(const HandoffReader& handoff, Attachment& attachment, const AnalyzerOptions& options);

@@ -57,8 +57,9 @@ std::vector<wire::Record> mark_records(const StepMarks& marks, const StepFigures
     }
   }
   if (marks.not_archived > 0) {
-    add("not_kept", "archive",
-        fmt::format("{} steps could not be copied to the archive before the ring needed their slots, or it failed",
+    add("not_archived", "archive",
+        fmt::format("{} steps up to here could not be copied to the archive: the ring needed their slots, is frozen, or "
+                    "the archive failed",
                     marks.not_archived));
   }
   return records;

@@ -255,10 +255,11 @@ CommitStatus RingWriter::commit() noexcept {
   return sync_error() == 0 ? CommitStatus::kOk : CommitStatus::kSyncFailed;
 }
 
-void RingWriter::guard(std::optional<std::uint64_t> commit_seq) noexcept {
+bool RingWriter::guard(std::optional<std::uint64_t> commit_seq) noexcept {
   const auto found = commit_seq ? std::find(slot_seq_.begin(), slot_seq_.end(), *commit_seq) : slot_seq_.end();
   victims_.guard(found == slot_seq_.end() ? std::nullopt
                                           : std::optional(static_cast<std::uint32_t>(found - slot_seq_.begin())));
+  return found != slot_seq_.end();
 }
 
 void RingWriter::choose_next() noexcept {

@@ -87,20 +87,20 @@ class RingWriter {
   /// nothing else to do, after `end_lease`.
   void choose_next() noexcept;
 
-  /// The step of that commit is not overwritten, until another one is named or none (VictimChoice::guard).
-  void guard(std::optional<std::uint64_t> commit_seq) noexcept;
+  /// The step of that commit is not overwritten, until another one is named or none (VictimChoice::guard). False: no
+  /// slot has it.
+  bool guard(std::optional<std::uint64_t> commit_seq) noexcept;
 
   /// A step that was committed, for a thread that copies it out of the ring.
   struct Committed {
     std::uint32_t slot = 0;
     SlotHeader header;
   };
-  /// The newest commit counts as held until `let_go`, which any thread may call: it goes only if no other slot may.
-  /// Whether it still lies there, RingView::still_holds says.
-  Committed hold_newest() noexcept {
-    victims_.hold(current_);
-    return {current_, header_};
-  }
+  /// After a `commit`.
+  Committed newest() const noexcept { return {current_, header_}; }
+  /// The step's slot counts as held until `let_go`, which any thread may call: it goes only if no other slot may.
+  /// Whether the step still lies there, RingView::still_holds says.
+  void hold(std::uint32_t slot) noexcept { victims_.hold(slot); }
   void let_go(std::uint32_t slot) noexcept { victims_.let_go(slot); }
 
   /// Puts the results of the step committed last beside it. words: in the order of the run's catalogue.

@@ -43,7 +43,7 @@ std::uint32_t VictimChoice::choose(std::span<const std::uint64_t> seqs, std::uin
   if (ahead_) return *std::exchange(ahead_, std::nullopt);
   if (const auto victim = free_victim(seqs, persisted)) return *victim;
   const std::uint32_t oldest = oldest_between(seqs, std::nullopt, first_to_stay(seqs, guarded_), guarded_)->second;
-  if (copied_[oldest].load(std::memory_order_relaxed) && take(oldest)) return oldest;  // no reader has it
+  if (copied_[oldest].load(std::memory_order_relaxed) != 0 && take(oldest)) return oldest;  // no reader has it
   ++broken_;
   disregarded_[oldest] = 1;
   return oldest;
@@ -62,7 +62,7 @@ std::optional<std::uint32_t> VictimChoice::free_victim(std::span<const std::uint
        age = oldest_between(seqs, age, before, guarded_)) {
     const auto [seq, slot] = *age;
     if (seq != 0 && seq >= persisted) break;
-    if (copied_[slot].load(std::memory_order_relaxed)) continue;
+    if (copied_[slot].load(std::memory_order_relaxed) != 0) continue;
     if (take(slot) || disregarded_[slot] != 0) return slot;
   }
   return std::nullopt;

@@ -48,9 +48,10 @@ class VictimChoice {
   /// meanwhile.
   void guard(std::optional<std::uint32_t> slot) noexcept;
 
-  /// This slot counts as held until `let_go`, which any thread may call: its step is being copied to the archive.
-  void hold(std::uint32_t slot) noexcept { copied_[slot].store(true, std::memory_order_relaxed); }
-  void let_go(std::uint32_t slot) noexcept { copied_[slot].store(false, std::memory_order_relaxed); }
+  /// This slot counts as held until `let_go`, which any thread may call: its step is being copied to the archive. As
+  /// often as it was held: the slot may have taken another step meanwhile, which is to be copied, too.
+  void hold(std::uint32_t slot) noexcept { copied_[slot].fetch_add(1, std::memory_order_relaxed); }
+  void let_go(std::uint32_t slot) noexcept { copied_[slot].fetch_sub(1, std::memory_order_relaxed); }
 
   /// The smallest of `seqs` whose slot may go: once it is persisted, `choose` has what it requires.
   std::uint64_t oldest_that_may_go(std::span<const std::uint64_t> seqs) const noexcept;
@@ -70,7 +71,7 @@ class VictimChoice {
   std::optional<std::uint32_t> ahead_;  // what the next `choose` returns
   std::optional<std::uint32_t> guarded_;
   std::vector<char> disregarded_;  // its lease was broken, and its byte was not obtained since
-  std::vector<std::atomic<bool>> copied_;
+  std::vector<std::atomic<std::uint32_t>> copied_;
   std::uint64_t broken_ = 0;
 };
 

@@ -14,11 +14,12 @@
 namespace ringside {
 namespace {
 
+constexpr std::uint64_t kSmallBytes = std::uint64_t{1} << 20;  // copied in some 0.1 ms
 constexpr std::uint32_t kNoSlot = ~std::uint32_t{0};  // instead of a step: nothing comes after it
 
 RingOptions archive_options(RingOptions ring, std::uint64_t bytes, const OfferedRun& offered, const Catalogue& catalogue,
                             const RingGeometry& geometry) {
-  ring.pool += kArchiveSuffix;
+  ring.pool = archive_path(ring.pool);
   ring.slots = geometry.slot_count();
   ring.slots_given = bytes != 0;
   if (bytes == 0) return ring;
@@ -43,7 +44,7 @@ RingOptions archive_options(RingOptions ring, std::uint64_t bytes, const Offered
 
 PoolArchive::PoolArchive(const RingOptions& ring, std::uint64_t bytes, const OfferedRun& offered, PoolUse use,
                          const Catalogue& catalogue, RingWriter& from)
-    : path_(ring.pool + kArchiveSuffix),
+    : path_(archive_path(ring.pool)),
       from_(from),
       admission_(admit(archive_options(ring, bytes, offered, catalogue, from.ring().geometry()), offered, use)),
       ring_(admission_.pool.ring(), admission_.pool.persistence(), admission_.pool.storage(), ring.durability),
@@ -64,15 +65,16 @@ PoolArchive::~PoolArchive() {
   finish();
 }
 
-void PoolArchive::keep_newest() noexcept {
+void PoolArchive::keep(const RingWriter::Committed& step) noexcept {
   const std::uint64_t waiting = named_.load(std::memory_order_relaxed) - taken_.load(std::memory_order_acquire);
   if (waiting == kRoom || failed_.load(std::memory_order_relaxed)) {
     lost_.fetch_add(1, std::memory_order_relaxed);
     return;
   }
-  name(from_.hold_newest());
+  from_.hold(step.slot);
+  name(step);
   // Steps of microseconds would be overwritten before the thread is scheduled, if it shares a core with this one.
-  sched_yield();
+  if (from_.ring().geometry().payload_bytes() <= kSmallBytes) sched_yield();
 }
 
 void PoolArchive::name(const RingWriter::Committed& step) noexcept {

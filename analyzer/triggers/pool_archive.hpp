@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The archive of a pool: a second ring, POOL.archive, to which a thread copies the steps that triggers keep
 // (docs/triggers.md). The main thread only names a step; the thread reads it from the ring as any reader would, and
-// drops it if the writer has needed the slot meanwhile. Nothing here delays a step.
+// drops it if the writer has needed the slot meanwhile.
 #pragma once
 
 #include <atomic>
@@ -35,8 +35,9 @@ class PoolArchive {
   PoolArchive(const PoolArchive&) = delete;
   PoolArchive& operator=(const PoolArchive&) = delete;
 
-  /// Main thread, after the results of the step committed last were stored: copies that step soon. Never waits.
-  void keep_newest() noexcept;
+  /// Main thread, after the step's results were stored: it is copied soon. Does not wait; where steps are small, and so
+  /// may come within microseconds, it offers its core to the thread once.
+  void keep(const RingWriter::Committed& step) noexcept;
 
   /// Steps that were copied to the archive, and those that could not be copied, of this attachment.
   std::uint64_t kept() const noexcept { return kept_.load(std::memory_order_acquire); }

@@ -12,89 +12,134 @@
 
 namespace ringside {
 
-void RunTriggers::begin(const RingOptions& ring, const Admission& admission, const OfferedRun& offered, PoolUse use,
-                        const Catalogue& catalogue, RingWriter& writer) {
+void RunTriggers::admit(const RingOptions& ring, const Admission& admission, const OfferedRun& offered, PoolUse use,
+                        const Catalogue& catalogue) {
   pool_ = ring.pool;
-  pool_id_ = to_string(writer.ring().geometry().pool_id);
-  writer_ = &writer;
-  const bool continues = admission.start == RunStart::kTakeover || admission.start == RunStart::kResume;
-  if (continues) {
-    freeze_ = freeze_of(pool_, writer.ring().geometry().pool_id, admission.run.run_id);
+  pool_id_ = to_string(writer_.ring().geometry().pool_id);
+  if (admission.start == RunStart::kTakeover || admission.start == RunStart::kResume) {
+    freeze_ = freeze_of(pool_, writer_.ring().geometry().pool_id, admission.run.run_id);
     if (freeze_ && admission.start == RunStart::kResume) {
       throw usage_error(
           "{}: --resume: the ring is frozen since iteration {} (trigger '{}'), nothing in it is overwritten; export what "
           "you need, then `ringside thaw {}` lets the run continue",
           pool_, freeze_->iteration, freeze_->trigger, pool_);
     }
-    find_last_finite(admission);
-  } else {
-    remove_freeze(pool_);  // of iterates that are discarded, or of a pool that is gone
   }
   std::uint32_t actions = 0;
   for (const TriggerSpec& spec : specs()) actions |= spec.actions;
   if ((actions & kKeep) == 0) return;
-  archive_ = std::make_unique<PoolArchive>(ring, archive_bytes_, offered, use, catalogue, writer);
+  archive_ = std::make_unique<PoolArchive>(ring, archive_bytes_, offered, use, catalogue, writer_);
+}
+
+void RunTriggers::begin(RunStart start, const std::optional<KeptSlot>& newest, const ValuesOf& values_of,
+                        HandoffReader& producer) {
+  if (start != RunStart::kTakeover && start != RunStart::kResume) {
+    remove_freeze(pool_);  // of iterates that were discarded, or of a pool that is gone
+  }
+  if (!newest) return;
+  find_last_finite(*newest, values_of);
+  if (!frozen()) catch_up(start, *newest, values_of, producer);
 }
 
 /// The newest kept steps may be those of a run that has lost its numbers: the last finite one before them is guarded
-/// again.
-void RunTriggers::find_last_finite(const Admission& admission) {
+/// again. newest: the newest one that is intact.
+void RunTriggers::find_last_finite(const KeptSlot& newest, const ValuesOf& values_of) {
   if (!triggers_.guards_finite()) return;
-  const RingView& ring = writer_->ring();
-  const Recovery found = recover(ring);
+  const Recovery found = recover(writer_.ring());
   std::vector<std::uint64_t> values(layout_->words());
   bool newer_are_not = false;
   for (auto kept = found.kept.rbegin(); kept != found.kept.rend(); ++kept) {
-    SlotResults recorded;
-    if (kept->header.run_id != admission.run.run_id) return;
-    if (ring.results(kept->slot, kept->header, recorded) != ResultsState::kRecorded ||
-        recorded.catalogue_hash != layout_->hash()) {
-      continue;  // not reduced: not known
-    }
-    layout_->gather(recorded.words, nullptr, values);
+    if (kept->header.commit_seq > newest.header.commit_seq) continue;
+    if (kept->header.run_id != newest.header.run_id) return;
+    if (!values_of(*kept, values)) continue;
     if (triggers_.non_finite_in(values)) {
       newer_are_not = true;
       continue;
     }
     last_finite_ = {kept->header.commit_seq, kept->header.iteration};
-    guarded_ = newer_are_not;
-    if (guarded_) writer_->guard(last_finite_.commit_seq);
+    guarded_ = newer_are_not && writer_.guard(last_finite_.commit_seq);
     return;
   }
+}
+
+void RunTriggers::catch_up(RunStart start, const KeptSlot& newest, const ValuesOf& values_of,
+                           HandoffReader& producer) {
+  std::vector<std::uint64_t> values(layout_->words());
+  const auto figures_of = [this](const KeptSlot& kept) {
+    StepFigures figures{};
+    figures.run_id = kept.header.run_id;
+    figures.step = writer_.ring().step(kept.slot).descriptor;
+    figures.commit_seq = kept.header.commit_seq;
+    return figures;
+  };
+  for (const KeptSlot& kept : recover(writer_.ring()).kept) {
+    const bool is_before = kept.header.commit_seq + 1 == newest.header.commit_seq;
+    if (is_before && kept.header.run_id == newest.header.run_id && values_of(kept, values)) {
+      triggers_.evaluate(values, figures_of(kept));
+    }
+  }
+  if (!values_of(newest, values)) return;
+  at_begin_.figures = figures_of(newest);
+  StepMarks marks = triggers_.evaluate(values, at_begin_.figures);
+  if (start != RunStart::kTakeover || marks.fired == 0) return;
+  marks.non_finite = triggers_.non_finite_count();
+  marks.last_finite_iteration = guarded_ ? last_finite_.iteration : 0;
+  act(marks, at_begin_.figures, {newest.slot, newest.header}, producer);
+  at_begin_.marks = marks;
 }
 
 StepMarks RunTriggers::step(std::span<const std::uint64_t> values, const StepFigures& figures,
                             HandoffReader& producer) noexcept {
   StepMarks marks = triggers_.evaluate(values, figures);
+  last_ = figures;
   guard_last_finite(figures, marks);
   if (archive_) {
     const std::uint64_t lost = archive_->lost();
     marks.not_archived = lost - lost_told_;
     lost_told_ = lost;
   }
-  if (marks.fired == 0) return marks;
-  const std::uint32_t actions = triggers_.actions_of(marks.fired);
-  if ((actions & kFreeze) != 0) marks.freeze_error = freeze_ring(first_with(kFreeze, marks.fired), figures);
-  if ((actions & kKeep) != 0) archive_->keep_newest();
-  act(marks, figures, producer);
+  if (marks.fired != 0) act(marks, figures, writer_.newest(), producer);
   return marks;
 }
 
 StepMarks RunTriggers::step_not_kept(std::span<const std::uint64_t> values, const StepFigures& figures,
                                      HandoffReader& producer) noexcept {
   StepMarks marks = triggers_.evaluate(values, figures);
-  if (marks.fired == 0) return marks;
-  if ((triggers_.actions_of(marks.fired) & kKeep) != 0) marks.not_archived = 1;
-  act(marks, figures, producer);
+  last_ = figures;
+  if (marks.fired != 0) act(marks, figures, {}, producer);
   return marks;
 }
 
-/// Whatever the ring has to do with it: counts, answers the producer, asks for the end of the run.
-void RunTriggers::act(StepMarks& marks, const StepFigures& figures, HandoffReader& producer) noexcept {
+/// Does what the triggers that fired at a step ask for. step: where it lies; not used once the ring is frozen.
+void RunTriggers::act(StepMarks& marks, const StepFigures& figures, const RingWriter::Committed& step,
+                      HandoffReader& producer) noexcept {
   count(marks.fired, figures.step.iteration);
+  const std::uint32_t actions = triggers_.actions_of(marks.fired);
+  const bool was_frozen = frozen();
+  if ((actions & kFreeze) != 0 && !was_frozen) {
+    marks.freeze_error = freeze_ring(first_with(kFreeze, marks.fired), figures);
+  }
+  if ((actions & kKeep) != 0 && was_frozen) {
+    ++kept_too_late_;
+    ++marks.not_archived;
+  } else if ((actions & kKeep) != 0) {
+    archive_->keep(step);
+  }
   if (const std::optional<double> reply = triggers_.reply_of(marks.fired)) producer.reply(*reply);
-  const bool stops = (triggers_.actions_of(marks.fired) & kStop) != 0;
-  if (stops && stopping_ == nullptr) stopping_ = &first_with(kStop, marks.fired);
+  if ((actions & kStop) == 0 || stops()) return;
+  stopping_ = &first_with(kStop, marks.fired);
+  stopping_iteration_ = figures.step.iteration;
+}
+
+std::string RunTriggers::what_stopped() const {
+  if (stopping_ == nullptr) return "a trigger of an earlier analyzer";
+  return formatted("the trigger '{}', which fired at iteration {},", stopping_->name, stopping_iteration_);
+}
+
+RunTriggers::Marked RunTriggers::at_end() const noexcept {
+  Marked marked{.marks = {}, .figures = last_};
+  if (archive_) marked.marks.not_archived = archive_->lost() - lost_told_;
+  return marked;
 }
 
 /// The last finite step stays in the ring as long as no later one is finite.
@@ -102,16 +147,13 @@ void RunTriggers::guard_last_finite(const StepFigures& figures, StepMarks& marks
   if (!triggers_.guards_finite()) return;
   if (!triggers_.non_finite()) {
     last_finite_ = {figures.commit_seq, figures.step.iteration};
-    if (guarded_) writer_->guard(std::nullopt);
+    if (guarded_) writer_.guard(std::nullopt);
     guarded_ = false;
     return;
   }
-  if (!guarded_ && last_finite_.commit_seq != 0) {
-    writer_->guard(last_finite_.commit_seq);
-    guarded_ = true;
-  }
+  if (!guarded_ && last_finite_.commit_seq != 0) guarded_ = writer_.guard(last_finite_.commit_seq);
   marks.non_finite = triggers_.non_finite_count();
-  marks.last_finite_iteration = last_finite_.iteration;
+  marks.last_finite_iteration = guarded_ ? last_finite_.iteration : 0;
 }
 
 void RunTriggers::count(std::uint64_t fired, std::uint64_t iteration) noexcept {
@@ -135,8 +177,8 @@ int RunTriggers::freeze_ring(const TriggerSpec& trigger, const StepFigures& figu
   if (error == 0) {
     spdlog::warn("event=frozen pool={} iteration={} trigger=\"{}\"", pool_, freeze_->iteration, trigger.name);
   } else {
-    spdlog::error("event=freeze_not_written pool={} iteration={} text=\"{}{}: {}\"", pool_, freeze_->iteration, pool_,
-                  kFreezeSuffix, errno_text(error));
+    spdlog::error("event=freeze_not_written pool={} iteration={} text=\"{}: {}\"", pool_, freeze_->iteration,
+                  freeze_path(pool_), errno_text(error));
   }
   return error;
 } catch (const std::exception&) {  // no memory: the ring is frozen even so

@@ -5,10 +5,12 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analyzer/ring/ring_writer.hpp"
@@ -31,20 +33,28 @@ struct TriggerCount {
 
 class RunTriggers {
  public:
-  /// triggers: of a run with this layout; outlives this object. archive_bytes: as TriggerOptions.
-  RunTriggers(TriggerSet& triggers, std::uint64_t archive_bytes, const SharedLayout& layout)
-      : triggers_(triggers), archive_bytes_(archive_bytes), layout_(layout) {}
+  /// Gives the values of a kept step of this run as records carry them; false if they are not known.
+  using ValuesOf = std::function<bool(const KeptSlot& kept, std::span<std::uint64_t> values)>;
 
-  /// The run has its ring, in which `writer` has begun it, and which outlives this object. Continues what an earlier analyzer
-  /// of this run, or the run that is resumed, has left: the frozen ring, the guarded step, the archive. Throws Error:
-  /// exit code 2 if the ring is frozen and the run would resume from it; else as PoolArchive.
-  void begin(const RingOptions& ring, const Admission& admission, const OfferedRun& offered, PoolUse use,
-             const Catalogue& catalogue, RingWriter& writer);
+  /// triggers: of a run with this layout; writer: of its ring; both outlive this object. archive_bytes: as
+  /// TriggerOptions.
+  RunTriggers(TriggerSet& triggers, std::uint64_t archive_bytes, RingWriter& writer, SharedLayout layout)
+      : triggers_(triggers), archive_bytes_(archive_bytes), writer_(writer), layout_(std::move(layout)) {}
+
+  /// To be called before the run begins in the ring: finds whether an earlier analyzer of this run has frozen it, and
+  /// makes or takes the archive. Throws Error: exit code 2 if the ring is frozen and the run would resume from it; else
+  /// as PoolArchive and read_freeze.
+  void admit(const RingOptions& ring, const Admission& admission, const OfferedRun& offered, PoolUse use,
+             const Catalogue& catalogue);
+
+  /// The run has begun in the ring. newest: the step from which it continues, if it does. What the conditions were at
+  /// that step and the one before is found again. An analyzer that was killed may not have come to the triggers of the
+  /// newest step: its successor (kTakeover) does what they ask for, again if need be.
+  void begin(RunStart start, const std::optional<KeptSlot>& newest, const ValuesOf& values_of, HandoffReader& producer);
 
   /// Evaluates the conditions of the step that was committed last and does what those that fire ask for. values: its
   /// results, as the layout places them.
   StepMarks step(std::span<const std::uint64_t> values, const StepFigures& figures, HandoffReader& producer) noexcept;
-
   /// The same of a step that is not kept, because the ring is frozen: its reductions are absent, and it cannot be kept.
   StepMarks step_not_kept(std::span<const std::uint64_t> values, const StepFigures& figures,
                           HandoffReader& producer) noexcept;
@@ -52,8 +62,9 @@ class RunTriggers {
   /// Nothing in the ring may be overwritten.
   bool frozen() const noexcept { return freeze_.has_value(); }
   const std::optional<PoolFreeze>& freeze() const noexcept { return freeze_; }
-  /// The trigger that has asked for the end of the run.
-  const TriggerSpec* stopping() const noexcept { return stopping_; }
+  /// A trigger has asked for the end of the run; which one, for people.
+  bool stops() const noexcept { return stopping_ != nullptr; }
+  std::string what_stopped() const;
   /// commit_seq of the last finite step, while it is not overwritten; else 0.
   std::uint64_t guarded() const noexcept { return guarded_ ? last_finite_.commit_seq : 0; }
 
@@ -62,6 +73,17 @@ class RunTriggers {
   std::span<const TriggerCount> counts() const noexcept { return {counts_.data(), specs().size()}; }
   /// Null: no trigger keeps steps.
   const PoolArchive* archive() const noexcept { return archive_.get(); }
+  /// Steps that a trigger was to keep, and that are not in the archive.
+  std::uint64_t not_archived() const noexcept { return (archive_ ? archive_->lost() : 0) + kept_too_late_; }
+
+  /// What `begin` found that an earlier analyzer had not come to; and, after `finish`, what the archive has lost since
+  /// the last step.
+  struct Marked {
+    StepMarks marks;
+    StepFigures figures{};
+  };
+  const Marked& at_begin() const noexcept { return at_begin_; }
+  Marked at_end() const noexcept;
 
   /// The run is over: waits for the archive. Returns why its disk failed, or nothing.
   std::optional<Error> finish() noexcept { return archive_ ? archive_->finish() : std::nullopt; }
@@ -72,8 +94,10 @@ class RunTriggers {
     std::uint64_t iteration = 0;
   };
 
-  void find_last_finite(const Admission& admission);
-  void act(StepMarks& marks, const StepFigures& figures, HandoffReader& producer) noexcept;
+  void find_last_finite(const KeptSlot& newest, const ValuesOf& values_of);
+  void catch_up(RunStart start, const KeptSlot& newest, const ValuesOf& values_of, HandoffReader& producer);
+  void act(StepMarks& marks, const StepFigures& figures, const RingWriter::Committed& step,
+           HandoffReader& producer) noexcept;
   void guard_last_finite(const StepFigures& figures, StepMarks& marks) noexcept;
   void count(std::uint64_t fired, std::uint64_t iteration) noexcept;
   int freeze_ring(const TriggerSpec& trigger, const StepFigures& figures) noexcept;
@@ -81,16 +105,20 @@ class RunTriggers {
 
   TriggerSet& triggers_;
   std::uint64_t archive_bytes_;
+  RingWriter& writer_;
   SharedLayout layout_;
   std::string pool_;
   std::string pool_id_;
-  RingWriter* writer_ = nullptr;
   std::unique_ptr<PoolArchive> archive_;
   std::optional<PoolFreeze> freeze_;
   const TriggerSpec* stopping_ = nullptr;
+  std::uint64_t stopping_iteration_ = 0;  // at which it fired
   Finite last_finite_;
   bool guarded_ = false;
+  std::uint64_t kept_too_late_ = 0;  // steps that a trigger was to keep when the ring was frozen
   std::uint64_t lost_told_ = 0;
+  Marked at_begin_;
+  StepFigures last_{};
   std::array<TriggerCount, kMostTriggers + 1> counts_{};
 };
 

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -150,33 +151,46 @@ std::string what_was_written(const ExportTarget& target) {
   return x_only ? with_separators(first.shape[0]) + " rows" : fmt::format("{}", fmt::join(texts, ", "));
 }
 
-/// The pool to which triggers kept steps, if there is one.
-std::optional<RingReader> archive_of(const std::string& pool) {
+/// The pool to which triggers kept steps; nothing if there is none that can be read and has the same variables. A note
+/// says why not.
+std::optional<RingReader> archive_of(const RingReader& pool) {
+  const std::string path = archive_path(pool.path().string());
+  std::string why;
   try {
-    return RingReader::open(pool + kArchiveSuffix);
+    RingReader archive = RingReader::open(path, std::chrono::milliseconds(0));
+    if (archive.ring().geometry().schema() == pool.ring().geometry().schema()) return archive;
+    why = fmt::format("{}: has other variables than the pool", path);
   } catch (const MissingPoolError&) {
     return std::nullopt;
+  } catch (const Error& error) {
+    why = error.what();
   }
+  write_standard_error(fmt::format("ringside: note: the archive is left out: {}\n", printable(why)));
+  return std::nullopt;
 }
 
-bool holds(const RingReader& reader, std::uint64_t iteration) {
+/// Whether the reader has the iteration, of one of these runs.
+bool holds(const RingReader& reader, std::uint64_t iteration, const Recovery& of_runs_in) {
   const Recovery found = reader.recover();
-  return std::any_of(found.kept.begin(), found.kept.end(),
-                     [&](const KeptSlot& kept) { return kept.header.iteration == iteration; });
+  return std::any_of(found.kept.begin(), found.kept.end(), [&](const KeptSlot& kept) {
+    return kept.header.iteration == iteration && is_of_a_run_in(of_runs_in, kept.header);
+  });
 }
 
-/// The pool; or its archive, if only that holds the one step that is to be exported.
-RingReader reader_for(const ExportOptions& options, std::optional<RingReader>& archive) {
-  RingReader pool = RingReader::open(options.pool);
-  if (!archive || options.steps.all || options.steps.iteration == "last") return pool;
-  const std::optional<std::uint64_t> wanted = whole_number(options.steps.iteration);
-  if (!wanted || holds(pool, *wanted) || !holds(*archive, *wanted)) return pool;
-  return std::move(*archive);
+/// Of one step that the pool does not have and its archive has: the archive.
+std::optional<RingReader> archive_instead_of(const RingReader& pool, const StepOptions& options) {
+  const std::optional<std::uint64_t> wanted = whole_number(options.iteration);
+  const Recovery found = pool.recover();
+  if (options.all || !wanted || holds(pool, *wanted, found)) return std::nullopt;
+  std::optional<RingReader> archive = archive_of(pool);
+  if (archive && !holds(*archive, *wanted, found)) archive.reset();
+  return archive;
 }
 
 int export_steps(const ExportOptions& options) {
-  std::optional<RingReader> archive = archive_of(options.pool);
-  const RingReader reader = reader_for(options, archive);
+  const RingReader pool = RingReader::open(options.pool);
+  const std::optional<RingReader> instead = archive_instead_of(pool, options.steps);
+  const RingReader& reader = instead ? *instead : pool;
   const ExportFormat& format = chosen_format(options);
   const bool is_folder = format.name.starts_with("zarr");
   const std::vector<KeptFile> kept_files = {{"POOL", options.pool}, {"--points", options.points}};
@@ -197,12 +211,8 @@ int export_steps(const ExportOptions& options) {
   const std::vector<std::size_t> variables = chosen_variables(options, format, schema);
   const ExportTarget target = target_of(options, variables, schema);
   format.check(target);
-  if (options.steps.all && archive && archive->ring().geometry().schema() != schema) {
-    write_standard_error(fmt::format("ringside: note: {}: has other variables than the pool, and is left out\n",
-                                     printable(archive->path().string())));
-    archive.reset();
-  }
-  StepExport what{reader, options.steps.all && archive ? &*archive : nullptr, format, target, variables, to_file, {}};
+  const std::optional<RingReader> archive = options.steps.all ? archive_of(pool) : std::nullopt;
+  StepExport what{reader, archive ? &*archive : nullptr, format, target, variables, to_file, {}};
   if (to_file) what.stop = catch_stop_signals();
 
   std::string steps;
@@ -218,7 +228,7 @@ int export_steps(const ExportOptions& options) {
   }
   write_beside_output(options.output,
                       fmt::format("{}: {} of {}, {}, as {}\n", printable(output_name(options.output)), steps,
-                                  printable(options.pool), what_was_written(target), format.name));
+                                  printable(reader.path().string()), what_was_written(target), format.name));
   return 0;
 }
 

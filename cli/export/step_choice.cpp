@@ -2,7 +2,6 @@
 #include "cli/export/step_choice.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <optional>
 
 #include "cli/pool/iterations.hpp"
@@ -21,26 +20,24 @@ KeptSlot chosen_step(const StepOptions& options, const Recovery& recovery, const
   throw usage_error("--iteration: {} is not kept in {}; {}", *wanted, pool, kept_iterations(recovery));
 }
 
+bool is_of_a_run_in(const Recovery& pool, const SlotHeader& header) noexcept {
+  return std::any_of(pool.kept.begin(), pool.kept.end(),
+                     [&](const KeptSlot& kept) { return kept.header.run_id == header.run_id; });
+}
+
 namespace {
 
 std::vector<ChosenStep> all_steps(const Recovery& pool, const Recovery& archive) {
   std::vector<ChosenStep> steps;
   for (const KeptSlot& kept : pool.kept) steps.push_back({kept, false});
-  auto behind = steps.begin();  // of the archived step before, which steps of no run in the pool follow
   for (const KeptSlot& kept : archive.kept) {
     const SlotHeader& header = kept.header;
-    const auto same_run = [&](const ChosenStep& step) { return step.kept.header.run_id == header.run_id; };
-    const auto is_it = [&](const ChosenStep& step) {
-      return same_run(step) && step.kept.header.iteration == header.iteration;
-    };
-    if (std::any_of(steps.begin(), steps.end(), is_it)) continue;
-    const bool known = std::any_of(steps.begin(), steps.end(), same_run);
-    const auto place = known ? std::find_if(steps.begin(), steps.end(),
-                                            [&](const ChosenStep& step) {
-                                              return same_run(step) && step.kept.header.iteration > header.iteration;
-                                            })
-                             : behind;
-    behind = std::next(steps.insert(place, {kept, true}));
+    // The first one of its run that comes behind it, or is the same step.
+    const auto place = std::find_if(steps.begin(), steps.end(), [&](const ChosenStep& step) {
+      return step.kept.header.run_id == header.run_id && step.kept.header.iteration >= header.iteration;
+    });
+    const bool is_there = place != steps.end() && place->kept.header.iteration == header.iteration;
+    if (!is_there && is_of_a_run_in(pool, header)) steps.insert(place, {kept, true});
   }
   return steps;
 }
@@ -50,7 +47,7 @@ std::vector<ChosenStep> all_steps(const Recovery& pool, const Recovery& archive)
 std::vector<ChosenStep> chosen_steps(const StepOptions& options, const Recovery& recovery, const Recovery& archive,
                                      const std::string& pool) {
   const IterationRange range = parse_range(options.from, options.to);
-  if (recovery.kept.empty() && archive.kept.empty()) throw usage_error("{}: the pool holds no iterates", pool);
+  if (recovery.kept.empty()) throw usage_error("{}: the pool holds no iterates", pool);
   std::vector<ChosenStep> chosen;
   std::uint64_t seen = 0;
   for (const ChosenStep& step : all_steps(recovery, archive)) {

@@ -22,6 +22,9 @@ struct StepOptions {
 /// The one step that --iteration names, if it is kept; else throws Error (exit code 2).
 KeptSlot chosen_step(const StepOptions& options, const Recovery& recovery, const std::string& pool);
 
+/// Whether the run of `header` is that of a kept step: an archive may have steps of a run that the pool has discarded.
+bool is_of_a_run_in(const Recovery& pool, const SlotHeader& header) noexcept;
+
 /// A step of the pool or of its archive.
 struct ChosenStep {
   KeptSlot kept;
@@ -29,8 +32,8 @@ struct ChosenStep {
 };
 
 /// Of the steps between --from and --to, the first one and every N-th after it; at least one, else throws Error (exit
-/// code 2). In the order of their commits in the pool; one that only the archive has comes before the next later
-/// iteration of its run, and before all if its run has none in the pool.
+/// code 2). In the order of their commits in the pool; one that only the archive has, of a run in the pool, comes before
+/// the next later iteration of its run.
 std::vector<ChosenStep> chosen_steps(const StepOptions& options, const Recovery& recovery, const Recovery& archive,
                                      const std::string& pool);
 

@@ -76,9 +76,15 @@ ordered_json describe_slot(const RingView& ring, const KeptSlot& kept) {
   return slot;
 }
 
+/// If the ring of the newest step's run is frozen.
+std::optional<PoolFreeze> freeze_of_newest(const std::string& pool, const Id128& pool_id, const Recovery& recovery) {
+  if (recovery.kept.empty()) return std::nullopt;
+  return freeze_of(pool, pool_id, recovery.kept.back().header.run_id);
+}
+
 bool has_archive(const std::string& pool) {
   std::error_code error;
-  return std::filesystem::exists(pool + kArchiveSuffix, error);
+  return std::filesystem::exists(archive_path(pool), error);
 }
 
 ordered_json describe(const RingReader& reader, const Recovery& recovery) {
@@ -101,12 +107,12 @@ ordered_json describe(const RingReader& reader, const Recovery& recovery) {
                        {"runs", ordered_json::array()},
                        {"iterates", ordered_json::array()}};
   const std::string pool = reader.path().string();
-  const std::optional<PoolFreeze> freeze = freeze_of(pool, shape.pool_id, std::nullopt);
+  const std::optional<PoolFreeze> freeze = freeze_of_newest(pool, shape.pool_id, recovery);
   info["frozen"] = freeze ? ordered_json{{"iteration", freeze->iteration},
                                          {"trigger", freeze->trigger},
                                          {"at", utc_text(freeze->unix_ns)}}
                           : ordered_json();
-  info["archive"] = has_archive(pool) ? ordered_json(pool + kArchiveSuffix) : ordered_json();
+  info["archive"] = has_archive(pool) ? ordered_json(archive_path(pool)) : ordered_json();
   const std::optional<JournalSummary> journal = summarize_journal(pool);
   info["journal"] = journal ? to_json(*journal) : ordered_json();
   if (journal) {
@@ -134,12 +140,12 @@ void print(const RingReader& reader, const Recovery& recovery) {
   for (const Variable& variable : shape.schema().variables()) {
     if (!x_only) fmt::print("variable  {}\n", to_text(variable));
   }
-  if (const auto freeze = freeze_of(reader.path().string(), shape.pool_id, std::nullopt)) {
+  if (const auto freeze = freeze_of_newest(reader.path().string(), shape.pool_id, recovery)) {
     fmt::print("frozen    since iteration {} by the trigger '{}', {}; `ringside thaw` ends this\n",
                with_separators(freeze->iteration), printable(freeze->trigger), utc_text(freeze->unix_ns));
   }
   if (has_archive(reader.path().string())) {
-    fmt::print("archive   {}{}: steps that triggers kept\n", printable(reader.path().string()), kArchiveSuffix);
+    fmt::print("archive   {}: steps that triggers kept\n", printable(archive_path(reader.path().string())));
   }
   if (const auto journal = summarize_journal(reader.path().string())) {
     if (!journal->kind.empty()) {

@@ -9,10 +9,10 @@
 #include "analyzer/pool/pool_file.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/terminal/format.hpp"
+#include "common/files/regular_file.hpp"
 #include "common/options/command_line.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/printable.hpp"
-#include "common/pool_reader/pool_look.hpp"
 #include "common/triggers/pool_freeze.hpp"
 
 namespace ringside {
@@ -43,10 +43,17 @@ int thaw_command(int argc, const char* const* argv) {
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
 
   std::error_code error;
-  if (!std::filesystem::exists(pool, error) && !std::filesystem::exists(pool + kFreezeSuffix, error)) {
+  const bool has_pool = std::filesystem::exists(pool, error);
+  if (!has_pool && !std::filesystem::exists(freeze_path(pool), error)) {
     throw usage_error("{}: there is no such file, expected a pool", pool);
   }
-  if (std::filesystem::exists(pool, error) && has_owner(pool)) throw in_use(pool);
+  // Owned meanwhile: between an analyzer's death and its successor nobody owns the pool, and the ring must stay frozen.
+  RegularFile owned;
+  if (has_pool) {
+    owned = open_regular(pool, O_RDWR);
+    if (!owned.valid()) throw system_error("{}: {}; expected a pool that this user may write", pool, owned.why());
+    lock_or_throw(owned.fd.get(), pool);
+  }
   const std::string when = since(pool);
   if (remove_freeze(pool)) {
     fmt::print("{}: was frozen{}; `ringside run --resume` continues it\n", printable(pool), when);

@@ -106,7 +106,7 @@ int wipe_command(int argc, const char* const* argv) {
       "whole device. Exported iterates, summaries and matrix caches are files of their own and stay.");
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
 
-  const std::string archive = pool + kArchiveSuffix;
+  const std::string archive = archive_path(pool);
   WipedPool whole(pool);  // may refuse: before the user is asked or a byte is overwritten
   std::optional<WipedPool> archived;
   std::error_code error;

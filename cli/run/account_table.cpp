@@ -172,7 +172,7 @@ void add_triggers(const ordered_json& summary, const RunFacts& facts, const std:
     const std::uint64_t lost = count(archive, "lost");
     line(fmt::format("  archive    {} copied to {}.archive{}", counted(count(archive, "kept"), "step"),
                      printable(facts.pool),
-                     lost == 0 ? "" : fmt::format(", {} not: their slots were needed", counted(lost, "step"))));
+                     lost == 0 ? "" : fmt::format(", {} not: the ring needed their slots, or was frozen", counted(lost, "step"))));
   }
 }
 

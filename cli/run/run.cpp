@@ -120,7 +120,7 @@ const char* headline(ExitCode code, const Child& producer, const Child* analyzer
 }
 
 /// Everything that can be refused before a process starts or a large matrix is loaded.
-void check(const RunOptions& options, const std::vector<KeptFile>& kept) {
+void check_own(const CommandLine& line, const RunOptions& options, const std::vector<KeptFile>& kept) {
   const bool pipeline = options.mode == Mode::kPipeline;
   // Check the summary's place now, not after hours of solving.
   if (!options.summary.empty()) check_output(options.summary, "--summary", kept);
@@ -135,8 +135,10 @@ void check(const RunOptions& options, const std::vector<KeptFile>& kept) {
   if (!pipeline && !options.plug_ins.reduce_with.empty()) {
     throw usage_error("--reduce-with: found with --mode dram, which has no analyzer to run plug-ins; expected --mode pipeline");
   }
-  if (!pipeline && !options.triggers.triggers.empty()) {
-    throw usage_error("--trigger: found with --mode dram, which has no analyzer to act; expected --mode pipeline");
+  for (const char* option : {"--trigger", "--on-non-finite", "--archive-size"}) {
+    if (!pipeline && line.is_given(option)) {
+      throw usage_error("{}: found with --mode dram, which has no analyzer to act; expected --mode pipeline", option);
+    }
   }
   // Before the pool is looked at: a mistyped matrix must not be answered with how to discard another run's iterates.
   check_matrix_name(options.solve.matrix);
@@ -231,7 +233,7 @@ ExitCode run(const CommandLine& line, RunOptions options) {
                     pipeline && options.publish.elastic ? "; --elastic has no core to lend there" : ""));
   }
   const std::vector<KeptFile> kept = kept_files(line, options);
-  check(options, kept);
+  check_own(line, options, kept);
 
   // The supervisor handles the stop signals, so from here on the folder of the run is always removed.
   Supervisor supervisor(!options.quiet, options.peer.timeout_s);

@@ -27,7 +27,9 @@ inline constexpr std::size_t kBufferAlignmentBytes = std::size_t{2} << 20;
 
 // The state words. A side that waits for the other's counter also stops waiting when the other's state changes.
 enum : std::uint32_t { kProducerAttaching = 0, kProducerRunning = 1, kProducerDetached = 2 };
-enum : std::uint32_t { kAnalyzerAbsent = 0, kAnalyzerServing = 1, kAnalyzerFailed = 2 };
+// kAnalyzerEnding: a trigger ends the run; the producer gets no buffer any more, and the farewell comes. A successor keeps
+// this state.
+enum : std::uint32_t { kAnalyzerAbsent = 0, kAnalyzerServing = 1, kAnalyzerFailed = 2, kAnalyzerEnding = 3 };
 
 /// The control memfd. 64: one cache line each, so that the two writers do not share one.
 struct HandoffControl {

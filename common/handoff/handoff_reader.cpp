@@ -43,6 +43,7 @@ HandoffReader::HandoffReader(Peer peer, const std::string& socket, int timeout_m
     throw usage_error("the peer (pid {}) reports that {} of {} published steps are committed, with {} buffers",
                       peer_.pid(), next_step_, published, geometry_.buffers);
   }
+  ends_ = control_->analyzer_state.load(std::memory_order_acquire) == kAnalyzerEnding;
   epoch_ = control_->epoch.load(std::memory_order_relaxed) + 1;
   if (elastic()) producer_cores().forget_guests();
   try {
@@ -78,7 +79,7 @@ void HandoffReader::accept(const Continuation& from, const std::vector<int>& cor
   }
   if (elastic()) lender_ = CoreLender(control_->analyzer_cores, cores);
   control_->epoch.store(epoch_, std::memory_order_relaxed);
-  control_->analyzer_state.store(kAnalyzerServing, std::memory_order_release);
+  control_->analyzer_state.store(ends_ ? kAnalyzerEnding : kAnalyzerServing, std::memory_order_release);
   AttachReply reply;
   reply.epoch = epoch_;
   assign(reply.message, from.note);
@@ -122,7 +123,8 @@ NextStatus HandoffReader::next(PublishedStep& step, bool may_spin, StopFlag stop
 
 bool HandoffReader::all_taken_at_stop(StopFlag stop) noexcept {
   if (!stop.is_set()) return false;
-  if (!stop_at_) stop_at_ = control_->published.load(std::memory_order_acquire);
+  // A run that ends gets no buffer any more: what was claimed before is still taken.
+  if (!stop_at_ || ends_) stop_at_ = control_->published.load(std::memory_order_acquire);
   return next_step_ >= *stop_at_;
 }
 
@@ -164,10 +166,15 @@ StepWithScalars HandoffReader::step_at(std::uint64_t step) const noexcept {
 
 void HandoffReader::release() noexcept {
   ++next_step_;
-  if (withholds_) return;
   // Release: this side's last read of the buffer comes before the producer's first write of a later step.
   control_->released.store(next_step_, std::memory_order_release);
   coordination_->announce();
+}
+
+void HandoffReader::end_run() noexcept {
+  ends_ = true;
+  // Before the next release: a producer that sees that one sees this.
+  control_->analyzer_state.store(kAnalyzerEnding, std::memory_order_release);
 }
 
 void HandoffReader::reply(double value) noexcept {

@@ -254,7 +254,7 @@ bool HandoffWriter::buffer_is_free() noexcept {
 }
 
 Claim HandoffWriter::wait_for_buffer(StopFlag stop) noexcept {
-  if (buffer_is_free()) return take_buffer();
+  if (buffer_is_free()) return run_ends() ? wait_for_end(true) : take_buffer();
 
   const std::int64_t begin = now_ns();
   const std::uint64_t released_then = next_step_ + 1 - geometry_.buffers;
@@ -268,7 +268,7 @@ Claim HandoffWriter::wait_for_buffer(StopFlag stop) noexcept {
   lender_.take_back();
   idle_ns_ += now_ns() - begin;
   switch (result) {
-    case WaitResult::kReached: return take_buffer();
+    case WaitResult::kReached: return run_ends() ? wait_for_end(true) : take_buffer();
     case WaitResult::kStopped: return {ClaimStatus::kStopped, nullptr};
     case WaitResult::kTimedOut: return {ClaimStatus::kAnalyzerStalled, nullptr};
     case WaitResult::kEnded:
@@ -278,13 +278,25 @@ Claim HandoffWriter::wait_for_buffer(StopFlag stop) noexcept {
 }
 
 Claim HandoffWriter::look_for_buffer() noexcept {
-  if (buffer_is_free()) return take_buffer();
+  if (buffer_is_free()) return run_ends() ? wait_for_end(false) : take_buffer();
   if (control_->analyzer_state.load(std::memory_order_acquire) == kAnalyzerFailed || !peer_.alive()) {
     return {lost_or_failed(), nullptr};
   }
   const std::int64_t now = now_ns();
   if (full_since_ns_ == 0) full_since_ns_ = now;
   return {now - full_since_ns_ > timeout_ns() ? ClaimStatus::kAnalyzerStalled : ClaimStatus::kFull, nullptr};
+}
+
+/// A trigger has ended the run: the farewell says which. It comes when what was published is on its disk.
+Claim HandoffWriter::wait_for_end(bool waits) noexcept {
+  const std::int64_t begin = now_ns();
+  bool answered = farewell_ || receive_farewell(0);
+  while (waits && !answered && now_ns() - begin < kDiskPatience * timeout_ns()) {
+    answered = receive_farewell(kReceiveSliceMs);
+  }
+  idle_ns_ += now_ns() - begin;
+  if (answered) return {lost_or_failed(), nullptr};
+  return {waits ? ClaimStatus::kAnalyzerStalled : ClaimStatus::kFull, nullptr};
 }
 
 /// The analyzer has left: kAnalyzerFailed if with an error, kAnalyzerLost if another one may take over.

@@ -163,6 +163,10 @@ class HandoffWriter {
   Claim look_for_buffer() noexcept;
   ClaimStatus lost_or_failed() noexcept;
   Claim take_buffer() noexcept;
+  Claim wait_for_end(bool waits) noexcept;
+  bool run_ends() const noexcept {
+    return control_->analyzer_state.load(std::memory_order_acquire) == kAnalyzerEnding;
+  }
   bool buffer_is_free() noexcept;
   bool committed_any() const noexcept;
   PoolUse pool_use() const noexcept;

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "common/files/beside_pool.hpp"
 #include "common/platform/formatted.hpp"
 
 namespace ringside {
@@ -14,9 +15,7 @@ namespace fs = std::filesystem;
 }  // namespace
 
 std::string journal_log_path(const std::string& pool, std::uint32_t log) {
-  std::error_code error;
-  const fs::path beside = fs::is_symlink(pool, error) ? fs::canonical(pool, error) : fs::path(pool);
-  return formatted("{}.journal-{}", error ? pool : beside.string(), log);
+  return beside_pool(pool, formatted(".journal-{}", log));
 }
 
 std::vector<std::string> journal_files_there(const std::string& pool) {

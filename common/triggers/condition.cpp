@@ -152,6 +152,7 @@ Condition::Condition(std::string_view text, ConditionInputs& inputs, const std::
   const Translation translation(text, inputs, where);
   used_ = translation.values;
   try {
+    parser_->parser.EnableOptimizer(false);  // it would compute 1/0 now, and not note it at a step
     parser_->parser.DefineOprt("%", remainder_of, mu::prMUL_DIV, mu::oaLEFT, true);
     for (std::size_t v = 0; v < used_.size(); ++v) {
       // muParser takes the address of what may be assigned to; without '=' nothing is.

@@ -71,7 +71,10 @@ std::vector<RecordedResult> ConditionInputs::results_named(std::string_view name
   if (const RecordedResult* exact = layout_->find(name)) return {*exact};
   std::vector<RecordedResult> found;
   for (const RecordedResult& recorded : layout_->results()) {
-    if (without_first_part(recorded.result->full_name) == name) found.push_back(recorded);
+    const Result& result = *recorded.result;
+    // Only our own reduction counts entries: a solver or a plug-in may have a result of that name.
+    const bool ours = result.source == ResultSource::kReduction && result.origin == Id128{};
+    if (without_first_part(result.full_name) == name && (ours || name != kNonFinite)) found.push_back(recorded);
   }
   if (found.size() > 1 && name != kNonFinite) {
     std::vector<std::string> full;

@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "common/files/beside_pool.hpp"
 #include "common/files/new_file.hpp"
 #include "common/files/output_file.hpp"
 #include "common/files/regular_file.hpp"
@@ -36,8 +37,16 @@ std::string content_of(int fd, const std::string& name) {
 
 }  // namespace
 
+std::string freeze_path(const std::string& pool) {
+  return beside_pool(pool, ".freeze");
+}
+
+std::string archive_path(const std::string& pool) {
+  return beside_pool(pool, ".archive");
+}
+
 std::optional<PoolFreeze> read_freeze(const std::string& pool) {
-  const std::string name = pool + kFreezeSuffix;
+  const std::string name = freeze_path(pool);
   const RegularFile file = open_regular(name, O_RDONLY | O_NOFOLLOW);
   if (file.error == ENOENT) return std::nullopt;
   if (!file.valid()) throw system_error("{}: {}; expected a file that says that the pool is frozen", name, file.why());
@@ -55,11 +64,10 @@ std::optional<PoolFreeze> read_freeze(const std::string& pool) {
       name, kVersionKey, kVersion, pool);
 }
 
-std::optional<PoolFreeze> freeze_of(const std::string& pool, const Id128& pool_id, const std::optional<Id128>& run_id) {
+std::optional<PoolFreeze> freeze_of(const std::string& pool, const Id128& pool_id, const Id128& run_id) {
   std::optional<PoolFreeze> freeze = read_freeze(pool);
-  if (!freeze || freeze->pool_id != to_string(pool_id)) return std::nullopt;
-  if (run_id && freeze->run_id != to_string(*run_id)) return std::nullopt;
-  return freeze;
+  const bool counts = freeze && freeze->pool_id == to_string(pool_id) && freeze->run_id == to_string(run_id);
+  return counts ? freeze : std::nullopt;
 }
 
 int write_freeze(const std::string& pool, const PoolFreeze& freeze) {
@@ -72,22 +80,26 @@ int write_freeze(const std::string& pool, const PoolFreeze& freeze) {
                                     {"trigger", freeze.trigger},
                                     {"unix_ns", freeze.unix_ns}};
   const std::string text = json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
-  NewFile file(pool + kFreezeSuffix, kPrivateMode);
+  const std::string name = freeze_path(pool);
+  NewFile file(name, kPrivateMode);
   if (!file.fd().valid()) return errno;
-  if (write(file.fd().get(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
-    return errno != 0 ? errno : ENOSPC;
-  }
-  return file.publish();
+  const ssize_t written = write(file.fd().get(), text.data(), text.size());
+  if (written < 0) return errno;
+  if (written != static_cast<ssize_t>(text.size())) return ENOSPC;
+  if (const int error = file.publish()) return error;
+  return sync_folder_of(name);  // else the name could be gone after a power cut
 }
 
 bool remove_freeze(const std::string& pool) {
-  const std::string name = pool + kFreezeSuffix;
-  if (unlink(name.c_str()) == 0) {
-    sync_folder_of(name);
-    return true;
+  const std::string name = freeze_path(pool);
+  if (unlink(name.c_str()) != 0) {
+    if (errno == ENOENT) return false;
+    throw system_error("{}: cannot be deleted ({})", name, errno_text(errno));
   }
-  if (errno == ENOENT) return false;
-  throw system_error("{}: cannot be deleted ({})", name, errno_text(errno));
+  if (const int error = sync_folder_of(name)) {
+    throw system_error("{}: was deleted, but its folder cannot be synced ({})", name, errno_text(error));
+  }
+  return true;
 }
 
 }  // namespace ringside

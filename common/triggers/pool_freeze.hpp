@@ -11,10 +11,9 @@
 
 namespace ringside {
 
-inline constexpr const char* kFreezeSuffix = ".freeze";
-
-/// Behind a pool's name: the pool to which triggers copy steps.
-inline constexpr const char* kArchiveSuffix = ".archive";
+/// Its name, and that of the pool to which triggers copy steps: beside the pool itself (a link is followed).
+std::string freeze_path(const std::string& pool);
+std::string archive_path(const std::string& pool);
 
 struct PoolFreeze {
   std::string pool_id;           // as to_string(Id128) writes it
@@ -28,8 +27,8 @@ struct PoolFreeze {
 
 /// Nothing: the pool has no such file. Throws Error: exit code 5 if the file is not one, 3 if it cannot be read.
 std::optional<PoolFreeze> read_freeze(const std::string& pool);
-/// The same if the file is about this pool, and about the run of the ring's newest step. run_id: empty: of any run.
-std::optional<PoolFreeze> freeze_of(const std::string& pool, const Id128& pool_id, const std::optional<Id128>& run_id);
+/// The same if the file is about this pool and this run, which is that of the ring's newest step.
+std::optional<PoolFreeze> freeze_of(const std::string& pool, const Id128& pool_id, const Id128& run_id);
 
 /// Returns 0 when the file is on its disk, or an errno value.
 int write_freeze(const std::string& pool, const PoolFreeze& freeze);

@@ -37,12 +37,31 @@ class Marks(Place):
 
 
 class Stops(Place):
+    def assert_taken(self, run):
+        """What was published is kept; only a step that was being written at that moment is not."""
+        self.assertIn(run.published - run.summary["steps_committed"], (0, 1))
+        self.assertEqual(self.kept()[-1], run.summary["steps_committed"])
+
     def test_the_run_ends_within_two_steps_and_what_was_published_is_kept(self):
         run = self.publish("--trigger=iteration == 30: stop", steps=100_000, expected=130)
         self.assertLessEqual(run.published, 32)
-        self.assertEqual(run.summary["steps_committed"], run.published)
-        self.assertEqual(self.kept()[-1], run.published)
-        self.assertIn("the trigger 'iteration == 30' stopped the run at iteration", run.said)
+        self.assert_taken(run)
+        self.assertIn("the trigger 'iteration == 30', which fired at iteration 30, stopped the run", run.said)
+
+    def test_it_ends_by_messages_with_more_buffers_and_where_a_loss_is_not_waited_for(self):
+        for more in ("--coordination=messages", "--buffers=4", "--on-analyzer-loss=continue"):
+            with self.subTest(more):
+                run = self.publish("--trigger=iteration == 30: stop", "--overwrite", more, steps=100_000, expected=130)
+                self.assertLessEqual(run.published, 30 + (4 if "4" in more else 2))
+                self.assert_taken(run)
+
+    def test_the_successor_of_a_killed_analyzer_ends_it(self):
+        for kill in (31, 32, 33, 34, 34, 34):
+            with self.subTest(kill=kill):
+                run = self.publish("--trigger=iteration == 30: stop", "--buffers=4", "--durability=power", "--overwrite", kill=kill,
+                                   steps=100_000, expected=130)
+                self.assertLessEqual(run.published, 34)
+                self.assert_taken(run)
 
     def test_a_resumed_run_goes_on_from_there(self):
         stopped = self.publish("--trigger=iteration == 30: stop", steps=60, expected=130)

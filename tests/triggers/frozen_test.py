@@ -105,13 +105,32 @@ class Frozen(Place):
         self.call("ringside", "thaw", "x.pool")
         self.publish("--resume")
 
-    def test_a_freeze_that_cannot_be_written_holds_as_long_as_the_analyzer(self):
+    def test_a_killed_analyzers_trigger_is_not_lost(self):
+        for kill in (41, 42, 43) * 3:  # before, while or after it was evaluated
+            with self.subTest(kill=kill):
+                run = self.publish("--trigger=iteration == 40: freeze", "--overwrite", kill=kill, steps=80)
+                self.assertEqual(self.info()["frozen"]["iteration"], 40)
+                self.assertEqual(self.kept(), [33, 34, 35, 36, 37, 38, 39, 40])
+                self.assertEqual((run.summary["steps_committed"], run.summary["steps_not_kept"]), (40, 40))
+
+    def test_every_name_of_the_pool_is_frozen(self):
+        (self.folder / "other").mkdir()
+        (self.folder / "link.pool").symlink_to("other/x.pool")
+        self.publish("--trigger=iteration == 40: freeze, stop", pool="other/x.pool", expected=130)
+        refused = self.publish("--resume", pool="link.pool", expected=2)
+        self.assertIn("the ring is frozen since iteration 40", refused.output + refused.said)
+
+    def test_a_reader_may_hold_each_step(self):
+        self.publish("--trigger=iteration == 40: freeze, stop", expected=130)
+        held = self.call("ringside", "export", "x.pool", "--all", "--output=x.h5").stdout
+        self.assertIn("8 steps, iterations 33 to 40", held)
+
+    def test_a_freeze_file_that_is_in_the_way_is_told_at_the_beginning(self):
         (self.folder / "x.pool.freeze").mkdir()
-        # Its folder is in the way when the run begins, too: then nothing may be assumed.
         refused = self.publish("--trigger=iteration == 40: freeze", expected=3)
         self.assertIn("x.pool.freeze: cannot be deleted", refused.output + refused.said)
 
-    def test_thaw_refuses_what_is_no_pool_and_what_is_in_use(self):
+    def test_thaw_refuses_what_is_no_pool(self):
         self.assertIn("there is no such file, expected a pool", self.call("ringside", "thaw", "none.pool", expected=2).stderr)
 
     def test_wipe_removes_it_and_the_archive(self):

@@ -184,7 +184,7 @@ TEST_F(WriterTest, WithheldBuffersEndTheRunAfterAsManySteps) {
     ASSERT_EQ(ringside_writer_claim(writer_), RINGSIDE_OK);
     ASSERT_EQ(ringside_writer_publish(writer_, k, nullptr, 0), RINGSIDE_OK);
   }
-  reader_->withhold_buffers();
+  reader_->end_run();
   for (int step = 0; step < 2; ++step) {
     next();
     reader_->release();

@@ -60,8 +60,8 @@ TEST(MarkRecordsTest, AConditionWithoutAValueAndAStepThatWasNotArchivedHaveTheir
   ASSERT_EQ(records.size(), 2u);
   EXPECT_EQ(records[0].mark().cause(), "undefined");
   EXPECT_EQ(records[0].mark().action_size(), 0);
-  EXPECT_EQ(records[1].mark().cause(), "not_kept");
-  EXPECT_TRUE(records[1].mark().text().starts_with("2 steps could not be copied to the archive"));
+  EXPECT_EQ(records[1].mark().cause(), "not_archived");
+  EXPECT_TRUE(records[1].mark().text().starts_with("2 steps up to here could not be copied to the archive"));
 }
 
 TEST(MarkRecordsTest, TheStatusKnowsSinceWhenTheRingIsFrozen) {

@@ -116,9 +116,10 @@ TEST_F(ConditionTest, AnOperationWithoutAResultIsUndefined) {
   set("u.l2", 0.0);
   set("u.l1", 1.0);
   for (const char* text : {"u.l1 / u.l2 > 3", "u.l2 / u.l2 > 3", "iteration % u.l2 == 0", "log(u.l2) < 0",
-                           "sqrt(-u.l1) < 1", "1 / u.l2 < 1"}) {
+                           "sqrt(-u.l1) < 1", "1 / u.l2 < 1", "u.l1 < 1 / 0", "u.l2 != 0 && 1 / u.l2 > 2"}) {
     EXPECT_EQ(truth(text), Truth::kUndefined) << text;
   }
+  EXPECT_EQ(truth("(u.l2 != 0 ? 1 / u.l2 : 0) > 2"), Truth::kFalse) << "only one branch is evaluated";
   set("u.l2", 2.0);
   EXPECT_EQ(truth("u.l1 / u.l2 < 3"), Truth::kTrue);
 }

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "common/platform/error.hpp"
 #include "tests/unit/temporary_folder.hpp"
@@ -70,11 +71,22 @@ TEST_F(PoolFreezeTest, IsReadAsItWasWrittenAndCanBeRemoved) {
   EXPECT_FALSE(read_freeze(pool_));
 }
 
+TEST_F(PoolFreezeTest, EveryNameOfThePoolLeadsToIt) {
+  folder_.write("x.pool", "");
+  ASSERT_EQ(mkdir(folder_.file("other").c_str(), 0700), 0);
+  const std::string link = folder_.file("other/link.pool");
+  ASSERT_EQ(symlink(pool_.c_str(), link.c_str()), 0);
+  ASSERT_EQ(write_freeze(link, some_freeze()), 0);
+  EXPECT_TRUE(read_freeze(pool_));
+  EXPECT_TRUE(remove_freeze(pool_));
+  EXPECT_FALSE(read_freeze(link));
+}
+
 TEST_F(PoolFreezeTest, OneOfAnotherPoolOrRunDoesNotCount) {
   ASSERT_EQ(write_freeze(pool_, some_freeze()), 0);
   EXPECT_FALSE(freeze_of(pool_, Id128{1, 3}, kRun));
   EXPECT_FALSE(freeze_of(pool_, kPool, Id128{3, 5}));
-  EXPECT_TRUE(freeze_of(pool_, kPool, std::nullopt));
+  EXPECT_TRUE(freeze_of(pool_, kPool, kRun));
 }
 
 TEST_F(PoolFreezeTest, WhatCannotBeUnderstoodIsDamageAndNotNothing) {

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The names of the files that lie beside a pool: its journal, its archive, what says that it is frozen.
+#pragma once
+
+#include <string>
+
+namespace ringside {
+
+/// The pool's name with `ending` behind it. A symbolic link is followed, so that every name of a pool leads to the same
+/// files.
+std::string beside_pool(const std::string& pool, const std::string& ending);
+
+}  // namespace ringside
