@@ -48,6 +48,23 @@ std::string missing_text(const wire::RecordsMissing& missing) {
                      with_separators(missing.first_iteration()), with_separators(missing.last_iteration()));
 }
 
+/// "mark first_nan at iteration 1,204: x.non_finite > 0; then freeze, stop".
+std::string mark_text(const wire::Mark& mark) {
+  std::string text = fmt::format("mark {} at iteration {}", mark.name().empty() ? mark.cause() : mark.name(),
+                                 with_separators(mark.iteration()));
+  if (!mark.text().empty()) text += ": " + mark.text();
+  for (int i = 0; i < mark.action_size(); ++i) text += (i == 0 ? "; then " : ", ") + mark.action(i);
+  return text;
+}
+
+/// "plug-in l3 ended the analyzer 2 times and is left out: its results are absent".
+std::string plug_in_text(const wire::PlugIn& plug_in) {
+  std::string text = "plug-in " + plug_in.name();
+  if (plug_in.deaths() > 0) text += fmt::format(" ended the analyzer {} time{}", plug_in.deaths(), plug_in.deaths() == 1 ? "" : "s");
+  if (plug_in.left_out()) text += plug_in.deaths() > 0 ? " and is left out: its results are absent" : " is left out: its results are absent";
+  return text;
+}
+
 }  // namespace
 
 std::string sparkline(const std::deque<double>& values, double lowest, double highest) {
@@ -188,7 +205,7 @@ std::string RecordTable::lines(std::span<const wire::Record> records, const Resu
     if (record.has_step()) {
       group.push_back(&record);
       if (group.size() >= together) flush();
-    } else if (!record.has_run_described()) {  // of a run that continues
+    } else if (!record.has_run_described() && !record.has_analysis_results()) {  // those would be a line a step
       flush();
       add_event(out, record);
     }
@@ -286,6 +303,10 @@ void RecordTable::add_event(std::string& out, const wire::Record& record) {
                       continues, problem_text(run.solver(), run.matrix(), run.parameters()), size_text(run),
                       run.buffers(), run.coordination(), run.slots(), run.storage(), run.durability(), planned),
           run.from_step() > 0 ? kYellow : kGreen);
+      for (const wire::PlugIn& plug_in : run.plug_ins()) {
+        if (plug_in.deaths() > 0 || plug_in.left_out()) add(plug_in_text(plug_in), kRed);
+      }
+      return;
     }
     case wire::Record::kRunEnded: {
       const wire::RunEnded& ended = record.run_ended();
@@ -303,6 +324,7 @@ void RecordTable::add_event(std::string& out, const wire::Record& record) {
           started.rebuilt() > 0 ? fmt::format("; {} records made anew from the ring", started.rebuilt()) : "";
       return add(fmt::format("analyzer {} started (pid {}){}", started.version(), started.pid(), rebuilt), kYellow);
     }
+    case wire::Record::kMark: return add(mark_text(record.mark()), record.mark().cause() == "trigger" ? kYellow : kRed);
     case wire::Record::kRecordsMissing: return add(missing_text(record.records_missing()), kRed);
     default: return add("a record of a kind that this version does not know", kYellow);
   }

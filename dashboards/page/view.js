@@ -98,5 +98,13 @@ ringside.view = (() => {
     return { kind: "bad", words: `run ended: ${words} (exit code ${ended.exit_code})` };
   }
 
-  return { definitions, element, ending, hand_off, notice, parameters, problem, state, text };
+  // The plug-ins that have failed, a sentence each.
+  function plug_in_notices(run) {
+    const times = (deaths) => (deaths === 1 ? "once" : `${count(deaths)} times`);
+    return ((run && run.plug_ins) || []).filter(({ deaths, left_out }) => deaths > 0 || left_out).map(({ name, deaths, left_out }) =>
+      `The plug-in ${name} ${[deaths > 0 && `has ended the analyzer ${times(deaths)}`, left_out && "is left out: its results are absent"]
+        .filter(Boolean).join(" and ")}.`);
+  }
+
+  return { definitions, element, ending, hand_off, notice, parameters, plug_in_notices, problem, state, text };
 })();
