@@ -125,13 +125,15 @@ ordered_json analyses_of(const AnalysisSeries& analyses) {
   return object;
 }
 
-/// {name: unit} of the plotted results that have one.
+/// {name: unit} of the plotted results that have one; "1" is none to a reader.
 ordered_json units_of(const RunView& run) {
   ordered_json object = ordered_json::object();
   if (!run.layout) return object;
   for (const std::string& name : plotted_results(run)) {
     const RecordedResult* recorded = run.layout->find(name);
-    if (recorded != nullptr && !recorded->result->unit.empty()) object[name] = recorded->result->unit;
+    if (recorded != nullptr && !recorded->result->unit.empty() && recorded->result->unit != "1") {
+      object[name] = recorded->result->unit;
+    }
   }
   return object;
 }

@@ -99,6 +99,28 @@ std::uint8_t level_of(double value, double min, double max) noexcept {
   return static_cast<std::uint8_t>(std::lround(share * FieldImage::kHighest));
 }
 
+/// kOverwritten also if the analyzer has the slot now.
+HeldStatus draw(const RingReader& reader, const KeptSlot& kept, const FieldGrid& grid, CellShows shows,
+                FieldImage& image) {
+  HeldStep step;
+  switch (reader.hold(kept.header.commit_seq, step)) {
+    case HoldOutcome::kNotKept:
+    case HoldOutcome::kOverwritten: return HeldStatus::kOverwritten;
+    case HoldOutcome::kHeld: {
+      SingleThread team;
+      const HeldStatus status = step.verify(grid.variable, team);
+      if (status != HeldStatus::kOk) return status;
+      image = image_of(grid, step.view(grid.variable), shows);
+      return step.release();
+    }
+    case HoldOutcome::kNoLeases: break;
+  }
+  std::vector<std::byte> copy(grid.entries() * bytes_of(grid.dtype));
+  const HeldStatus status = reader.copy(kept, grid.variable, copy.data());
+  if (status == HeldStatus::kOk) image = image_of(grid, copy, shows);
+  return status;
+}
+
 }  // namespace
 
 std::string_view to_string(CellShows shows) noexcept {
@@ -153,37 +175,21 @@ FieldImage image_of(const FieldGrid& grid, std::span<const std::byte> bytes, Cel
 }
 
 DrawnField draw_newest(const RingReader& reader, const FieldGrid& grid, CellShows shows) {
-  constexpr int kAttempts = 3;  // a short ring may be overwritten meanwhile
-  DrawnField drawn;
-  for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    HeldStep step;
-    const HoldOutcome outcome = reader.hold(kNewestCommit, step);
-    if (outcome == HoldOutcome::kNotKept) return {.image = {}, .why = "the ring keeps no iterate"};
-    if (outcome == HoldOutcome::kOverwritten) continue;
-    HeldStatus status = HeldStatus::kOverwritten;
-    if (outcome == HoldOutcome::kHeld) {
-      SingleThread team;
-      status = step.verify(grid.variable, team);
-      if (status == HeldStatus::kOk) drawn.image = image_of(grid, step.view(grid.variable), shows);
-      drawn.iteration = step.header().iteration;
-      drawn.commit_seq = step.header().commit_seq;
-      if (status == HeldStatus::kOk) status = step.release();
-    } else if (const std::optional<KeptSlot> kept = reader.find(kNewestCommit)) {
-      std::vector<std::byte> copy(grid.entries() * bytes_of(grid.dtype));
-      status = reader.copy(*kept, grid.variable, copy.data());
-      if (status == HeldStatus::kOk) drawn.image = image_of(grid, copy, shows);
-      drawn.iteration = kept->header.iteration;
-      drawn.commit_seq = kept->header.commit_seq;
-    }
-    if (status == HeldStatus::kOk) return drawn;
-    drawn.image.reset();
-    if (status == HeldStatus::kDamaged) {
-      drawn.why = "the newest iterate is damaged: its bytes are not those that were committed";
-      return drawn;
+  // The analyzer has the newest step while it reduces it, and may overwrite others meanwhile.
+  constexpr std::size_t kMostTried = 4;
+  const std::vector<KeptSlot> kept = reader.recover().kept;
+  if (kept.empty()) return {.image = {}, .why = "the ring keeps no iterate"};
+  for (std::size_t i = 0; i < std::min(kept.size(), kMostTried); ++i) {
+    const KeptSlot& one = kept[kept.size() - 1 - i];
+    FieldImage image;
+    switch (draw(reader, one, grid, shows, image)) {
+      case HeldStatus::kOk: return {std::move(image), one.header.iteration, one.header.commit_seq, {}};
+      case HeldStatus::kOverwritten: continue;
+      case HeldStatus::kDamaged:
+        return {.image = {}, .why = "the newest iterate is damaged: its bytes are not those that were committed"};
     }
   }
-  drawn.why = "the ring is overwritten faster than a step can be read; more --slots would keep it longer";
-  return drawn;
+  return {.image = {}, .why = "the analyzer needs every slot; more --slots would leave one to be read"};
 }
 
 std::vector<FieldGrid> grids_in(const RingReader& reader) {

@@ -43,7 +43,7 @@ struct FieldImage {
 /// the entry is not finite.
 FieldImage image_of(const FieldGrid& grid, std::span<const std::byte> bytes, CellShows shows);
 
-/// The newest step of a pool as an image.
+/// A step of a pool as an image.
 struct DrawnField {
   std::optional<FieldImage> image;
   std::uint64_t iteration = 0;
@@ -51,8 +51,9 @@ struct DrawnField {
   std::string why;  // there is no image
 };
 
-/// Holds the newest step with a lease, confirms the variable's hashes, and reads it in place; where the file system has
-/// no leases, reads a copy. The analyzer waits for neither.
+/// Of the newest step that can be had: while the analyzer reduces a step, it is the one before. Holds it with a lease,
+/// confirms the variable's hashes, and reads it in place; where the file system has no leases, reads a copy. The
+/// analyzer waits for neither.
 DrawnField draw_newest(const RingReader& reader, const FieldGrid& grid, CellShows shows);
 
 /// The grids of the pool's newest step.

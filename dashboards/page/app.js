@@ -88,7 +88,7 @@
   function show_results() {
     const series_of = (name) => analyses.get(name) || (asked_for.includes(name)
       ? points.map(({ iteration, of }) => ({ iteration, value: of[name] })) : []);
-    result_panels.show(series_of, { units: (shown && shown.units) || {}, analyses: (shown && shown.analyses) || {} });
+    result_panels.show(series_of, { units: (shown && shown.units) || {}, analyses: (shown && shown.analyses) || {}, steps: points });
   }
 
   // The reader has chosen: at once what is known, and the rest without waiting for the next turn.

@@ -257,7 +257,8 @@ ringside.charts = (() => {
     y.title.text = cut ? `ms per step, up to ${duration(highest * 1e6)} cut off` : "ms per step";
   }
 
-  function show_steps(chart, all_points) {
+  // range: of points as well: the iterations that the chart covers; without it those of its own points.
+  function show_steps(chart, all_points, range = all_points) {
     const points = chart.most_points ? grouped(all_points, chart.most_points) : all_points;
     for (const dataset of chart.data.datasets) {
       dataset.data = points.map((point) => {
@@ -266,8 +267,8 @@ ringside.charts = (() => {
       });
     }
     const x = chart.options.scales.x;
-    x.min = points.length ? points[0].iteration : undefined;
-    x.max = points.length > 1 ? points[points.length - 1].iteration : undefined;
+    x.min = range.length ? range[0].iteration : undefined;
+    x.max = range.length > 1 ? range[range.length - 1].iteration : undefined;
     if (chart.options.scales.y.stacked && points.length) cut_peaks(chart);
     chart.update("none");
   }

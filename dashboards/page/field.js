@@ -59,9 +59,11 @@ ringside.field = (() => {
     const made = document.createElement("figure");
     made.className = "field";
     made.innerHTML = `<canvas class="cells" role="img"></canvas>
-      <div class="scale"><span class="min"></span><canvas class="colours" aria-hidden="true"></canvas><span class="max"></span>
-        <span class="no"><span class="key"></span>not finite</span></div>
-      <figcaption class="small"></figcaption>`;
+      <div class="about">
+        <div class="scale"><canvas class="colours" aria-hidden="true"></canvas><span class="min"></span><span class="max"></span></div>
+        <span class="no"><span class="key"></span>not finite</span>
+        <figcaption></figcaption>
+      </div>`;
     const part = (selector) => made.querySelector(selector);
     let drawn = null;
     function draw(image) {

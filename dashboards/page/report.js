@@ -77,10 +77,10 @@
       const index = results.indexOf(name);
       return index < 0 ? [] : steps.map(({ iteration, values }) => ({ iteration, value: values[index] }));
     };
-    const chosen = chooser.make(() => panels.show(series_of, { units, analyses }));
+    const chosen = chooser.make(() => panels.show(series_of, { units, analyses, steps }));
     const panels = result_charts.make(document.getElementById("result-charts"), chosen);
     chosen.offer([...results, ...of_analyses.keys()], units);
-    panels.show(series_of, { units, analyses });
+    panels.show(series_of, { units, analyses, steps });
   }
 
   view.problem(data.run);

@@ -69,7 +69,8 @@ ringside.result_charts = (() => {
   function make(place, chosen) {
     const shown = new Map();
 
-    // series_of(name): [{ iteration, value }], the newest last. info: { units, analyses }.
+    // series_of(name): [{ iteration, value }], the newest last. info: { units, analyses, steps }; steps: the points of the
+    // run, so that all charts cover the same iterations.
     function show(series_of, info) {
       const names = chosen.choices.map(({ name }) => name);
       for (const [name, one] of shown) {
@@ -91,17 +92,24 @@ ringside.result_charts = (() => {
       }
     }
 
-    function show_one(one, name, scale, points, { units, analyses }) {
+    // On a log scale, less than a decade has hardly a number at its axis.
+    function spans_decades(finite) {
+      const values = finite.map(({ value }) => value);
+      const low = values.reduce((a, b) => Math.min(a, b), Infinity);
+      return low > 0 && values.reduce((a, b) => Math.max(a, b), 0) >= 10 * low;
+    }
+
+    function show_one(one, name, scale, points, { units, analyses, steps }) {
       const finite = points.filter(({ value }) => typeof value === "number");
-      const logarithmic = scale === "log" || (scale === "auto" && finite.length > 0 && finite.every(({ value }) => value > 0));
+      const logarithmic = scale === "log" || (scale === "auto" && spans_decades(finite));
       const is_drawn = (value) => typeof value === "number" && (!logarithmic || value > 0);
       one.scale.value = scale;
       one.chart.signs = points.filter(({ value }) => !is_drawn(value))
         .map(({ iteration, value }) => ({ x: iteration, kind: not_finite(value) ? "not_finite" : "gap" }));
       const alone = finite.length === 1 ? 4 : 0;
       one.chart.data.datasets[0].pointRadius = alone;
-      charts.set_value_axis(one.chart, logarithmic, units[name] || undefined);
-      charts.show_steps(one.chart, points.map((p) => ({ iteration: p.iteration, drawn: is_drawn(p.value) ? p.value : null })));
+      charts.set_value_axis(one.chart, logarithmic, units[name]);
+      charts.show_steps(one.chart, points.map((p) => ({ iteration: p.iteration, drawn: is_drawn(p.value) ? p.value : null })), steps);
       one.note.textContent = note_of(name, points, logarithmic, analyses);
       one.canvas.setAttribute("aria-label", `${name} over iterations. ${one.note.textContent}`);
     }
