@@ -57,14 +57,6 @@ std::string mark_text(const wire::Mark& mark) {
   return text;
 }
 
-/// "plug-in l3 ended the analyzer 2 times and is left out: its results are absent".
-std::string plug_in_text(const wire::PlugIn& plug_in) {
-  std::string text = "plug-in " + plug_in.name();
-  if (plug_in.deaths() > 0) text += fmt::format(" ended the analyzer {} time{}", plug_in.deaths(), plug_in.deaths() == 1 ? "" : "s");
-  if (plug_in.left_out()) text += plug_in.deaths() > 0 ? " and is left out: its results are absent" : " is left out: its results are absent";
-  return text;
-}
-
 }  // namespace
 
 std::string sparkline(const std::deque<double>& values, double lowest, double highest) {
@@ -298,13 +290,13 @@ void RecordTable::add_event(std::string& out, const wire::Record& record) {
           : run.from_iteration() > 0 ? fmt::format(", resumed from iteration {}", with_separators(run.from_iteration()))
                                      : "";
       const std::string planned = run.has_planned() ? "; planned: " + planned_text(run.planned()) : "";
-      return add(
+      add(
           fmt::format("run {} started{}: {}, {}; {} buffers, {}, {} slots, {}, durability {}{}", id_text(run.run_id()),
                       continues, problem_text(run.solver(), run.matrix(), run.parameters()), size_text(run),
                       run.buffers(), run.coordination(), run.slots(), run.storage(), run.durability(), planned),
           run.from_step() > 0 ? kYellow : kGreen);
       for (const wire::PlugIn& plug_in : run.plug_ins()) {
-        if (plug_in.deaths() > 0 || plug_in.left_out()) add(plug_in_text(plug_in), kRed);
+        if (has_failed(plug_in)) add("plug-in " + plug_in_text(plug_in), kRed);
       }
       return;
     }

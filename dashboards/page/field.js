@@ -50,7 +50,7 @@ ringside.field = (() => {
     const about = (entries) => (Number.isInteger(entries) ? entries : `about ${entries.toPrecision(2)}`);
     if (high > 1 || wide > 1) notes.push(`a cell shows ${words[image.cell]} of ${about(high)} × ${about(wide)} entries`);
     if (image.dtype.startsWith("c")) notes.push("modulus");
-    if (image.not_finite > 0) notes.push(`${format.count(image.not_finite)} entries are not finite`);
+    if (image.not_finite > 0) notes.push(image.not_finite === 1 ? "1 entry is not finite" : `${format.count(image.not_finite)} entries are not finite`);
     return `${notes.join("; ")}.`;
   }
 

@@ -125,7 +125,7 @@ ringside.result_charts = (() => {
       const bad = count(not_finite);
       const missing = count(absent);
       const too_low = logarithmic ? count((v) => typeof v === "number" && v <= 0) : 0;
-      if (bad > 0) notes.push(`not finite at ${format.count(bad)} points (×)`);
+      if (bad > 0) notes.push(`not finite at ${format.count(bad)} ${bad === 1 ? "point" : "points"} (×)`);
       if (missing > 0) notes.push(`absent at ${format.count(missing)} (|)`);
       if (too_low > 0) notes.push(`not above 0 at ${format.count(too_low)} (|)`);
       if (analyses[name] > 0) notes.push(`the analysis skipped ${format.count(analyses[name])} steps`);
