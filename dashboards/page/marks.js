@@ -38,7 +38,7 @@ ringside.marks = (() => {
         ctx.moveTo(at, chartArea.top);
         ctx.lineTo(at, chartArea.bottom);
         ctx.stroke();
-        const text = named(mark);
+        const text = mark.cause === "trigger" || !mark.name ? named(mark) : `${causes[mark.cause] || mark.cause}: ${mark.name}`;
         const wide = Math.min(ctx.measureText(text).width, chartArea.right - chartArea.left) + 6;
         const left = Math.min(at + 2, chartArea.right - wide);
         if (left < free_from && !is_emphasized) continue;

@@ -106,8 +106,9 @@ ringside.result_charts = (() => {
       one.scale.value = scale;
       one.chart.signs = points.filter(({ value }) => !is_drawn(value))
         .map(({ iteration, value }) => ({ x: iteration, kind: not_finite(value) ? "not_finite" : "gap" }));
-      const alone = finite.length === 1 ? 4 : 0;
-      one.chart.data.datasets[0].pointRadius = alone;
+      // Between two gaps there is no line to see.
+      const is_alone = (_, i) => ![i - 1, i + 1].some((next) => points[next] && is_drawn(points[next].value));
+      one.chart.data.datasets[0].pointRadius = points.map((p, i) => (is_alone(p, i) ? 3 : 0));
       charts.set_value_axis(one.chart, logarithmic, units[name]);
       charts.show_steps(one.chart, points.map((p) => ({ iteration: p.iteration, drawn: is_drawn(p.value) ? p.value : null })), steps);
       one.note.textContent = note_of(name, points, logarithmic, analyses);
