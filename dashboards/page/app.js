@@ -189,7 +189,7 @@
       show_choice(status);
       await refresh_steps();
       show(status);
-      await image.refresh();
+      await image.refresh(status.run);
       // For whoever drives the page by a program: what is shown is from this answer.
       document.documentElement.dataset.newestSeq = status.newest_seq;
     } catch (error) {

@@ -12,6 +12,7 @@ ringside.live_field = (() => {
     const large = document.getElementById("field-large");
     const { made, draw } = field.figure();
     let known = 0; // the commit that is drawn
+    let of_run = "";
     let offered = "";
     let is_seen = true;
     document.getElementById("fields").append(made);
@@ -24,9 +25,14 @@ ringside.live_field = (() => {
       known = 0;
     }
 
-    function offer(variables) {
+    // As cli/pool_view/field_grid: why such a run has no image is worth a word, of another run it is not.
+    const has_two_dimensions = (run) => Boolean(run && ((run.matrix || "").startsWith("grid:") || (run.schema || []).some(({ shape }) =>
+      shape.length === 2 || (shape.length === 3 && shape.includes(1)))));
+
+    function offer(variables, why, run) {
       const now = variables.map(({ name }) => name).join("\n");
-      panel.hidden = variables.length === 0;
+      panel.hidden = variables.length === 0 && !(why && has_two_dimensions(run));
+      cell.parentElement.hidden = variables.length === 0;
       if (now !== offered) {
         offered = now;
         select.replaceChildren(...variables.map(({ name }) => new Option(name)));
@@ -41,14 +47,17 @@ ringside.live_field = (() => {
       if (waits) made.hidden = true;
     }
 
-    async function refresh() {
+    async function refresh(run) {
       if (document.hidden || !is_seen) return;
+      if (run && run.run_id !== of_run) known = 0; // the next run may number its commits as the last one did
+      of_run = run ? run.run_id : "";
       const wanted = [address.get("field"), cell.value, large.checked].join();
       const answer = await ask(`/api/image?variable=${encodeURIComponent(address.get("field"))}&cell=${cell.value}`
         + `&large=${large.checked ? 1 : 0}&known=${known}`);
       if (wanted !== [address.get("field"), cell.value, large.checked].join()) return; // of an earlier choice
-      offer(answer.variables);
+      offer(answer.variables, answer.why, run);
       view.text("field-why", answer.why ? `There is no image: ${answer.why}.` : "");
+      if (answer.why) made.hidden = true;
       if (!answer.image) return;
       made.hidden = false;
       known = answer.image.commit_seq;
