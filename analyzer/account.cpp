@@ -27,6 +27,7 @@ nlohmann::json to_json(const AnalyzerAccount& account) {
   const auto seconds = [&](const auto& figure) { return static_cast<double>(load(figure)) * 1e-9; };
   return {{"steps_committed", load(account.steps_committed)},
           {"steps_persisted", load(account.steps_persisted)},
+          {"steps_not_kept", load(account.steps_not_kept)},
           {"leases_broken", load(account.leases_broken)},
           {"bytes_transferred", load(account.bytes_transferred)},
           {"last_iteration", load(account.last_iteration)},

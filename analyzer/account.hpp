@@ -33,6 +33,7 @@ struct PublisherAccount {
 struct AnalyzerAccount {
   std::atomic<std::uint64_t> steps_committed{0};
   std::atomic<std::uint64_t> steps_persisted{0};
+  std::atomic<std::uint64_t> steps_not_kept{0};  // released without a copy, because a trigger has frozen the ring
   std::atomic<std::uint64_t> leases_broken{0};  // steps overwritten although a reader held them
   std::atomic<std::uint64_t> bytes_transferred{0};
   std::atomic<std::uint64_t> last_iteration{0};

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 #include <span>
 
+#include "analyzer/recorder/mark_records.hpp"
 #include "analyzer/ring/kept_steps.hpp"
 #include "common/platform/clock.hpp"
 #include "common/reductions/reduction_catalogue.hpp"
@@ -52,14 +54,17 @@ Attachment::Attachment(HandoffReader& handoff, const AnalyzerOptions& options, P
       catalogue_(catalogue_of(handoff.schema(), handoff.scalars(), plug_ins.descriptions())),
       team_(make_team(handoff, options.cores, account)),
       reducer_(handoff.schema(), *team_, &plug_ins),
+      layout_(std::make_shared<const RecordLayout>(handoff.schema(), catalogue_)),
+      conditions_(parse_triggers(options.triggers.triggers, options.triggers.on_non_finite), layout_),
       admission_(admit(options.ring, {handoff.run(), handoff.schema(), handoff.scalars(), plug_ins.descriptions()},
                        handoff.pool_use())),
       ring_(pool().ring(), pool().persistence(), pool().storage(), options.ring.durability),
-      layout_(std::make_shared<const RecordLayout>(handoff.schema(), catalogue_)),
+      triggers_(conditions_, options.triggers.archive_bytes, layout_),
       reduction_(options.reduce.at, options.planned) {
   account_.publisher.has_change = begins_with_change(handoff.scalars());
   ring_.share_among(*team_);
   values_.resize(layout_->words());
+  passed_values_.resize(layout_->words());
   ring_.respect(pool().leases());
   kept_steps_ = std::move(admission_.replaced_steps);
   const std::vector<RecordedStep> kept = kept_steps(pool().ring());
@@ -76,6 +81,9 @@ Attachment::Attachment(HandoffReader& handoff, const AnalyzerOptions& options, P
     throw damage_error("{}: --resume: none of the kept iterates verifies; `ringside verify` names the damage",
                        options.ring.pool);
   }
+  triggers_.begin(options.ring, admission_,
+                  {run(), handoff.schema(), handoff.scalars(), plug_ins.descriptions()}, handoff.pool_use(), catalogue_,
+                  ring_);
   // A plain file under `power` is not faulted in: every page would be dirty, and the first sync would write the whole
   // ring. Neither is the ring of a run that continues: its content would be read from the disk while the producer
   // waits.
@@ -150,8 +158,13 @@ void Attachment::describe_kept_scalars(std::size_t of_step) noexcept {
               sizeof scalars);
 }
 
-ServeEnd Attachment::serve(const std::atomic<bool>& stop) noexcept {
+ServeEnd Attachment::serve(std::atomic<bool>& stop) noexcept {
   steps_before_ = handoff_.steps_released();
+  if (triggers_.frozen()) {  // since an earlier analyzer: what was released after that step was not kept
+    const std::uint64_t kept = std::min(steps_before_, triggers_.freeze()->step + 1);
+    account_.steps_not_kept.store(steps_before_ - kept);
+    steps_before_ = kept;
+  }
   account_.steps_committed.store(steps_before_);
   count_persisted();
   bool first = true;
@@ -163,7 +176,15 @@ ServeEnd Attachment::serve(const std::atomic<bool>& stop) noexcept {
       // The account begins with the first iteration, not with the solver's preparations for it.
       if (first) idle_since = std::max(idle_since, begun_ns(step.step.descriptor));
       first = false;
-      if (!keep(step, arrived, arrived - idle_since)) return ServeEnd::kSyncFailed;
+      if (triggers_.frozen()) {
+        pass_over(step, arrived - idle_since);
+      } else if (!keep(step, arrived, arrived - idle_since)) {
+        return ServeEnd::kSyncFailed;
+      }
+      if (triggers_.stopping() != nullptr) {
+        handoff_.withhold_buffers();
+        stop.store(true, std::memory_order_relaxed);
+      }
       idle_since = account_.ended_ns.load(std::memory_order_relaxed);
       continue;
     }
@@ -201,7 +222,7 @@ bool Attachment::keep(const PublishedStep& step, std::int64_t arrived_ns, std::i
   layout_->gather(results, &step.step, values_);
   has_last_ = true;
   ring_.store_results(results);
-  const std::int64_t analyzed = now_ns();
+  const std::int64_t reduced = now_ns();
 
   StepFigures figures{.run_id = run().run_id,
                       .step = step.step.descriptor,
@@ -210,15 +231,40 @@ bool Attachment::keep(const PublishedStep& step, std::int64_t arrived_ns, std::i
                       .hand_off_ns = copy_begin - step.step.descriptor.published_at_ns,
                       .transfer_ns = copied - copy_begin,
                       .commit_ns = (copy_begin - arrived_ns) + (committed - copied),
-                      .analyze_ns = analyzed - committed,
+                      .analyze_ns = reduced - committed,
                       .bytes_transferred = pool().ring().geometry().payload_bytes(),
                       .broke_lease = ring_.leases_broken() > account_.leases_broken.load(std::memory_order_relaxed)};
+  const StepMarks marks = triggers_.step(values_, figures, handoff_);
+  figures.guarded_commit_seq = triggers_.guarded();
+  const std::int64_t analyzed = now_ns();
+  figures.analyze_ns = analyzed - committed;
   count(figures, analyzed);
   reduction_.step_ended(analyzed);
-  if (records_ != nullptr) records_->push(figures, values_);
+  if (records_ != nullptr) records_->push(figures, values_, marks);
   pulse_.beat(analyzed);
   ring_.choose_next();
   return true;
+}
+
+/// The ring is frozen: the step's buffer is released without a copy, and the solver goes on.
+void Attachment::pass_over(const PublishedStep& step, std::int64_t idle_ns) noexcept {
+  handoff_.release();
+  const std::int64_t passed = now_ns();
+  account_.publisher.add(step.step.descriptor);
+  add(account_.analyzer_idle_ns, idle_ns);
+  account_.steps_not_kept.fetch_add(1, std::memory_order_relaxed);
+  account_.ended_ns.store(passed, std::memory_order_relaxed);
+  count_persisted();
+  pulse_.beat(passed);
+
+  layout_->gather({}, &step.step, passed_values_);
+  const StepFigures figures{.run_id = run().run_id, .step = step.step.descriptor, .analyzer_idle_ns = idle_ns};
+  const StepMarks marks = triggers_.step_not_kept(passed_values_, figures, handoff_);
+  if (records_ == nullptr || !marks.any()) return;
+  try {  // a trigger fires rarely, and nothing waits for this step any more
+    for (wire::Record& mark : mark_records(marks, figures, triggers_.specs())) records_->push_event(std::move(mark));
+  } catch (const std::exception&) {  // no memory: the mark is lost
+  }
 }
 
 /// Adds a step to the account, and the account's new totals to the step's figures.
@@ -248,6 +294,7 @@ void Attachment::count_persisted() noexcept {
 }
 
 Error Attachment::finish(ServeEnd end) {
+  const std::optional<Error> archive_error = triggers_.finish();
   const int sync_error = ring_.finish();
   pool().note_truncation();
   count_persisted();
@@ -273,7 +320,12 @@ Error Attachment::finish(ServeEnd end) {
             "steps that were committed are in the file that was moved",
             options_.ring.pool, committed);
     }
+    if (archive_error) return *archive_error;
     switch (end) {
+      case ServeEnd::kTriggered:
+        return {ExitCode::kInterrupted,
+                fmt::format("the trigger '{}' stopped the run at iteration {}; the {} steps that were committed are in {}",
+                            triggers_.stopping()->name, account_.last_iteration.load(), committed, options_.ring.pool)};
       case ServeEnd::kStopped:
         return peer_error("the analyzer was asked to stop; the {} steps it had committed are in {}", committed,
                           options_.ring.pool);

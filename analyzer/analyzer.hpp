@@ -15,6 +15,7 @@
 #include "analyzer/recorder/record_queue.hpp"
 #include "analyzer/reduce_adaptation.hpp"
 #include "analyzer/ring/ring_writer.hpp"
+#include "analyzer/triggers/run_triggers.hpp"
 #include "common/handoff/handoff_reader.hpp"
 #include "common/options/options.hpp"
 #include "common/platform/error.hpp"
@@ -31,6 +32,7 @@ struct AnalyzerOptions {
   TelemetryOptions telemetry;
   ReduceOptions reduce;
   PlugInOptions plug_ins;
+  TriggerOptions triggers;
   PlannedStepOptions planned;
   PeerOptions peer;
   std::vector<int> cores;  // of this process; empty: not pinned, and none to lend
@@ -44,6 +46,7 @@ enum class ServeEnd {
   kProducerStopped,
   kStopped,        // the service was asked to end
   kStopRequested,  // the run was asked to end; the service continues
+  kTriggered,      // a trigger has ended the run; the service continues
   kViolation,
   kSyncFailed
 };
@@ -64,8 +67,9 @@ class Attachment {
   const RunDescription& run() const noexcept { return admission_.run; }
 
   /// Serves steps until the producer leaves or is lost, `stop` is set, or the disk fails. Every step that was
-  /// published by then is committed, unless the disk failed or the producer broke the protocol.
-  ServeEnd serve(const std::atomic<bool>& stop) noexcept;
+  /// published by then is committed, unless the disk failed, the producer broke the protocol, or a trigger has frozen
+  /// the ring. A trigger sets `stop` as well; triggers().stopping() then says which.
+  ServeEnd serve(std::atomic<bool>& stop) noexcept;
 
   /// Waits until everything is persisted (if the durability asks for it) and sends the outcome to the producer.
   /// Returns that outcome: code kDone, or the reason with the line for the user. A failed disk takes precedence over
@@ -88,6 +92,7 @@ class Attachment {
   /// How steps are reduced now, which may have been adapted.
   const ReduceAdaptation& reduction() const noexcept { return reduction_; }
   const PlugInSet& plug_ins() const noexcept { return plug_ins_; }
+  const RunTriggers& triggers() const noexcept { return triggers_; }
   /// What plug-ins did to earlier analyzers of this run, a line each.
   const std::vector<std::string>& plug_in_lines() const noexcept { return plug_in_lines_; }
 
@@ -97,6 +102,7 @@ class Attachment {
   std::size_t scalars_of(const KeptSlot& kept) const;
   void continue_from(const KeptSlot& newest, const Recovery& found);
   bool keep(const PublishedStep& step, std::int64_t arrived_ns, std::int64_t idle_ns) noexcept;
+  void pass_over(const PublishedStep& step, std::int64_t idle_ns) noexcept;
   void count(StepFigures& figures, std::int64_t ended_ns) noexcept;
   void count_persisted() noexcept;
 
@@ -109,15 +115,20 @@ class Attachment {
   const std::vector<std::string> plug_in_lines_;
   const Catalogue catalogue_;
   std::unique_ptr<Team> team_;
-  StepReducer reducer_;  // before the admission: a plug-in that refuses a field must not cost a pool its iterates
+  // Before the admission: a plug-in that refuses a field, or a condition with an unknown name, must not cost a pool its
+  // iterates.
+  StepReducer reducer_;
+  const SharedLayout layout_;
+  TriggerSet conditions_;
   Admission admission_;
   RingWriter ring_;
-  const SharedLayout layout_;
+  RunTriggers triggers_;
   ReduceAdaptation reduction_;
   std::vector<RecordedStep> kept_steps_;
   Continuation continuation_;
   std::uint64_t steps_before_ = 0;  // committed by earlier analyzers of this run
   std::vector<std::uint64_t> values_;  // of the newest step, as records carry them
+  std::vector<std::uint64_t> passed_values_;  // the same of a step that was not kept
   bool has_last_ = false;              // `values_` are of a step
 };
 

@@ -152,6 +152,12 @@ nlohmann::json describe(const AnalyzerOptions& options, const Attachment& attach
   final["passes"] = options.reduce.passes;
   final["hand_off_ns"] = to_json(account.hand_off);
   final["plug_ins"] = plug_ins_json(attachment.plug_ins());
+  final["triggers"] = triggers_json(attachment.triggers());
+  const auto& freeze = attachment.triggers().freeze();
+  final["frozen_at_iteration"] = freeze ? nlohmann::json(freeze->iteration) : nlohmann::json();
+  if (const PoolArchive* archive = attachment.triggers().archive()) {
+    final["archive"] = {{"kept", archive->kept()}, {"lost", archive->lost()}};
+  }
   const StepResults last = attachment.last();
   if (last.empty()) return final;
   // Without a field the keys of its reductions are null.
@@ -238,7 +244,9 @@ ExitCode serve(Service& service, HandoffReader& handoff) {
   service.attachment.ended(end, account.last_iteration.load());  // before the farewell: the producer may ask again then
   if (supervised && end != ServeEnd::kProducerStopped) refusing.emplace(service.reception, service.attachment);
   if (service.stop.is_set()) service.manager.stopping();
-  if (end == ServeEnd::kStopped && !service.stop.is_set()) end = ServeEnd::kStopRequested;
+  if (end == ServeEnd::kStopped && !service.stop.is_set()) {
+    end = attachment->triggers().stopping() != nullptr ? ServeEnd::kTriggered : ServeEnd::kStopRequested;
+  }
   const Outcome outcome = end == ServeEnd::kDetached ? handoff.outcome() : Outcome::kFailed;
   const Error error = attachment->finish(end);
   // `ringside run` tells how its PROGRAM ended.
@@ -400,6 +408,7 @@ int main(int argc, char** argv) {
   declare(line, options.analyzer.telemetry);
   declare(line, options.analyzer.reduce);
   declare(line, options.analyzer.plug_ins);
+  declare(line, options.analyzer.triggers);
   declare(line, options.analyzer.planned);
   declare(line, options.analyzer.peer);
   declare(line, options.process);

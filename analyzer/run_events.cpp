@@ -20,6 +20,7 @@ const char* to_text(ServeEnd end) {
     case ServeEnd::kProducerStopped: return "producer_stopped";
     case ServeEnd::kStopped: return "stopped";
     case ServeEnd::kStopRequested: return "stop_requested";
+    case ServeEnd::kTriggered: return "stopped_by_trigger";
     case ServeEnd::kViolation: return "protocol_violation";
     case ServeEnd::kSyncFailed: break;
   }
@@ -73,12 +74,30 @@ nlohmann::json plug_ins_json(const PlugInSet& plug_ins) {
   return all;
 }
 
+nlohmann::json triggers_json(const RunTriggers& triggers) {
+  nlohmann::json all = nlohmann::json::array();
+  for (std::size_t t = 0; t < triggers.specs().size(); ++t) {
+    const TriggerSpec& spec = triggers.specs()[t];
+    const TriggerCount& count = triggers.counts()[t];
+    if (spec.actions == 0) continue;
+    const bool has_fired = count.fired > 0;
+    all.push_back({{"name", spec.name},
+                   {"condition", spec.condition},
+                   {"actions", action_texts(spec)},
+                   {"fired", count.fired},
+                   {"first_iteration", has_fired ? nlohmann::json(count.first_iteration) : nlohmann::json()},
+                   {"last_iteration", has_fired ? nlohmann::json(count.last_iteration) : nlohmann::json()}});
+  }
+  return all;
+}
+
 RunToRecord describe_start(const HandoffReader& handoff, Attachment& attachment, const AnalyzerOptions& options) {
   const RunDescription& run = attachment.run();
   RunToRecord recorded{.kept_steps = attachment.take_kept_steps(),
                        .described_runs = described_runs(attachment.pool().ring()),
                        .storage = attachment.pool().storage(),
                        .layout = attachment.layout(),
+                       .triggers = attachment.triggers().specs(),
                        .started = {}};
   wire::RunStarted& started = recorded.started;
   started.set_run_id(bytes_of(run.run_id));
@@ -111,6 +130,7 @@ RunToRecord describe_start(const HandoffReader& handoff, Attachment& attachment,
     out.set_deaths(states[p].deaths);
     out.set_left_out(states[p].left_out);
   }
+  if (const auto& freeze = attachment.triggers().freeze()) started.set_frozen_at_iteration(freeze->iteration);
   started.set_producer_pid(static_cast<std::uint32_t>(handoff.producer_pid()));
   if (const PlannedStepOptions& planned = options.planned; planned.step_ns > 0) {
     started.mutable_planned()->set_step_ns(static_cast<std::int64_t>(planned.step_ns));
@@ -133,6 +153,7 @@ wire::RunEnded describe_end(const Attachment& attachment, const AnalyzerAccount&
   ended.set_last_iteration(account.last_iteration.load());
   ended.set_exit_code(static_cast<std::uint32_t>(error.code()));
   ended.set_text(utf8_text(error.what()));
+  ended.set_steps_not_kept(account.steps_not_kept.load());
   return ended;
 }
 

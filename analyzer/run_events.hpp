@@ -22,6 +22,9 @@ nlohmann::json describe_attachment(const HandoffReader& handoff, const Attachmen
 /// [{name, spec, deaths, left_out, why}], in the order of the command line.
 nlohmann::json plug_ins_json(const PlugInSet& plug_ins);
 
+/// [{name, condition, actions, fired, first_iteration, last_iteration}]: that of --on-non-finite first.
+nlohmann::json triggers_json(const RunTriggers& triggers);
+
 /// The start of a run, for the recorder. Call it before `attachment` is served: no thread writes to the ring yet.
 RunToRecord describe_start(const HandoffReader& handoff, Attachment& attachment, const AnalyzerOptions& options);
 

@@ -15,6 +15,7 @@ SubcommandFunction cache_command;
 SubcommandFunction info_command;
 SubcommandFunction verify_command;
 SubcommandFunction replay_command;
+SubcommandFunction thaw_command;
 SubcommandFunction wipe_command;
 
 // cli/compare

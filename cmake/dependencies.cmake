@@ -32,6 +32,8 @@ find_file(RINGSIDE_CHART_JS chart.min.js PATHS /usr/share/javascript/chart.js /u
 # `ringside export`: HDF5 by its C interface, without MPI; FlatBuffers' header makes the metadata of Arrow files.
 pkg_check_modules(hdf5 REQUIRED IMPORTED_TARGET hdf5)
 find_path(RINGSIDE_FLATBUFFERS_INCLUDE flatbuffers/flatbuffers.h REQUIRED)
+# The conditions of triggers.
+pkg_check_modules(muparser REQUIRED IMPORTED_TARGET muparser)
 pkg_check_modules(hwloc REQUIRED IMPORTED_TARGET hwloc)
 if(RINGSIDE_BUILD_TESTS)
   find_package(GTest REQUIRED)

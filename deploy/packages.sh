@@ -12,7 +12,7 @@ packages_build=(
   libspdlog-dev libfmt-dev libcli11-dev nlohmann-json3-dev
   libcpp-httplib-dev prometheus-cpp-dev libjs-chart.js
   libxxhash-dev zlib1g-dev liblzma-dev libarchive-dev xz-utils
-  libhdf5-dev libflatbuffers-dev
+  libhdf5-dev libflatbuffers-dev libmuparser-dev
   libgtest-dev
   python3
 )

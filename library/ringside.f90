@@ -206,6 +206,7 @@ module ringside
     procedure, private :: writer_put_32, writer_put_64
     generic :: put => writer_put_32, writer_put_64
     procedure :: counts => writer_counts
+    procedure :: reply => writer_reply
     procedure :: run => writer_run
     procedure :: note => writer_note
     procedure :: detach => writer_detach
@@ -377,6 +378,12 @@ module ringside
       import
       type(c_ptr), value :: writer
       type(ringside_counts), intent(inout) :: out
+    end function
+    integer(c_int32_t) function c_reply(writer, value, number) bind(c, name='ringside_writer_reply')
+      import
+      type(c_ptr), value :: writer
+      real(c_double), intent(inout) :: value
+      integer(c_int64_t), intent(inout) :: number
     end function
     integer(c_int32_t) function c_writer_run(writer, out) bind(c, name='ringside_writer_run')
       import
@@ -757,6 +764,18 @@ contains
     status = c_counts(self%handle, counts)
     if (status /= RINGSIDE_OK) call conclude(status, self%line())
   end function
+
+  !> The number that a trigger of the run has answered with reply:VALUE, as the last claim found it, and how many replies there
+  !> were; number is 0, and value unchanged, if there was none.
+  subroutine writer_reply(self, value, number)
+    class(ringside_writer), intent(in) :: self
+    real(c_double), intent(inout) :: value
+    integer(c_int64_t), intent(out) :: number
+    integer(c_int32_t) :: status
+    number = 0
+    status = c_reply(self%handle, value, number)
+    if (status /= RINGSIDE_OK .and. status /= RINGSIDE_ABSENT) call conclude(status, self%line())
+  end subroutine
 
   !> This run: a resumed one has the run_id of the run that it continues.
   type(ringside_run) function writer_run(self) result(run)

@@ -318,6 +318,11 @@ typedef struct ringside_counts {
 /* [handle] */
 RINGSIDE_API ringside_status ringside_writer_counts(ringside_writer* writer, ringside_counts* out);
 
+/* The number that a trigger of the run has answered with `reply:VALUE` (docs/triggers.md), as the last claim found it;
+ * RINGSIDE_ABSENT if there was none. number: how many replies there were, so that a new one can be told from the last;
+ * may be NULL. [handle] */
+RINGSIDE_API ringside_status ringside_writer_reply(ringside_writer* writer, double* value, uint64_t* number);
+
 /* A run as the pool keeps it. */
 typedef struct ringside_run {
   uint32_t size;

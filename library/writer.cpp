@@ -359,6 +359,16 @@ ringside_status ringside_writer_counts(ringside_writer* writer, ringside_counts*
   });
 }
 
+ringside_status ringside_writer_reply(ringside_writer* writer, double* value, uint64_t* number) {
+  return owned_call(writer, [&]() -> ringside_status {
+    const HandoffWriter::Replies& replies = writer->handoff.replies();
+    if (number != nullptr) *number = replies.count;
+    if (replies.count == 0) return RINGSIDE_ABSENT;
+    if (value != nullptr) *value = replies.last;
+    return RINGSIDE_OK;
+  });
+}
+
 ringside_status ringside_writer_run(ringside_writer* writer, ringside_run* out) {
   return owned_call(writer, [&]() -> ringside_status {
     const RunDescription& run = writer->handoff.run();

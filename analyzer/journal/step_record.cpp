@@ -53,6 +53,7 @@ void fill_figures(wire::StepRecord& record, const StepFigures& figures) {
   record.set_skipped_before(step.skipped_before);
   record.set_rebuilt(figures.rebuilt);
   record.set_broke_lease(figures.broke_lease);
+  record.set_guarded_commit_seq(figures.guarded_commit_seq);
 }
 
 }  // namespace

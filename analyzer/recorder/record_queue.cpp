@@ -26,7 +26,8 @@ void RecordQueue::begin_run(std::size_t value_words) {
   values_.assign(capacity_ * value_words_, 0);
 }
 
-bool RecordQueue::push(const StepFigures& figures, std::span<const std::uint64_t> values) noexcept {
+bool RecordQueue::push(const StepFigures& figures, std::span<const std::uint64_t> values,
+                       const StepMarks& marks) noexcept {
   const std::uint64_t at = pushed_.load(std::memory_order_relaxed);
   if (at - popped_seen_ >= capacity_) popped_seen_ = popped_.load(std::memory_order_acquire);
   if (at - popped_seen_ >= capacity_) {
@@ -39,7 +40,7 @@ bool RecordQueue::push(const StepFigures& figures, std::span<const std::uint64_t
     missing_.last_iteration = figures.step.iteration;
     return false;
   }
-  cells_[at % capacity_] = {figures, missing_};
+  cells_[at % capacity_] = {figures, marks, missing_};
   std::copy_n(values.begin(), value_words_,
               values_.begin() + static_cast<std::ptrdiff_t>(at % capacity_ * value_words_));
   missing_ = {};
@@ -79,7 +80,7 @@ void RecordQueue::pop(RecordSink& sink, std::size_t at_most) {
     if (at == end) return;
     const Cell& cell = cells_[at % capacity_];
     take(cell.missing_before);
-    sink.take(cell.figures, std::span(values_).subspan(at % capacity_ * value_words_, value_words_));
+    sink.take(cell.figures, std::span(values_).subspan(at % capacity_ * value_words_, value_words_), cell.marks);
     // Release: our reads of the cell come before the writer's next stores to it.
     popped_.store(at + 1, std::memory_order_release);
   }

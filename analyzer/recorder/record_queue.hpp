@@ -14,6 +14,7 @@
 
 #include "analyzer/journal/missing_steps.hpp"
 #include "common/records/step_figures.hpp"
+#include "common/triggers/step_marks.hpp"
 #include "proto/ringside.pb.h"
 
 namespace ringside {
@@ -23,7 +24,7 @@ class RecordSink {
  public:
   virtual ~RecordSink() = default;
   /// values: as they were pushed; valid during the call.
-  virtual void take(const StepFigures& figures, std::span<const std::uint64_t> values) = 0;
+  virtual void take(const StepFigures& figures, std::span<const std::uint64_t> values, const StepMarks& marks) = 0;
   virtual void take(const MissingSteps& missing) = 0;
   virtual void take(wire::Record event) = 0;
 };
@@ -45,7 +46,7 @@ class RecordQueue {
   std::size_t capacity() const noexcept { return capacity_; }
 
   /// Writer's thread. values: as many words as begin_run was told. False if there was no room.
-  bool push(const StepFigures& figures, std::span<const std::uint64_t> values) noexcept;
+  bool push(const StepFigures& figures, std::span<const std::uint64_t> values, const StepMarks& marks = {}) noexcept;
   /// Writer's thread, between steps. Always finds room.
   void push_event(wire::Record event);
 
@@ -56,6 +57,7 @@ class RecordQueue {
  private:
   struct Cell {
     StepFigures figures;
+    StepMarks marks;
     MissingSteps missing_before;
   };
   struct Event {

@@ -22,6 +22,7 @@
 #include "analyzer/journal/journal_rebuild.hpp"
 #include "analyzer/journal/step_record.hpp"
 #include "analyzer/recorder/described_runs.hpp"
+#include "analyzer/recorder/mark_records.hpp"
 #include "analyzer/recorder/record_batch.hpp"
 #include "analyzer/recorder/record_history.hpp"
 #include "analyzer/recorder/run_status.hpp"
@@ -140,10 +141,15 @@ class Recorder::Worker : private RecordSink {
 
   // --- items from the queue ---
 
-  void take(const StepFigures& figures, std::span<const std::uint64_t> values) override {
+  void take(const StepFigures& figures, std::span<const std::uint64_t> values, const StepMarks& marks) override {
     fill(*step_.mutable_step(), figures, *layout_, values);
     run_status_.add(step_.step());
     add_record(step_);
+    if (!marks.any()) return;
+    for (wire::Record& mark : mark_records(marks, figures, triggers_)) {
+      run_status_.add(mark.mark());
+      add_record(mark);
+    }
   }
 
   void take(const MissingSteps& missing) override {
@@ -259,6 +265,7 @@ class Recorder::Worker : private RecordSink {
       run = std::exchange(begun_, {});
     }
     layout_ = run.layout;
+    triggers_ = run.triggers;
     CatchUp lacking;
     journal_error_.clear();
     if (options_.journal.kind != JournalKind::kOff) {
@@ -405,6 +412,7 @@ class Recorder::Worker : private RecordSink {
   bool start_recorded_ = false;
 
   SharedLayout layout_;      // of the run's steps
+  std::vector<TriggerSpec> triggers_;
   DescribedRuns described_;  // in the journal
   std::size_t most_batch_bytes_ = kMessageBytes - kMaxRecordBytes;
 

@@ -21,6 +21,7 @@
 #include "common/records/recorded_step.hpp"
 #include "common/ring/durability.hpp"
 #include "common/ring/storage.hpp"
+#include "common/triggers/trigger_spec.hpp"
 
 namespace ringside {
 
@@ -42,6 +43,7 @@ struct RunToRecord {
   std::vector<KnownRun> described_runs;
   Storage storage = Storage::kFile;
   SharedLayout layout;  // of its steps
+  std::vector<TriggerSpec> triggers;  // which its steps' marks name
   wire::RunStarted started;
 };
 

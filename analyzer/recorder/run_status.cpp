@@ -9,6 +9,13 @@ void RunStatus::begin(const wire::RunStarted& run) {
   attached_ = true;
   *status_.mutable_run() = run;
   status_.set_steps_committed(run.from_step());
+  status_.set_frozen_at_iteration(run.frozen_at_iteration());
+}
+
+void RunStatus::add(const wire::Mark& mark) {
+  for (const std::string& action : mark.action()) {
+    if (action == "freeze" && status_.frozen_at_iteration() == 0) status_.set_frozen_at_iteration(mark.iteration());
+  }
 }
 
 void RunStatus::add(const wire::StepRecord& step) {
@@ -23,6 +30,7 @@ void RunStatus::add(const wire::StepRecord& step) {
   status_.set_commit_ns(status_.commit_ns() + step.commit_ns());
   status_.set_analyze_ns(status_.analyze_ns() + step.analyze_ns());
   status_.set_bytes_transferred(status_.bytes_transferred() + step.bytes_transferred());
+  status_.set_guarded_commit_seq(step.guarded_commit_seq());
   hand_off_.add(step.hand_off_ns());
 }
 

@@ -12,6 +12,7 @@ class RunStatus {
  public:
   void begin(const wire::RunStarted& run);
   void add(const wire::StepRecord& step);
+  void add(const wire::Mark& mark);
   void end(const wire::RunEnded& ended);
 
   bool attached() const noexcept { return attached_; }

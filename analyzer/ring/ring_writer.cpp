@@ -155,9 +155,9 @@ void RingWriter::clear() {
 
 CommitStatus RingWriter::begin() noexcept {
   if (sync_error() != 0) return CommitStatus::kSyncFailed;
-  // 0 (nothing worth keeping) comes before the oldest commit. With at least three slots, the oldest is not one of the
-  // two newest, which the reductions may still be reading: it may always go, once it is not the newest persisted one.
-  const std::uint64_t oldest = *std::min_element(slot_seq_.begin(), slot_seq_.end());
+  // 0 (nothing worth keeping) comes before the oldest commit. With at least three slots, the oldest is not the newest
+  // one, which the reductions read as the step before: it may always go, once it is not the newest persisted one.
+  const std::uint64_t oldest = victims_.oldest_that_may_go(slot_seq_);
   if (oldest != 0 && syncer_ && !syncer_->wait_past(oldest)) return CommitStatus::kSyncFailed;
   current_ = victims_.choose(slot_seq_, may_go_below());
   previous_ = newest_;
@@ -253,6 +253,12 @@ CommitStatus RingWriter::commit() noexcept {
   }
   ++next_seq_;
   return sync_error() == 0 ? CommitStatus::kOk : CommitStatus::kSyncFailed;
+}
+
+void RingWriter::guard(std::optional<std::uint64_t> commit_seq) noexcept {
+  const auto found = commit_seq ? std::find(slot_seq_.begin(), slot_seq_.end(), *commit_seq) : slot_seq_.end();
+  victims_.guard(found == slot_seq_.end() ? std::nullopt
+                                          : std::optional(static_cast<std::uint32_t>(found - slot_seq_.begin())));
 }
 
 void RingWriter::choose_next() noexcept {

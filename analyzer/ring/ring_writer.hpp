@@ -87,6 +87,22 @@ class RingWriter {
   /// nothing else to do, after `end_lease`.
   void choose_next() noexcept;
 
+  /// The step of that commit is not overwritten, until another one is named or none (VictimChoice::guard).
+  void guard(std::optional<std::uint64_t> commit_seq) noexcept;
+
+  /// A step that was committed, for a thread that copies it out of the ring.
+  struct Committed {
+    std::uint32_t slot = 0;
+    SlotHeader header;
+  };
+  /// The newest commit counts as held until `let_go`, which any thread may call: it goes only if no other slot may.
+  /// Whether it still lies there, RingView::still_holds says.
+  Committed hold_newest() noexcept {
+    victims_.hold(current_);
+    return {current_, header_};
+  }
+  void let_go(std::uint32_t slot) noexcept { victims_.let_go(slot); }
+
   /// Puts the results of the step committed last beside it. words: in the order of the run's catalogue.
   void store_results(std::span<const std::uint64_t> words) noexcept;
 

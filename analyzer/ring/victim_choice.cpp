@@ -10,8 +10,9 @@ namespace {
 
 using Age = std::pair<std::uint64_t, std::uint32_t>;  // commit_seq, slot: the order of slots, the oldest first
 
-/// The second newest slot. Slots that come before it may go.
-Age second_newest(std::span<const std::uint64_t> seqs) noexcept {
+/// Slots that come before the one returned may go: the second newest, or, in a ring of three with a guarded one, the
+/// newest. Two slots must remain to write to, and the newest one is what a run resumes from.
+Age first_to_stay(std::span<const std::uint64_t> seqs, const std::optional<std::uint32_t>& guarded) noexcept {
   Age newest{};
   Age second{};
   for (std::uint32_t slot = 0; slot < seqs.size(); ++slot) {
@@ -22,16 +23,16 @@ Age second_newest(std::span<const std::uint64_t> seqs) noexcept {
       second = age;
     }
   }
-  return second;
+  return guarded && seqs.size() == 3 ? newest : second;
 }
 
-/// The oldest slot that is newer than `after` (if there is one to compare with) and older than `before`.
+/// The oldest slot that is newer than `after` (if there is one to compare with) and older than `before`; not `guarded`.
 std::optional<Age> oldest_between(std::span<const std::uint64_t> seqs, const std::optional<Age>& after,
-                                  const Age& before) noexcept {
+                                  const Age& before, const std::optional<std::uint32_t>& guarded) noexcept {
   std::optional<Age> oldest;
   for (std::uint32_t slot = 0; slot < seqs.size(); ++slot) {
     const Age age{seqs[slot], slot};
-    if (age < before && (!after || age > *after) && (!oldest || age < *oldest)) oldest = age;
+    if (slot != guarded && age < before && (!after || age > *after) && (!oldest || age < *oldest)) oldest = age;
   }
   return oldest;
 }
@@ -41,7 +42,8 @@ std::optional<Age> oldest_between(std::span<const std::uint64_t> seqs, const std
 std::uint32_t VictimChoice::choose(std::span<const std::uint64_t> seqs, std::uint64_t persisted) noexcept {
   if (ahead_) return *std::exchange(ahead_, std::nullopt);
   if (const auto victim = free_victim(seqs, persisted)) return *victim;
-  const std::uint32_t oldest = oldest_between(seqs, std::nullopt, second_newest(seqs))->second;
+  const std::uint32_t oldest = oldest_between(seqs, std::nullopt, first_to_stay(seqs, guarded_), guarded_)->second;
+  if (copied_[oldest].load(std::memory_order_relaxed) && take(oldest)) return oldest;  // no reader has it
   ++broken_;
   disregarded_[oldest] = 1;
   return oldest;
@@ -55,13 +57,24 @@ void VictimChoice::choose_ahead(std::span<const std::uint64_t> seqs, std::uint64
 std::optional<std::uint32_t> VictimChoice::free_victim(std::span<const std::uint64_t> seqs,
                                                        std::uint64_t persisted) noexcept {
   give_back();
-  const Age before = second_newest(seqs);
-  for (auto age = oldest_between(seqs, std::nullopt, before); age; age = oldest_between(seqs, age, before)) {
+  const Age before = first_to_stay(seqs, guarded_);
+  for (auto age = oldest_between(seqs, std::nullopt, before, guarded_); age;
+       age = oldest_between(seqs, age, before, guarded_)) {
     const auto [seq, slot] = *age;
     if (seq != 0 && seq >= persisted) break;
+    if (copied_[slot].load(std::memory_order_relaxed)) continue;
     if (take(slot) || disregarded_[slot] != 0) return slot;
   }
   return std::nullopt;
+}
+
+void VictimChoice::guard(std::optional<std::uint32_t> slot) noexcept {
+  guarded_ = slot;
+  if (slot && ahead_ == slot) give_back();
+}
+
+std::uint64_t VictimChoice::oldest_that_may_go(std::span<const std::uint64_t> seqs) const noexcept {
+  return oldest_between(seqs, std::nullopt, first_to_stay(seqs, guarded_), guarded_)->first;
 }
 
 bool VictimChoice::take(std::uint32_t slot) noexcept {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which slot a step overwrites (docs/library.md, "Holding a step"): the oldest that no reader holds, and never one of
 // the two newest. Readers are never waited for: if all slots that could go are held, the oldest goes, its lease is
-// broken, and its reader finds that out from the slot's header.
+// broken, and its reader finds that out from the slot's header. The last finite step may be guarded (docs/triggers.md):
+// its slot does not go at all.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -24,7 +26,7 @@ class SlotLeases {
 class VictimChoice {
  public:
   /// slots: at least three. Without `respect`, no slot counts as held.
-  explicit VictimChoice(std::uint32_t slots) : disregarded_(slots, 0) {}
+  explicit VictimChoice(std::uint32_t slots) : disregarded_(slots, 0), copied_(slots) {}
 
   /// From here on leases are respected. `leases` outlives this object.
   void respect(SlotLeases& leases) noexcept { leases_ = &leases; }
@@ -42,6 +44,17 @@ class VictimChoice {
   /// Ends the lease that was taken, if there is one. Nothing is decided ahead any more.
   void give_back() noexcept;
 
+  /// This slot does not go, until another one is named or none. In a ring of three slots, the second newest one may go
+  /// meanwhile.
+  void guard(std::optional<std::uint32_t> slot) noexcept;
+
+  /// This slot counts as held until `let_go`, which any thread may call: its step is being copied to the archive.
+  void hold(std::uint32_t slot) noexcept { copied_[slot].store(true, std::memory_order_relaxed); }
+  void let_go(std::uint32_t slot) noexcept { copied_[slot].store(false, std::memory_order_relaxed); }
+
+  /// The smallest of `seqs` whose slot may go: once it is persisted, `choose` has what it requires.
+  std::uint64_t oldest_that_may_go(std::span<const std::uint64_t> seqs) const noexcept;
+
   /// No lease that a reader has now is respected, because no slot is worth keeping.
   void disregard_all() noexcept { disregarded_.assign(disregarded_.size(), 1); }
 
@@ -55,7 +68,9 @@ class VictimChoice {
   SlotLeases* leases_ = nullptr;
   std::optional<std::uint32_t> taken_;
   std::optional<std::uint32_t> ahead_;  // what the next `choose` returns
-  std::vector<char> disregarded_;       // its lease was broken, and its byte was not obtained since
+  std::optional<std::uint32_t> guarded_;
+  std::vector<char> disregarded_;  // its lease was broken, and its byte was not obtained since
+  std::vector<std::atomic<bool>> copied_;
   std::uint64_t broken_ = 0;
 };
 

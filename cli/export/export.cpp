@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,12 +22,15 @@
 #include "cli/terminal/format.hpp"
 #include "common/files/output_file.hpp"
 #include "common/files/own_descriptor.hpp"
+#include "common/files/standard_streams.hpp"
 #include "common/options/command_line.hpp"
 #include "common/options/option_checks.hpp"
+#include "common/platform/decimal.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/printable.hpp"
 #include "common/pool_reader/ring_reader.hpp"
 #include "common/program/stop_signal.hpp"
+#include "common/triggers/pool_freeze.hpp"
 
 namespace ringside {
 namespace {
@@ -145,8 +150,33 @@ std::string what_was_written(const ExportTarget& target) {
   return x_only ? with_separators(first.shape[0]) + " rows" : fmt::format("{}", fmt::join(texts, ", "));
 }
 
+/// The pool to which triggers kept steps, if there is one.
+std::optional<RingReader> archive_of(const std::string& pool) {
+  try {
+    return RingReader::open(pool + kArchiveSuffix);
+  } catch (const MissingPoolError&) {
+    return std::nullopt;
+  }
+}
+
+bool holds(const RingReader& reader, std::uint64_t iteration) {
+  const Recovery found = reader.recover();
+  return std::any_of(found.kept.begin(), found.kept.end(),
+                     [&](const KeptSlot& kept) { return kept.header.iteration == iteration; });
+}
+
+/// The pool; or its archive, if only that holds the one step that is to be exported.
+RingReader reader_for(const ExportOptions& options, std::optional<RingReader>& archive) {
+  RingReader pool = RingReader::open(options.pool);
+  if (!archive || options.steps.all || options.steps.iteration == "last") return pool;
+  const std::optional<std::uint64_t> wanted = whole_number(options.steps.iteration);
+  if (!wanted || holds(pool, *wanted) || !holds(*archive, *wanted)) return pool;
+  return std::move(*archive);
+}
+
 int export_steps(const ExportOptions& options) {
-  const RingReader reader = RingReader::open(options.pool);
+  std::optional<RingReader> archive = archive_of(options.pool);
+  const RingReader reader = reader_for(options, archive);
   const ExportFormat& format = chosen_format(options);
   const bool is_folder = format.name.starts_with("zarr");
   const std::vector<KeptFile> kept_files = {{"POOL", options.pool}, {"--points", options.points}};
@@ -167,7 +197,12 @@ int export_steps(const ExportOptions& options) {
   const std::vector<std::size_t> variables = chosen_variables(options, format, schema);
   const ExportTarget target = target_of(options, variables, schema);
   format.check(target);
-  StepExport what{reader, format, target, variables, to_file, {}};
+  if (options.steps.all && archive && archive->ring().geometry().schema() != schema) {
+    write_standard_error(fmt::format("ringside: note: {}: has other variables than the pool, and is left out\n",
+                                     printable(archive->path().string())));
+    archive.reset();
+  }
+  StepExport what{reader, options.steps.all && archive ? &*archive : nullptr, format, target, variables, to_file, {}};
   if (to_file) what.stop = catch_stop_signals();
 
   std::string steps;
@@ -221,7 +256,7 @@ int export_command(int argc, const char* const* argv) {
       "ringside export");
   line.option("POOL", options.pool, "pool file").required().value_name("FILE");
   line.option("--iteration", options.steps.iteration, "which iterate").value_name("K|last").show_default();
-  line.flag("--all", options.steps.all, "all kept steps, to one output (hdf5, vtk, zarr, zarr3)");
+  line.flag("--all", options.steps.all, "all kept and archived steps, to one output (hdf5, vtk, zarr, zarr3)");
   line.option("--from", options.steps.from, "with --all or --records: first iteration (default: the oldest)")
       .value_name("K");
   line.option("--to", options.steps.to, "with --all or --records: last iteration (default: the newest)")

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/export/step_choice.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <optional>
 
 #include "cli/pool/iterations.hpp"
@@ -19,13 +21,40 @@ KeptSlot chosen_step(const StepOptions& options, const Recovery& recovery, const
   throw usage_error("--iteration: {} is not kept in {}; {}", *wanted, pool, kept_iterations(recovery));
 }
 
-std::vector<KeptSlot> chosen_steps(const StepOptions& options, const Recovery& recovery, const std::string& pool) {
+namespace {
+
+std::vector<ChosenStep> all_steps(const Recovery& pool, const Recovery& archive) {
+  std::vector<ChosenStep> steps;
+  for (const KeptSlot& kept : pool.kept) steps.push_back({kept, false});
+  auto behind = steps.begin();  // of the archived step before, which steps of no run in the pool follow
+  for (const KeptSlot& kept : archive.kept) {
+    const SlotHeader& header = kept.header;
+    const auto same_run = [&](const ChosenStep& step) { return step.kept.header.run_id == header.run_id; };
+    const auto is_it = [&](const ChosenStep& step) {
+      return same_run(step) && step.kept.header.iteration == header.iteration;
+    };
+    if (std::any_of(steps.begin(), steps.end(), is_it)) continue;
+    const bool known = std::any_of(steps.begin(), steps.end(), same_run);
+    const auto place = known ? std::find_if(steps.begin(), steps.end(),
+                                            [&](const ChosenStep& step) {
+                                              return same_run(step) && step.kept.header.iteration > header.iteration;
+                                            })
+                             : behind;
+    behind = std::next(steps.insert(place, {kept, true}));
+  }
+  return steps;
+}
+
+}  // namespace
+
+std::vector<ChosenStep> chosen_steps(const StepOptions& options, const Recovery& recovery, const Recovery& archive,
+                                     const std::string& pool) {
   const IterationRange range = parse_range(options.from, options.to);
-  if (recovery.kept.empty()) throw usage_error("{}: the pool holds no iterates", pool);
-  std::vector<KeptSlot> chosen;
+  if (recovery.kept.empty() && archive.kept.empty()) throw usage_error("{}: the pool holds no iterates", pool);
+  std::vector<ChosenStep> chosen;
   std::uint64_t seen = 0;
-  for (const KeptSlot& kept : recovery.kept) {
-    if (range.contains(kept.header.iteration) && seen++ % options.every == 0) chosen.push_back(kept);
+  for (const ChosenStep& step : all_steps(recovery, archive)) {
+    if (range.contains(step.kept.header.iteration) && seen++ % options.every == 0) chosen.push_back(step);
   }
   if (chosen.empty()) {
     throw usage_error("--from, --to: no iteration from {} to {} is kept in {}; {}", range.first, range.last, pool,

@@ -28,37 +28,41 @@ constexpr int kExportAttempts = 100;
 
 class StepWriter {
  public:
-  explicit StepWriter(const StepExport& what) : what_(what), results_(what.reader.ring()) {}
+  explicit StepWriter(const StepExport& what) : what_(what), results_(what.reader.ring()) {
+    if (what.archive != nullptr) archived_results_.emplace(what.archive->ring());
+  }
 
   void expect_steps(std::size_t steps) { steps_ = steps; }
 
   /// False if the step was overwritten before all of it was written.
-  bool write(ExportSink& sink, VerifiedStep& step) {
-    const ExportedStep exported = exported_step(step);
+  bool write(ExportSink& sink, VerifiedStep& step, bool archived) {
+    const ExportedStep exported = exported_step(step, archived);
     try {
       sink.write(exported);
     } catch (const Error&) {
-      what_.reader.check_intact();  // writing from a pool that was truncated fails, too: that is the reason then
+      reader(archived).check_intact();  // writing from a pool that was truncated fails, too: that is the reason then
       throw;
     }
     return step.still_there();
   }
 
-  bool write(ExportSink& sink, const KeptSlot& kept, Way way) {
-    std::optional<VerifiedStep> step = VerifiedStep::open(what_.reader, kept, way);
-    return step && write(sink, *step);
+  bool write(ExportSink& sink, const ChosenStep& chosen, Way way) {
+    std::optional<VerifiedStep> step = VerifiedStep::open(reader(chosen.archived), chosen.kept, way);
+    return step && write(sink, *step, chosen.archived);
   }
 
   void next_step() { ++done_; }
   void clear_progress() { line_.clear(); }
 
  private:
-  ExportedStep exported_step(const VerifiedStep& step) {
+  const RingReader& reader(bool archived) const { return archived ? *what_.archive : what_.reader; }
+
+  ExportedStep exported_step(const VerifiedStep& step, bool archived) {
     const SlotHeader& header = step.kept().header;
     ExportedStep exported{.iteration = header.iteration,
                           .step = header.step,
                           .run_id = to_string(header.run_id),
-                          .results = results_.of(step.kept()),
+                          .results = (archived ? *archived_results_ : results_).of(step.kept()),
                           .values = {},
                           .wrote = {}};
     exported.values = [this, &step](std::size_t v) {
@@ -85,6 +89,7 @@ class StepWriter {
 
   const StepExport& what_;
   KeptResults results_;
+  std::optional<KeptResults> archived_results_;
   std::vector<std::byte> selected_;  // what a slice gathers, of one variable
   TerminalLine line_;
   std::chrono::steady_clock::time_point shown_ = std::chrono::steady_clock::now();
@@ -115,7 +120,7 @@ std::uint64_t export_one(const StepExport& what, const StepOptions& options) {
     if (step) {
       // Only now: to open an output that is written in place may empty a file.
       const std::unique_ptr<ExportSink> sink = what.format.make(what.target);
-      if (writer.write(*sink, *step)) {
+      if (writer.write(*sink, *step, false)) {
         sink->accept();
         sink->finish();
         writer.clear_progress();
@@ -133,16 +138,17 @@ ExportedSeries export_series(const StepExport& what, const StepOptions& options)
   const std::string pool = what.reader.path().string();
   const Recovery recovery = what.reader.recover();
   note_damaged_headers(what, recovery);
-  const std::vector<KeptSlot> chosen = chosen_steps(options, recovery, pool);
+  const Recovery archive = what.archive != nullptr ? what.archive->recover() : Recovery();
+  const std::vector<ChosenStep> chosen = chosen_steps(options, recovery, archive, pool);
   StepWriter writer(what);
   writer.expect_steps(chosen.size());
   ExportedSeries series;
   const std::unique_ptr<ExportSink> sink = what.format.make(what.target);
-  for (const KeptSlot& kept : chosen) {
-    const bool written = writer.write(*sink, kept, Way::kInPlace) || writer.write(*sink, kept, Way::kCopy);
+  for (const ChosenStep& step : chosen) {
+    const bool written = writer.write(*sink, step, Way::kInPlace) || writer.write(*sink, step, Way::kCopy);
     if (written) {
       sink->accept();
-      series.iterations.push_back(kept.header.iteration);
+      series.iterations.push_back(step.kept.header.iteration);
     } else {
       ++series.overwritten;
     }

@@ -16,6 +16,7 @@ namespace ringside {
 
 struct StepExport {
   const RingReader& reader;
+  const RingReader* archive;  // of the pool, with the same variables; null: there is none
   const ExportFormat& format;
   const ExportTarget& target;
   const std::vector<std::size_t>& variables;  // of the pool's schema, in the order of the target's

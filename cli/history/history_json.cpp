@@ -195,7 +195,11 @@ ordered_json ring_of(const RunView& run) {
     kept.push_back(
         {{"iteration", p.iteration}, {"commit_seq", p.commit_seq}, {"persisted", p.steps_committed > 0 && p.steps_committed <= run.steps_persisted}});
   }
-  return {{"slots", slots}, {"used", std::min<std::uint64_t>(slots, run.last.commit_seq())}, {"newest", kept}};
+  return {{"slots", slots},
+          {"used", std::min<std::uint64_t>(slots, run.last.commit_seq())},
+          {"newest", kept},
+          {"frozen_at_iteration", run.frozen_at_iteration},
+          {"guarded_commit_seq", run.last.guarded_commit_seq()}};
 }
 
 }  // namespace

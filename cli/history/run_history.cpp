@@ -36,6 +36,7 @@ void RunHistory::add(const wire::Record& record) {
       RunView& run = run_of(record.run_started().run_id());
       run.started = record.run_started();
       run.layout = layout_of(record.run_started());
+      run.frozen_at_iteration = record.run_started().frozen_at_iteration();
       run.ended.reset();
       break;
     }
@@ -50,7 +51,12 @@ void RunHistory::add(const wire::Record& record) {
       run_of(record.records_missing().run_id()).StepTotals::add(record.records_missing());
       break;
     case wire::Record::kMark:
-      if (RunView* run = current_run(record.mark().run_id())) run->marks.add(record);
+      if (RunView* run = current_run(record.mark().run_id())) {
+        run->marks.add(record);
+        const auto& actions = record.mark().action();
+        const bool freezes = std::find(actions.begin(), actions.end(), "freeze") != actions.end();
+        if (freezes && run->frozen_at_iteration == 0) run->frozen_at_iteration = record.mark().iteration();
+      }
       break;
     case wire::Record::kAnalysisResults:
       if (RunView* run = current_run(record.analysis_results().run_id())) run->analyses.add(record);

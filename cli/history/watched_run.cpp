@@ -32,8 +32,6 @@ ordered_json describe(const AnalyzerView& analyzer) {
   described["pool"] = said.pool();
   described["journal"] = said.journal();
   described["journal_error"] = said.journal_error();
-  described["frozen_at_iteration"] = said.frozen_at_iteration();
-  described["pinned_commit_seq"] = said.pinned_commit_seq();
   return described;
 }
 
@@ -107,7 +105,13 @@ std::string WatchedRun::status_json() const {
                          {"newest_seq", history_.newest_seq()},
                          {"analyzer", describe(analyzer_)}};
   status.update(ringside::describe(history_));
-  if (slots_ && status["ring"].is_object()) status["ring"].update(describe(*slots_));
+  if (ordered_json& ring = status["ring"]; ring.is_object()) {
+    if (analyzer_.last) {  // may know it before the records are here
+      if (const auto frozen = analyzer_.last->frozen_at_iteration()) ring["frozen_at_iteration"] = frozen;
+      if (const auto guarded = analyzer_.last->guarded_commit_seq()) ring["guarded_commit_seq"] = guarded;
+    }
+    if (slots_) ring.update(describe(*slots_));
+  }
   return dump(status);
 }
 

@@ -2,6 +2,11 @@
 // `ringside info POOL`: shows what a pool holds, without owning it.
 #include <fmt/format.h>
 
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <system_error>
+
 #include <nlohmann/json.hpp>
 
 #include "analyzer/ring/kept_results.hpp"
@@ -18,6 +23,7 @@
 #include "common/program/schema_json.hpp"
 #include "common/reductions/reduction_json.hpp"
 #include "common/results/scalar_value.hpp"
+#include "common/triggers/pool_freeze.hpp"
 
 namespace ringside {
 namespace {
@@ -70,6 +76,11 @@ ordered_json describe_slot(const RingView& ring, const KeptSlot& kept) {
   return slot;
 }
 
+bool has_archive(const std::string& pool) {
+  std::error_code error;
+  return std::filesystem::exists(pool + kArchiveSuffix, error);
+}
+
 ordered_json describe(const RingReader& reader, const Recovery& recovery) {
   const RingView& ring = reader.ring();
   const RingGeometry& shape = ring.geometry();
@@ -89,10 +100,17 @@ ordered_json describe(const RingReader& reader, const Recovery& recovery) {
                        {"damaged_headers", recovery.damaged.size()},
                        {"runs", ordered_json::array()},
                        {"iterates", ordered_json::array()}};
-  const std::optional<JournalSummary> journal = summarize_journal(reader.path().string());
+  const std::string pool = reader.path().string();
+  const std::optional<PoolFreeze> freeze = freeze_of(pool, shape.pool_id, std::nullopt);
+  info["frozen"] = freeze ? ordered_json{{"iteration", freeze->iteration},
+                                         {"trigger", freeze->trigger},
+                                         {"at", utc_text(freeze->unix_ns)}}
+                          : ordered_json();
+  info["archive"] = has_archive(pool) ? ordered_json(pool + kArchiveSuffix) : ordered_json();
+  const std::optional<JournalSummary> journal = summarize_journal(pool);
   info["journal"] = journal ? to_json(*journal) : ordered_json();
   if (journal) {
-    const JournalIdentity identity = identify(journal->named, reader.path().string(), ring);
+    const JournalIdentity identity = identify(journal->named, pool, ring);
     info["journal"]["foreign"] = identity.foreign;
     info["journal"]["older"] = identity.older;
   }
@@ -115,6 +133,13 @@ void print(const RingReader& reader, const Recovery& recovery) {
              recovery.damaged.empty() ? "" : fmt::format(", {} slots with damaged headers", recovery.damaged.size()));
   for (const Variable& variable : shape.schema().variables()) {
     if (!x_only) fmt::print("variable  {}\n", to_text(variable));
+  }
+  if (const auto freeze = freeze_of(reader.path().string(), shape.pool_id, std::nullopt)) {
+    fmt::print("frozen    since iteration {} by the trigger '{}', {}; `ringside thaw` ends this\n",
+               with_separators(freeze->iteration), printable(freeze->trigger), utc_text(freeze->unix_ns));
+  }
+  if (has_archive(reader.path().string())) {
+    fmt::print("archive   {}{}: steps that triggers kept\n", printable(reader.path().string()), kArchiveSuffix);
   }
   if (const auto journal = summarize_journal(reader.path().string())) {
     if (!journal->kind.empty()) {

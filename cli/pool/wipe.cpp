@@ -5,8 +5,11 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <filesystem>
 #include <iostream>
+#include <optional>
 #include <string>
+#include <system_error>
 
 #include "analyzer/journal/journal_wipe.hpp"
 #include "analyzer/pool/pool_wipe.hpp"
@@ -17,6 +20,7 @@
 #include "common/platform/error.hpp"
 #include "common/platform/printable.hpp"
 #include "common/pool_reader/ring_reader.hpp"
+#include "common/triggers/pool_freeze.hpp"
 
 namespace ringside {
 namespace {
@@ -46,13 +50,48 @@ void ask(const std::string& pool, std::uint64_t bytes) {
   if (answer != "yes") throw usage_error("{}: not wiped: found '{}', expected yes", pool, answer);
 }
 
+/// A pool and its journal, locked.
+class WipedPool {
+ public:
+  explicit WipedPool(const std::string& pool) : pool_(pool), wipe_(pool), journal_(pool) {}
+  std::uint64_t bytes() const { return wipe_.bytes(); }
+
+  void wipe() {
+    // The journal goes first. The pool still exists, so that an interrupted wipe can be repeated. The pool is also
+    // locked, so that no analyzer can record anything more.
+    const WipedJournal journal = journal_.overwrite();
+    {
+      TerminalLine progress;
+      wipe_.overwrite([&](std::uint64_t done) {
+        progress.show(fmt::format("overwritten {} of {}", megabytes(done), megabytes(wipe_.bytes())));
+      });
+    }
+    wipe_.remove();
+    fmt::print("{}: {} bytes overwritten with zeros, synced, and deleted\n", printable(pool_),
+               with_separators(wipe_.bytes()));
+    if (journal.files > 0) {
+      fmt::print("{}: its journal too: {} bytes in {} files\n", printable(pool_), with_separators(journal.bytes),
+                 journal.files);
+    }
+    if (wipe_.other_names() > 0) {
+      fmt::print("note: the file has {} other names (hard links): they are still there, with zeros behind them\n",
+                 wipe_.other_names());
+    }
+  }
+
+ private:
+  std::string pool_;
+  PoolWipe wipe_;
+  JournalWipe journal_;
+};
+
 }  // namespace
 
 int wipe_command(int argc, const char* const* argv) {
   std::string pool;
   bool yes = false;
   CommandLine line(
-      "Overwrites every byte of a pool and its journal with zeros, syncs, and deletes them: persistent memory and "
+      "Overwrites every byte of a pool, its journal and its archive with zeros, syncs, and deletes them: persistent memory and "
       "disks\n"
       "keep what is not overwritten. Refuses while an analyzer uses the pool. One that was cut off can be done again.",
       "ringside wipe");
@@ -67,29 +106,15 @@ int wipe_command(int argc, const char* const* argv) {
       "whole device. Exported iterates, summaries and matrix caches are files of their own and stay.");
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
 
-  PoolWipe wipe(pool);
-  JournalWipe journal_wipe(pool);  // may refuse: before the user is asked or a byte is overwritten
-  if (!yes) ask(pool, wipe.bytes());
-  // The journal goes first. The pool still exists, so that an interrupted wipe can be repeated. The pool is also
-  // locked, so that no analyzer can record anything more.
-  const WipedJournal journal = journal_wipe.overwrite();
-  {
-    TerminalLine progress;
-    wipe.overwrite([&](std::uint64_t done) {
-      progress.show(fmt::format("overwritten {} of {}", megabytes(done), megabytes(wipe.bytes())));
-    });
-  }
-  wipe.remove();
-  fmt::print("{}: {} bytes overwritten with zeros, synced, and deleted\n", printable(pool),
-             with_separators(wipe.bytes()));
-  if (journal.files > 0) {
-    fmt::print("{}: its journal too: {} bytes in {} files\n", printable(pool), with_separators(journal.bytes),
-               journal.files);
-  }
-  if (wipe.other_names() > 0) {
-    fmt::print("note: the file has {} other names (hard links): they are still there, with zeros behind them\n",
-               wipe.other_names());
-  }
+  const std::string archive = pool + kArchiveSuffix;
+  WipedPool whole(pool);  // may refuse: before the user is asked or a byte is overwritten
+  std::optional<WipedPool> archived;
+  std::error_code error;
+  if (std::filesystem::exists(archive, error)) archived.emplace(archive);
+  if (!yes) ask(pool, whole.bytes() + (archived ? archived->bytes() : 0));
+  if (archived) archived->wipe();  // first: the pool still exists, so that an interrupted wipe can be repeated
+  whole.wipe();
+  remove_freeze(pool);
   return 0;
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "cli/run/auto_plan.hpp"
 #include "cli/terminal/format.hpp"
@@ -114,7 +115,7 @@ ordered_json make_summary(const RunFacts& facts, const json& producer, const jso
   const json committed = kept("steps_committed");
   const bool proved = published.is_number() && committed.is_number() && committed > published;
   summary["steps_published"] = proved ? committed : published;
-  for (const char* key : {"steps_committed", "steps_persisted", "leases_broken"}) summary[key] = kept(key);
+  for (const char* key : {"steps_committed", "steps_persisted", "steps_not_kept", "leases_broken"}) summary[key] = kept(key);
   summary["steps_skipped"] = value_or_null(producer, "steps_skipped");
   summary["analyzer_restarts"] = dram ? json(0) : json(facts.analyzer_restarts);
   summary["bytes_transferred"] = kept("bytes_transferred");
@@ -140,10 +141,42 @@ ordered_json make_summary(const RunFacts& facts, const json& producer, const jso
     summary[key] = value_or_null(producer, key);
   }
   summary["adapted"] = dram ? json() : value_or_null(analyzer, "adapted");
-  summary["plug_ins"] = dram ? json() : value_or_null(analyzer, "plug_ins");
+  for (const char* key : {"plug_ins", "triggers", "frozen_at_iteration", "archive"}) {
+    summary[key] = dram ? json() : value_or_null(analyzer, key);
+  }
   summary["hand_off_ns"] = dram ? json() : value_or_null(analyzer, "hand_off_ns");
   return summary;
 }
+
+namespace {
+
+/// A line for each trigger that has fired, and for what followed.
+void add_triggers(const ordered_json& summary, const RunFacts& facts, const std::function<void(const std::string&)>& line) {
+  if (!summary["triggers"].is_array()) return;
+  for (const ordered_json& trigger : summary["triggers"]) {
+    const std::uint64_t fired = count(trigger, "fired");
+    if (fired == 0) continue;
+    const std::string last =
+        fired == 1 ? ""
+                   : fmt::format(", {} times until iteration {}", with_separators(fired),
+                                 with_separators(count(trigger, "last_iteration")));
+    line(fmt::format("  trigger    {}: fired at iteration {}{}", printable(text(trigger, "name")),
+                     with_separators(count(trigger, "first_iteration")), last));
+  }
+  if (summary["frozen_at_iteration"].is_number()) {
+    line(fmt::format("  frozen     since iteration {}; {} after it not kept; `ringside thaw` ends this",
+                     with_separators(count(summary, "frozen_at_iteration")),
+                     counted(count(summary, "steps_not_kept"), "step")));
+  }
+  if (const ordered_json& archive = summary["archive"]; archive.is_object()) {
+    const std::uint64_t lost = count(archive, "lost");
+    line(fmt::format("  archive    {} copied to {}.archive{}", counted(count(archive, "kept"), "step"),
+                     printable(facts.pool),
+                     lost == 0 ? "" : fmt::format(", {} not: their slots were needed", counted(lost, "step"))));
+  }
+}
+
+}  // namespace
 
 std::string account_table(const ordered_json& summary, const RunFacts& facts) {
   std::string out;
@@ -218,6 +251,7 @@ std::string account_table(const ordered_json& summary, const RunFacts& facts) {
                        counted(broken, "step")));
     }
   }
+  add_triggers(summary, facts, line);
   if (summary["last"].is_object() && summary["last"]["mean"].is_number()) {  // else the run has no field
     const ordered_json& last = summary["last"];
     line(

@@ -34,7 +34,8 @@ void check(const CommandLine& line, const RunOptions& options, const std::vector
 std::vector<std::string> analyzer_arguments(const CommandLine& line, const std::string& socket, const CorePlan& cores,
                                             pid_t publisher) {
   std::vector<std::string> arguments =
-      line.arguments_given<RingOptions, JournalOptions, TelemetryOptions, ReduceOptions, PlugInOptions, PeerOptions>();
+      line.arguments_given<RingOptions, JournalOptions, TelemetryOptions, ReduceOptions, PlugInOptions, TriggerOptions,
+                                PeerOptions>();
   arguments.insert(arguments.end(),
                    {"--supervised", "--socket=" + socket, "--cores=" + to_string(CoreList{cores.analyzer})});
   if (publisher > 0) arguments.push_back("--publisher=" + std::to_string(publisher));
@@ -49,6 +50,7 @@ std::string headline(ExitCode code, const AttachmentReport& attachment, const nl
                  ? "done before: nothing was left to do"
                  : "done";
     case ExitCode::kInterrupted:
+      if (attachment.how == "stopped_by_trigger") return "stopped by a trigger";
       return attachment.how == "detached" || attachment.how == "stop_requested" ? "interrupted, stopped cleanly"
                                                                                 : "interrupted; the account so far";
     default: return "failed; the account so far";

@@ -135,6 +135,9 @@ void check(const RunOptions& options, const std::vector<KeptFile>& kept) {
   if (!pipeline && !options.plug_ins.reduce_with.empty()) {
     throw usage_error("--reduce-with: found with --mode dram, which has no analyzer to run plug-ins; expected --mode pipeline");
   }
+  if (!pipeline && !options.triggers.triggers.empty()) {
+    throw usage_error("--trigger: found with --mode dram, which has no analyzer to act; expected --mode pipeline");
+  }
   // Before the pool is looked at: a mistyped matrix must not be answered with how to discard another run's iterates.
   check_matrix_name(options.solve.matrix);
   check_matrix_memory(options.solve);
@@ -161,7 +164,8 @@ class Run {
 
   std::vector<std::string> analyzer_arguments() const {
     std::vector<std::string> arguments =
-        line_.arguments_given<RingOptions, JournalOptions, TelemetryOptions, ReduceOptions, PlugInOptions, PeerOptions>();
+        line_.arguments_given<RingOptions, JournalOptions, TelemetryOptions, ReduceOptions, PlugInOptions,
+                              TriggerOptions, PeerOptions>();
     arguments.insert(arguments.end(), {"--once", "--socket=" + folder_.socket(), "--cores=" + facts_.analyzer_cores});
     if (shared_core_) arguments.emplace_back("--shared-core");
     if (plan_) add_planned(arguments, *plan_, options_, line_.is_given("--reduce"));

@@ -32,6 +32,7 @@ void declare(CommandLine& line, RunOptions& options) {
   declare(line, options.telemetry);
   declare(line, options.reduce);
   declare(line, options.plug_ins);
+  declare(line, options.triggers);
   line.option("--summary", options.summary, "write the account as one JSON object; -: to standard output")
       .value_name("FILE.json");
   line.flag("--quiet", options.quiet, "neither progress nor the closing table");

@@ -27,6 +27,7 @@ struct RunOptions {
   TelemetryOptions telemetry;
   ReduceOptions reduce;
   PlugInOptions plug_ins;
+  TriggerOptions triggers;
   CoreOptions cores;
   Mode mode = Mode::kPipeline;
   std::string node_file;

@@ -59,7 +59,8 @@ ProgramVerdict judge_attached(const ProgramRunEnd& run) {
     return {ExitCode::kPeerLost, fmt::format("{} {} {}; every published step is committed", run.program,
                                              run.end.in_words(), when(attachment))};
   }
-  if (attachment.how == "stop_requested" || attachment.how == "protocol_violation") {
+  if (attachment.how == "stop_requested" || attachment.how == "stopped_by_trigger" ||
+      attachment.how == "protocol_violation") {
     return {attachment.code, attachment.text};
   }
   if (!run.analyzer_death.empty()) return {ExitCode::kPeerLost, "the analyzer " + run.analyzer_death};

@@ -45,6 +45,10 @@ struct HandoffControl {
   alignas(64) std::atomic<std::uint64_t> released{0};  // steps committed: buffer s mod B is free again once this is > s
   std::atomic<std::uint64_t> epoch{0};                 // attachments of this producer so far, this one included
   std::atomic<std::uint32_t> analyzer_state{kAnalyzerAbsent};
+  // What triggers answer (docs/triggers.md): first the number, as a double's bits, then how many there were. Releases
+  // without replies leave both 0.
+  std::atomic<std::uint64_t> reply{0};
+  std::atomic<std::uint64_t> replies{0};
 
   // With `elastic`: the cores of each side, and whether the other one may use them (docs/elastic.md).
   LentCores producer_cores;
@@ -52,6 +56,7 @@ struct HandoffControl {
 };
 static_assert(sizeof(HandoffControl) == 704 && std::is_standard_layout_v<HandoffControl>);
 static_assert(offsetof(HandoffControl, published) == 64 && offsetof(HandoffControl, released) == 128 &&
+              offsetof(HandoffControl, replies) == 160 &&
               offsetof(HandoffControl, producer_cores) == 192 && offsetof(HandoffControl, analyzer_cores) == 448);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free && sizeof(std::atomic<std::uint64_t>) == 8);
 static_assert(kMaxBuffers * sizeof(StepDescriptor) == 4096 &&

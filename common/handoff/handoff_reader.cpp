@@ -2,6 +2,7 @@
 #include "common/handoff/handoff_reader.hpp"
 
 #include <array>
+#include <bit>
 #include <cstring>
 #include <span>
 #include <vector>
@@ -163,9 +164,16 @@ StepWithScalars HandoffReader::step_at(std::uint64_t step) const noexcept {
 
 void HandoffReader::release() noexcept {
   ++next_step_;
+  if (withholds_) return;
   // Release: this side's last read of the buffer comes before the producer's first write of a later step.
   control_->released.store(next_step_, std::memory_order_release);
   coordination_->announce();
+}
+
+void HandoffReader::reply(double value) noexcept {
+  control_->reply.store(std::bit_cast<std::uint64_t>(value), std::memory_order_relaxed);
+  // Release: a producer that sees the count sees this reply, or a later one.
+  control_->replies.store(control_->replies.load(std::memory_order_relaxed) + 1, std::memory_order_release);
 }
 
 void HandoffReader::farewell(ExitCode code, const std::string& message, bool stopping) noexcept {

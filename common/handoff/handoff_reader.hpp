@@ -108,6 +108,13 @@ class HandoffReader {
   /// Call it when the step is committed: the producer may then write to its buffer again.
   void release() noexcept;
 
+  /// From now on `release` only counts: the run is to end, and the producer gets no buffer any more. It has published at
+  /// most as many steps more as it has buffers when it reads the farewell.
+  void withhold_buffers() noexcept { withholds_ = true; }
+
+  /// Answers the producer with a number, which it reads at its next claim.
+  void reply(double value) noexcept;
+
   /// Sends the last message. code kDone: all that was published is committed (and persisted, if requested). stopping:
   /// the producer may look for another analyzer.
   void farewell(ExitCode code, const std::string& message, bool stopping = false) noexcept;
@@ -133,6 +140,7 @@ class HandoffReader {
   std::unique_ptr<Messages> messages_;        // for CoordinationKind::kMessages
   std::unique_ptr<Coordination> coordination_;
   std::uint64_t next_step_ = 0;
+  bool withholds_ = false;
   std::uint64_t last_iteration_ = 0;
   std::int64_t last_published_at_ns_ = 0;
   std::optional<std::uint64_t> stop_at_;  // `published` when `stop` was first seen: taken before the stop

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 #include <exception>
 #include <new>
@@ -236,6 +237,9 @@ Claim HandoffWriter::claim(When when, OnAnalyzerLoss policy, StopFlag stop) noex
 Claim HandoffWriter::take_buffer() noexcept {
   full_since_ns_ = 0;
   claimed_ = true;
+  if (const std::uint64_t count = control_->replies.load(std::memory_order_acquire); count != replies_.count) {
+    replies_ = {count, std::bit_cast<double>(control_->reply.load(std::memory_order_relaxed))};
+  }
   return {ClaimStatus::kOk, payload_.data() + geometry_.buffer_offset(next_step_)};
 }
 

@@ -135,6 +135,13 @@ class HandoffWriter {
   /// The reason why a claim gave no buffer, in the analyzer's own words if it sent any.
   Error failure(ClaimStatus status);
 
+  /// What triggers of the run have answered, as the last claim found it.
+  struct Replies {
+    std::uint64_t count = 0;  // of this run; 0: none yet
+    double last = 0;
+  };
+  const Replies& replies() const noexcept { return replies_; }
+
   std::uint64_t published() const noexcept { return next_step_; }
   std::uint64_t skipped() const noexcept { return skipped_; }
   std::int64_t idle_ns() const noexcept { return idle_ns_; }
@@ -186,6 +193,7 @@ class HandoffWriter {
   std::optional<Farewell> farewell_;
   std::optional<Error> refusal_;  // of a successor
   bool no_memory_ = false;        // for attaching to a successor: a flag, because an error text would need memory
+  Replies replies_;
   bool claimed_ = false;          // a buffer is claimed and not yet published
   std::uint64_t next_step_ = 0;
   std::uint64_t skipped_ = 0;

@@ -23,6 +23,7 @@ struct DeclaredOption {
   std::vector<Option> needs = {};
   bool* given = nullptr;
   bool is_for_own_work = false;
+  std::function<std::string(const std::string&, const std::string&)> named = {};
 };
 
 struct Declarations {
@@ -185,6 +186,15 @@ Option& Option::comma_separated() {
 Option& Option::times(int least, int most) {
   declared_->option->expected(least, most);
   return *this;
+}
+
+Option& Option::table(std::function<std::string(const std::string& name, const std::string& text)> named) {
+  declared_->named = std::move(named);
+  return *this;
+}
+
+std::optional<std::string> Option::named(const std::string& name, const std::string& text) const {
+  return declared_->named ? std::optional(declared_->named(name, text)) : std::nullopt;
 }
 
 Option& Option::records_given(bool& given) {

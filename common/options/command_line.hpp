@@ -44,6 +44,8 @@ class Option {
   Option& may_stand_alone();                         // without a value
   Option& comma_separated();                         // for a vector: several values in one word
   Option& times(int least, int most);                // for a vector: how many values
+  /// A settings file may give the values as a table of names: `named` makes a value of a name and its text.
+  Option& table(std::function<std::string(const std::string& name, const std::string& text)> named);
   Option& records_given(bool& given);                // `given` becomes true when a value is stored
 
   OptionDescription describe() const;
@@ -52,6 +54,8 @@ class Option {
   /// Checks, converts and stores. Returns the refusal, "--slots: found '2', expected …", or nothing.
   std::optional<std::string> store(const std::vector<std::string>& values);
   void clear();
+  /// The value that a table's entry stands for; nothing if the option takes no table.
+  std::optional<std::string> named(const std::string& name, const std::string& text) const;
 
  private:
   DeclaredOption* declared_;

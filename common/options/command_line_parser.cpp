@@ -194,6 +194,10 @@ class Parser {
             name, setting.line, shortened(setting.key));
       }
       const OptionDescription& option = slot->declared;
+      const bool is_table = setting.is_table && slot->option.named("", "");
+      if (setting.is_table && !is_table) {
+        throw usage_error("{}: found a table, expected {}{}", option.name, accepted_by(option), where);
+      }
       if (!option.is_flag) {
         check_value(option, setting.value, where);
       } else if (setting.quoted) {
@@ -213,6 +217,9 @@ class Parser {
       for (const std::string& value : setting.more) {
         check_value(option, value, where);
         values.push_back(value);
+      }
+      for (std::size_t v = 0; is_table && v < values.size(); ++v) {
+        values[v] = *slot->option.named(setting.names[v], values[v]);
       }
       if (slot->option.describe().given) {
         throw usage_error("{}: line {}: found '{}', another name of {}, which has a value already; expected it once",

@@ -17,6 +17,7 @@
 #include "common/platform/decimal.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/printable.hpp"
+#include "common/triggers/trigger_spec.hpp"
 
 namespace ringside {
 namespace {
@@ -45,6 +46,20 @@ std::string name_of(const std::map<std::string, Value>& names, Value value) {
     if (v == value) return name;
   }
   return {};
+}
+
+/// Accepts what `parse` does. Its refusal begins with the option's name, which the command line puts there itself.
+template <class Parse>
+Check parsed_by(const Parse& parse) {
+  return [parse](const std::string& text) -> std::string {
+    try {
+      parse(text);
+      return {};
+    } catch (const Error& error) {
+      const std::string why = error.what();
+      return why.substr(why.find(' ') + 1);
+    }
+  };
 }
 
 /// An option whose value is one of the names; help and errors list them. alone: what the flag means without a value;
@@ -242,6 +257,29 @@ void declare(CommandLine& line, PlugInOptions& options) {
       .needs(with)
       .value_name("S")
       .show_default();
+}
+
+void declare(CommandLine& line, TriggerOptions& options) {
+  OptionSet set = line.options_of<TriggerOptions>("Triggers");
+  set.option("--trigger", options.triggers,
+             "what is to follow when a condition over the results of a step becomes true: freeze the ring, stop the run, "
+             "keep the step in an archive, mark[:NAME], reply:VALUE to the solver; as 'x.linf > 1e6: freeze, stop'; may be "
+             "given up to 32 times")
+      .check(parsed_by([](const std::string& text) { parse_trigger(text); }))
+      .times(1, static_cast<int>(kMostTriggers))
+      .table(named_trigger)
+      .value_name("'CONDITION: ACTION'");
+  set.option("--on-non-finite", options.on_non_finite,
+             "what is to follow when a field has NaN or infinite entries: mark, freeze, stop, keep, or several; in each "
+             "case the last finite step is not overwritten; or keep-going: nothing")
+      .check(parsed_by([](const std::string& text) { parse_on_non_finite(text); }))
+      .value_name("ACTIONS")
+      .show_default();
+  set.option("--archive-size", options.archive_bytes,
+             "most bytes of the archive beside the pool, to which `keep` copies steps (default: as many steps as the "
+             "ring has slots)")
+      .check(size_within(std::uint64_t{1} << 20, std::uint64_t{1} << 50, "1M to 1048576G"))
+      .value_name("BYTES");
 }
 
 std::string to_string(const PlannedStepOptions& planned) {

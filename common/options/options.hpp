@@ -103,6 +103,13 @@ struct PlugInOptions {
   double timeout_s = 10;                 // how long a call may take
 };
 
+/// Conditions over the results of each step, and what is to follow (docs/triggers.md): the analyzer's.
+struct TriggerOptions {
+  std::vector<std::string> triggers;   // 'CONDITION: ACTION[, ACTION]'
+  std::string on_non_finite = "mark";  // or some of freeze, stop, keep, or keep-going
+  std::uint64_t archive_bytes = 0;     // at most, of the steps that `keep` copies; 0: as many steps as the ring has slots
+};
+
 /// What `ringside run --cores auto` predicted for each step, for the analyzer to tell followers. step_ns 0: nothing.
 struct PlannedStepOptions {
   std::uint64_t step_ns = 0;
@@ -146,6 +153,7 @@ void declare(CommandLine& line, JournalOptions& options);
 void declare(CommandLine& line, TelemetryOptions& options);
 void declare(CommandLine& line, ReduceOptions& options);
 void declare(CommandLine& line, PlugInOptions& options);
+void declare(CommandLine& line, TriggerOptions& options);
 void declare(CommandLine& line, PlannedStepOptions& options);
 void declare(CommandLine& line, CoreOptions& options);
 void declare(CommandLine& line, ProcessOptions& options);

@@ -62,7 +62,7 @@ class Line {
     refuse_control_characters();
     skip_blanks();
     if (is_over()) return std::nullopt;
-    if (rest_.front() == '[') throw fail("sections");
+    if (rest_.front() == '[') return table();
     Setting setting;
     setting.line = number_;
     setting.key = key();
@@ -86,6 +86,26 @@ class Line {
   }
 
  private:
+  /// [NAME]: a table whose values are in the lines behind it.
+  Setting table() {
+    rest_.remove_prefix(1);
+    skip_blanks();
+    const std::size_t end = rest_.find_first_of(" \t]#");
+    Setting table;
+    table.key = rest_.substr(0, end);
+    table.line = number_;
+    table.is_table = true;
+    rest_.remove_prefix(table.key.size());
+    skip_blanks();
+    const bool closed = rest_.starts_with(']');
+    if (closed) rest_.remove_prefix(1);
+    skip_blanks();
+    if (table.key.empty() || !closed || !is_over()) {
+      throw refuse("'" + shortened(whole_) + "'", "the name of a table in brackets, as in `[trigger]`");
+    }
+    return table;
+  }
+
   bool is_over() const { return rest_.empty() || rest_.front() == '#'; }
 
   void skip_blanks() { rest_.remove_prefix(std::min(rest_.find_first_not_of(kBlanks), rest_.size())); }
@@ -239,6 +259,28 @@ class Line {
 
 }  // namespace
 
+namespace {
+
+void add_to_table(Setting& table, const Setting& entry, const std::string& name) {
+  if (!entry.quoted || entry.is_array) {
+    throw usage_error("{}: line {}: found '{}' with a value that is no quoted text in the table [{}], expected NAME = "
+                      "\"TEXT\"; settings of other kinds come before the first table",
+                      name, entry.line, shortened(entry.key), shortened(table.key));
+  }
+  if (std::find(table.names.begin(), table.names.end(), entry.key) != table.names.end()) {
+    throw usage_error("{}: line {}: found '{}' again in the table [{}], expected it once", name, entry.line,
+                      shortened(entry.key), shortened(table.key));
+  }
+  if (table.names.empty()) {
+    table.value = entry.value;
+  } else {
+    table.more.push_back(entry.value);
+  }
+  table.names.push_back(entry.key);
+}
+
+}  // namespace
+
 std::vector<Setting> parse_settings(std::string_view text, const std::string& name) {
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
@@ -250,6 +292,10 @@ std::vector<Setting> parse_settings(std::string_view text, const std::string& na
     if (line.ends_with('\r')) line.remove_suffix(1);
     std::optional<Setting> setting = Line(line, number, name).setting();
     if (!setting) continue;
+    if (!setting->is_table && !settings.empty() && settings.back().is_table) {
+      add_to_table(settings.back(), *setting, name);
+      continue;
+    }
     const auto twin = std::find_if(settings.begin(), settings.end(),
                                    [&setting](const Setting& former) { return former.key == setting->key; });
     if (twin != settings.end()) {
@@ -258,6 +304,7 @@ std::vector<Setting> parse_settings(std::string_view text, const std::string& na
     }
     settings.push_back(std::move(*setting));
   }
+  std::erase_if(settings, [](const Setting& setting) { return setting.is_table && setting.names.empty(); });
   return settings;
 }
 

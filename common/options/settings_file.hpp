@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The files that --config names: one `key = value` a line, in the part of TOML that options need. CLI11 does not parse
+// The files that --config names: one `key = value` a line, and tables of texts, in the
+// part of TOML that options need. CLI11 does not parse
 // them, because it accepts invalid TOML with another meaning, drops the text after a # in quotes, and treats an
 // unreadable file as an empty one. docs/settings.md defines what is accepted.
 #pragma once
@@ -17,6 +18,8 @@ struct Setting {
   bool quoted = false;
   std::vector<std::string> more = {};  // of an array: the values behind the first
   bool is_array = false;
+  bool is_table = false;
+  std::vector<std::string> names = {};  // of a table: the name of each value, `value` first
   std::size_t line = 0;  // from 1
 };
 

@@ -77,6 +77,7 @@ struct StepFigures {
   std::uint64_t bytes_transferred = 0;
   std::uint64_t steps_committed = 0;  // of this attachment, this one included
   std::uint64_t steps_persisted = 0;
+  std::uint64_t guarded_commit_seq = 0;  // of the last finite step, which is not overwritten; 0: none
   bool broke_lease = false;  // it overwrote a step that a reader held
   bool rebuilt = false;      // from the ring: the analyzer's measurements are not known
 };

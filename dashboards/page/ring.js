@@ -12,7 +12,7 @@ ringside.ring = (() => {
     return (commit) => (known.has(commit) ? known.get(commit) : Boolean(oldest && commit < oldest.commit_seq && oldest.persisted));
   }
 
-  function slots_of(ring, analyzer) {
+  function slots_of(ring) {
     if (!ring.states) {
       const earlier = Array.from({ length: ring.used - ring.newest.length }, () => ({ state: "kept" }));
       const free = Array.from({ length: ring.slots - ring.used }, () => ({ state: "empty" }));
@@ -24,33 +24,35 @@ ringside.ring = (() => {
       persisted: is_persisted(slot.commit_seq),
       held: slot.use === "held",
       written: slot.use === "written" && slot.state !== "kept",
-      pinned: slot.state === "kept" && slot.commit_seq === analyzer.pinned_commit_seq,
-      frozen: slot.state === "kept" && analyzer.frozen_at_iteration > 0,
     }));
   }
 
   function cell_of(slot, newest) {
     if (slot.state === "damaged") return view.element("li", "damaged", "slot damaged");
     if (slot.state !== "kept") return view.element("li", slot.written ? "writing" : "free", "slot");
-    const words = [slot.commit_seq === newest && "newest", slot.held && "held", slot.pinned && "pinned", slot.frozen && "frozen"]
+    const words = [slot.commit_seq === newest && "newest", slot.held && "held", slot.guarded && "guarded", slot.frozen && "frozen"]
       .filter(Boolean);
     const kind = slot.persisted ? "persisted" : "committed";
-    const signs = ["held", "pinned", "frozen"].filter((sign) => slot[sign]);
+    const signs = ["held", "guarded", "frozen"].filter((sign) => slot[sign]);
     const cell = view.element("li", slot.iteration === undefined ? "earlier" : format.count(slot.iteration), ["slot", kind, ...signs].join(" "));
     if (words.length) cell.append(view.element("span", words.join(", "), "uses"));
     cell.title = [slot.persisted ? "survives power loss" : "survives the death of any process",
       slot.held && "a reader works on it: it is overwritten last",
-      slot.pinned && "the last finite iterate: it is not overwritten",
+      slot.guarded && "the last finite iterate: it is not overwritten",
       slot.frozen && "the ring is frozen: nothing in it is overwritten"].filter(Boolean).join("; ");
     return cell;
   }
 
-  function show({ ring, run, analyzer }) {
-    const frozen = ring && analyzer.frozen_at_iteration > 0
-      ? `; frozen at iteration ${format.count(analyzer.frozen_at_iteration)}: nothing is overwritten any more` : "";
+  function show({ ring, run }) {
+    const frozen = ring && ring.frozen_at_iteration > 0
+      ? `; frozen at iteration ${format.count(ring.frozen_at_iteration)}: nothing is overwritten any more` : "";
     const held = ring && ring.states ? ring.states.filter(({ use }) => use === "held").length : 0;
     view.text("ring-hint", ring ? `${ring.used} of ${ring.slots} slots hold an iterate${held ? `, ${held} held by readers` : ""}${frozen}` : "");
-    const slots = ring ? slots_of(ring, analyzer) : [];
+    const slots = (ring ? slots_of(ring) : []).map((slot) => ({
+      ...slot,
+      guarded: slot.state === "kept" && slot.commit_seq === ring.guarded_commit_seq,
+      frozen: slot.state === "kept" && ring.frozen_at_iteration > 0,
+    }));
     const newest = Math.max(...slots.map(({ commit_seq }) => commit_seq || 0));
     document.getElementById("ring").replaceChildren(...slots.map((slot) => cell_of(slot, newest)));
     document.getElementById("ring-legend").hidden = !run;

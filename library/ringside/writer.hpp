@@ -234,6 +234,20 @@ class Writer {
     return made;
   }
 
+  /// What a trigger of the run has answered with `reply:VALUE`.
+  struct Reply {
+    double value = 0;
+    std::uint64_t number = 0;  // of replies so far: a new one has a greater one
+  };
+  /// As the last claim found it; nothing if there was none.
+  std::optional<Reply> reply() const {
+    Reply made;
+    const ringside_status status = ringside_writer_reply(writer_, &made.value, &made.number);
+    if (status == RINGSIDE_ABSENT) return std::nullopt;
+    throw_unless_ok(status);
+    return made;
+  }
+
   ringside_writer* handle() const noexcept { return writer_; }
 
  private:

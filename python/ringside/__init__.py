@@ -24,12 +24,12 @@ from .errors import (DamagedError, Error, Interrupted, NoFileError, NotKeptError
                      RefusedError, ResourceError, UsageError)
 from .reading import HeldStep, Pool, Record, RunInfo, StepInfo, open
 from .variables import Variable
-from .writing import ClaimedStep, Counts, KeptStep, Writer, publish
+from .writing import ClaimedStep, Counts, KeptStep, Reply, Writer, publish
 
 __version__ = _version()
 
 __all__ = [
     "ClaimedStep", "Counts", "DamagedError", "Error", "HeldStep", "Interrupted", "KeptStep", "NoFileError",
-    "NotKeptError", "OverwrittenError", "PeerLostError", "Pool", "Record", "RefusedError", "ResourceError", "RunInfo",
+    "NotKeptError", "OverwrittenError", "PeerLostError", "Pool", "Record", "RefusedError", "Reply", "ResourceError", "RunInfo",
     "StepInfo", "UsageError", "Variable", "Writer", "catch_bus_errors", "open", "publish",
 ]

@@ -76,6 +76,14 @@ class Counts(NamedTuple):
     idle_s: float
 
 
+class Reply(NamedTuple):
+    """What a trigger of the run has answered with `reply:VALUE`."""
+
+    value: float
+    number: int
+    """How many replies there were: a new one has a greater number."""
+
+
 class KeptStep(Mapping[str, "npt.NDArray[Any]"]):
     """The step that a resumed run continues from: a copy of each variable, by name, and its scalars.
 
@@ -132,6 +140,12 @@ class Writer:
     def next_iteration(self) -> int:
         """One more than that of the last step: 1 in a new run."""
         return self._core.last + 1
+
+    @property
+    def reply(self) -> Reply | None:
+        """The last reply of a trigger, as the newest step's claim found it; None if there was none."""
+        found = self._core.reply()
+        return None if found is None else Reply(*found)
 
     @property
     def counts(self) -> Counts:

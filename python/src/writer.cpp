@@ -280,6 +280,16 @@ ringside_counts Writer::counts() {
   return counts;
 }
 
+std::pair<double, std::uint64_t> Writer::reply() {
+  double value = 0;
+  std::uint64_t number = 0;
+  short_call([&](auto* writer) {
+    const ringside_status status = ringside_writer_reply(writer, &value, &number);
+    return status == RINGSIDE_ABSENT ? RINGSIDE_OK : status;
+  });
+  return {value, number};
+}
+
 void define_writer(py::module_& module) {
   py::class_<Writer> type(module, "Writer", "The handle of a run that is published: ringside_writer.");
   type.def(py::init([](const std::vector<VariableTuple>& variables, const std::vector<ScalarTuple>& scalars,
@@ -307,6 +317,13 @@ void define_writer(py::module_& module) {
            py::arg("wait"),
            "Claims a step, copies an array for each variable into it, and publishes it. False: it was skipped.")
       .def("detach", &Writer::detach, py::arg("outcome"), "Ends the run: returns when every step is committed.")
+      .def(
+          "reply",
+          [](Writer& writer) -> py::object {
+            const auto [value, number] = writer.reply();
+            return number == 0 ? py::object(py::none()) : py::make_tuple(value, number);
+          },
+          "(value, number) of the last reply of a trigger; None if there was none.")
       .def(
           "counts",
           [](Writer& writer) {

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <tuple>
+#include <utility>
 
 #include "core.hpp"
 
@@ -60,6 +61,8 @@ class Writer {
                       bool wait);
   void detach(std::uint32_t outcome);
   ringside_counts counts();
+  /// What the last claim found: a value, and how many there were; none if that is 0.
+  std::pair<double, std::uint64_t> reply();
   std::uint64_t last() const { return last_; }
   bool detached() const { return detached_; }
 

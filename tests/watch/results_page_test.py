@@ -134,14 +134,14 @@ class Choices(PageTest):
         self.wait_for_text("notice", "The plug-in l3 has ended the analyzer 2 times and is left out")
         self.assert_no_complaints()
 
-    def test_the_ring_shows_holds_the_pinned_step_and_a_freeze(self):
+    def test_the_ring_shows_holds_the_guarded_step_and_a_freeze(self):
         self.browser.get(self.server.url)
         self.show("up", "start run-0123456789ab", "steps 20", "ring 0 18 6")
         self.wait_until(lambda b: b.find_elements(By.CSS_SELECTOR, "#ring .held"))
         cells = {cell.text.split("\n")[0]: cell for cell in self.browser.find_elements(By.CSS_SELECTOR, "#ring li")}
         self.assertEqual(list(cells), [str(i) for i in range(13, 21)])
         self.assertEqual({name: cell.text.split("\n")[1] for name, cell in cells.items() if "\n" in cell.text},
-                         {"15": "held", "18": "pinned", "20": "newest"})
+                         {"15": "held", "18": "guarded", "20": "newest"})
         self.assertIn("a reader works on it", cells["15"].get_attribute("title"))
         self.assertIn("1 held by readers", self.text("ring-hint"))
         self.server.say("ring 20 18 6")

@@ -2,7 +2,7 @@
 // Shows what `ringside serve` would show of a made-up run. Lines on standard input drive it, so that a browser or
 // Prometheus meets every state at a known moment. After each line it prints the status that results:
 //   start NAME | describe | steps N | step RESULT VALUE | analysis ITERATION NAME VALUE | mark CAUSE NAME TEXT... |
-//   plug_in NAME DEATHS | end OUTCOME CODE | status JOURNAL | ring FROZEN PINNED HELD_SLOT | down | up | another | quit
+//   plug_in NAME DEATHS | end OUTCOME CODE | status JOURNAL | ring FROZEN GUARDED HELD_SLOT | down | up | another | quit
 // describe: the run has the results of a variable u[3,4] in K, and a scalar rho, by name.
 // The first line it prints is the address it listens at. An argument names the file with the token that requests need.
 #include <fmt/format.h>
@@ -91,12 +91,12 @@ int main(int argc, char** argv) {
       watched.take(std::vector{started});
     } else if (command == "ring") {
       std::uint64_t frozen = 0;
-      std::uint64_t pinned = 0;
+      std::uint64_t guarded = 0;
       std::uint32_t held = 0;
-      words >> frozen >> pinned >> held;
+      words >> frozen >> guarded >> held;
       wire::Status status;
       status.set_frozen_at_iteration(frozen);
-      status.set_pinned_commit_seq(pinned);
+      status.set_guarded_commit_seq(guarded);
       watched.take(status);
       watched.take(std::optional(made_slots(run.steps_made(), held)));
     } else if (command == "steps") {

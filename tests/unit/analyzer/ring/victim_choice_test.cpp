@@ -74,6 +74,49 @@ TEST_F(VictimChoiceTest, IfAllThatCouldGoAreHeldTheOldestGoesAndItsLeaseIsBroken
   EXPECT_TRUE(leases_.taken().empty());
 }
 
+TEST_F(VictimChoiceTest, AGuardedSlotDoesNotGoEvenIfReadersHoldAllOthers) {
+  const Seqs seqs{14, 11, 12, 15, 13};
+  choose(seqs);
+  choice_->guard(1);
+  EXPECT_EQ(choose(seqs), 2u);
+  EXPECT_EQ(choice_->oldest_that_may_go(seqs), 12u);
+  leases_.hold({0, 2, 3, 4});
+  EXPECT_EQ(choose(seqs), 2u);
+  EXPECT_EQ(broken(), 1u);
+  choice_->guard(std::nullopt);
+  EXPECT_EQ(choose(seqs), 1u);
+}
+
+TEST_F(VictimChoiceTest, GuardingTheSlotThatWasChosenAheadChoosesAgain) {
+  const Seqs seqs{14, 11, 12, 15, 13};
+  choose(seqs);
+  choice_->choose_ahead(seqs, kAll);
+  choice_->guard(1);
+  EXPECT_EQ(choose(seqs), 2u);
+}
+
+TEST_F(VictimChoiceTest, BesideAGuardedSlotARingOfThreeWritesToTheOtherTwoInTurn) {
+  choose({1, 2, 3});
+  choice_->guard(1);  // commit 2
+  EXPECT_EQ(choose({1, 2, 3}), 0u);
+  EXPECT_EQ(choose({4, 2, 3}), 2u);
+  EXPECT_EQ(choose({4, 2, 5}), 0u);
+  EXPECT_EQ(choice_->oldest_that_may_go(Seqs{4, 2, 5}), 4u);
+}
+
+TEST_F(VictimChoiceTest, ASlotThatIsCopiedOutGoesOnlyIfNoOtherMay) {
+  const Seqs seqs{14, 11, 12, 15, 13};
+  choose(seqs);
+  choice_->hold(1);
+  EXPECT_EQ(choose(seqs), 2u);
+  leases_.hold({2, 4});
+  EXPECT_EQ(choose(seqs), 1u);
+  EXPECT_EQ(broken(), 0u) << "no reader had a lease of it";
+  choice_->let_go(1);
+  leases_.hold({});
+  EXPECT_EQ(choose(seqs), 1u);
+}
+
 TEST_F(VictimChoiceTest, ARingOfThreeSlotsRespectsNoLease) {
   leases_.hold({0});
   EXPECT_EQ(choose({1, 2, 3}), 0u);

@@ -372,6 +372,7 @@ TEST(HistoryJsonTest, MarksAndFailedPlugInsAreDescribed) {
   EXPECT_EQ(described["marks"]["list"][0]["iteration"], 1);
   EXPECT_EQ(described["marks"]["list"][0]["name"], "hot");
   EXPECT_EQ(described["marks"]["list"][0]["actions"], (nlohmann::ordered_json{"freeze"}));
+  EXPECT_EQ(described["ring"]["frozen_at_iteration"], 1) << "a mark says that a freeze followed";
   EXPECT_EQ(described["run"]["plug_ins"][0]["deaths"], 2);
   EXPECT_EQ(described["run"]["plug_ins"][0]["left_out"], true);
 }

@@ -63,10 +63,25 @@ TEST(SettingsFile, AnArrayHoldsTextsInTheirOrder) {
   EXPECT_EQ(settings[0].more, std::vector<std::string>{"c]"});
 }
 
+TEST(SettingsFile, ATableHoldsTextsWithNames) {
+  const std::vector<Setting> settings = parse_settings("slots = 4\n[ trigger ]  # two\na = \"x\"\n\"b c\" = 'y'\n[none]\n", "a.toml");
+  ASSERT_EQ(settings.size(), 2u);
+  EXPECT_EQ(settings[1].key, "trigger");
+  EXPECT_TRUE(settings[1].is_table);
+  EXPECT_EQ(settings[1].value, "x");
+  EXPECT_EQ(settings[1].more, std::vector<std::string>{"y"});
+  EXPECT_EQ(settings[1].names, (std::vector<std::string>{"a", "b c"}));
+}
+
 TEST(SettingsFile, AnInvalidLineIsRefusedWithItsNumber) {
   const std::vector<std::pair<std::string, std::string>> refused = {
-      {"slots = 4\n[section]\n",
-       "line 2: found '[section]', expected KEY = VALUE, as in `slots = 8`, without sections"},
+      {"slots = 4\n[section] x\n", "line 2: found '[section] x', expected the name of a table in brackets"},
+      {"[]\n", "line 1: found '[]', expected the name of a table in brackets, as in `[trigger]`"},
+      {"[trigger\n", "line 1: found '[trigger', expected the name of a table in brackets"},
+      {"[[trigger]]\n", "line 1: found '[[trigger]]', expected the name of a table in brackets"},
+      {"[trigger]\nslots = 4\n", "line 2: found 'slots' with a value that is no quoted text in the table [trigger]"},
+      {"[trigger]\na = 'x'\na = 'y'\n", "line 3: found 'a' again in the table [trigger], expected it once"},
+      {"[trigger]\na = 'x'\n[trigger]\nb = 'y'\n", "line 3: found 'trigger' again, expected it once"},
       {"slots\n", "line 1: found 'slots', expected KEY = VALUE"},
       {"= 4\n", "line 1: found '= 4', expected KEY = VALUE"},
       {"slots =\n", "line 1: found no value for 'slots'"},

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "analyzer/triggers/pool_archive.hpp"
+
+#include <pthread.h>
+#include <sched.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "common/triggers/pool_freeze.hpp"
+
+namespace ringside {
+namespace {
+
+constexpr std::uint32_t kNoSlot = ~std::uint32_t{0};  // instead of a step: nothing comes after it
+
+RingOptions archive_options(RingOptions ring, std::uint64_t bytes, const OfferedRun& offered, const Catalogue& catalogue,
+                            const RingGeometry& geometry) {
+  ring.pool += kArchiveSuffix;
+  ring.slots = geometry.slot_count();
+  ring.slots_given = bytes != 0;
+  if (bytes == 0) return ring;
+  const RingShape shape = RingShape::of(offered.schema, catalogue);
+  std::uint32_t slots = kMaxSlots;
+  while (slots >= kMinSlots && RingPool::file_bytes(shape, slots) > bytes) {
+    // Each slot has the same size, so one step of this loop comes close; the rest are few.
+    const std::uint64_t a_slot = (RingPool::file_bytes(shape, slots) - RingPool::file_bytes(shape, kMinSlots)) /
+                                 std::max<std::uint32_t>(slots - kMinSlots, 1);
+    const std::uint64_t too_many = (RingPool::file_bytes(shape, slots) - bytes) / std::max<std::uint64_t>(a_slot, 1);
+    slots -= static_cast<std::uint32_t>(std::clamp<std::uint64_t>(too_many, 1, slots));
+  }
+  if (slots < kMinSlots) {
+    throw usage_error("--archive-size: found {} bytes, expected room for {} steps at least: {} bytes", bytes, kMinSlots,
+                      RingPool::file_bytes(shape, kMinSlots));
+  }
+  ring.slots = slots;
+  return ring;
+}
+
+}  // namespace
+
+PoolArchive::PoolArchive(const RingOptions& ring, std::uint64_t bytes, const OfferedRun& offered, PoolUse use,
+                         const Catalogue& catalogue, RingWriter& from)
+    : path_(ring.pool + kArchiveSuffix),
+      from_(from),
+      admission_(admit(archive_options(ring, bytes, offered, catalogue, from.ring().geometry()), offered, use)),
+      ring_(admission_.pool.ring(), admission_.pool.persistence(), admission_.pool.storage(), ring.durability),
+      steps_(kRoom) {
+  ring_.share_among(alone_);
+  ring_.respect(admission_.pool.leases());
+  try {
+    if (admission_.start == RunStart::kCleared) ring_.clear();
+    ring_.begin_run(offered.run, catalogue);
+  } catch (const Error& error) {
+    throw Error(error.code(), formatted("{}: {}", path_, error.what()));
+  }
+  admission_.pool.survive_faults();
+  thread_ = std::jthread([this] { run(); });
+}
+
+PoolArchive::~PoolArchive() {
+  finish();
+}
+
+void PoolArchive::keep_newest() noexcept {
+  const std::uint64_t waiting = named_.load(std::memory_order_relaxed) - taken_.load(std::memory_order_acquire);
+  if (waiting == kRoom || failed_.load(std::memory_order_relaxed)) {
+    lost_.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
+  name(from_.hold_newest());
+  // Steps of microseconds would be overwritten before the thread is scheduled, if it shares a core with this one.
+  sched_yield();
+}
+
+void PoolArchive::name(const RingWriter::Committed& step) noexcept {
+  const std::uint64_t named = named_.load(std::memory_order_relaxed);
+  steps_[named % kRoom] = step;
+  // Release: the thread that sees the count sees the step.
+  named_.store(named + 1, std::memory_order_release);
+  named_.notify_one();
+}
+
+void PoolArchive::run() noexcept {
+  pthread_setname_np(pthread_self(), "archive");
+  for (std::uint64_t taken = 0;;) {
+    named_.wait(taken, std::memory_order_acquire);
+    const RingWriter::Committed step = steps_[taken % kRoom];
+    const bool is_end = step.slot == kNoSlot;
+    if (!is_end) {
+      (copy(step) ? kept_ : lost_).fetch_add(1, std::memory_order_release);
+      from_.let_go(step.slot);
+    }
+    taken_.store(++taken, std::memory_order_release);
+    taken_.notify_one();
+    if (is_end) return;
+  }
+}
+
+bool PoolArchive::copy(const RingWriter::Committed& step) noexcept try {
+  const RingView& from = from_.ring();
+  const StepWithScalars scalars = from.step(step.slot);
+  SlotResults results;
+  const bool has_results = from.results(step.slot, step.header, results) == ResultsState::kRecorded;
+  if (ring_.begin() != CommitStatus::kOk) throw system_error("{}", errno_text(ring_.sync_error()));
+  ring_.copy(from.payload(step.slot), scalars);
+  // What was read is the step's if its slot still holds it. If not, the slot here holds nothing, and is taken next.
+  if (!from.still_holds(step.slot, step.header)) return false;
+  if (ring_.commit() != CommitStatus::kOk) throw system_error("{}", errno_text(ring_.sync_error()));
+  ring_.end_lease();
+  if (has_results) ring_.store_results(results.words);
+  return true;
+} catch (const std::exception& error) {
+  if (!failed_.exchange(true)) spdlog::error("event=archive_failed pool={} text=\"{}\"", path_, error.what());
+  return false;
+}
+
+std::optional<Error> PoolArchive::finish() noexcept {
+  if (!thread_.joinable()) return std::nullopt;
+  for (std::uint64_t taken = taken_.load(); named_.load() - taken == kRoom; taken = taken_.load()) taken_.wait(taken);
+  name({.slot = kNoSlot, .header = {}});
+  thread_.join();
+  const int error = ring_.finish();
+  if (error == 0) return std::nullopt;
+  return system_error("{}: writing to the disk failed ({}): the archive is not complete", path_, errno_text(error));
+}
+
+}  // namespace ringside

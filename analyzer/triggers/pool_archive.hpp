@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The archive of a pool: a second ring, POOL.archive, to which a thread copies the steps that triggers keep
+// (docs/triggers.md). The main thread only names a step; the thread reads it from the ring as any reader would, and
+// drops it if the writer has needed the slot meanwhile. Nothing here delays a step.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "analyzer/pool/ring_admission.hpp"
+#include "analyzer/ring/ring_writer.hpp"
+#include "common/handoff/handoff_layout.hpp"
+#include "common/options/options.hpp"
+#include "common/platform/error.hpp"
+#include "common/results/catalogue.hpp"
+#include "common/threads/team.hpp"
+
+namespace ringside {
+
+class PoolArchive {
+ public:
+  /// Makes the archive's pool, or takes the one that is there as `admit` does, for the run `offered`, which `ring` was
+  /// admitted for. bytes: at most of so many; 0: with as many slots as the ring. from: the ring's writer, which outlives
+  /// this object, as do the catalogue's words in its slots. Throws Error as `admit`, and exit code 2 if fewer than 3
+  /// steps fit in `bytes`.
+  PoolArchive(const RingOptions& ring, std::uint64_t bytes, const OfferedRun& offered, PoolUse use,
+              const Catalogue& catalogue, RingWriter& from);
+  ~PoolArchive();
+  PoolArchive(const PoolArchive&) = delete;
+  PoolArchive& operator=(const PoolArchive&) = delete;
+
+  /// Main thread, after the results of the step committed last were stored: copies that step soon. Never waits.
+  void keep_newest() noexcept;
+
+  /// Steps that were copied to the archive, and those that could not be copied, of this attachment.
+  std::uint64_t kept() const noexcept { return kept_.load(std::memory_order_acquire); }
+  std::uint64_t lost() const noexcept { return lost_.load(std::memory_order_acquire); }
+
+  /// Main thread, when the run is over: returns when every step that was named is kept, or lost, and is persisted if the
+  /// durability asks for that. Returns why the archive's disk failed, or nothing.
+  std::optional<Error> finish() noexcept;
+
+ private:
+  static constexpr std::size_t kRoom = 64;  // steps that wait to be copied
+
+  void run() noexcept;
+  bool copy(const RingWriter::Committed& step) noexcept;
+  void name(const RingWriter::Committed& step) noexcept;
+
+  const std::string path_;
+  RingWriter& from_;
+  Admission admission_;
+  SingleThread alone_;
+  RingWriter ring_;
+  // The main thread writes `named_` and the steps before it; the archive's thread reads them and writes `taken_`.
+  std::vector<RingWriter::Committed> steps_;
+  alignas(64) std::atomic<std::uint64_t> named_{0};
+  alignas(64) std::atomic<std::uint64_t> taken_{0};
+  std::atomic<std::uint64_t> kept_{0};
+  std::atomic<std::uint64_t> lost_{0};
+  std::atomic<bool> failed_{false};
+  std::jthread thread_;
+};
+
+}  // namespace ringside

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// `ringside thaw POOL`: ends what a trigger's `freeze` began, so that a run can continue in the pool (docs/triggers.md).
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <string>
+#include <system_error>
+
+#include "analyzer/pool/pool_file.hpp"
+#include "cli/subcommands.hpp"
+#include "cli/terminal/format.hpp"
+#include "common/options/command_line.hpp"
+#include "common/platform/error.hpp"
+#include "common/platform/printable.hpp"
+#include "common/pool_reader/pool_look.hpp"
+#include "common/triggers/pool_freeze.hpp"
+
+namespace ringside {
+namespace {
+
+/// Since when, for the user; what cannot be read is removed as well.
+std::string since(const std::string& pool) {
+  try {
+    const std::optional<PoolFreeze> freeze = read_freeze(pool);
+    if (freeze) {
+      return fmt::format(" since iteration {} (trigger '{}')", with_separators(freeze->iteration),
+                         printable(freeze->trigger));
+    }
+  } catch (const Error&) {
+  }
+  return {};
+}
+
+}  // namespace
+
+int thaw_command(int argc, const char* const* argv) {
+  std::string pool;
+  CommandLine line(
+      "Lets a run continue in a pool whose ring a trigger has frozen: its kept iterates may be overwritten again.\n"
+      "Refuses while an analyzer uses the pool. Changes nothing in the pool itself.",
+      "ringside thaw");
+  line.option("POOL", pool, "pool file").required().value_name("FILE");
+  if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
+
+  std::error_code error;
+  if (!std::filesystem::exists(pool, error) && !std::filesystem::exists(pool + kFreezeSuffix, error)) {
+    throw usage_error("{}: there is no such file, expected a pool", pool);
+  }
+  if (std::filesystem::exists(pool, error) && has_owner(pool)) throw in_use(pool);
+  const std::string when = since(pool);
+  if (remove_freeze(pool)) {
+    fmt::print("{}: was frozen{}; `ringside run --resume` continues it\n", printable(pool), when);
+  } else {
+    fmt::print("{}: is not frozen\n", printable(pool));
+  }
+  return 0;
+}
+
+}  // namespace ringside

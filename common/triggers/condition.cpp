@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/triggers/condition.hpp"
+
+#include <fmt/format.h>
+#include <muParser.h>
+
+#include <algorithm>
+#include <cfenv>
+#include <cmath>
+#include <exception>
+#include <optional>
+
+#include "common/platform/error.hpp"
+#include "common/platform/printable.hpp"
+
+namespace ringside {
+namespace {
+
+using Value = ConditionInputs::Value;
+
+bool begins_name(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+bool continues_name(char c) {
+  return begins_name(c) || (c >= '0' && c <= '9') || c == '.' || c == '-';
+}
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+double remainder_of(double a, double b) {
+  return std::fmod(a, b);
+}
+
+/// Rewrites a condition for muParser: each name becomes v0, v1 …, in the order of `values`.
+class Translation {
+ public:
+  Translation(std::string_view text, ConditionInputs& inputs, const std::string& where)
+      : rest_(text), inputs_(inputs), where_(where) {
+    while (!rest_.empty()) take_token();
+    if (values.empty()) throw fail("depends on nothing; expected the name of a result, or iteration, time …");
+    if (!compares_) throw fail("is a number, not a condition; expected a comparison, as in `x.l2 > 0`");
+  }
+
+  std::string expression;
+  std::vector<const Value*> values;
+
+ private:
+  Error fail(const std::string& why) const { return usage_error("{}: the condition {}", where_, why); }
+
+  void take_token() {
+    const char c = rest_.front();
+    if (begins_name(c)) return take_name();
+    if (is_digit(c) || c == '.') return take_number();
+    for (const std::string_view comparison : {"==", "!=", "<=", ">=", "<", ">", "&&", "||"}) {
+      if (!rest_.starts_with(comparison)) continue;
+      compares_ = true;
+      return take(comparison.size());
+    }
+    if (c == '=') throw fail("has a single '=', expected '=='");
+    if (std::string_view("+-*/%^()?:, \t").find(c) == std::string_view::npos) {
+      throw fail(fmt::format("has '{}', expected names, numbers, operators and brackets",
+                             shortened(rest_.substr(0, rest_.find_first_of(" \t")))));
+    }
+    take(1);
+  }
+
+  void take(std::size_t bytes) {
+    expression += rest_.substr(0, bytes);
+    rest_.remove_prefix(bytes);
+  }
+
+  /// With an exponent, whose letter must not count as a name.
+  void take_number() {
+    std::size_t end = 0;
+    const auto skip_digits = [&] {
+      while (end < rest_.size() && (is_digit(rest_[end]) || rest_[end] == '.')) ++end;
+    };
+    skip_digits();
+    if (end < rest_.size() && (rest_[end] == 'e' || rest_[end] == 'E')) {
+      ++end;
+      if (end < rest_.size() && (rest_[end] == '+' || rest_[end] == '-')) ++end;
+      skip_digits();
+    }
+    if (end < rest_.size() && begins_name(rest_[end])) {
+      throw fail(fmt::format("has '{}', expected a number", shortened(rest_.substr(0, end + 1))));
+    }
+    take(end);
+  }
+
+  void take_name() {
+    std::size_t end = 1;
+    while (end < rest_.size() && continues_name(rest_[end])) ++end;
+    const std::string_view longest = rest_.substr(0, end);
+    // A function or a constant of muParser's stays as it is.
+    const std::string_view plain = longest.substr(0, longest.find_first_of(".-"));
+    const std::string_view behind = rest_.substr(plain.size());
+    const std::size_t next = behind.find_first_not_of(" \t");
+    const bool is_call = next != behind.npos && behind[next] == '(';
+    if (is_call && plain == "prev") return take_previous();
+    if (is_call || plain == "_pi" || plain == "_e") return take(plain.size());
+    const auto [bytes, input] = longest_known(longest);
+    add(input->now);
+    rest_.remove_prefix(bytes);
+  }
+
+  /// `a-b` is the name of a variable if there is one, else a difference.
+  std::pair<std::size_t, ConditionInputs::Input*> longest_known(std::string_view name) {
+    std::string why_not;
+    std::string why_not_longest;
+    for (std::size_t bytes = name.size(); bytes != 0 && bytes != name.npos; bytes = name.substr(0, bytes).rfind('-')) {
+      if (ConditionInputs::Input* input = inputs_.find(name.substr(0, bytes), why_not)) return {bytes, input};
+      why_not_longest = why_not;  // of the shortest: the others would have a minus
+    }
+    throw fail(fmt::format("cannot be used: {}", why_not_longest));
+  }
+
+  void take_previous() {
+    const std::size_t open = rest_.find('(');
+    const std::size_t close = rest_.find(')', open);
+    std::string_view name = rest_.substr(open + 1, close == rest_.npos ? rest_.npos : close - open - 1);
+    name.remove_prefix(std::min(name.find_first_not_of(" \t"), name.size()));
+    name = name.substr(0, name.find_last_not_of(" \t") + 1);
+    if (close == rest_.npos || name.empty()) throw fail("has `prev` without a name, expected prev(NAME)");
+    std::string why_not;
+    ConditionInputs::Input* input = inputs_.find(name, why_not);
+    if (input == nullptr) throw fail(fmt::format("cannot be used: in prev(): {}", why_not));
+    add(input->before);
+    rest_.remove_prefix(close + 1);
+  }
+
+  void add(const Value& value) {
+    const auto found = std::find(values.begin(), values.end(), &value);
+    expression += fmt::format("v{}", found - values.begin());
+    if (found == values.end()) values.push_back(&value);
+  }
+
+  std::string_view rest_;
+  ConditionInputs& inputs_;
+  const std::string& where_;
+  bool compares_ = false;
+};
+
+}  // namespace
+
+struct Condition::Parser {
+  mu::Parser parser;
+};
+
+Condition::Condition(std::string_view text, ConditionInputs& inputs, const std::string& where)
+    : parser_(std::make_unique<Parser>()) {
+  const Translation translation(text, inputs, where);
+  used_ = translation.values;
+  try {
+    parser_->parser.DefineOprt("%", remainder_of, mu::prMUL_DIV, mu::oaLEFT, true);
+    for (std::size_t v = 0; v < used_.size(); ++v) {
+      // muParser takes the address of what may be assigned to; without '=' nothing is.
+      parser_->parser.DefineVar(fmt::format("v{}", v), const_cast<double*>(&used_[v]->number));
+    }
+    parser_->parser.SetExpr(translation.expression);
+    int results = 0;
+    parser_->parser.Eval(results);  // compiles
+    if (results != 1) throw usage_error("{}: found {} conditions between commas, expected one", where, results);
+  } catch (const mu::ParserError& error) {
+    std::string why = error.GetMsg();
+    for (std::size_t v = used_.size(); v-- > 0;) {  // a user has not seen our names
+      const std::string ours = fmt::format("\"v{}\"", v);
+      if (const std::size_t at = why.find(ours); at != why.npos) why.replace(at, ours.size(), "name");
+    }
+    throw usage_error("{}: the condition cannot be read: {}", where, shortened(why));
+  }
+}
+
+Condition::~Condition() = default;
+Condition::Condition(Condition&&) noexcept = default;
+
+// The processor notes a division by zero and an operation without a result in flags; muParser goes on with infinity and
+// NaN. A comparison with NaN sets the same flag, so the second one counts only if no input is NaN.
+Truth Condition::evaluate() noexcept {
+  bool finite = true;
+  for (const Value* value : used_) {
+    if (!value->present) return Truth::kFalse;
+    finite = finite && std::isfinite(value->number);
+  }
+  std::feclearexcept(FE_DIVBYZERO | FE_INVALID);
+  double result = 0;
+  try {
+    result = parser_->parser.Eval();
+  } catch (const std::exception&) {
+    return Truth::kUndefined;
+  } catch (const mu::ParserError&) {
+    return Truth::kUndefined;
+  }
+  const int flags = std::fetestexcept(FE_DIVBYZERO | FE_INVALID);
+  if ((flags & FE_DIVBYZERO) != 0 || ((flags & FE_INVALID) != 0 && finite)) return Truth::kUndefined;
+  return result != 0 && !std::isnan(result) ? Truth::kTrue : Truth::kFalse;
+}
+
+}  // namespace ringside

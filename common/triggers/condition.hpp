@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A condition over the results of a step (docs/triggers.md), evaluated by muParser. Its names are found before muParser
+// sees the text, because results may have dots and minus signs in their names, and `prev(NAME)` is no function of a
+// number.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/triggers/condition_inputs.hpp"
+
+namespace ringside {
+
+enum class Truth {
+  kFalse,
+  kTrue,
+  kUndefined  // it divides by zero, or takes a root or a logarithm that does not exist
+};
+
+/// Used by one thread. What it reads is in the inputs, which outlive it.
+class Condition {
+ public:
+  /// Throws Error (exit code 2), which begins with `where`, if the text is no condition, or has a name that the run
+  /// lacks.
+  Condition(std::string_view text, ConditionInputs& inputs, const std::string& where);
+  ~Condition();
+  Condition(Condition&&) noexcept;
+
+  /// Of the values that the inputs took last. kFalse if one of them is absent.
+  Truth evaluate() noexcept;
+
+ private:
+  struct Parser;
+  std::unique_ptr<Parser> parser_;  // muParser's header stays out of this one
+  std::vector<const ConditionInputs::Value*> used_;
+};
+
+}  // namespace ringside

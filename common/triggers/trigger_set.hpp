@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// All triggers of a run, evaluated once a step: which of them fired, and what follows from that.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/records/step_figures.hpp"
+#include "common/triggers/condition.hpp"
+#include "common/triggers/condition_inputs.hpp"
+#include "common/triggers/step_marks.hpp"
+#include "common/triggers/trigger_spec.hpp"
+
+namespace ringside {
+
+/// Their specifications, in order: --on-non-finite, then each --trigger. Throws Error (exit code 2).
+std::vector<TriggerSpec> parse_triggers(const std::vector<std::string>& triggers, const std::string& on_non_finite);
+
+/// Those of a run that has come. Used by one thread.
+class TriggerSet {
+ public:
+  /// Throws Error (exit code 2) if a condition cannot be used with the results of `layout`.
+  TriggerSet(std::vector<TriggerSpec> specs, const SharedLayout& layout);
+
+  TriggerSet(const TriggerSet&) = delete;  // its conditions read its inputs
+  TriggerSet& operator=(const TriggerSet&) = delete;
+
+  const std::vector<TriggerSpec>& specs() const noexcept { return specs_; }
+
+  /// Evaluates all conditions for the next step. values: of the step, as the layout places them; figures: of the step,
+  /// with the times of producer and analyzer so far.
+  StepMarks evaluate(std::span<const std::uint64_t> values, const StepFigures& figures) noexcept;
+
+  /// What the triggers that fired ask for: TriggerAction.
+  std::uint32_t actions_of(std::uint64_t fired) const noexcept;
+  /// The reply of the last of them that has one.
+  std::optional<double> reply_of(std::uint64_t fired) const noexcept;
+
+  /// Whether the last step has entries that are NaN or infinite. False where no result says so.
+  bool non_finite() const noexcept { return non_finite_ != nullptr && non_finite_->now.number > 0; }
+  std::uint64_t non_finite_count() const noexcept {
+    return non_finite() ? static_cast<std::uint64_t>(non_finite_->now.number) : 0;
+  }
+  /// Whether a step with these values has such entries.
+  bool non_finite_in(std::span<const std::uint64_t> values) const noexcept {
+    return non_finite_ != nullptr && inputs_.of(*non_finite_, values).number > 0;
+  }
+  /// Whether the last finite step is to be kept (--on-non-finite is not keep-going, and there are fields).
+  bool guards_finite() const noexcept { return non_finite_ != nullptr; }
+
+ private:
+  /// Shares of waiting over the last steps.
+  class Waiting {
+   public:
+    void add(std::int64_t idle_ns, std::int64_t work_ns) noexcept;
+    double share() const noexcept { return total_ns_ > 0 ? static_cast<double>(idle_ns_) / static_cast<double>(total_ns_) : 0; }
+
+   private:
+    static constexpr std::size_t kSteps = 16;
+    struct Step {
+      std::int64_t idle_ns = 0;
+      std::int64_t total_ns = 0;
+    };
+    std::array<Step, kSteps> steps_{};
+    std::size_t next_ = 0;
+    std::int64_t idle_ns_ = 0;
+    std::int64_t total_ns_ = 0;
+  };
+  struct Trigger {
+    Condition condition;
+    bool was_true = false;
+    bool was_undefined = false;
+  };
+
+  std::vector<TriggerSpec> specs_;
+  ConditionInputs inputs_;
+  const ConditionInputs::Input* non_finite_ = nullptr;
+  std::vector<std::optional<Trigger>> triggers_;  // empty: it has no actions
+  Waiting producer_;
+  Waiting analyzer_;
+  std::int64_t begun_ns_ = 0;
+};
+
+}  // namespace ringside

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// POOL.freeze: its bytes, and what is done with a file that is another.
+#include "common/triggers/pool_freeze.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include "common/platform/error.hpp"
+#include "tests/unit/temporary_folder.hpp"
+
+namespace ringside {
+namespace {
+
+using testing::content_of;
+using testing::TemporaryFolder;
+
+const Id128 kPool{1, 2};
+const Id128 kRun{3, 4};
+
+PoolFreeze some_freeze() {
+  return {.pool_id = to_string(kPool),
+          .run_id = to_string(kRun),
+          .iteration = 121,
+          .step = 120,
+          .commit_seq = 421,
+          .trigger = "non_finite > 0",
+          .unix_ns = 1700000000123456789};
+}
+
+class PoolFreezeTest : public ::testing::Test {
+ protected:
+  ExitCode code_of_reading() {
+    try {
+      read_freeze(pool_);
+      return ExitCode::kDone;
+    } catch (const Error& error) {
+      message_ = error.what();
+      return error.code();
+    }
+  }
+
+  TemporaryFolder folder_;
+  std::string pool_ = folder_.file("x.pool");
+  std::string message_;
+};
+
+TEST_F(PoolFreezeTest, ItsBytesAreThoseOfTheDocument) {
+  ASSERT_EQ(write_freeze(pool_, some_freeze()), 0);
+  EXPECT_EQ(content_of(pool_ + ".freeze"),
+            R"({"ringside_freeze":1,"pool_id":"00000000000000010000000000000002",)"
+            R"("run_id":"00000000000000030000000000000004","iteration":121,"step":120,"commit_seq":421,)"
+            R"("trigger":"non_finite > 0","unix_ns":1700000000123456789})"
+            "\n");
+  struct stat status {};
+  ASSERT_EQ(stat((pool_ + ".freeze").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777u, 0600u);
+}
+
+TEST_F(PoolFreezeTest, IsReadAsItWasWrittenAndCanBeRemoved) {
+  EXPECT_FALSE(read_freeze(pool_));
+  EXPECT_FALSE(remove_freeze(pool_));
+  ASSERT_EQ(write_freeze(pool_, some_freeze()), 0);
+  const auto read = freeze_of(pool_, kPool, kRun);
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->iteration, 121u);
+  EXPECT_EQ(read->step, 120u);
+  EXPECT_EQ(read->commit_seq, 421u);
+  EXPECT_EQ(read->trigger, "non_finite > 0");
+  EXPECT_TRUE(remove_freeze(pool_));
+  EXPECT_FALSE(read_freeze(pool_));
+}
+
+TEST_F(PoolFreezeTest, OneOfAnotherPoolOrRunDoesNotCount) {
+  ASSERT_EQ(write_freeze(pool_, some_freeze()), 0);
+  EXPECT_FALSE(freeze_of(pool_, Id128{1, 3}, kRun));
+  EXPECT_FALSE(freeze_of(pool_, kPool, Id128{3, 5}));
+  EXPECT_TRUE(freeze_of(pool_, kPool, std::nullopt));
+}
+
+TEST_F(PoolFreezeTest, WhatCannotBeUnderstoodIsDamageAndNotNothing) {
+  for (const char* content : {"", "{}", "[1]", "{\"ringside_freeze\": 2}", "{\"ringside_freeze\": 1}", "\xff\xfe",
+                              "{\"ringside_freeze\":1,\"pool_id\":1,\"run_id\":\"\",\"iteration\":1,\"step\":1,"
+                              "\"commit_seq\":1,\"trigger\":\"\",\"unix_ns\":1}"}) {
+    folder_.write("x.pool.freeze", content);
+    EXPECT_EQ(code_of_reading(), ExitCode::kDamaged) << content;
+    EXPECT_NE(message_.find("ringside thaw"), std::string::npos) << message_;
+  }
+  folder_.write("x.pool.freeze", std::string(1 << 20, ' '));
+  EXPECT_EQ(code_of_reading(), ExitCode::kDamaged);
+}
+
+TEST_F(PoolFreezeTest, AFolderOfThatNameIsRefused) {
+  ASSERT_EQ(mkdir((pool_ + ".freeze").c_str(), 0700), 0);
+  EXPECT_EQ(code_of_reading(), ExitCode::kSystem);
+}
+
+}  // namespace
+}  // namespace ringside
