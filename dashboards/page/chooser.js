@@ -5,6 +5,7 @@
 ringside.chooser = (() => {
   const { address, view } = ringside;
   const most = 8; // of which `ringside serve` answers the values at once
+  const most_name = 200; // characters: an address may hold anything, and a request is short
   const scales = ["auto", "log", "linear"];
 
   // "x.l2,u.max:log" as [{ name, scale }].
@@ -12,7 +13,7 @@ ringside.chooser = (() => {
     const choices = [];
     for (const part of text.split(",")) {
       const [name, scale] = part.split(":");
-      if (name && choices.length < most && !choices.some((choice) => choice.name === name)) {
+      if (name && name.length <= most_name && choices.length < most && !choices.some((choice) => choice.name === name)) {
         choices.push({ name, scale: scales.includes(scale) ? scale : "auto" });
       }
     }

@@ -5,6 +5,8 @@
 ringside.live_field = (() => {
   const { address, field, format, view } = ringside;
 
+  const most_name = 63; // characters of a variable's name
+
   function make(ask) {
     const panel = document.getElementById("field-panel");
     const select = document.getElementById("field-choice");
@@ -19,7 +21,7 @@ ringside.live_field = (() => {
     made.hidden = true;
 
     function restore() {
-      cell.value = address.get("cell") || "extreme";
+      cell.value = address.get("cell") === "mean" ? "mean" : "extreme"; // an address may hold anything
       large.checked = address.get("large") === "1";
       if (offered) select.value = address.get("field") || select.options[0].value;
       known = 0;
@@ -52,7 +54,7 @@ ringside.live_field = (() => {
       if (run && run.run_id !== of_run) known = 0; // the next run may number its commits as the last one did
       of_run = run ? run.run_id : "";
       const wanted = [address.get("field"), cell.value, large.checked].join();
-      const answer = await ask(`/api/image?variable=${encodeURIComponent(address.get("field"))}&cell=${cell.value}`
+      const answer = await ask(`/api/image?variable=${encodeURIComponent(address.get("field").slice(0, most_name))}&cell=${cell.value}`
         + `&large=${large.checked ? 1 : 0}&known=${known}`);
       if (wanted !== [address.get("field"), cell.value, large.checked].join()) return; // of an earlier choice
       offer(answer.variables, answer.why, run);

@@ -86,6 +86,13 @@ class Choices(PageTest):
         self.wait_for_text("field-why", "There is no image: no pool is shown here.")
         self.assert_no_complaints()
 
+    def test_an_address_may_hold_anything(self):
+        self.browser.get(self.server.url + "#charts=,:,%00,u.l2:cubic,u.l2," + 9000 * "x" + "&field=" + 9000 * "y" + "&cell=median&large=2&=")
+        self.show("up", "start run-0123456789ab", "describe", "steps 10")
+        self.wait_until(lambda b: "u.l2" in self.result_charts() and len(self.chart("chart-of-u.l2", 0)) == 10)
+        self.assertEqual(self.text("state"), "live")
+        self.assert_no_complaints()
+
     def test_at_most_eight_results_have_charts(self):
         names = ["sum", "mean", "min", "max", "l1", "l2", "linf", "change_l1", "change_l2"]
         self.browser.get(self.server.url + "#charts=" + ",".join(f"u.{name}" for name in names))
