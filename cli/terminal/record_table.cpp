@@ -52,7 +52,7 @@ std::string missing_text(const wire::RecordsMissing& missing) {
 std::string mark_text(const wire::Mark& mark) {
   std::string text = fmt::format("mark {} at iteration {}", mark.name().empty() ? mark.cause() : mark.name(),
                                  with_separators(mark.iteration()));
-  if (!mark.text().empty()) text += ": " + mark.text();
+  if (!mark.text().empty() && mark.text() != mark.name()) text += ": " + mark.text();
   for (int i = 0; i < mark.action_size(); ++i) text += (i == 0 ? "; then " : ", ") + mark.action(i);
   return text;
 }

@@ -94,6 +94,7 @@ ringside.view = (() => {
   function ending(ended) {
     const words = !ended.how || ended.how === "detached" ? ended.outcome : ended.how.replaceAll("_", " ");
     if (ended.exit_code === 0) return { kind: "good", words: `run ended: ${words}` };
+    if (ended.how === "stopped_by_trigger") return { kind: "", words: `run ended: ${words}` };
     if (ended.exit_code === 130) return { kind: "", words: "run ended: stopped on request" };
     return { kind: "bad", words: `run ended: ${words} (exit code ${ended.exit_code})` };
   }
