@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <optional>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -233,7 +234,10 @@ ExitCode serve(Service& service, HandoffReader& handoff) {
   service.stop_run.store(false);
   if (service.stop.is_set()) service.stop_run.store(true);
   ReportScope progress(report, account, supervised);
-  if (service.recorder) service.recorder->begin_run(describe_start(handoff, *attachment, options));
+  if (service.recorder) {
+    service.recorder->begin_run(describe_start(handoff, *attachment, options));
+    for (wire::Record& mark : plug_in_marks(*attachment)) service.recorder->queue().push_event(std::move(mark));
+  }
   const RunDescription& run = attachment->run();
   spdlog::info("event=attached run_id={} producer_pid={} rows={} matrix={} storage={} iterates={} from_step={}",
                to_string(run.run_id), handoff.producer_pid(), run.entries, text_of(run.matrix),

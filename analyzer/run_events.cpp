@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analyzer/run_events.hpp"
 
+#include <fmt/format.h>
+
 #include <string>
 
 #include <nlohmann/json.hpp>
@@ -89,6 +91,23 @@ nlohmann::json triggers_json(const RunTriggers& triggers) {
                    {"last_iteration", has_fired ? nlohmann::json(count.last_iteration) : nlohmann::json()}});
   }
   return all;
+}
+
+std::vector<wire::Record> plug_in_marks(const Attachment& attachment) {
+  std::vector<wire::Record> records;
+  if (attachment.plug_in_lines().empty()) return records;
+  for (const PlugInState& one : attachment.plug_ins().states()) {
+    if (one.deaths == 0) continue;
+    wire::Mark& mark = *records.emplace_back().mutable_mark();
+    mark.set_run_id(bytes_of(attachment.run().run_id));
+    mark.set_iteration(attachment.from_iteration());
+    mark.set_cause("plug_in");
+    mark.set_name(utf8_text(one.name));
+    mark.set_text(utf8_text(fmt::format("the plug-in has ended {} analyzer{} of this run{}{}", one.deaths,
+                                        one.deaths == 1 ? "" : "s", one.why.empty() ? "" : ": " + one.why,
+                                        one.left_out ? "; it is left out" : "")));
+  }
+  return records;
 }
 
 RunToRecord describe_start(const HandoffReader& handoff, Attachment& attachment, const AnalyzerOptions& options) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -24,6 +25,9 @@ nlohmann::json plug_ins_json(const PlugInSet& plug_ins);
 
 /// [{name, condition, actions, fired, first_iteration, last_iteration}]: that of --on-non-finite first.
 nlohmann::json triggers_json(const RunTriggers& triggers);
+
+/// A mark for each plug-in that has ended an analyzer of this run; none if nothing of the kind was found at this start.
+std::vector<wire::Record> plug_in_marks(const Attachment& attachment);
 
 /// The start of a run, for the recorder. Call it before `attachment` is served: no thread writes to the ring yet.
 RunToRecord describe_start(const HandoffReader& handoff, Attachment& attachment, const AnalyzerOptions& options);

@@ -18,7 +18,7 @@ namespace {
 /// Takes steps, and nothing else.
 class Dropped : public ringside::RecordSink {
  public:
-  void take(const ringside::StepFigures&, std::span<const std::uint64_t>) override {}
+  void take(const ringside::StepFigures&, std::span<const std::uint64_t>, const ringside::StepMarks&) override {}
   void take(const ringside::MissingSteps&) override {}
   void take(ringside::wire::Record) override {}
 };

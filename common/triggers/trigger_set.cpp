@@ -37,9 +37,11 @@ TriggerSet::TriggerSet(std::vector<TriggerSpec> specs, const SharedLayout& layou
     if (spec.on_non_finite) {
       std::string none;  // a run of states and integers has nothing that could be NaN
       non_finite_ = inputs_.find("non_finite", none);
-      if (non_finite_ == nullptr) continue;
+      if (non_finite_ != nullptr) trigger.emplace();
+    } else {
+      trigger.emplace().condition.emplace(spec.condition, inputs_,
+                                          fmt::format("--trigger '{}'", shortened(spec.condition)));
     }
-    trigger.emplace(Trigger{Condition(spec.condition, inputs_, fmt::format("--trigger '{}'", shortened(spec.condition)))});
   }
 }
 
@@ -65,7 +67,7 @@ StepMarks TriggerSet::evaluate(std::span<const std::uint64_t> values, const Step
   for (std::size_t t = 0; t < triggers_.size(); ++t) {
     if (!triggers_[t]) continue;
     Trigger& trigger = *triggers_[t];
-    const Truth truth = trigger.condition.evaluate();
+    const Truth truth = trigger.condition ? trigger.condition->evaluate() : non_finite() ? Truth::kTrue : Truth::kFalse;
     if (truth == Truth::kTrue && !trigger.was_true) marks.fired |= std::uint64_t{1} << t;
     if (truth == Truth::kUndefined && !trigger.was_undefined) marks.undefined |= std::uint64_t{1} << t;
     trigger.was_true = truth == Truth::kTrue;

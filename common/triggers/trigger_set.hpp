@@ -72,7 +72,7 @@ class TriggerSet {
     std::int64_t total_ns_ = 0;
   };
   struct Trigger {
-    Condition condition;
+    std::optional<Condition> condition;  // none: that of --on-non-finite, which costs every run and needs no parser
     bool was_true = false;
     bool was_undefined = false;
   };

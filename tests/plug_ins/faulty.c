@@ -89,7 +89,12 @@ static const ringside_reduction faulty = {.abi = ABI,
                                           .init = init,
                                           .block = block,
                                           .merge = merge,
-                                          .finish = finish};
+                                          .finish = finish
+#ifdef WRONG /* a part of the declaration, as `.classes = 9` */
+                                          ,
+                                          WRONG
+#endif
+};
 
 #ifndef WITHOUT_TABLE
 RINGSIDE_REDUCTIONS(&faulty);

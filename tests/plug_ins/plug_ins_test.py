@@ -172,6 +172,8 @@ class Faults(Place):
         self.assertEqual([(one["deaths"], one["left_out"]) for one in summary["plug_ins"]], [(1, False)])
         self.assertEqual(summary["last"]["results"]["x.faulty"], ENTRIES)
         self.assertIn("it is tried once more", said)
+        marks = [json.loads(line) for line in self.call("ringside", "tail", "--pool", "run.pool", "--json").stdout.splitlines()]
+        self.assertEqual([(mark["cause"], mark["name"]) for mark in marks if mark["event"] == "mark"], [("plug_in", "faulty")])
 
     def test_one_that_writes_outside_its_state_is_left_out(self):
         summary, _ = self.run_with("./faulty.so:faulty:do=outside")
@@ -180,7 +182,29 @@ class Faults(Place):
         self.assertEqual(set(self.recorded("run.pool", "x.faulty").values()), {None})
 
 
+class Throwing(Place):
+    def test_an_exception_of_cpp_counts_as_a_crash(self):
+        subprocess.run(["c++", "-O2", "-shared", "-fPIC", f"-I{ROOT / 'library'}", ROOT / "tests/plug_ins/throws.cpp", "-o", "throws.so"],
+                       cwd=self.folder, check=True)
+        summary, said = self.run_with("./throws.so:throws")
+        self.assertEqual((summary["steps_committed"], summary["analyzer_restarts"]), (STEPS, 2))
+        self.assertEqual([(one["deaths"], one["left_out"]) for one in summary["plug_ins"]], [(2, True)])
+        self.assertIn("reduction 'throws'", said)
+
+
 class Refusals(Place):
+    def test_a_wrong_declaration_names_what_is_wrong(self):
+        for wrong, line in ((".classes = 9", "reduction 'faulty': classes 9; expected 0 to 7"),
+                            (".flags = 1 << 20", "reduction 'faulty': flags 1048576; expected flags that this version knows"),
+                            (".state_bytes = 0", "reduction 'faulty': state_bytes 0; expected 1 to "),
+                            (".merge = NULL", "reduction 'faulty': expected init, block, merge and finish"),
+                            (".result_count = 0", "reduction 'faulty': result_count 0; expected 1 to 64"),
+                            (".size = 8", "declares a reduction of 8 bytes; expected .size = sizeof(ringside_reduction)")):
+            subprocess.run(["cc", "-shared", "-fPIC", f"-I{ROOT / 'library'}", f"-DWRONG={wrong}", ROOT / "tests/plug_ins/faulty.c",
+                            "-o", "wrong.so"], cwd=self.folder, check=True)
+            with self.subTest(wrong):
+                self.assertIn(line, self.refused("./wrong.so:faulty"))
+
     def refused(self, spec, *more):
         said = self.call("ringside", "run", "--quiet", "--matrix=grid:20", "--pool=refused.pool", f"--reduce-with={spec}", *more, expected=2)
         self.assertEqual(said.stderr.count("\n"), 1, said.stderr)

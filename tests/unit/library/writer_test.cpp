@@ -151,6 +151,50 @@ std::string digits(const unsigned char (&id)[16]) {
   return made;
 }
 
+TEST_F(WriterTest, AReplyIsReadAtTheNextClaim) {
+  begin();
+  double value = 7;
+  std::uint64_t number = 7;
+  EXPECT_EQ(ringside_writer_reply(writer_, &value, &number), RINGSIDE_ABSENT);
+  EXPECT_EQ(number, 0u);
+  EXPECT_EQ(value, 7);
+  ASSERT_EQ(ringside_writer_claim(writer_), RINGSIDE_OK);
+  reader_->reply(0.5);
+  EXPECT_EQ(ringside_writer_reply(writer_, &value, &number), RINGSIDE_ABSENT) << "it came after the claim";
+  ASSERT_EQ(ringside_writer_publish(writer_, 1, nullptr, 0), RINGSIDE_OK);
+  ASSERT_EQ(ringside_writer_claim(writer_), RINGSIDE_OK);
+  EXPECT_EQ(ringside_writer_reply(writer_, &value, &number), RINGSIDE_OK);
+  EXPECT_EQ(value, 0.5);
+  EXPECT_EQ(number, 1u);
+  reader_->reply(-0.0);
+  reader_->reply(-2.5);
+  ASSERT_EQ(ringside_writer_publish(writer_, 2, nullptr, 0), RINGSIDE_OK);
+  next();
+  reader_->release();
+  ASSERT_EQ(ringside_writer_claim(writer_), RINGSIDE_OK);
+  EXPECT_EQ(ringside_writer_reply(writer_, nullptr, nullptr), RINGSIDE_OK);
+  EXPECT_EQ(ringside_writer_reply(writer_, &value, &number), RINGSIDE_OK);
+  EXPECT_EQ(value, -2.5);
+  EXPECT_EQ(number, 3u);
+}
+
+TEST_F(WriterTest, WithheldBuffersEndTheRunAfterAsManySteps) {
+  begin();
+  for (std::uint64_t k = 1; k <= 2; ++k) {
+    ASSERT_EQ(ringside_writer_claim(writer_), RINGSIDE_OK);
+    ASSERT_EQ(ringside_writer_publish(writer_, k, nullptr, 0), RINGSIDE_OK);
+  }
+  reader_->withhold_buffers();
+  for (int step = 0; step < 2; ++step) {
+    next();
+    reader_->release();
+  }
+  EXPECT_EQ(ringside_writer_try_claim(writer_), RINGSIDE_FULL);
+  reader_->farewell(ExitCode::kInterrupted, "a trigger");
+  EXPECT_EQ(ringside_writer_claim(writer_), RINGSIDE_INTERRUPTED);
+  EXPECT_EQ(line(), "a trigger");
+}
+
 TEST_F(WriterTest, TheRunIsAsTheAnalyzerKnowsIt) {
   const unsigned char id[16] = {1, 2, 3};
   options_.problem_id = id;

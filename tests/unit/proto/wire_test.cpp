@@ -91,6 +91,17 @@ const std::vector<Golden>& goldens() {
        "seq: 7 unix_ns: 1700000000000000007 run_described { run_id: \"0123456789abcdef\" schema { name: \"u\" dtype: "
        "\"f32\" } results { name: \"sum\" type: \"f64\" } }",
        "0807108780a8b1e39fe7cb1742280a103031323334353637383961626364656612080a017512036633321a0a0a0373756d1203663634"},
+      {&made<wire::Record>,
+       "seq: 7 mark { run_id: \"0123456789abcdef\" step: 119 iteration: 120 commit_seq: 420 cause: \"trigger\" name: "
+       "\"nan\" text: \"non_finite > 0\" action: \"freeze\" action: \"stop\" }",
+       "08074a450a10303132333435363738396162636465661077187820a4032a077472696767657232036e616e3a0e6e6f6e5f66696e6974652"
+       "03e20304206667265657a65420473746f70"},
+      {&made<wire::Record>, "seq: 7 step { run_id: \"0123456789abcdef\" guarded_commit_seq: 419 }",
+       "08071a160a1030313233343536373839616263646566b801a303"},
+      {&made<wire::Record>, "seq: 7 run_started { run_id: \"0123456789abcdef\" frozen_at_iteration: 120 }",
+       "080722150a1030313233343536373839616263646566d00178"},
+      {&made<wire::Record>, "seq: 7 run_ended { run_id: \"0123456789abcdef\" steps_not_kept: 2 }",
+       "08072a140a10303132333435363738396162636465664802"},
       {&made<wire::Records>, "record { seq: 5 } record { seq: 6 } numbering { analyzer_id: 300 first_seq: 5 }",
        "0a0208050a020806120508ac021005"},
       {&made<wire::Beat>, "newest_seq: 6 numbering { analyzer_id: 300 first_seq: 5 journal_pool: \"/p\" }",
@@ -111,6 +122,8 @@ const std::vector<Golden>& goldens() {
        "12740a05312e302e3010932118ffffffffffffffffff01220170280132120a10303132333435363738396162636465663a091207"
        "73746f70706564420210014809500a580b600c680d700e780f800110880111900112980113a00114a80115b2010466696c65ba01"
        "0466756c6cc00118c80119d0011a"},
+      {&made<wire::ControlReply>, "status { frozen_at_iteration: 120 guarded_commit_seq: 419 }",
+       "1207d80178e001a303"},
       {&made<wire::ControlReply>, "stopping { }", "1a00"},
       {&made<wire::ControlReply>, "refused { why: \"no run\" }", "22080a066e6f2072756e"},
   };

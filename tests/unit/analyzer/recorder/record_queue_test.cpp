@@ -15,13 +15,14 @@ namespace {
 struct Step {
   StepFigures figures;
   std::vector<std::uint64_t> values;
+  StepMarks marks;
 };
 using Item = std::variant<Step, MissingSteps, wire::Record>;
 
 /// Keeps what it takes.
 struct Items : RecordSink {
-  void take(const StepFigures& figures, std::span<const std::uint64_t> values) override {
-    all.emplace_back(Step{figures, {values.begin(), values.end()}});
+  void take(const StepFigures& figures, std::span<const std::uint64_t> values, const StepMarks& marks) override {
+    all.emplace_back(Step{figures, {values.begin(), values.end()}, marks});
   }
   void take(const MissingSteps& missing) override { all.emplace_back(missing); }
   void take(wire::Record event) override { all.emplace_back(std::move(event)); }
@@ -50,6 +51,16 @@ wire::Record event(std::uint64_t seq) {
   wire::Record record;
   record.set_seq(seq);
   return record;
+}
+
+TEST(RecordQueue, AStepsMarksComeWithIt) {
+  RecordQueue queue;
+  queue.push(step(0), {}, {.fired = 5, .non_finite = 7});
+  queue.push(step(1), {});
+  const std::vector<Item> items = popped(queue);
+  EXPECT_EQ(std::get<Step>(items.at(0)).marks.fired, 5u);
+  EXPECT_EQ(std::get<Step>(items.at(0)).marks.non_finite, 7u);
+  EXPECT_FALSE(std::get<Step>(items.at(1)).marks.any());
 }
 
 TEST(RecordQueue, GivesBackWhatWasPushedInOrder) {
