@@ -59,9 +59,14 @@ ordered_json to_json(const wire::RunStarted& run) {
 }
 
 ordered_json to_json(const RunMark& mark) {
-  return {{"seq", mark.seq},         {"at_s", seconds(mark.unix_ns)}, {"step", mark.step},
-          {"iteration", mark.iteration}, {"cause", mark.cause},           {"name", mark.name},
-          {"text", mark.text},       {"actions", mark.actions}};
+  return {{"seq", mark.seq},
+          {"at_s", seconds(mark.unix_ns)},
+          {"step", mark.step},
+          {"iteration", mark.iteration},
+          {"cause", mark.cause},
+          {"name", mark.name},
+          {"text", mark.text},
+          {"actions", mark.actions}};
 }
 
 ordered_json to_json(const RunMarks& marks) {
@@ -193,7 +198,9 @@ ordered_json ring_of(const RunView& run) {
   ordered_json kept = ordered_json::array();
   for (const SeriesPoint& p : run.series.newest(std::min<std::size_t>(slots, kMostSlots))) {
     kept.push_back(
-        {{"iteration", p.iteration}, {"commit_seq", p.commit_seq}, {"persisted", p.steps_committed > 0 && p.steps_committed <= run.steps_persisted}});
+        {{"iteration", p.iteration},
+         {"commit_seq", p.commit_seq},
+         {"persisted", p.steps_committed > 0 && p.steps_committed <= run.steps_persisted}});
   }
   return {{"slots", slots},
           {"used", std::min<std::uint64_t>(slots, run.last.commit_seq())},

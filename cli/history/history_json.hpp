@@ -14,8 +14,8 @@
 
 namespace ringside {
 
-/// {run, ended, last, totals, hand_off_ns, ring, shown, marks}; before the first run each is null. shown: which results there
-/// are, and which of them show the run's course.
+/// {run, ended, last, totals, hand_off_ns, ring, shown, marks}; before the first run each is null. shown: which results
+/// there are, and which of them show the run's course.
 nlohmann::ordered_json describe(const RunHistory& history);
 
 /// An array with one object per point. results: full names; `values` are those of these results, in this order: null

@@ -39,7 +39,9 @@ ordered_json describe(const AnalyzerView& analyzer) {
 ordered_json describe(const RingSlots& slots) {
   ordered_json states = ordered_json::array();
   for (const RingSlot& one : slots.slots) {
-    const char* const state = one.state == SlotState::kCommitted ? "kept" : one.state == SlotState::kEmpty ? "empty" : "damaged";
+    const char* const state = one.state == SlotState::kCommitted ? "kept"
+                              : one.state == SlotState::kEmpty   ? "empty"
+                                                                 : "damaged";
     ordered_json use;
     if (one.use) use = *one.use == SlotUse::kFree ? "free" : *one.use == SlotUse::kHeld ? "held" : "written";
     states.push_back({{"slot", one.slot},

@@ -69,7 +69,8 @@ SiteAnswer RunSite::answer_image(const SiteRequest& request) const {
   const std::optional<std::uint64_t> known = whole_number(request.parameter("known").value_or("0"));
   const std::string variable = request.parameter("variable").value_or("");
   if (!shows || !known || (large != "0" && large != "1") || variable.size() >= kNameBytes) {
-    return refusal_answer(400, "expected variable=NAME, cell=extreme or cell=mean, large=0 or large=1, and known=COMMIT, a number");
+    return refusal_answer(
+        400, "expected variable=NAME, cell=extreme or cell=mean, large=0 or large=1, and known=COMMIT, a number");
   }
   if (images_ == nullptr) return json_answer(R"({"variables":[],"image":null,"why":"no pool is shown here"})");
   return json_answer(images_->answer({variable, *shows, large == "1"}, *known));

@@ -119,7 +119,9 @@ FieldImages::Asked FieldImages::drawn(Asked asked, const std::string& path, cons
     for (const FieldGrid& grid : grids) list.push_back(to_json(grid));
     asked.variables = dumped(list);
     const FieldGrid* const grid = chosen(grids, query.variable);
-    if (grid == nullptr) return without_image(grids.empty() ? "no variable has a shape of two dimensions" : "no such variable");
+    if (grid == nullptr) {
+      return without_image(grids.empty() ? "no variable has a shape of two dimensions" : "no such variable");
+    }
     if (grid->is_large() && !query.large) return without_image("");
     const std::optional<KeptSlot> newest = reader->find(kNewestCommit);
     if (newest && newest->header.commit_seq == asked.commit_seq) return asked;

@@ -105,7 +105,9 @@ std::string plug_in_text(const wire::PlugIn& plug_in) {
     text += plug_in.deaths() == 1 ? " has ended the analyzer once"
                                   : fmt::format(" has ended the analyzer {} times", plug_in.deaths());
   }
-  if (plug_in.left_out()) text += fmt::format("{} is left out: its results are absent", plug_in.deaths() > 0 ? " and" : "");
+  if (plug_in.left_out()) {
+    text += fmt::format("{} is left out: its results are absent", plug_in.deaths() > 0 ? " and" : "");
+  }
   return text;
 }
 
