@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "common/platform/clock.hpp"
@@ -24,6 +25,17 @@ ordered_json to_json(const wire::PlannedStep& planned) {
           {"analyzer_idle_ns", planned.analyzer_idle_ns()}};
 }
 
+ordered_json plug_ins_of(const wire::RunStarted& run) {
+  ordered_json list = ordered_json::array();
+  for (const wire::PlugIn& plug_in : run.plug_ins()) {
+    list.push_back({{"name", plug_in.name()},
+                    {"spec", plug_in.spec()},
+                    {"deaths", plug_in.deaths()},
+                    {"left_out", plug_in.left_out()}});
+  }
+  return list;
+}
+
 ordered_json to_json(const wire::RunStarted& run) {
   return {{"problem_id", hex(run.problem_id())},
           {"solver", run.solver()},
@@ -42,7 +54,25 @@ ordered_json to_json(const wire::RunStarted& run) {
           {"passes", run.passes()},
           {"reduce", run.reduce()},
           {"producer_pid", run.producer_pid()},
-          {"planned", run.has_planned() ? to_json(run.planned()) : ordered_json()}};
+          {"planned", run.has_planned() ? to_json(run.planned()) : ordered_json()},
+          {"plug_ins", plug_ins_of(run)}};
+}
+
+ordered_json to_json(const RunMark& mark) {
+  return {{"seq", mark.seq},
+          {"at_s", seconds(mark.unix_ns)},
+          {"step", mark.step},
+          {"iteration", mark.iteration},
+          {"cause", mark.cause},
+          {"name", mark.name},
+          {"text", mark.text},
+          {"actions", mark.actions}};
+}
+
+ordered_json to_json(const RunMarks& marks) {
+  ordered_json list = ordered_json::array();
+  for (const RunMark& mark : marks.kept()) list.push_back(to_json(mark));
+  return {{"count", marks.count()}, {"list", list}};
 }
 
 ordered_json to_json(const wire::RunEnded& end) {
@@ -93,6 +123,32 @@ ordered_json to_json(const SeriesPoint& p) {
           {"course_linf", number_or_null(p.shown.course_linf)}};
 }
 
+/// {name: steps that the analysis could not follow}
+ordered_json analyses_of(const AnalysisSeries& analyses) {
+  ordered_json object = ordered_json::object();
+  for (const auto& [name, course] : analyses.courses()) object[name] = course.skipped;
+  return object;
+}
+
+/// {name: unit} of the plotted results that have one; "1" is none to a reader.
+ordered_json units_of(const RunView& run) {
+  ordered_json object = ordered_json::object();
+  if (!run.layout) return object;
+  for (const std::string& name : plotted_results(run)) {
+    const RecordedResult* recorded = run.layout->find(name);
+    if (recorded != nullptr && !recorded->result->unit.empty() && recorded->result->unit != "1") {
+      object[name] = recorded->result->unit;
+    }
+  }
+  return object;
+}
+
+/// null where a result is absent; a text where it is not a number that JSON has.
+ordered_json value_or_text(const std::optional<double>& value) {
+  if (!value || std::isfinite(*value)) return number_or_null(value);
+  return std::isnan(*value) ? "NaN" : *value > 0 ? "inf" : "-inf";
+}
+
 /// What a page shows of a run that has no room for all: the names of its course, and of the results to choose from.
 ordered_json shown_by(const RunView& run) {
   const ShownNames names = shown_names(run.last_results);
@@ -102,6 +158,8 @@ ordered_json shown_by(const RunView& run) {
           {"course_linf", names.course_linf},
           {"is_change", names.is_change},
           {"results", plotted_results(run)},
+          {"analyses", analyses_of(run.analyses)},
+          {"units", units_of(run)},
           {"results_left_out", run.last_results.size() - std::min(run.last_results.size(), kMostPlotted)}};
 }
 
@@ -140,9 +198,15 @@ ordered_json ring_of(const RunView& run) {
   ordered_json kept = ordered_json::array();
   for (const SeriesPoint& p : run.series.newest(std::min<std::size_t>(slots, kMostSlots))) {
     kept.push_back(
-        {{"iteration", p.iteration}, {"persisted", p.steps_committed > 0 && p.steps_committed <= run.steps_persisted}});
+        {{"iteration", p.iteration},
+         {"commit_seq", p.commit_seq},
+         {"persisted", p.steps_committed > 0 && p.steps_committed <= run.steps_persisted}});
   }
-  return {{"slots", slots}, {"used", std::min<std::uint64_t>(slots, run.last.commit_seq())}, {"newest", kept}};
+  return {{"slots", slots},
+          {"used", std::min<std::uint64_t>(slots, run.last.commit_seq())},
+          {"newest", kept},
+          {"frozen_at_iteration", run.frozen_at_iteration},
+          {"guarded_commit_seq", run.last.guarded_commit_seq()}};
 }
 
 }  // namespace
@@ -150,7 +214,7 @@ ordered_json ring_of(const RunView& run) {
 ordered_json describe(const RunHistory& history) {
   ordered_json described = {{"run", ordered_json()},    {"ended", ordered_json()},       {"last", ordered_json()},
                             {"totals", ordered_json()}, {"hand_off_ns", ordered_json()}, {"ring", ordered_json()},
-                            {"shown", ordered_json()}};
+                            {"shown", ordered_json()},  {"marks", ordered_json()}};
   if (!history.run()) return described;
   const RunView& run = *history.run();
   described["run"] = run.started ? to_json(*run.started) : ordered_json::object();
@@ -165,6 +229,7 @@ ordered_json describe(const RunHistory& history) {
     described["last"]["results"] = ringside::to_json(run.last_results, kMostPlotted);
   }
   described["shown"] = shown_by(run);
+  described["marks"] = to_json(run.marks);
   described["totals"] = totals_of(run);
   described["hand_off_ns"] = to_json(run.hand_off);
   described["ring"] = ring_of(run);
@@ -177,9 +242,29 @@ ordered_json to_json(const std::vector<SeriesPoint>& points, std::span<const std
     ordered_json& object = array.emplace_back(to_json(point));
     if (results.empty()) continue;
     ordered_json& values = object["values"] = ordered_json::array();
-    for (const std::string& name : results) values.push_back(number_or_null(value_of(point, name)));
+    for (const std::string& name : results) values.push_back(value_or_text(value_of(point, name)));
   }
   return array;
+}
+
+ordered_json to_json(const AnalysisSeries& analyses, std::span<const std::string> names, std::uint64_t from_seq) {
+  ordered_json list = ordered_json::array();
+  for (const std::string& name : names) {
+    const auto found = analyses.courses().find(name);
+    if (found == analyses.courses().end()) continue;
+    ordered_json points = ordered_json::array();
+    for (const CoursePoint& point : found->second.series.points()) {
+      if (point.seq >= from_seq) points.push_back({point.seq, point.iteration, value_or_text(point.value)});
+    }
+    list.push_back({{"name", name}, {"points", std::move(points)}});
+  }
+  return list;
+}
+
+std::vector<std::string> analysis_names(const AnalysisSeries& analyses) {
+  std::vector<std::string> names;
+  for (const auto& [name, course] : analyses.courses()) names.push_back(name);
+  return names;
 }
 
 std::vector<std::string> plotted_results(const RunView& run) {

@@ -23,7 +23,11 @@ std::uint64_t HandOffTimes::at_most(std::size_t i) const noexcept {
 }
 
 void RunHistory::add(const wire::Record& record) {
-  if (record.seq() <= newest_seq_ && run_) run_->series = StepSeries();
+  if (record.seq() <= newest_seq_ && run_) {
+    run_->series = StepSeries();
+    run_->marks = RunMarks();
+    run_->analyses = AnalysisSeries();
+  }
   newest_seq_ = record.seq();
   learn(record);
   switch (record.what_case()) {
@@ -32,6 +36,7 @@ void RunHistory::add(const wire::Record& record) {
       RunView& run = run_of(record.run_started().run_id());
       run.started = record.run_started();
       run.layout = layout_of(record.run_started());
+      run.frozen_at_iteration = record.run_started().frozen_at_iteration();
       run.ended.reset();
       break;
     }
@@ -44,6 +49,17 @@ void RunHistory::add(const wire::Record& record) {
     case wire::Record::kAnalyzerStarted: analyzer_ = record.analyzer_started(); break;
     case wire::Record::kRecordsMissing:
       run_of(record.records_missing().run_id()).StepTotals::add(record.records_missing());
+      break;
+    case wire::Record::kMark:
+      if (RunView* run = current_run(record.mark().run_id())) {
+        run->marks.add(record);
+        const auto& actions = record.mark().action();
+        const bool freezes = std::find(actions.begin(), actions.end(), "freeze") != actions.end();
+        if (freezes && run->frozen_at_iteration == 0) run->frozen_at_iteration = record.mark().iteration();
+      }
+      break;
+    case wire::Record::kAnalysisResults:
+      if (RunView* run = current_run(record.analysis_results().run_id())) run->analyses.add(record);
       break;
     default:  // a kind this version does not know
       break;
@@ -58,6 +74,10 @@ void RunHistory::add(const wire::Status& status) {
   if (status.attached() && !run_->ended) {
     run_->steps_persisted = std::max(run_->steps_persisted, status.steps_persisted());
   }
+}
+
+RunView* RunHistory::current_run(const std::string& run_id) {
+  return run_ && run_->run_id != run_id ? nullptr : &run_of(run_id);
 }
 
 RunView& RunHistory::run_of(const std::string& run_id) {

@@ -9,6 +9,8 @@
 #include <optional>
 #include <string>
 
+#include "cli/history/analysis_series.hpp"
+#include "cli/history/run_marks.hpp"
 #include "cli/history/step_series.hpp"
 #include "cli/history/step_totals.hpp"
 #include "common/records/result_names.hpp"
@@ -50,6 +52,9 @@ struct RunView : StepTotals {
   std::int64_t last_unix_ns = 0;
   HandOffTimes hand_off;
   StepSeries series;
+  RunMarks marks;
+  std::uint64_t frozen_at_iteration = 0;  // nothing in its ring is overwritten any more; 0: it is not frozen
+  AnalysisSeries analyses;
 };
 
 class RunHistory {
@@ -74,6 +79,8 @@ class RunHistory {
 
  private:
   RunView& run_of(const std::string& run_id);
+  /// The run of a record that may come after the next run has begun; null if that is so.
+  RunView* current_run(const std::string& run_id);
   void add(const wire::Record& record, const wire::StepRecord& step);
 
   std::optional<RunView> run_;

@@ -2,8 +2,6 @@
 #include "cli/history/step_series.hpp"
 
 #include <algorithm>
-#include <limits>
-#include <optional>
 #include <utility>
 
 #include "common/platform/decimal.hpp"
@@ -51,15 +49,16 @@ SeriesPoint point_of(const wire::Record& record, const StepResults& results) {
   point.layout = results.layout();
   point.values.reserve(std::min(results.size(), kMostPlotted));
   for (std::size_t i = 0; i < std::min(results.size(), kMostPlotted); ++i) {
-    point.values.push_back(results.value(i).as_double());
+    const StepValue value = results.value(i);
+    point.values.push_back(value.as_double());
+    point.present.push_back(value.present);
   }
   point.steps_committed = step.steps_committed() > 0 ? step.steps_committed() : step.step() + 1;
   point.rebuilt = step.rebuilt();
   return point;
 }
 
-double value_of(const SeriesPoint& point, std::string_view full_name) {
-  constexpr double kAbsent = std::numeric_limits<double>::quiet_NaN();
+std::optional<double> value_of(const SeriesPoint& point, std::string_view full_name) {
   std::optional<std::uint64_t> index;
   if (point.layout) {
     const RecordedResult* recorded = point.layout->find(full_name);
@@ -67,7 +66,8 @@ double value_of(const SeriesPoint& point, std::string_view full_name) {
   } else if (full_name.starts_with('#')) {
     index = whole_number(full_name.substr(1));
   }
-  return index && *index < point.values.size() ? point.values[*index] : kAbsent;
+  if (!index || *index >= point.values.size() || !point.present[*index]) return std::nullopt;
+  return point.values[*index];
 }
 
 void StepSeries::add(const SeriesPoint& step) {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -40,6 +41,7 @@ struct SeriesPoint {
 
   ShownFigures shown;
   std::vector<double> values;         // of the results, at most kMostPlotted; NaN where one is absent
+  std::vector<bool> present;          // of `values`
   SharedLayout layout;                // their names; null: they are not known
   std::uint64_t steps_committed = 0;  // of its attachment, including this one
   bool rebuilt = false;               // the analyzer's durations of at least one step are not known
@@ -48,8 +50,8 @@ struct SeriesPoint {
 /// results: of the step in `record`.
 SeriesPoint point_of(const wire::Record& record, const StepResults& results);
 
-/// The value of that name in a point; NaN if it has none.
-double value_of(const SeriesPoint& point, std::string_view full_name);
+/// The value of that name in a point, which may be NaN; nothing if it has none.
+std::optional<double> value_of(const SeriesPoint& point, std::string_view full_name);
 
 class StepSeries {
  public:

@@ -35,6 +35,24 @@ ordered_json describe(const AnalyzerView& analyzer) {
   return described;
 }
 
+/// {slots, used, states: [{slot, commit_seq, iteration, state, use}]}: what the pool itself has.
+ordered_json describe(const RingSlots& slots) {
+  ordered_json states = ordered_json::array();
+  for (const RingSlot& one : slots.slots) {
+    const char* const state = one.state == SlotState::kCommitted ? "kept"
+                              : one.state == SlotState::kEmpty   ? "empty"
+                                                                 : "damaged";
+    ordered_json use;
+    if (one.use) use = *one.use == SlotUse::kFree ? "free" : *one.use == SlotUse::kHeld ? "held" : "written";
+    states.push_back({{"slot", one.slot},
+                      {"commit_seq", one.commit_seq},
+                      {"iteration", one.iteration},
+                      {"state", state},
+                      {"use", use}});
+  }
+  return {{"slots", slots.count}, {"used", slots.used}, {"states", states}};
+}
+
 }  // namespace
 
 WatchedRun::WatchedRun() {
@@ -65,8 +83,14 @@ void WatchedRun::another_analyzer_came() {
   set_up(true);
 }
 
+void WatchedRun::take(std::optional<RingSlots> slots) {
+  const std::lock_guard lock(mutex_);
+  slots_ = std::move(slots);
+}
+
 void WatchedRun::begin_anew() {
   const std::lock_guard lock(mutex_);
+  slots_.reset();
   history_ = RunHistory();
 }
 
@@ -83,6 +107,13 @@ std::string WatchedRun::status_json() const {
                          {"newest_seq", history_.newest_seq()},
                          {"analyzer", describe(analyzer_)}};
   status.update(ringside::describe(history_));
+  if (ordered_json& ring = status["ring"]; ring.is_object()) {
+    if (analyzer_.last) {  // may know it before the records are here
+      if (const auto frozen = analyzer_.last->frozen_at_iteration()) ring["frozen_at_iteration"] = frozen;
+      if (const auto guarded = analyzer_.last->guarded_commit_seq()) ring["guarded_commit_seq"] = guarded;
+    }
+    if (slots_) ring.update(describe(*slots_));
+  }
   return dump(status);
 }
 
@@ -99,6 +130,7 @@ std::string WatchedRun::steps_json(std::uint64_t from, std::size_t limit, std::s
     }
   }
   answer["steps"] = to_json(points, results);
+  answer["analyses"] = history_.run() ? to_json(history_.run()->analyses, results, from) : ordered_json::array();
   return dump(answer);
 }
 

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "cli/history/run_history.hpp"
+#include "cli/pool_view/ring_slots.hpp"
 
 namespace ringside {
 
@@ -31,6 +32,8 @@ class WatchedRun {
   void take(const wire::Status& status);
   void analyzer_is(bool up);
   void another_analyzer_came();
+  /// The slots as they are in the pool; nothing: it cannot be read from here.
+  void take(std::optional<RingSlots> slots);
   /// What follows comes from another journal, with its own numbering.
   void begin_anew();
 
@@ -47,6 +50,7 @@ class WatchedRun {
   mutable std::mutex mutex_;
   RunHistory history_;
   AnalyzerView analyzer_;
+  std::optional<RingSlots> slots_;
 };
 
 }  // namespace ringside

@@ -35,13 +35,15 @@ std::optional<SiteAnswer> RunSite::answer(const SiteRequest& request) const {
   }
   if (request.path == "/api/status") return json_answer(run_.status_json());
   if (request.path == "/api/steps") return answer_steps(request);
+  if (request.path == "/api/image") return answer_image(request);
   if (request.path != "/") return std::nullopt;
   const PageAsset* const page = find_page_asset("/index.html");
   return SiteAnswer{200, std::string(page->content_type), std::string(page->content)};
 }
 
 std::string RunSite::paths() const {
-  return "/, /metrics, /api/status and /api/steps?from=SEQ&limit=N&results=NAMES";
+  return "/, /metrics, /api/status, /api/steps?from=SEQ&limit=N&results=NAMES and "
+         "/api/image?variable=NAME&cell=extreme|mean&large=0|1&known=COMMIT";
 }
 
 SiteAnswer RunSite::answer_steps(const SiteRequest& request) const {
@@ -59,6 +61,19 @@ SiteAnswer RunSite::answer_steps(const SiteRequest& request) const {
     return refusal_answer(400, fmt::format("expected results=NAME,NAME, at most {} of them", kMostResults));
   }
   return json_answer(run_.steps_json(*from, *limit, results));
+}
+
+SiteAnswer RunSite::answer_image(const SiteRequest& request) const {
+  const std::optional<CellShows> shows = cell_shows_named(request.parameter("cell").value_or("extreme"));
+  const std::string large = request.parameter("large").value_or("0");
+  const std::optional<std::uint64_t> known = whole_number(request.parameter("known").value_or("0"));
+  const std::string variable = request.parameter("variable").value_or("");
+  if (!shows || !known || (large != "0" && large != "1") || variable.size() >= kNameBytes) {
+    return refusal_answer(
+        400, "expected variable=NAME, cell=extreme or cell=mean, large=0 or large=1, and known=COMMIT, a number");
+  }
+  if (images_ == nullptr) return json_answer(R"({"variables":[],"image":null,"why":"no pool is shown here"})");
+  return json_answer(images_->answer({variable, *shows, large == "1"}, *known));
 }
 
 }  // namespace ringside

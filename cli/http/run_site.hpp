@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The site of one run: the page, /metrics, /api/status, /api/steps.
+// The site of one run: the page, /metrics, /api/status, /api/steps, /api/image.
 #pragma once
 
 #include <optional>
@@ -7,19 +7,22 @@
 
 #include "cli/history/watched_run.hpp"
 #include "cli/http/site.hpp"
+#include "cli/pool_view/field_images.hpp"
 
 namespace ringside {
 
 class RunSite final : public Site {
  public:
-  /// run: outlives this object.
-  explicit RunSite(const WatchedRun& run) : run_(run) {}
+  /// run and images: outlive this object. images: null: there are none.
+  explicit RunSite(const WatchedRun& run, FieldImages* images = nullptr) : run_(run), images_(images) {}
   std::optional<SiteAnswer> answer(const SiteRequest& request) const override;
   std::string paths() const override;
 
  private:
   SiteAnswer answer_steps(const SiteRequest& request) const;
+  SiteAnswer answer_image(const SiteRequest& request) const;
   const WatchedRun& run_;
+  FieldImages* images_;
 };
 
 }  // namespace ringside

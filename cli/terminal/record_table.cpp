@@ -48,6 +48,15 @@ std::string missing_text(const wire::RecordsMissing& missing) {
                      with_separators(missing.first_iteration()), with_separators(missing.last_iteration()));
 }
 
+/// "mark first_nan at iteration 1,204: x.non_finite > 0; then freeze, stop".
+std::string mark_text(const wire::Mark& mark) {
+  std::string text = fmt::format("mark {} at iteration {}", mark.name().empty() ? mark.cause() : mark.name(),
+                                 with_separators(mark.iteration()));
+  if (!mark.text().empty() && mark.text() != mark.name()) text += ": " + mark.text();
+  for (int i = 0; i < mark.action_size(); ++i) text += (i == 0 ? "; then " : ", ") + mark.action(i);
+  return text;
+}
+
 }  // namespace
 
 std::string sparkline(const std::deque<double>& values, double lowest, double highest) {
@@ -188,7 +197,7 @@ std::string RecordTable::lines(std::span<const wire::Record> records, const Resu
     if (record.has_step()) {
       group.push_back(&record);
       if (group.size() >= together) flush();
-    } else if (!record.has_run_described()) {  // of a run that continues
+    } else if (!record.has_run_described() && !record.has_analysis_results()) {  // those would be a line a step
       flush();
       add_event(out, record);
     }
@@ -281,11 +290,15 @@ void RecordTable::add_event(std::string& out, const wire::Record& record) {
           : run.from_iteration() > 0 ? fmt::format(", resumed from iteration {}", with_separators(run.from_iteration()))
                                      : "";
       const std::string planned = run.has_planned() ? "; planned: " + planned_text(run.planned()) : "";
-      return add(
+      add(
           fmt::format("run {} started{}: {}, {}; {} buffers, {}, {} slots, {}, durability {}{}", id_text(run.run_id()),
                       continues, problem_text(run.solver(), run.matrix(), run.parameters()), size_text(run),
                       run.buffers(), run.coordination(), run.slots(), run.storage(), run.durability(), planned),
           run.from_step() > 0 ? kYellow : kGreen);
+      for (const wire::PlugIn& plug_in : run.plug_ins()) {
+        if (has_failed(plug_in)) add("plug-in " + plug_in_text(plug_in), kRed);
+      }
+      return;
     }
     case wire::Record::kRunEnded: {
       const wire::RunEnded& ended = record.run_ended();
@@ -303,6 +316,7 @@ void RecordTable::add_event(std::string& out, const wire::Record& record) {
           started.rebuilt() > 0 ? fmt::format("; {} records made anew from the ring", started.rebuilt()) : "";
       return add(fmt::format("analyzer {} started (pid {}){}", started.version(), started.pid(), rebuilt), kYellow);
     }
+    case wire::Record::kMark: return add(mark_text(record.mark()), record.mark().cause() == "trigger" ? kYellow : kRed);
     case wire::Record::kRecordsMissing: return add(missing_text(record.records_missing()), kRed);
     default: return add("a record of a kind that this version does not know", kYellow);
   }

@@ -95,6 +95,22 @@ std::string planned_text(const wire::PlannedStep& planned) {
                      100 * share_of(planned.analyzer_idle_ns(), planned.step_ns()));
 }
 
+bool has_failed(const wire::PlugIn& plug_in) noexcept {
+  return plug_in.deaths() > 0 || plug_in.left_out();
+}
+
+std::string plug_in_text(const wire::PlugIn& plug_in) {
+  std::string text = plug_in.name();
+  if (plug_in.deaths() > 0) {
+    text += plug_in.deaths() == 1 ? " has ended the analyzer once"
+                                  : fmt::format(" has ended the analyzer {} times", plug_in.deaths());
+  }
+  if (plug_in.left_out()) {
+    text += fmt::format("{} is left out: its results are absent", plug_in.deaths() > 0 ? " and" : "");
+  }
+  return text;
+}
+
 std::string status_text(const wire::Status& status) {
   std::string out;
   const auto line = [&out](const char* name, const std::string& text) {
@@ -123,6 +139,13 @@ std::string status_text(const wire::Status& status) {
                                     : with_separators(status.steps_persisted()) + " persisted";
   line("steps", fmt::format("{} committed, {}, {} skipped", with_separators(status.steps_committed()), persisted,
                             with_separators(status.steps_skipped())));
+  for (const wire::PlugIn& plug_in : run.plug_ins()) {
+    if (has_failed(plug_in)) line("plug-in", plug_in_text(plug_in));
+  }
+  if (status.frozen_at_iteration() > 0) {
+    line("ring", fmt::format("frozen at iteration {}: nothing in it is overwritten any more",
+                             with_separators(status.frozen_at_iteration())));
+  }
   if (status.has_last()) line("last", last_text(status));
   line("producer", fmt::format("generate {}, idle {}", duration_text(status.generate_ns()),
                                duration_text(status.producer_idle_ns())));

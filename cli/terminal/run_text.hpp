@@ -37,6 +37,12 @@ double share_of(std::int64_t part_ns, std::int64_t whole_ns);
 /// "5.61 ms a step (5.40 ms to 5.90 ms), of it producer idle 0.0 %, analyzer idle 18.1 %".
 std::string planned_text(const wire::PlannedStep& planned);
 
+/// Whether the plug-in has ended an analyzer of this run, or is left out.
+bool has_failed(const wire::PlugIn& plug_in) noexcept;
+
+/// "l3 has ended the analyzer 2 times and is left out: its results are absent", of one that has failed.
+std::string plug_in_text(const wire::PlugIn& plug_in);
+
 /// The text that `ringside tail --once` prints.
 std::string status_text(const wire::Status& status);
 

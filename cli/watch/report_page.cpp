@@ -67,6 +67,8 @@ ordered_json report_of(const RunHistory& history) {
   report["account"] = account_of(run);
   report["notices"] = notices_of(run);
   report["steps"] = to_json(run.series.from(0, run.series.size()), plotted_results(run));
+  report["analyses"] = to_json(run.analyses, analysis_names(run.analyses), 0);
+  report["images"] = ordered_json::array();
   report["kept"] = ordered_json::array();
   report["kept_hint"] = "";
   return report;
@@ -104,6 +106,8 @@ ordered_json report_of_summary(const nlohmann::json& summary, const std::string&
   report["hand_off_ns"] = value("hand_off_ns");
   report["notices"] = {"A summary holds sums only; the steps are in the journal beside the pool."};
   report["shown"] = {{"field", nullptr}, {"course", ""}, {"is_change", true}, {"results", ordered_json::array()}};
+  report["marks"] = nullptr;
+  report["images"] = ordered_json::array();
   report["steps"] = ordered_json::array();
   report["kept"] = ordered_json::array();
   report["kept_hint"] = "the last iterate";

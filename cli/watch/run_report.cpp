@@ -12,7 +12,10 @@
 #include "cli/pool/journal_identity.hpp"
 #include "cli/pool/pool_names.hpp"
 #include "cli/pool/summary_file.hpp"
+#include "cli/pool_view/field_image.hpp"
+#include "cli/pool_view/field_image_json.hpp"
 #include "cli/subcommands.hpp"
+#include "cli/terminal/format.hpp"
 #include "cli/watch/report_page.hpp"
 #include "common/files/output_file.hpp"
 #include "common/files/own_descriptor.hpp"
@@ -31,8 +34,31 @@ using nlohmann::ordered_json;
 
 constexpr std::string_view kExpected = "a pool, or a summary of `ringside run`";
 
-/// The kept iterates of the pool's ring; if the ring cannot be read, none, and a notice.
-ordered_json kept_in(const std::string& pool, ordered_json& notices) {
+constexpr std::size_t kMostImages = 4;  // of about 90 kB each
+
+/// The newest kept iterate's fields of two dimensions. large: those that are large as well.
+ordered_json images_in(const RingReader& reader, bool large, ordered_json& notices) {
+  ordered_json images = ordered_json::array();
+  for (const FieldGrid& grid : grids_in(reader)) {
+    if (images.size() == kMostImages) break;
+    if (grid.is_large() && !large) {
+      notices.push_back(fmt::format("{} is not drawn: it has more than {} entries; --draw-large draws it.", grid.name,
+                                    with_separators(FieldGrid::kLarge)));
+      continue;
+    }
+    const DrawnField drawn = draw_newest(reader, grid, CellShows::kExtreme);
+    if (drawn.image) {
+      images.push_back(to_json(grid, drawn, CellShows::kExtreme));
+    } else {
+      notices.push_back(fmt::format("{} is not drawn: {}.", grid.name, drawn.why));
+    }
+  }
+  return images;
+}
+
+/// Adds the iterates that the pool's ring keeps; if the ring cannot be read, a notice.
+void add_kept(const std::string& pool, bool large, ordered_json& report) {
+  ordered_json& notices = report["notices"];
   ordered_json kept = ordered_json::array();
   try {
     const RingReader reader = RingReader::open(pool);
@@ -42,13 +68,15 @@ ordered_json kept_in(const std::string& pool, ordered_json& notices) {
       if (const auto shown = results.shown(slot)) row.update(ordered_json(to_json(*shown, slot.header.iteration)));
       kept.push_back(row);
     }
+    report["images"] = images_in(reader, large, notices);
   } catch (const Error& error) {
     notices.push_back(fmt::format("The ring could not be read: {}", error.what()));
   }
-  return kept;
+  report["kept"] = kept;
+  report["kept_hint"] = "iterates in the ring";
 }
 
-ordered_json report_of_pool(const std::string& pool) {
+ordered_json report_of_pool(const std::string& pool, bool large) {
   const DecodedJournal journal = read_journal(pool);
   RunHistory history;
   NamedByJournal named;
@@ -66,8 +94,7 @@ ordered_json report_of_pool(const std::string& pool) {
   for (const std::string& text : {identity.foreign, identity.older}) {
     if (!text.empty()) report["notices"].push_back(text);
   }
-  report["kept"] = kept_in(pool, report["notices"]);
-  report["kept_hint"] = "iterates in the ring";
+  add_kept(pool, large, report);
   return report;
 }
 
@@ -76,16 +103,18 @@ ordered_json report_of_pool(const std::string& pool) {
 int report_command(int argc, const char* const* argv) {
   std::string input = RingOptions().pool;
   std::string output = "report.html";
+  bool draw_large = false;
   CommandLine line("Writes one HTML file about a run: the account, the waiting of each side, change and reductions.",
                    "ringside report");
   line.option("INPUT", input, "pool with its journal, or a summary of `ringside run`")
       .value_name("POOL|SUMMARY.json")
       .show_default();
   line.option("-o,--output", output, "the file to write; -: standard output").value_name("FILE.html").show_default();
+  line.flag("--draw-large", draw_large, "draw fields of more than 4,000,000 entries as well");
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
 
   const std::optional<std::string> text = read_json_object(input, kExpected);
-  ordered_json report = text ? report_of_summary(parse_summary(*text, input), input) : report_of_pool(input);
+  ordered_json report = text ? report_of_summary(parse_summary(*text, input), input) : report_of_pool(input, draw_large);
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   report["written_s"] = std::chrono::duration<double>(now).count();
   report["source"] = input;

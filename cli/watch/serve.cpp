@@ -14,7 +14,11 @@
 
 #include "cli/history/watched_run.hpp"
 #include "cli/http/http_server.hpp"
+#include "cli/http/run_site.hpp"
 #include "cli/pool/decoded_journal.hpp"
+#include "cli/pool_view/field_images.hpp"
+#include "cli/pool_view/ring_slots.hpp"
+#include "cli/pool_view/watched_pool.hpp"
 #include "cli/runs/run_folder.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/watch/runs_site.hpp"
@@ -60,9 +64,40 @@ std::optional<FoundService> successor_of(const FoundService& gone, const Service
   }
 }
 
+/// Looks at the pool itself once a second: its slots, and which one images are drawn of.
+class PoolLook {
+ public:
+  PoolLook(std::string pool, WatchedRun& watched, FieldImages& images)
+      : path_(std::move(pool)), watched_(watched), images_(images) {}
+
+  /// status: of the analyzer at `service`.
+  void is_that_of(const FoundService& service, const wire::Status& status) {
+    is_elsewhere_ = !service.is_here;
+    path_ = is_elsewhere_ ? std::string() : status.pool();
+  }
+
+  void look() {
+    if (now_ns() - looked_ns_ < kStatusEveryNs) return;
+    looked_ns_ = now_ns();
+    images_.watch(path_, is_elsewhere_ ? "the pool is on another node: `ringside serve` draws images there"
+                                       : "the pool is not known yet");
+    const RingReader* const reader = path_.empty() ? nullptr : pool_.at(path_);
+    watched_.take(reader != nullptr ? std::optional(slots_of(*reader)) : std::nullopt);
+  }
+
+ private:
+  std::string path_;
+  bool is_elsewhere_ = false;
+  WatchedRun& watched_;
+  FieldImages& images_;
+  WatchedPool pool_;
+  std::int64_t looked_ns_ = 0;
+};
+
 /// Takes in the records of one analyzer, and of those that take over from it at the same place. Returns when the last
 /// one is gone for good and all its records are taken in, or when `stop` is set.
-void follow(const FoundService& service, std::uint64_t from_seq, WatchedRun& watched, StopFlag stop, Pulse& pulse) {
+void follow(const FoundService& service, std::uint64_t from_seq, WatchedRun& watched, PoolLook& pool, StopFlag stop,
+            Pulse& pulse) {
   ChannelContext context;
   RecordStream stream(context, service.address, from_seq);
   std::vector<wire::Record> records;
@@ -71,6 +106,7 @@ void follow(const FoundService& service, std::uint64_t from_seq, WatchedRun& wat
   while (!stop.is_set()) {
     const StreamEvent event = stream.next(records, kTurnMs);
     pulse.beat(now_ns());
+    pool.look();
     if (event == StreamEvent::kNewAnalyzer) watched.another_analyzer_came();
     watched.take(records);
     if (event != StreamEvent::kNothing) lost = event == StreamEvent::kLost;
@@ -90,19 +126,23 @@ void follow(const FoundService& service, std::uint64_t from_seq, WatchedRun& wat
     }
     if (lost || now_ns() - asked_ns < kStatusEveryNs) continue;
     asked_ns = now_ns();
-    if (const auto status = stream.status(kStatusTimeoutMs)) watched.take(*status);
+    if (const auto status = stream.status(kStatusTimeoutMs)) {
+      watched.take(*status);
+      pool.is_that_of(service, *status);
+    }
   }
 }
 
 /// Follows one analyzer after the other until `stop` is set.
 void follow_all(FoundService service, std::uint64_t from_seq, const ServiceOptions& options, WatchedRun& watched,
-                StopFlag stop, Pulse& pulse) {
-  follow(service, from_seq, watched, stop, pulse);
+                PoolLook& pool, StopFlag stop, Pulse& pulse) {
+  follow(service, from_seq, watched, pool, stop, pulse);
   while (!stop.is_set()) {
     std::optional<FoundService> next = successor_of(service, options);
     if (!next) {
       std::this_thread::sleep_for(std::chrono::milliseconds(kTurnMs));
       pulse.beat(now_ns());
+      pool.look();
       continue;
     }
     service = std::move(*next);
@@ -110,7 +150,7 @@ void follow_all(FoundService service, std::uint64_t from_seq, const ServiceOptio
     watched.another_analyzer_came();
     print_notice(stdout, fmt::format("ringside serve: shows the analyzer at {} from now on", service.name),
                  fmt::format("event=another_analyzer analyzer={}", service.name));
-    follow(service, 0, watched, stop, pulse);
+    follow(service, 0, watched, pool, stop, pulse);
   }
 }
 
@@ -193,7 +233,9 @@ int serve_command(int argc, const char* const* argv) {
   const FoundService service = service_for(options);
   const ConnectionLimits limits = limits_here();
   WatchedRun watched;
-  HttpServer server(watched, address, std::move(token), limits);
+  FieldImages images;
+  PoolLook pool(options.pool, watched, images);
+  HttpServer server(std::make_shared<RunSite>(watched, &images), address, std::move(token), limits);
 
   std::uint64_t from_seq = 0;
   if (!options.pool.empty()) {
@@ -212,7 +254,7 @@ int serve_command(int argc, const char* const* argv) {
   ServiceManager manager;
   manager.describe(fmt::format("{} shows {}", server.url(), shown));
   manager.ready();
-  follow_all(service, from_seq, options.service, watched, stop, manager);
+  follow_all(service, from_seq, options.service, watched, pool, stop, manager);
   manager.stopping();
   return static_cast<int>(ExitCode::kDone);
 }

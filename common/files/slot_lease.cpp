@@ -37,6 +37,12 @@ void end_lease(int fd, std::uint32_t slot) noexcept {
   fcntl(fd, F_OFD_SETLK, &range);
 }
 
+SlotUse use_of(int fd, std::uint32_t slot) noexcept {
+  struct flock range = byte_of(slot, F_WRLCK);  // conflicts with both kinds; asking needs no right to write
+  if (fcntl(fd, F_OFD_GETLK, &range) != 0 || range.l_type == F_UNLCK) return SlotUse::kFree;
+  return range.l_type == F_RDLCK ? SlotUse::kHeld : SlotUse::kWritten;
+}
+
 bool has_leases(int fd, std::uint32_t slots, Lease lease) noexcept {
   // The byte behind those of the slots: no process locks it alone.
   struct flock range = byte_of(slots, type_of(lease));

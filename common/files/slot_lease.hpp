@@ -24,6 +24,15 @@ enum class LeaseStatus {
 LeaseStatus take_lease(int fd, std::uint32_t slot, Lease lease) noexcept;
 void end_lease(int fd, std::uint32_t slot) noexcept;
 
+/// Who has a slot now, apart from this open file description.
+enum class SlotUse {
+  kFree,
+  kHeld,    // readers have it
+  kWritten  // the analyzer has it
+};
+/// Takes no lock. Means nothing for a file that has no leases.
+SlotUse use_of(int fd, std::uint32_t slot) noexcept;
+
 /// Whether leases can be taken of this file, which has `slots` slots. On NFS the lock of the pool's owner covers these
 /// bytes as well, so that no lease could be had. Takes no lock.
 bool has_leases(int fd, std::uint32_t slots, Lease lease) noexcept;

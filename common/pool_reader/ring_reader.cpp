@@ -136,6 +136,12 @@ Error RingReader::truncated() const {
   return damage_error("{}: was truncated while it was in use; expected a file that keeps its size", path_.string());
 }
 
+std::optional<SlotUse> RingReader::use(std::uint32_t slot) const noexcept {
+  const int fd = leases_->file();
+  if (!has_leases(fd, ring_->geometry().slot_count(), Lease::kExclusive)) return std::nullopt;
+  return use_of(fd, slot);
+}
+
 std::optional<KeptSlot> RingReader::find(std::uint64_t commit_seq) const noexcept {
   return commit_seq == kNewestCommit ? newest(*ring_) : kept_as(*ring_, commit_seq);
 }

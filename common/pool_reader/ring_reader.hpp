@@ -49,6 +49,13 @@ class RingReader {
   /// SIGBUS.
   void check_intact() const;
 
+  /// From now on a fault of the mapping does not end the process: `check_intact` reports a truncation, and what was
+  /// read is not confirmed by its hashes. For a program that shows more than this pool.
+  void survive_faults() noexcept { watched_->survive_faults(); }
+
+  /// Who else has that slot now: readers, or the analyzer. Nothing where the file system has no leases. Takes none.
+  std::optional<SlotUse> use(std::uint32_t slot) const noexcept;
+
   /// The step of that commit, or the newest one (kNewestCommit), if it is kept.
   std::optional<KeptSlot> find(std::uint64_t commit_seq) const noexcept;
 

@@ -70,14 +70,16 @@ class Writer {
   ordered_json values_of(const Message& message, const Reflection& reflection, const FieldDescriptor& field) const {
     ordered_json array = ordered_json::array();
     for (int i = 0; i < reflection.FieldSize(message, &field); ++i) {
-      if (field.cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE) {
-        array.push_back(fields_of(reflection.GetRepeatedMessage(message, &field, i)));
-      } else if (field.cpp_type() == FieldDescriptor::CPPTYPE_UINT64) {
-        array.push_back(reflection.GetRepeatedUInt64(message, &field, i));
-      } else if (field.cpp_type() == FieldDescriptor::CPPTYPE_DOUBLE) {
-        array.push_back(finite_or_null(reflection.GetRepeatedDouble(message, &field, i)));
-      } else if (field.cpp_type() == FieldDescriptor::CPPTYPE_STRING) {
-        array.push_back(reflection.GetRepeatedString(message, &field, i));
+      switch (field.cpp_type()) {
+        case FieldDescriptor::CPPTYPE_MESSAGE:
+          array.push_back(fields_of(reflection.GetRepeatedMessage(message, &field, i)));
+          break;
+        case FieldDescriptor::CPPTYPE_UINT64: array.push_back(reflection.GetRepeatedUInt64(message, &field, i)); break;
+        case FieldDescriptor::CPPTYPE_DOUBLE:
+          array.push_back(finite_or_null(reflection.GetRepeatedDouble(message, &field, i)));
+          break;
+        case FieldDescriptor::CPPTYPE_STRING: array.push_back(reflection.GetRepeatedString(message, &field, i)); break;
+        default: break;
       }
     }
     return array;

@@ -6,19 +6,22 @@
   const every_ms = 1000;
   const most_points = 3000; // then the whole is asked for again: the server groups what is older
   const { bytes, count, duration, percent, scientific, short } = ringside.format;
-  const { charts, view } = ringside;
+  const { charts, chooser, live_field, marks, result_charts, ring, view } = ringside;
   const panels = {
     change: charts.change("change-chart"),
     producer: charts.producer_time("producer-chart"),
     analyzer: charts.analyzer_time("analyzer-chart"),
   };
   const hand_off_panel = charts.hand_off("hand-off-chart");
-  let points = [];
+  const chosen = chooser.make(() => redraw());
+  const result_panels = result_charts.make(document.getElementById("result-charts"), chosen);
+  const image = live_field.make(ask);
+  let points = []; // each with `of`: the values of the results that were asked for, by name
+  let analyses = new Map(); // name: [{ seq, iteration, value }]
   let run_id = null;
   let newest_seq = 0;
-  let chosen = ""; // the result that the first chart shows; "": the run's course
+  let asked_for = []; // the names of results whose values the points have
   let shown = null; // which results there are
-  let drawn_choice = "";
 
   async function ask(path) {
     const answer = await fetch(path, { credentials: "same-origin", cache: "no-store" });
@@ -29,14 +32,29 @@
 
   function forget() {
     points = [];
+    analyses = new Map();
     newest_seq = 0;
+    asked_for = names_chosen();
+  }
+
+  const names_chosen = () => chosen.choices.map(({ name }) => name);
+
+  // An analysis answers later than the step's record comes; what was taken already is not taken again.
+  function take_analyses(told) {
+    for (const { name, points: more } of told) {
+      const known = analyses.get(name) || [];
+      const newest = known.length ? known[known.length - 1].seq : 0;
+      known.push(...more.filter(([seq]) => seq > newest).map(([seq, iteration, value]) => ({ seq, iteration, value })));
+      analyses.set(name, known);
+    }
   }
 
   async function take_steps() {
     for (let more = true; more;) {
-      const asked = chosen;
-      const answer = await ask(`/api/steps?from=${newest_seq + 1}${asked ? `&results=${encodeURIComponent(asked)}` : ""}`);
-      if (asked !== chosen) continue; // the steps are asked for again, with the other result
+      const asked = asked_for;
+      const results = asked.length ? `&results=${encodeURIComponent(asked.join(","))}` : "";
+      const answer = await ask(`/api/steps?from=${newest_seq + 1}${results}`);
+      if (asked !== asked_for) continue; // the steps are asked for again, with the other results
       const began_anew = answer.run_id !== run_id || answer.newest_seq < newest_seq;
       const was_empty = newest_seq === 0;
       run_id = answer.run_id;
@@ -44,7 +62,10 @@
         forget();
         continue;
       }
-      points.push(...answer.steps);
+      for (const { values, ...step } of answer.steps) {
+        points.push({ ...step, of: Object.fromEntries(asked.map((name, i) => [name, values[i]])) });
+      }
+      take_analyses(answer.analyses);
       if (answer.steps.length) newest_seq = answer.steps[answer.steps.length - 1].seq;
       more = answer.more;
     }
@@ -52,33 +73,33 @@
 
   async function refresh_steps() {
     const before = newest_seq;
-    if (points.length > most_points) forget();
+    const longest = Math.max(points.length, ...[...analyses.values()].map((known) => known.length));
+    if (longest > most_points || names_chosen().some((name) => !asked_for.includes(name))) forget();
     await take_steps();
-    if (newest_seq === before && points.length && drawn_choice === chosen) return;
-    drawn_choice = chosen;
-    charts.show_course(panels.change, points, shown, chosen, 0);
+    show_results();
+    if (newest_seq === before && points.length) return;
+    charts.show_course(panels.change, points, shown);
     for (const chart of [panels.producer, panels.analyzer]) charts.show_steps(chart, points);
-    show_titles();
-  }
-
-  function show_titles() {
-    const is_change = !chosen && (!shown || shown.is_change);
-    view.text("course-title", chosen || (is_change ? "Change" : shown.course));
+    const is_change = !shown || shown.is_change;
+    view.text("course-title", is_change ? "Change" : shown.course);
     view.text("course-hint", is_change ? "L1 and L∞ norm of x_k − x_{k−1}, log scale, over iterations" : "over iterations");
   }
 
-  // A run without the result that was chosen shows its course.
-  function show_choice(status) {
-    shown = status.shown;
-    if (!shown) return;
-    const select = document.getElementById("choice");
-    if (chosen && shown.results.length && !shown.results.includes(chosen)) choose("");
-    charts.offer(select, shown, chosen);
+  function show_results() {
+    const series_of = (name) => analyses.get(name) || (asked_for.includes(name)
+      ? points.map(({ iteration, of }) => ({ iteration, value: of[name] })) : []);
+    result_panels.show(series_of, { units: (shown && shown.units) || {}, analyses: (shown && shown.analyses) || {}, steps: points });
   }
 
-  function choose(name) {
-    chosen = name;
-    forget();
+  // The reader has chosen: at once what is known, and the rest without waiting for the next turn.
+  function redraw() {
+    show_results();
+    wake();
+  }
+
+  function show_choice(status) {
+    shown = status.shown;
+    if (shown) chosen.offer([...shown.results, ...Object.keys(shown.analyses)], shown.units);
   }
 
   // Over the newest points that make up about ten seconds.
@@ -118,23 +139,6 @@
     return persisted + skipped;
   }
 
-  function show_ring(status) {
-    const { ring, run } = status;
-    view.text("ring-hint", ring ? `${ring.used} of ${ring.slots} slots hold an iterate` : "");
-    const cells = [];
-    if (ring) {
-      for (const kept of ring.newest) {
-        const cell = view.element("li", count(kept.iteration), kept.persisted ? "slot persisted" : "slot committed");
-        cell.title = kept.persisted ? "survives power loss" : "survives the death of any process";
-        cells.push(cell);
-      }
-      for (let i = ring.newest.length; i < ring.used; ++i) cells.unshift(view.element("li", "earlier", "slot committed"));
-      for (let i = ring.used; i < ring.slots; ++i) cells.push(view.element("li", "free", "slot"));
-    }
-    document.getElementById("ring").replaceChildren(...cells);
-    document.getElementById("ring-legend").hidden = !run;
-  }
-
   function show_state(status) {
     const { analyzer, ended, run } = status;
     const notices = [];
@@ -152,6 +156,7 @@
     if (status.totals && status.totals.records_missing > 0) {
       notices.push(`Of ${count(status.totals.records_missing)} committed steps no record could be kept.`);
     }
+    notices.push(...view.plug_in_notices(run));
     if (ended && ended.text) notices.push(`The run ended: ${ended.text}`);
     view.notice(notices.join(" "), Boolean(ended) && view.ending(ended).kind !== "bad");
     if (ended) {
@@ -168,11 +173,15 @@
     view.problem(status.run);
     show_state(status);
     show_tiles(status);
-    show_ring(status);
+    ring.show(status);
+    marks.show(status.marks, status.run && status.run.run_id);
     charts.show_hand_off(hand_off_panel, status.hand_off_ns);
     view.hand_off(status.hand_off_ns);
     view.parameters(status.run, [["pool", status.analyzer.pool], ["journal", status.analyzer.journal], ["version", status.version]]);
   }
+
+  let wake = () => {};
+  let woken = new Promise((then) => { wake = then; });
 
   async function turn() {
     try {
@@ -180,15 +189,17 @@
       show_choice(status);
       await refresh_steps();
       show(status);
+      await image.refresh(status.run);
       // For whoever drives the page by a program: what is shown is from this answer.
       document.documentElement.dataset.newestSeq = status.newest_seq;
     } catch (error) {
       view.state("not connected", "bad");
       view.notice(error instanceof TypeError ? "ringside serve does not answer; what is shown is what it last said." : error.message);
     }
-    setTimeout(turn, document.hidden ? 5 * every_ms : every_ms);
+    await Promise.race([woken, new Promise((then) => setTimeout(then, document.hidden ? 5 * every_ms : every_ms))]);
+    woken = new Promise((then) => { wake = then; });
+    turn();
   }
 
-  document.getElementById("choice").addEventListener("change", (event) => choose(event.target.value));
   turn();
 })();

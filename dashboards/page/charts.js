@@ -38,6 +38,13 @@ ringside.charts = (() => {
     return { type: "logarithmic", ticks: { maxTicksLimit: 7, callback: power_of_ten } };
   }
 
+  // Chart.js itself would write 4.000000E-5.
+  function plain_number(value) {
+    const size = Math.abs(value);
+    if (value !== 0 && (size < 1e-4 || size >= 1e9)) return value.toExponential(3).replace(/\.?0*e\+?/, "e");
+    return value.toLocaleString("en-US", { maximumSignificantDigits: 6 });
+  }
+
   // Between the powers the numbers would touch each other.
   function power_of_ten(value) {
     return Number.isInteger(Math.log10(value)) ? value.toExponential(0).replace("e+0", "") : "";
@@ -95,9 +102,10 @@ ringside.charts = (() => {
     }
   }
 
-  function over_iterations(id, datasets, y, tooltip_value) {
-    return make(id, {
+  function over_iterations(id, datasets, y, tooltip_value, plugins = []) {
+    const chart = make(id, {
       type: "line",
+      plugins,
       data: { datasets },
       options: {
         parsing: false,
@@ -113,6 +121,14 @@ ringside.charts = (() => {
         },
       },
     });
+    chart.is_over_iterations = true;  // marks.js draws on it
+    return chart;
+  }
+
+  // A chart whose canvas goes away.
+  function forget(chart) {
+    made.splice(made.indexOf(chart), 1);
+    chart.destroy();
   }
 
   function change(id) {
@@ -122,41 +138,27 @@ ringside.charts = (() => {
     ], log_axis(), scientific);
   }
 
-  // The run's course, or the one result that the reader chose: the value with this index among those of a point. What
-  // is not a change has a log scale only if all of it can be drawn there.
-  function show_course(chart, points, shown, chosen, index) {
+  // The run's course. What is not a change has a log scale only if all of it can be drawn there.
+  function show_course(chart, points, shown) {
     const [first, second] = chart.data.datasets;
-    const is_change = !chosen && (!shown || shown.is_change);
-    const value = chosen ? (p) => (p.values ? p.values[index] : null) : (p) => p.course;
-    const known = points.map(value).filter((v) => v !== null && v !== undefined);
+    const is_change = !shown || shown.is_change;
+    const known = points.map((p) => p.course).filter((v) => v !== null && v !== undefined);
     const logarithmic = is_change || (known.length > 0 && known.every((v) => v > 0));
-    const drawn = (v) => (v === null || v === undefined ? null : logarithmic ? positive(v) : v);
-    first.label = chosen || (is_change ? "change L1" : shown.course);
-    first.value = (p) => drawn(value(p));
+    first.label = is_change ? "change L1" : shown.course;
+    first.value = (p) => (p.course === null || p.course === undefined ? null : logarithmic ? positive(p.course) : p.course);
     second.label = "change L∞";
     second.hidden = !is_change;
-    const { grid, ticks } = chart.options.scales.y;
-    const axis = logarithmic ? log_axis() : { type: "linear", ticks: { maxTicksLimit: 7 } };
-    chart.options.scales.y = { ...axis, grid, ticks: { ...axis.ticks, color: ticks.color } };
+    set_value_axis(chart, logarithmic);
     chart.options.plugins.legend.labels.filter = ({ datasetIndex }) => datasetIndex === 0 || is_change;
     show_steps(chart, points);
   }
 
-  // The names that a reader can choose from; the first is the run's course.
-  function offer(select, shown, chosen) {
-    const course = shown.is_change || !shown.course ? "change" : shown.course;
-    const names = shown.results;
-    const offered = [course, ...names].join("\n");
-    select.parentElement.hidden = names.length < 2;
-    if (select.dataset.offered === offered) return;
-    select.dataset.offered = offered;
-    select.replaceChildren(...["", ...names].map((name) => {
-      const option = document.createElement("option");
-      option.value = name;
-      option.textContent = name || course;
-      return option;
-    }));
-    select.value = names.includes(chosen) ? chosen : "";
+  // The y axis, in the colours that it has.
+  function set_value_axis(chart, logarithmic, title = undefined) {
+    const { grid, ticks } = chart.options.scales.y;
+    const axis = logarithmic ? log_axis() : { type: "linear", ticks: { maxTicksLimit: 7, callback: plain_number } };
+    chart.options.scales.y = { ...axis, grid, ticks: { ...axis.ticks, color: ticks.color } };
+    if (title) chart.options.scales.y.title = { display: true, text: title, color: colour("faint") };
   }
 
   function stacked_time(id, kinds_shown) {
@@ -255,7 +257,8 @@ ringside.charts = (() => {
     y.title.text = cut ? `ms per step, up to ${duration(highest * 1e6)} cut off` : "ms per step";
   }
 
-  function show_steps(chart, all_points) {
+  // range: of points as well: the iterations that the chart covers; without it those of its own points.
+  function show_steps(chart, all_points, range = all_points) {
     const points = chart.most_points ? grouped(all_points, chart.most_points) : all_points;
     for (const dataset of chart.data.datasets) {
       dataset.data = points.map((point) => {
@@ -264,124 +267,14 @@ ringside.charts = (() => {
       });
     }
     const x = chart.options.scales.x;
-    x.min = points.length ? points[0].iteration : undefined;
-    x.max = points.length > 1 ? points[points.length - 1].iteration : undefined;
+    x.min = range.length ? range[0].iteration : undefined;
+    x.max = range.length > 1 ? range[range.length - 1].iteration : undefined;
     if (chart.options.scales.y.stacked && points.length) cut_peaks(chart);
     chart.update("none");
   }
 
   function show_hand_off(chart, times) {
     chart.data.datasets[0].data = times ? [times.p50, times.p90, times.p99, times.max] : [];
-    chart.update("none");
-  }
-
-  // Chart.js itself would write 4.000000E-5.
-  const plain_number = (value) => value.toLocaleString("en-US", { maximumSignificantDigits: 6 });
-
-  // One line a label; what is beyond the colours is dashed.
-  const line_colours = ["generate", "transfer", "analyze", "commit", "producer-idle", "analyzer-idle"];
-  const dashes = [[], [6, 4], [2, 3], [10, 3, 2, 3]];
-
-  // Lines of one point each have nothing to be drawn over: a bar for each.
-  function bars(id, shown) {
-    const labels = shown.lines.map(({ label }) => label.replace(" (", "\n(").split("\n"));  // two short lines: for a phone
-    const line_height = labels.some((lines) => lines.length > 1) ? 2.2 : 1.5;
-    document.getElementById(id).parentElement.style.height = `${4 + line_height * labels.length}rem`;
-    const xs = shown.lines.map(({ points }) => points[0][0]);
-    const common = xs.every((x) => x === xs[0]) ? ` (${shown.x}: ${scientific(xs[0])})` : "";
-    return make(id, {
-      type: "bar",
-      data: {
-        labels,
-        datasets: [{
-          data: shown.lines.map(({ points }) => points[0][1]),
-          colour_names: shown.lines.map((_, i) => line_colours[i % line_colours.length]),
-          barPercentage: 0.7,
-        }],
-      },
-      options: {
-        indexAxis: "y",
-        interaction: { mode: "index", axis: "y", intersect: false },
-        scales: {
-          x: { beginAtZero: true, title: { display: true, text: `${shown.y}${common}` }, ticks: { callback: plain_number } },
-          y: { ticks: { autoSkip: false } },
-        },
-        plugins: {
-          legend: { display: false, labels: {} },
-          tooltip: { callbacks: {
-            label: (item) => `${scientific(item.parsed.x)} (${shown.x}: ${scientific(xs[item.dataIndex])})`,
-          } },
-        },
-      },
-    });
-  }
-
-  function plot(id, shown) {
-    if (shown.lines.every(({ points }) => points.length === 1)) return bars(id, shown);
-    return make(id, {
-      type: "line",
-      data: {
-        datasets: shown.lines.map(({ label, points }, i) => line(label, line_colours[i % line_colours.length], null, {
-          data: points.map(([x, y]) => ({ x, y })),
-          pointRadius: points.length > 40 ? 0 : 4,
-          pointStyle: "circle",
-          borderDash: dashes[Math.floor(i / line_colours.length) % dashes.length],
-        })),
-      },
-      options: {
-        parsing: false,
-        scales: {
-          x: {
-            type: "linear",
-            title: { display: true, text: shown.x },
-            ticks: { maxTicksLimit: 9, precision: shown.x.includes("threads") ? 0 : undefined, callback: plain_number },
-          },
-          y: { beginAtZero: true, title: { display: true, text: shown.y }, ticks: { callback: plain_number } },
-        },
-        plugins: {
-          legend: { position: "bottom", labels: {} },
-          tooltip: { callbacks: { label: (item) => `${item.dataset.label}: ${scientific(item.parsed.y)}` } },
-        },
-      },
-    });
-  }
-
-  // The courses of several runs in one chart: of each, points [iteration, seconds, value].
-  function courses(id) {
-    return make(id, {
-      type: "line",
-      data: { datasets: [] },
-      options: {
-        parsing: false,
-        scales: { x: iteration_axis(), y: log_axis() },
-        plugins: {
-          legend: { position: "bottom", labels: {} },
-          tooltip: { callbacks: {
-            title: (items) => (items.length ? items[0].chart.options.scales.x.title.text.replace(/^(\S+).*/, `$1 ${plain_number(items[0].parsed.x)}`) : ""),
-            label: (item) => `${item.dataset.label}: ${scientific(item.dataset.data[item.dataIndex].y)}`,
-          } },
-        },
-      },
-    });
-  }
-
-  // runs: { label, points, look }; look: a number that keeps a run's line the same while others come and go. A log scale
-  // is used only if all values can be drawn there, or most of a change can.
-  function show_courses(chart, runs, over_time, is_change) {
-    const values = runs.flatMap(({ points }) => points.map((point) => point[2])).filter((value) => value !== null);
-    const logarithmic = is_change || (values.length > 0 && values.every((value) => value > 0));
-    const drawn = (value) => (value === null ? NaN : logarithmic && !(value > 0) ? NaN : value);
-    chart.data.datasets = runs.map(({ label, points, look }) => line(label, line_colours[look % line_colours.length], null, {
-      data: points.map((point) => ({ x: point[over_time ? 1 : 0], y: drawn(point[2]) })),
-      pointRadius: points.length > 1 ? 0 : 4,
-      borderDash: dashes[Math.floor(look / line_colours.length) % dashes.length],
-    }));
-    chart.options.scales.x.title.text = over_time ? "seconds" : "iteration";
-    chart.options.scales.x.ticks.precision = over_time ? undefined : 0;
-    const { grid, ticks } = chart.options.scales.y;
-    const axis = logarithmic ? log_axis() : { type: "linear", ticks: { maxTicksLimit: 7 } };
-    chart.options.scales.y = { ...axis, grid, ticks: { ...axis.ticks, color: ticks.color } };
-    paint(chart.data.datasets);
     chart.update("none");
   }
 
@@ -392,6 +285,6 @@ ringside.charts = (() => {
     }
   });
 
-  return { analyzer_time, change, colour, courses, hand_off, make, offer, plot, producer_time, reductions, show_course, show_courses,
-    show_hand_off, show_steps, waiting };
+  return { analyzer_time, change, colour, forget, hand_off, iteration_axis, line, log_axis, make, made, over_iterations, paint,
+    plain_number, producer_time, reductions, set_value_axis, show_course, show_hand_off, show_steps, waiting };
 })();

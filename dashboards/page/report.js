@@ -4,7 +4,7 @@
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const { count, duration, instant, percent, scientific } = ringside.format;
-  const { charts, view } = ringside;
+  const { chooser, charts, field, marks, result_charts, view } = ringside;
 
   function row(cells, kind = "td") {
     const made = document.createElement("tr");
@@ -65,21 +65,22 @@
     if (field && field !== "x") view.text("reductions-hint", `norms of ${field} and of its change, log scale, over iterations`);
   }
 
-  // The run's course, or the result that the reader chooses.
+  // The run's course, and a chart for each result that the reader chooses.
   function show_course(steps) {
-    const chart = charts.change("change-chart");
-    const select = document.getElementById("choice");
-    const hint = document.getElementById("course-hint").textContent;
-    const show = () => {
-      const chosen = select.value;
-      const is_change = !chosen && data.shown.is_change;
-      view.text("course-title", chosen || (is_change ? "Change" : data.shown.course));
-      view.text("course-hint", is_change ? hint : "over iterations");
-      charts.show_course(chart, steps, data.shown, chosen, data.shown.results.indexOf(chosen));
+    const { analyses, is_change, course, results, units } = data.shown;
+    charts.show_course(charts.change("change-chart"), steps, data.shown);
+    view.text("course-title", is_change ? "Change" : course);
+    if (!is_change) view.text("course-hint", "over iterations");
+    const of_analyses = new Map((data.analyses || []).map(({ name, points }) => [name, points]));
+    const series_of = (name) => {
+      if (of_analyses.has(name)) return of_analyses.get(name).map(([, iteration, value]) => ({ iteration, value }));
+      const index = results.indexOf(name);
+      return index < 0 ? [] : steps.map(({ iteration, values }) => ({ iteration, value: values[index] }));
     };
-    charts.offer(select, data.shown, "");
-    select.addEventListener("change", show);
-    show();
+    const chosen = chooser.make(() => panels.show(series_of, { units, analyses, steps }));
+    const panels = result_charts.make(document.getElementById("result-charts"), chosen);
+    chosen.offer([...results, ...of_analyses.keys()], units);
+    panels.show(series_of, { units, analyses, steps });
   }
 
   view.problem(data.run);
@@ -89,9 +90,12 @@
   } else {
     view.state(data.state, "");
   }
-  view.notice(data.notices.join(" "), true);
+  const plug_ins = view.plug_in_notices(data.run);
+  view.notice([...plug_ins, ...data.notices].join(" "), plug_ins.length === 0);
   show_account(data.account);
   show_series(data.steps);
+  marks.show(data.marks, data.run.run_id);
+  field.show_all(data.images);
   show_kept(data.kept, data.kept_hint);
   view.hand_off(data.hand_off_ns);
   document.getElementById("hand-off-panel").hidden = !data.hand_off_ns;

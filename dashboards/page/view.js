@@ -94,9 +94,18 @@ ringside.view = (() => {
   function ending(ended) {
     const words = !ended.how || ended.how === "detached" ? ended.outcome : ended.how.replaceAll("_", " ");
     if (ended.exit_code === 0) return { kind: "good", words: `run ended: ${words}` };
+    if (ended.how === "stopped_by_trigger") return { kind: "", words: `run ended: ${words}` };
     if (ended.exit_code === 130) return { kind: "", words: "run ended: stopped on request" };
     return { kind: "bad", words: `run ended: ${words} (exit code ${ended.exit_code})` };
   }
 
-  return { definitions, element, ending, hand_off, notice, parameters, problem, state, text };
+  // The plug-ins that have failed, a sentence each.
+  function plug_in_notices(run) {
+    const times = (deaths) => (deaths === 1 ? "once" : `${count(deaths)} times`);
+    return ((run && run.plug_ins) || []).filter(({ deaths, left_out }) => deaths > 0 || left_out).map(({ name, deaths, left_out }) =>
+      `The plug-in ${name} ${[deaths > 0 && `has ended the analyzer ${times(deaths)}`, left_out && "is left out: its results are absent"]
+        .filter(Boolean).join(" and ")}.`);
+  }
+
+  return { definitions, element, ending, hand_off, notice, parameters, plug_in_notices, problem, state, text };
 })();

@@ -2,12 +2,15 @@
 """A real run, shown by `ringside serve` and by `ringside report`: both agree with the run's own account. Takes the
 folder of the programs."""
 
+import base64
+import fcntl
 import json
 import os
 import pathlib
 import re
 import signal
 import stat
+import struct
 import subprocess
 import sys
 import tempfile
@@ -127,6 +130,42 @@ class Live(unittest.TestCase):
         self.assertEqual(code, 0, err)
         told = data_of(report.read_text(encoding="utf-8"))
         self.assertEqual(told["account"]["steps_committed"], summary["steps_committed"])
+
+    def test_serve_draws_the_newest_iterate_and_knows_who_holds_a_slot(self):
+        run = self.start_run("--slots=6")
+        self.start_serve()
+        states = self.wait_for("the slots", lambda: (self.status()["ring"] or {}).get("states"))
+        self.assertEqual(len(states), 6)
+        for state in states:
+            self.assertIn(state["use"], ("free", "written"))
+        first = self.wait_for("an image", lambda: self.image("x"))
+        self.assertEqual((first["rows"], first["columns"], first["image_rows"], first["image_columns"]), (500, 500, 256, 256))
+        self.assertEqual(len(base64.b64decode(first["cells"])), 256 * 256)
+        later = self.wait_for("a later image", lambda: (lambda image: image and image["iteration"] > first["iteration"]
+                                                        and image)(self.image("x")))
+        self.assertEqual(later["not_finite"], 0)
+        # Beside the run another process reads a step in place: the slot is shown as held, and then as free again.
+        held = next(state["slot"] for state in states if state["state"] == "kept")
+        with open(self.pool, "rb") as pool:
+            lock = struct.pack("hhqqi4x", fcntl.F_RDLCK, os.SEEK_SET, 2**62 + held, 1, 0)
+            self.wait_for("the lease", lambda: self.can_lock(pool, lock))
+            self.wait_for("a held slot", lambda: [held] == [state["slot"] for state in self.status()["ring"]["states"]
+                                                           if state["use"] == "held"])
+        self.wait_for("a free slot", lambda: not [state for state in self.status()["ring"]["states"] if state["use"] == "held"])
+        summary = self.end_run(run)
+        self.assertEqual(summary["leases_broken"], 0)
+
+    @staticmethod
+    def can_lock(pool, lock):
+        f_ofd_setlk = 37
+        try:
+            fcntl.fcntl(pool, f_ofd_setlk, lock)
+            return True
+        except OSError:
+            return False
+
+    def image(self, variable):
+        return json.loads(self.ask(f"api/image?variable={variable}"))["image"]
 
     def test_a_report_says_where_the_journal_breaks_off(self):
         self.start_run("--journal=file", iterations=300).communicate(timeout=PATIENCE_S)

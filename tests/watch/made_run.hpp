@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/records/described_run.hpp"
@@ -100,6 +101,43 @@ class MadeRun {
     return record;
   }
 
+  /// The next step with a result of that full name, of type f64, that has another value.
+  wire::Record step_with(std::string_view name, double value) {
+    wire::Record record = step();
+    record.mutable_step()->mutable_results()->set_f64(static_cast<int>(layout_->find(name)->number), value);
+    return record;
+  }
+
+  /// At the newest step.
+  wire::Record mark(const std::string& cause, const std::string& name, const std::string& text,
+                    const std::vector<std::string>& actions) {
+    wire::Record record = next();
+    wire::Mark& mark = *record.mutable_mark();
+    mark.set_run_id(name_);
+    mark.set_step(steps_ - 1);
+    mark.set_iteration(steps_);
+    mark.set_commit_seq(steps_);
+    mark.set_cause(cause);
+    mark.set_name(name);
+    mark.set_text(text);
+    for (const std::string& action : actions) mark.add_action(action);
+    return record;
+  }
+
+  /// Of the step with that iteration.
+  wire::Record analysis(std::uint64_t iteration, const std::string& name, double value, std::uint64_t skipped = 0) {
+    wire::Record record = next();
+    wire::AnalysisResults& results = *record.mutable_analysis_results();
+    results.set_run_id(name_);
+    results.set_step(iteration - 1);
+    results.set_iteration(iteration);
+    results.set_commit_seq(iteration);
+    results.add_name(name);
+    results.add_value(value);
+    results.set_skipped(skipped);
+    return record;
+  }
+
   std::vector<wire::Record> steps(std::uint64_t count) {
     std::vector<wire::Record> records;
     for (std::uint64_t i = 0; i < count; ++i) records.push_back(step());
@@ -120,6 +158,7 @@ class MadeRun {
   }
 
   std::uint64_t next_seq() const { return seq_; }
+  std::uint64_t steps_made() const { return steps_; }
 
  private:
   std::vector<std::uint64_t> values(std::uint64_t s) const {

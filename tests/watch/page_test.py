@@ -7,92 +7,20 @@ import json
 import os
 import pathlib
 import subprocess
-import sys
 import tempfile
 import unittest
 
-from selenium import webdriver
-from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
+from browser import PATIENCE_S, PROGRAM, SCREENSHOTS, PageTest, open_browser, separated
 from scripted import ScriptedServer
 
-PROGRAM = sys.argv.pop(1)
-SCREENSHOTS = pathlib.Path(sys.argv.pop(1))
-PATIENCE_S = 120  # for what needs a second on an idle machine
 TOKEN = "0123456789abcdefghij"
 PUBLISHED_NODE = pathlib.Path(__file__).resolve().parents[2] / "examples/nodes/xeon_6130_nvdimm.json"
 
 
-def open_browser(dark=False, width=1280, height=1100):
-    options = webdriver.ChromeOptions()
-    # As root, or where user namespaces are forbidden, Chromium's sandbox does not start. Chromium opens our own page
-    # only.
-    for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--hide-scrollbars",
-                     f"--window-size={width},{height}"):
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    options.binary_location = "/usr/bin/chromium"
-    browser = webdriver.Chrome(service=Service("/usr/bin/chromedriver"), options=options)
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {
-        "features": [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]})
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
-        "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600})
-    return browser
-
-
-def separated(number):
-    return f"{number:,}"
-
-
-class Page(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        SCREENSHOTS.mkdir(parents=True, exist_ok=True)
-        cls.browser = open_browser()
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.browser.quit()
-
-    def setUp(self):
-        self.server = ScriptedServer(PROGRAM)
-        self.addCleanup(lambda: self.server.close())
-
-    def show(self, *commands, browser=None):
-        """Runs the commands, waits until the page shows the status they led to, and returns this status."""
-        for command in commands:
-            status = self.server.say(command)
-        self.wait_until(lambda b: b.execute_script("return document.documentElement.dataset.newestSeq") ==
-                        str(status["newest_seq"]), browser)
-        return status
-
-    def wait_until(self, condition, browser=None):
-        return WebDriverWait(browser or self.browser, PATIENCE_S, poll_frequency=0.05).until(condition)
-
-    def text(self, identity, browser=None):
-        return (browser or self.browser).find_element(By.ID, identity).text
-
-    def wait_for_text(self, identity, wanted):
-        self.wait_until(lambda b: wanted in self.text(identity))
-
-    def chart(self, identity, dataset):
-        """The values drawn by one of a chart's lines, by iteration."""
-        points = self.browser.execute_script(
-            "return Chart.getChart(arguments[0]).data.datasets[arguments[1]].data.map(p => [p.x, p.y])",
-            identity, dataset)
-        return {int(x): y for x, y in points}
-
-    def steps(self):
-        return self.browser.execute_script(
-            "return fetch('/api/steps?limit=2000').then(answer => answer.json())")["steps"]
-
-    def assert_no_complaints(self, browser=None):
-        """Expects no error of the browser: no failed script, no missing asset, no breach of the content security
-        policy."""
-        self.assertEqual((browser or self.browser).get_log("browser"), [])
-
+class Page(PageTest):
     def test_figures_are_those_of_the_records(self):
         self.browser.get(self.server.url)
         status = self.show("up", "start run-0123456789ab", "steps 100")
@@ -142,7 +70,8 @@ class Page(unittest.TestCase):
         self.assertEqual(self.browser.find_element(By.ID, "ring-hint").text, "5 of 8 slots hold an iterate")
         self.show("steps 15")
         cells = [(cell.text, cell.get_attribute("class")) for cell in self.browser.find_elements(By.CSS_SELECTOR, "#ring li")]
-        self.assertEqual(cells, [(str(i), "slot persisted" if i <= 18 else "slot committed") for i in range(13, 21)])
+        expected = [(str(i), "slot persisted" if i <= 18 else "slot committed") for i in range(13, 20)]
+        self.assertEqual(cells, expected + [("20\nnewest", "slot committed")])
 
     def test_says_when_the_analyzer_is_away_and_when_another_came(self):
         self.browser.get(self.server.url)
@@ -221,8 +150,13 @@ class Page(unittest.TestCase):
                 self.addCleanup(browser.quit)
                 self.server.close()
                 self.server = ScriptedServer(PROGRAM)
-                browser.get(self.server.url)
-                self.show("up", "start run-0123456789ab", "steps 120", browser=browser)
+                browser.get(self.server.url + "#charts=u.l2,analysis.energy")
+                self.show("up", "start run-0123456789ab", "describe", "steps 60", "mark non_finite u u.non_finite > 0",
+                          "step u.l2 nan", "steps 59", "analysis 40 analysis.energy 2", "analysis 90 analysis.energy 3",
+                          "mark trigger a_trigger_with_a_long_name " + 20 * "u.change_l1 > 10 * prev(u.change_l1) ", "plug_in l3 2",
+                          "ring 120 118 3", browser=browser)
+                self.wait_until(lambda b: b.find_elements(By.CSS_SELECTOR, "#marks tr") and b.execute_script(
+                    "const c = Chart.getChart('chart-of-analysis.energy'); return c && c.data.datasets[0].data.length === 2"), browser)
                 browser.save_screenshot(str(SCREENSHOTS / f"page-{name}.png"))
                 overflow = browser.execute_script(
                     "return document.documentElement.scrollWidth - document.documentElement.clientWidth")

@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
 #include "cli/history/history_json.hpp"
 #include "tests/watch/made_run.hpp"
 
@@ -282,6 +285,96 @@ TEST(HistoryJsonTest, AStepHasTheValuesThatAreAskedForInTheirOrder) {
   EXPECT_EQ(described["shown"]["field"], "u");
   EXPECT_EQ(described["shown"]["results"].size(), 12u);
   EXPECT_EQ(described["last"]["results"]["solver.rho"], 11001.0);
+}
+
+TEST(HistoryJsonTest, AValueThatIsNotFiniteIsToldFromOneThatIsAbsent) {
+  MadeRun made;
+  made.describe(state_and_field(), {{.name = "rho"}});
+  const double inf = std::numeric_limits<double>::infinity();
+  const RunHistory history = history_of({made.started(), made.step(), made.step_with("solver.rho", -inf),
+                                         made.step_with("solver.rho", std::nan(""))});
+  const std::vector<std::string> names = {"solver.rho", "u.change_l1"};
+  const auto steps = to_json(history.run()->series.from(0, 10), names);
+  EXPECT_EQ(steps[0]["values"], (nlohmann::ordered_json{11000.0, nullptr}));
+  EXPECT_EQ(steps[1]["values"], (nlohmann::ordered_json{"-inf", 7001.0}));
+  EXPECT_EQ(steps[2]["values"], (nlohmann::ordered_json{"NaN", 7002.0}));
+}
+
+TEST(RunMarksTest, TheFirstAndTheNewestAreKeptAndAllAreCounted) {
+  MadeRun made;
+  (void)made.step();
+  RunMarks marks;
+  const std::uint64_t first_seq = made.next_seq();
+  for (int i = 0; i < 10'000; ++i) marks.add(made.mark("trigger", "often", std::string(100'000, 'x'), {"mark"}));
+  EXPECT_EQ(marks.count(), 10'000u);
+  const std::vector<RunMark> kept = marks.kept();
+  ASSERT_EQ(kept.size(), RunMarks::kFirst + RunMarks::kNewest);
+  EXPECT_EQ(kept.front().seq, first_seq);
+  EXPECT_EQ(kept[RunMarks::kFirst - 1].seq, first_seq + RunMarks::kFirst - 1);
+  EXPECT_EQ(kept.back().seq, first_seq + 9'999);
+  EXPECT_EQ(kept.back().text.size(), RunMarks::kMostTextBytes);
+}
+
+TEST(RunHistoryTest, ALateRecordOfAnEarlierRunDoesNotEndTheNewestOne) {
+  MadeRun earlier;
+  RunHistory history = history_of({earlier.started(), earlier.step()});
+  MadeRun newest("another-run-0123", earlier.next_seq() + 2);
+  wire::Record mark = earlier.mark("not_kept", "keep", "the archive is full", {});
+  wire::Record analysis = earlier.analysis(1, "analysis.energy", 1);
+  mark.set_seq(100);
+  analysis.set_seq(101);
+  for (const wire::Record& record : {newest.started(), newest.step(), mark, analysis}) history.add(record);
+  EXPECT_EQ(history.run()->run_id, "another-run-0123");
+  EXPECT_EQ(history.run()->series.size(), 1u);
+  EXPECT_EQ(history.run()->marks.count(), 0u);
+  EXPECT_TRUE(history.run()->analyses.courses().empty());
+}
+
+TEST(AnalysisSeriesTest, ALongRunAndManyNamesStayBounded) {
+  MadeRun made;
+  AnalysisSeries analyses;
+  for (std::uint64_t i = 1; i <= 5000; ++i) analyses.add(made.analysis(i, "analysis.energy", static_cast<double>(i), 7));
+  for (std::uint64_t i = 0; i < 1000; ++i) analyses.add(made.analysis(1, "analysis.n" + std::to_string(i), 1));
+  EXPECT_EQ(analyses.courses().size(), AnalysisSeries::kMostNames);
+  EXPECT_EQ(analyses.left_out(), 1000 - (AnalysisSeries::kMostNames - 1));
+  const auto& energy = analyses.courses().at("analysis.energy");
+  EXPECT_EQ(energy.skipped, 7u);
+  EXPECT_LE(energy.series.points().size(), CourseSeries::kMost);
+  EXPECT_EQ(energy.series.points().front().iteration, 1u);
+  EXPECT_EQ(energy.series.points().back().value, 5000);
+}
+
+TEST(HistoryJsonTest, ResultsOfAnAnalysisComeFromTheRecordAskedForOn) {
+  MadeRun made;
+  RunHistory history = history_of({made.started(), made.step(), made.analysis(1, "analysis.energy", 2.5), made.step()});
+  const std::uint64_t later = made.next_seq();
+  history.add(made.analysis(2, "analysis.energy", std::nan("")));
+  const auto& analyses = history.run()->analyses;
+  const std::vector<std::string> names = {"x.l2", "analysis.energy"};
+  const auto all = to_json(analyses, names, 0);
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0]["name"], "analysis.energy");
+  EXPECT_EQ(all[0]["points"], (nlohmann::ordered_json{{3, 1, 2.5}, {later, 2, "NaN"}}));
+  EXPECT_EQ(to_json(analyses, names, later)[0]["points"].size(), 1u);
+  EXPECT_EQ(describe(history)["shown"]["analyses"]["analysis.energy"], 0);
+}
+
+TEST(HistoryJsonTest, MarksAndFailedPlugInsAreDescribed) {
+  MadeRun made;
+  wire::Record started = made.started();
+  wire::PlugIn& plug_in = *started.mutable_run_started()->add_plug_ins();
+  plug_in.set_name("l3");
+  plug_in.set_deaths(2);
+  plug_in.set_left_out(true);
+  const RunHistory history = history_of({started, made.step(), made.mark("trigger", "hot", "x.max > 3", {"freeze"})});
+  const auto described = describe(history);
+  EXPECT_EQ(described["marks"]["count"], 1);
+  EXPECT_EQ(described["marks"]["list"][0]["iteration"], 1);
+  EXPECT_EQ(described["marks"]["list"][0]["name"], "hot");
+  EXPECT_EQ(described["marks"]["list"][0]["actions"], (nlohmann::ordered_json{"freeze"}));
+  EXPECT_EQ(described["ring"]["frozen_at_iteration"], 1) << "a mark says that a freeze followed";
+  EXPECT_EQ(described["run"]["plug_ins"][0]["deaths"], 2);
+  EXPECT_EQ(described["run"]["plug_ins"][0]["left_out"], true);
 }
 
 TEST(HandOffTimesTest, CountsGrowFromBoundToBound) {

@@ -96,6 +96,15 @@ TEST_F(HttpServerTest, StatusTellsTheRunAsItsRecordsDo) {
   EXPECT_EQ(status["analyzer"]["up"], true);
 }
 
+TEST_F(HttpServerTest, AnImageIsAskedForByNameAloneAndThereIsNoneWithoutAPool) {
+  start();
+  EXPECT_EQ(json::parse(get("/api/image?variable=x&cell=mean&large=1&known=7").body)["image"], nullptr);
+  for (const std::string& query : {std::string("cell=median"), std::string("large=yes"), std::string("known=x"),
+                                   "variable=" + std::string(64, 'x')}) {
+    EXPECT_EQ(get("/api/image?" + query).status, 400) << query;
+  }
+}
+
 TEST_F(HttpServerTest, StepsComeFromTheNumberAskedForInPortions) {
   start();
   json steps = json::parse(get("/api/steps?from=0&limit=20").body);

@@ -180,6 +180,64 @@ TEST(WireJson, AStepHasItsResultsByNameAndTheOlderKeysOfTheFirstField) {
   EXPECT_EQ(started["results"][0]["name"], "sum");
 }
 
+TEST(RecordTable, AMarkIsALineWithWhatFollowedFromIt) {
+  testing::MadeRun made;
+  const std::vector<wire::Record> records = {made.started(), made.step(),
+                                             made.mark("trigger", "hot", "x.max > 3", {"freeze", "reply:0.5"}),
+                                             made.mark("non_finite", "", "evil\x1b[2J", {})};
+  const std::string text = RecordTable({}).lines(records);
+  EXPECT_NE(text.find("mark hot at iteration 1: x.max > 3; then freeze, reply:0.5\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("mark non_finite at iteration 1: evil"), std::string::npos) << text;
+  EXPECT_EQ(text.find('\x1b'), std::string::npos);
+}
+
+TEST(RecordTable, ResultsOfAnAnalysisAreNoLine) {
+  testing::MadeRun made;
+  const std::vector<wire::Record> records = {made.analysis(1, "analysis.energy", 2)};
+  EXPECT_EQ(RecordTable({}).lines(records), "");
+}
+
+TEST(RecordTable, APlugInThatFailedIsNamed) {
+  testing::MadeRun made;
+  wire::Record record = made.started();
+  wire::RunStarted& run = *record.mutable_run_started();
+  run.add_plug_ins()->set_name("good");
+  wire::PlugIn& once = *run.add_plug_ins();
+  once.set_name("l3");
+  once.set_deaths(1);
+  wire::PlugIn& out = *run.add_plug_ins();
+  out.set_name("l4");
+  out.set_deaths(2);
+  out.set_left_out(true);
+  const std::string text = RecordTable({}).lines({&record, 1});
+  EXPECT_EQ(lines_in(text), 3u) << text;
+  EXPECT_NE(text.find("plug-in l3 has ended the analyzer once\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("plug-in l4 has ended the analyzer 2 times and is left out: its results are absent"),
+            std::string::npos);
+  wire::Status status;
+  *status.mutable_run() = run;
+  status.set_frozen_at_iteration(1234);
+  EXPECT_NE(status_text(status).find("plug-in    l4 has ended"), std::string::npos) << status_text(status);
+  EXPECT_NE(status_text(status).find("frozen at iteration 1,234"), std::string::npos);
+}
+
+TEST(WireJson, MarksAndResultsOfAnalysesHaveAllTheirFields) {
+  testing::MadeRun made;
+  (void)made.step();
+  const auto mark = to_json(made.mark("trigger", "hot", "x.max > 3", {"freeze", "stop"}));
+  EXPECT_EQ(mark["event"], "mark");
+  EXPECT_EQ(mark["iteration"], 1);
+  EXPECT_EQ(mark["action"], (nlohmann::ordered_json{"freeze", "stop"}));
+  wire::Record record = made.analysis(1, "analysis.energy", 2.5, 3);
+  record.mutable_analysis_results()->add_name("analysis.drift");
+  record.mutable_analysis_results()->add_value(std::numeric_limits<double>::quiet_NaN());
+  const auto results = to_json(record);
+  EXPECT_EQ(results["event"], "analysis_results");
+  EXPECT_EQ(results["name"], (nlohmann::ordered_json{"analysis.energy", "analysis.drift"}));
+  EXPECT_EQ(results["value"], (nlohmann::ordered_json{2.5, nullptr}));
+  EXPECT_EQ(results["skipped"], 3);
+}
+
 TEST(RecordTable, ColoursAreThereOnlyWhereAskedFor) {
   const std::vector<wire::Record> records = {step(1)};
   EXPECT_EQ(RecordTable({}).lines(records).find('\x1b'), std::string::npos);

@@ -76,6 +76,18 @@ TEST(ReportPageTest, EachStepHasTheValuesOfTheResultsToChooseFrom) {
   EXPECT_TRUE(report["account"]["residual_l1"].is_null());
 }
 
+TEST(ReportPageTest, MarksAndResultsOfAnalysesAreInIt) {
+  MadeRun made;
+  RunHistory history = history_of(made, 3);
+  history.add(made.mark("trigger", "</script>", "x.max > 3", {"freeze"}));
+  history.add(made.analysis(2, "analysis.energy", 2.5));
+  const json data = data_of(report_page(report_of(history)));
+  EXPECT_EQ(data["marks"]["list"][0]["name"], "</script>");
+  EXPECT_EQ(data["marks"]["list"][0]["iteration"], 3);
+  EXPECT_EQ(data["analyses"][0]["name"], "analysis.energy");
+  EXPECT_EQ(data["analyses"][0]["points"][0][1], 2);
+}
+
 TEST(ReportPageTest, ASummaryGivesTheAccount) {
   const json summary = {{"run_id", "aa"},       {"solver", "pagerank"},
                         {"matrix", "m"},        {"generate_s", 1.5},

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A field of two dimensions as an image of bounded size: at most 256 x 256 cells of one byte, whatever the field's
+// size. Each cell stands for a block of neighbouring entries. 256 cells a side are what a panel of a page shows without
+// scaling down; a byte a cell has 255 levels, more than a colour map lets an eye tell apart, and makes the largest
+// image 64 KiB.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/pool_view/field_grid.hpp"
+#include "common/pool_reader/ring_reader.hpp"
+
+namespace ringside {
+
+/// What a cell shows of its block.
+enum class CellShows {
+  kExtreme,  // the entry that is farthest from the field's mean: a single one that stands out is not lost
+  kMean
+};
+std::string_view to_string(CellShows shows) noexcept;
+std::optional<CellShows> cell_shows_named(std::string_view name) noexcept;
+
+struct FieldImage {
+  static constexpr std::uint64_t kMostSide = 256;
+  static constexpr std::uint8_t kHighest = 254;     // the level of `max`; that of `min` is 0
+  static constexpr std::uint8_t kNotFinite = 255;   // the block has an entry that is not finite
+
+  std::uint32_t rows = 0;  // of the image: cells
+  std::uint32_t columns = 0;
+  double min = 0;  // of the field's finite entries; NaN if there is none
+  double max = 0;
+  std::uint64_t not_finite = 0;     // entries
+  std::vector<std::uint8_t> cells;  // row-major
+};
+
+/// bytes: the entries of `grid`, row-major. A complex entry counts with its modulus; if that exceeds a double's range
+/// the entry is not finite.
+FieldImage image_of(const FieldGrid& grid, std::span<const std::byte> bytes, CellShows shows);
+
+/// A step of a pool as an image.
+struct DrawnField {
+  std::optional<FieldImage> image;
+  std::uint64_t iteration = 0;
+  std::uint64_t commit_seq = 0;
+  std::string why;  // there is no image
+};
+
+/// Of the newest step that can be had: while the analyzer reduces a step, it is the one before. Holds it with a lease,
+/// confirms the variable's hashes, and reads it in place; where the file system has no leases, reads a copy. The
+/// analyzer waits for neither.
+DrawnField draw_newest(const RingReader& reader, const FieldGrid& grid, CellShows shows);
+
+/// The grids of the pool's newest step.
+std::vector<FieldGrid> grids_in(const RingReader& reader);
+
+}  // namespace ringside

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Images of fields as JSON, for the page and for reports.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/pool_view/field_image.hpp"
+
+namespace ringside {
+
+/// {name, unit, dtype, rows, columns, large}
+nlohmann::ordered_json to_json(const FieldGrid& grid);
+
+/// The grid's keys, {iteration, commit_seq, cell} and, if there is an image, {image_rows, image_columns, min, max,
+/// not_finite, cells}: `cells` has a byte for each cell, row-major, in base64. Without an image: {why}.
+nlohmann::ordered_json to_json(const FieldGrid& grid, const DrawnField& drawn, CellShows shows);
+
+/// RFC 4648, with padding.
+std::string base64(std::span<const std::uint8_t> bytes);
+
+}  // namespace ringside

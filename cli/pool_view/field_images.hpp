@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Images of a pool's newest step for those who ask again and again, as a page does. A thread of low priority makes
+// them, only while somebody asks, at most one a second of each kind and for at most a twentieth of its time; who asks
+// gets the newest one that is made, and never waits.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "cli/pool_view/field_image.hpp"
+#include "cli/pool_view/watched_pool.hpp"
+
+namespace ringside {
+
+struct FieldQuery {
+  std::string variable;  // empty: the first that can be drawn
+  CellShows shows = CellShows::kExtreme;
+  bool large = false;  // draw a large field as well
+  bool operator==(const FieldQuery&) const = default;
+};
+
+class FieldImages {
+ public:
+  static constexpr std::size_t kMostQueries = 4;  // at once: of several pages
+  static constexpr std::chrono::seconds kEvery{1};
+  static constexpr std::chrono::seconds kAskedWithin{3};
+  static constexpr int kRest = 20;  // rests so many times as long as it worked
+
+  FieldImages();
+  ~FieldImages();
+  FieldImages(const FieldImages&) = delete;
+  FieldImages& operator=(const FieldImages&) = delete;
+
+  /// From now on draws the newest step of that pool; empty: there is none here, and `why` is what is answered.
+  void watch(const std::string& pool, const std::string& why);
+
+  /// A JSON object as text: {variables, image, why}, each null or empty where there is none. image: null as well if
+  /// its commit_seq is `known_commit`, which the client has.
+  std::string answer(const FieldQuery& query, std::uint64_t known_commit);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Asked {
+    FieldQuery query;
+    Clock::time_point last_asked;
+    std::string variables = "[]";  // JSON, like `image`
+    std::string image;             // empty: none
+    std::string why;
+    std::uint64_t commit_seq = 0;
+  };
+  void work();
+  Asked drawn(Asked asked, const std::string& pool, const std::string& why_no_pool);
+
+  WatchedPool pool_;  // of the thread
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::string path_;  // this and the rest: guarded by mutex_
+  std::string why_no_pool_ = "the pool is not known yet";
+  std::vector<Asked> asked_;
+  bool ends_ = false;
+  std::thread thread_;
+};
+
+}  // namespace ringside

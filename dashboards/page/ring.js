@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The ring's slots: what each keeps, and why it may not be overwritten. What the pool itself says is shown where
+// `ringside serve` can read it; else what follows from the records.
+"use strict";
+ringside.ring = (() => {
+  const { format, view } = ringside;
+
+  // By commit; what is older than the newest known steps was persisted before them.
+  function persisted_in(ring) {
+    const known = new Map(ring.newest.map((kept) => [kept.commit_seq, kept.persisted]));
+    const oldest = ring.newest[0];
+    return (commit) => (known.has(commit) ? known.get(commit) : Boolean(oldest && commit < oldest.commit_seq && oldest.persisted));
+  }
+
+  function slots_of(ring) {
+    if (!ring.states) {
+      const earlier = Array.from({ length: ring.used - ring.newest.length }, () => ({ state: "kept" }));
+      const free = Array.from({ length: ring.slots - ring.used }, () => ({ state: "empty" }));
+      return [...earlier, ...ring.newest.map((kept) => ({ ...kept, state: "kept" })), ...free];
+    }
+    const is_persisted = persisted_in(ring);
+    return ring.states.map((slot) => ({
+      ...slot,
+      persisted: is_persisted(slot.commit_seq),
+      held: slot.use === "held",
+      written: slot.use === "written" && slot.state !== "kept",
+    }));
+  }
+
+  function cell_of(slot, newest) {
+    if (slot.state === "damaged") return view.element("li", "damaged", "slot damaged");
+    if (slot.state !== "kept") return view.element("li", slot.written ? "writing" : "free", "slot");
+    const words = [slot.commit_seq === newest && "newest", slot.held && "held", slot.guarded && "guarded", slot.frozen && "frozen"]
+      .filter(Boolean);
+    const kind = slot.persisted ? "persisted" : "committed";
+    const signs = ["held", "guarded", "frozen"].filter((sign) => slot[sign]);
+    const cell = view.element("li", slot.iteration === undefined ? "earlier" : format.count(slot.iteration), ["slot", kind, ...signs].join(" "));
+    if (words.length) cell.append(view.element("span", words.join(", "), "uses"));
+    cell.title = [slot.persisted ? "survives power loss" : "survives the death of any process",
+      slot.held && "a reader works on it: it is overwritten last",
+      slot.guarded && "the last finite iterate: it is not overwritten",
+      slot.frozen && "the ring is frozen: nothing in it is overwritten"].filter(Boolean).join("; ");
+    return cell;
+  }
+
+  function show({ ring, run }) {
+    const frozen = ring && ring.frozen_at_iteration > 0
+      ? `; frozen at iteration ${format.count(ring.frozen_at_iteration)}: nothing is overwritten any more` : "";
+    const held = ring && ring.states ? ring.states.filter(({ use }) => use === "held").length : 0;
+    view.text("ring-hint", ring ? `${ring.used} of ${ring.slots} slots hold an iterate${held ? `, ${held} held by readers` : ""}${frozen}` : "");
+    const slots = (ring ? slots_of(ring) : []).map((slot) => ({
+      ...slot,
+      guarded: slot.state === "kept" && slot.commit_seq === ring.guarded_commit_seq,
+      frozen: slot.state === "kept" && ring.frozen_at_iteration > 0,
+    }));
+    const newest = Math.max(...slots.map(({ commit_seq }) => commit_seq || 0));
+    document.getElementById("ring").replaceChildren(...slots.map((slot) => cell_of(slot, newest)));
+    document.getElementById("ring-legend").hidden = !run;
+  }
+
+  return { show };
+})();

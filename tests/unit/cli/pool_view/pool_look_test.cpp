@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What is shown of a pool beside its owner: slots and their readers, the newest step as an image; and that neither a
+// truncated, a replaced nor a missing pool ends who looks at it.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <thread>
+
+#include <nlohmann/json.hpp>
+
+#include "analyzer/pool/ring_pool.hpp"
+#include "analyzer/ring/ring_writer.hpp"
+#include "cli/pool_view/field_images.hpp"
+#include "cli/pool_view/ring_slots.hpp"
+#include "cli/pool_view/watched_pool.hpp"
+#include "common/files/watched_mapping.hpp"
+#include "tests/unit/analyzer/ring/several_variables.hpp"
+#include "tests/unit/temporary_folder.hpp"
+
+namespace ringside {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::uint32_t kSlots = 4;
+
+class PoolLookTest : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() { catch_bus_errors(false); }
+
+  /// u f64[rows,columns], whose entries are `value` in the steps that `commit` commits.
+  void begin(std::uint64_t rows, std::uint64_t columns) {
+    const Schema schema = Schema::of({{.name = "u", .dtype = DType::kF64, .shape = {rows, columns}}});
+    const Catalogue catalogue = catalogue_of(schema, {});
+    pool_.emplace(RingPool::create(path_, RingShape::of(schema, catalogue), kSlots));
+    writer_ = std::make_unique<RingWriter>(pool_->ring(), pool_->persistence(), pool_->storage(), Durability::kProcess);
+    writer_->respect(pool_->leases());
+    writer_->begin_run(run_with(schema), catalogue);
+    payload_.assign(rows * columns, 0);
+  }
+  /// reduced: the analyzer has no more to do with it.
+  void commit(std::uint64_t k, double value, bool reduced = true) {
+    std::fill(payload_.begin(), payload_.end(), value);
+    payload_[0] = 0;
+    ASSERT_EQ(writer_->begin(), CommitStatus::kOk);
+    writer_->copy(reinterpret_cast<const std::byte*>(payload_.data()), step_of(k));
+    ASSERT_EQ(writer_->commit(), CommitStatus::kOk);
+    if (reduced) writer_->end_lease();
+  }
+
+  /// Asks until the answer is as expected.
+  template <class Condition>
+  static json ask_until(FieldImages& images, const FieldQuery& query, const Condition& is_expected) {
+    const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    for (;;) {
+      json answer = json::parse(images.answer(query, 0));
+      if (is_expected(answer) || std::chrono::steady_clock::now() > give_up) return answer;
+      std::this_thread::yield();
+    }
+  }
+  static bool has_image(const json& answer) { return !answer["image"].is_null(); }
+  static bool has_why(const json& answer) { return answer["why"] != ""; }
+
+  const testing::TemporaryFolder folder_;
+  const std::string path_ = folder_.file("x.pool");
+  std::optional<RingPool> pool_;
+  std::unique_ptr<RingWriter> writer_;
+  std::vector<double> payload_;
+};
+
+TEST_F(PoolLookTest, SlotsAreNamedByTheirIterateAndTheirReaders) {
+  begin(3, 5);
+  commit(1, 1);
+  commit(2, 2);
+  WatchedPool watched;
+  const RingReader* const reader = watched.at(path_);
+  ASSERT_NE(reader, nullptr) << watched.why();
+  RingSlots slots = slots_of(*reader);
+  EXPECT_EQ(slots.count, kSlots);
+  EXPECT_EQ(slots.used, 2u);
+  ASSERT_EQ(slots.slots.size(), kSlots);
+  EXPECT_EQ(slots.slots[0].iteration, 1u);
+  EXPECT_EQ(slots.slots[1].iteration, 2u);
+  EXPECT_EQ(slots.slots[2].state, SlotState::kEmpty);
+  for (const RingSlot& slot : slots.slots) EXPECT_EQ(slot.use, SlotUse::kFree);
+
+  const RingReader other = RingReader::open(path_);
+  HeldStep held;
+  ASSERT_EQ(other.hold(2, held), HoldOutcome::kHeld);
+  slots = slots_of(*reader);
+  EXPECT_EQ(slots.slots[0].use, SlotUse::kFree);
+  EXPECT_EQ(slots.slots[1].use, SlotUse::kHeld);
+  held.release();
+  EXPECT_EQ(slots_of(*reader).slots[1].use, SlotUse::kFree);
+}
+
+TEST_F(PoolLookTest, TheNewestStepIsDrawnAndAnotherOneReplacesIt) {
+  begin(300, 400);
+  commit(1, 7);
+  FieldImages images;
+  images.watch(path_, "");
+  const json first = ask_until(images, {}, has_image);
+  ASSERT_TRUE(has_image(first)) << first;
+  EXPECT_EQ(first["variables"][0]["name"], "u");
+  EXPECT_EQ(first["image"]["iteration"], 1);
+  EXPECT_EQ(first["image"]["image_rows"], 256);
+  EXPECT_EQ(first["image"]["max"], 7);
+  EXPECT_TRUE(json::parse(images.answer({}, 1))["image"].is_null()) << "the client has it";
+  commit(2, 8);
+  const json second = ask_until(images, {}, [](const json& answer) { return answer["image"]["iteration"] == 2; });
+  EXPECT_EQ(second["image"]["max"], 8);
+  EXPECT_EQ(ask_until(images, {.variable = "v"}, has_why)["why"], "no such variable");
+}
+
+TEST_F(PoolLookTest, WhileTheNewestStepIsReducedTheOneBeforeIsDrawn) {
+  begin(30, 40);
+  commit(1, 7);
+  commit(2, 8, false);
+  const RingReader reader = RingReader::open(path_);
+  EXPECT_EQ(slots_of(reader).slots[1].use, SlotUse::kWritten);
+  const DrawnField drawn = draw_newest(reader, grids_in(reader).front(), CellShows::kExtreme);
+  ASSERT_TRUE(drawn.image) << drawn.why;
+  EXPECT_EQ(drawn.iteration, 1u);
+  EXPECT_EQ(drawn.image->max, 7);
+}
+
+TEST_F(PoolLookTest, ALargeFieldIsDrawnOnlyWhenThatIsAskedFor) {
+  begin(2000, 2001);
+  commit(1, 7);
+  FieldImages images;
+  images.watch(path_, "");
+  const json asked = ask_until(images, {}, [](const json& answer) { return !answer["variables"].empty(); });
+  ASSERT_EQ(asked["variables"].size(), 1u);
+  EXPECT_EQ(asked["variables"][0]["large"], true);
+  EXPECT_TRUE(asked["image"].is_null());
+  const json drawn = ask_until(images, {.variable = "u", .large = true}, has_image);
+  EXPECT_EQ(drawn["image"]["iteration"], 1);
+  EXPECT_LE(drawn["image"]["cells"].get<std::string>().size(), 87'384u);
+}
+
+TEST_F(PoolLookTest, ADamagedStepIsNamedAndNotDrawn) {
+  begin(30, 40);
+  commit(1, 7);
+  const RingReader reader = RingReader::open(path_);
+  const KeptSlot newest = *reader.find(kNewestCommit);
+  pool_->ring().writable_payload(newest.slot)[100] ^= std::byte{1};
+  const DrawnField drawn = draw_newest(reader, grids_in(reader).front(), CellShows::kExtreme);
+  EXPECT_FALSE(drawn.image);
+  EXPECT_NE(drawn.why.find("damaged"), std::string::npos);
+}
+
+TEST_F(PoolLookTest, AMissingPoolIsNamed) {
+  FieldImages images;
+  images.watch("", "elsewhere");
+  EXPECT_EQ(ask_until(images, {}, has_why)["why"], "elsewhere");
+  images.watch(path_, "");
+  const json answer = ask_until(images, {}, [](const json& a) { return a["why"] != "elsewhere" && a["why"] != ""; });
+  EXPECT_NE(answer["why"].get<std::string>().find(path_), std::string::npos);
+}
+
+TEST_F(PoolLookTest, APoolThatIsTruncatedOrReplacedWhileItIsWatchedEndsNobody) {
+  begin(300, 400);
+  commit(1, 7);
+  pool_.reset();
+  writer_.reset();
+  const std::string copy = folder_.file("copy.pool");
+  std::filesystem::copy_file(path_, copy);
+  WatchedPool watched;
+  const RingReader* reader = watched.at(copy);
+  ASSERT_NE(reader, nullptr);
+  const FieldGrid grid = grids_in(*reader).front();
+  ASSERT_EQ(truncate(copy.c_str(), 4096), 0);
+  EXPECT_FALSE(draw_newest(*reader, grid, CellShows::kExtreme).image) << "what is left is not what was committed";
+  EXPECT_EQ(watched.at(copy), nullptr);
+  EXPECT_NE(watched.why(), "");
+  std::filesystem::remove(copy);
+  EXPECT_EQ(watched.at(copy), nullptr);
+  std::filesystem::copy_file(path_, copy);
+  reader = watched.at(copy);
+  ASSERT_NE(reader, nullptr) << watched.why();
+  EXPECT_TRUE(draw_newest(*reader, grid, CellShows::kExtreme).image);
+}
+
+TEST_F(PoolLookTest, AtMostFourKindsOfImagesAreMadeAtOnce) {
+  begin(3, 4);
+  commit(1, 7);
+  FieldImages images;
+  images.watch(path_, "");
+  for (int i = 0; i < 100; ++i) images.answer({.variable = "v" + std::to_string(i)}, 0);
+  EXPECT_TRUE(has_image(ask_until(images, {}, has_image)));
+}
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A real, headless Chromium for the tests of pages, and what these tests ask of a page. Takes scripted_server's path and the
+folder that keeps the screenshots from the command line."""
+
+import pathlib
+import sys
+import unittest
+
+from selenium import webdriver
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import WebDriverWait
+
+from scripted import ScriptedServer
+
+PROGRAM = sys.argv.pop(1)
+SCREENSHOTS = pathlib.Path(sys.argv.pop(1))
+PATIENCE_S = 120  # for what needs a second on an idle machine
+
+
+def open_browser(dark=False, width=1280, height=1100):
+    options = webdriver.ChromeOptions()
+    # As root, or where user namespaces are forbidden, Chromium's sandbox does not start. Chromium opens our own page
+    # only.
+    for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--hide-scrollbars",
+                     f"--window-size={width},{height}"):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    options.binary_location = "/usr/bin/chromium"
+    browser = webdriver.Chrome(service=Service("/usr/bin/chromedriver"), options=options)
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {
+        "features": [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]})
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
+        "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600})
+    return browser
+
+
+def separated(number):
+    return f"{number:,}"
+
+
+class PageTest(unittest.TestCase):
+    """Drives a page that shows a made-up run."""
+
+    @classmethod
+    def setUpClass(cls):
+        SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+        cls.browser = open_browser()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.browser.quit()
+
+    def setUp(self):
+        self.server = ScriptedServer(PROGRAM)
+        self.addCleanup(lambda: self.server.close())
+        self.browser.get("about:blank")
+        self.browser.get_log("browser")  # the page of the test before lost its server
+
+    def show(self, *commands, browser=None):
+        """Runs the commands, waits until the page shows the status they led to, and returns this status."""
+        for command in commands:
+            status = self.server.say(command)
+        self.wait_until(lambda b: b.execute_script("return document.documentElement.dataset.newestSeq") ==
+                        str(status["newest_seq"]), browser)
+        return status
+
+    def wait_until(self, condition, browser=None):
+        return WebDriverWait(browser or self.browser, PATIENCE_S, poll_frequency=0.05).until(condition)
+
+    def text(self, identity, browser=None):
+        return (browser or self.browser).find_element(By.ID, identity).text
+
+    def wait_for_text(self, identity, wanted):
+        self.wait_until(lambda b: wanted in self.text(identity))
+
+    def chart(self, identity, dataset):
+        """The values drawn by one of a chart's lines, by iteration."""
+        points = self.browser.execute_script(
+            "return Chart.getChart(arguments[0]).data.datasets[arguments[1]].data.map(p => [p.x, p.y])",
+            identity, dataset)
+        return {int(x): y for x, y in points}
+
+    def steps(self):
+        return self.browser.execute_script(
+            "return fetch('/api/steps?limit=2000').then(answer => answer.json())")["steps"]
+
+    def assert_no_complaints(self, browser=None):
+        """Expects no error of the browser: no failed script, no missing asset, no breach of the content security
+        policy."""
+        self.assertEqual((browser or self.browser).get_log("browser"), [])
