@@ -17,6 +17,9 @@ SubcommandFunction verify_command;
 SubcommandFunction replay_command;
 SubcommandFunction wipe_command;
 
+// cli/analyses
+SubcommandFunction analyze_command;  // returns 2 if an analysis ended early
+
 // cli/compare
 SubcommandFunction compare_command;  // returns 5 for damage, or where --expect-equal is not met
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -124,7 +125,7 @@ void add_steps(Families& out, const RunView& run) {
 }
 
 /// The newest step's results by name: those that have a series, and are present.
-void add_results(Families& out, const StepResults& results) {
+void add_results(Families& out, const StepResults& results, const std::map<std::string, double>& analyses) {
   std::vector<ClientMetric> samples;
   for (std::size_t i = 0; i < std::min(results.size(), kMostPlotted); ++i) {
     const StepValue value = results.value(i);
@@ -133,8 +134,13 @@ void add_results(Families& out, const StepResults& results) {
     sample.label = {{"name", results.name(i)}};
     sample.gauge.value = value.as_double();
   }
+  for (const auto& [name, value] : analyses) {
+    ClientMetric& sample = samples.emplace_back();
+    sample.label = {{"name", name}};
+    sample.gauge.value = value;
+  }
   if (samples.empty()) return;
-  out.gauge("ringside_result", "A result of the newest committed step, by its full name.", std::move(samples));
+  out.gauge("ringside_result", "A result of the newest committed step, or of the newest one that an analysis has looked at, by its full name.", std::move(samples));
 }
 
 void add_times(Families& out, const RunView& run) {
@@ -162,7 +168,7 @@ std::string metrics_text(const RunHistory& history, const AnalyzerView& analyzer
     add_run(out, *history.run());
     add_steps(out, *history.run());
     add_times(out, *history.run());
-    add_results(out, history.run()->last_results);
+    add_results(out, history.run()->last_results, history.run()->analyses);
   }
   std::string text = out.text();
   const std::size_t results = history.run() ? history.run()->last_results.size() : 0;

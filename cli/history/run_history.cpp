@@ -45,6 +45,7 @@ void RunHistory::add(const wire::Record& record) {
     case wire::Record::kRecordsMissing:
       run_of(record.records_missing().run_id()).StepTotals::add(record.records_missing());
       break;
+    case wire::Record::kAnalysisResults: add(record, record.analysis_results()); break;
     default:  // a kind this version does not know
       break;
   }
@@ -66,6 +67,21 @@ RunView& RunHistory::run_of(const std::string& run_id) {
     run_->run_id = run_id;
   }
   return *run_;
+}
+
+/// Results of an earlier run, whose kept steps were looked at since, change nothing here.
+void RunHistory::add(const wire::Record& record, const wire::AnalysisResults& results) {
+  constexpr std::size_t kMostRecent = 4096;
+  if (!run_ || run_->run_id != results.run_id()) return;
+  RecentAnalysis& recent =
+      run_->recent_analyses.emplace_back(RecentAnalysis{.seq = record.seq(), .iteration = results.iteration(), .values = {}});
+  for (int i = 0; i < std::min(results.name_size(), results.value_size()); ++i) {
+    recent.values.push_back({.name = results.name(i), .value = results.value(i)});
+    const bool has_room = run_->analyses.size() < kMostPlotted || run_->analyses.contains(results.name(i));
+    if (has_room) run_->analyses[results.name(i)] = results.value(i);
+  }
+  run_->series.add_analysis(results.commit_seq(), recent.values);
+  if (run_->recent_analyses.size() > kMostRecent) run_->recent_analyses.pop_front();
 }
 
 void RunHistory::add(const wire::Record& record, const wire::StepRecord& step) {

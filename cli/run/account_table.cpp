@@ -141,6 +141,7 @@ ordered_json make_summary(const RunFacts& facts, const json& producer, const jso
   }
   summary["adapted"] = dram ? json() : value_or_null(analyzer, "adapted");
   summary["plug_ins"] = dram ? json() : value_or_null(analyzer, "plug_ins");
+  summary["analyses"] = facts.analyses;
   summary["hand_off_ns"] = dram ? json() : value_or_null(analyzer, "hand_off_ns");
   return summary;
 }
@@ -218,6 +219,7 @@ std::string account_table(const ordered_json& summary, const RunFacts& facts) {
                        counted(broken, "step")));
     }
   }
+  for (const ordered_json& analysis : facts.analyses) line("  " + analysis_text(analysis));
   if (summary["last"].is_object() && summary["last"]["mean"].is_number()) {  // else the run has no field
     const ordered_json& last = summary["last"];
     line(

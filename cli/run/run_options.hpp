@@ -27,6 +27,8 @@ struct RunOptions {
   TelemetryOptions telemetry;
   ReduceOptions reduce;
   PlugInOptions plug_ins;
+  std::vector<std::string> analyze;  // Python files
+  AnalysisOptions analysis;
   CoreOptions cores;
   Mode mode = Mode::kPipeline;
   std::string node_file;

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <ctime>
 #include <limits>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -46,6 +47,16 @@ std::string missing_text(const wire::RecordsMissing& missing) {
   }
   return fmt::format("{} steps have no record: iterations {} to {}", with_separators(missing.steps()),
                      with_separators(missing.first_iteration()), with_separators(missing.last_iteration()));
+}
+
+/// "iteration 17: analysis.energy 1.25, 3 steps skipped".
+std::string analysis_results_text(const wire::AnalysisResults& results) {
+  std::string text = fmt::format("iteration {}:", with_separators(results.iteration()));
+  for (int i = 0; i < std::min(results.name_size(), results.value_size()); ++i) {
+    text += fmt::format("{} {} {:.6g}", i == 0 ? "" : ",", results.name(i), results.value(i));
+  }
+  if (results.skipped() > 0) text += fmt::format(", {} skipped so far", counted(results.skipped(), "step"));
+  return text;
 }
 
 }  // namespace
@@ -180,6 +191,7 @@ std::string RecordTable::lines(std::span<const wire::Record> records, const Resu
   const std::size_t together =
       options_.most_lines == 0 ? 1 : (static_cast<std::size_t>(steps) + options_.most_lines - 1) / options_.most_lines;
   std::vector<const wire::Record*> group;
+  std::map<std::string, const wire::Record*> analyses;  // the newest of each first name
   const auto flush = [&] {
     if (!group.empty()) add_steps(out, group, names);
     group.clear();
@@ -188,12 +200,16 @@ std::string RecordTable::lines(std::span<const wire::Record> records, const Resu
     if (record.has_step()) {
       group.push_back(&record);
       if (group.size() >= together) flush();
+    } else if (record.has_analysis_results() && options_.most_lines > 0) {
+      const wire::AnalysisResults& results = record.analysis_results();
+      analyses[results.name_size() > 0 ? results.name(0) : std::string()] = &record;
     } else if (!record.has_run_described()) {  // of a run that continues
       flush();
       add_event(out, record);
     }
   }
   flush();
+  for (const auto& [name, record] : analyses) add_event(out, *record);
   return out;
 }
 
@@ -304,6 +320,7 @@ void RecordTable::add_event(std::string& out, const wire::Record& record) {
       return add(fmt::format("analyzer {} started (pid {}){}", started.version(), started.pid(), rebuilt), kYellow);
     }
     case wire::Record::kRecordsMissing: return add(missing_text(record.records_missing()), kRed);
+    case wire::Record::kAnalysisResults: return add(analysis_results_text(record.analysis_results()), "");
     default: return add("a record of a kind that this version does not know", kYellow);
   }
 }

@@ -10,6 +10,7 @@ const std::string& run_id_of(const wire::Record& record) {
     case wire::Record::kRunEnded: return record.run_ended().run_id();
     case wire::Record::kRecordsMissing: return record.records_missing().run_id();
     case wire::Record::kRunDescribed: return record.run_described().run_id();
+    case wire::Record::kAnalysisResults: return record.analysis_results().run_id();
     default: break;
   }
   static const std::string none;

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <type_traits>
@@ -40,6 +41,14 @@ class Writer {
       object[field.name()] = value_of(message, *message.GetReflection(), field);
     }
     if (const auto* step = dynamic_cast<const wire::StepRecord*>(&message)) add_results(object, *step);
+    if (const auto* results = dynamic_cast<const wire::AnalysisResults*>(&message)) {
+      object.erase("name");
+      object.erase("value");
+      ordered_json& by_name = object["results"] = ordered_json::object();
+      for (int i = 0; i < std::min(results->name_size(), results->value_size()); ++i) {
+        by_name[results->name(i)] = finite_or_null(results->value(i));
+      }
+    }
     return object;
   }
 
@@ -74,6 +83,10 @@ class Writer {
         array.push_back(fields_of(reflection.GetRepeatedMessage(message, &field, i)));
       } else if (field.cpp_type() == FieldDescriptor::CPPTYPE_UINT64) {
         array.push_back(reflection.GetRepeatedUInt64(message, &field, i));
+      } else if (field.cpp_type() == FieldDescriptor::CPPTYPE_DOUBLE) {
+        array.push_back(finite_or_null(reflection.GetRepeatedDouble(message, &field, i)));
+      } else if (field.cpp_type() == FieldDescriptor::CPPTYPE_STRING) {
+        array.push_back(reflection.GetRepeatedString(message, &field, i));
       }
     }
     return array;

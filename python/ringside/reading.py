@@ -62,7 +62,7 @@ class Record(NamedTuple):
     seq: int
     """1, 2, 3 ..."""
     kind: str
-    """step, run_started, run_ended, analyzer_started, steps_missing, run_described."""
+    """step, run_started, run_ended, analyzer_started, steps_missing, run_described, analysis_results."""
     written: datetime.datetime
     run_id: str
     fields: dict[str, Any]
@@ -70,7 +70,8 @@ class Record(NamedTuple):
     problem, parameters; of its end: how, text, exit_code, and the outcome that the solver gave ("finished", "stopped",
     "diverged", "failed"), or None."""
     results: dict[str, Any]
-    """Of a step: what was recorded of it, by name. Results that are arrays are in the ring only."""
+    """Of a step: what was recorded of it, by name. Results that are arrays are in the ring only. Of analysis_results: what an
+    analysis computed of the step of these fields (docs/analyses.md)."""
 
 
 class HeldStep:

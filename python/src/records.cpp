@@ -18,6 +18,7 @@ constexpr const char* kKinds[] = {"step",          "run_started",  "run_ended", 
 static_assert(std::size(kKinds) == RINGSIDE_RECORD_RUN_DESCRIBED - RINGSIDE_RECORD_STEP + 1);
 
 std::string kind_of(const ringside_record& record) {
+  if (record.kind == RINGSIDE_RECORD_ANALYSIS_RESULTS) return "analysis_results";
   const std::uint32_t index = record.kind - RINGSIDE_RECORD_STEP;
   return index < std::size(kKinds) ? kKinds[index] : std::to_string(record.kind);
 }
@@ -143,6 +144,10 @@ py::object Reader::next_record(std::uint64_t from) {
     fields.attr("pop")("unix_ns");  // every record has it
     fields["rebuilt"] = py::bool_(record.rebuilt != 0);
     fields["broke_lease"] = py::bool_(record.broke_lease != 0);
+  } else if (record.kind == RINGSIDE_RECORD_ANALYSIS_RESULTS) {
+    fields["commit_seq"] = py::int_(record.commit_seq);
+    fields["iteration"] = py::int_(record.iteration);
+    fields["step"] = py::int_(record.step);
   } else if (record.kind == RINGSIDE_RECORD_RUN_STARTED) {
     fields["solver"] = text_of(texts[0]);
     fields["problem"] = text_of(texts[1]);
