@@ -11,6 +11,7 @@
 
 #include "cli/analyses/analysis_channel.hpp"
 #include "cli/analyses/analysis_workers.hpp"
+#include "common/kernels/hash.hpp"
 
 namespace ringside {
 
