@@ -3,6 +3,8 @@
 
 import csv
 import json
+import pathlib
+import re
 import subprocess
 import sys
 import unittest
@@ -102,6 +104,8 @@ def sometimes(step):
         with open(self.folder / "records.csv", encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file))
         self.assertEqual({int(row["iteration"]): float(row["analysis.energy"]) for row in rows}, values)
+        table = self.pool().columns()
+        self.assertEqual(dict(zip(table["iteration"].tolist(), table["analysis.energy"].tolist())), values)
         info = json.loads(self.call("ringside", "info", "run.pool", "--json").stdout)
         self.assertEqual(info["journal"]["analyses"], {"analysis.energy": {"records": STEPS, "iteration": STEPS, "last": values[STEPS]}})
         for command in (("replay", "run.pool"), ("verify", "run.pool"), ("compare", "run.pool", "run.pool"),
@@ -179,6 +183,18 @@ class ProgramOfTheUser(Place):
         self.write("", "go")
         self.assertEqual(run.wait(), 0, run.stderr.read())
         self.assertEqual(self.recorded()[0]["analysis.both.n"], {k: 3 * k for k in range(1, 11)})
+
+
+class Readme(Place):
+    def test_its_analysis_runs_as_it_is_written(self):
+        text = (pathlib.Path(__file__).resolve().parents[2] / "README.md").read_text(encoding="utf-8")
+        section = text[text.index("## Ask your own questions"):]
+        source, commands = (re.search(rf"```{language}\n(.*?)```", section, re.DOTALL).group(1) for language in ("python", "sh"))
+        self.write(source, "energy.py")
+        run, tail, analyze = commands.splitlines()
+        self.call("sh", "-ec", f"{run} --quiet --analyze-cores=0 --analyze-timeout=120")
+        self.assertIn('"analysis.energy":', self.call("sh", "-ec", tail).stdout)
+        self.assertIn("analysis energy (energy.py): 8 steps, 0 skipped", self.call("sh", "-ec", analyze).stdout)
 
 
 if __name__ == "__main__":

@@ -285,7 +285,7 @@ TEST(RunHistoryTest, ResultsOfAnotherRunChangeNothing) {
 TEST(StepSeriesTest, AGroupHasTheNewestResultOfEachAnalysis) {
   MadeRun made;
   StepSeries series(1, 1);
-  const std::vector<wire::Record> records = made.steps(4);
+  const std::vector<wire::Record> records = made.steps(5);
   for (std::size_t i = 0; i < records.size(); ++i) {
     series.add(point_of(records[i]));
     if (i < 2) series.add_analysis(records[i].step().commit_seq(), {{.name = "analysis.a", .value = static_cast<double>(i)}});
