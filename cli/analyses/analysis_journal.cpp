@@ -18,6 +18,7 @@
 #include "common/journal/journal_layout.hpp"
 #include "common/platform/clock.hpp"
 #include "common/pool_reader/ring_reader.hpp"
+#include "common/records/analysis_results.hpp"
 
 namespace ringside {
 namespace {
@@ -30,9 +31,9 @@ Recorded recorded_in(const std::vector<wire::Record>& records) {
   Recorded recorded;
   for (const wire::Record& record : records) {
     const wire::AnalysisResults& results = record.analysis_results();
-    for (int i = 0; i < std::min(results.name_size(), results.value_size()); ++i) {
-      recorded[{results.run_id(), results.commit_seq(), results.name(i)}] = std::bit_cast<std::uint64_t>(results.value(i));
-    }
+    for_each_result(results, [&](const std::string& name, double value) {
+      recorded[{results.run_id(), results.commit_seq(), name}] = std::bit_cast<std::uint64_t>(value);
+    });
   }
   return recorded;
 }

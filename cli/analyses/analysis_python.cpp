@@ -47,7 +47,7 @@ std::vector<std::pair<std::string, std::string>> interpreter_environment(std::si
     environment.emplace_back(kPathVariable, others.empty() ? folder : folder + ":" + others);
   }
   environment.emplace_back("PYTHONSAFEPATH", "1");  // a ringside.py in the current folder is not the package
-  if (variable(kThreadsVariable).empty()) environment.emplace_back(kThreadsVariable, std::to_string(threads));
+  if (threads > 0 && variable(kThreadsVariable).empty()) environment.emplace_back(kThreadsVariable, std::to_string(threads));
   return environment;
 }
 

@@ -13,7 +13,7 @@ namespace ringside {
 std::vector<std::string> interpreters(const std::string& given);
 
 /// What is set in the environment of one. threads: that a numerical library may use, if the user's environment says
-/// nothing.
+/// nothing; 0: as many as it likes.
 std::vector<std::pair<std::string, std::string>> interpreter_environment(std::size_t threads);
 
 /// One line: no interpreter has the package. why: what the last one that was tried said.

@@ -119,25 +119,27 @@ void check_script(const std::string& file) {
   throw Error(is_usage ? ExitCode::kUsage : ExitCode::kSystem, text);
 }
 
-void set_place(const AnalyzeOptions& options) {
-  if (!options.analysis.cores.empty()) {
-    bind_calling_thread(parse_core_list(options.analysis.cores, "--analyze-cores").cpus);
+/// Binds this process to the cores of that list, and so the processes that it will start. Returns them; none: not bound.
+std::vector<int> bound_cores(const std::string& list) {
+  if (list.empty()) return {};
+  const std::vector<int> cpus = parse_core_list(list, "--analyze-cores").cpus;
+  if (const int error = bind_calling_thread(cpus); error != 0) {
+    throw system_error("--analyze-cores: {}: {}; expected cores of this machine that this process may use", list,
+                       errno_text(error));
   }
+  return cpus;
 }
 
 ExitCode analyze(const AnalyzeOptions& options) {
   parse_range(options.from, options.to);
   for (const std::string& file : options.files) check_script(file);
-  set_place(options);
+  const std::vector<int> cpus = bound_cores(options.analysis.cores);
   const bool is_ours = !options.of_run.empty();
   StopSignals signals;
   const std::optional<NewestKept> before = is_ours ? newest_kept(options.pool) : std::nullopt;
   if (!is_ours) RingReader::open(options.pool);  // a wrong pool is refused before Python starts
-  const std::size_t threads = options.analysis.cores.empty()
-                                  ? 1
-                                  : parse_core_list(options.analysis.cores, "--analyze-cores").cpus.size();
   Report report(options.report_fd);
-  AnalysisWorkers workers(options.files, options.pool, options.analysis.python, threads, signals);
+  AnalysisWorkers workers(options.files, options.pool, options.analysis.python, cpus.size(), signals);
   report.write({{"event", "ready"}});
   if (options.lowest_priority) workers.take_lowest_priority();
 
@@ -145,16 +147,15 @@ ExitCode analyze(const AnalyzeOptions& options) {
   bool interrupted = false;
   std::string said;
   if (is_ours || has_owner(options.pool)) {
-    LiveRun run{.pool = options.pool, .socket = options.of_run, .is_ours = is_ours, .timeout_s = options.analysis.timeout_s};
-    if (!is_ours) {
-      run.socket = socket_of_pool(options.pool);
-      said = run.socket.empty() ? "its analyzer takes no results (--telemetry off, or another user's): they are printed, and "
-                                  "recorded once the run has ended"
-                                : "";
-      if (!said.empty()) write_standard_error("ringside: " + said + "\n");
-      said.clear();
+    const std::string socket = is_ours ? options.of_run : socket_of_pool(options.pool);
+    if (socket.empty()) {
+      write_standard_error(fmt::format(
+          "ringside: no analyzer of {} takes results (--telemetry off, or another user's): they are printed, and "
+          "recorded once it has no owner\n",
+          printable(options.pool)));
     }
-    LiveAnalysis live(run, before, workers, signals);
+    LiveAnalysis live({.pool = options.pool, .socket = socket, .is_ours = is_ours, .timeout_s = options.analysis.timeout_s},
+                      before, workers, signals);
     interrupted = !live.follow([&](const wire::AnalysisResults& results) {
       if (!is_ours) output.show(results);
     });

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/records/analysis_results.hpp"
 #include "common/records/described_run.hpp"
 
 namespace ringside {
@@ -75,11 +76,11 @@ void RunHistory::add(const wire::Record& record, const wire::AnalysisResults& re
   if (!run_ || run_->run_id != results.run_id()) return;
   RecentAnalysis& recent =
       run_->recent_analyses.emplace_back(RecentAnalysis{.seq = record.seq(), .iteration = results.iteration(), .values = {}});
-  for (int i = 0; i < std::min(results.name_size(), results.value_size()); ++i) {
-    recent.values.push_back({.name = results.name(i), .value = results.value(i)});
-    const bool has_room = run_->analyses.size() < kMostPlotted || run_->analyses.contains(results.name(i));
-    if (has_room) run_->analyses[results.name(i)] = results.value(i);
-  }
+  for_each_result(results, [&](const std::string& name, double value) {
+    recent.values.push_back({.name = name, .value = value});
+    const bool has_room = run_->analyses.size() < kMostPlotted || run_->analyses.contains(name);
+    if (has_room) run_->analyses[name] = value;
+  });
   run_->series.add_analysis(results.commit_seq(), recent.values);
   if (run_->recent_analyses.size() > kMostRecent) run_->recent_analyses.pop_front();
 }

@@ -17,6 +17,7 @@
 #include "cli/terminal/format.hpp"
 #include "common/journal/journal_reader.hpp"
 #include "common/platform/error.hpp"
+#include "common/records/analysis_results.hpp"
 #include "common/records/results_json.hpp"
 #include "proto/ringside.pb.h"
 
@@ -41,13 +42,12 @@ JournalSummary summarize(JournalReader& journal, const See& see) {
     gaps.add(record);
     named.add(record);
     see(record);
-    const wire::AnalysisResults& results = record.analysis_results();
-    for (int i = 0; i < std::min(results.name_size(), results.value_size()); ++i) {
-      AnalysisInJournal& one = analyses[results.name(i)];
+    for_each_result(record.analysis_results(), [&](const std::string& name, double value) {
+      AnalysisInJournal& one = analyses[name];
       ++one.records;
-      one.iteration = results.iteration();
-      one.value = results.value(i);
-    }
+      one.iteration = record.analysis_results().iteration();
+      one.value = value;
+    });
   });
   return {.kind = std::string(to_string(journal.kind())),
           .file_bytes = journal.file_bytes(),

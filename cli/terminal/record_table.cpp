@@ -15,6 +15,7 @@
 #include "cli/terminal/format.hpp"
 #include "cli/terminal/run_text.hpp"
 #include "common/platform/printable.hpp"
+#include "common/records/analysis_results.hpp"
 
 namespace ringside {
 namespace {
@@ -52,9 +53,10 @@ std::string missing_text(const wire::RecordsMissing& missing) {
 /// "iteration 17: analysis.energy 1.25, 3 steps skipped".
 std::string analysis_results_text(const wire::AnalysisResults& results) {
   std::string text = fmt::format("iteration {}:", with_separators(results.iteration()));
-  for (int i = 0; i < std::min(results.name_size(), results.value_size()); ++i) {
-    text += fmt::format("{} {} {:.6g}", i == 0 ? "" : ",", results.name(i), results.value(i));
-  }
+  bool is_first = true;
+  for_each_result(results, [&](const std::string& name, double value) {
+    text += fmt::format("{} {} {:.6g}", std::exchange(is_first, false) ? "" : ",", name, value);
+  });
   if (results.skipped() > 0) text += fmt::format(", {} skipped so far", counted(results.skipped(), "step"));
   return text;
 }

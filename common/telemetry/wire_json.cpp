@@ -3,11 +3,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <string>
 #include <type_traits>
 
+#include "common/records/analysis_results.hpp"
 #include "common/records/results_json.hpp"
 #include "common/records/shown_results.hpp"
 
@@ -45,9 +45,7 @@ class Writer {
       object.erase("name");
       object.erase("value");
       ordered_json& by_name = object["results"] = ordered_json::object();
-      for (int i = 0; i < std::min(results->name_size(), results->value_size()); ++i) {
-        by_name[results->name(i)] = finite_or_null(results->value(i));
-      }
+      for_each_result(*results, [&](const std::string& name, double value) { by_name[name] = finite_or_null(value); });
     }
     return object;
   }

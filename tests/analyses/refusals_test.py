@@ -59,7 +59,15 @@ class Refusals(Place):
         self.write(ENERGY)
         self.refused("--analyze: found with --mode dram, which keeps nothing to look at; expected --mode pipeline", "--mode=dram")
         self.refused("--analyze: found with --telemetry off, expected on", "--telemetry=off")
-        self.refused("--analyze-cores", "--analyze-cores=nothing")
+
+    def test_cores_that_are_not_there(self):
+        self.write(ENERGY)
+        words = [word for word in self.run_words() if word != "--analyze-cores=0"]
+        for cores, code in (("nothing", 2), ("60000", 3)):
+            said = self.call(*words, f"--analyze-cores={cores}", expected=code)
+            self.assertEqual(said.stderr.count("\n"), 1, said.stderr)
+            self.assertIn("--analyze-cores", said.stderr)
+            self.assertFalse((self.folder / "run.pool").exists())
 
     def test_a_file_of_the_packages_name_in_the_folder_is_not_the_package(self):
         self.write("raise RuntimeError('another one')\n", "ringside.py")

@@ -9,6 +9,7 @@
 #include "common/kernels/hash.hpp"
 #include "common/kernels/id_bytes.hpp"
 #include "common/platform/formatted.hpp"
+#include "common/records/analysis_results.hpp"
 
 namespace ringside {
 namespace {
@@ -79,9 +80,9 @@ RecordsTable::RecordsTable(std::vector<wire::Record> records, ResultNames names)
     : records_(std::move(records)), names_(std::move(names)) {
   for (const wire::Record& record : records_) {
     const wire::AnalysisResults& results = record.analysis_results();
-    for (int i = 0; i < std::min(results.name_size(), results.value_size()); ++i) {
-      analyses_[{results.run_id(), results.commit_seq()}][results.name(i)] = results.value(i);
-    }
+    for_each_result(results, [&](const std::string& name, double value) {
+      analyses_[{results.run_id(), results.commit_seq()}][name] = value;
+    });
   }
   std::erase_if(records_, [](const wire::Record& record) { return !record.has_step(); });
   for_each_figure(wire::Record(), [&](const char* name, ColumnType type, const char* unit, const RecordCell&) {
