@@ -13,6 +13,7 @@ struct CoursePoint {
   std::uint64_t iteration = 0;
   std::int64_t elapsed_ns = 0;  // from the start of the run's first recorded step
   double value = 0;             // NaN: the step does not have it
+  std::uint64_t seq = 0;        // of its record, where a reader asks for later ones
 };
 
 class CourseSeries {

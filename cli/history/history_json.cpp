@@ -163,7 +163,6 @@ ordered_json describe(const RunHistory& history) {
   if (const auto last = run.series.newest(1); !last.empty()) {
     described["last"] = to_json(last.front());
     described["last"]["results"] = ringside::to_json(run.last_results, kMostPlotted);
-    for (const auto& [name, value] : run.analyses) described["last"]["results"][name] = number_or_null(value);
   }
   described["shown"] = shown_by(run);
   described["totals"] = totals_of(run);
@@ -183,23 +182,11 @@ ordered_json to_json(const std::vector<SeriesPoint>& points, std::span<const std
   return array;
 }
 
-ordered_json analyses_to_json(const RunView& run, std::uint64_t from) {
-  ordered_json array = ordered_json::array();
-  for (const RecentAnalysis& recent : run.recent_analyses) {
-    if (recent.seq < from) continue;
-    ordered_json values = ordered_json::object();
-    for (const AnalysisValue& one : recent.values) values[one.name] = number_or_null(one.value);
-    array.push_back({{"seq", recent.seq}, {"iteration", recent.iteration}, {"results", values}});
-  }
-  return array;
-}
-
 std::vector<std::string> plotted_results(const RunView& run) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < std::min(run.last_results.size(), kMostPlotted); ++i) {
     names.push_back(run.last_results.name(i));
   }
-  for (const auto& [name, value] : run.analyses) names.push_back(name);
   return names;
 }
 

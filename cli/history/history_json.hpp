@@ -21,13 +21,10 @@ nlohmann::ordered_json describe(const RunHistory& history);
 /// An array with one object per point. results: full names; `values` are those of these results, in this order.
 nlohmann::ordered_json to_json(const std::vector<SeriesPoint>& points, std::span<const std::string> results = {});
 
-/// [{seq, iteration, results}]: what analyses computed, of the newest records from `from` on.
-nlohmann::ordered_json analyses_to_json(const RunView& run, std::uint64_t from);
-
 /// [[iteration, seconds, value], …]; null where there is no value.
 nlohmann::ordered_json course_to_json(const std::vector<CoursePoint>& points);
 
-/// The names of the results that have a series: the first kMostPlotted, and those of analyses.
+/// The names of the results that have a series: the first kMostPlotted.
 std::vector<std::string> plotted_results(const RunView& run);
 
 /// 16 bytes as 32 hexadecimal digits.

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -125,7 +124,7 @@ void add_steps(Families& out, const RunView& run) {
 }
 
 /// The newest step's results by name: those that have a series, and are present.
-void add_results(Families& out, const StepResults& results, const std::map<std::string, double>& analyses) {
+void add_results(Families& out, const StepResults& results, const AnalysisSeries& analyses) {
   std::vector<ClientMetric> samples;
   for (std::size_t i = 0; i < std::min(results.size(), kMostPlotted); ++i) {
     const StepValue value = results.value(i);
@@ -134,10 +133,10 @@ void add_results(Families& out, const StepResults& results, const std::map<std::
     sample.label = {{"name", results.name(i)}};
     sample.gauge.value = value.as_double();
   }
-  for (const auto& [name, value] : analyses) {
+  for (const auto& [name, course] : analyses.courses()) {
     ClientMetric& sample = samples.emplace_back();
     sample.label = {{"name", name}};
-    sample.gauge.value = value;
+    sample.gauge.value = course.series.points().back().value;
   }
   if (samples.empty()) return;
   out.gauge("ringside_result", "A result of the newest committed step, or of the newest one that an analysis has looked at, by its full name.", std::move(samples));

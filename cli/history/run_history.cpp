@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "common/records/analysis_results.hpp"
 #include "common/records/described_run.hpp"
 
 namespace ringside {
@@ -24,7 +23,10 @@ std::uint64_t HandOffTimes::at_most(std::size_t i) const noexcept {
 }
 
 void RunHistory::add(const wire::Record& record) {
-  if (record.seq() <= newest_seq_ && run_) run_->series = StepSeries();
+  if (record.seq() <= newest_seq_ && run_) {
+    run_->series = StepSeries();
+    run_->analyses = AnalysisSeries();
+  }
   newest_seq_ = record.seq();
   learn(record);
   switch (record.what_case()) {
@@ -46,7 +48,9 @@ void RunHistory::add(const wire::Record& record) {
     case wire::Record::kRecordsMissing:
       run_of(record.records_missing().run_id()).StepTotals::add(record.records_missing());
       break;
-    case wire::Record::kAnalysisResults: add(record, record.analysis_results()); break;
+    case wire::Record::kAnalysisResults:
+      if (RunView* run = current_run(record.analysis_results().run_id())) run->analyses.add(record);
+      break;
     default:  // a kind this version does not know
       break;
   }
@@ -70,19 +74,8 @@ RunView& RunHistory::run_of(const std::string& run_id) {
   return *run_;
 }
 
-/// Results of an earlier run, whose kept steps were looked at since, change nothing here.
-void RunHistory::add(const wire::Record& record, const wire::AnalysisResults& results) {
-  constexpr std::size_t kMostRecent = 4096;
-  if (!run_ || run_->run_id != results.run_id()) return;
-  RecentAnalysis& recent =
-      run_->recent_analyses.emplace_back(RecentAnalysis{.seq = record.seq(), .iteration = results.iteration(), .values = {}});
-  for_each_result(results, [&](const std::string& name, double value) {
-    recent.values.push_back({.name = name, .value = value});
-    const bool has_room = run_->analyses.size() < kMostPlotted || run_->analyses.contains(name);
-    if (has_room) run_->analyses[name] = value;
-  });
-  run_->series.add_analysis(results.commit_seq(), recent.values);
-  if (run_->recent_analyses.size() > kMostRecent) run_->recent_analyses.pop_front();
+RunView* RunHistory::current_run(const std::string& run_id) {
+  return run_ && run_->run_id != run_id ? nullptr : &run_of(run_id);
 }
 
 void RunHistory::add(const wire::Record& record, const wire::StepRecord& step) {

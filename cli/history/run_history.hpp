@@ -6,12 +6,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
-#include <map>
 #include <optional>
 #include <string>
-#include <vector>
 
+#include "cli/history/analysis_series.hpp"
 #include "cli/history/step_series.hpp"
 #include "cli/history/step_totals.hpp"
 #include "common/records/result_names.hpp"
@@ -42,13 +40,6 @@ class HandOffTimes {
   std::int64_t sum_ns_ = 0;
 };
 
-/// Results of an analysis of one step, as its record has them.
-struct RecentAnalysis {
-  std::uint64_t seq = 0;
-  std::uint64_t iteration = 0;
-  std::vector<AnalysisValue> values;
-};
-
 /// One run.
 struct RunView : StepTotals {
   std::string run_id;                       // 16 bytes
@@ -60,10 +51,7 @@ struct RunView : StepTotals {
   std::int64_t last_unix_ns = 0;
   HandOffTimes hand_off;
   StepSeries series;
-  // The newest value of each name, at most kMostPlotted, and the newest records of analyses: they come behind those of
-  // their steps, so a viewer that has a step may still lack them.
-  std::map<std::string, double> analyses;
-  std::deque<RecentAnalysis> recent_analyses;
+  AnalysisSeries analyses;
 };
 
 class RunHistory {
@@ -88,8 +76,9 @@ class RunHistory {
 
  private:
   RunView& run_of(const std::string& run_id);
+  /// The run of a record that may come after the next run has begun; null if that is so.
+  RunView* current_run(const std::string& run_id);
   void add(const wire::Record& record, const wire::StepRecord& step);
-  void add(const wire::Record& record, const wire::AnalysisResults& results);
 
   std::optional<RunView> run_;
   std::optional<wire::AnalyzerStarted> analyzer_;

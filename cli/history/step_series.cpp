@@ -11,16 +11,6 @@
 namespace ringside {
 namespace {
 
-/// Newer values take the place of those of the same name.
-void put(std::vector<AnalysisValue>& values, const AnalysisValue& newer) {
-  for (AnalysisValue& one : values) {
-    if (one.name != newer.name) continue;
-    one.value = newer.value;
-    return;
-  }
-  if (values.size() < kMostPlotted) values.push_back(newer);
-}
-
 SeriesPoint merged(const SeriesPoint& older, const SeriesPoint& newer) {
   SeriesPoint both = newer;
   both.first_seq = older.first_seq;
@@ -35,8 +25,6 @@ SeriesPoint merged(const SeriesPoint& older, const SeriesPoint& newer) {
   both.bytes_transferred += older.bytes_transferred;
   both.skipped += older.skipped;
   both.rebuilt = older.rebuilt || newer.rebuilt;
-  both.analyses = older.analyses;
-  for (const AnalysisValue& one : newer.analyses) put(both.analyses, one);
   return both;
 }
 
@@ -72,9 +60,6 @@ SeriesPoint point_of(const wire::Record& record, const StepResults& results) {
 
 double value_of(const SeriesPoint& point, std::string_view full_name) {
   constexpr double kAbsent = std::numeric_limits<double>::quiet_NaN();
-  for (const AnalysisValue& one : point.analyses) {
-    if (one.name == full_name) return one.value;
-  }
   std::optional<std::uint64_t> index;
   if (point.layout) {
     const RecordedResult* recorded = point.layout->find(full_name);
@@ -105,20 +90,6 @@ void StepSeries::group(const SeriesPoint& step) {
     steps_each_ *= 2;
   }
   groups_.push_back(step);
-}
-
-void StepSeries::add_analysis(std::uint64_t commit_seq, const std::vector<AnalysisValue>& values) {
-  const auto add_to = [&](auto& kept) {
-    const auto at =
-        std::partition_point(kept.begin(), kept.end(), [&](const SeriesPoint& p) { return p.commit_seq < commit_seq; });
-    if (at == kept.end() || (at->steps == 1 && at->commit_seq != commit_seq)) return;
-    for (const AnalysisValue& one : values) put(at->analyses, one);
-  };
-  if (!exact_.empty() && exact_.front().commit_seq <= commit_seq) {
-    add_to(exact_);
-  } else {
-    add_to(groups_);
-  }
 }
 
 std::vector<SeriesPoint> StepSeries::from(std::uint64_t seq, std::size_t limit) const {

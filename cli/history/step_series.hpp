@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -18,12 +17,6 @@ namespace ringside {
 
 /// A run's results that have a series, a metric or a line in a chart: the first ones of its catalogue.
 inline constexpr std::size_t kMostPlotted = 256;
-
-/// A result of a user's analysis beside the run, by its full name: "analysis.energy".
-struct AnalysisValue {
-  std::string name;
-  double value = 0;
-};
 
 /// One step, or a group of consecutive steps: durations and counts are sums, other fields are those of the last step.
 struct SeriesPoint {
@@ -48,7 +41,6 @@ struct SeriesPoint {
   ShownFigures shown;
   std::vector<double> values;         // of the results, at most kMostPlotted; NaN where one is absent
   SharedLayout layout;                // their names; null: they are not known
-  std::vector<AnalysisValue> analyses;  // that have come; of a group the newest of each name
   std::uint64_t steps_committed = 0;  // of its attachment, including this one
   bool rebuilt = false;               // the analyzer's durations of at least one step are not known
 };
@@ -69,9 +61,6 @@ class StepSeries {
 
   /// Requires a seq above all earlier ones.
   void add(const SeriesPoint& step);
-
-  /// Adds results to the point that holds the step of that commit, if there is one.
-  void add_analysis(std::uint64_t commit_seq, const std::vector<AnalysisValue>& values);
 
   /// The points that hold `seq` or a later record, ascending, at most `limit`.
   std::vector<SeriesPoint> from(std::uint64_t seq, std::size_t limit) const;

@@ -99,7 +99,6 @@ std::string WatchedRun::steps_json(std::uint64_t from, std::size_t limit, std::s
     }
   }
   answer["steps"] = to_json(points, results);
-  answer["analyses"] = history_.run() ? analyses_to_json(*history_.run(), from) : ordered_json::array();
   return dump(answer);
 }
 

@@ -4,8 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
-
 #include "cli/history/history_json.hpp"
 #include "tests/watch/made_run.hpp"
 
@@ -242,59 +240,22 @@ Schema state_and_field() {
                      {.name = "u", .dtype = DType::kF32, .shape = {3, 4}, .unit = "K"}});
 }
 
-wire::Record analysis_of(const wire::StepRecord& step, std::uint64_t seq, double value) {
+TEST(RunHistoryTest, ResultsOfAnEarlierRunAreNotThoseOfTheNewest) {
+  MadeRun made;
+  const std::vector<wire::Record> steps = made.steps(3);
+  RunHistory history = history_of(steps);
   wire::Record record;
-  record.set_seq(seq);
-  wire::AnalysisResults& results = *record.mutable_analysis_results();
-  results.set_run_id(step.run_id());
-  results.set_iteration(step.iteration());
-  results.set_commit_seq(step.commit_seq());
-  results.add_name("analysis.energy");
-  results.add_value(value);
-  return record;
-}
-
-TEST(RunHistoryTest, AResultOfAnAnalysisBelongsToTheStepOfItsCommit) {
-  MadeRun made;
-  const std::vector<wire::Record> steps = made.steps(3);
-  const std::uint64_t seq = steps.back().seq();
-  RunHistory history = history_of(steps);
-  history.add(analysis_of(steps[1].step(), seq + 1, 0.5));
-  const std::vector<SeriesPoint> points = history.run()->series.from(0, 10);
-  EXPECT_EQ(value_of(points[1], "analysis.energy"), 0.5);
-  EXPECT_TRUE(std::isnan(value_of(points[0], "analysis.energy")));
-  EXPECT_EQ(plotted_results(*history.run()).back(), "analysis.energy");
-  const nlohmann::ordered_json recent = analyses_to_json(*history.run(), seq + 1);
-  EXPECT_EQ(recent.dump(), R"([{"seq":4,"iteration":2,"results":{"analysis.energy":0.5}}])");
-  EXPECT_EQ(analyses_to_json(*history.run(), seq + 2).dump(), "[]");
-  EXPECT_EQ(describe(history)["last"]["results"]["analysis.energy"], 0.5);
-}
-
-TEST(RunHistoryTest, ResultsOfAnotherRunChangeNothing) {
-  MadeRun made;
-  const std::vector<wire::Record> steps = made.steps(3);
-  RunHistory history = history_of(steps);
-  wire::Record other = analysis_of(steps[1].step(), steps.back().seq() + 1, 0.5);
-  other.mutable_analysis_results()->set_run_id("another run's id");
-  history.add(other);
+  record.set_seq(steps.back().seq() + 1);
+  record.mutable_analysis_results()->set_run_id("another run's id");
+  record.mutable_analysis_results()->set_iteration(2);
+  record.mutable_analysis_results()->add_name("analysis.energy");
+  record.mutable_analysis_results()->add_value(0.5);
+  history.add(record);
   EXPECT_EQ(history.run()->run_id, steps[0].step().run_id());
-  EXPECT_EQ(history.run()->series.size(), 3u);
-  EXPECT_TRUE(history.run()->analyses.empty());
-}
-
-TEST(StepSeriesTest, AGroupHasTheNewestResultOfEachAnalysis) {
-  MadeRun made;
-  StepSeries series(1, 1);
-  const std::vector<wire::Record> records = made.steps(5);
-  for (std::size_t i = 0; i < records.size(); ++i) {
-    series.add(point_of(records[i]));
-    if (i < 2) series.add_analysis(records[i].step().commit_seq(), {{.name = "analysis.a", .value = static_cast<double>(i)}});
-  }
-  series.add_analysis(records[1].step().commit_seq(), {{.name = "analysis.late", .value = 7}});
-  const SeriesPoint group = series.from(0, 1).front();
-  EXPECT_GT(group.steps, 1u);
-  EXPECT_EQ(value_of(group, "analysis.a"), 1);
-  EXPECT_EQ(value_of(group, "analysis.late"), 7);
+  EXPECT_TRUE(history.run()->analyses.courses().empty());
+  record.mutable_analysis_results()->set_run_id(steps[0].step().run_id());
+  history.add(record);
+  EXPECT_EQ(history.run()->analyses.courses().at("analysis.energy").series.points().back().value, 0.5);
 }
 
 TEST(RunHistoryTest, ARunDescribedBehindItsFirstStepsHasNamesIfAllRecordsAreLearnedFirst) {
