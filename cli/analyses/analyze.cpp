@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `ringside analyze POOL FILE.py`: runs a user's analyses over what a pool keeps, or beside the run that writes it. `ringside
-// run --analyze` starts this command, too.
+// `ringside analyze POOL FILE.py`: runs a user's analyses over what a pool keeps, or beside the run that writes it.
+// `ringside run --analyze` starts this command, too.
 #include <fmt/format.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -115,8 +115,9 @@ void check_script(const std::string& file) {
   const RegularFile opened = open_regular(file, O_RDONLY);
   if (opened.valid()) return;
   const bool is_usage = !opened.kind.empty() || errno == ENOENT;
-  const std::string text = formatted("{}: {}; expected a Python file with functions that have @ringside.reduction", file, opened.why());
-  throw Error(is_usage ? ExitCode::kUsage : ExitCode::kSystem, text);
+  throw Error(is_usage ? ExitCode::kUsage : ExitCode::kSystem,
+              formatted("{}: {}; expected a Python file with functions that have @ringside.reduction", file,
+                        opened.why()));
 }
 
 /// Binds this process to the cores of that list, and so the processes that it will start. Returns them; none: not bound.
@@ -154,8 +155,9 @@ ExitCode analyze(const AnalyzeOptions& options) {
           "recorded once it has no owner\n",
           printable(options.pool)));
     }
-    LiveAnalysis live({.pool = options.pool, .socket = socket, .is_ours = is_ours, .timeout_s = options.analysis.timeout_s},
-                      before, workers, signals);
+    const LiveRun run{
+        .pool = options.pool, .socket = socket, .is_ours = is_ours, .timeout_s = options.analysis.timeout_s};
+    LiveAnalysis live(run, before, workers, signals);
     interrupted = !live.follow([&](const wire::AnalysisResults& results) {
       if (!is_ours) output.show(results);
     });

@@ -66,7 +66,13 @@ bool LiveAnalysis::follow(const AnalysisWorker::OnResults& on_results) {
       rest_.push_back(results);
     }
   };
-  while (workers_.any_running() || (channel_ && !channel_->is_empty() && channel_->refusal().empty() && !is_over_)) {
+  const auto goes_on = [&] {
+    if (workers_.any_running()) return true;
+    if (is_over_ || interrupted_) return false;
+    // What its analyses miss of a run of ours is known at its end only.
+    return run_.is_ours || (channel_ && !channel_->is_empty() && channel_->refusal().empty());
+  };
+  while (goes_on()) {
     const bool reads = !channel_ || !channel_->is_full();
     const bool is_busy = !begun_ || (channel_ && !channel_->is_empty());
     workers_.wait(signals_, is_busy ? kBusyMs : kIdleMs, reads);
@@ -116,7 +122,8 @@ void LiveAnalysis::begin_at_kept() {
   if (!now) return;
   const bool is_same_pool = before_ && before_->pool_id == now->pool_id;
   if (is_same_pool && before_->commit_seq >= now->commit_seq) return;
-  begin({.run_id = now->run_id, .after = !run_.is_ours ? now->first_of_run - 1 : is_same_pool ? before_->commit_seq : 0});
+  const std::uint64_t before_run = is_same_pool ? before_->commit_seq : 0;
+  begin({.run_id = now->run_id, .after = run_.is_ours ? before_run : now->first_of_run - 1});
 }
 
 void LiveAnalysis::begin(const FollowedRun& run) {

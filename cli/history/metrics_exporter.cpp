@@ -139,7 +139,9 @@ void add_results(Families& out, const StepResults& results, const AnalysisSeries
     sample.gauge.value = course.series.points().back().value;
   }
   if (samples.empty()) return;
-  out.gauge("ringside_result", "A result of the newest committed step, or of the newest one that an analysis has looked at, by its full name.", std::move(samples));
+  out.gauge("ringside_result",
+            "A result of the newest committed step, or of the newest that an analysis has looked at, by its full name.",
+            std::move(samples));
 }
 
 void add_times(Families& out, const RunView& run) {

@@ -33,7 +33,8 @@ void check_analyses(const RunOptions& options) {
     throw usage_error("--analyze: found with --mode dram, which keeps nothing to look at; expected --mode pipeline");
   }
   if (!options.telemetry.on) {
-    throw usage_error("--analyze: found with --telemetry off, expected on: results reach the analyzer through its control socket");
+    throw usage_error(
+        "--analyze: found with --telemetry off, expected on: results reach the analyzer through its control socket");
   }
 }
 

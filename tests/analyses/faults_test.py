@@ -59,6 +59,12 @@ class Faults(Place):
                 self.assertRegex(one["ended"], how)
                 self.assertEqual((one["steps"], one["skipped"]), (0, STEPS))
 
+    def test_steps_after_the_end_of_the_only_process_count_as_skipped(self):
+        self.write("import os, ringside\n@ringside.reduction\ndef f(step):\n    os._exit(0)\n")
+        analyses, _, _ = self.run_with(steps=40_000)
+        one = analyses["f"]
+        self.assertEqual((one["steps"], one["skipped"], one["ended"]), (0, 40_000, "ended with exit code 0"))
+
     def test_one_that_blocks_is_ended_after_the_run(self):
         one = self.run_faulty("signal.pause()", timeout=1,
                               expected_said=r"my.py: did not end within 1 s \(--analyze-timeout\) of the run, and was killed; ")
