@@ -49,6 +49,7 @@ constexpr std::array kSubcommands = {
     Subcommand{{"info", "POOL", "what a pool holds: runs, iterations, slots, sizes, storage"}, info_command},
     Subcommand{{"verify", "POOL", "check every hash; name the damaged slot and chunk"}, verify_command},
     Subcommand{{"replay", "POOL", "reduce the kept iterates again, compare with what was recorded"}, replay_command},
+    Subcommand{{"analyze", "POOL FILE.py", "run functions of yours over kept steps, or beside a run"}, analyze_command},
     Subcommand{{"export", "POOL --output FILE",
                 "write kept iterates or records for other programs: HDF5, Zarr, VTK, npy, ..."},
                export_command},

@@ -18,6 +18,9 @@ SubcommandFunction replay_command;
 SubcommandFunction thaw_command;
 SubcommandFunction wipe_command;
 
+// cli/analyses
+SubcommandFunction analyze_command;  // returns 2 if an analysis ended early
+
 // cli/compare
 SubcommandFunction compare_command;  // returns 5 for damage, or where --expect-equal is not met
 

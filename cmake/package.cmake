@@ -67,7 +67,7 @@ set(CPACK_DEBIAN_PROGRAMS_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PROGRAMS_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PROGRAMS_PACKAGE_DEPENDS passwd)  # for postinst's useradd, if systemd-sysusers is missing
 set(CPACK_DEBIAN_PROGRAMS_PACKAGE_RECOMMENDS "ndctl, systemd")
-set(CPACK_DEBIAN_PROGRAMS_PACKAGE_SUGGESTS libringside-dev)
+set(CPACK_DEBIAN_PROGRAMS_PACKAGE_SUGGESTS "libringside-dev, python3-ringside")  # for solvers, for analyses
 set(CPACK_DEBIAN_PROGRAMS_PACKAGE_CONTROL_EXTRA
   "${debian}/postinst" "${debian}/prerm" "${debian}/postrm" "${debian}/conffiles")
 set(CPACK_DEBIAN_PROGRAMS_DESCRIPTION

@@ -13,6 +13,7 @@ using library::usable_call;
 
 static_assert(RINGSIDE_RECORD_STEP == static_cast<int>(RecordKind::kStep));
 static_assert(RINGSIDE_RECORD_RUN_DESCRIBED == static_cast<int>(RecordKind::kRunDescribed));
+static_assert(RINGSIDE_RECORD_ANALYSIS_RESULTS == static_cast<int>(RecordKind::kAnalysisResults));
 
 namespace {
 
@@ -106,6 +107,23 @@ void describe_results(ringside_reader& reader, const StepResults& results) {
   }
 }
 
+void describe_analysis(ringside_reader& reader, const PlainRecord& record) {
+  reader.record_names = record.names;
+  reader.record_values.assign(2 * record.values.size(), {});
+  reader.record_results.clear();
+  for (std::size_t i = 0; i < record.values.size(); ++i) {
+    ringside_value* const word = &reader.record_values[2 * i];
+    std::memcpy(static_cast<void*>(word), &record.values[i], sizeof(record.values[i]));
+    ringside_result& made = reader.record_results.emplace_back();
+    made.size = sizeof(made);
+    made.type = RINGSIDE_VALUE_F64;
+    made.name = reader.record_names[i].c_str();
+    made.unit = "";
+    made.count = 1;
+    made.values = word;
+  }
+}
+
 }  // namespace
 
 ringside_status ringside_reader_next_record(ringside_reader* reader, uint64_t from, ringside_record* out) {
@@ -124,7 +142,11 @@ ringside_status ringside_reader_next_record(ringside_reader* reader, uint64_t fr
 ringside_status ringside_reader_record_results(ringside_reader* reader, ringside_result* out, size_t room,
                                                size_t* count) {
   return usable_call(reader, [&]() -> ringside_status {
-    describe_results(*reader, reader->names.results(reader->record));
+    if (reader->record.kind == RecordKind::kAnalysisResults) {
+      describe_analysis(*reader, reader->record);
+    } else {
+      describe_results(*reader, reader->names.results(reader->record));
+    }
     library::give_all(reader->record_results, out, room, count, "ringside_result", Listed::kFirst);
     return RINGSIDE_OK;
   });

@@ -478,7 +478,8 @@ enum {
   RINGSIDE_RECORD_RUN_ENDED = 5,
   RINGSIDE_RECORD_ANALYZER_STARTED = 6,
   RINGSIDE_RECORD_STEPS_MISSING = 7,
-  RINGSIDE_RECORD_RUN_DESCRIBED = 8
+  RINGSIDE_RECORD_RUN_DESCRIBED = 8,
+  RINGSIDE_RECORD_ANALYSIS_RESULTS = 10 /* of a user's analysis: step, iteration, commit_seq, and results by name */
 };
 
 /* A record of the journal. Fields that its kind does not have are 0 or "". Its texts are valid until the next call of
@@ -521,7 +522,7 @@ typedef struct ringside_record {
  * last seq + 1. [handle] */
 RINGSIDE_API ringside_status ringside_reader_next_record(ringside_reader* reader, uint64_t from, ringside_record* out);
 
-/* Lists the results of that record, by name; none if it is no step. Results that are arrays are in the ring only. "#0",
+/* Lists the results of that record, by name; none if it is no step and no analysis. Results that are arrays are in the ring only. "#0",
  * "#1" ... are the names where no description of the run is left. Texts and values are valid until the next call of
  * this function. [handle] */
 RINGSIDE_API ringside_status ringside_reader_record_results(ringside_reader* reader, ringside_result* out, size_t room,

@@ -31,6 +31,7 @@
 #include "common/platform/error.hpp"
 #include "common/platform/thread_binding.hpp"
 #include "common/platform/version.hpp"
+#include "common/records/analysis_results.hpp"
 
 namespace ringside {
 namespace {
@@ -59,6 +60,16 @@ wire::ControlReply refused(const std::string& why) {
   wire::ControlReply reply;
   reply.mutable_refused()->set_why(why);
   return reply;
+}
+
+/// Why these results are not recorded; empty: they are of the run that is served.
+std::string refusal_of(const wire::RecordAnalysis& request, const RunStatus& status) {
+  if (!status.attached()) return "no run is being served";
+  for (const wire::AnalysisResults& results : request.results()) {
+    if (const std::string problem = problem_of(results); !problem.empty()) return problem;
+    if (results.run_id() != status.run_id()) return "the results are of another run than the one that is served";
+  }
+  return {};
 }
 
 }  // namespace
@@ -134,7 +145,8 @@ class Recorder::Worker : private RecordSink {
     write_and_publish();
     if (telemetry_) {
       if (beats) publish_beat();
-      telemetry_->answer([this](const wire::ControlRequest& request) { return reply_to(request); });
+      telemetry_->answer(
+          [this](const wire::ControlRequest& request, bool is_here) { return reply_to(request, is_here); });
     }
     history_.forget_files_if_unused();
   }
@@ -334,14 +346,34 @@ class Recorder::Worker : private RecordSink {
 
   // --- requests ---
 
-  std::string reply_to(const wire::ControlRequest& request) {
+  std::string reply_to(const wire::ControlRequest& request, bool is_here) {
     switch (request.what_case()) {
       case wire::ControlRequest::kRecordsFrom: return records_from(request.records_from());
       case wire::ControlRequest::kStatus: return status().SerializeAsString();
       case wire::ControlRequest::kStop: return stop().SerializeAsString();
+      case wire::ControlRequest::kRecordAnalysis:
+        if (!is_here) return refused("results of analyses are taken on this machine only").SerializeAsString();
+        return record(request.record_analysis()).SerializeAsString();
       case wire::ControlRequest::WHAT_NOT_SET: break;
     }
-    return refused("unknown request; expected records_from, status or stop").SerializeAsString();
+    return refused("unknown request; expected records_from, status, stop or record_analysis").SerializeAsString();
+  }
+
+  /// Takes the results of steps that are recorded. When the reply leaves, they are in the journal.
+  wire::ControlReply record(const wire::RecordAnalysis& request) {
+    if (const std::string why = refusal_of(request, run_status_); !why.empty()) return refused(why);
+    wire::ControlReply reply;
+    wire::AnalysisRecorded& recorded = *reply.mutable_analysis_recorded();
+    recorded.set_request(request.request());
+    for (const wire::AnalysisResults& results : request.results()) {
+      if (results.commit_seq() > run_status_.last_commit_seq()) break;
+      wire::Record record;
+      *record.mutable_analysis_results() = results;
+      add_record(record);
+      recorded.set_taken(recorded.taken() + 1);
+    }
+    write_and_publish();
+    return reply;
   }
 
   /// Encodes a ControlReply, whose field 1 is a RecordsReply, by hand: its records are encoded already.

@@ -3,6 +3,9 @@
 // it from the same records that it publishes.
 #pragma once
 
+#include <cstdint>
+#include <string>
+
 #include "common/telemetry/latency_histogram.hpp"
 #include "proto/ringside.pb.h"
 
@@ -16,6 +19,9 @@ class RunStatus {
   void end(const wire::RunEnded& ended);
 
   bool attached() const noexcept { return attached_; }
+  const std::string& run_id() const noexcept { return status_.run().run_id(); }
+  /// Of the newest step that was added; 0: none was.
+  std::uint64_t last_commit_seq() const noexcept { return status_.last().commit_seq(); }
 
   /// Sets the fields of `status` that describe a run.
   void describe(wire::Status& status) const;

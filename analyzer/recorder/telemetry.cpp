@@ -17,6 +17,7 @@ namespace ringside {
 namespace {
 
 constexpr std::size_t kMaxRequestBytes = 4096;
+constexpr std::size_t kMaxRequestBytesHere = std::size_t{64} << 10;  // on ipc: the results of analyses
 constexpr int kMostRequests = 32;                  // per turn and socket
 constexpr std::size_t kMostReplyBytes = 1u << 20;  // per turn and socket; the last reply may exceed it
 constexpr int kPublishedAhead = 512;               // messages held for a slow subscriber: about five seconds
@@ -34,6 +35,7 @@ ChannelOptions publishing(const std::optional<CurveKeys>& keys) {
 
 ChannelOptions answering(const std::optional<CurveKeys>& keys) {
   ChannelOptions options = publishing(keys);
+  if (!keys) options.max_message_bytes = kMaxRequestBytesHere;
   options.high_water_mark = kRepliesAhead;
   return options;
 }
@@ -106,19 +108,19 @@ void Telemetry::publish(std::string_view topic, std::string_view message) noexce
   for (Pair& pair : pairs_) pair.publisher.send(frames);
 }
 
-void Telemetry::answer(const std::function<std::string(const wire::ControlRequest&)>& reply_to) {
+void Telemetry::answer(const ReplyTo& reply_to) {
   if (zap_) zap_->answer();
-  for (Pair& pair : pairs_) answer(pair.control, reply_to);
+  for (Pair& pair : pairs_) answer(pair.control, reply_to, &pair == &pairs_.front());
 }
 
-void Telemetry::answer(Channel& control, const std::function<std::string(const wire::ControlRequest&)>& reply_to) {
+void Telemetry::answer(Channel& control, const ReplyTo& reply_to, bool is_here) {
   std::size_t replied_bytes = 0;
   wire::ControlRequest request;
   for (int i = 0; i < kMostRequests && replied_bytes < kMostReplyBytes && control.receive(frames_); ++i) {
     // Frames: the client's identity, the empty frame that a REQ socket adds, the request.
     const bool asks = frames_.size() == 2 || (frames_.size() == 3 && frames_[1].empty());
     if (!asks || !request.ParseFromString(frames_.back())) continue;
-    const std::string reply = reply_to(request);
+    const std::string reply = reply_to(request, is_here);
     replied_bytes += reply.size();
     std::array<std::string_view, 3> answer = {frames_.front(), frames_[1], reply};
     if (frames_.size() == 2) answer[1] = reply;

@@ -32,8 +32,11 @@ class Telemetry {
   /// Sends to all subscribers, without waiting for any.
   void publish(std::string_view topic, std::string_view message) noexcept;
 
-  /// Answers the waiting requests, up to a limit of requests and bytes. reply_to returns an encoded ControlReply.
-  void answer(const std::function<std::string(const wire::ControlRequest&)>& reply_to);
+  /// Returns an encoded ControlReply. is_here: the client is on this machine.
+  using ReplyTo = std::function<std::string(const wire::ControlRequest& request, bool is_here)>;
+
+  /// Answers the waiting requests, up to a limit of requests and bytes.
+  void answer(const ReplyTo& reply_to);
 
  private:
   struct Pair {
@@ -41,7 +44,7 @@ class Telemetry {
     Channel control;
   };
   void listen_on_tcp(const TelemetryOptions& options);
-  void answer(Channel& control, const std::function<std::string(const wire::ControlRequest&)>& reply_to);
+  void answer(Channel& control, const ReplyTo& reply_to, bool is_here);
 
   std::optional<TcpGate> gate_;  // outlives the context, which sends the last records when it ends
   ChannelContext context_;

@@ -109,7 +109,7 @@ Finding probe_pool_owner(const std::string& place, const std::string& root) {
   return {"in_use",
           Verdict::kNote,
           fmt::format("{} is owned by {}", place, describe_holder(holder, root)),
-          "info, verify, replay, export and tail work beside it; another analyzer, wipe and --overwrite do not",
+          "info, verify, replay, analyze, export and tail work beside it; another analyzer, wipe and --overwrite do not",
           {{"in_use", true}, {"pid", std::int64_t{*holder}}}};
 }
 

@@ -124,7 +124,7 @@ void add_steps(Families& out, const RunView& run) {
 }
 
 /// The newest step's results by name: those that have a series, and are present.
-void add_results(Families& out, const StepResults& results) {
+void add_results(Families& out, const StepResults& results, const AnalysisSeries& analyses) {
   std::vector<ClientMetric> samples;
   for (std::size_t i = 0; i < std::min(results.size(), kMostPlotted); ++i) {
     const StepValue value = results.value(i);
@@ -133,8 +133,15 @@ void add_results(Families& out, const StepResults& results) {
     sample.label = {{"name", results.name(i)}};
     sample.gauge.value = value.as_double();
   }
+  for (const auto& [name, course] : analyses.courses()) {
+    ClientMetric& sample = samples.emplace_back();
+    sample.label = {{"name", name}};
+    sample.gauge.value = course.series.points().back().value;
+  }
   if (samples.empty()) return;
-  out.gauge("ringside_result", "A result of the newest committed step, by its full name.", std::move(samples));
+  out.gauge("ringside_result",
+            "A result of the newest committed step, or of the newest that an analysis has looked at, by its full name.",
+            std::move(samples));
 }
 
 void add_times(Families& out, const RunView& run) {
@@ -162,7 +169,7 @@ std::string metrics_text(const RunHistory& history, const AnalyzerView& analyzer
     add_run(out, *history.run());
     add_steps(out, *history.run());
     add_times(out, *history.run());
-    add_results(out, history.run()->last_results);
+    add_results(out, history.run()->last_results, history.run()->analyses);
   }
   std::string text = out.text();
   const std::size_t results = history.run() ? history.run()->last_results.size() : 0;

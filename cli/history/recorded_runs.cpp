@@ -13,6 +13,7 @@ const RecordedRun* RecordedRuns::add(const wire::Record& record) {
   const std::string& run_id = run_id_of(record);
   if (run_id.empty()) return nullptr;
   RecordedRun& run = run_of(run_id, record.unix_ns());
+  if (record.has_analysis_results()) return &run;  // may come long after its end
   run.last_unix_ns = record.unix_ns();
   if (!version_.empty()) run.version = version_;
   switch (record.what_case()) {

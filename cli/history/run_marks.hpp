@@ -18,7 +18,7 @@ struct RunMark {
   std::int64_t unix_ns = 0;
   std::uint64_t step = 0;
   std::uint64_t iteration = 0;
-  std::string cause;  // "trigger", "non_finite", "undefined", "not_kept", "plug_in"
+  std::string cause;  // "trigger", "non_finite", "undefined", "not_archived", "plug_in"
   std::string name;
   std::string text;
   std::vector<std::string> actions;

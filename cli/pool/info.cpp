@@ -156,6 +156,10 @@ void print(const RingReader& reader, const Recovery& recovery) {
                                                      with_separators(journal->newest_seq)));
     }
     if (journal->steps_missing > 0) fmt::print("          {}\n", missing_text(*journal));
+    for (const auto& [name, one] : journal->analyses) {
+      fmt::print("          {}: {}, the last {:.6g} of iteration {}\n", printable(name), counted(one.records, "value"), one.value,
+                 with_separators(one.iteration));
+    }
     if (!journal->torn.empty()) fmt::print("          {}\n", printable(journal->torn));
     if (!journal->damage.empty()) fmt::print("          DAMAGED: {}\n", printable(journal->damage));
     const JournalIdentity identity = identify(journal->named, reader.path().string(), ring);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -16,6 +17,8 @@
 #include "cli/terminal/format.hpp"
 #include "common/journal/journal_reader.hpp"
 #include "common/platform/error.hpp"
+#include "common/records/analysis_results.hpp"
+#include "common/records/results_json.hpp"
 #include "proto/ringside.pb.h"
 
 namespace ringside {
@@ -34,10 +37,17 @@ template <class See>
 JournalSummary summarize(JournalReader& journal, const See& see) {
   RecordGaps gaps;
   NamedByJournal named;
+  std::map<std::string, AnalysisInJournal> analyses;
   for_each_record(journal, [&](const wire::Record& record) {
     gaps.add(record);
     named.add(record);
     see(record);
+    for_each_result(record.analysis_results(), [&](const std::string& name, double value) {
+      AnalysisInJournal& one = analyses[name];
+      ++one.records;
+      one.iteration = record.analysis_results().iteration();
+      one.value = value;
+    });
   });
   return {.kind = std::string(to_string(journal.kind())),
           .file_bytes = journal.file_bytes(),
@@ -49,7 +59,8 @@ JournalSummary summarize(JournalReader& journal, const See& see) {
           .last_missing_iteration = gaps.iterations().second,
           .damage = journal.damage(),
           .torn = journal.torn(),
-          .named = std::move(named)};
+          .named = std::move(named),
+          .analyses = std::move(analyses)};
 }
 
 }  // namespace
@@ -76,6 +87,10 @@ std::string missing_text(const JournalSummary& summary) {
 }
 
 nlohmann::ordered_json to_json(const JournalSummary& summary) {
+  nlohmann::ordered_json analyses = nlohmann::ordered_json::object();
+  for (const auto& [name, one] : summary.analyses) {
+    analyses[name] = {{"records", one.records}, {"iteration", one.iteration}, {"last", number_or_null(one.value)}};
+  }
   return {{"kind", summary.kind},
           {"file_bytes", summary.file_bytes},
           {"records", summary.records},
@@ -83,7 +98,8 @@ nlohmann::ordered_json to_json(const JournalSummary& summary) {
           {"newest_seq", summary.newest_seq},
           {"records_missing", summary.steps_missing},
           {"damage", summary.damage},
-          {"torn", summary.torn}};
+          {"torn", summary.torn},
+          {"analyses", analyses}};
 }
 
 std::optional<JournaledSteps> JournaledSteps::read(const std::string& pool) {

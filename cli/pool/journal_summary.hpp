@@ -19,6 +19,13 @@
 
 namespace ringside {
 
+/// What a journal has of one result of a user's analyses.
+struct AnalysisInJournal {
+  std::uint64_t records = 0;
+  std::uint64_t iteration = 0;  // of the newest one
+  double value = 0;
+};
+
 /// A journal's kind, size and state, without its records.
 struct JournalSummary {
   std::string kind;
@@ -32,6 +39,7 @@ struct JournalSummary {
   std::string damage;
   std::string torn;  // no damage: the writer is at work, or was killed
   NamedByJournal named;
+  std::map<std::string, AnalysisInJournal> analyses;  // by full name
 };
 
 /// "392 committed steps have no record, iterations 101 to 492"; empty if none is missing.
@@ -40,7 +48,7 @@ std::string missing_text(const JournalSummary& summary);
 /// Nothing if there is no journal beside `pool`. If it cannot be read at all, only `damage` is set.
 std::optional<JournalSummary> summarize_journal(const std::string& pool);
 
-/// {kind, file_bytes, records, oldest_seq, newest_seq, records_missing, damage, torn}
+/// {kind, file_bytes, records, oldest_seq, newest_seq, records_missing, damage, torn, analyses}
 nlohmann::ordered_json to_json(const JournalSummary& summary);
 
 /// The recorded steps of a journal, by the key that names a commit.

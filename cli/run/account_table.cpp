@@ -144,6 +144,7 @@ ordered_json make_summary(const RunFacts& facts, const json& producer, const jso
   for (const char* key : {"plug_ins", "triggers", "frozen_at_iteration", "archive"}) {
     summary[key] = dram ? json() : value_or_null(analyzer, key);
   }
+  summary["analyses"] = facts.analyses;
   summary["hand_off_ns"] = dram ? json() : value_or_null(analyzer, "hand_off_ns");
   return summary;
 }
@@ -252,6 +253,7 @@ std::string account_table(const ordered_json& summary, const RunFacts& facts) {
     }
   }
   add_triggers(summary, facts, line);
+  for (const ordered_json& analysis : facts.analyses) line("  " + analysis_text(analysis));
   if (summary["last"].is_object() && summary["last"]["mean"].is_number()) {  // else the run has no field
     const ordered_json& last = summary["last"];
     line(

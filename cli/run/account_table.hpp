@@ -23,6 +23,7 @@ struct RunFacts {
   int analyzer_restarts = 0;  // how many analyzers took over from a lost one
   bool pool_gone = false;     // deleted or moved away during the run
   std::string program = {};   // the user's, with its arguments; empty: a built-in solver
+  nlohmann::ordered_json analyses = nlohmann::ordered_json::array();  // the value of the summary's key
 };
 
 /// One JSON object with the keys of `--summary` (docs/architecture.md lists them), in a fixed order. `producer` and

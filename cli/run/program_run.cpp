@@ -10,6 +10,7 @@
 #include "analyzer/pool/ring_admission.hpp"
 #include "cli/run/account_table.hpp"
 #include "cli/run/program_options.hpp"
+#include "cli/run/run_analyses.hpp"
 #include "cli/supervision/program_supervisor.hpp"
 #include "cli/supervision/runtime_folder.hpp"
 #include "cli/supervision/steps_in_pool.hpp"
@@ -26,6 +27,7 @@ void check(const CommandLine& line, const RunOptions& options, const std::vector
   refuse_solver_options(line, options.program.front());
   if (!options.summary.empty()) check_output(options.summary, "--summary", kept);
   const PoolUse pool_use = options.publish.pool_use();
+  check_analyses(options);
   if (options.ring.require_dax) require_dax(options.ring.pool);
   // The analyzer decides about the pool when the program attaches. Ask first here.
   if (pool_use == PoolUse::kFresh) refuse_foreign_iterates(options.ring);
@@ -93,6 +95,8 @@ ExitCode run_user_program(const CommandLine& line, const RunOptions& options) {
                                 .show_progress = !options.quiet});
   const RuntimeFolder folder;
   supervisor.expect_at(folder.socket());
+  RunAnalyses analyses(line, options, folder.socket(), cores, supervisor);
+  if (const std::optional<ExitCode> refusal = analyses.refusal()) return *refusal;
   std::optional<Child> analyzer;
   const auto start_analyzer = [&] {
     analyzer.reset();
@@ -126,7 +130,8 @@ ExitCode run_user_program(const CommandLine& line, const RunOptions& options) {
                        .coordination = to_string(options.publish.coordination),
                        .buffers = options.publish.buffers,
                        .durability = std::string(to_string(options.ring.durability)),
-                       .program = shortened(fmt::format("{}", fmt::join(options.program, " ")))};
+                       .program = shortened(fmt::format("{}", fmt::join(options.program, " "))),
+                       .analyses = analyses.end()};
   close_account(options, facts, verdict.code, supervisor, kept);
   return verdict.code;
 }

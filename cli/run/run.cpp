@@ -12,6 +12,7 @@
 #include "cli/run/account_table.hpp"
 #include "cli/run/auto_plan.hpp"
 #include "cli/run/program_run.hpp"
+#include "cli/run/run_analyses.hpp"
 #include "cli/run/run_options.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/supervision/runtime_folder.hpp"
@@ -140,6 +141,7 @@ void check_own(const CommandLine& line, const RunOptions& options, const std::ve
       throw usage_error("{}: found with --mode dram, which has no analyzer to act; expected --mode pipeline", option);
     }
   }
+  check_analyses(options);
   // Before the pool is looked at: a mistyped matrix must not be answered with how to discard another run's iterates.
   check_matrix_name(options.solve.matrix);
   check_matrix_memory(options.solve);
@@ -174,6 +176,8 @@ class Run {
     return arguments;
   }
 
+  std::string socket() const { return folder_.socket(); }
+
   std::vector<std::string> producer_arguments() const {
     std::vector<std::string> arguments = line_.arguments_given<SolveOptions, PublishOptions, PeerOptions>();
     arguments.insert(arguments.end(), {"--mode=" + facts_.mode, "--cores=" + facts_.producer_cores});
@@ -190,7 +194,8 @@ class Run {
 
   /// Prints the account and writes the summary, if the producer has begun to report.
   void close_account(ExitCode code, const Supervisor& supervisor, const Child& producer, const Child* analyzer,
-                     const std::vector<KeptFile>& kept) {
+                     const std::vector<KeptFile>& kept, nlohmann::ordered_json analyses) {
+    facts_.analyses = std::move(analyses);
     const nlohmann::json& reported = supervisor.producer().figures;
     if (!reported.is_object() || !reported.contains("begun_ns")) return;
     const nlohmann::json& analyzed = supervisor.analyzer().figures;
@@ -241,6 +246,8 @@ ExitCode run(const CommandLine& line, RunOptions options) {
     supervisor.compare_with(PlanCheck(planned_step(*plan, options.adapt)));
   }
   Run run(line, options, plan, cores);
+  RunAnalyses analyses(line, options, run.socket(), cores, supervisor);
+  if (const std::optional<ExitCode> refusal = analyses.refusal()) return *refusal;
 
   std::optional<Child> analyzer;
   const auto start_analyzer = [&] {
@@ -261,7 +268,7 @@ ExitCode run(const CommandLine& line, RunOptions options) {
   supervisor.wait_until_ended(producer, analyzer, restart_analyzer);
 
   const ExitCode code = judge(producer, analyzer ? &*analyzer : nullptr, supervisor.interrupted());
-  run.close_account(code, supervisor, producer, analyzer ? &*analyzer : nullptr, kept);
+  run.close_account(code, supervisor, producer, analyzer ? &*analyzer : nullptr, kept, analyses.end());
   return code;
 }
 

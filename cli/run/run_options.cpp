@@ -33,6 +33,14 @@ void declare(CommandLine& line, RunOptions& options) {
   declare(line, options.reduce);
   declare(line, options.plug_ins);
   declare(line, options.triggers);
+  OptionSet analyses = line.options_of<RunOptions>("Analyses");
+  analyses
+      .option("--analyze", options.analyze,
+              "call the functions of a Python file that have @ringside.reduction with each step, in a process of its own; "
+              "may be given up to 16 times")
+      .times(1, 16)
+      .value_name("FILE.py");
+  declare(line, options.analysis);
   line.option("--summary", options.summary, "write the account as one JSON object; -: to standard output")
       .value_name("FILE.json");
   line.flag("--quiet", options.quiet, "neither progress nor the closing table");

@@ -28,6 +28,8 @@ struct RunOptions {
   ReduceOptions reduce;
   PlugInOptions plug_ins;
   TriggerOptions triggers;
+  std::vector<std::string> analyze;  // Python files
+  AnalysisOptions analysis;
   CoreOptions cores;
   Mode mode = Mode::kPipeline;
   std::string node_file;

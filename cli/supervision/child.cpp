@@ -15,12 +15,15 @@
 #include <csignal>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 #include "common/platform/error.hpp"
 #include "common/platform/printable.hpp"
 
 namespace ringside {
 namespace {
+
+constexpr std::size_t kMostLineBytes = std::size_t{1} << 20;  // a child that writes no line's end must not fill memory
 
 struct Pipe {
   UniqueFd read_end;
@@ -43,6 +46,17 @@ void report_exec_failure(const std::string& begin, int error) noexcept {
        {std::string_view(begin), std::string_view(why != nullptr ? why : "unknown error"), std::string_view(advice)}) {
     if (write(STDERR_FILENO, part.data(), part.size()) < 0) return;
   }
+}
+
+/// Waits for the exec of a child, which has the other end of the pipe. 0: it was done; else its errno value.
+int exec_error(const UniqueFd& read_end) noexcept {
+  fcntl(read_end.get(), F_SETFL, 0);
+  int error = 0;
+  ssize_t count;
+  do {
+    count = read(read_end.get(), &error, sizeof error);
+  } while (count < 0 && errno == EINTR);
+  return count == sizeof error ? error : 0;
 }
 
 /// This process's environment with `set` in it.
@@ -139,17 +153,62 @@ Child::Child(const UserProgram& program) : is_group_(true) {
     _exit(127);
   }
   failure.write_end.reset();
-  fcntl(failure.read_end.get(), F_SETFL, 0);  // wait for the exec
-  int error = 0;
-  ssize_t count;
-  do {
-    count = read(failure.read_end.get(), &error, sizeof error);
-  } while (count < 0 && errno == EINTR);
-  if (count == sizeof error) {
+  if (const int error = exec_error(failure.read_end); error != 0) {
     waitpid(pid_, nullptr, 0);
     throw usage_error("{}: cannot be started: {}; expected a program in PATH or a path", shortened(words.front()),
                       errno_text(error));
   }
+  watch(words.front());
+}
+
+Child::Child(const Interpreter& interpreter) : is_group_(true) {
+  Pipe report = new_pipe();
+  Pipe errors = new_pipe();
+  Pipe commands = new_pipe();
+  Pipe failure = new_pipe();
+  fcntl(commands.read_end.get(), F_SETFL, 0);  // it waits for lines; we do not wait for it
+  fcntl(commands.write_end.get(), F_SETFL, O_NONBLOCK);
+  std::vector<std::string> words = interpreter.words;
+  words.push_back(std::to_string(report.write_end.get()));
+  words.push_back(std::to_string(commands.read_end.get()));
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  std::vector<std::string> variables = environment_with(interpreter.environment);
+  std::vector<char*> environment;
+  for (std::string& variable : variables) environment.push_back(variable.data());
+  environment.push_back(nullptr);
+  const UniqueFd nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
+
+  const pid_t parent = getpid();
+  pid_ = fork();
+  if (pid_ < 0) throw system_error("cannot start {}: {}", words.front(), errno_text(errno));
+  if (pid_ == 0) {
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(127);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, nullptr);
+    for (const int ignored : {SIGPIPE, SIGXFSZ, SIGINT, SIGTERM}) ::signal(ignored, SIG_DFL);
+    fcntl(report.write_end.get(), F_SETFD, 0);
+    fcntl(commands.read_end.get(), F_SETFD, 0);
+    dup2(nothing.get(), STDIN_FILENO);
+    dup2(errors.write_end.get(), STDOUT_FILENO);
+    dup2(errors.write_end.get(), STDERR_FILENO);
+    execvpe(argv[0], argv.data(), environment.data());
+    const int error = errno;
+    (void)!write(failure.write_end.get(), &error, sizeof error);
+    _exit(127);
+  }
+  failure.write_end.reset();
+  if (const int error = exec_error(failure.read_end); error != 0) {
+    waitpid(pid_, nullptr, 0);
+    throw system_error("{}: cannot be started: {}", shortened(words.front()), errno_text(error));
+  }
+  report_ = std::move(report.read_end);
+  stderr_ = std::move(errors.read_end);
+  commands_ = std::move(commands.write_end);
   watch(words.front());
 }
 
@@ -165,6 +224,11 @@ Child::~Child() {
 
 void Child::signal(int number) noexcept {
   if (running_ || is_group_) kill(is_group_ ? -pid_ : pid_, number);
+}
+
+bool Child::tell(const std::string& line) noexcept {
+  return commands_.valid() &&
+         write(commands_.get(), line.data(), line.size()) == static_cast<ssize_t>(line.size());
 }
 
 void Child::read_lines(UniqueFd& fd, std::string& partial, const std::function<void(const std::string&)>& on_line) {
@@ -183,6 +247,7 @@ void Child::read_lines(UniqueFd& fd, std::string& partial, const std::function<v
     for (std::size_t end; (end = partial.find('\n')) != std::string::npos; partial.erase(0, end + 1)) {
       on_line(partial.substr(0, end));
     }
+    if (partial.size() > kMostLineBytes) on_line(std::exchange(partial, {}));
   }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A process that `ringside run` starts and supervises: one of our programs, whose report lines and standard error
-// arrive through pipes, or the user's PROGRAM, which has the standard streams of `ringside run`. Its end arrives
-// through a pidfd. The kernel sends it SIGTERM if we die first.
+// arrive through pipes, or the user's PROGRAM, which has the standard streams of `ringside run`, or an interpreter that
+// runs a file of the user's (cli/analyses). Its end arrives through a pidfd. The kernel sends it SIGTERM if we die first.
 #pragma once
 
 #include <sys/types.h>
@@ -24,6 +24,14 @@ struct UserProgram {
   std::vector<int> cpus;                                         // that it is bound to
 };
 
+/// A program that runs a file of the user's and talks to us: it gets the numbers of two descriptors as its last words,
+/// one that it writes lines to (`read_report`) and one that it reads lines from (`tell`). Both of its output streams are
+/// what `read_stderr` reads.
+struct Interpreter {
+  std::vector<std::string> words;
+  std::vector<std::pair<std::string, std::string>> environment;
+};
+
 class Child {
  public:
   /// Starts `program` (a path) with `arguments`, followed by `--report-fd=N`, in a process group of its own: the
@@ -33,6 +41,9 @@ class Child {
   /// is a terminal, the program has none: it does not belong to the terminal's foreground. Throws Error, exit code 2 if
   /// the program cannot be executed.
   explicit Child(const UserProgram& program);
+  /// Starts an interpreter in a process group of its own, which `signal` reaches as a whole. Throws Error, exit code 3 if
+  /// it cannot be executed.
+  explicit Child(const Interpreter& interpreter);
   /// Kills the process (a user's program: with its group) if it still runs.
   ~Child();
   Child(const Child&) = delete;
@@ -49,7 +60,11 @@ class Child {
   /// Does nothing once the process has ended; of a user's program, what is left of its group still gets the signal.
   void signal(int number) noexcept;
 
+  /// Writes a line, of an interpreter, without waiting. False if it takes no more.
+  bool tell(const std::string& line) noexcept;
+
   /// Reads what there is, without waiting, and hands each whole line to `on_line`. At its end, closes the descriptor.
+  /// A line of more than 1 MiB comes in pieces.
   void read_report(const std::function<void(const std::string&)>& on_line) {
     read_lines(report_, report_text_, on_line);
   }
@@ -76,6 +91,7 @@ class Child {
   UniqueFd pidfd_;
   UniqueFd report_;
   UniqueFd stderr_;
+  UniqueFd commands_;
   std::string report_text_;
   std::string stderr_text_;
   bool running_ = false;

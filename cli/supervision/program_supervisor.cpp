@@ -163,7 +163,7 @@ void ProgramSupervisor::signal_producer(Child& program, int number) {
 
 /// Orphans are children of this process: they are collected, so that the end of the one that was attached is known.
 void ProgramSupervisor::collect_orphans(const Child& program, const Child& analyzer) {
-  orphans_ = orphans({program.pid(), analyzer.pid()});
+  orphans_ = orphans({program.pid(), analyzer.pid(), beside_ != nullptr ? beside_->pid() : program.pid()});
   std::erase_if(orphans_, [this](pid_t orphan) {
     siginfo_t ended{};
     if (waitid(P_PID, static_cast<id_t>(orphan), &ended, WEXITED | WNOHANG) != 0 || ended.si_pid == 0) return false;

@@ -72,6 +72,24 @@ bool Supervisor::wait_until_ready(std::optional<Child>& analyzer, const std::fun
   return analyzer_.ready && interrupts_ == 0;
 }
 
+bool Supervisor::wait_until_beside_ready() {
+  while (!beside_reported_.ready && beside_->running() && interrupts_ == 0) wait_once(nullptr, nullptr);
+  return beside_reported_.ready && interrupts_ == 0;
+}
+
+void Supervisor::end_beside(double kill_after_s) {
+  const std::int64_t begun_ns = clock_ns_;
+  int told = interrupts_;
+  beside_->signal(SIGTERM);
+  while (beside_->running()) {
+    wait_once(nullptr, nullptr);
+    if (interrupts_ > told) beside_->signal(SIGINT);
+    told = interrupts_;
+    if (clock_ns_ - begun_ns > static_cast<std::int64_t>(kill_after_s * 1e9)) beside_->signal(SIGKILL);
+  }
+  progress_.clear();
+}
+
 void Supervisor::wait_until_ended(Child& producer, std::optional<Child>& analyzer,
                                   const std::function<void()>& restart_analyzer) {
   std::int64_t producer_stopped_since_ns = 0;
@@ -182,7 +200,7 @@ void Supervisor::remember_lost_analyzer() {
 
 void Supervisor::wait_once(Child* producer, Child* analyzer) {
   std::vector<pollfd> watched = {{signals_.get(), POLLIN, 0}};
-  for (const Child* child : {producer, analyzer}) {
+  for (const Child* child : {producer, analyzer, beside_}) {
     if (child == nullptr) continue;
     for (const int fd : {child->report_fd(), child->stderr_fd()}) {
       if (fd >= 0) watched.push_back({fd, POLLIN, 0});
@@ -193,10 +211,10 @@ void Supervisor::wait_once(Child* producer, Child* analyzer) {
   advance_clock();
 
   pass_on_signals(producer, analyzer);
-  for (Child* child : {producer, analyzer}) {
+  for (Child* child : {producer, analyzer, beside_}) {
     if (child == nullptr) continue;
     child->reap();  // before reading: what is read below is then everything it wrote
-    take_in(*child, child == producer ? producer_ : analyzer_);
+    take_in(*child, child == producer ? producer_ : child == analyzer ? analyzer_ : beside_reported_);
   }
   if (plan_) {
     if (const std::optional<std::string> difference = plan_->observe(analyzer_.figures)) say(*difference);

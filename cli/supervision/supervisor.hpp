@@ -41,6 +41,15 @@ class Supervisor {
   /// From now on the analyzer's figures are compared with a plan; a difference is said once.
   void compare_with(const PlanCheck& plan) { plan_ = plan; }
 
+  /// From now on this child is watched, too: what it reports and writes is taken in. It must live as long as this.
+  void watch_beside(Child& child) { beside_ = &child; }
+  const Reported& beside() const noexcept { return beside_reported_; }
+  /// Waits until it reports that it is ready; false if it ended first, or if we were interrupted.
+  bool wait_until_beside_ready();
+  /// Tells it by SIGTERM that the run is over, and waits until it has ended. kill_after_s: how long that may take. After
+  /// a further Ctrl-C it gets SIGINT.
+  void end_beside(double kill_after_s);
+
   /// Waits until `analyzer` listens; false if it ended first, or if we were interrupted. restart_analyzer: as below.
   bool wait_until_ready(std::optional<Child>& analyzer, const std::function<void()>& restart_analyzer);
 
@@ -75,6 +84,8 @@ class Supervisor {
   std::optional<PlanCheck> plan_;
   Reported producer_;
   Reported analyzer_;
+  Child* beside_ = nullptr;  // the analyses of the run
+  Reported beside_reported_;
   nlohmann::json lost_;  // sums of what lost analyzers reported, key by key
   int restarts_ = 0;
   int futile_restarts_ = 0;  // in a row, without a step committed

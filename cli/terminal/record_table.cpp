@@ -8,12 +8,14 @@
 #include <cmath>
 #include <ctime>
 #include <limits>
+#include <map>
 #include <optional>
 #include <utility>
 
 #include "cli/terminal/format.hpp"
 #include "cli/terminal/run_text.hpp"
 #include "common/platform/printable.hpp"
+#include "common/records/analysis_results.hpp"
 
 namespace ringside {
 namespace {
@@ -54,6 +56,17 @@ std::string mark_text(const wire::Mark& mark) {
                                  with_separators(mark.iteration()));
   if (!mark.text().empty() && mark.text() != mark.name()) text += ": " + mark.text();
   for (int i = 0; i < mark.action_size(); ++i) text += (i == 0 ? "; then " : ", ") + mark.action(i);
+  return text;
+}
+
+/// "iteration 17: analysis.energy 1.25, 3 steps skipped".
+std::string analysis_results_text(const wire::AnalysisResults& results) {
+  std::string text = fmt::format("iteration {}:", with_separators(results.iteration()));
+  bool is_first = true;
+  for_each_result(results, [&](const std::string& name, double value) {
+    text += fmt::format("{} {} {:.6g}", std::exchange(is_first, false) ? "" : ",", name, value);
+  });
+  if (results.skipped() > 0) text += fmt::format(", {} skipped so far", counted(results.skipped(), "step"));
   return text;
 }
 
@@ -189,6 +202,7 @@ std::string RecordTable::lines(std::span<const wire::Record> records, const Resu
   const std::size_t together =
       options_.most_lines == 0 ? 1 : (static_cast<std::size_t>(steps) + options_.most_lines - 1) / options_.most_lines;
   std::vector<const wire::Record*> group;
+  std::map<std::string, const wire::Record*> analyses;  // the newest of each first name
   const auto flush = [&] {
     if (!group.empty()) add_steps(out, group, names);
     group.clear();
@@ -197,12 +211,16 @@ std::string RecordTable::lines(std::span<const wire::Record> records, const Resu
     if (record.has_step()) {
       group.push_back(&record);
       if (group.size() >= together) flush();
-    } else if (!record.has_run_described() && !record.has_analysis_results()) {  // those would be a line a step
+    } else if (record.has_analysis_results() && options_.most_lines > 0) {
+      const wire::AnalysisResults& results = record.analysis_results();
+      analyses[results.name_size() > 0 ? results.name(0) : std::string()] = &record;
+    } else if (!record.has_run_described()) {  // of a run that continues
       flush();
       add_event(out, record);
     }
   }
   flush();
+  for (const auto& [name, record] : analyses) add_event(out, *record);
   return out;
 }
 
@@ -318,6 +336,7 @@ void RecordTable::add_event(std::string& out, const wire::Record& record) {
     }
     case wire::Record::kMark: return add(mark_text(record.mark()), record.mark().cause() == "trigger" ? kYellow : kRed);
     case wire::Record::kRecordsMissing: return add(missing_text(record.records_missing()), kRed);
+    case wire::Record::kAnalysisResults: return add(analysis_results_text(record.analysis_results()), "");
     default: return add("a record of a kind that this version does not know", kYellow);
   }
 }

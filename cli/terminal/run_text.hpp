@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include <nlohmann/json.hpp>
+
 #include "proto/ringside.pb.h"
 
 namespace ringside {
@@ -45,5 +47,8 @@ std::string plug_in_text(const wire::PlugIn& plug_in);
 
 /// The text that `ringside tail --once` prints.
 std::string status_text(const wire::Status& status);
+
+/// "analysis energy (my.py): 95 steps, 5 skipped, last 1.23", of an entry of the summary's key `analyses`.
+std::string analysis_text(const nlohmann::ordered_json& analysis);
 
 }  // namespace ringside

@@ -114,6 +114,17 @@ FoundService find_service(const ServiceOptions& options, std::string_view otherw
   return {telemetry_at(*sockets.begin()), *sockets.begin(), true};
 }
 
+std::string socket_of_pool(const std::string& pool) {
+  ChannelContext context;
+  for (const std::string& socket : living()) {
+    RecordStream stream(context, telemetry_at(socket), RecordStream::kNoRecords);
+    const std::optional<wire::Status> status = stream.status(kDescriptionPatienceMs);
+    std::error_code missing;
+    if (status && std::filesystem::equivalent(status->pool(), pool, missing)) return socket;
+  }
+  return {};
+}
+
 bool is_gone_for_good(const FoundService& found) {
   if (!found.is_here) return false;
   std::error_code error;

@@ -32,6 +32,9 @@ struct FoundService {
 /// otherwise: what else a user may do then.
 FoundService find_service(const ServiceOptions& options, std::string_view otherwise);
 
+/// The socket of the analyzer of this user that has this pool, and takes requests; empty: none is found.
+std::string socket_of_pool(const std::string& pool);
+
 /// Whether no analyzer will return to where `found` was: a `ringside run` ends by removing the folder of its sockets.
 bool is_gone_for_good(const FoundService& found);
 

@@ -260,7 +260,8 @@ ExitCode follow(const TailOptions& options, const FoundService& found, const Sin
 
 bool Since::holds(const wire::Record& record) const noexcept {
   return record.seq() >= seq && record.unix_ns() >= unix_ns &&
-         (!record.has_step() || record.step().iteration() >= iteration);
+         (!record.has_step() || record.step().iteration() >= iteration) &&
+         (!record.has_analysis_results() || record.analysis_results().iteration() >= iteration);
 }
 
 Since parse_since(const std::string& text, std::int64_t now_unix_ns) {

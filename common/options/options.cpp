@@ -282,6 +282,23 @@ void declare(CommandLine& line, TriggerOptions& options) {
       .value_name("BYTES");
 }
 
+void declare(CommandLine& line, AnalysisOptions& options) {
+  OptionSet set = line.options_of<AnalysisOptions>("Analyses");
+  set.option("--analyze-cores", options.cores,
+             "cores of the analyses, as 0-3,8 (default: the analyzer's, where it leaves them idle)")
+      .value_name("LIST");
+  set.option("--analyze-timeout", options.timeout_s,
+             "seconds that analyses get after the end of a run for the steps that are still kept")
+      .check(number_within(0, 1e6))
+      .value_name("S")
+      .show_default();
+  set.option("--python", options.python,
+             "the Python that runs analyses; else the value of RINGSIDE_PYTHON (default: python3 in PATH, or "
+             "/usr/bin/python3 if only that has the package ringside)")
+      .environment("RINGSIDE_PYTHON")
+      .value_name("PROGRAM");
+}
+
 std::string to_string(const PlannedStepOptions& planned) {
   return fmt::format("{},{},{},{},{}", planned.step_ns, planned.low_ns, planned.high_ns, planned.producer_idle_ns,
                      planned.analyzer_idle_ns);

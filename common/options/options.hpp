@@ -110,6 +110,13 @@ struct TriggerOptions {
   std::uint64_t archive_bytes = 0;     // at most, of the steps that `keep` copies; 0: as many steps as the ring has slots
 };
 
+/// Where and how long functions of the user's in Python run beside a run (docs/analyses.md).
+struct AnalysisOptions {
+  std::string cores;      // "0-3"; empty: the analyzer's, and only where it does not want them
+  std::string python;     // empty: python3 in PATH, or Debian's
+  double timeout_s = 10;  // after the end of the run
+};
+
 /// What `ringside run --cores auto` predicted for each step, for the analyzer to tell followers. step_ns 0: nothing.
 struct PlannedStepOptions {
   std::uint64_t step_ns = 0;
@@ -154,6 +161,7 @@ void declare(CommandLine& line, TelemetryOptions& options);
 void declare(CommandLine& line, ReduceOptions& options);
 void declare(CommandLine& line, PlugInOptions& options);
 void declare(CommandLine& line, TriggerOptions& options);
+void declare(CommandLine& line, AnalysisOptions& options);
 void declare(CommandLine& line, PlannedStepOptions& options);
 void declare(CommandLine& line, CoreOptions& options);
 void declare(CommandLine& line, ProcessOptions& options);

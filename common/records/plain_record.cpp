@@ -191,13 +191,29 @@ bool take_ended(std::string_view message, PlainRecord& record) {
   });
 }
 
+bool take_analysis(std::string_view message, PlainRecord& record) {
+  const bool intact = for_each_field(message, [&](const WireField& field) {
+    switch (field.number) {
+      case 1: record.run_id = field.bytes; return true;
+      case 2: record.step.step = field.integer; return true;
+      case 3: record.step.iteration = field.integer; return true;
+      case 4: record.step.commit_seq = field.integer; return true;
+      case 5: record.names.emplace_back(field.bytes); return true;
+      case 6: return take_words(field, record.values);
+      default: return true;
+    }
+  });
+  return intact && record.names.size() == record.values.size();
+}
+
 bool take_what(const WireField& field, PlainRecord& record) {
   const auto take_run_id = [&](const WireField& inner) {
     if (inner.number == 1) record.run_id = inner.bytes;
     return true;
   };
   const auto kind = static_cast<RecordKind>(field.number);
-  const bool known = kind >= RecordKind::kStep && kind <= RecordKind::kRunDescribed;
+  const bool known =
+      (kind >= RecordKind::kStep && kind <= RecordKind::kRunDescribed) || kind == RecordKind::kAnalysisResults;
   if (known) record.kind = kind;
   switch (kind) {
     case RecordKind::kStep: return take_step(field.bytes, record);
@@ -209,6 +225,7 @@ bool take_what(const WireField& field, PlainRecord& record) {
       return for_each_field(field.bytes, [&](const WireField& inner) {
         return take_run_id(inner) && take_description(inner, 2, 3, record.layout);
       });
+    case RecordKind::kAnalysisResults: return take_analysis(field.bytes, record);
     case RecordKind::kNone: break;
   }
   return true;  // a field of a later release

@@ -25,7 +25,8 @@ enum class RecordKind : std::uint32_t {
   kRunEnded = 5,
   kAnalyzerStarted = 6,
   kRecordsMissing = 7,
-  kRunDescribed = 8
+  kRunDescribed = 8,
+  kAnalysisResults = 10
 };
 
 /// The fields of a step, as proto/ringside.proto names them.
@@ -58,7 +59,9 @@ struct PlainRecord {
   std::int64_t unix_ns = 0;
   RecordKind kind = RecordKind::kNone;  // kNone: of a later release
   std::string run_id;                   // 16 bytes, or none
-  PlainStep step;                       // where kStep
+  PlainStep step;                       // where kStep; its first three fields where kAnalysisResults
+  std::vector<std::string> names;       // where kAnalysisResults: full names of results
+  std::vector<std::uint64_t> values;    // of these, the bits of each double
   LayoutTexts layout;                   // where kRunStarted or kRunDescribed
   std::string solver;                   // where kRunStarted, like the next two
   std::string problem;

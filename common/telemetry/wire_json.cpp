@@ -7,6 +7,7 @@
 #include <string>
 #include <type_traits>
 
+#include "common/records/analysis_results.hpp"
 #include "common/records/results_json.hpp"
 #include "common/records/shown_results.hpp"
 
@@ -40,6 +41,12 @@ class Writer {
       object[field.name()] = value_of(message, *message.GetReflection(), field);
     }
     if (const auto* step = dynamic_cast<const wire::StepRecord*>(&message)) add_results(object, *step);
+    if (const auto* results = dynamic_cast<const wire::AnalysisResults*>(&message)) {
+      object.erase("name");
+      object.erase("value");
+      ordered_json& by_name = object["results"] = ordered_json::object();
+      for_each_result(*results, [&](const std::string& name, double value) { by_name[name] = finite_or_null(value); });
+    }
     return object;
   }
 

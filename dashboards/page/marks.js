@@ -12,7 +12,7 @@ ringside.marks = (() => {
     trigger: "trigger",
     non_finite: "not finite",
     undefined: "condition without a value",
-    not_kept: "not kept",
+    not_archived: "not archived",
     plug_in: "plug-in",
   };
   const named = (mark) => mark.name || causes[mark.cause] || mark.cause;

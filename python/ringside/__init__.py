@@ -20,6 +20,7 @@ process that made it: in a child of fork(), its calls raise UsageError.
 
 from ._core import catch_bus_errors
 from ._core import version as _version
+from .analyses import reduction
 from .errors import (DamagedError, Error, Interrupted, NoFileError, NotKeptError, OverwrittenError, PeerLostError,
                      RefusedError, ResourceError, UsageError)
 from .reading import HeldStep, Pool, Record, RunInfo, StepInfo, open
@@ -31,5 +32,5 @@ __version__ = _version()
 __all__ = [
     "ClaimedStep", "Counts", "DamagedError", "Error", "HeldStep", "Interrupted", "KeptStep", "NoFileError",
     "NotKeptError", "OverwrittenError", "PeerLostError", "Pool", "Record", "RefusedError", "Reply", "ResourceError", "RunInfo",
-    "StepInfo", "UsageError", "Variable", "Writer", "catch_bus_errors", "open", "publish",
+    "StepInfo", "UsageError", "Variable", "Writer", "catch_bus_errors", "open", "publish", "reduction",
 ]

@@ -62,7 +62,7 @@ class Record(NamedTuple):
     seq: int
     """1, 2, 3 ..."""
     kind: str
-    """step, run_started, run_ended, analyzer_started, steps_missing, run_described."""
+    """step, run_started, run_ended, analyzer_started, steps_missing, run_described, analysis_results."""
     written: datetime.datetime
     run_id: str
     fields: dict[str, Any]
@@ -70,7 +70,8 @@ class Record(NamedTuple):
     problem, parameters; of its end: how, text, exit_code, and the outcome that the solver gave ("finished", "stopped",
     "diverged", "failed"), or None."""
     results: dict[str, Any]
-    """Of a step: what was recorded of it, by name. Results that are arrays are in the ring only."""
+    """Of a step: what was recorded of it, by name. Results that are arrays are in the ring only. Of analysis_results: what an
+    analysis computed of the step of these fields (docs/analyses.md)."""
 
 
 class HeldStep:
@@ -303,7 +304,8 @@ class Pool:
         The first columns are commit_seq, iteration and step. Then follow unix_ns, when the record was written;
         generate_ns and producer_idle_ns, the solver's work and its wait for a buffer; analyzer_idle_ns, hand_off_ns,
         transfer_ns, commit_ns and analyze_ns; bytes_transferred, skipped_before and published_at_ns: these are 0 for a
-        step that is not in the journal. The others are the results of count 1 by name. An absent f64 is NaN. A column of
+        step that is not in the journal. The others are the results of count 1 by name, and those of analyses
+        (docs/analyses.md): NaN for the steps that these did not look at. An absent f64 is NaN. A column of
         another type is an array of objects if a value is absent or has more than 64 bits: ints, and None.
         """
         run_id = run.run_id if isinstance(run, RunInfo) else run

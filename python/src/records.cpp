@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstring>
 #include <iterator>
+#include <unordered_map>
 
 #include "reader.hpp"
 
@@ -18,6 +19,7 @@ constexpr const char* kKinds[] = {"step",          "run_started",  "run_ended", 
 static_assert(std::size(kKinds) == RINGSIDE_RECORD_RUN_DESCRIBED - RINGSIDE_RECORD_STEP + 1);
 
 std::string kind_of(const ringside_record& record) {
+  if (record.kind == RINGSIDE_RECORD_ANALYSIS_RESULTS) return "analysis_results";
   const std::uint32_t index = record.kind - RINGSIDE_RECORD_STEP;
   return index < std::size(kKinds) ? kKinds[index] : std::to_string(record.kind);
 }
@@ -103,13 +105,41 @@ struct Table {
     for (std::size_t r = 0; r < results.size(); ++r) column(results[r], r).put(row, results[r]);
   }
 
+  /// What an analysis computed of the step of that commit, whose row is there or not.
+  void put_analysis(std::uint64_t commit_seq, const std::vector<ringside_result>& results) {
+    for (const ringside_result& result : results) {
+      if (result.values != nullptr) analyses.push_back({commit_seq, result.name, result.values[0]});
+    }
+  }
+
   /// After the last row: each column has a value for each step.
   void end() {
     for (Column& column : columns) {
       column.words.resize(2 * rows());
       column.present.resize(rows());
     }
+    std::unordered_map<std::int64_t, std::size_t> row_of;
+    for (std::size_t row = 0; !analyses.empty() && row < rows(); ++row) row_of[fields[0][row]] = row;
+    for (const Analysis& one : analyses) {
+      const auto row = row_of.find(static_cast<std::int64_t>(one.commit_seq));
+      if (row == row_of.end()) continue;
+      ringside_result named{};
+      named.name = one.name.c_str();
+      named.type = RINGSIDE_VALUE_F64;
+      Column& its = column(named, columns.size());
+      its.words.resize(2 * rows());
+      its.present.resize(rows());
+      its.words[2 * row->second] = one.value;
+      its.present[row->second] = 1;
+    }
   }
+
+  struct Analysis {
+    std::uint64_t commit_seq;
+    std::string name;
+    ringside_value value;
+  };
+  std::vector<Analysis> analyses;
 };
 
 /// A NumPy array whose memory is the vector's.
@@ -143,6 +173,10 @@ py::object Reader::next_record(std::uint64_t from) {
     fields.attr("pop")("unix_ns");  // every record has it
     fields["rebuilt"] = py::bool_(record.rebuilt != 0);
     fields["broke_lease"] = py::bool_(record.broke_lease != 0);
+  } else if (record.kind == RINGSIDE_RECORD_ANALYSIS_RESULTS) {
+    fields["commit_seq"] = py::int_(record.commit_seq);
+    fields["iteration"] = py::int_(record.iteration);
+    fields["step"] = py::int_(record.step);
   } else if (record.kind == RINGSIDE_RECORD_RUN_STARTED) {
     fields["solver"] = text_of(texts[0]);
     fields["problem"] = text_of(texts[1]);
@@ -173,15 +207,20 @@ py::tuple Reader::recorded(const std::optional<std::string>& run_id, std::uint64
     for (;; from = record.seq + 1) {
       ringside_status answer = ringside_reader_next_record(reader, from, &record);
       if (answer != RINGSIDE_OK) return answer;
-      if (record.kind != RINGSIDE_RECORD_STEP) continue;
-      found = std::max(found, record.commit_seq);
+      const bool is_analysis = record.kind == RINGSIDE_RECORD_ANALYSIS_RESULTS;
+      if (record.kind != RINGSIDE_RECORD_STEP && !is_analysis) continue;
+      if (!is_analysis) found = std::max(found, record.commit_seq);
       if (record.commit_seq < first) continue;
       if (run_id && std::memcmp(record.run_id, run_id->data(), run_id->size()) != 0) continue;
       answer = list_all(results, [&](auto* out, auto room, auto* count) {
         return ringside_reader_record_results(reader, out, room, count);
       });
       if (answer != RINGSIDE_OK) return answer;
-      table.put(record, results);
+      if (is_analysis) {
+        table.put_analysis(record.commit_seq, results);
+      } else {
+        table.put(record, results);
+      }
     }
   };
   // A record is written after its step is committed and reduced: soon, if an analyzer is there. The first one of a pool

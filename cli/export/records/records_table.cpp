@@ -2,12 +2,14 @@
 #include "cli/export/records/records_table.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "cli/pool/pool_names.hpp"
 #include "common/kernels/hash.hpp"
 #include "common/kernels/id_bytes.hpp"
 #include "common/platform/formatted.hpp"
+#include "common/records/analysis_results.hpp"
 
 namespace ringside {
 namespace {
@@ -67,7 +69,7 @@ RecordsTable RecordsTable::read(const std::string& pool, const IterationRange& r
   for (const wire::Record& record : journal.records) names.learn(record);
   for (const SharedLayout& layout : layouts_in(pool)) names.learn(layout);
   std::erase_if(journal.records, [&](const wire::Record& record) {
-    return !record.has_step() || !range.contains(record.step().iteration());
+    return !record.has_analysis_results() && (!record.has_step() || !range.contains(record.step().iteration()));
   });
   RecordsTable table(std::move(journal.records), std::move(names));
   table.damage_ = journal.damage;
@@ -76,6 +78,13 @@ RecordsTable RecordsTable::read(const std::string& pool, const IterationRange& r
 
 RecordsTable::RecordsTable(std::vector<wire::Record> records, ResultNames names)
     : records_(std::move(records)), names_(std::move(names)) {
+  for (const wire::Record& record : records_) {
+    const wire::AnalysisResults& results = record.analysis_results();
+    for_each_result(results, [&](const std::string& name, double value) {
+      analyses_[{results.run_id(), results.commit_seq()}][name] = value;
+    });
+  }
+  std::erase_if(records_, [](const wire::Record& record) { return !record.has_step(); });
   for_each_figure(wire::Record(), [&](const char* name, ColumnType type, const char* unit, const RecordCell&) {
     columns_.push_back({name, type, unit});
   });
@@ -95,6 +104,12 @@ RecordsTable::RecordsTable(std::vector<wire::Record> records, ResultNames names)
       columns_.push_back({name, type, results.layout() ? results.layout()->results()[i].result->unit : std::string()});
     }
   }
+  for (const auto& [step, values] : analyses_) {
+    for (const auto& [name, value] : values) {
+      const bool is_new = result_columns_.try_emplace({name, ColumnType::kF64}, columns_.size()).second;
+      if (is_new) columns_.push_back({name, ColumnType::kF64, ""});
+    }
+  }
 }
 
 std::vector<RecordCell> RecordsTable::row(std::size_t index) const {
@@ -108,6 +123,14 @@ std::vector<RecordCell> RecordsTable::row(std::size_t index) const {
     RecordCell& cell = cells[result_columns_.at({results.name(i), column_type(value.type)})];
     cell.present = value.present;
     std::copy_n(value.words, 2, cell.words);
+  }
+  const wire::StepRecord& step = records_[index].step();
+  if (const auto found = analyses_.find({step.run_id(), step.commit_seq()}); found != analyses_.end()) {
+    for (const auto& [name, value] : found->second) {
+      RecordCell& cell = cells[result_columns_.at({name, ColumnType::kF64})];
+      cell.present = true;
+      cell.words[0] = std::bit_cast<std::uint64_t>(value);
+    }
   }
   return cells;
 }

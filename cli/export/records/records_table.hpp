@@ -34,6 +34,7 @@ class RecordsTable {
  public:
   /// The journal beside `pool`; of the steps in the range only. Throws Error (exit code 2) if there is none.
   static RecordsTable read(const std::string& pool, const IterationRange& range);
+  /// records: of steps and of analyses, whose results are columns of the row of their step.
   RecordsTable(std::vector<wire::Record> records, ResultNames names);
 
   const std::vector<RecordColumn>& columns() const noexcept { return columns_; }
@@ -46,6 +47,7 @@ class RecordsTable {
  private:
   std::vector<wire::Record> records_;  // of steps
   ResultNames names_;
+  std::map<std::pair<std::string, std::uint64_t>, std::map<std::string, double>> analyses_;  // by run_id and commit_seq
   std::vector<RecordColumn> columns_;
   std::map<std::pair<std::string, ColumnType>, std::size_t> result_columns_;  // by name and type
   std::string damage_;

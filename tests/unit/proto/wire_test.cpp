@@ -102,6 +102,11 @@ const std::vector<Golden>& goldens() {
        "080722150a1030313233343536373839616263646566d00178"},
       {&made<wire::Record>, "seq: 7 run_ended { run_id: \"0123456789abcdef\" steps_not_kept: 2 }",
        "08072a140a10303132333435363738396162636465664802"},
+      {&made<wire::Record>,
+       "seq: 7 unix_ns: 1700000000000000007 analysis_results { run_id: \"0123456789abcdef\" step: 299 iteration: 300 "
+       "commit_seq: 1301 name: \"analysis.energy\" name: \"analysis.mass\" value: 0.5 value: 0.25 skipped: 3 }",
+       "0807108780a8b1e39fe7cb17524f0a103031323334353637383961626364656610ab0218ac0220950a2a0f616e616c797369732e656e65"
+       "7267792a0d616e616c797369732e6d6173733210000000000000e03f000000000000d03f3803"},
       {&made<wire::Records>, "record { seq: 5 } record { seq: 6 } numbering { analyzer_id: 300 first_seq: 5 }",
        "0a0208050a020806120508ac021005"},
       {&made<wire::Beat>, "newest_seq: 6 numbering { analyzer_id: 300 first_seq: 5 journal_pool: \"/p\" }",
@@ -109,6 +114,8 @@ const std::vector<Golden>& goldens() {
       {&made<wire::ControlRequest>, "records_from { seq: 1 at_most: 100 }", "0a0408011064"},
       {&made<wire::ControlRequest>, "status { }", "1200"},
       {&made<wire::ControlRequest>, "stop { }", "1a00"},
+      {&made<wire::ControlRequest>, "record_analysis { request: 9 results { step: 1 } results { step: 2 } }",
+       "220a08091202100112021002"},
       {&made<wire::ControlReply>,
        "records { record { seq: 5 } oldest_seq: 5 newest_seq: 6 numbering { analyzer_id: 300 first_seq: 5 } }",
        "0a0f0a02080510051806220508ac021005"},
@@ -126,6 +133,7 @@ const std::vector<Golden>& goldens() {
        "1207d80178e001a303"},
       {&made<wire::ControlReply>, "stopping { }", "1a00"},
       {&made<wire::ControlReply>, "refused { why: \"no run\" }", "22080a066e6f2072756e"},
+      {&made<wire::ControlReply>, "analysis_recorded { request: 9 taken: 1 }", "2a0408091001"},
   };
   return all;
 }

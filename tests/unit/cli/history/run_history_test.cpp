@@ -243,6 +243,24 @@ Schema state_and_field() {
                      {.name = "u", .dtype = DType::kF32, .shape = {3, 4}, .unit = "K"}});
 }
 
+TEST(RunHistoryTest, ResultsOfAnEarlierRunAreNotThoseOfTheNewest) {
+  MadeRun made;
+  const std::vector<wire::Record> steps = made.steps(3);
+  RunHistory history = history_of(steps);
+  wire::Record record;
+  record.set_seq(steps.back().seq() + 1);
+  record.mutable_analysis_results()->set_run_id("another run's id");
+  record.mutable_analysis_results()->set_iteration(2);
+  record.mutable_analysis_results()->add_name("analysis.energy");
+  record.mutable_analysis_results()->add_value(0.5);
+  history.add(record);
+  EXPECT_EQ(history.run()->run_id, steps[0].step().run_id());
+  EXPECT_TRUE(history.run()->analyses.courses().empty());
+  record.mutable_analysis_results()->set_run_id(steps[0].step().run_id());
+  history.add(record);
+  EXPECT_EQ(history.run()->analyses.courses().at("analysis.energy").series.points().back().value, 0.5);
+}
+
 TEST(RunHistoryTest, ARunDescribedBehindItsFirstStepsHasNamesIfAllRecordsAreLearnedFirst) {
   MadeRun made;
   made.describe(state_and_field(), {{.name = "rho"}});
@@ -319,7 +337,7 @@ TEST(RunHistoryTest, ALateRecordOfAnEarlierRunDoesNotEndTheNewestOne) {
   MadeRun earlier;
   RunHistory history = history_of({earlier.started(), earlier.step()});
   MadeRun newest("another-run-0123", earlier.next_seq() + 2);
-  wire::Record mark = earlier.mark("not_kept", "keep", "the archive is full", {});
+  wire::Record mark = earlier.mark("not_archived", "keep", "the archive is full", {});
   wire::Record analysis = earlier.analysis(1, "analysis.energy", 1);
   mark.set_seq(100);
   analysis.set_seq(101);

@@ -142,6 +142,42 @@ TEST(RecordTable, ARunOfStatesShowsItsFirstScalar) {
   EXPECT_NE(text.find(" 1.00e+03"), std::string::npos) << text;
 }
 
+wire::Record analysis(std::uint64_t iteration, double value) {
+  wire::Record record;
+  wire::AnalysisResults& results = *record.mutable_analysis_results();
+  results.set_iteration(iteration);
+  results.set_skipped(3);
+  results.add_name("analysis.energy");
+  results.add_value(value);
+  return record;
+}
+
+TEST(RecordTable, ResultsOfAnAnalysisAreLinesOfTheirOwn) {
+  const std::string text = RecordTable({}).lines(std::vector{analysis(1000, 0.5)});
+  EXPECT_NE(text.find("iteration 1,000: analysis.energy 0.5, 3 steps skipped so far\n"), std::string::npos) << text;
+}
+
+TEST(RecordTable, OnAScreenTheNewestOfManyIsShownAndStepsAreStillPutTogether) {
+  std::vector<wire::Record> records;
+  for (std::uint64_t i = 1; i <= 400; ++i) {
+    records.push_back(step(i));
+    records.push_back(analysis(i, static_cast<double>(i)));
+  }
+  const std::string text = RecordTable({.most_lines = 4}).lines(records);
+  EXPECT_EQ(lines_in(text), 1u + 4u + 1u) << text;
+  EXPECT_NE(text.find("analysis.energy 400"), std::string::npos) << text;
+}
+
+TEST(WireJson, ResultsOfAnAnalysisAreByNameAndWhatIsNotFiniteIsNull) {
+  wire::Record record = analysis(7, 0.5);
+  record.mutable_analysis_results()->add_name("analysis.nan");
+  record.mutable_analysis_results()->add_value(std::numeric_limits<double>::quiet_NaN());
+  const nlohmann::ordered_json json = to_json(record);
+  EXPECT_EQ(json["event"], "analysis_results");
+  EXPECT_EQ(json["results"].dump(), R"({"analysis.energy":0.5,"analysis.nan":null})");
+  EXPECT_FALSE(json.contains("value"));
+}
+
 TEST(RecordTable, ADescriptionOfARunIsNoLine) {
   testing::MadeRun made;
   made.describe(Schema::x_only(3));

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <random>
 #include <string>
 #include <vector>
@@ -116,6 +117,29 @@ TEST(PlainRecordTest, ResultsHaveTheNamesAndValuesThatTheOtherDecoderGives) {
     plain_names.learn(decode_record(described_record().SerializeAsString()).value());
     EXPECT_EQ(names_and_texts(plain_names.results(*record)), names_and_texts(names.results(message.step())));
   }
+}
+
+TEST(PlainRecordTest, TheResultsOfAnAnalysisHaveTheirBits) {
+  wire::Record message;
+  wire::AnalysisResults& results = *message.mutable_analysis_results();
+  results.set_run_id(kRunId);
+  results.set_step(1);
+  results.set_iteration(2);
+  results.set_commit_seq(3);
+  results.set_skipped(4);
+  for (const char* name : {"analysis.a", "analysis.b"}) results.add_name(name);
+  for (const std::uint64_t bits : {0x7ff8000000abcdefu, 0x8000000000000000u}) results.add_value(std::bit_cast<double>(bits));
+  const auto record = decode_record(message.SerializeAsString());
+  ASSERT_TRUE(record);
+  EXPECT_EQ(record->kind, RecordKind::kAnalysisResults);
+  EXPECT_EQ(record->run_id, kRunId);
+  EXPECT_EQ(record->step.step, 1u);
+  EXPECT_EQ(record->step.iteration, 2u);
+  EXPECT_EQ(record->step.commit_seq, 3u);
+  EXPECT_EQ(record->names, (std::vector<std::string>{"analysis.a", "analysis.b"}));
+  EXPECT_EQ(record->values, (std::vector<std::uint64_t>{0x7ff8000000abcdefu, 0x8000000000000000u}));
+  results.add_name("analysis.c");  // without a value
+  EXPECT_FALSE(decode_record(message.SerializeAsString()));
 }
 
 TEST(PlainRecordTest, TheBeginningAndTheEndOfARun) {

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/analyses/analysis_channel.hpp"
+
+#include <iterator>
+#include <utility>
+
+#include "common/platform/clock.hpp"
+#include "common/telemetry/record_stream.hpp"
+
+namespace ringside {
+namespace {
+
+constexpr std::int64_t kLostNs = 5'000'000'000;     // without a reply a request counts as lost, as with a killed analyzer
+constexpr std::int64_t kPauseNs = 10'000'000;       // the analyzer answers a hundred times a second
+constexpr std::int64_t kStatusNs = 20'000'000;      // between two requests for its status
+constexpr std::size_t kRequestBytes = 48u << 10;    // below what it takes
+constexpr std::size_t kReplyBytes = std::size_t{2} << 20;
+
+}  // namespace
+
+AnalysisChannel::AnalysisChannel(const std::string& socket)
+    : control_(context_, ChannelKind::kDealer, {.max_message_bytes = kReplyBytes, .name = {}, .curve = {}}),
+      heard_ns_(now_ns()) {
+  control_.connect(telemetry_at(socket).control);
+}
+
+void AnalysisChannel::turn(bool wants_status) {
+  receive();
+  const std::int64_t now = now_ns();
+  if (sent_ns_ != 0 && now - sent_ns_ < kLostNs) return;
+  if (now < next_ns_) return;
+  if (wants_status && now - status_ns_ >= kStatusNs) return send_status_request();
+  if (!pending_.empty() && refusal_.empty()) send_results();
+}
+
+void AnalysisChannel::send_status_request() {
+  wire::ControlRequest request;
+  request.mutable_status();
+  if (control_.send(request.SerializeAsString())) sent_ns_ = now_ns();
+  status_ns_ = now_ns();
+}
+
+void AnalysisChannel::send_results() {
+  wire::ControlRequest request;
+  wire::RecordAnalysis& asked = *request.mutable_record_analysis();
+  asked.set_request(++request_);
+  std::size_t bytes = 0;
+  for (const wire::AnalysisResults& results : pending_) {
+    bytes += results.ByteSizeLong() + 8;
+    if (bytes > kRequestBytes && asked.results_size() > 0) break;
+    *asked.add_results() = results;
+  }
+  if (control_.send(request.SerializeAsString())) sent_ns_ = now_ns();
+}
+
+void AnalysisChannel::receive() {
+  while (control_.receive(frames_)) {
+    wire::ControlReply reply;
+    if (frames_.size() != 1 || !reply.ParseFromString(frames_.front())) continue;
+    heard_ns_ = now_ns();
+    if (reply.has_status()) {
+      status_ = reply.status();
+      sent_ns_ = 0;
+    } else if (reply.has_refused()) {
+      refusal_ = reply.refused().why();
+      sent_ns_ = 0;
+    } else if (reply.has_analysis_recorded() && reply.analysis_recorded().request() == request_) {
+      const std::size_t taken = std::min<std::size_t>(reply.analysis_recorded().taken(), pending_.size());
+      pending_.erase(pending_.begin(), pending_.begin() + static_cast<std::ptrdiff_t>(taken));
+      sent_ns_ = 0;
+      if (taken == 0) next_ns_ = heard_ns_ + kPauseNs;  // those steps are committed, and not recorded yet
+    }
+  }
+}
+
+std::vector<wire::AnalysisResults> AnalysisChannel::take_pending() {
+  receive();
+  std::vector<wire::AnalysisResults> rest(std::make_move_iterator(pending_.begin()), std::make_move_iterator(pending_.end()));
+  pending_.clear();
+  return rest;
+}
+
+}  // namespace ringside

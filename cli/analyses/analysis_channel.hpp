@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The way of results to the analyzer of the run: over its control socket, one request at a time, so that neither side can
+// be flooded. Nothing here waits.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/messages/channel.hpp"
+#include "proto/ringside.pb.h"
+
+namespace ringside {
+
+class AnalysisChannel {
+ public:
+  /// Results that wait; beyond it their processes are not read (`is_full`).
+  static constexpr std::size_t kMostPending = 8192;
+
+  /// socket: the analyzer's; one may listen there later. Throws Error (exit code 3).
+  explicit AnalysisChannel(const std::string& socket);
+
+  /// Adds results to be recorded, in the order of their steps.
+  void add(const wire::AnalysisResults& results) { pending_.push_back(results); }
+  bool is_full() const noexcept { return pending_.size() >= kMostPending; }
+  bool is_empty() const noexcept { return pending_.empty(); }
+
+  /// Takes in a reply and sends the next request, if it is time. wants_status: asks for it between two others.
+  void turn(bool wants_status);
+  /// The newest status that came; empty until then.
+  const std::optional<wire::Status>& status() const noexcept { return status_; }
+  /// When the last reply came, by CLOCK_MONOTONIC; at first, when this was made.
+  std::int64_t heard_ns() const noexcept { return heard_ns_; }
+  /// The analyzer will take no more of this run's results, and why it said so; empty: it has not.
+  const std::string& refusal() const noexcept { return refusal_; }
+
+  /// The results that were not recorded.
+  std::vector<wire::AnalysisResults> take_pending();
+
+ private:
+  void receive();
+  void send_results();
+  void send_status_request();
+
+  ChannelContext context_;
+  Channel control_;
+  std::deque<wire::AnalysisResults> pending_;
+  std::optional<wire::Status> status_;
+  std::string refusal_;
+  std::uint64_t request_ = 0;  // of the results that were sent last
+  std::int64_t sent_ns_ = 0;   // 0: no reply is awaited
+  std::int64_t next_ns_ = 0;   // not before
+  std::int64_t heard_ns_;
+  std::int64_t status_ns_ = 0;  // when it was asked for
+  std::vector<std::string> frames_;
+};
+
+}  // namespace ringside

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/analyses/analysis_python.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+
+namespace ringside {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kThreadsVariable = "OMP_NUM_THREADS";
+constexpr const char* kPathVariable = "PYTHONPATH";
+
+/// The folder of the package that belongs to this program; empty: wherever the interpreter finds one.
+std::string package_folder() {
+  std::error_code error;
+  const fs::path prefix = fs::read_symlink("/proc/self/exe", error).parent_path().parent_path();
+  if (error || prefix == "/usr") return {};
+  for (const char* folder : {"python", "lib/python3/dist-packages"}) {
+    const fs::path candidate = prefix / folder;
+    if (fs::exists(candidate / "ringside" / "analyze.py", error)) return candidate.string();
+  }
+  return {};
+}
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string() : std::string(value);
+}
+
+}  // namespace
+
+std::vector<std::string> interpreters(const std::string& given) {
+  if (!given.empty()) return {given};
+  return {"python3", "/usr/bin/python3"};
+}
+
+std::vector<std::pair<std::string, std::string>> interpreter_environment(std::size_t threads) {
+  std::vector<std::pair<std::string, std::string>> environment;
+  if (const std::string folder = package_folder(); !folder.empty()) {
+    const std::string others = variable(kPathVariable);
+    environment.emplace_back(kPathVariable, others.empty() ? folder : folder + ":" + others);
+  }
+  environment.emplace_back("PYTHONSAFEPATH", "1");  // a ringside.py in the current folder is not the package
+  if (threads > 0 && variable(kThreadsVariable).empty()) environment.emplace_back(kThreadsVariable, std::to_string(threads));
+  return environment;
+}
+
+std::string no_package_text(const std::vector<std::string>& tried, const std::string& why) {
+  return fmt::format(
+      "{}: cannot run analyses: {}; expected a Python with the package ringside (Debian: python3-ringside; elsewhere "
+      "pip install; docs/python.md), in PATH or named by --python or RINGSIDE_PYTHON",
+      fmt::join(tried, ", "), why);
+}
+
+}  // namespace ringside

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/analyses/analysis_worker.hpp"
+
+#include <fmt/format.h>
+
+#include <csignal>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/analyses/analysis_python.hpp"
+
+namespace ringside {
+namespace {
+
+std::string line_of(const nlohmann::json& command) {
+  return command.dump() + "\n";
+}
+
+}  // namespace
+
+AnalysisWorker::AnalysisWorker(const std::string& file, const std::string& pool, const std::string& python,
+                               std::size_t threads)
+    : file_(file),
+      child_(Interpreter{.words = {python, "-m", "ringside.analyze", file, pool},
+                         .environment = interpreter_environment(threads)}) {}
+
+std::string AnalysisWorker::last_words() const {
+  return last_text_.empty() ? "its process " + child_.how_it_ended() : last_text_;
+}
+
+void AnalysisWorker::follow(const FollowedRun& run) {
+  after_ = last_commit_seq_ = run.after;
+  child_.tell(line_of({{"run", run.run_id}, {"after", run.after}}));
+}
+
+void AnalysisWorker::look_at_kept(std::uint64_t first, std::uint64_t last) {
+  child_.tell(line_of({{"run", nullptr}, {"from", first}, {"to", last}}));
+}
+
+void AnalysisWorker::end() {
+  if (!std::exchange(was_told_, true)) child_.tell(line_of({{"end", 1}}));
+}
+
+void AnalysisWorker::kill() noexcept {
+  child_.signal(SIGKILL);
+}
+
+void AnalysisWorker::take_in(const OnResults& on_results, const OnText& on_text) {
+  child_.reap();  // before reading: what is read below is then everything it wrote
+  child_.read_report([&](const std::string& text) {
+    const std::optional<WorkerLine> line = parse_worker_line(text);
+    if (line) return take(*line, on_results);
+    if (!stopped_.empty()) return;
+    stopped_ = "wrote to a descriptor that is not its own";  // only the user's code can have
+    kill();
+  });
+  take_in_text(on_text);
+  if (child_.running() || is_done_ || !is_ready_ || !stopped_.empty()) return;
+  stopped_ = child_.how_it_ended();
+}
+
+void AnalysisWorker::take_in_text(const OnText& on_text) {
+  child_.reap();
+  child_.read_stderr([&](const std::string& text) {
+    last_text_ = text;
+    if (has_package_) on_text(text);  // before, it is Python's own, of an interpreter that is not taken
+  });
+}
+
+void AnalysisWorker::take(const WorkerLine& line, const OnResults& on_results) {
+  switch (line.says) {
+    case WorkerSays::kHello: has_package_ = true; return;
+    case WorkerSays::kReady:
+      for (const NamedAnalysis& one : line.analyses) counts_.push_back({.name = one.name, .every = one.every, .last = {}});
+      is_ready_ = true;
+      return;
+    case WorkerSays::kRefused: refusal_ = line.why; return;
+    case WorkerSays::kStopped: stopped_ = line.why; return;
+    case WorkerSays::kEnd:
+      for (std::size_t i = 0; i < std::min(counts_.size(), line.all_skipped.size()); ++i) {
+        counts_[i].skipped = line.all_skipped[i];
+      }
+      is_done_ = true;
+      return;
+    default: break;
+  }
+  if (line.analysis >= counts_.size()) return;
+  AnalysisCounts& counts = counts_[line.analysis];
+  counts.skipped = line.results.skipped();
+  last_commit_seq_ = std::max(last_commit_seq_, line.results.commit_seq());
+  if (line.says == WorkerSays::kFailed) {
+    ++counts.failed;
+    return;
+  }
+  ++counts.steps;
+  if (line.says != WorkerSays::kResult) return;
+  counts.last = line.results.value(0);
+  on_results(line.results);
+}
+
+void AnalysisWorker::count_rest(std::uint64_t newest_commit_seq) {
+  if (is_done_ || newest_commit_seq <= last_commit_seq_) return;
+  for (AnalysisCounts& counts : counts_) counts.skipped += (newest_commit_seq - last_commit_seq_) / counts.every;
+  last_commit_seq_ = newest_commit_seq;
+}
+
+}  // namespace ringside

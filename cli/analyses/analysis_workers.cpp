@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/analyses/analysis_workers.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sched.h>
+
+#include <filesystem>
+#include <map>
+#include <system_error>
+
+#include "cli/analyses/analysis_python.hpp"
+#include "common/files/standard_streams.hpp"
+#include "common/platform/clock.hpp"
+#include "common/platform/decimal.hpp"
+#include "common/platform/printable.hpp"
+
+namespace ringside {
+namespace {
+
+constexpr std::int64_t kLoadNs = 120'000'000'000;  // an import may compile something
+constexpr int kTickMs = 100;
+
+/// A line of what a user's functions print, or about them.
+void say(const std::string& file, const std::string& text) {
+  write_standard_error(fmt::format("{}: {}\n", printable(file), printable(text)));
+}
+
+}  // namespace
+
+AnalysisWorkers::AnalysisWorkers(const std::vector<std::string>& files, const std::string& pool,
+                                 const std::string& python, std::size_t threads, StopSignals& signals) {
+  std::string why_not;
+  const std::vector<std::string> candidates = interpreters(python);
+  for (const std::string& candidate : candidates) {
+    if (!load(files, pool, candidate, threads, signals, why_not)) continue;
+    check_names();
+    said_.resize(workers_.size());
+    return;
+  }
+  throw Error(ExitCode::kSystem, no_package_text(candidates, printable(why_not)));
+}
+
+/// False if this interpreter cannot be started or lacks the package.
+bool AnalysisWorkers::load(const std::vector<std::string>& files, const std::string& pool, const std::string& python,
+                           std::size_t threads, StopSignals& signals, std::string& why_not) {
+  workers_.clear();
+  try {
+    for (const std::string& file : files) workers_.emplace_back(file, pool, python, threads);
+  } catch (const Error& error) {
+    why_not = error.what();
+    return false;
+  }
+  const std::int64_t begun_ns = now_ns();
+  for (;;) {
+    wait(signals, kTickMs, true);
+    bool all_ready = true;
+    for (AnalysisWorker& worker : workers_) {
+      worker.take_in([](const wire::AnalysisResults&) {}, [&](const std::string& text) { say(worker.file(), text); });
+      all_ready = all_ready && worker.is_ready();
+      if (!worker.refusal().empty()) throw Error(ExitCode::kUsage, printable(worker.refusal()));
+      if (worker.is_ready() || worker.running()) continue;
+      if (worker.has_package()) {
+        throw usage_error("{}: ended while it was imported: {}", worker.file(), worker.child().how_it_ended());
+      }
+      why_not = worker.last_words();
+      return false;
+    }
+    if (all_ready) return true;
+    if (signals.take() != 0) throw Error(ExitCode::kInterrupted, "interrupted while analyses were imported");
+    if (now_ns() - begun_ns > kLoadNs) {
+      throw usage_error("{}: not imported after {} s; expected a file that defines functions and does not wait",
+                        files.front(), kLoadNs / 1'000'000'000);
+    }
+  }
+}
+
+void AnalysisWorkers::check_names() const {
+  std::map<std::string, std::string> file_of;
+  for (const AnalysisWorker& worker : workers_) {
+    for (const AnalysisCounts& counts : worker.counts()) {
+      const auto [found, is_new] = file_of.emplace(counts.name, worker.file());
+      if (!is_new) {
+        throw usage_error("{}: the reduction '{}' is also in {}; expected each name once", worker.file(), counts.name,
+                          found->second);
+      }
+    }
+  }
+}
+
+void AnalysisWorkers::follow(const FollowedRun& run) {
+  for (AnalysisWorker& worker : workers_) worker.follow(run);
+}
+
+void AnalysisWorkers::look_at_kept(std::uint64_t first, std::uint64_t last) {
+  for (AnalysisWorker& worker : workers_) worker.look_at_kept(first, last);
+}
+
+void AnalysisWorkers::end() {
+  for (AnalysisWorker& worker : workers_) worker.end();
+}
+
+void AnalysisWorkers::kill(const std::string& why) {
+  for (AnalysisWorker& worker : workers_) {
+    if (!worker.running()) continue;
+    if (!worker.is_done()) worker.note_late(why);
+    worker.kill();
+  }
+}
+
+void AnalysisWorkers::count_rest(std::uint64_t newest_commit_seq) {
+  for (AnalysisWorker& worker : workers_) worker.count_rest(newest_commit_seq);
+}
+
+void AnalysisWorkers::take_lowest_priority() const noexcept {
+  const sched_param none{};
+  sched_setscheduler(0, SCHED_IDLE, &none);
+  for (const AnalysisWorker& worker : workers_) {
+    std::error_code ended;
+    // Also the threads that a numerical library has started.
+    const std::string threads = fmt::format("/proc/{}/task", worker.child().pid());
+    for (const auto& thread : std::filesystem::directory_iterator(threads, ended)) {
+      const auto id = whole_number(thread.path().filename().string());
+      if (id) sched_setscheduler(static_cast<pid_t>(*id), SCHED_IDLE, &none);
+    }
+  }
+}
+
+bool AnalysisWorkers::any_running() const noexcept {
+  for (const AnalysisWorker& worker : workers_) {
+    if (worker.running()) return true;
+  }
+  return false;
+}
+
+bool AnalysisWorkers::any_stopped() const noexcept {
+  for (const AnalysisWorker& worker : workers_) {
+    if (!worker.stopped().empty()) return true;
+  }
+  return false;
+}
+
+void AnalysisWorkers::wait(const StopSignals& signals, int timeout_ms, bool reads_results) {
+  std::vector<pollfd> watched = {{signals.fd(), POLLIN, 0}};
+  for (const AnalysisWorker& worker : workers_) {
+    const Child& child = worker.child();
+    if (reads_results && child.report_fd() >= 0) watched.push_back({child.report_fd(), POLLIN, 0});
+    if (child.stderr_fd() >= 0) watched.push_back({child.stderr_fd(), POLLIN, 0});
+    if (child.running()) watched.push_back({child.pidfd(), POLLIN, 0});
+  }
+  poll(watched.data(), watched.size(), timeout_ms);
+}
+
+void AnalysisWorkers::take_in(const AnalysisWorker::OnResults& on_results, bool reads_results) {
+  std::size_t index = 0;
+  for (AnalysisWorker& worker : workers_) {
+    const auto on_text = [&](const std::string& text) { say(worker.file(), text); };
+    if (reads_results) {
+      worker.take_in(on_results, on_text);
+    } else {
+      worker.take_in_text(on_text);
+    }
+    if (!worker.stopped().empty() && !said_[index]) {
+      said_[index] = true;
+      say(worker.file(), worker.stopped() + "; its analyses end here, the run does not");
+    }
+    ++index;
+  }
+}
+
+nlohmann::ordered_json AnalysisWorkers::to_json() const {
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (const AnalysisWorker& worker : workers_) {
+    for (const AnalysisCounts& counts : worker.counts()) {
+      all.push_back({{"name", counts.name},
+                     {"file", worker.file()},
+                     {"steps", counts.steps},
+                     {"skipped", counts.skipped},
+                     {"failed", counts.failed},
+                     {"last", counts.last ? nlohmann::ordered_json(*counts.last) : nlohmann::ordered_json()},
+                     {"ended", worker.stopped().empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(worker.stopped())}});
+    }
+  }
+  return all;
+}
+
+}  // namespace ringside

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// `ringside analyze POOL FILE.py`: runs a user's analyses over what a pool keeps, or beside the run that writes it.
+// `ringside run --analyze` starts this command, too.
+#include <fmt/format.h>
+#include <fcntl.h>
+#include <sched.h>
+
+#include <cerrno>
+#include <string>
+#include <vector>
+
+#include "analyzer/pool/pool_file.hpp"
+#include "cli/analyses/analysis_journal.hpp"
+#include "cli/analyses/analysis_workers.hpp"
+#include "cli/analyses/live_analysis.hpp"
+#include "cli/pool/iterations.hpp"
+#include "cli/subcommands.hpp"
+#include "cli/terminal/run_text.hpp"
+#include "cli/watch/service.hpp"
+#include "common/files/regular_file.hpp"
+#include "common/files/standard_streams.hpp"
+#include "common/options/command_line.hpp"
+#include "common/options/options.hpp"
+#include "common/platform/printable.hpp"
+#include "common/platform/thread_binding.hpp"
+#include "common/pool_reader/ring_reader.hpp"
+#include "common/program/report.hpp"
+#include "common/program/topology.hpp"
+
+namespace ringside {
+namespace {
+
+struct AnalyzeOptions {
+  std::string pool;
+  std::vector<std::string> files;
+  AnalysisOptions analysis;
+  std::string from;
+  std::string to;
+  bool json = false;
+  std::string of_run;         // the socket of the run that started this command; empty: a person did
+  bool lowest_priority = false;
+  int report_fd = -1;
+};
+
+/// Prints each step's results as they come.
+class Output {
+ public:
+  explicit Output(bool as_json) : json_(as_json) {}
+
+  void show(const wire::AnalysisResults& results) {
+    if (json_) return show_json(results);
+    std::string text = head_was_shown_ ? "" : fmt::format("{:>11}  {}\n", "iteration", "results");
+    head_was_shown_ = true;
+    text += fmt::format("{:>11} ", results.iteration());
+    for (int i = 0; i < results.name_size(); ++i) text += fmt::format(" {} {}", results.name(i), results.value(i));
+    write_standard_output(text + "\n");
+  }
+
+  void end(const nlohmann::ordered_json& analyses, const std::string& note) {
+    if (json_) {
+      write_standard_output(dump({{"event", "end"}, {"analyses", analyses}, {"note", note}}));
+      return;
+    }
+    for (const nlohmann::ordered_json& one : analyses) write_standard_output(analysis_text(one) + "\n");
+    if (!note.empty()) write_standard_output(printable(note) + "\n");
+  }
+
+ private:
+  static std::string dump(const nlohmann::ordered_json& object) {
+    return object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  }
+
+  void show_json(const wire::AnalysisResults& results) {
+    nlohmann::ordered_json values = nlohmann::ordered_json::object();
+    for (int i = 0; i < results.name_size(); ++i) values[results.name(i)] = results.value(i);  // NaN becomes null
+    write_standard_output(dump({{"event", "results"},
+                                {"iteration", results.iteration()},
+                                {"step", results.step()},
+                                {"commit_seq", results.commit_seq()},
+                                {"results", values}}));
+  }
+
+  bool json_;
+  bool head_was_shown_ = false;
+};
+
+/// Over all kept steps of a pool that nobody writes. Returns what a person is told of the journal.
+std::string look_at_kept(const AnalyzeOptions& options, AnalysisWorkers& workers, StopSignals& signals, Output& output,
+                         bool& interrupted) {
+  std::vector<wire::AnalysisResults> found;
+  const auto take = [&](const wire::AnalysisResults& results) {
+    output.show(results);
+    found.push_back(results);
+  };
+  const IterationRange range = parse_range(options.from, options.to);
+  workers.look_at_kept(range.first, range.last);
+  while (workers.any_running()) {
+    workers.wait(signals, 100, true);
+    workers.take_in(take, true);
+    if (signals.take() == 0) continue;
+    interrupted = true;
+    workers.kill("interrupted");
+  }
+  workers.take_in(take, true);
+  try {
+    const std::size_t added = append_to_journal(options.pool, found);
+    return added == 0 ? std::string() : fmt::format("{} records were added to the journal of {}", added, options.pool);
+  } catch (const Error& error) {
+    return fmt::format("not recorded: {}", error.what());
+  }
+}
+
+/// Throws Error, exit code 2 if there is no such file, 3 if it may not be read.
+void check_script(const std::string& file) {
+  const RegularFile opened = open_regular(file, O_RDONLY);
+  if (opened.valid()) return;
+  const bool is_usage = !opened.kind.empty() || errno == ENOENT;
+  throw Error(is_usage ? ExitCode::kUsage : ExitCode::kSystem,
+              formatted("{}: {}; expected a Python file with functions that have @ringside.reduction", file,
+                        opened.why()));
+}
+
+/// Binds this process to the cores of that list, and so the processes that it will start. Returns them; none: not bound.
+std::vector<int> bound_cores(const std::string& list) {
+  if (list.empty()) return {};
+  const std::vector<int> cpus = parse_core_list(list, "--analyze-cores").cpus;
+  if (const int error = bind_calling_thread(cpus); error != 0) {
+    throw system_error("--analyze-cores: {}: {}; expected cores of this machine that this process may use", list,
+                       errno_text(error));
+  }
+  return cpus;
+}
+
+ExitCode analyze(const AnalyzeOptions& options) {
+  parse_range(options.from, options.to);
+  for (const std::string& file : options.files) check_script(file);
+  const std::vector<int> cpus = bound_cores(options.analysis.cores);
+  const bool is_ours = !options.of_run.empty();
+  StopSignals signals;
+  const std::optional<NewestKept> before = is_ours ? newest_kept(options.pool) : std::nullopt;
+  if (!is_ours) RingReader::open(options.pool);  // a wrong pool is refused before Python starts
+  Report report(options.report_fd);
+  AnalysisWorkers workers(options.files, options.pool, options.analysis.python, cpus.size(), signals);
+  report.write({{"event", "ready"}});
+  if (options.lowest_priority) workers.take_lowest_priority();
+
+  Output output(options.json);
+  bool interrupted = false;
+  std::string said;
+  if (is_ours || has_owner(options.pool)) {
+    const std::string socket = is_ours ? options.of_run : socket_of_pool(options.pool);
+    if (socket.empty()) {
+      write_standard_error(fmt::format(
+          "ringside: no analyzer of {} takes results (--telemetry off, or another user's): they are printed, and "
+          "recorded once it has no owner\n",
+          printable(options.pool)));
+    }
+    const LiveRun run{
+        .pool = options.pool, .socket = socket, .is_ours = is_ours, .timeout_s = options.analysis.timeout_s};
+    LiveAnalysis live(run, before, workers, signals);
+    interrupted = !live.follow([&](const wire::AnalysisResults& results) {
+      if (!is_ours) output.show(results);
+    });
+  } else {
+    said = look_at_kept(options, workers, signals, output, interrupted);
+  }
+  report.write({{"event", "final"}, {"analyses", workers.to_json()}});
+  if (!is_ours) output.end(workers.to_json(), said);
+  if (interrupted) return ExitCode::kInterrupted;
+  return workers.any_stopped() ? ExitCode::kUsage : ExitCode::kDone;
+}
+
+}  // namespace
+
+int analyze_command(int argc, const char* const* argv) {
+  AnalyzeOptions options;
+  CommandLine line(
+      "Runs functions of yours over the steps that a pool keeps, or beside the run that writes it, until that run ends.\n"
+      "FILE.py registers them with @ringside.reduction. Their results are printed and go to the journal beside the pool.",
+      "ringside analyze");
+  line.option("POOL", options.pool, "pool file").required().value_name("FILE");
+  line.option("SCRIPT", options.files, "Python files with functions of a step; each gets a process of its own")
+      .required()
+      .times(1, 16)
+      .value_name("FILE.py");
+  line.option("--from", options.from, "of kept steps: first iteration (default: the oldest kept)").value_name("K");
+  line.option("--to", options.to, "of kept steps: last iteration (default: the newest kept)").value_name("K");
+  declare(line, options.analysis);
+  line.flag("--json", options.json, "print one line of JSON for each step and analysis, and one at the end");
+  line.option("--of-run", options.of_run, "the socket of the run that started this command").value_name("PATH").group("");
+  line.flag("--lowest-priority", options.lowest_priority, "run only where nothing else wants to").group("");
+  line.option("--report-fd", options.report_fd, "where lines of JSON about this process go").value_name("FD").group("");
+  if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
+  return static_cast<int>(analyze(options));
+}
+
+}  // namespace ringside

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/analyses/live_analysis.hpp"
+
+#include <fmt/format.h>
+
+#include <csignal>
+#include <utility>
+
+#include "analyzer/pool/pool_file.hpp"
+#include "cli/analyses/analysis_journal.hpp"
+#include "common/files/standard_streams.hpp"
+#include "common/platform/clock.hpp"
+#include "common/platform/printable.hpp"
+#include "common/pool_reader/ring_reader.hpp"
+
+namespace ringside {
+namespace {
+
+constexpr int kBusyMs = 5;    // while a reply is awaited
+constexpr int kIdleMs = 100;
+constexpr std::int64_t kLookNs = 200'000'000;           // between two looks whether the run has ended
+constexpr std::int64_t kOwnerlessNs = 5'000'000'000;    // a killed analyzer has a successor by then
+
+std::string digits_of(const std::string& id) {
+  std::string digits;
+  for (const char byte : id) digits += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+  return digits;
+}
+
+void note(const std::string& text) {
+  write_standard_error(fmt::format("ringside: {}\n", printable(text)));
+}
+
+}  // namespace
+
+std::optional<NewestKept> newest_kept(const std::string& pool) try {
+  const RingReader reader = RingReader::open(pool, std::chrono::milliseconds(0));
+  const std::vector<KeptSlot> kept = reader.recover().kept;
+  if (kept.empty()) return std::nullopt;
+  NewestKept newest{.pool_id = reader.ring().geometry().pool_id,
+                    .run_id = to_string(kept.back().header.run_id),
+                    .commit_seq = kept.back().header.commit_seq,
+                    .first_of_run = kept.back().header.commit_seq};
+  for (const KeptSlot& slot : kept) {
+    if (slot.header.run_id == kept.back().header.run_id) {
+      newest.first_of_run = std::min(newest.first_of_run, slot.header.commit_seq);
+    }
+  }
+  return newest;
+} catch (const Error&) {
+  return std::nullopt;
+}
+
+LiveAnalysis::LiveAnalysis(const LiveRun& run, const std::optional<NewestKept>& before, AnalysisWorkers& workers,
+                           StopSignals& signals)
+    : run_(run), before_(before), workers_(workers), signals_(signals) {
+  if (!run_.socket.empty()) channel_.emplace(run_.socket);
+}
+
+bool LiveAnalysis::follow(const AnalysisWorker::OnResults& on_results) {
+  const auto take = [&](const wire::AnalysisResults& results) {
+    on_results(results);
+    if (channel_) {
+      channel_->add(results);
+    } else {
+      rest_.push_back(results);
+    }
+  };
+  const auto goes_on = [&] {
+    if (workers_.any_running()) return true;
+    if (is_over_ || interrupted_) return false;
+    // What its analyses miss of a run of ours is known at its end only.
+    return run_.is_ours || (channel_ && !channel_->is_empty() && channel_->refusal().empty());
+  };
+  while (goes_on()) {
+    const bool reads = !channel_ || !channel_->is_full();
+    const bool is_busy = !begun_ || (channel_ && !channel_->is_empty());
+    workers_.wait(signals_, is_busy ? kBusyMs : kIdleMs, reads);
+    look_at_signals();
+    workers_.take_in(take, reads);
+    if (channel_) channel_->turn(!begun_ || !run_.is_ours);
+    if (!begun_ && !is_over_) begin_if_attached();
+    if (!is_over_ && !run_.is_ours) look_for_the_end();
+    if (is_over_) finish();
+  }
+  workers_.take_in(take, true);
+  if (begun_) {
+    const std::optional<NewestKept> newest = newest_kept(run_.pool);
+    if (newest && newest->run_id == begun_->run_id) workers_.count_rest(newest->commit_seq);
+  }
+  keep_rest();
+  return !interrupted_;
+}
+
+void LiveAnalysis::look_at_signals() {
+  while (const int number = signals_.take()) {
+    if (run_.is_ours && number == SIGTERM) {
+      is_over_ = true;
+    } else {
+      interrupted_ = true;
+      workers_.kill("interrupted");
+    }
+  }
+}
+
+void LiveAnalysis::begin_if_attached() {
+  if (channel_ && channel_->status() && channel_->status()->attached()) {
+    const wire::RunStarted& started = channel_->status()->run();
+    // Of a run that goes on already, what it keeps is looked at, too.
+    const std::optional<NewestKept> kept = run_.is_ours ? std::nullopt : newest_kept(run_.pool);
+    const std::string run_id = digits_of(started.run_id());
+    const std::uint64_t first = kept && kept->run_id == run_id ? kept->first_of_run : started.first_commit_seq();
+    begin({.run_id = run_id, .after = first > 0 ? first - 1 : 0});
+  } else if (!channel_) {
+    begin_at_kept();
+  }
+}
+
+/// The run whose steps the pool keeps now, if it is not one from before.
+void LiveAnalysis::begin_at_kept() {
+  const std::optional<NewestKept> now = newest_kept(run_.pool);
+  if (!now) return;
+  const bool is_same_pool = before_ && before_->pool_id == now->pool_id;
+  if (is_same_pool && before_->commit_seq >= now->commit_seq) return;
+  const std::uint64_t before_run = is_same_pool ? before_->commit_seq : 0;
+  begin({.run_id = now->run_id, .after = run_.is_ours ? before_run : now->first_of_run - 1});
+}
+
+void LiveAnalysis::begin(const FollowedRun& run) {
+  begun_ = run;
+  workers_.follow(run);
+}
+
+/// Of a run that another process started.
+void LiveAnalysis::look_for_the_end() {
+  const std::int64_t now = now_ns();
+  if (begun_ && channel_ && channel_->status()) {
+    const wire::Status& status = *channel_->status();
+    is_over_ = !status.attached() || digits_of(status.run().run_id()) != begun_->run_id;
+  }
+  if (is_over_ || now - looked_ns_ < kLookNs) return;
+  looked_ns_ = now;
+  if (has_owner(run_.pool)) {
+    ownerless_since_ns_ = 0;
+  } else if (ownerless_since_ns_ == 0) {
+    ownerless_since_ns_ = now;
+  } else if (now - ownerless_since_ns_ > kOwnerlessNs) {
+    is_over_ = true;
+  }
+}
+
+/// After the run: what is still kept is looked at until the deadline.
+void LiveAnalysis::finish() {
+  const std::int64_t now = now_ns();
+  if (deadline_ns_ == 0) {
+    deadline_ns_ = now + static_cast<std::int64_t>(run_.timeout_s * 1e9);
+    if (channel_) rest_ = channel_->take_pending();
+    channel_.reset();
+    if (!begun_) begin_at_kept();
+    workers_.end();
+  } else if (now > deadline_ns_) {
+    workers_.kill(fmt::format("did not end within {} s (--analyze-timeout) of the run, and was killed", run_.timeout_s));
+  }
+}
+
+void LiveAnalysis::keep_rest() {
+  if (channel_) {
+    const std::vector<wire::AnalysisResults> pending = channel_->take_pending();
+    rest_.insert(rest_.begin(), pending.begin(), pending.end());
+  }
+  if (rest_.empty()) return;
+  try {
+    append_to_journal(run_.pool, rest_);
+  } catch (const Error& error) {
+    note(fmt::format("the results of analyses of {} steps are not in the journal: {}", rest_.size(), error.what()));
+  }
+}
+
+}  // namespace ringside

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// `ringside run --analyze`: the process of `ringside analyze` beside a run, from before its beginning until after its end
+// (docs/analyses.md).
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/run/run_options.hpp"
+#include "cli/supervision/supervisor.hpp"
+#include "common/program/topology.hpp"
+
+namespace ringside {
+
+/// Everything that can be refused before that process starts. Throws Error (exit code 2).
+void check_analyses(const RunOptions& options);
+
+class RunAnalyses {
+ public:
+  /// Starts it, if there are analyses, and waits until it has imported them. socket: of the run's analyzer.
+  RunAnalyses(const CommandLine& line, const RunOptions& options, const std::string& socket, const CorePlan& cores,
+              Supervisor& supervisor);
+
+  /// Why the run cannot begin: the exit code to end with, after the reason was said.
+  std::optional<ExitCode> refusal() const;
+
+  /// After the run: lets it look at what is still kept, and returns what became of each analysis: the value of the
+  /// summary's key `analyses`.
+  nlohmann::ordered_json end();
+
+ private:
+  Supervisor& supervisor_;
+  const double timeout_s_;
+  std::optional<Child> process_;
+  bool is_ready_ = false;
+};
+
+}  // namespace ringside

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/records/analysis_results.hpp"
+
+#include <algorithm>
+
+#include "common/platform/formatted.hpp"
+#include "common/platform/printable.hpp"
+
+namespace ringside {
+namespace {
+
+constexpr std::size_t kMostNameBytes = 63;
+constexpr std::size_t kRunIdBytes = 16;
+
+bool is_letter(char c) noexcept {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+bool is_name_char(char c) noexcept {
+  return is_letter(c) || (c >= '0' && c <= '9') || c == '.' || c == '-';
+}
+
+}  // namespace
+
+bool is_analysis_name(std::string_view name) noexcept {
+  return !name.empty() && name.size() <= kMostNameBytes && is_letter(name.front()) &&
+         std::all_of(name.begin(), name.end(), is_name_char);
+}
+
+bool is_analysis_result(std::string_view name) noexcept {
+  if (!name.starts_with(kAnalysisPrefix)) return false;
+  name.remove_prefix(kAnalysisPrefix.size());
+  // A dot may be part of either name.
+  return !name.empty() && name.size() <= 2 * kMostNameBytes + 1 && is_letter(name.front()) &&
+         std::all_of(name.begin(), name.end(), is_name_char);
+}
+
+std::string problem_of(const wire::AnalysisResults& results) {
+  if (results.run_id().size() != kRunIdBytes) return "the results name no run";
+  if (results.commit_seq() == 0) return "the results name no step";
+  if (results.name_size() != results.value_size()) {
+    return formatted("{} names of results and {} values; expected as many", results.name_size(), results.value_size());
+  }
+  if (results.name_size() == 0 || results.name_size() > static_cast<int>(kMostAnalysisResults)) {
+    return formatted("{} results of one step; expected 1 to {}", results.name_size(), kMostAnalysisResults);
+  }
+  for (const std::string& name : results.name()) {
+    if (!is_analysis_result(name)) {
+      return formatted("found a result of the name '{}', expected analysis.NAME or analysis.NAME.KEY", shortened(name));
+    }
+  }
+  return {};
+}
+
+}  // namespace ringside

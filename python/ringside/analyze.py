@@ -1,0 +1,341 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The process that runs a user's analyses: `ringside analyze` starts it as `python3 -m ringside.analyze FILE POOL RESULTS
+COMMANDS` and talks to it over two descriptors, in lines of JSON (docs/analyses.md). It reads the pool like any other reader.
+What the user's functions print goes to standard error, with their names."""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+import json
+import os
+import pathlib
+import select
+import struct
+import sys
+import traceback
+from types import FrameType, TracebackType
+from typing import Any, NoReturn
+
+import numpy as np
+
+from .analyses import MOST_RESULTS, Reduction, is_name, registered
+from .errors import Error, NotKeptError, OverwrittenError, UsageError
+from .reading import HeldStep, Pool, StepInfo, open
+
+_LOOK_S = 0.05  # how long to wait for a step between two looks for a command
+
+
+class _Marked(io.TextIOBase):
+    """Standard output and error of the user's functions: each line begins with the name of the function that runs."""
+
+    def __init__(self) -> None:
+        self.name = ""
+        self._partial = ""
+
+    def writable(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        return 2
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        return "utf-8"
+
+    def write(self, text: str) -> int:
+        *lines, self._partial = (self._partial + str(text)).split("\n")
+        for line in lines:
+            self._put(line)
+        return len(text)
+
+    def end_line(self) -> None:
+        """Puts out a line that the function has not ended."""
+        if self._partial:
+            self._put(self._partial)
+            self._partial = ""
+
+    def _put(self, line: str) -> None:
+        mark = f"{self.name}: " if self.name else ""
+        data = f"{mark}{line}\n".encode(errors="backslashreplace")
+        while data:
+            data = data[os.write(2, data):]
+
+
+class _Copies:
+    """Copies of this process by os.fork: one that comes back from the user's function ends there."""
+
+    def __init__(self, descriptors: list[int]) -> None:
+        self.is_copy = False
+        self.is_first = True  # of this process
+        self._descriptors = descriptors
+        os.register_at_fork(after_in_parent=self._forked, after_in_child=self._copied)
+
+    def _forked(self) -> None:
+        self.is_first = False
+
+    def _copied(self) -> None:
+        self.is_copy = True
+        for descriptor in self._descriptors:
+            os.close(descriptor)
+
+
+class Worker:
+    """One file of analyses and the pool that it reads."""
+
+    def __init__(self, file: str, pool: str, results: int, commands: int) -> None:
+        self._file = file
+        self._pool_path = pool
+        self._results = results
+        self._commands = commands
+        self._unread = b""
+        self._is_over = False
+        for descriptor in (results, commands):
+            os.set_inheritable(descriptor, False)
+        self._output = _Marked()
+        sys.stdout = sys.stderr = self._output
+        self._copies = _Copies([results, commands])
+        self._reductions: list[Reduction] = []
+        self._skipped: list[int] = []
+        self._has_failed: set[str] = set()
+        self._last = (0, 0)  # commit_seq and iteration of the last step that was looked at
+
+    def run(self) -> int:
+        self._tell("hello")
+        refusal = self._load()
+        if refusal is not None:
+            self._tell("refused", why=refusal)
+            return 2
+        self._reductions = registered()
+        self._skipped = [0] * len(self._reductions)
+        self._tell("ready", analyses=[[one.name, one.every] for one in self._reductions])
+        begin = self._command(wait=True)
+        if begin is None or "run" not in begin:  # the run ended before it began
+            self._tell("end", commit_seq=0, skipped=self._skipped)
+            return 0
+        try:
+            pool = open(self._pool_path)
+            if begin["run"] is None:
+                self._look_at_kept(pool, begin["from"], begin["to"])
+            else:
+                self._follow(pool, begin["run"], begin["after"])
+        except BrokenPipeError:
+            return 0  # nobody listens any more
+        except Error as error:
+            self._tell("stopped", why=str(error))
+            return error.status if error.status > 0 else 3
+        self._tell("end", commit_seq=self._last[0], skipped=self._skipped)
+        return 0
+
+    def _load(self) -> str | None:
+        """Imports the file. Returns why it cannot be used, in one line."""
+        path = pathlib.Path(self._file).resolve()
+        sys.path.insert(0, str(path.parent))
+        sys.argv = [str(path)]
+        name = path.stem if path.stem.isidentifier() and path.stem not in sys.modules else f"ringside_analysis_{os.getpid()}"
+        spec = importlib.util.spec_from_file_location(name, path)
+        if spec is None or spec.loader is None:
+            return f"{self._file}: cannot be imported; expected a file whose name ends with .py"
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module
+        sys.dont_write_bytecode = True  # nothing is left beside a user's file
+        try:
+            spec.loader.exec_module(module)
+            if self._copies.is_copy:
+                os._exit(0)
+        except SyntaxError as error:
+            where = self._file if error.filename in (None, str(path)) else f"{self._file}: {error.filename}"
+            return f"{where}, line {error.lineno}: {error.msg}"
+        except BaseException as error:  # also sys.exit
+            where = self._file
+            line = _line_in(error.__traceback__, str(path))
+            text = str(error) if isinstance(error, Error) else "".join(traceback.format_exception_only(type(error), error))
+            return f"{where}{f', line {line}' if line else ''}: {' '.join(text.split())}"
+        if not registered():
+            return f"{self._file}: found no function with @ringside.reduction; expected at least one"
+        return None
+
+    def _look_at_kept(self, pool: Pool, first: int, last: int) -> None:
+        for info in pool.steps:
+            if first <= info.iteration <= last:
+                self._look_at(pool, info.commit_seq, gap=False)
+
+    def _follow(self, pool: Pool, run: str, after: int) -> None:
+        self._last = (after, 0)
+        last = after
+        while True:
+            command = self._command(wait=False)
+            self._is_over = self._is_over or (command is not None and "end" in command)
+            found = pool._core.next(last, 0 if self._is_over else _LOOK_S, True)
+            if found is None:
+                if self._is_over:
+                    return
+                continue
+            last = found[0]
+            if found[3].hex() == run:
+                self._look_at(pool, last, gap=True)
+            elif self._is_over:
+                return  # the next run
+
+    def _look_at(self, pool: Pool, commit_seq: int, *, gap: bool) -> None:
+        """Calls the functions that are due, and sends what they return."""
+        try:
+            step = pool.hold(commit_seq)
+        except NotKeptError:  # overwritten: the next step finds the gap
+            if not gap:
+                self._skipped = [count + 1 for count in self._skipped]
+            return
+        info = step.info
+        if gap:
+            self._count_gap(info)
+        self._last = (info.commit_seq, info.iteration)
+        found: list[dict[str, Any]] = []
+        due = [index for index, one in enumerate(self._reductions) if info.iteration % one.every == 0]
+        try:
+            with step:
+                for index in due:
+                    found.append(self._called(self._reductions[index], step))
+        except OverwrittenError:
+            for index in due:
+                self._skipped[index] += 1
+            return
+        for index, line in zip(due, found):
+            self._tell(**line, analysis=index, run=info.run_id, step=info.step, iteration=info.iteration,
+                       commit_seq=info.commit_seq, skipped=self._skipped[index])
+
+    def _called(self, one: Reduction, step: HeldStep) -> dict[str, Any]:
+        self._output.name = one.name
+        try:
+            names, values = _results_of(one.name, one.function(step))
+            step.check()
+        except OverwrittenError:
+            raise
+        except Exception as error:
+            if self._copies.is_copy:
+                self._end_copy()
+            if one.name not in self._has_failed:
+                self._has_failed.add(one.name)
+                lines = traceback.format_exception(type(error), error, _own_part(error.__traceback__))
+                self._output.write(f"failed at iteration {step.iteration}; later failures are only counted\n" + "".join(lines))
+            return {"kind": "failed"}
+        except BaseException as error:
+            if self._copies.is_copy:
+                self._end_copy()
+            self._stop(f"{one.name} {_end_in_words(error)} at iteration {step.iteration}")
+        finally:
+            self._output.end_line()
+            if self._copies.is_copy:
+                self._end_copy()  # its handle of the step is of no use, and its descriptors are closed
+            self._output.name = ""
+        return {"kind": "result", "names": names, "values": values} if names else {"kind": "nothing"}
+
+    def _end_copy(self) -> NoReturn:
+        """In a process that os.fork has made, and that came back from the function."""
+        if self._copies.is_first:
+            self._output.write("forked; a copy of the process that comes back from the function ends there\n")
+        os._exit(0)
+
+    def _stop(self, why: str) -> NoReturn:
+        self._tell("stopped", why=why)
+        os._exit(0)
+
+    def _count_gap(self, info: StepInfo) -> None:
+        """Steps between the last one and this one were overwritten before their turn."""
+        before, iteration = self._last
+        missed = info.commit_seq - before - 1
+        if missed <= 0:
+            return
+        stride, rest = divmod(info.iteration - iteration, missed + 1) if iteration else (1, 0)
+        if rest or stride < 1:
+            stride = 1
+        first = info.iteration - stride * missed
+        for index, one in enumerate(self._reductions):
+            self._skipped[index] += sum(1 for k in range(missed) if (first + stride * k) % one.every == 0) if one.every > 1 else missed
+
+    def _tell(self, kind: str, **fields: Any) -> None:
+        if "why" in fields:  # a path may hold bytes that are no UTF-8
+            fields["why"] = fields["why"].encode(errors="backslashreplace").decode()
+        data = json.dumps({"kind": kind, **fields}, separators=(",", ":")).encode() + b"\n"
+        while data:
+            data = data[os.write(self._results, data):]
+
+    def _command(self, *, wait: bool) -> dict[str, Any] | None:
+        """The next command; {"end": 1} when nobody is there to give one."""
+        while b"\n" not in self._unread:
+            if not select.select([self._commands], [], [], None if wait else 0)[0]:
+                return None
+            data = os.read(self._commands, 4096)
+            if not data:
+                return {"end": 1}
+            self._unread += data
+        line, self._unread = self._unread.split(b"\n", 1)
+        command = json.loads(line)
+        return command if isinstance(command, dict) else None
+
+
+def _results_of(name: str, returned: Any) -> tuple[list[str], list[str]]:
+    """Full names, and the 16 hexadecimal digits of each double: JSON has no NaN, and decimal digits lose bits."""
+    if returned is None:
+        return [], []
+    if not isinstance(returned, dict):
+        return [f"analysis.{name}"], [_digits(returned)]
+    if len(returned) > MOST_RESULTS:
+        raise UsageError(f"{len(returned)} results; expected at most {MOST_RESULTS}")
+    for key in returned:
+        if not is_name(key):
+            raise UsageError(f"a result: found the name {key!r}, expected 1 to 63 letters, digits, _, . or -, and no digit, . or - first")
+    return [f"analysis.{name}.{key}" for key in returned], [_digits(value) for value in returned.values()]
+
+
+def _digits(value: Any) -> str:
+    if isinstance(value, np.ndarray) and value.shape == ():
+        value = value[()]
+    if isinstance(value, (str, bytes, np.ndarray, complex, np.complexfloating)) or not hasattr(value, "__float__"):
+        if not hasattr(value, "__index__") or isinstance(value, np.ndarray):
+            raise UsageError(f"found {_shown(value)}, expected a number, a dict of numbers, or None")
+    return struct.pack(">d", float(value)).hex()
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return f"an array of shape {value.shape}"
+    return f"a {type(value).__name__}"
+
+
+def _line_in(found: TracebackType | None, path: str) -> int | None:
+    """The last line of that file in a traceback."""
+    line = None
+    while found is not None:
+        frame: FrameType = found.tb_frame
+        if frame.f_code.co_filename == path:
+            line = found.tb_lineno
+        found = found.tb_next
+    return line
+
+
+def _own_part(found: TracebackType | None) -> TracebackType | None:
+    """A traceback without the frames of this file at its top."""
+    while found is not None and found.tb_next is not None and found.tb_frame.f_code.co_filename == __file__:
+        found = found.tb_next
+    return found
+
+
+def _end_in_words(error: BaseException) -> str:
+    if isinstance(error, SystemExit):
+        return f"called sys.exit({'' if error.code is None else repr(error.code)})"
+    return f"raised {type(error).__name__}"
+
+
+def main() -> int:
+    if len(sys.argv) != 5 or not (sys.argv[3] + sys.argv[4]).isdigit():
+        sys.exit("python3 -m ringside.analyze: `ringside analyze POOL FILE.py` starts it; expected FILE POOL RESULTS COMMANDS")
+    os.environ.pop("PYTHONSAFEPATH", None)  # meant for this process
+    worker = Worker(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))
+    try:
+        return worker.run()
+    except BrokenPipeError:
+        return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Results of analyses that come over the control socket: which are recorded, where, and which are refused.
+#include <gtest/gtest.h>
+
+#include "common/journal/journal_reader.hpp"
+#include "tests/unit/analyzer/recorder/recorder_fixture.hpp"
+
+namespace ringside {
+namespace {
+
+class AnalysisRecordsTest : public testing::RecorderTest {
+ protected:
+  static StepFigures committed_step(std::uint64_t number) {
+    StepFigures figures = step(number);
+    figures.commit_seq = number + 1;
+    return figures;
+  }
+  static void push_committed(Recorder& recorder, std::uint64_t from, std::uint64_t to) {
+    const SharedLayout layout = layout_of(Schema::x_only(kRows));
+    for (std::uint64_t i = from; i < to; ++i) ASSERT_TRUE(recorder.queue().push(committed_step(i), values(*layout, i)));
+  }
+
+  static void add_results(wire::RecordAnalysis& to, std::uint64_t commit_seq) {
+    wire::AnalysisResults& results = *to.add_results();
+    results.set_run_id(bytes_of(step(0).run_id));
+    results.set_step(commit_seq - 1);
+    results.set_iteration(commit_seq);
+    results.set_commit_seq(commit_seq);
+    results.add_name("analysis.energy");
+    results.add_value(0.5);
+  }
+
+  wire::ControlReply ask(const wire::RecordAnalysis& asked) {
+    wire::ControlRequest request;
+    *request.mutable_record_analysis() = asked;
+    Channel channel(context_, ChannelKind::kDealer);
+    channel.connect(address().control);
+    EXPECT_TRUE(channel.send(request.SerializeAsString()));
+    std::vector<std::string> frames;
+    while (!channel.receive(frames)) channel.wait(1000);
+    wire::ControlReply reply;
+    EXPECT_TRUE(reply.ParseFromString(frames.at(0)));
+    return reply;
+  }
+};
+
+TEST_F(AnalysisRecordsTest, AreTakenOnceTheirStepsAreRecordedAndAreInTheJournalWhenTheReplyComes) {
+  Recorder recorder(options(), stop_run_);
+  RecordStream stream(context_, address(), 0);
+  begin(recorder);
+  push_committed(recorder, 0, 3);
+  take(stream, 2 + 3);
+  wire::RecordAnalysis asked;
+  asked.set_request(77);
+  for (std::uint64_t seq = 1; seq <= 5; ++seq) add_results(asked, seq);
+  const wire::ControlReply reply = ask(asked);
+  ASSERT_TRUE(reply.has_analysis_recorded()) << reply.ShortDebugString();
+  EXPECT_EQ(reply.analysis_recorded().request(), 77u);
+  EXPECT_EQ(reply.analysis_recorded().taken(), 3u) << "steps 4 and 5 are not recorded yet";
+  const JournalReader journal = JournalReader::open(options().pool);
+  EXPECT_EQ(journal.newest_seq(), 8u);
+  const auto records = take(stream, 3);
+  expect_consecutive(records, 6);
+  for (const wire::Record& record : records) {
+    ASSERT_TRUE(record.has_analysis_results());
+    EXPECT_EQ(record.analysis_results().name(0), "analysis.energy");
+    EXPECT_EQ(record.analysis_results().value(0), 0.5);
+  }
+  EXPECT_EQ(records[2].analysis_results().commit_seq(), 3u);
+  end(recorder);
+}
+
+TEST_F(AnalysisRecordsTest, OfAnotherRunOrOfNoneAreRefusedAndNothingIsRecorded) {
+  Recorder recorder(options(), stop_run_);
+  RecordStream stream(context_, address(), 0);
+  wire::RecordAnalysis asked;
+  add_results(asked, 1);
+  EXPECT_EQ(ask(asked).refused().why(), "no run is being served");
+  begin(recorder);
+  push_committed(recorder, 0, 1);
+  take(stream, 3);
+  wire::RecordAnalysis of_another = asked;
+  add_results(of_another, 1);
+  of_another.mutable_results(1)->set_run_id("another run's id");
+  EXPECT_EQ(ask(of_another).refused().why(), "the results are of another run than the one that is served");
+  wire::RecordAnalysis wrong = asked;
+  wrong.mutable_results(0)->set_name(0, "x.l2");
+  EXPECT_NE(ask(wrong).refused().why().find("'x.l2'"), std::string::npos);
+  EXPECT_EQ(ask(asked).analysis_recorded().taken(), 1u);
+  const auto records = take(stream, 1);
+  EXPECT_EQ(records[0].seq(), 4u) << "what was refused took no number";
+  end(recorder);
+  EXPECT_TRUE(ask(asked).has_refused());
+}
+
+TEST_F(AnalysisRecordsTest, ManyAtOnceFitTheSocketOfThisMachine) {
+  Recorder recorder(options(), stop_run_);
+  RecordStream stream(context_, address(), 0);
+  begin(recorder);
+  push_committed(recorder, 0, 1);
+  take(stream, 3);
+  wire::RecordAnalysis asked;
+  while (asked.ByteSizeLong() < 60'000) add_results(asked, 1);
+  EXPECT_EQ(ask(asked).analysis_recorded().taken(), static_cast<std::uint32_t>(asked.results_size()));
+  end(recorder);
+}
+
+}  // namespace
+}  // namespace ringside
