@@ -27,9 +27,7 @@ inline constexpr std::size_t kBufferAlignmentBytes = std::size_t{2} << 20;
 
 // The state words. A side that waits for the other's counter also stops waiting when the other's state changes.
 enum : std::uint32_t { kProducerAttaching = 0, kProducerRunning = 1, kProducerDetached = 2 };
-// kAnalyzerEnding: a trigger ends the run; the producer gets no buffer any more, and the farewell comes. A successor keeps
-// this state.
-enum : std::uint32_t { kAnalyzerAbsent = 0, kAnalyzerServing = 1, kAnalyzerFailed = 2, kAnalyzerEnding = 3 };
+enum : std::uint32_t { kAnalyzerAbsent = 0, kAnalyzerServing = 1, kAnalyzerFailed = 2 };
 
 /// The control memfd. 64: one cache line each, so that the two writers do not share one.
 struct HandoffControl {
@@ -47,6 +45,8 @@ struct HandoffControl {
   alignas(64) std::atomic<std::uint64_t> released{0};  // steps committed: buffer s mod B is free again once this is > s
   std::atomic<std::uint64_t> epoch{0};                 // attachments of this producer so far, this one included
   std::atomic<std::uint32_t> analyzer_state{kAnalyzerAbsent};
+  // 1: a trigger ends the run. The producer gets no buffer any more, and the farewell comes; a successor ends it, too.
+  std::atomic<std::uint32_t> run_ends{0};
   // What triggers answer (docs/triggers.md): first the number, as a double's bits, then how many there were. Releases
   // without replies leave both 0.
   std::atomic<std::uint64_t> reply{0};

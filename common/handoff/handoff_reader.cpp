@@ -43,7 +43,7 @@ HandoffReader::HandoffReader(Peer peer, const std::string& socket, int timeout_m
     throw usage_error("the peer (pid {}) reports that {} of {} published steps are committed, with {} buffers",
                       peer_.pid(), next_step_, published, geometry_.buffers);
   }
-  ends_ = control_->analyzer_state.load(std::memory_order_acquire) == kAnalyzerEnding;
+  ends_ = control_->run_ends.load(std::memory_order_acquire) != 0;
   epoch_ = control_->epoch.load(std::memory_order_relaxed) + 1;
   if (elastic()) producer_cores().forget_guests();
   try {
@@ -79,7 +79,7 @@ void HandoffReader::accept(const Continuation& from, const std::vector<int>& cor
   }
   if (elastic()) lender_ = CoreLender(control_->analyzer_cores, cores);
   control_->epoch.store(epoch_, std::memory_order_relaxed);
-  control_->analyzer_state.store(ends_ ? kAnalyzerEnding : kAnalyzerServing, std::memory_order_release);
+  control_->analyzer_state.store(kAnalyzerServing, std::memory_order_release);
   AttachReply reply;
   reply.epoch = epoch_;
   assign(reply.message, from.note);
@@ -174,7 +174,7 @@ void HandoffReader::release() noexcept {
 void HandoffReader::end_run() noexcept {
   ends_ = true;
   // Before the next release: a producer that sees that one sees this.
-  control_->analyzer_state.store(kAnalyzerEnding, std::memory_order_release);
+  control_->run_ends.store(1, std::memory_order_release);
 }
 
 void HandoffReader::reply(double value) noexcept {

@@ -165,7 +165,7 @@ class HandoffWriter {
   Claim take_buffer() noexcept;
   Claim wait_for_end(bool waits) noexcept;
   bool run_ends() const noexcept {
-    return control_->analyzer_state.load(std::memory_order_acquire) == kAnalyzerEnding;
+    return control_->run_ends.load(std::memory_order_acquire) != 0;
   }
   bool buffer_is_free() noexcept;
   bool committed_any() const noexcept;

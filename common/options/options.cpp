@@ -268,7 +268,7 @@ void declare(CommandLine& line, TriggerOptions& options) {
       .check(parsed_by([](const std::string& text) { parse_trigger(text); }))
       .times(1, static_cast<int>(kMostTriggers))
       .table(named_trigger)
-      .value_name("'CONDITION: ACTION'");
+      .value_name("CONDITION:ACTION");
   set.option("--on-non-finite", options.on_non_finite,
              "what is to follow when a field has NaN or infinite entries: mark, freeze, stop, keep, or several; in each "
              "case the last finite step is not overwritten; or keep-going: nothing")

@@ -18,7 +18,8 @@ ENVIRONMENT.pop("DESTDIR", None)
 
 # Values that a settings file may have in place of the words in capitals.
 SAMPLES = {"FD": "1", "LIST": "0", "HOST:PORT": "127.0.0.1:7700", "FOLDER": "keys", "FILE": "file", "PATH": "path",
-           "POOL": "file.pool", "DIR": "folder", "N": "7", "SIZE": "64M", "off|on": "on"}
+           "POOL": "file.pool", "DIR": "folder", "N": "7", "SIZE": "64M", "off|on": "on", "BYTES": "64M",
+           "CONDITION:ACTION": "x.linf > 1e6: stop"}
 
 
 def call(*command, expected=0, **options):

@@ -178,7 +178,7 @@ TEST_F(WriterTest, AReplyIsReadAtTheNextClaim) {
   EXPECT_EQ(number, 3u);
 }
 
-TEST_F(WriterTest, WithheldBuffersEndTheRunAfterAsManySteps) {
+TEST_F(WriterTest, ARunThatATriggerEndsGetsNoBufferAnyMore) {
   begin();
   for (std::uint64_t k = 1; k <= 2; ++k) {
     ASSERT_EQ(ringside_writer_claim(writer_), RINGSIDE_OK);

@@ -227,10 +227,11 @@ TEST(RecordTable, AMarkIsALineWithWhatFollowedFromIt) {
   EXPECT_EQ(text.find('\x1b'), std::string::npos);
 }
 
-TEST(RecordTable, ResultsOfAnAnalysisAreNoLine) {
+TEST(RecordTable, ResultsOfAnAnalysisAreALine) {
   testing::MadeRun made;
   const std::vector<wire::Record> records = {made.analysis(1, "analysis.energy", 2)};
-  EXPECT_EQ(RecordTable({}).lines(records), "");
+  const std::string text = RecordTable({}).lines(records);
+  EXPECT_TRUE(text.ends_with(" iteration 1: analysis.energy 2\n")) << text;
 }
 
 TEST(RecordTable, APlugInThatFailedIsNamed) {
@@ -269,8 +270,7 @@ TEST(WireJson, MarksAndResultsOfAnalysesHaveAllTheirFields) {
   record.mutable_analysis_results()->add_value(std::numeric_limits<double>::quiet_NaN());
   const auto results = to_json(record);
   EXPECT_EQ(results["event"], "analysis_results");
-  EXPECT_EQ(results["name"], (nlohmann::ordered_json{"analysis.energy", "analysis.drift"}));
-  EXPECT_EQ(results["value"], (nlohmann::ordered_json{2.5, nullptr}));
+  EXPECT_EQ(results["results"], (nlohmann::ordered_json{{"analysis.energy", 2.5}, {"analysis.drift", nullptr}}));
   EXPECT_EQ(results["skipped"], 3);
 }
 
