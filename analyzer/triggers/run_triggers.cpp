@@ -175,7 +175,8 @@ int RunTriggers::freeze_ring(const TriggerSpec& trigger, const StepFigures& figu
                        .unix_ns = realtime_ns()};
   const int error = write_freeze(pool_, *freeze_);
   if (error == 0) {
-    spdlog::warn("event=frozen pool={} iteration={} trigger=\"{}\"", pool_, freeze_->iteration, trigger.name);
+    spdlog::warn("event=frozen pool={} text=\"the ring of {} is frozen since iteration {} (trigger '{}')\"", pool_, pool_,
+                 freeze_->iteration, trigger.name);
   } else {
     spdlog::error("event=freeze_not_written pool={} iteration={} text=\"{}: {}\"", pool_, freeze_->iteration,
                   freeze_path(pool_), errno_text(error));

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/supervision/logged_text.hpp"
 
+#include <algorithm>
+
 namespace ringside {
 
 std::optional<std::string> sentence_of(std::string_view log_line) {
-  constexpr std::string_view kEvent = " ringside-analyzer level=warning event=records_missing ";
+  constexpr std::string_view kEvents[] = {" ringside-analyzer level=warning event=records_missing ",
+                                          " ringside-analyzer level=warning event=frozen "};
   constexpr std::string_view kText = " text=\"";
   const std::size_t text = log_line.find(kText);
-  if (log_line.find(kEvent) == std::string_view::npos || text == std::string_view::npos) return std::nullopt;
+  const auto is_in_line = [&](std::string_view event) { return log_line.find(event) != std::string_view::npos; };
+  if (std::ranges::none_of(kEvents, is_in_line) || text == std::string_view::npos) return std::nullopt;
   log_line.remove_prefix(text + kText.size());
   const std::size_t end = log_line.rfind('"');
   if (end == std::string_view::npos) return std::nullopt;
