@@ -91,9 +91,8 @@ int wipe_command(int argc, const char* const* argv) {
   std::string pool;
   bool yes = false;
   CommandLine line(
-      "Overwrites every byte of a pool, its journal and its archive with zeros, syncs, and deletes them: persistent memory and "
-      "disks\n"
-      "keep what is not overwritten. Refuses while an analyzer uses the pool. One that was cut off can be done again.",
+      "Overwrites every byte of a pool, its journal and its archive with zeros, syncs, and deletes them: persistent\n"
+      "memory and disks keep what is not overwritten. Refuses while an analyzer uses the pool. One that was cut off can be done again.",
       "ringside wipe");
   line.option("POOL", pool, "pool file; a damaged or unfinished one will do").required().value_name("FILE");
   line.flag("--yes", yes, "do not ask");
