@@ -126,6 +126,7 @@ std::optional<RecordedStep> step_of(const wire::StepRecord& record, const Result
   figures.steps_persisted = record.steps_persisted();
   figures.rebuilt = record.rebuilt();
   figures.broke_lease = record.broke_lease();
+  figures.guarded_commit_seq = record.guarded_commit_seq();
   return step;
 }
 

@@ -159,6 +159,7 @@ TEST(StepRecordTest, FiguresComeBackAsTheyWent) {
   figures.steps_persisted = 15;
   figures.rebuilt = true;
   figures.broke_lease = true;
+  figures.guarded_commit_seq = 419;
   const auto layout = std::make_shared<const RecordLayout>(Schema::x_only(kRows), x_only_catalogue(kRows));
   std::vector<std::uint64_t> values(layout->words());
   for (std::size_t i = 1; i < values.size(); ++i) values[i] = i;
