@@ -88,6 +88,10 @@ void AnalysisWorkers::check_names() const {
   }
 }
 
+AnalysisWorkers::~AnalysisWorkers() {
+  for (AnalysisWorker& worker : workers_) worker.kill();
+}
+
 void AnalysisWorkers::follow(const FollowedRun& run) {
   for (AnalysisWorker& worker : workers_) worker.follow(run);
 }

@@ -22,6 +22,11 @@ class AnalysisWorkers {
   AnalysisWorkers(const std::vector<std::string>& files, const std::string& pool, const std::string& python,
                   std::size_t threads, StopSignals& signals);
 
+  /// Ends what is left of their process groups: a process that a function has started and not waited for, too.
+  ~AnalysisWorkers();
+  AnalysisWorkers(const AnalysisWorkers&) = delete;
+  AnalysisWorkers& operator=(const AnalysisWorkers&) = delete;
+
   void follow(const FollowedRun& run);
   void look_at_kept(std::uint64_t first, std::uint64_t last);
   void end();

@@ -45,7 +45,7 @@ void FieldImages::watch(const std::string& pool, const std::string& why) {
   if (pool == path_ && why == why_no_pool_) return;
   path_ = pool;
   why_no_pool_ = why;
-  for (Asked& asked : asked_) asked = {asked.query, asked.last_asked, "[]", "", "", 0};
+  for (Asked& asked : asked_) asked = {asked.query, asked.last_asked, "[]", "", "", 0, {}};
 }
 
 std::string FieldImages::answer(const FieldQuery& query, std::uint64_t known_commit) {
@@ -56,7 +56,7 @@ std::string FieldImages::answer(const FieldQuery& query, std::uint64_t known_com
       asked_.erase(std::min_element(asked_.begin(), asked_.end(),
                                     [](const Asked& a, const Asked& b) { return a.last_asked < b.last_asked; }));
     }
-    found = asked_.insert(asked_.end(), {query, {}, "[]", "", "", 0});
+    found = asked_.insert(asked_.end(), {query, {}, "[]", "", "", 0, {}});
   }
   found->last_asked = Clock::now();
   wake_.notify_all();
@@ -124,11 +124,14 @@ FieldImages::Asked FieldImages::drawn(Asked asked, const std::string& path, cons
     }
     if (grid->is_large() && !query.large) return without_image("");
     const std::optional<KeptSlot> newest = reader->find(kNewestCommit);
-    if (newest && newest->header.commit_seq == asked.commit_seq) return asked;
+    // A pool that was replaced may number its commits as the one before did.
+    const bool is_drawn = newest && newest->header.commit_seq == asked.commit_seq && newest->header.run_id == asked.run_id;
+    if (is_drawn) return asked;
     const DrawnField drawn = draw_newest(*reader, *grid, query.shows);
     if (!drawn.image) return without_image(drawn.why);
     asked.image = dumped(to_json(*grid, drawn, query.shows));
     asked.commit_seq = drawn.commit_seq;
+    asked.run_id = newest ? newest->header.run_id : Id128();
     asked.why.clear();
   } catch (const std::exception& error) {
     return without_image(error.what());

@@ -52,6 +52,7 @@ class FieldImages {
     std::string image;             // empty: none
     std::string why;
     std::uint64_t commit_seq = 0;
+    Id128 run_id;  // of the step
   };
   void work();
   Asked drawn(Asked asked, const std::string& pool, const std::string& why_no_pool);

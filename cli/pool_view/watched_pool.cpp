@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <chrono>
+#include <exception>
 
 #include "common/platform/error.hpp"
 
@@ -29,8 +30,9 @@ const RingReader* WatchedPool::at(const std::string& path) {
     device_ = now.st_dev;
     inode_ = now.st_ino;
     return &*reader_;
-  } catch (const Error& error) {
+  } catch (const std::exception& error) {  // also no memory
     why_ = error.what();
+    reader_.reset();
     return nullptr;
   }
 }

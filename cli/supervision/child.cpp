@@ -233,7 +233,10 @@ bool Child::tell(const std::string& line) noexcept {
 
 void Child::read_lines(UniqueFd& fd, std::string& partial, const std::function<void(const std::string&)>& on_line) {
   std::array<char, 4096> buffer;
-  while (fd.valid()) {
+  // More than a pipe holds, so that nothing is left behind by a process that has ended; but not without end, because a
+  // process may write as fast as this one reads.
+  constexpr int kMostReads = 64;
+  for (int reads = 0; fd.valid() && reads < kMostReads; ++reads) {
     const ssize_t count = read(fd.get(), buffer.data(), buffer.size());
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return;  // nothing more for now

@@ -5,8 +5,6 @@
 ringside.live_field = (() => {
   const { address, field, format, view } = ringside;
 
-  const most_name = 63; // characters of a variable's name
-
   function make(ask) {
     const panel = document.getElementById("field-panel");
     const select = document.getElementById("field-choice");
@@ -54,9 +52,12 @@ ringside.live_field = (() => {
       if (run && run.run_id !== of_run) known = 0; // the next run may number its commits as the last one did
       of_run = run ? run.run_id : "";
       const wanted = [address.get("field"), cell.value, large.checked].join();
-      const answer = await ask(`/api/image?variable=${encodeURIComponent(address.get("field").slice(0, most_name))}&cell=${cell.value}`
+      // An address may hold anything; without a name it is the first one that there is.
+      const name = offered.split("\n").includes(address.get("field")) ? address.get("field") : "";
+      const answer = await ask(`/api/image?variable=${encodeURIComponent(name)}&cell=${cell.value}`
         + `&large=${large.checked ? 1 : 0}&known=${known}`);
       if (wanted !== [address.get("field"), cell.value, large.checked].join()) return; // of an earlier choice
+      if (answer.variables.length === 0 && !answer.why) return; // not known yet: what is shown stays, and the focus with it
       offer(answer.variables, answer.why, run);
       view.text("field-why", answer.why ? `There is no image: ${answer.why}.` : "");
       if (answer.why) made.hidden = true;

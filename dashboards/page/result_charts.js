@@ -99,6 +99,11 @@ ringside.result_charts = (() => {
       return low > 0 && values.reduce((a, b) => Math.max(a, b), 0) >= 10 * low;
     }
 
+    // A name may also be one that every object has (constructor).
+    function of_result(object, name) {
+      return Object.hasOwn(object, name) ? object[name] : undefined;
+    }
+
     function show_one(one, name, scale, points, { units, analyses, steps }) {
       const finite = points.filter(({ value }) => typeof value === "number");
       const logarithmic = scale === "log" || (scale === "auto" && spans_decades(finite));
@@ -109,7 +114,7 @@ ringside.result_charts = (() => {
       // Between two gaps there is no line to see.
       const is_alone = (_, i) => ![i - 1, i + 1].some((next) => points[next] && is_drawn(points[next].value));
       one.chart.data.datasets[0].pointRadius = points.map((p, i) => (is_alone(p, i) ? 3 : 0));
-      charts.set_value_axis(one.chart, logarithmic, units[name]);
+      charts.set_value_axis(one.chart, logarithmic, of_result(units, name));
       charts.show_steps(one.chart, points.map((p) => ({ iteration: p.iteration, drawn: is_drawn(p.value) ? p.value : null })), steps);
       one.note.textContent = note_of(name, points, logarithmic, analyses);
       one.canvas.setAttribute("aria-label", `${name} over iterations. ${one.note.textContent}`);
@@ -129,7 +134,8 @@ ringside.result_charts = (() => {
       if (bad > 0) notes.push(`not finite at ${format.count(bad)} ${bad === 1 ? "point" : "points"} (×)`);
       if (missing > 0) notes.push(`absent at ${format.count(missing)} (|)`);
       if (too_low > 0) notes.push(`not above 0 at ${format.count(too_low)} (|)`);
-      if (analyses[name] > 0) notes.push(`the analysis skipped ${format.count(analyses[name])} steps`);
+      const skipped = of_result(analyses, name);
+      if (skipped > 0) notes.push(`the analysis skipped ${format.count(skipped)} steps`);
       return `${notes.join("; ")}.`;
     }
 

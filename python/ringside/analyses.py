@@ -48,7 +48,7 @@ def reduction(name: str | Callable[..., Any] | None = None, *, every: int = 1) -
     """
     if callable(name):  # @ringside.reduction, without parentheses
         return reduction()(name)
-    whole("every", every, 1)
+    every = whole("every", every, 1)
 
     def register(function: _Function) -> _Function:
         chosen = getattr(function, "__name__", None) if name is None else name

@@ -75,6 +75,8 @@ class _Copies:
         self.is_first = False
 
     def _copied(self) -> None:
+        if self.is_copy:
+            return  # of a copy: the numbers may be those of its own files by now
         self.is_copy = True
         for descriptor in self._descriptors:
             os.close(descriptor)

@@ -95,6 +95,15 @@ class Faults(Place):
         self.assertEqual([line for line in alive if line.split()[0] == group and "Z" not in line], [])
         self.assertEqual([path.name for path in self.folder.iterdir() if path.is_dir() and path.name != "__pycache__"], [])
 
+    def test_a_program_that_it_started_and_left_ends_with_the_run(self):
+        for last in ("return 1", "os._exit(7)"):
+            with self.subTest(last=last):
+                self.run_faulty(f"subprocess.Popen(['tail', '-f', '/dev/null'])\nopen('pids', 'a').write(f'{{os.getpgid(0)}}\\n')\n{last}",
+                                "--overwrite", expected_said="(?s).*")
+                group = (self.folder / "pids").read_text(encoding="utf-8").split()[-1]
+                alive = self.call("ps", "-eo", "pgid=,stat=").stdout.splitlines()
+                self.assertEqual([line for line in alive if line.split()[0] == group and "Z" not in line], [])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -49,6 +49,15 @@ TEST(ChildTest, AUsersProgramThatCannotBeExecutedIsABadInput) {
   }
 }
 
+TEST(ChildTest, OneThatWritesWithoutEndDoesNotKeepItsReader) {
+  Child flooding(Interpreter{.words = {"sh", "-c", "exec yes >&2"}, .environment = {}});
+  std::size_t lines = 0;
+  while (lines == 0) flooding.read_stderr([&](const std::string&) { ++lines; });  // each call returns
+  flooding.signal(SIGKILL);
+  wait_for_end(flooding);
+  EXPECT_EQ(flooding.death_signal(), SIGKILL);
+}
+
 TEST(ChildTest, ASignalReachesTheGroupAlsoAfterTheProgramHasEnded) {
   adopt_orphans();
   Child child(shell("tail -f /dev/null & exit 0"));
