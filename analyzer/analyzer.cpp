@@ -107,12 +107,7 @@ void Attachment::continue_from(const KeptSlot& newest, const Recovery& found) {
   continuation_.last = pool().ring().step(newest.slot);
   account_.last_iteration.store(newest.header.iteration);
   account_.publisher.set_change(continuation_.last->descriptor);
-  SlotResults recorded;
-  if (pool().ring().results(newest.slot, newest.header, recorded) == ResultsState::kRecorded &&
-      recorded.catalogue_hash == layout_->hash() && recorded.words.size() == catalogue_.words()) {
-    layout_->gather(recorded.words, &*continuation_.last, values_);
-    has_last_ = true;
-  }
+  has_last_ = recorded_values(newest, values_) == Recorded::kYes;
   if (start() != RunStart::kResume) return;
   describe_kept_scalars(scalars_of(newest));
   continuation_.resumed = run().run_id;
@@ -128,20 +123,27 @@ void Attachment::continue_from(const KeptSlot& newest, const Recovery& found) {
   }
 }
 
-/// The values of a kept step, as records carry them: those recorded, else reduced again. False if they are of another
-/// catalogue.
-bool Attachment::values_of(const KeptSlot& kept, std::span<std::uint64_t> values) {
+/// The recorded results of a kept step, as records carry them.
+Attachment::Recorded Attachment::recorded_values(const KeptSlot& kept, std::span<std::uint64_t> values) const {
   const RingView& ring = pool().ring();
-  const StepWithScalars step = ring.step(kept.slot);
   SlotResults recorded;
-  if (ring.results(kept.slot, kept.header, recorded) == ResultsState::kRecorded) {
-    if (recorded.catalogue_hash != layout_->hash() || recorded.words.size() != catalogue_.words()) return false;
-    layout_->gather(recorded.words, &step, values);
-    return true;
+  if (ring.results(kept.slot, kept.header, recorded) != ResultsState::kRecorded) return Recorded::kNo;
+  if (recorded.catalogue_hash != layout_->hash() || recorded.words.size() != catalogue_.words()) {
+    return Recorded::kOfAnotherCatalogue;
   }
-  // The analyzer died between the commit and the results. A plug-in, which may be why, does not run again for this.
-  if (!plug_ins_.plug_ins().empty()) return false;
-  layout_->gather(reducer_.reduce(ring.payload(kept.slot), nullptr, 1), &step, values);
+  const StepWithScalars step = ring.step(kept.slot);
+  layout_->gather(recorded.words, &step, values);
+  return Recorded::kYes;
+}
+
+/// The same, reduced again if they are not recorded: then the analyzer died between the commit and the results. False if
+/// they are not known.
+bool Attachment::values_of(const KeptSlot& kept, std::span<std::uint64_t> values) {
+  const Recorded recorded = recorded_values(kept, values);
+  if (recorded != Recorded::kNo) return recorded == Recorded::kYes;
+  if (!plug_ins_.plug_ins().empty()) return false;  // one may be why it died, and does not run again for this
+  const StepWithScalars step = pool().ring().step(kept.slot);
+  layout_->gather(reducer_.reduce(pool().ring().payload(kept.slot), nullptr, 1), &step, values);
   return true;
 }
 

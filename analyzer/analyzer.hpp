@@ -107,6 +107,8 @@ class Attachment {
   void pass_over(const PublishedStep& step, std::int64_t idle_ns) noexcept;
   void record_marks(const StepMarks& marks, const StepFigures& figures) noexcept;
   void end_run(std::atomic<bool>& stop) noexcept;
+  enum class Recorded { kYes, kNo, kOfAnotherCatalogue };
+  Recorded recorded_values(const KeptSlot& kept, std::span<std::uint64_t> values) const;
   bool values_of(const KeptSlot& kept, std::span<std::uint64_t> values);
   void count(StepFigures& figures, std::int64_t ended_ns) noexcept;
   void count_persisted() noexcept;

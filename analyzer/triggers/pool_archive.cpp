@@ -5,7 +5,6 @@
 #include <sched.h>
 #include <spdlog/spdlog.h>
 
-#include <algorithm>
 #include <exception>
 #include <utility>
 
@@ -24,14 +23,9 @@ RingOptions archive_options(RingOptions ring, std::uint64_t bytes, const Offered
   ring.slots_given = bytes != 0;
   if (bytes == 0) return ring;
   const RingShape shape = RingShape::of(offered.schema, catalogue);
+  // The most slots that fit: there are 1022 numbers to try.
   std::uint32_t slots = kMaxSlots;
-  while (slots >= kMinSlots && RingPool::file_bytes(shape, slots) > bytes) {
-    // Each slot has the same size, so one step of this loop comes close; the rest are few.
-    const std::uint64_t a_slot = (RingPool::file_bytes(shape, slots) - RingPool::file_bytes(shape, kMinSlots)) /
-                                 std::max<std::uint32_t>(slots - kMinSlots, 1);
-    const std::uint64_t too_many = (RingPool::file_bytes(shape, slots) - bytes) / std::max<std::uint64_t>(a_slot, 1);
-    slots -= static_cast<std::uint32_t>(std::clamp<std::uint64_t>(too_many, 1, slots));
-  }
+  while (slots >= kMinSlots && RingPool::file_bytes(shape, slots) > bytes) --slots;
   if (slots < kMinSlots) {
     throw usage_error("--archive-size: found {} bytes, expected room for {} steps at least: {} bytes", bytes, kMinSlots,
                       RingPool::file_bytes(shape, kMinSlots));

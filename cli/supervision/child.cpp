@@ -59,6 +59,14 @@ int exec_error(const UniqueFd& read_end) noexcept {
   return count == sizeof error ? error : 0;
 }
 
+/// What exec takes: the texts, and a null pointer behind them. Valid as long as `texts`.
+std::vector<char*> exec_list(std::vector<std::string>& texts) {
+  std::vector<char*> list;
+  for (std::string& text : texts) list.push_back(text.data());
+  list.push_back(nullptr);
+  return list;
+}
+
 /// This process's environment with `set` in it.
 std::vector<std::string> environment_with(const std::vector<std::pair<std::string, std::string>>& set) {
   std::vector<std::string> variables;
@@ -81,9 +89,7 @@ Child::Child(const std::string& program, const std::vector<std::string>& argumen
   std::vector<std::string> words = {program};
   words.insert(words.end(), arguments.begin(), arguments.end());
   words.push_back("--report-fd=" + std::to_string(report.write_end.get()));
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
+  const std::vector<char*> argv = exec_list(words);
 
   const std::string failed_begin = "ringside: cannot execute '" + printable(program) + "': ";
   const pid_t parent = getpid();
@@ -121,13 +127,9 @@ void Child::watch(const std::string& program) {
 
 Child::Child(const UserProgram& program) : is_group_(true) {
   std::vector<std::string> words = program.words;
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
+  const std::vector<char*> argv = exec_list(words);
   std::vector<std::string> variables = environment_with(program.environment);
-  std::vector<char*> environment;
-  for (std::string& variable : variables) environment.push_back(variable.data());
-  environment.push_back(nullptr);
+  const std::vector<char*> environment = exec_list(variables);
   cpu_set_t cpus;
   CPU_ZERO(&cpus);
   for (const int cpu : program.cpus) CPU_SET(static_cast<std::size_t>(cpu), &cpus);
@@ -171,13 +173,9 @@ Child::Child(const Interpreter& interpreter) : is_group_(true) {
   std::vector<std::string> words = interpreter.words;
   words.push_back(std::to_string(report.write_end.get()));
   words.push_back(std::to_string(commands.read_end.get()));
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
+  const std::vector<char*> argv = exec_list(words);
   std::vector<std::string> variables = environment_with(interpreter.environment);
-  std::vector<char*> environment;
-  for (std::string& variable : variables) environment.push_back(variable.data());
-  environment.push_back(nullptr);
+  const std::vector<char*> environment = exec_list(variables);
   const UniqueFd nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
 
   const pid_t parent = getpid();
