@@ -3,18 +3,24 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "cli/export/chunks.hpp"
 #include "cli/export/hdf5_handles.hpp"
 #include "cli/export/result_columns.hpp"
+#include "common/files/direct_file.hpp"
 #include "common/files/output_file.hpp"
 
 namespace ringside {
 namespace {
 
 using Extents = std::vector<hsize_t>;
+
+/// Smaller datasets are not aligned: that would make files of many small ones large.
+constexpr hsize_t kAlignedFrom = 64 << 10;
 
 /// Of libhdf5's functions: negative is a failure.
 void check_hdf5(herr_t status, const std::string& output) {
@@ -64,7 +70,10 @@ class Hdf5Sink final : public ExportSink {
     }
     H5dont_atexit();
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
-    file_ = Hdf5File(H5Fcreate(new_file_.name_beside().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT));
+    const Hdf5Properties access(H5Pcreate(H5P_FILE_ACCESS));
+    H5Pset_alignment(access.get(), kAlignedFrom, DirectFile::kAlignment);
+    file_ = Hdf5File(H5Fcreate(new_file_.name_beside().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get()));
+    values_file_.emplace(new_file_.descriptor());
     for (const ExportedVariable& one : variables_) make_dataset(one.variable);
   }
   void write(const ExportedStep& step) override {
@@ -120,6 +129,7 @@ class Hdf5Sink final : public ExportSink {
     Extents most = extents;
     const Hdf5Properties properties(H5Pcreate(H5P_DATASET_CREATE));
     H5Pset_fill_time(properties.get(), H5D_FILL_TIME_NEVER);
+    H5Pset_alloc_time(properties.get(), H5D_ALLOC_TIME_EARLY);  // then write_variable knows the places
     if (series_) {
       most[0] = H5S_UNLIMITED;
       const std::vector<std::uint64_t> chunk = chunk_shape(variable.shape, bytes_of(variable.dtype));
@@ -136,34 +146,32 @@ class Hdf5Sink final : public ExportSink {
     datasets_.push_back(std::move(dataset));
   }
 
+  /// libhdf5 makes the places, and we write the values there (DirectFile): their bytes are those of the file's type.
   void write_variable(const ExportedStep& step, std::size_t v) {
     const Variable& variable = variables_[v].variable;
     const std::span<const std::byte> values = step.values(v);
-    const Hdf5Type type = hdf5_type(variable.dtype);
     const hid_t dataset = datasets_[v].get();
-    if (series_) {
-      Extents extents = extents_of(variable);
-      extents[0] = accepted_.size() + 1;
-      check_hdf5(H5Dset_extent(dataset, extents.data()), output_);
-    }
-    const Hdf5Space file_space(H5Dget_space(dataset));
+    if (!series_) return write_values(H5Dget_offset(dataset), values, step);
+    Extents extents = extents_of(variable);
+    extents[0] = accepted_.size() + 1;
+    check_hdf5(H5Dset_extent(dataset, extents.data()), output_);
     const std::vector<std::uint64_t> chunk = chunk_shape(variable.shape, bytes_of(variable.dtype));
     for_each_chunk(variable.shape, chunk, bytes_of(variable.dtype), [&](const ChunkPlace& place) {
       Extents first(place.first.begin(), place.first.end());
-      Extents count(place.count.begin(), place.count.end());
-      if (series_) {
-        first.insert(first.begin(), accepted_.size());
-        count.insert(count.begin(), 1);
-      }
-      const Hdf5Space memory = space_of(count, count);
-      if (!count.empty()) {
-        H5Sselect_hyperslab(file_space.get(), H5S_SELECT_SET, first.data(), nullptr, count.data(), nullptr);
-      }
-      check_hdf5(
-          H5Dwrite(dataset, type.get(), memory.get(), file_space.get(), H5P_DEFAULT, values.data() + place.offset),
-          output_);
-      step.wrote(place.bytes);
+      first.insert(first.begin(), accepted_.size());
+      unsigned filters = 0;
+      haddr_t offset = HADDR_UNDEF;
+      hsize_t bytes = 0;
+      check_hdf5(H5Dget_chunk_info_by_coord(dataset, first.data(), &filters, &offset, &bytes), output_);
+      write_values(offset, values.subspan(place.offset, place.bytes), step);
     });
+  }
+
+  void write_values(haddr_t offset, std::span<const std::byte> values, const ExportedStep& step) {
+    if (offset == HADDR_UNDEF) throw system_error("--output: cannot write '{}': libhdf5 has no place for it", output_);
+    if (const int error = values_file_->write(offset, values, step.wrote)) {
+      throw system_error("--output: cannot write '{}': {}", output_, errno_text(error));
+    }
   }
 
   static void add_step(hid_t to, const Named& step) {
@@ -223,6 +231,7 @@ class Hdf5Sink final : public ExportSink {
   const bool series_;
   OutputFile new_file_;
   Hdf5File file_;
+  std::optional<DirectFile> values_file_;
   std::vector<Hdf5Dataset> datasets_;
   Named pending_;
   StepResults pending_results_;

@@ -13,6 +13,7 @@
 #include <system_error>
 #include <utility>
 
+#include "common/files/direct_file.hpp"
 #include "common/files/new_file.hpp"
 #include "common/files/output_file.hpp"
 #include "common/kernels/hash.hpp"
@@ -135,15 +136,13 @@ void OutputFolder::write(const std::string& name, std::span<const std::span<cons
   const UniqueFd file(
       open((beside_ + "/" + name).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, kOutputMode));
   if (!file.valid()) fail(path_ + "/" + name, errno);
-  for (std::span<const std::byte> part : parts) {
-    while (!part.empty()) {
-      const ssize_t written = ::write(file.get(), part.data(), part.size());
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0) fail(path_ + "/" + name, errno);
-      part = part.subspan(static_cast<std::size_t>(written));
-    }
+  DirectFile direct(file.get());
+  std::uint64_t offset = 0;
+  for (const std::span<const std::byte> part : parts) {
+    if (const int error = direct.write(offset, part)) fail(path_ + "/" + name, error);
+    offset += part.size();
   }
-  // The disk begins now; publish waits for it.
+  // The disk begins with the rest now; publish waits for it.
   sync_file_range(file.get(), 0, 0, SYNC_FILE_RANGE_WRITE);
 }
 

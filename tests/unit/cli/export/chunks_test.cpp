@@ -22,6 +22,12 @@ TEST(ChunksTest, TheLastDimensionsAreWholeAndOneIsCutIntoAlmostEqualParts) {
   EXPECT_EQ(chunk_shape(Extents{}, 8), Extents());
 }
 
+TEST(ChunksTest, LongChunksHaveWholePages) {
+  EXPECT_EQ(chunk_shape(Extents{8000, 8000}, 8), (Extents{264, 8000}));  // 8 rows of 64,000 bytes are 125 pages
+  EXPECT_EQ(chunk_shape(Extents{100'000'003}, 8), (Extents{2'083'840}));
+  EXPECT_EQ(chunk_shape(Extents{40, 1001}, 8, 80'080), (Extents{10, 1001}));  // 512 rows would be needed
+}
+
 TEST(ChunksTest, EveryEntryIsInOneChunkAndAChunkLiesTogether) {
   for (const Extents& shape :
        {Extents{}, Extents{7}, Extents{1}, Extents{5, 7}, Extents{4, 3, 5}, Extents{2, 3, 2, 3}}) {
