@@ -13,6 +13,7 @@ using library::usable_call;
 
 static_assert(RINGSIDE_RECORD_STEP == static_cast<int>(RecordKind::kStep));
 static_assert(RINGSIDE_RECORD_RUN_DESCRIBED == static_cast<int>(RecordKind::kRunDescribed));
+static_assert(RINGSIDE_RECORD_MARK == static_cast<int>(RecordKind::kMark));
 static_assert(RINGSIDE_RECORD_ANALYSIS_RESULTS == static_cast<int>(RecordKind::kAnalysisResults));
 
 namespace {
@@ -85,6 +86,9 @@ ringside_record given(const PlainRecord& record) {
   made.parameters = record.parameters.c_str();
   made.how = record.how.c_str();
   made.text = record.text.c_str();
+  made.cause = record.cause.c_str();
+  made.name = record.name.c_str();
+  made.actions = record.actions.c_str();
   return made;
 }
 

@@ -41,7 +41,7 @@ module ringside
   integer, parameter, public :: RINGSIDE_FOLLOW_RUN = 1, RINGSIDE_FOLLOW_POOL = 2
   integer, parameter, public :: RINGSIDE_RECORD_STEP = 3, RINGSIDE_RECORD_RUN_STARTED = 4, RINGSIDE_RECORD_RUN_ENDED = 5, &
     RINGSIDE_RECORD_ANALYZER_STARTED = 6, RINGSIDE_RECORD_STEPS_MISSING = 7, RINGSIDE_RECORD_RUN_DESCRIBED = 8, &
-    RINGSIDE_RECORD_ANALYSIS_RESULTS = 10
+    RINGSIDE_RECORD_MARK = 9, RINGSIDE_RECORD_ANALYSIS_RESULTS = 10
   integer, parameter, public :: RINGSIDE_MOST_DIMS = 8
   integer(c_int64_t), parameter, public :: RINGSIDE_NEWEST = -1
   integer, parameter :: MOST_VARIABLES = 256  ! of a run
@@ -100,7 +100,7 @@ module ringside
       bytes_transferred = 0, skipped_before = 0
     integer(c_int8_t) :: run_id(16) = 0_c_int8_t
     logical :: rebuilt = .false., broke_lease = .false.
-    character(len=:), allocatable :: solver, problem, parameters, how, text
+    character(len=:), allocatable :: solver, problem, parameters, how, text, cause, name, actions
   end type
 
   !> A variable that is kept and reduced: ringside_field(name, shape [, unit] [, dtype]); shape: [integer ::] for one entry.
@@ -178,6 +178,7 @@ module ringside
     integer(c_int32_t) :: rebuilt = 0, broke_lease = 0
     type(c_ptr) :: solver = c_null_ptr, problem = c_null_ptr, parameters = c_null_ptr, how = c_null_ptr, text = c_null_ptr
     integer(c_int32_t) :: exit_code = 0, outcome = 0
+    type(c_ptr) :: cause = c_null_ptr, name = c_null_ptr, actions = c_null_ptr
   end type
 
   !> A run that is published.
@@ -1421,6 +1422,9 @@ contains
     record%parameters = fortran_string(kept%parameters)
     record%how = fortran_string(kept%how)
     record%text = fortran_string(kept%text)
+    record%cause = fortran_string(kept%cause)
+    record%name = fortran_string(kept%name)
+    record%actions = fortran_string(kept%actions)
     record%exit_code = kept%exit_code
     record%outcome = kept%outcome
   end function

@@ -479,6 +479,7 @@ enum {
   RINGSIDE_RECORD_ANALYZER_STARTED = 6,
   RINGSIDE_RECORD_STEPS_MISSING = 7,
   RINGSIDE_RECORD_RUN_DESCRIBED = 8,
+  RINGSIDE_RECORD_MARK = 9, /* a condition of a trigger became true, for instance: step, iteration, commit_seq, and texts */
   RINGSIDE_RECORD_ANALYSIS_RESULTS = 10 /* of a user's analysis: step, iteration, commit_seq, and results by name */
 };
 
@@ -515,6 +516,10 @@ typedef struct ringside_record {
   const char* text; /* the reason, if exit_code is not 0 */
   uint32_t exit_code;
   uint32_t outcome; /* RINGSIDE_OUTCOME_..., or 0 if the solver did not end the run itself */
+  /* of a mark, whose `text` says what happened */
+  const char* cause;   /* "trigger", "non_finite" ... */
+  const char* name;    /* of the trigger or the plug-in */
+  const char* actions; /* what followed: "freeze, stop" */
 } ringside_record;
 
 /* The first record of the journal beside the pool whose seq is at least `from`: all steps, also those that the ring has

@@ -206,15 +206,33 @@ bool take_analysis(std::string_view message, PlainRecord& record) {
   return intact && record.names.size() == record.values.size();
 }
 
+bool take_mark(std::string_view message, PlainRecord& record) {
+  return for_each_field(message, [&](const WireField& field) {
+    switch (field.number) {
+      case 1: record.run_id = field.bytes; break;
+      case 2: record.step.step = field.integer; break;
+      case 3: record.step.iteration = field.integer; break;
+      case 4: record.step.commit_seq = field.integer; break;
+      case 5: record.cause = field.bytes; break;
+      case 6: record.name = field.bytes; break;
+      case 7: record.text = field.bytes; break;
+      case 8:
+        if (!record.actions.empty()) record.actions += ", ";
+        record.actions += field.bytes;
+        break;
+      default: break;
+    }
+    return true;
+  });
+}
+
 bool take_what(const WireField& field, PlainRecord& record) {
   const auto take_run_id = [&](const WireField& inner) {
     if (inner.number == 1) record.run_id = inner.bytes;
     return true;
   };
   const auto kind = static_cast<RecordKind>(field.number);
-  const bool known =
-      (kind >= RecordKind::kStep && kind <= RecordKind::kRunDescribed) || kind == RecordKind::kAnalysisResults;
-  if (known) record.kind = kind;
+  if (kind >= RecordKind::kStep && kind <= RecordKind::kAnalysisResults) record.kind = kind;
   switch (kind) {
     case RecordKind::kStep: return take_step(field.bytes, record);
     case RecordKind::kRunStarted: return take_started(field.bytes, record);
@@ -225,6 +243,7 @@ bool take_what(const WireField& field, PlainRecord& record) {
       return for_each_field(field.bytes, [&](const WireField& inner) {
         return take_run_id(inner) && take_description(inner, 2, 3, record.layout);
       });
+    case RecordKind::kMark: return take_mark(field.bytes, record);
     case RecordKind::kAnalysisResults: return take_analysis(field.bytes, record);
     case RecordKind::kNone: break;
   }

@@ -26,6 +26,7 @@ enum class RecordKind : std::uint32_t {
   kAnalyzerStarted = 6,
   kRecordsMissing = 7,
   kRunDescribed = 8,
+  kMark = 9,
   kAnalysisResults = 10
 };
 
@@ -59,7 +60,7 @@ struct PlainRecord {
   std::int64_t unix_ns = 0;
   RecordKind kind = RecordKind::kNone;  // kNone: of a later release
   std::string run_id;                   // 16 bytes, or none
-  PlainStep step;                       // where kStep; its first three fields where kAnalysisResults
+  PlainStep step;                       // where kStep; its first three fields where kMark or kAnalysisResults
   std::vector<std::string> names;       // where kAnalysisResults: full names of results
   std::vector<std::uint64_t> values;    // of these, the bits of each double
   LayoutTexts layout;                   // where kRunStarted or kRunDescribed
@@ -68,7 +69,10 @@ struct PlainRecord {
   std::string parameters;
   std::string how;      // where kRunEnded, like the next three
   std::string outcome;  // "finished", "interrupted", "diverged", "failed"
-  std::string text;
+  std::string text;     // also where kMark, like the next three
+  std::string cause;    // "trigger", "non_finite" ...
+  std::string name;     // of the trigger or the plug-in
+  std::string actions;  // separated by ", "
   std::uint32_t exit_code = 0;
 };
 

@@ -62,13 +62,14 @@ class Record(NamedTuple):
     seq: int
     """1, 2, 3 ..."""
     kind: str
-    """step, run_started, run_ended, analyzer_started, steps_missing, run_described, analysis_results."""
+    """step, run_started, run_ended, analyzer_started, steps_missing, run_described, mark, analysis_results."""
     written: datetime.datetime
     run_id: str
     fields: dict[str, Any]
     """Of a step: iteration, commit_seq, generate_ns ... as the columns of Pool.table; of the beginning of a run: solver,
     problem, parameters; of its end: how, text, exit_code, and the outcome that the solver gave ("finished", "stopped",
-    "diverged", "failed"), or None."""
+    "diverged", "failed"), or None; of a mark: commit_seq, iteration, step, cause ("trigger", "non_finite" ...), name (of the
+    trigger or the plug-in), text, actions ("freeze, stop"; docs/triggers.md)."""
     results: dict[str, Any]
     """Of a step: what was recorded of it, by name. Results that are arrays are in the ring only. Of analysis_results: what an
     analysis computed of the step of these fields (docs/analyses.md)."""

@@ -14,12 +14,11 @@
 namespace ringside_python {
 namespace {
 
-constexpr const char* kKinds[] = {"step",          "run_started",  "run_ended", "analyzer_started",
-                                  "steps_missing", "run_described"};
-static_assert(std::size(kKinds) == RINGSIDE_RECORD_RUN_DESCRIBED - RINGSIDE_RECORD_STEP + 1);
+constexpr const char* kKinds[] = {"step",          "run_started",   "run_ended", "analyzer_started",
+                                  "steps_missing", "run_described", "mark",      "analysis_results"};
+static_assert(std::size(kKinds) == RINGSIDE_RECORD_ANALYSIS_RESULTS - RINGSIDE_RECORD_STEP + 1);
 
 std::string kind_of(const ringside_record& record) {
-  if (record.kind == RINGSIDE_RECORD_ANALYSIS_RESULTS) return "analysis_results";
   const std::uint32_t index = record.kind - RINGSIDE_RECORD_STEP;
   return index < std::size(kKinds) ? kKinds[index] : std::to_string(record.kind);
 }
@@ -159,7 +158,8 @@ py::object Reader::next_record(std::uint64_t from) {
   const ringside_status status = made(Call::kLong, [&](auto* reader) {
     const ringside_status answer = ringside_reader_next_record(reader, from, &record);
     if (answer != RINGSIDE_OK) return answer;
-    texts = {record.solver, record.problem, record.parameters, record.how, record.text};
+    texts = {record.solver, record.problem, record.parameters, record.how, record.text, record.cause, record.name,
+             record.actions};
     const ringside_status listed = list_all(copies.results, [&](auto* out, auto room, auto* count) {
       return ringside_reader_record_results(reader, out, room, count);
     });
@@ -173,10 +173,16 @@ py::object Reader::next_record(std::uint64_t from) {
     fields.attr("pop")("unix_ns");  // every record has it
     fields["rebuilt"] = py::bool_(record.rebuilt != 0);
     fields["broke_lease"] = py::bool_(record.broke_lease != 0);
-  } else if (record.kind == RINGSIDE_RECORD_ANALYSIS_RESULTS) {
+  } else if (record.kind == RINGSIDE_RECORD_ANALYSIS_RESULTS || record.kind == RINGSIDE_RECORD_MARK) {
     fields["commit_seq"] = py::int_(record.commit_seq);
     fields["iteration"] = py::int_(record.iteration);
     fields["step"] = py::int_(record.step);
+    if (record.kind == RINGSIDE_RECORD_MARK) {
+      fields["text"] = text_of(texts[4]);
+      fields["cause"] = text_of(texts[5]);
+      fields["name"] = text_of(texts[6]);
+      fields["actions"] = text_of(texts[7]);
+    }
   } else if (record.kind == RINGSIDE_RECORD_RUN_STARTED) {
     fields["solver"] = text_of(texts[0]);
     fields["problem"] = text_of(texts[1]);

@@ -81,6 +81,19 @@ class Tables(OfAPool):
             self.assertEqual(len(pool.table(run=run.run_id, kept=kept)), 1)
             self.assertEqual(len(pool.table(run="0" * 32, kept=kept)), 0)
 
+    def test_the_mark_of_a_trigger_is_a_record_with_its_texts(self):
+        self.kept("""
+            import ringside
+            with ringside.publish({"x": ("f64", (4,))}) as run:
+                run.publish(1, {"x": [1.0] * 4})
+                run.publish(2, {"x": [3.0] * 4})
+            """, "--trigger=x.max > 2: mark:large, reply:0.5")
+        pool = ringside.open(self.path("run.pool"))
+        mark, = (record for record in pool.records() if record.kind == "mark")
+        self.assertEqual(mark.fields, {"commit_seq": 2, "iteration": 2, "step": 2, "cause": "trigger", "name": "large",
+                                       "text": "x.max > 2", "actions": "mark, reply:0.5"})
+        self.assertEqual((mark.run_id, mark.results), (pool.runs[0].run_id, {}))
+
     def test_absent_values_are_nan_or_none(self):
         self.kept("""
             import ringside

@@ -142,6 +142,28 @@ TEST(PlainRecordTest, TheResultsOfAnAnalysisHaveTheirBits) {
   EXPECT_FALSE(decode_record(message.SerializeAsString()));
 }
 
+TEST(PlainRecordTest, AMarkHasItsStepAndItsTexts) {
+  wire::Record message;
+  wire::Mark& mark = *message.mutable_mark();
+  mark.set_run_id(kRunId);
+  mark.set_step(1);
+  mark.set_iteration(2);
+  mark.set_commit_seq(3);
+  mark.set_cause("trigger");
+  mark.set_name("large");
+  mark.set_text("x.max > 1");
+  for (const char* action : {"freeze", "reply:0.5"}) mark.add_action(action);
+  const auto record = decode_record(message.SerializeAsString());
+  ASSERT_TRUE(record);
+  EXPECT_EQ(record->kind, RecordKind::kMark);
+  EXPECT_EQ(record->run_id, kRunId);
+  EXPECT_EQ(record->step.step, 1u);
+  EXPECT_EQ(record->step.iteration, 2u);
+  EXPECT_EQ(record->step.commit_seq, 3u);
+  EXPECT_EQ(record->cause + '|' + record->name + '|' + record->text, "trigger|large|x.max > 1");
+  EXPECT_EQ(record->actions, "freeze, reply:0.5");
+}
+
 TEST(PlainRecordTest, TheBeginningAndTheEndOfARun) {
   wire::Record started;
   started.mutable_run_started()->set_run_id(kRunId);
