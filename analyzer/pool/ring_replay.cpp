@@ -9,6 +9,7 @@
 #include "common/pool_reader/ring_reader.hpp"
 #include "common/records/shown_results.hpp"
 #include "common/reductions/reduction_catalogue.hpp"
+#include "common/reductions/reduction_words.hpp"
 
 namespace ringside {
 

@@ -27,6 +27,7 @@
 #include "common/platform/error.hpp"
 #include "common/records/record_layout.hpp"
 #include "common/reductions/reduction_catalogue.hpp"
+#include "common/reductions/reduction_words.hpp"
 #include "proto/ringside.pb.h"
 
 namespace ringside::bench {

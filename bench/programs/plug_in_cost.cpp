@@ -13,6 +13,7 @@
 #include "bench/programs/machine_header.hpp"
 #include "common/platform/clock.hpp"
 #include "common/program/program.hpp"
+#include "common/reductions/reduction.hpp"
 #include "common/reductions/step_reducer.hpp"
 #include "common/threads/openmp_team.hpp"
 

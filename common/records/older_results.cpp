@@ -6,6 +6,7 @@
 
 #include "common/handoff/step_descriptor.hpp"
 #include "common/reductions/reduction_catalogue.hpp"
+#include "common/reductions/reduction_words.hpp"
 
 namespace ringside {
 namespace {

@@ -8,21 +8,15 @@
 #include <cstdint>
 #include <vector>
 
+#include "common/kernels/copy.hpp"
 #include "common/reductions/kernels/exact_reductions.hpp"
-#include "common/reductions/reduction.hpp"
+#include "common/reductions/kernels/reduction_record.hpp"
 #include "common/schema/dtype.hpp"
 
 namespace ringside {
 
 class ReductionScratch;
 struct FieldKernel;
-
-/// The reductions of a field. For an integer field `exact` has its sum, extremes, l1, linf and change_{l1,linf}, and
-/// the mean is that of the exact sum; else `exact` has no meaning.
-struct FieldReductions {
-  Reductions reductions;
-  ExactReductions exact;
-};
 
 /// A copy of some bytes of a field, and their hash64.
 struct StagedBytes {
@@ -58,33 +52,38 @@ class FieldReducer {
   /// Forgets all but the change: each entry is to be passed to `sweep` once more, which computes no change.
   void begin_again() noexcept;
 
-  /// The result stays valid until the next `finish`.
-  const FieldReductions& finish() noexcept;
+  /// Writes the values of the field, in the order of the table (common/reductions/kernels/reduction_table.hpp).
+  /// values: kIntegerFieldWords words if the dtype is an integer, else kRealFieldWords. Returns their presence bits.
+  std::uint64_t finish(std::uint64_t* values) noexcept;
 
+  std::uint64_t entries() const noexcept { return entries_; }
   std::uint64_t blocks() const noexcept { return (entries_ + kReductionBlockRows - 1) / kReductionBlockRows; }
 
  private:
+  // 64: one cache line, which what was found begins at.
+  struct alignas(64) Line {
+    std::byte bytes[64];
+  };
   /// What a thread found of this field before it left it.
   struct alignas(64) Left {
-    FieldReductions found;
+    ExactReductions exact;
+    Line* found;             // of ReductionKernel::found_bytes
     std::uint64_t step = 0;  // a number of steps_; if it is another one, nothing was found in this step
   };
 
   void enter(std::size_t thread) noexcept;
   void leave(std::size_t thread) noexcept;
-  void finish_alone() noexcept;
-  void finish_shared() noexcept;
 
   DType dtype_;
   std::uint64_t entries_;
   ReductionScratch& scratch_;
   const FieldKernel& kernel_;
   std::vector<double> block_sums_;
+  std::vector<Line> found_;
   std::vector<Left> left_;  // by thread
   std::uint64_t steps_ = 0;
   const void* previous_ = nullptr;        // the change is computed against it
   const void* sweep_previous_ = nullptr;  // the same, until begin_again
-  FieldReductions result_;
 };
 
 }  // namespace ringside

@@ -7,6 +7,7 @@
 
 #include "common/reductions/field_reducer.hpp"
 #include "common/reductions/reduction_scratch.hpp"
+#include "common/reductions/reduction_words.hpp"
 #include "common/threads/openmp_team.hpp"
 #include "common/threads/team.hpp"
 
@@ -27,6 +28,8 @@ struct Reducer::Workspace {
   Team& team;
   ReductionScratch scratch;
   FieldReducer field;
+  std::uint64_t words[1 + kRealFieldWords] = {};
+  Reductions result;
 };
 
 Reducer::Reducer(std::uint64_t rows)
@@ -62,7 +65,9 @@ const Reductions& Reducer::finish(const double* x, int passes) noexcept {
     workspace_->field.begin_again();
     workspace_->sweep_all(x);
   }
-  return workspace_->field.finish().reductions;
+  workspace_->words[0] = workspace_->field.finish(&workspace_->words[1]);
+  workspace_->result = to_reductions(workspace_->words, workspace_->field.entries());
+  return workspace_->result;
 }
 
 const Reductions& Reducer::reduce(const double* x, const double* previous, int passes) noexcept {

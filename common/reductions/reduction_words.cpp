@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/reductions/reduction_words.hpp"
 
+#include <algorithm>
 #include <bit>
 
 namespace ringside {
@@ -8,105 +9,68 @@ namespace {
 
 constexpr std::uint64_t kUnfilledRow = ~std::uint64_t{0};  // -1
 
-/// Values one after the other, each with its presence bit.
-class Writer {
- public:
-  explicit Writer(std::uint64_t* to) noexcept : to_(to) {}
+/// Of a result: its presence bit, and where its values begin; the presence bits come first.
+struct Place {
+  std::uint64_t bit;
+  std::size_t word;
+};
+consteval Place place(const char* name) {
+  const ValuePlace found = place_of(name, RINGSIDE_CLASS_REAL);
+  return {std::uint64_t{1} << found.bit, 1 + found.word};
+}
+constexpr Place kNonFinite = place("non_finite");
+constexpr Place kTopRow = place("top_row");
+constexpr Place kTopValue = place("top_value");
+constexpr Place kHistogram = place("histogram");
 
-  void f64(double value) noexcept { *result() = std::bit_cast<std::uint64_t>(value); }
-  void count(std::uint64_t value) noexcept { *result() = value; }
-  void i128(Int128 value) noexcept {
-    *result() = static_cast<std::uint64_t>(value);
-    *to_++ = static_cast<std::uint64_t>(value >> 64);
-  }
-  /// A value of so many words that is not there.
-  void absent(std::size_t words) noexcept {
-    bit_ <<= 1;
-    for (std::size_t word = 0; word < words; ++word) *to_++ = 0;
-  }
-
-  void top_and_histogram(const Reductions& reductions) noexcept {
-    mark();
-    for (std::size_t i = 0; i < kTopEntries; ++i) {
-      *to_++ = i < reductions.top_count ? reductions.top[i].row : kUnfilledRow;
-    }
-    mark();
-    for (std::size_t i = 0; i < kTopEntries; ++i) {
-      *to_++ = i < reductions.top_count ? std::bit_cast<std::uint64_t>(reductions.top[i].value) : 0;
-    }
-    mark();
-    for (const std::uint64_t entries : reductions.histogram) *to_++ = entries;
-  }
-
-  std::uint64_t presence() const noexcept { return presence_; }
-
- private:
-  void mark() noexcept {
-    presence_ |= bit_;
-    bit_ <<= 1;
-  }
-  std::uint64_t* result() noexcept {
-    mark();
-    return to_++;
-  }
-
-  std::uint64_t* to_;
-  std::uint64_t presence_ = 0;
-  std::uint64_t bit_ = 1;
+struct Number {
+  Place place;
+  double Reductions::*value;
+  bool of_change = false;
+};
+constexpr Number kNumbers[] = {
+    {place("sum"), &Reductions::sum},
+    {place("mean"), &Reductions::mean},
+    {place("min"), &Reductions::min},
+    {place("max"), &Reductions::max},
+    {place("l1"), &Reductions::l1},
+    {place("l2"), &Reductions::l2},
+    {place("linf"), &Reductions::linf},
+    {place("change_l1"), &Reductions::change_l1, true},
+    {place("change_l2"), &Reductions::change_l2, true},
+    {place("change_linf"), &Reductions::change_linf, true},
 };
 
 }  // namespace
 
-std::uint64_t write_values(const Reductions& r, std::uint64_t* values) noexcept {
-  Writer writer(values);
-  for (const double value : {r.sum, r.mean, r.min, r.max, r.l1, r.l2, r.linf}) writer.f64(value);
-  if (r.has_change != 0) {
-    for (const double value : {r.change_l1, r.change_l2, r.change_linf}) writer.f64(value);
-  } else {
-    for (int absent = 0; absent < 3; ++absent) writer.absent(1);
+void to_words(const Reductions& r, std::span<std::uint64_t> words) noexcept {
+  std::fill_n(words.begin(), kXOnlyWords, 0);
+  words[0] = kNonFinite.bit | kTopRow.bit | kTopValue.bit | kHistogram.bit;
+  for (const Number& number : kNumbers) {
+    if (number.of_change && r.has_change == 0) continue;
+    words[0] |= number.place.bit;
+    words[number.place.word] = std::bit_cast<std::uint64_t>(r.*number.value);
   }
-  writer.count(r.non_finite);
-  writer.top_and_histogram(r);
-  return writer.presence();
+  words[kNonFinite.word] = r.non_finite;
+  for (std::size_t i = 0; i < kTopEntries; ++i) {
+    const bool filled = i < r.top_count;
+    words[kTopRow.word + i] = filled ? r.top[i].row : kUnfilledRow;
+    words[kTopValue.word + i] = filled ? std::bit_cast<std::uint64_t>(r.top[i].value) : 0;
+  }
+  std::copy_n(r.histogram, kHistogramBins, &words[kHistogram.word]);
 }
 
-std::uint64_t write_values(const Reductions& r, const ExactReductions& exact, std::uint64_t* values) noexcept {
-  Writer writer(values);
-  writer.i128(exact.sum);
-  writer.f64(r.mean);
-  writer.i128(exact.min);
-  writer.i128(exact.max);
-  writer.i128(exact.l1);
-  writer.f64(r.l2);
-  writer.i128(exact.linf());
-  if (r.has_change != 0) {
-    writer.i128(exact.change_l1);
-    writer.f64(r.change_l2);
-    writer.i128(exact.change_linf);
-  } else {
-    for (const unsigned words : {2u, 1u, 2u}) writer.absent(words);
-  }
-  writer.top_and_histogram(r);
-  return writer.presence();
-}
-
-Reductions read_values(const std::uint64_t* from, std::uint64_t presence, std::uint64_t rows) noexcept {
-  constexpr std::uint64_t kChangeBit = std::uint64_t{1} << 7;  // change_l1 is the eighth result
+Reductions to_reductions(std::span<const std::uint64_t> words, std::uint64_t rows) noexcept {
   Reductions r;
   r.rows = rows;
-  for (double* value :
-       {&r.sum, &r.mean, &r.min, &r.max, &r.l1, &r.l2, &r.linf, &r.change_l1, &r.change_l2, &r.change_linf}) {
-    *value = std::bit_cast<double>(*from++);
+  for (const Number& number : kNumbers) r.*number.value = std::bit_cast<double>(words[number.place.word]);
+  r.has_change = (words[0] & place("change_l1").bit) != 0 ? 1 : 0;
+  r.non_finite = words[kNonFinite.word];
+  while (r.top_count < kTopEntries && words[kTopRow.word + r.top_count] != kUnfilledRow) {
+    const std::uint64_t i = r.top_count++;
+    r.top[i] = {words[kTopRow.word + i], std::bit_cast<double>(words[kTopValue.word + i])};
   }
-  r.has_change = (presence & kChangeBit) != 0 ? 1 : 0;
-  r.non_finite = *from++;
-  const std::uint64_t* const top_value = from + kTopEntries;
-  while (r.top_count < kTopEntries && from[r.top_count] != kUnfilledRow) {
-    r.top[r.top_count] = {from[r.top_count], std::bit_cast<double>(top_value[r.top_count])};
-    ++r.top_count;
-  }
-  from = top_value + kTopEntries;
-  for (std::uint64_t& entries : r.histogram) entries = *from++;
+  std::copy_n(&words[kHistogram.word], kHistogramBins, r.histogram);
   return r;
 }
 

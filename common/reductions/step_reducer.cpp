@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "common/reductions/reduction_catalogue.hpp"
-#include "common/reductions/reduction_words.hpp"
 #include "common/threads/openmp_team.hpp"
 
 namespace ringside {
@@ -52,7 +51,6 @@ StepReducer::StepReducer(const Schema& schema, std::unique_ptr<Team> own_team, T
     const VariablePlace& place = schema_.place(result.variable);
     Field& field = fields_.emplace_back();
     field.reducer = std::make_unique<FieldReducer>(dtype, place.entries, scratch_);
-    field.dtype_class = class_of(dtype);
     field.variable = result.variable;
     field.offset = place.offset;
     field.first_block = blocks_;
@@ -144,12 +142,7 @@ std::span<const std::uint64_t> StepReducer::finish(const void* payload, int pass
   }
   std::fill_n(words_.begin(), catalogue_.presence_words(), 0);
   for (Field& field : fields_) {
-    const FieldReductions& found = field.reducer->finish();
-    std::uint64_t* const values = &words_[field.first_word];
-    const std::uint64_t presence = field.dtype_class == DTypeClass::kInteger
-                                       ? write_values(found.reductions, found.exact, values)
-                                       : write_values(found.reductions, values);
-    set_presence(words_.data(), field.first_bit, presence);
+    set_presence(words_.data(), field.first_bit, field.reducer->finish(&words_[field.first_word]));
     if (field.plug_ins) field.plug_ins->finish(words_);
   }
   if (plug_ins_ != nullptr) plug_ins_->step_done();

@@ -73,7 +73,6 @@ class StepReducer {
   struct Field {
     std::unique_ptr<FieldReducer> reducer;
     std::unique_ptr<FieldPlugIns> plug_ins;  // null: none reduces this field
-    DTypeClass dtype_class;
     std::size_t variable;
     std::uint64_t offset;       // in the payload
     std::uint64_t first_block;  // of all blocks of the step

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The one declaration of a reduction, ringside_reduction (library/ringside_reduction.h), and the descriptions of results
-// that follow from it: for the table of our own reductions (common/reductions/reduction_catalogue.cpp) and for those
+// that follow from it: for the table of our own reductions (common/reductions/kernels/reduction_table.hpp) and for those
 // that users load (common/reductions/plug_ins).
 #pragma once
 

@@ -11,6 +11,7 @@
 #include "common/platform/formatted.hpp"
 #include "common/platform/version.hpp"
 #include "common/reductions/reduction_catalogue.hpp"
+#include "common/reductions/reduction_words.hpp"
 #include "common/ring/pmdk_metadata.hpp"
 #include "common/ring/ring_layout_2.hpp"
 

@@ -8,10 +8,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <map>
+#include <string>
 #include <type_traits>
 #include <vector>
 
-#include "common/reductions/field_reducer.hpp"
+#include "common/reductions/kernels/exact_reductions.hpp"
 #include "common/schema/dtype.hpp"
 #include "tests/reference/serial_reductions.hpp"
 
@@ -75,8 +77,14 @@ double change_of(T x, T before) {
   return static_cast<double>(change < 0 ? -change : change);
 }
 
+/// What must be found of a field. exact: of an integer one.
+struct SerialField {
+  Reductions reductions;
+  ExactReductions exact;
+};
+
 template <class T>
-FieldReductions serial_field_of(const std::byte* x, const std::byte* previous, std::size_t entries) {
+SerialField serial_field_of(const std::byte* x, const std::byte* previous, std::size_t entries) {
   std::vector<T> now(entries);
   std::vector<T> before(previous != nullptr ? entries : 0);
   std::memcpy(now.data(), x, entries * sizeof(T));
@@ -85,7 +93,7 @@ FieldReductions serial_field_of(const std::byte* x, const std::byte* previous, s
   std::vector<double> changes;
   for (const T entry : now) values.push_back(as_double(entry));
   for (std::size_t i = 0; i < before.size(); ++i) changes.push_back(change_of(now[i], before[i]));
-  FieldReductions result;
+  SerialField result;
   result.reductions = serial_reductions_of(values, changes);
 
   if constexpr (std::is_integral_v<T>) {
@@ -108,8 +116,66 @@ FieldReductions serial_field_of(const std::byte* x, const std::byte* previous, s
 }
 
 /// x, previous: the field's bytes; previous may be null.
-inline FieldReductions serial_field(DType dtype, const std::byte* x, const std::byte* previous, std::size_t entries) {
+inline SerialField serial_field(DType dtype, const std::byte* x, const std::byte* previous, std::size_t entries) {
   return with_type_of(dtype, [&](auto entry) { return serial_field_of<decltype(entry)>(x, previous, entries); });
+}
+
+/// What must be found as one result: numbers, each wrong by at most `error`; or an exact integer.
+struct SerialResult {
+  std::vector<double> numbers;
+  double error = 0;
+  std::string exact{};
+};
+
+/// Terms whose magnitudes sum up to `magnitudes`. Within a block, additions are at most 64 + 4 deep, and each is wrong
+/// by at most 2^-53 of its result. Across blocks the sum is compensated: one rounding. 96 leaves room for the rounding
+/// of the terms themselves (squares, differences).
+inline SerialResult serial_sum(double sum, double magnitudes) {
+  return {{sum}, 96 * 0x1p-53 * magnitudes};
+}
+/// A norm made of squares: those of entries below 1e-154 may vanish (docs/reductions.md).
+inline SerialResult serial_l2(double norm) {
+  return {{norm}, norm > 1e-150 ? 96 * 0x1p-53 * norm : 1e-150};
+}
+
+/// Every result of a field, by its name in the table of reductions; a change that there is not is not among them.
+inline std::map<std::string, SerialResult> serial_results(DType dtype, const std::byte* x, const std::byte* previous,
+                                                          std::size_t entries) {
+  const auto [r, exact] = serial_field(dtype, x, previous, entries);
+  std::map<std::string, SerialResult> results;
+  results["sum"] = serial_sum(r.sum, r.l1);
+  results["mean"] = serial_sum(r.mean, r.l1 / static_cast<double>(entries));
+  results["min"] = {{r.min}};
+  results["max"] = {{r.max}};
+  results["l1"] = serial_sum(r.l1, r.l1);
+  results["l2"] = serial_l2(r.l2);
+  results["linf"] = {{r.linf}};
+  results["non_finite"] = {{static_cast<double>(r.non_finite)}};
+  SerialResult& row = results["top_row"];
+  SerialResult& value = results["top_value"];
+  for (std::size_t i = 0; i < kTopEntries; ++i) {
+    row.numbers.push_back(i < r.top_count ? static_cast<double>(r.top[i].row) : -1);
+    value.numbers.push_back(i < r.top_count ? r.top[i].value : 0);
+  }
+  for (const std::uint64_t rows : r.histogram) results["histogram"].numbers.push_back(static_cast<double>(rows));
+  if (r.has_change == 1) {
+    results["change_l1"] = serial_sum(r.change_l1, r.change_l1);
+    results["change_l2"] = serial_l2(r.change_l2);
+    results["change_linf"] = {{r.change_linf}};
+  }
+  if (class_of(dtype) != DTypeClass::kInteger) return results;
+  results["mean"].error = 0;
+  const auto exactly = [&](const char* name, Int128 number) { results[name] = {{}, 0, to_string(number)}; };
+  exactly("sum", exact.sum);
+  exactly("min", exact.min);
+  exactly("max", exact.max);
+  exactly("l1", exact.l1);
+  exactly("linf", exact.linf());
+  if (r.has_change == 1) {
+    exactly("change_l1", exact.change_l1);
+    exactly("change_linf", exact.change_linf);
+  }
+  return results;
 }
 
 }  // namespace ringside::reference

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "common/reductions/kernels/field_results.hpp"
 #include "common/results/result_values.hpp"
 
 namespace ringside {
@@ -21,7 +22,20 @@ struct alignas(64) ExactReductions {
   Int128 change_l1 = 0;
   Int128 change_linf = 0;
 
-  Int128 linf() const noexcept { return max > -min ? max : -min; }
+  [[gnu::always_inline]] Int128 linf() const noexcept { return max > -min ? max : -min; }
+
+  /// Writes the results of the whole field that are exact, and the mean, which is rounded once.
+  [[gnu::always_inline]] void finish(FieldResults& results, bool has_change) const noexcept {
+    results.i128<"sum">(sum);
+    results.f64<"mean">(static_cast<double>(sum) / static_cast<double>(results.rows()));
+    results.i128<"min">(min);
+    results.i128<"max">(max);
+    results.i128<"l1">(l1);
+    results.i128<"linf">(linf());
+    if (!has_change) return;
+    results.i128<"change_l1">(change_l1);
+    results.i128<"change_linf">(change_linf);
+  }
 
   void clear_but_change() noexcept {
     const Int128 l1_of_change = change_l1;

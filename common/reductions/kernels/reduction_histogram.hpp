@@ -7,6 +7,7 @@
 // are counted in registers. In other blocks, pairs of neighbours are counted, one store for two entries.
 #pragma once
 
+#include "common/reductions/kernels/field_results.hpp"
 #include "common/reductions/kernels/reduction_block.hpp"
 #include "common/reductions/kernels/reduction_record.hpp"
 
@@ -43,9 +44,18 @@ class Histogram {
     }
   }
 
-  void merge(const Histogram& other) noexcept { other.add_to(counts_); }
+  /// The counts without the pairs.
+  struct Found {
+    std::uint64_t counts[kBins] = {};
 
-  void finish(Reductions& result) const noexcept { add_to(result.histogram); }
+    void merge(const Histogram& one) noexcept { one.add_to(counts); }
+  };
+
+  void merge(const Found& found) noexcept {
+    for (int bin = 0; bin < kBins; ++bin) counts_[bin] += found.counts[bin];
+  }
+
+  void finish(FieldResults& results) const noexcept { add_to(results.words<"histogram", RINGSIDE_VALUE_I64>()); }
 
  private:
   static constexpr int kFewBins = 16;  // from here on counting in memory is faster
@@ -152,7 +162,7 @@ class Histogram {
     for (std::size_t row = whole; row < rows; ++row) ++counts_[bins[row]];
   }
 
-  void add_to(std::uint64_t (&histogram)[kBins]) const noexcept {
+  void add_to(std::uint64_t* histogram) const noexcept {
     for (int bin = 0; bin < kBins; ++bin) histogram[bin] += counts_[bin];
     for (int one = paired_.low; one <= paired_.high; ++one) {
       const std::uint32_t* with_one = pairs_ + one * kBins;

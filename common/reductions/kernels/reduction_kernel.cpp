@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/reductions/kernels/reduction_kernel.hpp"
 
+#include "common/reductions/kernels/field_results.hpp"
 #include "common/reductions/kernels/reduction_state.hpp"
 
 namespace ringside::RINGSIDE_ISA {
@@ -15,6 +16,27 @@ void clear(void* state) noexcept {
 
 void clear_but_change(void* state) noexcept {
   new (&static_cast<State*>(state)->of_iterate) OfIterate;
+}
+
+void clear_found(void* found) noexcept {
+  new (&static_cast<FoundReductions*>(found)->of_iterate) OfIterate::Found;
+  new (&static_cast<FoundReductions*>(found)->of_change) OfChange::Found;
+}
+
+void clear_found_but_change(void* found) noexcept {
+  new (&static_cast<FoundReductions*>(found)->of_iterate) OfIterate::Found;
+}
+
+void fold(void* found_memory, const void* state) noexcept {
+  auto& found = *static_cast<FoundReductions*>(found_memory);
+  found.of_iterate.merge(static_cast<const State*>(state)->of_iterate);
+  found.of_change.merge(static_cast<const State*>(state)->of_change);
+}
+
+void unfold(void* state, const void* found_memory) noexcept {
+  const auto& found = *static_cast<const FoundReductions*>(found_memory);
+  static_cast<State*>(state)->of_iterate.merge(found.of_iterate);
+  static_cast<State*>(state)->of_change.merge(found.of_change);
 }
 
 void sweep(void* state_memory, double* block_sums, const SweepPart& part) noexcept {
@@ -55,28 +77,28 @@ void add_blocks(const double* block_sums, std::uint64_t blocks, double* totals) 
   }
 }
 
-void finish(void* states, std::size_t threads, const double* block_sums, std::uint64_t rows, bool has_change,
-            Reductions& result) noexcept {
-  State* state = static_cast<State*>(states);
-  for (std::size_t other = 1; other < threads; ++other) {
-    state->of_iterate.merge(state[other].of_iterate);
-    state->of_change.merge(state[other].of_change);
-  }
-  result = Reductions{};
-  result.rows = rows;
+std::uint64_t finish(const void* state_memory, const double* block_sums, std::uint64_t rows, bool has_change,
+                     const ExactReductions* exact, std::uint64_t* values) noexcept {
+  const State& state = *static_cast<const State*>(state_memory);
   double totals[kSumsPerBlock];
   add_blocks(block_sums, (rows + kBlockRows - 1) / kBlockRows, totals);
   // Always the same NaN: which of several would result depends on the order of operands, which the compiler chooses.
   for (double& total : totals) {
     if (total != total) total = __builtin_nan("");
   }
-  state->of_iterate.finish(totals, result);
-  if (has_change) state->of_change.finish(totals + OfIterate::kBlockSums, result);
+  const std::size_t words = exact != nullptr ? kIntegerFieldWords : kRealFieldWords;
+  __builtin_memset(values, 0, words * sizeof *values);
+  FieldResults results(values, rows, exact != nullptr);
+  state.of_iterate.finish(totals, results);
+  if (has_change) state.of_change.finish(totals + OfIterate::kBlockSums, results);
+  if (exact != nullptr) exact->finish(results, has_change);
+  return results.presence();
 }
 
 }  // namespace
 
-const ReductionKernel reduction_kernel = {kBlockRows,       kSumsPerBlock, sizeof(State), clear,
-                                          clear_but_change, sweep,         copy_reduced,  finish};
+const ReductionKernel reduction_kernel = {
+    kBlockRows,   kSumsPerBlock, sizeof(State), sizeof(FoundReductions), clear, clear_but_change, sweep,
+    copy_reduced, clear_found,   clear_found_but_change, fold, unfold, finish};
 
 }  // namespace ringside::RINGSIDE_ISA

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "common/kernels/copy.hpp"
+#include "common/reductions/kernels/exact_reductions.hpp"
 #include "common/reductions/kernels/reduction_record.hpp"
 
 namespace ringside {
@@ -36,7 +37,9 @@ struct CopyPart {
 struct ReductionKernel {
   std::size_t block_rows;
   std::size_t sums_per_block;
-  std::size_t state_bytes;  // a multiple of 64; states are 64-byte aligned
+  // Multiples of 64; states, and what was found, are 64-byte aligned.
+  std::size_t state_bytes;
+  std::size_t found_bytes;
 
   /// Resets `state`.
   void (*clear)(void* state) noexcept;
@@ -46,9 +49,20 @@ struct ReductionKernel {
   void (*sweep)(void* state, double* block_sums, const SweepPart& part) noexcept;
   /// Copies the rows and reduces what it copied; returns hash64 of it. No fence.
   std::uint64_t (*copy)(void* state, double* block_sums, const CopyPart& part) noexcept;
-  /// Combines the states of `threads` threads (which it changes) and the sums of all blocks.
-  void (*finish)(void* states, std::size_t threads, const double* block_sums, std::uint64_t rows, bool has_change,
-                 Reductions& result) noexcept;
+
+  /// The same as of a state, of what was found in it.
+  void (*clear_found)(void* found) noexcept;
+  void (*clear_found_but_change)(void* found) noexcept;
+  /// Takes in a state, which may be cleared afterwards.
+  void (*fold)(void* found, const void* state) noexcept;
+  /// The reverse: the state takes in what was found.
+  void (*unfold)(void* state, const void* found) noexcept;
+
+  /// Adds up the sums of all blocks, and writes the values of the field. state: one that has taken in what all threads
+  /// found. exact: of an integer field; null: of another one. values: kIntegerFieldWords or kRealFieldWords words
+  /// (reduction_table.hpp). Returns the presence bits.
+  std::uint64_t (*finish)(const void* state, const double* block_sums, std::uint64_t rows, bool has_change,
+                          const ExactReductions* exact, std::uint64_t* values) noexcept;
 };
 
 namespace plain {

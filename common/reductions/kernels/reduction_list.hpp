@@ -5,7 +5,7 @@
 //
 // A sum over all rows has no members:
 //   term(value)              the summand for a value, which is a double or as many as a register holds;
-//   finish(total, result)    writes its fields of the result.
+//   finish(total, results)   writes its results, by their names in the table (reduction_table.hpp).
 // All sums of the list are made in one loop, which loads a value once (look_at). They depend on the order of
 // additions, so they are kept per block and added in block order: the number of threads has no effect.
 //
@@ -14,14 +14,16 @@
 //                            not settle it; keeps its results in its members. Blocks come in any order. block.x lies in
 //                            the first-level cache, except with AVX-512 and --reduce transfer: there it is the slot
 //                            just stored past the cache, and reading it brings it back from memory;
-//   merge(other)             takes in the members of another thread's instance;
-//   finish(result)           writes its fields of the result.
-// One instance serves one thread for one sweep. It is constructed in existing memory and is never destroyed.
+//   merge(other)             takes in what another instance has found;
+//   finish(results)          writes its results.
+// One instance serves one thread for one sweep. It is constructed in existing memory and is never destroyed. A class
+// with much working memory names a small type Found, which holds what an instance has found: its merge takes in an
+// instance, and the class's merge takes in a Found.
 #pragma once
 
+#include "common/reductions/kernels/field_results.hpp"
 #include "common/reductions/kernels/reduction_block.hpp"
 #include "common/reductions/kernels/reduction_histogram.hpp"
-#include "common/reductions/kernels/reduction_record.hpp"
 #include "common/reductions/kernels/reduction_together.hpp"
 #include "common/reductions/kernels/reduction_top.hpp"
 
@@ -32,9 +34,9 @@ struct Sum {
   static constexpr T term(T x) noexcept {
     return x;
   }
-  static void finish(double total, Reductions& result) noexcept {
-    result.sum = total;
-    result.mean = total / static_cast<double>(result.rows);
+  static void finish(double total, FieldResults& results) noexcept {
+    results.f64<"sum">(total);
+    results.f64<"mean">(total / static_cast<double>(results.rows()));
   }
 };
 
@@ -43,7 +45,7 @@ struct L1Norm {
   static constexpr T term(T x) noexcept {
     return magnitude(x);
   }
-  static void finish(double total, Reductions& result) noexcept { result.l1 = total; }
+  static void finish(double total, FieldResults& results) noexcept { results.f64<"l1">(total); }
 };
 
 /// Plain squares: entries beyond about 1e154 overflow to infinity, those below about 1e-154 vanish.
@@ -52,7 +54,7 @@ struct L2Norm {
   static constexpr T term(T x) noexcept {
     return x * x;
   }
-  static void finish(double total, Reductions& result) noexcept { result.l2 = __builtin_sqrt(total); }
+  static void finish(double total, FieldResults& results) noexcept { results.f64<"l2">(__builtin_sqrt(total)); }
 };
 
 struct Extremes {
@@ -61,11 +63,11 @@ struct Extremes {
 
   void add_block(const Block& block) noexcept { widen(block.min, block.max); }
   void merge(const Extremes& other) noexcept { widen(other.min, other.max); }
-  void finish(Reductions& result) const noexcept {
+  void finish(FieldResults& results) const noexcept {
     // + 0.0 turns -0 into +0: which of the two comes first depends on the threads.
-    result.min = min + 0.0;
-    result.max = max + 0.0;
-    result.linf = greater(magnitude(min), magnitude(max));
+    results.f64<"min">(min + 0.0);
+    results.f64<"max">(max + 0.0);
+    results.f64<"linf">(greater(magnitude(min), magnitude(max)));
   }
 
  private:
@@ -80,15 +82,15 @@ struct NonFinite {
 
   void add_block(const Block& block) noexcept { count += block.non_finite; }
   void merge(const NonFinite& other) noexcept { count += other.count; }
-  void finish(Reductions& result) const noexcept { result.non_finite = count; }
+  void finish(FieldResults& results) const noexcept { results.i64<"non_finite">(count); }
 };
 
 struct ChangeL1Norm : L1Norm {
-  static void finish(double total, Reductions& result) noexcept { result.change_l1 = total; }
+  static void finish(double total, FieldResults& results) noexcept { results.f64<"change_l1">(total); }
 };
 
 struct ChangeL2Norm : L2Norm {
-  static void finish(double total, Reductions& result) noexcept { result.change_l2 = __builtin_sqrt(total); }
+  static void finish(double total, FieldResults& results) noexcept { results.f64<"change_l2">(__builtin_sqrt(total)); }
 };
 
 struct ChangeLinfNorm {
@@ -96,10 +98,7 @@ struct ChangeLinfNorm {
 
   void add_block(const Block& block) noexcept { linf = greater(greater(block.max, -block.min), linf); }
   void merge(const ChangeLinfNorm& other) noexcept { linf = greater(other.linf, linf); }
-  void finish(Reductions& result) const noexcept {
-    result.has_change = 1;
-    result.change_linf = linf;
-  }
+  void finish(FieldResults& results) const noexcept { results.f64<"change_linf">(linf); }
 };
 
 /// THE LISTS. Of the iterate: computed in every sweep.

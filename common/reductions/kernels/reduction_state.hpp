@@ -13,6 +13,12 @@ struct alignas(64) ReductionState {
   OfChange of_change;
 };
 
+/// What a thread has found of a field, kept while its state serves another one. The sums are not among it.
+struct alignas(64) FoundReductions {
+  OfIterate::Found of_iterate;
+  OfChange::Found of_change;
+};
+
 // Padded to whole registers, with the same padding for every instruction set.
 inline constexpr std::size_t kSumsPerBlock = (OfIterate::kBlockSums + OfChange::kBlockSums + 7) / 8 * 8;
 

@@ -5,8 +5,8 @@
 
 #include <type_traits>
 
+#include "common/reductions/kernels/field_results.hpp"
 #include "common/reductions/kernels/reduction_block.hpp"
-#include "common/reductions/kernels/reduction_record.hpp"
 
 namespace ringside::RINGSIDE_ISA {
 
@@ -39,8 +39,8 @@ struct Terms {
     settle<Sums...>(source, running.of, block, sums);
   }
 #endif
-  static void finish(const double* totals, Reductions& result) noexcept {
-    (Sums::finish(*totals++, result), ...);
+  static void finish(const double* totals, FieldResults& results) noexcept {
+    (Sums::finish(*totals++, results), ...);
   }
 };
 
@@ -53,6 +53,17 @@ template <class... Sums, class First, class... Rest>
 struct SumsAmong<Terms<Sums...>, First, Rest...> : SumsAmong<Terms<Sums...>, Rest...> {};
 template <class... Sums, IsSum First, class... Rest>
 struct SumsAmong<Terms<Sums...>, First, Rest...> : SumsAmong<Terms<Sums..., First>, Rest...> {};
+
+/// What a reduction has found, without its working memory: an instance, unless the class has a smaller type for it.
+template <class One>
+struct FoundOf {
+  using Type = One;
+};
+template <class One>
+requires requires { typename One::Found; }
+struct FoundOf<One> {
+  using Type = typename One::Found;
+};
 
 template <class... Each>
 class Together : Each... {
@@ -91,13 +102,29 @@ class Together : Each... {
     (look<Each>(block), ...);
   }
 #endif
-  void merge(const Together& other) noexcept {
-    (merge_one<Each>(other), ...);
+  /// What the looks among them have found, as small as it gets. It takes in instances, and instances take it in.
+  class Found : FoundOf<Each>::Type... {
+    friend Together;
+
+   public:
+    static void* operator new(std::size_t, void* place) noexcept { return place; }
+
+    void merge(const Together& other) noexcept { (merge_one<Each>(other), ...); }
+
+   private:
+    template <class One>
+    void merge_one(const One& other) noexcept {
+      if constexpr (!IsSum<One>) FoundOf<One>::Type::merge(other);
+    }
+  };
+
+  void merge(const Found& found) noexcept {
+    (merge_one<Each>(static_cast<const typename FoundOf<Each>::Type&>(found)), ...);
   }
   /// totals: the totals of the block sums.
-  void finish(const double* totals, Reductions& result) const noexcept {
-    Sums::finish(totals, result);
-    (finish_one<Each>(result), ...);
+  void finish(const double* totals, FieldResults& results) const noexcept {
+    Sums::finish(totals, results);
+    (finish_one<Each>(results), ...);
   }
 
  private:
@@ -105,13 +132,13 @@ class Together : Each... {
   void look(const Block& block) noexcept {
     if constexpr (!IsSum<One>) One::add_block(block);
   }
-  template <class One>
-  void merge_one(const One& other) noexcept {
+  template <class One, class Other>
+  void merge_one(const Other& other) noexcept {
     if constexpr (!IsSum<One>) One::merge(other);
   }
   template <class One>
-  void finish_one(Reductions& result) const noexcept {
-    if constexpr (!IsSum<One>) One::finish(result);
+  void finish_one(FieldResults& results) const noexcept {
+    if constexpr (!IsSum<One>) One::finish(results);
   }
 };
 

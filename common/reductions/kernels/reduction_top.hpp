@@ -2,6 +2,7 @@
 // The largest entries of an iterate, with their rows.
 #pragma once
 
+#include "common/reductions/kernels/field_results.hpp"
 #include "common/reductions/kernels/reduction_block.hpp"
 #include "common/reductions/kernels/reduction_record.hpp"
 
@@ -27,9 +28,12 @@ class Top {
     for (std::size_t i = 0; i < other.count_; ++i) offer(other.entries_[i]);
   }
 
-  void finish(Reductions& result) const noexcept {
-    result.top_count = count_;
-    for (std::size_t i = 0; i < count_; ++i) result.top[i] = entries_[i];
+  /// A row that is not filled is -1, with the value 0.
+  void finish(FieldResults& results) const noexcept {
+    std::uint64_t* const rows = results.words<"top_row", RINGSIDE_VALUE_I64>();
+    std::uint64_t* const values = results.words<"top_value", RINGSIDE_VALUE_F64>();
+    for (std::size_t i = 0; i < kTopEntries; ++i) rows[i] = i < count_ ? entries_[i].row : ~std::uint64_t{0};
+    for (std::size_t i = 0; i < count_; ++i) values[i] = __builtin_bit_cast(std::uint64_t, entries_[i].value);
   }
 
  private:

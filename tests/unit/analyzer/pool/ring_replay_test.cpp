@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "analyzer/ring/ring_writer.hpp"
+#include "common/reductions/reduction_words.hpp"
 #include "tests/unit/analyzer/ring/ring_in_memory.hpp"
 
 namespace ringside {

@@ -15,6 +15,7 @@
 #include "analyzer/pool/ring_pool.hpp"
 #include "analyzer/pool/ring_replay.hpp"
 #include "analyzer/ring/ring_writer.hpp"
+#include "common/reductions/reduction_words.hpp"
 #include "common/threads/elastic_team.hpp"
 #include "tests/unit/allowed_cpus.hpp"
 #include "tests/unit/analyzer/ring/ring_in_memory.hpp"

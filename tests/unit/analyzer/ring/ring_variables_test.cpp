@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analyzer/ring/ring_writer.hpp"
+#include "common/reductions/reduction_words.hpp"
 #include "common/results/result_values.hpp"
 #include "common/ring/ring_check.hpp"
 #include "common/ring/ring_recovery.hpp"

@@ -9,6 +9,7 @@
 
 #include "analyzer/ring/ring_writer.hpp"
 #include "common/reductions/reduction_catalogue.hpp"
+#include "common/reductions/reduction_words.hpp"
 
 namespace ringside {
 

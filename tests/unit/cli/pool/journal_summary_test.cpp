@@ -11,6 +11,7 @@
 #include "cli/subcommands.hpp"
 #include "common/pool_reader/ring_reader.hpp"
 #include "common/records/described_run.hpp"
+#include "common/reductions/reduction_words.hpp"
 #include "proto/ringside.pb.h"
 #include "tests/unit/analyzer/journal/journal_fixture.hpp"
 #include "tests/unit/analyzer/ring/ring_in_memory.hpp"

@@ -5,17 +5,20 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <limits>
 #include <random>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <vector>
 
 #include "common/reductions/field_reducer.hpp"
+#include "common/reductions/reduction_catalogue.hpp"
 #include "common/results/result_values.hpp"
 #include "common/schema/dtype.hpp"
 #include "tests/reference/serial_fields.hpp"
@@ -161,19 +164,59 @@ inline std::size_t entries_of_chunks(DType dtype) {
   return 3 * kCopyChunkBytes / bytes_of(dtype) + 1029;
 }
 
-inline std::vector<std::string> exact_values(const ExactReductions& exact) {
-  std::vector<std::string> values;
-  for (const Int128 value :
-       {exact.sum, exact.l1, exact.min, exact.max, exact.linf(), exact.change_l1, exact.change_linf}) {
-    values.push_back(to_string(value));
-  }
-  return values;
+/// The results of one field, as words (one of presence bits, then the values) and by name.
+class FoundResults {
+ public:
+  /// words: as many as the catalogue of the field has.
+  FoundResults(DType dtype, std::span<const std::uint64_t> words)
+      : catalogue_(catalogue_of(Schema::of({{.name = "x", .dtype = dtype}}))), words_(words.begin(), words.end()) {}
+
+  static std::size_t words_of(DType dtype) { return catalogue_of(Schema::of({{.name = "x", .dtype = dtype}})).words(); }
+
+  const Catalogue& catalogue() const { return catalogue_; }
+  ResultValues values() const { return ResultValues(words_); }
+  bool operator==(const FoundResults& other) const { return words_ == other.words_; }
+
+  double f64(const std::string& name, std::uint32_t index = 0) const { return values().f64(result(name), index); }
+  std::int64_t i64(const std::string& name, std::uint32_t index = 0) const { return values().i64(result(name), index); }
+  std::string i128(const std::string& name) const { return to_string(values().i128(result(name))); }
+
+ private:
+  const Result& result(const std::string& name) const { return *catalogue_.find("x." + name); }
+
+  Catalogue catalogue_;
+  std::vector<std::uint64_t> words_;
+};
+
+inline bool close_to(double found, double expected, double error) {
+  if (!std::isfinite(expected)) return found == expected || (std::isnan(found) && std::isnan(expected));
+  return std::fabs(found - expected) <= error;
 }
 
-/// All bits that have a meaning.
-inline bool bit_equal(const FieldReductions& a, const FieldReductions& b, DType dtype) {
-  const bool exact_is_equal = class_of(dtype) != DTypeClass::kInteger || exact_values(a.exact) == exact_values(b.exact);
-  return bit_equal(a.reductions, b.reductions) && exact_is_equal;
+/// Every result that the catalogue has is one that the oracle knows, and agrees with it.
+inline void expect_equal_to_oracle(const FoundResults& found, const FieldCase& c) {
+  const auto expected = reference::serial_results(c.dtype, c.bytes(), c.previous_bytes(), c.entries);
+  for (const Result& result : found.catalogue().results()) {
+    const auto of_name = expected.find(result.full_name.substr(2));
+    if (of_name == expected.end()) {
+      EXPECT_TRUE(result.flags == kNeedsPrevious && c.previous_bytes() == nullptr) << result.full_name << ": no oracle";
+      EXPECT_FALSE(found.values().present(result)) << result.full_name;
+      continue;
+    }
+    EXPECT_TRUE(found.values().present(result)) << result.full_name;
+    const reference::SerialResult& oracle = of_name->second;
+    if (result.type == ValueType::kI128) {
+      EXPECT_EQ(to_text(found.values(), result), oracle.exact) << result.full_name;
+      continue;
+    }
+    ASSERT_EQ(result.count, oracle.numbers.size()) << result.full_name;
+    for (std::uint32_t i = 0; i < result.count; ++i) {
+      const double number = result.type == ValueType::kF64 ? found.values().f64(result, i)
+                                                           : static_cast<double>(found.values().i64(result, i));
+      EXPECT_TRUE(close_to(number, oracle.numbers[i], oracle.error))
+          << result.full_name << '[' << i << "]: " << number << " for " << oracle.numbers[i];
+    }
+  }
 }
 
 }  // namespace ringside

@@ -112,8 +112,8 @@ TEST(ReducingCopy, CopiesHashesAndGivesTheBitsOfASweepForEveryInstructionSet) {
           if (!streaming) std::copy_n(staging[0].rows, some, slot.data() + first);
         }
         _mm_sfence();
-        Reductions found;
-        kernel->finish(state.data(), 1, block_sums.data(), rows, previous_of(c) != nullptr, found);
+        const Reductions found =
+            finished(*kernel, state.data(), block_sums.data(), rows, previous_of(c) != nullptr);
         EXPECT_EQ(std::memcmp(slot.data(), c.x.data(), rows * sizeof(double)), 0);
         EXPECT_TRUE(slot.guarded());
         EXPECT_TRUE(bit_equal(found, expected));

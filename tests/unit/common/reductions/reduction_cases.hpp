@@ -12,7 +12,9 @@
 #include <string>
 #include <vector>
 
+#include "common/reductions/kernels/reduction_kernel.hpp"
 #include "common/reductions/reduction.hpp"
+#include "common/reductions/reduction_words.hpp"
 
 namespace ringside {
 
@@ -129,6 +131,14 @@ inline void expect_equal_to_reference(const Reductions& found, const Reductions&
     EXPECT_EQ(found.top[i].row, expected.top[i].row) << "top " << i;
     EXPECT_EQ(found.top[i].value, expected.top[i].value) << "top " << i;
   }
+}
+
+/// What a kernel finds of a field of f64.
+inline Reductions finished(const ReductionKernel& kernel, const void* state, const double* block_sums,
+                           std::uint64_t rows, bool has_change) {
+  std::vector<std::uint64_t> words(1 + kRealFieldWords, 77);
+  words[0] = kernel.finish(state, block_sums, rows, has_change, nullptr, &words[1]);
+  return to_reductions(words, rows);
 }
 
 /// The record has no padding, so equal bytes are equal bits of every field, NaN included.

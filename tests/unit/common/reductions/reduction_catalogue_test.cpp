@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "common/reductions/reduction_words.hpp"
 #include "common/results/result_values.hpp"
 #include "tests/unit/common/reductions/reduction_cases.hpp"
 

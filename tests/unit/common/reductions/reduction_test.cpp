@@ -37,11 +37,9 @@ Reductions reduce_with(const ReductionKernel& kernel, const Case& c) {
   const double* previous = c.previous.empty() ? nullptr : c.previous.data();
   std::vector<Line> state(kernel.state_bytes / sizeof(Line));
   std::vector<double> block_sums(blocks * kernel.sums_per_block);
-  Reductions result;
   kernel.clear(state.data());
   kernel.sweep(state.data(), block_sums.data(), {c.x.data(), previous, rows, 0, blocks});
-  kernel.finish(state.data(), 1, block_sums.data(), rows, previous != nullptr, result);
-  return result;
+  return finished(kernel, state.data(), block_sums.data(), rows, previous != nullptr);
 }
 
 void expect_equal_to_reference(const Reductions& found, const Case& c) {
