@@ -9,12 +9,12 @@ void RunStatus::begin(const wire::RunStarted& run) {
   attached_ = true;
   *status_.mutable_run() = run;
   status_.set_steps_committed(run.from_step());
-  status_.set_frozen_at_iteration(run.frozen_at_iteration());
+  if (run.has_frozen_at_iteration()) status_.set_frozen_at_iteration(run.frozen_at_iteration());
 }
 
 void RunStatus::add(const wire::Mark& mark) {
   for (const std::string& action : mark.action()) {
-    if (action == "freeze" && status_.frozen_at_iteration() == 0) status_.set_frozen_at_iteration(mark.iteration());
+    if (action == "freeze" && !status_.has_frozen_at_iteration()) status_.set_frozen_at_iteration(mark.iteration());
   }
 }
 

@@ -205,7 +205,7 @@ ordered_json ring_of(const RunView& run) {
   return {{"slots", slots},
           {"used", std::min<std::uint64_t>(slots, run.last.commit_seq())},
           {"newest", kept},
-          {"frozen_at_iteration", run.frozen_at_iteration},
+          {"frozen_at_iteration", run.frozen_at_iteration ? ordered_json(*run.frozen_at_iteration) : ordered_json()},
           {"guarded_commit_seq", run.last.guarded_commit_seq()}};
 }
 

@@ -36,7 +36,10 @@ void RunHistory::add(const wire::Record& record) {
       RunView& run = run_of(record.run_started().run_id());
       run.started = record.run_started();
       run.layout = layout_of(record.run_started());
-      run.frozen_at_iteration = record.run_started().frozen_at_iteration();
+      run.frozen_at_iteration.reset();
+      if (record.run_started().has_frozen_at_iteration()) {
+        run.frozen_at_iteration = record.run_started().frozen_at_iteration();
+      }
       run.ended.reset();
       break;
     }
@@ -55,7 +58,7 @@ void RunHistory::add(const wire::Record& record) {
         run->marks.add(record);
         const auto& actions = record.mark().action();
         const bool freezes = std::find(actions.begin(), actions.end(), "freeze") != actions.end();
-        if (freezes && run->frozen_at_iteration == 0) run->frozen_at_iteration = record.mark().iteration();
+        if (freezes && !run->frozen_at_iteration) run->frozen_at_iteration = record.mark().iteration();
       }
       break;
     case wire::Record::kAnalysisResults:

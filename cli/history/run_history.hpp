@@ -53,7 +53,7 @@ struct RunView : StepTotals {
   HandOffTimes hand_off;
   StepSeries series;
   RunMarks marks;
-  std::uint64_t frozen_at_iteration = 0;  // nothing in its ring is overwritten any more; 0: it is not frozen
+  std::optional<std::uint64_t> frozen_at_iteration;  // nothing in its ring is overwritten any more
   AnalysisSeries analyses;
 };
 

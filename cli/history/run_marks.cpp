@@ -3,11 +3,13 @@
 
 #include <algorithm>
 
+#include "common/platform/utf8_prefix.hpp"
+
 namespace ringside {
 namespace {
 
 std::string clipped(const std::string& text) {
-  return text.substr(0, RunMarks::kMostTextBytes);
+  return std::string(utf8_prefix(text, RunMarks::kMostTextBytes));
 }
 
 }  // namespace

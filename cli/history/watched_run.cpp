@@ -109,7 +109,7 @@ std::string WatchedRun::status_json() const {
   status.update(ringside::describe(history_));
   if (ordered_json& ring = status["ring"]; ring.is_object()) {
     if (analyzer_.last) {  // may know it before the records are here
-      if (const auto frozen = analyzer_.last->frozen_at_iteration()) ring["frozen_at_iteration"] = frozen;
+      if (analyzer_.last->has_frozen_at_iteration()) ring["frozen_at_iteration"] = analyzer_.last->frozen_at_iteration();
       if (const auto guarded = analyzer_.last->guarded_commit_seq()) ring["guarded_commit_seq"] = guarded;
     }
     if (slots_) ring.update(describe(*slots_));

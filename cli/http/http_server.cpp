@@ -261,6 +261,7 @@ struct HttpServer::Implementation {
     if (std::optional<SiteAnswer> found = site->answer(asked)) {
       response.status = found->status;
       response.set_content(std::move(found->text), found->content_type);
+      if (found->retry_after.count() > 0) response.set_header("Retry-After", std::to_string(found->retry_after.count()));
     } else if (const PageAsset* asset = find_page_asset(request.path)) {
       response.set_content(asset->content.data(), asset->content.size(), std::string(asset->content_type));
     } else {

@@ -73,7 +73,14 @@ SiteAnswer RunSite::answer_image(const SiteRequest& request) const {
         400, "expected variable=NAME, cell=extreme or cell=mean, large=0 or large=1, and known=COMMIT, a number");
   }
   if (images_ == nullptr) return json_answer(R"({"variables":[],"image":null,"why":"no pool is shown here"})");
-  return json_answer(images_->answer({variable, *shows, large == "1"}, *known));
+  if (std::optional<std::string> made = images_->answer({variable, *shows, large == "1"}, *known)) {
+    return json_answer(std::move(*made));
+  }
+  SiteAnswer refusal = refusal_answer(
+      503, fmt::format("images of {} other kinds (variable, cell, large) are asked for, and no more are made at once",
+                       FieldImages::kMostQueries));
+  refusal.retry_after = FieldImages::kAskedWithin;
+  return refusal;
 }
 
 }  // namespace ringside

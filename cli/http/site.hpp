@@ -3,6 +3,7 @@
 // answered, and never turns a part of a request into a path.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <optional>
 #include <string>
@@ -18,6 +19,7 @@ struct SiteAnswer {
   int status = 200;
   std::string content_type = "text/plain; charset=utf-8";
   std::string text;
+  std::chrono::seconds retry_after{};  // of a refusal that will end; 0: says nothing of it
 };
 
 class Site {

@@ -16,26 +16,6 @@ namespace {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
-/// The finite entries of a block.
-struct Block {
-  double min = std::numeric_limits<double>::infinity();
-  double max = -std::numeric_limits<double>::infinity();
-  double mean = 0;  // a sum of shares, which cannot overflow
-  std::uint64_t finite = 0;
-  std::uint64_t not_finite = 0;
-
-  void add(double value, double share) noexcept {
-    if (!std::isfinite(value)) {
-      ++not_finite;
-      return;
-    }
-    min = std::min(min, value);
-    max = std::max(max, value);
-    mean += value * share;
-    ++finite;
-  }
-};
-
 template <class T>
 double as_double(T value) noexcept {
   return static_cast<double>(value);
@@ -45,50 +25,6 @@ double as_double(std::complex<float> value) noexcept {
 }
 double as_double(std::complex<double> value) noexcept {
   return std::hypot(value.real(), value.imag());
-}
-
-/// In the order of memory: whole rows, each cut into the columns of cells.
-template <class T>
-std::vector<Block> blocks_of(const FieldGrid& grid, std::span<const std::byte> bytes, std::uint64_t rows,
-                             std::uint64_t columns) {
-  std::vector<Block> blocks(rows * columns);
-  const std::byte* at = bytes.data();
-  for (std::uint64_t r = 0; r < rows; ++r) {
-    const std::uint64_t high = piece_begin(grid.rows, r + 1, rows) - piece_begin(grid.rows, r, rows);
-    for (std::uint64_t y = 0; y < high; ++y) {
-      for (std::uint64_t c = 0; c < columns; ++c) {
-        const std::uint64_t wide = piece_begin(grid.columns, c + 1, columns) - piece_begin(grid.columns, c, columns);
-        Block block = blocks[r * columns + c];
-        const double share = 1.0 / (static_cast<double>(high) * static_cast<double>(wide));
-        for (std::uint64_t x = 0; x < wide; ++x, at += sizeof(T)) {
-          T value;
-          std::memcpy(&value, at, sizeof value);
-          block.add(as_double(value), share);
-        }
-        blocks[r * columns + c] = block;
-      }
-    }
-  }
-  return blocks;
-}
-
-std::vector<Block> blocks_of(const FieldGrid& grid, std::span<const std::byte> bytes, std::uint64_t rows,
-                             std::uint64_t columns) {
-  switch (grid.dtype) {
-    case DType::kF32: return blocks_of<float>(grid, bytes, rows, columns);
-    case DType::kF64: return blocks_of<double>(grid, bytes, rows, columns);
-    case DType::kC64: return blocks_of<std::complex<float>>(grid, bytes, rows, columns);
-    case DType::kC128: return blocks_of<std::complex<double>>(grid, bytes, rows, columns);
-    case DType::kI8: return blocks_of<std::int8_t>(grid, bytes, rows, columns);
-    case DType::kI16: return blocks_of<std::int16_t>(grid, bytes, rows, columns);
-    case DType::kI32: return blocks_of<std::int32_t>(grid, bytes, rows, columns);
-    case DType::kI64: return blocks_of<std::int64_t>(grid, bytes, rows, columns);
-    case DType::kU8: return blocks_of<std::uint8_t>(grid, bytes, rows, columns);
-    case DType::kU16: return blocks_of<std::uint16_t>(grid, bytes, rows, columns);
-    case DType::kU32: return blocks_of<std::uint32_t>(grid, bytes, rows, columns);
-    case DType::kU64: return blocks_of<std::uint64_t>(grid, bytes, rows, columns);
-  }
-  return std::vector<Block>(rows * columns);
 }
 
 /// Half values, because the difference of two doubles may exceed a double's range.
@@ -115,9 +51,10 @@ HeldStatus draw(const RingReader& reader, const KeptSlot& kept, const FieldGrid&
     }
     case HoldOutcome::kNoLeases: break;
   }
-  std::vector<std::byte> copy(grid.entries() * bytes_of(grid.dtype));
-  const HeldStatus status = reader.copy(kept, grid.variable, copy.data());
-  if (status == HeldStatus::kOk) image = image_of(grid, copy, shows);
+  FieldImageMaker maker(grid);
+  const HeldStatus status = reader.read_through(
+      kept, grid.variable, [&](std::uint64_t, std::span<const std::byte> bytes) { maker.add(bytes); });
+  if (status == HeldStatus::kOk) image = maker.image(shows);
   return status;
 }
 
@@ -134,15 +71,83 @@ std::optional<CellShows> cell_shows_named(std::string_view name) noexcept {
   return std::nullopt;
 }
 
-FieldImage image_of(const FieldGrid& grid, std::span<const std::byte> bytes, CellShows shows) {
-  if (grid.entries() == 0 || bytes.size() / bytes_of(grid.dtype) != grid.entries()) {
-    throw system_error("{}: found {} bytes, expected those of {} x {} entries", grid.name, bytes.size(), grid.rows,
-                       grid.columns);
+FieldImageMaker::FieldImageMaker(const FieldGrid& grid)
+    : grid_(grid),
+      rows_(std::min(grid.rows, FieldImage::kMostSide)),
+      columns_(std::min(grid.columns, FieldImage::kMostSide)),
+      blocks_(rows_ * columns_) {
+  if (grid.entries() == 0) throw system_error("{}: found no entry, expected one at least", grid.name);
+}
+
+void FieldImageMaker::Block::add(double value, double share) noexcept {
+  if (!std::isfinite(value)) {
+    ++not_finite;
+    return;
+  }
+  min = std::min(min, value);
+  max = std::max(max, value);
+  mean += value * share;
+  ++finite;
+}
+
+void FieldImageMaker::add(std::span<const std::byte> bytes) {
+  const std::uint64_t count = bytes.size() / bytes_of(grid_.dtype);
+  if (count * bytes_of(grid_.dtype) != bytes.size() || count > grid_.entries() - entries_added()) {
+    throw system_error("{}: found {} bytes behind {} entries, expected those of {} x {} entries", grid_.name,
+                       bytes.size(), entries_added(), grid_.rows, grid_.columns);
+  }
+  switch (grid_.dtype) {
+    case DType::kF32: return add_entries<float>(bytes.data(), count);
+    case DType::kF64: return add_entries<double>(bytes.data(), count);
+    case DType::kC64: return add_entries<std::complex<float>>(bytes.data(), count);
+    case DType::kC128: return add_entries<std::complex<double>>(bytes.data(), count);
+    case DType::kI8: return add_entries<std::int8_t>(bytes.data(), count);
+    case DType::kI16: return add_entries<std::int16_t>(bytes.data(), count);
+    case DType::kI32: return add_entries<std::int32_t>(bytes.data(), count);
+    case DType::kI64: return add_entries<std::int64_t>(bytes.data(), count);
+    case DType::kU8: return add_entries<std::uint8_t>(bytes.data(), count);
+    case DType::kU16: return add_entries<std::uint16_t>(bytes.data(), count);
+    case DType::kU32: return add_entries<std::uint32_t>(bytes.data(), count);
+    case DType::kU64: return add_entries<std::uint64_t>(bytes.data(), count);
+  }
+}
+
+/// A piece may end anywhere; between its ends these are whole rows, each cut into the columns of cells.
+template <class T>
+void FieldImageMaker::add_entries(const std::byte* at, std::uint64_t count) noexcept {
+  while (count > 0) {
+    const std::uint64_t row_end = piece_begin(grid_.rows, cell_row_ + 1, rows_);
+    const std::uint64_t high = row_end - piece_begin(grid_.rows, cell_row_, rows_);
+    const std::uint64_t column_end = piece_begin(grid_.columns, cell_column_ + 1, columns_);
+    const std::uint64_t wide = column_end - piece_begin(grid_.columns, cell_column_, columns_);
+    const std::uint64_t entries = std::min(count, column_end - column_);
+    Block& place = blocks_[cell_row_ * columns_ + cell_column_];
+    Block block = place;
+    const double share = 1.0 / (static_cast<double>(high) * static_cast<double>(wide));
+    for (std::uint64_t i = 0; i < entries; ++i, at += sizeof(T)) {
+      T value;
+      std::memcpy(&value, at, sizeof value);
+      block.add(as_double(value), share);
+    }
+    place = block;
+    count -= entries;
+    column_ += entries;
+    if (column_ < column_end) continue;
+    if (++cell_column_ < columns_) continue;
+    column_ = cell_column_ = 0;
+    if (++row_ == row_end) ++cell_row_;
+  }
+}
+
+FieldImage FieldImageMaker::image(CellShows shows) const {
+  if (entries_added() != grid_.entries()) {
+    throw system_error("{}: found {} entries, expected those of {} x {}", grid_.name, entries_added(), grid_.rows,
+                       grid_.columns);
   }
   FieldImage image;
-  image.rows = static_cast<std::uint32_t>(std::min(grid.rows, FieldImage::kMostSide));
-  image.columns = static_cast<std::uint32_t>(std::min(grid.columns, FieldImage::kMostSide));
-  std::vector<Block> blocks = blocks_of(grid, bytes, image.rows, image.columns);
+  image.rows = static_cast<std::uint32_t>(rows_);
+  image.columns = static_cast<std::uint32_t>(columns_);
+  std::vector<Block> blocks = blocks_;
 
   Block all;
   double finite_share = 0;
@@ -151,8 +156,8 @@ FieldImage image_of(const FieldGrid& grid, std::span<const std::byte> bytes, Cel
     if (block.finite == 0) continue;
     const double entries = static_cast<double>(block.finite + block.not_finite);
     const double finite = static_cast<double>(block.finite);
-    all.mean += block.mean * (entries / static_cast<double>(grid.entries()));
-    finite_share += finite / static_cast<double>(grid.entries());
+    all.mean += block.mean * (entries / static_cast<double>(grid_.entries()));
+    finite_share += finite / static_cast<double>(grid_.entries());
     block.mean *= entries / finite;
     all.min = std::min(all.min, block.min);
     all.max = std::max(all.max, block.max);
@@ -172,6 +177,12 @@ FieldImage image_of(const FieldGrid& grid, std::span<const std::byte> bytes, Cel
     image.cells.push_back(level_of(shows == CellShows::kMean ? block.mean : extreme, image.min, image.max));
   }
   return image;
+}
+
+FieldImage image_of(const FieldGrid& grid, std::span<const std::byte> bytes, CellShows shows) {
+  FieldImageMaker maker(grid);
+  maker.add(bytes);
+  return maker.image(shows);
 }
 
 DrawnField draw_newest(const RingReader& reader, const FieldGrid& grid, CellShows shows) {

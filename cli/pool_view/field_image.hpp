@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -39,6 +40,43 @@ struct FieldImage {
   std::vector<std::uint8_t> cells;  // row-major
 };
 
+/// Makes an image of entries that come in pieces.
+class FieldImageMaker {
+ public:
+  /// Throws Error if the grid has no entry.
+  explicit FieldImageMaker(const FieldGrid& grid);
+
+  /// bytes: the next entries, row-major, whole ones. Throws Error if there are more than the grid has.
+  void add(std::span<const std::byte> bytes);
+
+  /// Throws Error unless all entries were added.
+  FieldImage image(CellShows shows) const;
+
+ private:
+  /// The finite entries that a cell stands for.
+  struct Block {
+    double min = std::numeric_limits<double>::infinity();
+    double max = -std::numeric_limits<double>::infinity();
+    double mean = 0;  // a sum of shares, which cannot overflow
+    std::uint64_t finite = 0;
+    std::uint64_t not_finite = 0;
+
+    void add(double value, double share) noexcept;
+  };
+  template <class T>
+  void add_entries(const std::byte* at, std::uint64_t count) noexcept;
+  std::uint64_t entries_added() const noexcept { return row_ * grid_.columns + column_; }
+
+  FieldGrid grid_;
+  std::uint64_t rows_;  // of the image: cells
+  std::uint64_t columns_;
+  std::vector<Block> blocks_;
+  std::uint64_t row_ = 0;  // of the grid, where the next entry has its place
+  std::uint64_t column_ = 0;
+  std::uint64_t cell_row_ = 0;  // of the image, where that is
+  std::uint64_t cell_column_ = 0;
+};
+
 /// bytes: the entries of `grid`, row-major. A complex entry counts with its modulus; if that exceeds a double's range
 /// the entry is not finite.
 FieldImage image_of(const FieldGrid& grid, std::span<const std::byte> bytes, CellShows shows);
@@ -52,8 +90,8 @@ struct DrawnField {
 };
 
 /// Of the newest step that can be had: while the analyzer reduces a step, it is the one before. Holds it with a lease,
-/// confirms the variable's hashes, and reads it in place; where the file system has no leases, reads a copy. The
-/// analyzer waits for neither.
+/// confirms the variable's hashes, and reads it in place. Where the file system has no leases, reads it chunk by chunk and
+/// confirms each, without a copy of the field. The analyzer waits for neither.
 DrawnField draw_newest(const RingReader& reader, const FieldGrid& grid, CellShows shows);
 
 /// The grids of the pool's newest step.

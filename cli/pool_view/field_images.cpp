@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <ctime>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -20,6 +21,13 @@ std::string dumped(const ordered_json& object) {
   return object.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
+/// Of this thread.
+std::chrono::nanoseconds processor_time() noexcept {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
 /// The one to draw; null: none.
 const FieldGrid* chosen(const std::vector<FieldGrid>& grids, const std::string& name) {
   if (name.empty()) return grids.empty() ? nullptr : &grids.front();
@@ -29,7 +37,12 @@ const FieldGrid* chosen(const std::vector<FieldGrid>& grids, const std::string& 
 
 }  // namespace
 
-FieldImages::FieldImages() : thread_([this] { work(); }) {}
+std::chrono::nanoseconds FieldImages::rest_after(std::chrono::nanoseconds worked) noexcept {
+  return std::min<std::chrono::nanoseconds>(kLongestRest, kRest * worked);
+}
+
+FieldImages::FieldImages(std::chrono::milliseconds asked_within)
+    : asked_within_(asked_within), thread_([this] { work(); }) {}
 
 FieldImages::~FieldImages() {
   {
@@ -45,24 +58,39 @@ void FieldImages::watch(const std::string& pool, const std::string& why) {
   if (pool == path_ && why == why_no_pool_) return;
   path_ = pool;
   why_no_pool_ = why;
-  for (Asked& asked : asked_) asked = {asked.query, asked.last_asked, "[]", "", "", 0, {}};
+  ++changes_;
+  for (Asked& asked : asked_) asked = {.query = asked.query, .last_asked = asked.last_asked};
 }
 
-std::string FieldImages::answer(const FieldQuery& query, std::uint64_t known_commit) {
+std::optional<std::string> FieldImages::answer(const FieldQuery& query, std::uint64_t known_commit) {
   const std::lock_guard lock(mutex_);
-  auto found = std::find_if(asked_.begin(), asked_.end(), [&](const Asked& asked) { return asked.query == query; });
+  const Clock::time_point now = Clock::now();
+  Place found = place_of(query);
   if (found == asked_.end()) {
-    if (asked_.size() == kMostQueries) {
-      asked_.erase(std::min_element(asked_.begin(), asked_.end(),
-                                    [](const Asked& a, const Asked& b) { return a.last_asked < b.last_asked; }));
-    }
-    found = asked_.insert(asked_.end(), {query, {}, "[]", "", "", 0, {}});
+    if (!make_room(now)) return std::nullopt;
+    found = asked_.insert(asked_.end(), {.query = query});
   }
-  found->last_asked = Clock::now();
+  found->last_asked = now;
   wake_.notify_all();
   const bool has_news = !found->image.empty() && found->commit_seq != known_commit;
   return "{\"variables\":" + found->variables + ",\"image\":" + (has_news ? found->image : "null") +
          ",\"why\":" + dumped(found->why) + "}";
+}
+
+FieldImages::Place FieldImages::place_of(const FieldQuery& query) {
+  return std::find_if(asked_.begin(), asked_.end(), [&](const Asked& asked) { return asked.query == query; });
+}
+
+/// Gives a place up that nobody asks for any more; else one that stands for nothing, so that names that do not exist
+/// take none from those that do.
+bool FieldImages::make_room(Clock::time_point now) {
+  if (asked_.size() < kMostQueries) return true;
+  std::erase_if(asked_, [&](const Asked& asked) { return now - asked.last_asked > asked_within_; });
+  if (asked_.size() < kMostQueries) return true;
+  const auto nothing = std::find_if(asked_.begin(), asked_.end(), [](const Asked& asked) { return asked.is_of_nothing; });
+  if (nothing == asked_.end()) return false;
+  asked_.erase(nothing);
+  return true;
 }
 
 void FieldImages::work() {
@@ -72,38 +100,40 @@ void FieldImages::work() {
   std::unique_lock lock(mutex_);
   while (!ends_) {
     const Clock::time_point now = Clock::now();
-    std::erase_if(asked_, [now](const Asked& asked) { return now - asked.last_asked > kAskedWithin; });
-    if (asked_.empty()) {
+    std::erase_if(asked_, [&](const Asked& asked) { return now - asked.last_asked > asked_within_; });
+    const Place next = std::min_element(
+        asked_.begin(), asked_.end(), [](const Asked& a, const Asked& b) { return a.drawn_at < b.drawn_at; });
+    if (next == asked_.end()) {
       wake_.wait(lock);
       continue;
     }
-    if (now < rest_until) {
-      wake_.wait_until(lock, rest_until);
+    const bool is_first = next->drawn_at == Clock::time_point{};
+    const Clock::time_point due = std::max(rest_until, is_first ? now : next->drawn_at + kEvery);
+    if (now < due) {
+      wake_.wait_until(lock, due);
       continue;
     }
-    const std::vector<Asked> round = asked_;
+    const Asked asked = *next;
     const std::string path = path_;
     const std::string why = why_no_pool_;
+    const std::uint64_t changes = changes_;
     lock.unlock();
-    std::vector<Asked> made;
-    for (const Asked& asked : round) made.push_back(drawn(asked, path, why));
-    const auto worked = Clock::now() - now;
+    const std::chrono::nanoseconds began = processor_time();
+    Asked made = drawn(asked, path, why);
+    const std::chrono::nanoseconds worked = processor_time() - began;
     lock.lock();
-    rest_until = Clock::now() + std::max<Clock::duration>(kEvery, kRest * worked);
-    if (path != path_) continue;
-    for (Asked& done : made) {
-      for (Asked& asked : asked_) {
-        if (!(asked.query == done.query)) continue;
-        done.last_asked = asked.last_asked;
-        asked = std::move(done);
-        break;
-      }
-    }
+    made.drawn_at = Clock::now();
+    rest_until = made.drawn_at + rest_after(worked);
+    const Place place = place_of(made.query);
+    if (place == asked_.end() || changes != changes_) continue;
+    made.last_asked = place->last_asked;
+    *place = std::move(made);
   }
 }
 
 FieldImages::Asked FieldImages::drawn(Asked asked, const std::string& path, const std::string& why_no_pool) {
   const FieldQuery& query = asked.query;
+  asked.is_of_nothing = false;
   const auto without_image = [&asked](std::string why) {
     asked.image.clear();
     asked.commit_seq = 0;
@@ -120,6 +150,7 @@ FieldImages::Asked FieldImages::drawn(Asked asked, const std::string& path, cons
     asked.variables = dumped(list);
     const FieldGrid* const grid = chosen(grids, query.variable);
     if (grid == nullptr) {
+      asked.is_of_nothing = !query.variable.empty();
       return without_image(grids.empty() ? "no variable has a shape of two dimensions" : "no such variable");
     }
     if (grid->is_large() && !query.large) return without_image("");

@@ -142,7 +142,7 @@ std::string status_text(const wire::Status& status) {
   for (const wire::PlugIn& plug_in : run.plug_ins()) {
     if (has_failed(plug_in)) line("plug-in", plug_in_text(plug_in));
   }
-  if (status.frozen_at_iteration() > 0) {
+  if (status.has_frozen_at_iteration()) {
     line("ring", fmt::format("frozen at iteration {}: nothing in it is overwritten any more",
                              with_separators(status.frozen_at_iteration())));
   }

@@ -2,6 +2,7 @@
 #include "common/platform/printable.hpp"
 
 #include "common/platform/formatted.hpp"
+#include "common/platform/utf8_prefix.hpp"
 
 namespace ringside {
 namespace {
@@ -65,9 +66,7 @@ std::string printable(std::string_view text) {
 
 std::string shortened(std::string_view text, std::size_t most_bytes) {
   if (text.size() <= most_bytes) return printable(text);
-  std::size_t end = most_bytes;
-  while (end > 0 && (byte_at(text, end) & 0xc0) == 0x80) --end;  // do not cut a character
-  return formatted("{}... ({} bytes)", printable(text.substr(0, end)), text.size());
+  return formatted("{}... ({} bytes)", printable(utf8_prefix(text, most_bytes)), text.size());
 }
 
 }  // namespace ringside

@@ -173,7 +173,7 @@ HoldOutcome RingReader::hold(const KeptSlot& kept, HeldStep& step) const noexcep
   return HoldOutcome::kHeld;
 }
 
-HeldStatus RingReader::copy(const KeptSlot& kept, std::size_t variable, void* to) const {
+HeldStatus RingReader::read_through(const KeptSlot& kept, std::size_t variable, const TakeBytes& take) const {
   const std::string name = path_.string();
   check_intact();
   const RingGeometry& geometry = ring_->geometry();
@@ -197,10 +197,16 @@ HeldStatus RingReader::copy(const KeptSlot& kept, std::size_t variable, void* to
     }
     intact = hash64(chunk.data(), part.bytes) == expected[c];
     const std::uint64_t wanted = std::min(part.bytes, place.bytes - part.in_variable);
-    std::memcpy(static_cast<std::byte*>(to) + part.in_variable, chunk.data(), wanted);
+    take(part.in_variable, std::span(chunk).first(wanted));
   }
   if (!ring_->still_holds(kept.slot, kept.header)) return HeldStatus::kOverwritten;
   return intact ? HeldStatus::kOk : HeldStatus::kDamaged;
+}
+
+HeldStatus RingReader::copy(const KeptSlot& kept, std::size_t variable, void* to) const {
+  return read_through(kept, variable, [to](std::uint64_t from, std::span<const std::byte> bytes) {
+    std::memcpy(static_cast<std::byte*>(to) + from, bytes.data(), bytes.size());
+  });
 }
 
 std::optional<KeptSlot> RingReader::next(std::uint64_t after_commit, std::chrono::nanoseconds timeout,

@@ -7,9 +7,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "common/files/watched_mapping.hpp"
 #include "common/platform/error.hpp"
@@ -68,8 +70,16 @@ class RingReader {
   /// outcome is kHeld, and must not outlive this reader.
   HoldOutcome hold(std::uint64_t commit_seq, HeldStep& step) const noexcept;
 
-  /// Copies the bytes of a variable, which are hashed on the way, by pread: a pool that was truncated is an Error (exit
-  /// code 5), and no signal. `to` is to be used only if kOk is returned. Also throws Error (exit code 3).
+  /// Takes the bytes of a variable from byte `from` on, which begins an entry.
+  using TakeBytes = std::function<void(std::uint64_t from, std::span<const std::byte> bytes)>;
+
+  /// Reads a variable without a lease and without room for all of it: passes its bytes on in order, whole entries, at
+  /// most a chunk at once. They are hashed on the way, and read by pread: a pool that was truncated is an Error (exit
+  /// code 5), and no signal. What `take` has made of them is to be used only if kOk is returned. Also throws Error
+  /// (exit code 3).
+  HeldStatus read_through(const KeptSlot& kept, std::size_t variable, const TakeBytes& take) const;
+
+  /// Copies the bytes of a variable, read in the same way, to `to`.
   HeldStatus copy(const KeptSlot& kept, std::size_t variable, void* to) const;
 
   /// The oldest step that was committed after commit `after_commit` and is still kept; waits for one until `timeout`

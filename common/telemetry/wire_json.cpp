@@ -53,6 +53,7 @@ class Writer {
  private:
   ordered_json value_of(const Message& message, const Reflection& reflection, const FieldDescriptor& field) const {
     if (field.is_repeated()) return values_of(message, reflection, field);
+    if (field.has_presence() && !reflection.HasField(message, &field)) return {};
     switch (field.cpp_type()) {
       case FieldDescriptor::CPPTYPE_UINT64:
         // 64 random bits: as a number it would lose digits in JavaScript and jq.
@@ -68,8 +69,7 @@ class Writer {
       }
       case FieldDescriptor::CPPTYPE_MESSAGE:
         if (field.message_type() == wire::Results::descriptor()) return {};  // add_results, with their names
-        return reflection.HasField(message, &field) ? fields_of(reflection.GetMessage(message, &field))
-                                                    : ordered_json();
+        return fields_of(reflection.GetMessage(message, &field));
       default: return {};
     }
   }

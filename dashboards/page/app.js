@@ -7,6 +7,7 @@
   const most_points = 3000; // then the whole is asked for again: the server groups what is older
   const { bytes, count, duration, percent, scientific, short } = ringside.format;
   const { charts, chooser, live_field, marks, result_charts, ring, view } = ringside;
+  const { ask, show_failure } = ringside.server;
   const panels = {
     change: charts.change("change-chart"),
     producer: charts.producer_time("producer-chart"),
@@ -15,20 +16,13 @@
   const hand_off_panel = charts.hand_off("hand-off-chart");
   const chosen = chooser.make(() => redraw());
   const result_panels = result_charts.make(document.getElementById("result-charts"), chosen);
-  const image = live_field.make(ask);
+  const image = live_field.make(() => wake());
   let points = []; // each with `of`: the values of the results that were asked for, by name
   let analyses = new Map(); // name: [{ seq, iteration, value }]
   let run_id = null;
   let newest_seq = 0;
   let asked_for = []; // the names of results whose values the points have
   let shown = null; // which results there are
-
-  async function ask(path) {
-    const answer = await fetch(path, { credentials: "same-origin", cache: "no-store" });
-    if (answer.status === 401) throw new Error("the token is not known any more: open the page with /?token=… again");
-    if (!answer.ok) throw new Error(`${path}: ${answer.status}`);
-    return answer.json();
-  }
 
   function forget() {
     points = [];
@@ -193,8 +187,7 @@
       // For whoever drives the page by a program: what is shown is from this answer.
       document.documentElement.dataset.newestSeq = status.newest_seq;
     } catch (error) {
-      view.state("not connected", "bad");
-      view.notice(error instanceof TypeError ? "ringside serve does not answer; what is shown is what it last said." : error.message);
+      show_failure(error);
     }
     await Promise.race([woken, new Promise((then) => setTimeout(then, document.hidden ? 5 * every_ms : every_ms))]);
     woken = new Promise((then) => { wake = then; });

@@ -5,15 +5,18 @@
 ringside.chooser = (() => {
   const { address, view } = ringside;
   const most = 8; // of which `ringside serve` answers the values at once
-  const most_name = 200; // characters: an address may hold anything, and a request is short
+  // Bytes of a name in a request: the head of one is at most 8 KiB, with all names and what the browser adds.
+  const most_name = 400;
   const scales = ["auto", "log", "linear"];
+
+  const can_be_asked_for = (name) => encodeURIComponent(name).length <= most_name;
 
   // "x.l2,u.max:log" as [{ name, scale }].
   function parsed(text) {
     const choices = [];
     for (const part of text.split(",")) {
       const [name, scale] = part.split(":");
-      if (name && name.length <= most_name && choices.length < most && !choices.some((choice) => choice.name === name)) {
+      if (name && can_be_asked_for(name) && choices.length < most && !choices.some((choice) => choice.name === name)) {
         choices.push({ name, scale: scales.includes(scale) ? scale : "auto" });
       }
     }
@@ -65,8 +68,9 @@ ringside.chooser = (() => {
         box.type = "checkbox";
         box.value = name;
         box.addEventListener("change", () => (box.checked ? add(name) : remove(name)));
+        const hint = can_be_asked_for(name) ? units[name] || "" : "the name is too long for a chart";
         const label = document.createElement("label");
-        label.append(box, view.element("span", name), view.element("span", units[name] || "", "hint"));
+        label.append(box, view.element("span", name), view.element("span", hint, "hint"));
         const item = document.createElement("li");
         item.append(label);
         return item;
@@ -85,7 +89,7 @@ ringside.chooser = (() => {
         item.hidden = !box.value.toLowerCase().includes(wanted);
         if (!item.hidden) ++found;
         box.checked = chosen.has(box.value);
-        box.disabled = !box.checked && chosen.size >= most;
+        box.disabled = !box.checked && (chosen.size >= most || !can_be_asked_for(box.value));
       }
       view.text("chooser-hint", `${chosen.size} of ${self.names.length} shown`);
       const full = chosen.size >= most ? ` At most ${most} have charts at once.` : "";

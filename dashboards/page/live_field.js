@@ -3,9 +3,10 @@
 // field is asked for only after the reader has switched that on.
 "use strict";
 ringside.live_field = (() => {
-  const { address, field, format, view } = ringside;
+  const { address, field, format, server, view } = ringside;
 
-  function make(ask) {
+  // wake(): called when an image is wanted that was not wanted before.
+  function make(wake) {
     const panel = document.getElementById("field-panel");
     const select = document.getElementById("field-choice");
     const cell = document.getElementById("field-cell");
@@ -14,24 +15,26 @@ ringside.live_field = (() => {
     let known = 0; // the commit that is drawn
     let of_run = "";
     let offered = "";
-    let is_seen = true;
+    let is_seen = false; // until the panel comes into view: serve makes images only while somebody asks
+    let refused_until = 0;
     document.getElementById("fields").append(made);
     made.hidden = true;
+    for (const control of [select, cell, large]) control.parentElement.hidden = true;
 
     function restore() {
       cell.value = address.get("cell") === "mean" ? "mean" : "extreme"; // an address may hold anything
       large.checked = address.get("large") === "1";
       if (offered) select.value = address.get("field") || select.options[0].value;
       known = 0;
+      refused_until = 0;
     }
 
-    // As cli/pool_view/field_grid: why such a run has no image is worth a word, of another run it is not.
+    // As cli/pool_view/field_grid. Why such a run has no image is worth a word, of another run it is not.
     const has_two_dimensions = (run) => Boolean(run && ((run.matrix || "").startsWith("grid:") || (run.schema || []).some(({ shape }) =>
       shape.length === 2 || (shape.length === 3 && shape.includes(1)))));
 
-    function offer(variables, why, run) {
+    function offer(variables) {
       const now = variables.map(({ name }) => name).join("\n");
-      panel.hidden = variables.length === 0 && !(why && has_two_dimensions(run));
       cell.parentElement.hidden = variables.length === 0;
       if (now !== offered) {
         offered = now;
@@ -47,20 +50,43 @@ ringside.live_field = (() => {
       if (waits) made.hidden = true;
     }
 
+    function say_why(why) {
+      view.text("field-why", why ? `There is no image: ${why}.` : "");
+      if (!why) return;
+      made.hidden = true;
+      known = 0;
+    }
+
+    const choice = () => [address.get("field"), cell.value, large.checked].join();
+
+    // Nothing if serve makes no more kinds of images now; the rest of the page goes on.
+    async function answer_of(path, wanted) {
+      try {
+        return await server.ask(path);
+      } catch (error) {
+        if (!(error instanceof server.Refusal) || error.status !== 503) throw error;
+        if (wanted === choice()) {
+          say_why(error.message);
+          refused_until = performance.now() + 1000 * error.retry_after_s;
+        }
+        return null;
+      }
+    }
+
     async function refresh(run) {
-      if (document.hidden || !is_seen) return;
       if (run && run.run_id !== of_run) known = 0; // the next run may number its commits as the last one did
       of_run = run ? run.run_id : "";
-      const wanted = [address.get("field"), cell.value, large.checked].join();
+      panel.hidden = !has_two_dimensions(run);
+      if (document.hidden || !is_seen || panel.hidden || performance.now() < refused_until) return;
+      const wanted = choice();
       // An address may hold anything; without a name it is the first one that there is.
       const name = offered.split("\n").includes(address.get("field")) ? address.get("field") : "";
-      const answer = await ask(`/api/image?variable=${encodeURIComponent(name)}&cell=${cell.value}`
-        + `&large=${large.checked ? 1 : 0}&known=${known}`);
-      if (wanted !== [address.get("field"), cell.value, large.checked].join()) return; // of an earlier choice
+      const answer = await answer_of(`/api/image?variable=${encodeURIComponent(name)}&cell=${cell.value}`
+        + `&large=${large.checked ? 1 : 0}&known=${known}`, wanted);
+      if (!answer || wanted !== choice()) return; // of an earlier choice
       if (answer.variables.length === 0 && !answer.why) return; // not known yet: what is shown stays, and the focus with it
-      offer(answer.variables, answer.why, run);
-      view.text("field-why", answer.why ? `There is no image: ${answer.why}.` : "");
-      if (answer.why) made.hidden = true;
+      offer(answer.variables);
+      say_why(answer.why);
       if (!answer.image) return;
       made.hidden = false;
       known = answer.image.commit_seq;
@@ -71,14 +97,18 @@ ringside.live_field = (() => {
     function choose(key, value) {
       address.set(key, value);
       known = 0;
+      refused_until = 0;
+      wake();
     }
     select.addEventListener("change", () => choose("field", select.value));
     cell.addEventListener("change", () => choose("cell", cell.value === "extreme" ? "" : cell.value));
     large.addEventListener("change", () => choose("large", large.checked ? "1" : ""));
     address.on_change(restore);
     restore();
-    // A hidden panel counts as seen: only an answer shows whether there is a field to draw.
-    new IntersectionObserver((seen) => { is_seen = panel.hidden || seen[seen.length - 1].isIntersecting; }).observe(panel);
+    new IntersectionObserver((seen) => {
+      is_seen = seen[seen.length - 1].isIntersecting;
+      if (is_seen) wake();
+    }).observe(panel);
     return { refresh };
   }
 

@@ -5,8 +5,8 @@
 ringside.marks = (() => {
   const { charts, format, view } = ringside;
   let marks = [];
-  let emphasized = 0; // the seq of one; 0: none
-  let tabled = "";
+  let emphasized = ""; // the key of one; empty: none
+  const rows = new Map(); // of the table, by key
 
   const causes = {
     trigger: "trigger",
@@ -16,6 +16,9 @@ ringside.marks = (() => {
     plug_in: "plug-in",
   };
   const named = (mark) => mark.name || causes[mark.cause] || mark.cause;
+
+  // A number of a record may be given again, to another mark: all that a row shows belongs to its key.
+  const keyed = (mark, run_id) => ({ ...mark, key: `${run_id} ${JSON.stringify(mark)}` });
 
   Chart.register({
     id: "ringside_marks",
@@ -28,9 +31,9 @@ ringside.marks = (() => {
       ctx.textBaseline = "top";
       let free_from = -Infinity; // where the next name has room
       // The emphasized one last: above the others.
-      for (const mark of [...seen].sort((a, b) => (a.seq === emphasized) - (b.seq === emphasized))) {
+      for (const mark of [...seen].sort((a, b) => (a.key === emphasized) - (b.key === emphasized))) {
         const at = x.getPixelForValue(mark.iteration);
-        const is_emphasized = mark.seq === emphasized;
+        const is_emphasized = mark.key === emphasized;
         ctx.strokeStyle = charts.colour(mark.cause === "trigger" ? "text" : "bad");
         ctx.lineWidth = is_emphasized ? 3 : 1;
         ctx.setLineDash(is_emphasized ? [] : [3, 3]);
@@ -58,12 +61,12 @@ ringside.marks = (() => {
 
   function row(mark) {
     const button = view.element("button", format.count(mark.iteration));
-    button.setAttribute("aria-pressed", String(mark.seq === emphasized));
+    button.setAttribute("aria-pressed", String(mark.key === emphasized));
     button.setAttribute("aria-label", `show ${named(mark)} at iteration ${mark.iteration} on the charts`);
     button.addEventListener("click", () => {
-      emphasized = emphasized === mark.seq ? 0 : mark.seq;
+      emphasized = emphasized === mark.key ? "" : mark.key;
       for (const other of document.querySelectorAll("#marks button")) {
-        other.setAttribute("aria-pressed", String(other === button && emphasized !== 0));
+        other.setAttribute("aria-pressed", String(other === button && emphasized !== ""));
       }
       redraw();
     });
@@ -76,17 +79,39 @@ ringside.marks = (() => {
     return made;
   }
 
+  function drop(key) {
+    const gone = rows.get(key);
+    const had_focus = gone.contains(document.activeElement);
+    const beside = gone.nextElementSibling || gone.previousElementSibling;
+    gone.remove();
+    rows.delete(key);
+    if (emphasized === key) emphasized = "";
+    if (had_focus && beside) beside.querySelector("button").focus();
+  }
+
+  // Makes rows of new marks alone: the others keep the focus and the selected text.
+  function show_table() {
+    const wanted = new Set(marks.map(({ key }) => key));
+    for (const key of [...rows.keys()]) if (!wanted.has(key)) drop(key);
+    const body = document.getElementById("marks");
+    let next = body.firstElementChild;
+    for (const mark of marks) {
+      if (!rows.has(mark.key)) rows.set(mark.key, row(mark));
+      const place = rows.get(mark.key);
+      if (place === next) next = next.nextElementSibling;
+      else body.insertBefore(place, next);
+    }
+  }
+
   // told: { count, list } or null. Charts that are drawn later draw them as well.
   function show(told, run_id) {
-    marks = told ? told.list : [];
+    marks = told ? told.list.map((mark) => keyed(mark, run_id)) : [];
     document.getElementById("marks-panel").hidden = marks.length === 0;
-    const now = told ? `${run_id} ${told.count}` : "";
-    if (now === tabled) return;
-    tabled = now;
     const more = told ? told.count - marks.length : 0;
     view.text("marks-hint", more > 0 ? `the first ones and the newest; ${format.count(more)} in between are not shown`
       : "on the charts' time line");
-    document.getElementById("marks").replaceChildren(...marks.map(row));
+    if (marks.length === rows.size && marks.every(({ key }) => rows.has(key))) return;
+    show_table();
     redraw();
   }
 

@@ -4,6 +4,9 @@
 "use strict";
 ringside.ring = (() => {
   const { format, view } = ringside;
+  const most = 512; // as RingSlots::kMost: more would not be read by a person
+
+  let drawn = ""; // the slots, as text: the same ones are not made anew
 
   // By commit; what is older than the newest known steps was persisted before them.
   function persisted_in(ring) {
@@ -12,11 +15,14 @@ ringside.ring = (() => {
     return (commit) => (known.has(commit) ? known.get(commit) : Boolean(oldest && commit < oldest.commit_seq && oldest.persisted));
   }
 
+  // The slots that are drawn: of a long ring those of the newest iterates.
   function slots_of(ring) {
     if (!ring.states) {
-      const earlier = Array.from({ length: ring.used - ring.newest.length }, () => ({ state: "kept" }));
-      const free = Array.from({ length: ring.slots - ring.used }, () => ({ state: "empty" }));
-      return [...earlier, ...ring.newest.map((kept) => ({ ...kept, state: "kept" })), ...free];
+      const newest = ring.newest.slice(-most);
+      const earlier = Math.max(0, Math.min(ring.used, most) - newest.length);
+      const free = Math.max(0, Math.min(ring.slots, most) - earlier - newest.length);
+      const several = (length, state) => Array.from({ length }, () => ({ state }));
+      return [...several(earlier, "kept"), ...newest.map((kept) => ({ ...kept, state: "kept" })), ...several(free, "empty")];
     }
     const is_persisted = persisted_in(ring);
     return ring.states.map((slot) => ({
@@ -43,18 +49,31 @@ ringside.ring = (() => {
     return cell;
   }
 
+  // Null where it is not; a ring may be frozen at iteration 0.
+  const is_frozen = (ring) => Number.isInteger(ring.frozen_at_iteration);
+
+  function hint_of(ring, cells) {
+    const parts = [`${format.count(ring.used)} of ${format.count(ring.slots)} slots hold an iterate`];
+    const held = ring.states ? ring.states.filter(({ use }) => use === "held").length : 0;
+    if (held) parts.push(`, ${held} held by readers`);
+    if (cells < ring.slots) parts.push(`; only ${cells} slots are drawn, with the newest iterates`);
+    if (is_frozen(ring)) {
+      parts.push(`; frozen at iteration ${format.count(ring.frozen_at_iteration)}: nothing is overwritten any more`);
+    }
+    return parts.join("");
+  }
+
   function show({ ring, run }) {
-    const frozen = ring && ring.frozen_at_iteration > 0
-      ? `; frozen at iteration ${format.count(ring.frozen_at_iteration)}: nothing is overwritten any more` : "";
-    const held = ring && ring.states ? ring.states.filter(({ use }) => use === "held").length : 0;
-    view.text("ring-hint", ring ? `${ring.used} of ${ring.slots} slots hold an iterate${held ? `, ${held} held by readers` : ""}${frozen}` : "");
     const slots = (ring ? slots_of(ring) : []).map((slot) => ({
       ...slot,
       guarded: slot.state === "kept" && slot.commit_seq === ring.guarded_commit_seq,
-      frozen: slot.state === "kept" && ring.frozen_at_iteration > 0,
+      frozen: slot.state === "kept" && is_frozen(ring),
     }));
+    view.text("ring-hint", ring ? hint_of(ring, slots.length) : "");
     const newest = Math.max(...slots.map(({ commit_seq }) => commit_seq || 0));
-    document.getElementById("ring").replaceChildren(...slots.map((slot) => cell_of(slot, newest)));
+    const now = JSON.stringify(slots);
+    if (now !== drawn) document.getElementById("ring").replaceChildren(...slots.map((slot) => cell_of(slot, newest)));
+    drawn = now;
     document.getElementById("ring-legend").hidden = !run;
   }
 

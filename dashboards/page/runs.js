@@ -7,6 +7,7 @@
   const most_chosen = 12; // lines that can be told apart
   const { count, duration, instant, percent, scientific } = ringside.format;
   const { charts, view } = ringside;
+  const { ask, show_failure } = ringside.server;
   const chart = charts.courses("course-chart");
   const over = document.getElementById("over");
   const chosen = new Map(); // key -> { look, course, stamp }
@@ -26,13 +27,6 @@
     { id: "analyzer", title: "analyzer idle", value: (run) => run.analyzer_idle_share, text: share },
     { id: "started", title: "started", value: (run) => run.started_s, text: instant },
   ];
-
-  async function ask(path) {
-    const answer = await fetch(path, { credentials: "same-origin", cache: "no-store" });
-    if (answer.status === 401) throw new Error("the token is not known any more: open the page with /?token=… again");
-    if (!answer.ok) throw new Error(`${path}: ${answer.status}`);
-    return answer.json();
-  }
 
   function sort_by(id) {
     descending = sorted_by === id ? !descending : false;
@@ -159,8 +153,7 @@
       view.notice(notices.join(" "), answer.faults.length === 0);
       document.documentElement.dataset.runs = runs.length;
     } catch (error) {
-      view.state("not connected", "bad");
-      view.notice(error instanceof TypeError ? "ringside serve does not answer; what is shown is what it last said." : error.message);
+      show_failure(error);
     }
     setTimeout(turn, document.hidden ? 5 * every_ms : every_ms);
   }

@@ -83,6 +83,7 @@ class Choices(PageTest):
                          [1, 40], "the iterations of the other charts")
         notes = [note.text for note in self.browser.find_elements(By.CSS_SELECTOR, ".result p")]
         self.assertEqual(notes[1], "This run has no result of this name.")
+        self.browser.execute_script("document.getElementById('field-panel').scrollIntoView()")
         self.wait_for_text("field-why", "There is no image: no pool is shown here.")
         self.assert_no_complaints()
 
@@ -141,9 +142,68 @@ class Choices(PageTest):
         self.wait_for_text("notice", "The plug-in l3 has ended the analyzer 2 times and is left out")
         self.assert_no_complaints()
 
+    def test_new_marks_leave_the_focus_and_the_selection_where_they_are(self):
+        self.browser.get(self.server.url)
+        self.show("up", "start run-0123456789ab", "steps 5", "mark trigger hot x.max > 3", "steps 5", "mark trigger cold x.min < 0")
+        rows = lambda: [row.text.split()[0] for row in self.browser.find_elements(By.CSS_SELECTOR, "#marks tr")]
+        self.wait_until(lambda b: rows() == ["5", "10"])
+        button = self.browser.find_element(By.CSS_SELECTOR, "#marks tr:last-child button")
+        button.send_keys(Keys.SPACE)
+        self.browser.execute_script("getSelection().selectAllChildren(document.querySelector('#marks tr td:nth-child(5)'))")
+        self.show("steps 5", "mark non_finite u u.non_finite > 0")
+        self.wait_until(lambda b: rows() == ["5", "10", "15"])
+        self.assertEqual(self.browser.switch_to.active_element, button)
+        self.assertEqual(button.get_attribute("aria-pressed"), "true")
+        self.assertEqual(self.browser.execute_script("return String(getSelection())"), "x.max > 3")
+        self.show(*[f"mark trigger t{i} x.max > {i}" for i in range(253)])
+        self.wait_until(lambda b: len(rows()) == 256)
+        self.assertEqual(self.browser.switch_to.active_element, button)
+        self.assert_no_complaints()
+
+    def test_a_focused_mark_that_is_no_longer_kept_passes_the_focus_on(self):
+        self.browser.get(self.server.url)
+        self.show("up", "start run-0123456789ab", "steps 5", *[f"mark trigger t{i} x.max > {i}" for i in range(256)])
+        self.wait_until(lambda b: len(b.find_elements(By.CSS_SELECTOR, "#marks tr")) == 256)
+        focused = lambda: self.browser.execute_script("return document.activeElement.closest('tr').cells[2].textContent")
+        button = self.browser.find_element(By.CSS_SELECTOR, "#marks tr:nth-child(65) button")
+        self.browser.execute_script("arguments[0].focus()", button)
+        self.assertEqual(focused(), "t64")
+        self.show("mark trigger t256 x.max > 256")
+        self.wait_for_text("marks-hint", "1 in between")
+        self.assertEqual(focused(), "t65")
+        self.assert_no_complaints()
+
+    def test_marks_that_got_the_numbers_of_others_are_shown(self):
+        self.browser.get(self.server.url)
+        self.show("up", "start run-0123456789ab", "steps 5", "mark trigger hot x.max > 3")
+        self.wait_until(lambda b: b.find_elements(By.CSS_SELECTOR, "#marks tr"))
+        self.show("renumber", "steps 5", "mark trigger cold x.min < 0")
+        self.wait_until(lambda b: "cold" in self.text("marks"))
+        self.assertNotIn("hot", self.text("marks"))
+        self.assert_no_complaints()
+
+    def test_long_names_in_the_address_make_no_request_that_is_refused(self):
+        for name in ("\u20ac" * 200, "x" * 400):
+            with self.subTest(name[0]):
+                self.browser.get("about:blank")
+                self.browser.get(self.server.url + "#charts=" + ",".join(name[:-1] + str(i) for i in range(7)) + ",u.l2")
+                self.show("up", "start run-0123456789ab", "describe", "steps 10")
+                self.wait_until(lambda b: "u.l2" in self.result_charts() and len(self.chart("chart-of-u.l2", 0)) == 10)
+                self.assertEqual(self.text("state"), "live")
+                self.assert_no_complaints()
+
+    def test_a_fault_of_the_page_is_not_taken_for_a_server_that_is_gone(self):
+        self.browser.get(self.server.url)
+        self.show("up", "start run-0123456789ab", "steps 10")
+        self.browser.execute_script("ringside.ring.show = () => { undefined.slots; }")
+        self.wait_for_text("state", "the page failed")
+        self.assertIn("This page has a fault", self.text("notice"))
+        self.assertIn("reading 'slots'", self.text("notice"))
+        self.assertTrue(self.browser.get_log("browser"), "it is in the browser's log")
+
     def test_the_ring_shows_holds_the_guarded_step_and_a_freeze(self):
         self.browser.get(self.server.url)
-        self.show("up", "start run-0123456789ab", "steps 20", "ring 0 18 6")
+        self.show("up", "start run-0123456789ab", "steps 20", "ring - 18 6")
         self.wait_until(lambda b: b.find_elements(By.CSS_SELECTOR, "#ring .held"))
         cells = {cell.text.split("\n")[0]: cell for cell in self.browser.find_elements(By.CSS_SELECTOR, "#ring li")}
         self.assertEqual(list(cells), [str(i) for i in range(13, 21)])
@@ -151,9 +211,28 @@ class Choices(PageTest):
                          {"15": "held", "18": "guarded", "20": "newest"})
         self.assertIn("a reader works on it", cells["15"].get_attribute("title"))
         self.assertIn("1 held by readers", self.text("ring-hint"))
+        self.assertNotIn("frozen", self.text("ring-hint"))
         self.server.say("ring 20 18 6")
         self.wait_for_text("ring-hint", "frozen at iteration 20")
         self.assertEqual(len(self.browser.find_elements(By.CSS_SELECTOR, "#ring .frozen")), 8)
+        self.server.say("ring 0 18 6")
+        self.wait_for_text("ring-hint", "frozen at iteration 0")
+        self.assertEqual(len(self.browser.find_elements(By.CSS_SELECTOR, "#ring .frozen")), 8)
+        self.assert_no_complaints()
+
+    def test_of_a_long_ring_a_part_is_drawn_and_the_page_says_so(self):
+        self.browser.get(self.server.url)
+        self.show("up", "start run-0123456789ab", "slots 1000000", "steps 30")
+        self.wait_for_text("ring-hint", "30 of 1,000,000 slots hold an iterate; only 512 slots are drawn")
+        drawn = lambda: self.browser.execute_script(
+            "const cells = [...document.querySelectorAll('#ring li')].map(({ textContent }) => textContent);"
+            "return [cells.length, cells.filter((text) => text === 'free').length, cells.at(-1)]")
+        self.assertEqual(drawn(), [512, 482, "free"])
+        self.show("steps 770")
+        self.wait_for_text("ring-hint", "800 of 1,000,000")
+        self.assertEqual(drawn(), [512, 0, "800newest"])
+        self.server.say("ring - 0 99 600")  # now the pool itself is read
+        self.wait_for_text("ring-hint", "8 of 600 slots hold an iterate; only 8 slots are drawn")
         self.assert_no_complaints()
 
 
@@ -171,6 +250,12 @@ class Field(unittest.TestCase):
         self.browser = open_browser(width=390, height=1100)
         self.addCleanup(self.browser.quit)
         self.wait = WebDriverWait(self.browser, PATIENCE_S, poll_frequency=0.05)
+
+    def serve(self):
+        serve = subprocess.Popen([self.ringside, "serve", "--listen=127.0.0.1:0", f"--socket={self.folder.name}/none", "--pool",
+                                  self.pool], stdout=subprocess.PIPE, encoding="utf-8")
+        self.addCleanup(lambda: (serve.terminate(), serve.communicate(timeout=60)))
+        self.browser.get(next(word for word in serve.stdout.readline().split() if word.startswith("http://")))
 
     def colours(self):
         """Of the drawn cells, by how often they are there."""
@@ -197,10 +282,13 @@ class Field(unittest.TestCase):
         self.assertLessEqual(self.browser.execute_script("return document.documentElement.scrollWidth"), 390)
 
     def test_the_live_page_draws_the_newest_iterate(self):
-        serve = subprocess.Popen([self.ringside, "serve", "--listen=127.0.0.1:0", f"--socket={self.folder.name}/none", "--pool",
-                                  self.pool], stdout=subprocess.PIPE, encoding="utf-8")
-        self.addCleanup(lambda: (serve.terminate(), serve.communicate(timeout=60)))
-        self.browser.get(next(word for word in serve.stdout.readline().split() if word.startswith("http://")))
+        self.serve()
+        # The phone's screen ends above the panel: three turns of the page ask for no image.
+        asked = lambda path: self.browser.execute_script(
+            "return performance.getEntriesByType('resource').filter(({ name }) => name.includes(arguments[0])).length", path)
+        self.wait.until(lambda b: asked("/api/status") >= 3)
+        self.assertEqual(asked("/api/image"), 0)
+        self.browser.execute_script("document.getElementById('field-panel').scrollIntoView()")
         self.wait.until(lambda b: b.execute_script("return document.documentElement.dataset.fieldIteration") == "30")
         self.assert_drawn()
         self.browser.find_element(By.ID, "field-panel").screenshot(str(SCREENSHOTS / "field-phone.png"))
@@ -211,6 +299,26 @@ class Field(unittest.TestCase):
         self.wait.until(lambda b: "shows the mean" in b.find_element(By.CSS_SELECTOR, "figcaption").text)
         self.assertTrue(self.browser.current_url.endswith("#cell=mean"), self.browser.current_url)
         self.assertFalse(self.browser.find_element(By.ID, "field-large").is_displayed(), "no field is large")
+        self.assertEqual(self.browser.get_log("browser"), [])
+
+    def test_a_refused_image_is_said_on_the_page_which_goes_on_and_asks_again(self):
+        self.serve()
+        self.wait.until(lambda b: b.find_element(By.ID, "field-panel").is_displayed())
+        self.browser.execute_script("""
+            const real = window.fetch;
+            window.fetch = (path, ...rest) => (window.refuses && path.startsWith("/api/image")
+              ? Promise.resolve(new Response("images of 16 other kinds are asked for\\n", { status: 503, headers: { "Retry-After": "1" } }))
+              : real(path, ...rest));
+            window.refuses = true;
+            document.getElementById("field-panel").scrollIntoView();""")
+        text = lambda identity: self.browser.find_element(By.ID, identity).text
+        self.wait.until(lambda b: text("field-why") == "There is no image: images of 16 other kinds are asked for.")
+        self.assertEqual(text("state"), "run ended: finished")
+        self.assertFalse(self.browser.find_element(By.CSS_SELECTOR, "#fields .field").is_displayed())
+        self.browser.execute_script("window.refuses = false")
+        self.wait.until(lambda b: b.find_element(By.CSS_SELECTOR, "#fields .field").is_displayed())
+        self.assertEqual(text("field-why"), "")
+        self.assert_drawn()
         self.assertEqual(self.browser.get_log("browser"), [])
 
     def test_a_report_holds_the_image_and_charts_any_result(self):

@@ -2,7 +2,9 @@
 // Shows what `ringside serve` would show of a made-up run. Lines on standard input drive it, so that a browser or
 // Prometheus meets every state at a known moment. After each line it prints the status that results:
 //   start NAME | describe | steps N | step RESULT VALUE | analysis ITERATION NAME VALUE | mark CAUSE NAME TEXT... |
-//   plug_in NAME DEATHS | end OUTCOME CODE | status JOURNAL | ring FROZEN GUARDED HELD_SLOT | down | up | another | quit
+//   plug_in NAME DEATHS | end OUTCOME CODE | status JOURNAL | ring FROZEN|- GUARDED HELD_SLOT [SLOTS] | slots N | renumber |
+//   down | up | another | quit
+// renumber: an analyzer without the journal numbers the run's records from 1 again. ring: the pool itself is read.
 // describe: the run has the results of a variable u[3,4] in K, and a scalar rho, by name.
 // The first line it prints is the address it listens at. An argument names the file with the token that requests need.
 #include <fmt/format.h>
@@ -12,6 +14,7 @@
 #include <optional>
 #include <sstream>
 #include <string>
+#include <utility>
 
 #include "cli/history/watched_run.hpp"
 #include "cli/http/http_server.hpp"
@@ -90,15 +93,27 @@ int main(int argc, char** argv) {
       plug_in.set_left_out(deaths > 1);
       watched.take(std::vector{started});
     } else if (command == "ring") {
-      std::uint64_t frozen = 0;
+      std::string frozen;
       std::uint64_t guarded = 0;
       std::uint32_t held = 0;
-      words >> frozen >> guarded >> held;
+      std::uint32_t slots = MadeRun::kSlots;
+      words >> frozen >> guarded >> held >> slots;
       wire::Status status;
-      status.set_frozen_at_iteration(frozen);
+      if (frozen != "-") status.set_frozen_at_iteration(std::stoull(frozen));
       status.set_guarded_commit_seq(guarded);
       watched.take(status);
-      watched.take(std::optional(made_slots(run.steps_made(), held)));
+      RingSlots made = made_slots(run.steps_made(), held);
+      made.count = slots;
+      watched.take(std::optional(std::move(made)));
+    } else if (command == "slots") {
+      wire::Record started = run.started();
+      std::uint32_t slots = 0;
+      words >> slots;
+      started.mutable_run_started()->set_slots(slots);
+      watched.take(std::vector{started});
+    } else if (command == "renumber") {
+      run = testing::MadeRun();
+      watched.take(std::vector{run.started()});
     } else if (command == "steps") {
       std::uint64_t count = 0;
       words >> count;

@@ -70,7 +70,7 @@ TEST(MarkRecordsTest, TheStatusKnowsSinceWhenTheRingIsFrozen) {
   for (const auto& record : records_of({.fired = 0b010})) status.add(record.mark());
   wire::Status said;
   status.describe(said);
-  EXPECT_EQ(said.frozen_at_iteration(), 0u);
+  EXPECT_FALSE(said.has_frozen_at_iteration());
   for (const auto& record : records_of({.fired = 0b001})) status.add(record.mark());
   status.describe(said);
   EXPECT_EQ(said.frozen_at_iteration(), 120u);
@@ -80,6 +80,11 @@ TEST(MarkRecordsTest, TheStatusKnowsSinceWhenTheRingIsFrozen) {
   said.Clear();
   status.describe(said);
   EXPECT_EQ(said.frozen_at_iteration(), 77u);
+  continued.set_frozen_at_iteration(0);
+  status.begin(continued);
+  status.describe(said);
+  EXPECT_TRUE(said.has_frozen_at_iteration());
+  EXPECT_EQ(said.frozen_at_iteration(), 0u);
 }
 
 }  // namespace

@@ -395,6 +395,26 @@ TEST(HistoryJsonTest, MarksAndFailedPlugInsAreDescribed) {
   EXPECT_EQ(described["run"]["plug_ins"][0]["left_out"], true);
 }
 
+TEST(HistoryJsonTest, ALongTextOfAMarkEndsBetweenTwoCharacters) {
+  MadeRun made;
+  std::string text;
+  while (text.size() < 2 * RunMarks::kMostTextBytes) text += "\u20ac";
+  const auto mark = describe(history_of({made.started(), made.step(), made.mark("trigger", "hot", text, {})}))["marks"]["list"][0];
+  const std::string shown = mark["text"];
+  EXPECT_EQ(shown, text.substr(0, RunMarks::kMostTextBytes / 3 * 3));
+}
+
+TEST(HistoryJsonTest, AFreezeAtIteration0IsOne) {
+  MadeRun made;
+  wire::Record started = made.started();
+  EXPECT_TRUE(describe(history_of({started}))["ring"]["frozen_at_iteration"].is_null()) << "it is not frozen";
+  wire::Record mark = made.mark("trigger", "hot", "x.max > 3", {"freeze"});
+  mark.mutable_mark()->set_iteration(0);
+  EXPECT_EQ(describe(history_of({started, mark}))["ring"]["frozen_at_iteration"], 0);
+  started.mutable_run_started()->set_frozen_at_iteration(0);
+  EXPECT_EQ(describe(history_of({started}))["ring"]["frozen_at_iteration"], 0) << "by an earlier analyzer";
+}
+
 TEST(HandOffTimesTest, CountsGrowFromBoundToBound) {
   HandOffTimes times;
   times.add(1'000);

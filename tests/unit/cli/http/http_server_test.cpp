@@ -3,14 +3,19 @@
 #include "cli/http/http_server.hpp"
 
 #include <arpa/inet.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <memory>
+
 #include <nlohmann/json.hpp>
 
+#include "cli/http/run_site.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/unique_fd.hpp"
 #include "tests/unit/temporary_folder.hpp"
@@ -401,6 +406,24 @@ TEST(AccessTokenTest, IsReadFromAFileThatIsItsOwnersAlone) {
     EXPECT_EQ(error.code(), ExitCode::kUsage);
   }
   EXPECT_THROW(AccessToken::read("/dev/zero"), Error);
+}
+
+TEST_F(HttpServerTest, OneKindOfImageTooManyIsRefusedAndToldWhenToComeAgain) {
+  FieldImages images(std::chrono::hours(1));
+  server_.emplace(std::make_shared<RunSite>(watched_, &images), ListenAddress{"127.0.0.1", 0}, std::nullopt);
+  server_->start();
+  for (std::size_t i = 0; i < FieldImages::kMostQueries; ++i) {
+    const Answer answer = get(fmt::format("/api/image?variable=u{}", i));
+    EXPECT_EQ(answer.status, 200);
+    EXPECT_EQ(answer.head.find("Retry-After"), std::string::npos);
+  }
+  const Answer refused = get("/api/image?variable=u99");
+  EXPECT_EQ(refused.status, 503);
+  EXPECT_NE(refused.head.find("\r\nRetry-After: 3\r\n"), std::string::npos) << refused.head;
+  EXPECT_EQ(refused.body,
+            "images of 16 other kinds (variable, cell, large) are asked for, and no more are made at once\n");
+  EXPECT_EQ(get("/api/image?variable=u0").status, 200) << "who was there is still served";
+  server_.reset();
 }
 
 }  // namespace

@@ -174,9 +174,34 @@ TEST(FieldImageTest, AComplexEntryCountsWithItsModulus) {
   EXPECT_EQ(image.not_finite, 2u);
 }
 
+TEST(FieldImageTest, EntriesThatComeInPiecesMakeTheSameImage) {
+  for (const auto& [rows, columns] : std::vector<std::pair<std::uint64_t, std::uint64_t>>{{300, 401}, {3, 5}, {1, 9000}, {9000, 1}}) {
+    std::vector<float> values(rows * columns);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i * 7919 % 10'007);
+    values[values.size() / 2] = std::numeric_limits<float>::infinity();
+    const FieldGrid of = grid(rows, columns, DType::kF32);
+    for (const std::size_t piece : {std::size_t{1}, std::size_t{7}, std::size_t{4096}, values.size()}) {
+      FieldImageMaker maker(of);
+      for (std::size_t at = 0; at < values.size(); at += piece) {
+        maker.add(std::as_bytes(std::span(values).subspan(at, std::min(piece, values.size() - at))));
+      }
+      for (const CellShows shows : {CellShows::kExtreme, CellShows::kMean}) {
+        const FieldImage whole = drawn(of, values, shows);
+        const FieldImage made = maker.image(shows);
+        EXPECT_EQ(made.cells, whole.cells) << rows << " x " << columns << " in pieces of " << piece;
+        EXPECT_EQ(made.min, whole.min);
+        EXPECT_EQ(made.max, whole.max);
+        EXPECT_EQ(made.not_finite, 1u);
+      }
+    }
+  }
+}
+
 TEST(FieldImageTest, BytesThatAreNotThoseOfTheGridAreRefused) {
   const std::vector<double> values(6);
   EXPECT_THROW(drawn(grid(2, 4), values), Error);
+  EXPECT_THROW(drawn(grid(2, 2), values), Error);
+  EXPECT_THROW(FieldImageMaker(grid(2, 3)).add(std::as_bytes(std::span(values)).first(47)), Error);
   EXPECT_THROW(drawn(grid(0, 0), std::vector<double>()), Error);
 }
 

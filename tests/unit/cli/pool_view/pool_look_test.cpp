@@ -2,14 +2,18 @@
 // What is shown of a pool beside its owner: slots and their readers, the newest step as an image; and that neither a
 // truncated, a replaced nor a missing pool ends who looks at it.
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <numeric>
 #include <optional>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -33,15 +37,19 @@ class PoolLookTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() { catch_bus_errors(false); }
 
-  /// u f64[rows,columns], whose entries are `value` in the steps that `commit` commits.
-  void begin(std::uint64_t rows, std::uint64_t columns) {
-    const Schema schema = Schema::of({{.name = "u", .dtype = DType::kF64, .shape = {rows, columns}}});
+  /// u f64[rows,columns], whose entries are `value` in the steps that `commit` commits; and `more` of the kind, u1, u2 ...
+  void begin(std::uint64_t rows, std::uint64_t columns, int more = 0) {
+    std::vector<Variable> variables = {{.name = "u", .dtype = DType::kF64, .shape = {rows, columns}}};
+    for (int i = 1; i <= more; ++i) {
+      variables.push_back({.name = "u" + std::to_string(i), .dtype = DType::kF64, .shape = {rows, columns}});
+    }
+    const Schema schema = Schema::of(variables);
     const Catalogue catalogue = catalogue_of(schema, {});
     pool_.emplace(RingPool::create(path_, RingShape::of(schema, catalogue), kSlots));
     writer_ = std::make_unique<RingWriter>(pool_->ring(), pool_->persistence(), pool_->storage(), Durability::kProcess);
     writer_->respect(pool_->leases());
     writer_->begin_run(run_with(schema), catalogue);
-    payload_.assign(rows * columns, 0);
+    payload_.assign(schema.payload_bytes() / sizeof(double), 0);
   }
   /// reduced: the analyzer has no more to do with it.
   void commit(std::uint64_t k, double value, bool reduced = true) {
@@ -53,12 +61,19 @@ class PoolLookTest : public ::testing::Test {
     if (reduced) writer_->end_lease();
   }
 
+  /// refused: no place was free.
+  static json ask(FieldImages& images, const FieldQuery& query, std::uint64_t known_commit = 0) {
+    const std::optional<std::string> answer = images.answer(query, known_commit);
+    return json::parse(answer ? *answer : R"({"variables":[],"image":null,"why":"","refused":true})");
+  }
+  static bool is_refused(const json& answer) { return answer.contains("refused"); }
+
   /// Asks until the answer is as expected.
   template <class Condition>
   static json ask_until(FieldImages& images, const FieldQuery& query, const Condition& is_expected) {
     const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     for (;;) {
-      json answer = json::parse(images.answer(query, 0));
+      json answer = ask(images, query);
       if (is_expected(answer) || std::chrono::steady_clock::now() > give_up) return answer;
       std::this_thread::yield();
     }
@@ -110,7 +125,7 @@ TEST_F(PoolLookTest, TheNewestStepIsDrawnAndAnotherOneReplacesIt) {
   EXPECT_EQ(first["image"]["iteration"], 1);
   EXPECT_EQ(first["image"]["image_rows"], 256);
   EXPECT_EQ(first["image"]["max"], 7);
-  EXPECT_TRUE(json::parse(images.answer({}, 1))["image"].is_null()) << "the client has it";
+  EXPECT_TRUE(ask(images, {}, 1)["image"].is_null()) << "the client has it";
   commit(2, 8);
   const json second = ask_until(images, {}, [](const json& answer) { return answer["image"]["iteration"] == 2; });
   EXPECT_EQ(second["image"]["max"], 8);
@@ -186,13 +201,118 @@ TEST_F(PoolLookTest, APoolThatIsTruncatedOrReplacedWhileItIsWatchedEndsNobody) {
   EXPECT_TRUE(draw_newest(*reader, grid, CellShows::kExtreme).image);
 }
 
-TEST_F(PoolLookTest, AtMostFourKindsOfImagesAreMadeAtOnce) {
+/// As many kinds as have a place, and one more. They need eight variables beside u.
+std::vector<FieldQuery> kinds() {
+  std::vector<FieldQuery> all;
+  for (std::size_t i = 0; i <= FieldImages::kMostQueries; ++i) {
+    all.push_back({.variable = i < 2 ? "u" : "u" + std::to_string(i / 2),
+                   .shows = i % 2 == 0 ? CellShows::kExtreme : CellShows::kMean});
+  }
+  return all;
+}
+constexpr int kMoreVariables = FieldImages::kMostQueries / 2;
+
+TEST_F(PoolLookTest, ViewersOfManyKindsAreAllServed) {
+  begin(3, 4, kMoreVariables);
+  commit(1, 7);
+  FieldImages images(std::chrono::hours(1));
+  images.watch(path_, "");
+  std::vector<FieldQuery> waiting = kinds();
+  waiting.pop_back();
+  const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (!waiting.empty() && std::chrono::steady_clock::now() < give_up) {
+    std::erase_if(waiting, [&](const FieldQuery& query) {
+      const json answer = ask(images, query);
+      EXPECT_FALSE(is_refused(answer));
+      return has_image(answer);
+    });
+  }
+  EXPECT_EQ(waiting.size(), 0u) << "kinds that got no image";
+}
+
+TEST_F(PoolLookTest, OneKindTooManyIsRefusedAndTakesNoOtherOnesPlace) {
+  begin(3, 4, kMoreVariables);
+  commit(1, 7);
+  FieldImages images(std::chrono::hours(1));
+  images.watch(path_, "");
+  const std::vector<FieldQuery> all = kinds();
+  for (std::size_t i = 0; i < FieldImages::kMostQueries; ++i) EXPECT_FALSE(is_refused(ask(images, all[i]))) << i;
+  for (int i = 0; i < 10; ++i) EXPECT_TRUE(is_refused(ask(images, all.back())));
+  for (std::size_t i = 0; i < FieldImages::kMostQueries; ++i) {
+    EXPECT_TRUE(has_image(ask_until(images, all[i], has_image))) << i;
+    EXPECT_TRUE(is_refused(ask(images, all.back())));
+  }
+}
+
+TEST_F(PoolLookTest, AKindThatNobodyAsksForAnyMoreLeavesItsPlace) {
+  begin(3, 4, kMoreVariables);
+  commit(1, 7);
+  FieldImages images(std::chrono::milliseconds(50));
+  images.watch(path_, "");
+  const std::vector<FieldQuery> all = kinds();
+  for (const FieldQuery& query : all) ask(images, query);
+  EXPECT_TRUE(has_image(ask_until(images, all.back(), has_image)));
+}
+
+TEST_F(PoolLookTest, NamesThatDoNotExistTakeNoPlaceFromThoseThatDo) {
   begin(3, 4);
   commit(1, 7);
-  FieldImages images;
+  FieldImages images(std::chrono::hours(1));
   images.watch(path_, "");
   for (int i = 0; i < 100; ++i) images.answer({.variable = "v" + std::to_string(i)}, 0);
   EXPECT_TRUE(has_image(ask_until(images, {}, has_image)));
+}
+
+TEST(FieldImagesTest, ItRestsInProportionToItsWorkButNeverForLong) {
+  using namespace std::chrono_literals;
+  EXPECT_EQ(FieldImages::rest_after(0ns), 0ns);
+  EXPECT_EQ(FieldImages::rest_after(3ms), 60ms);
+  EXPECT_EQ(FieldImages::rest_after(1h), FieldImages::kLongestRest);
+}
+
+/// Runs `draw` in a child of fork, which has no leases, as on a file system without them.
+template <class Draw>
+bool holds_without_leases(const Draw& draw) {
+  const pid_t child = fork();
+  if (child == 0) _exit(draw() ? 0 : 1);
+  int status = 0;
+  return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+TEST_F(PoolLookTest, WithoutLeasesTheImageIsTheSame) {
+  begin(301, 403, 1);  // several chunks, none of which ends with a row
+  std::iota(payload_.begin(), payload_.end(), 0.0);
+  ASSERT_EQ(writer_->begin(), CommitStatus::kOk);
+  writer_->copy(reinterpret_cast<const std::byte*>(payload_.data()), step_of(1));
+  ASSERT_EQ(writer_->commit(), CommitStatus::kOk);
+  writer_->end_lease();
+  const RingReader reader = RingReader::open(path_);
+  for (const FieldGrid& grid : grids_in(reader)) {
+    for (const CellShows shows : {CellShows::kExtreme, CellShows::kMean}) {
+      const DrawnField drawn = draw_newest(reader, grid, shows);
+      ASSERT_TRUE(drawn.image) << drawn.why;
+      EXPECT_TRUE(holds_without_leases([&] {
+        HeldStep step;
+        if (reader.hold(kNewestCommit, step) != HoldOutcome::kNoLeases) return false;
+        const DrawnField other = draw_newest(reader, grid, shows);
+        return other.image && other.image->cells == drawn.image->cells && other.image->max == drawn.image->max &&
+               other.image->min == drawn.image->min && other.iteration == 1;
+      })) << grid.name;
+    }
+  }
+}
+
+TEST_F(PoolLookTest, WithoutLeasesADamagedStepIsNamedAndNotDrawn) {
+  begin(301, 403);
+  commit(1, 7);
+  const RingReader reader = RingReader::open(path_);
+  const FieldGrid grid = grids_in(reader).front();
+  const KeptSlot newest = *reader.find(kNewestCommit);
+  pool_->ring().writable_payload(newest.slot)[900'000] ^= std::byte{1};
+  EXPECT_TRUE(holds_without_leases([&] {
+    const DrawnField drawn = draw_newest(reader, grid, CellShows::kExtreme);
+    return !drawn.image && drawn.why.find("damaged") != std::string::npos;
+  }));
 }
 
 }  // namespace

@@ -256,6 +256,10 @@ TEST(RecordTable, APlugInThatFailedIsNamed) {
   status.set_frozen_at_iteration(1234);
   EXPECT_NE(status_text(status).find("plug-in    l4 has ended"), std::string::npos) << status_text(status);
   EXPECT_NE(status_text(status).find("frozen at iteration 1,234"), std::string::npos);
+  status.set_frozen_at_iteration(0);
+  EXPECT_NE(status_text(status).find("frozen at iteration 0"), std::string::npos);
+  status.clear_frozen_at_iteration();
+  EXPECT_EQ(status_text(status).find("frozen"), std::string::npos);
 }
 
 TEST(WireJson, MarksAndResultsOfAnalysesHaveAllTheirFields) {

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Requests to `ringside serve`, and what a page shows when one fails. Only a request that got no answer means that serve
+// cannot be reached; any other error is one of the page, and is shown as such.
+"use strict";
+ringside.server = (() => {
+  const { view } = ringside;
+
+  class NoAnswer extends Error {}
+
+  class Refusal extends Error {
+    constructor(answer, message) {
+      super(message);
+      this.status = answer.status;
+      this.retry_after_s = Number(answer.headers.get("Retry-After")) || 0;
+    }
+  }
+
+  async function answer_of(path) {
+    try {
+      const answer = await fetch(path, { credentials: "same-origin", cache: "no-store" });
+      return [answer, await answer.text()];
+    } catch (error) {
+      throw new NoAnswer(error.message);
+    }
+  }
+
+  async function ask(path) {
+    const [answer, text] = await answer_of(path);
+    if (answer.ok) return JSON.parse(text);
+    if (answer.status === 401) throw new Refusal(answer, "the token is not known any more: open the page with /?token=… again");
+    throw new Refusal(answer, answer.status === 503 ? text.trim() : `${path}: ${answer.status}`);
+  }
+
+  function show_failure(error) {
+    if (error instanceof NoAnswer || error instanceof Refusal) {
+      view.state("not connected", "bad");
+      view.notice(error instanceof NoAnswer ? "ringside serve does not answer; what is shown is what it last said." : error.message);
+      return;
+    }
+    view.state("the page failed", "bad");
+    view.notice(`This page has a fault, and does not show all of what serve said: ${error.message}`);
+    console.error(error);
+  }
+
+  return { NoAnswer, Refusal, ask, show_failure };
+})();
