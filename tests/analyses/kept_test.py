@@ -76,6 +76,27 @@ class Kept(Place):
         lines = self.analyze(expected=2)
         self.assertEqual(lines[-1]["analyses"][0]["ended"], "ended with exit code 0")
 
+    def test_threads_that_never_end_do_not_keep_it_from_ending(self):
+        self.write("import atexit, threading\nimport ringside\nfile = open('left.txt', 'w')\natexit.register(lambda: file.write('end'))\n"
+                   "@ringside.reduction\ndef f(step):\n    threading.Thread(target=threading.Event().wait).start()\n"
+                   "    file.write('step ')\n    return 1\n")
+        lines = self.analyze("--analyze-timeout=3600")
+        self.assertEqual([lines[-1]["analyses"][0][key] for key in ("steps", "ended")], [5, None])
+        self.assertEqual((self.folder / "left.txt").read_text(encoding="utf-8"), "step " * 5 + "end")
+
+    def test_what_keeps_it_from_ending_is_killed(self):
+        self.write("import atexit, signal, ringside\natexit.register(signal.pause)\n@ringside.reduction\ndef f(step):\n    return 1\n")
+        lines = self.analyze("--analyze-timeout=0.2")
+        self.assertEqual([lines[-1]["analyses"][0][key] for key in ("steps", "ended")], [5, None])
+        self.assertEqual(self.recorded()[1], 5)
+
+    def test_results_that_cannot_be_recorded_are_a_failure(self):
+        for log in self.folder.glob("run.pool.journal-*"):
+            log.write_bytes(b"something else")
+        said = self.call("ringside", "analyze", "run.pool", "my.py", expected=5)
+        self.assertRegex(said.stderr, r"\Aringside: 5 results of analyses are not in the journal: run\.pool.*\n\Z")
+        self.assertRegex(self.analyze(expected=5)[-1]["note"], "^not recorded: run.pool")
+
     def test_what_is_refused(self):
         for words, code in ((("missing.pool", "my.py"), 2), (("my.py", "my.py"), 2), (("run.pool", "missing.py"), 2),
                             (("run.pool", "my.py", "--from=x"), 2), (("run.pool", "my.py", "--from=3", "--to=2"), 2), (("run.pool",), 2)):
