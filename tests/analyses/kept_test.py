@@ -91,11 +91,14 @@ class Kept(Place):
         self.assertEqual(self.recorded()[1], 5)
 
     def test_results_that_cannot_be_recorded_are_a_failure(self):
-        for log in self.folder.glob("run.pool.journal-*"):
-            log.write_bytes(b"something else")
-        said = self.call("ringside", "analyze", "run.pool", "my.py", expected=5)
-        self.assertRegex(said.stderr, r"\Aringside: 5 results of analyses are not in the journal: run\.pool.*\n\Z")
-        self.assertRegex(self.analyze(expected=5)[-1]["note"], "^not recorded: run.pool")
+        log = self.folder / "run.pool.journal-0"
+        whole = log.read_bytes()
+        for content, limit, code in ((b"something else", "unlimited", 2), (whole, len(whole) // 512 + 1, 3)):
+            log.write_bytes(content)
+            said = self.call("sh", "-c", f"ulimit -f {limit}; exec ringside analyze run.pool my.py", expected=code)
+            self.assertRegex(said.stderr, r"\Aringside: 5 results of analyses are not in the journal: run\.pool.*\n\Z")
+        log.write_bytes(b"something else")
+        self.assertRegex(self.analyze(expected=2)[-1]["note"], "^not recorded: run.pool")
 
     def test_what_is_refused(self):
         for words, code in ((("missing.pool", "my.py"), 2), (("my.py", "my.py"), 2), (("run.pool", "missing.py"), 2),

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <memory>
@@ -22,7 +23,7 @@ namespace ringside {
 namespace {
 
 /// Stands for an interpreter: FILE is the rest of the script. `step KIND MORE K` is a line of the step of iteration K.
-constexpr const char* kInterpreter = R"(#!/bin/sh
+constexpr const char* kInterpreter = R"sh(#!/bin/sh
 exec 3>/proc/self/fd/$5 4</proc/self/fd/$6
 echo '{"kind":"hello"}' >&3
 step() {
@@ -30,13 +31,13 @@ step() {
 }
 result() { step result '"names":["analysis.a"],"values":["3fe0000000000000"],' $1 0; }
 . "$3"
-)";
+)sh";
 /// Reads the command to begin, whose run is the name of all results.
-constexpr const char* kBegin = R"(
+constexpr const char* kBegin = R"sh(
 echo '{"kind":"ready","analyses":[["a",1],["third",3]]}' >&3
 read command <&4
 run=$(echo "$command" | sed 's/.*"run":"\([0-9a-f]*\)".*/\1/')
-)";
+)sh";
 
 class LiveAnalysisTest : public ::testing::Test {
  protected:
