@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "analyzer/journal/journal.hpp"
+#include "analyzer/journal/step_record.hpp"
 #include "analyzer/pool/ring_pool.hpp"
 #include "analyzer/ring/ring_writer.hpp"
 #include "cli/pool/decoded_journal.hpp"
@@ -58,19 +59,19 @@ class LiveAnalysisTest : public ::testing::Test {
     Journal::open(pool_, {}, Storage::kFile, Durability::kProcess);
   }
 
-  /// Starts the script, and lets the run end, of which the pool has six steps.
-  ExitCode follow(const std::string& script) {
+  /// Runs the script beside a run, of which the pool has six steps. has_ended: that run.
+  ExitCode follow(const std::string& script, bool has_ended = true) {
     workers_ = std::make_unique<AnalysisWorkers>(std::vector<std::string>{folder_.write("my.py", kBegin + script)}, pool_,
                                                  folder_.file("python"), 0, signals_);
-    LiveAnalysis live({.pool = pool_, .socket = folder_.file("s"), .is_ours = true, .timeout_s = 60}, {}, *workers_,
-                      signals_);
+    if (has_ended) raise(SIGTERM);
+    const LiveRun run{.pool = pool_, .socket = folder_.file("s"), .is_ours = true, .timeout_s = 60};
+    LiveAnalysis live(run, {}, *workers_, signals_);
     return live.follow([&](const wire::AnalysisResults& results) { seen_.push_back(results.iteration()); });
   }
-  void end_run() { raise(SIGTERM); }
   std::uint64_t count(std::size_t analysis, const char* key) const { return workers_->to_json().at(analysis).at(key); }
   std::size_t recorded() const {
     std::size_t results = 0;
-    for (const wire::Record& record : read_journal(pool_).records) results += record.has_analysis_results() ? 1 : 0;
+    for (const wire::Record& record : read_journal(pool_).records) results += record.has_analysis_results() ? 1u : 0u;
     return results;
   }
 
@@ -84,7 +85,6 @@ class LiveAnalysisTest : public ::testing::Test {
 
 TEST_F(LiveAnalysisTest, ResultsThatNoAnalyzerTookAreInTheJournalAtTheEnd) {
   owner_.reset();
-  end_run();
   EXPECT_EQ(follow("result 5\nresult 6\nread end <&4\necho '{\"kind\":\"end\",\"skipped\":[4,1]}' >&3\n"), ExitCode::kDone);
   EXPECT_EQ(seen_, (std::vector<std::uint64_t>{5, 6}));
   EXPECT_EQ(recorded(), 2u);
@@ -94,7 +94,6 @@ TEST_F(LiveAnalysisTest, ResultsThatNoAnalyzerTookAreInTheJournalAtTheEnd) {
 }
 
 TEST_F(LiveAnalysisTest, ResultsThatCannotBeRecordedAreAFailure) {
-  end_run();
   EXPECT_EQ(follow("result 6\nread end <&4\necho '{\"kind\":\"end\",\"skipped\":[5,2]}' >&3\n"), ExitCode::kSystem)
       << "another process has the pool";
   EXPECT_EQ(recorded(), 0u);
@@ -102,7 +101,6 @@ TEST_F(LiveAnalysisTest, ResultsThatCannotBeRecordedAreAFailure) {
 
 TEST_F(LiveAnalysisTest, OfOneThatEndsEarlyTheStepsThatEachFunctionWouldHaveTakenCountAsSkipped) {
   owner_.reset();
-  end_run();
   follow("result 1\nresult 2\nstep failed '' 3 0\nstep nothing '' 3 1\nresult 4\nexit 7\n");
   EXPECT_EQ(count(0, "steps") + count(0, "failed"), 4u);
   EXPECT_EQ(count(0, "skipped"), 2u) << "5 and 6";
@@ -114,13 +112,13 @@ TEST_F(LiveAnalysisTest, OfOneThatEndsEarlyTheStepsThatEachFunctionWouldHaveTake
 
 TEST_F(LiveAnalysisTest, OfOneThatEndsAtOnceAllStepsCountAsSkipped) {
   owner_.reset();
-  end_run();
   follow("exit 7\n");
   EXPECT_EQ(count(0, "skipped"), 6u);
   EXPECT_EQ(count(1, "skipped"), 2u);
 }
 
 TEST_F(LiveAnalysisTest, ResultsGoToTheAnalyzerAlsoIfItServesTheRunLater) {
+  owner_.reset();
   std::size_t refused = 0;
   std::size_t taken = 0;
   std::jthread analyzer([&] {
@@ -144,14 +142,15 @@ TEST_F(LiveAnalysisTest, ResultsGoToTheAnalyzerAlsoIfItServesTheRunLater) {
     }
     kill(getpid(), SIGTERM);  // the run is over
   });
-  EXPECT_EQ(follow("result 5\nresult 6\nread end <&4\necho '{\"kind\":\"end\",\"skipped\":[4,1]}' >&3\n"), ExitCode::kDone);
+  EXPECT_EQ(follow("result 5\nresult 6\nread end <&4\necho '{\"kind\":\"end\",\"skipped\":[4,1]}' >&3\n", false),
+            ExitCode::kDone);
+  analyzer.join();
   EXPECT_EQ(refused, 1u);
   EXPECT_EQ(taken, 2u);
 }
 
 TEST_F(LiveAnalysisTest, CtrlCEndsThemAndKeepsWhatTheyFound) {
   owner_.reset();
-  end_run();
   // It sends the interrupt itself, once its result is on the way.
   EXPECT_EQ(follow("result 5\nkill -INT $PPID\nread end <&4\nread never <&4\n"), ExitCode::kInterrupted);
   EXPECT_EQ(workers_->to_json().at(0).at("ended"), "interrupted");
