@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What was answered to the last request of each client that sends results of analyses: a request that comes again, because
-// its reply was late or lost, gets the same answer, and its results are not recorded twice.
+// What was answered to the last request of each client that sends results of analyses: a request that comes again,
+// because its reply was late or lost, gets the same answer, and its results are not recorded twice.
 #pragma once
 
 #include <cstdint>

@@ -69,10 +69,12 @@ std::optional<wire::ControlReply> refusal_of(const wire::RecordAnalysis& request
   for (const wire::AnalysisResults& results : request.results()) {
     if (const std::string problem = problem_of(results); !problem.empty()) return refused(problem);
     if (!status.attached()) {
-      // A run that has not attached yet may do so, to the successor of a lost analyzer, too; one that has ended does not.
+      // A run that has not attached yet may do so, to the successor of a lost analyzer, too. One that has ended does not.
       return refused("no run is being served", results.run_id() != status.run_id());
     }
-    if (results.run_id() != status.run_id()) return refused("the results are of another run than the one that is served");
+    if (results.run_id() != status.run_id()) {
+      return refused("the results are of another run than the one that is served");
+    }
   }
   return std::nullopt;
 }

@@ -15,6 +15,7 @@
 #include "cli/analyses/live_analysis.hpp"
 #include "cli/pool/iterations.hpp"
 #include "cli/subcommands.hpp"
+#include "cli/terminal/format.hpp"
 #include "cli/terminal/run_text.hpp"
 #include "cli/watch/service.hpp"
 #include "common/files/regular_file.hpp"
@@ -119,8 +120,8 @@ ExitCode look_at_kept(const AnalyzeOptions& options, AnalysisWorkers& workers, S
     said = fmt::format("{} records were added to the journal of {}", appending.added, options.pool);
   }
   if (appending.code != ExitCode::kDone) {
-    write_standard_error(fmt::format("ringside: {} results of analyses are not in the journal: {}\n", found.size(),
-                                     printable(appending.failure)));
+    write_standard_error(fmt::format("ringside: {} of analyses are not in the journal: {}\n",
+                                     counted(found.size(), "result"), printable(appending.failure)));
   }
   return interrupted ? ExitCode::kInterrupted : appending.code;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How many steps an analysis missed: of steps that the ring has overwritten only the number is known, by their commit_seq.
-// Their iterations are taken to be evenly spaced. python/ringside/analyze.py counts gaps in the same way.
+// How many steps an analysis missed: of steps that the ring has overwritten only the number is known, by their
+// commit_seq. Their iterations are taken to be evenly spaced. python/ringside/analyze.py counts gaps in the same way.
 #pragma once
 
 #include <cstdint>

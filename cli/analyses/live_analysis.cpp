@@ -8,6 +8,7 @@
 
 #include "analyzer/pool/pool_file.hpp"
 #include "cli/analyses/analysis_journal.hpp"
+#include "cli/terminal/format.hpp"
 #include "common/files/standard_streams.hpp"
 #include "common/platform/clock.hpp"
 #include "common/platform/printable.hpp"
@@ -185,7 +186,7 @@ ExitCode LiveAnalysis::keep_rest() {
   if (rest_.empty()) return ExitCode::kDone;
   const Appending appending = try_to_append(run_.pool, rest_);
   if (!appending.failure.empty()) {
-    note(fmt::format("{} results of analyses are not in the journal: {}", rest_.size(), appending.failure));
+    note(fmt::format("{} of analyses are not in the journal: {}", counted(rest_.size(), "result"), appending.failure));
   }
   return appending.code;
 }

@@ -42,8 +42,8 @@ class LiveAnalysis {
   LiveAnalysis(const LiveRun& run, const std::optional<NewestKept>& before, AnalysisWorkers& workers,
                StopSignals& signals);
 
-  /// Returns when all is done: exit code 130 if a person had enough (SIGINT), that of the failure if results could not be
-  /// recorded, else 0. on_results: also gets what was computed.
+  /// Returns when all is done: exit code 130 if a person had enough (SIGINT), that of the failure if results could not
+  /// be recorded, else 0. on_results: also gets what was computed.
   ExitCode follow(const AnalysisWorker::OnResults& on_results);
 
  private:

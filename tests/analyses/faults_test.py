@@ -85,6 +85,14 @@ class Faults(Place):
         one = analyses["f"]
         self.assertEqual((one["steps"], one["skipped"], one["ended"]), (0, 40_000, "ended with exit code 0"))
 
+    def test_only_steps_that_it_would_have_looked_at_count_as_skipped(self):
+        self.write("import os, ringside\n@ringside.reduction(every=4)\ndef f(step):\n    if step.iteration > 8:\n        os._exit(0)\n    return 1\n"
+                   "@ringside.reduction(every=5)\ndef never(step):\n    return 1\n")
+        for more in ((), ("--resume",)):  # publishes iterations 2, 4 ... 24, then 26 ... 36
+            analyses, _, _ = self.run_with("--every=2", *more, steps=36 if more else 24, slots=30)
+            counts = [(analyses[name]["steps"], analyses[name]["skipped"]) for name in ("f", "never")]
+            self.assertEqual(counts, [(0, 3), (0, 1)] if more else [(2, 4), (1, 1)])
+
     def test_one_that_blocks_is_ended_after_the_run(self):
         one = self.run_faulty("signal.pause()", timeout=1,
                               expected_said=r"my.py: did not end within 1 s \(--analyze-timeout\) of the run, and was killed; ")

@@ -2,6 +2,7 @@
 // Results of analyses that come over the control socket: which are recorded, where, and which are refused.
 #include <gtest/gtest.h>
 
+#include "analyzer/recorder/answered_requests.hpp"
 #include "common/journal/journal_reader.hpp"
 #include "tests/unit/analyzer/recorder/recorder_fixture.hpp"
 
@@ -127,6 +128,19 @@ TEST_F(AnalysisRecordsTest, ARequestThatComesAgainIsAnsweredAgainAndNotRecordedA
   EXPECT_EQ(ask(next).analysis_recorded().taken(), 1u) << "also after the end of the run";
   const JournalReader journal = JournalReader::open(options().pool);
   EXPECT_EQ(journal.newest_seq(), 2u + 3u + 2u + 1u + 1u + 1u);
+}
+
+TEST(AnsweredRequestsTest, ClientsThatHaveAskedLongAgoAreForgotten) {
+  const auto request_of = [](std::uint64_t client) {
+    wire::RecordAnalysis request;
+    request.set_client(client);
+    request.set_request(1);
+    return request;
+  };
+  AnsweredRequests answered;
+  for (std::uint64_t client = 1; client <= AnsweredRequests::kMostClients + 1; ++client) answered.add(request_of(client), 7);
+  EXPECT_FALSE(answered.taken_of(request_of(1)));
+  EXPECT_EQ(answered.taken_of(request_of(2)), 7u);
 }
 
 TEST_F(AnalysisRecordsTest, ManyAtOnceFitTheSocketOfThisMachine) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Analyses of a run, with a shell script in place of Python and of the user's functions: what is counted, and where results
-// go that no analyzer took. tests/analyses has real runs.
+// Analyses of a run, with a shell script in place of Python and of the user's functions: what is counted, and where
+// results go that no analyzer took. tests/analyses has real runs.
 #include "cli/analyses/live_analysis.hpp"
 
 #include <gtest/gtest.h>
