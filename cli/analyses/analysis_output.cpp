@@ -5,6 +5,8 @@
 
 #include <utility>
 
+#include "cli/terminal/format.hpp"
+
 namespace ringside {
 namespace {
 
@@ -34,8 +36,8 @@ void AnalysisOutput::end() {
   for (auto& [name, amount] : of_) {
     const Amount left = std::exchange(amount, {});
     if (left.left_out_lines == 0) continue;
-    say_(fmt::format("{}{} lines ({} KiB) that were printed are left out", begin_of(name), left.left_out_lines,
-                     (left.left_out_bytes + 1023) >> 10));
+    say_(fmt::format("{}left out: {} of output ({} KiB)", begin_of(name), counted(left.left_out_lines, "line"),
+                     with_separators((left.left_out_bytes + 1023) >> 10)));
   }
 }
 

@@ -107,4 +107,13 @@ void AnalysisWorker::count_rest(const StepPlace& newest) {
   }
 }
 
+void AnalysisWorker::count_rest(const std::vector<StepPlace>& kept) {
+  if (is_done_) return;
+  for (AnalysisCounts& counts : counts_) {
+    for (const StepPlace& step : kept) {
+      if (step.commit_seq > counts.seen.commit_seq && step.iteration % counts.every == 0) ++counts.skipped;
+    }
+  }
+}
+
 }  // namespace ringside

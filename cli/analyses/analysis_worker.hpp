@@ -69,6 +69,8 @@ class AnalysisWorker {
   const std::string& stopped() const noexcept { return stopped_; }
   /// Of one that ended early: what each function would have looked at from there up to that step counts as skipped.
   void count_rest(const StepPlace& newest);
+  /// The same of kept steps, which are these.
+  void count_rest(const std::vector<StepPlace>& kept);
   /// Says that it did not end by itself; to be called before `kill`.
   void note_late(const std::string& why) { stopped_ = why; }
 

@@ -137,6 +137,10 @@ void AnalysisWorkers::count_rest(const StepPlace& newest) {
   for (AnalysisWorker& worker : workers_) worker.count_rest(newest);
 }
 
+void AnalysisWorkers::count_rest(const std::vector<StepPlace>& kept) {
+  for (AnalysisWorker& worker : workers_) worker.count_rest(kept);
+}
+
 void AnalysisWorkers::take_lowest_priority() const noexcept {
   const sched_param none{};
   sched_setscheduler(0, SCHED_IDLE, &none);

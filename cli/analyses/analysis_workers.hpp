@@ -35,6 +35,7 @@ class AnalysisWorkers {
   void kill(const std::string& why);
   /// Adds what those that ended early did not see of a run, up to that step, to their skipped steps.
   void count_rest(const StepPlace& newest);
+  void count_rest(const std::vector<StepPlace>& kept);
 
   /// From now on these processes and this one run only where nothing else wants to.
   void take_lowest_priority() const noexcept;

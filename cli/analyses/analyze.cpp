@@ -86,6 +86,15 @@ class Output {
   bool head_was_shown_ = false;
 };
 
+std::vector<StepPlace> kept_steps(const std::string& pool, const IterationRange& range) {
+  std::vector<StepPlace> steps;
+  for (const KeptSlot& slot : RingReader::open(pool).recover().kept) {
+    const StepPlace step{.commit_seq = slot.header.commit_seq, .iteration = slot.header.iteration};
+    if (range.contains(step.iteration)) steps.push_back(step);
+  }
+  return steps;
+}
+
 /// Over all kept steps of a pool that nobody writes. said: what a person is told of the journal.
 ExitCode look_at_kept(const AnalyzeOptions& options, AnalysisWorkers& workers, StopSignals& signals, Output& output,
                       std::string& said) {
@@ -95,6 +104,7 @@ ExitCode look_at_kept(const AnalyzeOptions& options, AnalysisWorkers& workers, S
     found.push_back(results);
   };
   const IterationRange range = parse_range(options.from, options.to);
+  const std::vector<StepPlace> kept = kept_steps(options.pool, range);
   workers.look_at_kept(range.first, range.last);
   const auto timeout_ns = static_cast<std::int64_t>(options.analysis.timeout_s * 1e9);
   std::int64_t done_ns = 0;  // since when none of them has anything left to do but to end
@@ -111,6 +121,7 @@ ExitCode look_at_kept(const AnalyzeOptions& options, AnalysisWorkers& workers, S
     }
   }
   workers.take_in_rest(take);
+  workers.count_rest(kept);
   const Appending appending = try_to_append(options.pool, found);
   if (appending.code != ExitCode::kDone && !options.json) {
     said.clear();  // standard error has it

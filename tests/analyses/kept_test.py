@@ -72,9 +72,13 @@ class Kept(Place):
         self.assertEqual([lines[-1]["analyses"][0][key] for key in ("steps", "failed")], [4, 1])
 
     def test_an_analysis_that_ends_early_is_exit_code_2(self):
-        self.write("import os, ringside\n@ringside.reduction\ndef f(step):\n    os._exit(0)\n")
+        self.write("import os, ringside\n@ringside.reduction\ndef f(step):\n    if step.iteration == 10:\n        os._exit(0)\n    return 1\n"
+                   "@ringside.reduction(every=3)\ndef third(step):\n    return 1\n")
         lines = self.analyze(expected=2)
         self.assertEqual(lines[-1]["analyses"][0]["ended"], "ended with exit code 0")
+        self.assertEqual([(one["steps"], one["skipped"]) for one in lines[-1]["analyses"]], [(2, 3), (1, 1)])
+        lines = self.analyze("--from=10", "--to=11", expected=2)
+        self.assertEqual([(one["steps"], one["skipped"]) for one in lines[-1]["analyses"]], [(0, 2), (0, 0)])
 
     def test_threads_that_never_end_do_not_keep_it_from_ending(self):
         self.write("import atexit, threading\nimport ringside\nfile = open('left.txt', 'w')\natexit.register(lambda: file.write('end'))\n"

@@ -36,7 +36,7 @@ TEST_F(AnalysisOutputTest, AFloodIsCutOnceAndCountedAtTheEnd) {
   ASSERT_EQ(said_.size(), 259u) << "the limit is that of one function";
   output_.end();
   ASSERT_EQ(said_.size(), 260u);
-  EXPECT_EQ(said_.back(), "a: 45 lines (45 KiB) that were printed are left out");
+  EXPECT_EQ(said_.back(), "a: left out: 45 lines of output (45 KiB)");
   output_.end();
   EXPECT_EQ(said_.size(), 260u);
 }
@@ -50,7 +50,7 @@ TEST_F(AnalysisOutputTest, WhatNamesNoFunctionHasALimitOfItsOwn) {
   output_.show("a: heard");
   EXPECT_EQ(said_.back(), "a: heard");
   output_.end();
-  EXPECT_EQ(said_.back(), "745 lines (1257 KiB) that were printed are left out");
+  EXPECT_EQ(said_.back(), "left out: 745 lines of output (1,257 KiB)");
 }
 
 TEST_F(AnalysisOutputTest, NothingIsSaidOfWhatWasShown) {
