@@ -527,9 +527,9 @@ typedef struct ringside_record {
  * last seq + 1. [handle] */
 RINGSIDE_API ringside_status ringside_reader_next_record(ringside_reader* reader, uint64_t from, ringside_record* out);
 
-/* Lists the results of that record, by name; none if it is no step and no analysis. Results that are arrays are in the ring only. "#0",
- * "#1" ... are the names where no description of the run is left. Texts and values are valid until the next call of
- * this function. [handle] */
+/* Lists the results of that record, by name; none if it is no step and no analysis. Results that are arrays are in the
+ * ring only. "#0", "#1" ... are the names where no description of the run is left. Texts and values are valid until the
+ * next call of this function. [handle] */
 RINGSIDE_API ringside_status ringside_reader_record_results(ringside_reader* reader, ringside_result* out, size_t room,
                                                             size_t* count);
 

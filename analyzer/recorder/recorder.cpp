@@ -21,6 +21,7 @@
 #include "analyzer/journal/journal.hpp"
 #include "analyzer/journal/journal_rebuild.hpp"
 #include "analyzer/journal/step_record.hpp"
+#include "analyzer/recorder/answered_requests.hpp"
 #include "analyzer/recorder/described_runs.hpp"
 #include "analyzer/recorder/mark_records.hpp"
 #include "analyzer/recorder/record_batch.hpp"
@@ -56,20 +57,26 @@ void lower_priority() {
   [[maybe_unused]] const int now = nice(kNice);  // on Linux: of this thread; raising it is always allowed
 }
 
-wire::ControlReply refused(const std::string& why) {
+wire::ControlReply refused(const std::string& why, bool may_ask_again = false) {
   wire::ControlReply reply;
   reply.mutable_refused()->set_why(why);
+  reply.mutable_refused()->set_may_ask_again(may_ask_again);
   return reply;
 }
 
-/// Why these results are not recorded; empty: they are of the run that is served.
-std::string refusal_of(const wire::RecordAnalysis& request, const RunStatus& status) {
-  if (!status.attached()) return "no run is being served";
+/// Why these results are not recorded; nothing: they are of the run that is served.
+std::optional<wire::ControlReply> refusal_of(const wire::RecordAnalysis& request, const RunStatus& status) {
   for (const wire::AnalysisResults& results : request.results()) {
-    if (const std::string problem = problem_of(results); !problem.empty()) return problem;
-    if (results.run_id() != status.run_id()) return "the results are of another run than the one that is served";
+    if (const std::string problem = problem_of(results); !problem.empty()) return refused(problem);
+    if (!status.attached()) {
+      // A run that has not attached yet may do so, to the successor of a lost analyzer, too. One that has ended does not.
+      return refused("no run is being served", results.run_id() != status.run_id());
+    }
+    if (results.run_id() != status.run_id()) {
+      return refused("the results are of another run than the one that is served");
+    }
   }
-  return {};
+  return std::nullopt;
 }
 
 }  // namespace
@@ -361,10 +368,14 @@ class Recorder::Worker : private RecordSink {
 
   /// Takes the results of steps that are recorded. When the reply leaves, they are in the journal.
   wire::ControlReply record(const wire::RecordAnalysis& request) {
-    if (const std::string why = refusal_of(request, run_status_); !why.empty()) return refused(why);
     wire::ControlReply reply;
     wire::AnalysisRecorded& recorded = *reply.mutable_analysis_recorded();
     recorded.set_request(request.request());
+    if (const std::optional<std::uint32_t> taken = answered_.taken_of(request)) {
+      recorded.set_taken(*taken);
+      return reply;
+    }
+    if (std::optional<wire::ControlReply> refusal = refusal_of(request, run_status_)) return *refusal;
     for (const wire::AnalysisResults& results : request.results()) {
       if (results.commit_seq() > run_status_.last_commit_seq()) break;
       wire::Record record;
@@ -373,6 +384,7 @@ class Recorder::Worker : private RecordSink {
       recorded.set_taken(recorded.taken() + 1);
     }
     write_and_publish();
+    answered_.add(request, recorded.taken());
     return reply;
   }
 
@@ -434,6 +446,7 @@ class Recorder::Worker : private RecordSink {
   std::string journal_error_;
   RecordHistory history_;
   RunStatus run_status_;
+  AnsweredRequests answered_;
   wire::Numbering numbering_ = [] {
     wire::Numbering numbering;
     numbering.set_analyzer_id(draw_id());

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/analyses/analysis_channel.hpp"
 
+#include <algorithm>
 #include <iterator>
+#include <random>
 #include <utility>
 
 #include "common/platform/clock.hpp"
@@ -12,15 +14,21 @@ namespace {
 
 constexpr std::int64_t kLostNs = 5'000'000'000;     // without a reply a request counts as lost, as with a killed analyzer
 constexpr std::int64_t kPauseNs = 10'000'000;       // the analyzer answers a hundred times a second
+constexpr std::int64_t kRefusedNs = 100'000'000;    // before what was refused for now is asked again
 constexpr std::int64_t kStatusNs = 20'000'000;      // between two requests for its status
 constexpr std::size_t kRequestBytes = 48u << 10;    // below what it takes
 constexpr std::size_t kReplyBytes = std::size_t{2} << 20;
+
+std::uint64_t draw_client() {
+  std::random_device random;
+  return (std::uint64_t{random()} << 32) | random();
+}
 
 }  // namespace
 
 AnalysisChannel::AnalysisChannel(const std::string& socket)
     : control_(context_, ChannelKind::kDealer, {.max_message_bytes = kReplyBytes, .name = {}, .curve = {}}),
-      heard_ns_(now_ns()) {
+      client_(draw_client()) {
   control_.connect(telemetry_at(socket).control);
 }
 
@@ -43,7 +51,8 @@ void AnalysisChannel::send_status_request() {
 void AnalysisChannel::send_results() {
   wire::ControlRequest request;
   wire::RecordAnalysis& asked = *request.mutable_record_analysis();
-  asked.set_request(++request_);
+  asked.set_client(client_);
+  asked.set_request(request_);
   std::size_t bytes = 0;
   for (const wire::AnalysisResults& results : pending_) {
     bytes += results.ByteSizeLong() + 8;
@@ -57,18 +66,22 @@ void AnalysisChannel::receive() {
   while (control_.receive(frames_)) {
     wire::ControlReply reply;
     if (frames_.size() != 1 || !reply.ParseFromString(frames_.front())) continue;
-    heard_ns_ = now_ns();
     if (reply.has_status()) {
       status_ = reply.status();
       sent_ns_ = 0;
     } else if (reply.has_refused()) {
-      refusal_ = reply.refused().why();
+      if (reply.refused().may_ask_again()) {
+        next_ns_ = now_ns() + kRefusedNs;
+      } else {
+        refusal_ = reply.refused().why();
+      }
       sent_ns_ = 0;
     } else if (reply.has_analysis_recorded() && reply.analysis_recorded().request() == request_) {
       const std::size_t taken = std::min<std::size_t>(reply.analysis_recorded().taken(), pending_.size());
       pending_.erase(pending_.begin(), pending_.begin() + static_cast<std::ptrdiff_t>(taken));
+      ++request_;  // the same number once more would be the same request, which was answered
       sent_ns_ = 0;
-      if (taken == 0) next_ns_ = heard_ns_ + kPauseNs;  // those steps are committed, and not recorded yet
+      if (taken == 0) next_ns_ = now_ns() + kPauseNs;  // those steps are committed, and not recorded yet
     }
   }
 }

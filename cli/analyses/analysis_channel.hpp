@@ -31,8 +31,6 @@ class AnalysisChannel {
   void turn(bool wants_status);
   /// The newest status that came; empty until then.
   const std::optional<wire::Status>& status() const noexcept { return status_; }
-  /// When the last reply came, by CLOCK_MONOTONIC; at first, when this was made.
-  std::int64_t heard_ns() const noexcept { return heard_ns_; }
   /// The analyzer will take no more of this run's results, and why it said so; empty: it has not.
   const std::string& refusal() const noexcept { return refusal_; }
 
@@ -49,10 +47,10 @@ class AnalysisChannel {
   std::deque<wire::AnalysisResults> pending_;
   std::optional<wire::Status> status_;
   std::string refusal_;
-  std::uint64_t request_ = 0;  // of the results that were sent last
+  const std::uint64_t client_;
+  std::uint64_t request_ = 1;  // that is sent until it is answered
   std::int64_t sent_ns_ = 0;   // 0: no reply is awaited
   std::int64_t next_ns_ = 0;   // not before
-  std::int64_t heard_ns_;
   std::int64_t status_ns_ = 0;  // when it was asked for
   std::vector<std::string> frames_;
 };

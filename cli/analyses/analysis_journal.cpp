@@ -95,4 +95,12 @@ std::size_t append_to_journal(const std::string& pool, const std::vector<wire::A
   return encoded.size();
 }
 
+Appending try_to_append(const std::string& pool, const std::vector<wire::AnalysisResults>& results) try {
+  return {.added = append_to_journal(pool, results), .failure = {}, .code = ExitCode::kDone};
+} catch (const Error& error) {
+  std::error_code none;
+  const bool has_none = std::filesystem::is_regular_file(pool, none) && journal_files_there(pool).empty();
+  return {.added = 0, .failure = error.what(), .code = has_none ? ExitCode::kDone : error.code()};
+}
+
 }  // namespace ringside

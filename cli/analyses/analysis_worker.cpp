@@ -30,8 +30,8 @@ std::string AnalysisWorker::last_words() const {
 }
 
 void AnalysisWorker::follow(const FollowedRun& run) {
-  after_ = last_commit_seq_ = run.after;
-  child_.tell(line_of({{"run", run.run_id}, {"after", run.after}}));
+  for (AnalysisCounts& counts : counts_) counts.seen = run.after;
+  child_.tell(line_of({{"run", run.run_id}, {"after", run.after.commit_seq}, {"iteration", run.after.iteration}}));
 }
 
 void AnalysisWorker::look_at_kept(std::uint64_t first, std::uint64_t last) {
@@ -72,7 +72,7 @@ void AnalysisWorker::take(const WorkerLine& line, const OnResults& on_results) {
   switch (line.says) {
     case WorkerSays::kHello: has_package_ = true; return;
     case WorkerSays::kReady:
-      for (const NamedAnalysis& one : line.analyses) counts_.push_back({.name = one.name, .every = one.every, .last = {}});
+      for (const NamedAnalysis& one : line.analyses) counts_.push_back({.name = one.name, .every = one.every, .last = {}, .seen = {}});
       is_ready_ = true;
       return;
     case WorkerSays::kRefused: refusal_ = line.why; return;
@@ -88,7 +88,7 @@ void AnalysisWorker::take(const WorkerLine& line, const OnResults& on_results) {
   if (line.analysis >= counts_.size()) return;
   AnalysisCounts& counts = counts_[line.analysis];
   counts.skipped = line.results.skipped();
-  last_commit_seq_ = std::max(last_commit_seq_, line.results.commit_seq());
+  counts.seen = {.commit_seq = line.results.commit_seq(), .iteration = line.results.iteration()};
   if (line.says == WorkerSays::kFailed) {
     ++counts.failed;
     return;
@@ -99,10 +99,21 @@ void AnalysisWorker::take(const WorkerLine& line, const OnResults& on_results) {
   on_results(line.results);
 }
 
-void AnalysisWorker::count_rest(std::uint64_t newest_commit_seq) {
-  if (is_done_ || newest_commit_seq <= last_commit_seq_) return;
-  for (AnalysisCounts& counts : counts_) counts.skipped += (newest_commit_seq - last_commit_seq_) / counts.every;
-  last_commit_seq_ = newest_commit_seq;
+void AnalysisWorker::count_rest(const StepPlace& newest) {
+  if (is_done_) return;
+  for (AnalysisCounts& counts : counts_) {
+    counts.skipped += due_steps(counts.seen, newest, counts.every);
+    counts.seen = newest;
+  }
+}
+
+void AnalysisWorker::count_rest(const std::vector<StepPlace>& kept) {
+  if (is_done_) return;
+  for (AnalysisCounts& counts : counts_) {
+    for (const StepPlace& step : kept) {
+      if (step.commit_seq > counts.seen.commit_seq && step.iteration % counts.every == 0) ++counts.skipped;
+    }
+  }
 }
 
 }  // namespace ringside

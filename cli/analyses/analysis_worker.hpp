@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/analyses/due_steps.hpp"
 #include "cli/analyses/worker_line.hpp"
 #include "cli/supervision/child.hpp"
 #include "common/platform/error.hpp"
@@ -23,12 +24,13 @@ struct AnalysisCounts {
   std::uint64_t skipped = 0;  // that were overwritten before or while it looked
   std::uint64_t failed = 0;   // in which it raised
   std::optional<double> last;  // its newest result; of several, the first
+  StepPlace seen;              // up to where the three counts above are complete
 };
 
 /// What a worker is to look at.
 struct FollowedRun {
-  std::string run_id;       // hexadecimal digits
-  std::uint64_t after = 0;  // commit_seq: only later steps
+  std::string run_id;  // hexadecimal digits
+  StepPlace after;     // only later steps; its iteration: the last one before them, or 0
 };
 
 class AnalysisWorker {
@@ -61,14 +63,14 @@ class AnalysisWorker {
   void take_in_text(const OnText& on_text);
 
   const std::vector<AnalysisCounts>& counts() const noexcept { return counts_; }
-  /// commit_seq of the last step that it has looked at; 0: none.
-  std::uint64_t last_commit_seq() const noexcept { return last_commit_seq_; }
   /// Whether it has looked at everything that it was told to.
   bool is_done() const noexcept { return is_done_; }
   /// Why it ended early; empty: it did not.
   const std::string& stopped() const noexcept { return stopped_; }
-  /// Of one that ended early: counts the steps of its run up to that commit as skipped.
-  void count_rest(std::uint64_t newest_commit_seq);
+  /// Of one that ended early: what each function would have looked at from there up to that step counts as skipped.
+  void count_rest(const StepPlace& newest);
+  /// The same of kept steps, which are these.
+  void count_rest(const std::vector<StepPlace>& kept);
   /// Says that it did not end by itself; to be called before `kill`.
   void note_late(const std::string& why) { stopped_ = why; }
 
@@ -85,8 +87,6 @@ class AnalysisWorker {
   std::string stopped_;
   std::string last_text_;
   std::vector<AnalysisCounts> counts_;
-  std::uint64_t after_ = 0;
-  std::uint64_t last_commit_seq_ = 0;
 };
 
 }  // namespace ringside

@@ -35,6 +35,11 @@ AnalysisWorkers::AnalysisWorkers(const std::vector<std::string>& files, const st
   for (const std::string& candidate : candidates) {
     if (!load(files, pool, candidate, threads, signals, why_not)) continue;
     check_names();
+    std::size_t index = 0;
+    for (const AnalysisWorker& worker : workers_) {
+      for (const AnalysisCounts& counts : worker.counts()) outputs_[index].add_function(counts.name);
+      ++index;
+    }
     said_.resize(workers_.size());
     return;
   }
@@ -45,8 +50,12 @@ AnalysisWorkers::AnalysisWorkers(const std::vector<std::string>& files, const st
 bool AnalysisWorkers::load(const std::vector<std::string>& files, const std::string& pool, const std::string& python,
                            std::size_t threads, StopSignals& signals, std::string& why_not) {
   workers_.clear();
+  outputs_.clear();
   try {
-    for (const std::string& file : files) workers_.emplace_back(file, pool, python, threads);
+    for (const std::string& file : files) {
+      workers_.emplace_back(file, pool, python, threads);
+      outputs_.emplace_back([file](const std::string& text) { say(file, text); });
+    }
   } catch (const Error& error) {
     why_not = error.what();
     return false;
@@ -55,8 +64,10 @@ bool AnalysisWorkers::load(const std::vector<std::string>& files, const std::str
   for (;;) {
     wait(signals, kTickMs, true);
     bool all_ready = true;
+    std::size_t index = 0;
     for (AnalysisWorker& worker : workers_) {
-      worker.take_in([](const wire::AnalysisResults&) {}, [&](const std::string& text) { say(worker.file(), text); });
+      AnalysisOutput& output = outputs_[index++];
+      worker.take_in([](const wire::AnalysisResults&) {}, [&](const std::string& text) { output.show(text); });
       all_ready = all_ready && worker.is_ready();
       if (!worker.refusal().empty()) throw Error(ExitCode::kUsage, printable(worker.refusal()));
       if (worker.is_ready() || worker.running()) continue;
@@ -86,6 +97,16 @@ void AnalysisWorkers::check_names() const {
       }
     }
   }
+  for (const auto& [name, file] : file_of) {
+    for (std::size_t dot = name.find('.'); dot != std::string::npos; dot = name.find('.', dot + 1)) {
+      const auto found = file_of.find(name.substr(0, dot));  // a key of its results could make the longer name
+      if (found == file_of.end()) continue;
+      throw usage_error(
+          "{}: the reduction '{}' and '{}' in {} could both have a result analysis.{}; expected names of which none begins "
+          "with another one and a dot",
+          file, name, found->first, found->second, name);
+    }
+  }
 }
 
 AnalysisWorkers::~AnalysisWorkers() {
@@ -112,8 +133,12 @@ void AnalysisWorkers::kill(const std::string& why) {
   }
 }
 
-void AnalysisWorkers::count_rest(std::uint64_t newest_commit_seq) {
-  for (AnalysisWorker& worker : workers_) worker.count_rest(newest_commit_seq);
+void AnalysisWorkers::count_rest(const StepPlace& newest) {
+  for (AnalysisWorker& worker : workers_) worker.count_rest(newest);
+}
+
+void AnalysisWorkers::count_rest(const std::vector<StepPlace>& kept) {
+  for (AnalysisWorker& worker : workers_) worker.count_rest(kept);
 }
 
 void AnalysisWorkers::take_lowest_priority() const noexcept {
@@ -133,6 +158,13 @@ void AnalysisWorkers::take_lowest_priority() const noexcept {
 bool AnalysisWorkers::any_running() const noexcept {
   for (const AnalysisWorker& worker : workers_) {
     if (worker.running()) return true;
+  }
+  return false;
+}
+
+bool AnalysisWorkers::any_busy() const noexcept {
+  for (const AnalysisWorker& worker : workers_) {
+    if (worker.running() && !worker.is_done()) return true;
   }
   return false;
 }
@@ -158,7 +190,7 @@ void AnalysisWorkers::wait(const StopSignals& signals, int timeout_ms, bool read
 void AnalysisWorkers::take_in(const AnalysisWorker::OnResults& on_results, bool reads_results) {
   std::size_t index = 0;
   for (AnalysisWorker& worker : workers_) {
-    const auto on_text = [&](const std::string& text) { say(worker.file(), text); };
+    const auto on_text = [&](const std::string& text) { outputs_[index].show(text); };
     if (reads_results) {
       worker.take_in(on_results, on_text);
     } else {
@@ -170,6 +202,11 @@ void AnalysisWorkers::take_in(const AnalysisWorker::OnResults& on_results, bool 
     }
     ++index;
   }
+}
+
+void AnalysisWorkers::take_in_rest(const AnalysisWorker::OnResults& on_results) {
+  take_in(on_results, true);
+  for (AnalysisOutput& output : outputs_) output.end();
 }
 
 nlohmann::ordered_json AnalysisWorkers::to_json() const {

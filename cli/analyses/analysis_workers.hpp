@@ -10,6 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cli/analyses/analysis_output.hpp"
 #include "cli/analyses/analysis_worker.hpp"
 #include "cli/analyses/stop_signals.hpp"
 
@@ -32,19 +33,24 @@ class AnalysisWorkers {
   void end();
   /// Ends those that still run; they are said to have been late for that reason.
   void kill(const std::string& why);
-  /// Adds what those that ended early did not see of a run, up to that commit, to their skipped steps.
-  void count_rest(std::uint64_t newest_commit_seq);
+  /// Adds what those that ended early did not see of a run, up to that step, to their skipped steps.
+  void count_rest(const StepPlace& newest);
+  void count_rest(const std::vector<StepPlace>& kept);
 
   /// From now on these processes and this one run only where nothing else wants to.
   void take_lowest_priority() const noexcept;
 
   bool any_running() const noexcept;
+  /// Of those that still run: whether one has not looked at everything yet.
+  bool any_busy() const noexcept;
   bool any_stopped() const noexcept;
 
   /// Waits until one of them has written something or has ended, a signal has come, or the time is over. reads_results:
   /// false leaves their results where they are.
   void wait(const StopSignals& signals, int timeout_ms, bool reads_results);
   void take_in(const AnalysisWorker::OnResults& on_results, bool reads_results);
+  /// The last time: says, too, how much of what they printed was left out.
+  void take_in_rest(const AnalysisWorker::OnResults& on_results);
 
   /// [{name, file, steps, skipped, failed, last, ended}]; ended: why it did so early, or null.
   nlohmann::ordered_json to_json() const;
@@ -55,7 +61,8 @@ class AnalysisWorkers {
   void check_names() const;
 
   std::list<AnalysisWorker> workers_;
-  std::vector<bool> said_;  // of each that ended early: it was said
+  std::vector<AnalysisOutput> outputs_;  // of each
+  std::vector<bool> said_;               // of each that ended early: it was said
 };
 
 }  // namespace ringside

@@ -15,12 +15,14 @@
 #include "cli/analyses/live_analysis.hpp"
 #include "cli/pool/iterations.hpp"
 #include "cli/subcommands.hpp"
+#include "cli/terminal/format.hpp"
 #include "cli/terminal/run_text.hpp"
 #include "cli/watch/service.hpp"
 #include "common/files/regular_file.hpp"
 #include "common/files/standard_streams.hpp"
 #include "common/options/command_line.hpp"
 #include "common/options/options.hpp"
+#include "common/platform/clock.hpp"
 #include "common/platform/printable.hpp"
 #include "common/platform/thread_binding.hpp"
 #include "common/pool_reader/ring_reader.hpp"
@@ -84,30 +86,55 @@ class Output {
   bool head_was_shown_ = false;
 };
 
-/// Over all kept steps of a pool that nobody writes. Returns what a person is told of the journal.
-std::string look_at_kept(const AnalyzeOptions& options, AnalysisWorkers& workers, StopSignals& signals, Output& output,
-                         bool& interrupted) {
+std::vector<StepPlace> kept_steps(const std::string& pool, const IterationRange& range) {
+  std::vector<StepPlace> steps;
+  for (const KeptSlot& slot : RingReader::open(pool).recover().kept) {
+    const StepPlace step{.commit_seq = slot.header.commit_seq, .iteration = slot.header.iteration};
+    if (range.contains(step.iteration)) steps.push_back(step);
+  }
+  return steps;
+}
+
+/// Over all kept steps of a pool that nobody writes. said: what a person is told of the journal.
+ExitCode look_at_kept(const AnalyzeOptions& options, AnalysisWorkers& workers, StopSignals& signals, Output& output,
+                      std::string& said) {
   std::vector<wire::AnalysisResults> found;
   const auto take = [&](const wire::AnalysisResults& results) {
     output.show(results);
     found.push_back(results);
   };
   const IterationRange range = parse_range(options.from, options.to);
+  const std::vector<StepPlace> kept = kept_steps(options.pool, range);
   workers.look_at_kept(range.first, range.last);
+  const auto timeout_ns = static_cast<std::int64_t>(options.analysis.timeout_s * 1e9);
+  std::int64_t done_ns = 0;  // since when none of them has anything left to do but to end
+  bool interrupted = false;
   while (workers.any_running()) {
     workers.wait(signals, 100, true);
     workers.take_in(take, true);
-    if (signals.take() == 0) continue;
-    interrupted = true;
-    workers.kill("interrupted");
+    if (done_ns == 0 && !workers.any_busy()) done_ns = now_ns();
+    if (signals.take() != 0) {
+      interrupted = true;
+      workers.kill("interrupted");
+    } else if (done_ns != 0 && now_ns() - done_ns > timeout_ns) {
+      workers.kill({});  // what a function has left behind keeps its process from ending
+    }
   }
-  workers.take_in(take, true);
-  try {
-    const std::size_t added = append_to_journal(options.pool, found);
-    return added == 0 ? std::string() : fmt::format("{} records were added to the journal of {}", added, options.pool);
-  } catch (const Error& error) {
-    return fmt::format("not recorded: {}", error.what());
+  workers.take_in_rest(take);
+  workers.count_rest(kept);
+  const Appending appending = try_to_append(options.pool, found);
+  if (appending.code != ExitCode::kDone && !options.json) {
+    said.clear();  // standard error has it
+  } else if (!appending.failure.empty()) {
+    said = fmt::format("not recorded: {}", appending.failure);
+  } else if (appending.added > 0) {
+    said = fmt::format("{} records were added to the journal of {}", appending.added, options.pool);
   }
+  if (appending.code != ExitCode::kDone) {
+    write_standard_error(fmt::format("ringside: {} of analyses are not in the journal: {}\n",
+                                     counted(found.size(), "result"), printable(appending.failure)));
+  }
+  return interrupted ? ExitCode::kInterrupted : appending.code;
 }
 
 /// Throws Error, exit code 2 if there is no such file, 3 if it may not be read.
@@ -145,7 +172,7 @@ ExitCode analyze(const AnalyzeOptions& options) {
   if (options.lowest_priority) workers.take_lowest_priority();
 
   Output output(options.json);
-  bool interrupted = false;
+  ExitCode code = ExitCode::kDone;
   std::string said;
   if (is_ours || has_owner(options.pool)) {
     const std::string socket = is_ours ? options.of_run : socket_of_pool(options.pool);
@@ -158,15 +185,15 @@ ExitCode analyze(const AnalyzeOptions& options) {
     const LiveRun run{
         .pool = options.pool, .socket = socket, .is_ours = is_ours, .timeout_s = options.analysis.timeout_s};
     LiveAnalysis live(run, before, workers, signals);
-    interrupted = !live.follow([&](const wire::AnalysisResults& results) {
+    code = live.follow([&](const wire::AnalysisResults& results) {
       if (!is_ours) output.show(results);
     });
   } else {
-    said = look_at_kept(options, workers, signals, output, interrupted);
+    code = look_at_kept(options, workers, signals, output, said);
   }
   report.write({{"event", "final"}, {"analyses", workers.to_json()}});
   if (!is_ours) output.end(workers.to_json(), said);
-  if (interrupted) return ExitCode::kInterrupted;
+  if (code != ExitCode::kDone) return code;
   return workers.any_stopped() ? ExitCode::kUsage : ExitCode::kDone;
 }
 

@@ -8,6 +8,7 @@
 
 #include "analyzer/pool/pool_file.hpp"
 #include "cli/analyses/analysis_journal.hpp"
+#include "cli/terminal/format.hpp"
 #include "common/files/standard_streams.hpp"
 #include "common/platform/clock.hpp"
 #include "common/platform/printable.hpp"
@@ -20,6 +21,10 @@ constexpr int kBusyMs = 5;    // while a reply is awaited
 constexpr int kIdleMs = 100;
 constexpr std::int64_t kLookNs = 200'000'000;           // between two looks whether the run has ended
 constexpr std::int64_t kOwnerlessNs = 5'000'000'000;    // a killed analyzer has a successor by then
+
+StepPlace place_of(const KeptSlot& slot) noexcept {
+  return {.commit_seq = slot.header.commit_seq, .iteration = slot.header.iteration};
+}
 
 std::string digits_of(const std::string& id) {
   std::string digits;
@@ -39,16 +44,23 @@ std::optional<NewestKept> newest_kept(const std::string& pool) try {
   if (kept.empty()) return std::nullopt;
   NewestKept newest{.pool_id = reader.ring().geometry().pool_id,
                     .run_id = to_string(kept.back().header.run_id),
-                    .commit_seq = kept.back().header.commit_seq,
-                    .first_of_run = kept.back().header.commit_seq};
+                    .newest = place_of(kept.back()),
+                    .first_of_run = place_of(kept.back())};
   for (const KeptSlot& slot : kept) {
-    if (slot.header.run_id == kept.back().header.run_id) {
-      newest.first_of_run = std::min(newest.first_of_run, slot.header.commit_seq);
-    }
+    const bool is_of_run = slot.header.run_id == kept.back().header.run_id;
+    if (is_of_run && slot.header.commit_seq < newest.first_of_run.commit_seq) newest.first_of_run = place_of(slot);
   }
   return newest;
 } catch (const Error&) {
   return std::nullopt;
+}
+
+StepPlace NewestKept::before_run() const noexcept {
+  const std::uint64_t steps = newest.commit_seq - first_of_run.commit_seq;
+  const std::uint64_t distance = newest.iteration - first_of_run.iteration;
+  const std::uint64_t stride = steps > 0 && distance % steps == 0 ? distance / steps : 1;
+  return {.commit_seq = first_of_run.commit_seq - 1,
+          .iteration = first_of_run.iteration - std::min(stride, first_of_run.iteration)};
 }
 
 LiveAnalysis::LiveAnalysis(const LiveRun& run, const std::optional<NewestKept>& before, AnalysisWorkers& workers,
@@ -57,7 +69,7 @@ LiveAnalysis::LiveAnalysis(const LiveRun& run, const std::optional<NewestKept>& 
   if (!run_.socket.empty()) channel_.emplace(run_.socket);
 }
 
-bool LiveAnalysis::follow(const AnalysisWorker::OnResults& on_results) {
+ExitCode LiveAnalysis::follow(const AnalysisWorker::OnResults& on_results) {
   const auto take = [&](const wire::AnalysisResults& results) {
     on_results(results);
     if (channel_) {
@@ -83,13 +95,13 @@ bool LiveAnalysis::follow(const AnalysisWorker::OnResults& on_results) {
     if (!is_over_ && !run_.is_ours) look_for_the_end();
     if (is_over_) finish();
   }
-  workers_.take_in(take, true);
+  workers_.take_in_rest(take);
   if (begun_) {
     const std::optional<NewestKept> newest = newest_kept(run_.pool);
-    if (newest && newest->run_id == begun_->run_id) workers_.count_rest(newest->commit_seq);
+    if (newest && newest->run_id == begun_->run_id) workers_.count_rest(newest->newest);
   }
-  keep_rest();
-  return !interrupted_;
+  const ExitCode code = keep_rest();
+  return interrupted_ ? ExitCode::kInterrupted : code;
 }
 
 void LiveAnalysis::look_at_signals() {
@@ -109,8 +121,9 @@ void LiveAnalysis::begin_if_attached() {
     // Of a run that goes on already, what it keeps is looked at, too.
     const std::optional<NewestKept> kept = run_.is_ours ? std::nullopt : newest_kept(run_.pool);
     const std::string run_id = digits_of(started.run_id());
-    const std::uint64_t first = kept && kept->run_id == run_id ? kept->first_of_run : started.first_commit_seq();
-    begin({.run_id = run_id, .after = first > 0 ? first - 1 : 0});
+    const std::uint64_t first = started.first_commit_seq();
+    const StepPlace before_first{.commit_seq = first > 0 ? first - 1 : 0, .iteration = started.from_iteration()};
+    begin({.run_id = run_id, .after = kept && kept->run_id == run_id ? kept->before_run() : before_first});
   } else if (!channel_) {
     begin_at_kept();
   }
@@ -121,9 +134,9 @@ void LiveAnalysis::begin_at_kept() {
   const std::optional<NewestKept> now = newest_kept(run_.pool);
   if (!now) return;
   const bool is_same_pool = before_ && before_->pool_id == now->pool_id;
-  if (is_same_pool && before_->commit_seq >= now->commit_seq) return;
-  const std::uint64_t before_run = is_same_pool ? before_->commit_seq : 0;
-  begin({.run_id = now->run_id, .after = run_.is_ours ? before_run : now->first_of_run - 1});
+  if (is_same_pool && before_->newest.commit_seq >= now->newest.commit_seq) return;
+  const StepPlace before_ours = is_same_pool ? before_->newest : StepPlace();
+  begin({.run_id = now->run_id, .after = run_.is_ours ? before_ours : now->before_run()});
 }
 
 void LiveAnalysis::begin(const FollowedRun& run) {
@@ -136,7 +149,9 @@ void LiveAnalysis::look_for_the_end() {
   const std::int64_t now = now_ns();
   if (begun_ && channel_ && channel_->status()) {
     const wire::Status& status = *channel_->status();
-    is_over_ = !status.attached() || digits_of(status.run().run_id()) != begun_->run_id;
+    const std::string run_id = digits_of(status.run().run_id());
+    // The successor of a lost analyzer has served no run at first.
+    is_over_ = status.attached() ? run_id != begun_->run_id : !run_id.empty();
   }
   if (is_over_ || now - looked_ns_ < kLookNs) return;
   looked_ns_ = now;
@@ -163,17 +178,17 @@ void LiveAnalysis::finish() {
   }
 }
 
-void LiveAnalysis::keep_rest() {
+ExitCode LiveAnalysis::keep_rest() {
   if (channel_) {
     const std::vector<wire::AnalysisResults> pending = channel_->take_pending();
     rest_.insert(rest_.begin(), pending.begin(), pending.end());
   }
-  if (rest_.empty()) return;
-  try {
-    append_to_journal(run_.pool, rest_);
-  } catch (const Error& error) {
-    note(fmt::format("the results of analyses of {} steps are not in the journal: {}", rest_.size(), error.what()));
+  if (rest_.empty()) return ExitCode::kDone;
+  const Appending appending = try_to_append(run_.pool, rest_);
+  if (!appending.failure.empty()) {
+    note(fmt::format("{} of analyses are not in the journal: {}", counted(rest_.size(), "result"), appending.failure));
   }
+  return appending.code;
 }
 
 }  // namespace ringside

@@ -25,9 +25,12 @@ struct LiveRun {
 /// What a pool kept at some moment.
 struct NewestKept {
   Id128 pool_id;
-  std::string run_id;              // of the newest step, hexadecimal digits
-  std::uint64_t commit_seq = 0;    // of the newest step
-  std::uint64_t first_of_run = 0;  // commit_seq of the oldest kept step of that run
+  std::string run_id;      // of the newest step, hexadecimal digits
+  StepPlace newest;
+  StepPlace first_of_run;  // the oldest kept step of that run
+
+  /// The step before the oldest kept one of that run, if their iterations are evenly spaced.
+  StepPlace before_run() const noexcept;
 };
 
 /// Nothing if there is no pool that can be read, or it keeps no step.
@@ -39,8 +42,9 @@ class LiveAnalysis {
   LiveAnalysis(const LiveRun& run, const std::optional<NewestKept>& before, AnalysisWorkers& workers,
                StopSignals& signals);
 
-  /// Returns when all is done: true, or false if a person had enough (SIGINT). on_results: also gets what was computed.
-  bool follow(const AnalysisWorker::OnResults& on_results);
+  /// Returns when all is done: exit code 130 if a person had enough (SIGINT), that of the failure if results could not
+  /// be recorded, else 0. on_results: also gets what was computed.
+  ExitCode follow(const AnalysisWorker::OnResults& on_results);
 
  private:
   void look_at_signals();
@@ -49,7 +53,7 @@ class LiveAnalysis {
   void begin(const FollowedRun& run);
   void look_for_the_end();
   void finish();
-  void keep_rest();
+  ExitCode keep_rest();
 
   const LiveRun run_;
   const std::optional<NewestKept> before_;

@@ -11,11 +11,13 @@ from typing import Any, NamedTuple, TypeVar
 from .arguments import whole
 from .errors import UsageError
 
-__all__ = ["Reduction", "MOST_RESULTS", "is_name", "reduction", "registered"]
+__all__ = ["Reduction", "MOST_FUNCTIONS", "MOST_RESULTS", "is_name", "reduction", "registered"]
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,62}\Z")
 MOST_RESULTS = 64
 """Numbers that a function may return of one step, as a dict."""
+MOST_FUNCTIONS = 64
+"""Functions that a file may register."""
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -58,6 +60,11 @@ def reduction(name: str | Callable[..., Any] | None = None, *, every: int = 1) -
         before = _registered.get(str(chosen))
         if before is not None and not _is_again(before.function, function):
             raise UsageError(f"two reductions have the name {chosen!r}; expected each name once")
+        for other in _registered:
+            shorter, longer = sorted((other, str(chosen)), key=len)
+            if longer.startswith(f"{shorter}."):  # a key of the one could make the name of the other
+                raise UsageError(f"the reductions {shorter!r} and {longer!r} could both have a result analysis.{longer}; expected names "
+                                 "of which none begins with another one and a dot")
         _registered[str(chosen)] = Reduction(str(chosen), function, every)
         return function
 

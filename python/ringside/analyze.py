@@ -5,6 +5,8 @@ What the user's functions print goes to standard error, with their names."""
 
 from __future__ import annotations
 
+import atexit
+import gc
 import importlib.util
 import io
 import json
@@ -13,25 +15,28 @@ import pathlib
 import select
 import struct
 import sys
+import threading
 import traceback
 from types import FrameType, TracebackType
 from typing import Any, NoReturn
 
 import numpy as np
 
-from .analyses import MOST_RESULTS, Reduction, is_name, registered
+from .analyses import MOST_FUNCTIONS, MOST_RESULTS, Reduction, is_name, registered
 from .errors import Error, NotKeptError, OverwrittenError, UsageError
 from .reading import HeldStep, Pool, StepInfo, open
 
 _LOOK_S = 0.05  # how long to wait for a step between two looks for a command
+_MOST_LINE_BYTES = 65536  # of what a function prints; a longer line comes in parts
+_MOST_WHY_CHARACTERS = 4096
 
 
-class _Marked(io.TextIOBase):
-    """Standard output and error of the user's functions: each line begins with the name of the function that runs."""
+class _MarkedLines(io.RawIOBase):
+    """Standard error, in lines of which each begins with the name of the function that runs."""
 
     def __init__(self) -> None:
         self.name = ""
-        self._partial = ""
+        self._partial = b""
 
     def writable(self) -> bool:
         return True
@@ -39,27 +44,54 @@ class _Marked(io.TextIOBase):
     def fileno(self) -> int:
         return 2
 
-    @property
-    def encoding(self) -> str:  # type: ignore[override]
-        return "utf-8"
-
-    def write(self, text: str) -> int:
-        *lines, self._partial = (self._partial + str(text)).split("\n")
+    def write(self, data: Any) -> int:
+        text = bytes(data)
+        *lines, self._partial = (self._partial + text).split(b"\n")
         for line in lines:
             self._put(line)
+        while len(self._partial) > _MOST_LINE_BYTES:
+            end = _MOST_LINE_BYTES
+            while end > _MOST_LINE_BYTES - 4 and self._partial[end] & 0xC0 == 0x80:
+                end -= 1  # not within a character
+            self._put(self._partial[:end])
+            self._partial = self._partial[end:]
         return len(text)
 
     def end_line(self) -> None:
         """Puts out a line that the function has not ended."""
         if self._partial:
             self._put(self._partial)
-            self._partial = ""
+            self._partial = b""
 
-    def _put(self, line: str) -> None:
-        mark = f"{self.name}: " if self.name else ""
-        data = f"{mark}{line}\n".encode(errors="backslashreplace")
+    def _put(self, line: bytes) -> None:
+        data = (f"{self.name}: " if self.name else "").encode() + line + b"\n"
         while data:
             data = data[os.write(2, data):]
+
+
+class _Marked(io.TextIOBase):
+    """Standard output and error of the user's functions, as text; `buffer` takes bytes, as that of a usual one does."""
+
+    def __init__(self, buffer: _MarkedLines) -> None:
+        self.buffer = buffer
+
+    def writable(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        return self.buffer.fileno()
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        return "utf-8"
+
+    @property
+    def errors(self) -> str:  # type: ignore[override]
+        return "backslashreplace"
+
+    def write(self, text: str) -> int:
+        self.buffer.write(str(text).encode(self.encoding, self.errors))
+        return len(text)
 
 
 class _Copies:
@@ -94,8 +126,8 @@ class Worker:
         self._is_over = False
         for descriptor in (results, commands):
             os.set_inheritable(descriptor, False)
-        self._output = _Marked()
-        sys.stdout = sys.stderr = self._output
+        self._output = _MarkedLines()
+        self._said = sys.stdout = sys.stderr = _Marked(self._output)
         self._copies = _Copies([results, commands])
         self._reductions: list[Reduction] = []
         self._skipped: list[int] = []
@@ -120,7 +152,7 @@ class Worker:
             if begin["run"] is None:
                 self._look_at_kept(pool, begin["from"], begin["to"])
             else:
-                self._follow(pool, begin["run"], begin["after"])
+                self._follow(pool, begin["run"], begin["after"], begin["iteration"])
         except BrokenPipeError:
             return 0  # nobody listens any more
         except Error as error:
@@ -155,6 +187,9 @@ class Worker:
             return f"{where}{f', line {line}' if line else ''}: {' '.join(text.split())}"
         if not registered():
             return f"{self._file}: found no function with @ringside.reduction; expected at least one"
+        if len(registered()) > MOST_FUNCTIONS:
+            return (f"{self._file}: found {len(registered())} functions with @ringside.reduction; expected at most {MOST_FUNCTIONS} in a "
+                    "file: --analyze may be given several times")
         return None
 
     def _look_at_kept(self, pool: Pool, first: int, last: int) -> None:
@@ -162,8 +197,8 @@ class Worker:
             if first <= info.iteration <= last:
                 self._look_at(pool, info.commit_seq, gap=False)
 
-    def _follow(self, pool: Pool, run: str, after: int) -> None:
-        self._last = (after, 0)
+    def _follow(self, pool: Pool, run: str, after: int, iteration: int) -> None:
+        self._last = (after, iteration)
         last = after
         while True:
             command = self._command(wait=False)
@@ -191,19 +226,18 @@ class Worker:
         if gap:
             self._count_gap(info)
         self._last = (info.commit_seq, info.iteration)
-        found: list[dict[str, Any]] = []
         due = [index for index, one in enumerate(self._reductions) if info.iteration % one.every == 0]
         try:
             with step:
-                for index in due:
-                    found.append(self._called(self._reductions[index], step))
+                while due:
+                    line = self._called(self._reductions[due[0]], step)
+                    index = due.pop(0)
+                    # At once: the next function may end the process.
+                    self._tell(**line, analysis=index, run=info.run_id, step=info.step, iteration=info.iteration,
+                               commit_seq=info.commit_seq, skipped=self._skipped[index])
         except OverwrittenError:
             for index in due:
                 self._skipped[index] += 1
-            return
-        for index, line in zip(due, found):
-            self._tell(**line, analysis=index, run=info.run_id, step=info.step, iteration=info.iteration,
-                       commit_seq=info.commit_seq, skipped=self._skipped[index])
 
     def _called(self, one: Reduction, step: HeldStep) -> dict[str, Any]:
         self._output.name = one.name
@@ -218,7 +252,7 @@ class Worker:
             if one.name not in self._has_failed:
                 self._has_failed.add(one.name)
                 lines = traceback.format_exception(type(error), error, _own_part(error.__traceback__))
-                self._output.write(f"failed at iteration {step.iteration}; later failures are only counted\n" + "".join(lines))
+                print(f"failed at iteration {step.iteration}; later failures are only counted\n" + "".join(lines), end="", file=self._said)
             return {"kind": "failed"}
         except BaseException as error:
             if self._copies.is_copy:
@@ -234,7 +268,7 @@ class Worker:
     def _end_copy(self) -> NoReturn:
         """In a process that os.fork has made, and that came back from the function."""
         if self._copies.is_first:
-            self._output.write("forked; a copy of the process that comes back from the function ends there\n")
+            print("forked; a copy of the process that comes back from the function ends there", file=self._said)
         os._exit(0)
 
     def _stop(self, why: str) -> NoReturn:
@@ -247,7 +281,7 @@ class Worker:
         missed = info.commit_seq - before - 1
         if missed <= 0:
             return
-        stride, rest = divmod(info.iteration - iteration, missed + 1) if iteration else (1, 0)
+        stride, rest = divmod(info.iteration - iteration, missed + 1)  # as due_steps.cpp counts
         if rest or stride < 1:
             stride = 1
         first = info.iteration - stride * missed
@@ -256,7 +290,7 @@ class Worker:
 
     def _tell(self, kind: str, **fields: Any) -> None:
         if "why" in fields:  # a path may hold bytes that are no UTF-8
-            fields["why"] = fields["why"].encode(errors="backslashreplace").decode()
+            fields["why"] = fields["why"][:_MOST_WHY_CHARACTERS].encode(errors="backslashreplace").decode()
         data = json.dumps({"kind": kind, **fields}, separators=(",", ":")).encode() + b"\n"
         while data:
             data = data[os.write(self._results, data):]
@@ -334,9 +368,26 @@ def main() -> int:
     os.environ.pop("PYTHONSAFEPATH", None)  # meant for this process
     worker = Worker(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))
     try:
-        return worker.run()
+        status = worker.run()
     except BrokenPipeError:
-        return 0
+        status = 0
+    _leave_threads(status)
+    return status
+
+
+def _leave_threads(status: int) -> None:
+    """Ends the process if Python would wait for threads that the user's functions have started: one may never end. Otherwise
+    returns, and Python ends as usual. Either way functions of atexit are called, and open files have what was written."""
+    if all(one.daemon or one is threading.main_thread() for one in threading.enumerate()):
+        return
+    atexit._run_exitfuncs()
+    for one in gc.get_objects():
+        if issubclass(type(one), io.IOBase):
+            try:
+                one.flush()
+            except Exception:  # closed, or its disk is full: as at any end of Python
+                pass
+    os._exit(status)
 
 
 if __name__ == "__main__":

@@ -41,6 +41,26 @@ class Faults(Place):
                               expected_said=rf"my.py: f: one {STEPS}\nmy.py: three\nmy.py: f: two\n\Z")
         self.assertEqual(one["steps"], STEPS)
 
+    def test_it_may_write_bytes_and_lines_without_end(self):
+        self.run_faulty("if step.iteration == 1:\n    sys.stdout.buffer.write(b'\\xc3\\xa4 ')\n    sys.stdout.buffer.flush()\n"
+                        "    print('and text')\n    sys.stderr.buffer.write(b'\\xff\\n')\n"
+                        "    print('a' * 65535 + '\u00e4' * 2, end='')\nreturn 1",
+                        expected_said="\\Amy.py: f: \u00e4 and text\nmy.py: f: [^\n\ufffd]{1,8}\nmy.py: f: a{65535}\nmy.py: f: \u00e4\u00e4\n\\Z")
+
+    def test_a_flood_of_output_is_cut_and_counted(self):
+        one = self.run_faulty("for i in range(1000):\n    print('x' * 1000)\nos.write(2, (b'y' * 99 + b'\\n') * 1000)\nreturn 1",
+                              expected_said=r"(?s)my.py: f: printed more than 256 KiB; the rest is left out\n.*"
+                              r"my.py: left out: [0-9,]+ lines of output \([0-9,]+ KiB\)\nmy.py: f: left out: 11,7\d\d lines of output \([0-9,]+ KiB\)\n\Z")
+        self.assertEqual((one["steps"], one["ended"]), (STEPS, None))
+
+    def test_what_other_functions_of_its_file_have_found_is_kept_when_one_ends_the_process(self):
+        self.write(ENERGY + "\nimport os\n\n@ringside.reduction\ndef f(step):\n    if step.iteration == 3:\n        os._exit(7)\n\n"
+                   "@ringside.reduction('last', every=2)\ndef last(step):\n    return 1\n")
+        analyses, _, _ = self.run_with()
+        self.assertEqual(sorted(self.recorded()[0]["analysis.energy"]), [1, 2, 3])
+        self.assertEqual([(analyses[name]["steps"], analyses[name]["skipped"]) for name in ("energy", "f", "last")],
+                         [(3, STEPS - 3), (2, STEPS - 2), (1, STEPS // 2 - 1)])
+
     def test_a_copy_of_its_process_ends_where_it_comes_back(self):
         one = self.run_faulty("child = os.fork()\nif child:\n    os.waitpid(child, 0)\nreturn 1",
                               expected_said=r"\Amy.py: f: forked; a copy of the process that comes back from the function ends there\n\Z")
@@ -64,6 +84,14 @@ class Faults(Place):
         analyses, _, _ = self.run_with(steps=40_000)
         one = analyses["f"]
         self.assertEqual((one["steps"], one["skipped"], one["ended"]), (0, 40_000, "ended with exit code 0"))
+
+    def test_only_steps_that_it_would_have_looked_at_count_as_skipped(self):
+        self.write("import os, ringside\n@ringside.reduction(every=4)\ndef f(step):\n    if step.iteration > 8:\n        os._exit(0)\n    return 1\n"
+                   "@ringside.reduction(every=5)\ndef never(step):\n    return 1\n")
+        for more in ((), ("--resume",)):  # publishes iterations 2, 4 ... 24, then 26 ... 36
+            analyses, _, _ = self.run_with("--every=2", *more, steps=36 if more else 24, slots=30)
+            counts = [(analyses[name]["steps"], analyses[name]["skipped"]) for name in ("f", "never")]
+            self.assertEqual(counts, [(0, 3), (0, 1)] if more else [(2, 4), (1, 1)])
 
     def test_one_that_blocks_is_ended_after_the_run(self):
         one = self.run_faulty("signal.pause()", timeout=1,

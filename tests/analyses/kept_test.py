@@ -72,9 +72,37 @@ class Kept(Place):
         self.assertEqual([lines[-1]["analyses"][0][key] for key in ("steps", "failed")], [4, 1])
 
     def test_an_analysis_that_ends_early_is_exit_code_2(self):
-        self.write("import os, ringside\n@ringside.reduction\ndef f(step):\n    os._exit(0)\n")
+        self.write("import os, ringside\n@ringside.reduction\ndef f(step):\n    if step.iteration == 10:\n        os._exit(0)\n    return 1\n"
+                   "@ringside.reduction(every=3)\ndef third(step):\n    return 1\n")
         lines = self.analyze(expected=2)
         self.assertEqual(lines[-1]["analyses"][0]["ended"], "ended with exit code 0")
+        self.assertEqual([(one["steps"], one["skipped"]) for one in lines[-1]["analyses"]], [(2, 3), (1, 1)])
+        lines = self.analyze("--from=10", "--to=11", expected=2)
+        self.assertEqual([(one["steps"], one["skipped"]) for one in lines[-1]["analyses"]], [(0, 2), (0, 0)])
+
+    def test_threads_that_never_end_do_not_keep_it_from_ending(self):
+        self.write("import atexit, threading\nimport ringside\nfile = open('left.txt', 'w')\natexit.register(lambda: file.write('end'))\n"
+                   "@ringside.reduction\ndef f(step):\n    threading.Thread(target=threading.Event().wait).start()\n"
+                   "    file.write('step ')\n    return 1\n")
+        lines = self.analyze("--analyze-timeout=3600")
+        self.assertEqual([lines[-1]["analyses"][0][key] for key in ("steps", "ended")], [5, None])
+        self.assertEqual((self.folder / "left.txt").read_text(encoding="utf-8"), "step " * 5 + "end")
+
+    def test_what_keeps_it_from_ending_is_killed(self):
+        self.write("import atexit, signal, ringside\natexit.register(signal.pause)\n@ringside.reduction\ndef f(step):\n    return 1\n")
+        lines = self.analyze("--analyze-timeout=0.2")
+        self.assertEqual([lines[-1]["analyses"][0][key] for key in ("steps", "ended")], [5, None])
+        self.assertEqual(self.recorded()[1], 5)
+
+    def test_results_that_cannot_be_recorded_are_a_failure(self):
+        log = self.folder / "run.pool.journal-0"
+        whole = log.read_bytes()
+        for content, limit, code in ((b"something else", "unlimited", 2), (whole, len(whole) // 512 + 1, 3)):
+            log.write_bytes(content)
+            said = self.call("sh", "-c", f"ulimit -f {limit}; exec ringside analyze run.pool my.py", expected=code)
+            self.assertRegex(said.stderr, r"\Aringside: 5 results of analyses are not in the journal: run\.pool.*\n\Z")
+        log.write_bytes(b"something else")
+        self.assertRegex(self.analyze(expected=2)[-1]["note"], "^not recorded: run.pool")
 
     def test_what_is_refused(self):
         for words, code in ((("missing.pool", "my.py"), 2), (("my.py", "my.py"), 2), (("run.pool", "missing.py"), 2),

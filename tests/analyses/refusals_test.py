@@ -42,6 +42,26 @@ class Refusals(Place):
         self.write(ENERGY, "b.py")
         self.refused(r"b\.py: the reduction 'energy' is also in a\.py; expected each name once", files=("a.py", "b.py"))
 
+    def test_names_that_could_make_one_name_of_a_result(self):
+        of = "@ringside.reduction('{}')\ndef f{}(step): pass\n"
+        for first, second in (("a", "a.b"), ("a.b", "a"), ("a.b", "a.b.c")):
+            shorter, longer = sorted((first, second), key=len)
+            self.write("import ringside\n" + of.format(first, 1) + of.format(second, 2))
+            self.refused(rf"my\.py, line 4: the reductions '{shorter}' and '{longer}' could both have a result analysis\.{longer}; expected names")
+            self.write("import ringside\n" + of.format(first, 1), "a.py")
+            self.write("import ringside\n" + of.format(second, 2), "b.py")
+            self.refused(rf"[ab]\.py: the reduction '{longer}' and '{shorter}' in [ab]\.py could both have a result analysis\.{longer}; expected names",
+                         files=("a.py", "b.py"))
+        self.write("import ringside\n" + of.format("a", 1) + of.format("ab", 2))
+        self.call(*self.run_words())
+
+    def test_more_functions_than_a_file_may_have(self):
+        of = "@ringside.reduction('f{0}')\ndef f{0}(step): pass\n"
+        self.write("import ringside\n" + "".join(of.format(i) for i in range(65)))
+        self.refused(r"my\.py: found 65 functions with @ringside\.reduction; expected at most 64 in a file")
+        self.write("import ringside\n" + "".join(of.format(i) for i in range(64)))
+        self.call(*self.run_words())
+
     def test_an_interpreter_without_the_package(self):
         self.write(ENERGY)
         # Without its site packages a Python has no NumPy, which the package needs.

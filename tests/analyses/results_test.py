@@ -172,6 +172,21 @@ class ProgramOfTheUser(Place):
         self.assertEqual(seen[-1]["analyses"][0]["steps"], 10)
         self.assertEqual(self.recorded()[0]["analysis.both.n"], {k: 3 * k for k in range(1, 11)})
 
+    def test_a_run_that_goes_on_is_followed_beyond_the_loss_of_its_analyzer(self):
+        self.write(BOTH)
+        self.write(PROGRAM, "program.py")
+        run = self.start(*self.words())
+        self.call(sys.executable, "-c", "import ringside\nfor s in ringside.open('run.pool', wait=60).follow():\n  if s.iteration == 5: break")
+        status = json.loads(self.call("ringside", "tail", "--once", "--json").stdout)
+        follower = self.start("ringside", "analyze", "run.pool", "my.py", "--json", "--analyze-timeout=120")
+        for line in follower.stdout:
+            if json.loads(line).get("iteration") == 5:
+                self.call("kill", "-KILL", status["pid"])
+                self.write("", "go")
+        self.assertEqual((follower.wait(), follower.stderr.read()), (0, ""))
+        self.assertEqual(run.wait(), 0, run.stderr.read())
+        self.assertEqual(self.recorded()[0]["analysis.both.n"], {k: 3 * k for k in range(1, 11)})
+
     def test_an_analyzer_that_takes_over_takes_their_results_too(self):
         self.write(BOTH)
         self.write(PROGRAM, "program.py")

@@ -116,8 +116,8 @@ const std::vector<Golden>& goldens() {
       {&made<wire::ControlRequest>, "records_from { seq: 1 at_most: 100 }", "0a0408011064"},
       {&made<wire::ControlRequest>, "status { }", "1200"},
       {&made<wire::ControlRequest>, "stop { }", "1a00"},
-      {&made<wire::ControlRequest>, "record_analysis { request: 9 results { step: 1 } results { step: 2 } }",
-       "220a08091202100112021002"},
+      {&made<wire::ControlRequest>, "record_analysis { request: 9 results { step: 1 } results { step: 2 } client: 5 }",
+       "220c080912021001120210021805"},
       {&made<wire::ControlReply>,
        "records { record { seq: 5 } oldest_seq: 5 newest_seq: 6 numbering { analyzer_id: 300 first_seq: 5 } }",
        "0a0f0a02080510051806220508ac021005"},
@@ -135,7 +135,7 @@ const std::vector<Golden>& goldens() {
        "1207d80178e001a303"},
       {&made<wire::ControlReply>, "status { frozen_at_iteration: 0 }", "1203d80100"},
       {&made<wire::ControlReply>, "stopping { }", "1a00"},
-      {&made<wire::ControlReply>, "refused { why: \"no run\" }", "22080a066e6f2072756e"},
+      {&made<wire::ControlReply>, "refused { why: \"no run\" may_ask_again: true }", "220a0a066e6f2072756e1001"},
       {&made<wire::ControlReply>, "analysis_recorded { request: 9 taken: 1 }", "2a0408091001"},
   };
   return all;

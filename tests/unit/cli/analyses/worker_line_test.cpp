@@ -52,6 +52,16 @@ TEST(WorkerLineTest, TheOtherKindsHaveTheirMembers) {
   EXPECT_EQ(end->all_skipped, (std::vector<std::uint64_t>{1, 2}));
 }
 
+TEST(WorkerLineTest, ALongReasonIsCutBetweenCharacters) {
+  const auto why_of = [](const std::string& why) { return parse_worker_line(R"({"kind":"stopped","why":")" + why + "\"}")->why; };
+  const std::string wide = "\xf0\x9f\x92\xa5";  // one character
+  EXPECT_EQ(why_of(std::string(4092, 'a') + wide + "b"), std::string(4092, 'a') + wide);
+  for (std::size_t before = 4093; before < 4096; ++before) {
+    EXPECT_EQ(why_of(std::string(before, 'a') + wide + "b"), std::string(before, 'a'));
+  }
+  EXPECT_EQ(why_of(std::string(5000, 'a')), std::string(4096, 'a'));
+}
+
 TEST(WorkerLineTest, WhatIsNoSuchLineIsRefused) {
   const std::string good_name = R"(["analysis.a"])";
   const std::string good_value = R"(["3fe0000000000000"])";

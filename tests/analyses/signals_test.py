@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A run with analyses that is killed or interrupted: none of its processes is left, and what was found is recorded."""
+
+import json
+import os
+import signal
+import subprocess
+import unittest
+
+from place import ENERGY, STEPS, Place
+
+BEGINS = """
+import signal
+import ringside
+
+begun = False
+
+@ringside.reduction
+def f(step):
+    global begun
+    if not begun:
+        begun = True
+        print("begun", flush=True)
+        {}
+    return step.iteration
+"""
+
+
+class Signals(Place):
+    def start(self, then):
+        """A run without end, whose analysis has begun, and a pipe that ends with the last of the run's processes."""
+        self.write(BEGINS.format(then))
+        read_end, write_end = os.pipe()
+        self.addCleanup(os.close, read_end)
+        words = self.run_words(steps=1_000_000_000, timeout=1)
+        process = subprocess.Popen([str(word) for word in words], cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", pass_fds=(write_end,))
+        os.close(write_end)
+        self.addCleanup(process.__exit__, None, None, None)  # closes its pipes
+        self.addCleanup(process.kill)
+        self.assertEqual(process.stderr.readline(), "my.py: f: begun\n")
+        return process, read_end
+
+    def test_of_a_killed_run_no_process_is_left_and_its_pool_can_be_used(self):
+        for then in ("pass", "signal.pause()", "signal.signal(signal.SIGTERM, signal.SIG_IGN); signal.pause()"):
+            with self.subTest(then=then):
+                process, read_end = self.start(then)
+                process.kill()
+                process.wait()
+                self.assertEqual(os.read(read_end, 1), b"")
+                self.write(ENERGY)
+                self.call(*self.run_words("--overwrite"))
+                self.assertEqual(len(self.recorded()[0]["analysis.energy"]), STEPS)
+                for path in self.folder.glob("run.*"):
+                    path.unlink()
+
+    def test_ctrl_c_ends_the_run_and_what_was_found_is_recorded(self):
+        for then, ended in (("pass", None), ("signal.pause()", "did not end within 1 s (--analyze-timeout) of the run, and was killed")):
+            with self.subTest(then=then):
+                process, read_end = self.start(then)
+                process.send_signal(signal.SIGINT)
+                said = process.stderr.read()
+                self.assertEqual(process.wait(), 130, said)
+                self.assertEqual(os.read(read_end, 1), b"")
+                analyses = json.loads((self.folder / "run.json").read_text(encoding="utf-8"))["analyses"]
+                self.assertEqual(analyses[0]["ended"], ended)
+                found = self.recorded()[0].get("analysis.f", {})
+                self.assertEqual((len(found), found), (analyses[0]["steps"], {k: k for k in found}))
+                self.assertEqual([path.name for path in self.folder.iterdir() if path.is_dir()], [])
+                for path in self.folder.glob("run.*"):
+                    path.unlink()
+
+
+if __name__ == "__main__":
+    unittest.main()
