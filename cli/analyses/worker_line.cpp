@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "common/platform/utf8_prefix.hpp"
 #include "common/records/analysis_results.hpp"
 
 namespace ringside {
@@ -17,14 +18,6 @@ constexpr std::size_t kMostAnalyses = 64;  // of one file
 constexpr std::size_t kMostWhyBytes = 4096;
 constexpr std::size_t kDigitsOfWord = 16;
 constexpr std::size_t kDigitsOfId = 32;
-
-/// As many whole characters of `text`, which is UTF-8, as fit into that many bytes.
-std::string utf8_prefix(const std::string& text, std::size_t most_bytes) {
-  if (text.size() <= most_bytes) return text;
-  std::size_t end = most_bytes;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
-  return text.substr(0, end);
-}
 
 std::optional<std::uint64_t> word_of(std::string_view digits) {
   std::uint64_t word = 0;
@@ -148,7 +141,7 @@ std::optional<WorkerLine> parse_worker_line(std::string_view text) {
     case WorkerSays::kHello: break;
     case WorkerSays::kReady: take_analyses(members, line); break;
     case WorkerSays::kRefused:
-    case WorkerSays::kStopped: line.why = utf8_prefix(members.text("why"), kMostWhyBytes); break;
+    case WorkerSays::kStopped: line.why = std::string(utf8_prefix(members.text("why"), kMostWhyBytes)); break;
     case WorkerSays::kResult:
       take_step(members, line);
       take_values(members, line);
