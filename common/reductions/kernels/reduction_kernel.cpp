@@ -97,8 +97,18 @@ std::uint64_t finish(const void* state_memory, const double* block_sums, std::ui
 
 }  // namespace
 
-const ReductionKernel reduction_kernel = {
-    kBlockRows,   kSumsPerBlock, sizeof(State), sizeof(FoundReductions), clear, clear_but_change, sweep,
-    copy_reduced, clear_found,   clear_found_but_change, fold, unfold, finish};
+const ReductionKernel reduction_kernel = {.block_rows = kBlockRows,
+                                          .sums_per_block = kSumsPerBlock,
+                                          .state_bytes = sizeof(State),
+                                          .found_bytes = sizeof(FoundReductions),
+                                          .clear = clear,
+                                          .clear_but_change = clear_but_change,
+                                          .sweep = sweep,
+                                          .copy = copy_reduced,
+                                          .clear_found = clear_found,
+                                          .clear_found_but_change = clear_found_but_change,
+                                          .fold = fold,
+                                          .unfold = unfold,
+                                          .finish = finish};
 
 }  // namespace ringside::RINGSIDE_ISA
