@@ -16,10 +16,10 @@ std::string text_of(const TriggerSpec& trigger, const StepMarks& marks) {
   std::string text = trigger.condition;
   if (trigger.on_non_finite) {
     text = fmt::format("{} entries are NaN or infinite; {}", marks.non_finite,
-                       marks.last_finite_iteration == 0
-                           ? "no finite step is kept"
-                           : fmt::format("the last finite step, iteration {}, is not overwritten",
-                                         marks.last_finite_iteration));
+                       marks.last_finite_iteration
+                           ? fmt::format("the last finite step, iteration {}, is not overwritten",
+                                         *marks.last_finite_iteration)
+                           : "no finite step is kept");
   }
   if ((trigger.actions & kFreeze) != 0 && marks.freeze_error != 0) {
     text += fmt::format("; the freeze could not be written ({}) and ends with this analyzer",

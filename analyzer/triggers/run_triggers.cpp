@@ -83,7 +83,7 @@ void RunTriggers::catch_up(RunStart start, const KeptSlot& newest, const ValuesO
   StepMarks marks = triggers_.evaluate(values, at_begin_.figures);
   if (start != RunStart::kTakeover || marks.fired == 0) return;
   marks.non_finite = triggers_.non_finite_count();
-  marks.last_finite_iteration = guarded_ ? last_finite_.iteration : 0;
+  if (guarded_) marks.last_finite_iteration = last_finite_.iteration;
   act(marks, at_begin_.figures, {newest.slot, newest.header}, producer);
   at_begin_.marks = marks;
 }
@@ -153,7 +153,7 @@ void RunTriggers::guard_last_finite(const StepFigures& figures, StepMarks& marks
   }
   if (!guarded_ && last_finite_.commit_seq != 0) guarded_ = writer_.guard(last_finite_.commit_seq);
   marks.non_finite = triggers_.non_finite_count();
-  marks.last_finite_iteration = guarded_ ? last_finite_.iteration : 0;
+  if (guarded_) marks.last_finite_iteration = last_finite_.iteration;
 }
 
 void RunTriggers::count(std::uint64_t fired, std::uint64_t iteration) noexcept {

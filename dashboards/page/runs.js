@@ -68,7 +68,7 @@
     const box = document.createElement("input");
     box.type = "checkbox";
     box.setAttribute("aria-label", `draw ${run.name} ${run.run_id.slice(0, 8)}`);
-    box.addEventListener("change", () => choose(run.key, box));
+    box.addEventListener("change", () => choose(run.key, box).catch(show_failure));
     const place = document.createElement("td");
     place.append(box);
     row.append(place, ...columns.map(() => document.createElement("td")));

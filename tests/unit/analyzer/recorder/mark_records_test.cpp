@@ -46,6 +46,8 @@ TEST(MarkRecordsTest, NonFiniteEntriesAreCountedAndTheLastFiniteStepIsNamed) {
   EXPECT_EQ(records[0].mark().cause(), "non_finite");
   EXPECT_EQ(records[0].mark().text(),
             "3 entries are NaN or infinite; the last finite step, iteration 119, is not overwritten");
+  EXPECT_EQ(records_of({.fired = 1, .non_finite = 3, .last_finite_iteration = 0})[0].mark().text(),
+            "3 entries are NaN or infinite; the last finite step, iteration 0, is not overwritten");
   EXPECT_EQ(records_of({.fired = 1, .non_finite = 3})[0].mark().text(),
             "3 entries are NaN or infinite; no finite step is kept");
 }
