@@ -3,9 +3,9 @@
 """How fast `ringside export` writes a step as HDF5 and Zarr, beside `cp` of a file with the same bytes to the same disk.
 
 One run keeps an x of --megabytes; its bytes are also in a file. In turn, each to a new name that is removed afterwards: cp of
-that file; the same and a sync of the copy; the export as npy, hdf5, vtk, zarr and zarr3, which verifies every byte first and
-ends when the output is on its disk. cp ends before that: with a sync it does what an export does. Source and pool are in the
-page cache. Everything is measured on --pool-dir, then in /dev/shm, where no disk hides the work. Writes JSON (see
+that file; the same and a sync of the copy; dd of it straight to the disk, which shows what the disk takes; the export as npy, hdf5,
+vtk, zarr and zarr3, which verifies every byte first and ends when the output is on its disk. cp ends before that: with a sync it
+does what an export does. Source and pool are in the page cache. Everything is measured on --pool-dir, then in /dev/shm, where no disk hides the work. Writes JSON (see
 docs/benchmarking.md)."""
 
 import os
@@ -46,7 +46,9 @@ def measure(options, folder):
         subprocess.run([ringside, "export", pool, "--format=npy", "-o", source], check=True, stdout=subprocess.DEVNULL)
         os.sync()
         ways = {"cp": lambda: seconds([["cp", source, work / "copy"]], work / "copy"),
-                "cp_and_sync": lambda: seconds([["cp", source, work / "copy"], ["sync", work / "copy"]], work / "copy")}
+                "cp_and_sync": lambda: seconds([["cp", source, work / "copy"], ["sync", work / "copy"]], work / "copy"),
+                "disk": lambda: seconds([["dd", f"if={source}", f"of={work / 'copy'}", "bs=4M", "oflag=direct", "conv=fsync",
+                                          "status=none"]], work / "copy")}
         for name, ending in FORMATS.items():
             output = work / f"x.{ending}"
             command = [[ringside, "export", pool, f"--format={name}", "-o", output]]
@@ -57,6 +59,8 @@ def measure(options, folder):
         for name in FORMATS:  # speeds: of equal bytes, the inverse of the times
             found[f"{name}_speed_over_cp"] = ratio(rounds, "cp", name)
             found[f"{name}_speed_over_cp_and_sync"] = ratio(rounds, "cp_and_sync", name)
+            found[f"{name}_speed_over_disk"] = ratio(rounds, "disk", name)
+        found["disk_speed_over_cp"] = ratio(rounds, "cp", "disk")
         return found
 
 
