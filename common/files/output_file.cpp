@@ -70,7 +70,10 @@ OutputFile::OutputFile(std::string path, std::string option, std::vector<KeptFil
     fd = open_in_place();
   } else {
     new_file_.emplace(path_, kOutputMode, until_finished);
-    if (new_file_->fd().valid()) fd = duplicate(new_file_->fd().get());
+    if (new_file_->fd().valid()) {
+      fd = duplicate(new_file_->fd().get());
+      direct_.emplace(new_file_->fd().get());
+    }
   }
   if (!fd.valid()) fail(errno);
   file_.reset(fdopen(fd.get(), "wb"));
@@ -102,7 +105,31 @@ UniqueFd OutputFile::duplicate(int descriptor) const {
 }
 
 void OutputFile::write(const void* data, std::size_t bytes) {
-  if (std::fwrite(data, 1, bytes, file_.get()) != bytes) fail(errno);
+  const std::span<const std::byte> all(static_cast<const std::byte*>(data), bytes);
+  if (direct_ && bytes >= kManyBytes) {
+    put_many(all);
+  } else {
+    put(all);
+  }
+}
+
+void OutputFile::put(std::span<const std::byte> bytes) {
+  if (std::fwrite(bytes.data(), 1, bytes.size(), file_.get()) != bytes.size()) fail(errno);
+}
+
+/// Up to a multiple of DirectFile's alignment, and after the last one, through the page cache.
+void OutputFile::put_many(std::span<const std::byte> bytes) {
+  constexpr std::size_t kAligned = DirectFile::kAlignment;
+  const off_t begin = ftello(file_.get());
+  if (begin < 0) fail(errno);
+  const std::size_t before = (kAligned - static_cast<std::size_t>(begin) % kAligned) % kAligned;
+  put(bytes.first(before));
+  if (std::fflush(file_.get()) != 0) fail(errno);
+  const off_t offset = begin + static_cast<off_t>(before);
+  const std::span<const std::byte> whole = bytes.subspan(before, (bytes.size() - before) / kAligned * kAligned);
+  if (const int error = direct_->write(static_cast<std::uint64_t>(offset), whole)) fail(error);
+  if (fseeko(file_.get(), offset + static_cast<off_t>(whole.size()), SEEK_SET) != 0) fail(errno);
+  put(bytes.subspan(before + whole.size()));
 }
 
 int OutputFile::descriptor() {

@@ -9,10 +9,12 @@
 #include <cstdio>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "common/files/direct_file.hpp"
 #include "common/files/new_file.hpp"
 #include "common/files/output_guard.hpp"
 #include "common/platform/unique_fd.hpp"
@@ -42,6 +44,7 @@ class OutputFile {
   /// code 3), as do all functions below; throws also as refuse_output does.
   OutputFile(std::string path, std::string option, std::vector<KeptFile> kept = {},
              NewFile::Until until_finished = NewFile::Until::kNameless);
+  /// Many bytes of a new file go straight to the disk (DirectFile).
   void write(const void* data, std::size_t bytes);
   void write(std::string_view text) { write(text.data(), text.size()); }
 
@@ -55,6 +58,11 @@ class OutputFile {
   void finish();
 
  private:
+  /// From where on passing by the page cache is worth what it costs.
+  static constexpr std::size_t kManyBytes = std::size_t{256} << 10;
+
+  void put(std::span<const std::byte> bytes);
+  void put_many(std::span<const std::byte> bytes);
   UniqueFd open_in_place() const;
   UniqueFd duplicate(int descriptor) const;
   [[noreturn]] void fail(int error) const;
@@ -69,6 +77,7 @@ class OutputFile {
   };
   std::optional<NewFile> new_file_;  // none: written in place or through a descriptor
   std::unique_ptr<std::FILE, Close> file_;
+  std::optional<DirectFile> direct_;  // of a new file
 };
 
 }  // namespace ringside

@@ -48,6 +48,19 @@ TEST_F(OutputFileTest, AppearsWhenItIsComplete) {
   EXPECT_EQ(files(), 1);
 }
 
+TEST_F(OutputFileTest, FewAndManyBytesFollowEachOther) {
+  OutputFile file(path_, "--output");
+  std::string expected;
+  for (const std::size_t bytes : {128u, 5'000'000u, 3u, 0u, 300'000u, 262'144u, 4096u, 9'000'001u, 1u}) {
+    std::string piece(bytes, ' ');
+    for (std::size_t i = 0; i < bytes; ++i) piece[i] = static_cast<char>(bytes + i / 7 + i % 251);
+    file.write(piece);
+    expected += piece;
+  }
+  file.finish();
+  EXPECT_TRUE(content() == expected);
+}
+
 TEST_F(OutputFileTest, LeavesNothingWhenItsProcessIsKilled) {
   if (!make_nameless_file(path_, kOutputMode).valid()) GTEST_SKIP() << "this file system has no nameless files";
   OutputFile file(path_, "--output");
