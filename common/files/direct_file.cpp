@@ -2,6 +2,8 @@
 #include "common/files/direct_file.hpp"
 
 #include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -26,8 +28,11 @@ std::size_t write_at(int fd, std::uint64_t offset, std::span<const std::byte> by
 
 }  // namespace
 
-DirectFile::DirectFile(int fd)
-    : fd_(fd), direct_(open(("/proc/self/fd/" + std::to_string(fd)).c_str(), O_WRONLY | O_DIRECT | O_CLOEXEC)) {}
+DirectFile::DirectFile(int fd) : fd_(fd) {
+  struct statfs system {};
+  if (fstatfs(fd, &system) == 0 && system.f_type == TMPFS_MAGIC) return;  // it takes them, and has nothing but memory
+  direct_.reset(open(("/proc/self/fd/" + std::to_string(fd)).c_str(), O_WRONLY | O_DIRECT | O_CLOEXEC));
+}
 
 std::span<const std::byte> DirectFile::aligned(std::span<const std::byte> piece) {
   if (reinterpret_cast<std::uintptr_t>(piece.data()) % kAlignment == 0) return piece;
