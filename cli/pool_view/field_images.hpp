@@ -59,8 +59,8 @@ class FieldImages {
     Clock::time_point last_asked{};
     Clock::time_point drawn_at{};  // never: the epoch
     std::string variables = "[]";  // JSON, like `image`
-    std::string image;             // empty: none
-    std::string why;
+    std::string image{};           // empty: none
+    std::string why{};
     std::uint64_t commit_seq = 0;
     Id128 run_id{};              // of the step
     bool is_of_nothing = false;  // the pool has no such variable

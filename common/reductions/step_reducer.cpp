@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/reductions/reduction.hpp"
 #include "common/reductions/reduction_catalogue.hpp"
 #include "common/threads/openmp_team.hpp"
 
