@@ -30,7 +30,7 @@ pkg_check_modules(httplib REQUIRED IMPORTED_TARGET cpp-httplib)
 find_package(prometheus-cpp REQUIRED)
 find_file(RINGSIDE_CHART_JS chart.min.js PATHS /usr/share/javascript/chart.js /usr/share/nodejs/chart.js/dist REQUIRED)
 # `ringside export`: HDF5 by its C interface, without MPI; FlatBuffers' header makes the metadata of Arrow files.
-pkg_check_modules(hdf5 REQUIRED IMPORTED_TARGET hdf5)
+pkg_check_modules(hdf5 REQUIRED IMPORTED_TARGET "hdf5>=1.10.5")
 find_path(RINGSIDE_FLATBUFFERS_INCLUDE flatbuffers/flatbuffers.h REQUIRED)
 # The conditions of triggers.
 pkg_check_modules(muparser REQUIRED IMPORTED_TARGET muparser)

@@ -513,10 +513,10 @@ typedef struct ringside_record {
   const char* parameters;
   /* of the end of a run */
   const char* how;  /* "detached", "producer_lost" ... */
-  const char* text; /* the reason, if exit_code is not 0 */
+  const char* text; /* the reason, if exit_code is not 0; of a mark, what happened */
   uint32_t exit_code;
   uint32_t outcome; /* RINGSIDE_OUTCOME_..., or 0 if the solver did not end the run itself */
-  /* of a mark, whose `text` says what happened */
+  /* of a mark */
   const char* cause;   /* "trigger", "non_finite" ... */
   const char* name;    /* of the trigger or the plug-in */
   const char* actions; /* what followed: "freeze, stop" */

@@ -32,8 +32,10 @@ SharedLayout KeptResults::layout_of(const Id128& run_id, std::uint64_t catalogue
   if (auto recorded = ring_.catalogue(run_id, catalogue)) {
     place->second = std::make_shared<const RecordLayout>(schema, std::move(*recorded));
   } else if (schema.is_x_only()) {  // known even if the description of the run is lost
-    auto usual = std::make_shared<const RecordLayout>(schema, x_only_catalogue(ring_.geometry().entries()));
-    if (usual->hash() == catalogue) place->second = std::move(usual);
+    for (Catalogue& usual : usual_catalogues(schema)) {
+      auto layout = std::make_shared<const RecordLayout>(schema, std::move(usual));
+      if (layout->hash() == catalogue) place->second = std::move(layout);
+    }
   }
   return place->second;
 }

@@ -7,6 +7,7 @@
 #include "common/files/direct_file.hpp"
 
 namespace ringside {
+
 std::vector<std::uint64_t> chunk_shape(std::span<const std::uint64_t> shape, std::size_t entry_bytes,
                                        std::uint64_t target_bytes) {
   std::vector<std::uint64_t> chunk(shape.size(), 1);
@@ -15,7 +16,7 @@ std::vector<std::uint64_t> chunk_shape(std::span<const std::uint64_t> shape, std
     const std::uint64_t most = std::max<std::uint64_t>(1, target_bytes / bytes);
     if (shape[d] > most) {
       const std::uint64_t pieces = (shape[d] - 1) / most + 1;
-      chunk[d] = (shape[d] - 1) / pieces + 1;  // of almost equal length, so that little of the last one is padding
+      chunk[d] = (shape[d] - 1) / pieces + 1;  // of almost equal length: little of the last one is padding
       constexpr std::uint64_t kAligned = DirectFile::kAlignment;
       const std::uint64_t unit = kAligned / std::gcd(bytes, kAligned);
       if (16 * unit <= chunk[d]) chunk[d] = (chunk[d] + unit - 1) / unit * unit;

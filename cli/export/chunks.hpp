@@ -14,9 +14,9 @@ namespace ringside {
 /// The bytes of a chunk, about: large enough that a file for each of them costs little, small enough to load one.
 inline constexpr std::uint64_t kExportChunkBytes = std::uint64_t{16} << 20;
 
-/// The shape of all chunks but the last ones of a dimension, which may be shorter. Their bytes are multiples of
-/// DirectFile::kAlignment, if that makes them longer by a sixteenth at most: then they are written from where they lie.
-/// Empty for an array without dimensions.
+/// The shape of all chunks but the last ones of a dimension, which may be shorter. Those of an array that is cut
+/// have multiples of DirectFile::kAlignment bytes, if that makes them longer by a sixteenth at most: then each begins
+/// where a direct write may. Empty for an array without dimensions.
 std::vector<std::uint64_t> chunk_shape(std::span<const std::uint64_t> shape, std::size_t entry_bytes,
                                        std::uint64_t target_bytes = kExportChunkBytes);
 

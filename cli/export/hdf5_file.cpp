@@ -159,12 +159,28 @@ class Hdf5Sink final : public ExportSink {
     for_each_chunk(variable.shape, chunk, bytes_of(variable.dtype), [&](const ChunkPlace& place) {
       Extents first(place.first.begin(), place.first.end());
       first.insert(first.begin(), accepted_.size());
+      if (place.bytes < kAlignedFrom) {  // libhdf5 looks for the place of a chunk among all: not of many small ones
+        return write_chunk(v, first, place, values.subspan(place.offset, place.bytes), step);
+      }
       unsigned filters = 0;
       haddr_t offset = HADDR_UNDEF;
       hsize_t bytes = 0;
       check_hdf5(H5Dget_chunk_info_by_coord(dataset, first.data(), &filters, &offset, &bytes), output_);
       write_values(offset, values.subspan(place.offset, place.bytes), step);
     });
+  }
+
+  void write_chunk(std::size_t v, const Extents& first, const ChunkPlace& place, std::span<const std::byte> values,
+                   const ExportedStep& step) {
+    Extents count(place.count.begin(), place.count.end());
+    count.insert(count.begin(), 1);
+    const Hdf5Type type = hdf5_type(variables_[v].variable.dtype);
+    const hid_t dataset = datasets_[v].get();
+    const Hdf5Space file_space(H5Dget_space(dataset));
+    const Hdf5Space memory = space_of(count, count);
+    H5Sselect_hyperslab(file_space.get(), H5S_SELECT_SET, first.data(), nullptr, count.data(), nullptr);
+    check_hdf5(H5Dwrite(dataset, type.get(), memory.get(), file_space.get(), H5P_DEFAULT, values.data()), output_);
+    step.wrote(place.bytes);
   }
 
   void write_values(haddr_t offset, std::span<const std::byte> values, const ExportedStep& step) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Images of a pool's newest step for those who ask again and again, as a page does. A thread of low priority makes
-// them, only while somebody asks: of each kind at most one a second, all kinds in turn, and for at most a twentieth of
-// its time. Who asks gets the newest one that is made, and never waits. The memory is bounded, because the number of
+// them, only while somebody asks: of each kind at most one a second, all kinds in turn, and then it rests 20 times as
+// long as it worked, or 30 s. Who asks gets the newest one that is made, and never waits. The memory is bounded, because the number of
 // kinds is: a place that is still asked for is never given to another kind, for two that took it from each other would
 // both get nothing.
 #pragma once

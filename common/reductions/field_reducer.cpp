@@ -9,6 +9,7 @@
 #include "common/reductions/reduction_scratch.hpp"
 
 namespace ringside {
+
 const FieldKernel& field_kernel_of(DType dtype) noexcept {
   const FieldKernels& kernels = *select(&plain::field_kernels, &avx2::field_kernels, &avx512::field_kernels);
   return kernels[static_cast<std::uint16_t>(dtype) - 1];

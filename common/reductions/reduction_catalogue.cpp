@@ -41,4 +41,11 @@ Catalogue x_only_catalogue(std::uint64_t entries) {
   return Catalogue::of(Schema::x_only(entries), described(all.first(reduction_table::kOfRecord)), residual_scalars());
 }
 
+std::vector<Catalogue> usual_catalogues(const Schema& schema) {
+  std::vector<Catalogue> catalogues;
+  catalogues.push_back(catalogue_of(schema, residual_scalars()));
+  catalogues.push_back(x_only_catalogue(schema.place(0).entries));
+  return catalogues;
+}
+
 }  // namespace ringside

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "common/reductions/kernels/reduction_table.hpp"
 #include "common/results/catalogue.hpp"
@@ -26,5 +27,9 @@ std::span<const Scalar> residual_scalars();
 /// The results that the record `Reductions` holds: of one f64 field `x` of `entries` entries; and residual_scalars. Runs
 /// of the built-in solvers of older releases have these.
 Catalogue x_only_catalogue(std::uint64_t entries);
+
+/// What runs of the built-in solvers record, by this release and by older ones: to be tried where a run's description is
+/// lost. schema: x-only.
+std::vector<Catalogue> usual_catalogues(const Schema& schema);
 
 }  // namespace ringside

@@ -53,7 +53,7 @@ StepKeeper::StepKeeper(RingPool& pool, RunDescription run, Durability durability
   writer_.respect(pool.leases());  // as the analyzer does: two system calls a step
   run.run_id = random_id();
   run.schema_id = pool.ring().geometry().schema().id();
-  writer_.begin_run(run, x_only_catalogue(run.entries));
+  writer_.begin_run(run, catalogue_of(pool.ring().geometry().schema(), residual_scalars()));
 }
 
 /// Before the oldest slot may be taken, which is the part of a commit that waits.

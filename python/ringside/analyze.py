@@ -195,7 +195,7 @@ class Worker:
     def _look_at_kept(self, pool: Pool, first: int, last: int) -> None:
         for info in pool.steps:
             if first <= info.iteration <= last:
-                self._look_at(pool, info.commit_seq, gap=False)
+                self._look_at(pool, info.commit_seq, kept=info)
 
     def _follow(self, pool: Pool, run: str, after: int, iteration: int) -> None:
         self._last = (after, iteration)
@@ -210,23 +210,24 @@ class Worker:
                 continue
             last = found[0]
             if found[3].hex() == run:
-                self._look_at(pool, last, gap=True)
+                self._look_at(pool, last)
             elif self._is_over:
                 return  # the next run
 
-    def _look_at(self, pool: Pool, commit_seq: int, *, gap: bool) -> None:
-        """Calls the functions that are due, and sends what they return."""
+    def _look_at(self, pool: Pool, commit_seq: int, *, kept: StepInfo | None = None) -> None:
+        """Calls the functions that are due, and sends what they return. kept: the step, if it is one of a pool that was
+        listed; of a run that is followed, gaps between steps are counted."""
         try:
             step = pool.hold(commit_seq)
         except NotKeptError:  # overwritten: the next step finds the gap
-            if not gap:
-                self._skipped = [count + 1 for count in self._skipped]
+            for index in self._due(kept) if kept else []:
+                self._skipped[index] += 1
             return
         info = step.info
-        if gap:
+        if not kept:
             self._count_gap(info)
         self._last = (info.commit_seq, info.iteration)
-        due = [index for index, one in enumerate(self._reductions) if info.iteration % one.every == 0]
+        due = self._due(info)
         try:
             with step:
                 while due:
@@ -238,6 +239,9 @@ class Worker:
         except OverwrittenError:
             for index in due:
                 self._skipped[index] += 1
+
+    def _due(self, info: StepInfo) -> list[int]:
+        return [index for index, one in enumerate(self._reductions) if info.iteration % one.every == 0]
 
     def _called(self, one: Reduction, step: HeldStep) -> dict[str, Any]:
         self._output.name = one.name

@@ -50,7 +50,7 @@ struct ReductionKernel {
   /// Copies the rows and reduces what it copied; returns hash64 of it. No fence.
   std::uint64_t (*copy)(void* state, double* block_sums, const CopyPart& part) noexcept;
 
-  /// As the first two, of what was found.
+  /// As `clear` and `clear_but_change`, of what was found.
   void (*clear_found)(void* found) noexcept;
   void (*clear_found_but_change)(void* found) noexcept;
   /// Takes in a state, which may be cleared afterwards.
