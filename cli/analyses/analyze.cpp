@@ -128,7 +128,8 @@ ExitCode look_at_kept(const AnalyzeOptions& options, AnalysisWorkers& workers, S
   } else if (!appending.failure.empty()) {
     said = fmt::format("not recorded: {}", appending.failure);
   } else if (appending.added > 0) {
-    said = fmt::format("{} records were added to the journal of {}", appending.added, options.pool);
+    said = fmt::format("{} {} added to the journal of {}", counted(appending.added, "record"),
+                       appending.added == 1 ? "was" : "were", options.pool);
   }
   if (appending.code != ExitCode::kDone) {
     write_standard_error(fmt::format("ringside: {} of analyses are not in the journal: {}\n",

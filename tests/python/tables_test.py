@@ -90,7 +90,7 @@ class Tables(OfAPool):
             """, "--trigger=x.max > 2: mark:large, reply:0.5")
         pool = ringside.open(self.path("run.pool"))
         mark, = (record for record in pool.records() if record.kind == "mark")
-        self.assertEqual(mark.fields, {"commit_seq": 2, "iteration": 2, "step": 2, "cause": "trigger", "name": "large",
+        self.assertEqual(mark.fields, {"commit_seq": 2, "iteration": 2, "step": 1, "cause": "trigger", "name": "large",
                                        "text": "x.max > 2", "actions": "mark, reply:0.5"})
         self.assertEqual((mark.run_id, mark.results), (pool.runs[0].run_id, {}))
 

@@ -85,8 +85,8 @@ constexpr bool same_text(const char* a, const char* b) noexcept {
   return false;
 }
 
-/// The place of the first result with this name in a field of this class (one of RINGSIDE_CLASS_*); without a name, the
-/// place behind the last one of the first `reductions`.
+/// The place of the first result with this name in a field of this class (one of RINGSIDE_CLASS_*); of "", the place
+/// behind the last one of the first `reductions`.
 constexpr ValuePlace place_of(const char* name, std::uint32_t field_class,
                               std::size_t reductions = std::size(reduction_table::kReductions)) noexcept {
   ValuePlace place;
@@ -95,7 +95,7 @@ constexpr ValuePlace place_of(const char* name, std::uint32_t field_class,
     for (std::uint32_t i = 0; i < reduction.result_count; ++i) {
       const ringside_reduction_result& result = reduction.results[i];
       if ((result.classes & field_class) == 0) continue;
-      if (name != nullptr && same_text(name, reduction.name)) return {result.type, place.bit, place.word};
+      if (same_text(name, reduction.name)) return {result.type, place.bit, place.word};
       ++place.bit;
       place.word += result.count * (result.type == RINGSIDE_VALUE_I128 ? 2 : 1);
     }
@@ -104,19 +104,19 @@ constexpr ValuePlace place_of(const char* name, std::uint32_t field_class,
 }
 
 /// Values of one field, in words, without presence bits.
-inline constexpr std::size_t kRealFieldWords = place_of(nullptr, RINGSIDE_CLASS_REAL).word;  // of a complex field, too
-inline constexpr std::size_t kIntegerFieldWords = place_of(nullptr, RINGSIDE_CLASS_INTEGER).word;
+inline constexpr std::size_t kRealFieldWords = place_of("", RINGSIDE_CLASS_REAL).word;  // of a complex field, too
+inline constexpr std::size_t kIntegerFieldWords = place_of("", RINGSIDE_CLASS_INTEGER).word;
 
 /// The words of the record `Reductions`: one of presence bits, then its values.
-inline constexpr std::size_t kXOnlyWords = 1 + place_of(nullptr, RINGSIDE_CLASS_REAL, reduction_table::kOfRecord).word;
+inline constexpr std::size_t kXOnlyWords = 1 + place_of("", RINGSIDE_CLASS_REAL, reduction_table::kOfRecord).word;
 static_assert(kXOnlyWords == 300, "rings, journals and readers of other releases have these words");
 
 constexpr bool same_end(ValuePlace a, ValuePlace b) noexcept {
   return a.bit == b.bit && a.word == b.word;
 }
-static_assert(same_end(place_of(nullptr, RINGSIDE_CLASS_REAL), place_of(nullptr, RINGSIDE_CLASS_COMPLEX)),
+static_assert(same_end(place_of("", RINGSIDE_CLASS_REAL), place_of("", RINGSIDE_CLASS_COMPLEX)),
               "real and complex fields have the same results: their values have the same places");
-static_assert(place_of(nullptr, RINGSIDE_CLASS_REAL).bit <= 64 && place_of(nullptr, RINGSIDE_CLASS_INTEGER).bit <= 64,
+static_assert(place_of("", RINGSIDE_CLASS_REAL).bit <= 64 && place_of("", RINGSIDE_CLASS_INTEGER).bit <= 64,
               "the presence bits of a field fit a word");
 
 }  // namespace ringside
