@@ -15,7 +15,7 @@ TEST(DueStepsTest, AreThoseThatCountingOneByOneFinds) {
       for (std::uint64_t steps = 1; steps <= 15; ++steps) {
         for (std::uint64_t every = 1; every <= 9; ++every) {
           std::uint64_t counted = 0;
-          for (std::uint64_t k = 1; k <= steps; ++k) counted += (begin + stride * k) % every == 0 ? 1 : 0;
+          for (std::uint64_t k = 1; k <= steps; ++k) counted += (begin + stride * k) % every == 0 ? 1u : 0u;
           EXPECT_EQ(due_steps({.commit_seq = 100, .iteration = begin},
                               {.commit_seq = 100 + steps, .iteration = begin + stride * steps}, every),
                     counted)
