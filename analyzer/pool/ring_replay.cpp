@@ -115,12 +115,7 @@ Catalogue RingReplay::recorded_catalogue(const SlotHeader& header, const SlotRes
     run_id_ = header.run_id;
     catalogue_hash_ = recorded.catalogue_hash;
     recorded_catalogue_ = ring_.catalogue(run_id_, catalogue_hash_);
-    const Schema& schema = ring_.geometry().schema();
-    if (!recorded_catalogue_ && schema.is_x_only()) {  // the description of the run is lost
-      for (Catalogue& usual : usual_catalogues(schema)) {
-        if (catalogue_hash(usual.descriptions(), schema.id()) == catalogue_hash_) recorded_catalogue_ = std::move(usual);
-      }
-    }
+    if (!recorded_catalogue_) recorded_catalogue_ = usual_catalogue(ring_.geometry().schema(), catalogue_hash_);
     if (!recorded_catalogue_) recorded_catalogue_ = catalogue();
   }
   return *recorded_catalogue_;

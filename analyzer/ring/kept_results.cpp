@@ -31,11 +31,8 @@ SharedLayout KeptResults::layout_of(const Id128& run_id, std::uint64_t catalogue
   const Schema& schema = ring_.geometry().schema();
   if (auto recorded = ring_.catalogue(run_id, catalogue)) {
     place->second = std::make_shared<const RecordLayout>(schema, std::move(*recorded));
-  } else if (schema.is_x_only()) {  // known even if the description of the run is lost
-    for (Catalogue& usual : usual_catalogues(schema)) {
-      auto layout = std::make_shared<const RecordLayout>(schema, std::move(usual));
-      if (layout->hash() == catalogue) place->second = std::move(layout);
-    }
+  } else if (auto usual = usual_catalogue(schema, catalogue)) {
+    place->second = std::make_shared<const RecordLayout>(schema, std::move(*usual));
   }
   return place->second;
 }

@@ -41,11 +41,12 @@ Catalogue x_only_catalogue(std::uint64_t entries) {
   return Catalogue::of(Schema::x_only(entries), described(all.first(reduction_table::kOfRecord)), residual_scalars());
 }
 
-std::vector<Catalogue> usual_catalogues(const Schema& schema) {
-  std::vector<Catalogue> catalogues;
-  catalogues.push_back(catalogue_of(schema, residual_scalars()));
-  catalogues.push_back(x_only_catalogue(schema.place(0).entries));
-  return catalogues;
+std::optional<Catalogue> usual_catalogue(const Schema& schema, std::uint64_t hash) {
+  if (!schema.is_x_only()) return std::nullopt;
+  for (const Catalogue& usual : {catalogue_of(schema, residual_scalars()), x_only_catalogue(schema.place(0).entries)}) {
+    if (catalogue_hash(usual.descriptions(), schema.id()) == hash) return usual;
+  }
+  return std::nullopt;
 }
 
 }  // namespace ringside

@@ -5,8 +5,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
-#include <vector>
 
 #include "common/reductions/kernels/reduction_table.hpp"
 #include "common/results/catalogue.hpp"
@@ -28,8 +28,8 @@ std::span<const Scalar> residual_scalars();
 /// of the built-in solvers of older releases have these.
 Catalogue x_only_catalogue(std::uint64_t entries);
 
-/// What runs of the built-in solvers record, by this release and by older ones: to be tried where a run's description is
-/// lost. schema: x-only.
-std::vector<Catalogue> usual_catalogues(const Schema& schema);
+/// What runs of the built-in solvers record, by this release or by older ones, if it has that hash: for a run whose
+/// description is lost.
+std::optional<Catalogue> usual_catalogue(const Schema& schema, std::uint64_t hash);
 
 }  // namespace ringside
