@@ -84,6 +84,8 @@ class Follower:
                         last, self.newest = step.commit_seq, max(self.newest, step.iteration)
                 except ringside.OverwrittenError:
                     continue
+                except ringside.PeerLostError:
+                    time.sleep(0.001)  # on a busy machine the next analyzer may start more than 5 s after a kill
                 except ringside.Error:
                     if opened is not None:
                         raise
