@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What several processes do with the parts of one step: who publishes it, what its descriptor says, and how one member's
+// end reaches the others (docs/mpi.md, "Ranks of a node share the buffers").
+#include "common/team/step_team.hpp"
+
+#include <poll.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <csignal>
+#include <cstring>
+#include <future>
+#include <string>
+#include <thread>
+
+#include "common/platform/clock.hpp"
+#include "tests/unit/common/team/team_in_memory.hpp"
+#include "tests/unit/failure_line.hpp"
+#include "tests/unit/sanitized.hpp"
+
+namespace ringside {
+namespace {
+
+using namespace testing;
+
+TEST(StepTeamTest, TheLastPartPublishesAndNoneBefore) {
+  TeamInMemory team(3, 2);
+  const std::array<std::array<std::size_t, 3>, 4> orders = {{{1, 0, 2}, {2, 1, 0}, {0, 1, 2}, {0, 2, 1}}};
+  for (std::uint64_t step = 0; step < orders.size(); ++step) {
+    for (const std::size_t member : orders[step]) {
+      EXPECT_EQ(team.published(), step);
+      team.publish(member, {.iteration = step + 1});
+    }
+    EXPECT_EQ(team.published(), step + 1);
+    EXPECT_EQ(team.descriptor(step).iteration, step + 1);
+    team.release_up_to(step + 1);  // its buffer is used again two steps later
+  }
+}
+
+TEST(StepTeamTest, ATeamOfOnePublishesEachStep) {
+  TeamInMemory team(1, 2);
+  for (std::uint64_t step = 0; step < 5; ++step) {
+    team.publish(0, {.iteration = step + 1});
+    EXPECT_EQ(team.published(), step + 1);
+    team.release_up_to(step + 1);
+  }
+}
+
+TEST(StepTeamTest, TimesAreTheLongestAndTheInstantIsTheLast) {
+  TeamInMemory team(3, 2);
+  const StepDescriptor first{.step = 0,
+                             .iteration = 4,
+                             .residual_l1 = 0.5,
+                             .residual_linf = 0.25,
+                             .generate_ns = 5,
+                             .producer_idle_ns = 7,
+                             .published_at_ns = 100,
+                             .skipped_before = 3};
+  team.descriptor(0) = first;
+  team.team(0).arrive(first);
+  team.team(2).arrive({.step = 0, .iteration = 4, .generate_ns = 1, .producer_idle_ns = 8, .published_at_ns = 300});
+  team.team(1).arrive({.step = 0, .iteration = 4, .generate_ns = 9, .producer_idle_ns = 2, .published_at_ns = 200});
+  StepDescriptor expected = first;
+  expected.generate_ns = 9;
+  expected.producer_idle_ns = 8;
+  expected.published_at_ns = 300;
+  EXPECT_EQ(std::memcmp(&team.descriptor(0), &expected, sizeof expected), 0) << "the rest is the first member's";
+}
+
+TEST(StepTeamTest, NoMemberWaitsForAnother) {
+  constexpr std::uint32_t kBuffers = 4;
+  TeamInMemory team(2, kBuffers);
+  for (std::uint64_t step = 0; step < kBuffers; ++step) team.publish(1, {.iteration = step + 1});
+  EXPECT_EQ(team.published(), 0u);
+  for (std::uint64_t step = 0; step < kBuffers; ++step) {
+    team.publish(0, {.iteration = step + 1});
+    EXPECT_EQ(team.published(), step + 1);
+    team.release_up_to(step + 1);
+    team.publish(1, {.iteration = step + kBuffers + 1});  // the buffer that was just released
+    EXPECT_EQ(team.published(), step + 1);
+  }
+  EXPECT_EQ(team.writer(1).idle_ns(), 0) << "every buffer was free at once";
+}
+
+TEST(StepTeamTest, AClaimWaitsUntilItsBufferIsReleased) {
+  TeamInMemory team(2, 2);
+  for (std::uint64_t step = 0; step < 2; ++step) {
+    for (const std::size_t member : {0u, 1u}) team.publish(member, {.iteration = step + 1});
+  }
+  std::future<Claim> claim = std::async(std::launch::async, [&] { return team.writer(1).claim(); });
+  team.release_up_to(1);
+  const Claim granted = claim.get();
+  ASSERT_EQ(granted.status, ClaimStatus::kOk);
+  EXPECT_EQ(granted.payload, team.writer(1).payload().data() + (team.buffer(2) - team.buffer(0)) + kBufferAlignmentBytes);
+}
+
+TEST(StepTeamTest, WhoPublishesAlsoPublishesStepsWhoseLastMemberDidNotYet) {
+  TeamInMemory team(2, 2);
+  // Member 1 has written the last part of step 0, and is interrupted before it publishes.
+  const SharedMapping memory = SharedMapping::join(duplicate(team.team(0).fd()), team_memory_bytes(2, 2));
+  auto* lines = reinterpret_cast<PartLine*>(memory.data() + sizeof(TeamHead));
+  team.publish(0, {.iteration = 1});
+  lines[1] = {.iteration = 1, .generate_ns = 1'000'000'000'000, .idle_ns = 5, .written_at_ns = lines[0].written_at_ns + 9};
+  const PartLine zeroth = lines[0];
+  team.team(1).head().arrived[0].parts.fetch_add(1);
+  EXPECT_EQ(team.published(), 0u);
+
+  team.descriptor(1) = {.step = 1, .iteration = 2};
+  team.team(0).arrive({.step = 1, .iteration = 2, .generate_ns = 3, .published_at_ns = 4});
+  team.team(1).arrive({.step = 1, .iteration = 2, .generate_ns = 2, .published_at_ns = 5});
+  EXPECT_EQ(team.published(), 2u);
+  EXPECT_EQ(team.descriptor(0).generate_ns, 1'000'000'000'000);
+  EXPECT_EQ(team.descriptor(0).producer_idle_ns, 5);
+  EXPECT_EQ(team.descriptor(0).published_at_ns, zeroth.written_at_ns + 9);
+  EXPECT_EQ(team.descriptor(1).generate_ns, 3);
+  EXPECT_EQ(team.descriptor(1).published_at_ns, 5);
+
+  // Member 1 goes on where it was.
+  team.team(1).head().arrived[0].parts.fetch_sub(1);
+  team.team(1).arrive({.step = 0,
+                       .iteration = 1,
+                       .generate_ns = 1'000'000'000'000,
+                       .producer_idle_ns = 5,
+                       .published_at_ns = zeroth.written_at_ns + 9});
+  EXPECT_EQ(team.published(), 2u) << "it never falls";
+  EXPECT_EQ(team.descriptor(0).generate_ns, 1'000'000'000'000);
+}
+
+TEST(StepTeamTest, TheCallersFlagEndsAWait) {
+  std::atomic<bool> stop{true};
+  TeamInMemory team(2, 2, 4096, &stop);
+  for (std::uint64_t step = 0; step < 2; ++step) team.publish(1, {.iteration = step + 1});  // no wait, no look at the flag
+  const Claim claim = team.writer(1).claim();
+  EXPECT_EQ(claim.status, ClaimStatus::kStopped);
+  EXPECT_EQ(claim.payload, nullptr);
+  EXPECT_FALSE(team.team(0).has_failed()) << "only this member stops";
+}
+
+TEST(StepTeamTest, PublishingWithoutAClaimDoesNothing) {
+  TeamInMemory team(2, 2);
+  team.publish(0, {.iteration = 1});
+  team.writer(1).publish({.iteration = 1});
+  EXPECT_EQ(team.published(), 0u);
+  team.publish(1, {.iteration = 1});
+  team.writer(1).publish({.iteration = 2});
+  EXPECT_EQ(team.published(), 1u);
+  EXPECT_EQ(team.writer(1).published(), 1u);
+}
+
+TEST(StepTeamTest, DifferentIterationsFailTheTeam) {
+  TeamInMemory team(3, 2);
+  for (const std::size_t member : {0u, 1u, 2u}) team.publish(member, {.iteration = 7});
+  team.publish(2, {.iteration = 8});
+  team.publish(1, {.iteration = 9});
+  team.publish(0, {.iteration = 8});
+  EXPECT_EQ(team.published(), 1u) << "a step of two iterations is not published";
+  for (const std::size_t member : {0u, 1u, 2u}) {
+    ASSERT_TRUE(team.team(member).has_failed());
+    const Error error = team.team(member).failure();
+    EXPECT_EQ(error.code(), ExitCode::kUsage);
+    EXPECT_STREQ(error.what(), "step 1: rank 1 published iteration 9, rank 0 iteration 8; expected the same");
+    EXPECT_EQ(team.writer(member).claim().status, ClaimStatus::kAnalyzerFailed);
+  }
+}
+
+TEST(StepTeamTest, TheFirstFailureCounts) {
+  constexpr std::uint32_t kMembers = 4;
+  for (int round = 0; round < 50; ++round) {
+    TeamInMemory team(kMembers, 2);
+    std::vector<std::thread> threads;
+    for (std::uint32_t m = 0; m < kMembers; ++m) {
+      threads.emplace_back([&team, m] { team.team(m).fail(ExitCode::kPeerLost, formatted("failure {}", m)); });
+    }
+    for (std::thread& thread : threads) thread.join();
+    ASSERT_TRUE(team.team(0).has_failed());
+    const std::string line = team.team(0).failure().what();
+    EXPECT_EQ(line.size(), 9u) << line;
+    team.team(1).fail(ExitCode::kUsage, "later");
+    for (std::uint32_t m = 0; m < kMembers; ++m) {
+      EXPECT_EQ(team.team(m).failure().what(), line);
+      EXPECT_EQ(team.team(m).failure().code(), ExitCode::kPeerLost);
+    }
+  }
+}
+
+TEST(StepTeamTest, ALongLineEndsWithinItsField) {
+  TeamInMemory team(2, 2);
+  team.team(1).fail(ExitCode::kSystem, std::string(5000, 'a'));
+  EXPECT_EQ(std::string(team.team(0).failure().what()), std::string(1007, 'a'));
+  EXPECT_EQ(team.team(0).head().global_iteration.load(), 0u);
+}
+
+TEST(StepTeamTest, AFailureOfOneMemberEndsTheWaitOfAnother) {
+  TeamInMemory team(2, 2);
+  for (std::uint64_t step = 0; step < 2; ++step) team.publish(1, {.iteration = step + 1});
+  std::future<Claim> claim = std::async(std::launch::async, [&] { return team.writer(1).claim(); });
+  team.team(0).fail(ExitCode::kPeerLost, "the analyzer is gone");
+  EXPECT_EQ(claim.get().status, ClaimStatus::kAnalyzerFailed);
+  EXPECT_STREQ(team.team(1).failure().what(), "the analyzer is gone");
+}
+
+TEST(StepTeamTest, MemoryOfAnotherShapeIsNotMapped) {
+  const std::vector<TeamMember> members = members_of({getpid(), getpid()});
+  const StepTeam team(members, 0, 3, nullptr);
+  EXPECT_EQ(failure_line([&] { const StepTeam other(duplicate(team.fd()), members, 1, 2, nullptr); }),
+            formatted("the peer's shared memory has {} bytes, expected {}", team_memory_bytes(2, 3),
+                      team_memory_bytes(2, 2)));
+}
+
+// --- members that die --------------------------------------------------------------------------------------------
+
+/// A process that does nothing until it is killed.
+class Idler {
+ public:
+  Idler() : pid_(fork()) {
+    if (pid_ != 0) return;
+    while (true) pause();
+  }
+  ~Idler() { kill_it(); }
+  Idler(const Idler&) = delete;
+  Idler& operator=(const Idler&) = delete;
+
+  pid_t pid() const { return pid_; }
+  /// Returns once it is gone.
+  void kill_it() {
+    if (std::exchange(is_killed_, true)) return;
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+  }
+
+ private:
+  const pid_t pid_;
+  bool is_killed_ = false;
+};
+
+std::string line_about(const Idler& idler) {
+  return formatted("rank 1 (process {}) is gone; what was committed is in the pool", idler.pid());
+}
+
+TEST(StepTeamTest, AMemberThatDiesFailsTheTeam) {
+  Idler idler;
+  TeamInMemory team({getpid(), idler.pid(), getpid()}, 2);
+  team.team(0).beat(now_ns());
+  EXPECT_FALSE(team.team(0).has_failed());
+  EXPECT_FALSE(team.team(0).ends_wait().is_set());
+  idler.kill_it();
+  team.team(0).beat(now_ns());
+  for (const std::size_t member : {0u, 2u}) {
+    ASSERT_TRUE(team.team(member).has_failed());
+    EXPECT_EQ(team.team(member).failure().code(), ExitCode::kPeerLost);
+    EXPECT_EQ(team.team(member).failure().what(), line_about(idler));
+  }
+  EXPECT_TRUE(team.team(0).ends_wait().is_set());
+}
+
+TEST(StepTeamTest, TheDeathOfAMemberEndsTheWaitsOfAllOthers) {
+  Idler idler;
+  TeamInMemory team({getpid(), idler.pid(), getpid()}, 2);
+  for (const std::size_t member : {0u, 2u}) {
+    for (std::uint64_t step = 0; step < 2; ++step) team.publish(member, {.iteration = step + 1});
+  }
+  std::future<Claim> first = std::async(std::launch::async, [&] { return team.writer(0).claim(); });
+  std::future<Claim> third = std::async(std::launch::async, [&] { return team.writer(2).claim(); });
+  idler.kill_it();
+  EXPECT_EQ(first.get().status, ClaimStatus::kAnalyzerFailed);
+  EXPECT_EQ(third.get().status, ClaimStatus::kAnalyzerFailed);
+  EXPECT_EQ(team.team(2).failure().what(), line_about(idler));
+}
+
+TEST(StepTeamTest, ATeamWithAMemberThatIsGoneIsNotMade) {
+  Idler idler;
+  idler.kill_it();
+  EXPECT_EQ(failure_line([&] { const StepTeam team(members_of({getpid(), idler.pid()}), 0, 2, nullptr); },
+                         ExitCode::kPeerLost),
+            formatted("rank 1 (process {}) is gone", idler.pid()));
+}
+
+// --- all at once -------------------------------------------------------------------------------------------------
+
+constexpr std::uint64_t kPartWords = 96;
+
+std::uint64_t word_of(std::uint64_t step, std::uint64_t member, std::uint64_t at) {
+  return step << 16 | member << 8 | at;
+}
+
+/// The longest time is that of another member in each step.
+std::int64_t generate_ns_of(std::uint64_t step, std::uint64_t member) {
+  return static_cast<std::int64_t>(4 * step + (step + member) % 4);
+}
+
+class CrowdTest : public ::testing::TestWithParam<std::uint32_t> {};
+
+TEST_P(CrowdTest, EachStepArrivesWholeAndOnce) {
+  constexpr std::uint64_t kMembers = 4;
+  constexpr std::uint64_t kSteps = kSanitized ? 2'000 : 20'000;
+  TeamInMemory team(kMembers, GetParam(), kMembers * kPartWords * sizeof(std::uint64_t));
+  std::vector<std::thread> threads;
+  for (std::uint64_t m = 0; m < kMembers; ++m) {
+    threads.emplace_back([&team, m] {
+      for (std::uint64_t step = 0; step < kSteps; ++step) {
+        const Claim claim = team.writer(m).claim();
+        if (!claim) return;
+        auto* words = reinterpret_cast<std::uint64_t*>(claim.payload) + m * kPartWords;
+        for (std::uint64_t at = 0; at < kPartWords; ++at) words[at] = word_of(step, m, at);
+        team.publish_claimed(m, {.iteration = step + 1, .generate_ns = generate_ns_of(step, m)});
+      }
+    });
+  }
+  // The analyzer, which looks at each word before it releases the step.
+  std::int64_t before_ns = 0;
+  std::uint64_t wrong = 0;
+  for (std::uint64_t step = 0; step < kSteps; ++step) {
+    while (team.published() <= step && !team.team(0).has_failed()) {
+      futex_sleep(&team.control().published, static_cast<std::uint32_t>(step), 1'000'000'000);
+    }
+    const StepDescriptor descriptor = team.descriptor(step);
+    const auto* words = reinterpret_cast<const std::uint64_t*>(team.buffer(step));
+    wrong += descriptor.step != step || descriptor.iteration != step + 1 ||
+             descriptor.generate_ns != static_cast<std::int64_t>(4 * step + 3) || descriptor.published_at_ns < before_ns ||
+             descriptor.published_at_ns > now_ns();
+    before_ns = descriptor.published_at_ns;
+    for (std::uint64_t m = 0; m < kMembers; ++m) {
+      for (std::uint64_t at = 0; at < kPartWords; ++at) wrong += words[m * kPartWords + at] != word_of(step, m, at);
+    }
+    team.release_up_to(step + 1);
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0u);
+  EXPECT_FALSE(team.team(0).has_failed());
+  EXPECT_EQ(team.published(), kSteps);
+}
+
+INSTANTIATE_TEST_SUITE_P(Buffers, CrowdTest, ::testing::Values(2u, 3u, 4u),
+                         [](const auto& buffers) { return std::to_string(buffers.param); });
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A team behind a real hand-off: the first member attaches to an analyzer, another process writes its part into the same
+// buffers, and the analyzer cannot tell them from one producer (docs/mpi.md).
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "common/team/step_team.hpp"
+#include "common/team/team_writer.hpp"
+#include "tests/unit/common/handoff/handoff_fixture.hpp"
+
+namespace ringside {
+namespace {
+
+using namespace testing;
+
+constexpr std::uint32_t kBuffers = 2;
+constexpr std::uint64_t kFirstRows = 400;  // the first member's; the rest are the second's
+
+PayloadGeometry geometry() {
+  return {kBuffers, x_only().payload_bytes()};
+}
+
+void fill_part(double* buffer, std::uint64_t step, std::uint64_t begin, std::uint64_t end) {
+  for (std::uint64_t i = begin; i < end; ++i) buffer[i] = expected(step, i);
+}
+
+/// What the first member tells the second.
+struct PassedOn {
+  int team = -1;
+  int payload = -1;
+  int control = -1;
+};
+
+UniqueFd opened_of(pid_t pid, int fd) {
+  return UniqueFd(open(("/proc/" + std::to_string(pid) + "/fd/" + std::to_string(fd)).c_str(), O_RDWR | O_CLOEXEC));
+}
+
+/// The second member: a process of its own, which publishes `steps` steps and then waits for its end. Forked while this
+/// process has one thread.
+class SecondMember {
+ public:
+  explicit SecondMember(std::uint64_t steps) : first_(getpid()) {
+    int to[2];
+    int from[2];
+    if (pipe2(to, O_CLOEXEC) != 0 || pipe2(from, O_CLOEXEC) != 0) throw std::runtime_error("pipe2");
+    pid_ = fork();
+    const bool is_second = pid_ == 0;
+    in_.reset(is_second ? to[0] : from[0]);
+    out_.reset(is_second ? from[1] : to[1]);
+    close(is_second ? to[1] : to[0]);
+    close(is_second ? from[0] : from[1]);
+    if (is_second) _exit(publish(steps));
+  }
+  ~SecondMember() { end(); }
+  SecondMember(const SecondMember&) = delete;
+  SecondMember& operator=(const SecondMember&) = delete;
+
+  std::vector<TeamMember> members() const { return {{first_, "rank 0"}, {pid_, "rank 1"}}; }
+
+  /// Returns once it has mapped the memory.
+  void pass_on(const PassedOn& passed) {
+    if (write(out_.get(), &passed, sizeof passed) != sizeof passed || !is_told()) {
+      throw std::runtime_error("the second member has not mapped the memory");
+    }
+  }
+  /// Waits until it has published all its steps; false if it has failed.
+  bool has_published() { return is_told(); }
+  /// Kills it, and returns once it is gone.
+  void end() {
+    if (pid_ == 0) return;
+    kill(pid_, SIGKILL);
+    waitpid(std::exchange(pid_, 0), nullptr, 0);
+  }
+
+ private:
+  bool is_told() const {
+    char word = 0;
+    return read(in_.get(), &word, 1) == 1;
+  }
+  bool tell() const { return write(out_.get(), "", 1) == 1; }
+
+  int publish(std::uint64_t steps) const {
+    const std::vector<TeamMember> members = {{first_, "rank 0"}, {getpid(), "rank 1"}};
+    PassedOn passed;
+    if (read(in_.get(), &passed, sizeof passed) != sizeof passed) return 1;
+    try {
+      StepTeam team(opened_of(first_, passed.team), members, 1, kBuffers, nullptr);
+      TeamWriter writer(opened_of(first_, passed.payload), opened_of(first_, passed.control), geometry(), team, kSpinNs);
+      if (!tell()) return 1;
+      for (std::uint64_t step = 0; step < steps; ++step) {
+        const Claim claim = writer.claim();
+        if (!claim) return 1;
+        fill_part(claim.x(), step, kFirstRows, kRows);
+        writer.publish({.iteration = step + 1});
+      }
+    } catch (const std::exception&) {
+      return 1;
+    }
+    return tell() && is_told() ? 0 : 1;  // nobody tells it anything: it waits until it is killed, or alone
+  }
+
+  const pid_t first_;
+  pid_t pid_ = 0;
+  UniqueFd in_;
+  UniqueFd out_;
+};
+
+class TeamHandoffTest : public HandoffFixture {
+ protected:
+  /// The first member, attached to the analyzer that listens.
+  Attached attach_team(Listener& listener, SecondMember& second) {
+    team_.emplace(second.members(), 0u, kBuffers, nullptr);
+    team_->pass_on = [&](const SharedMapping& payload, const SharedMapping& control) {
+      payload_fd_ = payload.fd();
+      second.pass_on({team_->fd(), payload.fd(), control.fd()});
+    };
+    HandoffOptions chosen = options();
+    chosen.buffers = kBuffers;
+    chosen.parts = &*team_;
+    return attach(listener, chosen);
+  }
+
+  static void publish_first_part(HandoffWriter& writer) {
+    const Claim claim = writer.claim();
+    ASSERT_EQ(claim.status, ClaimStatus::kOk);
+    fill_part(claim.x(), writer.published(), 0, kFirstRows);
+    const ScalarValue scalars[] = {0.25, static_cast<double>(writer.published())};
+    writer.publish({.iteration = writer.published() + 1}, scalars);
+  }
+
+  static void take_whole(HandoffReader& reader, std::uint64_t step_expected) {
+    PublishedStep step;
+    ASSERT_EQ(reader.next(step, kMaySpin, nullptr), NextStatus::kStep);
+    EXPECT_EQ(step.step.descriptor.step, step_expected);
+    EXPECT_EQ(step.step.descriptor.iteration, step_expected + 1);
+    EXPECT_EQ(step.step.descriptor.residual_l1, 0.25);
+    EXPECT_EQ(step.step.descriptor.residual_linf, static_cast<double>(step_expected));
+    EXPECT_TRUE(holds(doubles(step.payload), step_expected)) << step_expected;
+    reader.release();
+  }
+
+  /// The first member's thread: all steps, and the end once the second member has published its last one.
+  static std::thread first_member(HandoffWriter& writer, SecondMember& second, std::uint64_t steps) {
+    return std::thread([&writer, &second, steps] {
+      while (writer.published() < steps) publish_first_part(writer);
+      EXPECT_TRUE(second.has_published());
+      EXPECT_NO_THROW(writer.detach(Outcome::kFinished));
+    });
+  }
+
+  static void take_leave(HandoffReader& reader) {
+    PublishedStep step;
+    EXPECT_EQ(reader.next(step, kMaySpin, nullptr), NextStatus::kDetached);
+    EXPECT_EQ(reader.outcome(), Outcome::kFinished);
+    reader.farewell(ExitCode::kDone, "");
+  }
+
+  std::optional<StepTeam> team_;
+  int payload_fd_ = -1;
+};
+
+TEST_F(TeamHandoffTest, EachStepArrivesWhole) {
+  constexpr std::uint64_t kSteps = 200;
+  SecondMember second(kSteps);
+  Listener listener(socket_path_);
+  Attached ends = attach_team(listener, second);
+  std::thread first = first_member(*ends.writer, second, kSteps);
+  for (std::uint64_t step = 0; step < kSteps; ++step) take_whole(*ends.reader, step);
+  take_leave(*ends.reader);
+  first.join();
+  EXPECT_FALSE(team_->has_failed());
+}
+
+TEST_F(TeamHandoffTest, ASuccessorOfAnAnalyzerThatDiedContinuesWithAllMembers) {
+  constexpr std::uint64_t kSteps = 20;
+  SecondMember second(kSteps);
+  Listener listener(socket_path_);
+  Attached ends = attach_team(listener, second);
+  std::thread first = first_member(*ends.writer, second, kSteps);
+  std::uint64_t step = 0;
+  for (const std::uint64_t until : {3u, 7u, 8u}) {
+    while (step < until) take_whole(*ends.reader, step++);
+    ends.reader.reset();  // as if it were killed: its connection closes without a goodbye
+    ends.reader.emplace(accept_reader(listener));
+    EXPECT_EQ(ends.reader->steps_released(), until);
+    ends.reader->accept();
+  }
+  while (step < kSteps) take_whole(*ends.reader, step++);
+  take_leave(*ends.reader);
+  first.join();
+  EXPECT_FALSE(team_->has_failed());
+}
+
+TEST_F(TeamHandoffTest, TheDeathOfTheOtherMemberEndsTheFirstOnesWait) {
+  constexpr std::uint64_t kSteps = 3;
+  SecondMember second(kSteps);
+  const std::string name = "rank 1 (process " + std::to_string(second.members()[1].pid) + ")";
+  Listener listener(socket_path_);
+  Attached ends = attach_team(listener, second);
+  std::thread first([&] {
+    for (std::uint64_t step = 0; step < kSteps + kBuffers; ++step) publish_first_part(*ends.writer);
+    EXPECT_TRUE(second.has_published());
+    second.end();
+    EXPECT_EQ(ends.writer->claim().status, ClaimStatus::kStopped);
+  });
+  for (std::uint64_t step = 0; step < kSteps; ++step) take_whole(*ends.reader, step);
+  first.join();
+  ASSERT_TRUE(team_->has_failed());
+  EXPECT_EQ(team_->failure().code(), ExitCode::kPeerLost);
+  EXPECT_EQ(team_->failure().what(), name + " is gone; what was committed is in the pool");
+}
+
+TEST_F(TeamHandoffTest, ThePayloadIsSealedOnceAllHaveMappedIt) {
+  SecondMember second(0);
+  Listener listener(socket_path_);
+  const Attached ends = attach_team(listener, second);
+  EXPECT_EQ(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, payload_fd_, 0), MAP_FAILED);
+  const UniqueFd again = opened_of(getpid(), payload_fd_);
+  EXPECT_EQ(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, again.get(), 0), MAP_FAILED);
+  void* read_only = mmap(nullptr, 4096, PROT_READ, MAP_SHARED, payload_fd_, 0);
+  EXPECT_NE(read_only, MAP_FAILED);
+  munmap(read_only, 4096);
+}
+
+TEST_F(TeamHandoffTest, NothingIsSentToTheAnalyzerIfAMemberCannotMapTheMemory) {
+  Listener listener(socket_path_);
+  StepTeam team({{getpid(), "rank 0"}}, 0, kBuffers, nullptr);
+  team.pass_on = [](const SharedMapping&, const SharedMapping&) { throw system_error("rank 1: no memory"); };
+  HandoffOptions chosen = options();
+  chosen.parts = &team;
+  try {
+    const HandoffWriter writer(chosen, description(), x_only(), residuals());
+    ADD_FAILURE() << "attached";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "rank 1: no memory");
+  }
+  std::optional<Peer> peer = listener.accept(10'000);
+  ASSERT_TRUE(peer);
+  EXPECT_THROW(HandoffReader(std::move(*peer), socket_path_, 10'000), Error);
+}
+
+}  // namespace
+}  // namespace ringside
