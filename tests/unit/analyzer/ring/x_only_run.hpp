@@ -14,9 +14,10 @@
 namespace ringside {
 
 /// run: its schema_id is set. newest: as in RingWriter::begin_run.
-inline std::optional<KeptSlot> begin_x_only(RingWriter& writer, RunDescription run, void* newest = nullptr) {
+inline std::optional<KeptSlot> begin_x_only(RingWriter& writer, RunDescription run, void* newest = nullptr,
+                                            std::uint64_t resume_from = 0) {
   run.schema_id = Schema::x_only(run.entries).id();
-  return writer.begin_run(run, x_only_catalogue(run.entries), newest);
+  return writer.begin_run(run, x_only_catalogue(run.entries), newest, resume_from);
 }
 
 inline void store_reductions(RingWriter& writer, const Reductions& reductions) {

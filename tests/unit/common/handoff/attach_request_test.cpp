@@ -147,6 +147,22 @@ TEST(AttachRequestTest, AWrongHeadIsRefused) {
   EXPECT_EQ(refusal([](Parts p) { p.head.elastic = 2; }), "attach request for elastic 2, expected 0 or 1");
 }
 
+TEST(AttachRequestTest, TheIterationToContinueFromComesBackAndBelongsToAResumedRun) {
+  AttachRequest request = small_request();
+  request.head.pool_use = PoolUse::kResume;
+  request.head.resume_from = 0x0123'4567'89ab'cdef;
+  expect_unchanged(request);
+  EXPECT_EQ(AttachRequest::decode(request.encode(), 2).head.resume_from, 0x0123'4567'89ab'cdefu);
+  for (const PoolUse other : {PoolUse::kFresh, PoolUse::kOverwrite, PoolUse::kFreshAgain}) {
+    const auto change = [other](Parts p) {
+      p.head.pool_use = other;
+      p.head.resume_from = 92;
+    };
+    EXPECT_EQ(refusal(change), "attach request to continue from iteration 92 with use " +
+                                   std::to_string(static_cast<int>(other)) + " of the pool, expected 2");
+  }
+}
+
 TEST(AttachRequestTest, NumbersOfVariablesAndScalarsAreLimited) {
   EXPECT_EQ(refusal([](Parts p) { p.head.variables = 0; }), "attach request: found 0 variables, expected 1 to 256");
   EXPECT_EQ(refusal([](Parts p) { p.head.variables = 10'000; }),
@@ -155,21 +171,21 @@ TEST(AttachRequestTest, NumbersOfVariablesAndScalarsAreLimited) {
             "attach request: found 4294967295 variables, expected 1 to 256");
   EXPECT_EQ(refusal([](Parts p) { p.head.scalars = 70; }), "attach request: found 70 scalars, expected at most 64");
   EXPECT_EQ(refusal([](Parts p) { p.head.variables = 256; }),
-            "attach request of 1656 bytes with 256 variables and 2 scalars, expected 44328");
+            "attach request of 1664 bytes with 256 variables and 2 scalars, expected 44336");
 }
 
 TEST(AttachRequestTest, EveryOtherLengthIsRefused) {
   const std::vector<std::byte> message = small_request().encode();
-  ASSERT_EQ(message.size(), 1656u);
+  ASSERT_EQ(message.size(), 1664u);
   for (std::size_t bytes = 0; bytes < message.size(); ++bytes) {
     EXPECT_NE(failure_line([&] { AttachRequest::decode(std::span(message).first(bytes), 2); }), "") << bytes;
   }
   EXPECT_EQ(failure_line([&] { AttachRequest::decode(std::span(message).first(1200), 2); }),
-            "attach request of 1200 bytes with 2 variables and 2 scalars, expected 1656");
+            "attach request of 1200 bytes with 2 variables and 2 scalars, expected 1664");
   std::vector<std::byte> longer = message;
   longer.push_back(std::byte{0});
   EXPECT_EQ(failure_line([&] { AttachRequest::decode(longer, 2); }),
-            "attach request of 1657 bytes with 2 variables and 2 scalars, expected 1656");
+            "attach request of 1665 bytes with 2 variables and 2 scalars, expected 1664");
 }
 
 TEST(AttachRequestTest, WrongVariablesAreRefused) {

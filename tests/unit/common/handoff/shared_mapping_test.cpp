@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Memory that processes share: which seals it has when, and which memory is not mapped.
+#include "common/handoff/shared_mapping.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <string>
+
+#include "common/platform/formatted.hpp"
+#include "tests/unit/failure_line.hpp"
+
+namespace ringside {
+namespace {
+
+constexpr std::size_t kBytes = 8192;
+constexpr int kSizeSeals = F_SEAL_SHRINK | F_SEAL_GROW;
+
+UniqueFd duplicate(int fd) {
+  return UniqueFd(fcntl(fd, F_DUPFD_CLOEXEC, 0));
+}
+
+UniqueFd memory_of(std::size_t bytes, int seals) {
+  UniqueFd fd(memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  EXPECT_EQ(ftruncate(fd.get(), static_cast<off_t>(bytes)), 0);
+  EXPECT_EQ(fcntl(fd.get(), F_ADD_SEALS, seals), 0);
+  return fd;
+}
+
+bool can_be_written(int fd) {
+  void* data = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (data == MAP_FAILED) return false;
+  munmap(data, kBytes);
+  return true;
+}
+
+TEST(SharedMappingTest, MemoryOfATeamIsSealedOnceAllHaveMappedIt) {
+  const SharedMapping first = SharedMapping::create_for_team("test", kBytes);
+  EXPECT_EQ(fcntl(first.fd(), F_GET_SEALS), kSizeSeals) << "it cannot change its size from the beginning";
+  const SharedMapping second = SharedMapping::join(duplicate(first.fd()), kBytes);
+  EXPECT_EQ(failure_line([&] { SharedMapping::adopt(duplicate(first.fd()), kBytes, PeerAccess::kReadOnly); }),
+            formatted("the peer's shared memory has seals {:#x}, expected at least {:#x}", kSizeSeals, 0x17))
+      << "a peer does not take it yet";
+
+  first.seal(PeerAccess::kReadOnly);
+  EXPECT_FALSE(can_be_written(first.fd()));
+  EXPECT_EQ(fcntl(first.fd(), F_ADD_SEALS, F_SEAL_WRITE), -1) << "no seal comes later";
+  const SharedMapping peer = SharedMapping::adopt(duplicate(first.fd()), kBytes, PeerAccess::kReadOnly);
+  std::memset(first.data(), 1, kBytes / 2);
+  std::memset(second.data() + kBytes / 2, 2, kBytes / 2);
+  EXPECT_EQ(peer.data()[kBytes / 2 - 1], std::byte{1});
+  EXPECT_EQ(peer.data()[kBytes / 2], std::byte{2}) << "earlier mappings stay writable";
+}
+
+TEST(SharedMappingTest, MemoryThatAllWriteIsSealedAgainstResizingOnly) {
+  const SharedMapping first = SharedMapping::create_for_team("test", kBytes);
+  first.seal(PeerAccess::kReadWrite);
+  EXPECT_EQ(fcntl(first.fd(), F_GET_SEALS), kSizeSeals | F_SEAL_SEAL);
+  EXPECT_TRUE(can_be_written(first.fd()));
+  const SharedMapping second = SharedMapping::join(duplicate(first.fd()), kBytes);
+  second.data()[0] = std::byte{7};
+  EXPECT_EQ(first.data()[0], std::byte{7});
+}
+
+TEST(SharedMappingTest, ASecondSealIsRefused) {
+  const SharedMapping memory = SharedMapping::create("test", kBytes, PeerAccess::kReadWrite);
+  const std::string line = failure_line([&] { memory.seal(PeerAccess::kReadOnly); }, ExitCode::kSystem);
+  EXPECT_EQ(line.find("cannot seal shared memory: "), 0u) << line;
+}
+
+TEST(SharedMappingTest, MemoryThatCouldShrinkIsNotJoined) {
+  for (const int seals : {0, F_SEAL_GROW, F_SEAL_SHRINK}) {
+    EXPECT_EQ(failure_line([&] { SharedMapping::join(memory_of(kBytes, seals), kBytes); }),
+              formatted("the peer's shared memory has seals {:#x}, expected at least 0x6", seals));
+  }
+  EXPECT_EQ(failure_line([&] { SharedMapping::join(memory_of(kBytes, kSizeSeals), kBytes); }), "");
+}
+
+TEST(SharedMappingTest, MemoryOfAnotherSizeIsNotJoined) {
+  for (const std::size_t bytes : {std::size_t{0}, kBytes - 1, kBytes + 4096}) {
+    EXPECT_EQ(failure_line([&] { SharedMapping::join(memory_of(bytes, kSizeSeals), kBytes); }),
+              formatted("the peer's shared memory has {} bytes, expected 8192", bytes));
+  }
+  EXPECT_EQ(failure_line([&] { SharedMapping::join(UniqueFd(open("/dev/null", O_RDWR | O_CLOEXEC)), kBytes); }),
+            "the peer passed something that is not shared memory");
+  EXPECT_EQ(failure_line([&] { SharedMapping::join(UniqueFd(), kBytes); }),
+            "the peer passed something that is not shared memory");
+}
+
+TEST(SharedMappingTest, AnySealedMemoryOfThatSizeFromTheSameTeamIsJoined) {
+  const SharedMapping control = SharedMapping::create("test", kBytes, PeerAccess::kReadWrite);
+  EXPECT_EQ(failure_line([&] { SharedMapping::join(duplicate(control.fd()), kBytes); }), "");
+  const SharedMapping payload = SharedMapping::create("test", kBytes, PeerAccess::kReadOnly);
+  EXPECT_EQ(failure_line([&] { SharedMapping::join(duplicate(payload.fd()), kBytes); }, ExitCode::kSystem),
+            "cannot map 8192 bytes of shared memory: Operation not permitted")
+      << "sealed before all had mapped it";
+}
+
+}  // namespace
+}  // namespace ringside
