@@ -104,7 +104,7 @@ TEST_P(OrderTest, OnDaxTheOrderAloneKeepsThePromises) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Crash, OrderTest,
-                         ::testing::Values("two-laps", "many-threads", "second-run", "killed-owner", "held-slots"),
+                         ::testing::Values("two-laps", "many-threads", "second-run", "killed-owner", "going-back", "held-slots"),
                          [](const auto& one) { return as_test_name(one.param); });
 
 TEST(BitFlipTest, AFlippedBitNeverChangesWhatIsReturnedAndCostsOneSlotAtMost) {

@@ -109,6 +109,26 @@ std::string check_runs(const RingView& ring, const History& history, const Promi
   return "";
 }
 
+/// What a reader held stays behind the gap that the others left. After a run went back, numbers go on above those of the
+/// iterates that were discarded, but no iteration is missing.
+std::string check_contiguous(const Recovery& recovery, const History& history) {
+  bool is_behind_gap = false;
+  for (std::size_t i = recovery.kept.size(); i-- > 0;) {
+    const SlotHeader& header = recovery.kept[i].header;
+    const Iterate& iterate = *find_published(history, header);
+    if (i + 1 < recovery.kept.size()) {
+      const SlotHeader& next = recovery.kept[i + 1].header;
+      const bool went_back = iterate.gone_back_to && next.run_id == header.run_id && next.iteration == header.iteration + 1;
+      is_behind_gap = is_behind_gap || (next.commit_seq != header.commit_seq + 1 && !went_back);
+    }
+    if (is_behind_gap && !iterate.held) {
+      return fmt::format("2: of {} recovered iterations only the last {} are contiguous, and no reader held another",
+                         recovery.kept.size(), recovery.contiguous);
+    }
+  }
+  return "";
+}
+
 std::string check_ring(const RingView& ring, const History& history, const Promise& promise, Published& published,
                        std::vector<Found>& intact) {
   const Recovery recovery = recover(ring);
@@ -138,12 +158,7 @@ std::string check_ring(const RingView& ring, const History& history, const Promi
     }
   }
   if (promise.committed_is_kept) {
-    // What a reader held stays behind the gap that the others left.
-    for (std::size_t i = 0; i + recovery.contiguous < recovery.kept.size(); ++i) {
-      if (find_published(history, recovery.kept[i].header)->held) continue;
-      return fmt::format("2: of {} recovered iterations only the last {} are contiguous, and no reader held another",
-                         recovery.kept.size(), recovery.contiguous);
-    }
+    if (const std::string violation = check_contiguous(recovery, history); !violation.empty()) return violation;
     const std::uint64_t slots = ring.geometry().slot_count();
     const std::uint64_t least = std::min(history.committed_since_empty(), slots - 1);
     if (!history.clearing() && recovery.kept.size() < least) {

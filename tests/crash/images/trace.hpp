@@ -25,6 +25,8 @@ enum class EventKind : std::uint8_t {
   kRunBegun,   // ... and has returned
   kClearing,   // clear was called
   kCleared,    // ... and has returned
+  kGoingBack,  // begin_run was called for a run that continues from `iteration`: newer iterates are discarded ...
+  kWentBack,   // ... and it has returned
   kHeld,       // a reader holds the slot of commit `value` from now on, or did
   kTaking,     // the slot of commit `value` may be overwritten from now on
   kPublished,  // the iterate is handed to the ring

@@ -32,6 +32,8 @@ void History::apply(const Event& event) {
       committed_since_empty_ = 0;
       for (Iterate& iterate : iterates_) iterate.forgotten = true;
       break;
+    case EventKind::kGoingBack:
+    case EventKind::kWentBack: go_back(event); break;
     case EventKind::kHeld:
       for (Iterate& iterate : iterates_) {
         if (iterate.commit_seq == event.value) iterate.held = true;
@@ -49,6 +51,7 @@ void History::apply(const Event& event) {
       Iterate& iterate = of(event.run, event.iteration);
       if (iterate.commit_seq == 0) ++committed_since_empty_;
       iterate.commit_seq = event.value;
+      iterate.clearing = false;  // it was to be discarded, but the owner that began to do so died
       break;
     }
     case EventKind::kReduced: of(event.run, event.iteration).recorded = true; break;
@@ -69,6 +72,20 @@ void History::apply(const Event& event) {
       clearing_ = false;
       break;
     default: break;
+  }
+}
+
+void History::go_back(const Event& event) {
+  clearing_ = event.kind == EventKind::kGoingBack;
+  of(event.run, event.iteration).gone_back_to = true;
+  committed_since_empty_ = 0;
+  for (Iterate& iterate : iterates_) {
+    if (iterate.run == event.run && iterate.iteration > event.iteration) {
+      iterate.clearing = true;
+      iterate.forgotten = !clearing_;
+    } else if (iterate.commit_seq != 0 && !iterate.given_up && !iterate.forgotten) {
+      ++committed_since_empty_;
+    }
   }
 }
 

@@ -21,8 +21,9 @@ struct Iterate {
   bool recorded_persisted = false;
   bool given_up = false;   // its slot may be overwritten
   bool held = false;       // a reader holds its slot, or did: newer ones may be gone
-  bool clearing = false;   // the ring is being cleared of it ...
-  bool forgotten = false;  // ... and has acknowledged it
+  bool clearing = false;   // the ring is being cleared of it, or it is discarded ...
+  bool forgotten = false;  // ... and that was acknowledged
+  bool gone_back_to = false;  // its run went back to it: the next one's commit number may be larger by more than 1
 };
 
 /// An intact iterate that was found in an image.
@@ -53,6 +54,7 @@ class History {
 
  private:
   Iterate& of(std::uint32_t run, std::uint64_t iteration);
+  void go_back(const Event& event);
 
   std::vector<Iterate> iterates_;
   std::vector<std::uint32_t> beginning_;

@@ -52,13 +52,15 @@ Owner::~Owner() {
   persistence_.abandon();
 }
 
-void Owner::begin_run(std::uint32_t run) {
+void Owner::begin_run(std::uint32_t run, std::uint64_t from) {
   while (syncing_) end_sync();
   persistence_.enter(Phase::kBeginRun);
   persistence_.acknowledge({.kind = EventKind::kRunBegins, .run = run});
+  if (from != 0) persistence_.acknowledge({.kind = EventKind::kGoingBack, .run = run, .iteration = from});
   handed_over_.assign(ring().geometry().payload_bytes(), {});
   const std::optional<KeptSlot> intact =
-      writer_->begin_run(published_.run(run), published_.catalogue(run), handed_over_.data());
+      writer_->begin_run(published_.run(run), published_.catalogue(run), handed_over_.data(), from);
+  if (from != 0) persistence_.acknowledge({.kind = EventKind::kWentBack, .run = run, .iteration = from});
 
   // The writer keeps every iterate up to the newest intact one.
   const std::uint64_t intact_seq = intact ? intact->header.commit_seq : 0;

@@ -27,7 +27,8 @@ class Owner {
         DrawnLeases* leases = nullptr);
   ~Owner();  // without `finish` it counts as killed
 
-  void begin_run(std::uint32_t run);
+  /// from: the iteration that the run goes back to; 0: its newest one.
+  void begin_run(std::uint32_t run, std::uint64_t from = 0);
   void clear();
   /// A reader begins to hold `slot`, if that keeps an iterate.
   void hold(std::uint32_t slot);

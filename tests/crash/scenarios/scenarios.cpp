@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analyzer/ring/ring_creation.hpp"
+#include "common/ring/ring_recovery.hpp"
 
 namespace ringside::crash {
 namespace {
@@ -208,6 +209,30 @@ TracedScenario trace_killed_owner(Storage storage, Durability durability, std::u
   return stage.end();
 }
 
+/// An iteration of the run that the ring holds; not its newest one, unless that is the only one.
+std::uint64_t older_iteration(Stage& stage, const Owner& owner) {
+  const std::vector<KeptSlot> kept = recover(owner.ring()).kept;
+  return kept[stage.below(std::max<std::size_t>(kept.size(), 2) - 1)].header.iteration;
+}
+
+TracedScenario trace_going_back(Storage storage, Durability durability, std::uint64_t seed) {
+  Random random(seed);
+  Stage stage(small_ring(storage, durability, random), random.next());
+  play_laps(stage, 2 + stage.below(2 * stage.slots()));
+  for (int life = 0; life < 3; ++life) {
+    const std::size_t from = stage.now();
+    Owner& owner = stage.open();
+    owner.begin_run(1, older_iteration(stage, owner));
+    for (std::uint64_t k = 2 + stage.below(stage.slots()); k > 0; --k) owner.commit_next();
+    if (life == 1) stage.kill(from);
+  }
+  Owner& owner = stage.open();
+  owner.begin_run(1);
+  owner.commit_next();
+  owner.finish();
+  return stage.end();
+}
+
 TracedScenario trace_held_slots(Storage storage, Durability durability, std::uint64_t seed) {
   Random random(seed);
   Setting setting = small_ring(storage, durability, random);
@@ -248,6 +273,7 @@ constexpr Scenario kScenarios[] = {
     {"many-threads", "2 to 4 threads copy, each its chunks", trace_many_threads},
     {"second-run", "the ring is cleared and another run begins, three times", trace_second_run},
     {"killed-owner", "owners are killed at any instant, the next one continues the run", trace_killed_owner},
+    {"going-back", "a run continues from an older iterate, three times; its owner is killed once", trace_going_back},
     {"held-slots", "readers hold slots while a run commits; its owner is killed once", trace_held_slots},
     {"damaged-superblock", "an owner finds one superblock damaged and mends it", trace_damaged_superblock},
 };
