@@ -40,7 +40,7 @@ std::string check_kept(const RingView& ring, const KeptSlot& kept, const History
                        header.step);
   }
   if (iterate->forgotten && (promise.committed_is_kept || promise.persisted_is_kept)) {
-    return fmt::format("1: {} is found though the ring was cleared", name_of(*iterate));
+    return fmt::format("1: {} is found though it was discarded", name_of(*iterate));
   }
   if (promise.numbers_hold && iterate->commit_seq != 0 && header.commit_seq != iterate->commit_seq) {
     return fmt::format("3: {} was commit {}, it is returned as commit {}", name_of(*iterate), iterate->commit_seq,

@@ -317,6 +317,37 @@ void clear_not_fenced(Trace& trace, const RingGeometry&) {
   leave_out(trace, Phase::kClear, is_drain);
 }
 
+/// Calls `change` with the part of each begin_run that discards iterates: two stores, a flush and a drain for each.
+template <class Change>
+void in_each_discard(Trace& trace, Change change) {
+  for (auto begin = trace.begin();;) {
+    begin = std::find_if(begin, trace.end(), [](const Event& event) { return event.kind == EventKind::kGoingBack; });
+    if (begin == trace.end()) return;
+    begin = std::find_if(begin, trace.end(), [](const Event& event) { return event.kind == EventKind::kStore; });
+    auto end = begin;
+    while (trace.end() - end >= 4 && end[0].kind == EventKind::kStore && end[0].value == 0 &&
+           end[1].kind == EventKind::kStore && is_flush(end[2]) && is_drain(end[3])) {
+      end += 4;
+    }
+    begin = change(begin, end);
+  }
+}
+
+void discarded_oldest_first(Trace& trace, const RingGeometry&) {
+  in_each_discard(trace, [](auto begin, auto end) {
+    const Trace newest_first(begin, end);
+    auto to = begin;
+    for (auto slot = newest_first.end(); slot != newest_first.begin();) {
+      slot -= 4;
+      to = std::copy(slot, slot + 4, to);
+    }
+    return end;
+  });
+}
+void discard_not_fenced(Trace& trace, const RingGeometry&) {
+  in_each_discard(trace, [&](auto begin, auto end) { return trace.erase(std::remove_if(begin, end, is_drain), end); });
+}
+
 using enum Checksums;
 constexpr Mutant kMutants[] = {
     {"fence 1 left out", "two-laps", Model::kDax, kOnAndOff, fence_1_left_out},
@@ -346,6 +377,9 @@ constexpr Mutant kMutants[] = {
     {"the ring is cleared slot by slot, not by age", "second-run", Model::kDax, kOnAndOff, cleared_by_slot},
     {"clearing is not fenced", "second-run", Model::kDax, kOnAndOff, clear_not_fenced},
     {"clearing leaves the header's hash", "second-run", Model::kTornPageCache, kOn, cleared_numbers_only},
+    {"a run that goes back discards the oldest iterate first", "going-back", Model::kDax, kOnAndOff,
+     discarded_oldest_first},
+    {"discarding is not fenced", "going-back", Model::kDax, kOnAndOff, discard_not_fenced},
     {"formatted word before the superblocks", "format", Model::kDax, kOn, formatted_word_first},
     {"no sync before the formatted word", "format", Model::kPageCache, kOn, format_sync_left_out},
     {"syncs left out, their end reported", "two-laps", Model::kPageCache, kOn, syncs_left_out},
