@@ -12,6 +12,7 @@
 #include <string>
 #include <utility>
 
+#include "common/handoff/handoff_environment.hpp"
 #include "common/kernels/hash.hpp"
 #include "common/platform/clock.hpp"
 #include "common/platform/version.hpp"
@@ -24,8 +25,6 @@ namespace {
 const std::array<Scalar, 3> kOwnScalars = {{{.name = "global_iteration", .type = ValueType::kI64},
                                             {.name = "waited_for_node", .type = ValueType::kI64},
                                             {.name = "waited_ns", .type = ValueType::kI64, .unit = "ns"}}};
-
-constexpr const char* kPoolVariable = "RINGSIDE_POOL";
 
 /// Opens what another process of this machine has open, as its own description. Throws Error (exit code 3).
 UniqueFd opened_of(pid_t pid, int fd, int flags) {
