@@ -115,7 +115,7 @@ class Node:
             return {}
         pool, kept = ringside.open(self.pool), {}
         for step in pool.steps:
-            with contextlib.suppress(ringside.DamagedError), pool.hold(step) as held:
+            with contextlib.suppress(ringside.DamagedError, ringside.NotKeptError), pool.hold(step) as held:
                 arrays = {name: held[name].copy() for name in held.keys()}
                 kept[step.iteration] = {**arrays, **held.results}
         return kept

@@ -78,14 +78,14 @@ class Resume(Jobs):
         self.finish(self.rest())
 
     def test_an_analyzer_that_dies_is_replaced_and_the_run_goes_on(self):
-        job = self.heat(1000)
+        job = self.heat(200)
         for node in self.two:
             self.assertIsNotNone(node.await_steps(job, 20), job.said())
             node.end_analyzer(signal.SIGKILL)
             node.start_analyzer()
         code, said = job.ended()
         self.assertEqual(code, 0, said)
-        self.assert_heat(self.two, self.placed, self.expected, newest=1000)
+        self.assert_heat(self.two, self.placed, self.expected, newest=200)
 
     def test_all_processes_of_a_node_may_die(self):
         job = self.begin()
