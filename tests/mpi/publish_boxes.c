@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* publish_boxes STEPS cubes|rows|reversed: variables whose entries tell where they belong, so that a test finds each of them.
- * cubes: 8 ranks with a box each, 2 in each dimension; rows: a block of rows for each rank; reversed: the same in a
- * communicator in which the last rank is the first. It checks by itself what the library hands back: the step before, and
- * after a resume the kept one. */
+/* publish_boxes STEPS SPREAD: variables whose entries tell where they belong, so that a test finds each of them. SPREAD:
+ *   cubes      8 ranks with a box each, 2 in each dimension
+ *   backwards  the same boxes, the last one on the first rank
+ *   rows       a block of rows for each rank
+ *   reversed   the same in a communicator in which the last rank is the first
+ * It checks by itself what the library hands back: the step before, and after a resume the kept one. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,15 +60,12 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(all, &rank);
   MPI_Comm_size(all, &ranks);
 
-  const int cubes = strcmp(argv[2], "cubes") == 0;
-  if (cubes && ranks != 8) die("expected 8 ranks");
-  for (int dim = 0; dim < DIMS; ++dim) {
-    if (cubes) block(shape[dim], (uint64_t)(rank >> (2 - dim) & 1), 2, dim);
-    else block(shape[dim], dim == 0 ? (uint64_t)rank : 0, dim == 0 ? (uint64_t)ranks : 1, dim);
-  }
-  if (cubes) { /* uneven in the last dimension: 4 and 3 */
-    part.offset[2] = rank & 1 ? 4 : 0;
-    part.extent[2] = rank & 1 ? 3 : 4;
+  if (strcmp(argv[2], "cubes") == 0 || strcmp(argv[2], "backwards") == 0) {
+    const int cube = argv[2][0] == 'c' ? rank : ranks - 1 - rank;
+    if (ranks != 8) die("expected 8 ranks");
+    for (int dim = 0; dim < DIMS; ++dim) block(shape[dim], (uint64_t)(cube >> (2 - dim) & 1), 2, dim);
+  } else {
+    for (int dim = 0; dim < DIMS; ++dim) block(shape[dim], dim ? 0 : (uint64_t)rank, dim ? 1 : (uint64_t)ranks, dim);
   }
 
   ringside_variable variables[3] = {
@@ -76,7 +75,7 @@ int main(int argc, char** argv) {
        .shape = {BASIS}}};
   ringside_mpi_part parts[3] = {part, part, {.size = sizeof part, .distribution = RINGSIDE_MPI_REPLICATED}};
   ringside_scalar sweeps = {.size = sizeof sweeps, .type = RINGSIDE_VALUE_I64, .name = "sweeps"};
-  ringside_writer_options options = {.size = sizeof options, .solver = "boxes", .parameters = argv[2]};
+  ringside_writer_options options = {.size = sizeof options, .solver = "boxes"};
   ringside_error error = {.size = sizeof error};
   ringside_mpi_writer* run;
   if (ringside_mpi_attach(all, &options, variables, parts, 3, &sweeps, 1, &run, &error)) die(error.line);

@@ -149,7 +149,7 @@ class Rings(Jobs):
         self.two[1].end_analyzer()
         for path in self.two[1].folder.glob("ring.pool*"):
             path.rename(self.folder / path.name)
-        self.assert_refused(r"node 1 \(ranks 2 to 3\): \S+ring\.pool holds no step; node 0 holds iterations 13 to 20")
+        self.assert_refused(r"node 1 \(ranks 2 to 3\): \S+ring\.pool holds no step", "node 0 .*holds iterations 13 to 20")
         self.assertFalse(self.two[1].pool.exists())
         self.two[1].end_analyzer()
         for path in self.folder.glob("ring.pool*"):
@@ -200,10 +200,13 @@ class Rings(Jobs):
         self.assert_refused("node [01]|rank [02]", ranks=3, unchanged=False)
         self.assert_continues()
 
+    def test_other_boxes_of_the_same_size_are_refused(self):
+        node, = self.nodes(1, "boxes")
+        for steps, spread, expected in ((10, "cubes", 0), (20, "backwards", 1), (20, "cubes", 0)):
+            self.run_job([node], "publish_boxes", steps, spread, ranks=8, use="resume", expected=expected)
+
     def test_another_problem_is_refused(self):
-        for node in self.two:
-            node.end_analyzer()
-            node.start_analyzer()
+        self.settle(self.two)
         said = self.run_job(self.two, "publish_mpi", SIDE + 1, 40, ranks=4, use="resume", expected=USAGE)
         self.assertRegex(said, "node 0|rank 0|problem")
         self.assert_continues()
