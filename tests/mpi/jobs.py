@@ -16,13 +16,14 @@ import sys
 import tempfile
 import time
 import unittest
+import uuid
 
 import numpy as np
 
 import ringside
 
 BIN = pathlib.Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 else None
-HANG_S = 120  # for what needs seconds on an idle machine
+HANG_S = 60  # for what needs seconds on an idle machine
 SLOTS = 8
 SIDE = 37  # prime: no multiple of the ranks
 USAGE, SYSTEM, PEER_LOST, DAMAGED = 2, 3, 4, 5
@@ -60,7 +61,6 @@ class Node:
     """A node of the machine that a job is tested on."""
 
     def __init__(self, folder):
-        folder.mkdir()
         self.folder, self.pool, self.socket = folder, folder / "ring.pool", folder / "analyzer.socket"
         self.analyzer = None
 
@@ -129,8 +129,8 @@ class Job:
     """mpirun and its ranks. `ended` waits for all of them."""
 
     def __init__(self, nodes, program, arguments, placed, folder, environment):
-        self.token = f"RINGSIDE_TEST_JOB={folder}"
-        environment = {**environment, "RINGSIDE_TEST_JOB": str(folder)}
+        self.token = f"RINGSIDE_TEST_JOB={uuid.uuid4()}"  # by which its ranks are found, also without mpirun
+        environment = {**environment, **dict([self.token.split("=")])}
         command = ["mpirun"]
         for rank, node in enumerate(placed):
             command += [":"] * (rank > 0) + ["-n", "1", "env", f"RINGSIDE_SOCKET={nodes[node].socket}",
@@ -196,8 +196,8 @@ class Jobs(unittest.TestCase):
             "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_hwloc_base_binding_policy": "none",
             "OMPI_MCA_mpi_yield_when_idle": "1"}
 
-    def nodes(self, count, name="node"):
-        made = [Node(self.folder / f"{name}{i}") for i in range(count)]
+    def nodes(self, count):
+        made = [Node(pathlib.Path(tempfile.mkdtemp(prefix="node", dir=self.folder))) for _ in range(count)]
         for node in made:
             self.addCleanup(node.end_analyzer, signal.SIGKILL)
             node.start_analyzer()

@@ -29,10 +29,10 @@ class Ranks(Jobs):
         return [node.kept() for node in nodes]
 
     def test_any_number_of_ranks_and_nodes_keeps_the_bits_of_one_rank(self):
-        alone, = self.heat(self.nodes(1, "alone"), [0])
+        alone, = self.heat(self.nodes(1), [0])
         for ranks, nodes in ((2, 1), (3, 1), (4, 1), (8, 1), (2, 2), (3, 2), (4, 2), (8, 2), (4, 4), (8, 4)):
             with self.subTest(ranks=ranks, nodes=nodes):
-                kept = self.heat(self.nodes(nodes, f"of_{ranks}_ranks_"), blocks(ranks, nodes))
+                kept = self.heat(self.nodes(nodes), blocks(ranks, nodes))
                 for iteration, whole in alone.items():
                     u = np.concatenate([steps[iteration]["u"] for steps in kept])
                     self.assertEqual(u.tobytes(), whole["u"].tobytes())
@@ -43,7 +43,7 @@ class Ranks(Jobs):
     def test_a_rank_may_have_no_rows_if_its_node_has_some(self):
         for nodes in (1, 2):
             with self.subTest(nodes=nodes):
-                self.heat(self.nodes(nodes, f"of_{nodes}_"), blocks(8, nodes), side=5)
+                self.heat(self.nodes(nodes), blocks(8, nodes), side=5)
 
     def test_global_steps_are_recorded_and_never_ahead_of_the_step(self):
         nodes = self.nodes(2)
@@ -83,7 +83,7 @@ class Ranks(Jobs):
         cubes = [np.s_[a, b, c] for a in (np.s_[:3], np.s_[3:]) for b in (np.s_[:2], np.s_[2:]) for c in (np.s_[:3], np.s_[3:])]
         for placed in ([0] * 8, blocks(8, 2), [0, 1] * 4):
             with self.subTest(placed=placed):
-                nodes = self.nodes(max(placed) + 1, f"of_{placed.count(0)}_{placed[1]}_")
+                nodes = self.nodes(max(placed) + 1)
                 kept = self.boxes(nodes, placed, "cubes")
                 self.assert_boxes(kept, placed, cubes)
                 self.assertEqual({step["p"].ndim for steps in kept for step in steps.values()}, {1})

@@ -87,7 +87,7 @@ class Mistakes(Jobs):
 
     def test_ranks_that_publish_other_iterations_end_the_run(self):
         _, said = self.refusals("other_iteration", expected=USAGE, where="(?:claim|publish|detach)")
-        self.assertRegex(said, r"node 0: step 2: rank 1 published iteration 9, rank 0 iteration 2")
+        self.assertRegex(said, r"node 0 .*: step 1: rank 1 published iteration 9, rank 0 iteration 2")
         for node in self.two:
             node.end_analyzer()
             self.assertTrue(set(node.kept()) <= {1, 2, 3})
@@ -115,7 +115,7 @@ class Rings(Jobs):
     def setUp(self):
         super().setUp()
         self.two = self.nodes(2)
-        self.publish(self.two, 20)
+        self.publish(self.two, 60)
 
     def publish(self, nodes, iterations, **more):
         code, said = self.start(nodes, "publish_mpi", SIDE, iterations, ranks=4, **more).ended()
@@ -130,7 +130,7 @@ class Rings(Jobs):
         nodes = nodes or self.two
         self.settle(nodes)
         before = [node.hashes() for node in nodes]
-        code, said = self.start(nodes, "publish_mpi", SIDE, 40, use="resume", **{"ranks": 4, **more}).ended()
+        code, said = self.start(nodes, "publish_mpi", SIDE, 80, use="resume", **{"ranks": 4, **more}).ended()
         self.assertEqual(code, expected, said)
         for pattern in patterns:
             self.assertRegex(said, pattern)
@@ -140,16 +140,16 @@ class Rings(Jobs):
 
     def assert_continues(self):
         """What was refused has harmed nothing."""
-        code, said = self.start(self.two, "publish_mpi", SIDE, 40, ranks=4, use="resume").ended()
-        self.assertEqual((code, self.resumed_from(said)), (0, 20), said)
+        code, said = self.start(self.two, "publish_mpi", SIDE, 80, ranks=4, use="resume").ended()
+        self.assertEqual((code, self.resumed_from(said)), (0, 60), said)
         self.settle(self.two)
-        self.assert_heat(self.two, blocks(4, 2), Heat(), newest=40)
+        self.assert_heat(self.two, blocks(4, 2), Heat(), newest=80)
 
     def test_a_missing_ring_is_named_with_what_the_others_hold(self):
         self.two[1].end_analyzer()
         for path in self.two[1].folder.glob("ring.pool*"):
             path.rename(self.folder / path.name)
-        self.assert_refused(r"node 1 \(ranks 2 to 3\): \S+ring\.pool holds no step", "node 0 .*holds iterations 13 to 20")
+        self.assert_refused(r"node 1 \(ranks 2 to 3\): \S+ring\.pool holds no step", "node 0 .*holds iterations 53 to 60")
         self.assertFalse(self.two[1].pool.exists())
         self.two[1].end_analyzer()
         for path in self.folder.glob("ring.pool*"):
@@ -158,8 +158,8 @@ class Rings(Jobs):
         self.assert_continues()
 
     def test_rings_of_different_runs_are_refused(self):
-        others = self.nodes(2, "other")
-        self.publish(others, 20)
+        others = self.nodes(2)
+        self.publish(others, 60)
         runs = [ringside.open(node.pool).runs[-1].run_id for node in (self.two[0], others[1])]
         dashed = [rf"{run[:8]}-?{run[8:12]}-?{run[12:16]}-?{run[16:20]}-?{run[20:]}" for run in runs]
         self.assert_refused("node 0", "node 1", *dashed, nodes=[self.two[0], others[1]])
@@ -177,12 +177,12 @@ class Rings(Jobs):
     def test_rings_that_hold_no_common_step_are_refused(self):
         """Each step of node 1 is damaged: an entry of it is another."""
         self.settle(self.two)
-        expected, rows = Heat(), self.two[1].kept()[20]["u"].shape[0]
+        expected, rows = Heat(), self.two[1].kept()[60]["u"].shape[0]
         content = bytearray(self.two[1].pool.read_bytes())
-        for k in range(20 - SLOTS + 1, 21):
+        for k in range(60 - SLOTS + 1, 61):
             content[content.index(expected[k][0][SIDE - rows:].tobytes()) + 50] ^= 1
         self.two[1].pool.write_bytes(content)
-        self.assert_refused("node 0.*13 to 20", "node 1")
+        self.assert_refused("node 0.*53 to 60", "node 1")
 
     def test_rings_that_are_too_far_apart_are_refused(self):
         """Node 1 has the ring that it had 20 iterations ago."""
@@ -190,45 +190,45 @@ class Rings(Jobs):
         self.two[1].end_analyzer()
         old = {path.name: path.read_bytes() for path in self.two[1].folder.glob("ring.pool*") if path.is_file()}
         self.two[1].start_analyzer()
-        self.publish(self.two, 40, use="resume")
+        self.publish(self.two, 80, use="resume")
         self.two[1].end_analyzer()
         for name, content in old.items():
             (self.two[1].folder / name).write_bytes(content)
-        self.assert_refused("node 0.*33 to 40", "node 1.*13 to 20")
+        self.assert_refused("node 0.*73 to 80", "node 1.*53 to 60")
 
     def test_other_blocks_of_rows_are_refused(self):
         self.assert_refused("node [01]|rank [02]", ranks=3, unchanged=False)
         self.assert_continues()
 
     def test_other_boxes_of_the_same_size_are_refused(self):
-        node, = self.nodes(1, "boxes")
+        node, = self.nodes(1)
         for steps, spread, expected in ((10, "cubes", 0), (20, "backwards", 1), (20, "cubes", 0)):
             self.run_job([node], "publish_boxes", steps, spread, ranks=8, use="resume", expected=expected)
 
     def test_another_problem_is_refused(self):
         self.settle(self.two)
-        said = self.run_job(self.two, "publish_mpi", SIDE + 1, 40, ranks=4, use="resume", expected=USAGE)
+        said = self.run_job(self.two, "publish_mpi", SIDE + 1, 80, ranks=4, use="resume", expected=USAGE)
         self.assertRegex(said, "node 0|rank 0|problem")
         self.assert_continues()
 
     def test_pools_that_must_be_fresh_are_not_overwritten(self):
-        said = self.run_job(self.two, "publish_mpi", SIDE, 40, ranks=4, use="fresh", expected=USAGE)
+        said = self.run_job(self.two, "publish_mpi", SIDE, 80, ranks=4, use="fresh", expected=USAGE)
         self.assertRegex(said, "ring.pool")
         self.assert_continues()
 
     def test_one_pool_that_is_not_fresh_harms_no_other(self):
         """Node 0 has an empty folder, node 1 a pool with steps."""
-        fresh, = self.nodes(1, "fresh")
-        said = self.run_job([fresh, self.two[1]], "publish_mpi", SIDE, 40, ranks=4, use="fresh", expected=USAGE)
+        fresh, = self.nodes(1)
+        said = self.run_job([fresh, self.two[1]], "publish_mpi", SIDE, 80, ranks=4, use="fresh", expected=USAGE)
         self.assertRegex(said, "ring.pool")
         self.assertEqual(fresh.kept(), {})
         self.assert_continues()
 
     def test_no_ring_has_steps(self):
-        others = self.nodes(2, "other")
-        self.publish(others, 20, use="resume")
+        others = self.nodes(2)
+        self.publish(others, 60, use="resume")
         self.settle(others)
-        self.assert_heat(others, blocks(4, 2), Heat(), newest=20)
+        self.assert_heat(others, blocks(4, 2), Heat(), newest=60)
 
 
 run_tests()

@@ -145,7 +145,7 @@ class Resume(Jobs):
         for placed in (blocks(8, 2), [0, 1] * 4):
             for node in self.two:
                 node.end_analyzer()
-            self.two = self.nodes(2, f"of_{placed[1]}_")
+            self.two = self.nodes(2)
             for steps in (20, 30):
                 self.run_job(self.two, "publish_boxes", steps, "cubes", placed=placed, use="resume")
             for node in self.two:
