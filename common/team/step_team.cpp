@@ -76,9 +76,7 @@ void StepTeam::arrive(const StepDescriptor& step) noexcept {
 }
 
 /// All parts of the step are written, and so are those of the steps before, whose last writer may not have published
-/// them yet: it was interrupted. Then both write the same descriptor. If the other one has published meanwhile, and the
-/// lines are of a later step, the times written here are wrong, but nobody reads them: the later step cannot be complete
-/// before this call ends, and is completed anew.
+/// them yet: it was interrupted. Then both write the same descriptor.
 void StepTeam::publish_up_to(std::uint64_t step) noexcept {
   std::uint64_t published = control_->published.load(std::memory_order_acquire);
   for (std::uint64_t s = published; s <= step; ++s) {
@@ -91,31 +89,49 @@ void StepTeam::publish_up_to(std::uint64_t step) noexcept {
   futex_wake(&control_->published, INT_MAX);
 }
 
-/// What the descriptor has of all parts. False if they are not of one iteration.
+/// Writes into the descriptor what it has of all parts. False if they are not of one iteration.
 bool StepTeam::complete(std::uint64_t step) noexcept {
-  PartLine all = line(step, 0);
+  PartLine last = line(step, 0);
+  std::size_t other = 0;  // a member with another iteration than the first one
   for (std::size_t m = 1; m < members_.size(); ++m) {
-    const PartLine& part = line(step, m);
-    if (part.iteration != all.iteration) {
-      // Another member has published the step meanwhile, and the lines are of a later one.
-      if (control_->published.load(std::memory_order_acquire) > step) return true;
-      char text[256];
-      std::snprintf(text, sizeof text, "step %llu: %s published iteration %llu, %s iteration %llu; expected the same",
-                    static_cast<unsigned long long>(step), members_[m].name.c_str(),
-                    static_cast<unsigned long long>(part.iteration), members_[0].name.c_str(),
-                    static_cast<unsigned long long>(all.iteration));
-      fail(ExitCode::kUsage, text);
-      return false;
-    }
-    all.generate_ns = std::max(all.generate_ns, part.generate_ns);
-    all.idle_ns = std::max(all.idle_ns, part.idle_ns);
-    all.written_at_ns = std::max(all.written_at_ns, part.written_at_ns);
+    const PartLine part = line(step, m);
+    if (part.iteration != line(step, 0).iteration) other = m;
+    if (part.written_at_ns > last.written_at_ns) last = part;
   }
+  // While the step is not published, its lines do not change. If it is, another member has completed it, and what was
+  // read may be of a later step.
+  if (control_->published.load(std::memory_order_acquire) > step) return true;
+  if (other != 0) {
+    fail_for_iterations(step, other);
+    return false;
+  }
+  // The node's time since its step before: what the last member did not wait for the analyzer, it made the iterate in,
+  // or waited for other ranks.
+  std::atomic<std::int64_t>* complete_at = head_->complete_at_ns;
+  constexpr std::size_t kKept = 2 * kMaxBuffers;
+  if (step > 0) {
+    const std::int64_t before = complete_at[(step - 1) % kKept].load(std::memory_order_relaxed);
+    const std::int64_t interval = last.written_at_ns - before;
+    last.idle_ns = std::min(last.idle_ns, interval);
+    last.generate_ns = interval - last.idle_ns;
+  }
+  complete_at[step % kKept].store(last.written_at_ns, std::memory_order_relaxed);
+  // A member that was interrupted here writes the times of a step that is published; nobody reads them any more, and the
+  // step that uses the buffer next is completed after this member has arrived there, too.
   StepDescriptor& descriptor = descriptors_[step % buffers_];
-  descriptor.generate_ns = all.generate_ns;
-  descriptor.producer_idle_ns = all.idle_ns;
-  descriptor.published_at_ns = all.written_at_ns;
+  descriptor.generate_ns = last.generate_ns;
+  descriptor.producer_idle_ns = last.idle_ns;
+  descriptor.published_at_ns = last.written_at_ns;
   return true;
+}
+
+void StepTeam::fail_for_iterations(std::uint64_t step, std::size_t other) noexcept {
+  char text[256];
+  std::snprintf(text, sizeof text, "step %llu: %s published iteration %llu, %s iteration %llu; expected the same",
+                static_cast<unsigned long long>(step), members_[other].name.c_str(),
+                static_cast<unsigned long long>(line(step, other).iteration), members_[0].name.c_str(),
+                static_cast<unsigned long long>(line(step, 0).iteration));
+  fail(ExitCode::kUsage, text);
 }
 
 void StepTeam::beat(std::int64_t) noexcept {

@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Jobs of several MPI ranks on several nodes, all of which are this machine: a node is a folder with a pool and an analyzer,
+whose socket only the node's ranks know. Each test takes the folder of the programs as its argument."""
+
+import contextlib
+import hashlib
+import os
+import pathlib
+import re
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import uuid
+
+import numpy as np
+
+import ringside
+
+BIN = pathlib.Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 else None
+HANG_S = 60  # for what needs seconds on an idle machine
+SLOTS = 8
+SIDE = 37  # prime: no multiple of the ranks
+USAGE, SYSTEM, PEER_LOST, DAMAGED = 2, 3, 4, 5
+
+
+def heat(side):
+    """The iterates of publish_mpi, with the first one, and their residuals: the same operations in the same order."""
+    x = np.zeros((side, side))
+    framed = np.zeros((side + 2, side + 2))
+    framed[0, 1:-1] = 100
+    while True:
+        framed[1:-1, 1:-1] = x
+        x = 0.25 * (framed[:-2, 1:-1] + framed[2:, 1:-1] + framed[1:-1, :-2] + framed[1:-1, 2:])
+        yield x, float(np.abs(x - framed[1:-1, 1:-1]).max())
+
+
+class Heat:
+    """heat as a sequence: [k] is iterate k, from 1."""
+
+    def __init__(self, side=SIDE):
+        self.source, self.made = heat(side), [None]
+
+    def __getitem__(self, k):
+        while len(self.made) <= k:
+            self.made.append(next(self.source))
+        return self.made[k]
+
+
+def blocks(ranks, nodes):
+    """The node of each rank: the first ranks on node 0."""
+    return [rank * nodes // ranks for rank in range(ranks)]
+
+
+class Node:
+    """A node of the machine that a job is tested on."""
+
+    def __init__(self, folder):
+        self.folder, self.pool, self.socket = folder, folder / "ring.pool", folder / "analyzer.socket"
+        self.analyzer = None
+
+    def start_analyzer(self):
+        """Returns when it listens."""
+        path = self.folder / "notify"
+        path.unlink(missing_ok=True)
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager, open(self.folder / "log", "ab") as log:
+            manager.bind(str(path))
+            manager.settimeout(0.1)
+            self.analyzer = subprocess.Popen(
+                [BIN / "ringside-analyzer", f"--socket={self.socket}", f"--pool={self.pool}", f"--slots={SLOTS}",
+                 "--durability=process", f"--peer-timeout={HANG_S}"], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                env={**os.environ, "NOTIFY_SOCKET": str(path), "TMPDIR": str(self.folder)})
+            while self.analyzer.poll() is None:
+                with contextlib.suppress(TimeoutError):
+                    if b"READY=1" in manager.recv(65536):
+                        return
+        raise AssertionError(f"an analyzer ended before it listened: {(self.folder / 'log').read_text()}")
+
+    def end_analyzer(self, by=signal.SIGTERM):
+        """With SIGTERM, it has committed all that was published."""
+        if self.analyzer is not None:
+            self.analyzer.send_signal(by)
+            self.analyzer.send_signal(signal.SIGCONT)
+            self.analyzer.wait(HANG_S)
+            self.analyzer = None
+
+    def await_steps(self, job, count):
+        """Waits for that many further committed steps. Returns the iteration of the newest, or None if the job ended."""
+        begun = newest = None
+        deadline = time.monotonic() + HANG_S
+        while time.monotonic() < deadline:
+            running = job.process.poll() is None
+            # No pool yet, between two runs, overwritten meanwhile, or between two analyzers: try again.
+            with contextlib.suppress(ringside.Error, TimeoutError):
+                pool = ringside.open(self.pool)
+                if begun is None:
+                    begun = newest = max((step.commit_seq for step in pool.steps), default=0)
+                for step in pool.follow(after=newest, timeout=0.05):
+                    newest = step.commit_seq
+                    if newest - begun >= count:
+                        return step.iteration
+            if not running:
+                return None
+            time.sleep(0.001)
+        raise AssertionError(f"{self.pool} got no {count} steps in {HANG_S} s\n{job.said()}")
+
+    def kept(self):
+        """{iteration: {name: array or number}} of what the ring holds intact."""
+        if not self.pool.exists():
+            return {}
+        pool, kept = ringside.open(self.pool), {}
+        for step in pool.steps:
+            with contextlib.suppress(ringside.DamagedError, ringside.NotKeptError), pool.hold(step) as held:
+                arrays = {name: held[name].copy() for name in held.keys()}
+                kept[step.iteration] = {**arrays, **held.results}
+        return kept
+
+    def hashes(self):
+        return {path.name: hashlib.sha256(path.read_bytes()).hexdigest()
+                for path in self.folder.iterdir() if path.name.startswith(self.pool.name) and path.is_file()}
+
+
+class Job:
+    """mpirun and its ranks. `ended` waits for all of them."""
+
+    def __init__(self, nodes, program, arguments, placed, folder, environment):
+        self.token = f"RINGSIDE_TEST_JOB={uuid.uuid4()}"  # by which its ranks are found, also without mpirun
+        environment = {**environment, **dict([self.token.split("=")])}
+        command = ["mpirun"]
+        for rank, node in enumerate(placed):
+            command += [":"] * (rank > 0) + ["-n", "1", "env", f"RINGSIDE_SOCKET={nodes[node].socket}",
+                                            f"RINGSIDE_POOL={nodes[node].pool}", BIN / program, *arguments]
+        self.output = open(folder / "job.out", "w+b")  # noqa: SIM115 (as long as the job)
+        self.process = subprocess.Popen([str(word) for word in command], env=environment, stdin=subprocess.DEVNULL,
+                                        stdout=self.output, stderr=subprocess.STDOUT, cwd=folder)
+
+    def pids(self):
+        """{rank: process} of the ranks that run."""
+        found = {}
+        for path in pathlib.Path("/proc").glob("[0-9]*/environ"):
+            with contextlib.suppress(OSError):
+                variables = path.read_bytes().decode(errors="replace").split("\0")
+                rank = [one for one in variables if one.startswith("OMPI_COMM_WORLD_RANK=")]
+                if rank and self.token in variables:
+                    found[int(rank[0].split("=")[1])] = int(path.parts[2])
+        return found
+
+    def kill(self, *ranks):
+        pids = self.pids()
+        for rank in ranks:
+            with contextlib.suppress(ProcessLookupError, KeyError):
+                os.kill(pids[rank], signal.SIGKILL)
+
+    def ended(self, timeout=HANG_S):
+        """Waits for mpirun and for ranks that it has left behind. Returns the exit code and what was printed."""
+        try:
+            code = self.process.wait(timeout)
+            for rank, pid in self.pids().items():
+                with contextlib.suppress(ProcessLookupError):
+                    end = os.pidfd_open(pid)
+                    if not select.select([end], [], [], timeout)[0]:
+                        raise subprocess.TimeoutExpired(f"rank {rank}", timeout)
+                    os.close(end)
+        except subprocess.TimeoutExpired as late:
+            raise AssertionError(f"a job hangs: {late}\n{self.said()}") from late
+        return code, self.said()
+
+    def said(self):
+        self.output.seek(0)
+        return self.output.read().decode(errors="replace")
+
+    def clean_up(self):
+        self.process.kill()
+        self.process.wait()
+        self.kill(*self.pids())
+        self.output.close()
+
+
+class Jobs(unittest.TestCase):
+    """self.folder is the test's own."""
+
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="rs-mpi-"))  # short: MPI's sockets lie in it
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        self.environment = {key: value for key, value in os.environ.items() if not key.startswith(("RINGSIDE_", "OMPI_"))}
+        self.environment |= {
+            "LC_ALL": "C.UTF-8", "TMPDIR": str(self.folder), "RINGSIDE_PEER_TIMEOUT": str(HANG_S),
+            "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_plm": "isolated",
+            "OMPI_MCA_oob_tcp_if_include": "lo", "OMPI_MCA_btl": "self,vader", "OMPI_MCA_pml": "ob1",
+            "OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_btl_vader_backing_directory": str(self.folder),
+            "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_hwloc_base_binding_policy": "none",
+            "OMPI_MCA_mpi_yield_when_idle": "1"}
+
+    def nodes(self, count):
+        made = [Node(pathlib.Path(tempfile.mkdtemp(prefix="node", dir=self.folder))) for _ in range(count)]
+        for node in made:
+            self.addCleanup(node.end_analyzer, signal.SIGKILL)
+            node.start_analyzer()
+        return made
+
+    def start(self, nodes, program, *arguments, ranks=None, placed=None, use="fresh", **more):
+        """placed: the node of each rank; or `ranks` in blocks."""
+        placed = placed or blocks(ranks, len(nodes))
+        job = Job(nodes, program, arguments, placed, self.folder, {**self.environment, "RINGSIDE_POOL_USE": use, **more})
+        self.addCleanup(job.clean_up)
+        return job
+
+    def run_job(self, *arguments, expected=0, **more):
+        """What a job printed that ends with the exit code that is expected."""
+        code, said = self.start(*arguments, **more).ended()
+        self.assertEqual(code, expected, said)
+        return said
+
+    def resumed_from(self, said):
+        """What publish_mpi printed of where it began."""
+        last = re.search(r"^publish_mpi: iteration \d+, residual \S+ K, (begun anew|resumed from iteration (\d+))$", said, re.M)
+        self.assertTrue(last, said)
+        return int(last[2] or 0)
+
+    def assert_heat(self, nodes, placed, expected, newest=None, side=SIDE):
+        """Each step of each ring has the node's rows of Heat's iterate, and its residual."""
+        first = 0
+        for number, node in enumerate(nodes):
+            rows = sum(side // len(placed) + (rank < side % len(placed)) for rank in range(len(placed)) if placed[rank] == number)
+            kept = node.kept()
+            for iteration, step in kept.items():
+                u, residual = expected[iteration]
+                self.assertEqual(step["u"].shape, (rows, side))
+                self.assertEqual(step["u"].tobytes(), u[first:first + rows].tobytes(), f"node {number}, iteration {iteration}")
+                self.assertEqual(step["solver.residual"], residual)
+            if newest is not None:
+                self.assertEqual(sorted(kept), list(range(max(1, newest - SLOTS + 1), newest + 1)), f"node {number}")
+            first += rows
+
+
+def run_tests():
+    unittest.main(argv=[sys.argv[0], *sys.argv[1:]])

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A step has the same bits however many ranks and nodes made it: what the rings of the nodes hold, one behind the other, is what
+one rank keeps alone."""
+
+import json
+import subprocess
+
+import numpy as np
+
+import ringside
+from jobs import BIN, SLOTS, Heat, Jobs, blocks, run_tests
+
+ITERATIONS = 40
+
+
+class Ranks(Jobs):
+    def settle(self, nodes):
+        """Ends the analyzers: then all is recorded, and each ring verifies."""
+        for node in nodes:
+            node.end_analyzer()
+            verified = subprocess.run([BIN / "ringside", "verify", node.pool], capture_output=True, check=False)
+            self.assertEqual(verified.returncode, 0, verified.stdout + verified.stderr)
+
+    def heat(self, nodes, placed, side=37):
+        said = self.run_job(nodes, "publish_mpi", side, ITERATIONS, placed=placed)
+        self.assertEqual(self.resumed_from(said), 0)
+        self.settle(nodes)
+        self.assert_heat(nodes, placed, Heat(side), newest=ITERATIONS, side=side)
+        return [node.kept() for node in nodes]
+
+    def test_any_number_of_ranks_and_nodes_keeps_the_bits_of_one_rank(self):
+        alone, = self.heat(self.nodes(1), [0])
+        for ranks, nodes in ((2, 1), (3, 1), (4, 1), (8, 1), (2, 2), (3, 2), (4, 2), (8, 2), (4, 4), (8, 4)):
+            with self.subTest(ranks=ranks, nodes=nodes):
+                kept = self.heat(self.nodes(nodes), blocks(ranks, nodes))
+                for iteration, whole in alone.items():
+                    u = np.concatenate([steps[iteration]["u"] for steps in kept])
+                    self.assertEqual(u.tobytes(), whole["u"].tobytes())
+                    for steps in kept:
+                        self.assertEqual(steps[iteration]["solver.residual"], whole["solver.residual"])
+                self.assertEqual(max(np.abs(steps[ITERATIONS]["u"]).max() for steps in kept), alone[ITERATIONS]["u.linf"])
+
+    def test_a_rank_may_have_no_rows_if_its_node_has_some(self):
+        for nodes in (1, 2):
+            with self.subTest(nodes=nodes):
+                self.heat(self.nodes(nodes), blocks(8, nodes), side=5)
+
+    def test_global_steps_are_recorded_and_never_ahead_of_the_step(self):
+        nodes = self.nodes(2)
+        for steps in self.heat(nodes, blocks(4, 2)):
+            reached = [steps[iteration]["solver.global_iteration"] for iteration in sorted(steps)]
+            self.assertEqual(reached, sorted(reached))
+            self.assertLess(reached[-1], ITERATIONS)
+            self.assertGreater(reached[-1], 0, "the counters travel, however far behind")
+            self.assertLessEqual({steps[iteration]["solver.waited_for_node"] for iteration in steps}, {0, 1})
+            self.assertTrue(all(steps[iteration]["solver.waited_ns"] >= 0 for iteration in steps))
+
+    # Boxes in three dimensions, of other dtypes, and a variable that every rank has.
+
+    def boxes(self, nodes, placed, *more):
+        self.run_job(nodes, "publish_boxes", ITERATIONS, *more, placed=placed)
+        self.settle(nodes)
+        kept = [node.kept() for node in nodes]
+        for steps in kept:
+            self.assertEqual(sorted(steps), list(range(ITERATIONS - SLOTS + 1, ITERATIONS + 1)))
+        return kept
+
+    def assert_boxes(self, kept, placed, parts):
+        """parts: the box of each rank. The ring has those of its node in the order of the ranks, row by row."""
+        index = np.arange(6 * 5 * 7).reshape(6, 5, 7)
+        for node, steps in enumerate(kept):
+            entries = np.concatenate([index[box].ravel() for rank, box in enumerate(parts) if placed[rank] == node])
+            for k, step in steps.items():
+                self.assertEqual(step["p"].dtype, np.float32)
+                self.assertEqual(step["id"].dtype, np.int64)
+                np.testing.assert_array_equal(step["p"].ravel(), entries + np.float32(0.5) * k)
+                np.testing.assert_array_equal(step["id"].ravel(), entries * 10**15 + k)
+                np.testing.assert_array_equal(step["basis"], k + np.arange(3.0))
+                self.assertEqual(step["solver.sweeps"], 2 * k)
+                self.assertEqual(step["basis"].shape, (3,))
+
+    def test_boxes_lie_in_the_ring_in_the_order_of_the_ranks(self):
+        cubes = [np.s_[a, b, c] for a in (np.s_[:3], np.s_[3:]) for b in (np.s_[:2], np.s_[2:]) for c in (np.s_[:3], np.s_[3:])]
+        for placed in ([0] * 8, blocks(8, 2), [0, 1] * 4):
+            with self.subTest(placed=placed):
+                nodes = self.nodes(max(placed) + 1)
+                kept = self.boxes(nodes, placed, "cubes")
+                self.assert_boxes(kept, placed, cubes)
+                self.assertEqual({step["p"].ndim for steps in kept for step in steps.values()}, {1})
+
+    def test_rows_of_three_dimensions_keep_their_shape(self):
+        kept = self.boxes(self.nodes(2), blocks(3, 2), "rows")
+        self.assert_boxes(kept, blocks(3, 2), [np.s_[:2], np.s_[2:4], np.s_[4:]])
+        self.assertEqual([steps[ITERATIONS]["p"].shape for steps in kept], [(4, 5, 7), (2, 5, 7)])
+
+    def test_rows_that_are_not_one_behind_the_other_are_kept_as_entries(self):
+        kept = self.boxes(self.nodes(2), [0, 1, 0], "rows")
+        self.assert_boxes(kept, [0, 1, 0], [np.s_[:2], np.s_[2:4], np.s_[4:]])
+        self.assertEqual([steps[ITERATIONS]["p"].shape for steps in kept], [(140,), (2, 5, 7)])
+
+    def test_ranks_of_a_communicator_of_their_own_order_count_as_there(self):
+        """The last rank of the world is rank 0 of the communicator: nodes count by these."""
+        nodes = self.nodes(2)
+        kept = self.boxes(nodes, blocks(3, 2), "reversed")
+        self.assert_boxes(kept[::-1], [0, 1, 1], [np.s_[:2], np.s_[2:4], np.s_[4:]])
+
+    def test_commands_read_the_ring_of_a_node(self):
+        node, = self.nodes(1)
+        self.heat([node], [0, 0])
+        info = json.loads(subprocess.check_output([BIN / "ringside", "info", "--json", node.pool]))
+        self.assertEqual(info["iterates"][-1]["iteration"], ITERATIONS)
+        self.assertEqual(subprocess.call([BIN / "ringside", "replay", node.pool], stdout=subprocess.DEVNULL), 0)
+
+    def test_ringside_run_keeps_and_resumes_a_job_of_one_node(self):
+        pool = self.folder / "heat.pool"
+        for begun_after, iterations in ((0, 20), (20, ITERATIONS)):
+            run = subprocess.run([BIN / "ringside", "run", "--quiet", f"--pool={pool}", "--durability=process", "--resume",
+                                  "--", "mpirun", "-n", "3", BIN / "publish_mpi", "37", str(iterations)],
+                                 env=self.environment, cwd=self.folder, capture_output=True, encoding="utf-8", check=False)
+            self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+            self.assertEqual(self.resumed_from(run.stdout), begun_after)
+            with ringside.open(pool)[iterations] as step:
+                self.assertEqual(step["u"].tobytes(), Heat()[iterations][0].tobytes())
+
+
+run_tests()

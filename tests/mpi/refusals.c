@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* refusals CASE: attaches two rows for each rank, with the one mistake that the case names, and publishes three steps.
+ * Each rank that fails prints "rank R: FUNCTION: STATUS REASON LINE" and exits with the status. A run that ends well prints
+ * "fine". Where the library does not do as its header says, the exit code is 99. */
+#include <mpi.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ringside_mpi.h"
+
+enum { ROWS = 2, COLUMNS = 3 }; /* of each rank; of the variable */
+
+static const char* what;
+static int rank, ranks;
+
+static int is(const char* name) { return strcmp(what, name) == 0; }
+/* The case is that one, and this rank makes the mistake. */
+static int mistaken(const char* name) { return rank == 1 && is(name); }
+
+static int say(const char* where, const ringside_error* error) {
+  printf("rank %d: %s: %d %u %s\n", rank, where, (int)error->status, error->reason, error->line);
+  fflush(stdout);
+  return error->status;
+}
+
+static void expect(int right, const char* what_else) {
+  if (right) return;
+  printf("rank %d: not as the header says: %s\n", rank, what_else);
+  fflush(stdout);
+  MPI_Abort(MPI_COMM_WORLD, 99);
+}
+
+static ringside_mpi_writer* run;
+
+static int attach(void) {
+  const uint64_t rows = ROWS * (uint64_t)ranks;
+  ringside_variable x = {.size = sizeof x, .dtype = RINGSIDE_F64, .name = "x", .dims = 2, .shape = {rows, COLUMNS}};
+  ringside_mpi_part part = {.size = sizeof part, .offset = {ROWS * (uint64_t)rank, 0}, .extent = {ROWS, COLUMNS}};
+  ringside_scalar t = {.size = sizeof t, .name = "t"};
+  ringside_writer_options options = {.size = sizeof options, .solver = "refusals"};
+  const ringside_mpi_part* parts = &part;
+  size_t variables = 1, scalars = 1;
+
+  if (mistaken("other_name")) x.name = "y";
+  if (mistaken("other_dtype")) x.dtype = RINGSIDE_F32;
+  if (mistaken("other_unit")) x.unit = "K";
+  if (mistaken("other_role")) x.role = RINGSIDE_ROLE_STATE;
+  if (mistaken("other_shape")) x.shape[0] += 1;
+  if (mistaken("other_count")) variables = 0;
+  if (mistaken("other_distribution")) part.distribution = RINGSIDE_MPI_REPLICATED;
+  if (mistaken("other_scalar")) t.name = "s";
+  if (mistaken("other_scalar_type")) t.type = RINGSIDE_VALUE_I64;
+  if (mistaken("fewer_scalars")) scalars = 0;
+  if (mistaken("other_solver")) options.solver = "another";
+  if (mistaken("other_parameters")) options.parameters = "dt=1";
+  if (mistaken("other_bytes")) options.problem_bytes = "b", options.problem_bytes_count = 1;
+  if (mistaken("other_pool_use")) options.pool_use = RINGSIDE_POOL_OVERWRITE;
+  if (mistaken("other_buffers")) options.buffers = 3;
+  if (mistaken("overlap")) part.offset[0] -= 1;
+  if (mistaken("out_of_range")) part.offset[1] = 1;
+  if (mistaken("far_out_of_range")) part.offset[0] = UINT64_MAX;
+  if (mistaken("gap")) part.extent[0] = 1;
+  if (mistaken("empty")) part.extent[1] = 0;
+  if (mistaken("bad_name")) x.name = "1 2";
+  if (mistaken("no_parts")) parts = NULL;
+  if (mistaken("part_size")) part.size = 7;
+  if (mistaken("bad_distribution")) part.distribution = 9;
+  if (mistaken("bad_dtype")) x.dtype = 77;
+  if (mistaken("bad_buffers")) options.buffers = 65;
+  if (is("all_bad_names")) x.name = "1 2";
+  if (is("reserved_scalar")) t.name = "global_iteration";
+  if (is("messages")) options.coordination = RINGSIDE_COORDINATION_MESSAGES;
+  if (is("continue")) options.on_analyzer_loss = RINGSIDE_LOSS_CONTINUE;
+  if (is("skip")) options.on_analyzer_loss = RINGSIDE_LOSS_SKIP;
+  if (is("empty_node")) { /* the first half of the ranks has all */
+    part.extent[0] = rank < ranks / 2 ? 2 * ROWS : 0;
+    part.offset[0] = rank < ranks / 2 ? 2 * ROWS * (uint64_t)rank : 0;
+  }
+  ringside_error error = {.size = sizeof error};
+  run = (ringside_mpi_writer*)&error; /* must not stay */
+  const ringside_status status =
+      ringside_mpi_attach(MPI_COMM_WORLD, &options, &x, parts, variables, &t, scalars, &run, &error);
+  if (status == RINGSIDE_OK) return 0;
+  expect(run == NULL, "a refused attach leaves *out NULL");
+  expect(error.status == status, "the error has the status that is returned");
+  return say("attach", &error);
+}
+
+static void* attach_elsewhere(void* status) {
+  *(int*)status = attach();
+  return NULL;
+}
+
+static int publish(uint64_t iteration) {
+  double* x = ringside_mpi_buffer(run, 0);
+  for (int i = 0; x && i < ROWS * COLUMNS; ++i) x[i] = (double)iteration + rank;
+  const ringside_value t = {.f64 = 0.5 * (double)iteration};
+  return ringside_mpi_publish(run, iteration, &t, 1);
+}
+
+/* Mistakes that leave the run alone. */
+static void make_mistakes(void) {
+  const ringside_value values[2] = {{.f64 = 0}, {.f64 = 0}};
+  expect(publish(1) == RINGSIDE_USAGE, "publish without a claim");
+  expect(strlen(ringside_mpi_error(run)->line) > 0, "it has a line");
+  expect(ringside_mpi_buffer(run, 0) == NULL, "no buffer without a claim");
+  expect(ringside_mpi_claim(run) == RINGSIDE_OK && ringside_mpi_claim(run) == RINGSIDE_OK, "a second claim");
+  expect(ringside_mpi_buffer(run, 1) == NULL && ringside_mpi_previous(run, 1) == NULL, "no such variable");
+  expect(ringside_mpi_previous(run, 0) == NULL, "no step before");
+  expect(publish(0) == RINGSIDE_USAGE, "iteration 0");
+  expect(ringside_mpi_publish(run, 1, values, 2) == RINGSIDE_USAGE, "more scalars than were declared");
+  expect(ringside_mpi_publish(run, 1, NULL, 1) == RINGSIDE_USAGE, "no scalars where one is announced");
+  expect(ringside_mpi_buffer(run, 0) != NULL, "its part stays claimed");
+  uint64_t kept;
+  expect(ringside_mpi_kept(run, &kept) == RINGSIDE_ABSENT, "the run began anew");
+  expect(ringside_mpi_kept_variable(run, 0, NULL, NULL) == RINGSIDE_ABSENT, "no kept variable");
+  ringside_mpi_state state = {.size = sizeof state};
+  expect(ringside_mpi_progress(run, &state) == RINGSIDE_OK && state.rank == (uint32_t)rank && state.ranks == (uint32_t)ranks &&
+             state.published == 0 && state.global_iteration == 0 && state.node < state.nodes,
+         "progress before the first step");
+}
+
+int main(int argc, char** argv) {
+  int provided, status = 0;
+  what = argc == 2 ? argv[1] : "";
+  if (is("before_init")) {
+    ranks = 1;
+    status = attach();
+  }
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  if (is("other_thread")) {
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, attach_elsewhere, &status) != 0) return 99;
+    pthread_join(thread, NULL);
+  } else if (!is("before_init") && !is("after_finalize")) {
+    status = attach();
+  }
+  if (is("after_finalize") || status) {
+    MPI_Finalize();
+    if (is("after_finalize")) status = attach();
+    return status;
+  }
+  if (is("mistakes")) make_mistakes();
+  for (uint64_t k = 1; k <= 3; ++k) {
+    if (ringside_mpi_claim(run)) return say("claim", ringside_mpi_error(run));
+    if (publish(mistaken("other_iteration") && k > 1 ? k + 7 : k)) return say("publish", ringside_mpi_error(run));
+    if (is("iteration_again") && k == 2) {
+      expect(ringside_mpi_claim(run) == RINGSIDE_OK && publish(2) == RINGSIDE_USAGE, "an iteration that was published");
+    }
+  }
+  if (is("leave")) {
+    ringside_mpi_free(run);
+  } else {
+    if (ringside_mpi_detach(run, RINGSIDE_OUTCOME_FINISHED)) return say("detach", ringside_mpi_error(run));
+    ringside_mpi_state state = {.size = sizeof state};
+    expect(ringside_mpi_progress(run, &state) == RINGSIDE_OK && state.published == 3, "progress after the last step");
+    ringside_mpi_free(run);
+  }
+  ringside_mpi_free(NULL);
+  if (rank == 0) printf("fine\n");
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ranks, analyzers, nodes and mpirun get SIGKILL. The run is resumed from one step that all rings hold, and each step that is
+kept has the bits of an undisturbed run. --kills N and --seed S: how often and when the last test kills."""
+
+import argparse
+import random
+import signal
+import sys
+
+import numpy as np
+
+import ringside
+from jobs import SIDE, Heat, Jobs, blocks, run_tests
+
+ENDLESS = 1_000_000  # iterations: a job that only a kill ends
+parser = argparse.ArgumentParser()
+parser.add_argument("--kills", type=int, default=10)
+parser.add_argument("--seed", type=int, default=1)
+options, sys.argv[1:] = parser.parse_known_args()
+
+
+class Resume(Jobs):
+    def setUp(self):
+        super().setUp()
+        self.expected = Heat()
+        self.placed = blocks(4, 2)
+        self.two = self.nodes(2)
+
+    def heat(self, iterations, use="resume", placed=None):
+        return self.start(self.two, "publish_mpi", SIDE, iterations, placed=placed or self.placed, use=use)
+
+    def newest(self):
+        return [max(node.kept(), default=0) for node in self.two]
+
+    def rest(self):
+        """Starts other analyzers: each old one has committed what was published. Returns the newest step that all rings hold."""
+        for node in self.two:
+            node.end_analyzer()
+        self.assert_heat(self.two, self.placed, self.expected)
+        common = set.intersection(*(set(node.kept()) for node in self.two))
+        for node in self.two:
+            node.start_analyzer()
+        return max(common, default=0)
+
+    def finish(self, begun_after, further=30):
+        """Resumes the run, which begins after that step and ends. The other kept steps of both rings are those before."""
+        last = begun_after + further
+        code, said = self.heat(last).ended()
+        self.assertEqual(code, 0, said)
+        self.assertEqual(self.resumed_from(said), begun_after, said)
+        for node in self.two:
+            node.end_analyzer()
+        self.assert_heat(self.two, self.placed, self.expected, newest=last)
+
+    def begin(self, steps=20):
+        """A job that has kept some steps on both nodes, and continues."""
+        job = self.heat(ENDLESS)
+        for node in self.two:
+            self.assertIsNotNone(node.await_steps(job, steps), job.said())
+        return job
+
+    def test_a_run_that_ended_is_continued_where_it_ended(self):
+        self.assertEqual(self.heat(20).ended()[0], 0)
+        self.finish(20)
+
+    def test_a_run_that_ended_has_nothing_to_do_but_to_say_so(self):
+        self.assertEqual(self.heat(20).ended()[0], 0)
+        code, said = self.heat(20).ended()
+        self.assertEqual((code, self.resumed_from(said)), (0, 20), said)
+        self.assertIn(f"residual {self.expected[20][1]:.17g} K", said)
+
+    def test_any_rank_may_die(self):
+        for rank in range(4):
+            with self.subTest(rank=rank):
+                job = self.begin()
+                job.kill(rank)
+                self.assertNotEqual(job.ended()[0], 0)
+        self.finish(self.rest())
+
+    def test_an_analyzer_that_dies_is_replaced_and_the_run_goes_on(self):
+        job = self.heat(200)
+        for node in self.two:
+            self.assertIsNotNone(node.await_steps(job, 20), job.said())
+            node.end_analyzer(signal.SIGKILL)
+            node.start_analyzer()
+        code, said = job.ended()
+        self.assertEqual(code, 0, said)
+        self.assert_heat(self.two, self.placed, self.expected, newest=200)
+
+    def test_all_processes_of_a_node_may_die(self):
+        job = self.begin()
+        job.kill(2, 3)
+        self.two[1].end_analyzer(signal.SIGKILL)
+        self.assertNotEqual(job.ended()[0], 0)
+        self.finish(self.rest())
+
+    def test_mpirun_may_die(self):
+        job = self.begin()
+        job.process.kill()
+        job.ended()
+        self.finish(self.rest())
+
+    def test_ctrl_c_leaves_what_was_published(self):
+        job = self.begin()
+        job.process.send_signal(signal.SIGINT)
+        self.assertNotEqual(job.ended()[0], 0)
+        self.finish(self.rest())
+
+    def test_a_ring_that_lacks_the_newest_steps_decides_where_the_run_continues(self):
+        job = self.begin()
+        self.two[1].analyzer.send_signal(signal.SIGSTOP)
+        behind = max(self.two[1].kept())
+        while max(step.iteration for step in ringside.open(self.two[0].pool).steps) <= behind:
+            self.assertIsNotNone(self.two[0].await_steps(job, 1), job.said())
+        job.process.kill()
+        job.kill(0, 1, 2, 3)
+        job.ended()
+        self.two[1].end_analyzer(signal.SIGKILL)
+        begun_after = self.rest()
+        newest = self.newest()
+        self.assertGreater(newest[0], newest[1])
+        self.assertEqual(begun_after, newest[1])
+        self.finish(begun_after)
+
+    def test_a_damaged_newest_step_is_passed_over_on_all_nodes(self):
+        self.assertEqual(self.heat(20).ended()[0], 0)
+        self.rest()
+        rows = self.two[1].kept()[20]["u"].shape[0]
+        payload = self.expected[20][0][SIDE - rows:].tobytes()
+        with open(self.two[1].pool, "r+b") as pool:
+            content = pool.read()
+            self.assertEqual(content.count(payload), 1)
+            pool.seek(content.index(payload) + 100)
+            pool.write(bytes([content[content.index(payload) + 100] ^ 1]))
+        self.finish(19)
+
+    def test_other_ranks_may_continue_if_the_nodes_keep_the_same_rows(self):
+        self.assertEqual(self.heat(20).ended()[0], 0)
+        code, said = self.heat(40, placed=[0, 1]).ended()
+        self.assertEqual((code, self.resumed_from(said)), (0, 20), said)
+        self.rest()
+        self.assert_heat(self.two, [0, 1], self.expected, newest=40)
+
+    def test_ranks_get_back_their_boxes(self):
+        for placed in (blocks(8, 2), [0, 1] * 4):
+            for node in self.two:
+                node.end_analyzer()
+            self.two = self.nodes(2)
+            for steps in (20, 30):
+                self.run_job(self.two, "publish_boxes", steps, "cubes", placed=placed, use="resume")
+            for node in self.two:
+                kept = node.kept()
+                self.assertEqual(max(kept), 30)
+                np.testing.assert_array_equal(kept[30]["basis"], 30 + np.arange(3.0))
+
+    def recorded(self):
+        """The iterations in the journal of each node, in the order of their records."""
+        return [[record.fields["iteration"] for record in ringside.open(node.pool).records() if record.kind == "step"]
+                if node.pool.exists() else [] for node in self.two]
+
+    def kill(self, victim, number, job, chance):
+        """One of the processes that `victim` names, or all of them. Analyzers get no successor yet."""
+        if victim in ("mpirun", "all"):
+            job.process.kill()
+        if victim != "mpirun":
+            job.kill(*{"rank": [chance.randrange(4)], "node": [2 * number, 2 * number + 1], "all": range(4)}.get(victim, []))
+        for node in {"analyzer": [self.two[number]], "node": [self.two[number]], "all": self.two}.get(victim, []):
+            node.end_analyzer(signal.SIGKILL)
+
+    def test_kills_at_random_instants(self):
+        """The run is resumed after each kill, and ends after the last one."""
+        chance = random.Random(options.seed)
+        known, before = None, []  # if all processes rested: the step that the next job begins after, and what was recorded
+        job = self.heat(ENDLESS)
+        for _ in range(options.kills):
+            victim, number = chance.choice(("rank", "rank", "analyzer", "node", "mpirun", "all")), chance.randrange(2)
+            with self.subTest(seed=options.seed, victim=victim, node=number):
+                self.assertIsNotNone(self.two[number].await_steps(job, chance.randint(1, 60)), job.said())
+                for _ in range(chance.randrange(50_000)):  # an instant anywhere within a step
+                    pass
+                self.kill(victim, number, job, chance)
+                for node in self.two:
+                    if node.analyzer is None:
+                        node.start_analyzer()
+                        known = None  # its journal may lack steps
+                if victim == "analyzer":
+                    continue
+                self.assertNotEqual(job.ended()[0], 0)
+                if chance.random() < 0.5:
+                    begun_after, known = known, self.rest()
+                    for old, new in zip(before, self.recorded(), strict=True) if begun_after is not None else ():
+                        self.assertEqual(new[len(old):][:1], [begun_after + 1])
+                    before = self.recorded()
+                else:
+                    known = None
+                job = self.heat(ENDLESS)
+        job.process.kill()
+        job.kill(*range(4))
+        job.ended()
+        self.finish(self.rest())
+
+
+run_tests()
