@@ -268,7 +268,12 @@ Claim HandoffWriter::wait_for_buffer(StopFlag stop) noexcept {
                           .stop = options_.parts != nullptr ? options_.parts->ends_wait() : stop,
                           .pulse = options_.parts};
   lender_.lend(released_then);
-  const WaitResult result = coordination_->wait_until(released_then, peer_, limits);
+  WaitResult result;
+  std::uint64_t published;
+  do {
+    published = control_->published.load(std::memory_order_acquire);
+    result = coordination_->wait_until(released_then, peer_, limits);
+  } while (result == WaitResult::kTimedOut && lacked_parts(published));
   lender_.take_back();
   idle_ns_ += now_ns() - begin;
   switch (result) {
@@ -279,6 +284,15 @@ Claim HandoffWriter::wait_for_buffer(StopFlag stop) noexcept {
     case WaitResult::kPeerLost: break;
   }
   return {lost_or_failed(), nullptr};
+}
+
+/// True if the analyzer committed nothing because it had nothing to commit, at least for a part of the time: parts that
+/// other processes write were not there. published: when the time began.
+bool HandoffWriter::lacked_parts(std::uint64_t published) const noexcept {
+  if (options_.parts == nullptr) return false;
+  const std::uint64_t released = control_->released.load(std::memory_order_acquire);
+  const std::uint64_t published_now = control_->published.load(std::memory_order_acquire);
+  return published_now == released || published_now != published;
 }
 
 Claim HandoffWriter::look_for_buffer() noexcept {

@@ -172,6 +172,7 @@ class HandoffWriter {
     return control_->run_ends.load(std::memory_order_acquire) != 0;
   }
   bool buffer_is_free() noexcept;
+  bool lacked_parts(std::uint64_t published) const noexcept;
   bool committed_any() const noexcept;
   PoolUse pool_use() const noexcept;
   OnAnalyzerLoss loss_at_the_end() const noexcept;

@@ -218,6 +218,68 @@ TEST_F(TeamHandoffTest, TheDeathOfTheOtherMemberEndsTheFirstOnesWait) {
   EXPECT_EQ(team_->failure().what(), name + " is gone; what was committed is in the pool");
 }
 
+/// A team of two members in this process. The other one writes its first part only once the first one has waited for
+/// `patience_ns`.
+class LateMember final : public PartsGate {
+ public:
+  explicit LateMember(std::int64_t patience_ns)
+      : patience_ns_(patience_ns), first_(members_, 0u, kBuffers, nullptr) {
+    first_.pass_on = [this](const SharedMapping& payload, const SharedMapping& control) {
+      const pid_t own = getpid();
+      other_.emplace(opened_of(own, first_.fd()), members_, 1u, kBuffers, nullptr);
+      writer_.emplace(opened_of(own, payload.fd()), opened_of(own, control.fd()), geometry(), *other_, kSpinNs);
+    };
+  }
+
+  void share(const SharedMapping& payload, const SharedMapping& control) override { first_.share(payload, control); }
+  void arrive(const StepDescriptor& step) noexcept override { first_.arrive(step); }
+  StopFlag ends_wait() const noexcept override { return first_.ends_wait(); }
+  void beat(std::int64_t now_ns) noexcept override {
+    first_.beat(now_ns);
+    if (began_ns_ == 0) began_ns_ = now_ns;
+    if (now_ns - began_ns_ < patience_ns_ || writer_->published() > 0) return;
+    fill_part(writer_->claim().x(), 0, kFirstRows, kRows);
+    writer_->publish({.iteration = 1});
+  }
+
+ private:
+  const std::vector<TeamMember> members_ = {{getpid(), "rank 0"}, {getpid(), "rank 1"}};
+  const std::int64_t patience_ns_;
+  StepTeam first_;
+  std::optional<StepTeam> other_;
+  std::optional<TeamWriter> writer_;
+  std::int64_t began_ns_ = 0;
+};
+
+TEST_F(TeamHandoffTest, AnAnalyzerThatHasNothingToCommitIsNotTakenForStalled) {
+  Listener listener(socket_path_);
+  LateMember team(700'000'000);
+  HandoffOptions chosen = options();
+  chosen.buffers = kBuffers;
+  chosen.peer_timeout_s = 0.5;  // it passes before the other member's part is there
+  chosen.parts = &team;
+  Attached ends = attach(listener, chosen);
+  std::thread first([&] {
+    for (std::uint64_t step = 0; step < kBuffers; ++step) publish_first_part(*ends.writer);
+    EXPECT_EQ(ends.writer->claim().status, ClaimStatus::kOk);
+    ends.writer.reset();
+  });
+  take_whole(*ends.reader, 0);
+  first.join();
+}
+
+TEST_F(TeamHandoffTest, AnAnalyzerThatDoesNotCommitIsStalled) {
+  Listener listener(socket_path_);
+  LateMember team(0);
+  HandoffOptions chosen = options();
+  chosen.buffers = kBuffers;
+  chosen.peer_timeout_s = 0.2;
+  chosen.parts = &team;
+  Attached ends = attach(listener, chosen);
+  for (std::uint64_t step = 0; step < kBuffers; ++step) publish_first_part(*ends.writer);
+  EXPECT_EQ(ends.writer->claim().status, ClaimStatus::kAnalyzerStalled);
+}
+
 TEST_F(TeamHandoffTest, ThePayloadIsSealedOnceAllHaveMappedIt) {
   SecondMember second(0);
   Listener listener(socket_path_);
