@@ -60,7 +60,7 @@ class TeamInMemory {
   HandoffControl& control() { return *control_; }
   std::uint64_t published() const { return control_->published.load(std::memory_order_acquire); }
   StepDescriptor& descriptor(std::uint64_t step) {
-    return reinterpret_cast<StepDescriptor*>(payload_.data())[step % geometry_.buffers];
+    return descriptors_in(payload_)[step % geometry_.buffers];
   }
   const std::byte* buffer(std::uint64_t step) const { return payload_.data() + geometry_.buffer_offset(step); }
 
@@ -71,7 +71,10 @@ class TeamInMemory {
   }
   void publish_claimed(std::size_t member, const StepReport& report) {
     const std::uint64_t step = writer(member).published();
-    if (member == 0) descriptor(step) = {.step = step, .iteration = report.iteration};
+    if (member == 0) {
+      StepDescriptor& own = descriptors_in(writer(0).payload())[step % geometry_.buffers];
+      own = {.step = step, .iteration = report.iteration};
+    }
     writer(member).publish(report);
   }
 
@@ -82,6 +85,10 @@ class TeamInMemory {
   }
 
  private:
+  static StepDescriptor* descriptors_in(const SharedMapping& payload) {
+    return reinterpret_cast<StepDescriptor*>(payload.data() + PayloadGeometry::descriptors_offset());
+  }
+
   PayloadGeometry geometry_;
   SharedMapping payload_;
   SharedMapping control_mapping_;
