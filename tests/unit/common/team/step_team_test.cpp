@@ -198,6 +198,20 @@ TEST(StepTeamTest, DifferentIterationsFailTheTeam) {
   }
 }
 
+TEST(StepTeamTest, NoStepIsPublishedAfterOneThatFailed) {
+  TeamInMemory team(2, 3);
+  team.publish(1, {.iteration = 1});
+  team.publish(1, {.iteration = 2});
+  team.publish(1, {.iteration = 3});
+  team.publish(0, {.iteration = 1});
+  ASSERT_EQ(team.writer(0).claim().status, ClaimStatus::kOk);
+  team.publish_claimed(0, {.iteration = 5});
+  ASSERT_TRUE(team.team(0).has_failed());
+  // A HandoffWriter grants a buffer that is free without a look at the team.
+  team.team(0).arrive({.step = 2, .iteration = 3, .published_at_ns = now_ns()});
+  EXPECT_EQ(team.published(), 1u);
+}
+
 TEST(StepTeamTest, TheFirstFailureCounts) {
   constexpr std::uint32_t kMembers = 4;
   for (int round = 0; round < 50; ++round) {
