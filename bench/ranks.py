@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""What it costs to keep each step of a solver of several MPI ranks, and what travels between nodes for it.
+
+Weak scaling: bench_ranks with 1, 2 and 4 ranks of equal blocks, which keep each step, against the same ranks on the same cores that
+keep nothing, in turn; and one process with libringside in the same way. On a machine of two cores the ranks share one, and the
+analyzer has the other. Network: two nodes (two analyzers on this machine) whose ranks talk over TCP of the loopback device; counted
+are the device's bytes a step with and without keeping. Writes JSON (see docs/benchmarking.md)."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+from measuring import machine_header, parser_of, remove_pool, spread, work_folder, write_json
+
+MPI = {"OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_hwloc_base_binding_policy": "none",
+       "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_mpi_yield_when_idle": "1"}
+
+
+def called(command, **more):
+    run = subprocess.run([str(word) for word in command], capture_output=True, text=True, env={**os.environ, **MPI, **more})
+    if run.returncode != 0:
+        sys.exit(f"ranks: {' '.join(map(str, command))}: status {run.returncode}\n{run.stdout}{run.stderr}")
+    return run.stdout
+
+
+class Costs:
+    def __init__(self, options, pool):
+        self.options, self.pool = options, pool
+        self.cores = sorted(os.sched_getaffinity(0))
+        self.program = options.bin / "bench_ranks"
+
+    def shape(self):
+        return (self.options.columns, self.options.rows, self.options.sweeps, self.options.steps)
+
+    def seconds(self, way, ranks):
+        producers = ",".join(map(str, self.cores[:-1]))
+        command = ["mpirun", "-n", ranks, self.program, way, *self.shape()]
+        if way == "none":
+            return float(called(["taskset", "-c", producers, *command]))
+        remove_pool(self.pool)
+        return float(called([self.options.bin / "ringside", "run", "--quiet", f"--pool={self.pool}", "--durability=process",
+                             f"--producer-cores={producers}", f"--analyzer-cores={self.cores[-1]}", "--", *command]))
+
+    def pairs(self, way, ranks):
+        found = []
+        for _ in range(self.options.pairs + 1):
+            kept, bare = self.seconds(way, ranks), self.seconds("none", ranks)
+            found.append((kept, bare))
+        found = found[1:]  # the first warms up
+        return {"ranks": ranks, "seconds_a_step_not_kept": spread([bare for _, bare in found]),
+                "kept_over_not_kept": spread([kept / bare for kept, bare in found])}
+
+
+def loopback_bytes():
+    [line] = [line for line in pathlib.Path("/proc/net/dev").read_text().splitlines() if line.strip().startswith("lo:")]
+    return int(line.split()[9])  # sent
+
+
+def network(options, work):
+    """Bytes a step and node. Two ranks, each a node with an analyzer of its own."""
+    tcp = {"OMPI_MCA_btl": "self,tcp", "OMPI_MCA_pml": "ob1", "OMPI_MCA_btl_tcp_if_include": "lo"}
+    shape = (100, 50, 1, options.network_steps)
+    program = options.bin / "bench_ranks"
+    analyzers, words = [], []
+    for node in range(2):
+        pool, socket = work / f"node{node}.pool", work / f"node{node}.socket"
+        remove_pool(pool)
+        analyzers.append(subprocess.Popen([options.bin / "ringside-analyzer", f"--socket={socket}", f"--pool={pool}", "--once",
+                                           "--durability=process", "--telemetry=off"]))
+        words += [":", "-n", "1", "env", f"RINGSIDE_SOCKET={socket}", program, "ranks", *shape]
+    counts = {}
+    try:
+        for way, command in (("ranks", ["mpirun", *words[1:]]), ("none", ["mpirun", "-n", "2", program, "none", *shape])):
+            before = loopback_bytes()
+            called(command, **tcp)
+            counts[way] = loopback_bytes() - before
+    finally:
+        for analyzer in analyzers:
+            analyzer.terminate()
+            analyzer.wait()
+    steps = options.network_steps + 1
+    return {"steps": steps, "bytes_of_the_device": counts, "bytes_a_step_and_node": (counts["ranks"] - counts["none"]) / steps / 2}
+
+
+def main():
+    parser = parser_of(__doc__)
+    parser.add_argument("--columns", type=int, default=2000, help="of the plate (default 2000)")
+    parser.add_argument("--rows", type=int, default=250, help="of a rank's block (default 250: 4 MB)")
+    parser.add_argument("--sweeps", type=int, default=20, help="in a step (default 20)")
+    parser.add_argument("--steps", type=int, default=60, help="of a run (default 60)")
+    parser.add_argument("--pairs", type=int, default=9, help="of runs (default 9)")
+    parser.add_argument("--network-steps", type=int, default=5000, help="of the run whose bytes are counted (default 5000)")
+    options = parser.parse_args()
+    document = {"benchmark": "ranks", "machine": machine_header(options.bin), "columns": options.columns,
+                "rows_of_rank": options.rows, "sweeps": options.sweeps, "steps": options.steps}
+    with work_folder(options.pool_dir) as work:
+        costs = Costs(options, work / "ranks.pool")
+        document["one_process"] = costs.pairs("one", 1)
+        document["weak_scaling"] = [costs.pairs("ranks", ranks) for ranks in (1, 2, 4)]
+        single = document["one_process"]["kept_over_not_kept"]["median"]
+        for found in document["weak_scaling"]:
+            found["over_one_process"] = found["kept_over_not_kept"]["median"] / single
+        document["network"] = network(options, work)
+    print(json.dumps(document, indent=2))
+    write_json(document, options.output)
+
+
+if __name__ == "__main__":
+    main()
