@@ -104,6 +104,9 @@ class Ranks(Jobs):
         kept = self.boxes(nodes, blocks(3, 2), "reversed")
         self.assert_boxes(kept[::-1], [0, 1, 1], [np.s_[:2], np.s_[2:4], np.s_[4:]])
 
+    def test_a_rank_reads_what_it_wrote_before_the_first_rank_has_written_that_step(self):
+        self.boxes(self.nodes(1), [0, 0, 0], "late")
+
     def test_commands_read_the_ring_of_a_node(self):
         node, = self.nodes(1)
         self.heat([node], [0, 0])

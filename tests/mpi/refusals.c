@@ -4,6 +4,7 @@
  * "fine". Where the library does not do as its header says, the exit code is 99. */
 #include <mpi.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -145,8 +146,9 @@ int main(int argc, char** argv) {
     return status;
   }
   if (is("mistakes")) make_mistakes();
-  for (uint64_t k = 1; k <= 3; ++k) {
+  for (uint64_t k = 1; k <= 3 || is("die"); ++k) {
     if (ringside_mpi_claim(run)) return say("claim", ringside_mpi_error(run));
+    if (mistaken("die") && k == 2) raise(SIGKILL);
     if (publish(mistaken("other_iteration") && k > 1 ? k + 7 : k)) return say("publish", ringside_mpi_error(run));
     if (is("iteration_again") && k == 2) {
       expect(ringside_mpi_claim(run) == RINGSIDE_OK && publish(2) == RINGSIDE_USAGE, "an iteration that was published");

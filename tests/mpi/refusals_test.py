@@ -101,6 +101,12 @@ class Mistakes(Jobs):
             ended, = [record for record in ringside.open(node.pool).records() if record.kind == "run_ended"]
             self.assertIsNone(ended.fields["outcome"])
 
+    def test_a_rank_that_dies_is_named_by_the_others_of_its_node(self):
+        """mpirun, which would end these at once, is told not to."""
+        said = self.start(self.two[:1], "refusals", "die", ranks=3, OMPI_MCA_orte_enable_recovery="1").ended()[1]
+        for rank in (0, 2):
+            self.assertRegex(said, rf"(?m)^rank {rank}: claim: {PEER_LOST} 0 node 0 .*rank 1\b")
+
     def test_a_node_without_an_analyzer_is_named(self):
         self.two[1].end_analyzer()
         refused, said = self.refusals("", expected=PEER_LOST, RINGSIDE_PEER_TIMEOUT="1")

@@ -10,7 +10,7 @@ import sys
 import numpy as np
 
 import ringside
-from jobs import SIDE, Heat, Jobs, blocks, run_tests
+from jobs import PEER_LOST, SIDE, Heat, Jobs, blocks, run_tests
 
 ENDLESS = 1_000_000  # iterations: a job that only a kill ends
 parser = argparse.ArgumentParser()
@@ -86,6 +86,19 @@ class Resume(Jobs):
         code, said = job.ended()
         self.assertEqual(code, 0, said)
         self.assert_heat(self.two, self.placed, self.expected, newest=200)
+
+    def test_an_analyzer_without_a_successor_ends_the_job_and_is_named(self):
+        for number in (0, 1):
+            with self.subTest(node=number):
+                job = self.start(self.two, "publish_mpi", SIDE, ENDLESS, placed=self.placed, use="resume",
+                                 RINGSIDE_PEER_TIMEOUT="0.5")
+                self.assertIsNotNone(self.two[1].await_steps(job, 20), job.said())
+                self.two[number].end_analyzer(signal.SIGKILL)
+                code, said = job.ended()
+                self.assertEqual(code, PEER_LOST, said)
+                self.assertRegex(said, rf"node {number} \(ranks {2 * number} to {2 * number + 1}\): ")
+                self.two[number].start_analyzer()
+        self.finish(self.rest())
 
     def test_all_processes_of_a_node_may_die(self):
         job = self.begin()
