@@ -98,7 +98,8 @@ Attachment::Attachment(HandoffReader& handoff, const AnalyzerOptions& options, P
 /// Returns the newest intact one of the kept iterates. Adds the file's name, which the ring does not have, to errors.
 std::optional<KeptSlot> Attachment::begin_run() try {
   if (start() == RunStart::kCleared) ring_.clear();
-  return ring_.begin_run(run(), catalogue_, continuation_.kept.data());
+  const std::uint64_t from = start() == RunStart::kResume ? handoff_.resume_from() : 0;
+  return ring_.begin_run(run(), catalogue_, continuation_.kept.data(), from);
 } catch (const Error& error) {
   throw Error(error.code(), fmt::format("{}: {}", options_.ring.pool, error.what()));
 }
@@ -321,7 +322,9 @@ void Attachment::count(StepFigures& figures, std::int64_t ended_ns) noexcept {
 void Attachment::count_persisted() noexcept {
   // begin_run has persisted everything that the ring held when the run began.
   const bool counts = options_.ring.durability == Durability::kPower;
-  account_.steps_persisted.store(counts ? steps_before_ + ring_.run_persisted() : 0, std::memory_order_relaxed);
+  const std::uint64_t persisted = counts ? steps_before_ + ring_.run_persisted() : 0;
+  account_.steps_persisted.store(persisted, std::memory_order_relaxed);
+  handoff_.show_persisted(persisted);
 }
 
 Error Attachment::finish(ServeEnd end) {

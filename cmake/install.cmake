@@ -82,6 +82,9 @@ add_dependencies(installed manual libringside libringside-messages libringside_m
 if(TARGET ringside_memory_preload)
   add_dependencies(installed ringside_memory_preload)
 endif()
+if(TARGET libringside_mpi)  # RINGSIDE_BUILD_MPI
+  add_dependencies(installed libringside_mpi)
+endif()
 if(TARGET ringside_core)  # RINGSIDE_BUILD_PYTHON
   add_dependencies(installed ringside_core)
 endif()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The Debian packages, by CPack: `deploy/package.sh`, or cpack -G DEB in a build folder whose programs are built. Each is one
 # component of the installation: `ringside` has the programs, `libringside0` the library, `libringside-messages0` what it loads
-# for `--coordination messages`, `libringside-dev` what a solver is compiled with, `python3-ringside` the Python package. Their
-# maintainer scripts, changelog and copyright file are in deploy/debian.
+# for `--coordination messages`, `libringside-dev` what a solver is compiled with, `libringside-mpi0` and `libringside-mpi-dev`
+# the same for solvers of several MPI ranks, `python3-ringside` the Python package. Their maintainer scripts, changelog and copyright file are in deploy/debian.
 set(RINGSIDE_PACKAGE_MAINTAINER "The Ringside developers <ringside@ringside.example>" CACHE STRING
   "The maintainer named in the package (a site that builds its own package names itself)")
 set(debian "${PROJECT_SOURCE_DIR}/deploy/debian")
@@ -12,6 +12,10 @@ set(made "${PROJECT_BINARY_DIR}/debian")
 # folder where it looks for packages.
 set(components programs library messages development)
 set(packages programs:ringside library:libringside0 messages:libringside-messages0 development:libringside-dev)
+if(RINGSIDE_BUILD_MPI)
+  list(APPEND components mpi mpi_development)
+  list(APPEND packages mpi:libringside-mpi0 mpi_development:libringside-mpi-dev)
+endif()
 if(RINGSIDE_BUILD_PYTHON AND RINGSIDE_PYTHON_EXECUTABLE MATCHES "^/usr/bin/python3"
    AND RINGSIDE_PYTHON_INSTALL_DIR STREQUAL "lib/python3/dist-packages")
   list(APPEND components python)
@@ -116,6 +120,28 @@ set(CPACK_DEBIAN_DEVELOPMENT_DESCRIPTION
 The headers for C (ringside.h) and C++20 (ringside.hpp), the adapters for
 solvers of Eigen and Ginkgo, the source of the Fortran module, and the files
 for CMake (find_package(Ringside)) and pkg-config (ringside.pc).")
+
+# cmake/package_depends.cmake adds the libraries, of which MPI's decides for which implementation the package is.
+set(CPACK_DEBIAN_MPI_PACKAGE_NAME libringside-mpi0)
+set(CPACK_DEBIAN_MPI_PACKAGE_SECTION libs)
+set(CPACK_DEBIAN_MPI_PACKAGE_RECOMMENDS "ringside, openmpi-bin")
+set(CPACK_DEBIAN_MPI_PACKAGE_CONTROL_EXTRA "${debian}/libringside-mpi0/shlibs" "${debian}/libringside-mpi0/symbols"
+  "${debian}/libringside-mpi0/triggers")
+set(CPACK_DEBIAN_MPI_DESCRIPTION
+"publish the steps of a solver to Ringside, and read them (MPI)
+A solver that runs as several MPI ranks publishes its distributed arrays step
+by step with this library. The ranks of a node share one analyzer, which keeps
+the last steps of the node's part; the run resumes from the newest step that
+all nodes hold. It is for Debian's Open MPI.")
+
+set(CPACK_DEBIAN_MPI_DEVELOPMENT_PACKAGE_NAME libringside-mpi-dev)
+set(CPACK_DEBIAN_MPI_DEVELOPMENT_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_MPI_DEVELOPMENT_PACKAGE_DEPENDS
+  "libringside-mpi0 (= ${PROJECT_VERSION}), libringside-dev (= ${PROJECT_VERSION}), libopenmpi-dev")
+set(CPACK_DEBIAN_MPI_DEVELOPMENT_DESCRIPTION
+"publish the steps of a solver to Ringside (MPI development files)
+The header ringside_mpi.h, and the file for pkg-config (ringside-mpi.pc), for
+solvers that run as several MPI ranks.")
 
 # cmake/package_depends.cmake adds the dependencies on Python, NumPy and libraries.
 set(CPACK_RINGSIDE_PYTHON_VERSION "${RINGSIDE_PYTHON_VERSION}")

@@ -16,6 +16,10 @@ libraries_of(CPACK_DEBIAN_LIBRARY_PACKAGE_DEPENDS "${CPACK_RINGSIDE_BUILD}/lib/l
 libraries_of(libraries "${CPACK_RINGSIDE_BUILD}/lib/libringside-messages.so.0")
 string(APPEND CPACK_DEBIAN_MESSAGES_PACKAGE_DEPENDS ", ${libraries}")
 
+if(CPACK_COMPONENTS_ALL MATCHES "mpi")
+  libraries_of(CPACK_DEBIAN_MPI_PACKAGE_DEPENDS "${CPACK_RINGSIDE_BUILD}/lib/libringside_mpi.so.0")
+endif()
+
 if(CPACK_COMPONENTS_ALL MATCHES "python")
   file(GLOB module "${CPACK_RINGSIDE_BUILD}/python/ringside/_core.*.so")
   # The module needs libringside0 of its own version, which package.cmake says: shlibs would allow newer ones.

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Makes the Debian packages: builds programs, libraries and Python module as released (in build/release, so that nothing is
 # compiled twice) and packs what `cmake --install` would install. Prints only the path of the programs' package to standard
-# output; libringside0, libringside-messages0, libringside-dev and python3-ringside lie beside it. Exit status: 0 done, 1 failed,
+# output; libringside0, libringside-messages0, libringside-dev, libringside-mpi0, libringside-mpi-dev and python3-ringside lie beside it. Exit status: 0 done, 1 failed,
 # 2 usage, 3 the system lacks something.
 set -euo pipefail
 
@@ -35,11 +35,11 @@ done
 logs=$root/build/logs
 cd "$root"
 stage "packages" >&2
-install_packages "${packages_build[@]}" "${packages_python[@]}" "${packages_package[@]}" >&2 || exit $?
+install_packages "${packages_build[@]}" "${packages_python[@]}" "${packages_mpi[@]}" "${packages_package[@]}" >&2 || exit $?
 leave_root "$here/package.sh" --output "$output"
 
 stage "build" >&2
-quietly "$logs/package-configure.log" cmake --preset release -DRINGSIDE_BUILD_PYTHON=ON
+quietly "$logs/package-configure.log" cmake --preset release -DRINGSIDE_BUILD_PYTHON=ON -DRINGSIDE_BUILD_MPI=ON
 with_progress "$logs/package-build.log" cmake --build --preset release --parallel "$(build_jobs)" --target installed >&2
 
 stage "package" >&2

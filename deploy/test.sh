@@ -69,7 +69,10 @@ check() {
   "$@" || failed+=("$name")
 }
 
-release() { configure_and_build release -DRINGSIDE_BUILD_TESTS=ON -DRINGSIDE_BUILD_PYTHON=ON && run_tests release; }
+release() {
+  configure_and_build release -DRINGSIDE_BUILD_TESTS=ON -DRINGSIDE_BUILD_PYTHON=ON -DRINGSIDE_BUILD_MPI=ON &&
+    run_tests release
+}
 
 # have_run LABEL... checks that the release build has tests with each label. A test that was left out because the
 # program it needs was not found must not count as passed.
@@ -142,10 +145,10 @@ tsan() {
 cd "$root"
 stage "packages"
 if [[ $quick == yes ]]; then
-  install_packages "${packages_build[@]}" "${packages_python[@]}" "${packages_python_test[@]}" || exit $?
+  install_packages "${packages_build[@]}" "${packages_python[@]}" "${packages_python_test[@]}" "${packages_mpi[@]}" || exit $?
 else
-  packages=("${packages_build[@]}" "${packages_python[@]}" "${packages_python_test[@]}" "${packages_test[@]}"
-    "${packages_fuzz[@]}")
+  packages=("${packages_build[@]}" "${packages_python[@]}" "${packages_python_test[@]}" "${packages_mpi[@]}"
+    "${packages_test[@]}" "${packages_fuzz[@]}")
   if [[ $all == yes ]]; then packages+=("${packages_all[@]}"); fi
   install_packages "${packages[@]}" || exit $?
 fi
@@ -155,8 +158,8 @@ rm -f "$logs"/*.log  # of an earlier run: the verdict quotes them
 
 check release "release: build and all tests" release
 if [[ $all == yes ]]; then
-  check all "the page in a browser, Prometheus itself, Python, the packages, the library" \
-    have_run browser prometheus python manual debian_package lintian library_c library_cpp library_fortran library_abi library_python \
+  check all "the page in a browser, Prometheus itself, Python, MPI, the packages, the library" \
+    have_run browser prometheus python mpi manual debian_package lintian library_c library_cpp library_fortran library_abi library_python \
     library_petsc library_eigen library_messages python_wheel \
     export_hdf5 export_vtk export_zarr export_zarr3 export_records
   check node "a virtual node: the package installed, its services, a power cut" begin_virtual_node

@@ -113,7 +113,7 @@ RunDescription run_of(const ringside_writer_options& given) {
   return run;
 }
 
-Schema schema_of(const ringside_variable* variables, std::size_t count) {
+std::vector<Variable> variables_of(const ringside_variable* variables, std::size_t count) {
   if (count > kMostVariables) {
     throw usage_error("variables: found {} variables, expected 1 to {}", count, kMostVariables);
   }
@@ -134,7 +134,11 @@ Schema schema_of(const ringside_variable* variables, std::size_t count) {
                     .role = given.role == 0 ? Role::kField : static_cast<Role>(given.role),
                     .unit = text_or(given.unit, "")});
   }
-  return Schema::of(std::move(made));
+  return made;
+}
+
+Schema schema_of(const ringside_variable* variables, std::size_t count) {
+  return Schema::of(variables_of(variables, count));
 }
 
 std::vector<Scalar> scalars_of(const ringside_scalar* scalars, std::size_t count) {

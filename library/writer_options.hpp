@@ -19,6 +19,9 @@ HandoffOptions handoff_options_of(const ringside_writer_options& given);
 /// A new run. Throws Error (exit code 2).
 RunDescription run_of(const ringside_writer_options& given);
 
+/// As the caller declares them; Schema::of checks them. Throws Error (exit code 2).
+std::vector<Variable> variables_of(const ringside_variable* variables, std::size_t count);
+
 /// Throws Error (exit code 2).
 Schema schema_of(const ringside_variable* variables, std::size_t count);
 

@@ -35,6 +35,8 @@
 extern "C" {
 #endif
 
+#define RINGSIDE_MPI_API __attribute__((visibility("default")))
+
 /* How a variable is spread over the ranks. */
 enum {
   RINGSIDE_MPI_BOXES = 1,     /* each rank has a box of it; the boxes do not overlap, and together are all of it */
@@ -63,42 +65,42 @@ typedef struct ringside_mpi_writer ringside_mpi_writer;
  * entry of a variable; rings of different runs, or no step that all rings hold (with RINGSIDE_POOL_RESUME).
  * Otherwise as ringside_writer_attach. [collective]
  */
-RINGSIDE_API ringside_status ringside_mpi_attach(MPI_Comm comm, const ringside_writer_options* options,
+RINGSIDE_MPI_API ringside_status ringside_mpi_attach(MPI_Comm comm, const ringside_writer_options* options,
                                                  const ringside_variable* variables, const ringside_mpi_part* parts,
                                                  size_t variable_count, const ringside_scalar* scalars,
                                                  size_t scalar_count, ringside_mpi_writer** out, ringside_error* error);
 
 /* The iteration that the run continues from: the newest that every node's ring holds intact. RINGSIDE_ABSENT: the run began
  * anew, or has published a step. [handle] */
-RINGSIDE_API ringside_status ringside_mpi_kept(ringside_mpi_writer* writer, uint64_t* iteration);
+RINGSIDE_MPI_API ringside_status ringside_mpi_kept(ringside_mpi_writer* writer, uint64_t* iteration);
 
 /* This rank's part of that step's variable, row-major and contiguous. Valid until the first publish. data and bytes may
  * be NULL. RINGSIDE_ABSENT: none. [handle] */
-RINGSIDE_API ringside_status ringside_mpi_kept_variable(ringside_mpi_writer* writer, uint32_t variable, const void** data,
+RINGSIDE_MPI_API ringside_status ringside_mpi_kept_variable(ringside_mpi_writer* writer, uint32_t variable, const void** data,
                                                         size_t* bytes);
 
 /* As ringside_writer_kept_scalar. [handle] */
-RINGSIDE_API ringside_status ringside_mpi_kept_scalar(ringside_mpi_writer* writer, uint32_t scalar,
+RINGSIDE_MPI_API ringside_status ringside_mpi_kept_scalar(ringside_mpi_writer* writer, uint32_t scalar,
                                                       ringside_value* value);
 
 /* Claims this rank's part of the buffer of the next step, waiting while the node's analyzer copies from it. It waits for no
  * other rank. RINGSIDE_PEER_LOST: the analyzer, or another rank of this node, is gone; else as ringside_writer_claim.
  * [handle] */
-RINGSIDE_API ringside_status ringside_mpi_claim(ringside_mpi_writer* writer);
+RINGSIDE_MPI_API ringside_status ringside_mpi_claim(ringside_mpi_writer* writer);
 
 /* This rank's part of a variable of the claimed step, to be written: row-major and contiguous. NULL if no step is claimed
  * or there is no such variable. It directly follows the part of the node's rank before, so it is aligned as its dtype
  * needs, and to 64 bytes only if those parts are multiples of that. [any, between a claim and its publish] */
-RINGSIDE_API void* ringside_mpi_buffer(ringside_mpi_writer* writer, uint32_t variable);
+RINGSIDE_MPI_API void* ringside_mpi_buffer(ringside_mpi_writer* writer, uint32_t variable);
 
 /* The same of the step before, to be read. NULL if there is none. Valid until the next publish.
  * [any, between a claim and its publish] */
-RINGSIDE_API const void* ringside_mpi_previous(ringside_mpi_writer* writer, uint32_t variable);
+RINGSIDE_MPI_API const void* ringside_mpi_previous(ringside_mpi_writer* writer, uint32_t variable);
 
 /* This rank's part of the claimed step is written. The last rank of the node that says so publishes the step. Every rank
  * publishes the same iterations. The first ranks of the nodes advance the exchange of counters (ringside_mpi_progress).
  * Otherwise as ringside_writer_publish. [handle] */
-RINGSIDE_API ringside_status ringside_mpi_publish(ringside_mpi_writer* writer, uint64_t iteration,
+RINGSIDE_MPI_API ringside_status ringside_mpi_publish(ringside_mpi_writer* writer, uint64_t iteration,
                                                   const ringside_value* scalars, size_t scalar_count);
 
 /* Where the whole run stands, as far as this rank's node knows: counters travel behind the steps. */
@@ -117,18 +119,18 @@ typedef struct ringside_mpi_state {
 } ringside_mpi_state;
 
 /* Fills *out. [handle] */
-RINGSIDE_API ringside_status ringside_mpi_progress(ringside_mpi_writer* writer, ringside_mpi_state* out);
+RINGSIDE_MPI_API ringside_status ringside_mpi_progress(ringside_mpi_writer* writer, ringside_mpi_state* out);
 
 /* Ends the run on all nodes. RINGSIDE_OK: each step is committed in every ring (and on the medium, if the analyzers were
  * asked for that). Otherwise as ringside_writer_detach. [collective] */
-RINGSIDE_API ringside_status ringside_mpi_detach(ringside_mpi_writer* writer, uint32_t outcome);
+RINGSIDE_MPI_API ringside_status ringside_mpi_detach(ringside_mpi_writer* writer, uint32_t outcome);
 
 /* The handle's last failure. [handle] */
-RINGSIDE_API const ringside_error* ringside_mpi_error(const ringside_mpi_writer* writer);
+RINGSIDE_MPI_API const ringside_error* ringside_mpi_error(const ringside_mpi_writer* writer);
 
 /* Frees the handle, which may be NULL. A run that was not detached ends as one whose solver died. Call it before
  * MPI_Finalize. [handle] */
-RINGSIDE_API void ringside_mpi_free(ringside_mpi_writer* writer);
+RINGSIDE_MPI_API void ringside_mpi_free(ringside_mpi_writer* writer);
 
 #ifdef __cplusplus
 }

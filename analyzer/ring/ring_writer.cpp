@@ -32,7 +32,7 @@ RingWriter::RingWriter(WritableRing ring, Persistence& persistence, Storage stor
 }
 
 std::optional<KeptSlot> RingWriter::begin_run(const RunDescription& run, const Catalogue& catalogue,
-                                              void* newest_payload) {
+                                              void* newest_payload, std::uint64_t resume_from) {
   const RingGeometry& geometry = ring_.geometry();
   if (run.schema_id != geometry.schema().id()) {
     throw usage_error("the pool holds steps of {}, this run has other variables; --overwrite makes a new pool",
@@ -47,6 +47,7 @@ std::optional<KeptSlot> RingWriter::begin_run(const RunDescription& run, const C
   }
 
   persist_found();
+  if (resume_from != 0) discard_newer(recover(ring_), run, resume_from);
 
   // After a power cut, a plain file may hold a header without its payload. The newest slot whose payload verifies must
   // be kept; slots that claim to be newer are overwritten first. Sequence numbers continue above all of them.
@@ -77,6 +78,24 @@ std::optional<KeptSlot> RingWriter::begin_run(const RunDescription& run, const C
     syncer_ = std::make_unique<RingSyncer>(persistence_, persisted_);
   }
   return intact;
+}
+
+/// The steps of the run that are newer than that iteration. They go only if it is intact.
+void RingWriter::discard_newer(const Recovery& recovery, const RunDescription& run, std::uint64_t iteration) {
+  const auto wanted = std::find_if(recovery.kept.rbegin(), recovery.kept.rend(), [&](const KeptSlot& kept) {
+    return kept.header.run_id == run.run_id && kept.header.iteration == iteration;
+  });
+  if (wanted == recovery.kept.rend()) {
+    throw damage_error("--resume: iteration {} is not kept, from which the other nodes continue; found {} to {}",
+                       iteration, recovery.kept.empty() ? 0 : recovery.kept.front().header.iteration,
+                       recovery.newest_iteration());
+  }
+  if (!check_payload(ring_, wanted->slot, wanted->header).intact()) {
+    throw damage_error("--resume: iteration {} is damaged, from which the other nodes continue", iteration);
+  }
+  // The newest first: if this is interrupted, the remaining steps are still contiguous.
+  for (auto newer = recovery.kept.rbegin(); newer != wanted; ++newer) discard(newer->slot);
+  next_seq_ = std::max(next_seq_, recovery.newest_seq() + 1);
 }
 
 void RingWriter::persist_found() noexcept {
@@ -137,13 +156,7 @@ void RingWriter::clear() {
   std::vector<std::uint32_t> by_age(slot_seq_.size());
   std::iota(by_age.begin(), by_age.end(), 0);
   std::sort(by_age.begin(), by_age.end(), [&](auto a, auto b) { return slot_seq_[a] < slot_seq_[b]; });
-  for (const std::uint32_t slot : by_age) {
-    SlotHeader* header = ring_.header(slot);
-    persistence_.store64(&header->commit_seq, 0);
-    // The next owner may use this number again: no word of the old header may then complete a new one.
-    persistence_.store64(&header->header_hash, 0);
-    persist(persistence_, &header->header_hash, sizeof(header->header_hash) + sizeof(header->commit_seq));
-  }
+  for (const std::uint32_t slot : by_age) discard(slot);
   victims_.disregard_all();
   std::fill(slot_seq_.begin(), slot_seq_.end(), 0);
   newest_.reset();
@@ -151,6 +164,14 @@ void RingWriter::clear() {
   if (const int error = sync_all()) {
     throw system_error("the pool could not be synced to its disk: {}", errno_text(error));
   }
+}
+
+void RingWriter::discard(std::uint32_t slot) noexcept {
+  SlotHeader* header = ring_.header(slot);
+  persistence_.store64(&header->commit_seq, 0);
+  // The next owner may use this number again: no word of the old header may then complete a new one.
+  persistence_.store64(&header->header_hash, 0);
+  persist(persistence_, &header->header_hash, sizeof(header->header_hash) + sizeof(header->commit_seq));
 }
 
 CommitStatus RingWriter::begin() noexcept {

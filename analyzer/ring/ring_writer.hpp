@@ -54,9 +54,10 @@ class RingWriter {
   /// cut damaged it), so that the slots to keep are known to be good. If that payload is of the same run, the run
   /// continues from it. Returns its slot, if there is one; newest_payload (payload_bytes, may be null) becomes a copy
   /// of it. Throws Error: exit code 2 if the run's variables are not the ring's or the ring has no room for what the
-  /// catalogue describes, 3 if a sync failed.
+  /// catalogue describes, 3 if a sync failed. resume_from: the run continues from its step of that iteration; newer ones
+  /// are discarded, once that one has verified. Exit code 5 if it is not kept, or is damaged. 0: the newest intact one.
   std::optional<KeptSlot> begin_run(const RunDescription& run, const Catalogue& catalogue,
-                                    void* newest_payload = nullptr);
+                                    void* newest_payload = nullptr, std::uint64_t resume_from = 0);
 
   /// Discards every iterate, before a run that may overwrite them begins: `begin_run` comes next. Ends a run in
   /// progress first, as `finish`. The iterates' bytes stay until they are overwritten. Commits of this writer continue
@@ -134,6 +135,8 @@ class RingWriter {
 
  private:
   void persist_found() noexcept;
+  void discard(std::uint32_t slot) noexcept;
+  void discard_newer(const Recovery& recovery, const RunDescription& run, std::uint64_t iteration);
   void copy_portion(const std::byte* source, const PayloadParts::Part& portion, StepReducer* reducer,
                     std::size_t thread) noexcept;
   std::uint64_t first_chunk_of(const PayloadParts::Part& portion) const noexcept;

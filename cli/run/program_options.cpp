@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 
 #include "common/handoff/handoff_environment.hpp"
 #include "common/platform/error.hpp"
@@ -36,9 +38,8 @@ void refuse_solver_options(const CommandLine& line, const std::string& program) 
       joined(names, ", "), shortened(program));
 }
 
-std::vector<std::pair<std::string, std::string>> program_environment(const PublishOptions& publish,
-                                                                     const PeerOptions& peer, const std::string& socket,
-                                                                     const std::vector<int>& cores) {
+std::vector<std::pair<std::string, std::string>> rank_environment(const PublishOptions& publish, const PeerOptions& peer,
+                                                                  const std::string& socket, const std::string& pool) {
   std::vector<std::pair<std::string, std::string>> variables =
       environment_of({.socket = socket,
                       .coordination = publish.coordination,
@@ -46,9 +47,21 @@ std::vector<std::pair<std::string, std::string>> program_environment(const Publi
                       .peer_timeout_s = peer.timeout_s,
                       .pool_use = publish.pool_use(),
                       .on_analyzer_loss = publish.on_analyzer_loss});
+  variables.emplace_back(kPoolVariable, std::filesystem::absolute(pool).string());
+  return variables;
+}
+
+std::vector<std::pair<std::string, std::string>> program_environment(const PublishOptions& publish,
+                                                                     const PeerOptions& peer, const std::string& socket,
+                                                                     const std::string& pool,
+                                                                     const std::vector<int>& cores, int ranks) {
+  std::vector<std::pair<std::string, std::string>> variables = rank_environment(publish, peer, socket, pool);
   variables.emplace_back(kCoresVariable, to_string(CoreList{cores}));
   const char* threads = std::getenv(kThreadsVariable);
-  if (threads == nullptr || *threads == '\0') variables.emplace_back(kThreadsVariable, std::to_string(cores.size()));
+  if (threads == nullptr || *threads == '\0') {
+    const std::size_t each = std::max<std::size_t>(cores.size() / static_cast<std::size_t>(std::max(ranks, 1)), 1);
+    variables.emplace_back(kThreadsVariable, std::to_string(each));
+  }
   return variables;
 }
 

@@ -5,10 +5,12 @@
 #include <fmt/ranges.h>
 
 #include <functional>
+#include <memory>
 
 #include "analyzer/pool/dax.hpp"
 #include "analyzer/pool/ring_admission.hpp"
 #include "cli/run/account_table.hpp"
+#include "cli/run/node_rank.hpp"
 #include "cli/run/program_options.hpp"
 #include "cli/run/run_analyses.hpp"
 #include "cli/supervision/program_supervisor.hpp"
@@ -33,11 +35,14 @@ void check(const CommandLine& line, const RunOptions& options, const std::vector
   if (pool_use == PoolUse::kFresh) refuse_foreign_iterates(options.ring);
 }
 
-std::vector<std::string> analyzer_arguments(const CommandLine& line, const std::string& socket, const CorePlan& cores,
-                                            pid_t publisher) {
+std::vector<std::string> analyzer_arguments(const CommandLine& line, const RunOptions& options,
+                                            const std::string& socket, const CorePlan& cores, pid_t publisher) {
   std::vector<std::string> arguments =
       line.arguments_given<RingOptions, JournalOptions, TelemetryOptions, ReduceOptions, PlugInOptions, TriggerOptions,
                                 PeerOptions>();
+  for (std::string& argument : arguments) {  // as the options have it: with --per-node the node's own
+    if (argument.starts_with("--pool=")) argument = "--pool=" + options.ring.pool;
+  }
   arguments.insert(arguments.end(),
                    {"--supervised", "--socket=" + socket, "--cores=" + to_string(CoreList{cores.analyzer})});
   if (publisher > 0) arguments.push_back("--publisher=" + std::to_string(publisher));
@@ -81,7 +86,13 @@ void close_account(const RunOptions& options, RunFacts facts, ExitCode code, con
 
 }  // namespace
 
-ExitCode run_user_program(const CommandLine& line, const RunOptions& options) {
+ExitCode run_user_program(const CommandLine& line, RunOptions options) {
+  if (options.per_node) {
+    if (rank_on_node() > 0) become_program(options);
+    options.ring.pool = with_host(options.ring.pool);
+  }
+  if (options.ranks > 0) options.program = ranks_command(line, options);
+  if (!options.hosts.empty()) become(options.program);  // mpirun, whose ranks are this command with --per-node
   ensure_descriptors(kRunDescriptors, "ringside run");
   const std::vector<KeptFile> kept = kept_files(line, options);
   check(line, options, kept);
@@ -93,15 +104,16 @@ ExitCode run_user_program(const CommandLine& line, const RunOptions& options) {
                                 .cores = cores.producer,
                                 .kill_after_s = options.peer.timeout_s,
                                 .show_progress = !options.quiet});
-  const RuntimeFolder folder;
-  supervisor.expect_at(folder.socket());
-  RunAnalyses analyses(line, options, folder.socket(), cores, supervisor);
+  const auto folder = options.per_node ? std::make_unique<const RuntimeFolder>(node_folder_name())
+                                       : std::make_unique<const RuntimeFolder>();
+  supervisor.expect_at(folder->socket());
+  RunAnalyses analyses(line, options, folder->socket(), cores, supervisor);
   if (const std::optional<ExitCode> refusal = analyses.refusal()) return *refusal;
   std::optional<Child> analyzer;
   const auto start_analyzer = [&] {
     analyzer.reset();
     analyzer.emplace(sibling("ringside-analyzer"),
-                     analyzer_arguments(line, folder.socket(), cores, supervisor.attachment().pid));
+                     analyzer_arguments(line, options, folder->socket(), cores, supervisor.attachment().pid));
   };
   const bool restarts = options.publish.on_analyzer_loss != OnAnalyzerLoss::kStop;
   const std::function<void()> restart_analyzer = restarts ? start_analyzer : std::function<void()>();
@@ -113,7 +125,10 @@ ExitCode run_user_program(const CommandLine& line, const RunOptions& options) {
   }
   Child program(
       UserProgram{.words = options.program,
-                  .environment = program_environment(options.publish, options.peer, folder.socket(), cores.producer),
+                  .environment = options.per_node ? rank_environment(options.publish, options.peer, folder->socket(),
+                                                                     options.ring.pool)
+                                                  : program_environment(options.publish, options.peer, folder->socket(),
+                                                                        options.ring.pool, cores.producer, options.ranks),
                   .cpus = cores.producer});
   supervisor.wait_for_program(program, analyzer, restart_analyzer);
 

@@ -7,6 +7,6 @@
 namespace ringside {
 
 /// options.program: not empty.
-ExitCode run_user_program(const CommandLine& line, const RunOptions& options);
+ExitCode run_user_program(const CommandLine& line, RunOptions options);
 
 }  // namespace ringside

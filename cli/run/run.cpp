@@ -285,11 +285,12 @@ int run_command(int argc, const char* const* argv) {
       "process\n"
       "of it publishes its iterates through libringside. It finds its analyzer by RINGSIDE_SOCKET and its "
       "cores\n"
-      "by RINGSIDE_CORES and OMP_NUM_THREADS; RINGSIDE_POOL_USE, RINGSIDE_BUFFERS, RINGSIDE_PEER_TIMEOUT,\n"
+      "by RINGSIDE_CORES and OMP_NUM_THREADS; RINGSIDE_POOL, RINGSIDE_POOL_USE, RINGSIDE_BUFFERS, RINGSIDE_PEER_TIMEOUT,\n"
       "RINGSIDE_ON_ANALYZER_LOSS and RINGSIDE_COORDINATION pass on options. --mode, --when-full, --elastic, --cores,\n"
       "--node, --adapt and all of \"Problem and solver\" belong to built-in solvers. Ctrl-C reaches PROGRAM as "
       "SIGINT.");
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
+  check_rank_options(options);
   return static_cast<int>(options.program.empty() ? run(line, options) : run_user_program(line, options));
 }
 

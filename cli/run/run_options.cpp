@@ -3,16 +3,39 @@
 
 #include <fmt/format.h>
 
+#include <sched.h>
+
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <system_error>
 
 #include "analyzer/journal/journal.hpp"
 #include "common/files/standard_streams.hpp"
+#include "common/options/option_checks.hpp"
 #include "common/telemetry/key_folder.hpp"
 #include "producer/solver/solver_table.hpp"
 
 namespace ringside {
+namespace {
+
+/// The cores that this process is bound to, ascending. From then on it may run on all that the node lets it use.
+std::vector<int> leave_binding() {
+  cpu_set_t bound;
+  CPU_ZERO(&bound);
+  if (sched_getaffinity(0, sizeof bound, &bound) != 0) return {};
+  std::vector<int> cpus;
+  cpu_set_t all;
+  CPU_ZERO(&all);
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(static_cast<std::size_t>(cpu), &bound)) cpus.push_back(cpu);
+    CPU_SET(static_cast<std::size_t>(cpu), &all);
+  }
+  sched_setaffinity(0, sizeof all, &all);  // the kernel leaves out what is not there or not allowed
+  return cpus;
+}
+
+}  // namespace
 
 void declare(CommandLine& line, RunOptions& options) {
   declare(line, options.mode);
@@ -44,6 +67,15 @@ void declare(CommandLine& line, RunOptions& options) {
   line.option("--summary", options.summary, "write the account as one JSON object; -: to standard output")
       .value_name("FILE.json");
   line.flag("--quiet", options.quiet, "neither progress nor the closing table");
+  OptionSet mpi = line.options_of<RunOptions>("Several ranks");
+  mpi.option("--ranks", options.ranks, "start PROGRAM as that many MPI ranks, by mpirun (docs/mpi.md)")
+      .check(whole_number_within(1, 1'000'000))
+      .value_name("N");
+  mpi.option("--hosts", options.hosts, "with --ranks: the file of nodes for mpirun's --hostfile; without: this node")
+      .value_name("FILE");
+  mpi.flag("--per-node", options.per_node,
+           "this command is started for each rank, by mpirun or srun: the first rank of a node starts its analyzer; "
+           "%h in --pool becomes the node's name");
   line.declare_config_file();
   line.take_program(options.program);
 }
@@ -58,8 +90,15 @@ CorePlan cores_for(const RunOptions& options, std::optional<int> analyzer_thread
   const auto given = [](const char* flag, const std::string& text) -> std::optional<CoreList> {
     return text.empty() ? std::nullopt : std::optional(parse_core_list(text, flag));
   };
+  // A launcher may bind each rank to a core. The analyzer may have another one of the node.
+  const std::vector<int> bound = options.per_node ? leave_binding() : std::vector<int>();
   CorePlan plan = plan_cores(given("--producer-cores", options.cores.producer_cores),
                              given("--analyzer-cores", options.cores.analyzer_cores), analyzer_threads);
+  if (options.per_node && options.cores.producer_cores.empty()) {
+    std::vector<int> apart;
+    std::ranges::set_difference(bound, plan.analyzer, std::back_inserter(apart));
+    plan.producer = apart.empty() ? bound : apart;
+  }
   // The baseline uses the cores of both processes, unless the user chose its cores.
   if (options.mode == Mode::kDram && !plan.oversubscribed_one_core && options.cores.producer_cores.empty()) {
     plan.producer.insert(plan.producer.end(), plan.analyzer.begin(), plan.analyzer.end());

@@ -36,6 +36,9 @@ struct RunOptions {
   bool adapt = false;
   std::string summary;
   bool quiet = false;
+  int ranks = 0;          // of an MPI program; 0: one process
+  std::string hosts;      // file
+  bool per_node = false;  // mpirun or srun has started this process, as one rank of many
   std::vector<std::string> program;  // PROGRAM ARGS...; empty: a built-in solver
 };
 

@@ -28,6 +28,7 @@ namespace fs = std::filesystem;
 
 constexpr char kPattern[] = "ringside-XXXXXX";
 constexpr std::string_view kPrefix = "ringside-";
+static_assert(sizeof kPattern - 1 == kPrefix.size() + RuntimeFolder::kNameLetters);
 constexpr char kSocket[] = "analyzer.socket";
 
 /// The variables that name the folder for temporary files; the first that is set counts, as in
@@ -113,6 +114,15 @@ void remove_abandoned(const fs::path& base) {
   }
 }
 
+/// In the first folder that may be written: the same one for all processes of a user on a node.
+std::string folder_named(const std::string& name) {
+  const std::vector<fs::path> all = bases();
+  for (const fs::path& base : all) {
+    if (access(base.c_str(), W_OK | X_OK) == 0) return (base / (std::string(kPrefix) + name)).string();
+  }
+  return (all.back() / (std::string(kPrefix) + name)).string();
+}
+
 }  // namespace
 
 RuntimeFolder::RuntimeFolder() {
@@ -128,6 +138,21 @@ RuntimeFolder::RuntimeFolder() {
       "{}: no folder for the socket can be made in '{}' ({}), expected a folder that may be written, of "
       "a short name",
       temporary_base().first, shortened(tried.string()), errno_text(error));
+}
+
+RuntimeFolder::RuntimeFolder(const std::string& name) : path_(folder_named(name)) {
+  if (mkdir(path_.c_str(), 0700) != 0 && errno != EEXIST) {
+    throw system_error("cannot make the folder '{}' for the socket: {}", path_, errno_text(errno));
+  }
+  lock_ = locked_folder(path_);
+  struct stat status {};
+  if (!lock_.valid() || fstat(lock_.get(), &status) != 0 || status.st_uid != geteuid()) {
+    throw system_error("'{}': found a folder that another process has, expected none, or one of this user's", path_);
+  }
+}
+
+std::string RuntimeFolder::socket_named(const std::string& name) {
+  return folder_named(name) + "/" + kSocket;
 }
 
 RuntimeFolder::~RuntimeFolder() {

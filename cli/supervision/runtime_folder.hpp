@@ -14,13 +14,20 @@ namespace ringside {
 /// A new folder, locked while this object lives. The constructor also removes the folders of killed runs.
 class RuntimeFolder {
  public:
+  static constexpr std::size_t kNameLetters = 6;
+
   /// Throws Error (exit code 3) if no folder can be made.
   RuntimeFolder();
+  /// The one of that name, of kNameLetters letters: processes of one job agree on it. Throws Error (exit code 3) also if
+  /// another process has it.
+  explicit RuntimeFolder(const std::string& name);
   ~RuntimeFolder();
   RuntimeFolder(const RuntimeFolder&) = delete;
   RuntimeFolder& operator=(const RuntimeFolder&) = delete;
 
   std::string socket() const;  // the analyzer's
+  /// The socket in the folder of that name, which need not exist yet.
+  static std::string socket_named(const std::string& name);
 
  private:
   bool try_under(const std::filesystem::path& base);

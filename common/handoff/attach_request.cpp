@@ -52,6 +52,11 @@ void check_head(const AttachRequestHead& head, std::size_t descriptors) {
     throw usage_error("attach request for coordination {}, expected 0 or 1",
                       static_cast<std::uint32_t>(head.coordination));
   }
+  if (head.resume_from != 0 && head.pool_use != PoolUse::kResume) {
+    throw usage_error("attach request to continue from iteration {} with use {} of the pool, expected {}",
+                      head.resume_from, static_cast<std::uint32_t>(head.pool_use),
+                      static_cast<std::uint32_t>(PoolUse::kResume));
+  }
   if (head.elastic > 1) throw usage_error("attach request for elastic {}, expected 0 or 1", head.elastic);
   if (head.variables == 0 || head.variables > kMostVariables) {
     throw usage_error("{}: found {} variables, expected 1 to {}", kWhere, head.variables, kMostVariables);

@@ -25,13 +25,15 @@ struct AttachRequestHead {
   RunDescription run;         // its schema_id and entries are those of the variables
   std::uint32_t variables = 0;
   std::uint32_t scalars = 0;
+  // With PoolUse::kResume: the iteration to continue from, and newer steps of the run are discarded; 0: the newest one.
+  std::uint64_t resume_from = 0;
 };
-static_assert(sizeof(AttachRequestHead) == 1064);
+static_assert(sizeof(AttachRequestHead) == 1072);
 
 /// The largest request.
 inline constexpr std::size_t kMostRequestBytes =
     sizeof(AttachRequestHead) + kMostVariables * sizeof(VariableDescription) + kMostScalars * sizeof(ResultDescription);
-static_assert(kMostRequestBytes == 52'264);
+static_assert(kMostRequestBytes == 52'272);
 
 struct AttachRequest {
   AttachRequestHead head;

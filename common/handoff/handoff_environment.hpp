@@ -16,6 +16,8 @@ namespace ringside {
 
 inline constexpr const char* kSocketVariable = "RINGSIDE_SOCKET";
 inline constexpr const char* kCoresVariable = "RINGSIDE_CORES";
+/// The path of the analyzer's pool, for what a program reads of it before it attaches.
+inline constexpr const char* kPoolVariable = "RINGSIDE_POOL";
 /// Where the analyzer of the service listens.
 inline constexpr const char* kServiceSocket = "/run/ringside/analyzer.socket";
 

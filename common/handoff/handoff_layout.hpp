@@ -15,7 +15,7 @@
 namespace ringside {
 
 inline constexpr std::uint64_t kHandoffMagic = 0x3146464f44485352;  // "RSHDOFF1", little-endian
-inline constexpr std::uint32_t kHandoffVersion = 5;
+inline constexpr std::uint32_t kHandoffVersion = 6;
 
 // 2: x_{k-1} is read from the buffer published last, while x_k is written into another. 64: their descriptors fill a
 // page.
@@ -51,6 +51,7 @@ struct HandoffControl {
   // without replies leave both 0.
   std::atomic<std::uint64_t> reply{0};
   std::atomic<std::uint64_t> replies{0};
+  std::atomic<std::uint64_t> persisted{0};  // steps on the medium, if the analyzer was asked for that; never ahead of `released`
 
   // With `elastic`: the cores of each side, and whether the other one may use them (docs/elastic.md).
   LentCores producer_cores;
@@ -58,7 +59,7 @@ struct HandoffControl {
 };
 static_assert(sizeof(HandoffControl) == 704 && std::is_standard_layout_v<HandoffControl>);
 static_assert(offsetof(HandoffControl, published) == 64 && offsetof(HandoffControl, released) == 128 &&
-              offsetof(HandoffControl, replies) == 160 &&
+              offsetof(HandoffControl, replies) == 160 && offsetof(HandoffControl, persisted) == 168 &&
               offsetof(HandoffControl, producer_cores) == 192 && offsetof(HandoffControl, analyzer_cores) == 448);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free && sizeof(std::atomic<std::uint64_t>) == 8);
 static_assert(kMaxBuffers * sizeof(StepDescriptor) == 4096 &&

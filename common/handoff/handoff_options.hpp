@@ -9,6 +9,7 @@
 
 #include "common/handoff/coordination.hpp"
 #include "common/handoff/handoff_layout.hpp"
+#include "common/handoff/parts_gate.hpp"
 #include "common/platform/stop_flag.hpp"
 
 namespace ringside {
@@ -32,6 +33,8 @@ struct HandoffOptions {
   bool elastic = false;                     // lend waiting cores, and borrow the analyzer's: then neither side spins
   std::vector<int> cores = {};              // with `elastic`: the cores that are lent
   StopFlag stop = {};                       // ends a wait early
+  std::uint64_t resume_from = 0;            // with PoolUse::kResume: the iteration to continue from; 0: the newest
+  PartsGate* parts = nullptr;               // if several processes write the parts of a step; outlives the attachment
 };
 
 }  // namespace ringside

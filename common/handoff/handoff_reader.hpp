@@ -82,6 +82,8 @@ class HandoffReader {
   const Schema& schema() const noexcept { return request_->schema; }
   const std::vector<Scalar>& scalars() const noexcept { return request_->scalars; }
   PoolUse pool_use() const noexcept { return request_->head.pool_use; }
+  /// With PoolUse::kResume: the iteration to continue from; 0: the newest intact one.
+  std::uint64_t resume_from() const noexcept { return request_->head.resume_from; }
   std::uint32_t buffers() const noexcept { return geometry_.buffers; }
   CoordinationKind coordination() const noexcept { return request_->head.coordination; }
   bool elastic() const noexcept { return request_->head.elastic != 0; }
@@ -107,6 +109,9 @@ class HandoffReader {
 
   /// Call it when the step is committed: the producer may then write to its buffer again.
   void release() noexcept;
+
+  /// Tells the producer how many steps of this attachment survive power loss; it only looks.
+  void show_persisted(std::uint64_t steps) noexcept { control_->persisted.store(steps, std::memory_order_relaxed); }
 
   /// The run is to end: the producer gets no buffer any more, not from a successor of this analyzer either. It has
   /// published at most as many steps more as it has buffers when it reads the farewell.

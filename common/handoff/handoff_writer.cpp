@@ -52,11 +52,13 @@ HandoffWriter::HandoffWriter(const HandoffOptions& options, const RunDescription
   }
   // Connect before allocating memory: without an analyzer there is no use for it.
   Peer peer = Peer::connect(options.socket, options.peer_timeout_s, options.stop);
-  payload_ = SharedMapping::create("ringside-payload", geometry_.total_bytes(), PeerAccess::kReadOnly);
+  payload_ = SharedMapping::create_for_team("ringside-payload", geometry_.total_bytes());
   control_mapping_ = SharedMapping::create("ringside-control", sizeof(HandoffControl), PeerAccess::kReadWrite);
   control_ = new (control_mapping_.data()) HandoffControl;
   control_->buffers = options.buffers;
   control_->payload_bytes = geometry_.payload_bytes;
+  if (options_.parts != nullptr) options_.parts->share(payload_, control_mapping_);
+  payload_.seal(PeerAccess::kReadOnly);
   if (options.elastic) lender_ = CoreLender(control_->producer_cores, options.cores);
 
   ask(std::move(peer));
@@ -77,6 +79,7 @@ void HandoffWriter::ask(Peer peer) {
   head.pool_use = pool_use();
   head.coordination = options_.coordination;
   head.elastic = options_.elastic ? 1 : 0;
+  head.resume_from = head.pool_use == PoolUse::kResume ? options_.resume_from : 0;
   head.name = name_ = random_id();
   const std::array<int, 2> fds = {payload_.fd(), control_mapping_.fd()};
   peer_.send(request_.encode(), fds);
@@ -262,7 +265,8 @@ Claim HandoffWriter::wait_for_buffer(StopFlag stop) noexcept {
                           .timeout_ns = timeout_ns(),
                           .state = &control_->analyzer_state,
                           .state_that_ends = kAnalyzerFailed,
-                          .stop = stop};
+                          .stop = options_.parts != nullptr ? options_.parts->ends_wait() : stop,
+                          .pulse = options_.parts};
   lender_.lend(released_then);
   const WaitResult result = coordination_->wait_until(released_then, peer_, limits);
   lender_.take_back();
@@ -323,17 +327,19 @@ void HandoffWriter::publish(const StepReport& report, std::span<const ScalarValu
   }
   const auto first_two = [&](std::size_t s) { return s < declared && s < scalars.size() ? scalars[s].f64() : 0.0; };
   auto* descriptors = reinterpret_cast<StepDescriptor*>(payload_.data() + PayloadGeometry::descriptors_offset());
-  descriptors[buffer] = {.step = next_step_,
-                         .iteration = report.iteration,
-                         .residual_l1 = first_two(0),
-                         .residual_linf = first_two(1),
-                         .generate_ns = report.generate_ns,
-                         .producer_idle_ns = idle_ns_ - idle_reported_ns_,
-                         .published_at_ns = now_ns(),
-                         .skipped_before = skipped_ - skipped_reported_};
+  const StepDescriptor descriptor{.step = next_step_,
+                                  .iteration = report.iteration,
+                                  .residual_l1 = first_two(0),
+                                  .residual_linf = first_two(1),
+                                  .generate_ns = report.generate_ns,
+                                  .producer_idle_ns = idle_ns_ - idle_reported_ns_,
+                                  .published_at_ns = now_ns(),
+                                  .skipped_before = skipped_ - skipped_reported_};
+  descriptors[buffer] = descriptor;
   idle_reported_ns_ = idle_ns_;
   skipped_reported_ = skipped_;
   ++next_step_;
+  if (options_.parts != nullptr) return options_.parts->arrive(descriptor);
   // Release: buffer and descriptor become visible before the counter that announces them.
   control_->published.store(next_step_, std::memory_order_release);
   coordination_->announce();

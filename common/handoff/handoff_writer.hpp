@@ -143,6 +143,10 @@ class HandoffWriter {
   const Replies& replies() const noexcept { return replies_; }
 
   std::uint64_t published() const noexcept { return next_step_; }
+  /// Of the published steps, those that the analyzer has committed, and those that it has on its medium, if it was asked
+  /// for that.
+  std::uint64_t committed() const noexcept { return control_->released.load(std::memory_order_acquire); }
+  std::uint64_t persisted() const noexcept { return control_->persisted.load(std::memory_order_relaxed); }
   std::uint64_t skipped() const noexcept { return skipped_; }
   std::int64_t idle_ns() const noexcept { return idle_ns_; }
 

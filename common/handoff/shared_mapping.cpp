@@ -37,6 +37,12 @@ std::byte* map(int fd, std::size_t bytes, int protection) {
 }  // namespace
 
 SharedMapping SharedMapping::create(const std::string& name, std::size_t bytes, PeerAccess peer_access) {
+  SharedMapping mapping = create_for_team(name, bytes);
+  mapping.seal(peer_access);
+  return mapping;
+}
+
+SharedMapping SharedMapping::create_for_team(const std::string& name, std::size_t bytes) {
   UniqueFd fd(memfd_create(name.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!fd.valid()) throw system_error("cannot create shared memory '{}': {}", name, errno_text(errno));
   if (ftruncate(fd.get(), static_cast<off_t>(bytes)) != 0) {
@@ -45,13 +51,28 @@ SharedMapping SharedMapping::create(const std::string& name, std::size_t bytes, 
   // Map first, seal second: F_SEAL_FUTURE_WRITE keeps this writable mapping and makes every later one read-only.
   std::byte* data = map(fd.get(), bytes, PROT_READ | PROT_WRITE);
   SharedMapping mapping(std::move(fd), data, bytes, true);
-  if (fcntl(mapping.fd(), F_ADD_SEALS, seals_for(peer_access)) != 0) {
-    throw system_error("cannot seal shared memory '{}': {}; Linux 5.1 or newer is needed", name, errno_text(errno));
-  }
+  mapping.add_seals(kSizeSeals);
   return mapping;
 }
 
+void SharedMapping::seal(PeerAccess peer_access) const {
+  add_seals(seals_for(peer_access));
+}
+
+void SharedMapping::add_seals(int seals) const {
+  if (fcntl(fd(), F_ADD_SEALS, seals) == 0) return;
+  throw system_error("cannot seal shared memory: {}; Linux 5.1 or newer is needed", errno_text(errno));
+}
+
 SharedMapping SharedMapping::adopt(UniqueFd memfd, std::size_t bytes, PeerAccess access) {
+  return adopt_sealed(std::move(memfd), bytes, seals_for(access), access);
+}
+
+SharedMapping SharedMapping::join(UniqueFd memfd, std::size_t bytes) {
+  return adopt_sealed(std::move(memfd), bytes, kSizeSeals, PeerAccess::kReadWrite);
+}
+
+SharedMapping SharedMapping::adopt_sealed(UniqueFd memfd, std::size_t bytes, int wanted, PeerAccess access) {
   struct stat status {};
   if (fstat(memfd.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
     throw usage_error("the peer passed something that is not shared memory");
@@ -59,7 +80,6 @@ SharedMapping SharedMapping::adopt(UniqueFd memfd, std::size_t bytes, PeerAccess
   if (static_cast<std::size_t>(status.st_size) != bytes) {
     throw usage_error("the peer's shared memory has {} bytes, expected {}", status.st_size, bytes);
   }
-  const int wanted = seals_for(access);
   const int seals = fcntl(memfd.get(), F_GET_SEALS);
   if (seals < 0 || (seals & wanted) != wanted) {
     throw usage_error("the peer's shared memory has seals {:#x}, expected at least {:#x}", seals, wanted);

@@ -21,6 +21,16 @@ class SharedMapping {
   /// against any later writable mapping. /proc shows `name`. Throws Error (exit code 3).
   static SharedMapping create(const std::string& name, std::size_t bytes, PeerAccess peer_access);
 
+  /// The same, but not sealed against writable mappings yet: other processes of a team map it with `join`, and `seal`
+  /// comes before a peer gets it.
+  static SharedMapping create_for_team(const std::string& name, std::size_t bytes);
+  /// Throws Error (exit code 3).
+  void seal(PeerAccess peer_access) const;
+
+  /// Maps memory that another process of the same team has made, read-write. Refuses (Error, exit code 2) what `adopt`
+  /// refuses, but for the seals that come later.
+  static SharedMapping join(UniqueFd memfd, std::size_t bytes);
+
   /// Maps the memfd that a peer sent. Refuses (Error, exit code 2) a descriptor that is not a memfd of exactly `bytes`
   /// bytes with the seals that `create` sets for `access`: an unsealed one could shrink later, and a read would then
   /// raise SIGBUS.
@@ -39,6 +49,9 @@ class SharedMapping {
   int fd() const noexcept { return fd_.get(); }
 
  private:
+  void add_seals(int seals) const;
+  static SharedMapping adopt_sealed(UniqueFd memfd, std::size_t bytes, int seals, PeerAccess access);
+
   SharedMapping(UniqueFd fd, std::byte* data, std::size_t bytes, bool writable) noexcept
       : fd_(std::move(fd)), data_(data), bytes_(bytes), writable_(writable) {}
 

@@ -234,6 +234,54 @@ class Library(Machine):
         self.examples("library_test.py", *cases)
 
 
+class MpiPackages(Machine):
+    """libringside-mpi0 and libringside-mpi-dev, installed beside the library and the programs."""
+
+    def setUp(self):
+        super().setUp()
+        if "libringside-mpi0" not in self.debs:
+            self.skipTest("the build has no libringside_mpi (RINGSIDE_BUILD_MPI=ON)")
+
+    def test_only_the_library_for_ranks_depends_on_mpi(self):
+        self.assertIn("libopenmpi3", {entry.split(" ")[0] for entry in self.field("libringside-mpi0", "Depends").split(", ")})
+        version = self.fields["Version"]
+        self.assertEqual(self.field("libringside-mpi-dev", "Depends"),
+                         f"libringside-mpi0 (= {version}), libringside-dev (= {version}), libopenmpi-dev")
+        for package in set(self.debs) - {"libringside-mpi0", "libringside-mpi-dev"}:
+            self.assertNotIn("mpi", self.field(package, "Depends"), package)
+
+    def test_each_package_has_its_part_of_the_files(self):
+        for package, parts in (("libringside-mpi0", (r"lib/\S+/libringside_mpi\.so\.0(\.\d+\.\d+)?",)),
+                               ("libringside-mpi-dev", (r"include/ringside_mpi\.h", r"lib/\S+/libringside_mpi\.so",
+                                                        r"lib/\S+/pkgconfig/ringside-mpi\.pc",
+                                                        r"share/doc/libringside-mpi-dev/examples/publish_mpi\.c"))):
+            allowed = (*parts, rf"share/doc/{package}/(copyright|changelog\.gz)")
+            self.assertEqual([name for name in self.contents(package)
+                              if not any(re.fullmatch(r"\./usr/" + part, name) for part in allowed)], [])
+            for part in allowed:
+                self.assertTrue(any(re.fullmatch(r"\./usr/" + part, name) for name in self.contents(package)), part)
+
+    def test_the_symbols_file_lists_what_the_header_declares_and_the_library_exports(self):
+        call("dpkg-deb", "-e", self.debs["libringside-mpi0"], self.machine / "control")
+        listed = (self.machine / "control" / "symbols").read_text(encoding="utf-8").splitlines()
+        self.assertEqual(listed[0], "libringside_mpi.so.0 libringside-mpi0 #MINVER#")
+        exported = call("nm", "-D", "--defined-only", BUILD / "lib" / "libringside_mpi.so.0").stdout
+        functions = [name.replace("@@", "@") for name in re.findall(r" T (\S+)", exported)]
+        self.assertEqual([line.split()[0] for line in listed[1:]], ["RINGSIDE_MPI_0@RINGSIDE_MPI_0", *sorted(functions)])
+        declared = set(re.findall(r"\b(ringside_mpi_\w+)\(", (ROOT / "mpi" / "ringside_mpi.h").read_text(encoding="utf-8")))
+        self.assertEqual(declared, {name.split("@")[0] for name in functions})
+
+    def test_the_example_is_compiled_against_the_packages(self):
+        self.dpkg("-i", *self.debs.values())
+        usr = self.machine / "usr"
+        [pc] = usr.glob("lib/*/pkgconfig/ringside-mpi.pc")
+        flags = call("pkg-config", "--cflags", "--libs", "ringside-mpi", environment={
+            "PKG_CONFIG_PATH": pc.parent, "PKG_CONFIG_SYSROOT_DIR": self.machine,
+            "PKG_CONFIG_ALLOW_SYSTEM_CFLAGS": "1", "PKG_CONFIG_ALLOW_SYSTEM_LIBS": "1"}).stdout.split()
+        source = usr / "share/doc/libringside-mpi-dev/examples/publish_mpi.c"
+        call("mpicc", "-o", self.machine / "publish_mpi", source, *flags)
+
+
 class PythonPackage(Machine):
     """python3-ringside, installed beside the library and the programs."""
 

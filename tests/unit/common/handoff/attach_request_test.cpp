@@ -49,7 +49,7 @@ void expect_unchanged(const AttachRequest& sent) {
 
 TEST(AttachRequestTest, OneVariableWithoutScalarsComesBack) {
   const AttachRequest request = request_with({{.name = "x", .shape = {100}}}, {});
-  EXPECT_EQ(request.encode().size(), 1064u + 168u);
+  EXPECT_EQ(request.encode().size(), 1072u + 168u);
   expect_unchanged(request);
 }
 
@@ -72,7 +72,7 @@ TEST(AttachRequestTest, TheLargestRequestComesBack) {
   std::vector<Scalar> scalars;
   for (int s = 0; s < 64; ++s) scalars.push_back({.name = "s" + std::to_string(s)});
   const AttachRequest request = request_with(variables, scalars);
-  EXPECT_EQ(request.encode().size(), 52'264u);
+  EXPECT_EQ(request.encode().size(), 52'272u);
   EXPECT_EQ(request.encode().size(), kMostRequestBytes);
   expect_unchanged(request);
 }

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// `ringside run` where a program runs as several MPI ranks (docs/mpi.md): with --ranks it starts them by mpirun, with
+// --per-node it is itself started once for each rank, and the ranks of a node share one analyzer.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/run/run_options.hpp"
+#include "common/options/command_line.hpp"
+#include "common/platform/exit_code.hpp"
+
+namespace ringside {
+
+/// Throws Error (exit code 2) for a combination of options that has no meaning.
+void check_rank_options(const RunOptions& options);
+
+/// With --ranks: the words that start `options.program` on that many ranks. With --hosts each rank is a `ringside run
+/// --per-node` with the options given.
+std::vector<std::string> ranks_command(const CommandLine& line, const RunOptions& options);
+
+/// With --per-node: the number of this process among those that the launcher has started on this node. Throws Error
+/// (exit code 2) if no launcher tells it.
+int rank_on_node();
+
+/// The name of the runtime folder that all processes of this node's part of the job find: the same for all that one
+/// launcher has started.
+std::string node_folder_name();
+
+/// `path` with the name of this node in place of each %h.
+std::string with_host(const std::string& path);
+
+/// Becomes another program. Returns only to throw Error (exit code 2) if that cannot be executed.
+[[noreturn]] void become(std::vector<std::string> words);
+
+/// The same for --per-node, on a rank that is not the node's first: its program, with the environment of a rank.
+[[noreturn]] void become_program(const RunOptions& options);
+
+}  // namespace ringside

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/team/step_team.hpp"
+
+#include <poll.h>
+#include <sys/syscall.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <new>
+#include <utility>
+
+#include "common/platform/fixed_text.hpp"
+#include "common/platform/futex.hpp"
+
+namespace ringside {
+
+StepTeam::StepTeam(std::vector<TeamMember> members, std::uint32_t own, std::uint32_t buffers, StopFlag stop)
+    : StepTeam(SharedMapping::create("ringside-team",
+                                     team_memory_bytes(static_cast<std::uint32_t>(members.size()), buffers),
+                                     PeerAccess::kReadWrite),
+               members, own, buffers, stop) {
+  new (head_) TeamHead;  // the lines are zeroed by the kernel, which is their beginning
+}
+
+StepTeam::StepTeam(UniqueFd memory, std::vector<TeamMember> members, std::uint32_t own, std::uint32_t buffers,
+                   StopFlag stop)
+    : StepTeam(SharedMapping::join(std::move(memory),
+                                   team_memory_bytes(static_cast<std::uint32_t>(members.size()), buffers)),
+               members, own, buffers, stop) {}
+
+StepTeam::StepTeam(SharedMapping memory, std::vector<TeamMember> members, std::uint32_t own, std::uint32_t buffers,
+                   StopFlag stop)
+    : memory_(std::move(memory)),
+      members_(std::move(members)),
+      own_(own),
+      buffers_(buffers),
+      stop_(stop),
+      head_(reinterpret_cast<TeamHead*>(memory_.data())),
+      lines_(reinterpret_cast<PartLine*>(memory_.data() + sizeof(TeamHead))) {
+  for (std::uint32_t m = 0; m < members_.size(); ++m) {
+    UniqueFd& process = processes_.emplace_back();
+    if (m == own_) continue;
+    process.reset(static_cast<int>(syscall(SYS_pidfd_open, members_[m].pid, 0)));
+    if (process.valid()) continue;
+    if (errno == ESRCH) throw peer_error("{} (process {}) is gone", members_[m].name, members_[m].pid);
+    throw system_error("cannot watch {} (process {}): {}", members_[m].name, members_[m].pid, errno_text(errno));
+  }
+}
+
+void StepTeam::use(const SharedMapping& payload, const SharedMapping& control) noexcept {
+  descriptors_ = reinterpret_cast<StepDescriptor*>(payload.data() + PayloadGeometry::descriptors_offset());
+  control_ = reinterpret_cast<HandoffControl*>(control.data());
+}
+
+void StepTeam::share(const SharedMapping& payload, const SharedMapping& control) {
+  use(payload, control);
+  pass_on(payload, control);
+}
+
+PartLine& StepTeam::line(std::uint64_t step, std::size_t member) noexcept {
+  return lines_[step % buffers_ * members_.size() + member];
+}
+
+// The rule of the buffers lets a member write step s + B only after s was released, and so after it was published. Until
+// then the lines of s and the count of its buffer change only towards s's completion.
+void StepTeam::arrive(const StepDescriptor& step) noexcept {
+  line(step.step, own_) = {.iteration = step.iteration,
+                           .generate_ns = step.generate_ns,
+                           .idle_ns = step.producer_idle_ns,
+                           .written_at_ns = step.published_at_ns};
+  // Release: this member's part and line; acquire: those of all who came before.
+  const std::uint64_t parts = head_->arrived[step.step % buffers_].parts.fetch_add(1, std::memory_order_acq_rel) + 1;
+  if (parts == members_.size() * (step.step / buffers_ + 1)) publish_up_to(step.step);
+}
+
+/// All parts of the step are written, and so are those of the steps before, whose last writer may not have published
+/// them yet: it was interrupted. Then both write the same descriptor.
+void StepTeam::publish_up_to(std::uint64_t step) noexcept {
+  std::uint64_t published = control_->published.load(std::memory_order_acquire);
+  for (std::uint64_t s = published; s <= step; ++s) {
+    if (!complete(s)) return;
+  }
+  // Release: parts and descriptors become visible before the counter that announces them. It never falls.
+  while (published <= step &&
+         !control_->published.compare_exchange_weak(published, step + 1, std::memory_order_release)) {
+  }
+  futex_wake(&control_->published, INT_MAX);
+}
+
+/// Writes into the descriptor what it has of all parts. False if they are not of one iteration.
+bool StepTeam::complete(std::uint64_t step) noexcept {
+  PartLine last = line(step, 0);
+  std::size_t other = 0;  // a member with another iteration than the first one
+  for (std::size_t m = 1; m < members_.size(); ++m) {
+    const PartLine part = line(step, m);
+    if (part.iteration != line(step, 0).iteration) other = m;
+    if (part.written_at_ns > last.written_at_ns) last = part;
+  }
+  // While the step is not published, its lines do not change. If it is, another member has completed it, and what was
+  // read may be of a later step.
+  if (control_->published.load(std::memory_order_acquire) > step) return true;
+  if (other != 0) {
+    fail_for_iterations(step, other);
+    return false;
+  }
+  // The node's time since its step before: what the last member did not wait for the analyzer, it made the iterate in,
+  // or waited for other ranks.
+  std::atomic<std::int64_t>* complete_at = head_->complete_at_ns;
+  constexpr std::size_t kKept = 2 * kMaxBuffers;
+  if (step > 0) {
+    const std::int64_t before = complete_at[(step - 1) % kKept].load(std::memory_order_relaxed);
+    const std::int64_t interval = last.written_at_ns - before;
+    last.idle_ns = std::min(last.idle_ns, interval);
+    last.generate_ns = interval - last.idle_ns;
+  }
+  complete_at[step % kKept].store(last.written_at_ns, std::memory_order_relaxed);
+  // A member that was interrupted here writes the times of a step that is published; nobody reads them any more, and the
+  // step that uses the buffer next is completed after this member has arrived there, too.
+  StepDescriptor& descriptor = descriptors_[step % buffers_];
+  descriptor.generate_ns = last.generate_ns;
+  descriptor.producer_idle_ns = last.idle_ns;
+  descriptor.published_at_ns = last.written_at_ns;
+  return true;
+}
+
+void StepTeam::fail_for_iterations(std::uint64_t step, std::size_t other) noexcept {
+  char text[256];
+  std::snprintf(text, sizeof text, "step %llu: %s published iteration %llu, %s iteration %llu; expected the same",
+                static_cast<unsigned long long>(step), members_[other].name.c_str(),
+                static_cast<unsigned long long>(line(step, other).iteration), members_[0].name.c_str(),
+                static_cast<unsigned long long>(line(step, 0).iteration));
+  fail(ExitCode::kUsage, text);
+}
+
+void StepTeam::beat(std::int64_t) noexcept {
+  for (std::size_t m = 0; m < members_.size() && !has_failed(); ++m) {
+    pollfd watched{processes_[m].get(), POLLIN, 0};
+    if (!processes_[m].valid() || poll(&watched, 1, 0) <= 0) continue;
+    char text[160];
+    std::snprintf(text, sizeof text, "%s (process %d) is gone; what was committed is in the pool",
+                  members_[m].name.c_str(), static_cast<int>(members_[m].pid));
+    fail(ExitCode::kPeerLost, text);
+  }
+  if (stop_.is_set() || has_failed()) ends_wait_.store(true, std::memory_order_relaxed);
+}
+
+void StepTeam::fail(ExitCode code, std::string_view line) noexcept {
+  std::uint32_t running = kTeamRunning;
+  if (!head_->state.compare_exchange_strong(running, kTeamFailing, std::memory_order_relaxed)) return;
+  head_->code = static_cast<std::uint32_t>(code);
+  assign(head_->line, line);
+  head_->state.store(kTeamFailed, std::memory_order_release);
+}
+
+bool StepTeam::has_failed() const noexcept {
+  return head_->state.load(std::memory_order_acquire) == kTeamFailed;
+}
+
+Error StepTeam::failure() const {
+  return {static_cast<ExitCode>(head_->code), std::string(text_of(head_->line))};
+}
+
+}  // namespace ringside

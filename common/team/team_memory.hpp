@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The bytes that the processes of a team share beside the hand-off's (docs/mpi.md): who has written which part of which
+// step, and why the team has failed. They live as long as the team, whose processes are of one release.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "common/handoff/handoff_layout.hpp"
+
+namespace ringside {
+
+/// One process's part of the step in one buffer. 64: a cache line, so that two processes do not share one.
+struct alignas(64) PartLine {
+  std::uint64_t iteration = 0;
+  std::int64_t generate_ns = 0;
+  std::int64_t idle_ns = 0;
+  std::int64_t written_at_ns = 0;  // CLOCK_MONOTONIC
+};
+
+enum : std::uint32_t { kTeamRunning = 0, kTeamFailing = 1, kTeamFailed = 2 };
+
+struct TeamHead {
+  // kTeamFailing: one process, the first to fail, writes code and line; kTeamFailed: they are written.
+  alignas(64) std::atomic<std::uint32_t> state{kTeamRunning};
+  std::uint32_t code = 0;  // an ExitCode
+  char line[1008] = {};
+
+  // Where the whole run stands, as the first member learns it from other nodes; the others read it.
+  alignas(64) std::atomic<std::uint64_t> global_iteration{0};
+  std::atomic<std::uint64_t> global_persisted{0};
+  std::atomic<std::uint64_t> waited{0};  // as it travels (mpi/counters.hpp)
+
+  /// When steps were complete, by step: CLOCK_MONOTONIC. Twice the buffers: the step before is never overwritten.
+  alignas(64) std::atomic<std::int64_t> complete_at_ns[2 * kMaxBuffers]{};
+
+  /// How many parts were ever written into a buffer, by all processes.
+  struct alignas(64) Arrived {
+    std::atomic<std::uint64_t> parts{0};
+  };
+  Arrived arrived[kMaxBuffers];
+};
+static_assert(std::is_standard_layout_v<TeamHead> && sizeof(TeamHead) == 1024 + 64 + (16 + 64) * kMaxBuffers);
+static_assert(sizeof(PartLine) == 64);
+
+/// A TeamHead, then the lines: those of buffer 0 by member, those of buffer 1, ...
+constexpr std::size_t team_memory_bytes(std::uint32_t members, std::uint32_t buffers) noexcept {
+  return sizeof(TeamHead) + std::size_t{members} * buffers * sizeof(PartLine);
+}
+
+}  // namespace ringside

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A member of a team that does not talk to the analyzer: it writes its parts into the buffers that the first member has
+// made, and sees from the counters in shared memory when they are free. The first member has a HandoffWriter.
+#pragma once
+
+#include <cstdint>
+
+#include "common/handoff/futex_coordination.hpp"
+#include "common/handoff/handoff_layout.hpp"
+#include "common/handoff/handoff_writer.hpp"
+#include "common/handoff/peer.hpp"
+#include "common/handoff/shared_mapping.hpp"
+#include "common/team/step_team.hpp"
+
+namespace ringside {
+
+/// One thread claims and publishes. Many threads may write to the buffers.
+class TeamWriter {
+ public:
+  /// Maps the first member's memory. team: outlives this object. Throws Error as SharedMapping::join.
+  TeamWriter(UniqueFd payload, UniqueFd control, const PayloadGeometry& geometry, StepTeam& team, std::int64_t spin_ns);
+
+  /// The buffer for the next step, waiting while the analyzer still copies from it: kOk, kStopped (the caller's flag),
+  /// or kAnalyzerFailed: the team has failed, and says why.
+  Claim claim() noexcept;
+  /// As HandoffWriter::publish; the scalars are the first member's.
+  void publish(const StepReport& report) noexcept;
+
+  const SharedMapping& payload() const noexcept { return payload_; }
+  std::uint64_t published() const noexcept { return next_step_; }
+  std::int64_t idle_ns() const noexcept { return idle_ns_; }
+
+ private:
+  PayloadGeometry geometry_;
+  SharedMapping payload_;
+  SharedMapping control_mapping_;
+  HandoffControl* control_;
+  StepTeam& team_;
+  std::int64_t spin_ns_;
+  FutexCoordination coordination_;
+  const Peer nobody_;  // the team watches its members itself
+  bool claimed_ = false;
+  std::uint64_t next_step_ = 0;
+  std::int64_t idle_ns_ = 0;
+  std::int64_t idle_reported_ns_ = 0;
+};
+
+}  // namespace ringside

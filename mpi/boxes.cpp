@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/boxes.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "common/platform/error.hpp"
+
+namespace ringside::mpi {
+namespace {
+
+std::string in_brackets(std::span<const std::uint64_t> numbers) {
+  std::string text;
+  for (const std::uint64_t number : numbers) text += formatted("{}{}", text.empty() ? "" : ",", number);
+  return formatted("[{}]", text);
+}
+
+std::span<const std::uint64_t> first(const std::array<std::uint64_t, kMostDims>& numbers, std::size_t dims) {
+  return std::span(numbers).first(dims);
+}
+
+bool is_empty(const Box& box, std::size_t dims) {
+  return std::ranges::any_of(first(box.extent, dims), [](std::uint64_t extent) { return extent == 0; });
+}
+
+/// Both are within the variable, so that no sum overflows.
+bool overlap(const Box& a, const Box& b, std::size_t dims) {
+  for (std::size_t d = 0; d < dims; ++d) {
+    if (a.offset[d] >= b.offset[d] + b.extent[d] || b.offset[d] >= a.offset[d] + a.extent[d]) return false;
+  }
+  return true;
+}
+
+std::string box_text(const Box& box, std::size_t dims) {
+  return formatted("offset {} extent {}", in_brackets(first(box.offset, dims)), in_brackets(first(box.extent, dims)));
+}
+
+/// Whole rows, which follow those of the box before without a gap.
+bool are_rows_in_order(const Variable& global, std::span<const Box> of_rank) {
+  if (global.shape.empty()) return false;
+  const std::size_t dims = global.shape.size();
+  const Box* before = nullptr;
+  for (const Box& box : of_rank) {
+    if (is_empty(box, dims)) continue;
+    for (std::size_t d = 1; d < dims; ++d) {
+      if (box.extent[d] != global.shape[d]) return false;
+    }
+    if (before != nullptr && box.offset[0] != before->offset[0] + before->extent[0]) return false;
+    before = &box;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::uint64_t entries_of(std::span<const std::uint64_t> extents, const std::string& where) {
+  std::uint64_t entries = 1;
+  for (const std::uint64_t extent : extents) {
+    if (__builtin_mul_overflow(entries, extent, &entries)) {
+      throw usage_error("{}: {} has more entries than a 64-bit number", where, in_brackets(extents));
+    }
+  }
+  return entries;
+}
+
+void check_within(const Variable& variable, const Box& box) {
+  const std::size_t dims = variable.shape.size();
+  if (entries_of(variable.shape, formatted("variable '{}'", variable.name)) == 0) {
+    throw usage_error("variable '{}': found shape {}; expected at least 1 in each dimension", variable.name,
+                      in_brackets(variable.shape));
+  }
+  if (box.distribution == Distribution::kReplicated) return;
+  if (dims == 0) {
+    throw usage_error("variable '{}': it has no dimension that could be distributed; expected RINGSIDE_MPI_REPLICATED",
+                      variable.name);
+  }
+  for (std::size_t d = 0; d < dims; ++d) {
+    if (box.offset[d] <= variable.shape[d] && box.extent[d] <= variable.shape[d] - box.offset[d]) continue;
+    throw usage_error("variable '{}': found a box of {}; expected one within {}", variable.name, box_text(box, dims),
+                      in_brackets(variable.shape));
+  }
+}
+
+void check_cover(const Variable& variable, std::span<const Box> of_rank) {
+  for (std::size_t r = 1; r < of_rank.size(); ++r) {
+    if (of_rank[r].distribution == of_rank[0].distribution) continue;
+    const bool here = of_rank[r].distribution == Distribution::kReplicated;
+    throw usage_error("variable '{}': it is {} on rank {} and {} on rank 0; expected the same on all ranks",
+                      variable.name, here ? "replicated" : "distributed", r, here ? "distributed" : "replicated");
+  }
+  if (of_rank[0].distribution == Distribution::kReplicated) return;
+  const std::size_t dims = variable.shape.size();
+  std::vector<std::size_t> by_begin;
+  std::uint64_t covered = 0;  // within the variable, and without overlaps no more than it has: no overflow that matters
+  for (std::size_t r = 0; r < of_rank.size(); ++r) {
+    if (is_empty(of_rank[r], dims)) continue;
+    by_begin.push_back(r);
+    covered += entries_of(first(of_rank[r].extent, dims), variable.name);
+  }
+  std::ranges::sort(by_begin, {}, [&](std::size_t r) { return of_rank[r].offset[0]; });
+  // A sweep along the first dimension: only boxes that have a row in common can overlap.
+  std::vector<std::size_t> open;
+  for (const std::size_t r : by_begin) {
+    const Box& box = of_rank[r];
+    std::erase_if(open, [&](std::size_t o) { return of_rank[o].offset[0] + of_rank[o].extent[0] <= box.offset[0]; });
+    for (const std::size_t o : open) {
+      if (!overlap(of_rank[o], box, dims)) continue;
+      throw usage_error("variable '{}': the boxes of ranks {} ({}) and {} ({}) overlap", variable.name, std::min(o, r),
+                        box_text(of_rank[std::min(o, r)], dims), std::max(o, r), box_text(of_rank[std::max(o, r)], dims));
+    }
+    open.push_back(r);
+  }
+  const std::uint64_t entries = entries_of(variable.shape, variable.name);
+  if (covered == entries) return;
+  std::uint64_t end = 0;  // the first row that no box has
+  for (const std::size_t r : by_begin) {
+    if (of_rank[r].offset[0] > end) break;
+    end = std::max(end, of_rank[r].offset[0] + of_rank[r].extent[0]);
+  }
+  const std::string gap = end < variable.shape[0] ? formatted("; no rank has row {}", end) : std::string();
+  throw usage_error("variable '{}': the boxes of all ranks have {} of its {} entries{}", variable.name, covered, entries,
+                    gap);
+}
+
+NodeVariable node_variable(const Variable& global, std::span<const Box> of_rank, std::size_t own) {
+  NodeVariable made{.variable = global, .offset_bytes = 0, .bytes = 0};
+  const std::size_t dims = global.shape.size();
+  const std::uint64_t entry = bytes_of(global.dtype);
+  if (of_rank[own].distribution == Distribution::kReplicated) {
+    made.bytes = entries_of(global.shape, global.name) * entry;
+    made.is_kept = own == 0;
+    return made;
+  }
+  std::uint64_t entries = 0;
+  for (std::size_t r = 0; r < of_rank.size(); ++r) {
+    const std::uint64_t part = entries_of(first(of_rank[r].extent, dims), global.name);
+    if (r == own) {
+      made.offset_bytes = entries * entry;
+      made.bytes = part * entry;
+    }
+    entries += part;
+  }
+  if (entries == 0) {
+    throw usage_error("no rank of this node has an entry of variable '{}'; expected at least one, or fewer nodes",
+                      global.name);
+  }
+  if (are_rows_in_order(global, of_rank)) {
+    made.variable.shape[0] = entries / (entries_of(global.shape, global.name) / global.shape[0]);
+  } else {
+    made.variable.shape = {entries};
+  }
+  return made;
+}
+
+}  // namespace ringside::mpi

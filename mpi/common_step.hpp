@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which step a run continues from: the newest that every node's ring holds intact (docs/mpi.md). The first ranks agree on
+// it before any of them attaches.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/kernels/hash.hpp"
+#include "mpi/job.hpp"
+
+namespace ringside::mpi {
+
+/// The kept steps of the newest run of one ring.
+class KeptIterations {
+ public:
+  /// Nothing is kept if there is no pool at `path`, or an unfinished or empty one. Throws Error as RingReader::open.
+  explicit KeptIterations(const std::string& path);
+
+  const Id128& run_id() const noexcept { return run_id_; }
+  bool empty() const noexcept { return iterations_.empty(); }
+  /// The newest iteration up to `most` that is kept and whose payload verifies; 0: none.
+  std::uint64_t newest_intact(std::uint64_t most) const;
+  /// "holds iterations 92 to 99", "holds no step"
+  std::string text() const;
+
+ private:
+  std::string path_;
+  Id128 run_id_;
+  std::vector<std::uint64_t> iterations_;  // ascending
+};
+
+/// The iteration, or 0: no ring has a step. pool: the path of this node's. On all ranks the same result, or the same
+/// Error: exit code 2 if only some rings hold steps, if they are of different runs, or if no iteration is held intact by
+/// all. Collective.
+std::uint64_t newest_common_iteration(const Job& job, const std::string& pool);
+
+}  // namespace ringside::mpi

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the first ranks of the nodes tell each other of the steps: three numbers, by a reduction that nothing waits for
+// (docs/mpi.md).
+#pragma once
+
+#include <mpi.h>
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "common/team/team_memory.hpp"
+#include "mpi/job.hpp"
+
+namespace ringside::mpi {
+
+/// Who waited longest, and for how long, as one number of which the greatest counts: microseconds × 2²⁰ + node.
+struct Waited {
+  std::uint32_t node = 0;
+  std::int64_t ns = 0;
+
+  std::int64_t packed() const noexcept { return ns / 1000 << 20 | node; }
+  static Waited of(std::uint64_t packed) noexcept {
+    return {static_cast<std::uint32_t>(packed & 0xfffff), static_cast<std::int64_t>(packed >> 20) * 1000};
+  }
+};
+inline constexpr int kMostNodes = 1 << 20;
+
+/// Of one first rank. One thread uses it.
+class Counters {
+ public:
+  /// firsts: outlives this object. buffers: of the attachment. shown: where the results go.
+  Counters(const Communicator& firsts, std::uint32_t buffers, TeamHead& shown);
+
+  /// The step of that number has this iteration.
+  void note_step(std::uint64_t step, std::uint64_t iteration) noexcept {
+    iterations_[step % iterations_.size()] = iteration;
+  }
+
+  /// Takes in the result of the last exchange if it is over, and begins the next one. committed, persisted: steps.
+  void advance(std::uint64_t committed, std::uint64_t persisted, Waited waited) noexcept;
+
+  /// Ends all exchanges: waits for the other first ranks, which call it, too. Throws Error (exit code 3).
+  void finish(const Communicator& firsts);
+
+ private:
+  static constexpr std::uint64_t kMostBehind = 1024;  // commits by which the medium may lag and still be looked up
+
+  std::uint64_t iteration_of(std::uint64_t steps) const noexcept {
+    return steps == 0 ? 0 : iterations_[(steps - 1) % iterations_.size()];
+  }
+  void begin() noexcept;
+  void take_in() noexcept;
+
+  MPI_Comm comm_;
+  TeamHead& shown_;
+  std::vector<std::uint64_t> iterations_;  // of the last steps, by step
+  std::array<std::int64_t, 3> sent_{};
+  std::array<std::int64_t, 3> received_{};
+  MPI_Request request_ = MPI_REQUEST_NULL;
+  std::int64_t begun_ = 0;
+  int fault_ = MPI_SUCCESS;
+};
+
+}  // namespace ringside::mpi

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The ranks of a run: all of them, those of this rank's node, and the first ranks of the nodes. What one rank cannot do is
+// told to all, so that every rank leaves a collective call in the same way.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "common/platform/error.hpp"
+
+namespace ringside::mpi {
+
+/// Throws Error (exit code 2) unless MPI is initialised and this thread may call it.
+void check_may_call();
+
+/// Throws Error (exit code 3) with MPI's own text unless `code` is MPI_SUCCESS.
+void check(int code, const char* function);
+
+/// A duplicate of a communicator, of which errors are returned. Freeing is collective, so the destructor does not.
+class Communicator {
+ public:
+  Communicator() = default;
+  explicit Communicator(MPI_Comm owned);
+  void free() noexcept;
+
+  MPI_Comm get() const noexcept { return comm_; }
+  int rank() const noexcept { return rank_; }
+  int size() const noexcept { return size_; }
+  bool is_first() const noexcept { return rank_ == 0; }
+
+  /// Runs `work` on every rank. If it throws an Error on one, every rank throws that of the first such rank, whose line
+  /// then begins with `name` ("rank 3") and ": " unless `name` is empty. Collective; work makes no
+  /// call that concerns this communicator.
+  void together(const std::string& name, const std::function<void()>& work) const;
+
+  /// The first rank's text.
+  std::string text_of_first(const std::string& text) const;
+  template <class T>
+  T value_of_first(T value) const {
+    check(MPI_Bcast(&value, sizeof value, MPI_BYTE, 0, comm_), "MPI_Bcast");
+    return value;
+  }
+
+ private:
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  int rank_ = 0;
+  int size_ = 0;
+};
+
+struct Job {
+  /// Throws Error on all ranks, or on none. Collective.
+  explicit Job(MPI_Comm ranks);
+  /// Ranks that share memory and have the same `socket` are a node. Collective.
+  void find_nodes(const std::string& socket);
+  void free() noexcept;
+
+  /// "rank 3"
+  std::string name() const;
+  /// "node 1 (ranks 2 to 3)"
+  std::string node_name() const;
+
+  Communicator all;
+  Communicator node;    // the ranks of this rank's node
+  Communicator firsts;  // the first ranks of the nodes; of no use to another rank
+  int node_index = 0;   // nodes count by their first ranks
+  int nodes = 0;
+  int node_last_rank = 0;  // among `all`
+
+ private:
+  int node_first_rank_ = 0;
+};
+
+}  // namespace ringside::mpi

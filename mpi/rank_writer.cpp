@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/rank_writer.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "common/handoff/handoff_environment.hpp"
+#include "common/kernels/hash.hpp"
+#include "common/platform/clock.hpp"
+#include "common/platform/version.hpp"
+#include "mpi/common_step.hpp"
+
+namespace ringside::mpi {
+namespace {
+
+// What the library adds to the solver's scalars: the global step as it is known when a step is published.
+const std::array<Scalar, 3> kOwnScalars = {{{.name = "global_iteration", .type = ValueType::kI64},
+                                            {.name = "waited_for_node", .type = ValueType::kI64},
+                                            {.name = "waited_ns", .type = ValueType::kI64, .unit = "ns"}}};
+
+/// Opens what another process of this machine has open, as its own description. Throws Error (exit code 3).
+UniqueFd opened_of(pid_t pid, int fd, int flags) {
+  const std::string path = formatted("/proc/{}/fd/{}", pid, fd);
+  UniqueFd opened(open(path.c_str(), flags | O_CLOEXEC));
+  if (opened.valid()) return opened;
+  throw system_error("cannot open '{}', the memory that the node's first rank shares: {}", path, errno_text(errno));
+}
+
+void check_policies(const HandoffOptions& options) {
+  if (options.coordination != CoordinationKind::kLocks) {
+    throw usage_error("--coordination: found messages, expected locks: ranks of a node share counters");
+  }
+  if (options.on_analyzer_loss == OnAnalyzerLoss::kContinue) {
+    throw usage_error("--on-analyzer-loss: found continue, expected wait or stop: no node may skip a step that others keep");
+  }
+  if (options.elastic) throw usage_error("lent_cores: found cores, expected none: ranks do not lend them");
+}
+
+std::string variables_text(const RankOptions& options) {
+  std::string text;
+  for (const Variable& variable : options.variables) {
+    text += formatted("{}{}", text.empty() ? "" : ", ", to_text(variable));
+  }
+  return text;
+}
+
+/// All that must be equal on all ranks, as text that a message can show.
+std::string common_text(const RankOptions& options) {
+  std::string text = variables_text(options);
+  for (const Scalar& scalar : options.scalars) {
+    text += formatted("; scalar {} {} {}", scalar.name, to_string(scalar.type), scalar.unit);
+  }
+  const RunDescription& run = options.run;
+  text += formatted("; solver {}, problem {} ({}), parameters {}", text_of(run.solver), text_of(run.matrix),
+                    to_string(run.problem_id), text_of(run.parameters));
+  const HandoffOptions& handoff = options.handoff;
+  return text + formatted("; {} buffers, pool_use {}, on_analyzer_loss {}", handoff.buffers,
+                          static_cast<int>(handoff.pool_use) + 1, static_cast<int>(handoff.on_analyzer_loss) + 1);
+}
+
+/// From the first difference on, a little before it.
+std::pair<std::string, std::string> differing(const std::string& own, const std::string& other) {
+  constexpr std::size_t kShown = 160;
+  constexpr std::size_t kBefore = 40;
+  const auto ends = std::mismatch(own.begin(), own.end(), other.begin(), other.end());
+  const auto at = static_cast<std::size_t>(ends.first - own.begin());
+  const std::size_t from = at > kBefore ? own.rfind(' ', at - kBefore / 2) + 1 : 0;
+  return {own.substr(std::min(from, own.size()), kShown), other.substr(std::min(from, other.size()), kShown)};
+}
+
+}  // namespace
+
+RankWriter::RankWriter(MPI_Comm ranks, const std::function<RankOptions()>& take) : job_(ranks) {
+  try {
+    attach(take);
+  } catch (...) {  // on all ranks
+    counters_.reset();
+    job_.free();
+    throw;
+  }
+}
+
+void RankWriter::attach(const std::function<RankOptions()>& take) {
+  check_same_release();
+  RankOptions options;
+  job_.all.together(job_.name(), [&] {
+    options = take();
+    check_policies(options.handoff);
+    for (std::size_t v = 0; v < options.variables.size(); ++v) check_within(options.variables[v], options.boxes[v]);
+    if (options.scalars.size() + kOwnScalars.size() > kMostScalars) {
+      throw usage_error("scalars: found {} scalars, expected at most {}: this library adds {}", options.scalars.size(),
+                        kMostScalars - kOwnScalars.size(), kOwnScalars.size());
+    }
+  });
+  check_same_options(options);
+  stop_ = options.handoff.stop;
+  scalar_count_ = options.scalars.size();
+  options.scalars.insert(options.scalars.end(), kOwnScalars.begin(), kOwnScalars.end());
+  job_.find_nodes(options.handoff.socket);
+  const Schema schema = node_schema(options);
+  geometry_ = {options.handoff.buffers, schema.payload_bytes()};
+  if (options.handoff.pool_use == PoolUse::kResume) {
+    const char* pool = std::getenv(kPoolVariable);
+    job_.all.together(job_.node_name(), [&] {
+      if (job_.node.is_first() && job_.nodes > 1 && (pool == nullptr || *pool == '\0')) {
+        throw usage_error("--resume: {} is not set; expected the path of the node's pool, to find the newest step that "
+                          "all rings hold (`ringside run` sets it)",
+                          kPoolVariable);
+      }
+    });
+    if (job_.nodes > 1) resume_from_ = newest_common_iteration(job_, pool == nullptr ? "" : pool);
+  }
+
+  // The problem has the shapes of the whole run; each ring adds those of its node.
+  const std::string problem = to_string(options.run.problem_id) + variables_text(options);
+  options.run.problem_id = hash128(problem.data(), problem.size());
+  // One run: all rings get the same run_id.
+  options.run.run_id = job_.all.value_of_first(options.run.run_id);
+  const std::vector<TeamMember> members = node_members();
+  job_.all.together(job_.node_name(), [&] {
+    if (!job_.node.is_first()) return;
+    team_.emplace(members, 0u, options.handoff.buffers, stop_);
+  });
+  if (job_.node.is_first()) {
+    attach_first(options, schema);
+  } else {
+    attach_other(options, members);
+  }
+  take_kept();
+  step_began_ns_ = now_ns();
+}
+
+/// The first exchange of all: later ones may differ between releases.
+void RankWriter::check_same_release() const {
+  struct Release {
+    char version[32] = {};
+  };
+  Release own;
+  assign(own.version, version());
+  const Release first = job_.all.value_of_first(own);
+  job_.all.together(job_.name(), [&] {
+    if (text_of(own.version) == text_of(first.version)) return;
+    throw usage_error("found libringside_mpi {}, and {} on rank 0; expected one release in a job", text_of(own.version),
+                      text_of(first.version));
+  });
+}
+
+void RankWriter::check_same_options(const RankOptions& options) const {
+  const std::string own = common_text(options);
+  const std::string first = job_.all.text_of_first(own);
+  job_.all.together(job_.name(), [&] {
+    if (own == first) return;
+    const auto [here, there] = differing(own, first);
+    throw usage_error("found '{}', and '{}' on rank 0; expected the same on all ranks", here, there);
+  });
+}
+
+/// What this rank's node keeps, and where this rank's parts lie in it. The first rank of all checks the boxes.
+Schema RankWriter::node_schema(const RankOptions& options) {
+  const std::size_t count = options.boxes.size();
+  const int bytes = static_cast<int>(count * sizeof(Box));
+  const auto gathered = [&](const Communicator& among) {
+    return std::vector<Box>(count * static_cast<std::size_t>(among.size()));
+  };
+  const auto of_variable = [count](const std::vector<Box>& boxes, std::size_t variable) {
+    std::vector<Box> picked;
+    for (std::size_t at = variable; at < boxes.size(); at += count) picked.push_back(boxes[at]);
+    return picked;
+  };
+  std::vector<Box> all = job_.all.is_first() ? gathered(job_.all) : std::vector<Box>();
+  check(MPI_Gather(options.boxes.data(), bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE, 0, job_.all.get()), "MPI_Gather");
+  job_.all.together("", [&] {
+    if (!job_.all.is_first()) return;
+    for (std::size_t v = 0; v < count; ++v) check_cover(options.variables[v], of_variable(all, v));
+  });
+
+  std::vector<Box> here = gathered(job_.node);
+  check(MPI_Allgather(options.boxes.data(), bytes, MPI_BYTE, here.data(), bytes, MPI_BYTE, job_.node.get()),
+        "MPI_Allgather");
+  std::optional<Schema> schema;
+  job_.all.together(job_.node_name(), [&] {
+    std::vector<Variable> variables;
+    std::vector<NodeVariable> own;
+    for (std::size_t v = 0; v < count; ++v) {
+      own.push_back(node_variable(options.variables[v], of_variable(here, v), static_cast<std::size_t>(job_.node.rank())));
+      variables.push_back(own.back().variable);
+    }
+    schema = Schema::of(std::move(variables));
+    for (std::size_t v = 0; v < count; ++v) {
+      Part& part = parts_.emplace_back();
+      part.offset = schema->place(v).offset + own[v].offset_bytes;
+      part.bytes = own[v].bytes;
+      if (!own[v].is_kept) part.copies.resize(2 * part.bytes);
+    }
+  });
+  return *schema;
+}
+
+std::vector<TeamMember> RankWriter::node_members() const {
+  struct Who {
+    pid_t pid;
+    int rank;
+  };
+  const Who own{getpid(), job_.all.rank()};
+  std::vector<Who> all(static_cast<std::size_t>(job_.node.size()));
+  check(MPI_Allgather(&own, sizeof own, MPI_BYTE, all.data(), sizeof own, MPI_BYTE, job_.node.get()), "MPI_Allgather");
+  std::vector<TeamMember> members;
+  for (const Who& who : all) members.push_back({.pid = who.pid, .name = formatted("rank {}", who.rank)});
+  return members;
+}
+
+namespace {
+
+/// What the first rank of a node tells the others while it attaches.
+struct PassedOn {
+  int is_made = 0;  // 0: the first rank failed before
+  int team = -1;
+  int payload = -1;
+  int control = -1;
+};
+
+}  // namespace
+
+void RankWriter::attach_first(RankOptions& options, const Schema& schema) {
+  bool passed = false;
+  team_->pass_on = [&](const SharedMapping& payload, const SharedMapping& control) {
+    populate(payload);
+    passed = true;
+    job_.node.value_of_first(PassedOn{1, team_->fd(), payload.fd(), control.fd()});
+    job_.node.together("", [] {});
+  };
+  options.handoff.parts = &*team_;
+  options.handoff.resume_from = resume_from_;
+  job_.all.together(job_.node_name(), [&] {
+    try {
+      first_.emplace(options.handoff, options.run, schema, options.scalars);
+    } catch (...) {
+      if (!passed) job_.node.value_of_first(PassedOn{});
+      throw;
+    }
+    counters_.emplace(job_.firsts, options.handoff.buffers, team_->head());
+  });
+}
+
+void RankWriter::attach_other(const RankOptions& options, const std::vector<TeamMember>& members) {
+  const auto passed = job_.node.value_of_first(PassedOn{});
+  job_.all.together(job_.node_name(), [&] {
+    if (passed.is_made == 0) return;  // the first rank tells why
+    job_.node.together(job_.name(), [&] {
+      const pid_t first = members.front().pid;
+      team_.emplace(opened_of(first, passed.team, O_RDWR), members, static_cast<std::uint32_t>(job_.node.rank()),
+                    options.handoff.buffers, stop_);
+      other_.emplace(opened_of(first, passed.payload, O_RDWR), opened_of(first, passed.control, O_RDWR), geometry_, *team_,
+                     options.handoff.spin_ns);
+      populate(other_->payload());
+    });
+  });
+}
+
+/// The step that the run continues from, which the analyzer has handed to the first rank.
+void RankWriter::take_kept() {
+  struct Kept {
+    std::uint64_t iteration = 0;
+    pid_t pid = 0;
+    int fd = -1;
+  };
+  std::optional<KeptStep> kept = first_ ? first_->take_kept() : std::nullopt;
+  const Kept own = kept ? Kept{kept->iteration, getpid(), kept->memory.fd()} : Kept{};
+  const Kept passed = job_.node.value_of_first(own);
+  job_.all.together(job_.node_name(), [&] {
+    if (job_.nodes > 1 && passed.iteration != resume_from_) {
+      throw peer_error("the analyzer continues from iteration {}; expected {}, from which all nodes continue",
+                       passed.iteration, resume_from_);
+    }
+    if (passed.iteration == 0) return;
+    const std::size_t scalars = kept_scalars_offset(geometry_.payload_bytes);
+    if (kept) {
+      kept_ = std::move(kept->memory);
+    } else {
+      kept_ = SharedMapping::adopt(opened_of(passed.pid, passed.fd, O_RDONLY), scalars + sizeof(KeptScalars),
+                                   PeerAccess::kReadOnly);
+    }
+    std::memcpy(&kept_scalars_, kept_.data() + scalars, sizeof kept_scalars_);
+    kept_iteration_ = last_iteration_ = passed.iteration;
+  });
+}
+
+/// Each rank touches its own pages first: they are then in the memory of the processor that it runs on.
+void RankWriter::populate(const SharedMapping& payload) const noexcept {
+  constexpr std::uint64_t kPage = 4096;
+  for (std::uint32_t b = 0; b < geometry_.buffers; ++b) {
+    for (const Part& part : parts_) {
+      const std::uint64_t begin = (geometry_.buffer_offset(b) + part.offset) / kPage * kPage;
+      const std::uint64_t end = geometry_.buffer_offset(b) + part.offset + part.bytes;
+      if (part.bytes > 0 && part.copies.empty()) payload.populate(begin, end - begin);
+    }
+  }
+}
+
+// --- steps -------------------------------------------------------------------------------------------------------
+
+std::byte* RankWriter::part_of(Part& part, std::byte* step, std::uint64_t number) const noexcept {
+  return part.copies.empty() ? step + part.offset : part.copies.data() + number % 2 * part.bytes;
+}
+
+std::byte* RankWriter::part(std::size_t variable) noexcept {
+  if (claimed_ == nullptr || variable >= parts_.size()) return nullptr;
+  return part_of(parts_[variable], claimed_, published());
+}
+
+const std::byte* RankWriter::previous_part(std::size_t variable) noexcept {
+  if (variable >= parts_.size()) return nullptr;
+  if (previous_ != nullptr) return part_of(parts_[variable], previous_, published() - 1);
+  return has_kept() ? kept_.data() + parts_[variable].offset : nullptr;
+}
+
+std::span<const std::byte> RankWriter::kept_part(std::size_t variable) const noexcept {
+  return {kept_.data() + parts_[variable].offset, parts_[variable].bytes};
+}
+
+std::optional<ScalarValue> RankWriter::kept_scalar(std::size_t scalar) const noexcept {
+  if (!has_kept() || (kept_scalars_.present >> scalar & 1) == 0) return std::nullopt;
+  ScalarValue value;
+  value.word = kept_scalars_.words[scalar];
+  return value;
+}
+
+ClaimStatus RankWriter::claim() noexcept {
+  claimed_ = nullptr;
+  if (has_published_) kept_ = SharedMapping();
+  if (stop_.is_set()) return ClaimStatus::kStopped;
+  const Claim claimed = first_ ? first_->claim() : other_->claim();
+  claimed_ = claimed.payload;
+  return claimed.status;
+}
+
+/// The first rank tells the others of its node why it can go on no longer.
+Error RankWriter::failure(ClaimStatus status) {
+  if (stop_.is_set() || (status == ClaimStatus::kStopped && !team_->has_failed())) {
+    return {ExitCode::kInterrupted, "interrupted: `stop` is set"};
+  }
+  if (first_ && !team_->has_failed()) {
+    const Error error = first_->failure(status);
+    team_->fail(error.code(), error.what());
+  }
+  const Error error = team_->failure();
+  return {error.code(), formatted("{}: {}", job_.node_name(), error.what())};
+}
+
+void RankWriter::publish(std::uint64_t iteration, std::span<const ScalarValue> scalars) noexcept {
+  const std::int64_t waited = idle_ns() - idle_before_ns_;
+  const StepReport report{.iteration = iteration,
+                          .generate_ns = std::max<std::int64_t>(now_ns() - step_began_ns_ - waited, 0)};
+  if (first_) {
+    const RunState known = state();
+    ScalarValue all[kMostScalars];
+    std::copy(scalars.begin(), scalars.end(), all);
+    all[scalar_count_] = static_cast<std::int64_t>(known.global_iteration);
+    all[scalar_count_ + 1] = static_cast<std::int64_t>(known.waited.node);
+    all[scalar_count_ + 2] = known.waited.ns;
+    counters_->note_step(first_->published(), iteration);
+    first_->publish(report, {all, scalar_count_ + kOwnScalars.size()});
+    const Waited own{.node = static_cast<std::uint32_t>(job_.node_index), .ns = first_->idle_ns()};
+    counters_->advance(first_->committed(), first_->persisted(), own);
+  } else {
+    other_->publish(report);
+  }
+  previous_ = std::exchange(claimed_, nullptr);
+  has_published_ = true;
+  last_iteration_ = iteration;
+  idle_before_ns_ = idle_ns();
+  step_began_ns_ = now_ns();
+}
+
+RunState RankWriter::state() const noexcept {
+  const TeamHead& head = team_->head();
+  return {.global_iteration = head.global_iteration.load(std::memory_order_relaxed),
+          .global_persisted = head.global_persisted.load(std::memory_order_relaxed),
+          .waited = Waited::of(head.waited.load(std::memory_order_relaxed))};
+}
+
+// --- the end -----------------------------------------------------------------------------------------------------
+
+void RankWriter::detach(Outcome outcome) {
+  // Also a barrier: each rank has returned from its last publish.
+  const auto own = static_cast<std::int64_t>(published());
+  const std::array<std::int64_t, 2> counts = {own, -own};
+  std::array<std::int64_t, 2> most{};
+  check(MPI_Allreduce(counts.data(), most.data(), 2, MPI_INT64_T, MPI_MAX, job_.all.get()), "MPI_Allreduce");
+  job_.all.together(job_.name(), [&] {
+    if (own == most[0]) return;
+    throw usage_error("has published {} steps, other ranks {}; expected the same number on all ranks", own, most[0]);
+  });
+  if (first_) counters_->finish(job_.firsts);
+  job_.all.together(job_.node_name(), [&] {
+    if (!first_) return;
+    try {
+      if (team_->has_failed()) throw team_->failure();
+      first_->detach(outcome);
+    } catch (const Error& error) {
+      team_->fail(error.code(), error.what());
+      throw;
+    }
+  });
+  if (first_ && last_iteration_ > 0) {
+    TeamHead& head = team_->head();
+    head.global_iteration.store(last_iteration_, std::memory_order_relaxed);
+    if (first_->persisted() > 0) head.global_persisted.store(last_iteration_, std::memory_order_relaxed);
+  }
+  check(MPI_Barrier(job_.node.get()), "MPI_Barrier");
+  counters_.reset();
+  job_.free();
+}
+
+}  // namespace ringside::mpi

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One rank of a run: its part of the buffers that the ranks of its node share, and the collective calls that attach and
+// detach it (docs/mpi.md). It is behind ringside_mpi_writer in mpi/ringside_mpi.h.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "common/handoff/handoff_writer.hpp"
+#include "common/platform/fork_mark.hpp"
+#include "common/platform/stop_flag.hpp"
+#include "common/team/step_team.hpp"
+#include "common/team/team_writer.hpp"
+#include "mpi/boxes.hpp"
+#include "mpi/counters.hpp"
+#include "mpi/job.hpp"
+
+namespace ringside::mpi {
+
+/// What a rank is given: `variables` have global shapes, `boxes` are this rank's.
+struct RankOptions {
+  HandoffOptions handoff;
+  RunDescription run;
+  std::vector<Variable> variables;
+  std::vector<Box> boxes;
+  std::vector<Scalar> scalars;
+};
+
+/// Where the whole run stands.
+struct RunState {
+  std::uint64_t global_iteration = 0;
+  std::uint64_t global_persisted = 0;
+  Waited waited;
+};
+
+/// One thread uses it.
+class RankWriter {
+ public:
+  /// Attaches all ranks. take: makes this rank's options, and may throw Error. On all ranks it succeeds, or throws the same
+  /// Error. Collective.
+  RankWriter(MPI_Comm ranks, const std::function<RankOptions()>& take);
+
+  /// The step that the run continues from, until the first publish.
+  bool has_kept() const noexcept { return kept_.data() != nullptr; }
+  std::uint64_t kept_iteration() const noexcept { return kept_iteration_; }
+  std::span<const std::byte> kept_part(std::size_t variable) const noexcept;
+  std::optional<ScalarValue> kept_scalar(std::size_t scalar) const noexcept;
+
+  /// Of the node's step; parts are found in it with `part`. On another status than kOk, `failure` says why.
+  ClaimStatus claim() noexcept;
+  Error failure(ClaimStatus status);
+  /// This rank's part of a variable of the claimed step and of the one before, or null.
+  std::byte* part(std::size_t variable) noexcept;
+  const std::byte* previous_part(std::size_t variable) noexcept;
+
+  /// Requires a claimed step, and a greater iteration than the one before.
+  void publish(std::uint64_t iteration, std::span<const ScalarValue> scalars) noexcept;
+
+  /// On all ranks it succeeds, or throws the same Error. Collective.
+  void detach(Outcome outcome);
+
+  RunState state() const noexcept;
+  const Job& job() const noexcept { return job_; }
+  const ForkMark& process() const noexcept { return process_; }
+  std::size_t variables() const noexcept { return parts_.size(); }
+  std::size_t scalars() const noexcept { return scalar_count_; }
+  bool is_claimed() const noexcept { return claimed_ != nullptr; }
+  std::uint64_t last_iteration() const noexcept { return last_iteration_; }
+  std::uint64_t published() const noexcept { return first_ ? first_->published() : other_->published(); }
+  std::int64_t idle_ns() const noexcept { return first_ ? first_->idle_ns() : other_->idle_ns(); }
+
+ private:
+  /// Where a rank's part of a variable lies in a step of the node.
+  struct Part {
+    std::uint64_t offset = 0;
+    std::uint64_t bytes = 0;
+    // Of a replicated variable that is kept from another rank: this rank's copies of two steps, which are not kept.
+    std::vector<std::byte> copies;
+  };
+
+  void attach(const std::function<RankOptions()>& take);
+  void check_same_release() const;
+  void check_same_options(const RankOptions& options) const;
+  Schema node_schema(const RankOptions& options);
+  void attach_first(RankOptions& options, const Schema& schema);
+  void attach_other(const RankOptions& options, const std::vector<TeamMember>& members);
+  std::vector<TeamMember> node_members() const;
+  void take_kept();
+  void populate(const SharedMapping& payload) const noexcept;
+  std::byte* part_of(Part& part, std::byte* step, std::uint64_t number) const noexcept;
+
+  ForkMark process_;
+  Job job_;
+  StopFlag stop_;
+  PayloadGeometry geometry_;
+  std::vector<Part> parts_;
+  std::size_t scalar_count_ = 0;           // the solver's own
+  std::optional<StepTeam> team_;
+  std::optional<HandoffWriter> first_;     // of the node's first rank
+  std::optional<TeamWriter> other_;        // of the others
+  std::optional<Counters> counters_;       // of the first rank
+  std::uint64_t resume_from_ = 0;
+  std::uint64_t kept_iteration_ = 0;
+  SharedMapping kept_;
+  KeptScalars kept_scalars_;
+  bool has_published_ = false;
+  std::byte* claimed_ = nullptr;
+  std::byte* previous_ = nullptr;
+  std::uint64_t last_iteration_ = 0;
+  std::int64_t step_began_ns_ = 0;
+  std::int64_t idle_before_ns_ = 0;
+};
+
+}  // namespace ringside::mpi
