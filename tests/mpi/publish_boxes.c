@@ -108,6 +108,8 @@ int main(int argc, char** argv) {
     for (int i = 0; i < BASIS; ++i) basis[i] = (double)k + i;
     const ringside_value value = {.i64 = (int64_t)(2 * k)};
     if (ringside_mpi_publish(run, k, &value, 1)) die(ringside_mpi_error(run)->line);
+    uint64_t none;
+    if (ringside_mpi_kept(run, &none) != RINGSIDE_ABSENT) die("a step is kept after the first publish");
   }
   if (ringside_mpi_detach(run, RINGSIDE_OUTCOME_FINISHED)) die(ringside_mpi_error(run)->line);
   ringside_mpi_free(run);

@@ -50,7 +50,7 @@ class Mistakes(Jobs):
         self.assert_refused("empty_node", r"node 1.*x|x.*node 1")
 
     def test_a_wrong_argument_of_one_rank_is_told_to_all(self):
-        for case in ("bad_name", "no_parts", "part_size", "bad_distribution", "bad_dtype", "bad_buffers"):
+        for case in ("bad_name", "no_out", "no_parts", "part_size", "bad_distribution", "bad_dtype", "bad_buffers"):
             self.assert_refused(case, "rank 1")
 
     def test_what_no_run_of_several_ranks_has_is_refused(self):

@@ -185,28 +185,29 @@ class Resume(Jobs):
         chance = random.Random(options.seed)
         known, before = None, []  # if all processes rested: the step that the next job begins after, and what was recorded
         job = self.heat(ENDLESS)
-        for _ in range(options.kills):
+        for done in range(options.kills):
             victim, number = chance.choice(("rank", "rank", "analyzer", "node", "mpirun", "all")), chance.randrange(2)
-            with self.subTest(seed=options.seed, victim=victim, node=number):
-                self.assertIsNotNone(self.two[number].await_steps(job, chance.randint(1, 60)), job.said())
-                for _ in range(chance.randrange(50_000)):  # an instant anywhere within a step
-                    pass
-                self.kill(victim, number, job, chance)
-                for node in self.two:
-                    if node.analyzer is None:
-                        node.start_analyzer()
-                        known = None  # its journal may lack steps
-                if victim == "analyzer":
-                    continue
-                self.assertNotEqual(job.ended()[0], 0)
-                if chance.random() < 0.5:
-                    begun_after, known = known, self.rest()
-                    for old, new in zip(before, self.recorded(), strict=True) if begun_after is not None else ():
-                        self.assertEqual(new[len(old):][:1], [begun_after + 1])
-                    before = self.recorded()
-                else:
-                    known = None
-                job = self.heat(ENDLESS)
+            said = f"seed {options.seed}, kill {done}: {victim} {number}"
+            if self.two[number].await_steps(job, chance.randint(1, 60)) is None:
+                self.fail(f"{said}: the job before has ended: {job.ended()}")
+            for _ in range(chance.randrange(50_000)):  # an instant anywhere within a step
+                pass
+            self.kill(victim, number, job, chance)
+            for node in self.two:
+                if node.analyzer is None:
+                    node.start_analyzer()
+                    known = None  # its journal may lack steps
+            if victim == "analyzer":
+                continue
+            self.assertNotEqual(job.ended()[0], 0, said)
+            if chance.random() < 0.5:
+                begun_after, known = known, self.rest()
+                for old, new in zip(before, self.recorded(), strict=True) if begun_after is not None else ():
+                    self.assertEqual(new[len(old):][:1], [begun_after + 1], said)
+                before = self.recorded()
+            else:
+                known = None
+            job = self.heat(ENDLESS)
         job.process.kill()
         job.kill(*range(4))
         job.ended()
