@@ -14,6 +14,7 @@ usage() {
   cat <<TEXT
 usage: $name start  [OPTION...] [-- PRODUCER-OPTION...]   the analyzer, and with --job or PRODUCER-OPTION a producer
        $name run    [OPTION...] [-- PRODUCER-OPTION...]   both until the producer ends: for batch jobs
+       $name run --per-node [OPTION...] -- PROGRAM        as one rank of an MPI job: mpirun or srun starts it for each rank
        $name status [--runtime DIR]                       what runs, and whether it answers
        $name stop   [--runtime DIR] [--timeout S] [--force]   ends the producer, then the analyzer
   --job FILE.toml          the producer's options (keys: the options of ringside-producer)
@@ -23,6 +24,8 @@ usage: $name start  [OPTION...] [-- PRODUCER-OPTION...]   the analyzer, and with
   --analyzer-cores LIST    cores as 0-3,8; both lists or neither (default: chosen by the topology among those that
                            this process may use, as 'ringside doctor' shows them)
   --producer-cores LIST    the producer's, likewise
+  --per-node               run: PROGRAM links libringside_mpi; the first rank of each node starts the node's analyzer ('ringside
+                           run --per-node' does it). With --pool (%h is the node's name), --analyzer and both lists of cores
   --restarts N             run: analyzers that may be started in place of killed ones (default 3; 0: none)
   --runtime DIR            folder of socket, locks and logs, this user's alone (default: one a user and Slurm job, in
                            XDG_RUNTIME_DIR or TMPDIR)
@@ -274,6 +277,16 @@ run() {
   say "done"
 }
 
+# One rank of many. `ringside run` starts and replaces the analyzer, and ends it with the ranks.
+run_per_node() {
+  [[ $has_job == yes && -z $job && ${#producer_options[@]} -gt 0 ]] || fail 2 "run --per-node: expected '-- PROGRAM', without --job"
+  [[ -z $config ]] || fail 2 "run --per-node: found --config, expected --analyzer OPTION"
+  command -v ringside >/dev/null || fail 3 "ringside is not on PATH; install ringside, or put its folder there"
+  [[ -z $analyzer_cores ]] || analyzer_options+=("--analyzer-cores=$analyzer_cores")
+  [[ -z $producer_cores ]] || analyzer_options+=("--producer-cores=$producer_cores")
+  exec ringside run --per-node --resume "${analyzer_options[@]}" -- "${producer_options[@]}"
+}
+
 # If `run` ends early, this ends both processes.
 end_all() {
   if ! end producer || ! end analyzer; then say "left behind what did not end in time; 'stop --force' kills it" >&2; fi
@@ -328,7 +341,7 @@ stop() {
 
 # ---- the command line
 
-job='' has_job=no analyzer_cores='' producer_cores='' restarts=3 timeout=60 force=no log_folder=
+job='' has_job=no per_node=no config='' analyzer_cores='' producer_cores='' restarts=3 timeout=60 force=no log_folder=
 folder=${XDG_RUNTIME_DIR:-}
 # Slurm passes on the login node's value; the folder need not exist on the node of the job.
 [[ -d $folder && -w $folder ]] || folder=${TMPDIR:-/tmp}
@@ -348,7 +361,9 @@ while (($# > 0)); do
       continue
       ;;
     --job=*) job=${1#*=} has_job=yes ;;
-    --config=* | --pool=*) analyzer_options+=("$1") ;;
+    --config=*) config=${1#*=} && analyzer_options+=("$1") ;;
+    --pool=*) analyzer_options+=("$1") ;;
+    --per-node) per_node=yes ;;
     --analyzer=*) analyzer_options+=("${1#*=}") ;;
     --analyzer-cores=*) analyzer_cores=${1#*=} ;;
     --producer-cores=*) producer_cores=${1#*=} ;;
@@ -366,6 +381,10 @@ done
 timeout=$(whole_number --timeout "$timeout" 1 1000000) || exit
 restarts=$(whole_number --restarts "$restarts" 0 1000000) || exit
 ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 501)) || fail 3 "found bash $BASH_VERSION, expected 5.1 or newer"
+if [[ $per_node == yes ]]; then
+  [[ $command == run ]] || fail 2 "--per-node: found with '$command', expected 'run'"
+  run_per_node
+fi
 [[ $folder == /* ]] || folder=$PWD/$folder
 log_folder=${log_folder:-$folder}
 socket=$folder/analyzer.socket
