@@ -34,6 +34,12 @@ UniqueFd opened_of(pid_t pid, int fd, int flags) {
   throw system_error("cannot open '{}', the memory that the node's first rank shares: {}", path, errno_text(errno));
 }
 
+/// Names, dtypes, roles and units; the shapes, which are those of the whole run, may be larger than any schema's.
+void check_variables(std::vector<Variable> variables) {
+  for (Variable& variable : variables) std::ranges::fill(variable.shape, 1);
+  (void)Schema::of(std::move(variables));
+}
+
 void check_policies(const HandoffOptions& options) {
   if (options.coordination != CoordinationKind::kLocks) {
     throw usage_error("--coordination: found messages, expected locks: ranks of a node share counters");
@@ -91,16 +97,19 @@ RankWriter::RankWriter(MPI_Comm ranks, const std::function<RankOptions()>& take)
 void RankWriter::attach(const std::function<RankOptions()>& take) {
   check_same_release();
   RankOptions options;
+  std::string common;
   job_.all.together(job_.name(), [&] {
     options = take();
+    check_variables(options.variables);
     check_policies(options.handoff);
     for (std::size_t v = 0; v < options.variables.size(); ++v) check_within(options.variables[v], options.boxes[v]);
     if (options.scalars.size() + kOwnScalars.size() > kMostScalars) {
       throw usage_error("scalars: found {} scalars, expected at most {}: this library adds {}", options.scalars.size(),
                         kMostScalars - kOwnScalars.size(), kOwnScalars.size());
     }
+    common = common_text(options);
   });
-  check_same_options(options);
+  check_same_options(common);
   stop_ = options.handoff.stop;
   scalar_count_ = options.scalars.size();
   options.scalars.insert(options.scalars.end(), kOwnScalars.begin(), kOwnScalars.end());
@@ -153,8 +162,7 @@ void RankWriter::check_same_release() const {
   });
 }
 
-void RankWriter::check_same_options(const RankOptions& options) const {
-  const std::string own = common_text(options);
+void RankWriter::check_same_options(const std::string& own) const {
   const std::string first = job_.all.text_of_first(own);
   job_.all.together(job_.name(), [&] {
     if (own == first) return;

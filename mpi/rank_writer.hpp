@@ -84,7 +84,7 @@ class RankWriter {
 
   void attach(const std::function<RankOptions()>& take);
   void check_same_release() const;
-  void check_same_options(const RankOptions& options) const;
+  void check_same_options(const std::string& own) const;
   Schema node_schema(const RankOptions& options);
   void attach_first(RankOptions& options, const Schema& schema);
   void attach_other(const RankOptions& options, const std::vector<TeamMember>& members);
