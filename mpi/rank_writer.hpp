@@ -45,7 +45,7 @@ class RankWriter {
   RankWriter(MPI_Comm ranks, const std::function<RankOptions()>& take);
 
   /// The step that the run continues from, until the first publish.
-  bool has_kept() const noexcept { return kept_.data() != nullptr; }
+  bool has_kept() const noexcept { return !has_published_ && kept_.data() != nullptr; }
   std::uint64_t kept_iteration() const noexcept { return kept_iteration_; }
   std::span<const std::byte> kept_part(std::size_t variable) const noexcept;
   std::optional<ScalarValue> kept_scalar(std::size_t scalar) const noexcept;

@@ -3,6 +3,7 @@
 #include "mpi/ringside_mpi.h"
 
 #include <cstring>
+#include <memory>
 #include <vector>
 
 #include "library/handle.hpp"
@@ -115,12 +116,15 @@ ringside_status ringside_mpi_attach(MPI_Comm comm, const ringside_writer_options
                                     ringside_mpi_writer** out, ringside_error* error) {
   if (!library::is_place_for(error)) return RINGSIDE_USAGE;
   return guarded(error, [&]() -> ringside_status {
-    if (out == nullptr) throw usage_error("ringside_mpi_attach: `out` is NULL; expected the place of a handle");
-    *out = nullptr;
+    if (out != nullptr) *out = nullptr;
     mpi::check_may_call();
+    const auto take = [&] {  // a failure in here is told to all ranks
+      if (out == nullptr) throw usage_error("ringside_mpi_attach: `out` is NULL; expected the place of a handle");
+      return options_of(options, variables, parts, variable_count, scalars, scalar_count);
+    };
     try {
-      *out = new ringside_mpi_writer(
-          comm, [&] { return options_of(options, variables, parts, variable_count, scalars, scalar_count); });
+      auto attached = std::make_unique<ringside_mpi_writer>(comm, take);
+      *out = attached.release();
     } catch (const RefusedError& refused) {
       if (refused.code() != ExitCode::kUsage) throw;
       throw Refusal(RINGSIDE_REASON_REFUSED, refused);

@@ -4,6 +4,7 @@
  *   backwards  the same boxes, the last one on the first rank
  *   rows       a block of rows for each rank
  *   reversed   the same in a communicator in which the last rank is the first
+ *   late       rows, and the first rank publishes a step only when the others have read it as the step before
  * It checks by itself what the library hands back: the step before, and after a resume the kept one. */
 #include <mpi.h>
 #include <stdio.h>
@@ -99,11 +100,16 @@ int main(int argc, char** argv) {
     if (k > 0 && (!p || !id || !before || before[0] != (double)k || !each_entry((float*)p, (int64_t*)id, k, 1)))
       die("the step before differs");
     ++k;
+    if (strcmp(argv[2], "late") == 0 && rank > 0 && k > 1) MPI_Send(NULL, 0, MPI_INT, 0, 0, all);
+    for (int other = 1; strcmp(argv[2], "late") == 0 && rank == 0 && k < steps && other < ranks; ++other)
+      MPI_Recv(NULL, 0, MPI_INT, other, 0, all, MPI_STATUS_IGNORE);
     each_entry(ringside_mpi_buffer(run, 0), ringside_mpi_buffer(run, 1), k, 0);
     double* basis = ringside_mpi_buffer(run, 2);
     for (int i = 0; i < BASIS; ++i) basis[i] = (double)k + i;
     const ringside_value value = {.i64 = (int64_t)(2 * k)};
     if (ringside_mpi_publish(run, k, &value, 1)) die(ringside_mpi_error(run)->line);
+    uint64_t none;
+    if (ringside_mpi_kept(run, &none) != RINGSIDE_ABSENT) die("a step is kept after the first publish");
   }
   if (ringside_mpi_detach(run, RINGSIDE_OUTCOME_FINISHED)) die(ringside_mpi_error(run)->line);
   ringside_mpi_free(run);

@@ -7,7 +7,6 @@ import subprocess
 
 import numpy as np
 
-import ringside
 from jobs import BIN, SLOTS, Heat, Jobs, blocks, run_tests
 
 ITERATIONS = 40
@@ -104,23 +103,15 @@ class Ranks(Jobs):
         kept = self.boxes(nodes, blocks(3, 2), "reversed")
         self.assert_boxes(kept[::-1], [0, 1, 1], [np.s_[:2], np.s_[2:4], np.s_[4:]])
 
+    def test_a_rank_reads_what_it_wrote_before_the_first_rank_has_written_that_step(self):
+        self.boxes(self.nodes(1), [0, 0, 0], "late")
+
     def test_commands_read_the_ring_of_a_node(self):
         node, = self.nodes(1)
         self.heat([node], [0, 0])
         info = json.loads(subprocess.check_output([BIN / "ringside", "info", "--json", node.pool]))
         self.assertEqual(info["iterates"][-1]["iteration"], ITERATIONS)
         self.assertEqual(subprocess.call([BIN / "ringside", "replay", node.pool], stdout=subprocess.DEVNULL), 0)
-
-    def test_ringside_run_keeps_and_resumes_a_job_of_one_node(self):
-        pool = self.folder / "heat.pool"
-        for begun_after, iterations in ((0, 20), (20, ITERATIONS)):
-            run = subprocess.run([BIN / "ringside", "run", "--quiet", f"--pool={pool}", "--durability=process", "--resume",
-                                  "--", "mpirun", "-n", "3", BIN / "publish_mpi", "37", str(iterations)],
-                                 env=self.environment, cwd=self.folder, capture_output=True, encoding="utf-8", check=False)
-            self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
-            self.assertEqual(self.resumed_from(run.stdout), begun_after)
-            with ringside.open(pool)[iterations] as step:
-                self.assertEqual(step["u"].tobytes(), Heat()[iterations][0].tobytes())
 
 
 run_tests()

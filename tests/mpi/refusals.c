@@ -4,9 +4,12 @@
  * "fine". Where the library does not do as its header says, the exit code is 99. */
 #include <mpi.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "ringside_mpi.h"
 
@@ -80,8 +83,10 @@ static int attach(void) {
   }
   ringside_error error = {.size = sizeof error};
   run = (ringside_mpi_writer*)&error; /* must not stay */
+  ringside_mpi_writer** out = mistaken("no_out") ? NULL : &run;
+  if (mistaken("no_out")) run = NULL;
   const ringside_status status =
-      ringside_mpi_attach(MPI_COMM_WORLD, &options, &x, parts, variables, &t, scalars, &run, &error);
+      ringside_mpi_attach(MPI_COMM_WORLD, &options, &x, parts, variables, &t, scalars, out, &error);
   if (status == RINGSIDE_OK) return 0;
   expect(run == NULL, "a refused attach leaves *out NULL");
   expect(error.status == status, "the error has the status that is returned");
@@ -103,6 +108,11 @@ static int publish(uint64_t iteration) {
 /* Mistakes that leave the run alone. */
 static void make_mistakes(void) {
   const ringside_value values[2] = {{.f64 = 0}, {.f64 = 0}};
+  expect(ringside_mpi_claim(NULL) == RINGSIDE_USAGE && ringside_mpi_buffer(NULL, 0) == NULL, "no handle");
+  int of_child = 1;
+  const pid_t child = fork();
+  if (child == 0) _exit(ringside_mpi_claim(run) == RINGSIDE_USAGE ? 0 : 1);
+  expect(waitpid(child, &of_child, 0) == child && of_child == 0, "a handle belongs to the process that made it");
   expect(publish(1) == RINGSIDE_USAGE, "publish without a claim");
   expect(strlen(ringside_mpi_error(run)->line) > 0, "it has a line");
   expect(ringside_mpi_buffer(run, 0) == NULL, "no buffer without a claim");
@@ -145,8 +155,9 @@ int main(int argc, char** argv) {
     return status;
   }
   if (is("mistakes")) make_mistakes();
-  for (uint64_t k = 1; k <= 3; ++k) {
+  for (uint64_t k = 1; k <= 3 || is("die"); ++k) {
     if (ringside_mpi_claim(run)) return say("claim", ringside_mpi_error(run));
+    if (mistaken("die") && k == 2) raise(SIGKILL);
     if (publish(mistaken("other_iteration") && k > 1 ? k + 7 : k)) return say("publish", ringside_mpi_error(run));
     if (is("iteration_again") && k == 2) {
       expect(ringside_mpi_claim(run) == RINGSIDE_OK && publish(2) == RINGSIDE_USAGE, "an iteration that was published");
@@ -158,6 +169,8 @@ int main(int argc, char** argv) {
     if (ringside_mpi_detach(run, RINGSIDE_OUTCOME_FINISHED)) return say("detach", ringside_mpi_error(run));
     ringside_mpi_state state = {.size = sizeof state};
     expect(ringside_mpi_progress(run, &state) == RINGSIDE_OK && state.published == 3, "progress after the last step");
+    expect(ringside_mpi_claim(run) == RINGSIDE_USAGE, "no step follows a detach");
+    expect(ringside_mpi_detach(run, RINGSIDE_OUTCOME_FINISHED) == RINGSIDE_USAGE, "a second detach");
     ringside_mpi_free(run);
   }
   ringside_mpi_free(NULL);

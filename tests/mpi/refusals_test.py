@@ -50,7 +50,7 @@ class Mistakes(Jobs):
         self.assert_refused("empty_node", r"node 1.*x|x.*node 1")
 
     def test_a_wrong_argument_of_one_rank_is_told_to_all(self):
-        for case in ("bad_name", "no_parts", "part_size", "bad_distribution", "bad_dtype", "bad_buffers"):
+        for case in ("bad_name", "no_out", "no_parts", "part_size", "bad_distribution", "bad_dtype", "bad_buffers"):
             self.assert_refused(case, "rank 1")
 
     def test_what_no_run_of_several_ranks_has_is_refused(self):
@@ -100,6 +100,12 @@ class Mistakes(Jobs):
             self.assertEqual(sorted(node.kept()), [1, 2, 3])
             ended, = [record for record in ringside.open(node.pool).records() if record.kind == "run_ended"]
             self.assertIsNone(ended.fields["outcome"])
+
+    def test_a_rank_that_dies_is_named_by_the_others_of_its_node(self):
+        """mpirun, which would end these at once, is told not to."""
+        said = self.start(self.two[:1], "refusals", "die", ranks=3, OMPI_MCA_orte_enable_recovery="1").ended()[1]
+        for rank in (0, 2):
+            self.assertRegex(said, rf"(?m)^rank {rank}: claim: {PEER_LOST} 0 node 0 .*rank 1\b")
 
     def test_a_node_without_an_analyzer_is_named(self):
         self.two[1].end_analyzer()

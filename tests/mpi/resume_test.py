@@ -10,7 +10,7 @@ import sys
 import numpy as np
 
 import ringside
-from jobs import SIDE, Heat, Jobs, blocks, run_tests
+from jobs import PEER_LOST, SIDE, Heat, Jobs, blocks, run_tests
 
 ENDLESS = 1_000_000  # iterations: a job that only a kill ends
 parser = argparse.ArgumentParser()
@@ -87,6 +87,19 @@ class Resume(Jobs):
         self.assertEqual(code, 0, said)
         self.assert_heat(self.two, self.placed, self.expected, newest=200)
 
+    def test_an_analyzer_without_a_successor_ends_the_job_and_is_named(self):
+        for number in (0, 1):
+            with self.subTest(node=number):
+                job = self.start(self.two, "publish_mpi", SIDE, ENDLESS, placed=self.placed, use="resume",
+                                 RINGSIDE_PEER_TIMEOUT="0.5")
+                self.assertIsNotNone(self.two[1].await_steps(job, 20), job.said())
+                self.two[number].end_analyzer(signal.SIGKILL)
+                code, said = job.ended()
+                self.assertEqual(code, PEER_LOST, said)
+                self.assertRegex(said, rf"node {number} \(ranks {2 * number} to {2 * number + 1}\): ")
+                self.two[number].start_analyzer()
+        self.finish(self.rest())
+
     def test_all_processes_of_a_node_may_die(self):
         job = self.begin()
         job.kill(2, 3)
@@ -153,9 +166,10 @@ class Resume(Jobs):
                 self.assertEqual(max(kept), 30)
                 np.testing.assert_array_equal(kept[30]["basis"], 30 + np.arange(3.0))
 
-    def recorded(self):
-        """The iterations in the journal of each node, in the order of their records."""
-        return [[record.fields["iteration"] for record in ringside.open(node.pool).records() if record.kind == "step"]
+    def begun(self):
+        """The first iteration of each job that the journal of a node has, in the order of the jobs."""
+        return [[record.fields["iteration"] for record in ringside.open(node.pool).records()
+                 if record.kind == "step" and record.fields["step"] == 0 and not record.fields["rebuilt"]]
                 if node.pool.exists() else [] for node in self.two]
 
     def kill(self, victim, number, job, chance):
@@ -170,30 +184,30 @@ class Resume(Jobs):
     def test_kills_at_random_instants(self):
         """The run is resumed after each kill, and ends after the last one."""
         chance = random.Random(options.seed)
-        known, before = None, []  # if all processes rested: the step that the next job begins after, and what was recorded
+        known = None  # the step that the job began after, if no process ran before it
         job = self.heat(ENDLESS)
-        for _ in range(options.kills):
+        for done in range(options.kills):
             victim, number = chance.choice(("rank", "rank", "analyzer", "node", "mpirun", "all")), chance.randrange(2)
-            with self.subTest(seed=options.seed, victim=victim, node=number):
-                self.assertIsNotNone(self.two[number].await_steps(job, chance.randint(1, 60)), job.said())
-                for _ in range(chance.randrange(50_000)):  # an instant anywhere within a step
-                    pass
-                self.kill(victim, number, job, chance)
-                for node in self.two:
-                    if node.analyzer is None:
-                        node.start_analyzer()
-                        known = None  # its journal may lack steps
-                if victim == "analyzer":
-                    continue
-                self.assertNotEqual(job.ended()[0], 0)
-                if chance.random() < 0.5:
-                    begun_after, known = known, self.rest()
-                    for old, new in zip(before, self.recorded(), strict=True) if begun_after is not None else ():
-                        self.assertEqual(new[len(old):][:1], [begun_after + 1])
-                    before = self.recorded()
-                else:
-                    known = None
-                job = self.heat(ENDLESS)
+            said = f"seed {options.seed}, kill {done}: {victim} {number}"
+            if self.two[number].await_steps(job, chance.randint(1, 60)) is None:
+                self.fail(f"{said}: the job before has ended: {job.ended()}")
+            for _ in range(chance.randrange(50_000)):  # an instant anywhere within a step
+                pass
+            self.kill(victim, number, job, chance)
+            for node in self.two:
+                if node.analyzer is None:
+                    node.start_analyzer()
+                    known = None  # its journal may lack steps
+            if victim == "analyzer":
+                continue
+            self.assertNotEqual(job.ended()[0], 0, said)
+            if chance.random() < 0.5:
+                begun_after, known = known, self.rest()
+                if begun_after is not None:
+                    self.assertEqual([firsts[-1] for firsts in self.begun()], [begun_after + 1] * 2, said)
+            else:
+                known = None
+            job = self.heat(ENDLESS)
         job.process.kill()
         job.kill(*range(4))
         job.ended()

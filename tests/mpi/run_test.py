@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`ringside run` with programs of several MPI ranks: below mpirun, with --ranks, and with --per-node."""
+
+import signal
+import subprocess
+
+import ringside
+from jobs import BIN, HANG_S, SIDE, SLOTS, Heat, Jobs, run_tests
+
+ENDLESS = 1_000_000
+
+
+class Run(Jobs):
+    def setUp(self):
+        super().setUp()
+        self.pool = self.folder / "heat.pool"
+        del self.environment["RINGSIDE_PEER_TIMEOUT"]
+        self.options = ["run", "--quiet", f"--pool={self.pool}", f"--slots={SLOTS}", "--durability=process", "--resume"]
+        self.expected = Heat()
+
+    def start_run(self, *words):
+        process = subprocess.Popen([str(word) for word in words], env=self.environment, cwd=self.folder, encoding="utf-8",
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.addCleanup(lambda: (process.poll() is None and process.kill(), process.communicate()))
+        return process
+
+    def end(self, process, expected):
+        said = process.communicate(timeout=HANG_S)[0]
+        self.assertEqual(process.returncode, expected, said)
+        return said
+
+    def assert_keeps_and_resumes(self, before, after):
+        """before and after: the words in front of and behind the options of `ringside run`."""
+        for begun_after, iterations in ((0, 20), (20, 40)):
+            said = self.end(self.start_run(*before, BIN / "ringside", *self.options, *after, BIN / "publish_mpi", SIDE, iterations), 0)
+            self.assertEqual(self.resumed_from(said), begun_after)
+            self.assert_kept(iterations)
+
+    def assert_kept(self, newest):
+        pool = ringside.open(self.pool)
+        self.assertEqual(list(pool), list(range(newest - SLOTS + 1, newest + 1)))
+        for k in pool:
+            self.assertEqual(pool.read(k, "u").tobytes(), self.expected[k][0].tobytes())
+
+    def test_a_launcher_may_be_the_program(self):
+        self.assert_keeps_and_resumes([], ["--", "mpirun", "-n", "3"])
+
+    def test_ranks_are_started_by_mpirun(self):
+        self.assert_keeps_and_resumes([], ["--ranks=3", "--"])
+
+    def test_the_first_rank_of_a_node_starts_its_analyzer(self):
+        self.assert_keeps_and_resumes(["mpirun", "-n", "3"], ["--per-node", "--"])
+
+    def test_hosts_are_those_of_a_file(self):
+        (self.folder / "hosts").write_text("localhost slots=4\n", encoding="utf-8")
+        self.assert_keeps_and_resumes([], ["--ranks=3", "--hosts=hosts", "--"])
+
+    def test_ctrl_c_leaves_a_run_that_can_be_resumed(self):
+        run = self.start_run(BIN / "ringside", *self.options, "--ranks=3", "--", BIN / "publish_mpi", SIDE, ENDLESS)
+        pool = ringside.open(self.pool, wait=HANG_S)
+        for step in pool.follow(timeout=HANG_S):
+            if step.iteration >= 20:
+                break
+        run.send_signal(signal.SIGINT)
+        self.end(run, 130)
+        newest = max(ringside.open(self.pool))
+        self.assert_kept(newest)
+        said = self.end(self.start_run(BIN / "ringside", *self.options, "--ranks=3", "--", BIN / "publish_mpi", SIDE, newest + 20), 0)
+        self.assertEqual(self.resumed_from(said), newest)
+        self.assert_kept(newest + 20)
+
+    def test_what_the_ranks_refuse_is_the_exit_code(self):
+        self.end(self.start_run(BIN / "ringside", *self.options, "--ranks=3", "--", BIN / "publish_mpi", SIDE, 20), 0)
+        said = self.end(self.start_run(BIN / "ringside", *self.options, "--ranks=3", "--", BIN / "publish_mpi", SIDE + 1, 20), 2)
+        self.assertIn("heat.pool", said)
+        self.assert_kept(20)
+
+
+run_tests()
