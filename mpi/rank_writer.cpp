@@ -376,7 +376,7 @@ void RankWriter::publish(std::uint64_t iteration, std::span<const ScalarValue> s
     all[scalar_count_ + 2] = known.waited.ns;
     counters_->note_step(first_->published(), iteration);
     first_->publish(report, {all, scalar_count_ + kOwnScalars.size()});
-    const Waited own{.node = static_cast<std::uint32_t>(job_.node_index), .ns = first_->idle_ns()};
+    const Waited own{.node = static_cast<std::uint32_t>(job_.node_index), .ns = team_->idle_ns()};
     counters_->advance(first_->committed(), first_->persisted(), own);
   } else {
     other_->publish(report);

@@ -107,15 +107,16 @@ bool StepTeam::complete(std::uint64_t step) noexcept {
   }
   // The node's time since its step before: what the last member did not wait for the analyzer, it made the iterate in,
   // or waited for other ranks.
-  std::atomic<std::int64_t>* complete_at = head_->complete_at_ns;
-  constexpr std::size_t kKept = 2 * kMaxBuffers;
+  std::int64_t idle_before_ns = 0;
   if (step > 0) {
-    const std::int64_t before = complete_at[(step - 1) % kKept].load(std::memory_order_relaxed);
-    const std::int64_t interval = last.written_at_ns - before;
+    const TeamHead::Complete& before = complete_at(step - 1);
+    idle_before_ns = before.idle_ns.load(std::memory_order_relaxed);
+    const std::int64_t interval = last.written_at_ns - before.at_ns.load(std::memory_order_relaxed);
     last.idle_ns = std::min(last.idle_ns, interval);
     last.generate_ns = interval - last.idle_ns;
   }
-  complete_at[step % kKept].store(last.written_at_ns, std::memory_order_relaxed);
+  complete_at(step).at_ns.store(last.written_at_ns, std::memory_order_relaxed);
+  complete_at(step).idle_ns.store(idle_before_ns + last.idle_ns, std::memory_order_relaxed);
   // A member that was interrupted here writes the times of a step that is published; nobody reads them any more, and the
   // step that uses the buffer next is completed after this member has arrived there, too.
   StepDescriptor& descriptor = descriptors_[step % buffers_];
@@ -123,6 +124,11 @@ bool StepTeam::complete(std::uint64_t step) noexcept {
   descriptor.producer_idle_ns = last.idle_ns;
   descriptor.published_at_ns = last.written_at_ns;
   return true;
+}
+
+std::int64_t StepTeam::idle_ns() const noexcept {
+  const std::uint64_t published = control_->published.load(std::memory_order_acquire);
+  return published == 0 ? 0 : complete_at(published - 1).idle_ns.load(std::memory_order_relaxed);
 }
 
 void StepTeam::fail_for_iterations(std::uint64_t step, std::size_t other) noexcept {

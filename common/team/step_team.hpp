@@ -56,6 +56,9 @@ class StepTeam final : public PartsGate {
   /// Requires has_failed().
   Error failure() const;
 
+  /// How long the node waited for its analyzer, in all published steps: as their descriptors say.
+  std::int64_t idle_ns() const noexcept;
+
   /// For what the first member tells the others of the whole run.
   TeamHead& head() const noexcept { return *head_; }
 
@@ -66,6 +69,9 @@ class StepTeam final : public PartsGate {
   PartLine& line(std::uint64_t step, std::size_t member) noexcept;
   void publish_up_to(std::uint64_t step) noexcept;
   bool complete(std::uint64_t step) noexcept;
+  TeamHead::Complete& complete_at(std::uint64_t step) const noexcept {
+    return head_->complete[step % (2 * kMaxBuffers)];
+  }
   void fail_for_iterations(std::uint64_t step, std::size_t other) noexcept;
 
   SharedMapping memory_;
