@@ -24,6 +24,9 @@ class Run(Jobs):
         self.addCleanup(lambda: (process.poll() is None and process.kill(), process.communicate()))
         return process
 
+    def start_heat(self, side, iterations):
+        return self.start_run(BIN / "ringside", *self.options, "--ranks=3", "--", BIN / "publish_mpi", side, iterations)
+
     def end(self, process, expected):
         said = process.communicate(timeout=HANG_S)[0]
         self.assertEqual(process.returncode, expected, said)
@@ -32,7 +35,8 @@ class Run(Jobs):
     def assert_keeps_and_resumes(self, before, after):
         """before and after: the words in front of and behind the options of `ringside run`."""
         for begun_after, iterations in ((0, 20), (20, 40)):
-            said = self.end(self.start_run(*before, BIN / "ringside", *self.options, *after, BIN / "publish_mpi", SIDE, iterations), 0)
+            said = self.end(self.start_run(*before, BIN / "ringside", *self.options, *after, BIN / "publish_mpi", SIDE,
+                                           iterations), 0)
             self.assertEqual(self.resumed_from(said), begun_after)
             self.assert_kept(iterations)
 
@@ -56,7 +60,7 @@ class Run(Jobs):
         self.assert_keeps_and_resumes([], ["--ranks=3", "--hosts=hosts", "--"])
 
     def test_ctrl_c_leaves_a_run_that_can_be_resumed(self):
-        run = self.start_run(BIN / "ringside", *self.options, "--ranks=3", "--", BIN / "publish_mpi", SIDE, ENDLESS)
+        run = self.start_heat(SIDE, ENDLESS)
         pool = ringside.open(self.pool, wait=HANG_S)
         for step in pool.follow(timeout=HANG_S):
             if step.iteration >= 20:
@@ -65,13 +69,13 @@ class Run(Jobs):
         self.end(run, 130)
         newest = max(ringside.open(self.pool))
         self.assert_kept(newest)
-        said = self.end(self.start_run(BIN / "ringside", *self.options, "--ranks=3", "--", BIN / "publish_mpi", SIDE, newest + 20), 0)
+        said = self.end(self.start_heat(SIDE, newest + 20), 0)
         self.assertEqual(self.resumed_from(said), newest)
         self.assert_kept(newest + 20)
 
     def test_what_the_ranks_refuse_is_the_exit_code(self):
-        self.end(self.start_run(BIN / "ringside", *self.options, "--ranks=3", "--", BIN / "publish_mpi", SIDE, 20), 0)
-        said = self.end(self.start_run(BIN / "ringside", *self.options, "--ranks=3", "--", BIN / "publish_mpi", SIDE + 1, 20), 2)
+        self.end(self.start_heat(SIDE, 20), 0)
+        said = self.end(self.start_heat(SIDE + 1, 20), 2)
         self.assertIn("heat.pool", said)
         self.assert_kept(20)
 
