@@ -10,6 +10,7 @@
 #include <exception>
 #include <optional>
 
+#include "common/handoff/handoff_writer.hpp"
 #include "common/kernels/hash.hpp"
 #include "common/platform/fixed_text.hpp"
 #include "library/handle.hpp"
@@ -80,6 +81,9 @@ void Communicator::together(const std::string& name, const std::function<void()>
   std::optional<Failure> own;
   try {
     work();
+  } catch (const RefusedError& error) {
+    const std::uint32_t reason = error.code() == ExitCode::kUsage ? RINGSIDE_REASON_REFUSED : 0;
+    own = failure_of(name, error.code(), reason, error.what());
   } catch (const library::Refusal& error) {
     own = failure_of(name, error.code(), error.reason(), error.what());
   } catch (const Error& error) {

@@ -114,21 +114,16 @@ ringside_status ringside_mpi_attach(MPI_Comm comm, const ringside_writer_options
                                     const ringside_variable* variables, const ringside_mpi_part* parts,
                                     size_t variable_count, const ringside_scalar* scalars, size_t scalar_count,
                                     ringside_mpi_writer** out, ringside_error* error) {
-  if (!library::is_place_for(error)) return RINGSIDE_USAGE;
-  return guarded(error, [&]() -> ringside_status {
+  const bool is_place = library::is_place_for(error);
+  return guarded(is_place ? error : nullptr, [&]() -> ringside_status {
     if (out != nullptr) *out = nullptr;
     mpi::check_may_call();
-    const auto take = [&] {  // a failure in here is told to all ranks
+    auto attached = std::make_unique<ringside_mpi_writer>(comm, [&] {  // a failure in here is told to all ranks
+      if (!is_place) throw usage_error("ringside_error: its size is wrong; expected sizeof(ringside_error)");
       if (out == nullptr) throw usage_error("ringside_mpi_attach: `out` is NULL; expected the place of a handle");
       return options_of(options, variables, parts, variable_count, scalars, scalar_count);
-    };
-    try {
-      auto attached = std::make_unique<ringside_mpi_writer>(comm, take);
-      *out = attached.release();
-    } catch (const RefusedError& refused) {
-      if (refused.code() != ExitCode::kUsage) throw;
-      throw Refusal(RINGSIDE_REASON_REFUSED, refused);
-    }
+    });
+    *out = attached.release();
     return RINGSIDE_OK;
   });
 }

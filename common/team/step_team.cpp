@@ -148,6 +148,8 @@ void StepTeam::beat(std::int64_t) noexcept {
     std::snprintf(text, sizeof text, "%s (process %d) is gone; what was committed is in the pool",
                   members_[m].name.c_str(), static_cast<int>(members_[m].pid));
     fail(ExitCode::kPeerLost, text);
+    // The member that is gone may have been about to write another line, and will not.
+    if (!has_failed()) write_failure(ExitCode::kPeerLost, text);
   }
   if (stop_.is_set() || has_failed()) ends_wait_.store(true, std::memory_order_relaxed);
 }
@@ -155,6 +157,10 @@ void StepTeam::beat(std::int64_t) noexcept {
 void StepTeam::fail(ExitCode code, std::string_view line) noexcept {
   std::uint32_t running = kTeamRunning;
   if (!head_->state.compare_exchange_strong(running, kTeamFailing, std::memory_order_relaxed)) return;
+  write_failure(code, line);
+}
+
+void StepTeam::write_failure(ExitCode code, std::string_view line) noexcept {
   head_->code = static_cast<std::uint32_t>(code);
   assign(head_->line, line);
   head_->state.store(kTeamFailed, std::memory_order_release);

@@ -67,6 +67,7 @@ class StepTeam final : public PartsGate {
            StopFlag stop);
 
   PartLine& line(std::uint64_t step, std::size_t member) noexcept;
+  void write_failure(ExitCode code, std::string_view line) noexcept;
   void publish_up_to(std::uint64_t step) noexcept;
   bool complete(std::uint64_t step) noexcept;
   TeamHead::Complete& complete_at(std::uint64_t step) const noexcept {
