@@ -64,7 +64,7 @@ class StepTeam final : public PartsGate {
            StopFlag stop);
 
   PartLine& line(std::uint64_t step, std::size_t member) noexcept;
-  void publish_up_to(std::uint64_t step) noexcept;
+  void publish(std::uint64_t step) noexcept;
   bool complete(std::uint64_t step) noexcept;
   void fail_for_iterations(std::uint64_t step, std::size_t other) noexcept;
 

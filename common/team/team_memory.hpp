@@ -33,8 +33,8 @@ struct TeamHead {
   std::atomic<std::uint64_t> global_persisted{0};
   std::atomic<std::uint64_t> waited{0};  // as it travels (mpi/counters.hpp)
 
-  /// When steps were complete, by step: CLOCK_MONOTONIC. Twice the buffers: the step before is never overwritten.
-  alignas(64) std::atomic<std::int64_t> complete_at_ns[2 * kMaxBuffers]{};
+  /// When the step published last was complete: CLOCK_MONOTONIC. Used by the member that publishes.
+  alignas(64) std::int64_t complete_at_ns = 0;
 
   /// How many parts were ever written into a buffer, by all processes.
   struct alignas(64) Arrived {
@@ -42,7 +42,7 @@ struct TeamHead {
   };
   Arrived arrived[kMaxBuffers];
 };
-static_assert(std::is_standard_layout_v<TeamHead> && sizeof(TeamHead) == 1024 + 64 + (16 + 64) * kMaxBuffers);
+static_assert(std::is_standard_layout_v<TeamHead> && sizeof(TeamHead) == 1024 + 2 * 64 + 64 * kMaxBuffers);
 static_assert(sizeof(PartLine) == 64);
 
 /// A TeamHead, then the lines: those of buffer 0 by member, those of buffer 1, ...
