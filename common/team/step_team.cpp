@@ -64,7 +64,8 @@ PartLine& StepTeam::line(std::uint64_t step, std::size_t member) noexcept {
 }
 
 // The rule of the buffers lets a member write step s + B only after s was released, and so after it was published. Until
-// then the lines of s and the count of its buffer change only towards s's completion.
+// then the lines of s and the count of its buffer change only towards s's completion. Step s + 1 is not complete before
+// the member that completed s has returned from here: so one member at a time publishes, and steps in their order.
 void StepTeam::arrive(const StepDescriptor& step) noexcept {
   line(step.step, own_) = {.iteration = step.iteration,
                            .generate_ns = step.generate_ns,
@@ -72,63 +73,42 @@ void StepTeam::arrive(const StepDescriptor& step) noexcept {
                            .written_at_ns = step.published_at_ns};
   // Release: this member's part and line; acquire: those of all who came before.
   const std::uint64_t parts = head_->arrived[step.step % buffers_].parts.fetch_add(1, std::memory_order_acq_rel) + 1;
-  if (parts == members_.size() * (step.step / buffers_ + 1)) publish_up_to(step.step);
+  if (parts == members_.size() * (step.step / buffers_ + 1)) publish(step.step);
 }
 
-/// All parts of the step are written, and so are those of the steps before, whose last writer may not have published
-/// them yet: it was interrupted. Then both write the same descriptor.
-void StepTeam::publish_up_to(std::uint64_t step) noexcept {
-  std::uint64_t published = control_->published.load(std::memory_order_acquire);
-  for (std::uint64_t s = published; s <= step; ++s) {
-    if (!complete(s)) return;
-  }
-  // Release: parts and descriptors become visible before the counter that announces them. It never falls.
-  while (published <= step &&
-         !control_->published.compare_exchange_weak(published, step + 1, std::memory_order_release)) {
-  }
+/// All parts of the step are written. It is not published if they are not of one iteration, nor is any step after it.
+void StepTeam::publish(std::uint64_t step) noexcept {
+  if (control_->published.load(std::memory_order_relaxed) != step || !complete(step)) return;
+  // Release: parts and descriptor become visible before the counter that announces them.
+  control_->published.store(step + 1, std::memory_order_release);
   futex_wake(&control_->published, INT_MAX);
 }
 
 /// Writes into the descriptor what it has of all parts. False if they are not of one iteration.
 bool StepTeam::complete(std::uint64_t step) noexcept {
   PartLine last = line(step, 0);
-  std::size_t other = 0;  // a member with another iteration than the first one
   for (std::size_t m = 1; m < members_.size(); ++m) {
-    const PartLine part = line(step, m);
-    if (part.iteration != line(step, 0).iteration) other = m;
+    const PartLine& part = line(step, m);
+    if (part.iteration != last.iteration) {
+      fail_for_iterations(step, m);
+      return false;
+    }
     if (part.written_at_ns > last.written_at_ns) last = part;
-  }
-  // While the step is not published, its lines do not change. If it is, another member has completed it, and what was
-  // read may be of a later step.
-  if (control_->published.load(std::memory_order_acquire) > step) return true;
-  if (other != 0) {
-    fail_for_iterations(step, other);
-    return false;
   }
   // The node's time since its step before: what the last member did not wait for the analyzer, it made the iterate in,
   // or waited for other ranks.
-  std::int64_t idle_before_ns = 0;
   if (step > 0) {
-    const TeamHead::Complete& before = complete_at(step - 1);
-    idle_before_ns = before.idle_ns.load(std::memory_order_relaxed);
-    const std::int64_t interval = last.written_at_ns - before.at_ns.load(std::memory_order_relaxed);
+    const std::int64_t interval = last.written_at_ns - head_->complete_at_ns;
     last.idle_ns = std::min(last.idle_ns, interval);
     last.generate_ns = interval - last.idle_ns;
   }
-  complete_at(step).at_ns.store(last.written_at_ns, std::memory_order_relaxed);
-  complete_at(step).idle_ns.store(idle_before_ns + last.idle_ns, std::memory_order_relaxed);
-  // A member that was interrupted here writes the times of a step that is published; nobody reads them any more, and the
-  // step that uses the buffer next is completed after this member has arrived there, too.
+  head_->complete_at_ns = last.written_at_ns;
+  head_->idle_ns.store(head_->idle_ns.load(std::memory_order_relaxed) + last.idle_ns, std::memory_order_relaxed);
   StepDescriptor& descriptor = descriptors_[step % buffers_];
   descriptor.generate_ns = last.generate_ns;
   descriptor.producer_idle_ns = last.idle_ns;
   descriptor.published_at_ns = last.written_at_ns;
   return true;
-}
-
-std::int64_t StepTeam::idle_ns() const noexcept {
-  const std::uint64_t published = control_->published.load(std::memory_order_acquire);
-  return published == 0 ? 0 : complete_at(published - 1).idle_ns.load(std::memory_order_relaxed);
 }
 
 void StepTeam::fail_for_iterations(std::uint64_t step, std::size_t other) noexcept {

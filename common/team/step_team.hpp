@@ -57,7 +57,7 @@ class StepTeam final : public PartsGate {
   Error failure() const;
 
   /// How long the node waited for its analyzer, in all published steps: as their descriptors say.
-  std::int64_t idle_ns() const noexcept;
+  std::int64_t idle_ns() const noexcept { return head_->idle_ns.load(std::memory_order_relaxed); }
 
   /// For what the first member tells the others of the whole run.
   TeamHead& head() const noexcept { return *head_; }
@@ -68,11 +68,8 @@ class StepTeam final : public PartsGate {
 
   PartLine& line(std::uint64_t step, std::size_t member) noexcept;
   void write_failure(ExitCode code, std::string_view line) noexcept;
-  void publish_up_to(std::uint64_t step) noexcept;
+  void publish(std::uint64_t step) noexcept;
   bool complete(std::uint64_t step) noexcept;
-  TeamHead::Complete& complete_at(std::uint64_t step) const noexcept {
-    return head_->complete[step % (2 * kMaxBuffers)];
-  }
   void fail_for_iterations(std::uint64_t step, std::size_t other) noexcept;
 
   SharedMapping memory_;

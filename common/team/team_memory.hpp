@@ -33,12 +33,9 @@ struct TeamHead {
   std::atomic<std::uint64_t> global_persisted{0};
   std::atomic<std::uint64_t> waited{0};  // as it travels (mpi/counters.hpp)
 
-  /// Of complete steps, by step. Twice the buffers: the step before is never overwritten.
-  struct Complete {
-    std::atomic<std::int64_t> at_ns{0};    // CLOCK_MONOTONIC
-    std::atomic<std::int64_t> idle_ns{0};  // of all steps up to this one
-  };
-  alignas(64) Complete complete[2 * kMaxBuffers];
+  // Written by the member that publishes: no other one can, until all have arrived at the step after.
+  alignas(64) std::int64_t complete_at_ns = 0;  // when the step published last was complete: CLOCK_MONOTONIC
+  std::atomic<std::int64_t> idle_ns{0};         // of all published steps
 
   /// How many parts were ever written into a buffer, by all processes.
   struct alignas(64) Arrived {
@@ -46,7 +43,7 @@ struct TeamHead {
   };
   Arrived arrived[kMaxBuffers];
 };
-static_assert(std::is_standard_layout_v<TeamHead> && sizeof(TeamHead) == 1024 + 64 + (32 + 64) * kMaxBuffers);
+static_assert(std::is_standard_layout_v<TeamHead> && sizeof(TeamHead) == 1024 + 2 * 64 + 64 * kMaxBuffers);
 static_assert(sizeof(PartLine) == 64);
 
 /// A TeamHead, then the lines: those of buffer 0 by member, those of buffer 1, ...
