@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What `ringside run` makes of --ranks, --hosts and --per-node, without starting a process.
+#include "cli/run/node_rank.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "tests/unit/failure_line.hpp"
+
+namespace ringside {
+namespace {
+
+constexpr const char* kVariables[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID",
+                                      "MV2_COMM_WORLD_LOCAL_RANK"};
+
+class NodeRankTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    for (const char* name : kVariables) unsetenv(name);
+  }
+  void TearDown() override { SetUp(); }
+
+  RunOptions options_;
+};
+
+TEST_F(NodeRankTest, OptionsWithoutAMeaningAreRefused) {
+  options_.hosts = "hosts";
+  EXPECT_EQ(failure_line([&] { check_rank_options(options_); }),
+            "--hosts: found without --ranks, expected the number of ranks beside it");
+  options_.ranks = 2;
+  EXPECT_EQ(failure_line([&] { check_rank_options(options_); }).rfind("--ranks: found without `-- PROGRAM`", 0), 0u);
+  options_.program = {"./solver"};
+  EXPECT_NO_THROW(check_rank_options(options_));
+  options_.per_node = true;
+  EXPECT_EQ(failure_line([&] { check_rank_options(options_); }).rfind("--ranks, --per-node: found both", 0), 0u);
+}
+
+TEST_F(NodeRankTest, EachLauncherTellsTheNumberOnTheNode) {
+  for (const char* name : kVariables) {
+    setenv(name, "3", 1);
+    EXPECT_EQ(rank_on_node(), 3) << name;
+    unsetenv(name);
+  }
+}
+
+TEST_F(NodeRankTest, WithoutALauncherItIsNotKnown) {
+  EXPECT_EQ(failure_line([] { (void)rank_on_node(); }),
+            "--per-node: found none of OMPI_COMM_WORLD_LOCAL_RANK, MPI_LOCALRANKID, SLURM_LOCALID, "
+            "MV2_COMM_WORLD_LOCAL_RANK; expected to be started by mpirun or srun");
+  setenv("SLURM_LOCALID", "x", 1);
+  EXPECT_EQ(failure_line([] { (void)rank_on_node(); }),
+            "SLURM_LOCALID: found 'x', expected the number of this process on its node");
+}
+
+TEST_F(NodeRankTest, TheNameOfTheNodeReplacesItsMark) {
+  char host[256] = {};
+  ASSERT_EQ(gethostname(host, sizeof host - 1), 0);
+  EXPECT_EQ(with_host("/p/%h/%h.pool"), std::string("/p/") + host + "/" + host + ".pool");
+  EXPECT_EQ(with_host("/p/a.pool"), "/p/a.pool");
+}
+
+TEST_F(NodeRankTest, AllProcessesOfOneParentFindTheSameFolder) {
+  EXPECT_EQ(node_folder_name().size(), 6u);
+  EXPECT_EQ(node_folder_name(), node_folder_name());
+}
+
+}  // namespace
+}  // namespace ringside
