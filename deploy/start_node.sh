@@ -279,8 +279,8 @@ run() {
 
 # One rank of many. `ringside run` starts and replaces the analyzer, and ends it with the ranks.
 run_per_node() {
-  [[ $has_job == yes && -z $job && ${#producer_options[@]} -gt 0 ]] || fail 2 "run --per-node: expected '-- PROGRAM', without --job"
-  [[ -z $config ]] || fail 2 "run --per-node: found --config, expected --analyzer OPTION"
+  [[ -z $of_no_rank ]] || fail 2 "run --per-node: found $of_no_rank, expected --pool, --analyzer, lists of cores and '-- PROGRAM' only"
+  ((${#producer_options[@]} > 0)) || fail 2 "run --per-node: found no '-- PROGRAM', expected a program that links libringside_mpi"
   command -v ringside >/dev/null || fail 3 "ringside is not on PATH; install ringside, or put its folder there"
   [[ -z $analyzer_cores ]] || analyzer_options+=("--analyzer-cores=$analyzer_cores")
   [[ -z $producer_cores ]] || analyzer_options+=("--producer-cores=$producer_cores")
@@ -341,7 +341,7 @@ stop() {
 
 # ---- the command line
 
-job='' has_job=no per_node=no config='' analyzer_cores='' producer_cores='' restarts=3 timeout=60 force=no log_folder=
+job='' has_job=no per_node=no of_no_rank='' analyzer_cores='' producer_cores='' restarts=3 timeout=60 force=no log_folder=
 folder=${XDG_RUNTIME_DIR:-}
 # Slurm passes on the login node's value; the folder need not exist on the node of the job.
 [[ -d $folder && -w $folder ]] || folder=${TMPDIR:-/tmp}
@@ -360,18 +360,18 @@ while (($# > 0)); do
       set -- "$1=$2" "${@:3}"
       continue
       ;;
-    --job=*) job=${1#*=} has_job=yes ;;
-    --config=*) config=${1#*=} && analyzer_options+=("$1") ;;
+    --job=*) job=${1#*=} has_job=yes of_no_rank=${1%%=*} ;;
+    --config=*) analyzer_options+=("$1") of_no_rank=${1%%=*} ;;
     --pool=*) analyzer_options+=("$1") ;;
     --per-node) per_node=yes ;;
     --analyzer=*) analyzer_options+=("${1#*=}") ;;
     --analyzer-cores=*) analyzer_cores=${1#*=} ;;
     --producer-cores=*) producer_cores=${1#*=} ;;
-    --restarts=*) restarts=${1#*=} ;;
-    --runtime=*) folder=${1#*=} ;;
-    --log-dir=*) log_folder=${1#*=} ;;
-    --timeout=*) timeout=${1#*=} ;;
-    --force) force=yes ;;
+    --restarts=*) restarts=${1#*=} of_no_rank=${1%%=*} ;;
+    --runtime=*) folder=${1#*=} of_no_rank=${1%%=*} ;;
+    --log-dir=*) log_folder=${1#*=} of_no_rank=${1%%=*} ;;
+    --timeout=*) timeout=${1#*=} of_no_rank=${1%%=*} ;;
+    --force) force=yes of_no_rank=$1 ;;
     --) shift && producer_options=("$@") has_job=yes && break ;;
     -h | --help) usage && exit 0 ;;
     *) fail 2 "unknown option '$1'; see --help" ;;

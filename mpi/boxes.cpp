@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "common/kernels/hash.hpp"
 #include "common/platform/error.hpp"
 
 namespace ringside::mpi {
@@ -123,7 +124,7 @@ void check_cover(const Variable& variable, std::span<const Box> of_rank) {
 }
 
 NodeVariable node_variable(const Variable& global, std::span<const Box> of_rank, std::size_t own) {
-  NodeVariable made{.variable = global, .offset_bytes = 0, .bytes = 0};
+  NodeVariable made{.variable = global, .region = "replicated"};
   const std::size_t dims = global.shape.size();
   const std::uint64_t entry = bytes_of(global.dtype);
   if (of_rank[own].distribution == Distribution::kReplicated) {
@@ -132,6 +133,8 @@ NodeVariable node_variable(const Variable& global, std::span<const Box> of_rank,
     return made;
   }
   std::uint64_t entries = 0;
+  made.region.clear();
+  std::size_t boxes = 0;
   for (std::size_t r = 0; r < of_rank.size(); ++r) {
     const std::uint64_t part = entries_of(first(of_rank[r].extent, dims), global.name);
     if (r == own) {
@@ -139,15 +142,24 @@ NodeVariable node_variable(const Variable& global, std::span<const Box> of_rank,
       made.bytes = part * entry;
     }
     entries += part;
+    if (part > 0) made.region += formatted("{}{}", boxes++ > 0 ? "; " : "", box_text(of_rank[r], dims));
   }
   if (entries == 0) {
     throw usage_error("no rank of this node has an entry of variable '{}'; expected at least one, or fewer nodes",
                       global.name);
   }
   if (are_rows_in_order(global, of_rank)) {
-    made.variable.shape[0] = entries / (entries_of(global.shape, global.name) / global.shape[0]);
+    const std::uint64_t rows = entries / (entries_of(global.shape, global.name) / global.shape[0]);
+    const auto begin = std::ranges::find_if(of_rank, [&](const Box& box) { return !is_empty(box, dims); });
+    made.variable.shape[0] = rows;
+    made.region = formatted("rows {} to {}", begin->offset[0], begin->offset[0] + rows - 1);
   } else {
     made.variable.shape = {entries};
+    constexpr std::size_t kMostShown = 2;
+    if (boxes > kMostShown) {
+      const Id128 hash = hash128(made.region.data(), made.region.size());
+      made.region = formatted("{} boxes ({})", boxes, to_string(hash).substr(0, 16));
+    }
   }
   return made;
 }

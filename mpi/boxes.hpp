@@ -29,7 +29,7 @@ struct Box {
   bool operator==(const Box&) const = default;
 };
 
-/// The product of the first `dims` numbers, at least 1 if there are none. Throws Error (exit code 2), which begins with
+/// The product of the extents; 1 if there are none. Throws Error (exit code 2), which begins with
 /// `where`, if it is no 64-bit number.
 std::uint64_t entries_of(std::span<const std::uint64_t> extents, const std::string& where);
 
@@ -46,6 +46,8 @@ struct NodeVariable {
   std::uint64_t offset_bytes = 0;  // of the rank's part
   std::uint64_t bytes = 0;         // of the rank's part
   bool is_kept = true;             // false: the variable is replicated, and kept from the node's first rank
+  std::string region;              // which entries of the whole variable the node keeps, and in which order: "rows 18 to 35",
+                                   // "8 boxes (7ef1b4c0a1d05f62)"
 };
 
 /// of_rank: the boxes of the node's ranks, in their order; own: which of them. Throws Error (exit code 2) if the node has

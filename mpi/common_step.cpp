@@ -92,7 +92,6 @@ std::uint64_t newest_common_iteration(const Job& job, const std::string& pool) {
   job.all.together("", [&] {
     if (job.node.is_first()) check_same_run(all);
   });
-  std::string failure;
   for (std::uint64_t limit = std::numeric_limits<std::uint64_t>::max();;) {
     std::uint64_t proposed = limit;
     job.all.together(job.node_name(), [&] {

@@ -5,50 +5,62 @@
 
 namespace ringside::mpi {
 
-Counters::Counters(const Communicator& firsts, std::uint32_t buffers, TeamHead& shown)
-    : comm_(firsts.get()), shown_(shown), iterations_(kMostBehind + buffers) {}
+Counters::Counters(const Communicator& firsts, std::uint32_t buffers, std::uint64_t resumed_from, TeamHead& shown)
+    : comm_(firsts.get()), resumed_from_(resumed_from), shown_(shown), iterations_(kMostBehind + buffers) {
+  shown_.global_iteration.store(resumed_from, std::memory_order_relaxed);
+}
+
+Counters::~Counters() {
+  if (request_ != MPI_REQUEST_NULL) (void)exchange_.release();  // MPI still writes to it
+}
 
 void Counters::advance(std::uint64_t committed, std::uint64_t persisted, Waited waited) noexcept {
   if (fault_ != MPI_SUCCESS) return;  // `finish` reports it
-  int is_over = 1;
   if (request_ != MPI_REQUEST_NULL) {
-    fault_ = std::max(fault_, MPI_Test(&request_, &is_over, MPI_STATUS_IGNORE));
-    if (!is_over) return;
+    int is_over = 0;
+    fault_ = MPI_Test(&request_, &is_over, MPI_STATUS_IGNORE);
+    if (fault_ != MPI_SUCCESS || !is_over) return;
     take_in();
   }
-  // Negative: of all nodes the least counts. A persisted step may be older than the iterations kept here: then the last
-  // answer stands, which is less.
-  const bool is_known = committed - persisted < kMostBehind;
-  sent_ = {-static_cast<std::int64_t>(iteration_of(committed)),
-           is_known ? -static_cast<std::int64_t>(iteration_of(persisted)) : sent_[1], waited.packed()};
+  // The two are read one after the other. A persisted step that is too old to be looked up leaves the last answer, which
+  // is less. Negative: of all nodes the least counts.
+  persisted = std::min(persisted, committed);
+  const std::int64_t kept_persisted =
+      committed - persisted < kMostBehind ? -static_cast<std::int64_t>(iteration_of(persisted)) : exchange_->sent[1];
+  exchange_->sent = {-static_cast<std::int64_t>(iteration_of(committed)), kept_persisted, waited.packed()};
   begin();
 }
 
 void Counters::begin() noexcept {
-  fault_ = std::max(fault_, MPI_Iallreduce(sent_.data(), received_.data(), static_cast<int>(sent_.size()), MPI_INT64_T,
-                                           MPI_MAX, comm_, &request_));
+  fault_ = MPI_Iallreduce(exchange_->sent.data(), exchange_->received.data(), static_cast<int>(exchange_->sent.size()),
+                          MPI_INT64_T, MPI_MAX, comm_, &request_);
   ++begun_;
 }
 
 void Counters::take_in() noexcept {
-  shown_.global_iteration.store(static_cast<std::uint64_t>(-received_[0]), std::memory_order_relaxed);
-  shown_.global_persisted.store(static_cast<std::uint64_t>(-received_[1]), std::memory_order_relaxed);
-  shown_.waited.store(static_cast<std::uint64_t>(received_[2]), std::memory_order_relaxed);
+  const auto& received = exchange_->received;
+  shown_.global_iteration.store(static_cast<std::uint64_t>(-received[0]), std::memory_order_relaxed);
+  shown_.global_persisted.store(static_cast<std::uint64_t>(-received[1]), std::memory_order_relaxed);
+  shown_.waited.store(static_cast<std::uint64_t>(received[2]), std::memory_order_relaxed);
 }
 
-void Counters::finish(const Communicator& firsts) {
-  check(fault_, "MPI_Iallreduce");
-  // A rank may have begun one more exchange than another, which has to take part in it.
-  std::int64_t most = 0;
-  check(MPI_Allreduce(&begun_, &most, 1, MPI_INT64_T, MPI_MAX, firsts.get()), "MPI_Allreduce");
+int Counters::finish() noexcept {
+  // A rank may have begun one more exchange than another, which has to take part in it. After a fault no rank waits.
+  const std::array<std::int64_t, 2> own = {begun_, fault_};
+  std::array<std::int64_t, 2> most{};
+  if (const int fault = MPI_Allreduce(own.data(), most.data(), 2, MPI_INT64_T, MPI_MAX, comm_); fault != MPI_SUCCESS) {
+    return fault;
+  }
+  if (most[1] != MPI_SUCCESS) return static_cast<int>(most[1]);
   while (true) {
     if (request_ != MPI_REQUEST_NULL) {
-      check(MPI_Wait(&request_, MPI_STATUS_IGNORE), "MPI_Wait");
+      fault_ = MPI_Wait(&request_, MPI_STATUS_IGNORE);
+      if (fault_ != MPI_SUCCESS) return fault_;
       take_in();
     }
-    if (begun_ == most) return;
+    if (begun_ == most[0]) return MPI_SUCCESS;
     begin();
-    check(fault_, "MPI_Iallreduce");
+    if (fault_ != MPI_SUCCESS) return fault_;
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "common/team/team_memory.hpp"
@@ -14,7 +15,8 @@
 
 namespace ringside::mpi {
 
-/// Who waited longest, and for how long, as one number of which the greatest counts: microseconds × 2²⁰ + node.
+/// Which node's analyzer kept its ranks waiting longest, and for how long, as one number of which the greatest counts:
+/// microseconds × 2²⁰ + node.
 struct Waited {
   std::uint32_t node = 0;
   std::int64_t ns = 0;
@@ -24,13 +26,17 @@ struct Waited {
     return {static_cast<std::uint32_t>(packed & 0xfffff), static_cast<std::int64_t>(packed >> 20) * 1000};
   }
 };
-inline constexpr int kMostNodes = 1 << 20;
+static_assert(kMostNodes <= 1 << 20);
 
 /// Of one first rank. One thread uses it.
 class Counters {
  public:
   /// firsts: outlives this object. buffers: of the attachment. shown: where the results go.
-  Counters(const Communicator& firsts, std::uint32_t buffers, TeamHead& shown);
+  /// resumed_from: what every node holds already; 0: nothing.
+  Counters(const Communicator& firsts, std::uint32_t buffers, std::uint64_t resumed_from, TeamHead& shown);
+  ~Counters();
+  Counters(const Counters&) = delete;
+  Counters& operator=(const Counters&) = delete;
 
   /// The step of that number has this iteration.
   void note_step(std::uint64_t step, std::uint64_t iteration) noexcept {
@@ -40,23 +46,30 @@ class Counters {
   /// Takes in the result of the last exchange if it is over, and begins the next one. committed, persisted: steps.
   void advance(std::uint64_t committed, std::uint64_t persisted, Waited waited) noexcept;
 
-  /// Ends all exchanges: waits for the other first ranks, which call it, too. Throws Error (exit code 3).
-  void finish(const Communicator& firsts);
+  /// Ends all exchanges: waits for the other first ranks, which call it, too. Returns MPI's code for the first fault of
+  /// any of them.
+  int finish() noexcept;
 
  private:
   static constexpr std::uint64_t kMostBehind = 1024;  // commits by which the medium may lag and still be looked up
 
   std::uint64_t iteration_of(std::uint64_t steps) const noexcept {
-    return steps == 0 ? 0 : iterations_[(steps - 1) % iterations_.size()];
+    return steps == 0 ? resumed_from_ : iterations_[(steps - 1) % iterations_.size()];
   }
+  /// What MPI reads and writes while an exchange is under way.
+  struct Exchange {
+    std::array<std::int64_t, 3> sent{};
+    std::array<std::int64_t, 3> received{};
+  };
+
   void begin() noexcept;
   void take_in() noexcept;
 
   MPI_Comm comm_;
+  const std::uint64_t resumed_from_;
   TeamHead& shown_;
   std::vector<std::uint64_t> iterations_;  // of the last steps, by step
-  std::array<std::int64_t, 3> sent_{};
-  std::array<std::int64_t, 3> received_{};
+  std::unique_ptr<Exchange> exchange_ = std::make_unique<Exchange>();
   MPI_Request request_ = MPI_REQUEST_NULL;
   std::int64_t begun_ = 0;
   int fault_ = MPI_SUCCESS;

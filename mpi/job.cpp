@@ -129,6 +129,9 @@ void Job::find_nodes(const std::string& socket) {
   check(MPI_Comm_split(all.get(), node.is_first() ? 0 : MPI_UNDEFINED, all.rank(), &made), "MPI_Comm_split");
   firsts = Communicator(made);
   const auto found = node.value_of_first(std::array<int, 3>{firsts.rank(), firsts.size(), all.rank()});
+  all.together("", [&] {
+    if (found[1] > kMostNodes) throw usage_error("found {} nodes, expected at most {}", found[1], kMostNodes);
+  });
   node_index = found[0];
   nodes = found[1];
   node_first_rank_ = found[2];

@@ -13,6 +13,8 @@
 
 namespace ringside::mpi {
 
+inline constexpr int kMostNodes = 1 << 20;
+
 /// Throws Error (exit code 2) unless MPI is initialised and this thread may call it.
 void check_may_call();
 

@@ -68,8 +68,9 @@ std::string common_text(const RankOptions& options) {
   text += formatted("; solver {}, problem {} ({}), parameters {}", text_of(run.solver), text_of(run.matrix),
                     to_string(run.problem_id), text_of(run.parameters));
   const HandoffOptions& handoff = options.handoff;
-  return text + formatted("; {} buffers, pool_use {}, on_analyzer_loss {}", handoff.buffers,
-                          static_cast<int>(handoff.pool_use) + 1, static_cast<int>(handoff.on_analyzer_loss) + 1);
+  return text + formatted("; work {}, {} buffers, pool_use {}, on_analyzer_loss {}, peer_timeout_s {}", run.nonzeros,
+                          handoff.buffers, static_cast<int>(handoff.pool_use) + 1,
+                          static_cast<int>(handoff.on_analyzer_loss) + 1, handoff.peer_timeout_s);
 }
 
 /// From the first difference on, a little before it.
@@ -128,9 +129,13 @@ void RankWriter::attach(const std::function<RankOptions()>& take) {
     if (job_.nodes > 1) resume_from_ = newest_common_iteration(job_, pool == nullptr ? "" : pool);
   }
 
-  // The problem has the shapes of the whole run; each ring adds those of its node.
-  const std::string problem = to_string(options.run.problem_id) + variables_text(options);
+  // The problem has the shapes of the whole run, and which entries this node keeps: a ring is resumed with these only.
+  const std::string problem = to_string(options.run.problem_id) + regions_;
   options.run.problem_id = hash128(problem.data(), problem.size());
+  // As text, too: `ringside info` shows it, and a refusal names the difference.
+  const std::string_view own_parameters = text_of(options.run.parameters);
+  const std::string parameters = formatted("{}{}{}", own_parameters, own_parameters.empty() ? "" : "; ", regions_);
+  assign(options.run.parameters, parameters);
   // One run: all rings get the same run_id.
   options.run.run_id = job_.all.value_of_first(options.run.run_id);
   const std::vector<TeamMember> members = node_members();
@@ -144,6 +149,7 @@ void RankWriter::attach(const std::function<RankOptions()>& take) {
     attach_other(options, members);
   }
   take_kept();
+  if (first_) counters_.emplace(job_.firsts, options.handoff.buffers, kept_iteration_, team_->head());
   step_began_ns_ = now_ns();
 }
 
@@ -200,6 +206,7 @@ Schema RankWriter::node_schema(const RankOptions& options) {
     for (std::size_t v = 0; v < count; ++v) {
       own.push_back(node_variable(options.variables[v], of_variable(here, v), static_cast<std::size_t>(job_.node.rank())));
       variables.push_back(own.back().variable);
+      regions_ += formatted("{}{}: {}", v > 0 ? "; " : "", to_text(options.variables[v]), own.back().region);
     }
     schema = Schema::of(std::move(variables));
     for (std::size_t v = 0; v < count; ++v) {
@@ -254,8 +261,8 @@ void RankWriter::attach_first(RankOptions& options, const Schema& schema) {
       if (!passed) job_.node.value_of_first(PassedOn{});
       throw;
     }
-    counters_.emplace(job_.firsts, options.handoff.buffers, team_->head());
   });
+  team_->pass_on = nullptr;
 }
 
 void RankWriter::attach_other(const RankOptions& options, const std::vector<TeamMember>& members) {
@@ -397,22 +404,46 @@ RunState RankWriter::state() const noexcept {
 
 // --- the end -----------------------------------------------------------------------------------------------------
 
-void RankWriter::detach(Outcome outcome) {
+void RankWriter::detach(std::uint32_t outcome) {
+  try {
+    end(outcome);
+  } catch (...) {  // on all ranks
+    counters_.reset();
+    job_.free();
+    throw;
+  }
+  counters_.reset();
+  job_.free();
+}
+
+void RankWriter::end(std::uint32_t outcome) {
+  job_.all.together(job_.name(), [&] {
+    if (outcome <= static_cast<std::uint32_t>(Outcome::kFailed)) return;
+    throw usage_error("outcome: found {}, expected 1 to {}", outcome + 1, static_cast<int>(Outcome::kFailed) + 1);
+  });
   // Also a barrier: each rank has returned from its last publish.
   const auto own = static_cast<std::int64_t>(published());
-  const std::array<std::int64_t, 2> counts = {own, -own};
-  std::array<std::int64_t, 2> most{};
-  check(MPI_Allreduce(counts.data(), most.data(), 2, MPI_INT64_T, MPI_MAX, job_.all.get()), "MPI_Allreduce");
-  job_.all.together(job_.name(), [&] {
-    if (own == most[0]) return;
-    throw usage_error("has published {} steps, other ranks {}; expected the same number on all ranks", own, most[0]);
+  const std::array<std::int64_t, 4> numbers = {own, -own, outcome, -static_cast<std::int64_t>(outcome)};
+  std::array<std::int64_t, 4> most{};
+  check(MPI_Allreduce(numbers.data(), most.data(), 4, MPI_INT64_T, MPI_MAX, job_.all.get()), "MPI_Allreduce");
+  job_.all.together("", [&] {
+    if (most[0] != -most[1]) {
+      throw usage_error("the ranks have published {} to {} steps; expected the same number on all of them", -most[1],
+                        most[0]);
+    }
+    if (most[2] != -most[3]) {
+      throw usage_error("outcome: found {} to {} on the ranks, expected the same on all of them", -most[3] + 1,
+                        most[2] + 1);
+    }
   });
-  if (first_) counters_->finish(job_.firsts);
+  job_.all.together("", [&] {
+    if (first_) check(counters_->finish(), "MPI_Iallreduce");
+  });
   job_.all.together(job_.node_name(), [&] {
     if (!first_) return;
     try {
       if (team_->has_failed()) throw team_->failure();
-      first_->detach(outcome);
+      first_->detach(static_cast<Outcome>(outcome));
     } catch (const Error& error) {
       team_->fail(error.code(), error.what());
       throw;
@@ -424,8 +455,6 @@ void RankWriter::detach(Outcome outcome) {
     if (first_->persisted() > 0) head.global_persisted.store(last_iteration_, std::memory_order_relaxed);
   }
   check(MPI_Barrier(job_.node.get()), "MPI_Barrier");
-  counters_.reset();
-  job_.free();
 }
 
 }  // namespace ringside::mpi

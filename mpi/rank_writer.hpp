@@ -8,6 +8,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "common/handoff/handoff_writer.hpp"
@@ -60,8 +61,8 @@ class RankWriter {
   /// Requires a claimed step, and a greater iteration than the one before.
   void publish(std::uint64_t iteration, std::span<const ScalarValue> scalars) noexcept;
 
-  /// On all ranks it succeeds, or throws the same Error. Collective.
-  void detach(Outcome outcome);
+  /// outcome: an Outcome. On all ranks it succeeds, or throws the same Error; either way nothing can follow. Collective.
+  void detach(std::uint32_t outcome);
 
   RunState state() const noexcept;
   const Job& job() const noexcept { return job_; }
@@ -90,6 +91,7 @@ class RankWriter {
   void attach_other(const RankOptions& options, const std::vector<TeamMember>& members);
   std::vector<TeamMember> node_members() const;
   void take_kept();
+  void end(std::uint32_t outcome);
   void populate(const SharedMapping& payload) const noexcept;
   std::byte* part_of(Part& part, std::byte* step, std::uint64_t number) const noexcept;
 
@@ -98,6 +100,7 @@ class RankWriter {
   StopFlag stop_;
   PayloadGeometry geometry_;
   std::vector<Part> parts_;
+  std::string regions_;                    // which entries of the variables this node keeps
   std::size_t scalar_count_ = 0;           // the solver's own
   std::optional<StepTeam> team_;
   std::optional<HandoffWriter> first_;     // of the node's first rank

@@ -59,7 +59,9 @@ typedef struct ringside_mpi_writer ringside_mpi_writer;
  * Attaches all ranks of `comm`: the ranks of a node to that node's analyzer. variables: with their global shapes.
  * parts: this rank's, one for each variable. The scalars are of the whole step: every rank publishes the same values, and
  * those of the node's first rank are kept. options: as of ringside_writer_attach, but with on_analyzer_loss WAIT or STOP
- * and locks only; ranks may differ in `socket` alone, which tells nodes apart. `comm` is duplicated.
+ * and locks only, and the same on all ranks but for `socket`, which tells nodes apart, `stop` and shares_core.
+ * problem_bytes are of the whole problem. If `stop` may be set while steps follow, the ranks agree on it before they claim:
+ * a rank that claims no more, and one that still does, wait for each other. `comm` is duplicated.
  * RINGSIDE_USAGE: MPI is not initialised, or may not be called from this thread; ranks differ in variables, scalars,
  * options or the version of the library; boxes overlap, are not within the variable, or leave entries out; a node has no
  * entry of a variable; rings of different runs, or no step that all rings hold (with RINGSIDE_POOL_RESUME).
@@ -83,8 +85,8 @@ RINGSIDE_MPI_API ringside_status ringside_mpi_kept_variable(ringside_mpi_writer*
 RINGSIDE_MPI_API ringside_status ringside_mpi_kept_scalar(ringside_mpi_writer* writer, uint32_t scalar,
                                                       ringside_value* value);
 
-/* Claims this rank's part of the buffer of the next step, waiting while the node's analyzer copies from it. It waits for no
- * other rank. RINGSIDE_PEER_LOST: the analyzer, or another rank of this node, is gone; else as ringside_writer_claim.
+/* Claims this rank's part of the buffer of the next step, waiting while the node's analyzer copies from it. A rank may be
+ * buffers - 1 steps ahead of the slowest rank of its node; then it waits for that one, too. RINGSIDE_PEER_LOST: the analyzer, or another rank of this node, is gone; else as ringside_writer_claim.
  * [handle] */
 RINGSIDE_MPI_API ringside_status ringside_mpi_claim(ringside_mpi_writer* writer);
 
@@ -122,14 +124,16 @@ typedef struct ringside_mpi_state {
 RINGSIDE_MPI_API ringside_status ringside_mpi_progress(ringside_mpi_writer* writer, ringside_mpi_state* out);
 
 /* Ends the run on all nodes. RINGSIDE_OK: each step is committed in every ring (and on the medium, if the analyzers were
- * asked for that). Otherwise as ringside_writer_detach. [collective] */
+ * asked for that). outcome: the same on all ranks, which have published the same number of steps; else RINGSIDE_USAGE.
+ * Waits as ringside_writer_detach does. After a detach, also one that failed, only ringside_mpi_free may follow.
+ * [collective] */
 RINGSIDE_MPI_API ringside_status ringside_mpi_detach(ringside_mpi_writer* writer, uint32_t outcome);
 
 /* The handle's last failure. [handle] */
 RINGSIDE_MPI_API const ringside_error* ringside_mpi_error(const ringside_mpi_writer* writer);
 
 /* Frees the handle, which may be NULL. A run that was not detached ends as one whose solver died. Call it before
- * MPI_Finalize. [handle] */
+ * MPI_Finalize. It is not collective: communicators of a handle that was not detached stay. [handle] */
 RINGSIDE_MPI_API void ringside_mpi_free(ringside_mpi_writer* writer);
 
 #ifdef __cplusplus

@@ -80,7 +80,8 @@ std::optional<KeptSlot> RingWriter::begin_run(const RunDescription& run, const C
   return intact;
 }
 
-/// The steps of the run that are newer than that iteration. They go only if it is intact.
+/// The steps of the run that are newer than that iteration. They go only if it is intact. Leases are not respected: a
+/// reader that holds such a step finds that it was overwritten, as with `clear`.
 void RingWriter::discard_newer(const Recovery& recovery, const RunDescription& run, std::uint64_t iteration) {
   const auto wanted = std::find_if(recovery.kept.rbegin(), recovery.kept.rend(), [&](const KeptSlot& kept) {
     return kept.header.run_id == run.run_id && kept.header.iteration == iteration;

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/run/node_rank.hpp"
 
-#include <sys/stat.h>
+#include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
+#include <iterator>
 #include <optional>
 
 #include "cli/run/program_options.hpp"
@@ -15,24 +17,57 @@
 #include "common/platform/decimal.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/printable.hpp"
+#include "common/platform/process_state.hpp"
 
 namespace ringside {
 namespace {
 
-/// Open MPI, MPICH and Intel MPI, Slurm, MVAPICH: each names a process's number on its node in a variable of its own.
+/// Open MPI, MPICH and Intel MPI, MVAPICH, Slurm: each names a process's number on its node in a variable of its own.
+/// Slurm's is the last: what a batch script starts inherits the script's.
 constexpr std::array<const char*, 4> kLocalRankVariables = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
-                                                           "SLURM_LOCALID", "MV2_COMM_WORLD_LOCAL_RANK"};
+                                                           "MV2_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID"};
 
 const char* variable(const char* name) {
   const char* value = std::getenv(name);
   return value != nullptr && *value != '\0' ? value : nullptr;
 }
 
+/// The cores that this process is bound to, ascending. From then on it may run on all that the node lets it use.
+std::vector<int> leave_binding() {
+  cpu_set_t bound;
+  CPU_ZERO(&bound);
+  if (sched_getaffinity(0, sizeof bound, &bound) != 0) return {};
+  std::vector<int> cpus;
+  cpu_set_t all;
+  CPU_ZERO(&all);
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(static_cast<std::size_t>(cpu), &bound)) cpus.push_back(cpu);
+    CPU_SET(static_cast<std::size_t>(cpu), &all);
+  }
+  sched_setaffinity(0, sizeof all, &all);  // the kernel leaves out what is not there or not allowed
+  return cpus;
+}
+
 }  // namespace
+
+CorePlan cores_of_rank(const RunOptions& options) {
+  if (options.cores.analyzer_cores.empty()) return cores_for(options);
+  const std::vector<int> bound = leave_binding();
+  CorePlan plan = cores_for(options);
+  if (!options.cores.producer_cores.empty()) return plan;
+  std::vector<int> apart;
+  std::ranges::set_difference(bound, plan.analyzer, std::back_inserter(apart));
+  plan.producer = apart.empty() ? bound : apart;
+  return plan;
+}
 
 void check_rank_options(const RunOptions& options) {
   if (options.ranks == 0 && !options.hosts.empty()) {
     throw usage_error("--hosts: found without --ranks, expected the number of ranks beside it");
+  }
+  if (!options.hosts.empty() && (!options.summary.empty() || !options.analyze.empty())) {
+    throw usage_error("{}: found with --hosts, expected no such option: each node has an account of its own",
+                      options.summary.empty() ? "--analyze" : "--summary");
   }
   if (options.ranks > 0 && options.per_node) {
     throw usage_error("--ranks, --per-node: found both, expected one of them: --per-node is for what mpirun starts");
@@ -74,13 +109,9 @@ int rank_on_node() {
 }
 
 std::string node_folder_name() {
-  // The launcher's process on this node is the parent of all. Its number may be given to a later process: hence its
-  // beginning, which its folder in /proc has.
-  struct stat parent {};
-  const std::string path = formatted("/proc/{}", getppid());
-  const bool is_found = stat(path.c_str(), &parent) == 0;
-  const std::string key = formatted("{} {} {}", getppid(), is_found ? parent.st_ctim.tv_sec : 0,
-                                    variable("SLURM_STEP_ID") != nullptr ? variable("SLURM_STEP_ID") : "");
+  // The launcher's process on this node is the parent of all. Its number may be given to a later process: hence the
+  // instant at which it started.
+  const std::string key = formatted("{} {}", getppid(), start_of(getppid()));
   return to_string(hash128(key.data(), key.size())).substr(0, RuntimeFolder::kNameLetters);
 }
 

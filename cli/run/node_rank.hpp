@@ -27,6 +27,10 @@ int rank_on_node();
 /// launcher has started.
 std::string node_folder_name();
 
+/// With --per-node: the rank keeps the cores that the launcher has bound it to. The analyzer gets --analyzer-cores, which
+/// may be any of the node's, or a part of the rank's. Throws Error as cores_for.
+CorePlan cores_of_rank(const RunOptions& options);
+
 /// `path` with the name of this node in place of each %h.
 std::string with_host(const std::string& path);
 

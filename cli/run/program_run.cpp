@@ -40,7 +40,7 @@ std::vector<std::string> analyzer_arguments(const CommandLine& line, const RunOp
   std::vector<std::string> arguments =
       line.arguments_given<RingOptions, JournalOptions, TelemetryOptions, ReduceOptions, PlugInOptions, TriggerOptions,
                                 PeerOptions>();
-  for (std::string& argument : arguments) {  // as the options have it: with --per-node the node's own
+  for (std::string& argument : arguments) {  // `--pool`, in which %h was replaced
     if (argument.starts_with("--pool=")) argument = "--pool=" + options.ring.pool;
   }
   arguments.insert(arguments.end(),
@@ -90,13 +90,14 @@ ExitCode run_user_program(const CommandLine& line, RunOptions options) {
   if (options.per_node) {
     if (rank_on_node() > 0) become_program(options);
     options.ring.pool = with_host(options.ring.pool);
+    options.summary = with_host(options.summary);
   }
   if (options.ranks > 0) options.program = ranks_command(line, options);
   if (!options.hosts.empty()) become(options.program);  // mpirun, whose ranks are this command with --per-node
   ensure_descriptors(kRunDescriptors, "ringside run");
   const std::vector<KeptFile> kept = kept_files(line, options);
   check(line, options, kept);
-  const CorePlan cores = cores_for(options);
+  const CorePlan cores = options.per_node ? cores_of_rank(options) : cores_for(options);
   if (cores.oversubscribed_one_core) write_standard_error(fmt::format("ringside: warning: {}\n", cores.reason));
 
   // The supervisor handles the stop signals, so from here on the folder of the run is always removed.

@@ -3,11 +3,8 @@
 
 #include <fmt/format.h>
 
-#include <sched.h>
-
 #include <algorithm>
 #include <filesystem>
-#include <iterator>
 #include <system_error>
 
 #include "analyzer/journal/journal.hpp"
@@ -17,25 +14,6 @@
 #include "producer/solver/solver_table.hpp"
 
 namespace ringside {
-namespace {
-
-/// The cores that this process is bound to, ascending. From then on it may run on all that the node lets it use.
-std::vector<int> leave_binding() {
-  cpu_set_t bound;
-  CPU_ZERO(&bound);
-  if (sched_getaffinity(0, sizeof bound, &bound) != 0) return {};
-  std::vector<int> cpus;
-  cpu_set_t all;
-  CPU_ZERO(&all);
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (CPU_ISSET(static_cast<std::size_t>(cpu), &bound)) cpus.push_back(cpu);
-    CPU_SET(static_cast<std::size_t>(cpu), &all);
-  }
-  sched_setaffinity(0, sizeof all, &all);  // the kernel leaves out what is not there or not allowed
-  return cpus;
-}
-
-}  // namespace
 
 void declare(CommandLine& line, RunOptions& options) {
   declare(line, options.mode);
@@ -90,15 +68,8 @@ CorePlan cores_for(const RunOptions& options, std::optional<int> analyzer_thread
   const auto given = [](const char* flag, const std::string& text) -> std::optional<CoreList> {
     return text.empty() ? std::nullopt : std::optional(parse_core_list(text, flag));
   };
-  // A launcher may bind each rank to a core. The analyzer may have another one of the node.
-  const std::vector<int> bound = options.per_node ? leave_binding() : std::vector<int>();
   CorePlan plan = plan_cores(given("--producer-cores", options.cores.producer_cores),
                              given("--analyzer-cores", options.cores.analyzer_cores), analyzer_threads);
-  if (options.per_node && options.cores.producer_cores.empty()) {
-    std::vector<int> apart;
-    std::ranges::set_difference(bound, plan.analyzer, std::back_inserter(apart));
-    plan.producer = apart.empty() ? bound : apart;
-  }
   // The baseline uses the cores of both processes, unless the user chose its cores.
   if (options.mode == Mode::kDram && !plan.oversubscribed_one_core && options.cores.producer_cores.empty()) {
     plan.producer.insert(plan.producer.end(), plan.analyzer.begin(), plan.analyzer.end());

@@ -51,7 +51,7 @@ struct HandoffControl {
   // without replies leave both 0.
   std::atomic<std::uint64_t> reply{0};
   std::atomic<std::uint64_t> replies{0};
-  std::atomic<std::uint64_t> persisted{0};  // steps on the medium, if the analyzer was asked for that; never ahead of `released`
+  std::atomic<std::uint64_t> persisted{0};  // steps on the medium, if the analyzer was asked for that
 
   // With `elastic`: the cores of each side, and whether the other one may use them (docs/elastic.md).
   LentCores producer_cores;

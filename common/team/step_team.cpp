@@ -18,7 +18,7 @@ namespace ringside {
 
 StepTeam::StepTeam(std::vector<TeamMember> members, std::uint32_t own, std::uint32_t buffers, StopFlag stop)
     : StepTeam(SharedMapping::create("ringside-team",
-                                     team_memory_bytes(static_cast<std::uint32_t>(members.size()), buffers),
+                                     team_memory_bytes(members.size(), buffers),
                                      PeerAccess::kReadWrite),
                members, own, buffers, stop) {
   new (head_) TeamHead;  // the lines are zeroed by the kernel, which is their beginning
@@ -27,7 +27,7 @@ StepTeam::StepTeam(std::vector<TeamMember> members, std::uint32_t own, std::uint
 StepTeam::StepTeam(UniqueFd memory, std::vector<TeamMember> members, std::uint32_t own, std::uint32_t buffers,
                    StopFlag stop)
     : StepTeam(SharedMapping::join(std::move(memory),
-                                   team_memory_bytes(static_cast<std::uint32_t>(members.size()), buffers)),
+                                   team_memory_bytes(members.size(), buffers)),
                members, own, buffers, stop) {}
 
 StepTeam::StepTeam(SharedMapping memory, std::vector<TeamMember> members, std::uint32_t own, std::uint32_t buffers,
@@ -38,7 +38,8 @@ StepTeam::StepTeam(SharedMapping memory, std::vector<TeamMember> members, std::u
       buffers_(buffers),
       stop_(stop),
       head_(reinterpret_cast<TeamHead*>(memory_.data())),
-      lines_(reinterpret_cast<PartLine*>(memory_.data() + sizeof(TeamHead))) {
+      failures_(reinterpret_cast<FailureLine*>(memory_.data() + sizeof(TeamHead))),
+      lines_(reinterpret_cast<PartLine*>(memory_.data() + part_lines_offset(members_.size()))) {
   for (std::uint32_t m = 0; m < members_.size(); ++m) {
     UniqueFd& process = processes_.emplace_back();
     if (m == own_) continue;
@@ -128,30 +129,26 @@ void StepTeam::beat(std::int64_t) noexcept {
     std::snprintf(text, sizeof text, "%s (process %d) is gone; what was committed is in the pool",
                   members_[m].name.c_str(), static_cast<int>(members_[m].pid));
     fail(ExitCode::kPeerLost, text);
-    // The member that is gone may have been about to write another line, and will not.
-    if (!has_failed()) write_failure(ExitCode::kPeerLost, text);
   }
   if (stop_.is_set() || has_failed()) ends_wait_.store(true, std::memory_order_relaxed);
 }
 
 void StepTeam::fail(ExitCode code, std::string_view line) noexcept {
-  std::uint32_t running = kTeamRunning;
-  if (!head_->state.compare_exchange_strong(running, kTeamFailing, std::memory_order_relaxed)) return;
-  write_failure(code, line);
-}
-
-void StepTeam::write_failure(ExitCode code, std::string_view line) noexcept {
-  head_->code = static_cast<std::uint32_t>(code);
-  assign(head_->line, line);
-  head_->state.store(kTeamFailed, std::memory_order_release);
+  if (has_failed()) return;  // perhaps with this member's line, which others read
+  FailureLine& own = failures_[own_];
+  own.code = static_cast<std::uint32_t>(code);
+  assign(own.line, line);
+  std::uint32_t none = 0;
+  head_->failed.compare_exchange_strong(none, own_ + 1, std::memory_order_release, std::memory_order_relaxed);
 }
 
 bool StepTeam::has_failed() const noexcept {
-  return head_->state.load(std::memory_order_acquire) == kTeamFailed;
+  return head_->failed.load(std::memory_order_acquire) != 0;
 }
 
 Error StepTeam::failure() const {
-  return {static_cast<ExitCode>(head_->code), std::string(text_of(head_->line))};
+  const FailureLine& first = failures_[head_->failed.load(std::memory_order_acquire) - 1];
+  return {static_cast<ExitCode>(first.code), std::string(text_of(first.line))};
 }
 
 }  // namespace ringside

@@ -67,7 +67,6 @@ class StepTeam final : public PartsGate {
            StopFlag stop);
 
   PartLine& line(std::uint64_t step, std::size_t member) noexcept;
-  void write_failure(ExitCode code, std::string_view line) noexcept;
   void publish(std::uint64_t step) noexcept;
   bool complete(std::uint64_t step) noexcept;
   void fail_for_iterations(std::uint64_t step, std::size_t other) noexcept;
@@ -79,6 +78,7 @@ class StepTeam final : public PartsGate {
   std::uint32_t buffers_;
   StopFlag stop_;
   TeamHead* head_;
+  FailureLine* failures_;  // by member
   PartLine* lines_;
   StepDescriptor* descriptors_ = nullptr;
   HandoffControl* control_ = nullptr;

@@ -20,13 +20,15 @@ struct alignas(64) PartLine {
   std::int64_t written_at_ns = 0;  // CLOCK_MONOTONIC
 };
 
-enum : std::uint32_t { kTeamRunning = 0, kTeamFailing = 1, kTeamFailed = 2 };
+/// Why a member found that the team cannot go on. Each member has its own.
+struct alignas(64) FailureLine {
+  std::uint32_t code = 0;  // an ExitCode
+  char line[1020] = {};
+};
 
 struct TeamHead {
-  // kTeamFailing: one process, the first to fail, writes code and line; kTeamFailed: they are written.
-  alignas(64) std::atomic<std::uint32_t> state{kTeamRunning};
-  std::uint32_t code = 0;  // an ExitCode
-  char line[1008] = {};
+  // 0: no member has failed. Else 1 + the index of the member whose FailureLine counts, which is complete.
+  alignas(64) std::atomic<std::uint32_t> failed{0};
 
   // Where the whole run stands, as the first member learns it from other nodes; the others read it.
   alignas(64) std::atomic<std::uint64_t> global_iteration{0};
@@ -43,12 +45,15 @@ struct TeamHead {
   };
   Arrived arrived[kMaxBuffers];
 };
-static_assert(std::is_standard_layout_v<TeamHead> && sizeof(TeamHead) == 1024 + 2 * 64 + 64 * kMaxBuffers);
-static_assert(sizeof(PartLine) == 64);
+static_assert(std::is_standard_layout_v<TeamHead> && sizeof(TeamHead) == 3 * 64 + 64 * kMaxBuffers);
+static_assert(sizeof(PartLine) == 64 && sizeof(FailureLine) == 1024);
 
-/// A TeamHead, then the lines: those of buffer 0 by member, those of buffer 1, ...
-constexpr std::size_t team_memory_bytes(std::uint32_t members, std::uint32_t buffers) noexcept {
-  return sizeof(TeamHead) + std::size_t{members} * buffers * sizeof(PartLine);
+/// A TeamHead, the FailureLines by member, then the PartLines: those of buffer 0 by member, those of buffer 1, ...
+constexpr std::size_t part_lines_offset(std::size_t members) noexcept {
+  return sizeof(TeamHead) + members * sizeof(FailureLine);
+}
+constexpr std::size_t team_memory_bytes(std::size_t members, std::size_t buffers) noexcept {
+  return part_lines_offset(members) + members * buffers * sizeof(PartLine);
 }
 
 }  // namespace ringside

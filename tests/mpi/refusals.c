@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* refusals CASE: attaches two rows for each rank, with the one mistake that the case names, and publishes three steps.
+/* refusals CASE, or A,B,C,: attaches two rows for each rank, with the one mistake that the case names, and publishes three steps.
  * Each rank that fails prints "rank R: FUNCTION: STATUS REASON LINE" and exits with the status. A run that ends well prints
- * "fine". Where the library does not do as its header says, the exit code is 99. */
+ * "fine". Of several cases each is an attach that is refused; then FUNCTION is "attach CASE". Where the library does not do as its header says, the exit code is 99. */
 #include <mpi.h>
 #include <pthread.h>
 #include <signal.h>
@@ -16,6 +16,7 @@
 enum { ROWS = 2, COLUMNS = 3 }; /* of each rank; of the variable */
 
 static const char* what;
+static int is_listed; /* one of several cases */
 static int rank, ranks;
 
 static int is(const char* name) { return strcmp(what, name) == 0; }
@@ -81,7 +82,7 @@ static int attach(void) {
     part.extent[0] = rank < ranks / 2 ? 2 * ROWS : 0;
     part.offset[0] = rank < ranks / 2 ? 2 * ROWS * (uint64_t)rank : 0;
   }
-  ringside_error error = {.size = sizeof error};
+  ringside_error error = {.size = mistaken("error_size") ? 7 : sizeof error};
   run = (ringside_mpi_writer*)&error; /* must not stay */
   ringside_mpi_writer** out = mistaken("no_out") ? NULL : &run;
   if (mistaken("no_out")) run = NULL;
@@ -89,8 +90,11 @@ static int attach(void) {
       ringside_mpi_attach(MPI_COMM_WORLD, &options, &x, parts, variables, &t, scalars, out, &error);
   if (status == RINGSIDE_OK) return 0;
   expect(run == NULL, "a refused attach leaves *out NULL");
+  if (mistaken("error_size")) return status; /* there is no place for a line */
   expect(error.status == status, "the error has the status that is returned");
-  return say("attach", &error);
+  char where[64];
+  snprintf(where, sizeof where, "attach%s%s", is_listed ? " " : "", is_listed ? what : "");
+  return say(where, &error);
 }
 
 static void* attach_elsewhere(void* status) {
@@ -132,6 +136,17 @@ static void make_mistakes(void) {
          "progress before the first step");
 }
 
+static int refuse_all(char* cases) {
+  int status = 0;
+  is_listed = 1;
+  for (char* at = strtok(cases, ","); at != NULL; at = strtok(NULL, ",")) {
+    what = at;
+    status = attach();
+    if (!status) return 98;
+  }
+  return status;
+}
+
 int main(int argc, char** argv) {
   int provided, status = 0;
   what = argc == 2 ? argv[1] : "";
@@ -142,7 +157,9 @@ int main(int argc, char** argv) {
   MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  if (is("other_thread")) {
+  if (strchr(what, ',') != NULL) {
+    status = refuse_all(argv[1]);
+  } else if (is("other_thread")) {
     pthread_t thread;
     if (pthread_create(&thread, NULL, attach_elsewhere, &status) != 0) return 99;
     pthread_join(thread, NULL);
@@ -155,7 +172,7 @@ int main(int argc, char** argv) {
     return status;
   }
   if (is("mistakes")) make_mistakes();
-  for (uint64_t k = 1; k <= 3 || is("die"); ++k) {
+  for (uint64_t k = 1; k <= (mistaken("fewer_steps") ? 2 : 3) || is("die"); ++k) {
     if (ringside_mpi_claim(run)) return say("claim", ringside_mpi_error(run));
     if (mistaken("die") && k == 2) raise(SIGKILL);
     if (publish(mistaken("other_iteration") && k > 1 ? k + 7 : k)) return say("publish", ringside_mpi_error(run));
@@ -166,7 +183,15 @@ int main(int argc, char** argv) {
   if (is("leave")) {
     ringside_mpi_free(run);
   } else {
-    if (ringside_mpi_detach(run, RINGSIDE_OUTCOME_FINISHED)) return say("detach", ringside_mpi_error(run));
+    uint32_t outcome = RINGSIDE_OUTCOME_FINISHED;
+    if (mistaken("bad_outcome")) outcome = 9;
+    if (mistaken("other_outcome")) outcome = RINGSIDE_OUTCOME_STOPPED;
+    if (ringside_mpi_detach(run, outcome)) {
+      status = say("detach", ringside_mpi_error(run));
+      ringside_mpi_free(run);
+      MPI_Finalize();
+      return status;
+    }
     ringside_mpi_state state = {.size = sizeof state};
     expect(ringside_mpi_progress(run, &state) == RINGSIDE_OK && state.published == 3, "progress after the last step");
     expect(ringside_mpi_claim(run) == RINGSIDE_USAGE, "no step follows a detach");

@@ -22,45 +22,36 @@ class Mistakes(Jobs):
         found = re.findall(rf"^rank (\d): {where}: {expected} (\d+) (.+)$", said, re.M)
         return {int(rank): (int(reason), line) for rank, reason, line in found}, said
 
-    def assert_refused(self, case, pattern, ranks=4, **more):
-        """All ranks are told the same, by a line of that pattern; no ring is made."""
-        with self.subTest(case=case):
-            refused, said = self.refusals(case, ranks=ranks, **more)
-            self.assertEqual(sorted(refused), list(range(ranks)), said)
-            self.assertEqual(len(set(refused.values())), 1, said)
-            reason, line = refused[0]
-            self.assertEqual(reason, ARGUMENT)
-            self.assertRegex(line, pattern)
-            self.assertFalse(any(node.pool.exists() for node in self.two))
+    def assert_refused(self, patterns, ranks=4, **more):
+        """All ranks are told the same, by a line of the case's pattern; no ring is made. One job has all cases."""
+        said = self.run_job(self.two, "refusals", ",".join(patterns) + ",", ranks=ranks, expected=USAGE, **more)
+        for case, pattern in patterns.items():
+            with self.subTest(case=case):
+                found = re.findall(rf"^rank (\d): attach {case}: {USAGE} (\d+) (.+)$", said, re.M)
+                self.assertEqual(sorted(int(rank) for rank, _, _ in found), list(range(ranks)), said)
+                self.assertEqual({(reason, line) for _, reason, line in found}, {(str(ARGUMENT), found[0][2])}, said)
+                self.assertRegex(found[0][2], pattern)
+        self.assertFalse(any(node.pool.exists() for node in self.two))
 
     def test_ranks_that_differ_are_named(self):
-        for case in ("name", "dtype", "unit", "role", "shape", "count", "distribution", "scalar", "scalar_type", "solver",
-                     "parameters", "bytes", "pool_use", "buffers"):
-            self.assert_refused(f"other_{case}", "rank 1")
-        self.assert_refused("fewer_scalars", "rank 1")
+        differ = ("name", "dtype", "unit", "role", "shape", "count", "distribution", "scalar", "scalar_type", "solver",
+                  "parameters", "bytes", "pool_use", "buffers")
+        self.assert_refused({**{f"other_{case}": "rank 1" for case in differ}, "fewer_scalars": "rank 1"})
 
     def test_boxes_that_are_not_all_of_the_variable_are_named(self):
-        self.assert_refused("overlap", r"(?s)x.*ranks? [01].*[01]|ranks? [01].*[01].*x")
-        self.assert_refused("out_of_range", r"rank 1.*x|x.*rank 1")
-        self.assert_refused("far_out_of_range", r"rank 1.*x|x.*rank 1")
-        self.assert_refused("gap", "x")
-        self.assert_refused("empty", "x")
-
-    def test_a_node_that_has_nothing_is_named(self):
-        self.assert_refused("empty_node", r"node 1.*x|x.*node 1")
+        self.assert_refused({"overlap": r"(?s)x.*ranks? [01].*[01]|ranks? [01].*[01].*x",
+                             "out_of_range": r"rank 1.*x|x.*rank 1", "far_out_of_range": r"rank 1.*x|x.*rank 1",
+                             "gap": "x", "empty": "x", "empty_node": r"node 1.*x|x.*node 1"})
 
     def test_a_wrong_argument_of_one_rank_is_told_to_all(self):
-        for case in ("bad_name", "no_out", "no_parts", "part_size", "bad_distribution", "bad_dtype", "bad_buffers"):
-            self.assert_refused(case, "rank 1")
+        cases = ("bad_name", "no_out", "no_parts", "part_size", "bad_distribution", "bad_dtype", "bad_buffers")
+        self.assert_refused(dict.fromkeys(cases, "rank 1"))
 
     def test_what_no_run_of_several_ranks_has_is_refused(self):
-        self.assert_refused("all_bad_names", "1 2")
-        self.assert_refused("messages", "messages|coordination")
-        self.assert_refused("continue", "on_analyzer_loss|continue")
-        self.assert_refused("skip", "on_analyzer_loss|skip")
-        self.assert_refused("", "on_analyzer_loss|continue", RINGSIDE_ON_ANALYZER_LOSS="continue")
-        self.assert_refused("", "messages|coordination|COORDINATION", RINGSIDE_COORDINATION="messages")
-        self.assert_refused("reserved_scalar", "global_iteration")
+        self.assert_refused({"all_bad_names": "1 2", "messages": "messages|coordination", "continue": "on_analyzer_loss|continue",
+                             "skip": "on_analyzer_loss|skip", "reserved_scalar": "global_iteration"})
+        self.assert_refused({"x": "on_analyzer_loss|continue"}, RINGSIDE_ON_ANALYZER_LOSS="continue")
+        self.assert_refused({"x": "messages|coordination|COORDINATION"}, RINGSIDE_COORDINATION="messages")
 
     def test_mpi_must_be_initialised_and_callable_from_the_thread(self):
         for case in ("before_init", "after_finalize", "other_thread"):
@@ -71,8 +62,20 @@ class Mistakes(Jobs):
 
     def test_one_rank_is_refused_as_several_are(self):
         self.two = self.two[:1]
-        self.assert_refused("all_bad_names", "1 2", ranks=1)
-        self.assert_refused("messages", "messages|coordination", ranks=1)
+        self.assert_refused({"all_bad_names": "1 2", "messages": "messages|coordination"}, ranks=1)
+
+    def test_ends_that_differ_are_refused_on_all_ranks(self):
+        for case, line in (("bad_outcome", "rank 1: outcome: found 9"), ("other_outcome", "outcome: found 1 to 2"),
+                           ("fewer_steps", "published 2 to 3 steps")):
+            with self.subTest(case=case):
+                refused, said = self.refusals(case, where="detach", use="overwrite")
+                self.assertEqual(sorted(refused), [0, 1, 2, 3], said)
+                self.assertTrue(all(line in found for _, found in refused.values()), said)
+
+    def test_an_error_of_a_wrong_size_is_told_to_the_others(self):
+        refused, said = self.refusals("error_size")
+        self.assertEqual(sorted(refused), [0, 2, 3], said)
+        self.assertTrue(all(line.startswith("rank 1: ringside_error") for _, line in refused.values()), said)
 
     def test_a_run_without_mistakes_ends_well(self):
         self.assertIn("fine", self.run_job(self.two, "refusals", "", ranks=4))
@@ -208,8 +211,17 @@ class Rings(Jobs):
 
     def test_other_boxes_of_the_same_size_are_refused(self):
         node, = self.nodes(1)
-        for steps, spread, expected in ((10, "cubes", 0), (20, "backwards", 1), (20, "cubes", 0)):
-            self.run_job([node], "publish_boxes", steps, spread, ranks=8, use="resume", expected=expected)
+        for steps, spread, expected in ((10, "cubes", 0), (20, "backwards", 1), (20, "cubes", 0)):  # 1: the program's own
+            said = self.run_job([node], "publish_boxes", steps, spread, ranks=8, use="resume", expected=expected)
+            self.assertEqual("another problem: this run has parameters" in said, expected != 0, said)
+
+    def test_nodes_in_another_order_are_refused(self):
+        """Each would take the rows of the other, which are as many, for its own."""
+        two = self.nodes(2)
+        for nodes, expected in ((two, 0), (two[::-1], USAGE), (two, 0)):
+            said = self.run_job(nodes, "publish_mpi", 36, 40, ranks=4, use="resume", expected=expected)
+            self.assertEqual("parameters u f64[36,36] K: rows 0 to 17 instead of u f64[36,36] K: rows 18 to 35" in said,
+                             expected != 0, said)
 
     def test_another_problem_is_refused(self):
         self.settle(self.two)

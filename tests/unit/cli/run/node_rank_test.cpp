@@ -35,6 +35,9 @@ TEST_F(NodeRankTest, OptionsWithoutAMeaningAreRefused) {
   EXPECT_EQ(failure_line([&] { check_rank_options(options_); }).rfind("--ranks: found without `-- PROGRAM`", 0), 0u);
   options_.program = {"./solver"};
   EXPECT_NO_THROW(check_rank_options(options_));
+  options_.summary = "a.json";
+  EXPECT_EQ(failure_line([&] { check_rank_options(options_); }).rfind("--summary: found with --hosts", 0), 0u);
+  options_.summary.clear();
   options_.per_node = true;
   EXPECT_EQ(failure_line([&] { check_rank_options(options_); }).rfind("--ranks, --per-node: found both", 0), 0u);
 }
@@ -49,8 +52,8 @@ TEST_F(NodeRankTest, EachLauncherTellsTheNumberOnTheNode) {
 
 TEST_F(NodeRankTest, WithoutALauncherItIsNotKnown) {
   EXPECT_EQ(failure_line([] { (void)rank_on_node(); }),
-            "--per-node: found none of OMPI_COMM_WORLD_LOCAL_RANK, MPI_LOCALRANKID, SLURM_LOCALID, "
-            "MV2_COMM_WORLD_LOCAL_RANK; expected to be started by mpirun or srun");
+            "--per-node: found none of OMPI_COMM_WORLD_LOCAL_RANK, MPI_LOCALRANKID, "
+            "MV2_COMM_WORLD_LOCAL_RANK, SLURM_LOCALID; expected to be started by mpirun or srun");
   setenv("SLURM_LOCALID", "x", 1);
   EXPECT_EQ(failure_line([] { (void)rank_on_node(); }),
             "SLURM_LOCALID: found 'x', expected the number of this process on its node");

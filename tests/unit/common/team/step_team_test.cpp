@@ -215,7 +215,7 @@ TEST(StepTeamTest, TheFirstFailureCounts) {
 TEST(StepTeamTest, ALongLineEndsWithinItsField) {
   TeamInMemory team(2, 2);
   team.team(1).fail(ExitCode::kSystem, std::string(5000, 'a'));
-  EXPECT_EQ(std::string(team.team(0).failure().what()), std::string(1007, 'a'));
+  EXPECT_EQ(std::string(team.team(0).failure().what()), std::string(1019, 'a'));
   EXPECT_EQ(team.team(0).head().global_iteration.load(), 0u);
 }
 
