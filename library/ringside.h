@@ -425,8 +425,9 @@ RINGSIDE_API ringside_status ringside_reader_next(ringside_reader* reader, uint6
                                                   ringside_step_info* out);
 
 /*
- * Holds a step: while it is held, the analyzer takes another slot, as long as there is one. Reader and analyzer do not
- * wait for each other.
+ * Holds a step: while it is held, the analyzer takes another slot, as long as there is one. The analyzer does not wait
+ * for a reader. A reader waits for the analyzer with the newest step only, at most 0.1 s: its slot is the analyzer's until
+ * the buffer is released, for microseconds after the commit.
  * commit_seq: of the step, or RINGSIDE_NEWEST. RINGSIDE_ABSENT: there is no such step yet; RINGSIDE_OVERWRITTEN: it is
  * gone, or the analyzer is about to overwrite it (ringside_reader_copy may still succeed); RINGSIDE_SYSTEM: this file
  * system has no locks for it (ringside_reader_copy needs none). [handle]

@@ -147,18 +147,22 @@ std::optional<KeptSlot> RingReader::find(std::uint64_t commit_seq) const noexcep
 }
 
 HoldOutcome RingReader::hold(std::uint64_t commit_seq, HeldStep& step) const noexcept {
-  // The newest step is locked for a moment after its commit. If the reader is slow, it may also be overwritten while
-  // the reader looks, and another one is the newest.
-  constexpr int kAttempts = 100;
-  HoldOutcome outcome = HoldOutcome::kNotKept;
-  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+  // The analyzer has the slot of the newest step until it has released the producer's buffer: for microseconds, or for
+  // as long as it is interrupted there on a busy machine. A follower that gave up would miss the step. (If the reader is
+  // slow, the step may also be overwritten while the reader looks, and another one is the newest.)
+  constexpr std::chrono::microseconds kFirstPause{20}, kLastPause{1000};
+  const auto give_up = std::chrono::steady_clock::now() + kMostHoldWait;
+  for (std::chrono::microseconds pause = kFirstPause;; pause = std::min(2 * pause, kLastPause)) {
     const std::optional<KeptSlot> found = find(commit_seq);
     if (!found) return HoldOutcome::kNotKept;
-    outcome = hold(*found, step);
-    if (outcome != HoldOutcome::kOverwritten || commit_seq != kNewestCommit) return outcome;
-    std::this_thread::yield();
+    const HoldOutcome outcome = hold(*found, step);
+    if (outcome != HoldOutcome::kOverwritten) return outcome;
+    const std::optional<KeptSlot> newest = find(kNewestCommit);
+    const bool is_newest = newest && newest->header.commit_seq == found->header.commit_seq;
+    if (!is_newest && commit_seq != kNewestCommit) return outcome;
+    if (std::chrono::steady_clock::now() >= give_up) return outcome;
+    std::this_thread::sleep_for(pause);
   }
-  return outcome;
 }
 
 HoldOutcome RingReader::hold(const KeptSlot& kept, HeldStep& step) const noexcept {

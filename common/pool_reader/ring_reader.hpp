@@ -66,8 +66,11 @@ class RingReader {
   PayloadCheck verify(const KeptSlot& kept) const { return check_payload(*ring_, kept.slot, kept.header); }
   ReadResult read(const KeptSlot& kept, void* out) const { return read_payload(*ring_, kept.slot, kept.header, out); }
 
-  /// Holds the step of that commit, or the newest one (kNewestCommit), without waiting. `step` becomes that step if the
-  /// outcome is kHeld, and must not outlive this reader.
+  /// How long `hold` waits at most for the analyzer, which has the slot of the newest step for a moment after its commit.
+  static constexpr std::chrono::milliseconds kMostHoldWait{100};
+
+  /// Holds the step of that commit, or the newest one (kNewestCommit). `step` becomes that step if the outcome is kHeld,
+  /// and must not outlive this reader.
   HoldOutcome hold(std::uint64_t commit_seq, HeldStep& step) const noexcept;
 
   /// Takes the bytes of a variable from byte `from` on, which begins an entry.

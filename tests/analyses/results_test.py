@@ -179,12 +179,15 @@ class ProgramOfTheUser(Place):
         self.call(sys.executable, "-c", "import ringside\nfor s in ringside.open('run.pool', wait=60).follow():\n  if s.iteration == 5: break")
         status = json.loads(self.call("ringside", "tail", "--once", "--json").stdout)
         follower = self.start("ringside", "analyze", "run.pool", "my.py", "--json", "--analyze-timeout=120")
+        seen = []
         for line in follower.stdout:
-            if json.loads(line).get("iteration") == 5:
+            seen.append(json.loads(line))
+            if seen[-1].get("iteration") == 5:
                 self.call("kill", "-KILL", status["pid"])
                 self.write("", "go")
         self.assertEqual((follower.wait(), follower.stderr.read()), (0, ""))
         self.assertEqual(run.wait(), 0, run.stderr.read())
+        self.assertEqual([line["iteration"] for line in seen[:-1]], list(range(1, 11)))
         self.assertEqual(self.recorded()[0]["analysis.both.n"], {k: 3 * k for k in range(1, 11)})
 
     def test_an_analyzer_that_takes_over_takes_their_results_too(self):

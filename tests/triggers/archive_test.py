@@ -20,8 +20,9 @@ class Archive(Place):
         self.assert_exported(7)  # export finds it
 
     def test_when_it_is_full_the_newest_step_replaces_the_oldest(self):
-        self.publish("--trigger=iteration % 2 == 0: keep", "--slots=4")
-        self.assertEqual(self.kept("x.pool.archive"), [54, 56, 58, 60])
+        # Far apart: a ring of four slots waits for the copy of one step, not of two, and the machine may be busy.
+        self.publish("--trigger=iteration % 12 == 0: keep", "--slots=4")
+        self.assertEqual(self.kept("x.pool.archive"), [24, 36, 48, 60])
 
     def test_export_of_all_steps_has_those_of_the_archive_too(self):
         self.publish(EVERY_SEVENTH)
