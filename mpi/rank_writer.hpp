@@ -19,17 +19,9 @@
 #include "mpi/boxes.hpp"
 #include "mpi/counters.hpp"
 #include "mpi/job.hpp"
+#include "mpi/rank_options.hpp"
 
 namespace ringside::mpi {
-
-/// What a rank is given: `variables` have global shapes, `boxes` are this rank's.
-struct RankOptions {
-  HandoffOptions handoff;
-  RunDescription run;
-  std::vector<Variable> variables;
-  std::vector<Box> boxes;
-  std::vector<Scalar> scalars;
-};
 
 /// Where the whole run stands.
 struct RunState {
