@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "common/kernels/copy.hpp"
@@ -55,6 +56,9 @@ class FieldReducer {
   /// Writes the values of the field, in the order of the table (common/reductions/kernels/reduction_table.hpp).
   /// values: kIntegerFieldWords words if the dtype is an integer, else kRealFieldWords. Returns their presence bits.
   std::uint64_t finish(std::uint64_t* values) noexcept;
+
+  /// The sums of each block, ReductionKernel::sums_per_block of them, of the step that was finished last.
+  std::span<const double> block_sums() const noexcept { return block_sums_; }
 
   std::uint64_t entries() const noexcept { return entries_; }
   std::uint64_t blocks() const noexcept { return (entries_ + kReductionBlockRows - 1) / kReductionBlockRows; }

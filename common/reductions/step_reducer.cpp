@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/reductions/reduction.hpp"
+#include "common/reductions/kernels/reduction_table.hpp"
 #include "common/reductions/reduction_catalogue.hpp"
 #include "common/threads/openmp_team.hpp"
 
@@ -64,6 +65,13 @@ StepReducer::StepReducer(const Schema& schema, std::unique_ptr<Team> own_team, T
                                                     field_kernel_of(dtype));
     if (!field.plug_ins->empty()) plug_ins_of_[result.variable] = field.plug_ins.get();
   }
+}
+
+std::span<const std::uint64_t> StepReducer::values(std::size_t variable,
+                                                   std::span<const std::uint64_t> words) const noexcept {
+  const auto field = std::ranges::find(fields_, variable, &Field::variable);
+  const bool is_integer = class_of(schema_.variables()[variable].dtype) == DTypeClass::kInteger;
+  return words.subspan(field->first_word, is_integer ? kIntegerFieldWords : kRealFieldWords);
 }
 
 void StepReducer::begin(const void* previous) noexcept {

@@ -47,6 +47,11 @@ class StepReducer {
   /// Whether a variable is a field: only such a one may be passed to the functions below.
   bool reduces(std::size_t variable) const noexcept { return field_of_[variable] != nullptr; }
 
+  /// What was found of a field in the step that was finished last.
+  const FieldReducer& field(std::size_t variable) const noexcept { return *field_of_[variable]; }
+  /// The values of a field among the words of a step: those of our own reductions.
+  std::span<const std::uint64_t> values(std::size_t variable, std::span<const std::uint64_t> words) const noexcept;
+
   /// previous: the payload of the step before, or null.
   void begin(const void* previous) noexcept;
 

@@ -117,8 +117,13 @@ void widen(const void* from, std::size_t entries, double* x) noexcept {
 }
 
 template <class Entries>
+void widen_change(const void* from, const void* before, std::size_t entries, double* x) noexcept {
+  Entries::widen_change(static_cast<const std::byte*>(from), static_cast<const std::byte*>(before), entries, x);
+}
+
+template <class Entries>
 constexpr FieldKernel kernel_of() noexcept {
-  return {sweep<Entries>, copy<Entries>, widen<Entries>};
+  return {sweep<Entries>, copy<Entries>, widen<Entries>, widen_change<Entries>};
 }
 
 void sweep_f64(void* state, ExactReductions&, double* block_sums, const FieldSweepPart& part) noexcept {
@@ -137,7 +142,7 @@ std::uint64_t copy_f64(void* state, ExactReductions&, double* block_sums, const 
 }  // namespace
 
 const FieldKernels field_kernels = {kernel_of<Narrow<float>>(),
-                                    {sweep_f64, copy_f64, nullptr},
+                                    {sweep_f64, copy_f64, nullptr, widen_change<Narrow<double>>},
                                     kernel_of<Complex<float>>(),
                                     kernel_of<Complex<double>>(),
                                     kernel_of<NarrowInteger<std::int8_t>>(),

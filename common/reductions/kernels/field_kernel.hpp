@@ -40,6 +40,8 @@ struct FieldKernel {
   std::uint64_t (*copy)(void* state, ExactReductions& exact, double* block_sums, const FieldCopyPart& part) noexcept;
   /// x[i] = entry i as a double, of a complex one its modulus. Null: the entries are doubles.
   void (*widen)(const void* from, std::size_t entries, double* x) noexcept;
+  /// x[i] = the change of entry i against the step before.
+  void (*widen_change)(const void* from, const void* before, std::size_t entries, double* x) noexcept;
 };
 
 /// Of this dtype, for the instruction set that the programs use (common/kernels/isa.hpp).

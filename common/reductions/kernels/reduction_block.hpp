@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "common/reductions/kernels/reduction_kernel.hpp"
 #include "common/reductions/kernels/reduction_record.hpp"
 
 namespace ringside::RINGSIDE_ISA {
@@ -147,7 +148,7 @@ constexpr bool shows_non_finite() noexcept {
 // instruction set nor the compiler changes. Two registers of each sum are in use at a time: enough that an addition
 // rarely waits for the previous one, because other sums are added to meanwhile, and few enough that the sums of three
 // terms fit the registers. With AVX-512, two registers hold all 16.
-inline constexpr std::size_t kRunning = 16;
+inline constexpr std::size_t kRunning = kRunningSums;
 inline constexpr std::size_t kAtOnce = 2;
 inline constexpr std::size_t kLineRows = 8;
 

@@ -55,13 +55,33 @@ void sweep(void* state_memory, double* block_sums, const SweepPart& part) noexce
   }
 }
 
-/// totals[column] = sum over blocks of block_sums[block][column], in order, with the rounding errors collected beside
+void run_on(double* running, bool of_change, std::uint64_t taken, const double* values, std::size_t count) noexcept {
+  double* const of_its_list = of_change ? running + OfIterate::kBlockSums * kRunning : running;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t lane = (taken + i) % kRunning;
+    if (of_change) {
+      OfChange::run_on(of_its_list, values[i], lane);
+    } else {
+      OfIterate::run_on(of_its_list, values[i], lane);
+    }
+  }
+}
+
+void fold_running(const double* running, double* sums) noexcept {
+  for (std::size_t s = 0; s < OfIterate::kBlockSums + OfChange::kBlockSums; ++s) {
+    Lanes lanes[kRunning / kRegisterDoubles];
+    __builtin_memcpy(lanes, running + s * kRunning, sizeof lanes);
+    sums[s] = RINGSIDE_ISA::fold(lanes, [](auto a, auto b) { return a + b; });
+  }
+}
+
+/// totals[column] += sum over blocks of block_sums[block][column], in order, with the rounding errors collected beside
 /// it (Neumaier, "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen", ZAMM 54, 1974).
-void add_blocks(const double* block_sums, std::uint64_t blocks, double* totals) noexcept {
+void add_blocks(const double* block_sums, std::uint64_t blocks, double* totals, double* errors) noexcept {
   // A register of columns at a time: within a column every addition waits for the one before.
   for (std::size_t column = 0; column < kSumsPerBlock; column += kRegisterDoubles) {
-    Lanes sum{};
-    Lanes error{};
+    Lanes sum = load(totals + column);
+    Lanes error = load(errors + column);
     for (std::uint64_t block = 0; block < blocks; ++block) {
       const Lanes term = load(block_sums + block * kSumsPerBlock + column);
       const Lanes next = sum + term;
@@ -70,22 +90,23 @@ void add_blocks(const double* block_sums, std::uint64_t blocks, double* totals) 
       error += magnitude(sum) >= magnitude(term) ? from_term : from_sum;
       sum = next;
     }
-    // Beside an infinite sum, the error is infinity minus infinity and means nothing.
-    for (std::size_t i = 0; i < kRegisterDoubles; ++i) {
-      totals[column + i] = __builtin_isfinite(sum[i]) ? sum[i] + error[i] : sum[i];
-    }
+    __builtin_memcpy(totals + column, &sum, sizeof sum);
+    __builtin_memcpy(errors + column, &error, sizeof error);
   }
+}
+
+void finish_sums(const double* totals, bool has_change, FieldResults& results) noexcept {
+  OfIterate::finish_sums(totals, results);
+  if (has_change) OfChange::finish_sums(totals + OfIterate::kBlockSums, results);
 }
 
 std::uint64_t finish(const void* state_memory, const double* block_sums, std::uint64_t rows, bool has_change,
                      const ExactReductions* exact, std::uint64_t* values) noexcept {
   const State& state = *static_cast<const State*>(state_memory);
-  double totals[kSumsPerBlock];
-  add_blocks(block_sums, (rows + kBlockRows - 1) / kBlockRows, totals);
-  // Always the same NaN: which of several would result depends on the order of operands, which the compiler chooses.
-  for (double& total : totals) {
-    if (total != total) total = __builtin_nan("");
-  }
+  double totals[kSumsPerBlock] = {};
+  double errors[kSumsPerBlock] = {};
+  add_blocks(block_sums, (rows + kBlockRows - 1) / kBlockRows, totals, errors);
+  for (std::size_t s = 0; s < kSumsPerBlock; ++s) totals[s] = settled_total(totals[s], errors[s]);
   const std::size_t words = exact != nullptr ? kIntegerFieldWords : kRealFieldWords;
   __builtin_memset(values, 0, words * sizeof *values);
   FieldResults results(values, rows, exact != nullptr);
@@ -109,6 +130,10 @@ const ReductionKernel reduction_kernel = {.block_rows = kBlockRows,
                                           .clear_found_but_change = clear_found_but_change,
                                           .fold = fold,
                                           .unfold = unfold,
+                                          .run_on = run_on,
+                                          .fold_running = fold_running,
+                                          .add_blocks = add_blocks,
+                                          .finish_sums = finish_sums,
                                           .finish = finish};
 
 }  // namespace ringside::RINGSIDE_ISA

@@ -34,6 +34,9 @@ struct CopyPart {
   std::size_t rows;         // whole blocks, except at the end of the iterate; at most kStagingRows
 };
 
+/// Row r of a block is added to running sum r modulo this.
+inline constexpr std::size_t kRunningSums = 16;
+
 struct ReductionKernel {
   std::size_t block_rows;
   std::size_t sums_per_block;
@@ -58,12 +61,29 @@ struct ReductionKernel {
   /// The reverse: the state takes in what was found.
   void (*unfold)(void* state, const void* found) noexcept;
 
+  /// Of a block that is not complete: adds the terms of some values, or of some changes, to its running sums, of which
+  /// it has kRunningSums for each sum. taken: values of the block before these.
+  void (*run_on)(double* running, bool of_change, std::uint64_t taken, const double* values, std::size_t count) noexcept;
+  /// The sums of a block from its running sums.
+  void (*fold_running)(const double* running, double* sums) noexcept;
+  /// Adds the sums of blocks, in their order, to totals (sums_per_block of them), and what that rounds away to `errors`.
+  void (*add_blocks)(const double* block_sums, std::uint64_t blocks, double* totals, double* errors) noexcept;
+  /// Writes the results that are sums. totals: of the sums of all blocks, settled.
+  void (*finish_sums)(const double* totals, bool has_change, FieldResults& results) noexcept;
+
   /// Adds up the sums of all blocks, and writes the values of the field. state: one that has taken in what all threads
   /// found. exact: of an integer field; null: of another one. values: kIntegerFieldWords or kRealFieldWords words
   /// (reduction_table.hpp). Returns the presence bits.
   std::uint64_t (*finish)(const void* state, const double* block_sums, std::uint64_t rows, bool has_change,
                           const ExactReductions* exact, std::uint64_t* values) noexcept;
 };
+
+/// A total with what was rounded away. Beside an infinite total that is infinity minus infinity and means nothing. Always
+/// the same NaN: which of several would result depends on the order of operands, which the compiler chooses.
+[[gnu::always_inline]] inline double settled_total(double total, double error) noexcept {
+  const double settled = __builtin_isfinite(total) ? total + error : total;
+  return settled != settled ? __builtin_nan("") : settled;
+}
 
 namespace plain {
 extern const ReductionKernel reduction_kernel;

@@ -39,6 +39,11 @@ struct Terms {
     settle<Sums...>(source, running.of, block, sums);
   }
 #endif
+  /// running: kRunning for each sum.
+  static void run_on(double* running, double value, std::size_t lane) noexcept {
+    std::size_t t = 0;
+    ((running[t++ * kRunning + lane] += Sums::term(value)), ...);
+  }
   static void finish(const double* totals, FieldResults& results) noexcept {
     (Sums::finish(*totals++, results), ...);
   }
@@ -73,6 +78,8 @@ class Together : Each... {
   static constexpr std::size_t kBlockSums = Sums::kCount;
   template <class One>
   static constexpr std::size_t kPlaceOf = Sums::template place_of<One>();
+
+  static void run_on(double* running, double value, std::size_t lane) noexcept { Sums::run_on(running, value, lane); }
 
   /// Constructs at `place`, because some instances are too large to be made elsewhere and copied.
   static void* operator new(std::size_t, void* place) noexcept { return place; }
@@ -121,9 +128,10 @@ class Together : Each... {
   void merge(const Found& found) noexcept {
     (merge_one<Each>(static_cast<const typename FoundOf<Each>::Type&>(found)), ...);
   }
+  static void finish_sums(const double* totals, FieldResults& results) noexcept { Sums::finish(totals, results); }
   /// totals: the totals of the block sums.
   void finish(const double* totals, FieldResults& results) const noexcept {
-    Sums::finish(totals, results);
+    finish_sums(totals, results);
     (finish_one<Each>(results), ...);
   }
 

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A field in parts on several nodes has the results that it has on one, bit by bit: for every dtype, every kind of entry,
+// and wherever the parts meet.
+#include "common/reductions/whole/whole_field.hpp"
+
+#include <gtest/gtest.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <random>
+
+#include "common/reductions/kernels/reduction_table.hpp"
+#include "common/reductions/whole/step_parts.hpp"
+#include "common/threads/openmp_team.hpp"
+#include "tests/unit/common/reductions/field_cases.hpp"
+
+namespace ringside {
+namespace {
+
+/// Bounds of the parts: 0, ..., entries.
+using Bounds = std::vector<std::uint64_t>;
+
+/// Entries [begin, end) at a cache line, as a payload has them.
+std::vector<CacheLine> cut(const std::vector<CacheLine>& whole, std::size_t entry_bytes, std::uint64_t begin,
+                           std::uint64_t end) {
+  if (whole.empty()) return {};
+  std::vector<CacheLine> part((end - begin) * entry_bytes / sizeof(CacheLine) + 1);
+  std::memcpy(part.data(), whole.data()->bytes + begin * entry_bytes, (end - begin) * entry_bytes);
+  return part;
+}
+
+/// The values without presence bits: those that a whole has are compared.
+struct Values {
+  std::uint64_t presence = 0;
+  std::vector<std::uint64_t> words;
+};
+
+Values in_parts(const FieldCase& c, const Bounds& bounds) {
+  OpenMpTeam team;
+  WholeField whole;
+  for (std::size_t p = 0; p + 1 < bounds.size(); ++p) {
+    const std::uint64_t entries = bounds[p + 1] - bounds[p];
+    const Schema schema = Schema::of({{.name = "x", .dtype = c.dtype, .shape = {entries}}});
+    const auto x = cut(c.x, bytes_of(c.dtype), bounds[p], bounds[p + 1]);
+    const auto previous = cut(c.previous, bytes_of(c.dtype), bounds[p], bounds[p + 1]);
+    StepReducer reducer(schema, team);
+    const std::optional<PartPlace> place = PartPlace{bounds[p], c.entries};
+    StepParts parts(schema, std::span(&place, 1), team);
+    std::vector<std::uint64_t> memory(parts.words());
+    const auto results = reducer.reduce(x.data(), previous.empty() ? nullptr : previous.data(), 1);
+    parts.store(reducer, results, x.data(), previous.empty() ? nullptr : previous.data(), memory);
+    whole.take(parts.part(0, memory));
+  }
+  EXPECT_EQ(whole.entries, c.entries);
+  const bool is_integer = class_of(c.dtype) == DTypeClass::kInteger;
+  Values values;
+  values.words.resize(is_integer ? kIntegerFieldWords : kRealFieldWords);
+  values.presence = whole.finish(is_integer, values.words.data());
+  return values;
+}
+
+Values at_once(const FieldCase& c) {
+  StepReducer reducer(Schema::of({{.name = "x", .dtype = c.dtype, .shape = {c.entries}}}));
+  const auto words = reducer.reduce(c.bytes(), c.previous_bytes(), 1);
+  return {words[0], {words.begin() + 1, words.end()}};
+}
+
+/// All results but the arrays, which a whole lacks.
+void expect_equal(const Values& found, const Values& expected, DType dtype) {
+  const std::uint32_t field_class = class_of(dtype) == DTypeClass::kInteger  ? RINGSIDE_CLASS_INTEGER
+                                    : class_of(dtype) == DTypeClass::kComplex ? RINGSIDE_CLASS_COMPLEX
+                                                                              : RINGSIDE_CLASS_REAL;
+  for (const ringside_reduction& reduction : reduction_table::kReductions) {
+    const ValuePlace place = place_of(reduction.name, field_class);
+    if (place.type == 0) continue;
+    const std::string name = reduction.name;
+    const bool is_array = name == "top_row" || name == "top_value" || name == "histogram";
+    EXPECT_EQ(found.presence >> place.bit & 1, is_array ? 0 : expected.presence >> place.bit & 1) << name;
+    if (is_array) continue;
+    for (std::size_t i = 0; i < (place.type == RINGSIDE_VALUE_I128 ? 2u : 1u); ++i) {
+      EXPECT_EQ(found.words[place.word + i], expected.words[place.word + i]) << name;
+    }
+  }
+}
+
+/// Where parts meet: at blocks, beside blocks, within one block, one entry each, and anywhere.
+std::vector<Bounds> many_bounds(std::uint64_t entries) {
+  const auto bounded = [entries](std::initializer_list<std::uint64_t> inner) {
+    Bounds bounds = {0};
+    for (const std::uint64_t bound : inner) {
+      if (bound > bounds.back() && bound < entries) bounds.push_back(bound);
+    }
+    bounds.push_back(entries);
+    return bounds;
+  };
+  std::vector<Bounds> all = {bounded({}), bounded({1024}), bounded({1023, 1025, 2047}), bounded({1, 2, 3, 17, 500}),
+                             bounded({2048, 4096}), bounded({1000, 3000}), bounded({entries - 1})};
+  std::mt19937_64 random(entries);
+  for (int i = 0; i < 4; ++i) {
+    Bounds bounds = {0, entries};
+    for (int b = 0; b < 5 && entries > 1; ++b) bounds.push_back(1 + random() % (entries - 1));
+    std::ranges::sort(bounds);
+    bounds.erase(std::ranges::unique(bounds).begin(), bounds.end());
+    all.push_back(bounds);
+  }
+  return all;
+}
+
+// One thread: how many there are is another test's subject (reduction_test), and parts of a few entries are many.
+class WholeFieldTest : public ::testing::TestWithParam<DType> {
+ protected:
+  WholeFieldTest() { omp_set_num_threads(1); }
+  ~WholeFieldTest() override { omp_set_num_threads(omp_get_num_procs()); }
+};
+
+TEST_P(WholeFieldTest, PartsHaveTheBitsOfTheWhole) {
+  for (const std::size_t entries : {std::size_t{1}, std::size_t{1024}, std::size_t{1500}, std::size_t{9000}}) {
+    for (const FieldCase& c : field_cases(GetParam(), entries)) {
+      const Values expected = at_once(c);
+      for (const Bounds& bounds : many_bounds(c.entries)) {
+        SCOPED_TRACE(c.name + ", " + std::to_string(c.entries) + " entries, parts " + ::testing::PrintToString(bounds));
+        expect_equal(in_parts(c, bounds), expected, c.dtype);
+        if (HasFailure()) return;
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryDType, WholeFieldTest, ::testing::ValuesIn(every_dtype()),
+                         [](const auto& of) { return std::string(to_string(of.param)); });
+
+TEST(WholeFieldPartsTest, APartWithoutAStepBeforeLeavesTheWholeWithoutAChange) {
+  const auto cases = field_cases(DType::kF64, 3000);
+  const FieldCase& c = cases.front();
+  ASSERT_FALSE(c.previous.empty());
+  OpenMpTeam team;
+  WholeField whole;
+  for (const std::uint64_t first : {std::uint64_t{0}, std::uint64_t{2000}}) {
+    const std::uint64_t entries = first == 0 ? 2000 : 1000;
+    const Schema schema = Schema::of({{.name = "x", .dtype = c.dtype, .shape = {entries}}});
+    const auto x = cut(c.x, 8, first, first + entries);
+    const auto previous = cut(c.previous, 8, first, first + entries);
+    const void* const before = first == 0 ? previous.data() : nullptr;
+    StepReducer reducer(schema, team);
+    const std::optional<PartPlace> place = PartPlace{first, 3000};
+    StepParts parts(schema, std::span(&place, 1), team);
+    std::vector<std::uint64_t> memory(parts.words());
+    parts.store(reducer, reducer.reduce(x.data(), before, 1), x.data(), before, memory);
+    whole.take(parts.part(0, memory));
+  }
+  std::vector<std::uint64_t> values(kRealFieldWords);
+  const std::uint64_t presence = whole.finish(false, values.data());
+  EXPECT_EQ(presence >> place_of("change_l1", RINGSIDE_CLASS_REAL).bit & 1, 0);
+  EXPECT_EQ(presence >> place_of("change_linf", RINGSIDE_CLASS_REAL).bit & 1, 0);
+  EXPECT_EQ(presence >> place_of("l2", RINGSIDE_CLASS_REAL).bit & 1, 1);
+}
+
+}  // namespace
+}  // namespace ringside
