@@ -109,6 +109,7 @@ void Attachment::keep_ranks() const {
   RanksFile file = parse_ranks(handoff_.ranks(), "attach request: its ranks file");
   file.run_id = run().run_id;  // a resumed run keeps its own, which its ranks did not know
   file.nodes[file.node].pool = absolute_path(options_.ring.pool);
+  file.round.reset();
   write_ranks(options_.ring.pool, file);
 }
 
@@ -266,6 +267,7 @@ bool Attachment::keep(const PublishedStep& step, std::int64_t arrived_ns, std::i
   layout_->gather(results, &step.step, values_);
   has_last_ = true;
   ring_.store_results(results);
+  if (round_ != nullptr) round_->prepare(step.step, reducer_, results, ring_.payload(), ring_.previous_payload());
   const std::int64_t reduced = now_ns();
 
   StepFigures figures{.run_id = run().run_id,
@@ -284,6 +286,7 @@ bool Attachment::keep(const PublishedStep& step, std::int64_t arrived_ns, std::i
   figures.analyze_ns = analyzed - committed;
   count(figures, analyzed);
   reduction_.step_ended(analyzed);
+  if (round_ != nullptr) round_->add(figures);
   if (records_ != nullptr && !records_->push(figures, values_, marks)) record_marks(marks, figures);
   pulse_.beat(analyzed);
   if (!triggers_.frozen()) ring_.choose_next();  // it takes the lease of a slot, which readers may hold then
@@ -293,6 +296,7 @@ bool Attachment::keep(const PublishedStep& step, std::int64_t arrived_ns, std::i
 /// The ring is frozen: the step's buffer is released without a copy, and the solver goes on.
 void Attachment::pass_over(const PublishedStep& step, std::int64_t idle_ns) noexcept {
   handoff_.release();
+  if (round_ != nullptr) round_->pass_over();
   const std::int64_t passed = now_ns();
   account_.publisher.add(step.step.descriptor);
   add(account_.analyzer_idle_ns, idle_ns);

@@ -15,6 +15,7 @@
 #include "analyzer/recorder/record_queue.hpp"
 #include "analyzer/reduce_adaptation.hpp"
 #include "analyzer/ring/ring_writer.hpp"
+#include "analyzer/round/round.hpp"
 #include "analyzer/triggers/run_triggers.hpp"
 #include "common/handoff/handoff_reader.hpp"
 #include "common/options/options.hpp"
@@ -59,6 +60,11 @@ class Attachment {
   /// pulse: beats at each step and while the analyzer waits for one.
   Attachment(HandoffReader& handoff, const AnalyzerOptions& options, PlugInSet& plug_ins, AnalyzerAccount& account,
              RecordQueue* records, Pulse& pulse);
+
+  /// From now on each step's parts are added to the results of the whole run. round: outlives `serve`. Before `serve`.
+  void join(Round& round) noexcept { round_ = &round; }
+  /// The threads that copy and reduce. Between steps only.
+  Team& team() noexcept { return *team_; }
 
   /// Moves out the iterate from which the run continues, for HandoffReader::accept, which comes next. Its payload is
   /// freed with the result.
@@ -132,6 +138,7 @@ class Attachment {
   RingWriter ring_;
   RunTriggers triggers_;
   ReduceAdaptation reduction_;
+  Round* round_ = nullptr;  // of a run of several nodes
   std::vector<RecordedStep> kept_steps_;
   Continuation continuation_;
   std::uint64_t steps_before_ = 0;  // committed by earlier analyzers of this run

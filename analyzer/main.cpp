@@ -19,6 +19,7 @@
 #include "analyzer/pool/ring_admission.hpp"
 #include "analyzer/recorder/recorder.hpp"
 #include "analyzer/run_events.hpp"
+#include "analyzer/whole_run.hpp"
 #include "common/handoff/peer.hpp"
 #include "common/handoff/reception.hpp"
 #include "common/messages/message_coordination.hpp"
@@ -27,6 +28,7 @@
 #include "common/platform/clock.hpp"
 #include "common/platform/descriptor_limit.hpp"
 #include "common/platform/error.hpp"
+#include "common/platform/host_name.hpp"
 #include "common/platform/stop_flag.hpp"
 #include "common/program/log.hpp"
 #include "common/program/program.hpp"
@@ -184,10 +186,29 @@ struct Service {
   StopFlag stop;                // the service was asked to end
   std::atomic<bool>& stop_run;  // the run was asked to end: set with `stop`, and by a request to the recorder
   std::optional<Recorder> recorder;
+  std::optional<NodeLink> link;  // with --node-address
   ServiceManager manager;
   Reception reception;
   OneAttachment attachment;  // if supervised
 };
+
+RecorderOptions recorder_options(const Service& service) {
+  const AnalyzerOptions& options = service.options.analyzer;
+  JournalOptions journal = options.journal;
+  journal.foreign = options.ring.foreign_pool;
+  return {.pool = options.ring.pool,
+          .socket = service.options.process.socket,
+          .journal = journal,
+          .telemetry = options.telemetry,
+          .durability = options.ring.durability,
+          .cpus = options.cores};
+}
+
+void start_recorder(Service& service) {
+  const AnalyzerOptions& options = service.options.analyzer;
+  if (options.journal.kind == JournalKind::kOff && !options.telemetry.on) return;  // the records would have no reader
+  service.recorder.emplace(recorder_options(service), service.stop_run);
+}
 
 /// Describes one run to the service manager; on destruction, that the service waits for a producer.
 class DescribedRun {
@@ -234,8 +255,11 @@ ExitCode serve(Service& service, HandoffReader& handoff) {
   service.stop_run.store(false);
   if (service.stop.is_set()) service.stop_run.store(true);
   ReportScope progress(report, account, supervised);
+  const RunToRecord recorded = describe_start(handoff, *attachment, options);
+  WholeRun whole(service.link ? &*service.link : nullptr, handoff, *attachment, recorder_options(service), recorded,
+                 options.triggers, service.stop_run);
   if (service.recorder) {
-    service.recorder->begin_run(describe_start(handoff, *attachment, options));
+    service.recorder->begin_run(recorded);
     for (wire::Record& mark : marks_at_start(*attachment)) service.recorder->queue().push_event(std::move(mark));
   }
   const RunDescription& run = attachment->run();
@@ -272,7 +296,9 @@ ExitCode serve(Service& service, HandoffReader& handoff) {
                account.steps_persisted.load(), static_cast<int>(error.code()));
   // The journal's last sync may take long. As long as progress is reported, `ringside run` does not take this process
   // for dead.
-  if (service.recorder) service.recorder->end_run(describe_end(*attachment, account, end, outcome, error));
+  const wire::RunEnded run_ended = describe_end(*attachment, account, end, outcome, error);
+  whole.end(end, run_ended);
+  if (service.recorder) service.recorder->end_run(run_ended);
   report.stop();
   nlohmann::json final = describe(options, *attachment, account, end);
   if (supervised) {
@@ -287,20 +313,6 @@ ExitCode serve(Service& service, HandoffReader& handoff) {
   report.write(final);
   // A stop that was asked for is no failure of the service.
   return end == ServeEnd::kStopped && error.code() == ExitCode::kPeerLost ? ExitCode::kDone : error.code();
-}
-
-void start_recorder(Service& service, const std::vector<int>& cpus) {
-  const AnalyzerOptions& options = service.options.analyzer;
-  if (options.journal.kind == JournalKind::kOff && !options.telemetry.on) return;  // the records would have no reader
-  JournalOptions journal = options.journal;
-  journal.foreign = options.ring.foreign_pool;
-  const RecorderOptions recording{.pool = options.ring.pool,
-                                  .socket = service.options.process.socket,
-                                  .journal = journal,
-                                  .telemetry = options.telemetry,
-                                  .durability = options.ring.durability,
-                                  .cpus = cpus};
-  service.recorder.emplace(recording, service.stop_run);
 }
 
 /// Logs how many peers were turned away before they sent a request, at most once in kLogIntervalNs.
@@ -345,10 +357,14 @@ ExitCode run(const Options& options) {
                   stop,
                   stop_run,
                   std::nullopt,
+                  std::nullopt,
                   ServiceManager(options.process.report_fd < 0),
                   Reception(listener),
                   OneAttachment(options.publisher)};
-  start_recorder(service, cpus);
+  start_recorder(service);
+  if (!options.analyzer.telemetry.node_address.empty()) {
+    service.link.emplace(with_host(options.analyzer.telemetry.node_address), options.process.socket);
+  }
   report.write({{"event", "ready"}, {"pid", getpid()}});
   spdlog::info("event=listening socket={} pool={}", options.process.socket, options.analyzer.ring.pool);
   service.manager.describe(kWaiting);

@@ -17,6 +17,7 @@
 #include "common/kernels/hash.hpp"
 #include "common/platform/clock.hpp"
 #include "common/platform/version.hpp"
+#include "common/ranks/node_address.hpp"
 #include "common/ranks/ranks_file.hpp"
 #include "mpi/common_step.hpp"
 
@@ -34,6 +35,15 @@ UniqueFd opened_of(pid_t pid, int fd, int flags) {
   UniqueFd opened(open(path.c_str(), flags | O_CLOEXEC));
   if (opened.valid()) return opened;
   throw system_error("cannot open '{}', the memory that the node's first rank shares: {}", path, errno_text(errno));
+}
+
+/// Nothing if the node's analyzer takes part in no round, or what says so cannot be read: then there is no round.
+std::optional<NodeAddress> node_address_at(const std::string& socket) {
+  try {
+    return read_node_address(socket);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
 }
 
 }  // namespace
@@ -169,12 +179,18 @@ std::string RankWriter::ranks_text(const RankOptions& options) const {
   struct Place {
     char host[256] = {};
     char pool[4096] = {};
+    char address[320] = {};
+    char key[41] = {};
   };
   std::vector<int> nodes(static_cast<std::size_t>(job_.all.is_first() ? job_.all.size() : 0));
   check(MPI_Gather(&job_.node_index, 1, MPI_INT, nodes.data(), 1, MPI_INT, 0, job_.all.get()), "MPI_Gather");
   std::vector<Place> places(static_cast<std::size_t>(job_.all.is_first() ? job_.nodes : 0));
   if (job_.node.is_first()) {
     Place own;
+    if (const std::optional<NodeAddress> address = node_address_at(options.handoff.socket)) {
+      assign(own.address, address->address);
+      assign(own.key, address->public_key);
+    }
     gethostname(own.host, sizeof own.host - 1);
     const char* pool = std::getenv(kPoolVariable);
     if (pool != nullptr && *pool != '\0') assign(own.pool, absolute_path(pool));
@@ -187,6 +203,11 @@ std::string RankWriter::ranks_text(const RankOptions& options) const {
     RanksFile file{.run_id = {}, .problem_id = options.run.problem_id, .variables = options.variables, .nodes = {}};
     for (const Place& place : places) {
       file.nodes.push_back({std::string(text_of(place.host)), std::string(text_of(place.pool)), {}});
+    }
+    if (std::ranges::all_of(places, [](const Place& place) { return place.address[0] != '\0'; })) {
+      RanksFile::Round& round = file.round.emplace();
+      round.attachment = random_id();
+      for (const Place& place : places) round.places.push_back({std::string(text_of(place.address)), std::string(text_of(place.key))});
     }
     const std::size_t count = options.variables.size();
     for (std::size_t rank = 0; rank < nodes.size(); ++rank) {

@@ -31,13 +31,12 @@ bool RecordQueue::push(const StepFigures& figures, std::span<const std::uint64_t
   const std::uint64_t at = pushed_.load(std::memory_order_relaxed);
   if (at - popped_seen_ >= capacity_) popped_seen_ = popped_.load(std::memory_order_acquire);
   if (at - popped_seen_ >= capacity_) {
-    if (missing_.steps++ == 0) {
-      missing_.run_id = figures.run_id;
-      missing_.first_step = figures.step.step;
-      missing_.first_commit_seq = figures.commit_seq;
-      missing_.first_iteration = figures.step.iteration;
-    }
-    missing_.last_iteration = figures.step.iteration;
+    miss({.run_id = figures.run_id,
+          .first_step = figures.step.step,
+          .steps = 1,
+          .first_commit_seq = figures.commit_seq,
+          .first_iteration = figures.step.iteration,
+          .last_iteration = figures.step.iteration});
     return false;
   }
   cells_[at % capacity_] = {figures, marks, missing_};
@@ -47,6 +46,15 @@ bool RecordQueue::push(const StepFigures& figures, std::span<const std::uint64_t
   // Release: the reader that sees the count sees the cell.
   pushed_.store(at + 1, std::memory_order_release);
   return true;
+}
+
+void RecordQueue::miss(const MissingSteps& missing) noexcept {
+  if (missing_.steps == 0) {
+    missing_ = missing;
+    return;
+  }
+  missing_.steps += missing.steps;
+  missing_.last_iteration = missing.last_iteration;
 }
 
 void RecordQueue::push_event(wire::Record event) {

@@ -47,6 +47,8 @@ class RecordQueue {
 
   /// Writer's thread. values: as many words as begin_run was told. False if there was no room.
   bool push(const StepFigures& figures, std::span<const std::uint64_t> values, const StepMarks& marks = {}) noexcept;
+  /// Writer's thread: steps without a record, which come before the next step.
+  void miss(const MissingSteps& missing) noexcept;
   /// Writer's thread, between steps. Always finds room.
   void push_event(wire::Record event);
 

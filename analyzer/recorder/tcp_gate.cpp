@@ -63,7 +63,7 @@ UniqueFd listen_at(const TcpGate::Door& door) {
     if (fd.valid() && bind(fd.get(), at->ai_addr, at->ai_addrlen) == 0 && listen(fd.get(), SOMAXCONN) == 0) return fd;
     error = errno;
   }
-  throw system_error("--telemetry-tcp: cannot listen at {}:{}: {}; expected an address of this machine and a free port",
+  throw system_error("{}: cannot listen at {}:{}: {}; expected an address of this machine and a free port", door.option,
                      door.host, door.port, unknown == 0 ? errno_text(error) : gai_strerror(unknown));
 }
 
@@ -99,6 +99,16 @@ TcpGate::TcpGate(const std::vector<Door>& doors, std::size_t most, milliseconds 
 TcpGate::~TcpGate() {
   eventfd_write(stopping_.get(), 1);
   thread_.join();
+}
+
+std::uint16_t TcpGate::port(std::size_t door) const {
+  sockaddr_storage address{};
+  socklen_t bytes = sizeof address;
+  if (getsockname(listening_[door].socket.get(), reinterpret_cast<sockaddr*>(&address), &bytes) != 0) {
+    throw system_error("the port of a listening socket cannot be read: {}", errno_text(errno));
+  }
+  // Both kinds of address have it at the same place.
+  return ntohs(reinterpret_cast<const sockaddr_in*>(&address)->sin_port);
 }
 
 void TcpGate::run() {

@@ -22,8 +22,9 @@ namespace ringside {
 class TcpGate {
  public:
   struct Door {
-    std::string host;  // of the listening address: a name or a number; "*": every address
-    std::string port;
+    std::string option;  // for messages: "--telemetry-tcp"
+    std::string host;    // of the listening address: a name or a number; "*": every address
+    std::string port;    // "0": any that is free
     std::string inner;  // name of the abstract AF_UNIX socket behind it, without its '@'
   };
 
@@ -37,6 +38,8 @@ class TcpGate {
   TcpGate(const std::vector<Door>& doors, std::size_t most, std::chrono::milliseconds patience = kPatience);
   /// Passes on ZeroMQ's last bytes for a moment, and ends.
   ~TcpGate();
+  /// Where a door listens.
+  std::uint16_t port(std::size_t door) const;
   TcpGate(const TcpGate&) = delete;
   TcpGate& operator=(const TcpGate&) = delete;
 

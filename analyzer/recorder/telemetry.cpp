@@ -59,7 +59,7 @@ std::size_t connections_on_tcp() {
 TcpGate::Door door_at(const std::string& endpoint, const std::string& inner) {
   const std::string address = endpoint.substr(std::string_view("tcp://").size());
   const std::size_t colon = address.rfind(':');
-  return {.host = address.substr(0, colon), .port = address.substr(colon + 1), .inner = inner};
+  return {.option = "--telemetry-tcp", .host = address.substr(0, colon), .port = address.substr(colon + 1), .inner = inner};
 }
 
 std::string path_of(const std::string& endpoint) {
@@ -86,7 +86,8 @@ void Telemetry::listen_on_tcp(const TelemetryOptions& options) {
   const CurveKeys keys = read_server_keys(options.keys);
   const TelemetryAddress address = telemetry_at_tcp(options.tcp, "--telemetry-tcp", keys);
   const std::size_t most = connections_on_tcp();
-  zap_.emplace(context_, options.keys);  // before any client can connect
+  // Before any client can connect.
+  zap_.emplace(context_, [folder = options.keys] { return read_allowed_clients(folder); }, options.keys);
   Pair& pair = pairs_.emplace_back(
       Pair{{context_, ChannelKind::kPublisher, publishing(keys)}, {context_, ChannelKind::kRouter, answering(keys)}});
   const std::string name = "ringside-" + to_string(random_id());

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "common/platform/clock.hpp"
-#include "common/telemetry/key_folder.hpp"
 
 namespace ringside {
 namespace {
@@ -23,9 +22,9 @@ enum Frame : std::size_t { kVersion, kRequestId, kDomain, kAddress, kIdentity, k
 
 }  // namespace
 
-ZapHandler::ZapHandler(ChannelContext& context, std::string folder)
-    : folder_(std::move(folder)), questions_(context, ChannelKind::kReply) {
-  read_allowed_clients(folder_);
+ZapHandler::ZapHandler(ChannelContext& context, Allowed allowed, std::string list)
+    : allowed_(std::move(allowed)), list_(std::move(list)), questions_(context, ChannelKind::kReply) {
+  allowed_();
   questions_.bind("inproc://zeromq.zap.01");
 }
 
@@ -44,7 +43,7 @@ void ZapHandler::answer() noexcept {
 bool ZapHandler::is_allowed(const std::string& key) noexcept {
   try {
     const std::string text = key_text(key);
-    const std::vector<std::string> allowed = read_allowed_clients(folder_);
+    const std::vector<std::string> allowed = allowed_();
     return !text.empty() && std::find(allowed.begin(), allowed.end(), text) != allowed.end();
   } catch (const std::exception&) {
     return false;
@@ -54,7 +53,7 @@ bool ZapHandler::is_allowed(const std::string& key) noexcept {
 void ZapHandler::log_turned_away() noexcept {
   ++turned_away_;
   if (said_ns_ != 0 && now_ns() - said_ns_ < kLogIntervalNs) return;
-  spdlog::warn("event=clients_turned_away count={} keys={}", turned_away_, folder_);
+  spdlog::warn("event=clients_turned_away count={} keys={}", turned_away_, list_);
   said_ns_ = now_ns();
   turned_away_ = 0;
 }

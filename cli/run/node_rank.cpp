@@ -16,6 +16,7 @@
 #include "common/kernels/hash.hpp"
 #include "common/platform/decimal.hpp"
 #include "common/platform/error.hpp"
+#include "common/platform/host_name.hpp"
 #include "common/platform/printable.hpp"
 #include "common/platform/process_state.hpp"
 
@@ -113,17 +114,6 @@ std::string node_folder_name() {
   // instant at which it started.
   const std::string key = formatted("{} {}", getppid(), start_of(getppid()));
   return to_string(hash128(key.data(), key.size())).substr(0, RuntimeFolder::kNameLetters);
-}
-
-std::string with_host(const std::string& path) {
-  char host[256] = {};
-  if (gethostname(host, sizeof host - 1) != 0) throw system_error("cannot read this node's name: {}", errno_text(errno));
-  std::string found = path;
-  for (std::size_t at = found.find("%h"); at != std::string::npos; at = found.find("%h", at)) {
-    found.replace(at, 2, host);
-    at += std::string_view(host).size();
-  }
-  return found;
 }
 
 void become(std::vector<std::string> words) {

@@ -31,9 +31,6 @@ std::string node_folder_name();
 /// may be any of the node's, or a part of the rank's. Throws Error as cores_for.
 CorePlan cores_of_rank(const RunOptions& options);
 
-/// `path` with the name of this node in place of each %h.
-std::string with_host(const std::string& path);
-
 /// Becomes another program. Returns only to throw Error (exit code 2) if that cannot be executed.
 [[noreturn]] void become(std::vector<std::string> words);
 

@@ -19,6 +19,7 @@
 #include "common/files/own_descriptor.hpp"
 #include "common/files/standard_streams.hpp"
 #include "common/platform/descriptor_limit.hpp"
+#include "common/platform/host_name.hpp"
 #include "common/platform/printable.hpp"
 
 namespace ringside {
@@ -45,6 +46,8 @@ std::vector<std::string> analyzer_arguments(const CommandLine& line, const RunOp
   }
   arguments.insert(arguments.end(),
                    {"--supervised", "--socket=" + socket, "--cores=" + to_string(CoreList{cores.analyzer})});
+  // The analyzers of a job's nodes make the results of the whole run together.
+  if (options.per_node && options.telemetry.node_address.empty()) arguments.emplace_back("--node-address=%h");
   if (publisher > 0) arguments.push_back("--publisher=" + std::to_string(publisher));
   if (cores.oversubscribed_one_core) arguments.emplace_back("--shared-core");
   return arguments;

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
 #include <string_view>
 #include <system_error>
@@ -19,6 +20,7 @@
 #include "common/handoff/peer.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/printable.hpp"
+#include "common/ranks/node_address.hpp"
 #include "common/reductions/plug_ins/plug_in_notes.hpp"
 
 namespace ringside {
@@ -93,9 +95,13 @@ UniqueFd locked_file(const fs::path& path) {
 void remove_folder(const fs::path& folder) {
   const fs::path socket = folder / kSocket;
   unlink(socket.c_str());
-  for (const std::string_view suffix : Listener::kSocketSuffixes) unlink(fs::path(socket).concat(suffix).c_str());
+  for (const std::string_view suffix : Listener::kSocketSuffixes) {
+    unlink(fs::path(socket).concat(suffix).c_str());
+    unlink(fs::path(socket).concat(kGlobalSuffix).concat(suffix).c_str());
+  }
   unlink(fs::path(socket).concat(Listener::kLockSuffix).c_str());
   unlink(fs::path(socket).concat(kPlugInNotesSuffix).c_str());
+  unlink(fs::path(socket).concat(kNodeAddressSuffix).c_str());
   rmdir(folder.c_str());
 }
 
@@ -167,7 +173,7 @@ bool RuntimeFolder::try_under(const fs::path& base) {
   path_ = (base / kPattern).string();
   errno = ENAMETOOLONG;
   const std::size_t longest_suffix = std::ranges::max(Listener::kSocketSuffixes, {}, &std::string_view::size).size();
-  if (socket().size() + longest_suffix >= sizeof(sockaddr_un::sun_path)) return false;
+  if (socket().size() + std::strlen(kGlobalSuffix) + longest_suffix >= sizeof(sockaddr_un::sun_path)) return false;
   if (mkdtemp(path_.data()) == nullptr) return false;
   lock_ = locked_folder(path_);
   return true;

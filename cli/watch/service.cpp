@@ -20,6 +20,7 @@
 #include "common/options/options.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/unique_fd.hpp"
+#include "common/ranks/node_address.hpp"
 #include "common/telemetry/key_folder.hpp"
 
 namespace ringside {
@@ -111,7 +112,10 @@ FoundService find_service(const ServiceOptions& options, std::string_view otherw
     for (const std::string& socket : sockets) choice.push_back(described(context, socket));
     throw usage_error("--socket: several analyzers are alive, expected one of {}", joined(choice, ", "));
   }
-  return {telemetry_at(*sockets.begin()), *sockets.begin(), true};
+  // At the first node of a run of several, the whole run.
+  const std::string global = *sockets.begin() + kGlobalSuffix;
+  const std::string& found = is_served(global, Whose::kAnybodys) ? global : *sockets.begin();
+  return {telemetry_at(found), found, true};
 }
 
 std::string socket_of_pool(const std::string& pool) {

@@ -250,12 +250,13 @@ void Channel::wait_ns(std::int64_t at_most_ns) noexcept {
   ppoll(&waiting, 1, &time, nullptr);
 }
 
-bool Channel::wait(std::span<Channel* const> channels, int timeout_ms) noexcept {
-  std::array<zmq_pollitem_t, kMostChannelsWaitedFor> items = {};
+bool Channel::wait(std::span<Channel* const> channels, int timeout_ms, int fd) noexcept {
+  std::array<zmq_pollitem_t, kMostChannelsWaitedFor + 1> items = {};
   std::size_t count = 0;
-  for (Channel* const channel : channels.first(std::min(channels.size(), items.size()))) {
+  for (Channel* const channel : channels.first(std::min(channels.size(), kMostChannelsWaitedFor))) {
     items[count++] = {channel->implementation_->socket.handle(), 0, ZMQ_POLLIN, 0};
   }
+  if (fd >= 0) items[count++] = {nullptr, fd, ZMQ_POLLIN, 0};
   return zmq_poll(items.data(), static_cast<int>(count), timeout_ms) > 0;
 }
 

@@ -93,8 +93,9 @@ class Channel {
   /// short.
   bool receive(std::vector<std::string>& frames) noexcept;
 
-  /// Waits up to timeout_ms (-1: without limit) for a message to any of `channels`. False: none came.
-  static bool wait(std::span<Channel* const> channels, int timeout_ms) noexcept;
+  /// Waits up to timeout_ms (-1: without limit) for a message to any of `channels`, or until `fd`, unless it is -1, is
+  /// readable. False: neither came.
+  static bool wait(std::span<Channel* const> channels, int timeout_ms, int fd = -1) noexcept;
   bool wait(int timeout_ms) noexcept {
     Channel* self = this;
     return wait(std::span(&self, 1), timeout_ms);

@@ -231,6 +231,10 @@ void declare(CommandLine& line, TelemetryOptions& options) {
              "the keys for that, and the list of admitted clients, as `ringside keygen` makes")
       .needs(tcp)
       .value_name("FOLDER");
+  set.option("--node-address", options.node_address,
+             "where the analyzers of other nodes reach this one, encrypted, for the results of a whole run of MPI ranks on "
+             "several nodes; %h: this node's name")
+      .value_name("HOST[:PORT]");
 }
 
 void declare(CommandLine& line, ReduceOptions& options) {
@@ -275,6 +279,12 @@ void declare(CommandLine& line, TriggerOptions& options) {
       .check(parsed_by([](const std::string& text) { parse_on_non_finite(text); }))
       .value_name("ACTIONS")
       .show_default();
+  set.option("--global-trigger", options.global_triggers,
+             "the same over the results of a whole run of several nodes, at the first one: mark[:NAME] or stop; may be given up "
+             "to 32 times")
+      .check(parsed_by([](const std::string& text) { parse_global_trigger(text); }))
+      .times(1, static_cast<int>(kMostTriggers))
+      .value_name("CONDITION:ACTION");
   set.option("--archive-size", options.archive_bytes,
              "most bytes of the archive beside the pool, to which `keep` copies steps (default: as many steps as the "
              "ring has slots)")

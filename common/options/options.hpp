@@ -89,6 +89,7 @@ struct TelemetryOptions {
   bool on = true;    // sockets for records and control beside the analyzer's
   std::string tcp;   // HOST:PORT, and PORT + 1 for control; empty: not over the network
   std::string keys;  // folder of the server's keys and of the list of clients (`ringside keygen`): with `tcp`
+  std::string node_address;  // HOST[:PORT], where the analyzers of other nodes reach this one; empty: not at all
 };
 
 /// The options for the reductions, of the analyzer and of the baseline.
@@ -107,6 +108,7 @@ struct PlugInOptions {
 struct TriggerOptions {
   std::vector<std::string> triggers;   // 'CONDITION: ACTION[, ACTION]'
   std::string on_non_finite = "mark";  // or some of freeze, stop, keep, or keep-going
+  std::vector<std::string> global_triggers;  // over the results of the whole run, of several nodes: mark, stop
   std::uint64_t archive_bytes = 0;     // at most, of the steps that `keep` copies; 0: as many steps as the ring has slots
 };
 

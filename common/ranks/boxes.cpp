@@ -124,6 +124,19 @@ void check_cover(const Variable& variable, std::span<const Box> of_rank) {
                     gap);
 }
 
+std::optional<EntryRange> contiguous_entries(const Variable& global, std::span<const Box> boxes) {
+  const std::size_t dims = global.shape.size();
+  if (boxes.front().distribution == Distribution::kReplicated || !are_rows_in_order(global, boxes)) return std::nullopt;
+  const std::uint64_t of_row = entries_of(global.shape, global.name) / global.shape[0];
+  std::optional<EntryRange> range;
+  for (const Box& box : boxes) {
+    if (is_empty(box, dims)) continue;
+    if (!range) range = {box.offset[0] * of_row, 0};
+    range->entries += box.extent[0] * of_row;
+  }
+  return range;
+}
+
 NodeVariable node_variable(const Variable& global, std::span<const Box> of_rank, std::size_t own) {
   NodeVariable made{.variable = global, .region = "replicated"};
   const std::size_t dims = global.shape.size();

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -40,6 +41,15 @@ void check_within(const Variable& variable, const Box& box);
 /// One box of each rank, in their order. Throws Error (exit code 2), which names the ranks, if boxes overlap, do not
 /// cover the variable, or are not all replicated or none.
 void check_cover(const Variable& variable, std::span<const Box> of_rank);
+
+/// Entries of a variable, in the order of its entries.
+struct EntryRange {
+  std::uint64_t first = 0;
+  std::uint64_t entries = 0;
+};
+
+/// The entries of boxes, if these are whole rows that follow each other; else nothing.
+std::optional<EntryRange> contiguous_entries(const Variable& global, std::span<const Box> boxes);
 
 /// What a node keeps of a variable, and where one rank's part lies in that.
 struct NodeVariable {

@@ -147,6 +147,15 @@ RanksFile::Node node_of(const Value& value, std::size_t index, const std::vector
   return node;
 }
 
+RanksFile::Round round_of(const Value& value, std::size_t nodes) {
+  RanksFile::Round round{.attachment = value.at("attachment").id(), .places = {}};
+  for (const Value& place : value.at("places").items(nodes, nodes)) {
+    const std::vector<Value> both = place.items(2, 2);
+    round.places.push_back({both[0].text(), both[1].text()});
+  }
+  return round;
+}
+
 /// The boxes of all ranks, in the order of the ranks.
 std::vector<Box> boxes_of_all(const RanksFile& file, const std::string& where) {
   const std::size_t count = file.ranks();
@@ -251,6 +260,11 @@ std::string to_text(const RanksFile& file) {
     }
     whole["nodes"].push_back({{"node", n}, {"host", node.host}, {"pool", node.pool}, {"ranks", std::move(ranks)}});
   }
+  if (file.round) {
+    ordered_json places = ordered_json::array();
+    for (const RanksFile::Round::Place& place : file.round->places) places.push_back({place.address, place.public_key});
+    whole["round"] = {{"attachment", to_string(file.round->attachment)}, {"places", std::move(places)}};
+  }
   std::string text = whole.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
   if (text.size() > kMostRanksBytes) {
     throw usage_error("{} ranks with {} variables: a ranks file of {} bytes, expected at most {} (docs/ranks_file.md)",
@@ -276,6 +290,7 @@ RanksFile parse_ranks(std::string_view text, const std::string& where) {
   const std::vector<Value> nodes = whole.at("nodes").items(1, kMostNodes);
   for (std::size_t n = 0; n < nodes.size(); ++n) file.nodes.push_back(node_of(nodes[n], n, file.variables));
   file.node = static_cast<std::uint32_t>(whole.at("node").number(nodes.size() - 1));
+  if (parsed.contains("round")) file.round = round_of(whole.at("round"), nodes.size());
   check(file, where);
   return file;
 }

@@ -34,11 +34,23 @@ struct RanksFile {
     std::vector<Rank> ranks;  // in the order in which the ring has their boxes
   };
 
+  /// Where the analyzers of the nodes reach each other (docs/mpi.md, "Results of the whole run"). Ranks pass it to the
+  /// analyzer with the rest; a file does not have it.
+  struct Round {
+    struct Place {
+      std::string address;     // HOST:PORT
+      std::string public_key;  // CURVE's
+    };
+    Id128 attachment;  // drawn when the ranks attached
+    std::vector<Place> places;  // of each node
+  };
+
   Id128 run_id;
   Id128 problem_id;                 // of the whole run: node_problem_id makes that of a node
   std::vector<Variable> variables;  // with the shapes of the whole run
   std::vector<Node> nodes;
   std::uint32_t node = 0;           // beside whose pool the file lies
+  std::optional<Round> round = {};
 
   std::size_t ranks() const noexcept;
   /// "node 1 (ranks 2 to 3)"

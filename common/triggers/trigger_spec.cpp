@@ -94,8 +94,8 @@ std::size_t dividing_colon(std::string_view text) {
 
 }  // namespace
 
-TriggerSpec parse_trigger(std::string_view text) {
-  const auto refuse = [&text](const std::string& why) { return usage_error("--trigger '{}': {}", shortened(text), why); };
+TriggerSpec parse_trigger(std::string_view text, const char* option) {
+  const auto refuse = [&](const std::string& why) { return usage_error("{} '{}': {}", option, shortened(text), why); };
   const std::size_t colon = dividing_colon(text);
   if (colon == text.npos) throw refuse(fmt::format("found no action; {}", kForm));
   TriggerSpec spec;
@@ -110,6 +110,14 @@ TriggerSpec parse_trigger(std::string_view text) {
   }
   if (spec.name.empty()) spec.name = spec.condition;
   return spec;
+}
+
+TriggerSpec parse_global_trigger(std::string_view text) {
+  constexpr const char* kOption = "--global-trigger";
+  TriggerSpec spec = parse_trigger(text, kOption);
+  if ((spec.actions & ~(kMark | kStop)) == 0) return spec;
+  throw usage_error("{} '{}': found an action that one node's ring or solver would follow; expected mark, mark:NAME or stop",
+                    kOption, shortened(text));
 }
 
 std::string named_trigger(const std::string& name, const std::string& text) {

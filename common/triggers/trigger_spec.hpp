@@ -31,8 +31,11 @@ struct TriggerSpec {
   bool on_non_finite = false;  // from --on-non-finite: the last finite step is not overwritten
 };
 
-/// Throws Error (exit code 2).
-TriggerSpec parse_trigger(std::string_view text);
+/// option: for messages. Throws Error (exit code 2).
+TriggerSpec parse_trigger(std::string_view text, const char* option = "--trigger");
+
+/// The same of one over the results of a whole run of several nodes, which has no ring and answers no solver: mark, stop.
+TriggerSpec parse_global_trigger(std::string_view text);
 
 /// The same trigger with a name, unless it has one: with `mark:NAME` behind it.
 std::string named_trigger(const std::string& name, const std::string& text);

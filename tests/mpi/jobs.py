@@ -60,8 +60,9 @@ def blocks(ranks, nodes):
 class Node:
     """A node of the machine that a job is tested on."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, *options):
         self.folder, self.pool, self.socket = folder, folder / "ring.pool", folder / "analyzer.socket"
+        self.options = options  # of its analyzer
         self.analyzer = None
 
     def start_analyzer(self):
@@ -73,7 +74,7 @@ class Node:
             manager.settimeout(0.1)
             self.analyzer = subprocess.Popen(
                 [BIN / "ringside-analyzer", f"--socket={self.socket}", f"--pool={self.pool}", f"--slots={SLOTS}",
-                 "--durability=process", f"--peer-timeout={HANG_S}"], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                 "--durability=process", f"--peer-timeout={HANG_S}", *self.options], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                 env={**os.environ, "NOTIFY_SOCKET": str(path), "TMPDIR": str(self.folder)})
             while self.analyzer.poll() is None:
                 with contextlib.suppress(TimeoutError):
@@ -196,8 +197,8 @@ class Jobs(unittest.TestCase):
             "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_hwloc_base_binding_policy": "none",
             "OMPI_MCA_mpi_yield_when_idle": "1"}
 
-    def nodes(self, count):
-        made = [Node(pathlib.Path(tempfile.mkdtemp(prefix="node", dir=self.folder))) for _ in range(count)]
+    def nodes(self, count, *options):
+        made = [Node(pathlib.Path(tempfile.mkdtemp(prefix="node", dir=self.folder)), *options) for _ in range(count)]
         for node in made:
             self.addCleanup(node.end_analyzer, signal.SIGKILL)
             node.start_analyzer()

@@ -68,7 +68,7 @@ void run_on(double* running, bool of_change, std::uint64_t taken, const double* 
 }
 
 void fold_running(const double* running, double* sums) noexcept {
-  for (std::size_t s = 0; s < OfIterate::kBlockSums + OfChange::kBlockSums; ++s) {
+  for (std::size_t s = 0; s < kSums; ++s) {
     Lanes lanes[kRunning / kRegisterDoubles];
     __builtin_memcpy(lanes, running + s * kRunning, sizeof lanes);
     sums[s] = RINGSIDE_ISA::fold(lanes, [](auto a, auto b) { return a + b; });
@@ -120,6 +120,7 @@ std::uint64_t finish(const void* state_memory, const double* block_sums, std::ui
 
 const ReductionKernel reduction_kernel = {.block_rows = kBlockRows,
                                           .sums_per_block = kSumsPerBlock,
+                                          .sums = kSums,
                                           .state_bytes = sizeof(State),
                                           .found_bytes = sizeof(FoundReductions),
                                           .clear = clear,

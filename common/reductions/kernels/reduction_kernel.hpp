@@ -39,7 +39,8 @@ inline constexpr std::size_t kRunningSums = 16;
 
 struct ReductionKernel {
   std::size_t block_rows;
-  std::size_t sums_per_block;
+  std::size_t sums_per_block;  // with padding
+  std::size_t sums;            // without
   // Multiples of 64; states, and what was found, are 64-byte aligned.
   std::size_t state_bytes;
   std::size_t found_bytes;

@@ -20,7 +20,8 @@ struct alignas(64) FoundReductions {
 };
 
 // Padded to whole registers, with the same padding for every instruction set.
-inline constexpr std::size_t kSumsPerBlock = (OfIterate::kBlockSums + OfChange::kBlockSums + 7) / 8 * 8;
+inline constexpr std::size_t kSums = OfIterate::kBlockSums + OfChange::kBlockSums;
+inline constexpr std::size_t kSumsPerBlock = (kSums + 7) / 8 * 8;
 
 /// ReductionKernel::copy.
 std::uint64_t copy_reduced(void* state, double* block_sums, const CopyPart& part) noexcept;

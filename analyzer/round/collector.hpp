@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The records of the whole run, at its first node: a recorder of its own, whose journal lies beside POOL.global and whose
+// sockets lie beside SOCKET.global. So everything that follows a run or reads a journal reads the whole run's, too.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/recorder/recorder.hpp"
+#include "analyzer/round/part_store.hpp"
+#include "analyzer/round/round_message.hpp"
+#include "analyzer/round/round_plan.hpp"
+#include "common/ranks/node_address.hpp"
+#include "common/records/record_layout.hpp"
+#include "common/results/result_description.hpp"
+#include "common/triggers/trigger_set.hpp"
+
+namespace ringside {
+
+/// From `options` of the node's recorder to those of the whole run's: with tcp, at PORT + 2.
+RecorderOptions global_options(RecorderOptions options);
+
+/// The thread of the round uses it between begin_run and end_run, which are the main thread's.
+class Collector {
+ public:
+  /// scalars: of the run. stop_run: as Recorder's; a trigger sets it, too. Throws Error as Recorder and TriggerSet do.
+  Collector(const RecorderOptions& options, const TriggerOptions& triggers, const RoundPlan& plan,
+            std::span<const Scalar> scalars, std::atomic<bool>& stop_run);
+
+  /// own: what the node's recorder is told.
+  void begin_run(const RunToRecord& own);
+  void end_run(const wire::RunEnded& own);
+
+  /// A step has passed all nodes. own: the first node's part. Steps come in their order; those between them are missing.
+  void take(const RoundState& state, const PartStore::Part& own) noexcept;
+  /// No further step comes; of `end_step - 1` and those before it, the ones that did not come are missing.
+  void finish(std::uint64_t end_step) noexcept;
+
+ private:
+  void miss(std::uint64_t end_step, std::uint64_t end_iteration) noexcept;
+
+  const RoundPlan& plan_;
+  const SharedLayout layout_;
+  TriggerSet triggers_;
+  std::atomic<bool>& stop_run_;
+  std::vector<std::uint64_t> words_;   // as the catalogue places them
+  std::vector<std::uint64_t> values_;  // as records carry them
+  Id128 run_id_;
+  std::uint64_t next_step_ = 0;
+  std::uint64_t next_commit_seq_ = 0;
+  std::uint64_t last_iteration_ = 0;
+  std::uint64_t recorded_ = 0;
+  Recorder recorder_;
+};
+
+}  // namespace ringside

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "analyzer/round/node_link.hpp"
+
+#include <utility>
+
+#include "analyzer/round/round_message.hpp"
+#include "common/kernels/hash.hpp"
+#include "common/platform/decimal.hpp"
+#include "common/platform/error.hpp"
+#include "common/platform/printable.hpp"
+#include "common/ranks/node_address.hpp"
+
+namespace ringside {
+namespace {
+
+// One neighbour connects; the others are for its attempts to connect again, and strangers.
+constexpr std::size_t kMostConnections = 8;
+
+struct HostAndPort {
+  std::string host;
+  std::string port;
+};
+
+HostAndPort split(const std::string& address) {
+  const std::size_t colon = address.rfind(':');
+  const bool has_port = colon != std::string::npos && address.find(']', colon) == std::string::npos;
+  HostAndPort found{address.substr(0, has_port ? colon : std::string::npos), has_port ? address.substr(colon + 1) : "0"};
+  const std::optional<std::uint64_t> port = whole_number(found.port);
+  if (found.host.empty() || !port || *port > 65535) {
+    throw usage_error("--node-address: found '{}', expected HOST or HOST:PORT, with a port up to 65535",
+                      shortened(address));
+  }
+  return found;
+}
+
+}  // namespace
+
+NodeLink::NodeLink(const std::string& address, const std::string& socket) {
+  HostAndPort place = split(address);
+  const std::optional<NodeAddress> before = read_node_address(socket);
+  if (before) {
+    keys_ = {before->public_key, before->secret_key};
+    place.port = split(before->address).port;
+  } else {
+    keys_ = make_key_pair();
+  }
+  zap_.emplace(context_, [this] { return admitted(); }, "the neighbouring node's");
+  arrivals_.emplace(context_, ChannelKind::kRouter,
+                    ChannelOptions{.max_message_bytes = kMostRoundBytes,
+                                   .name = {},
+                                   .curve = CurveKeys{.own = keys_, .server_key = {}},
+                                   .curve_server = true});
+  const std::string inner = "ringside-" + to_string(random_id());
+  arrivals_->bind("ipc://@" + inner);
+  gate_.emplace(std::vector{TcpGate::Door{.option = "--node-address", .host = "*", .port = place.port, .inner = inner}},
+                kMostConnections);
+  write_node_address(socket, {formatted("{}:{}", place.host, gate_->port(0)), keys_.public_key, keys_.secret_key});
+}
+
+void NodeLink::admit(const std::string& public_key) {
+  const std::lock_guard lock(admitted_mutex_);
+  admitted_ = {public_key};
+}
+
+std::vector<std::string> NodeLink::admitted() {
+  const std::lock_guard lock(admitted_mutex_);
+  return admitted_;
+}
+
+}  // namespace ringside

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Makes the results of the whole run. The state of each step goes once round the nodes, from the first one to the last one and
+// back: each node adds what it knows of its own part, in the order of the entries, so that the bits are those of one
+// process. No node waits for it: the solver goes on, and a step that cannot make its round is missing in the records of the
+// whole run (docs/mpi.md, "Results of the whole run").
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "analyzer/round/collector.hpp"
+#include "analyzer/round/node_link.hpp"
+#include "analyzer/round/part_store.hpp"
+#include "analyzer/round/round_message.hpp"
+#include "analyzer/round/round_plan.hpp"
+#include "common/reductions/step_reducer.hpp"
+#include "common/reductions/whole/step_parts.hpp"
+
+namespace ringside {
+
+/// One node's side, for one attachment.
+class Round {
+ public:
+  /// collector: of the first node; else null. first_step: the first that is added. link, collector: outlive this object. team:
+  /// the analyzer's. cpus: of the thread; empty: wherever the caller may run. Throws Error.
+  Round(RoundPlan plan, NodeLink& link, Collector* collector, const Schema& schema, Team& team, std::uint64_t first_step,
+        const std::vector<int>& cpus);
+  ~Round();
+  Round(const Round&) = delete;
+  Round& operator=(const Round&) = delete;
+
+  /// Main thread, after each step was reduced. results: of `reducer`, which has just reduced the payload. previous: as it
+  /// was then.
+  void prepare(const StepWithScalars& step, const StepReducer& reducer, std::span<const std::uint64_t> results,
+               const void* payload, const void* previous) noexcept;
+  /// Main thread: that step may go round.
+  void add(const StepFigures& figures) noexcept;
+  /// Main thread: the next step was not kept, and has no results.
+  void pass_over() noexcept { store_.stored(); }
+
+  /// Main thread, after the last step: waits until no step is under way, or nothing has moved for `patience_ns`.
+  void finish(std::int64_t patience_ns);
+
+ private:
+  void run();
+  void take_messages();
+  void begin_rounds();
+  void take_turns();
+  void take_turn(RoundState& state);
+  void collect(RoundState& state);
+  void collect_in_order();
+  void send_again();
+  void send(const RoundState& state) noexcept;
+  bool is_over() const noexcept;
+  void tell_end();
+
+  const RoundPlan plan_;
+  NodeLink& link_;
+  Collector* const collector_;
+  const std::vector<int> cpus_;
+  StepParts parts_;
+  PartStore store_;
+  PartStore::Part* prepared_ = nullptr;  // main thread's
+  std::optional<Channel> next_;
+
+  // The thread's.
+  std::map<std::uint64_t, RoundState> waiting_;   // for this node's part, by step
+  std::map<std::uint64_t, std::int64_t> sent_;    // by the first node: when it began the round of a step
+  std::map<std::uint64_t, RoundState> returned_;  // to the first node
+  std::uint64_t begun_;                           // by the first node: the rounds of all steps before it
+  std::uint64_t collected_;                       // all steps before it are done with
+  bool was_told_end_ = false;
+  std::int64_t told_stall_ns_ = 0;
+  std::vector<std::string> frames_;
+  wire::RoundStep message_;
+  std::string bytes_;
+
+  std::atomic<bool> ends_{false};
+  std::atomic<std::int64_t> patience_ns_{0};
+  std::atomic<std::int64_t> moved_ns_{0};  // when something last came or went
+  std::thread thread_;  // last: it uses all of the above
+};
+
+}  // namespace ringside

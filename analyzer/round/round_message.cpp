@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "analyzer/round/round_message.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "analyzer/journal/step_record.hpp"
+
+namespace ringside {
+namespace {
+
+// The figures that nodes tell of, and how two of them become one.
+template <class Visit>
+void for_each_duration(Visit&& visit) {
+  visit(&StepFigures::analyzer_idle_ns);
+  visit(&StepFigures::hand_off_ns);
+  visit(&StepFigures::transfer_ns);
+  visit(&StepFigures::commit_ns);
+  visit(&StepFigures::analyze_ns);
+}
+
+constexpr std::size_t kExactNumbers = 6;
+
+std::array<Int128, kExactNumbers> numbers_of(const ExactReductions& exact) noexcept {
+  return {exact.sum, exact.l1, exact.min, exact.max, exact.change_l1, exact.change_linf};
+}
+
+void write(const WholeField& field, std::size_t variable, bool is_integer, wire::RoundField& out) {
+  const std::size_t sums = plain::reduction_kernel.sums;
+  out.set_variable(static_cast<std::uint32_t>(variable));
+  out.set_entries(field.entries);
+  out.set_has_change(field.has_change);
+  out.mutable_total()->Add(field.totals, field.totals + sums);
+  out.mutable_error()->Add(field.errors, field.errors + sums);
+  if (field.open_entries() != 0) out.mutable_running()->Add(field.running, field.running + sums * kRunningSums);
+  if (is_integer) {
+    for (const Int128 number : numbers_of(field.exact)) {
+      out.add_exact(static_cast<std::uint64_t>(number));
+      out.add_exact(static_cast<std::uint64_t>(static_cast<UInt128>(number) >> 64));
+    }
+    return;
+  }
+  out.set_min(field.min);
+  out.set_max(field.max);
+  out.set_change_linf(field.change_linf);
+  out.set_non_finite(field.non_finite);
+}
+
+bool read(const wire::RoundField& in, bool is_integer, std::uint64_t most_entries, WholeField& field) {
+  const std::size_t sums = plain::reduction_kernel.sums;
+  field = {};
+  field.entries = in.entries();
+  field.has_change = in.has_change();
+  const bool is_open = field.open_entries() != 0;
+  if (field.entries > most_entries || static_cast<std::size_t>(in.total_size()) != sums ||
+      static_cast<std::size_t>(in.error_size()) != sums ||
+      static_cast<std::size_t>(in.running_size()) != (is_open ? sums * kRunningSums : 0) ||
+      static_cast<std::size_t>(in.exact_size()) != (is_integer ? 2 * kExactNumbers : 0)) {
+    return false;
+  }
+  std::ranges::copy(in.total(), field.totals);
+  std::ranges::copy(in.error(), field.errors);
+  std::ranges::copy(in.running(), field.running);
+  field.min = is_integer ? field.min : in.min();
+  field.max = is_integer ? field.max : in.max();
+  field.change_linf = in.change_linf();
+  field.non_finite = in.non_finite();
+  if (!is_integer) return true;
+  const auto number = [&in](int i) {
+    return static_cast<Int128>(static_cast<UInt128>(in.exact(2 * i + 1)) << 64 | in.exact(2 * i));
+  };
+  field.exact.sum = number(0);
+  field.exact.l1 = number(1);
+  field.exact.min = number(2);
+  field.exact.max = number(3);
+  field.exact.change_l1 = number(4);
+  field.exact.change_linf = number(5);
+  return true;
+}
+
+bool is_integer(const RoundPlan& plan, std::size_t variable) {
+  return class_of(plan.whole.variables()[variable].dtype) == DTypeClass::kInteger;
+}
+
+}  // namespace
+
+void take_figures(RoundState& state, const StepFigures& own) noexcept {
+  if (!state.has_figures) {
+    state.figures = own;
+    state.has_figures = true;
+    return;
+  }
+  StepFigures& figures = state.figures;
+  for_each_duration([&](auto duration) { figures.*duration = std::max(figures.*duration, own.*duration); });
+  figures.step.generate_ns = std::max(figures.step.generate_ns, own.step.generate_ns);
+  figures.step.producer_idle_ns = std::max(figures.step.producer_idle_ns, own.step.producer_idle_ns);
+  figures.bytes_transferred += own.bytes_transferred;
+  figures.steps_committed = std::min(figures.steps_committed, own.steps_committed);
+  figures.steps_persisted = std::min(figures.steps_persisted, own.steps_persisted);
+}
+
+void write(const RoundPlan& plan, const RoundState& state, wire::RoundStep& message) {
+  message.Clear();
+  message.set_attachment(bytes_of(plan.attachment));
+  message.set_step(state.step);
+  message.set_iteration(state.iteration);
+  message.set_node(state.node);
+  message.set_collected(state.collected);
+  if (state.lost_by) message.set_lost_by(*state.lost_by);
+  message.set_ended(state.ended);
+  if (state.ended || state.lost_by) return;
+  const StepFigures& figures = state.figures;
+  wire::RoundFigures& out = *message.mutable_figures();
+  out.set_generate_ns(figures.step.generate_ns);
+  out.set_producer_idle_ns(figures.step.producer_idle_ns);
+  out.set_analyzer_idle_ns(figures.analyzer_idle_ns);
+  out.set_hand_off_ns(figures.hand_off_ns);
+  out.set_transfer_ns(figures.transfer_ns);
+  out.set_commit_ns(figures.commit_ns);
+  out.set_analyze_ns(figures.analyze_ns);
+  out.set_bytes_transferred(figures.bytes_transferred);
+  out.set_steps_committed(figures.steps_committed);
+  out.set_steps_persisted(figures.steps_persisted);
+  for (std::size_t v = 0; v < state.fields.size(); ++v) {
+    if (plan.has_results[v]) write(state.fields[v], v, is_integer(plan, v), *message.add_fields());
+  }
+}
+
+bool read(const RoundPlan& plan, const wire::RoundStep& message, RoundState& state) {
+  if (message.attachment() != bytes_of(plan.attachment) || message.node() == 0 || message.node() > plan.nodes) return false;
+  state.step = message.step();
+  state.iteration = message.iteration();
+  state.node = message.node();
+  state.collected = message.collected();
+  state.lost_by.reset();
+  if (message.has_lost_by()) state.lost_by = message.lost_by();
+  state.ended = message.ended();
+  if (state.ended || state.lost_by) return true;
+  const wire::RoundFigures& in = message.figures();
+  state.has_figures = true;
+  state.figures = {};
+  state.figures.step.generate_ns = in.generate_ns();
+  state.figures.step.producer_idle_ns = in.producer_idle_ns();
+  state.figures.analyzer_idle_ns = in.analyzer_idle_ns();
+  state.figures.hand_off_ns = in.hand_off_ns();
+  state.figures.transfer_ns = in.transfer_ns();
+  state.figures.commit_ns = in.commit_ns();
+  state.figures.analyze_ns = in.analyze_ns();
+  state.figures.bytes_transferred = in.bytes_transferred();
+  state.figures.steps_committed = in.steps_committed();
+  state.figures.steps_persisted = in.steps_persisted();
+  state.fields.assign(plan.whole.size(), WholeField());
+  std::size_t fields = 0;
+  for (const wire::RoundField& field : message.fields()) {
+    const std::size_t v = field.variable();
+    if (v >= plan.whole.size() || !plan.has_results[v]) return false;
+    if (!read(field, is_integer(plan, v), plan.whole.place(v).entries, state.fields[v])) return false;
+    ++fields;
+  }
+  return fields == static_cast<std::size_t>(std::ranges::count(plan.has_results, true));
+}
+
+}  // namespace ringside

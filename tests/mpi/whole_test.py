@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The results of the whole run, which the first node's analyzer records: bit by bit those of a run on one node, however many
+ranks and nodes there are, and each step once or named as missing, whichever analyzer is killed."""
+
+import json
+import subprocess
+
+from jobs import BIN, HANG_S, Jobs, blocks, run_tests
+
+ITERATIONS = 40
+REDUCTIONS = ("sum", "mean", "min", "max", "l1", "l2", "linf", "change_l1", "change_l2", "change_linf", "non_finite")
+
+
+def records(pool):
+    """Those of the journal beside this name."""
+    said = subprocess.run([BIN / "ringside", "tail", "--json", "--pool", pool], capture_output=True, check=False)
+    assert said.returncode == 0, said.stderr
+    return [json.loads(line) for line in said.stdout.splitlines()]
+
+
+def whole_of(node):
+    return node.pool.with_name(node.pool.name + ".global")
+
+
+def steps(pool, variable="u"):
+    """{iteration: {result: value}} of the reductions of a variable, and its scalars."""
+    found = {}
+    for record in records(pool):
+        if record["kind"] != "step":
+            continue
+        results = record["results"]
+        assert record["iteration"] not in found, "a step is recorded once"
+        found[record["iteration"]] = {name: results[f"{variable}.{name}"] for name in REDUCTIONS
+                                      if results.get(f"{variable}.{name}") is not None}
+    return found
+
+
+class Whole(Jobs):
+    def settle(self, nodes):
+        """At a time, as launchers do: an analyzer waits for rounds that the others still have to pass on."""
+        for node in nodes:
+            node.analyzer.terminate()
+        for node in nodes:
+            node.end_analyzer()
+
+    def heat(self, nodes, placed, side, iterations=ITERATIONS, **more):
+        said = self.run_job(nodes, "publish_mpi", side, iterations, placed=placed, **more)
+        self.settle(nodes)
+        return said
+
+    def nodes(self, count):
+        return super().nodes(count, "--node-address=localhost")
+
+    def test_results_of_the_whole_have_the_bits_of_one_node(self):
+        for side, shapes in ((37, ((2, 2), (3, 2), (8, 4))), (64, ((2, 2), (4, 4)))):  # 64: parts begin at blocks of 1024
+            alone, = self.nodes(1)
+            self.heat([alone], [0], side)
+            expected = steps(alone.pool)
+            self.assertEqual(sorted(expected), list(range(1, ITERATIONS + 1)))
+            self.assertFalse(whole_of(alone).with_name(whole_of(alone).name + ".journal-0").exists(), "one node is the whole")
+            for ranks, nodes in shapes:
+                with self.subTest(side=side, ranks=ranks, nodes=nodes):
+                    made = self.nodes(nodes)
+                    self.heat(made, blocks(ranks, nodes), side)
+                    self.assertEqual(steps(whole_of(made[0])), expected)
+                    for node in made[1:]:
+                        self.assertEqual(list(node.folder.glob("*.global*")), [], "the first node collects")
+
+    def test_boxes_have_results_of_the_whole_only_if_entries_follow_each_other(self):
+        made = self.nodes(2)
+        self.run_job(made, "publish_boxes", ITERATIONS, "rows", placed=blocks(3, 2))
+        self.settle(made)
+        alone, = self.nodes(1)
+        self.run_job([alone], "publish_boxes", ITERATIONS, "rows", placed=[0, 0, 0])
+        self.settle([alone])
+        for variable in ("p", "id", "basis"):  # f32, i64, and one that every rank has
+            self.assertEqual(steps(whole_of(made[0]), variable), steps(alone.pool, variable), variable)
+        scattered = self.nodes(2)
+        self.run_job(scattered, "publish_boxes", ITERATIONS, "cubes", placed=[0, 1] * 4)
+        self.settle(scattered)
+        self.assertEqual({tuple(results) for results in steps(whole_of(scattered[0]), "p").values()}, {()})
+        self.assertEqual(steps(whole_of(scattered[0]), "basis"), steps(alone.pool, "basis"))
+
+    def test_the_killed_analyzer_of_any_node_costs_the_whole_only_steps_under_way(self):
+        for killed in (0, 1):
+            with self.subTest(killed=killed):
+                made = self.nodes(2)
+                job = self.start(made, "publish_mpi", 41, 400, ranks=2)
+                self.assertIsNotNone(made[killed].await_steps(job, 20))
+                made[killed].end_analyzer(by=9)
+                made[killed].start_analyzer()
+                code, said = job.ended()
+                self.assertEqual(code, 0, said)
+                self.settle(made)
+                alone, = self.nodes(1)
+                self.heat([alone], [0], 41, 400)
+                expected, found = steps(alone.pool), steps(whole_of(made[0]))
+                for iteration, results in found.items():
+                    if killed == 0 or "change_l1" in results:
+                        self.assertEqual(results, expected[iteration], iteration)
+                missing = sum(record["steps"] for record in records(whole_of(made[0])) if record["kind"] == "records_missing")
+                self.assertEqual(len(found) + missing, 400)
+                self.assertIn(400, found, "after the restart, all have results again")
+
+    def test_a_node_without_an_address_leaves_the_run_without_results_of_the_whole(self):
+        made = self.nodes(1) + super().nodes(1)
+        self.heat(made, [0, 1], 37)
+        self.assertEqual(list(made[0].folder.glob("*.global*")), [])
+        self.assertEqual(len(steps(made[1].pool)), ITERATIONS)
+
+    def test_a_resumed_run_goes_on_in_the_journal_of_the_whole(self):
+        made = self.nodes(2)
+        self.heat(made, [0, 1], 37, 20)
+        for node in made:
+            node.start_analyzer()
+        said = self.heat(made, [0, 1], 37, ITERATIONS, use="resume")
+        self.assertEqual(self.resumed_from(said), 20)
+        alone, = self.nodes(1)
+        self.heat([alone], [0], 37)
+        self.assertEqual(steps(whole_of(made[0])), steps(alone.pool))
+
+    def test_commands_read_the_whole_run(self):
+        made = self.nodes(2)
+        self.heat(made, [0, 1], 37)
+        alone, = self.nodes(1)
+        self.heat([alone], [0], 37)
+        pool = whole_of(made[0])
+        report = self.folder / "report.html"
+        subprocess.run([BIN / "ringside", "report", pool, "--output", report], check=True, timeout=HANG_S)
+        self.assertIn("publish_mpi", report.read_text())
+        compared = subprocess.run([BIN / "ringside", "compare", "--json", pool, alone.pool], capture_output=True, check=False)
+        self.assertEqual(compared.returncode, 0, compared.stderr)
+
+
+run_tests()

@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Rounds of several nodes over real sockets: the recorded results are those of one process, whatever happens to a node, and
+// no node waits for another.
+#include "analyzer/round/round.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "analyzer/journal/step_record.hpp"
+#include "common/journal/journal_reader.hpp"
+#include "common/platform/clock.hpp"
+#include "common/ranks/node_address.hpp"
+#include "common/reductions/reduction_catalogue.hpp"
+#include "common/threads/openmp_team.hpp"
+#include "tests/unit/temporary_folder.hpp"
+
+namespace ringside {
+namespace {
+
+using testing::TemporaryFolder;
+
+constexpr std::int64_t kPatienceNs = 30'000'000'000;
+const std::vector<Scalar> kScalars = {{.name = "residual"}};
+
+/// Entry i of step s.
+double entry(std::uint64_t s, std::uint64_t i) {
+  return static_cast<double>((i * 2654435761u + s * 97) % 10007) / 3.0 - 1000.0;
+}
+
+std::vector<double> entries_of(std::uint64_t step, std::uint64_t first, std::uint64_t count) {
+  std::vector<double> entries(count);
+  for (std::uint64_t i = 0; i < count; ++i) entries[i] = entry(step, first + i);
+  return entries;
+}
+
+Schema field_of(std::uint64_t entries) {
+  return Schema::of({{.name = "x", .dtype = DType::kF64, .shape = {entries}}});
+}
+
+/// One node of a run: its door, and its side of the rounds from its first step on.
+class Node {
+ public:
+  Node(const std::string& socket, std::uint64_t first, std::uint64_t entries)
+      : socket_(socket), first_(first), schema_(field_of(entries)), reducer_(schema_, team_) {
+    link_.emplace("localhost", socket);
+  }
+
+  NodeAddress address() const { return read_node_address(socket_).value(); }
+  std::uint64_t first() const { return first_; }
+  std::uint64_t entries() const { return schema_.place(0).entries; }
+  const std::string& socket() const { return socket_; }
+
+  void begin(const RoundPlan& plan, Collector* collector, std::uint64_t first_step) {
+    round_.emplace(plan, *link_, collector, schema_, team_, first_step, std::vector<int>{});
+  }
+
+  void add(std::uint64_t step) {
+    const std::vector<double> x = entries_of(step, first_, entries());
+    const std::vector<double> previous = step > 0 ? entries_of(step - 1, first_, entries()) : std::vector<double>();
+    const void* const before = step > 0 ? previous.data() : nullptr;
+    StepWithScalars described;
+    described.descriptor = {.step = step, .iteration = 10 + step, .residual_l1 = 0.5 + static_cast<double>(step)};
+    const auto results = reducer_.reduce(x.data(), before, 1);
+    round_->prepare(described, reducer_, results, x.data(), before);
+    round_->add({.run_id = Id128{1, 2},
+                 .step = described.descriptor,
+                 .commit_seq = 1 + step,
+                 .transfer_ns = static_cast<std::int64_t>(first_),
+                 .bytes_transferred = entries() * sizeof(double),
+                 .steps_committed = step + 1});
+  }
+
+  void finish(std::int64_t patience_ns) { round_->finish(patience_ns); }
+  /// As a process that is killed.
+  void die() {
+    round_.reset();
+    link_.reset();
+  }
+  void restart() { link_.emplace("localhost", socket_); }
+
+ private:
+  std::string socket_;
+  std::uint64_t first_;
+  Schema schema_;
+  OpenMpTeam team_;
+  StepReducer reducer_;
+  std::optional<NodeLink> link_;
+  std::optional<Round> round_;
+};
+
+class RoundTest : public ::testing::Test {
+ protected:
+  /// bounds: of the nodes' parts.
+  void make(const std::vector<std::uint64_t>& bounds) {
+    for (std::size_t n = 0; n + 1 < bounds.size(); ++n) {
+      nodes_.push_back(std::make_unique<Node>(folder_.file("socket" + std::to_string(n)), bounds[n], bounds[n + 1] - bounds[n]));
+    }
+    entries_ = bounds.back();
+    plan_ = plan(0);
+    collector_.emplace(recording(), triggers_, *plan_, kScalars, stop_run_);
+    RunToRecord run;
+    run.started.set_run_id(bytes_of(Id128{1, 2}));
+    run.started.set_first_commit_seq(1);
+    run.started.set_slots(3);
+    collector_->begin_run(run);
+    for (std::size_t n = 0; n < nodes_.size(); ++n) begin(n, 0);
+  }
+
+  void begin(std::size_t n, std::uint64_t first_step) {
+    nodes_[n]->begin(plan(n), n == 0 ? &*collector_ : nullptr, first_step);
+  }
+
+  RecorderOptions recording() const {
+    RecorderOptions options;
+    options.pool = folder_.file("pool");
+    options.socket = folder_.file("socket0");
+    options.journal.kind = JournalKind::kFile;
+    return global_options(options);
+  }
+
+  RoundPlan plan(std::size_t n) const {
+    const std::size_t count = nodes_.size();
+    const NodeAddress next = nodes_[(n + 1) % count]->address();
+    return {.attachment = Id128{7, 8},
+            .problem_id = Id128{3, 4},
+            .node = static_cast<std::uint32_t>(n),
+            .nodes = static_cast<std::uint32_t>(count),
+            .next_address = next.address,
+            .next_key = next.public_key,
+            .previous_key = nodes_[(n + count - 1) % count]->address().public_key,
+            .regions = {},
+            .whole = field_of(entries_),
+            .places = {PartPlace{nodes_[n]->first(), entries_}},
+            .has_results = {true}};
+  }
+
+  /// All nodes at a time, as their processes do.
+  void finish(std::int64_t patience_ns = kPatienceNs) {
+    {
+      std::vector<std::jthread> threads;
+      for (const auto& node : nodes_) threads.emplace_back([&node, patience_ns] { node->finish(patience_ns); });
+    }
+    collector_->end_run({});
+  }
+
+  std::vector<wire::Record> recorded() const {
+    JournalReader journal = JournalReader::open(recording().pool);
+    std::vector<wire::Record> records;
+    while (const auto encoded = journal.next(0)) {
+      EXPECT_TRUE(records.emplace_back().ParseFromArray(encoded->bytes.data(), static_cast<int>(encoded->bytes.size())));
+    }
+    return records;
+  }
+
+  /// The values that one process would have recorded.
+  void expect_step_of_one_process(const wire::StepRecord& found) {
+    const std::uint64_t step = found.step();
+    const std::vector<double> x = entries_of(step, 0, entries_);
+    const std::vector<double> previous = step > 0 ? entries_of(step - 1, 0, entries_) : std::vector<double>();
+    StepReducer reducer(field_of(entries_));
+    const auto words = reducer.reduce(x.data(), step > 0 ? previous.data() : nullptr, 1);
+    const RecordLayout layout(field_of(entries_), catalogue_of(field_of(entries_), kScalars, {}));
+    StepWithScalars described;
+    described.descriptor.residual_l1 = 0.5 + static_cast<double>(step);
+    std::vector<std::uint64_t> values(layout.words());
+    layout.gather(words, &described, values);
+    wire::StepRecord expected;
+    fill(expected, StepFigures{}, layout, values);
+    EXPECT_EQ(found.results().SerializeAsString(), expected.results().SerializeAsString()) << "step " << step;
+    EXPECT_EQ(found.iteration(), 10 + step);
+    EXPECT_EQ(found.bytes_transferred(), entries_ * sizeof(double));
+    EXPECT_EQ(found.transfer_ns(), static_cast<std::int64_t>(nodes_.back()->first())) << "the greatest of all nodes";
+  }
+
+  struct Found {
+    std::uint64_t steps = 0;
+    std::uint64_t missing = 0;
+  };
+  /// Checks that each of `end_step` steps was recorded or is named as missing, once.
+  Found expect_all_accounted_for(std::uint64_t end_step) {
+    Found found;
+    std::uint64_t next = 0;
+    for (const wire::Record& record : recorded()) {
+      if (record.has_step()) {
+        EXPECT_EQ(record.step().step(), next++);
+        expect_step_of_one_process(record.step());
+        ++found.steps;
+      } else if (record.has_records_missing()) {
+        EXPECT_EQ(record.records_missing().first_step(), next);
+        EXPECT_EQ(record.records_missing().first_commit_seq(), next + 1);
+        next += record.records_missing().steps();
+        found.missing += record.records_missing().steps();
+      }
+    }
+    EXPECT_EQ(next, end_step);
+    return found;
+  }
+
+  TemporaryFolder folder_;
+  std::vector<std::unique_ptr<Node>> nodes_;
+  std::uint64_t entries_ = 0;
+  std::atomic<bool> stop_run_{false};
+  TriggerOptions triggers_;
+  std::optional<RoundPlan> plan_;
+  std::optional<Collector> collector_;
+};
+
+TEST_F(RoundTest, TheResultsOfTheWholeAreThoseOfOneProcess) {
+  make({0, 1500, 1600, 5000});
+  for (std::uint64_t step = 0; step < 20; ++step) {
+    for (const auto& node : nodes_) node->add(step);
+  }
+  finish();
+  const Found found = expect_all_accounted_for(20);
+  EXPECT_EQ(found.steps, 20u);
+  EXPECT_EQ(found.missing, 0u);
+}
+
+TEST_F(RoundTest, StatesWaitForANodeThatIsBehind) {
+  make({0, 1024, 3000});
+  for (std::uint64_t step = 0; step < 10; ++step) nodes_[0]->add(step);
+  for (std::uint64_t step = 0; step < 10; ++step) nodes_[1]->add(step);
+  finish();
+  EXPECT_EQ(expect_all_accounted_for(10).steps, 10u);
+}
+
+TEST_F(RoundTest, ASuccessorTakesPartAgainAndTheStepsBetweenAreMissing) {
+  make({0, 1000, 2000, 3000});
+  for (std::uint64_t step = 0; step < 4; ++step) {
+    for (const auto& node : nodes_) node->add(step);
+  }
+  nodes_[1]->die();
+  for (std::uint64_t step = 4; step < 7; ++step) {
+    nodes_[0]->add(step);
+    nodes_[2]->add(step);
+  }
+  nodes_[1]->restart();
+  begin(1, 7);
+  for (std::uint64_t step = 7; step < 12; ++step) {
+    for (const auto& node : nodes_) node->add(step);
+  }
+  finish();
+  const Found found = expect_all_accounted_for(12);
+  EXPECT_GE(found.steps, 5u) << "those after the restart";
+  EXPECT_GE(found.missing, 3u) << "those without a part of node 1";
+}
+
+TEST_F(RoundTest, NobodyWaitsForANodeThatIsGone) {
+  make({0, 1000, 2000});
+  nodes_[1]->die();
+  for (std::uint64_t step = 0; step < 2 * PartStore::kMost; ++step) nodes_[0]->add(step);
+  nodes_.pop_back();
+  finish(50'000'000);
+  const Found found = expect_all_accounted_for(2 * PartStore::kMost);
+  EXPECT_EQ(found.steps, 0u);
+}
+
+TEST_F(RoundTest, WhoHasAnotherKeyIsNotLetIn) {
+  make({0, 1000, 2000});
+  const NodeAddress door = nodes_[1]->address();
+  ChannelContext context;
+  Channel stranger(context, ChannelKind::kDealer,
+                   {.name = {}, .curve = CurveKeys{.own = make_key_pair(), .server_key = door.public_key}});
+  stranger.connect("tcp://" + door.address);
+  wire::RoundStep lie;
+  RoundState lost;
+  lost.node = 1;
+  lost.lost_by = 0;
+  write(plan(1), lost, lie);
+  for (int i = 0; i < 10; ++i) stranger.send(lie.SerializeAsString());
+  for (std::uint64_t step = 0; step < 5; ++step) {
+    for (const auto& node : nodes_) node->add(step);
+  }
+  finish();
+  EXPECT_EQ(expect_all_accounted_for(5).steps, 5u);
+}
+
+TEST_F(RoundTest, MessagesOfAnotherAttachmentAreIgnored) {
+  make({0, 1000, 2000});
+  RoundPlan other = plan(0);
+  other.attachment = Id128{9, 9};
+  wire::RoundStep message;
+  RoundState state;
+  state.node = 1;
+  state.lost_by = 0;
+  write(other, state, message);
+  RoundState read_state;
+  EXPECT_FALSE(read(plan(1), message, read_state));
+  write(plan(0), state, message);
+  EXPECT_TRUE(read(plan(1), message, read_state));
+  EXPECT_EQ(read_state.lost_by, 0u);
+  message.set_node(3);
+  EXPECT_FALSE(read(plan(1), message, read_state)) << "there are two nodes";
+  finish(50'000'000);
+}
+
+TEST_F(RoundTest, ATriggerOverTheWholeLeavesAMarkAndEndsTheRun) {
+  triggers_.global_triggers = {"solver.residual > 3: stop"};
+  make({0, 1000, 2000});
+  for (std::uint64_t step = 0; step < 5; ++step) {
+    for (const auto& node : nodes_) node->add(step);
+  }
+  finish();
+  EXPECT_TRUE(stop_run_.load());
+  std::vector<std::uint64_t> marked;
+  for (const wire::Record& record : recorded()) {
+    if (record.has_mark()) marked.push_back(record.mark().iteration());
+  }
+  EXPECT_EQ(marked, std::vector<std::uint64_t>{13}) << "the residual of step 3 is 3.5";
+}
+
+TEST_F(RoundTest, AStateTakesLessThanAKilobyteOnTheNetwork) {
+  make({0, 1000, 2000});
+  RoundState state;
+  state.step = state.iteration = 1'000'000'000;
+  state.node = 1;
+  state.has_figures = true;
+  state.figures.transfer_ns = 1'000'000'000;
+  state.fields.resize(1);
+  const std::vector<double> head(1000, 1.5);
+  const std::vector<std::uint64_t> values(kRealFieldWords);
+  state.fields[0].take({.first = 0,
+                        .entries = 1000,
+                        .head = head,
+                        .head_change = head,
+                        .block_sums = {},
+                        .tail = {},
+                        .tail_change = {},
+                        .values = values,
+                        .has_change = true});
+  wire::RoundStep message;
+  write(plan(0), state, message);
+  EXPECT_LE(message.ByteSizeLong(), 1024u);
+  finish(50'000'000);
+}
+
+}  // namespace
+}  // namespace ringside
