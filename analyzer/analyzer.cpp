@@ -10,7 +10,9 @@
 
 #include "analyzer/recorder/mark_records.hpp"
 #include "analyzer/ring/kept_steps.hpp"
+#include "common/files/beside_pool.hpp"
 #include "common/platform/clock.hpp"
+#include "common/ranks/ranks_file.hpp"
 #include "common/reductions/reduction_catalogue.hpp"
 #include "common/ring/storage.hpp"
 #include "common/threads/elastic_team.hpp"
@@ -77,6 +79,7 @@ Attachment::Attachment(HandoffReader& handoff, const AnalyzerOptions& options, P
   // Before the ring is written to: what is refused here must not cost a pool its iterates.
   triggers_.admit(options.ring, admission_, {run(), handoff.schema(), handoff.scalars(), plug_ins.descriptions()},
                   handoff.pool_use(), catalogue_);
+  keep_ranks();
   const Recovery found = recover(pool().ring());
   const std::optional<KeptSlot> newest = begin_run();
   if (newest && newest->header.run_id == run().run_id) continue_from(*newest, found);
@@ -93,6 +96,20 @@ Attachment::Attachment(HandoffReader& handoff, const AnalyzerOptions& options, P
   const bool quiet = !needs_sync(pool().storage(), options.ring.durability);
   if (begins && quiet) pool().prefault();
   pool().survive_faults();
+}
+
+/// Writes beside the pool which entries of the whole each node keeps, before any step of this run is committed. A run
+/// without ranks that begins anew removes what an earlier run has left there.
+void Attachment::keep_ranks() const {
+  const bool begins = start() == RunStart::kEmpty || start() == RunStart::kCleared;
+  if (handoff_.ranks().empty()) {
+    if (begins) remove_ranks(options_.ring.pool);
+    return;
+  }
+  RanksFile file = parse_ranks(handoff_.ranks(), "attach request: its ranks file");
+  file.run_id = run().run_id;  // a resumed run keeps its own, which its ranks did not know
+  file.nodes[file.node].pool = absolute_path(options_.ring.pool);
+  write_ranks(options_.ring.pool, file);
 }
 
 /// Returns the newest intact one of the kept iterates. Adds the file's name, which the ring does not have, to errors.

@@ -99,6 +99,7 @@ class Attachment {
   const std::vector<std::string>& plug_in_lines() const noexcept { return plug_in_lines_; }
 
  private:
+  void keep_ranks() const;
   std::optional<KeptSlot> begin_run();
   void describe_kept_scalars(std::size_t of_step) noexcept;
   std::size_t scalars_of(const KeptSlot& kept) const;

@@ -8,9 +8,9 @@
 
 #include "common/handoff/handoff_options.hpp"
 #include "common/handoff/run_description.hpp"
+#include "common/ranks/boxes.hpp"
 #include "common/results/result_description.hpp"
 #include "common/schema/variable.hpp"
-#include "mpi/boxes.hpp"
 
 namespace ringside::mpi {
 

@@ -12,10 +12,12 @@
 #include <string>
 #include <utility>
 
+#include "common/files/beside_pool.hpp"
 #include "common/handoff/handoff_environment.hpp"
 #include "common/kernels/hash.hpp"
 #include "common/platform/clock.hpp"
 #include "common/platform/version.hpp"
+#include "common/ranks/ranks_file.hpp"
 #include "mpi/common_step.hpp"
 
 namespace ringside::mpi {
@@ -80,9 +82,9 @@ void RankWriter::attach(const std::function<RankOptions()>& take) {
     if (job_.nodes > 1) resume_from_ = newest_common_iteration(job_, pool == nullptr ? "" : pool);
   }
 
+  options.handoff.ranks = ranks_text(options);
   // The problem has the shapes of the whole run, and which entries this node keeps: a ring is resumed with these only.
-  const std::string problem = to_string(options.run.problem_id) + regions_;
-  options.run.problem_id = hash128(problem.data(), problem.size());
+  options.run.problem_id = node_problem_id(options.run.problem_id, regions_);
   // As text, too: `ringside info` shows it, and a refusal names the difference.
   const std::string_view own_parameters = text_of(options.run.parameters);
   const std::string parameters = formatted("{}{}{}", own_parameters, own_parameters.empty() ? "" : "; ", regions_);
@@ -135,16 +137,11 @@ Schema RankWriter::node_schema(const RankOptions& options) {
   const auto gathered = [&](const Communicator& among) {
     return std::vector<Box>(count * static_cast<std::size_t>(among.size()));
   };
-  const auto of_variable = [count](const std::vector<Box>& boxes, std::size_t variable) {
-    std::vector<Box> picked;
-    for (std::size_t at = variable; at < boxes.size(); at += count) picked.push_back(boxes[at]);
-    return picked;
-  };
-  std::vector<Box> all = job_.all.is_first() ? gathered(job_.all) : std::vector<Box>();
-  check(MPI_Gather(options.boxes.data(), bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE, 0, job_.all.get()), "MPI_Gather");
+  if (job_.all.is_first()) boxes_ = gathered(job_.all);
+  check(MPI_Gather(options.boxes.data(), bytes, MPI_BYTE, boxes_.data(), bytes, MPI_BYTE, 0, job_.all.get()), "MPI_Gather");
   job_.all.together("", [&] {
     if (!job_.all.is_first()) return;
-    for (std::size_t v = 0; v < count; ++v) check_cover(options.variables[v], of_variable(all, v));
+    for (std::size_t v = 0; v < count; ++v) check_cover(options.variables[v], boxes_of_variable(boxes_, count, v));
   });
 
   std::vector<Box> here = gathered(job_.node);
@@ -152,14 +149,10 @@ Schema RankWriter::node_schema(const RankOptions& options) {
         "MPI_Allgather");
   std::optional<Schema> schema;
   job_.all.together(job_.node_name(), [&] {
-    std::vector<Variable> variables;
-    std::vector<NodeVariable> own;
-    for (std::size_t v = 0; v < count; ++v) {
-      own.push_back(node_variable(options.variables[v], of_variable(here, v), static_cast<std::size_t>(job_.node.rank())));
-      variables.push_back(own.back().variable);
-      regions_ += formatted("{}{}: {}", v > 0 ? "; " : "", to_text(options.variables[v]), own.back().region);
-    }
-    schema = Schema::of(std::move(variables));
+    NodeLayout layout = node_layout(options.variables, here, static_cast<std::size_t>(job_.node.rank()));
+    regions_ = std::move(layout.regions);
+    schema = layout.schema;
+    const std::vector<NodeVariable>& own = layout.variables;
     for (std::size_t v = 0; v < count; ++v) {
       Part& part = parts_.emplace_back();
       part.offset = schema->place(v).offset + own[v].offset_bytes;
@@ -168,6 +161,45 @@ Schema RankWriter::node_schema(const RankOptions& options) {
     }
   });
   return *schema;
+}
+
+/// The ranks file of this rank's node, of which the first ranks know all but the run that an analyzer continues
+/// (docs/ranks_file.md). Empty on other ranks.
+std::string RankWriter::ranks_text(const RankOptions& options) const {
+  struct Place {
+    char host[256] = {};
+    char pool[4096] = {};
+  };
+  std::vector<int> nodes(static_cast<std::size_t>(job_.all.is_first() ? job_.all.size() : 0));
+  check(MPI_Gather(&job_.node_index, 1, MPI_INT, nodes.data(), 1, MPI_INT, 0, job_.all.get()), "MPI_Gather");
+  std::vector<Place> places(static_cast<std::size_t>(job_.all.is_first() ? job_.nodes : 0));
+  if (job_.node.is_first()) {
+    Place own;
+    gethostname(own.host, sizeof own.host - 1);
+    const char* pool = std::getenv(kPoolVariable);
+    if (pool != nullptr && *pool != '\0') assign(own.pool, absolute_path(pool));
+    constexpr int kBytes = sizeof own;
+    check(MPI_Gather(&own, kBytes, MPI_BYTE, places.data(), kBytes, MPI_BYTE, 0, job_.firsts.get()), "MPI_Gather");
+  }
+  std::string text;
+  job_.all.together("", [&] {
+    if (!job_.all.is_first()) return;
+    RanksFile file{.run_id = {}, .problem_id = options.run.problem_id, .variables = options.variables, .nodes = {}};
+    for (const Place& place : places) {
+      file.nodes.push_back({std::string(text_of(place.host)), std::string(text_of(place.pool)), {}});
+    }
+    const std::size_t count = options.variables.size();
+    for (std::size_t rank = 0; rank < nodes.size(); ++rank) {
+      const auto begin = boxes_.begin() + static_cast<std::ptrdiff_t>(rank * count);
+      file.nodes[static_cast<std::size_t>(nodes[rank])].ranks.push_back(
+          {static_cast<std::uint32_t>(rank), {begin, begin + static_cast<std::ptrdiff_t>(count)}});
+    }
+    text = to_text(file);
+  });
+  if (!job_.node.is_first()) return {};
+  RanksFile file = parse_ranks(job_.firsts.text_of_first(text), "ranks");
+  file.node = static_cast<std::uint32_t>(job_.node_index);
+  return to_text(file);
 }
 
 std::vector<TeamMember> RankWriter::node_members() const {

@@ -14,9 +14,9 @@
 #include "common/handoff/handoff_writer.hpp"
 #include "common/platform/fork_mark.hpp"
 #include "common/platform/stop_flag.hpp"
+#include "common/ranks/boxes.hpp"
 #include "common/team/step_team.hpp"
 #include "common/team/team_writer.hpp"
-#include "mpi/boxes.hpp"
 #include "mpi/counters.hpp"
 #include "mpi/job.hpp"
 #include "mpi/rank_options.hpp"
@@ -79,6 +79,7 @@ class RankWriter {
   void check_same_release() const;
   void check_same_options(const std::string& own) const;
   Schema node_schema(const RankOptions& options);
+  std::string ranks_text(const RankOptions& options) const;
   void attach_first(RankOptions& options, const Schema& schema);
   void attach_other(const RankOptions& options, const std::vector<TeamMember>& members);
   std::vector<TeamMember> node_members() const;
@@ -92,6 +93,7 @@ class RankWriter {
   StopFlag stop_;
   PayloadGeometry geometry_;
   std::vector<Part> parts_;
+  std::vector<Box> boxes_;                 // on the first rank of all: of all ranks, and of each those of all variables
   std::string regions_;                    // which entries of the variables this node keeps
   std::size_t scalar_count_ = 0;           // the solver's own
   std::optional<StepTeam> team_;

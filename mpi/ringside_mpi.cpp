@@ -37,14 +37,14 @@ struct ringside_mpi_writer {
 
 namespace {
 
-mpi::Box box_of(const ringside_mpi_part& part, const Variable& variable) {
+Box box_of(const ringside_mpi_part& part, const Variable& variable) {
   if (part.distribution > RINGSIDE_MPI_REPLICATED) {
     throw usage_error("variable '{}': found distribution {}, expected 1 to {}, or 0", variable.name, part.distribution,
                       RINGSIDE_MPI_REPLICATED + 0);
   }
-  mpi::Box box;
+  Box box;
   if (part.distribution == RINGSIDE_MPI_REPLICATED) {
-    box.distribution = mpi::Distribution::kReplicated;
+    box.distribution = Distribution::kReplicated;
     return box;
   }
   for (std::size_t d = 0; d < variable.shape.size(); ++d) {

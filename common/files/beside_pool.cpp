@@ -14,4 +14,10 @@ std::string beside_pool(const std::string& pool, const std::string& ending) {
   return (error ? pool : beside.string()) + ending;
 }
 
+std::string absolute_path(const std::string& path) {
+  std::error_code error;
+  const fs::path absolute = fs::absolute(path, error);
+  return error ? path : absolute.lexically_normal().string();
+}
+
 }  // namespace ringside

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The names of the files that lie beside a pool: its journal, its archive, what says that it is frozen.
+// The names of the files that lie beside a pool: its journal, its archive, what says that it is frozen, which entries of the
+// whole it has.
 #pragma once
 
 #include <string>
@@ -9,5 +10,8 @@ namespace ringside {
 /// The pool's name with `ending` behind it. A symbolic link is followed, so that every name of a pool leads to the same
 /// files.
 std::string beside_pool(const std::string& pool, const std::string& ending);
+
+/// `path` from the root on; as it is if the current folder is gone.
+std::string absolute_path(const std::string& path);
 
 }  // namespace ringside

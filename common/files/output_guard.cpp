@@ -30,18 +30,19 @@ struct Signature {
 
 // The formats' own constants cannot be included here; tests/unit/common/files/output_guard_test.cpp makes a file of
 // each.
-constexpr std::size_t kSignatureBytes = 8;
+constexpr std::size_t kSignatureBytes = 16;  // of the longest
 constexpr Signature kSignatures[] = {
     {"PMEMOBJ\0"sv, "a pool, whose iterates would be lost"},
     {"PMEMLOG\0"sv, "a journal, whose records would be lost"},
     {"RSJRNL01"sv, "a journal, whose records would be lost"},
     {"RSMATRIX"sv, "a matrix cache"},
+    {"{\"ringside_ranks"sv, "a ranks file, without which the rings of several nodes cannot be read as one"},
 };
 
 /// The kind of protected file that begins with these bytes; nullptr for any other file.
 const char* content_of(std::string_view begin) {
   const auto* const found = std::find_if(std::begin(kSignatures), std::end(kSignatures),
-                                         [&](const Signature& signature) { return signature.bytes == begin; });
+                                         [&](const Signature& signature) { return begin.starts_with(signature.bytes); });
   return found == std::end(kSignatures) ? nullptr : found->what;
 }
 
@@ -73,15 +74,17 @@ fs::path destination(const std::string& name) {
   return (error ? path.parent_path() : folder) / path.filename();
 }
 
-/// The name counts, too: a journal has it before its first record, and keeps it if its first bytes are damaged.
-bool is_named_as_journal_of_a_pool(const fs::path& path) {
+/// The name counts, too: a journal has it before its first record, and keeps it if its first bytes are damaged. Returns what
+/// has that name, or nullptr.
+const char* named_beside_a_pool(const fs::path& path) {
   const std::string name = path.string();
-  for (const std::string_view ending : {".journal-0"sv, ".journal-1"sv}) {
+  for (const std::string_view ending : {".journal-0"sv, ".journal-1"sv, ".ranks"sv}) {
     if (!name.ends_with(ending)) continue;
     const RegularFile pool = open_regular(name.substr(0, name.size() - ending.size()), O_RDONLY);
-    return pool.valid() && content_of(beginning_of(pool)) == kSignatures[0].what;
+    if (!pool.valid() || content_of(beginning_of(pool)) != kSignatures[0].what) return nullptr;
+    return ending == ".ranks"sv ? "ranks file" : "journal";
   }
-  return false;
+  return nullptr;
 }
 
 /// Refuses a link or a pipe that another user has put into a folder like /tmp.
@@ -119,8 +122,8 @@ void refuse_output(const std::string& path, const std::string& option, const std
     throw usage_error("{}: '{}' is found as {}, too; expected another file", option, path, file.role);
   }
   refuse_foreign_link_or_pipe(path, option);
-  if (is_named_as_journal_of_a_pool(destination(path))) {
-    throw usage_error("{}: '{}' is the name of a pool's journal; expected another file", option, path);
+  if (const char* const what = named_beside_a_pool(destination(path))) {
+    throw usage_error("{}: '{}' is the name of a pool's {}; expected another file", option, path, what);
   }
   const RegularFile there = open_regular(path, O_RDONLY);
   if (there.kind == kind_of(S_IFDIR) || there.kind == kind_of(S_IFSOCK)) {

@@ -40,7 +40,9 @@ void check_header(const MessageHeader& header) {
 }
 
 void check_head(const AttachRequestHead& head, std::size_t descriptors) {
-  if (descriptors != 2) throw usage_error("attach request with {} file descriptors, expected 2", descriptors);
+  if (descriptors != 2 && descriptors != 3) {
+    throw usage_error("attach request with {} file descriptors, expected 2 or 3", descriptors);
+  }
   if (head.buffers < kMinBuffers || head.buffers > kMaxBuffers) {
     throw usage_error("attach request for {} buffers, expected {} to {}", head.buffers, kMinBuffers, kMaxBuffers);
   }

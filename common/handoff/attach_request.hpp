@@ -44,7 +44,8 @@ struct AttachRequest {
   /// docs/variables.md refuses.
   AttachRequest(const RunDescription& run, Schema variables, std::vector<Scalar> published_scalars);
 
-  /// The message. It travels with two descriptors: the payload memfd and the control memfd.
+  /// The message. It travels with two descriptors: the payload memfd and the control memfd; or a third one: a memfd with the
+  /// text of a ranks file.
   std::vector<std::byte> encode() const;
 
   /// From the bytes of a peer, which may be hostile, and the number of descriptors that came with them. Throws Error

@@ -35,6 +35,7 @@ struct HandoffOptions {
   StopFlag stop = {};                       // ends a wait early
   std::uint64_t resume_from = 0;            // with PoolUse::kResume: the iteration to continue from; 0: the newest
   PartsGate* parts = nullptr;               // if several processes write the parts of a step; outlives the attachment
+  std::string ranks = {};                   // of a run of several nodes: the text of its ranks file (docs/ranks_file.md)
 };
 
 }  // namespace ringside

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/handoff/handoff_reader.hpp"
 
+#include <sys/stat.h>
+
 #include <array>
 #include <bit>
 #include <cstring>
@@ -9,6 +11,7 @@
 
 #include "common/handoff/futex_coordination.hpp"
 #include "common/platform/clock.hpp"
+#include "common/ranks/ranks_file.hpp"
 
 namespace ringside {
 
@@ -18,6 +21,21 @@ void refuse(Peer& peer, const Error& error) noexcept {
   assign(reply.message, error.what());
   peer.send(std::as_bytes(std::span(&reply, 1)));  // a peer that has left meanwhile needs no answer
 }
+
+namespace {
+
+/// The text in a peer's memfd, whose size is not known. A copy, because the peer may change it.
+std::string text_in(UniqueFd memfd) {
+  struct stat status {};
+  if (fstat(memfd.get(), &status) != 0 || status.st_size < 1 || status.st_size > static_cast<off_t>(kMostRanksBytes)) {
+    throw usage_error("the peer passed a ranks file of {} bytes, expected 1 to {}", status.st_size, kMostRanksBytes);
+  }
+  const auto bytes = static_cast<std::size_t>(status.st_size);
+  const SharedMapping mapping = SharedMapping::adopt(std::move(memfd), bytes, PeerAccess::kReadOnly);
+  return {reinterpret_cast<const char*>(mapping.data()), bytes};
+}
+
+}  // namespace
 
 HandoffReader::HandoffReader(Peer peer, const std::string& socket, int timeout_ms, double peer_timeout_s,
                              MakeMessages messages)
@@ -31,6 +49,7 @@ HandoffReader::HandoffReader(Peer peer, const std::string& socket, int timeout_m
   geometry_ = {request_->head.buffers, request_->schema.payload_bytes()};
   payload_ = SharedMapping::adopt(std::move(received->fds[0]), geometry_.total_bytes(), PeerAccess::kReadOnly);
   control_mapping_ = SharedMapping::adopt(std::move(received->fds[1]), sizeof(HandoffControl), PeerAccess::kReadWrite);
+  if (received->fds.size() == 3) ranks_ = text_in(std::move(received->fds[2]));
   control_ = reinterpret_cast<HandoffControl*>(control_mapping_.data());
   if (control_->magic != kHandoffMagic || control_->version != kHandoffVersion ||
       control_->buffers != geometry_.buffers || control_->payload_bytes != geometry_.payload_bytes) {

@@ -84,6 +84,8 @@ class HandoffReader {
   PoolUse pool_use() const noexcept { return request_->head.pool_use; }
   /// With PoolUse::kResume: the iteration to continue from; 0: the newest intact one.
   std::uint64_t resume_from() const noexcept { return request_->head.resume_from; }
+  /// The text of the ranks file that came with the request, unchecked; empty if there was none.
+  const std::string& ranks() const noexcept { return ranks_; }
   std::uint32_t buffers() const noexcept { return geometry_.buffers; }
   CoordinationKind coordination() const noexcept { return request_->head.coordination; }
   bool elastic() const noexcept { return request_->head.elastic != 0; }
@@ -141,6 +143,7 @@ class HandoffReader {
   Peer peer_;
   SharedMapping payload_;
   SharedMapping control_mapping_;
+  std::string ranks_;
   HandoffControl* control_ = nullptr;
   CoreLender lender_;                         // with `elastic`
   std::uint64_t epoch_ = 0;                   // of this attachment

@@ -59,6 +59,10 @@ HandoffWriter::HandoffWriter(const HandoffOptions& options, const RunDescription
   control_->payload_bytes = geometry_.payload_bytes;
   if (options_.parts != nullptr) options_.parts->share(payload_, control_mapping_);
   payload_.seal(PeerAccess::kReadOnly);
+  if (!options.ranks.empty()) {
+    ranks_ = SharedMapping::create("ringside-ranks", options.ranks.size(), PeerAccess::kReadOnly);
+    std::memcpy(ranks_.data(), options.ranks.data(), options.ranks.size());
+  }
   if (options.elastic) lender_ = CoreLender(control_->producer_cores, options.cores);
 
   ask(std::move(peer));
@@ -81,8 +85,8 @@ void HandoffWriter::ask(Peer peer) {
   head.elastic = options_.elastic ? 1 : 0;
   head.resume_from = head.pool_use == PoolUse::kResume ? options_.resume_from : 0;
   head.name = name_ = random_id();
-  const std::array<int, 2> fds = {payload_.fd(), control_mapping_.fd()};
-  peer_.send(request_.encode(), fds);
+  const std::array<int, 3> fds = {payload_.fd(), control_mapping_.fd(), ranks_.fd()};
+  peer_.send(request_.encode(), std::span(fds).first(ranks_.fd() >= 0 ? 3 : 2));
   link_ = Link::kAsked;
   asked_before_ = true;
 }

@@ -191,6 +191,7 @@ class HandoffWriter {
   bool asked_before_ = false;
   SharedMapping payload_;
   SharedMapping control_mapping_;
+  SharedMapping ranks_;  // with HandoffOptions::ranks: that text
   HandoffControl* control_ = nullptr;
   CoreLender lender_;  // with `elastic`
   Id128 name_;         // marks this side's messages for this attachment's analyzer

@@ -22,7 +22,7 @@ namespace ringside {
 /// too.
 class PassedFds {
  public:
-  static constexpr std::size_t kMost = 2;  // a message with more is a protocol error
+  static constexpr std::size_t kMost = 3;  // a message with more is a protocol error
 
   std::size_t size() const noexcept { return size_; }
   UniqueFd& operator[](std::size_t i) noexcept { return fds_[i]; }
@@ -48,7 +48,7 @@ class Peer {
   /// The same without waiting: nothing while no process listens there.
   static std::optional<Peer> try_connect(const std::string& path);
 
-  /// Sends one message with up to two file descriptors (the caller still owns them). False if the peer is gone.
+  /// Sends one message with up to three file descriptors (the caller still owns them). False if the peer is gone.
   bool send(std::span<const std::byte> message, std::span<const int> fds = {}) noexcept;
 
   struct Received {

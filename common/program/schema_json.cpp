@@ -5,16 +5,16 @@ namespace ringside {
 
 using nlohmann::ordered_json;
 
-ordered_json variables_to_json(const Schema& schema) {
-  ordered_json variables = ordered_json::array();
-  for (const Variable& variable : schema.variables()) {
-    variables.push_back({{"name", variable.name},
+ordered_json variables_to_json(std::span<const Variable> variables) {
+  ordered_json described = ordered_json::array();
+  for (const Variable& variable : variables) {
+    described.push_back({{"name", variable.name},
                          {"dtype", to_string(variable.dtype)},
                          {"shape", variable.shape},
                          {"role", to_string(variable.role)},
                          {"unit", variable.unit}});
   }
-  return variables;
+  return described;
 }
 
 }  // namespace ringside

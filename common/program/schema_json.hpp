@@ -2,6 +2,8 @@
 // The variables of a run as JSON: the same keys in reports, in the summary and in the output of the commands.
 #pragma once
 
+#include <span>
+
 #include <nlohmann/json.hpp>
 
 #include "common/schema/schema.hpp"
@@ -9,6 +11,7 @@
 namespace ringside {
 
 /// [{"name": "x", "dtype": "f64", "shape": [1000], "role": "field", "unit": ""}]
-nlohmann::ordered_json variables_to_json(const Schema& schema);
+nlohmann::ordered_json variables_to_json(std::span<const Variable> variables);
+inline nlohmann::ordered_json variables_to_json(const Schema& schema) { return variables_to_json(schema.variables()); }
 
 }  // namespace ringside

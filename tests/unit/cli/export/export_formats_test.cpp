@@ -45,7 +45,7 @@ ExportTarget target_for(const std::string& output, const std::vector<Given>& giv
 void write_file(std::string_view format, const std::string& output, const std::vector<Given>& given) {
   const std::unique_ptr<ExportSink> sink = format_named(format).make(target_for(output, given));
   ExportedStep step;
-  step.values = [&](std::size_t v) { return given[v].values; };
+  step.part = [&](std::size_t v, const ChunkPlace& place) { return given[v].values.subspan(place.offset, place.bytes); };
   step.wrote = [](std::uint64_t) {};
   sink->write(step);
   sink->accept();

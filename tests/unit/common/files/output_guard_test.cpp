@@ -23,6 +23,7 @@
 #include "common/files/output_file.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/unique_fd.hpp"
+#include "common/ranks/ranks_file.hpp"
 #include "producer/matrix/matrix_source.hpp"
 #include "tests/unit/as_nobody.hpp"
 #include "tests/unit/temporary_folder.hpp"
@@ -83,6 +84,14 @@ class OutputGuardTest : public ::testing::Test {
 
   const testing::TemporaryFolder folder_;
 };
+
+TEST_F(OutputGuardTest, ARanksFileIsNeverReplaced) {
+  const std::string pool = make_pool();
+  write_ranks(pool, {.run_id = {}, .problem_id = {}, .variables = {{.name = "x"}}, .nodes = {{"", "", {{0, {{}}}}}}});
+  expect_never_replaced(ranks_path(pool), "is the name of a pool's ranks file");
+  fs::remove(pool);
+  expect_never_replaced(ranks_path(pool), "is a ranks file");
+}
 
 TEST_F(OutputGuardTest, APoolIsNeverReplaced) {
   expect_never_replaced(make_pool(), "is a pool");

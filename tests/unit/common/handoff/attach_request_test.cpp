@@ -139,7 +139,7 @@ TEST(AttachRequestTest, AWrongHeadIsRefused) {
   EXPECT_EQ(refusal([](Parts p) { p.head.header.version = 4; }),
             "the producer speaks hand-off version 4, this analyzer version " + std::to_string(kHandoffVersion) +
                 "; use the same release for both");
-  EXPECT_EQ(refusal([](Parts) {}, 1), "attach request with 1 file descriptors, expected 2");
+  EXPECT_EQ(refusal([](Parts) {}, 1), "attach request with 1 file descriptors, expected 2 or 3");
   EXPECT_EQ(refusal([](Parts p) { p.head.pool_use = PoolUse{4}; }),
             "attach request for use 4 of the pool, expected 0 to 3");
   EXPECT_EQ(refusal([](Parts p) { p.head.coordination = CoordinationKind{2}; }),

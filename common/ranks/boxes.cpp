@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "mpi/boxes.hpp"
+#include "common/ranks/boxes.hpp"
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "common/kernels/hash.hpp"
 #include "common/platform/error.hpp"
 
-namespace ringside::mpi {
+namespace ringside {
 namespace {
 
 std::string in_brackets(std::span<const std::uint64_t> numbers) {
@@ -164,4 +165,27 @@ NodeVariable node_variable(const Variable& global, std::span<const Box> of_rank,
   return made;
 }
 
-}  // namespace ringside::mpi
+std::vector<Box> boxes_of_variable(std::span<const Box> boxes, std::size_t variables, std::size_t variable) {
+  std::vector<Box> picked;
+  for (std::size_t at = variable; at < boxes.size(); at += variables) picked.push_back(boxes[at]);
+  return picked;
+}
+
+NodeLayout node_layout(std::span<const Variable> global, std::span<const Box> boxes, std::size_t own) {
+  std::vector<NodeVariable> kept;
+  std::vector<Variable> variables;
+  std::string regions;
+  for (std::size_t v = 0; v < global.size(); ++v) {
+    kept.push_back(node_variable(global[v], boxes_of_variable(boxes, global.size(), v), own));
+    variables.push_back(kept.back().variable);
+    regions += formatted("{}{}: {}", v > 0 ? "; " : "", to_text(global[v]), kept.back().region);
+  }
+  return {Schema::of(std::move(variables)), std::move(kept), std::move(regions)};
+}
+
+Id128 node_problem_id(const Id128& whole, const std::string& regions) {
+  const std::string problem = to_string(whole) + regions;
+  return hash128(problem.data(), problem.size());
+}
+
+}  // namespace ringside

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How a variable is spread over ranks: which boxes are refused, with which line, and what a node keeps of the rest
 // (docs/mpi.md, "The step of a node").
-#include "mpi/boxes.hpp"
+#include "common/ranks/boxes.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 
 #include "tests/unit/failure_line.hpp"
 
-namespace ringside::mpi {
+namespace ringside {
 namespace {
 
 using Numbers = std::vector<std::uint64_t>;
@@ -294,4 +294,4 @@ TEST(NodeVariableTest, PartsOfANodeFollowEachOther) {
 }
 
 }  // namespace
-}  // namespace ringside::mpi
+}  // namespace ringside

@@ -10,10 +10,11 @@
 #include <string>
 #include <vector>
 
+#include "common/kernels/hash.hpp"
 #include "common/schema/schema.hpp"
 #include "common/schema/variable.hpp"
 
-namespace ringside::mpi {
+namespace ringside {
 
 inline constexpr std::size_t kMostDims = 8;
 
@@ -54,4 +55,22 @@ struct NodeVariable {
 /// no entry of the variable.
 NodeVariable node_variable(const Variable& global, std::span<const Box> of_rank, std::size_t own);
 
-}  // namespace ringside::mpi
+/// What a node keeps of all variables, in their order.
+struct NodeLayout {
+  Schema schema;                        // of the node's ring
+  std::vector<NodeVariable> variables;
+  std::string regions;                  // of all variables; a part of the parameters of the node's run
+};
+
+/// boxes: of the node's ranks, in their order, and of each rank those of all variables. own: which of the ranks. Throws Error
+/// (exit code 2).
+NodeLayout node_layout(std::span<const Variable> global, std::span<const Box> boxes, std::size_t own);
+
+/// The problem of a node's run: that of the whole run and which entries the node keeps, so that a ring is resumed with these
+/// only. Its variables are not in it yet (problem_id_with).
+Id128 node_problem_id(const Id128& whole, const std::string& regions);
+
+/// Of the boxes of several ranks, those of one variable.
+std::vector<Box> boxes_of_variable(std::span<const Box> boxes, std::size_t variables, std::size_t variable);
+
+}  // namespace ringside

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The file POOL.ranks beside the pool of a run of several MPI ranks: which entries of the whole the ring of each node has,
+// and where these rings were. Any one of them is enough to read the rings of all nodes as one. docs/ranks_file.md is this
+// file's format; tests/unit/common/ranks keeps a golden one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/kernels/hash.hpp"
+#include "common/ranks/boxes.hpp"
+#include "common/schema/variable.hpp"
+
+namespace ringside {
+
+/// The largest file that is written or read: about a million boxes.
+inline constexpr std::size_t kMostRanksBytes = std::size_t{256} << 20;
+
+/// What the file's name ends with.
+inline constexpr std::string_view kRanksEnding = ".ranks";
+
+struct RanksFile {
+  struct Rank {
+    std::uint32_t rank = 0;
+    std::vector<Box> boxes;  // one of each variable
+  };
+  struct Node {
+    std::string host;
+    std::string pool;         // as the node's ranks know it, absolute; or relative to the file's folder; empty: not known
+    std::vector<Rank> ranks;  // in the order in which the ring has their boxes
+  };
+
+  Id128 run_id;
+  Id128 problem_id;                 // of the whole run: node_problem_id makes that of a node
+  std::vector<Variable> variables;  // with the shapes of the whole run
+  std::vector<Node> nodes;
+  std::uint32_t node = 0;           // beside whose pool the file lies
+
+  std::size_t ranks() const noexcept;
+  /// "node 1 (ranks 2 to 3)"
+  std::string name_of(std::size_t index) const;
+  /// The boxes of a node's ranks, as node_layout takes them.
+  std::vector<Box> boxes_of(std::size_t index) const;
+  NodeLayout layout_of(std::size_t index) const { return node_layout(variables, boxes_of(index), 0); }
+};
+
+/// Throws Error (exit code 2) if the text would be too long.
+std::string to_text(const RanksFile& file);
+
+/// From the bytes of a peer or a file, which may be hostile. Throws Error (exit code 2), which begins with `where`, unless
+/// the boxes of all ranks lie within the variables, do not overlap and leave nothing out.
+RanksFile parse_ranks(std::string_view text, const std::string& where);
+
+/// Its name. A link to the pool is followed.
+std::string ranks_path(const std::string& pool);
+
+/// Throws Error: exit code 2 if there is no such file, or it is none of this kind; 3 if it cannot be read.
+RanksFile read_ranks(const std::string& path);
+
+/// Writes it beside `pool`, readable by the owner alone. Throws Error (exit code 3); an older one is there then.
+void write_ranks(const std::string& pool, const RanksFile& file);
+
+/// Removes the one beside `pool`, if there is one. Throws Error (exit code 3).
+void remove_ranks(const std::string& pool);
+
+}  // namespace ringside
