@@ -2,18 +2,18 @@
 """The rings of all nodes read as one: the arrays of the whole run have the bits that the ranks wrote, and what is missing,
 damaged, of another run or a lie is named, with the node."""
 
-import contextlib
 import json
 import pathlib
 import shutil
 import signal
 import subprocess
+import time
 import unittest
 
 import numpy as np
 
 import ringside
-from jobs import BIN, DAMAGED, SIDE, SLOTS, SYSTEM, USAGE, Heat, Jobs, blocks, run_tests
+from jobs import BIN, DAMAGED, HANG_S, SIDE, SLOTS, SYSTEM, USAGE, Heat, Jobs, blocks, run_tests
 
 try:
     import h5py
@@ -96,7 +96,7 @@ class Rings(Jobs):
         folder = self.gathered(nodes)
         out = self.folder
         self.say("export", folder, "--all", "--from", STEPS - 6, "--every", 2, "-o", out / "s.h5")
-        self.say("export", folder, "--all", "--slice", "1:6:2,4", "-o", out / "s.zarr")
+        self.say("export", folder, "--all", "--slice", "1:6:2,4", "--variable", "p,id", "-o", out / "s.zarr")
         chosen = range(STEPS - 6, STEPS + 1, 2)
         if h5py:
             self.assert_series(out / "s.h5", chosen)
@@ -166,23 +166,23 @@ class Rings(Jobs):
     def test_a_damaged_ring_is_named_with_its_slot_and_chunk(self):
         nodes, _ = self.run_on(2, "publish_mpi", SIDE, STEPS, placed=blocks(4, 2))
         folder = self.gathered(nodes)
-        newest = Heat()[STEPS][0].tobytes()
-        row = newest[-8 * SIDE:]
-        content = bytearray((folder / "r1.pool").read_bytes())
-        content[content.index(row)] ^= 1
-        (folder / "r1.pool").write_bytes(content)
+        content = bytearray((folder / "r0.pool").read_bytes())
+        content[content.index(Heat()[STEPS][0][1].tobytes())] ^= 1
+        (folder / "r0.pool").write_bytes(content)
         said = self.say("verify", folder, expected=DAMAGED)
-        self.assertRegex(said, r"node 1 \(ranks 2 to 3\)  slot +\d+  iteration +12  DAMAGED: 1 of \d+ chunks of \d+ bytes differ: \d")
-        self.assertNotRegex(said, r"node 0.*DAMAGED")
+        self.assertRegex(said, r"node 0 \(ranks 0 to 1\)  slot +\d+  iteration +12  DAMAGED: 1 of \d+ chunks of \d+ bytes differ: \d")
+        self.assertNotRegex(said, r"node 1.*DAMAGED")
         said = self.say("export", folder, "-o", self.folder / "d.h5", expected=DAMAGED)
-        self.assertRegex(said, r"node 1 \(ranks 2 to 3\): .*r1.pool: iteration 12 in slot \d+ is damaged \(chunk \d+\)")
+        self.assertRegex(said, r"node 0 \(ranks 0 to 1\): .*r0.pool: iteration 12 in slot \d+ is damaged \(chunk \d+\)")
         self.assertFalse((self.folder / "d.h5").exists())
         self.say("replay", folder, expected=DAMAGED)
         self.say("export", folder, "--iteration", STEPS - 1, "-o", self.folder / "d.h5")
-        with self.assertRaisesRegex(ringside.DamagedError, r"node 1 \(ranks 2 to 3\)"):
+        with self.assertRaisesRegex(ringside.DamagedError, r"node 0 \(ranks 0 to 1\)"):
             ringside.open(folder).read(STEPS, "u")
-        (folder / "r0.pool").write_bytes((folder / "r0.pool").read_bytes()[:100])
-        self.assertRegex(self.say("verify", folder, expected=DAMAGED), r"node 0 \(ranks 0 to 1\): .*r0.pool")
+        (folder / "r1.pool").write_bytes((folder / "r1.pool").read_bytes()[:8192])
+        said = self.say("verify", folder, expected=DAMAGED)
+        self.assertRegex(said, r"node 1 \(ranks 2 to 3\): .*r1.pool")
+        self.assertIn("node 0 (ranks 0 to 1)  slot", said)
 
     def test_rings_of_different_runs_are_refused(self):
         first, _ = self.run_on(2, "publish_mpi", SIDE, STEPS, placed=blocks(4, 2))
@@ -298,6 +298,24 @@ class Rings(Jobs):
         self.assertEqual(json.loads(ranks_file.read_text(encoding="utf-8")), before, "the run that was resumed")
         self.assert_exports(ranks_file, (2 * STEPS, {"u": Heat()[2 * STEPS][0]}))
 
+    def test_the_successor_of_an_analyzer_that_was_killed_once_the_file_was_there_leaves_the_same(self):
+        nodes = self.nodes(2)
+        self.run_job(nodes, "publish_mpi", SIDE, STEPS, ranks=4)
+        ranks_file = nodes[1].pool.with_name("ring.pool.ranks")
+        before = json.loads(ranks_file.read_text(encoding="utf-8"))
+        job = self.start(nodes, "publish_mpi", SIDE, 5000, ranks=4, use="overwrite")
+        deadline = time.monotonic() + HANG_S
+        while json.loads(ranks_file.read_text(encoding="utf-8"))["run_id"] == before["run_id"]:
+            self.assertLess(time.monotonic(), deadline)
+        nodes[1].end_analyzer(signal.SIGKILL)
+        nodes[1].start_analyzer()
+        self.assertEqual(job.ended(), (0, job.said()))
+        for node in nodes:
+            node.end_analyzer()
+        after = json.loads(ranks_file.read_text(encoding="utf-8"))
+        self.assertEqual(after["nodes"], before["nodes"])
+        self.assertEqual(json.loads(self.say("info", "--json", ranks_file))["iterations"], list(range(5000 - SLOTS + 1, 5001)))
+
     def test_a_run_without_steps_is_named(self):
         nodes = self.nodes(2)
         self.run_job(nodes, "publish_boxes", 0, "rows", placed=[0, 1])
@@ -315,8 +333,9 @@ class Rings(Jobs):
         self.assertEqual(ranks_file.stat().st_mode & 0o777, 0o600)
         described = json.loads(ranks_file.read_text(encoding="utf-8"))["nodes"][0]
         self.assertEqual(described["pool"], str(node.pool))
-        self.assertIn("ranks file", self.say("export", ranks_file, "-o", ranks_file, expected=USAGE))
-        with contextlib.closing(ringside.publish(variables={"x": ("f64", (8,))}, socket=node.socket, pool_use="overwrite")) as run:
+        self.assertIn("found as POOL", self.say("export", ranks_file, "-o", ranks_file, expected=USAGE))
+        self.assertIn("a pool's ranks file", self.say("export", node.pool, "-o", ranks_file, expected=USAGE))
+        with ringside.publish(variables={"x": ("f64", (8,))}, socket=str(node.socket), pool_use="overwrite") as run:
             with run.step(1) as step:
                 step["x"][:] = 1
         self.assertFalse(ranks_file.exists(), "of a run that was discarded")
