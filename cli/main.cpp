@@ -53,6 +53,7 @@ constexpr std::array kSubcommands = {
     Subcommand{{"export", "POOL --output FILE",
                 "write kept iterates or records for other programs: HDF5, Zarr, VTK, npy, ..."},
                export_command},
+    Subcommand{{"gather", "FOLDER --from HOST:POOL...", "copy the rings of all nodes of a run into one folder"}, gather_command},
     Subcommand{{"thaw", "POOL", "let a run continue in a pool that a trigger has frozen"}, thaw_command},
     Subcommand{{"wipe", "POOL", "overwrite every byte of a pool, then delete it"}, wipe_command},
     Subcommand{{"cache", "FILE|grid:SIDE|rmat:SCALE", "write a matrix's binary cache, mapped on the next start"},

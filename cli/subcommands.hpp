@@ -18,6 +18,9 @@ SubcommandFunction replay_command;
 SubcommandFunction thaw_command;
 SubcommandFunction wipe_command;
 
+// cli/rings
+SubcommandFunction gather_command;
+
 // cli/analyses
 SubcommandFunction analyze_command;  // returns 2 if an analysis ended early
 

@@ -2,6 +2,7 @@
 #include "cli/export/chunks.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 
 #include "common/files/direct_file.hpp"
@@ -48,6 +49,34 @@ void for_each_chunk(std::span<const std::uint64_t> shape, std::span<const std::u
     if (d == 0) return;
     ++place.index[d - 1];
   }
+}
+
+ChunkPlace whole_of(std::span<const std::uint64_t> shape, std::size_t entry_bytes) {
+  ChunkPlace place{.index = std::vector<std::uint64_t>(shape.size(), 0),
+                   .first = std::vector<std::uint64_t>(shape.size(), 0),
+                   .count = {shape.begin(), shape.end()},
+                   .bytes = entry_bytes};
+  for (const std::uint64_t extent : shape) place.bytes *= extent;
+  return place;
+}
+
+std::span<const std::byte> padded(std::span<const std::byte> bytes, std::span<const std::uint64_t> count,
+                                  std::span<const std::uint64_t> chunk, std::size_t entry_bytes,
+                                  std::vector<std::byte>& buffer) {
+  if (std::ranges::equal(count, chunk)) return bytes;
+  std::uint64_t whole = entry_bytes;
+  for (const std::uint64_t extent : chunk) whole *= extent;
+  buffer.assign(whole, std::byte{0});
+  const std::size_t last = count.size() - 1;  // a chunk without dimensions is whole
+  const std::uint64_t row_bytes = count[last] * entry_bytes;
+  std::vector<std::uint64_t> index(count.size(), 0);
+  for (std::uint64_t from = 0; from < bytes.size(); from += row_bytes) {
+    std::uint64_t to = 0;
+    for (std::size_t d = 0; d < last; ++d) to = (to + index[d]) * chunk[d + 1];
+    std::memcpy(buffer.data() + to * entry_bytes, bytes.data() + from, row_bytes);
+    for (std::size_t d = last; d-- > 0 && ++index[d] == count[d];) index[d] = 0;
+  }
+  return buffer;
 }
 
 }  // namespace ringside

@@ -28,8 +28,18 @@ struct ChunkPlace {
   std::uint64_t bytes = 0;
 };
 
-/// Calls use(place) for each chunk, in row-major order. chunk: of chunk_shape.
+/// Calls use(place) for each chunk, in row-major order. chunk: of chunk_shape, or any other one, whose entries then need
+/// not lie together in the array: `offset` has no meaning.
 void for_each_chunk(std::span<const std::uint64_t> shape, std::span<const std::uint64_t> chunk, std::size_t entry_bytes,
                     const std::function<void(const ChunkPlace&)>& use);
+
+/// The array as one chunk.
+ChunkPlace whole_of(std::span<const std::uint64_t> shape, std::size_t entry_bytes);
+
+/// The bytes of a chunk that may be shorter than the others as those of a whole one, with zeros: `bytes` itself if it is
+/// whole, else a copy in `buffer`.
+std::span<const std::byte> padded(std::span<const std::byte> bytes, std::span<const std::uint64_t> count,
+                                  std::span<const std::uint64_t> chunk, std::size_t entry_bytes,
+                                  std::vector<std::byte>& buffer);
 
 }  // namespace ringside

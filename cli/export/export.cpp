@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,10 +16,12 @@
 #include "cli/export/export_format.hpp"
 #include "cli/export/point_file.hpp"
 #include "cli/export/records/records_export.hpp"
+#include "cli/export/ring_export.hpp"
 #include "cli/export/slice.hpp"
 #include "cli/export/step_choice.hpp"
 #include "cli/export/step_export.hpp"
 #include "cli/pool/iterations.hpp"
+#include "cli/rings/ring_set.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/terminal/format.hpp"
 #include "common/files/output_file.hpp"
@@ -47,35 +50,35 @@ struct ExportOptions {
   bool records = false;
 };
 
-std::string names_of(const Schema& schema) {
+std::string names_of(std::span<const Variable> variables) {
   std::vector<std::string_view> names;
-  for (const Variable& variable : schema.variables()) names.push_back(variable.name);
+  for (const Variable& variable : variables) names.push_back(variable.name);
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
 /// The variables of these names, in the given order; all if none is given.
-std::vector<std::size_t> named_variables(const Schema& schema, const std::vector<std::string>& names,
+std::vector<std::size_t> named_variables(std::span<const Variable> variables, const std::vector<std::string>& names,
                                          const std::string& pool) {
   std::vector<std::size_t> chosen;
   for (const std::string& name : names) {
     std::size_t v = 0;
-    while (v < schema.size() && schema.variables()[v].name != name) ++v;
-    if (v == schema.size()) {
-      throw usage_error("--variable: found '{}', {} has {}", name, pool, names_of(schema));
+    while (v < variables.size() && variables[v].name != name) ++v;
+    if (v == variables.size()) {
+      throw usage_error("--variable: found '{}', {} has {}", name, pool, names_of(variables));
     }
     if (std::find(chosen.begin(), chosen.end(), v) != chosen.end()) {
       throw usage_error("--variable: found '{}' twice, expected each name once", name);
     }
     chosen.push_back(v);
   }
-  for (std::size_t v = 0; names.empty() && v < schema.size(); ++v) chosen.push_back(v);
+  for (std::size_t v = 0; names.empty() && v < variables.size(); ++v) chosen.push_back(v);
   return chosen;
 }
 
 /// What the format takes of them if none was named: the first one, all, or all of the first one's shape.
 std::vector<std::size_t> chosen_variables(const ExportOptions& options, const ExportFormat& format,
-                                          const Schema& schema) {
-  std::vector<std::size_t> chosen = named_variables(schema, options.variables, options.pool);
+                                          std::span<const Variable> variables) {
+  std::vector<std::size_t> chosen = named_variables(variables, options.variables, options.pool);
   const bool named = !options.variables.empty();
   if (format.variables == ExportFormat::Takes::kOne) {
     if (!named) chosen.resize(1);
@@ -86,9 +89,9 @@ std::vector<std::size_t> chosen_variables(const ExportOptions& options, const Ex
   }
   if (format.variables == ExportFormat::Takes::kSeveralOfOneShape && !named) {
     const auto first =
-        std::find_if(chosen.begin(), chosen.end(), [&](std::size_t v) { return !schema.variables()[v].shape.empty(); });
-    const std::vector<std::uint64_t> shape = schema.variables()[first == chosen.end() ? 0 : *first].shape;
-    std::erase_if(chosen, [&](std::size_t v) { return schema.variables()[v].shape != shape; });
+        std::find_if(chosen.begin(), chosen.end(), [&](std::size_t v) { return !variables[v].shape.empty(); });
+    const std::vector<std::uint64_t> shape = variables[first == chosen.end() ? 0 : *first].shape;
+    std::erase_if(chosen, [&](std::size_t v) { return variables[v].shape != shape; });
   }
   return chosen;
 }
@@ -126,19 +129,20 @@ std::vector<double> points_of(const ExportOptions& options, const Variable& vari
   return chosen;
 }
 
-ExportTarget target_of(const ExportOptions& options, const std::vector<std::size_t>& variables, const Schema& schema) {
+ExportTarget target_of(const ExportOptions& options, const std::vector<std::size_t>& chosen,
+                       std::span<const Variable> variables) {
   ExportTarget target{.output = options.output,
                       .kept = {{"POOL", options.pool}, {"--points", options.points}},
                       .variables = {},
                       .series = options.steps.all,
                       .points = {}};
   const Slice slice = options.slice.empty() ? Slice() : Slice(options.slice);
-  for (const std::size_t v : variables) {
-    ExportedVariable one{.variable = schema.variables()[v], .region = slice.of(schema.variables()[v])};
+  for (const std::size_t v : chosen) {
+    ExportedVariable one{.variable = variables[v], .region = slice.of(variables[v])};
     one.variable.shape = one.region.shape();
     target.variables.push_back(std::move(one));
   }
-  if (!options.points.empty()) target.points = points_of(options, schema.variables()[variables.at(0)], slice);
+  if (!options.points.empty()) target.points = points_of(options, variables[chosen.at(0)], slice);
   return target;
 }
 
@@ -187,27 +191,83 @@ std::optional<RingReader> archive_instead_of(const RingReader& pool, const StepO
   return archive;
 }
 
+/// What is the same for one ring and for those of several nodes. Throws Error (exit code 2) for what the format cannot do.
+const ExportFormat& checked_format(const ExportOptions& options) {
+  const ExportFormat& format = chosen_format(options);
+  if (options.steps.all && !format.series) {
+    throw usage_error("--all: found --format {}, which holds one step; expected hdf5, vtk, zarr or zarr3", format.name);
+  }
+  if (!options.points.empty() && format.name != "vtk") {
+    throw usage_error("--points: found --format {}, expected vtk", format.name);
+  }
+  return format;
+}
+
+std::string series_text(const ExportedSeries& series) {
+  std::string text = fmt::format("{}, iterations {} to {}", counted(series.iterations.size(), "step"),
+                                 with_separators(series.iterations.front()), with_separators(series.iterations.back()));
+  if (series.overwritten > 0) {
+    text += fmt::format(" ({} overwritten before they could be written)", counted(series.overwritten, "step"));
+  }
+  return text;
+}
+
+void say_what_was_written(const ExportOptions& options, const std::string& steps, const std::string& of,
+                          const ExportTarget& target, const ExportFormat& format) {
+  write_beside_output(options.output, fmt::format("{}: {} of {}, {}, as {}\n", printable(output_name(options.output)), steps,
+                                                  printable(of), what_was_written(target), format.name));
+}
+
+/// Of rings of several nodes: arrays of the whole run.
+int export_rings(const ExportOptions& options) {
+  const RingSet set = RingSet::open(options.pool);
+  set.expect_all();
+  const ExportFormat& format = checked_format(options);
+  if (!format.chunks) {
+    throw usage_error("--format: found {} for rings of several nodes, which is not written row by row; expected {}", format.name,
+                      "csv, hdf5, npy, npz, vtk, zarr or zarr3");
+  }
+  const std::span<const Variable> variables = set.ranks().variables;
+  const std::vector<std::size_t> chosen = chosen_variables(options, format, variables);
+  ExportTarget target = target_of(options, chosen, variables);
+  for (const NodeRing& node : set.nodes()) {
+    target.kept.push_back({"a ring", node.path});
+    target.kept.push_back({"a ranks file", ranks_path(node.path)});
+  }
+  const Assembly assembly(set.ranks());
+  for (std::size_t i = 0; i < chosen.size() && options.slice.empty(); ++i) {
+    target.variables[i].chunk = assembly.chunk_of_ranks(chosen[i]);
+  }
+  const bool is_folder = format.name.starts_with("zarr");
+  if (!is_folder) check_output(options.output, "--output", target.kept);
+  if (is_standard_output(options.output) || (!is_folder && !is_made_anew(options.output))) {
+    throw usage_error("--output: found '{}' for rings of several nodes, whose steps are read while they are written, so that what "
+                      "was written may have to be taken back; expected the name of a new file or folder",
+                      output_name(options.output));
+  }
+  format.check(target);
+  const RingExport what{set, assembly, format, target, chosen, catch_stop_signals()};
+  const std::string steps = options.steps.all ? series_text(export_series(what, options.steps))
+                                              : "iteration " + with_separators(export_one(what, options.steps));
+  say_what_was_written(options, steps, set.path(), target, format);
+  return 0;
+}
+
 int export_steps(const ExportOptions& options) {
   const RingReader pool = RingReader::open(options.pool);
   const std::optional<RingReader> instead = archive_instead_of(pool, options.steps);
   const RingReader& reader = instead ? *instead : pool;
-  const ExportFormat& format = chosen_format(options);
+  const ExportFormat& format = checked_format(options);
   const bool is_folder = format.name.starts_with("zarr");
   const std::vector<KeptFile> kept_files = {{"POOL", options.pool}, {"--points", options.points}};
   if (!is_folder) check_output(options.output, "--output", kept_files);
   const bool to_file = is_folder || is_made_anew(options.output);
-  if (options.steps.all && !format.series) {
-    throw usage_error("--all: found --format {}, which holds one step; expected hdf5, vtk, zarr or zarr3", format.name);
-  }
   if (!format.streams && (is_standard_output(options.output) || !to_file)) {
     throw usage_error("--output: '{}' cannot be {}, which is not written from front to back; expected {}",
                       output_name(options.output), format.name,
                       "the name of a new file or folder, or --format npy, npz, csv, mtx or vtk");
   }
-  if (!options.points.empty() && format.name != "vtk") {
-    throw usage_error("--points: found --format {}, expected vtk", format.name);
-  }
-  const Schema& schema = reader.ring().geometry().schema();
+  const std::span<const Variable> schema = reader.ring().geometry().schema().variables();
   const std::vector<std::size_t> variables = chosen_variables(options, format, schema);
   const ExportTarget target = target_of(options, variables, schema);
   format.check(target);
@@ -215,20 +275,9 @@ int export_steps(const ExportOptions& options) {
   StepExport what{reader, archive ? &*archive : nullptr, format, target, variables, to_file, {}};
   if (to_file) what.stop = catch_stop_signals();
 
-  std::string steps;
-  if (options.steps.all) {
-    const ExportedSeries series = export_series(what, options.steps);
-    steps = fmt::format("{}, iterations {} to {}", counted(series.iterations.size(), "step"),
-                        with_separators(series.iterations.front()), with_separators(series.iterations.back()));
-    if (series.overwritten > 0) {
-      steps += fmt::format(" ({} overwritten before they could be written)", counted(series.overwritten, "step"));
-    }
-  } else {
-    steps = "iteration " + with_separators(export_one(what, options.steps));
-  }
-  write_beside_output(options.output,
-                      fmt::format("{}: {} of {}, {}, as {}\n", printable(output_name(options.output)), steps,
-                                  printable(reader.path().string()), what_was_written(target), format.name));
+  const std::string steps = options.steps.all ? series_text(export_series(what, options.steps))
+                                              : "iteration " + with_separators(export_one(what, options.steps));
+  say_what_was_written(options, steps, reader.path().string(), target, format);
   return 0;
 }
 
@@ -261,10 +310,10 @@ int export_command(int argc, const char* const* argv) {
   }
   CommandLine line(
       "Writes kept steps to a file that other programs read, after verifying each one: variables of one step, or of "
-      "all\nkept steps, or parts of them; or the journal's records as a table. Rows count from 0. docs/export.md has "
-      "what each\nformat holds.",
+      "all\nkept steps, or parts of them; or the journal's records as a table. Of rings of several nodes: arrays of the "
+      "whole\nrun. Rows count from 0. docs/export.md has what each format holds.",
       "ringside export");
-  line.option("POOL", options.pool, "pool file").required().value_name("FILE");
+  line.option("POOL", options.pool, kPoolOrRings).required().value_name("FILE");
   line.option("--iteration", options.steps.iteration, "which iterate").value_name("K|last").show_default();
   line.flag("--all", options.steps.all, "all kept and archived steps, to one output (hdf5, vtk, zarr, zarr3)");
   line.option("--from", options.steps.from, "with --all or --records: first iteration (default: the oldest)")
@@ -291,7 +340,11 @@ int export_command(int argc, const char* const* argv) {
       .value_name("FILE");
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
   refuse_combinations(options, line);
-  if (!options.records) return export_steps(options);
+  if (options.records && names_rings(options.pool)) {
+    throw usage_error("--records: found '{}', which names rings of several nodes; expected one pool, whose journal has records",
+                      options.pool);
+  }
+  if (!options.records) return names_rings(options.pool) ? export_rings(options) : export_steps(options);
   export_records({.pool = options.pool,
                   .range = parse_range(options.steps.from, options.steps.to),
                   .format = options.format,

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/export/chunks.hpp"
 #include "cli/export/slice.hpp"
 #include "common/files/output_guard.hpp"
 #include "common/records/step_results.hpp"
@@ -22,6 +23,7 @@ namespace ringside {
 struct ExportedVariable {
   Variable variable;  // with the shape that the slice leaves
   Region region;      // where its entries lie in the kept variable
+  std::vector<std::uint64_t> chunk = {};  // of a format that has chunks: one for each rank; empty: of chunk_shape
 };
 
 /// What is written, and where to.
@@ -33,17 +35,23 @@ struct ExportTarget {
   std::vector<double> points;  // --points: x, y, z of each entry; empty: none
 };
 
-/// A verified step, as a sink reads it. `values` and `wrote` are called by one thread.
+/// A verified step, as a sink reads it. `part` and `wrote` are called by one thread.
 struct ExportedStep {
   std::uint64_t iteration = 0;
   std::uint64_t step = 0;
   std::string run_id;  // 32 hexadecimal digits
   StepResults results;
-  /// The bytes of a variable of the target, valid until the next call.
-  std::function<std::span<const std::byte>(std::size_t variable)> values;
+  /// The bytes of a chunk of a variable of the target, row by row, valid until the next call: one of for_each_chunk. Large
+  /// variables are never asked for as a whole, because several rings may have their parts.
+  std::function<std::span<const std::byte>(std::size_t variable, const ChunkPlace& place)> part;
   /// Notes progress. Throws Error (exit code 130) if the command is to end.
   std::function<void(std::uint64_t bytes)> wrote;
 };
+
+/// Calls put(data, bytes) for one part of a variable of the target after the other, and notes the progress. All parts one
+/// behind the other are the variable, row by row.
+void for_each_part(const Variable& variable, const ExportedStep& step, std::size_t index,
+                   const std::function<void(const void* data, std::size_t bytes)>& put);
 
 /// One output. Destroyed before `finish` has returned, it leaves nothing. All functions throw Error.
 class ExportSink {
@@ -63,6 +71,7 @@ struct ExportFormat {
   Takes variables = Takes::kOne;
   bool series = false;   // takes several steps
   bool streams = false;  // can be written to a pipe
+  bool chunks = true;    // asks for one chunk after the other; false: for a variable as a whole
   /// Throws Error (exit code 2) for what the format cannot hold; called before anything is written.
   void (*check)(const ExportTarget& target) = nullptr;
   std::unique_ptr<ExportSink> (*make)(const ExportTarget& target) = nullptr;

@@ -30,17 +30,26 @@ constexpr std::string_view kZarr[] = {".zarr"};
 using Takes = ExportFormat::Takes;
 
 constexpr ExportFormat kFormats[] = {
-    {"npy", kNpy, Takes::kOne, false, true, accept_every, make_npy},
-    {"npz", kNpz, Takes::kSeveral, false, true, accept_every, make_npz},
-    {"csv", kCsv, Takes::kOne, false, true, check_real_table, make_csv},
-    {"mtx", kMtx, Takes::kOne, false, true, check_real_table, make_mtx},
-    {"hdf5", kHdf5, Takes::kSeveral, true, false, accept_every, make_hdf5},
-    {"vtk", kVtk, Takes::kSeveralOfOneShape, true, true, check_vtk, make_vtk},
-    {"zarr", kZarr, Takes::kSeveral, true, false, check_store, make_zarr2},
-    {"zarr3", {}, Takes::kSeveral, true, false, check_store, make_zarr3},
+    {"npy", kNpy, Takes::kOne, false, true, true, accept_every, make_npy},
+    {"npz", kNpz, Takes::kSeveral, false, true, true, accept_every, make_npz},
+    {"csv", kCsv, Takes::kOne, false, true, true, check_real_table, make_csv},
+    {"mtx", kMtx, Takes::kOne, false, true, false, check_real_table, make_mtx},
+    {"hdf5", kHdf5, Takes::kSeveral, true, false, true, accept_every, make_hdf5},
+    {"vtk", kVtk, Takes::kSeveralOfOneShape, true, true, true, check_vtk, make_vtk},
+    {"zarr", kZarr, Takes::kSeveral, true, false, true, check_store, make_zarr2},
+    {"zarr3", {}, Takes::kSeveral, true, false, true, check_store, make_zarr3},
 };
 
 }  // namespace
+
+void for_each_part(const Variable& variable, const ExportedStep& step, std::size_t index,
+                   const std::function<void(const void* data, std::size_t bytes)>& put) {
+  const std::size_t entry_bytes = bytes_of(variable.dtype);
+  for_each_chunk(variable.shape, chunk_shape(variable.shape, entry_bytes), entry_bytes, [&](const ChunkPlace& place) {
+    put(step.part(index, place).data(), place.bytes);
+    step.wrote(place.bytes);
+  });
+}
 
 std::span<const ExportFormat> export_formats() {
   return kFormats;

@@ -74,7 +74,7 @@ class Hdf5Sink final : public ExportSink {
     H5Pset_alignment(access.get(), kAlignedFrom, DirectFile::kAlignment);
     file_ = Hdf5File(H5Fcreate(new_file_.name_beside().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get()));
     values_file_.emplace(new_file_.descriptor());
-    for (const ExportedVariable& one : variables_) make_dataset(one.variable);
+    for (const ExportedVariable& one : variables_) make_dataset(one);
   }
   void write(const ExportedStep& step) override {
     for (std::size_t v = 0; v < variables_.size(); ++v) write_variable(step, v);
@@ -122,19 +122,25 @@ class Hdf5Sink final : public ExportSink {
     return extents;
   }
 
-  /// One step: contiguous. Several: chunks of one step each at most, and more steps than are known now.
-  void make_dataset(const Variable& variable) {
+  static std::vector<std::uint64_t> chunk_of(const ExportedVariable& one) {
+    return one.chunk.empty() ? chunk_shape(one.variable.shape, bytes_of(one.variable.dtype)) : one.chunk;
+  }
+
+  /// One step: contiguous, unless chunks are given. Several: chunks of one step each at most, and more steps than are known
+  /// now.
+  void make_dataset(const ExportedVariable& one) {
+    const Variable& variable = one.variable;
     const Hdf5Type type = hdf5_type(variable.dtype);
     const Extents extents = extents_of(variable);
     Extents most = extents;
     const Hdf5Properties properties(H5Pcreate(H5P_DATASET_CREATE));
     H5Pset_fill_time(properties.get(), H5D_FILL_TIME_NEVER);
     H5Pset_alloc_time(properties.get(), H5D_ALLOC_TIME_EARLY);  // then write_variable knows the places
-    if (series_) {
-      most[0] = H5S_UNLIMITED;
-      const std::vector<std::uint64_t> chunk = chunk_shape(variable.shape, bytes_of(variable.dtype));
+    if (series_ || !one.chunk.empty()) {
+      const std::vector<std::uint64_t> chunk = chunk_of(one);
       Extents chunks(chunk.begin(), chunk.end());
-      chunks.insert(chunks.begin(), 1);
+      if (series_) most[0] = H5S_UNLIMITED;
+      if (series_) chunks.insert(chunks.begin(), 1);
       H5Pset_chunk(properties.get(), static_cast<int>(chunks.size()), chunks.data());
     }
     const Hdf5Space space = space_of(extents, most);
@@ -149,31 +155,34 @@ class Hdf5Sink final : public ExportSink {
   /// libhdf5 makes the places, and we write the values there (DirectFile): their bytes are those of the file's type.
   void write_variable(const ExportedStep& step, std::size_t v) {
     const Variable& variable = variables_[v].variable;
-    const std::span<const std::byte> values = step.values(v);
     const hid_t dataset = datasets_[v].get();
-    if (!series_) return write_values(H5Dget_offset(dataset), values, step);
-    Extents extents = extents_of(variable);
-    extents[0] = accepted_.size() + 1;
-    check_hdf5(H5Dset_extent(dataset, extents.data()), output_);
-    const std::vector<std::uint64_t> chunk = chunk_shape(variable.shape, bytes_of(variable.dtype));
-    for_each_chunk(variable.shape, chunk, bytes_of(variable.dtype), [&](const ChunkPlace& place) {
+    const bool own_chunks = !variables_[v].chunk.empty();
+    if (series_) {
+      Extents extents = extents_of(variable);
+      extents[0] = accepted_.size() + 1;
+      check_hdf5(H5Dset_extent(dataset, extents.data()), output_);
+    }
+    const haddr_t begin = series_ || own_chunks ? HADDR_UNDEF : H5Dget_offset(dataset);
+    for_each_chunk(variable.shape, chunk_of(variables_[v]), bytes_of(variable.dtype), [&](const ChunkPlace& place) {
+      const std::span<const std::byte> values = step.part(v, place);
+      if (!series_ && !own_chunks) return write_values(begin, place.offset, values, step);
       Extents first(place.first.begin(), place.first.end());
-      first.insert(first.begin(), accepted_.size());
-      if (place.bytes < kAlignedFrom) {  // libhdf5 looks for the place of a chunk among all: not of many small ones
-        return write_chunk(v, first, place, values.subspan(place.offset, place.bytes), step);
-      }
+      if (series_) first.insert(first.begin(), accepted_.size());
+      // libhdf5 looks for the place of a chunk among all: not of many small ones. One that is given may be shorter than
+      // others in any dimension, so that its entries do not lie together in the file.
+      if (own_chunks || place.bytes < kAlignedFrom) return write_chunk(v, first, place, values, step);
       unsigned filters = 0;
       haddr_t offset = HADDR_UNDEF;
       hsize_t bytes = 0;
       check_hdf5(H5Dget_chunk_info_by_coord(dataset, first.data(), &filters, &offset, &bytes), output_);
-      write_values(offset, values.subspan(place.offset, place.bytes), step);
+      write_values(offset, 0, values, step);
     });
   }
 
   void write_chunk(std::size_t v, const Extents& first, const ChunkPlace& place, std::span<const std::byte> values,
                    const ExportedStep& step) {
     Extents count(place.count.begin(), place.count.end());
-    count.insert(count.begin(), 1);
+    if (series_) count.insert(count.begin(), 1);
     const Hdf5Type type = hdf5_type(variables_[v].variable.dtype);
     const hid_t dataset = datasets_[v].get();
     const Hdf5Space file_space(H5Dget_space(dataset));
@@ -183,9 +192,9 @@ class Hdf5Sink final : public ExportSink {
     step.wrote(place.bytes);
   }
 
-  void write_values(haddr_t offset, std::span<const std::byte> values, const ExportedStep& step) {
-    if (offset == HADDR_UNDEF) throw system_error("--output: cannot write '{}': libhdf5 has no place for it", output_);
-    if (const int error = values_file_->write(offset, values, step.wrote)) {
+  void write_values(haddr_t begin, std::uint64_t offset, std::span<const std::byte> values, const ExportedStep& step) {
+    if (begin == HADDR_UNDEF) throw system_error("--output: cannot write '{}': libhdf5 has no place for it", output_);
+    if (const int error = values_file_->write(begin + offset, values, step.wrote)) {
       throw system_error("--output: cannot write '{}': {}", output_, errno_text(error));
     }
   }

@@ -5,19 +5,16 @@
 #include <archive_entry.h>
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <exception>
 #include <new>
 #include <span>
 
+#include "common/files/output_file.hpp"
 #include "common/platform/error.hpp"
 
 namespace ringside {
 namespace {
-
-/// Progress is shown between pieces. libarchive takes at most 2 GiB in one call.
-constexpr std::size_t kPieceBytes = std::size_t{16} << 20;
 
 std::string shape_of(const Variable& variable) {
   std::string text = "(";
@@ -54,19 +51,14 @@ class NpzArchive {
 
   void add(const Variable& variable, const ExportedStep& step, std::size_t index) {
     const std::string head = npy_head(variable);
-    const std::span<const std::byte> values = step.values(index);
     archive_entry_clear(entry_.get());
     archive_entry_set_pathname(entry_.get(), (variable.name + ".npy").c_str());
-    archive_entry_set_size(entry_.get(), static_cast<la_int64_t>(head.size() + values.size()));
+    archive_entry_set_size(entry_.get(), static_cast<la_int64_t>(head.size() + whole_of(variable.shape, bytes_of(variable.dtype)).bytes));
     archive_entry_set_filetype(entry_.get(), AE_IFREG);
     archive_entry_set_perm(entry_.get(), 0644);
     check(archive_write_header(archive_.get(), entry_.get()));
     write(head.data(), head.size());
-    for (std::size_t at = 0; at < values.size(); at += kPieceBytes) {
-      const std::size_t piece = std::min(kPieceBytes, values.size() - at);
-      write(values.data() + at, piece);
-      step.wrote(piece);
-    }
+    for_each_part(variable, step, index, [this](const void* data, std::size_t bytes) { write(data, bytes); });
   }
 
   void finish() { check(archive_write_close(archive_.get())); }
@@ -113,7 +105,7 @@ class NpySink final : public ExportSink {
       : variable_(target.variables.at(0).variable), file_(target.output, "--output", target.kept) {}
   void write(const ExportedStep& step) override {
     file_.write(npy_head(variable_));
-    write_values(file_, step, 0);
+    for_each_part(variable_, step, 0, [this](const void* data, std::size_t bytes) { file_.write(data, bytes); });
   }
   void accept() override {}
   void finish() override { file_.finish(); }
@@ -146,15 +138,6 @@ std::string_view numpy_dtype(DType dtype) noexcept {
   constexpr std::string_view kNames[] = {"<f4", "<f8", "<c8", "<c16", "|i1", "<i2",
                                          "<i4", "<i8", "|u1", "<u2",  "<u4", "<u8"};
   return kNames[static_cast<std::uint16_t>(dtype) - 1];
-}
-
-void write_values(OutputFile& file, const ExportedStep& step, std::size_t variable) {
-  const std::span<const std::byte> values = step.values(variable);
-  for (std::size_t at = 0; at < values.size(); at += kPieceBytes) {
-    const std::size_t piece = std::min(kPieceBytes, values.size() - at);
-    file.write(values.data() + at, piece);
-    step.wrote(piece);
-  }
 }
 
 std::unique_ptr<ExportSink> make_npy(const ExportTarget& target) {

@@ -3,19 +3,14 @@
 #pragma once
 
 #include <memory>
-#include <string>
 #include <string_view>
 
 #include "cli/export/export_format.hpp"
-#include "common/files/output_file.hpp"
 
 namespace ringside {
 
 /// NumPy's name of a dtype, with its byte order: "<f8".
 std::string_view numpy_dtype(DType dtype) noexcept;
-
-/// Writes the bytes of a variable in pieces, and notes the progress.
-void write_values(OutputFile& file, const ExportedStep& step, std::size_t variable);
 
 std::unique_ptr<ExportSink> make_npy(const ExportTarget& target);
 std::unique_ptr<ExportSink> make_npz(const ExportTarget& target);

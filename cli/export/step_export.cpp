@@ -63,11 +63,16 @@ class StepWriter {
                           .step = header.step,
                           .run_id = to_string(header.run_id),
                           .results = (archived ? *archived_results_ : results_).of(step.kept()),
-                          .values = {},
+                          .part = {},
                           .wrote = {}};
-    exported.values = [this, &step](std::size_t v) {
-      const ExportedVariable& variable = what_.target.variables[v];
-      return select(variable.region, bytes_of(variable.variable.dtype), step.bytes(what_.variables[v]), selected_);
+    selected_of_.reset();
+    exported.part = [this, &step](std::size_t v, const ChunkPlace& place) {
+      if (selected_of_ != v) {
+        const ExportedVariable& variable = what_.target.variables[v];
+        values_ = select(variable.region, bytes_of(variable.variable.dtype), step.bytes(what_.variables[v]), selected_);
+        selected_of_ = v;
+      }
+      return values_.subspan(place.offset, place.bytes);
     };
     exported.wrote = [this, iteration = header.iteration](std::uint64_t bytes) {
       written_ += bytes;
@@ -90,6 +95,8 @@ class StepWriter {
   const StepExport& what_;
   KeptResults results_;
   std::optional<KeptResults> archived_results_;
+  std::optional<std::size_t> selected_of_;  // the variable that `values_` is
+  std::span<const std::byte> values_;
   std::vector<std::byte> selected_;  // what a slice gathers, of one variable
   TerminalLine line_;
   std::chrono::steady_clock::time_point shown_ = std::chrono::steady_clock::now();

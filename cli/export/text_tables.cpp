@@ -37,9 +37,6 @@ class TextSink : public ExportSink {
   void finish() override { file_.finish(); }
 
  protected:
-  /// Notes progress after each row or column.
-  void wrote(const ExportedStep& step, std::uint64_t entries) const { step.wrote(entries * bytes_of(variable_.dtype)); }
-
   const Variable variable_;
   OutputFile file_;
   std::uint64_t rows_ = 1;
@@ -50,16 +47,21 @@ class CsvSink final : public TextSink {
  public:
   using TextSink::TextSink;
   void write(const ExportedStep& step) override {
-    const std::span<const std::byte> values = step.values(0);
     const bool table = variable_.shape.size() == 2;
     file_.write(table ? "row,column,value\n" : "row,value\n");
-    for (std::uint64_t row = 0; row < rows_; ++row) {
-      for (std::uint64_t column = 0; column < columns_; ++column) {
-        const std::string value = entry_text(variable_.dtype, values, row * columns_ + column);
+    std::uint64_t row = 0;
+    std::uint64_t column = 0;
+    for_each_part(variable_, step, 0, [&](const void* data, std::size_t bytes) {
+      const std::span values(static_cast<const std::byte*>(data), bytes);
+      for (std::uint64_t i = 0; i < bytes / bytes_of(variable_.dtype); ++i) {
+        const std::string value = entry_text(variable_.dtype, values, i);
         file_.write(table ? fmt::format("{},{},{}\n", row, column, value) : fmt::format("{},{}\n", row, value));
+        if (++column == columns_) {
+          column = 0;
+          ++row;
+        }
       }
-      wrote(step, columns_);
-    }
+    });
   }
 };
 
@@ -68,12 +70,13 @@ class MtxSink final : public TextSink {
  public:
   using TextSink::TextSink;
   void write(const ExportedStep& step) override {
-    const std::span<const std::byte> values = step.values(0);
+    const std::size_t entry_bytes = bytes_of(variable_.dtype);
+    const std::span<const std::byte> values = step.part(0, whole_of(variable_.shape, entry_bytes));
     file_.write(fmt::format("%%MatrixMarket matrix array real general\n{} {}\n", rows_, columns_));
     for (std::uint64_t column = 0; column < columns_; ++column) {
       for (std::uint64_t row = 0; row < rows_; ++row) {
         file_.write(entry_text(variable_.dtype, values, row * columns_ + column) + "\n");
-        wrote(step, 1);
+        step.wrote(entry_bytes);
       }
     }
   }

@@ -46,12 +46,7 @@ void put_file(const ExportTarget& target, const ExportedStep& step, const PutByt
   };
   for (std::size_t v = 0; v < target.variables.size(); ++v) {
     put_length();
-    const std::span<const std::byte> values = step.values(v);
-    for (std::size_t at = 0; at < values.size(); at += kVtkPieceBytes) {
-      const std::size_t piece = std::min(kVtkPieceBytes, values.size() - at);
-      put(values.data() + at, piece);
-      step.wrote(piece);
-    }
+    for_each_part(target.variables[v].variable, step, v, put);
   }
   if (!target.points.empty()) {
     const std::uint64_t count = target.points.size() / 3;

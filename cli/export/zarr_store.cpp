@@ -35,7 +35,7 @@ class ZarrSink final : public ExportSink {
         variables_(target.variables),
         folder_(target.output, "--output", "a zarr store", target.kept) {
     for (const ExportedVariable& one : variables_) {
-      chunks_.push_back(chunk_shape(one.variable.shape, bytes_of(one.variable.dtype)));
+      chunks_.push_back(one.chunk.empty() ? chunk_shape(one.variable.shape, bytes_of(one.variable.dtype)) : one.chunk);
     }
   }
 
@@ -85,16 +85,11 @@ class ZarrSink final : public ExportSink {
 
   void write_variable(const ExportedStep& step, std::size_t v) {
     const Variable& variable = variables_[v].variable;
-    const std::span<const std::byte> values = step.values(v);
     const std::size_t entry_bytes = bytes_of(variable.dtype);
-    std::uint64_t whole_bytes = entry_bytes;  // of a chunk: a shorter one is padded
-    for (const std::uint64_t extent : chunks_[v]) whole_bytes *= extent;
     for_each_chunk(variable.shape, chunks_[v], entry_bytes, [&](const ChunkPlace& place) {
-      // Only the first dimension of a chunk with more than one index is cut, so the padding is at the end.
-      if (padding_.size() < whole_bytes - place.bytes) padding_.resize(whole_bytes - place.bytes);
-      const std::span<const std::byte> parts[] = {values.subspan(place.offset, place.bytes),
-                                                  std::span(padding_).first(whole_bytes - place.bytes)};
-      folder_.write(chunk_name(v, place.index), parts);
+      const std::span<const std::byte> whole =
+          padded(step.part(v, place), place.count, chunks_[v], entry_bytes, padding_);
+      folder_.write(chunk_name(v, place.index), std::span(&whole, 1));
       step.wrote(place.bytes);
     });
   }
@@ -162,7 +157,7 @@ class ZarrSink final : public ExportSink {
   const std::vector<ExportedVariable> variables_;
   std::vector<std::vector<std::uint64_t>> chunks_;  // of each variable, without the leading axis
   OutputFolder folder_;
-  std::vector<std::byte> padding_;
+  std::vector<std::byte> padding_;  // a chunk that is shorter than the others, with zeros
   bool pending_ = false;
   std::uint64_t iteration_ = 0;
   std::uint64_t step_ = 0;

@@ -13,6 +13,8 @@
 #include "cli/pool/journal_identity.hpp"
 #include "cli/pool/journal_summary.hpp"
 #include "cli/pool/results_json.hpp"
+#include "cli/pool/rings_info.hpp"
+#include "cli/rings/ring_set.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/terminal/format.hpp"
 #include "cli/terminal/run_text.hpp"
@@ -199,12 +201,14 @@ void print(const RingReader& reader, const Recovery& recovery) {
 int info_command(int argc, const char* const* argv) {
   std::string pool;
   bool json = false;
-  CommandLine line("Shows what a pool holds: runs, iterations, slots, sizes, storage. Works while an analyzer uses it.",
+  CommandLine line("Shows what a pool holds: runs, iterations, slots, sizes, storage. Works while an analyzer uses it. Of rings of\n"
+                   "several nodes: which iterations each of them holds, and which all of them hold.",
                    "ringside info");
-  line.option("POOL", pool, "pool file").required().value_name("FILE");
+  line.option("POOL", pool, kPoolOrRings).required().value_name("FILE");
   line.flag("--json", json, "one JSON object, with every recorded reduction");
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
 
+  if (names_rings(pool)) return show_rings(pool, json);
   const RingReader reader = RingReader::open(pool);
   const Recovery recovery = reader.recover();
   if (json) {

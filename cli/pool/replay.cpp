@@ -19,6 +19,7 @@
 #include "cli/pool/journal_identity.hpp"
 #include "cli/pool/recorded_plug_ins.hpp"
 #include "cli/pool/results_json.hpp"
+#include "cli/rings/ring_set.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/terminal/format.hpp"
 #include "cli/terminal/run_text.hpp"
@@ -83,8 +84,11 @@ Selection select(const Recovery& recovery, const std::string& pool, const std::s
 /// Prints one replay: as a table for people, or as one line of JSON per iterate.
 class Output {
  public:
-  Output(const RingReader& reader, const RingReplay& replay, std::optional<JournalComparison>& journal, bool json)
-      : pool_(reader.path().string()),
+  /// node: of rings of several nodes, whose; else nothing.
+  Output(const RingReader& reader, const RingReplay& replay, std::optional<JournalComparison>& journal, bool json,
+         std::optional<std::size_t> node)
+      : node_(node),
+        pool_(reader.path().string()),
         ring_(reader.ring()),
         replay_(replay),
         kept_results_(ring_),
@@ -135,7 +139,8 @@ class Output {
   }
 
  private:
-  static void print(const ordered_json& object) {
+  void print(ordered_json object) const {
+    if (node_) object["node"] = *node_;
     // File names may hold bytes that are not UTF-8; the line must still be written.
     fmt::print("{}\n", object.dump(-1, ' ', false, ordered_json::error_handler_t::replace));
   }
@@ -236,6 +241,7 @@ class Output {
     run_ = run_id;
   }
 
+  const std::optional<std::size_t> node_;
   const std::string pool_;
   const RingView& ring_;
   const RingReplay& replay_;
@@ -247,36 +253,24 @@ class Output {
   std::array<std::uint64_t, kVerdicts.size()> counts_ = {};
 };
 
-}  // namespace
-
-int replay_command(int argc, const char* const* argv) {
-  std::string pool;
+struct ReplayOptions {
   std::string from;
   std::string to;
   bool json = false;
-  CommandLine line(
-      "Reduces the kept iterates again, from their verified bytes and in the order of their commits, and compares\n"
-      "the results bit for bit with what was recorded, in the ring and in the journal, whose durations are shown "
-      "beside\n"
-      "them. Works while an analyzer uses the pool.",
-      "ringside replay");
-  line.option("POOL", pool, "pool file").required().value_name("FILE");
-  line.option("--from", from, "first iteration (default: the oldest kept)").value_name("K");
-  line.option("--to", to, "last iteration (default: the newest kept)").value_name("K");
-  line.flag("--json", json, "one JSON object a line: the iterates, then the count");
   PlugInOptions plug_ins;
-  declare(line, plug_ins);
-  if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
+};
 
-  const RingReader reader = RingReader::open(pool);
-  const RecordedPlugIns recorded = load_recorded(pool, reader.ring(), plug_ins.reduce_with, plug_ins.timeout_s);
+ExitCode replay_pool(const RingReader& reader, const ReplayOptions& options, std::optional<std::size_t> node = {}) {
+  const std::string pool = reader.path().string();
+  const RecordedPlugIns recorded =
+      load_recorded(pool, reader.ring(), options.plug_ins.reduce_with, options.plug_ins.timeout_s);
   // Allocates first: beside a running analyzer, the reads must follow quickly.
   RingReplay replay(reader.ring(), recorded.set.get());
   const Recovery recovery = reader.recover();
-  const Selection selection = select(recovery, pool, from, to);
+  const Selection selection = select(recovery, pool, options.from, options.to);
   std::optional<JournalComparison> journal;
   if (auto steps = JournaledSteps::read(pool)) journal.emplace(std::move(*steps), recovery.kept);
-  Output output(reader, replay, journal, json);
+  Output output(reader, replay, journal, options.json, node);
   TerminalLine progress;
   if (selection.before) replay.skip(*selection.before);
   for (std::size_t i = 0; i < selection.iterates.size(); ++i) {
@@ -287,7 +281,47 @@ int replay_command(int argc, const char* const* argv) {
     progress.clear();
     output.show(iterate);
   }
-  return static_cast<int>(output.finish(recovery.damaged, check_twins(reader.ring()), recorded.missing));
+  return output.finish(recovery.damaged, check_twins(reader.ring()), recorded.missing);
+}
+
+/// One ring after the other; those that can be read, also if others cannot.
+ExitCode replay_rings(const std::string& path, const ReplayOptions& options) {
+  const RingSet set = RingSet::open(path);
+  ExitCode code = set.code();
+  for (std::size_t n = 0; n < set.nodes().size(); ++n) {
+    const NodeRing& ring = set.nodes()[n];
+    if (!options.json) {
+      fmt::print("{}{}: {}\n", n > 0 ? "\n" : "", ring.name, printable(ring.why ? ring.why->what() : ring.path));
+    } else if (ring.why) {
+      const ordered_json line = {{"node", n}, {"pool", ring.path}, {"error", ring.why->what()}};
+      fmt::print("{}\n", line.dump(-1, ' ', false, ordered_json::error_handler_t::replace));
+    }
+    if (ring.why) continue;
+    if (replay_pool(*ring.reader, options, n) == ExitCode::kDamaged) code = ExitCode::kDamaged;
+  }
+  return code;
+}
+
+}  // namespace
+
+int replay_command(int argc, const char* const* argv) {
+  std::string pool;
+  ReplayOptions options;
+  CommandLine line(
+      "Reduces the kept iterates again, from their verified bytes and in the order of their commits, and compares\n"
+      "the results bit for bit with what was recorded, in the ring and in the journal, whose durations are shown "
+      "beside\n"
+      "them. Works while an analyzer uses the pool.",
+      "ringside replay");
+  line.option("POOL", pool, kPoolOrRings).required().value_name("FILE");
+  line.option("--from", options.from, "first iteration (default: the oldest kept)").value_name("K");
+  line.option("--to", options.to, "last iteration (default: the newest kept)").value_name("K");
+  line.flag("--json", options.json, "one JSON object a line: the iterates, then the count");
+  declare(line, options.plug_ins);
+  if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
+
+  if (names_rings(pool)) return static_cast<int>(replay_rings(pool, options));
+  return static_cast<int>(replay_pool(RingReader::open(pool), options));
 }
 
 }  // namespace ringside

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/pool/damage.hpp"
+#include "cli/rings/ring_set.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/terminal/format.hpp"
 #include "common/options/command_line.hpp"
@@ -57,19 +58,13 @@ std::vector<std::uint32_t> empty_slots(const RingView& ring, const Recovery& rec
   return empty;
 }
 
-}  // namespace
+/// Of one pool: what is found, as JSON; as text it is printed at once, each line behind `prefix`.
+struct Verified {
+  bool intact = true;
+  ordered_json found;
+};
 
-int verify_command(int argc, const char* const* argv) {
-  std::string pool;
-  bool json = false;
-  CommandLine line(
-      "Checks every hash in a pool; names the damaged slot and chunk. Works while an analyzer uses the pool.",
-      "ringside verify");
-  line.option("POOL", pool, "pool file").required().value_name("FILE");
-  line.flag("--json", json, "one JSON object");
-  if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
-
-  const RingReader reader = RingReader::open(pool);
+Verified verify_pool(const RingReader& reader, const std::string& pool, const std::string& prefix, bool json) {
   const RingView& ring = reader.ring();
   const Recovery recovery = reader.recover();
   std::size_t damaged = recovery.damaged.size();
@@ -81,17 +76,17 @@ int verify_command(int argc, const char* const* argv) {
     if (check.payload.overwritten) ++overwritten;
     slots.push_back(to_json(check, ring.geometry()));
     if (!json) {
-      fmt::print("slot {:>4}  iteration {:>12}  {}\n", kept.slot, with_separators(kept.header.iteration),
+      fmt::print("{}slot {:>4}  iteration {:>12}  {}\n", prefix, kept.slot, with_separators(kept.header.iteration),
                  explanation(check, ring.geometry()));
     }
   }
   for (const std::uint32_t slot : recovery.damaged) {
     slots.push_back({{"slot", slot}, {"verdict", "damaged header"}});
-    if (!json) fmt::print("{}\n", describe_damaged_header(slot));
+    if (!json) fmt::print("{}{}\n", prefix, describe_damaged_header(slot));
   }
   for (const std::uint32_t slot : empty_slots(ring, recovery)) {
     slots.push_back({{"slot", slot}, {"verdict", "empty"}});
-    if (!json) fmt::print("slot {:>4}  empty\n", slot);
+    if (!json) fmt::print("{}slot {:>4}  empty\n", prefix, slot);
   }
   const TwinsCheck twins = check_twins(ring);
   const bool pmdk_intact = ring.pmdk_metadata_intact();
@@ -102,20 +97,64 @@ int verify_command(int argc, const char* const* argv) {
     object["pmdk_metadata_intact"] = pmdk_intact;
     object["damaged_slots"] = damaged;
     object["slots"] = std::move(slots);
-    fmt::print("{}\n", object.dump(2, ' ', false, ordered_json::error_handler_t::replace));
-  } else {
-    for (const std::string& text : describe(twins)) fmt::print("{}\n", text);
-    if (!pmdk_intact) {
-      fmt::print(
-          "what libpmemobj keeps in the file is DAMAGED: the iterates can be read, but an analyzer refuses the pool; "
-          "export what is needed, then --overwrite\n");
-    }
-    const std::string unseen =
-        overwritten == 0 ? "" : fmt::format(", {} overwritten before they could be checked", overwritten);
-    fmt::print("{}: {} iterates, {} damaged slot{}{}\n", printable(pool), recovery.kept.size(), damaged,
-               damaged == 1 ? "" : "s", unseen);
+    return {intact, std::move(object)};
   }
-  return static_cast<int>(intact ? ExitCode::kDone : ExitCode::kDamaged);
+  for (const std::string& text : describe(twins)) fmt::print("{}{}\n", prefix, text);
+  if (!pmdk_intact) {
+    fmt::print(
+        "{}what libpmemobj keeps in the file is DAMAGED: the iterates can be read, but an analyzer refuses the pool; "
+        "export what is needed, then --overwrite\n",
+        prefix);
+  }
+  const std::string unseen =
+      overwritten == 0 ? "" : fmt::format(", {} overwritten before they could be checked", overwritten);
+  fmt::print("{}{}: {} iterates, {} damaged slot{}{}\n", prefix, printable(pool), recovery.kept.size(), damaged,
+             damaged == 1 ? "" : "s", unseen);
+  return {intact, {}};
+}
+
+void print(const ordered_json& object) {
+  fmt::print("{}\n", object.dump(2, ' ', false, ordered_json::error_handler_t::replace));
+}
+
+/// All rings that can be read are checked, also if others cannot.
+ExitCode verify_rings(const std::string& path, bool json) {
+  const RingSet set = RingSet::open(path);
+  ordered_json nodes = ordered_json::array();
+  bool intact = true;
+  for (std::size_t n = 0; n < set.nodes().size(); ++n) {
+    const NodeRing& ring = set.nodes()[n];
+    ordered_json node = {{"node", n}};
+    if (ring.why) {
+      if (!json) fmt::print("{}: {}\n", ring.name, printable(ring.why->what()));
+      node.update({{"pool", ring.path}, {"error", ring.why->what()}});
+    } else {
+      Verified verified = verify_pool(*ring.reader, ring.path, ring.name + "  ", json);
+      intact = intact && verified.intact;
+      if (json) node.update(verified.found);
+    }
+    nodes.push_back(std::move(node));
+  }
+  if (json) print({{"rings", path}, {"intact", intact && set.code() == ExitCode::kDone}, {"nodes", std::move(nodes)}});
+  return intact ? set.code() : ExitCode::kDamaged;
+}
+
+}  // namespace
+
+int verify_command(int argc, const char* const* argv) {
+  std::string pool;
+  bool json = false;
+  CommandLine line(
+      "Checks every hash in a pool; names the damaged slot and chunk. Works while an analyzer uses the pool.",
+      "ringside verify");
+  line.option("POOL", pool, kPoolOrRings).required().value_name("FILE");
+  line.flag("--json", json, "one JSON object");
+  if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
+
+  if (names_rings(pool)) return static_cast<int>(verify_rings(pool, json));
+  const Verified verified = verify_pool(RingReader::open(pool), pool, "", json);
+  if (json) print(verified.found);
+  return static_cast<int>(verified.intact ? ExitCode::kDone : ExitCode::kDamaged);
 }
 
 }  // namespace ringside

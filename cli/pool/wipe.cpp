@@ -20,6 +20,7 @@
 #include "common/platform/error.hpp"
 #include "common/platform/printable.hpp"
 #include "common/pool_reader/ring_reader.hpp"
+#include "common/ranks/ranks_file.hpp"
 #include "common/triggers/pool_freeze.hpp"
 
 namespace ringside {
@@ -114,6 +115,7 @@ int wipe_command(int argc, const char* const* argv) {
   if (archived) archived->wipe();  // first: the pool still exists, so that an interrupted wipe can be repeated
   whole.wipe();
   remove_freeze(pool);
+  remove_ranks(pool);
   return 0;
 }
 

@@ -23,14 +23,15 @@ from ._core import version as _version
 from .analyses import reduction
 from .errors import (DamagedError, Error, Interrupted, NoFileError, NotKeptError, OverwrittenError, PeerLostError,
                      RefusedError, ResourceError, UsageError)
-from .reading import HeldStep, Pool, Record, RunInfo, StepInfo, open
+from .reading import HeldStep, Pool, Record, RunInfo, StepInfo
+from .rings import GlobalStep, NodeRing, Rings, open
 from .variables import Variable
 from .writing import ClaimedStep, Counts, KeptStep, Reply, Writer, publish
 
 __version__ = _version()
 
 __all__ = [
-    "ClaimedStep", "Counts", "DamagedError", "Error", "HeldStep", "Interrupted", "KeptStep", "NoFileError",
-    "NotKeptError", "OverwrittenError", "PeerLostError", "Pool", "Record", "RefusedError", "Reply", "ResourceError", "RunInfo",
+    "ClaimedStep", "Counts", "DamagedError", "Error", "GlobalStep", "HeldStep", "Interrupted", "KeptStep", "NoFileError", "NodeRing",
+    "NotKeptError", "OverwrittenError", "PeerLostError", "Pool", "Record", "RefusedError", "Reply", "ResourceError", "Rings", "RunInfo",
     "StepInfo", "UsageError", "Variable", "Writer", "catch_bus_errors", "open", "publish", "reduction",
 ]

@@ -24,7 +24,7 @@ import numpy as np
 
 from .analyses import MOST_FUNCTIONS, MOST_RESULTS, Reduction, is_name, registered
 from .errors import Error, NotKeptError, OverwrittenError, UsageError
-from .reading import HeldStep, Pool, StepInfo, open
+from .reading import HeldStep, Pool, StepInfo
 
 _LOOK_S = 0.05  # how long to wait for a step between two looks for a command
 _MOST_LINE_BYTES = 65536  # of what a function prints; a longer line comes in parts
@@ -148,7 +148,7 @@ class Worker:
             self._tell("end", commit_seq=0, skipped=self._skipped)
             return 0
         try:
-            pool = open(self._pool_path)
+            pool = Pool(self._pool_path)
             if begin["run"] is None:
                 self._look_at_kept(pool, begin["from"], begin["to"])
             else:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reading a pool, also while it is written: `open` gives a `Pool`, `pool[17]` a `HeldStep`."""
+"""Reading a pool, also while it is written: `ringside.open` gives a `Pool`, `pool[17]` a `HeldStep`."""
 
 from __future__ import annotations
 
@@ -18,21 +18,10 @@ from .errors import NotKeptError, OverwrittenError, ResourceError, UsageError
 from .table import arrow_table, columns_of, joined, recorded_columns, structured
 from .variables import ROLES, Variable
 
-__all__ = ["HeldStep", "Pool", "Record", "RunInfo", "StepInfo", "open"]
+__all__ = ["HeldStep", "Pool", "Record", "RunInfo", "StepInfo"]
 
 _LAST_SEQ = 2**64 - 1  # as a commit_seq, ringside.h has another meaning for it
 _ROLE_NAMES = {number: name for name, number in ROLES.items()}
-
-
-def open(path: str | os.PathLike[str], *, wait: float = 0) -> Pool:  # noqa: A001 (as gzip.open and others)
-    """Opens the pool at `path` for reading. Its owner, if there is one, continues; neither waits for the other.
-
-    wait: seconds to wait for a pool that does not exist yet.
-
-    Raises NoFileError if there is no file, UsageError if it is no pool, ResourceError if it may not be read,
-    DamagedError.
-    """
-    return Pool(path, wait=wait)
 
 
 class RunInfo(NamedTuple):

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Writes steps of the whole run, which the rings of several nodes keep, to one output: opens each one verified on all nodes,
+// lets the format write it chunk by chunk, and accepts it only if no ring has overwritten it meanwhile.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "cli/export/assembly.hpp"
+#include "cli/export/export_format.hpp"
+#include "cli/export/step_choice.hpp"
+#include "cli/export/step_export.hpp"
+#include "cli/rings/ring_set.hpp"
+#include "common/platform/stop_flag.hpp"
+
+namespace ringside {
+
+struct RingExport {
+  const RingSet& set;  // of which all rings can be used
+  const Assembly& assembly;
+  const ExportFormat& format;
+  const ExportTarget& target;
+  const std::vector<std::size_t>& variables;  // of the run, in the order of the target's
+  StopFlag stop;
+};
+
+/// One step. The last one may be overwritten while it is read; then it is another one. Returns its iteration. Throws Error.
+std::uint64_t export_one(const RingExport& what, const StepOptions& options);
+
+/// Several steps, one after the other. Throws Error; exit code 3 if all of them were overwritten.
+ExportedSeries export_series(const RingExport& what, const StepOptions& options);
+
+}  // namespace ringside

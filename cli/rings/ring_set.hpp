@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The rings of all nodes of one run (docs/mpi.md, "Reading the rings of all nodes"): found by a ranks file, or by those of a
+// folder. A ring is used only if its own run table confirms that it keeps what the ranks file says of its node.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/platform/error.hpp"
+#include "common/platform/exit_code.hpp"
+#include "common/pool_reader/ring_reader.hpp"
+#include "common/ranks/ranks_file.hpp"
+
+namespace ringside {
+
+/// The help of the argument POOL of commands that read rings of several nodes.
+inline constexpr const char* kPoolOrRings = "pool file; or a folder with the rings of several nodes, or their ranks file";
+
+/// Whether the POOL of a command names rings of several nodes: a folder, or a name that ends with .ranks.
+bool names_rings(const std::string& pool);
+
+/// A step of the whole run: an iteration that every ring holds, and the slot of each of them.
+struct GlobalStep {
+  std::uint64_t iteration = 0;
+  std::vector<KeptSlot> slots;  // of the nodes, in their order
+};
+
+struct NodeRing {
+  std::string name;                  // "node 1 (ranks 2 to 3)"
+  std::string path;                  // of the pool
+  std::optional<RingReader> reader;  // nothing: `why` says why
+  std::optional<Error> why;
+  NodeLayout layout;
+
+  /// The steps of the run that the ring holds, by iteration. Requires a reader.
+  std::map<std::uint64_t, KeptSlot> kept(const Id128& run_id) const;
+};
+
+class RingSet {
+ public:
+  /// path: a folder, or a ranks file. Rings that cannot be used are among `nodes` with the reason. Throws Error if it is not
+  /// known which rings there are: exit code 2 for no ranks file, one that is refused, or those of several runs.
+  static RingSet open(const std::string& path);
+
+  const std::string& path() const noexcept { return path_; }
+  const RanksFile& ranks() const noexcept { return ranks_; }
+  std::span<const NodeRing> nodes() const noexcept { return nodes_; }
+
+  /// One line for each ring that cannot be used.
+  std::vector<std::string> failures() const;
+  /// kDone if all rings can be used; else kDamaged if one is damaged, or the exit code of the first reason.
+  ExitCode code() const noexcept;
+  /// Throws Error, which names each ring that cannot be used.
+  void expect_all() const;
+
+  /// Those that are held by all rings now, by ascending iteration. Requires that all can be used.
+  std::vector<GlobalStep> steps() const;
+  /// What each ring holds, for the message of a step that not all hold: "node 0 (rank 0) holds 3 to 10; ...".
+  std::string what_each_holds() const;
+
+ private:
+  RingSet(std::string path, RanksFile ranks);
+
+  void open_ring(std::size_t node, const std::vector<std::string>& candidates);
+  RingReader confirmed(std::size_t node, const std::string& pool) const;
+
+  std::string path_;
+  RanksFile ranks_;
+  std::vector<NodeRing> nodes_;
+};
+
+/// "33 to 40", or of iterations with gaps "1 to 3, 5, 7 to 9"; of many groups the last ones.
+std::string iterations_text(const std::vector<std::uint64_t>& iterations);
+
+}  // namespace ringside

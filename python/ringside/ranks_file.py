@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The ranks file beside a pool of a run of several MPI ranks (docs/ranks_file.md): read, and refused if it lies."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from .errors import NoFileError, ResourceError, UsageError
+from .variables import DTYPES, ROLES, Variable
+
+ENDING = ".ranks"
+_MOST_BYTES = 256 << 20
+
+Box = tuple[tuple[int, ...], tuple[int, ...]]  # offset, extent
+
+
+@dataclass(frozen=True)
+class NodeOfFile:
+    """A node, as the file has it."""
+
+    host: str
+    pool: str
+    ranks: tuple[int, ...]
+    boxes: dict[str, list[Box]]
+    """Of each variable those of its ranks, in the order of the ring. A replicated variable has no key."""
+
+    @property
+    def name(self) -> str:
+        """As in the messages of Ringside's programs."""
+        first, last = self.ranks[0], self.ranks[-1]
+        if len(self.ranks) == 1:
+            return f"rank {first}"
+        return f"ranks {first} to {last}" if last - first + 1 == len(self.ranks) else f"ranks {first}, ... {last}"
+
+
+@dataclass(frozen=True)
+class RanksFile:
+    """The whole file."""
+
+    path: str
+    run_id: str
+    node: int
+    variables: dict[str, Variable]
+    """With the shapes of the whole run."""
+    nodes: list[NodeOfFile]
+
+
+def read_ranks(path: str) -> RanksFile:
+    """Raises NoFileError, ResourceError, or UsageError for a file that cannot be true."""
+    try:
+        if os.path.getsize(path) > _MOST_BYTES:
+            raise UsageError(f"{path}: expected a ranks file of at most {_MOST_BYTES} bytes (docs/ranks_file.md)")
+        content = pathlib.Path(path).read_bytes()
+    except FileNotFoundError:
+        raise NoFileError(f"{path}: there is no such file, expected a ranks file (docs/ranks_file.md)") from None
+    except OSError as error:
+        raise ResourceError(f"{path}: {error.strerror}; expected a ranks file (docs/ranks_file.md)") from None
+    try:
+        return _parsed(path, json.loads(content))
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
+        raise UsageError(f"{path}: is no ranks file that can be true: {error} (docs/ranks_file.md)") from None
+
+
+def _parsed(path: str, whole: Any) -> RanksFile:
+    if not isinstance(whole, dict) or whole.get("ringside_ranks") != 1:
+        raise ValueError('expected an object with "ringside_ranks": 1')
+    if not re.fullmatch("[0-9a-f]{32}", whole["run_id"]):
+        raise ValueError("run_id: expected 32 hexadecimal digits")
+    variables = {}
+    for one in whole["variables"]:
+        if one["dtype"] not in DTYPES or one["role"] not in ROLES or one["name"] in variables:
+            raise ValueError(f"variable {one['name']!r}: expected a dtype, a role and a name of its own")
+        variables[one["name"]] = Variable(one["dtype"], _numbers(one["shape"]), one["role"], one["unit"])
+    nodes: list[NodeOfFile] = []
+    for index, node in enumerate(whole["nodes"]):
+        if node["node"] != index:
+            raise ValueError(f"nodes[{index}]: found node {node['node']}")
+        nodes.append(_node_of(node, variables))
+    own = _numbers([whole["node"]])[0]
+    ranks = sorted(rank for node in nodes for rank in node.ranks)
+    if ranks != list(range(len(ranks))) or not nodes or own >= len(nodes):
+        raise ValueError(f"found {len(nodes)} nodes with the ranks {ranks[:16]}; expected each rank from 0 on once")
+    for name, variable in variables.items():
+        check_cover(name, variable, nodes)
+    return RanksFile(path, whole["run_id"], own, variables, nodes)
+
+
+def _node_of(node: dict[str, Any], variables: dict[str, Variable]) -> NodeOfFile:
+    boxes: dict[str, list[Box]] = {}
+    for rank in node["ranks"]:
+        if len(rank["boxes"]) != len(variables):
+            raise ValueError(f"rank {rank['rank']}: found {len(rank['boxes'])} boxes")
+        for (name, variable), box in zip(variables.items(), rank["boxes"]):
+            if box is None:
+                continue
+            offset, extent = _numbers(box["offset"]), _numbers(box["extent"])
+            if not len(offset) == len(extent) == len(variable.shape) > 0 or any(
+                    begin + count > most for begin, count, most in zip(offset, extent, variable.shape)):
+                raise ValueError(f"rank {rank['rank']}: variable {name!r}: found a box of offset {offset} extent {extent}")
+            boxes.setdefault(name, []).append((offset, extent))
+    if any(len(of_ranks) != len(node["ranks"]) for of_ranks in boxes.values()) or not node["ranks"]:
+        raise ValueError("a variable is replicated on some ranks only")
+    return NodeOfFile(str(node["host"]), str(node["pool"]), _numbers([rank["rank"] for rank in node["ranks"]]), boxes)
+
+
+def check_cover(name: str, variable: Variable, nodes: list[NodeOfFile]) -> None:
+    """Raises ValueError unless the boxes of all ranks do not overlap and leave nothing out."""
+    distributed = [name in node.boxes for node in nodes]
+    if not any(distributed):
+        return
+    if not all(distributed):
+        raise ValueError(f"variable {name!r}: it is replicated on some ranks only")
+    boxes = sorted(box for node in nodes for box in node.boxes[name] if 0 not in box[1])
+    covered = 0
+    opened: list[Box] = []  # that reach to the row of the next one
+    for offset, extent in boxes:
+        opened = [box for box in opened if box[0][0] + box[1][0] > offset[0]]
+        for other, its in opened:
+            if all(a < b + n and b < a + m for a, m, b, n in zip(offset, extent, other, its)):
+                raise ValueError(f"variable {name!r}: boxes overlap: offset {other} extent {its}, offset {offset} extent {extent}")
+        opened.append((offset, extent))
+        covered += _product(extent)
+    if covered != _product(variable.shape):
+        raise ValueError(f"variable {name!r}: the boxes of all ranks have {covered} of its {_product(variable.shape)} entries")
+
+
+def kept_shape(boxes: list[Box], whole: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape in the ring of a node: its rows, if its ranks have whole rows one behind the other, else its entries."""
+    filled = [box for box in boxes if 0 not in box[1]]
+    rows = all(extent[1:] == whole[1:] for _, extent in filled) and all(
+        after[0][0] == before[0][0] + before[1][0] for before, after in zip(filled, filled[1:]))
+    entries = sum(_product(extent) for _, extent in boxes)
+    return (entries // _product(whole[1:]), *whole[1:]) if rows else (entries,)
+
+
+def _numbers(given: Any) -> tuple[int, ...]:
+    for number in given:
+        if type(number) is not int or not 0 <= number < 2**64:
+            raise ValueError(f"found {number!r}, expected a whole number")
+    return tuple(given)
+
+
+def _product(numbers: tuple[int, ...]) -> int:
+    product = 1
+    for number in numbers:
+        product *= number
+    return product

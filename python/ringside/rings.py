@@ -1,0 +1,301 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reading the rings of all nodes of a run of several MPI ranks as one (docs/mpi.md): `ringside.open` of their folder, or of a
+ranks file, gives `Rings`, and `rings[17]` a `GlobalStep`."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pathlib
+from collections.abc import Iterable, Iterator
+from types import TracebackType
+from typing import Any, NamedTuple, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from .arguments import path_of, whole
+from .errors import Error, NoFileError, NotKeptError, OverwrittenError, UsageError
+from .ranks_file import ENDING, RanksFile, kept_shape, read_ranks
+from .reading import HeldStep, Pool, StepInfo
+
+__all__ = ["GlobalStep", "NodeRing", "Rings", "open"]
+
+
+def open(path: str | os.PathLike[str], *, wait: float = 0) -> Any:  # noqa: A001 (as gzip.open and others)
+    """Opens the pool at `path` for reading: a Pool. Its owner, if there is one, continues; neither waits for the other.
+
+    A folder with the rings of all nodes of a run of several MPI ranks, or a ranks file (POOL.ranks), gives Rings: they are
+    read as one.
+
+    wait: seconds to wait for a pool that does not exist yet.
+
+    Raises NoFileError if there is no file, UsageError if it is no pool, ResourceError if it may not be read,
+    DamagedError. Of Rings, the line names the node.
+    """
+    path_of("the pool", path)
+    return (Rings if is_rings(path) else Pool)(path, wait=wait)
+
+
+class NodeRing(NamedTuple):
+    """The ring of a node."""
+
+    name: str
+    """node 1 (ranks 2 to 3)"""
+    host: str
+    ranks: tuple[int, ...]
+    pool: Pool
+    """With the steps, the results and the journal of this node."""
+
+
+class GlobalStep:
+    """A step that is held in the rings of all nodes: step["u"] is a verified copy of the whole array.
+
+    A context manager: leaving the block checks and releases.
+    """
+
+    def __init__(self, rings: Rings, iteration: int, held: list[HeldStep]) -> None:
+        self._rings = rings
+        self.iteration = iteration
+        self.nodes = held
+        """The held step of each node, with that node's results."""
+
+    @property
+    def held(self) -> bool:
+        """False after release."""
+        return all(step.held for step in self.nodes)
+
+    def __getitem__(self, name: str) -> npt.NDArray[Any]:
+        """Raises DamagedError, OverwrittenError, or UsageError after the release."""
+        return self._rings._assembled(name, lambda node: _named(self._rings.nodes[node], lambda: self.nodes[node][name]))
+
+    def keys(self) -> list[str]:
+        """The names of the variables."""
+        return list(self._rings.variables)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rings.variables)
+
+    def __len__(self) -> int:
+        return len(self._rings.variables)
+
+    def verify(self) -> None:
+        """Hashes all variables in place. Raises DamagedError or OverwrittenError."""
+        for ring, step in zip(self._rings.nodes, self.nodes):
+            _named(ring, step.verify)
+
+    def check(self) -> None:
+        """Raises OverwrittenError unless all that was read until now is of this step."""
+        for ring, step in zip(self._rings.nodes, self.nodes):
+            _named(ring, step.check)
+
+    def release(self) -> None:
+        """Makes the last check and ends the hold in every case. A second call does nothing."""
+        with contextlib.ExitStack() as all_of_them:
+            for step in self.nodes:
+                all_of_them.callback(step.release)
+
+    def __enter__(self) -> GlobalStep:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 traceback: TracebackType | None) -> None:
+        try:
+            self.release()
+        except OverwrittenError:
+            if error is None:
+                raise
+
+    def __repr__(self) -> str:
+        state = "held" if self.held else "released"
+        return f"<ringside.GlobalStep of iteration {self.iteration}, {state}: {', '.join(self)}>"
+
+
+class Rings:
+    """The rings of all nodes of one run. Made by `open`. Each call looks at them anew.
+
+    rings[17] holds the step of iteration 17 in every ring, rings[-1] the newest that all have. `in`, len() and iteration are
+    about the iterations that all rings hold. What a node alone has is in `nodes`: rings.nodes[1].pool.table(), for instance.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, wait: float = 0) -> None:
+        path_of("the rings", path)
+        self.path = os.fspath(path)
+        """As it was given."""
+        ranks, pools = _found(pathlib.Path(self.path))
+        self.run_id = ranks.run_id
+        self.variables = ranks.variables
+        """The variables of the whole run, by name."""
+        self._ranks = ranks
+        self.nodes = [_opened(ranks, node, pool, wait) for node, pool in enumerate(pools)]
+        """The ring of each node."""
+
+    @property
+    def steps(self) -> dict[int, list[StepInfo]]:
+        """Of each iteration that all rings hold, ascending: the step of each node."""
+        of_nodes = [{step.iteration: step for step in ring.pool.steps if step.run_id == self.run_id} for ring in self.nodes]
+        common = sorted(set.intersection(*(set(steps) for steps in of_nodes)))
+        return {iteration: [steps[iteration] for steps in of_nodes] for iteration in common}
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.steps)
+
+    def __contains__(self, iteration: object) -> bool:
+        return iteration in self.steps
+
+    @overload
+    def __getitem__(self, iteration: int) -> GlobalStep: ...
+
+    @overload
+    def __getitem__(self, iteration: slice) -> list[int]: ...
+
+    def __getitem__(self, iteration: int | slice) -> GlobalStep | list[int]:
+        """Raises NotKeptError, a LookupError; ResourceError if a file system has no locks for it (use `read`).
+
+        A slice holds nothing: rings[10:20] lists the iterations 10 to 19 that all rings hold, rings[-3:] the newest three.
+        """
+        if isinstance(iteration, slice):
+            return self._select(iteration)
+        found, steps = self._find(iteration)
+        held: list[HeldStep] = []
+        try:
+            for ring, step in zip(self.nodes, steps):
+                held.append(_named(ring, lambda ring=ring, step=step: ring.pool.hold(step)))
+        except BaseException:
+            for one in held:
+                with contextlib.suppress(OverwrittenError):
+                    one.release()
+            raise
+        return GlobalStep(self, found, held)
+
+    def read(self, iteration: int, name: str) -> npt.NDArray[Any]:
+        """A verified copy of a variable of the whole run, without a hold. Raises NotKeptError, OverwrittenError, DamagedError."""
+        steps = self._find(iteration)[1]
+        return self._assembled(name, lambda node: _named(
+            self.nodes[node], lambda: self.nodes[node].pool._core.copy(steps[node].commit_seq,
+                                                                       self.nodes[node].pool._index(name))))
+
+    def array(self, name: str, steps: slice | Iterable[int] = slice(None), *, part: Any = ()) -> npt.NDArray[Any]:
+        """A verified copy of a variable of several steps as one array, whose first axis is that of the steps.
+
+        steps: a slice as of rings[...], or iterations. part: an index of each step's array as NumPy takes it, such as
+        numpy.s_[100:200, 0]. One step after the other is put together whole, and its part copied.
+        """
+        chosen = self._select(steps) if isinstance(steps, slice) else list(steps)
+        variable = self._variable(name)
+        like = np.broadcast_to(np.zeros((), variable.numpy_dtype), variable.shape)[part]
+        made = np.empty((len(chosen), *np.shape(like)), variable.numpy_dtype)
+        for row, iteration in enumerate(chosen):
+            made[row] = self.read(iteration, name)[part]
+        return made
+
+    def __repr__(self) -> str:
+        return f"<ringside.Rings {self.path}: {len(self.nodes)} nodes, {', '.join(self.variables)}; {len(self)} steps>"
+
+    def _variable(self, name: str) -> Any:
+        if not isinstance(name, str) or name not in self.variables:
+            raise UsageError(f"{name!r} is no variable of {self.path}; expected one of {', '.join(self.variables)}")
+        return self.variables[name]
+
+    def _assembled(self, name: str, of_node: Any) -> npt.NDArray[Any]:
+        variable = self._variable(name)
+        if name not in self._ranks.nodes[0].boxes:  # replicated: that of the first node
+            return np.array(of_node(0))
+        made = np.empty(variable.shape, variable.numpy_dtype)
+        for node, described in enumerate(self._ranks.nodes):
+            entries = of_node(node).reshape(-1)
+            at = 0
+            for offset, extent in described.boxes[name]:
+                count = int(np.prod(extent, dtype=np.uint64))
+                box = tuple(slice(begin, begin + length) for begin, length in zip(offset, extent))
+                made[box] = entries[at:at + count].reshape(extent)
+                at += count
+        return made
+
+    def _select(self, chosen: slice) -> list[int]:
+        begin, end = (None if bound is None else whole("a slice of iterations", bound, -2**63)
+                      for bound in (chosen.start, chosen.stop))
+        stride = whole("the stride of a slice of iterations", 1 if chosen.step is None else chosen.step, 1)
+        steps = list(self.steps)
+        count = len(steps)
+        return [iteration for place, iteration in enumerate(steps)
+                if (begin is None or (iteration >= begin if begin >= 0 else place >= count + begin))
+                and (end is None or (iteration < end if end >= 0 else place < count + end))][::stride]
+
+    def _find(self, iteration: int) -> tuple[int, list[StepInfo]]:
+        iteration = whole("an iteration", iteration, -2**63)
+        steps = self.steps
+        kept = list(steps)
+        if iteration < 0 and -iteration <= len(kept):
+            iteration = kept[iteration]
+        if iteration not in steps:
+            held = ", ".join(map(str, kept[-8:])) or "none"
+            raise NotKeptError(f"{self.path}: iteration {iteration} is not held by the rings of all nodes; the newest that are: {held}")
+        return iteration, steps[iteration]
+
+
+def is_rings(path: str | os.PathLike[str]) -> bool:
+    """Whether `open` of it gives Rings."""
+    given = os.fsdecode(path)
+    return given.endswith(ENDING) or os.path.isdir(given)
+
+
+def _found(path: pathlib.Path) -> tuple[RanksFile, list[str]]:
+    """The ranks file, and the pool of each node."""
+    if not path.is_dir():
+        ranks = read_ranks(str(path))
+        folder, own = path.parent, {ranks.node: str(path)[:-len(ENDING)]}
+    else:
+        folder, own, files = path, {}, sorted(path.glob("*" + ENDING))
+        if not files:
+            raise UsageError(f"{path}: found a folder without a file that ends with {ENDING}; expected a pool, or a folder with "
+                             "the rings of a run of several MPI ranks")
+        ranks = read_ranks(str(files[0]))
+        for file in files:
+            other = read_ranks(str(file))
+            if other.run_id != ranks.run_id or len(other.nodes) != len(ranks.nodes):
+                raise UsageError(f"{path}: found rings of several runs: {files[0]} (run {ranks.run_id}) and {file} "
+                                 f"(run {other.run_id}); expected one run in a folder, or the name of a ranks file")
+            if other.node in own:
+                raise UsageError(f"{path}: {own[other.node]} and {file} are both of node {other.node}; expected one of them")
+            own[other.node] = str(file)[:-len(ENDING)]
+    pools = []
+    for node, described in enumerate(ranks.nodes):
+        recorded = folder / described.pool  # of an absolute one: itself
+        beside = folder / recorded.name
+        places = [pathlib.Path(own[node])] if node in own and os.path.exists(own[node]) else [recorded, beside]
+        pools.append(str(next((place for place in places if described.pool and place.is_file()), places[0])))
+    return ranks, pools
+
+
+def _opened(ranks: RanksFile, node: int, path: str, wait: float) -> NodeRing:
+    described = ranks.nodes[node]
+    name = f"node {node} ({described.name})"
+    try:
+        pool = Pool(path, wait=wait)
+    except Error as error:
+        raise type(error)(f"{ranks.path}: {name}: {error}") from None
+    if ranks.run_id not in [run.run_id for run in pool.runs]:
+        raise UsageError(f"{ranks.path}: {name}: {path} has no run {ranks.run_id}")
+    with contextlib.suppress(NoFileError):
+        beside = read_ranks(os.path.realpath(path) + ENDING)
+        if (beside.run_id, beside.node) != (ranks.run_id, node):
+            raise UsageError(f"{ranks.path}: {name}: {path} is the ring of node {beside.node} of run {beside.run_id}")
+    expected = {key: (variable.dtype, kept_shape(described.boxes[key], variable.shape) if key in described.boxes
+                      else variable.shape) for key, variable in ranks.variables.items()}
+    found = {key: (variable.dtype, variable.shape) for key, variable in pool.variables.items()}
+    if found != expected:
+        raise UsageError(f"{ranks.path}: {name}: {path} keeps other entries than the ranks file says: found {found}, "
+                         f"expected {expected}")
+    return NodeRing(name, described.host, described.ranks, pool)
+
+
+def _named(ring: NodeRing, read: Any) -> Any:
+    """Calls `read`; what it raises names the node."""
+    try:
+        return read()
+    except Error as error:
+        raise type(error)(f"{ring.name}: {error}") from None

@@ -1,0 +1,366 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The rings of all nodes read as one: the arrays of the whole run have the bits that the ranks wrote, and what is missing,
+damaged, of another run or a lie is named, with the node."""
+
+import json
+import pathlib
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+
+import numpy as np
+
+import ringside
+from jobs import BIN, DAMAGED, HANG_S, SIDE, SLOTS, SYSTEM, USAGE, Heat, Jobs, blocks, run_tests
+
+try:
+    import h5py
+except ImportError:  # the other formats are read without it
+    h5py = None
+
+STEPS = 12
+SHAPE = (6, 5, 7)
+
+
+def boxes_of(k):
+    """The arrays of publish_boxes."""
+    index = np.arange(np.prod(SHAPE)).reshape(SHAPE)
+    return {"p": (index + np.float32(0.5) * k).astype("<f4"), "id": index * 10**15 + k, "basis": k + np.arange(3.0)}
+
+
+class Rings(Jobs):
+    def say(self, *words, expected=0):
+        done = subprocess.run([BIN / "ringside", *map(str, words)], capture_output=True, encoding="utf-8", check=False)
+        self.assertEqual(done.returncode, expected, done.stdout + done.stderr)
+        return done.stdout + done.stderr
+
+    def run_on(self, count, program, *arguments, placed):
+        nodes = self.nodes(count)
+        self.run_job(nodes, program, *arguments, placed=placed)
+        for node in nodes:
+            node.end_analyzer()
+        return nodes, nodes[-1].pool.with_name("ring.pool.ranks")
+
+    def gathered(self, nodes):
+        """A folder with all rings, as a shared file system has it."""
+        folder = self.folder / f"all{len(list(self.folder.iterdir()))}"
+        folder.mkdir()
+        for number, node in enumerate(nodes):
+            for file in node.folder.glob("ring.pool*"):
+                shutil.copy(file, folder / file.name.replace("ring", f"r{number}", 1))
+        return folder
+
+    def assert_exports(self, path, expected):
+        """expected: {name: array} of an iteration. Each format holds their bits."""
+        k, arrays = expected
+        out = self.folder / "out"
+        out.mkdir()
+        self.say("export", path, "--iteration", k, "-o", out / "a.h5")
+        self.say("export", path, "--iteration", k, "-o", out / "a.zarr")
+        self.say("export", path, "--iteration", k, "-o", out / "a.npz")
+        for name, array in arrays.items():
+            self.say("export", path, "--iteration", k, "--variable", name, "-o", out / f"{name}.npy")
+            exported = [np.load(out / f"{name}.npy"), np.load(out / "a.npz")[name], zarr_array(out / "a.zarr", name)]
+            if h5py:
+                with h5py.File(out / "a.h5") as file:
+                    exported.append(file[name][()])
+                    self.assertEqual(int(file[name].attrs["iteration"]), k)
+            for found in exported:
+                self.assertEqual((np.shape(found), found.dtype), (array.shape, array.dtype))
+                self.assertEqual(np.ascontiguousarray(found).tobytes(), array.tobytes(), name)
+        rings = ringside.open(path)
+        with rings[k] as step:
+            for name, array in arrays.items():
+                self.assertEqual(step[name].tobytes(), array.tobytes())
+                self.assertEqual(rings.read(k, name).tobytes(), array.tobytes())
+        shutil.rmtree(out)
+
+    def test_rows_of_any_nodes_are_one_array(self):
+        heat = Heat()
+        for ranks, count in ((2, 1), (2, 2), (3, 2), (4, 4)):
+            with self.subTest(ranks=ranks, nodes=count):
+                nodes, ranks_file = self.run_on(count, "publish_mpi", SIDE, STEPS, placed=blocks(ranks, count))
+                self.assert_exports(ranks_file, (STEPS, {"u": heat[STEPS][0]}))
+                self.assert_exports(self.gathered(nodes), (STEPS - 1, {"u": heat[STEPS - 1][0]}))
+
+    def test_boxes_and_replicated_variables_are_put_in_their_places(self):
+        for placed, spread in ((blocks(8, 2), "cubes"), ([0, 1] * 4, "backwards"), ([0, 1, 0], "rows"), ([0, 1, 2], "rows")):
+            with self.subTest(placed=placed, spread=spread):
+                nodes, ranks_file = self.run_on(max(placed) + 1, "publish_boxes", STEPS, spread, placed=placed)
+                self.assert_exports(ranks_file, (STEPS, boxes_of(STEPS)))
+
+    def test_series_slices_and_tables_are_of_the_whole(self):
+        nodes, _ = self.run_on(2, "publish_boxes", STEPS, "cubes", placed=blocks(8, 2))
+        folder = self.gathered(nodes)
+        out = self.folder
+        self.say("export", folder, "--all", "--from", STEPS - 6, "--every", 2, "-o", out / "s.h5")
+        self.say("export", folder, "--all", "--slice", "1:6:2,4", "--variable", "p,id", "-o", out / "s.zarr")
+        chosen = range(STEPS - 6, STEPS + 1, 2)
+        if h5py:
+            self.assert_series(out / "s.h5", chosen)
+        self.say("export", folder, "--variable", "id", "--slice", "1:6:2,4", "-o", out / "s.npy")
+        expected = boxes_of(STEPS)["id"][1:6:2, 4]
+        self.assertEqual(np.load(out / "s.npy").tobytes(), np.ascontiguousarray(expected).tobytes())
+        self.say("export", folder, "--variable", "id", "--slice", ":,::3,2:7:4", "-o", out / "t.npy")
+        self.assertEqual(np.load(out / "t.npy").tolist(), boxes_of(STEPS)["id"][:, ::3, 2:7:4].tolist())
+        self.say("export", folder, "--variable", "p", "--slice", ":,1", "-o", out / "s.csv")
+        table = np.loadtxt(out / "s.csv", delimiter=",", skiprows=1)
+        self.assertEqual(table[:, 2].astype("<f4").tolist(), boxes_of(STEPS)["p"][:, 1].ravel().tolist())
+        self.say("export", folder, "--variable", "p", "-o", out / "s.vti")
+        self.assertIn("expected csv, hdf5, npy", self.say("export", folder, "--variable", "basis", "-o", out / "s.mtx", expected=USAGE))
+        self.assertIn("expected one pool", self.say("export", folder, "--records", "-o", out / "s2.csv", expected=USAGE))
+        self.assertIn("a new file or folder", self.say("export", folder, "--variable", "basis", "-o", "-", expected=USAGE))
+        self.assertIn(f"held by all are {STEPS - SLOTS + 1} to {STEPS}",
+                      self.say("export", folder, "--iteration", 1, "-o", out / "n.h5", expected=USAGE))
+
+    def assert_series(self, path, chosen):
+        with h5py.File(path) as file:
+            self.assertEqual(list(file["steps/iteration"]), list(chosen))
+            for row, k in enumerate(chosen):
+                self.assertEqual(file["id"][row].tobytes(), boxes_of(k)["id"].tobytes())
+
+    @unittest.skipUnless(h5py, "there is no h5py")
+    def test_a_rank_that_has_equal_rows_is_a_chunk(self):
+        nodes, ranks_file = self.run_on(2, "publish_boxes", STEPS, "rows", placed=blocks(3, 2))
+        self.say("export", ranks_file, "-o", self.folder / "c.h5")
+        with h5py.File(self.folder / "c.h5") as file:
+            self.assertEqual(file["p"].chunks, (2, 5, 7))
+            self.assertIsNone(file["basis"].chunks)
+
+    def test_info_verify_and_replay_take_all_rings(self):
+        nodes, ranks_file = self.run_on(2, "publish_mpi", SIDE, STEPS, placed=blocks(4, 2))
+        for path in (ranks_file, self.gathered(nodes)):
+            info = json.loads(self.say("info", "--json", path))
+            self.assertEqual(info["iterations"], list(range(STEPS - SLOTS + 1, STEPS + 1)))
+            self.assertEqual([node["ranks"] for node in info["nodes"]], [[0, 1], [2, 3]])
+            self.assertEqual(info["variables"][0]["shape"], [SIDE, SIDE])
+            self.assertIn(f"all       hold iterations {STEPS - SLOTS + 1} to {STEPS}", self.say("info", path))
+            verified = json.loads(self.say("verify", "--json", path))
+            self.assertTrue(verified["intact"])
+            self.assertEqual([len(node["slots"]) for node in verified["nodes"]], [SLOTS, SLOTS])
+            self.say("replay", path)
+            lines = [json.loads(line) for line in self.say("replay", "--json", path).splitlines()]
+            self.assertEqual([line["node"] for line in lines if "intact" in line], [0, 1])
+
+    # What is named.
+
+    def test_a_missing_ring_is_named(self):
+        nodes, _ = self.run_on(2, "publish_mpi", SIDE, STEPS, placed=blocks(4, 2))
+        folder = self.gathered(nodes)
+        for node in nodes:
+            node.pool.rename(node.pool.with_suffix(".moved"))
+        before = hashes(folder)
+        (folder / "r1.pool").rename(self.folder / "elsewhere")
+        for command in (["info"], ["verify"], ["replay"], ["export", "-o", self.folder / "m.h5"]):
+            said = self.say(command[0], folder, *command[1:], expected=USAGE)
+            self.assertRegex(said, r"node 1 \(ranks 2 to 3\).*: there is no such pool")
+        with self.assertRaisesRegex(ringside.NoFileError, r"node 1 \(ranks 2 to 3\)"):
+            ringside.open(folder)
+        (self.folder / "elsewhere").rename(folder / "r1.pool")
+        self.assertEqual(hashes(folder), before)
+        self.assertFalse((self.folder / "m.h5").exists())
+        self.say("verify", folder)
+
+    def test_a_damaged_ring_is_named_with_its_slot_and_chunk(self):
+        nodes, _ = self.run_on(2, "publish_mpi", SIDE, STEPS, placed=blocks(4, 2))
+        folder = self.gathered(nodes)
+        content = bytearray((folder / "r0.pool").read_bytes())
+        content[content.index(Heat()[STEPS][0][1].tobytes())] ^= 1
+        (folder / "r0.pool").write_bytes(content)
+        said = self.say("verify", folder, expected=DAMAGED)
+        self.assertRegex(said, r"node 0 \(ranks 0 to 1\)  slot +\d+  iteration +12  DAMAGED: 1 of \d+ chunks of \d+ bytes differ: \d")
+        self.assertNotRegex(said, r"node 1.*DAMAGED")
+        said = self.say("export", folder, "-o", self.folder / "d.h5", expected=DAMAGED)
+        self.assertRegex(said, r"node 0 \(ranks 0 to 1\): .*r0.pool: iteration 12 in slot \d+ is damaged \(chunk \d+\)")
+        self.assertFalse((self.folder / "d.h5").exists())
+        self.say("replay", folder, expected=DAMAGED)
+        self.say("export", folder, "--iteration", STEPS - 1, "-o", self.folder / "d.h5")
+        with self.assertRaisesRegex(ringside.DamagedError, r"node 0 \(ranks 0 to 1\)"):
+            ringside.open(folder).read(STEPS, "u")
+        (folder / "r1.pool").write_bytes((folder / "r1.pool").read_bytes()[:8192])
+        said = self.say("verify", folder, expected=DAMAGED)
+        self.assertRegex(said, r"node 1 \(ranks 2 to 3\): .*r1.pool")
+        self.assertIn("node 0 (ranks 0 to 1)  slot", said)
+
+    def test_rings_of_different_runs_are_refused(self):
+        first, _ = self.run_on(2, "publish_mpi", SIDE, STEPS, placed=blocks(4, 2))
+        other, _ = self.run_on(2, "publish_mpi", SIDE, STEPS, placed=blocks(4, 2))
+        folder = self.gathered(first)
+        shutil.copy(other[1].pool, folder / "r1.pool")
+        for command in (["verify"], ["export", "-o", self.folder / "o.h5"]):
+            said = self.say(command[0], folder, *command[1:], expected=USAGE)
+            self.assertRegex(said, r"node 1 \(ranks 2 to 3\): .*r1.pool: it is of run [0-9a-f]{32}, not of run [0-9a-f]{32}")
+        shutil.copy(first[0].pool, folder / "r1.pool")
+        self.assertRegex(self.say("verify", folder, expected=USAGE), r"r1.pool: it is the ring of node 0 \(ranks 0 to 1\)")
+        shutil.copy(other[1].pool.with_name("ring.pool.ranks"), folder / "r1.pool.ranks")
+        said = self.say("info", folder, expected=USAGE)
+        self.assertRegex(said, "rings of several runs: .*r0.pool.ranks .* and .*r1.pool.ranks")
+        with self.assertRaisesRegex(ringside.UsageError, "rings of several runs"):
+            ringside.open(folder)
+
+    def test_a_ranks_file_that_lies_is_refused(self):
+        nodes, ranks_file = self.run_on(2, "publish_boxes", STEPS, "rows", placed=blocks(4, 2))
+        truth = json.loads(ranks_file.read_text(encoding="utf-8"))
+
+        def told(change, line):
+            lie = json.loads(json.dumps(truth))
+            change(lie)
+            ranks_file.write_text(json.dumps(lie), encoding="utf-8")
+            self.assertRegex(self.say("info", ranks_file, expected=USAGE), line)
+            with self.assertRaises(ringside.UsageError):
+                ringside.open(ranks_file)
+
+        def swapped(lie):  # consistent, but not what the rings keep: in other places of the whole
+            one, other = lie["nodes"][0]["ranks"][0], lie["nodes"][1]["ranks"][1]
+            one["boxes"], other["boxes"] = other["boxes"], one["boxes"]
+
+        told(lambda lie: lie["nodes"][0]["ranks"][0]["boxes"][0]["extent"].__setitem__(0, 2), "overlap")
+        told(lambda lie: lie["nodes"].pop(), "expected a whole number from 0 to 0|once")
+        told(lambda lie: lie["variables"][0].__setitem__("shape", [2**40, 2**40, 2**40]), "64-bit")
+        told(lambda lie: lie.__setitem__("run_id", "0" * 32), "not of run 0{32}")
+        told(swapped, "keeps other entries than the ranks file says")
+        ranks_file.write_text(json.dumps(truth), encoding="utf-8")
+        self.say("info", ranks_file)
+
+    # `gather`, with a copying program in place of scp.
+
+    def test_gathered_rings_are_one_folder(self):
+        nodes, ranks_file = self.run_on(2, "publish_mpi", SIDE, STEPS, placed=blocks(4, 2))
+        copy = "sh " + str(self.copying_program())
+        self.say("gather", self.folder / "g1", "--copy", copy, "--from", f"a:{nodes[0].pool}", "--from", f"b:{nodes[1].pool}")
+        truth = ranks_file.read_text(encoding="utf-8")
+        remote = json.loads(truth)
+        for node in remote["nodes"]:
+            node["host"] = "n" + str(node["node"])
+        ranks_file.write_text(json.dumps(remote), encoding="utf-8")
+        self.say("gather", self.folder / "g2", "--copy", copy, "--ranks", ranks_file)
+        ranks_file.write_text(truth, encoding="utf-8")
+        self.say("gather", self.folder / "g3", "--ranks", ranks_file)
+        for node in nodes:
+            node.pool.rename(node.pool.with_suffix(".moved"))
+        for name in ("g1", "g2", "g3"):
+            folder = self.folder / name
+            self.assertEqual(sorted(path.name for path in folder.iterdir()),
+                             ["node0.pool", "node0.pool.ranks", "node1.pool", "node1.pool.ranks"])
+            self.assertEqual({path.stat().st_mode & 0o077 for path in folder.iterdir()}, {0})
+            self.assert_exports(folder, (STEPS, {"u": Heat()[STEPS][0]}))
+            self.assert_exports(folder / "node1.pool.ranks", (STEPS, {"u": Heat()[STEPS][0]}))
+
+    def test_what_cannot_be_gathered_leaves_nothing(self):
+        nodes, ranks_file = self.run_on(2, "publish_mpi", SIDE, STEPS, placed=blocks(4, 2))
+        folder = self.folder / "g"
+        pools = [node.pool for node in nodes]
+
+        def refused(code, line, *words):
+            self.assertRegex(self.say("gather", folder, *words, expected=code), line)
+            self.assertEqual([path for path in self.folder.iterdir() if path.name.startswith(("g", ".g"))], [])
+
+        refused(USAGE, r"found no ring of node 1 \(ranks 2 to 3\)", "--from", pools[0])
+        refused(USAGE, "second ring of node 0", "--from", pools[0], "--from", pools[0])
+        refused(SYSTEM, "ended with exit code 7", "--copy", "exit 7;", "--from", f"h:{pools[0]}")
+        refused(SYSTEM, "made no file", "--copy", "true", "--from", f"h:{pools[0]}")
+        nodes[0].start_analyzer()
+        job = self.start([nodes[0]], "publish_mpi", SIDE, 10**6, ranks=2, use="overwrite")
+        nodes[0].await_steps(job, 1)
+        refused(SYSTEM, "ring.pool", "--from", pools[0], "--from", pools[1])
+        job.process.kill()
+        nodes[0].end_analyzer(signal.SIGKILL)
+        refused(USAGE, "expected rings of one run", "--from", pools[0], "--from", pools[1])
+        lie = json.loads(ranks_file.read_text(encoding="utf-8"))
+        lie["nodes"][0]["host"] = "-oProxyCommand=x"
+        ranks_file.write_text(json.dumps(lie), encoding="utf-8")
+        refused(USAGE, "of plain letters", "--ranks", ranks_file)
+
+    def copying_program(self):
+        """Copies HOST:FILE, whatever the host, to a file."""
+        program = self.folder / "copy.sh"
+        program.write_text('cp "${1#*:}" "$2"\n', encoding="utf-8")
+        return program
+
+    # Who writes the ranks file.
+
+    def test_an_analyzer_killed_before_the_first_commit_leaves_a_file_of_a_run_without_steps(self):
+        nodes = self.nodes(1)
+        job = self.start(nodes, "publish_mpi", SIDE, STEPS, ranks=2)
+        job.ended()
+        ranks_file = nodes[0].pool.with_name("ring.pool.ranks")
+        before = json.loads(ranks_file.read_text(encoding="utf-8"))
+        nodes[0].end_analyzer()
+        lie = {**before, "run_id": "f" * 32}  # as if a later run was attached, and its analyzer killed before it cleared the ring
+        ranks_file.write_text(json.dumps(lie), encoding="utf-8")
+        self.assertRegex(self.say("export", ranks_file, "-o", self.folder / "k.h5", expected=USAGE),
+                         f"it is of run {before['run_id']}, not of run f{{32}}")
+        nodes[0].start_analyzer()
+        self.run_job(nodes, "publish_mpi", SIDE, 2 * STEPS, ranks=2, use="resume")
+        nodes[0].end_analyzer()
+        self.assertEqual(json.loads(ranks_file.read_text(encoding="utf-8")), before, "the run that was resumed")
+        self.assert_exports(ranks_file, (2 * STEPS, {"u": Heat()[2 * STEPS][0]}))
+
+    def test_the_successor_of_an_analyzer_that_was_killed_once_the_file_was_there_leaves_the_same(self):
+        nodes = self.nodes(2)
+        self.run_job(nodes, "publish_mpi", SIDE, STEPS, ranks=4)
+        ranks_file = nodes[1].pool.with_name("ring.pool.ranks")
+        before = json.loads(ranks_file.read_text(encoding="utf-8"))
+        job = self.start(nodes, "publish_mpi", SIDE, 5000, ranks=4, use="overwrite")
+        deadline = time.monotonic() + HANG_S
+        while json.loads(ranks_file.read_text(encoding="utf-8"))["run_id"] == before["run_id"]:
+            self.assertLess(time.monotonic(), deadline)
+        nodes[1].end_analyzer(signal.SIGKILL)
+        nodes[1].start_analyzer()
+        self.assertEqual(job.ended(), (0, job.said()))
+        for node in nodes:
+            node.end_analyzer()
+        after = json.loads(ranks_file.read_text(encoding="utf-8"))
+        self.assertEqual(after["nodes"], before["nodes"])
+        self.assertEqual(json.loads(self.say("info", "--json", ranks_file))["iterations"], list(range(5000 - SLOTS + 1, 5001)))
+
+    def test_a_run_without_steps_is_named(self):
+        nodes = self.nodes(2)
+        self.run_job(nodes, "publish_boxes", 0, "rows", placed=[0, 1])
+        for node in nodes:
+            node.end_analyzer()
+        ranks_file = nodes[0].pool.with_name("ring.pool.ranks")
+        self.assertEqual(json.loads(self.say("info", "--json", ranks_file))["iterations"], [])
+        self.assertIn("no iteration is held by all rings: node 0 (rank 0) holds no step; node 1 (rank 1) holds no step",
+                      self.say("export", ranks_file, "-o", self.folder / "e.h5", expected=USAGE))
+
+    def test_the_file_is_the_owners_and_goes_with_the_pool(self):
+        node, = self.nodes(1)
+        self.run_job([node], "publish_mpi", SIDE, STEPS, ranks=2)
+        ranks_file = node.pool.with_name("ring.pool.ranks")
+        self.assertEqual(ranks_file.stat().st_mode & 0o777, 0o600)
+        described = json.loads(ranks_file.read_text(encoding="utf-8"))["nodes"][0]
+        self.assertEqual(described["pool"], str(node.pool))
+        self.assertIn("found as POOL", self.say("export", ranks_file, "-o", ranks_file, expected=USAGE))
+        self.assertIn("a pool's ranks file", self.say("export", node.pool, "-o", ranks_file, expected=USAGE))
+        with ringside.publish(variables={"x": ("f64", (8,))}, socket=str(node.socket), pool_use="overwrite") as run:
+            with run.step(1) as step:
+                step["x"][:] = 1
+        self.assertFalse(ranks_file.exists(), "of a run that was discarded")
+        self.run_job([node], "publish_mpi", SIDE, STEPS, ranks=2, use="overwrite")
+        self.assertTrue(ranks_file.exists())
+        node.end_analyzer(signal.SIGTERM)
+        self.say("wipe", "--yes", node.pool)
+        self.assertEqual(list(node.folder.glob("ring.pool*")), [])
+
+
+def hashes(folder):
+    return {path.name: path.read_bytes() for path in pathlib.Path(folder).iterdir()}
+
+
+def zarr_array(store, name):
+    """A Zarr array of version 2, read by what its format says: the tests of exports read stores with other programs."""
+    meta = json.loads((store / name / ".zarray").read_text(encoding="utf-8"))
+    made = np.zeros(meta["shape"], meta["dtype"])
+    if not meta["shape"]:
+        return np.frombuffer((store / name / "0").read_bytes(), meta["dtype"]).reshape(())
+    for index in np.ndindex(*(-(-extent // chunk) for extent, chunk in zip(meta["shape"], meta["chunks"]))):
+        chunk = np.frombuffer((store / name / ".".join(map(str, index))).read_bytes(), meta["dtype"]).reshape(meta["chunks"])
+        place = tuple(slice(i * c, min((i + 1) * c, e)) for i, c, e in zip(index, meta["chunks"], meta["shape"]))
+        made[place] = chunk[tuple(slice(0, one.stop - one.start) for one in place)]
+    return made
+
+
+run_tests()
