@@ -72,6 +72,7 @@ std::vector<ringside_scalar> declared(const std::vector<Scalar>& scalars) {
 RunWriter::RunWriter(const RunWriterOptions& options, const RunDescription& run, const Schema& variables,
                      std::vector<Scalar> scalars)
     : variables_(variables), scalars_(std::move(scalars)) {
+  for (std::size_t v = 0; v < variables_.size(); ++v) places_.push_back(variables_.place(v));
   ringside_writer_options given{};
   given.size = sizeof(given);
   given.buffers = options.publish.buffers;
@@ -142,6 +143,28 @@ void RunWriter::copy_kept(void* payload) const {
     throw_unless_ok(ringside_writer_kept_variable(handle(), v, &data, &bytes));
     std::memcpy(static_cast<std::byte*>(payload) + variables_.place(v).offset, data, bytes);
   }
+}
+
+ringside_status RunWriter::claim(WhenFull when_full) noexcept {
+  return when_full == WhenFull::kWait ? ringside_writer_claim(handle()) : ringside_writer_try_claim(handle());
+}
+
+ringside_status RunWriter::claim_last() noexcept {
+  return ringside_writer_claim_last(handle());
+}
+
+void* RunWriter::buffer() noexcept {
+  return ringside_writer_buffer(handle(), 0);
+}
+
+// Cannot fail: a buffer is claimed, and the iterations grow.
+void RunWriter::publish(std::uint64_t iteration, std::int64_t generate_ns,
+                        std::span<const ringside_value> scalars) noexcept {
+  ringside_writer_publish_timed(handle(), iteration, generate_ns, scalars.data(), scalars.size());
+}
+
+void RunWriter::skip() noexcept {
+  ringside_writer_skip(handle());
 }
 
 ringside_counts RunWriter::counts() const noexcept {
