@@ -35,6 +35,13 @@ struct ContinuedStep {
   std::vector<std::uint64_t> scalars;  // words, in the order declared
 };
 
+/// A solver's variable and scalar as ringside.h declares them: they point to its names.
+ringside_variable declared(const Variable& variable);
+ringside_scalar declared(const Scalar& scalar);
+
+/// The Error (exit code 2) about a kept step without a scalar that the run declares.
+Error scalar_is_missing(std::uint64_t iteration, const Scalar& scalar);
+
 class RunWriter final : public StepWriter {
  public:
   /// Attaches to an analyzer. run: its solver, matrix, parameters, nonzeros and problem_id are offered. Throws Error
