@@ -26,7 +26,7 @@ namespace {
 
 /// Everything that can be refused before a process starts.
 void check(const CommandLine& line, const RunOptions& options, const std::vector<KeptFile>& kept) {
-  refuse_solver_options(line, options.program.front());
+  if (!options.built_in_program) refuse_solver_options(line, options.program.front());
   if (!options.summary.empty()) check_output(options.summary, "--summary", kept);
   const PoolUse pool_use = options.publish.pool_use();
   check_analyses(options);

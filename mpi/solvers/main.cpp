@@ -102,10 +102,10 @@ int run_rank(const SolveOptions& options) {
     code = static_cast<int>(run(options, ranks));
   } catch (const AgreedError& error) {
     code = static_cast<int>(error.code());
-    if (ranks.rank() == 0) print_failure(kName, code, error.what());
+    if (ranks.rank() == 0) print_failure("ringside", code, error.what());
   } catch (const Error& error) {
     code = static_cast<int>(error.code());
-    print_failure(kName, code, error.what());
+    print_failure("ringside", code, error.what());
     MPI_Abort(MPI_COMM_WORLD, code);
   }
   MPI_Finalize();
