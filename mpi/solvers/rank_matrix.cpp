@@ -3,13 +3,19 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "common/kernels/hash.hpp"
+#include "mpi/solvers/messages.hpp"
+#include "mpi/solvers/row_exchange.hpp"
 #include "producer/kernels/block_rows.hpp"
 #include "producer/kernels/row_partition.hpp"
+#include "producer/matrix/grid.hpp"
 #include "producer/matrix/matrix_part.hpp"
+#include "producer/matrix/rmat.hpp"
 
 namespace ringside::mpi {
 namespace {
@@ -50,18 +56,125 @@ Id128 content_id(const CsrMatrix& part, RankNeighbours& ranks) {
   return id;
 }
 
+/// Borders of about equal work. entries_before(row): of all rows before.
+template <class EntriesBefore>
+BlockBorders borders(std::uint64_t rows, int ranks, const EntriesBefore& entries_before) {
+  std::vector<std::uint64_t> work;
+  for (std::uint64_t block = 0; block <= block_count(rows); ++block) {
+    const std::uint64_t row = std::min(block * kBlockRows, rows);
+    work.push_back(entries_before(row) + kRowCost * row);
+  }
+  return partition_work(work, ranks);
+}
+
+CsrMatrix own_part_of(const CsrMatrix& whole, BlockBorders& border, const RankNeighbours& ranks) {
+  border = borders(whole.rows, ranks.ranks(), [&](std::uint64_t row) { return whole.row_begin[row]; });
+  const Rows own = rows_of(border, ranks.rank(), whole.rows);
+  return part_of(whole, own.first, own.last);
+}
+
+CsrMatrix grid_part(std::uint32_t side, Orientation orientation, BlockBorders& border, RankNeighbours& ranks) {
+  const std::uint64_t rows = std::uint64_t{side} * side;
+  border = borders(rows, ranks.ranks(), [&](std::uint64_t row) { return grid_links_before(side, row); });
+  const Rows own = rows_of(border, ranks.rank(), rows);
+  CsrMatrix part;
+  ranks.together([&] { part = make_grid_part(side, orientation, own.first, own.last); });
+  return part;
+}
+
+/// The ranks share a count of all edges, by which each gets about equally many. When duplicates have collapsed, rows move to where
+/// they make the work equal.
+CsrMatrix rmat_part(const RmatOptions& options, Orientation orientation, BlockBorders& border, RankNeighbours& ranks) {
+  std::vector<std::uint64_t> entries;
+  ranks.together([&] {
+    entries = count_rmat_edges(options, orientation, kBlockRows, static_cast<std::uint64_t>(ranks.rank()),
+                               static_cast<std::uint64_t>(ranks.ranks()));
+  });
+  const auto add_all = [&] {
+    MPI_Allreduce(MPI_IN_PLACE, entries.data(), static_cast<int>(entries.size()), MPI_UINT64_T, MPI_SUM,
+                  ranks.communicator());
+    std::partial_sum(entries.begin(), entries.end(), entries.begin());
+  };
+  const std::uint64_t rows = std::uint64_t{1} << options.scale;
+  const auto before = [&](std::uint64_t row) { return row == 0 ? 0 : entries[(row - 1) / kBlockRows]; };
+  add_all();
+  const BlockBorders made_by = borders(rows, ranks.ranks(), before);
+  const Rows own = rows_of(made_by, ranks.rank(), rows);
+  CsrMatrix part;
+  ranks.together([&] { part = make_rmat_part(options, orientation, own.first, own.last); });
+
+  std::ranges::fill(entries, 0);
+  for (std::uint64_t row = 0; row < part.rows; row += kBlockRows) {
+    entries[(part.first_row + row) / kBlockRows] =
+        part.row_begin[std::min(row + kBlockRows, part.rows)] - part.row_begin[row];
+  }
+  add_all();
+  border = borders(rows, ranks.ranks(), before);
+  return moved(ranks.communicator(), part, made_by, border);
+}
+
+/// One rank of each machine checks the cache, or writes it; each rank reads its own rows from it.
+CsrMatrix cached_part(const MatrixOptions& options, Orientation orientation, BlockBorders& border,
+                      RankNeighbours& ranks) {
+  MPI_Comm machine = MPI_COMM_NULL;
+  MPI_Comm_split_type(ranks.communicator(), MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
+  int place = 0;
+  MPI_Comm_rank(machine, &place);
+  MPI_Comm_free(&machine);
+  ranks.together([&] {
+    if (place == 0) (void)load_matrix(options, orientation);
+  });
+  CsrMatrix part;
+  ranks.together([&] { part = own_part_of(map_matrix(options, orientation), border, ranks); });
+  return part;
+}
+
+/// The first rank reads the text, and sends each rank its rows.
+CsrMatrix text_part(const MatrixOptions& options, Orientation orientation, BlockBorders& border,
+                    RankNeighbours& ranks) {
+  CsrMatrix whole;
+  BlockBorders found(static_cast<std::size_t>(ranks.ranks()) + 1);
+  ranks.together([&] {
+    if (ranks.rank() != 0) return;
+    whole = load_matrix(options, orientation);
+    found = borders(whole.rows, ranks.ranks(), [&](std::uint64_t row) { return whole.row_begin[row]; });
+  });
+  border = std::move(found);
+  MPI_Bcast(border.data(), static_cast<int>(border.size()), MPI_UINT64_T, 0, ranks.communicator());
+  std::array<std::uint64_t, 3> shape = {whole.rows, whole.columns, whole.id.size()};
+  MPI_Bcast(shape.data(), 3, MPI_UINT64_T, 0, ranks.communicator());
+  if (ranks.rank() != 0) {
+    whole.columns = shape[1];
+    whole.orientation = orientation;
+    whole.first_row = whole.rows_elsewhere = shape[0];
+    whole.row_begin = Array<std::uint64_t>(1);
+    whole.id = Array<std::uint64_t>(shape[2]);
+  }
+  broadcast(ranks.communicator(), 0, whole.id.data(), whole.id.bytes());
+  BlockBorders read_by(border.size(), border.back());
+  read_by.front() = 0;
+  return moved(ranks.communicator(), whole, read_by, border);
+}
+
+CsrMatrix load_part(const MatrixOptions& options, Orientation orientation, BlockBorders& border,
+                    RankNeighbours& ranks) {
+  std::optional<Generated> generator;
+  bool cached = false;
+  ranks.together([&] {
+    generator = generator_of(options.matrix);
+    cached = has_cache(options);
+  });
+  if (cached) return cached_part(options, orientation, border, ranks);
+  if (!generator) return text_part(options, orientation, border, ranks);
+  return generator->grid_side ? grid_part(*generator->grid_side, orientation, border, ranks)
+                              : rmat_part(generator->rmat, orientation, border, ranks);
+}
+
 }  // namespace
 
 CsrMatrix load_rank_matrix(const MatrixOptions& options, Orientation orientation, RankNeighbours& ranks) {
-  CsrMatrix part;
   BlockBorders border;
-  ranks.together([&] {
-    const CsrMatrix whole = load_matrix(options, orientation);
-    border = partition_blocks(whole.row_begin.span(), ranks.ranks());
-    const auto own = static_cast<std::size_t>(ranks.rank());
-    part = part_of(whole, std::min(border[own] * kBlockRows, whole.rows),
-                   std::min(border[own + 1] * kBlockRows, whole.rows));
-  });
+  CsrMatrix part = load_part(options, orientation, border, ranks);
   ranks.have_rows(std::move(border));
   part.content_id = content_id(part, ranks);
   return part;

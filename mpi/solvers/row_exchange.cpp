@@ -9,17 +9,6 @@
 namespace ringside::mpi {
 namespace {
 
-struct Rows {
-  std::uint64_t first = 0;
-  std::uint64_t last = 0;
-  std::uint64_t count() const noexcept { return last - first; }
-};
-
-/// Those of rank r.
-Rows rows_of(const std::vector<std::uint64_t>& border, std::size_t r, std::uint64_t all) {
-  return {std::min(border[r] * kBlockRows, all), std::min(border[r + 1] * kBlockRows, all)};
-}
-
 Rows common(Rows a, Rows b) {
   const std::uint64_t first = std::max(a.first, b.first);
   return {first, std::max(first, std::min(a.last, b.last))};
@@ -27,15 +16,19 @@ Rows common(Rows a, Rows b) {
 
 }  // namespace
 
+Rows rows_of(const std::vector<std::uint64_t>& border, int rank, std::uint64_t rows) noexcept {
+  const auto own = static_cast<std::size_t>(rank);
+  return {std::min(border[own] * kBlockRows, rows), std::min(border[own + 1] * kBlockRows, rows)};
+}
+
 CsrMatrix moved(MPI_Comm ranks, const CsrMatrix& part, const std::vector<std::uint64_t>& from,
                 const std::vector<std::uint64_t>& to) {
   int rank = 0;
   MPI_Comm_rank(ranks, &rank);
-  const auto own = static_cast<std::size_t>(rank);
   const std::uint64_t all = part.all_rows();
-  const Rows before = rows_of(from, own, all);
-  const Rows after = rows_of(to, own, all);
-  const std::size_t count = from.size() - 1;
+  const Rows before = rows_of(from, rank, all);
+  const Rows after = rows_of(to, rank, all);
+  const int count = static_cast<int>(from.size()) - 1;
 
   // The lengths first: they tell how many entries come. A row's length is less than 2^32, as its columns are.
   std::vector<std::uint32_t> length(before.count());
@@ -44,13 +37,16 @@ CsrMatrix moved(MPI_Comm ranks, const CsrMatrix& part, const std::vector<std::ui
   }
   std::vector<std::uint32_t> new_length(after.count());
   std::vector<Bytes> messages;
-  for (std::size_t r = 0; r < count; ++r) {
+  for (int r = 0; r < count; ++r) {
     const Rows going = common(before, rows_of(to, r, all));
     const Rows coming = common(after, rows_of(from, r, all));
     constexpr std::size_t kBytes = sizeof(std::uint32_t);
-    messages.push_back({static_cast<int>(r), length.data() + (going.first - before.first), nullptr, going.count() * kBytes});
-    messages.push_back(
-        {static_cast<int>(r), nullptr, new_length.data() + (coming.first - after.first), coming.count() * kBytes});
+    if (going.count() > 0) {
+      messages.push_back({r, length.data() + (going.first - before.first), nullptr, going.count() * kBytes});
+    }
+    if (coming.count() > 0) {
+      messages.push_back({r, nullptr, new_length.data() + (coming.first - after.first), coming.count() * kBytes});
+    }
   }
   transfer(ranks, messages);
 
@@ -71,15 +67,15 @@ CsrMatrix moved(MPI_Comm ranks, const CsrMatrix& part, const std::vector<std::ui
 
   const auto move = [&](const auto* out, auto* in) {
     messages.clear();
-    for (std::size_t r = 0; r < count; ++r) {
+    for (int r = 0; r < count; ++r) {
       const Rows going = common(before, rows_of(to, r, all));
       const Rows coming = common(after, rows_of(from, r, all));
       const std::uint64_t out_begin = part.row_begin[going.count() == 0 ? 0 : going.first - before.first];
       const std::uint64_t out_end = going.count() == 0 ? out_begin : part.row_begin[going.last - before.first];
       const std::uint64_t in_begin = made.row_begin[coming.count() == 0 ? 0 : coming.first - after.first];
       const std::uint64_t in_end = coming.count() == 0 ? in_begin : made.row_begin[coming.last - after.first];
-      messages.push_back({static_cast<int>(r), out + out_begin, nullptr, (out_end - out_begin) * sizeof *out});
-      messages.push_back({static_cast<int>(r), nullptr, in + in_begin, (in_end - in_begin) * sizeof *in});
+      messages.push_back({r, out + out_begin, nullptr, (out_end - out_begin) * sizeof *out});
+      messages.push_back({r, nullptr, in + in_begin, (in_end - in_begin) * sizeof *in});
     }
     transfer(ranks, messages);
   };
