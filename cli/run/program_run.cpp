@@ -147,6 +147,8 @@ ExitCode run_user_program(const CommandLine& line, RunOptions options) {
                        .buffers = options.publish.buffers,
                        .durability = std::string(to_string(options.ring.durability)),
                        .program = shortened(fmt::format("{}", fmt::join(options.program, " "))),
+                       .ranks = options.ranks,
+                       .nodes = options.ranks > 0 ? 1 : 0,
                        .analyses = analyses.end()};
   close_account(options, facts, verdict.code, supervisor, kept);
   return verdict.code;
