@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Generates manual pages, completions and settings from the programs (--help-as) and from the scripts' --help. Run with
-# cmake -P: BIN holds the programs, OUTPUT is emptied and filled, SCRIPTS are shell scripts for administrators.
+# cmake -P: BIN holds the programs, OUTPUT is emptied and filled, SCRIPTS are shell scripts for administrators. With PROGRAMS:
+# only the pages and completions of these.
 cmake_minimum_required(VERSION 3.25)
 unset(ENV{RINGSIDE_LOG_LEVEL})  # must not become a setting in the files written here
 file(REMOVE_RECURSE "${OUTPUT}")
@@ -12,15 +13,24 @@ function(generate file program)
   execute_process(COMMAND "${BIN}/${program}" ${ARGN} OUTPUT_FILE "${OUTPUT}/${file}" COMMAND_ERROR_IS_FATAL ANY)
 endfunction()
 
-execute_process(COMMAND "${BIN}/ringside" --help-as=subcommands OUTPUT_VARIABLE subcommands COMMAND_ERROR_IS_FATAL ANY)
-string(REGEX MATCHALL "[^\n]+" subcommands "${subcommands}")
-
-foreach(program ringside ringside-producer ringside-analyzer ringside-memory)
+set(programs ringside ringside-producer ringside-analyzer ringside-memory)
+if(PROGRAMS)
+  set(programs ${PROGRAMS})
+endif()
+foreach(program ${programs})
   generate(man/man1/${program}.1 ${program} --help-as=man)
   generate(bash-completion/completions/${program} ${program} --help-as=bash)
   generate(zsh/_${program} ${program} --help-as=zsh)
   generate(fish/vendor_completions.d/${program}.fish ${program} --help-as=fish)
 endforeach()
+if(PROGRAMS)
+  file(GLOB pages "${OUTPUT}/man/*/*")
+  execute_process(COMMAND "${GZIP}" -9n ${pages} COMMAND_ERROR_IS_FATAL ANY)
+  file(TOUCH "${OUTPUT}/made")
+  return()
+endif()
+execute_process(COMMAND "${BIN}/ringside" --help-as=subcommands OUTPUT_VARIABLE subcommands COMMAND_ERROR_IS_FATAL ANY)
+string(REGEX MATCHALL "[^\n]+" subcommands "${subcommands}")
 foreach(subcommand ${subcommands})
   generate(man/man1/ringside-${subcommand}.1 ringside ${subcommand} --help-as=man)
 endforeach()

@@ -50,15 +50,19 @@ add_custom_command(OUTPUT "${generated}/made"
     "${PROJECT_SOURCE_DIR}/cmake/generate_manual.cmake" "${PROJECT_SOURCE_DIR}/cmake/script_manual.awk"
   COMMENT "Manual pages, completions, settings" VERBATIM)
 add_custom_target(manual ALL DEPENDS "${generated}/made")
-install(DIRECTORY "${generated}/man/" DESTINATION "${CMAKE_INSTALL_MANDIR}")
-install(DIRECTORY "${generated}/bash-completion" "${generated}/fish" DESTINATION "${CMAKE_INSTALL_DATADIR}")
-# Debian's zsh reads completions below /usr from the packages' folder only, below /usr/local where any other zsh does.
-install(CODE "
-  set(functions site-functions)
-  if(CMAKE_INSTALL_PREFIX STREQUAL \"/usr\" AND EXISTS /etc/debian_version)
-    set(functions vendor-completions)
-  endif()
-  file(INSTALL \"${generated}/zsh/\" DESTINATION \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}/zsh/\${functions}\")")
+# ringside_install_manual(FOLDER [COMPONENT NAME]) installs pages and completions.
+function(ringside_install_manual folder)
+  install(DIRECTORY "${folder}/man/" DESTINATION "${CMAKE_INSTALL_MANDIR}" ${ARGN})
+  install(DIRECTORY "${folder}/bash-completion" "${folder}/fish" DESTINATION "${CMAKE_INSTALL_DATADIR}" ${ARGN})
+  # Debian's zsh reads completions below /usr from the packages' folder only, below /usr/local where any other zsh does.
+  install(CODE "
+    set(functions site-functions)
+    if(CMAKE_INSTALL_PREFIX STREQUAL \"/usr\" AND EXISTS /etc/debian_version)
+      set(functions vendor-completions)
+    endif()
+    file(INSTALL \"${folder}/zsh/\" DESTINATION \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}/zsh/\${functions}\")" ${ARGN})
+endfunction()
+ringside_install_manual("${generated}")
 install(DIRECTORY "${generated}/examples" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 ringside_install_config("${generated}/settings/analyzer.toml" analyzer.toml)
 ringside_install_config("${generated}/settings/serve.toml" serve.toml)
@@ -82,8 +86,17 @@ add_dependencies(installed manual libringside libringside-messages libringside_m
 if(TARGET ringside_memory_preload)
   add_dependencies(installed ringside_memory_preload)
 endif()
-if(TARGET libringside_mpi)  # RINGSIDE_BUILD_MPI
-  add_dependencies(installed libringside_mpi)
+if(TARGET libringside_mpi)  # RINGSIDE_BUILD_MPI: package ringside-mpi
+  set(generated_mpi "${PROJECT_BINARY_DIR}/share_mpi")
+  add_custom_command(OUTPUT "${generated_mpi}/made"
+    COMMAND "${CMAKE_COMMAND}" "-DBIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}" "-DOUTPUT=${generated_mpi}"
+      "-DPROGRAMS=ringside-producer-mpi" "-DGZIP=${RINGSIDE_GZIP}" -P "${PROJECT_SOURCE_DIR}/cmake/generate_manual.cmake"
+    DEPENDS ringside-producer-mpi "${PROJECT_SOURCE_DIR}/cmake/generate_manual.cmake"
+    COMMENT "Manual page and completions of ringside-producer-mpi" VERBATIM)
+  add_custom_target(manual_mpi ALL DEPENDS "${generated_mpi}/made")
+  install(TARGETS ringside-producer-mpi RUNTIME COMPONENT mpi_programs)
+  ringside_install_manual("${generated_mpi}" COMPONENT mpi_programs)
+  add_dependencies(installed libringside_mpi manual_mpi)
 endif()
 if(TARGET ringside_core)  # RINGSIDE_BUILD_PYTHON
   add_dependencies(installed ringside_core)

@@ -2,7 +2,7 @@
 # The Debian packages, by CPack: `deploy/package.sh`, or cpack -G DEB in a build folder whose programs are built. Each is one
 # component of the installation: `ringside` has the programs, `libringside0` the library, `libringside-messages0` what it loads
 # for `--coordination messages`, `libringside-dev` what a solver is compiled with, `libringside-mpi0` and `libringside-mpi-dev`
-# the same for solvers of several MPI ranks, `python3-ringside` the Python package. Their maintainer scripts, changelog and copyright file are in deploy/debian.
+# the same for solvers of several MPI ranks, `ringside-mpi` the built-in solvers as such ranks, `python3-ringside` the Python package. Their maintainer scripts, changelog and copyright file are in deploy/debian.
 set(RINGSIDE_PACKAGE_MAINTAINER "The Ringside developers <ringside@ringside.example>" CACHE STRING
   "The maintainer named in the package (a site that builds its own package names itself)")
 set(debian "${PROJECT_SOURCE_DIR}/deploy/debian")
@@ -13,8 +13,8 @@ set(made "${PROJECT_BINARY_DIR}/debian")
 set(components programs library messages development)
 set(packages programs:ringside library:libringside0 messages:libringside-messages0 development:libringside-dev)
 if(RINGSIDE_BUILD_MPI)
-  list(APPEND components mpi mpi_development)
-  list(APPEND packages mpi:libringside-mpi0 mpi_development:libringside-mpi-dev)
+  list(APPEND components mpi mpi_development mpi_programs)
+  list(APPEND packages mpi:libringside-mpi0 mpi_development:libringside-mpi-dev mpi_programs:ringside-mpi)
 endif()
 if(RINGSIDE_BUILD_PYTHON AND RINGSIDE_PYTHON_EXECUTABLE MATCHES "^/usr/bin/python3"
    AND RINGSIDE_PYTHON_INSTALL_DIR STREQUAL "lib/python3/dist-packages")
@@ -142,6 +142,17 @@ set(CPACK_DEBIAN_MPI_DEVELOPMENT_DESCRIPTION
 "publish the steps of a solver to Ringside (MPI development files)
 The header ringside_mpi.h, and the file for pkg-config (ringside-mpi.pc), for
 solvers that run as several MPI ranks.")
+
+# cmake/package_depends.cmake adds the libraries.
+set(CPACK_DEBIAN_MPI_PROGRAMS_PACKAGE_NAME ringside-mpi)
+set(CPACK_DEBIAN_MPI_PROGRAMS_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_MPI_PROGRAMS_PACKAGE_DEPENDS
+  "ringside (= ${PROJECT_VERSION}), libringside-mpi0 (= ${PROJECT_VERSION}), openmpi-bin")
+set(CPACK_DEBIAN_MPI_PROGRAMS_DESCRIPTION
+"keep, analyse and account for every iterate of a solver (MPI)
+The solvers of the package ringside (PageRank, Jacobi, conjugate gradients) as
+several MPI ranks with rows distributed among them, started by `ringside run
+--ranks`. It is for Debian's Open MPI.")
 
 # cmake/package_depends.cmake adds the dependencies on Python, NumPy and libraries.
 set(CPACK_RINGSIDE_PYTHON_VERSION "${RINGSIDE_PYTHON_VERSION}")

@@ -18,6 +18,10 @@ string(APPEND CPACK_DEBIAN_MESSAGES_PACKAGE_DEPENDS ", ${libraries}")
 
 if(CPACK_COMPONENTS_ALL MATCHES "mpi")
   libraries_of(CPACK_DEBIAN_MPI_PACKAGE_DEPENDS "${CPACK_RINGSIDE_BUILD}/lib/libringside_mpi.so.0")
+  # It needs the library of its own version, which package.cmake says.
+  libraries_of(libraries "${CPACK_RINGSIDE_BUILD}/bin/ringside-producer-mpi" -xlibringside-mpi0 "-l${CPACK_RINGSIDE_BUILD}/lib"
+    "-L${CMAKE_CURRENT_LIST_DIR}/../deploy/debian/libringside-mpi0/shlibs")
+  string(APPEND CPACK_DEBIAN_MPI_PROGRAMS_PACKAGE_DEPENDS ", ${libraries}")
 endif()
 
 if(CPACK_COMPONENTS_ALL MATCHES "python")

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Makes the Debian packages: builds programs, libraries and Python module as released (in build/release, so that nothing is
 # compiled twice) and packs what `cmake --install` would install. Prints only the path of the programs' package to standard
-# output; libringside0, libringside-messages0, libringside-dev, libringside-mpi0, libringside-mpi-dev and python3-ringside lie beside it. Exit status: 0 done, 1 failed,
-# 2 usage, 3 the system lacks something.
+# output; libringside0, libringside-messages0, libringside-dev, libringside-mpi0, libringside-mpi-dev, ringside-mpi and
+# python3-ringside lie beside it. Exit status: 0 done, 1 failed, 2 usage, 3 the system lacks something.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -48,5 +48,5 @@ SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || 
 export SOURCE_DATE_EPOCH
 quietly "$logs/package.log" cpack -G DEB --config build/release/CPackConfig.cmake -B "$output"
 rm -rf "$output/_CPack_Packages"
-sed -n 's/^CPack: - package: \(.*\/\(libringside\|python3-ringside\).*\) generated\.$/beside it: \1/p' "$logs/package.log" >&2
+sed -n 's/^CPack: - package: \(.*\/\(libringside\|python3-ringside\|ringside-mpi\).*\) generated\.$/beside it: \1/p' "$logs/package.log" >&2
 sed -n 's/^CPack: - package: \(.*\/ringside_.*\) generated\.$/\1/p' "$logs/package.log"

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include <cmath>
-#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -35,6 +33,7 @@
 #include "producer/memory/matrix_memory.hpp"
 #include "producer/producer.hpp"
 #include "producer/run_writer.hpp"
+#include "producer/solve_end.hpp"
 #include "producer/solver/problem.hpp"
 #include "producer/solver/solver_table.hpp"
 
@@ -50,65 +49,10 @@ struct ProducerOptions {
   ProcessOptions process;
 };
 
-ExitCode exit_code_of(SolveEnd end) {
-  switch (end) {
-    case SolveEnd::kConverged:
-    case SolveEnd::kIterationsDone: return ExitCode::kDone;
-    case SolveEnd::kDiverged:
-    case SolveEnd::kBrokenDown: return ExitCode::kUsage;
-    case SolveEnd::kInterrupted: return ExitCode::kInterrupted;
-    case SolveEnd::kAnalyzerGone: break;
-  }
-  return ExitCode::kPeerLost;
-}
-
-std::uint32_t outcome_of(SolveEnd end) {
-  switch (end) {
-    case SolveEnd::kConverged:
-    case SolveEnd::kIterationsDone: return RINGSIDE_OUTCOME_FINISHED;
-    case SolveEnd::kInterrupted: return RINGSIDE_OUTCOME_STOPPED;
-    case SolveEnd::kDiverged:
-    case SolveEnd::kBrokenDown: return RINGSIDE_OUTCOME_DIVERGED;
-    case SolveEnd::kAnalyzerGone: break;
-  }
-  return RINGSIDE_OUTCOME_FAILED;
-}
-
 nlohmann::json describe(const RunDescription& run, const Schema& schema) {
   return {{"run_id", to_string(run.run_id)}, {"problem_id", to_string(run.problem_id)}, {"solver", text_of(run.solver)},
           {"matrix", text_of(run.matrix)},   {"parameters", text_of(run.parameters)},   {"rows", run.entries},
           {"nonzeros", run.nonzeros},        {"schema", variables_to_json(schema)}};
-}
-
-std::string rounded(double value) {
-  return fmt::format("{:.3g}", value);
-}
-
-Error divergence_error(const SolveOptions& options, const ProducerAccount& account,
-                       const ConvergenceCheck& convergence) {
-  const double growth = convergence.growth_per_iteration().value_or(std::numeric_limits<double>::infinity());
-  const std::uint64_t iterations = account.iterations.load();
-  const double change = account.residual_l1.load();
-  const std::string_view converges_for = solver_named(options.solver).converges_for;
-  const std::string example = converges_for.empty() ? "" : fmt::format(" ({} has)", converges_for);
-  if (!std::isfinite(change)) {
-    return usage_error(
-        "{}: {} left a double's range: the L1 change of iteration {} is not finite, after growing by a factor of about "
-        "{} per iteration; accepted is a matrix whose iteration matrix has a spectral radius below 1{}, and whose "
-        "iterates stay finite on the way",
-        options.matrix, options.solver, iterations, rounded(growth), example);
-  }
-  return usage_error(
-      "{}: {} diverges: after {} iterations the L1 change is {} and grows by a factor of about {} per "
-      "iteration, more than it can where it converges; accepted is a matrix whose iteration matrix has a spectral "
-      "radius below 1{}",
-      options.matrix, options.solver, iterations, rounded(change), rounded(growth), example);
-}
-
-/// The iteration that broke down is not counted: it made no step.
-Error breakdown_error(const SolveOptions& options, const ProducerAccount& account, const Solver& solver) {
-  return usage_error("{}: {} broke down in iteration {}: {}", options.matrix, options.solver,
-                     account.iterations.load() + 1, solver.breakdown());
 }
 
 /// The baseline: no hand-off, no ring.
@@ -246,8 +190,7 @@ ExitCode run(const ProducerOptions& options) {
     throw;
   }
   write_final();
-  if (end == SolveEnd::kDiverged) throw divergence_error(options.solve, account, convergence);
-  if (end == SolveEnd::kBrokenDown) throw breakdown_error(options.solve, account, *problem.solver);
+  refuse_solution(run, end);
   return exit_code_of(end);
 }
 

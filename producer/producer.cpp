@@ -9,12 +9,12 @@
 
 namespace ringside {
 
-Producer::Producer(const SolveRun& run, RunWriter& writer, WhenFull when_full, Pulse& pulse)
+Producer::Producer(const SolveRun& run, StepWriter& writer, WhenFull when_full, Pulse& pulse)
     : run_(run),
       writer_(writer),
       when_full_(when_full),
       pulse_(pulse),
-      private_iterates_(run.solver),
+      private_iterates_(run.solver, writer.places()),
       scalars_(run.solver.scalars().size()) {}
 
 SolveEnd Producer::run(const std::optional<ContinuedStep>& kept) {
@@ -47,21 +47,20 @@ std::optional<SolveEnd> Producer::already_ended(std::uint64_t iteration, const C
 }
 
 // x_k goes straight into shared memory if it is to be published and if there is room. What a payload has lies in the
-// claimed buffer as in any payload, from its first variable on (docs/variables.md).
+// claimed buffer as in any payload, from its first variable on (StepWriter::places).
 void* Producer::place(std::uint64_t, bool due, const void* previous) noexcept {
   in_buffer_ = due && claim();
   if (due && !in_buffer_ && claim_status_ != RINGSIDE_FULL) return nullptr;
   // The run goes on from x_{k-1}. If that found no buffer, it is not published any more.
   if (std::exchange(was_full_, due && !in_buffer_)) {
-    ringside_writer_skip(writer_.handle());
+    writer_.skip();
     take_counts();
   }
-  return in_buffer_ ? ringside_writer_buffer(writer_.handle(), 0) : private_iterates_.target(previous);
+  return in_buffer_ ? writer_.buffer() : private_iterates_.target(previous);
 }
 
 bool Producer::claim() noexcept {
-  claim_status_ = when_full_ == WhenFull::kWait ? ringside_writer_claim(writer_.handle())
-                                                : ringside_writer_try_claim(writer_.handle());
+  claim_status_ = writer_.claim(when_full_);
   take_counts();
   return claim_status_ == RINGSIDE_OK;
 }
@@ -87,9 +86,7 @@ void Producer::publish(const FinishedIterate& iterate) noexcept {
   scalars_[0].f64 = iterate.change.l1;
   scalars_[1].f64 = iterate.change.linf;
   for (std::size_t s = 0; s < further.size(); ++s) scalars_[2 + s].i64 = static_cast<std::int64_t>(further[s]);
-  // Cannot fail: a buffer is claimed, and k grows.
-  ringside_writer_publish_timed(writer_.handle(), iterate.iteration, generate_unpublished_ns_, scalars_.data(),
-                                scalars_.size());
+  writer_.publish(iterate.iteration, generate_unpublished_ns_, scalars_);
   generate_unpublished_ns_ = 0;
   take_counts();
 }
@@ -103,11 +100,15 @@ void Producer::take_counts() noexcept {
 
 // Called if the last iteration was not due, or found no buffer: its iterate is the only one that is copied.
 SolveEnd Producer::publish_last(const FinishedIterate& last, SolveEnd how) noexcept {
-  claim_status_ = ringside_writer_claim_last(writer_.handle());
+  claim_status_ = writer_.claim_last();
   take_counts();
   if (claim_status_ == RINGSIDE_INTERRUPTED) return SolveEnd::kInterrupted;
   if (claim_status_ != RINGSIDE_OK) return SolveEnd::kAnalyzerGone;
-  std::memcpy(ringside_writer_buffer(writer_.handle(), 0), last.payload, private_iterates_.bytes());
+  auto* const to = static_cast<std::byte*>(writer_.buffer());
+  const auto* const from = static_cast<const std::byte*>(last.payload);
+  for (const VariablePlace& place : writer_.places()) {
+    std::memcpy(to + place.offset, from + place.offset, place.bytes);
+  }
   publish(last);
   return how;
 }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The pipeline's side of the loop in producer/solve_loop.hpp: the solver writes x_k straight into the buffer that
-// ringside.h lends, and it is published. Solver and library do not depend on each other.
+// The pipeline's side of the loop in producer/solve_loop.hpp: the solver writes x_k straight into the buffer that the
+// library lends (producer/step_writer.hpp), and it is published. Solver and library do not depend on each other.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "common/options/options.hpp"
@@ -20,11 +22,10 @@ namespace ringside {
 /// Two private payloads for the steps that are not published, and step 0; pages that are never written cost no memory.
 class PrivateIterates {
  public:
-  explicit PrivateIterates(const Solver& solver)
-      : first_(solver.variables().payload_bytes()), second_(solver.may_overwrite_previous() ? 0 : first_.size()) {}
+  PrivateIterates(const Solver& solver, std::span<const VariablePlace> places)
+      : first_(bytes_of(places)), second_(solver.may_overwrite_previous() ? 0 : first_.size()) {}
 
   void* start() noexcept { return first_.data(); }
-  std::size_t bytes() const noexcept { return first_.size(); }
 
   /// Where step k may go when step k-1 lies at `previous`.
   void* target(const void* previous) noexcept {
@@ -32,6 +33,11 @@ class PrivateIterates {
   }
 
  private:
+  /// At least one, so that a process without rows has a place, too.
+  static std::size_t bytes_of(std::span<const VariablePlace> places) noexcept {
+    return std::max<std::size_t>(places.back().offset + places.back().stored_bytes, 1);
+  }
+
   Array<std::byte> first_;
   Array<std::byte> second_;
 };
@@ -42,10 +48,10 @@ class PrivateIterates {
 class Producer : private IterateSink {
  public:
   /// Throws Error (exit code 3) if there is no room for the private iterates.
-  Producer(const SolveRun& run, RunWriter& writer, WhenFull when_full, Pulse& pulse);
+  Producer(const SolveRun& run, StepWriter& writer, WhenFull when_full, Pulse& pulse);
 
   /// kept: the step to continue from.
-  /// kAnalyzerGone: RunWriter::error says why. Throws Error if the kept step's variables cannot be copied.
+  /// kAnalyzerGone: the writer says why. Throws Error if the kept step's variables cannot be copied.
   SolveEnd run(const std::optional<ContinuedStep>& kept = std::nullopt);
 
  private:
@@ -60,7 +66,7 @@ class Producer : private IterateSink {
   SolveEnd publish_last(const FinishedIterate& last, SolveEnd how) noexcept;
 
   const SolveRun run_;
-  RunWriter& writer_;
+  StepWriter& writer_;
   WhenFull when_full_;
   Pulse& pulse_;
   PrivateIterates private_iterates_;

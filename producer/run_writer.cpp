@@ -40,38 +40,47 @@ Error error_of(const ringside_error& error) {
   return {static_cast<ExitCode>(error.status), error.line};
 }
 
-std::vector<ringside_variable> declared(const Schema& variables) {
-  std::vector<ringside_variable> all;
-  for (const Variable& variable : variables.variables()) {
-    ringside_variable& made = all.emplace_back();
-    made = {};
-    made.size = sizeof(made);
-    made.dtype = static_cast<std::uint16_t>(variable.dtype);
-    made.role = static_cast<std::uint16_t>(variable.role);
-    made.dims = static_cast<std::uint32_t>(variable.shape.size());
-    made.name = variable.name.c_str();
-    made.unit = variable.unit.c_str();
-    std::copy(variable.shape.begin(), variable.shape.end(), made.shape);
-  }
-  return all;
-}
-
-std::vector<ringside_scalar> declared(const std::vector<Scalar>& scalars) {
-  std::vector<ringside_scalar> all;
-  for (const Scalar& scalar : scalars) {
-    all.push_back({.size = sizeof(ringside_scalar),
-                   .type = static_cast<std::uint32_t>(scalar.type),
-                   .name = scalar.name.c_str(),
-                   .unit = scalar.unit.c_str()});
-  }
+template <class Declared>
+auto all_declared(const Declared& items) {
+  std::vector<decltype(declared(*items.begin()))> all;
+  for (const auto& item : items) all.push_back(declared(item));
   return all;
 }
 
 }  // namespace
 
+ringside_variable declared(const Variable& variable) {
+  ringside_variable made{};
+  made.size = sizeof(made);
+  made.dtype = static_cast<std::uint16_t>(variable.dtype);
+  made.role = static_cast<std::uint16_t>(variable.role);
+  made.dims = static_cast<std::uint32_t>(variable.shape.size());
+  made.name = variable.name.c_str();
+  made.unit = variable.unit.c_str();
+  std::copy(variable.shape.begin(), variable.shape.end(), made.shape);
+  return made;
+}
+
+ringside_scalar declared(const Scalar& scalar) {
+  ringside_scalar made{};
+  made.size = sizeof(made);
+  made.type = static_cast<std::uint32_t>(scalar.type);
+  made.name = scalar.name.c_str();
+  made.unit = scalar.unit.c_str();
+  return made;
+}
+
+Error scalar_is_missing(std::uint64_t iteration, const Scalar& scalar) {
+  return usage_error(
+      "--resume: the step of iteration {} was kept without the scalar '{}', which this solver needs to continue; "
+      "--overwrite begins anew",
+      iteration, scalar.name);
+}
+
 RunWriter::RunWriter(const RunWriterOptions& options, const RunDescription& run, const Schema& variables,
                      std::vector<Scalar> scalars)
     : variables_(variables), scalars_(std::move(scalars)) {
+  for (std::size_t v = 0; v < variables_.size(); ++v) places_.push_back(variables_.place(v));
   ringside_writer_options given{};
   given.size = sizeof(given);
   given.buffers = options.publish.buffers;
@@ -91,8 +100,8 @@ RunWriter::RunWriter(const RunWriterOptions& options, const RunDescription& run,
   given.shares_core = options.process.shared_core ? 1 : 0;
   given.lent_cores = options.lent_cores.data();
   given.lent_core_count = options.lent_cores.size();
-  const std::vector<ringside_variable> all_variables = declared(variables_);
-  const std::vector<ringside_scalar> all_scalars = declared(scalars_);
+  const std::vector<ringside_variable> all_variables = all_declared(variables_.variables());
+  const std::vector<ringside_scalar> all_scalars = all_declared(scalars_);
   ringside_error error{};
   error.size = sizeof(error);
   ringside_writer* writer = nullptr;
@@ -123,12 +132,7 @@ std::optional<ContinuedStep> RunWriter::kept() const {
   for (std::uint32_t s = 0; s < scalars_.size(); ++s) {
     ringside_value value{};
     const ringside_status found = ringside_writer_kept_scalar(handle(), s, &value);
-    if (found == RINGSIDE_ABSENT) {
-      throw usage_error(
-          "--resume: the step of iteration {} was kept without the scalar '{}', which this solver needs to continue; "
-          "--overwrite begins anew",
-          kept.iteration, scalars_[s].name);
-    }
+    if (found == RINGSIDE_ABSENT) throw scalar_is_missing(kept.iteration, scalars_[s]);
     throw_unless_ok(found);
     kept.scalars.push_back(static_cast<std::uint64_t>(value.i64));
   }
@@ -142,6 +146,28 @@ void RunWriter::copy_kept(void* payload) const {
     throw_unless_ok(ringside_writer_kept_variable(handle(), v, &data, &bytes));
     std::memcpy(static_cast<std::byte*>(payload) + variables_.place(v).offset, data, bytes);
   }
+}
+
+ringside_status RunWriter::claim(WhenFull when_full) noexcept {
+  return when_full == WhenFull::kWait ? ringside_writer_claim(handle()) : ringside_writer_try_claim(handle());
+}
+
+ringside_status RunWriter::claim_last() noexcept {
+  return ringside_writer_claim_last(handle());
+}
+
+void* RunWriter::buffer() noexcept {
+  return ringside_writer_buffer(handle(), 0);
+}
+
+// Cannot fail: a buffer is claimed, and the iterations grow.
+void RunWriter::publish(std::uint64_t iteration, std::int64_t generate_ns,
+                        std::span<const ringside_value> scalars) noexcept {
+  ringside_writer_publish_timed(handle(), iteration, generate_ns, scalars.data(), scalars.size());
+}
+
+void RunWriter::skip() noexcept {
+  ringside_writer_skip(handle());
 }
 
 ringside_counts RunWriter::counts() const noexcept {

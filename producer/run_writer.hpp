@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The run that this process publishes, through library/ringside.h as any solver's: attaching with the options of the
-// command line, and the library's failures as exceptions. The steps themselves go through handle()
-// (producer/producer.cpp).
+// command line, and the library's failures as exceptions.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,6 +17,7 @@
 #include "common/schema/schema.hpp"
 #include "common/threads/core_loan.hpp"
 #include "library/ringside.h"
+#include "producer/step_writer.hpp"
 
 namespace ringside {
 
@@ -34,7 +35,14 @@ struct ContinuedStep {
   std::vector<std::uint64_t> scalars;  // words, in the order declared
 };
 
-class RunWriter {
+/// A solver's variable and scalar as ringside.h declares them: they point to its names.
+ringside_variable declared(const Variable& variable);
+ringside_scalar declared(const Scalar& scalar);
+
+/// The Error (exit code 2) about a kept step without a scalar that the run declares.
+Error scalar_is_missing(std::uint64_t iteration, const Scalar& scalar);
+
+class RunWriter final : public StepWriter {
  public:
   /// Attaches to an analyzer. run: its solver, matrix, parameters, nonzeros and problem_id are offered. Throws Error
   /// with the library's exit code and line.
@@ -53,10 +61,17 @@ class RunWriter {
   /// With --resume: the step to continue from; nothing if there was none. Throws Error (exit code 2) if that step lacks
   /// a scalar that the run declares.
   std::optional<ContinuedStep> kept() const;
-  /// Copies its variables to where a payload has them. Before the first publish.
-  void copy_kept(void* payload) const;
 
-  ringside_counts counts() const noexcept;
+  std::span<const VariablePlace> places() const noexcept override { return places_; }
+  void copy_kept(void* payload) const override;
+  ringside_status claim(WhenFull when_full) noexcept override;
+  ringside_status claim_last() noexcept override;
+  void* buffer() noexcept override;
+  void publish(std::uint64_t iteration, std::int64_t generate_ns,
+               std::span<const ringside_value> scalars) noexcept override;
+  void skip() noexcept override;
+  ringside_counts counts() const noexcept override;
+
   /// Ends the run: returns when every published step is committed. outcome: RINGSIDE_OUTCOME_... Throws Error.
   void detach(std::uint32_t outcome);
   /// The last failure.
@@ -69,6 +84,7 @@ class RunWriter {
     void operator()(ringside_writer* writer) const noexcept { ringside_writer_free(writer); }
   };
   Schema variables_;
+  std::vector<VariablePlace> places_;
   std::vector<Scalar> scalars_;
   std::unique_ptr<ringside_writer, Free> writer_;
 };

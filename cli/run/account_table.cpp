@@ -102,6 +102,8 @@ ordered_json make_summary(const RunFacts& facts, const json& producer, const jso
   for (const char* key : {"matrix_format", "kernel"}) summary[key] = value_or_null(producer, "matrix_format");
   summary["mode"] = facts.mode;
   summary["program"] = facts.program.empty() ? json() : json(facts.program);
+  summary["ranks"] = facts.ranks == 0 ? json() : json(facts.ranks);
+  summary["nodes"] = facts.nodes == 0 ? json() : json(facts.nodes);
   for (const char* key : {"solver", "matrix", "parameters", "rows", "nonzeros", "schema"})
     summary[key] = value_or_null(run, key);
   for (const char* key : {"iterations", "converged", "residual_l1", "residual_linf", "criterion"}) {

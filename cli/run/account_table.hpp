@@ -22,7 +22,9 @@ struct RunFacts {
   bool elastic = false;       // waiting cores worked for the other process
   int analyzer_restarts = 0;  // how many analyzers took over from a lost one
   bool pool_gone = false;     // deleted or moved away during the run
-  std::string program = {};   // the user's, with its arguments; empty: a built-in solver
+  std::string program = {};   // of several ranks or the user's, with its arguments; empty: a built-in solver
+  int ranks = 0;              // that were started, and the nodes that they run on; 0: not by this process
+  int nodes = 0;
   nlohmann::ordered_json analyses = nlohmann::ordered_json::array();  // the value of the summary's key
 };
 

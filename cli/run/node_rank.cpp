@@ -19,6 +19,7 @@
 #include "common/platform/host_name.hpp"
 #include "common/platform/printable.hpp"
 #include "common/platform/process_state.hpp"
+#include "producer/matrix/matrix_source.hpp"
 
 namespace ringside {
 namespace {
@@ -73,11 +74,36 @@ void check_rank_options(const RunOptions& options) {
   if (options.ranks > 0 && options.per_node) {
     throw usage_error("--ranks, --per-node: found both, expected one of them: --per-node is for what mpirun starts");
   }
-  if ((options.ranks > 0 || options.per_node) && options.program.empty()) {
-    throw usage_error("{}: found without `-- PROGRAM`, expected a program that links libringside_mpi: the built-in solvers "
-                      "run as one process",
-                      options.per_node ? "--per-node" : "--ranks");
+}
+
+void take_solver_of_ranks(const CommandLine& line, RunOptions& options) {
+  const std::string ranks = options.per_node ? "--per-node" : "--ranks";
+  const auto refuse_if = [&](bool is_so, std::string_view found, std::string_view expected) {
+    if (is_so) throw usage_error("{}: found with {}, expected {}", found, ranks, expected);
+  };
+  refuse_if(options.mode == Mode::kDram, "--mode dram", "--mode pipeline: the baseline is one process");
+  refuse_if(options.publish.elastic, "--elastic on", "--elastic off: ranks do not lend their cores");
+  refuse_if(options.publish.when_full == WhenFull::kSkip, "--when-full skip",
+            "--when-full wait: no node may skip a step that others keep");
+  refuse_if(options.publish.on_analyzer_loss == OnAnalyzerLoss::kContinue, "--on-analyzer-loss continue",
+            "wait or stop: no node may skip a step that others keep");
+  refuse_if(options.publish.coordination != CoordinationKind::kLocks, "--coordination messages",
+            "--coordination locks: ranks of a node share counters");
+  refuse_if(options.solve.matrix_memory != "dram", "--matrix-memory",
+            "--matrix-memory dram: each rank has a part of the matrix");
+  for (const char* option : {"--cores", "--node", "--adapt"}) {
+    refuse_if(line.is_given(option), option, "no such option: the model predicts runs of one process");
   }
+  const std::string program = sibling("ringside-producer-mpi");
+  if (access(program.c_str(), X_OK) != 0) {
+    throw system_error("{}: found no program {} ({}); expected the package ringside-mpi, or a build with RINGSIDE_BUILD_MPI",
+                       ranks, program, errno_text(errno));
+  }
+  check_matrix_name(options.solve.matrix);
+  options.program = {program};
+  const std::vector<std::string> given = line.arguments_given<SolveOptions>();
+  options.program.insert(options.program.end(), given.begin(), given.end());
+  options.built_in_program = true;
 }
 
 std::vector<std::string> ranks_command(const CommandLine& line, const RunOptions& options) {

@@ -15,6 +15,11 @@ namespace ringside {
 /// Throws Error (exit code 2) for a combination of options that has no meaning.
 void check_rank_options(const RunOptions& options);
 
+/// With --ranks or --per-node and without PROGRAM: the built-in solver's program for several ranks becomes `options.program`,
+/// with the options of the problem and the solver. Throws Error (exit code 2) for options that ranks do not have, and (3)
+/// if that program is not installed.
+void take_solver_of_ranks(const CommandLine& line, RunOptions& options);
+
 /// With --ranks: the words that start `options.program` on that many ranks. With --hosts each rank is a `ringside run
 /// --per-node` with the options given.
 std::vector<std::string> ranks_command(const CommandLine& line, const RunOptions& options);

@@ -27,7 +27,7 @@ namespace {
 
 /// Everything that can be refused before a process starts.
 void check(const CommandLine& line, const RunOptions& options, const std::vector<KeptFile>& kept) {
-  refuse_solver_options(line, options.program.front());
+  if (!options.built_in_program) refuse_solver_options(line, options.program.front());
   if (!options.summary.empty()) check_output(options.summary, "--summary", kept);
   const PoolUse pool_use = options.publish.pool_use();
   check_analyses(options);
@@ -150,6 +150,8 @@ ExitCode run_user_program(const CommandLine& line, RunOptions options) {
                        .buffers = options.publish.buffers,
                        .durability = std::string(to_string(options.ring.durability)),
                        .program = shortened(fmt::format("{}", fmt::join(options.program, " "))),
+                       .ranks = options.ranks,
+                       .nodes = options.ranks > 0 ? 1 : 0,
                        .analyses = analyses.end()};
   close_account(options, facts, verdict.code, supervisor, kept);
   return verdict.code;

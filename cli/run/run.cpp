@@ -291,6 +291,7 @@ int run_command(int argc, const char* const* argv) {
       "SIGINT.");
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
   check_rank_options(options);
+  if ((options.ranks > 0 || options.per_node) && options.program.empty()) take_solver_of_ranks(line, options);
   return static_cast<int>(options.program.empty() ? run(line, options) : run_user_program(line, options));
 }
 

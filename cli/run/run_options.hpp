@@ -40,6 +40,7 @@ struct RunOptions {
   std::string hosts;      // file
   bool per_node = false;  // mpirun or srun has started this process, as one rank of many
   std::vector<std::string> program;  // PROGRAM ARGS...; empty: a built-in solver
+  bool built_in_program = false;     // `program` is a built-in solver for several ranks
 };
 
 void declare(CommandLine& line, RunOptions& options);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A matrix's blocks of rows, cut into parts of about equal work for a team (common/threads/team.hpp).
+// A matrix's blocks of rows, or some of them, cut into parts of about equal work for a team (common/threads/team.hpp).
 #pragma once
 
 #include <cstdint>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "common/threads/team.hpp"
@@ -22,16 +21,32 @@ class BlockParts {
   static BlockParts by_work(std::span<const std::uint64_t> work_before, Team& team) {
     return {partition_work(work_before, parts_for(team, work_before.size() - 1)), team};
   }
+  /// The same of some blocks only, which ascend.
+  static BlockParts of_some(std::span<const std::uint64_t> blocks, std::span<const std::uint64_t> work_before,
+                            Team& team) {
+    std::vector<std::uint64_t> work{0};
+    for (const std::uint64_t block : blocks) {
+      work.push_back(work.back() + work_before[block + 1] - work_before[block]);
+    }
+    return {partition_work(work, parts_for(team, blocks.size())), team, blocks};
+  }
 
-  /// Calls work(first_block, last_block) for every part that has blocks.
+  bool empty() const noexcept { return runs_.empty(); }
+
+  /// Calls work(first_block, last_block) for blocks that follow each other, until each block had its turn.
   template <class Work>
   void for_each(const Work& work) const noexcept {
-    team_->share(border_.size() - 1, [&](std::uint64_t part, int) noexcept {
-      if (border_[part] < border_[part + 1]) work(border_[part], border_[part + 1]);
+    team_->share(part_.size() - 1, [&](std::uint64_t part, int) noexcept {
+      for (std::uint64_t run = part_[part]; run < part_[part + 1]; ++run) work(runs_[run].first, runs_[run].last);
     });
   }
 
  private:
+  struct Run {
+    std::uint64_t first = 0;
+    std::uint64_t last = 0;
+  };
+
   // For helper threads: 32 blocks of a mesh take some 40 us, the longest time for which a thread should wait for
   // another one's last part.
   static constexpr std::uint64_t kBlocksInPart = 32;
@@ -40,10 +55,29 @@ class BlockParts {
     return static_cast<int>(team.pieces(blocks, kBlocksInPart));
   }
 
-  BlockParts(std::vector<std::uint64_t> border, Team& team) : team_(&team), border_(std::move(border)) {}
+  /// border: in `blocks`, or if that is empty in the numbers of all blocks.
+  BlockParts(const std::vector<std::uint64_t>& border, Team& team, std::span<const std::uint64_t> blocks = {})
+      : team_(&team), part_{0} {
+    for (std::size_t part = 0; part + 1 < border.size(); ++part) {
+      if (blocks.empty()) {
+        if (border[part] < border[part + 1]) runs_.push_back({border[part], border[part + 1]});
+      } else {
+        add_runs(blocks.subspan(border[part], border[part + 1] - border[part]));
+      }
+      part_.push_back(runs_.size());
+    }
+  }
+
+  void add_runs(std::span<const std::uint64_t> blocks) {
+    for (std::size_t at = 0; at < blocks.size(); ++at) {
+      if (at == 0 || blocks[at] != runs_.back().last) runs_.push_back({blocks[at], blocks[at]});
+      ++runs_.back().last;
+    }
+  }
 
   Team* team_;
-  std::vector<std::uint64_t> border_;  // part p has the blocks [border_[p], border_[p + 1])
+  std::vector<Run> runs_;
+  std::vector<std::uint64_t> part_;  // part p has the runs [part_[p], part_[p + 1])
 };
 
 }  // namespace ringside

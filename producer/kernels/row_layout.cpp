@@ -8,6 +8,7 @@
 #include "common/platform/error.hpp"
 #include "producer/kernels/block_rows.hpp"
 #include "producer/kernels/format_choice.hpp"
+#include "producer/kernels/row_partition.hpp"
 
 namespace ringside {
 namespace {
@@ -15,7 +16,6 @@ namespace {
 /// Work in loads: one per entry, or an eighth where eight rows or entries are loaded together; and eight per row,
 /// whose vectors are read and written once.
 std::vector<std::uint64_t> work_before(const CsrMatrix& matrix, const RowLayout& layout) {
-  constexpr std::uint64_t kRowCost = 8;
   std::vector<std::uint64_t> before(block_count(matrix.rows) + 1);
   for (std::uint64_t block = 0; block + 1 < before.size(); ++block) {
     const std::uint64_t first = block * kBlockRows;

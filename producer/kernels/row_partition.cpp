@@ -37,8 +37,6 @@ std::vector<std::uint64_t> shares(std::uint64_t blocks, int parts, const WorkBef
 }  // namespace
 
 std::vector<std::uint64_t> partition_blocks(std::span<const std::uint64_t> row_begin, int parts) {
-  // A row costs about as much as eight entries: its vectors are read and written once, an entry is one cached load.
-  constexpr std::uint64_t kRowCost = 8;
   const std::uint64_t rows = row_begin.empty() ? 0 : row_begin.size() - 1;
   return shares(block_count(rows), parts, [&](std::uint64_t block) {
     const std::uint64_t row = std::min(block * kBlockRows, rows);

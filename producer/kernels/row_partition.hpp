@@ -11,6 +11,9 @@
 
 namespace ringside {
 
+/// A row costs about as much as eight entries: its vectors are read and written once, an entry is one cached load.
+inline constexpr std::uint64_t kRowCost = 8;
+
 /// Shares the blocks of a matrix among `parts` threads (at least 1) so that each gets about as much work: nonzeros plus
 /// a constant per row. row_begin: rows + 1 offsets, as in CsrMatrix. Returns parts + 1 ascending block numbers; part p
 /// owns the blocks [result[p], result[p + 1]), which may be none.

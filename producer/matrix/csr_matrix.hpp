@@ -31,11 +31,17 @@ struct CsrMatrix {
   Array<std::uint64_t> id;
   Id128 content_id;  // hash of shape, orientation and the arrays: equal content, equal id
 
+  // Where several processes share a matrix, each has a part of it: rows that follow each other (matrix_part.hpp). `rows`
+  // and `row_begin` are of the part, `columns` and `id` of the whole.
+  std::uint64_t first_row = 0;       // of the part, in the whole
+  std::uint64_t rows_elsewhere = 0;  // of the whole, but not of the part
+
+  std::uint64_t all_rows() const noexcept { return rows + rows_elsewhere; }
   std::uint64_t nonzeros() const noexcept { return column.size(); }
   bool is_pattern() const noexcept { return value.empty() && !column.empty(); }
 };
 
-/// The entry in this place, if there is one.
+/// The entry in this place, if there is one. row: of the part.
 inline std::optional<double> entry_at(const CsrMatrix& matrix, std::uint64_t row, std::uint64_t column) noexcept {
   const std::uint32_t* const first = matrix.column.data() + matrix.row_begin[row];
   const std::uint32_t* const last = matrix.column.data() + matrix.row_begin[row + 1];

@@ -19,8 +19,20 @@ constexpr std::uint64_t grid_links_above(std::uint32_t side, std::uint32_t y) no
   return reach_above * line_reach - y * n;
 }
 
+/// Links of all cells before `row` (0 to side * side): where its entries begin.
+constexpr std::uint64_t grid_links_before(std::uint32_t side, std::uint64_t row) noexcept {
+  const std::uint64_t n = side;
+  const auto y = static_cast<std::uint32_t>(row / n);
+  const std::uint64_t x = row % n;
+  const std::uint64_t reach = n == 1 ? 1 : y == 0 || y == side - 1 ? 2 : 3;
+  return grid_links_above(side, y) + (x == 0 ? 0 : reach * (3 * x - 1) - x);
+}
+
 /// side: 1 to 65535, more would not fit 32-bit columns. A pattern, built by all OpenMP threads. The graph equals its
 /// transpose: `orientation` is only recorded. Throws `Error` (exit code 3) if memory is lacking.
 CsrMatrix make_grid(std::uint32_t side, Orientation orientation);
+
+/// The part of it that has the rows [first, last), without a content_id.
+CsrMatrix make_grid_part(std::uint32_t side, Orientation orientation, std::uint64_t first, std::uint64_t last);
 
 }  // namespace ringside

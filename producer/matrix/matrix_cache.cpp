@@ -193,7 +193,7 @@ void write_matrix_cache(const CsrMatrix& matrix, const CacheSource& source, cons
   file.publish();
 }
 
-CsrMatrix read_matrix_cache(const Text& bytes, const std::string& name, Orientation orientation) {
+CsrMatrix map_matrix_cache(const Text& bytes, const std::string& name, Orientation orientation) {
   const CacheHeader header = copy_header(bytes.text, name);
   if (header.byte_order != kCacheByteOrder) {
     throw usage_error("{}: found a matrix cache of another byte order, or a damaged one; delete it and write it here",
@@ -227,11 +227,15 @@ CsrMatrix read_matrix_cache(const Text& bytes, const std::string& name, Orientat
   }
   if (header.id_offset != 0)
     matrix.id = {bytes.owner, static_cast<std::uint64_t*>(section(header.id_offset)), header.rows};
+  return matrix;
+}
 
+CsrMatrix read_matrix_cache(const Text& bytes, const std::string& name, Orientation orientation) {
+  CsrMatrix matrix = map_matrix_cache(bytes, name, orientation);
   const Id128 content = hash_content(matrix);
-  if (content != header.content_id) {
+  if (content != matrix.content_id) {
     throw damage_error("{}: the matrix cache's content is damaged (hash {} instead of {}); delete it", name,
-                       to_string(content), to_string(header.content_id));
+                       to_string(content), to_string(matrix.content_id));
   }
   if (!is_walkable(matrix)) throw damage_error("{}: the matrix cache's rows or columns are no matrix; delete it", name);
   return matrix;

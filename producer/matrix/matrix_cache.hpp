@@ -64,6 +64,9 @@ void write_matrix_cache(const CsrMatrix& matrix, const CacheSource& source, cons
 /// `Error`: exit code 5 for damage; 2 for another version, byte order or orientation.
 CsrMatrix read_matrix_cache(const Text& bytes, const std::string& name, Orientation orientation);
 
+/// The same, but of the content nothing is checked and nothing read: another process of this machine has read it.
+CsrMatrix map_matrix_cache(const Text& bytes, const std::string& name, Orientation orientation);
+
 /// True if the bytes are a cache of this version, byte order and orientation, made from exactly that source: then
 /// `read_matrix_cache` is worth calling. Throws `Error`: exit code 5 if the header is damaged, 2 if it is no cache at
 /// all.

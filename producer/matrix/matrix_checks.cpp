@@ -20,10 +20,10 @@ bool is_refused_weight(double weight) noexcept {
 }  // namespace
 
 void check_square(const CsrMatrix& matrix, std::string_view what) {
-  if (matrix.rows == matrix.columns) return;
+  if (matrix.all_rows() == matrix.columns) return;
   const bool transposed = matrix.orientation == Orientation::kInLinks;
   throw usage_error("{}: found a matrix of {} rows and {} columns, expected as many rows as columns", what,
-                    transposed ? matrix.columns : matrix.rows, transposed ? matrix.rows : matrix.columns);
+                    transposed ? matrix.columns : matrix.all_rows(), transposed ? matrix.all_rows() : matrix.columns);
 }
 
 void check_weights_for_pagerank(const CsrMatrix& matrix) {

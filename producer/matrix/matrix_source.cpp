@@ -45,11 +45,6 @@ Number number_of(std::string_view word, const std::string& matrix, std::string_v
   return static_cast<Number>(*number);
 }
 
-struct Generated {
-  std::optional<std::uint32_t> grid_side;
-  RmatOptions rmat;  // if there is no side
-};
-
 Generated generated(const std::string& matrix) {
   const std::string_view text = matrix;
   if (text.starts_with(kGrid)) {
@@ -157,6 +152,19 @@ bool is_cache_file(const std::string& matrix) {
 }
 
 }  // namespace
+
+std::optional<Generated> generator_of(const std::string& matrix) {
+  return is_generated(matrix) ? std::optional(generated(matrix)) : std::nullopt;
+}
+
+bool has_cache(const MatrixOptions& options) {
+  return options.cache || is_cache_file(options.matrix);
+}
+
+CsrMatrix map_matrix(const MatrixOptions& options, Orientation orientation) {
+  const std::string path = is_cache_file(options.matrix) ? options.matrix : cache_path(options, orientation);
+  return map_matrix_cache(map_file(path), path, orientation);
+}
 
 std::optional<AnnouncedSize> announced_size(const std::string& matrix) {
   if (!is_generated(matrix)) return std::nullopt;

@@ -9,6 +9,7 @@
 
 #include "producer/matrix/csr_matrix.hpp"
 #include "producer/matrix/refused_entry.hpp"
+#include "producer/matrix/rmat.hpp"
 
 namespace ringside {
 
@@ -21,6 +22,21 @@ struct MatrixOptions {
 /// The matrix, in the orientation the solver needs. Uses all OpenMP threads. Throws `Error` with one line and the exit
 /// code: 2 for input, 3 for what the system lacks, 5 for a damaged cache.
 CsrMatrix load_matrix(const MatrixOptions& options, Orientation orientation);
+
+/// A generated matrix, and its parameters.
+struct Generated {
+  std::optional<std::uint32_t> grid_side;
+  RmatOptions rmat;  // if there is no side
+};
+
+/// Nothing for a file. Throws Error (exit code 2) for a generator's name that is malformed.
+std::optional<Generated> generator_of(const std::string& matrix);
+
+/// Whether the matrix is a cache, or is to be read from one: load_matrix has then checked it, or written it.
+bool has_cache(const MatrixOptions& options);
+
+/// Maps that cache (map_matrix_cache), after another process of this machine has called load_matrix with these options.
+CsrMatrix map_matrix(const MatrixOptions& options, Orientation orientation);
 
 /// The size of a matrix that is known from its name alone.
 struct AnnouncedSize {

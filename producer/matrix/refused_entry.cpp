@@ -28,18 +28,18 @@ std::string text_of(const MatrixPlace& place, bool by_ids) {
 
 MatrixPlace MatrixPlace::of_entry(const CsrMatrix& matrix, std::uint64_t stored) {
   const std::uint64_t* const row_end = std::upper_bound(matrix.row_begin.begin(), matrix.row_begin.end(), stored);
-  std::uint64_t from = static_cast<std::uint64_t>(row_end - matrix.row_begin.begin()) - 1;
+  std::uint64_t from = matrix.first_row + static_cast<std::uint64_t>(row_end - matrix.row_begin.begin()) - 1;
   std::uint64_t to = matrix.column[stored];
   if (matrix.orientation == Orientation::kInLinks) std::swap(from, to);
   return {What::kEntry, name_of(matrix, from), name_of(matrix, to), !matrix.id.empty()};
 }
 
 MatrixPlace MatrixPlace::of_links(const CsrMatrix& matrix, std::uint64_t row) {
-  return {What::kLinks, name_of(matrix, row), 0, !matrix.id.empty()};
+  return {What::kLinks, name_of(matrix, matrix.first_row + row), 0, !matrix.id.empty()};
 }
 
 MatrixPlace MatrixPlace::of_row(const CsrMatrix& matrix, std::uint64_t row) {
-  return {What::kRow, name_of(matrix, row), 0, !matrix.id.empty()};
+  return {What::kRow, name_of(matrix, matrix.first_row + row), 0, !matrix.id.empty()};
 }
 
 RefusedEntry::RefusedEntry(const MatrixPlace& place, const std::string& found, const std::string& accepted,

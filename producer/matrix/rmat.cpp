@@ -3,6 +3,7 @@
 #include "producer/matrix/rmat.hpp"
 
 #include "common/platform/error.hpp"
+#include "common/threads/team.hpp"
 #include "producer/matrix/csr_builder.hpp"
 
 namespace ringside {
@@ -21,19 +22,27 @@ constexpr std::uint32_t probability(double p) {
   return static_cast<std::uint32_t>(p * 4294967296.0);
 }
 
-// Gives every edge to a Sink (EntryCounter or EntryPlacer), from all threads.
-template <class Sink>
-void make_edges(const RmatOptions& options, CsrBuilder& builder) {
+struct Edges {
+  std::uint64_t first = 0;
+  std::uint64_t last = 0;
+};
+
+Edges all_edges(const RmatOptions& options) {
+  return {0, std::uint64_t{options.edge_factor} << options.scale};
+}
+
+// Gives each of these edges to a Sink (EntryCounter or EntryPlacer), from all threads. make_sink(): one for each thread.
+template <class MakeSink>
+void make_edges(const RmatOptions& options, Edges edges, const MakeSink& make_sink) {
   constexpr std::uint32_t kA = probability(0.57);
   constexpr std::uint32_t kAB = probability(0.57 + 0.19);
   constexpr std::uint32_t kABC = probability(0.57 + 0.19 + 0.19);
-  const std::uint64_t edges = std::uint64_t{options.edge_factor} << options.scale;
   const std::uint64_t seed = splitmix64(options.seed);
 #pragma omp parallel
   {
-    Sink sink(builder);
+    auto sink = make_sink();
 #pragma omp for schedule(static)
-    for (std::uint64_t edge = 0; edge < edges; ++edge) {
+    for (std::uint64_t edge = edges.first; edge < edges.last; ++edge) {
       const std::uint64_t stream = splitmix64(seed ^ splitmix64(edge));
       std::uint32_t from = 0;
       std::uint32_t to = 0;
@@ -54,6 +63,48 @@ void make_edges(const RmatOptions& options, CsrBuilder& builder) {
   }
 }
 
+/// Gives a builder of a part the entries of its rows, which count from 0 there.
+template <class Sink>
+class OwnRows {
+ public:
+  OwnRows(CsrBuilder& builder, Orientation orientation, std::uint64_t first, std::uint64_t last)
+      : sink_(builder), as_written_(orientation == Orientation::kRows), first_(first), rows_(last - first) {}
+
+  void add(std::uint32_t i, std::uint32_t j, double value) noexcept {
+    const std::uint64_t row = (as_written_ ? i : j) - first_;
+    if (row >= rows_) return;  // also where it is less than `first_`
+    const auto own = static_cast<std::uint32_t>(row);
+    as_written_ ? sink_.add(own, j, value) : sink_.add(i, own, value);
+  }
+
+ private:
+  Sink sink_;
+  bool as_written_;
+  std::uint64_t first_;
+  std::uint64_t rows_;
+};
+
+/// Counts by blocks of rows, for each thread apart.
+class BlockCounter {
+ public:
+  BlockCounter(std::vector<std::uint64_t>& counts, Orientation orientation, std::uint64_t block_rows)
+      : counts_(counts), own_(counts.size()), as_written_(orientation == Orientation::kRows), block_rows_(block_rows) {}
+  ~BlockCounter() {
+#pragma omp critical(ringside_rmat_blocks)
+    for (std::size_t block = 0; block < own_.size(); ++block) counts_[block] += own_[block];
+  }
+  BlockCounter(const BlockCounter&) = delete;
+  BlockCounter& operator=(const BlockCounter&) = delete;
+
+  void add(std::uint32_t i, std::uint32_t j, double) noexcept { ++own_[(as_written_ ? i : j) / block_rows_]; }
+
+ private:
+  std::vector<std::uint64_t>& counts_;
+  std::vector<std::uint64_t> own_;
+  bool as_written_;
+  std::uint64_t block_rows_;
+};
+
 }  // namespace
 
 void check_rmat(const RmatOptions& options) {
@@ -73,10 +124,35 @@ CsrMatrix make_rmat(const RmatOptions& options, Orientation orientation) {
   // as duplicates collapse.
   require_memory(rows * sizeof(std::uint64_t) + rows * options.edge_factor * sizeof(std::uint32_t) / 2);
   CsrBuilder builder(rows, rows, orientation, false);
-  make_edges<EntryCounter>(options, builder);
+  make_edges(options, all_edges(options), [&] { return EntryCounter(builder); });
   builder.allocate();
-  make_edges<EntryPlacer>(options, builder);
+  make_edges(options, all_edges(options), [&] { return EntryPlacer(builder); });
   return builder.finish();
+}
+
+CsrMatrix make_rmat_part(const RmatOptions& options, Orientation orientation, std::uint64_t first, std::uint64_t last) {
+  check_rmat(options);
+  const std::uint64_t columns = std::uint64_t{1} << options.scale;
+  const bool as_written = orientation == Orientation::kRows;
+  CsrBuilder builder(as_written ? last - first : columns, as_written ? columns : last - first, orientation, false);
+  make_edges(options, all_edges(options), [&] { return OwnRows<EntryCounter>(builder, orientation, first, last); });
+  builder.allocate();
+  make_edges(options, all_edges(options), [&] { return OwnRows<EntryPlacer>(builder, orientation, first, last); });
+  CsrMatrix part = builder.finish();
+  part.first_row = first;
+  part.rows_elsewhere = columns - part.rows;
+  return part;
+}
+
+std::vector<std::uint64_t> count_rmat_edges(const RmatOptions& options, Orientation orientation,
+                                            std::uint64_t block_rows, std::uint64_t share, std::uint64_t shares) {
+  check_rmat(options);
+  const std::uint64_t rows = std::uint64_t{1} << options.scale;
+  std::vector<std::uint64_t> counts((rows + block_rows - 1) / block_rows);
+  const std::uint64_t edges = all_edges(options).last;
+  make_edges(options, {piece_begin(edges, share, shares), piece_begin(edges, share + 1, shares)},
+             [&] { return BlockCounter(counts, orientation, block_rows); });
+  return counts;
 }
 
 }  // namespace ringside

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "producer/matrix/csr_matrix.hpp"
 
@@ -22,5 +23,13 @@ void check_rmat(const RmatOptions& options);
 /// A pattern; duplicates collapse, self-loops stay. The same for every number of threads. Throws `Error`: exit code 2
 /// for options out of range, 3 if memory is lacking.
 CsrMatrix make_rmat(const RmatOptions& options, Orientation orientation);
+
+/// The part of it that has the rows [first, last), without a content_id. Makes all edges and keeps these.
+CsrMatrix make_rmat_part(const RmatOptions& options, Orientation orientation, std::uint64_t first, std::uint64_t last);
+
+/// How many of the edges in one of `shares` equal shares fall into each block of rows (producer/kernels/block_rows.hpp),
+/// of `block_rows` rows, before duplicates collapse.
+std::vector<std::uint64_t> count_rmat_edges(const RmatOptions& options, Orientation orientation,
+                                            std::uint64_t block_rows, std::uint64_t share, std::uint64_t shares);
 
 }  // namespace ringside

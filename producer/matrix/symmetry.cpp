@@ -24,20 +24,24 @@ std::uint64_t hash_of(std::uint64_t larger, std::uint64_t smaller, double value)
 
 }  // namespace
 
-bool is_symmetric(const CsrMatrix& matrix) {
-  if (matrix.rows != matrix.columns) return false;
+std::uint64_t asymmetry(const CsrMatrix& matrix) {
   // Adds entries below the diagonal; subtracts those above it, each under its mirror's row and column.
   std::uint64_t sum = 0;
 #pragma omp parallel for schedule(dynamic, 4096) reduction(+ : sum)
-  for (std::uint64_t row = 0; row < matrix.rows; ++row) {
-    for (std::uint64_t e = matrix.row_begin[row]; e < matrix.row_begin[row + 1]; ++e) {
+  for (std::uint64_t own = 0; own < matrix.rows; ++own) {
+    const std::uint64_t row = matrix.first_row + own;
+    for (std::uint64_t e = matrix.row_begin[own]; e < matrix.row_begin[own + 1]; ++e) {
       const std::uint64_t column = matrix.column[e];
       const double value = matrix.value.empty() ? 1.0 : matrix.value[e];
       if (column < row) sum += hash_of(row, column, value);
       if (column > row) sum -= hash_of(column, row, value);
     }
   }
-  return sum == 0;
+  return sum;
+}
+
+bool is_symmetric(const CsrMatrix& matrix) {
+  return matrix.rows == matrix.columns && asymmetry(matrix) == 0;
 }
 
 MirroredEntry first_unmirrored(const CsrMatrix& matrix) {
@@ -51,16 +55,16 @@ MirroredEntry first_unmirrored(const CsrMatrix& matrix) {
   throw std::logic_error("first_unmirrored needs a matrix that is not symmetric");
 }
 
-double jacobi_growth_limit(const CsrMatrix& matrix, const Array<double>& diagonal) {
-  constexpr double kNone = std::numeric_limits<double>::infinity();
-  double largest = 0;
-  double sum_of_inverses = 0;
-  for (const double value : diagonal) {
-    if (std::signbit(value) != std::signbit(diagonal[0])) return kNone;
-    largest = std::max(largest, std::fabs(value));
-    sum_of_inverses += 1 / std::fabs(value);
-  }
-  return is_symmetric(matrix) ? std::sqrt(largest) * std::sqrt(sum_of_inverses) : kNone;
+void DiagonalSums::add(double value) noexcept {
+  if (rows++ == 0) first = value;
+  one_sign = one_sign && std::signbit(value) == std::signbit(first);
+  largest = std::max(largest, std::fabs(value));
+  sum_of_inverses += 1 / std::fabs(value);
+}
+
+double jacobi_growth_limit(const DiagonalSums& diagonal, bool symmetric) noexcept {
+  if (!diagonal.one_sign || !symmetric) return std::numeric_limits<double>::infinity();
+  return std::sqrt(diagonal.largest) * std::sqrt(diagonal.sum_of_inverses);
 }
 
 }  // namespace ringside

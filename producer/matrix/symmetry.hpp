@@ -10,8 +10,12 @@
 
 namespace ringside {
 
-/// True if a_ij = a_ji for all i and j. One pass over the entries by all OpenMP threads, in any order. It compares sums
-/// of hashes, so a matrix that is not symmetric passes with a probability of about 2^-64.
+/// 0, modulo 2^64, if a_ij = a_ji for all i and j; of parts of a matrix, their sum is. One pass over the entries by all
+/// OpenMP threads, in any order. It adds hashes, so it is 0 for a matrix that is not symmetric with a probability of about
+/// 2^-64. matrix: square.
+std::uint64_t asymmetry(const CsrMatrix& matrix);
+
+/// True if the matrix is square and its asymmetry is 0.
 bool is_symmetric(const CsrMatrix& matrix);
 
 /// An entry a_ij, and its mirror a_ji if there is one.
@@ -25,13 +29,24 @@ struct MirroredEntry {
 /// one thread searches each entry's mirror.
 MirroredEntry first_unmirrored(const CsrMatrix& matrix);
 
+/// What the limit below needs of a diagonal without zeros, row by row.
+struct DiagonalSums {
+  double first = 0;
+  double largest = 0;
+  double sum_of_inverses = 0;
+  std::uint64_t rows = 0;
+  bool one_sign = true;
+
+  void add(double value) noexcept;
+};
+
 /// The factor by which the L1 change of a converging Jacobi iteration can exceed any earlier one; infinity if no limit
-/// is known. diagonal: that of `matrix`, without zeros.
+/// is known. symmetric: whether the matrix is.
 ///
 /// If A is symmetric and its diagonal D has one sign, d_k = (I - D^-1 A) d_{k-1} is a symmetric iteration in the norm
 /// |d|_D = sqrt(sum |D_i| d_i^2): with a spectral radius of at most 1 that norm never grows. It differs from the L1
 /// norm by at most the factor sqrt(max |D_i|) * sqrt(sum 1/|D_i|). Any other matrix may be far from normal: its change
 /// can grow by any factor, for any number of iterations, before it shrinks.
-double jacobi_growth_limit(const CsrMatrix& matrix, const Array<double>& diagonal);
+double jacobi_growth_limit(const DiagonalSums& diagonal, bool symmetric) noexcept;
 
 }  // namespace ringside

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <utility>
@@ -19,9 +20,12 @@
 #include "common/threads/openmp_team.hpp"
 #include "producer/kernels/block_parts.hpp"
 #include "producer/kernels/cg_kernel.hpp"
+#include "producer/kernels/product_parts.hpp"
+#include "producer/matrix/matrix_part.hpp"
 #include "producer/matrix/refused_entry.hpp"
 #include "producer/matrix/symmetry.hpp"
 #include "producer/solver/compensated_sum.hpp"
+#include "producer/solver/ghosted_vector.hpp"
 #include "producer/solver/linear_system.hpp"
 
 namespace ringside {
@@ -38,20 +42,26 @@ constexpr double kExhausted = 0x1p-100;
 constexpr double kSmallestB = 1e-100;
 constexpr double kLargestB = 1e100;
 
-void check(const CsrMatrix& matrix, const RightSide& right_side) {
-  check_linear_system(matrix, right_side, "cg");
-  for (std::uint64_t row = 0; row < matrix.rows; ++row) {
-    const std::optional<double> entry = entry_at(matrix, row, row);
-    if (entry && *entry > 0) continue;
-    throw RefusedEntry(MatrixPlace::of_row(matrix, row),
-                       fmt::format("{} on the diagonal", entry ? fmt::format("{}", *entry) : "no entry"),
-                       "cg accepts symmetric positive definite matrices, which have numbers above 0 there");
-  }
-  if (!is_symmetric(matrix)) {
-    const MirroredEntry entry = first_unmirrored(matrix);
-    throw RefusedEntry(MatrixPlace::of_entry(matrix, entry.stored), fmt::format("the entry {}", entry.value),
-                       fmt::format("and {} in its mirror's place; cg accepts symmetric positive definite matrices",
-                                   entry.mirror ? fmt::format("{}", *entry.mirror) : "no entry"));
+void check(const CsrMatrix& matrix, const RightSide& right_side, Neighbours& neighbours) {
+  check_linear_system(matrix, right_side, "cg", neighbours);
+  neighbours.together([&] {
+    for (std::uint64_t row = 0; row < matrix.rows; ++row) {
+      const std::optional<double> entry = entry_at(matrix, row, matrix.first_row + row);
+      if (entry && *entry > 0) continue;
+      throw RefusedEntry(MatrixPlace::of_row(matrix, row),
+                         fmt::format("{} on the diagonal", entry ? fmt::format("{}", *entry) : "no entry"),
+                         "cg accepts symmetric positive definite matrices, which have numbers above 0 there");
+    }
+  });
+  if (!is_symmetric(matrix, neighbours)) {
+    const CsrMatrix whole = neighbours.gathered(matrix);  // an entry's mirror may be in another process
+    neighbours.together([&] {
+      if (whole.rows == 0) return;
+      const MirroredEntry entry = first_unmirrored(whole);
+      throw RefusedEntry(MatrixPlace::of_entry(whole, entry.stored), fmt::format("the entry {}", entry.value),
+                         fmt::format("and {} in its mirror's place; cg accepts symmetric positive definite matrices",
+                                     entry.mirror ? fmt::format("{}", *entry.mirror) : "no entry"));
+    });
   }
   double largest = 0;
   for (const double value : right_side.value) largest = std::max(largest, std::fabs(value));
@@ -75,25 +85,32 @@ struct Breakdown {
 
 class ConjugateGradients final : public Solver {
  public:
-  ConjugateGradients(CsrMatrix matrix, RightSide right_side, Isa isa, MatrixFormat format)
-      : matrix_(std::move(matrix)),
+  ConjugateGradients(CsrMatrix matrix, RightSide right_side, Isa isa, MatrixFormat format, Neighbours& neighbours)
+      : neighbours_(neighbours),
+        matrix_(std::move(matrix)),
         nonzeros_(matrix_.nonzeros()),
-        right_side_(std::move(right_side)),
-        schema_(schema_of(matrix_.rows)),
+        ghosts_(number_ghosts(matrix_)),
+        b_is_ones_(right_side.value.empty()),
+        right_side_(own_part(std::move(right_side), matrix_)),
+        schema_(schema_of(matrix_.all_rows())),
         kernels_(*select(&plain::kCgKernels, &avx2::kCgKernels, &avx512::kCgKernels, isa)),
         layout_(make_row_layout(matrix_, format, {})),
         parts_(BlockParts::by_work(layout_.work_before, openmp_)),
+        sets_(find_block_sets(matrix_)),
         product_with_p_(matrix_.rows),
         sums_(block_count(matrix_.rows)) {
+    for (const Place variable : {kX, kR, kP}) offset_[variable] = schema_.place(variable).offset;
+    share_among(openmp_);
+    neighbours_.expect(matrix_, ghosts_.span(), {});
     if (!layout_.reads_matrix()) release_entries(matrix_);
-    norm_of_b_ =
-        std::sqrt(right_side_.value.empty() ? static_cast<double>(matrix_.rows) : square_of(right_side_.value.data()));
+    norm_of_b_ = std::sqrt(b_is_ones_ ? static_cast<double>(matrix_.all_rows())
+                                       : square_of(right_side_.value.data()));
     for_each_part([&](std::uint64_t begin, std::uint64_t end) {  // the first touch
       std::fill(product_with_p_.data() + begin, product_with_p_.data() + end, 0.0);
     });
   }
 
-  std::uint64_t rows() const noexcept override { return matrix_.rows; }
+  std::uint64_t rows() const noexcept override { return matrix_.all_rows(); }
   std::uint64_t nonzeros() const noexcept override { return nonzeros_; }
   std::string_view format() const noexcept override { return to_string(layout_.format); }
   std::string parameters() const override { return "right_side=" + right_side_.name; }
@@ -128,7 +145,12 @@ class ConjugateGradients final : public Solver {
             .criterion = std::bit_cast<double>(scalars[kRelativeResidual])};
   }
 
-  void share_among(Team& team) override { parts_ = BlockParts::by_work(layout_.work_before, team); }
+  void share_among(Team& team) override {
+    parts_ = BlockParts::by_work(layout_.work_before, team);
+    product_parts_.emplace(sets_, layout_.work_before, team);
+    ghosted_p_.emplace(matrix_, sets_, layout_.work_before, team);
+  }
+  void lie_at(std::span<const std::uint64_t> offsets) override { std::ranges::copy(offsets, offset_.begin()); }
 
   void start(void* payload) const noexcept override {
     double* const x = vector(payload, kX);
@@ -144,6 +166,7 @@ class ConjugateGradients final : public Solver {
   }
 
   void prepare(const void* payload, std::span<const std::uint64_t> scalars) noexcept override {
+    neighbours_.send(vector(payload, kP), ghosted_p_->data());
     keep_rho(scalars.empty() ? square_of(vector(payload, kR)) : std::bit_cast<double>(scalars[kRho]));
   }
 
@@ -158,8 +181,7 @@ class ConjugateGradients final : public Solver {
                    .next_p = vector(next, kP),
                    .alpha = 0,
                    .beta = 0};
-    parts_.for_each(
-        [&](std::uint64_t first, std::uint64_t last) { kernels_.multiply(pass, first, last, sums_.data()); });
+    multiply(pass);
     const double p_dot_product = sum_of(&CgBlockSums::p_dot_product);
     // Without an r there is nothing left to change, and a direction of zeros would look like a breakdown.
     const bool exhausted = relative_residual() <= kExhausted;
@@ -169,25 +191,50 @@ class ConjugateGradients final : public Solver {
     }
     parts_.for_each(
         [&](std::uint64_t first, std::uint64_t last) { kernels_.advance(pass, first, last, sums_.data()); });
-    Change change;
-    change.l1 = sum_of(&CgBlockSums::change_l1);
-    for (const CgBlockSums& sums : sums_) change.linf = std::max(change.linf, sums.change_linf);
-    const double rho = sum_of(&CgBlockSums::r_dot_r);
+    Totals totals;
+    neighbours_.in_order(totals, [this](Totals& all) noexcept {
+      for (const CgBlockSums& sums : sums_) {
+        all.l1.add(sums.change_l1);
+        all.linf = std::max(all.linf, sums.change_linf);
+        all.rho.add(sums.r_dot_r);
+      }
+    });
+    Change change{.l1 = totals.l1.value(), .linf = totals.linf};
+    const double rho = totals.rho.value();
     if (!std::isfinite(rho)) return broken_down("r.r", rho);
     if (!std::isfinite(change.l1)) return broken_down("an L1 change", change.l1);
     if (!exhausted) pass.beta = rho / rho_;
     parts_.for_each([&](std::uint64_t first, std::uint64_t last) { kernels_.turn(pass, first, last); });
+    neighbours_.send(pass.next_p, ghosted_p_->data());
     keep_rho(rho);
     change.criterion = relative_residual();
     return change;
   }
 
  private:
+  struct Totals {
+    CompensatedSum l1;
+    CompensatedSum rho;
+    double linf = 0;
+  };
+
   double* vector(void* payload, Place place) const noexcept {
-    return reinterpret_cast<double*>(static_cast<std::byte*>(payload) + schema_.place(place).offset);
+    return reinterpret_cast<double*>(static_cast<std::byte*>(payload) + offset_[place]);
   }
   const double* vector(const void* payload, Place place) const noexcept {
-    return reinterpret_cast<const double*>(static_cast<const std::byte*>(payload) + schema_.place(place).offset);
+    return reinterpret_cast<const double*>(static_cast<const std::byte*>(payload) + offset_[place]);
+  }
+
+  /// q = A p, and the sums of p.q.
+  void multiply(CgPass pass) noexcept {
+    const auto make = [&](std::uint64_t first, std::uint64_t last) {
+      kernels_.multiply(pass, first, last, sums_.data());
+    };
+    product_parts_->interior.for_each(make);
+    const bool at_border = !product_parts_->at_border.empty();
+    if (at_border) pass.p = ghosted_p_->copy(pass.p);
+    neighbours_.receive();
+    if (at_border) product_parts_->at_border.for_each(make);
   }
 
   /// Calls work(first row, last row) for every part.
@@ -198,9 +245,11 @@ class ConjugateGradients final : public Solver {
     });
   }
 
-  double sum_of(double CgBlockSums::*term) const noexcept {
+  double sum_of(double CgBlockSums::*term) noexcept {
     CompensatedSum sum;
-    for (const CgBlockSums& sums : sums_) sum.add(sums.*term);
+    neighbours_.in_order(sum, [&](CompensatedSum& all) noexcept {
+      for (const CgBlockSums& sums : sums_) all.add(sums.*term);
+    });
     return sum.value();
   }
 
@@ -223,14 +272,21 @@ class ConjugateGradients final : public Solver {
     return {.broken_down = true};
   }
 
+  Neighbours& neighbours_;
   CsrMatrix matrix_;  // without its entries where the layout has them
   std::uint64_t nonzeros_;
+  Array<std::uint64_t> ghosts_;
+  bool b_is_ones_;
   RightSide right_side_;
   Schema schema_;
+  std::array<std::uint64_t, 3> offset_{};  // of the variables in a step's memory
   const CgKernels& kernels_;
   RowLayout layout_;
   OpenMpTeam openmp_;  // until another team is given
   BlockParts parts_;
+  BlockSets sets_;
+  std::optional<ProductParts> product_parts_;
+  std::optional<GhostedVector> ghosted_p_;
   Array<double> product_with_p_;
   std::vector<CgBlockSums> sums_;
   double norm_of_b_ = 0;
@@ -241,13 +297,14 @@ class ConjugateGradients final : public Solver {
 
 }  // namespace
 
-std::unique_ptr<Solver> make_cg(CsrMatrix matrix, RightSide right_side, Isa isa, MatrixFormat format) {
+std::unique_ptr<Solver> make_cg(CsrMatrix matrix, RightSide right_side, Isa isa, MatrixFormat format,
+                                Neighbours& neighbours) {
   if (matrix.orientation != Orientation::kRows) {
     throw std::logic_error("make_cg needs a matrix of orientation kRows");
   }
   if (format == MatrixFormat::kRanked) throw std::logic_error("make_cg cannot use the format kRanked");
-  check(matrix, right_side);
-  return std::make_unique<ConjugateGradients>(std::move(matrix), std::move(right_side), isa, format);
+  check(matrix, right_side, neighbours);
+  return std::make_unique<ConjugateGradients>(std::move(matrix), std::move(right_side), isa, format, neighbours);
 }
 
 const SolverEntry kCgSolver = {
@@ -257,8 +314,9 @@ const SolverEntry kCgSolver = {
                .rhs = true},
     .orientation = Orientation::kRows,
     .make =
-        [](CsrMatrix matrix, RightSide right_side, const SolveOptions& options) {
-          return make_cg(std::move(matrix), std::move(right_side), selected_isa(), format_named(options.matrix_format));
+        [](CsrMatrix matrix, RightSide right_side, const SolveOptions& options, Neighbours& neighbours) {
+          return make_cg(std::move(matrix), std::move(right_side), selected_isa(), format_named(options.matrix_format),
+                         neighbours);
         },
 };
 

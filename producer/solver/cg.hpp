@@ -13,20 +13,21 @@
 
 #include "common/kernels/isa.hpp"
 #include "producer/kernels/row_layout.hpp"
+#include "producer/solver/neighbours.hpp"
 #include "producer/solver/solver_entry.hpp"
 
 namespace ringside {
 
-/// matrix: square, orientation kRows; without values every entry is 1. Uses omp_get_max_threads() threads, as counted
+/// matrix: square, or this process's part of a square one; orientation kRows; without values every entry is 1. Uses omp_get_max_threads() threads, as counted
 /// here. Beside the matrix the solver keeps one vector (q), and b if it was given. The entries of the matrix are
 /// released if the format, which cannot be kRanked, holds them itself. isa: for tests. Neither isa nor format changes a
-/// bit of a step.
+/// bit of a step. right_side: of the whole. neighbours: outlives the solver.
 ///
 /// Throws `Error` (exit code 2) for a matrix that is empty, not square or not symmetric, a row without a number above 0
 /// on the diagonal, an entry of A or b that is not finite, and a b of another length or with a largest magnitude other
 /// than 0 and 1e-100 to 1e100. That A is not positive definite shows while it is solved (Solver::breakdown).
 std::unique_ptr<Solver> make_cg(CsrMatrix matrix, RightSide right_side = {}, Isa isa = selected_isa(),
-                                MatrixFormat format = MatrixFormat::kAuto);
+                                MatrixFormat format = MatrixFormat::kAuto, Neighbours& neighbours = alone());
 
 extern const SolverEntry kCgSolver;
 

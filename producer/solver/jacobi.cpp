@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <utility>
@@ -14,9 +15,12 @@
 #include "common/threads/openmp_team.hpp"
 #include "producer/kernels/block_parts.hpp"
 #include "producer/kernels/jacobi_kernel.hpp"
+#include "producer/kernels/product_parts.hpp"
+#include "producer/matrix/matrix_part.hpp"
 #include "producer/matrix/refused_entry.hpp"
 #include "producer/matrix/symmetry.hpp"
 #include "producer/solver/compensated_sum.hpp"
+#include "producer/solver/ghosted_vector.hpp"
 #include "producer/solver/linear_system.hpp"
 
 namespace ringside {
@@ -24,21 +28,27 @@ namespace {
 
 class Jacobi final : public Solver {
  public:
-  Jacobi(CsrMatrix matrix, RightSide right_side, Isa isa, MatrixFormat format)
-      : matrix_(std::move(matrix)),
+  Jacobi(CsrMatrix matrix, RightSide right_side, Isa isa, MatrixFormat format, Neighbours& neighbours)
+      : neighbours_(neighbours),
+        matrix_(std::move(matrix)),
         nonzeros_(matrix_.nonzeros()),
-        right_side_(std::move(right_side)),
+        symmetric_(is_symmetric(matrix_, neighbours)),
+        ghosts_(number_ghosts(matrix_)),
+        right_side_(own_part(std::move(right_side), matrix_)),
         kernels_(*select(&plain::kJacobiKernels, &avx2::kJacobiKernels, &avx512::kJacobiKernels, isa)),
         layout_(make_row_layout(matrix_, format, {})),
         parts_(BlockParts::by_work(layout_.work_before, openmp_)),
+        sets_(find_block_sets(matrix_)),
         diagonal_(matrix_.rows),
         sums_(block_count(matrix_.rows)) {
+    share_among(openmp_);
     find_diagonal();
-    growth_limit_ = jacobi_growth_limit(matrix_, diagonal_);
+    find_growth_limit();
+    neighbours_.expect(matrix_, ghosts_.span(), {});
     if (!layout_.reads_matrix()) release_entries(matrix_);
   }
 
-  std::uint64_t rows() const noexcept override { return matrix_.rows; }
+  std::uint64_t rows() const noexcept override { return matrix_.all_rows(); }
   std::uint64_t nonzeros() const noexcept override { return nonzeros_; }
   std::string_view format() const noexcept override { return to_string(layout_.format); }
   std::string parameters() const override { return "right_side=" + right_side_.name; }
@@ -46,7 +56,11 @@ class Jacobi final : public Solver {
   bool may_overwrite_previous() const noexcept override { return false; }
   double growth_limit() const noexcept override { return growth_limit_; }
 
-  void share_among(Team& team) override { parts_ = BlockParts::by_work(layout_.work_before, team); }
+  void share_among(Team& team) override {
+    parts_ = BlockParts::by_work(layout_.work_before, team);
+    product_parts_.emplace(sets_, layout_.work_before, team);
+    ghosted_.emplace(matrix_, sets_, layout_.work_before, team);
+  }
 
   void start(void* payload) const noexcept override {
     auto* const x = static_cast<double*>(payload);
@@ -55,51 +69,81 @@ class Jacobi final : public Solver {
     });
   }
 
-  /// The solver keeps nothing between iterations.
-  void prepare(const void*, std::span<const std::uint64_t>) noexcept override {}
+  /// The solver keeps nothing between iterations but other processes' rows.
+  void prepare(const void* payload, std::span<const std::uint64_t>) noexcept override {
+    neighbours_.send(static_cast<const double*>(payload), ghosted_->data());
+  }
 
   Change iterate(const void* previous, void* next) noexcept override {
-    const JacobiPass pass = {.product = layout_.product(matrix_),
+    JacobiPass pass = {.product = layout_.product(matrix_),
                              .diagonal = diagonal_.data(),
                              .right_side = right_side_.value.empty() ? nullptr : right_side_.value.data(),
                              .previous = static_cast<const double*>(previous),
                              .next = static_cast<double*>(next)};
-    parts_.for_each(
-        [&](std::uint64_t first, std::uint64_t last) { kernels_.iterate(pass, first, last, sums_.data()); });
-    CompensatedSum l1;
-    Change change;
-    for (const JacobiBlockSums& sums : sums_) {
-      l1.add(sums.change_l1);
-      change.linf = std::max(change.linf, sums.change_linf);
-    }
-    change.l1 = l1.value();
-    change.criterion = change.l1;
-    return change;
+    const auto make = [&](std::uint64_t first, std::uint64_t last) {
+      kernels_.iterate(pass, first, last, sums_.data());
+    };
+    product_parts_->interior.for_each(make);
+    if (!product_parts_->at_border.empty()) pass.previous = ghosted_->copy(pass.previous);
+    neighbours_.receive();
+    if (!product_parts_->at_border.empty()) product_parts_->at_border.for_each(make);
+    neighbours_.send(pass.next, ghosted_->data());
+
+    Totals totals;
+    neighbours_.in_order(totals, [this](Totals& all) noexcept {
+      for (const JacobiBlockSums& sums : sums_) {
+        all.l1.add(sums.change_l1);
+        all.linf = std::max(all.linf, sums.change_linf);
+      }
+    });
+    const double l1 = totals.l1.value();
+    return {.l1 = l1, .linf = totals.linf, .criterion = l1};
   }
 
  private:
+  struct Totals {
+    CompensatedSum l1;
+    double linf = 0;
+  };
+
   void find_diagonal() {
     constexpr double kMissing = std::numeric_limits<double>::infinity();  // entries are finite
     parts_.for_each([&](std::uint64_t first_block, std::uint64_t last_block) {
       for (std::uint64_t row = first_block * kBlockRows; row < std::min(last_block * kBlockRows, matrix_.rows); ++row) {
-        diagonal_[row] = entry_at(matrix_, row, row).value_or(kMissing);
+        diagonal_[row] = diagonal_at(matrix_, row).value_or(kMissing);
       }
     });
-    for (std::uint64_t row = 0; row < matrix_.rows; ++row) {
-      if (diagonal_[row] != kMissing && diagonal_[row] != 0) continue;
-      throw RefusedEntry(MatrixPlace::of_row(matrix_, row),
-                         fmt::format("{} on the diagonal", diagonal_[row] == kMissing ? "no entry" : "a zero"),
-                         "Jacobi divides by it and accepts rows with a number other than zero there");
-    }
+    neighbours_.together([&] {
+      for (std::uint64_t row = 0; row < matrix_.rows; ++row) {
+        if (diagonal_[row] != kMissing && diagonal_[row] != 0) continue;
+        throw RefusedEntry(MatrixPlace::of_row(matrix_, row),
+                           fmt::format("{} on the diagonal", diagonal_[row] == kMissing ? "no entry" : "a zero"),
+                           "Jacobi divides by it and accepts rows with a number other than zero there");
+      }
+    });
   }
 
+  void find_growth_limit() noexcept {
+    DiagonalSums sums;
+    neighbours_.in_order(sums, [this](DiagonalSums& all) noexcept {
+      for (const double value : diagonal_) all.add(value);
+    });
+    growth_limit_ = jacobi_growth_limit(sums, symmetric_);
+  }
+
+  Neighbours& neighbours_;
   CsrMatrix matrix_;  // without its entries where the layout has them
   std::uint64_t nonzeros_;
+  bool symmetric_;
+  Array<std::uint64_t> ghosts_;
   RightSide right_side_;
   const JacobiKernels& kernels_;
   RowLayout layout_;
   OpenMpTeam openmp_;  // until another team is given
   BlockParts parts_;
+  BlockSets sets_;
+  std::optional<ProductParts> product_parts_;
+  std::optional<GhostedVector> ghosted_;
   Array<double> diagonal_;
   double growth_limit_ = 0;
   std::vector<JacobiBlockSums> sums_;
@@ -107,13 +151,14 @@ class Jacobi final : public Solver {
 
 }  // namespace
 
-std::unique_ptr<Solver> make_jacobi(CsrMatrix matrix, RightSide right_side, Isa isa, MatrixFormat format) {
+std::unique_ptr<Solver> make_jacobi(CsrMatrix matrix, RightSide right_side, Isa isa, MatrixFormat format,
+                                    Neighbours& neighbours) {
   if (matrix.orientation != Orientation::kRows) {
     throw std::logic_error("make_jacobi needs a matrix of orientation kRows");
   }
   if (format == MatrixFormat::kRanked) throw std::logic_error("make_jacobi cannot use the format kRanked");
-  check_linear_system(matrix, right_side, "Jacobi");
-  return std::make_unique<Jacobi>(std::move(matrix), std::move(right_side), isa, format);
+  check_linear_system(matrix, right_side, "Jacobi", neighbours);
+  return std::make_unique<Jacobi>(std::move(matrix), std::move(right_side), isa, format, neighbours);
 }
 
 const SolverEntry kJacobiSolver = {
@@ -121,9 +166,9 @@ const SolverEntry kJacobiSolver = {
     .orientation = Orientation::kRows,
     .converges_for = "a diagonally dominant one",
     .make =
-        [](CsrMatrix matrix, RightSide right_side, const SolveOptions& options) {
+        [](CsrMatrix matrix, RightSide right_side, const SolveOptions& options, Neighbours& neighbours) {
           return make_jacobi(std::move(matrix), std::move(right_side), selected_isa(),
-                             format_named(options.matrix_format));
+                             format_named(options.matrix_format), neighbours);
         },
 };
 

@@ -12,19 +12,20 @@
 #include "common/kernels/isa.hpp"
 #include "producer/kernels/row_layout.hpp"
 #include "producer/matrix/csr_matrix.hpp"
+#include "producer/solver/neighbours.hpp"
 #include "producer/solver/solver_entry.hpp"
 
 namespace ringside {
 
-/// matrix: square, orientation kRows; without values every entry is 1. Uses omp_get_max_threads() threads, as counted
+/// matrix: square, or this process's part of a square one; orientation kRows; without values every entry is 1. Uses omp_get_max_threads() threads, as counted
 /// here. Beside the matrix the solver keeps one vector (the diagonal), and b if it was given. The entries of the
 /// matrix are released if the format, which cannot be kRanked, holds them itself. isa: for tests. Neither isa
-/// nor format changes a bit of the iterates.
+/// nor format changes a bit of the iterates. right_side: of the whole. neighbours: outlives the solver.
 ///
 /// Throws `Error` (exit code 2) for a matrix that is empty or not square, a row without a nonzero diagonal, an entry of
 /// A or b that is not finite, and a b of another length.
 std::unique_ptr<Solver> make_jacobi(CsrMatrix matrix, RightSide right_side = {}, Isa isa = selected_isa(),
-                                    MatrixFormat format = MatrixFormat::kAuto);
+                                    MatrixFormat format = MatrixFormat::kAuto, Neighbours& neighbours = alone());
 
 extern const SolverEntry kJacobiSolver;
 

@@ -8,6 +8,7 @@
 
 #include "common/platform/error.hpp"
 #include "producer/matrix/refused_entry.hpp"
+#include "producer/matrix/symmetry.hpp"
 
 namespace ringside {
 namespace {
@@ -26,26 +27,43 @@ std::uint64_t first_not_finite(const Array<double>& values) {
 
 }  // namespace
 
-void check_linear_system(const CsrMatrix& matrix, const RightSide& right_side, std::string_view solver) {
-  if (matrix.rows != matrix.columns) {
-    throw usage_error("the matrix has {} rows and {} columns; {} needs as many rows as columns", matrix.rows,
+void check_linear_system(const CsrMatrix& matrix, const RightSide& right_side, std::string_view solver,
+                         Neighbours& neighbours) {
+  if (matrix.all_rows() != matrix.columns) {
+    throw usage_error("the matrix has {} rows and {} columns; {} needs as many rows as columns", matrix.all_rows(),
                       matrix.columns, solver);
   }
-  if (matrix.rows == 0) throw usage_error("the matrix has no rows; {} needs at least one", solver);
+  if (matrix.columns == 0) throw usage_error("the matrix has no rows; {} needs at least one", solver);
   const Array<double>& b = right_side.value;
-  if (!b.empty() && b.size() != matrix.rows) {
+  if (!b.empty() && b.size() != matrix.columns) {
     throw usage_error("the right-hand side has {} values; {} needs one for each of the {} rows", b.size(), solver,
-                      matrix.rows);
+                      matrix.columns);
   }
-  if (const std::uint64_t e = first_not_finite(matrix.value); e != kNone) {
+  neighbours.together([&] {
+    const std::uint64_t e = first_not_finite(matrix.value);
+    if (e == kNone) return;
     throw RefusedEntry(MatrixPlace::of_entry(matrix, e), fmt::format("the entry {}", matrix.value[e]),
                        fmt::format("{} accepts finite entries", solver),
                        [](double value) noexcept { return !std::isfinite(value); });
-  }
+  });
   if (const std::uint64_t i = first_not_finite(b); i != kNone) {
     throw usage_error("the right-hand side is {} in row {} (counted from 1); {} accepts finite values", b[i], i + 1,
                       solver);
   }
+}
+
+bool is_symmetric(const CsrMatrix& matrix, Neighbours& neighbours) {
+  std::uint64_t sum = 0;
+  const std::uint64_t own = asymmetry(matrix);
+  neighbours.in_order(sum, [own](std::uint64_t& all) noexcept { all += own; });
+  return sum == 0;
+}
+
+RightSide own_part(RightSide whole, const CsrMatrix& matrix) {
+  if (whole.value.empty() || matrix.rows_elsewhere == 0) return whole;
+  RightSide own{Array<double>(matrix.rows), whole.name};
+  std::copy_n(whole.value.data() + matrix.first_row, matrix.rows, own.value.data());
+  return own;
 }
 
 }  // namespace ringside

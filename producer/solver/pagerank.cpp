@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <utility>
@@ -16,8 +17,10 @@
 #include "common/threads/openmp_team.hpp"
 #include "producer/kernels/block_parts.hpp"
 #include "producer/kernels/pagerank_kernel.hpp"
+#include "producer/kernels/product_parts.hpp"
 #include "producer/kernels/row_layout.hpp"
 #include "producer/matrix/matrix_checks.hpp"
+#include "producer/matrix/matrix_part.hpp"
 #include "producer/matrix/refused_entry.hpp"
 #include "producer/solver/compensated_sum.hpp"
 
@@ -35,8 +38,9 @@ bool vectors_exceed_cache(std::uint64_t rows) noexcept {
 
 class Pagerank final : public Solver {
  public:
-  Pagerank(CsrMatrix matrix, double damping, Isa isa, MatrixFormat format)
-      : matrix_(std::move(matrix)),
+  Pagerank(CsrMatrix matrix, double damping, Isa isa, MatrixFormat format, Neighbours& neighbours)
+      : neighbours_(neighbours),
+        matrix_(std::move(matrix)),
         nonzeros_(matrix_.nonzeros()),
         damping_(damping),
         kernels_(*select(&plain::kPagerankKernels, &avx2::kPagerankKernels, &avx512::kPagerankKernels, isa)),
@@ -45,15 +49,18 @@ class Pagerank final : public Solver {
         scale_(matrix_.rows),
         group_scale_((matrix_.rows + kGroupRows - 1) / kGroupRows),
         sums_(block_count(matrix_.rows)) {
-    for (Array<double>& contribution : contribution_) contribution = Array<double>(matrix_.rows);
-    add_leaving(matrix_.value.span(), scale_);
+    find_leaving();
+    const Array<std::uint64_t> ghosts = number_ghosts(matrix_);
+    for (Array<double>& contribution : contribution_) contribution = Array<double>(matrix_.columns);
     choose_layout(format);
-    parts_ = BlockParts::by_work(layout_.work_before, openmp_);
+    sets_ = find_block_sets(matrix_);
+    share_among(openmp_);
     find_scales();
+    neighbours_.expect(matrix_, ghosts.span(), layout_.place.span());
     if (!layout_.reads_matrix()) release_entries(matrix_);
   }
 
-  std::uint64_t rows() const noexcept override { return matrix_.rows; }
+  std::uint64_t rows() const noexcept override { return matrix_.all_rows(); }
   std::uint64_t nonzeros() const noexcept override { return nonzeros_; }
   std::string_view format() const noexcept override { return to_string(layout_.format); }
   std::string parameters() const override { return fmt::format("damping={}", damping_); }
@@ -61,11 +68,14 @@ class Pagerank final : public Solver {
   /// The L1 change shrinks by the damping in every iteration.
   double growth_limit() const noexcept override { return 1.0; }
 
-  void share_among(Team& team) override { parts_ = BlockParts::by_work(layout_.work_before, team); }
+  void share_among(Team& team) override {
+    parts_ = BlockParts::by_work(layout_.work_before, team);
+    product_parts_.emplace(sets_, layout_.work_before, team);
+  }
 
   void start(void* payload) const noexcept override {
     auto* const x = static_cast<double*>(payload);
-    const double rank = 1.0 / static_cast<double>(matrix_.rows);
+    const double rank = 1.0 / static_cast<double>(matrix_.all_rows());
     parts_.for_each([&](std::uint64_t first, std::uint64_t last) {
       std::fill(x + first * kBlockRows, x + std::min(last * kBlockRows, matrix_.rows), rank);
     });
@@ -85,35 +95,51 @@ class Pagerank final : public Solver {
     pass.next = static_cast<double*>(next);
     constexpr std::uintptr_t kLineBytes = 64;
     const bool stream = stream_ && reinterpret_cast<std::uintptr_t>(next) % kLineBytes == 0;
-    parts_.for_each(
-        [&](std::uint64_t first, std::uint64_t last) { kernels_.iterate(pass, stream, first, last, sums_.data()); });
+    const auto make = [&](std::uint64_t first, std::uint64_t last) {
+      kernels_.iterate(pass, stream, first, last, sums_.data());
+    };
+    product_parts_->interior.for_each(make);
+    neighbours_.receive();
+    if (!product_parts_->at_border.empty()) product_parts_->at_border.for_each(make);
     return finish_pass();
   }
 
  private:
-  /// sum[i] += the weights of the links that leave i; without weights, their number. Links are stored at their target,
-  /// so every thread reads all of them and adds up those that leave its own rows. No two threads write the same sum,
-  /// and its order is the matrix's.
+  /// scale_[i] = the weights of the links that leave i; without weights, their number. A sum's order is that of the whole
+  /// matrix.
+  void find_leaving() {
+    const ColumnEntries others = neighbours_.entries_in_own_columns(matrix_);
+    for (const ColumnEntry& entry : others.before) scale_[entry.row] += entry.value;
+    add_leaving(matrix_.value.span(), scale_);
+    for (const ColumnEntry& entry : others.after) scale_[entry.row] += entry.value;
+  }
+
+  /// Adds those of this process's links. Links are stored at their target, so every thread reads all of them and adds up those
+  /// that leave its own rows. No two threads write the same sum.
   void add_leaving(std::span<const double> weight, Array<double>& sum) {
     parts_.for_each([&](std::uint64_t first, std::uint64_t last) {
       const std::uint64_t begin = first * kBlockRows;
       const std::uint64_t end = std::min(last * kBlockRows, matrix_.rows);
       for (std::uint64_t e = 0; e < matrix_.nonzeros(); ++e) {
-        const std::uint64_t source = matrix_.column[e];
+        const std::uint64_t source = matrix_.column[e] - matrix_.first_row;
         if (source - begin < end - begin) sum[source] += weight.empty() ? 1.0 : weight[e];
       }
     });
   }
 
-  /// An element is read once for every link that leaves it, whatever the link weighs.
+  /// An element is read once for every link that leaves it, whatever the link weighs. Of a part, only its own links count.
   void choose_layout(MatrixFormat format) {
-    if (matrix_.value.empty()) {
+    if (matrix_.value.empty() && matrix_.rows_elsewhere == 0) {
       layout_ = make_row_layout(matrix_, format, scale_.span());
-    } else {
-      Array<double> links(matrix_.rows);
-      add_leaving({}, links);
-      layout_ = make_row_layout(matrix_, format, links.span());
+      return;
     }
+    Array<double> links(matrix_.columns);
+    if (matrix_.rows_elsewhere == 0) {
+      add_leaving({}, links);
+    } else {
+      for (const std::uint32_t column : matrix_.column) links[column] += 1;
+    }
+    layout_ = make_row_layout(matrix_, format, links.span());
   }
 
   /// scale_[i] = d / (its old value). The new value must be a normal number.
@@ -140,17 +166,19 @@ class Pagerank final : public Solver {
         group_scale_[i / kGroupRows] = shared ? group[0] : kMixedGroup;
       }
     });
-    for (std::uint64_t i = 0; i < matrix_.rows; ++i) {
-      if (!(scale_[i] < 0)) continue;
-      throw RefusedEntry(
-          MatrixPlace::of_links(matrix_, i), fmt::format("weights that add up to {}", -scale_[i]),
-          fmt::format("PageRank accepts sums from {} to {} over the links that leave a node", kSmallestSum, largest));
-    }
+    neighbours_.together([&] {
+      for (std::uint64_t i = 0; i < matrix_.rows; ++i) {
+        if (!(scale_[i] < 0)) continue;
+        throw RefusedEntry(
+            MatrixPlace::of_links(matrix_, i), fmt::format("weights that add up to {}", -scale_[i]),
+            fmt::format("PageRank accepts sums from {} to {} over the links that leave a node", kSmallestSum, largest));
+      }
+    });
   }
 
   /// From the contributions of x_{k-1} to those of x_k.
   PagerankPass next_pass() noexcept {
-    const auto n = static_cast<double>(matrix_.rows);
+    const auto n = static_cast<double>(matrix_.all_rows());
     return {.product = layout_.product(matrix_),
             .place = layout_.place.empty() ? nullptr : layout_.place.data(),
             .scale = scale_.data(),
@@ -162,29 +190,39 @@ class Pagerank final : public Solver {
             .base = ((1.0 - damping_) + damping_ * dangling_) / n};
   }
 
+  /// The contributions of x_k are made: they travel while the block sums are added, and x_k is published.
   Change finish_pass() noexcept {
-    CompensatedSum l1;
-    CompensatedSum dangling;
-    Change change;
-    for (const PagerankBlockSums& sums : sums_) {
-      l1.add(sums.change_l1);
-      dangling.add(sums.dangling);
-      change.linf = std::max(change.linf, sums.change_linf);
-    }
-    change.l1 = l1.value();
-    change.criterion = change.l1;
-    dangling_ = dangling.value();
     current_ = 1 - current_;
-    return change;
+    neighbours_.send(contribution_[current_].data(), contribution_[current_].data());
+    Totals totals;
+    neighbours_.in_order(totals, [this](Totals& all) noexcept {
+      for (const PagerankBlockSums& sums : sums_) {
+        all.l1.add(sums.change_l1);
+        all.dangling.add(sums.dangling);
+        all.linf = std::max(all.linf, sums.change_linf);
+      }
+    });
+    dangling_ = totals.dangling.value();
+    const double l1 = totals.l1.value();
+    return {.l1 = l1, .linf = totals.linf, .criterion = l1};
   }
 
-  CsrMatrix matrix_;  // without its entries where the layout has them
+  struct Totals {
+    CompensatedSum l1;
+    CompensatedSum dangling;
+    double linf = 0;
+  };
+
+  Neighbours& neighbours_;
+  CsrMatrix matrix_;  // without its entries where the layout has them; ghosts are columns behind those of own rows
   std::uint64_t nonzeros_;
   double damping_;
   const PagerankKernels& kernels_;
   bool stream_;
   OpenMpTeam openmp_;  // until another team is given
   BlockParts parts_;
+  BlockSets sets_;
+  std::optional<ProductParts> product_parts_;  // from the layout on
   RowLayout layout_;
   Array<double> scale_;
   Array<double> group_scale_;
@@ -196,26 +234,32 @@ class Pagerank final : public Solver {
 
 }  // namespace
 
-std::unique_ptr<Solver> make_pagerank(CsrMatrix matrix, double damping, Isa isa, MatrixFormat format) {
+std::unique_ptr<Solver> make_pagerank(CsrMatrix matrix, double damping, Isa isa, MatrixFormat format,
+                                      Neighbours& neighbours) {
   if (matrix.orientation != Orientation::kInLinks) {
     throw std::logic_error("make_pagerank needs a matrix of orientation kInLinks");
   }
-  if (!(damping > 0 && damping < 1)) throw usage_error("--damping {}: must be greater than 0 and less than 1", damping);
-  if (matrix.rows != matrix.columns) {
-    throw usage_error("the matrix has {} rows and {} columns; PageRank needs as many rows as columns", matrix.rows,
-                      matrix.columns);
-  }
-  if (matrix.rows == 0) throw usage_error("the graph has no nodes; PageRank needs at least one");
-  check_weights_for_pagerank(matrix);
-  return std::make_unique<Pagerank>(std::move(matrix), damping, isa, format);
+  neighbours.together([&] {
+    if (!(damping > 0 && damping < 1)) {
+      throw usage_error("--damping {}: must be greater than 0 and less than 1", damping);
+    }
+    if (matrix.all_rows() != matrix.columns) {
+      throw usage_error("the matrix has {} rows and {} columns; PageRank needs as many rows as columns", matrix.all_rows(),
+                        matrix.columns);
+    }
+    if (matrix.columns == 0) throw usage_error("the graph has no nodes; PageRank needs at least one");
+    check_weights_for_pagerank(matrix);
+  });
+  return std::make_unique<Pagerank>(std::move(matrix), damping, isa, format, neighbours);
 }
 
 const SolverEntry kPagerankSolver = {
     .choice = {.name = "pagerank", .help = "ranks of a graph's nodes", .damping = true, .ranked = true},
     .orientation = Orientation::kInLinks,
     .make =
-        [](CsrMatrix matrix, RightSide, const SolveOptions& options) {
-          return make_pagerank(std::move(matrix), options.damping, selected_isa(), format_named(options.matrix_format));
+        [](CsrMatrix matrix, RightSide, const SolveOptions& options, Neighbours& neighbours) {
+          return make_pagerank(std::move(matrix), options.damping, selected_isa(), format_named(options.matrix_format),
+                               neighbours);
         },
 };
 

@@ -31,32 +31,47 @@ Id128 problem_id(const Id128& content_id, std::string_view solver, const std::st
   return hash128(text.data(), text.size());
 }
 
+/// The solver names rows, not files.
+Error naming_files(const Error& error, const SolveOptions& options) {
+  if (const auto* const refused = dynamic_cast<const RefusedEntry*>(&error)) {
+    return refused->in(options.matrix, find_in_text(options.matrix, *refused));
+  }
+  const std::string files = options.matrix + (options.rhs.empty() ? "" : " with --rhs " + options.rhs);
+  return {error.code(), files + ": " + error.what()};
+}
+
 }  // namespace
 
-Problem load_problem(const SolveOptions& options) {
+Problem load_problem(const SolveOptions& options, Neighbours& neighbours, const LoadMatrix& load) {
+  neighbours.together([&] { refuse_options_not_taken(solver_named(options.solver).choice, options); });
   const SolverEntry& solver = solver_named(options.solver);
-  refuse_options_not_taken(solver.choice, options);
-  CsrMatrix matrix = load_matrix({.matrix = options.matrix, .cache = options.cache, .cache_dir = options.cache_dir},
-                                 solver.orientation);
-  check_square(matrix, options.matrix);
+  CsrMatrix matrix =
+      load({.matrix = options.matrix, .cache = options.cache, .cache_dir = options.cache_dir}, solver.orientation);
+  RightSide right_side;
+  neighbours.together([&] {
+    check_square(matrix, options.matrix);
+    right_side = load_right_side(options.rhs);
+  });
   const Id128 content_id = matrix.content_id;
-  RightSide right_side = load_right_side(options.rhs);
 
   Problem problem;
+  problem.first_row = matrix.first_row;
+  problem.rows = matrix.rows;
+  neighbours.word([&options](const Error& error) { return naming_files(error, options); });
   try {
-    problem.solver = solver.make(std::move(matrix), std::move(right_side), options);
-  } catch (const RefusedEntry& refused) {  // the solver names rows, not files
-    throw refused.in(options.matrix, find_in_text(options.matrix, refused));
+    problem.solver = solver.make(std::move(matrix), std::move(right_side), options, neighbours);
+  } catch (const AgreedError&) {
+    throw;
   } catch (const Error& error) {
-    const std::string files = options.matrix + (options.rhs.empty() ? "" : " with --rhs " + options.rhs);
-    throw Error(error.code(), files + ": " + error.what());
+    throw naming_files(error, options);
   }
+  neighbours.word(nullptr);
 
   RunDescription& run = problem.description;
   run.run_id = random_id();
   run.problem_id = problem_id(content_id, solver.choice.name, problem.solver->parameters());
   run.entries = problem.solver->rows();
-  run.nonzeros = problem.solver->nonzeros();
+  neighbours.in_order(run.nonzeros, [&](std::uint64_t& all) noexcept { all += problem.solver->nonzeros(); });
   run.started_realtime_ns = realtime_ns();
   assign(run.solver, solver.choice.name);
   assign(run.matrix, options.matrix);

@@ -3,21 +3,32 @@
 // and the problem gets its name (problem_id).
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 
 #include "common/handoff/run_description.hpp"
 #include "common/options/options.hpp"
+#include "producer/matrix/matrix_source.hpp"
+#include "producer/solver/neighbours.hpp"
 #include "producer/solver/solver.hpp"
 
 namespace ringside {
 
 struct Problem {
   std::unique_ptr<Solver> solver;
-  RunDescription description;  // run_id fresh and random
+  RunDescription description;  // run_id fresh and random; entries and nonzeros of the whole
+  std::uint64_t first_row = 0;  // of this process's part, and how many it has
+  std::uint64_t rows = 0;
 };
 
+/// The matrix, or this process's part of it.
+using LoadMatrix = std::function<CsrMatrix(const MatrixOptions& options, Orientation orientation)>;
+
 /// Throws Error: exit code 2 for bad input, including a missing file; 3 if permission, memory or a cache folder is
-/// lacking; 5 for a damaged matrix cache.
-Problem load_problem(const SolveOptions& options);
+/// lacking; 5 for a damaged matrix cache. neighbours: outlive the problem. In all their processes the Error is the same,
+/// an AgreedError, unless a process lacks memory.
+Problem load_problem(const SolveOptions& options, Neighbours& neighbours = alone(),
+                     const LoadMatrix& load = load_matrix);
 
 }  // namespace ringside

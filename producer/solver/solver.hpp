@@ -31,7 +31,7 @@ class Solver {
  public:
   virtual ~Solver() = default;
 
-  /// Entries of x.
+  /// Entries of x, also those of other processes' rows.
   virtual std::uint64_t rows() const noexcept = 0;
   virtual std::uint64_t nonzeros() const noexcept = 0;
 
@@ -49,6 +49,11 @@ class Solver {
   /// The variables of a step. The first one is the field x, f64[rows]: it lies at the beginning of a payload. With x
   /// alone a payload is rows doubles.
   virtual Schema variables() const { return Schema::x_only(rows()); }
+
+  /// Of a process that has a part of the rows (producer/solver/neighbours.hpp), a payload begins with its part of x. offsets:
+  /// where its parts of all variables lie from there, in bytes, in every payload from here on. Until then, and in a
+  /// process that has all rows, they lie where `variables` has them.
+  virtual void lie_at(std::span<const std::uint64_t> /*offsets*/) {}
 
   /// The scalars published with each step. The first two are the change: `Change::l1` and `linf`.
   virtual std::vector<Scalar> scalars() const { return {{.name = "residual_l1"}, {.name = "residual_linf"}}; }

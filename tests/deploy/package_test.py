@@ -235,26 +235,33 @@ class Library(Machine):
 
 
 class MpiPackages(Machine):
-    """libringside-mpi0 and libringside-mpi-dev, installed beside the library and the programs."""
+    """libringside-mpi0, libringside-mpi-dev and ringside-mpi, installed beside the library and the programs."""
 
     def setUp(self):
         super().setUp()
         if "libringside-mpi0" not in self.debs:
             self.skipTest("the build has no libringside_mpi (RINGSIDE_BUILD_MPI=ON)")
 
-    def test_only_the_library_for_ranks_depends_on_mpi(self):
+    def test_only_what_is_for_ranks_depends_on_mpi(self):
         self.assertIn("libopenmpi3", {entry.split(" ")[0] for entry in self.field("libringside-mpi0", "Depends").split(", ")})
         version = self.fields["Version"]
         self.assertEqual(self.field("libringside-mpi-dev", "Depends"),
                          f"libringside-mpi0 (= {version}), libringside-dev (= {version}), libopenmpi-dev")
-        for package in set(self.debs) - {"libringside-mpi0", "libringside-mpi-dev"}:
+        depends = set(self.field("ringside-mpi", "Depends").split(", "))
+        self.assertLessEqual({f"ringside (= {version})", f"libringside-mpi0 (= {version})", "openmpi-bin"}, depends)
+        self.assertIn("libopenmpi3", {entry.split(" ")[0] for entry in depends})
+        for package in set(self.debs) - {"libringside-mpi0", "libringside-mpi-dev", "ringside-mpi"}:
             self.assertNotIn("mpi", self.field(package, "Depends"), package)
 
     def test_each_package_has_its_part_of_the_files(self):
         for package, parts in (("libringside-mpi0", (r"lib/\S+/libringside_mpi\.so\.0(\.\d+\.\d+)?",)),
                                ("libringside-mpi-dev", (r"include/ringside_mpi\.h", r"lib/\S+/libringside_mpi\.so",
                                                         r"lib/\S+/pkgconfig/ringside-mpi\.pc",
-                                                        r"share/doc/libringside-mpi-dev/examples/publish_mpi\.c"))):
+                                                        r"share/doc/libringside-mpi-dev/examples/publish_mpi\.c")),
+                               ("ringside-mpi", (r"bin/ringside-producer-mpi", r"share/man/man1/ringside-producer-mpi\.1\.gz",
+                                                 r"share/bash-completion/completions/ringside-producer-mpi",
+                                                 r"share/zsh/vendor-completions/_ringside-producer-mpi",
+                                                 r"share/fish/vendor_completions\.d/ringside-producer-mpi\.fish"))):
             allowed = (*parts, rf"share/doc/{package}/(copyright|changelog\.gz)")
             self.assertEqual([name for name in self.contents(package)
                               if not any(re.fullmatch(r"\./usr/" + part, name) for part in allowed)], [])

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ringside-producer-mpi: the built-in solvers as one rank of several (docs/mpi.md). `ringside run --ranks` starts it; the
+// environment tells it its analyzer, as it tells any solver of several ranks.
+#include <mpi.h>
+#include <spdlog/spdlog.h>
+
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/handoff/handoff_environment.hpp"
+#include "common/options/command_line.hpp"
+#include "common/options/options.hpp"
+#include "common/platform/clock.hpp"
+#include "common/platform/error.hpp"
+#include "common/program/log.hpp"
+#include "common/program/program.hpp"
+#include "common/program/service_manager.hpp"
+#include "common/program/stop_signal.hpp"
+#include "common/program/topology.hpp"
+#include "mpi/solvers/rank_matrix.hpp"
+#include "mpi/solvers/rank_neighbours.hpp"
+#include "mpi/solvers/rank_run.hpp"
+#include "producer/account.hpp"
+#include "producer/producer.hpp"
+#include "producer/solve_end.hpp"
+#include "producer/solver/problem.hpp"
+#include "producer/solver/solver_table.hpp"
+
+namespace ringside::mpi {
+namespace {
+
+constexpr const char* kName = "ringside-producer-mpi";
+
+/// The ranks of this machine share the producer's cores, if each can have one of its own. Otherwise the launcher decides.
+void take_cores(MPI_Comm ranks) {
+  const char* given = std::getenv(kCoresVariable);
+  if (given == nullptr || *given == '\0') return;
+  MPI_Comm machine = MPI_COMM_NULL;
+  MPI_Comm_split_type(ranks, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
+  int rank = 0;
+  int count = 1;
+  MPI_Comm_rank(machine, &rank);
+  MPI_Comm_size(machine, &count);
+  MPI_Comm_free(&machine);
+  const std::vector<int> cores = parse_core_list(given, kCoresVariable).cpus;
+  const std::size_t each = cores.size() / static_cast<std::size_t>(count);
+  if (each == 0) return;
+  const auto first = cores.begin() + static_cast<std::ptrdiff_t>(each * static_cast<std::size_t>(rank));
+  pin_openmp_threads({first, first + static_cast<std::ptrdiff_t>(each)});
+}
+
+/// Far memory has a limit and a file for one process.
+void check_options(const SolveOptions& options) {
+  if (options.matrix_memory == "dram") return;
+  throw usage_error("--matrix-memory: found '{}' with several ranks, expected dram: each rank has a part of the matrix",
+                    options.matrix_memory);
+}
+
+ExitCode run(const SolveOptions& options, RankNeighbours& ranks) {
+  ranks.together([&] {
+    check_options(options);
+    take_cores(ranks.communicator());
+  });
+  const std::int64_t load_begin = now_ns();
+  const Problem problem = load_problem(options, ranks, [&ranks](const MatrixOptions& matrix, Orientation orientation) {
+    return load_rank_matrix(matrix, orientation, ranks);
+  });
+  spdlog::info("event=loaded rank={} rows={} nonzeros={} matrix_format={} seconds={:.3f}", ranks.rank(), problem.rows,
+               problem.solver->nonzeros(), problem.solver->format(), static_cast<double>(now_ns() - load_begin) * 1e-9);
+  RankRun rank_run(ranks.communicator(), problem);
+  std::vector<std::uint64_t> offsets;
+  for (const VariablePlace& place : rank_run.places()) offsets.push_back(place.offset);
+  problem.solver->lie_at(offsets);
+
+  ProducerAccount account;
+  ConvergenceCheck convergence(options.tolerance, problem.solver->growth_limit(),
+                               problem.solver->exhausted_criterion());
+  const SolveRun solve_run{*problem.solver, options, ranks.stop_agreed(), account, convergence};
+  std::optional<ContinuedStep> kept;
+  ranks.together([&] { kept = rank_run.kept(); });
+  ServiceManager manager(false);
+  Producer producer(solve_run, rank_run, WhenFull::kWait, manager);
+  const SolveEnd end = producer.run(kept);
+  if (const std::optional<Error> failure = rank_run.failure()) throw *failure;
+  ranks.receive();  // what the last iteration has sent
+  rank_run.detach(outcome_of(end));
+  spdlog::info("event=ended rank={} iteration={} converged={}", ranks.rank(), account.iterations.load(),
+               account.converged.load());
+  ranks.together([&] { refuse_solution(solve_run, end); });
+  return exit_code_of(end);
+}
+
+/// What ends all ranks alike is told by the first; what ends one rank ends the job.
+int run_rank(const SolveOptions& options) {
+  int level = MPI_THREAD_SINGLE;
+  MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &level);
+  RankNeighbours ranks(MPI_COMM_WORLD, catch_stop_signals());
+  int code = 0;
+  try {
+    code = static_cast<int>(run(options, ranks));
+  } catch (const AgreedError& error) {
+    code = static_cast<int>(error.code());
+    if (ranks.rank() == 0) print_failure("ringside", code, error.what());
+  } catch (const Error& error) {
+    code = static_cast<int>(error.code());
+    print_failure("ringside", code, error.what());
+    MPI_Abort(MPI_COMM_WORLD, code);
+  }
+  MPI_Finalize();
+  return code;
+}
+
+}  // namespace
+}  // namespace ringside::mpi
+
+int main(int argc, char** argv) {
+  using namespace ringside;
+  SolveOptions options;
+  std::string log_level = "warning";
+  CommandLine line("Runs a solver as one of several MPI ranks, and publishes each iterate to its node's ringside-analyzer.",
+                   mpi::kName);
+  declare(line, options, solver_choices());
+  line.options_of<ProcessOptions>("Process")
+      .option("--log-level", log_level, "trace, debug, info, warning, error or off; else the value of RINGSIDE_LOG_LEVEL")
+      .environment("RINGSIDE_LOG_LEVEL")
+      .value_name("LEVEL");
+  return run_program([&] {
+    if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
+    start_log(mpi::kName, log_level);
+    return mpi::run_rank(options);
+  });
+}

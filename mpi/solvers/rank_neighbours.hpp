@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The other ranks of a job, as a built-in solver sees them (producer/solver/neighbours.hpp): ghosts are exchanged while
+// interior rows are computed, and sums go from rank to rank (docs/mpi.md).
+//
+// The communicator's errors are fatal: MPI ends the job, as no rank could go on without the others.
+#pragma once
+
+#include <mpi.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "common/platform/stop_flag.hpp"
+#include "producer/solver/neighbours.hpp"
+
+namespace ringside::mpi {
+
+/// The blocks of rank r: [border[r], border[r + 1]); ranks + 1 of them.
+using BlockBorders = std::vector<std::uint64_t>;
+
+class RankNeighbours final : public Neighbours {
+ public:
+  /// ranks: its errors are fatal; outlives this object. stop: of this process.
+  RankNeighbours(MPI_Comm ranks, StopFlag stop);
+
+  int rank() const noexcept { return rank_; }
+  int ranks() const noexcept { return ranks_; }
+  MPI_Comm communicator() const noexcept { return comm_; }
+  /// Which rank has which rows, before the others' functions are called.
+  void have_rows(BlockBorders border) { border_ = std::move(border); }
+
+  /// Set on all ranks after the same `in_order`, if `stop` was set on one before.
+  const volatile int* stop_agreed() const noexcept { return &stop_agreed_; }
+
+  void word(std::function<Error(const Error&)> worded) override { worded_ = std::move(worded); }
+  void together(const std::function<void()>& work) override;
+  ColumnEntries entries_in_own_columns(const CsrMatrix& part) override;
+  CsrMatrix gathered(const CsrMatrix& part) override;
+  void expect(const CsrMatrix& part, std::span<const std::uint64_t> ghosts,
+              std::span<const std::uint32_t> place) override;
+  void send(const double* own, double* ghosted) noexcept override;
+  void receive() noexcept override;
+
+ protected:
+  void await_turn(void* state, std::size_t bytes) noexcept override;
+  void pass_on(void* state, std::size_t bytes) noexcept override;
+
+ private:
+  /// What goes to one rank, or comes from it, in each exchange: [begin, end) of the list of elements.
+  struct Link {
+    int rank = 0;
+    std::size_t begin = 0;
+    std::size_t end = 0;
+  };
+
+  /// A sum as it travels, as many bytes as it has.
+  struct Turn {
+    std::int64_t stop = 0;
+    std::array<std::byte, kMostState> state{};
+  };
+
+  int owner_of(std::uint64_t row) const noexcept;
+
+  MPI_Comm comm_;
+  std::function<Error(const Error&)> worded_;
+  StopFlag stop_;
+  int rank_ = 0;
+  int ranks_ = 1;
+  BlockBorders border_;
+  volatile int stop_agreed_ = 0;
+  Turn turn_;
+
+  std::vector<Link> to_;
+  std::vector<Link> from_;
+  std::vector<std::uint32_t> sent_;    // elements of the own vector
+  std::vector<std::uint32_t> ghost_;   // where they go, if not one behind the other from first_ghost_ on
+  std::uint64_t first_ghost_ = 0;
+  std::vector<double> outgoing_;
+  std::vector<double> incoming_;       // where ghost_ is not empty
+  std::vector<MPI_Request> requests_;
+  double* ghosted_ = nullptr;          // of the exchange under way
+};
+
+}  // namespace ringside::mpi

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`ringside run` with a built-in solver of several ranks: started by mpirun and below it, resumed, stopped, and what is refused."""
+
+import json
+import signal
+import subprocess
+
+import ringside
+from jobs import BIN, HANG_S, SLOTS, USAGE, Jobs, blocks, run_tests
+
+PROGRAM = "ringside-producer-mpi"
+MATRIX = "--matrix=grid:80"
+ENDLESS = "--iterations=100000000"
+
+
+class Runs(Jobs):
+    def setUp(self):
+        super().setUp()
+        self.pool = self.folder / "ring.pool"
+        del self.environment["RINGSIDE_PEER_TIMEOUT"]
+        self.options = ["--quiet", f"--slots={SLOTS}", "--durability=process"]
+
+    def start_run(self, *words):
+        process = subprocess.Popen([str(word) for word in words], env={**self.environment, "OMP_NUM_THREADS": "1"}, cwd=self.folder,
+                                   encoding="utf-8", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.addCleanup(lambda: (process.poll() is None and process.kill(), process.communicate()))
+        return process
+
+    def run_ringside(self, *words, before=(), expected=0, pool=None):
+        process = self.start_run(*before, BIN / "ringside", "run", *self.options, f"--pool={pool or self.pool}", *words)
+        said = process.communicate(timeout=HANG_S)[0]
+        self.assertEqual(process.returncode, expected, said)
+        return said
+
+    def iterates(self, pool=None):
+        opened = ringside.open(pool or self.pool)
+        return {k: opened.read(k, "x").tobytes() for k in opened}
+
+    def alone(self, *words):
+        pool = self.folder / "alone.pool"
+        self.run_ringside("--overwrite", *words, pool=pool)
+        return self.iterates(pool)
+
+    def test_each_way_to_start_it_keeps_and_resumes(self):
+        (self.folder / "hosts").write_text("localhost slots=4\n", encoding="utf-8")
+        expected = {n: self.alone(MATRIX, f"--iterations={n}") for n in (20, 40)}
+        for before, ranks in (([], ["--ranks=3"]), (["mpirun", "-n", "2"], ["--per-node"]), ([], ["--ranks=2", "--hosts=hosts"])):
+            use = "--overwrite"
+            for n in (20, 40):
+                with self.subTest(ranks=ranks, iterations=n):
+                    self.run_ringside(use, *ranks, MATRIX, f"--iterations={n}", before=before)
+                    self.assertEqual(self.iterates(), expected[n])
+                use = "--resume"
+
+    def test_the_number_of_ranks_on_a_node_may_change_when_it_resumes(self):
+        self.run_ringside("--ranks=3", MATRIX, "--solver=pagerank", "--iterations=20")
+        self.run_ringside("--ranks=2", "--resume", MATRIX, "--matrix-format=csr", "--iterations=40")
+        self.assertEqual(self.iterates(), self.alone(MATRIX, "--iterations=40"))
+
+    def test_ctrl_c_leaves_a_run_that_can_be_resumed(self):
+        run = self.start_run(BIN / "ringside", "run", *self.options, f"--pool={self.pool}", "--ranks=2", MATRIX, ENDLESS)
+        for step in ringside.open(self.pool, wait=HANG_S).follow(timeout=HANG_S):
+            if step.iteration >= 20:
+                break
+        run.send_signal(signal.SIGINT)
+        said = run.communicate(timeout=HANG_S)[0]
+        self.assertEqual(run.returncode, 130, said)
+        newest = max(self.iterates())
+        self.run_ringside("--ranks=2", "--resume", MATRIX, f"--iterations={newest + 5}")
+        self.assertEqual(self.iterates(), self.alone(MATRIX, f"--iterations={newest + 5}"))
+
+    def test_two_nodes_resume_after_a_rank_was_killed(self):
+        nodes = self.nodes(2)
+        arguments = ("--matrix=grid:80", "--solver=pagerank")
+        job = self.start(nodes, PROGRAM, *arguments, ENDLESS, placed=blocks(4, 2), OMP_NUM_THREADS="1")
+        nodes[0].await_steps(job, 20)
+        job.kill(3)
+        code, said = job.ended()
+        self.assertNotEqual(code, 0, said)
+        newest = max(max(node.kept()) for node in nodes) + 10
+        self.run_job(nodes, PROGRAM, *arguments, f"--iterations={newest}", placed=blocks(4, 2), use="resume", OMP_NUM_THREADS="1")
+        expected = self.alone(*arguments, f"--iterations={newest}")
+        kept = [self.iterates(node.pool) for node in nodes]
+        self.assertEqual({k: b"".join(iterates[k] for iterates in kept) for k in expected}, expected)
+
+    def test_the_matrix_may_be_read_from_a_cache_that_one_rank_writes(self):
+        expected = self.alone("--matrix=rmat:12:4", "--iterations=20")
+        for ranks in (3, 2):
+            self.run_ringside("--overwrite", f"--ranks={ranks}", "--cache", "--matrix=rmat:12:4", "--iterations=20")
+            self.assertTrue((self.folder / "rmat-12-4.in-links.rsm").exists())
+            self.assertEqual(self.iterates(), expected)
+        self.run_ringside("--overwrite", "--ranks=2", "--matrix=rmat-12-4.in-links.rsm", "--iterations=20")
+        self.assertEqual(self.iterates(), expected)
+
+    def test_the_summary_names_the_ranks(self):
+        self.run_ringside("--ranks=2", MATRIX, "--iterations=5", "--summary=summary.json")
+        summary = json.loads((self.folder / "summary.json").read_text())
+        self.assertEqual((summary["ranks"], summary["nodes"]), (2, 1))
+        self.assertEqual(summary["iterations"], 5)
+
+    def test_options_that_ranks_do_not_have_are_refused(self):
+        for option, named in (("--mode=dram", "--mode dram"), ("--elastic=on", "--elastic on"), ("--when-full=skip", "--when-full skip"),
+                              ("--coordination=messages", "--coordination messages"), ("--cores=auto", "--cores"),
+                              ("--on-analyzer-loss=continue", "--on-analyzer-loss continue")):
+            with self.subTest(option=option):
+                said = self.run_ringside("--ranks=2", MATRIX, option, expected=USAGE)
+                self.assertIn(f"{named}: found with --ranks, expected ", said)
+        self.assertFalse(self.pool.exists())
+
+    def test_a_mistyped_matrix_is_refused_before_a_rank_starts(self):
+        said = self.run_ringside("--ranks=2", "--matrix=missing.mtx", expected=USAGE)
+        self.assertIn("--matrix missing.mtx: cannot be opened", said)
+        self.assertNotIn("mpirun", said)
+
+
+run_tests()

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The built-in solvers as several ranks: what the rings of the nodes hold, one behind the other, has the bits of one process."""
+
+import itertools
+import pathlib
+import random
+import shutil
+import subprocess
+import tempfile
+
+import numpy as np
+
+import ringside
+from jobs import BIN, HANG_S, SLOTS, USAGE, Jobs, blocks, run_tests
+
+PROGRAM = "ringside-producer-mpi"
+ITERATIONS = 12
+ALL_SHARES = ((1, 1), (2, 1), (3, 1), (4, 1), (8, 1), (2, 2), (3, 2), (4, 2), (8, 2))  # ranks and nodes
+SOME_SHARES = ((3, 1), (8, 2))
+
+
+def write_mtx(path, rows, entries, symmetry="general"):
+    lines = [f"{row + 1} {column + 1} {value!r}" for (row, column), value in entries.items()]
+    path.write_text("\n".join([f"%%MatrixMarket matrix coordinate real {symmetry}", f"{rows} {rows} {len(lines)}", *lines, ""]))
+
+
+def weighted_graph(path, rows=5000):
+    """With long rows, and with dangling nodes: each seventh."""
+    draw = random.Random(1)
+    links = {}
+    for _ in range(6 * rows):
+        source, target = draw.randrange(rows), draw.randrange(rows) // draw.choice((1, 2, 3, 500))
+        if source % 7 != 0:
+            links[source, target] = round(draw.random() * 3, 3) + 0.001
+    write_mtx(path, rows, links)
+
+
+def laplacian(path, rows=5000):
+    """Symmetric positive definite and diagonally dominant: of a random graph with weights, and 1.5 on its diagonal."""
+    draw = random.Random(2)
+    lower, degree = {}, [1.5] * rows
+    for _ in range(4 * rows):
+        row, column = draw.randrange(rows), draw.randrange(rows)
+        if column < row and (row, column) not in lower:
+            weight = draw.random()
+            lower[row, column] = -weight
+            degree[row] += weight
+            degree[column] += weight
+    write_mtx(path, rows, lower | {(row, row): value for row, value in enumerate(degree)}, "symmetric")
+
+
+class Solvers(Jobs):
+    @classmethod
+    def setUpClass(cls):
+        cls.matrices = pathlib.Path(tempfile.mkdtemp(prefix="rs-mpi-"))
+        cls.addClassCleanup(shutil.rmtree, cls.matrices, ignore_errors=True)
+        weighted_graph(cls.matrices / "links.mtx")
+        laplacian(cls.matrices / "laplacian.mtx")
+        draw = random.Random(3)
+        values = [repr(draw.uniform(-1, 1)) for _ in range(5000)]
+        (cls.matrices / "b.mtx").write_text("\n".join(["%%MatrixMarket matrix array real general", "5000 1", *values, ""]))
+
+    def alone(self, *arguments, expected=0):
+        """The steps of one process, or what it says if it fails."""
+        pool = self.folder / "alone.pool"
+        environment = {key: value for key, value in self.environment.items() if key != "RINGSIDE_PEER_TIMEOUT"}
+        run = subprocess.run([BIN / "ringside", "run", "--quiet", f"--pool={pool}", f"--slots={SLOTS}", "--durability=process",
+                              "--overwrite", *map(str, arguments)], env=environment, cwd=self.folder, capture_output=True,
+                             encoding="utf-8", timeout=HANG_S, check=False)
+        self.assertEqual(run.returncode, expected, run.stderr)
+        return self.steps_of(pool) if expected == 0 else run.stderr
+
+    def steps_of(self, pool):
+        opened, steps = ringside.open(pool), {}
+        for step in opened.steps:
+            with opened.hold(step) as held:
+                steps[step.iteration] = {**{name: held[name].copy() for name in held.keys()}, **held.results}
+        return steps
+
+    def ranks_keep(self, expected, ranks, nodes, *arguments):
+        made = self.nodes(nodes)
+        self.run_job(made, PROGRAM, *arguments, placed=blocks(ranks, nodes), OMP_NUM_THREADS="1")
+        for node in made:
+            node.end_analyzer()
+        self.assert_steps([self.steps_of(node.pool) for node in made], expected)
+
+    def assert_steps(self, kept, expected):
+        solver_scalars = {name for step in expected.values() for name in step if name.startswith("solver.")}
+        self.assertTrue(solver_scalars)
+        variables = [name for name in next(iter(expected.values())) if "." not in name]
+        for steps in kept:
+            self.assertEqual(sorted(steps), sorted(expected))
+        for iteration, whole in expected.items():
+            for name in variables:
+                joined = np.concatenate([steps[iteration][name] for steps in kept])
+                self.assertEqual(joined.tobytes(), whole[name].tobytes(), f"{name} of iteration {iteration}")
+            for steps, name in itertools.product(kept, solver_scalars):
+                self.assertEqual(steps[iteration][name], whole[name], f"{name} of iteration {iteration}")
+
+    def has_the_bits_of_one_process(self, *arguments, shares=SOME_SHARES):
+        arguments = [*arguments, f"--iterations={ITERATIONS}"]
+        expected = self.alone(*arguments)
+        for ranks, nodes in shares:
+            with self.subTest(arguments=arguments, ranks=ranks, nodes=nodes):
+                self.ranks_keep(expected, ranks, nodes, *arguments)
+
+    def test_any_number_of_ranks_and_nodes_has_the_bits_of_one_process(self):
+        self.has_the_bits_of_one_process(f"--matrix={self.matrices / 'laplacian.mtx'}", "--solver=cg", shares=ALL_SHARES)
+
+    def test_pagerank_of_a_grid(self):
+        self.has_the_bits_of_one_process("--matrix=grid:120")
+
+    def test_pagerank_of_a_random_graph_with_dangling_nodes(self):
+        self.has_the_bits_of_one_process("--matrix=rmat:13:4")
+
+    def test_pagerank_of_a_weighted_graph(self):
+        self.has_the_bits_of_one_process(f"--matrix={self.matrices / 'links.mtx'}", shares=((2, 1), (4, 2)))
+
+    def test_jacobi_with_a_right_hand_side(self):
+        self.has_the_bits_of_one_process(f"--matrix={self.matrices / 'laplacian.mtx'}", "--solver=jacobi",
+                                         f"--rhs={self.matrices / 'b.mtx'}")
+
+    def test_cg_with_a_right_hand_side_and_each_fifth_step(self):
+        self.has_the_bits_of_one_process(f"--matrix={self.matrices / 'laplacian.mtx'}", "--solver=cg",
+                                         f"--rhs={self.matrices / 'b.mtx'}", "--every=5", shares=((4, 2),))
+
+    def test_each_storage_format(self):
+        for form in ("csr", "bands", "packed", "ranked"):
+            self.has_the_bits_of_one_process("--matrix=rmat:13:4", f"--matrix-format={form}", shares=((3, 1),))
+
+    def test_several_threads_in_a_rank(self):
+        expected = self.alone("--matrix=grid:120", f"--iterations={ITERATIONS}")
+        node, = self.nodes(1)
+        self.run_job([node], PROGRAM, "--matrix=grid:120", f"--iterations={ITERATIONS}", placed=[0, 0], OMP_NUM_THREADS="3")
+        node.end_analyzer()
+        self.assert_steps([self.steps_of(node.pool)], expected)
+
+    def test_a_matrix_may_have_fewer_rows_than_there_are_ranks(self):
+        self.has_the_bits_of_one_process("--matrix=grid:2", shares=((8, 1),))
+
+    # What one rank finds wrong, all ranks end with; one says it, as one process does.
+
+    def is_refused(self, *arguments, ranks=3):
+        line = self.alone(*arguments, expected=USAGE).splitlines()[-1]
+        node, = self.nodes(1)
+        said = self.run_job([node], PROGRAM, *arguments, placed=[0] * ranks, expected=USAGE, OMP_NUM_THREADS="1")
+        self.assertEqual(said.count(line), 1, f"{line}\n{said}")
+
+    def refused_matrix(self, rows, entries):
+        path = self.folder / "refused.mtx"
+        write_mtx(path, rows, entries)
+        return f"--matrix={path}"
+
+    def test_a_weight_of_the_last_rank_is_refused_with_its_line(self):
+        rows = 4000
+        links = {(row, (row + 1) % rows): 1.0 for row in range(rows)}
+        links[17, rows - 5] = -2.0
+        self.is_refused(self.refused_matrix(rows, links))
+
+    def test_the_first_of_several_refused_rows_is_told(self):
+        rows = 4000
+        entries = {(row, row): 1.0 for row in range(rows) if row not in (1500, 3999)}
+        self.is_refused(self.refused_matrix(rows, entries), "--solver=jacobi")
+
+    def test_an_entry_whose_mirror_another_rank_lacks_is_refused(self):
+        rows = 4000
+        entries = {(row, row): 2.0 for row in range(rows)} | {(3, 3000): 0.5}
+        self.is_refused(self.refused_matrix(rows, entries), "--solver=cg")
+
+    def test_a_matrix_that_is_not_definite_ends_all_ranks(self):
+        rows = 3000
+        entries = {(row, row): 1.0 for row in range(rows)} | {(0, 2500): 5.0, (2500, 0): 5.0}
+        self.is_refused(self.refused_matrix(rows, entries), "--solver=cg", f"--rhs={self.right_side(rows)}")
+
+    def right_side(self, rows):
+        path = self.folder / "rhs.mtx"
+        values = ["-1" if row == 0 else "1" for row in range(rows)]
+        path.write_text("\n".join(["%%MatrixMarket matrix array real general", f"{rows} 1", *values, ""]))
+        return path
+
+    def test_a_broken_file_is_refused(self):
+        path = self.folder / "broken.mtx"
+        path.write_text("%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n1 x 1\n")
+        self.is_refused(f"--matrix={path}")
+
+
+run_tests()
