@@ -40,6 +40,18 @@ std::vector<double> numbers_of(std::string_view text, std::size_t count) {
   return numbers.size() == count ? numbers : std::vector<double>();
 }
 
+/// "0.05" or "0.05,0.3": of the solver, and of the analyzer.
+void take_spread(const std::string& text, NodeFigures& node) {
+  std::vector<double> numbers = numbers_of(text, 1);
+  if (numbers.empty()) numbers = numbers_of(text, 2);
+  if (numbers.empty() || numbers.front() > 1 || numbers.back() > 1) {
+    throw usage_error("--spread: found '{}', expected one or two numbers from 0 to 1, for instance 0.05 or 0.05,0.2",
+                      shortened(text));
+  }
+  node.generate_spread = numbers.front();
+  node.analyzer_spread = numbers.back();
+}
+
 Network network_of(const std::string& text) {
   if (const std::optional<Network> known = network_named(text)) return *known;
   const std::vector<double> numbers = numbers_of(text, 2);
@@ -155,11 +167,11 @@ void declare(CommandLine& line, ManyNodesOptions& options) {
       .needs(nodes)
       .show_default()
       .value_name("WHEN");
-  set.option("--spread", options.spread, "standard deviation of an iteration, of a transfer and of a sweep, by its mean")
-      .check(number_within(0, 1))
+  set.option("--spread", options.spread,
+             "standard deviation by mean, of an iteration and, if there are two, of what the analyzer does")
       .needs(nodes)
       .show_default()
-      .value_name("SHARE");
+      .value_name("SHARE[,SHARE]");
   set.option("--slow-analyzer", options.slow_analyzer, "the reductions of the last node take so many times as long")
       .check(number_within(1, 1000))
       .needs(nodes)
@@ -197,7 +209,7 @@ ManyNodes simulate_many(const ManyNodesOptions& options, const NodeFigures& node
   ScaleRequest& request = all.request;
   request.node = node;
   request.node.ranks = options.ranks_per_node;
-  request.node.generate_spread = request.node.analyzer_spread = options.spread;
+  take_spread(options.spread, request.node);
   request.node.publish_s = kPublishS;
   request.node.exchange_s = kExchangeS;
   request.network = network_of(options.network);
@@ -219,9 +231,9 @@ std::string many_nodes_table(const ManyNodes& simulated) {
   const ScaleRequest& request = simulated.request;
   const NodeFigures& node = request.node;
   std::string out = fmt::format("ringside plan: many nodes, {} a node\n", counted(static_cast<std::uint64_t>(node.ranks), "rank"));
-  out += fmt::format("  node       an iteration {}, transfer and commit {}, analyze {}; spread {:.3g} %; {} of {}\n",
+  out += fmt::format("  node       an iteration {}, transfer and commit {}, analyze {}; spread {:.3g} and {:.3g} %; {} of {}\n",
                      short_text(node.generate_s), short_text(node.transfer_s), short_text(node.analyze_s),
-                     100 * node.generate_spread, counted(node.buffers, "buffer"),
+                     100 * node.generate_spread, 100 * node.analyzer_spread, counted(node.buffers, "buffer"),
                      megabytes(static_cast<std::uint64_t>(node.step_bytes)));
   out += fmt::format("  network    {} a message, {:.3g} GB/s; each iteration waits for {}\n", short_text(request.network.alpha_s),
                      request.network.bytes_s / 1e9,
@@ -253,7 +265,8 @@ ordered_json to_json(const ManyNodes& simulated) {
                     {"generate_s", node.generate_s},
                     {"transfer_s", node.transfer_s},
                     {"analyze_s", node.analyze_s},
-                    {"spread", node.generate_spread},
+                    {"generate_spread", node.generate_spread},
+                    {"analyzer_spread", node.analyzer_spread},
                     {"hand_off_s", node.hand_off_s},
                     {"wake_up_s", node.wake_up_s},
                     {"publish_s", node.publish_s},

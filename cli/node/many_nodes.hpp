@@ -19,7 +19,7 @@ struct ManyNodesOptions {
   std::string network = "infiniband";
   std::string coupling = "all";
   std::string progress = "calls";
-  double spread = 0.05;
+  std::string spread = "0.05";
   double slow_analyzer = 1;
   double record_cost_us = 3;
   std::string step_figures;
