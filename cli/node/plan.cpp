@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `ringside plan`: predicts the time of a run for every split of the cores and every mode, and names the best. It
-// measures nothing and loads no matrix.
+// measures nothing and loads no matrix. With --nodes it also simulates a run of many such nodes.
 #include <fmt/format.h>
 
 #include <chrono>
+#include <optional>
 
 #include "cli/http/page_assets.hpp"
+#include "cli/node/many_nodes.hpp"
 #include "cli/node/plan_table.hpp"
 #include "cli/node/planning.hpp"
 #include "cli/subcommands.hpp"
@@ -33,6 +35,7 @@ struct PlanOptions {
   PeerOptions peer;
   JournalOptions journal;
   TelemetryOptions telemetry;
+  ManyNodesOptions many;
   std::string node_file;
   std::string memory;
   std::uint64_t rows = 0;
@@ -64,6 +67,7 @@ void declare_plan(CommandLine& line, PlanOptions& options) {
       .value_name("FILE");
   node.option("--memory", options.memory, "memory of the slots, by its name in the node file (default: the pool's)")
       .value_name("NAME");
+  declare(line, options.many);
   line.flag("--json", options.json, "print one JSON object");
   line.option("-o,--output", options.output, "write a page with charts; -: to standard output").value_name("FILE.html");
   line.declare_config_file();
@@ -88,7 +92,30 @@ std::vector<KeptFile> files_read(const CommandLine& line, const PlanOptions& opt
   return kept;
 }
 
+void print(const nlohmann::ordered_json& object) {
+  fmt::print("{}\n", object.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+}
+
+/// Many nodes like a measured one: no node file and no matrix are read.
+int plan_measured(const PlanOptions& options) {
+  if (!options.solve.matrix.empty() || options.rows > 0 || !options.output.empty()) {
+    throw usage_error("--step-figures: found it with {}, expected one of them: it describes a measured node",
+                      !options.output.empty()         ? "--output"
+                      : !options.solve.matrix.empty() ? "--matrix"
+                                                      : "--rows");
+  }
+  const ManyNodes simulated =
+      simulate_many(options.many, figures_given(options.many, options.publish, options.ring), options.solve);
+  if (options.json) {
+    print({{"many_nodes", to_json(simulated)}, {"version", version()}});
+  } else {
+    fmt::print("{}", many_nodes_table(simulated));
+  }
+  return 0;
+}
+
 int plan(const CommandLine& line, const PlanOptions& options) {
+  if (!options.many.step_figures.empty()) return plan_measured(options);
   const std::vector<KeptFile> kept = files_read(line, options);
   if (!options.output.empty()) check_output(options.output, "--output", kept);
   if (options.json && options.output == "-") {
@@ -111,6 +138,12 @@ int plan(const CommandLine& line, const PlanOptions& options) {
                                                   .nonzeros = options.nonzeros});
   const Plan made = make_plan(node, request);
   nlohmann::ordered_json object = to_json(node, request, made);
+  std::optional<ManyNodes> many;
+  if (!options.many.nodes.empty()) {
+    const PlanRow& best = made.rows[made.best];
+    many = simulate_many(options.many, node_figures(best.prediction, request.run, node.costs), options.solve);
+    object["many_nodes"] = to_json(*many);
+  }
   object["version"] = version();
   object["written_s"] =
       std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
@@ -121,9 +154,10 @@ int plan(const CommandLine& line, const PlanOptions& options) {
   }
   if (options.output == "-") return 0;
   if (options.json) {
-    fmt::print("{}\n", object.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+    print(object);
   } else {
     fmt::print("{}", plan_table(node, request, made));
+    if (many) fmt::print("\n{}", many_nodes_table(*many));
   }
   return 0;
 }

@@ -145,5 +145,53 @@ TEST_F(PlanCommandTest, APageThatCannotBeWrittenIsRefused) {
   expect_refused(published({"--matrix=grid:10", "--output=" + folder_.file("no/folder.html")}), 3, {"--output"});
 }
 
+TEST_F(PlanCommandTest, AMeasuredNodeIsSimulatedManyTimesWithoutANodeFile) {
+  const Finished ran = run("ringside", {"plan", "--nodes=64", "--step-figures=10,2,3,32", "--json"});
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  const json many = json::parse(ran.out)["many_nodes"];
+  EXPECT_EQ(many["node"]["generate_s"], 0.01);
+  EXPECT_EQ(many["node"]["step_bytes"], 32e6);
+  std::vector<int> nodes;
+  for (const json& row : many["rows"]) nodes.push_back(row["nodes"]);
+  EXPECT_EQ(nodes, (std::vector<int>{1, 4, 16, 64}));
+  EXPECT_EQ(many["rows"][3]["committed_lag"]["most"], 1);
+}
+
+TEST_F(PlanCommandTest, APlannedNodeIsSimulatedManyTimesBelowItsPlan) {
+  const std::vector<std::string> words = published({"--matrix=grid:2000", "--iterations=50", "--passes=5", "--nodes=2,3"});
+  const Finished ran = run("ringside", words);
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_LT(ran.out.find("* least expected time: 8 + 8 cores"), ran.out.find("ringside plan: many nodes")) << ran.out;
+  std::vector<std::string> as_json = words;
+  as_json.emplace_back("--json");
+  const json object = json::parse(run("ringside", as_json).out);
+  const json& many = object["many_nodes"];
+  EXPECT_EQ(many["rows"].size(), 2u);
+  const json& best = object["rows"][object["best"].get<std::size_t>()];
+  EXPECT_NEAR(many["node"]["generate_s"].get<double>(), best["generate_s"].get<double>() / 50, 1e-9);
+}
+
+TEST_F(PlanCommandTest, ASlowAnalyzerIsNamed) {
+  const Finished ran = run("ringside", {"plan", "--nodes=3,5", "--step-figures=10,2,3,32", "--slow-analyzer=10"});
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_NE(ran.out.find("node 4 waited longest for its analyzer: "), std::string::npos) << ran.out;
+}
+
+TEST_F(PlanCommandTest, OptionsOfManyNodesThatDescribeNoneAreRefused) {
+  const std::string figures = "--step-figures=10,2,3,32";
+  expect_refused({"plan", figures}, 2, {"--step-figures: found without --nodes"});
+  expect_refused({"plan", "--nodes=10001", figures}, 2, {"--nodes: found '10001'", "10000"});
+  expect_refused({"plan", "--nodes=2", "--network=token-ring", figures}, 2, {"--network: found 'token-ring'", "infiniband"});
+  expect_refused({"plan", "--nodes=2", "--network=5,0", figures}, 2, {"--network: found '5,0'"});
+  for (const char* wrong : {"1.5", "0.1,1.5", "0.1,0.1,0.1", "much"}) {
+    expect_refused({"plan", "--nodes=2", std::string("--spread=") + wrong, figures}, 2, {"--spread: found", "0.05,0.2"});
+  }
+  for (const char* wrong : {"10,2,3", "10,2,3,4,5", "0,2,3,4", "10,2,x,4", ""}) {
+    expect_refused({"plan", "--nodes=2", std::string("--step-figures=") + wrong}, 2, {"--step-figures"});
+  }
+  expect_refused({"plan", "--nodes=2", figures, "--matrix=grid:100"}, 2, {"--step-figures: found it with --matrix"});
+  expect_refused({"plan", "--nodes=2", figures, "--output=x.html"}, 2, {"--step-figures: found it with --output"});
+}
+
 }  // namespace
 }  // namespace ringside

@@ -1,0 +1,218 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""How well does the simulation of many nodes (`ringside plan --nodes`) agree with runs of several nodes?
+
+Nodes are analyzers on this machine with a socket and a ring each, as in tests/mpi. Their ranks sleep for the time of an iteration
+(bench_paced_ranks), so that ranks and analyzers of several nodes fit a machine of few cores. Each run is simulated with the figures that were measured in it: seconds of an iteration, their deviation, of transfer and
+of analyze, of a message. Compared are what those figures do not contain: how far the global commit lags, who waits, and for how
+long. With --tables-only, only the tables of docs/scale.md are simulated anew. Writes JSON (see docs/scale.md)."""
+
+import csv
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import time
+
+from measuring import demand_cores, machine_header, others_share, parser_of, spread, work_folder, write_json
+
+MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
+       "OMPI_MCA_hwloc_base_binding_policy": "none", "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_plm": "isolated",
+       "OMPI_MCA_pml": "ob1", "OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_btl_tcp_if_include": "lo",
+       "OMPI_MCA_oob_tcp_if_include": "lo"}
+WAITED_S = 1e-4  # an analyzer that waited at least so long had no step to work on
+UNSTEADY = 20  # steps that the simulation leaves out, too
+MOST_PASSES = 1000  # of an analyzer
+RATE_GB_S = 1  # of messages: no message here is long enough for it to matter
+
+# Nodes, ranks of a node, coupling, sweeps of the last node's analyzer as a share of an iteration, and how messages travel. Open MPI
+# looks for messages of `vader` (shared memory) in each call, as it does for those of InfiniBand, but not for those of `tcp`.
+RUNS = {"1 node": (1, 1, "all", 0, "vader"), "1 node of 2 ranks": (1, 2, "all", 0, "vader"), "1 node of 4 ranks": (1, 4, "all", 0, "vader"),
+        "2 nodes": (2, 1, "all", 0, "vader"), "2 nodes of 2 ranks": (2, 2, "all", 0, "vader"), "4 nodes": (4, 1, "all", 0, "vader"),
+        "2 nodes, uncoupled": (2, 1, "none", 0, "vader"), "4 nodes, uncoupled": (4, 1, "none", 0, "vader"),
+        "2 nodes, slow analyzer": (2, 1, "all", 1.5, "vader"), "4 nodes, slow analyzer": (4, 1, "all", 1.5, "vader"),
+        "2 nodes, uncoupled, slow analyzer": (2, 1, "none", 1.5, "vader"),
+        "2 nodes, tcp": (2, 1, "all", 0, "tcp"), "2 nodes, uncoupled, tcp": (2, 1, "none", 0, "tcp")}
+
+# docs/scale.md: 16 ranks of a node, 10 ms an iteration.
+TABLE = ["--step-figures=10,2,3,32", "--ranks-per-node=16", "--spread=0.05", "--iterations=200"]
+TABLES = {"infiniband": [], "tcp": ["--network=tcp"], "always": ["--progress=always"], "neighbours": ["--coupling=neighbours"],
+          "uncoupled": ["--coupling=none"], "slow_analyzer": ["--slow-analyzer=5"], "100 ms": ["--step-figures=100,20,30,320"]}
+
+
+def planned(bin_dir, *arguments):
+    begun = time.monotonic()
+    said = subprocess.run([bin_dir / "ringside", "plan", "--json", *map(str, arguments)], check=True, capture_output=True,
+                          text=True).stdout
+    return json.loads(said)["many_nodes"], time.monotonic() - begun
+
+
+class Runs:
+    def __init__(self, options, work):
+        self.options, self.work = options, work
+        self.sweep_s = None
+
+    def records(self, pool):
+        file = pathlib.Path(f"{pool}.csv")
+        subprocess.run([self.options.bin / "ringside", "export", pool, "--records", "-o", file], check=True, capture_output=True)
+        with open(file, newline="") as rows:
+            return list(csv.DictReader(rows))
+
+    def run(self, nodes, ranks, coupling, passes=1, messages="vader"):
+        """What bench_paced_ranks printed, and the records of each node. passes: of the last node's analyzer."""
+        o = self.options
+        shape = (coupling, o.milliseconds, o.spread, o.steps, o.entries)
+        analyzers, words, pools = [], [], []
+        for node in range(nodes):
+            folder = self.work / f"node{node}"
+            subprocess.run(["rm", "-rf", folder], check=True)
+            folder.mkdir()
+            pools.append(folder / "ring.pool")
+            analyzers.append(subprocess.Popen(
+                [o.bin / "ringside-analyzer", f"--socket={folder}/socket", f"--pool={pools[-1]}", "--once", "--durability=process",
+                 "--telemetry=off", f"--passes={passes if node == nodes - 1 else 1}"]))
+            words += [":", "-n", ranks, "env", f"RINGSIDE_SOCKET={folder}/socket", o.bin / "bench_paced_ranks", *shape]
+        try:
+            ran = subprocess.run(["mpirun", *map(str, words[1:])], capture_output=True, text=True, timeout=300,
+                                 env={**os.environ, **MPI, "OMPI_MCA_btl": f"self,{messages}"})
+            if ran.returncode != 0:
+                sys.exit(f"bench/many_nodes.py: mpirun: status {ran.returncode}\n{ran.stdout}{ran.stderr}")
+            for analyzer in analyzers:  # it has committed all that was published when it ends
+                analyzer.wait(60)
+        finally:
+            for analyzer in analyzers:
+                if analyzer.poll() is None:
+                    analyzer.kill()
+                    analyzer.wait()
+        return json.loads(ran.stdout), [self.records(pool) for pool in pools]
+
+    def passes_for(self, share):
+        """Sweeps that take so large a share of an iteration."""
+        if share == 0:
+            return 1
+        if self.sweep_s is None:
+            many = 200
+            _, [records] = self.run(1, 1, "none", many)
+            self.sweep_s = statistics.median(int(r["analyze_ns"]) for r in records) * 1e-9 / many
+        return min(max(int(share * self.options.milliseconds * 1e-3 / self.sweep_s), 1), MOST_PASSES)
+
+    def compared(self, nodes, ranks, coupling, share, messages):
+        """A run as measured, and as simulated."""
+        printed, records = self.run(nodes, ranks, coupling, self.passes_for(share), messages)
+        found = measured(printed, records)
+        figures = inputs(printed, records, share > 0)
+        rows, _ = planned(self.options.bin, f"--nodes={nodes},{nodes}", f"--ranks-per-node={ranks}", f"--coupling={coupling}",
+                          f"--iterations={self.options.steps}", "--spread={spread},{analyzer_spread}".format(**figures),
+                          f"--network={figures['alpha_us']},{RATE_GB_S}", f"--slow-analyzer={figures['slow_analyzer']}",
+                          "--step-figures={iteration_ms},{transfer_ms},{analyze_ms},1".format(**figures))
+        return {"inputs": figures, "measured": found, "simulated": simulated(rows["rows"][0])}
+
+
+def mean(values):
+    return statistics.fmean(values)
+
+
+def relative_deviation(values):
+    """At most 1, as the simulation's."""
+    return min(statistics.stdev(values) / mean(values), 1)
+
+
+def seconds(record, *names):
+    return sum(int(record[name]) for name in names) * 1e-9
+
+
+def measured(printed, records):
+    """Of the steps after the first UNSTEADY."""
+    steps = range(len(records[0]))
+    published = [max(seconds(of[s], "published_at_ns") for of in records) for s in steps]
+    committed = [max(seconds(of[s], "published_at_ns", "hand_off_ns", "transfer_ns", "commit_ns") for of in records)
+                 for s in steps]
+    steady = steps[UNSTEADY:]
+    lags = [s + 1 - sum(at < published[s] for at in committed[:s]) for s in steady]
+    recorded = [int(of[s]["iteration"]) - int(of[s]["solver.global_iteration"]) for of in records for s in steady]
+    last = max((of[-1] for of in records), key=lambda record: int(record["solver.waited_ns"]))
+    return {"step_s": (published[-1] - published[UNSTEADY]) / (len(steps) - 1 - UNSTEADY),
+            "committed_lag": mean(lags), "committed_lag_most": max(lags),
+            "commit_s": mean([committed[s] - published[s] for s in steady]),
+            "recorded_lag": mean(recorded), "recorded_lag_most": max(recorded),
+            "exchanges": mean([len({of[s]["solver.global_iteration"] for s in steady}) / len(steady) for of in records]),
+            "coupling_s": mean([rank["coupling_s"] for rank in printed["ranks"]]),
+            "buffer_wait_s": mean([seconds(r, "producer_idle_ns") for of in records for r in of]),
+            "waited_most_s": int(last["solver.waited_ns"]) * 1e-9, "waited_for_node": int(last["solver.waited_for_node"])}
+
+
+def inputs(printed, records, is_slow):
+    """A publish counts as a part of the iteration, and a hand-off to an analyzer that waited as a part of the transfer. The
+    analyzers' means are of the nodes whose analyzer is not slow."""
+    iteration = mean([rank["iteration_s"] for rank in printed["ranks"]])
+    usual = [r for of in (records[:-1] if is_slow else records) for r in of[UNSTEADY:]]
+    analyze = mean([seconds(r, "analyze_ns") for r in usual])
+    hand_offs = [seconds(r, "hand_off_ns") for r in usual if seconds(r, "analyzer_idle_ns") > WAITED_S]
+    return {"iteration_ms": 1e3 * (iteration + mean([rank["publish_s"] for rank in printed["ranks"]])),
+            "spread": min(mean([rank["deviation_s"] for rank in printed["ranks"]]) / iteration, 1),
+            "analyzer_spread": (relative_deviation([seconds(r, "transfer_ns", "commit_ns") for r in usual])
+                                + relative_deviation([seconds(r, "analyze_ns") for r in usual])) / 2,
+            "transfer_ms": 1e3 * (mean([seconds(r, "transfer_ns", "commit_ns") for r in usual]) + mean(hand_offs or [0])),
+            "analyze_ms": 1e3 * analyze,
+            "slow_analyzer": max(mean([seconds(r, "analyze_ns") for r in records[-1][UNSTEADY:]]) / analyze, 1) if is_slow else 1,
+            "alpha_us": 1e6 * printed["alpha_s"],
+            "publish_us": 1e6 * mean([rank["median_publish_s"] for rank in printed["ranks"]])}
+
+
+def simulated(row):
+    found = {name: row[name] for name in ("step_s", "commit_s", "exchanges", "coupling_s", "buffer_wait_s", "waited_most_s", "waited_for_node")}
+    for lag in ("committed_lag", "recorded_lag"):
+        found |= {lag: row[lag]["mean"], f"{lag}_most": row[lag]["most"]}
+    return found
+
+
+def summed(rounds, name):
+    """Medians over the rounds, of each figure in both."""
+    found = [one[name] for one in rounds]
+    both = {side: {figure: spread([one[side][figure] for one in found]) for figure in found[0][side]}
+            for side in ("inputs", "measured", "simulated")}
+    both["step_error"] = spread([abs(one["simulated"]["step_s"] / one["measured"]["step_s"] - 1) for one in found])
+    both["recorded_lag_error"] = spread([abs(one["simulated"]["recorded_lag"] - one["measured"]["recorded_lag"])
+                                         for one in found])
+    return both
+
+
+def tables(bin_dir):
+    found = {}
+    for name, more in TABLES.items():
+        shape = [word for word in TABLE if word.split("=")[0] not in {one.split("=")[0] for one in more}]
+        rows, took_s = planned(bin_dir, "--nodes=1,4,16,64,256,1024,4096,10000", *shape, *more)
+        found[name] = {**rows, "took_s": took_s}
+    return found
+
+
+def main():
+    parser = parser_of(__doc__)
+    parser.add_argument("--milliseconds", type=float, default=50, help="of an iteration (default 50)")
+    parser.add_argument("--spread", type=float, default=0.1, help="of the iterations (default 0.1)")
+    parser.add_argument("--steps", type=int, default=150, help="of a run (default 150)")
+    parser.add_argument("--entries", type=int, default=200_000, help="of a rank (default 200,000)")
+    parser.add_argument("--rounds", type=int, default=5, help="of all runs (default 5)")
+    parser.add_argument("--tables-only", action="store_true", help="keep the runs of --output")
+    options = parser.parse_args()
+    if options.tables_only:
+        document = json.loads(pathlib.Path(options.output).read_text())
+    else:
+        demand_cores(2)
+        document = {"benchmark": "many_nodes", "machine": machine_header(options.bin), "milliseconds": options.milliseconds,
+                    "spread": options.spread, "steps": options.steps, "entries_of_rank": options.entries}
+        rounds = []
+        with work_folder(options.pool_dir) as work, others_share(document):
+            runs = Runs(options, work)
+            for number in range(options.rounds):
+                rounds.append({name: runs.compared(*run) for name, run in RUNS.items()})
+                print(f"round {number + 1} of {options.rounds}", file=sys.stderr)
+        document["runs"] = {name: summed(rounds, name) for name in RUNS}
+    document["tables"] = tables(options.bin)
+    write_json(document, options.output)
+
+
+if __name__ == "__main__":
+    main()

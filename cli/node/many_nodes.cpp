@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/node/many_nodes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "cli/terminal/format.hpp"
+#include "common/options/command_line.hpp"
+#include "common/options/option_checks.hpp"
+#include "common/platform/decimal.hpp"
+#include "common/platform/error.hpp"
+#include "common/platform/printable.hpp"
+#include "node/scale/scale_simulation.hpp"
+
+namespace ringside {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr std::uint64_t kMostSteps = 200;  // simulated: lags and waits are steady long before
+
+// A publish, and the test and the beginning of an exchange: measured (docs/scale.md, "Parameters").
+constexpr double kPublishS = 6e-6;
+constexpr double kExchangeS = 4e-6;
+
+/// "1.2,24": exactly `count` numbers, none if there are others.
+std::vector<double> numbers_of(std::string_view text, std::size_t count) {
+  std::vector<double> numbers;
+  while (numbers.size() < count) {
+    const std::size_t end = std::min(text.find(','), text.size());
+    const std::optional<double> number = decimal_number(text.substr(0, end));
+    if (!number) return {};
+    numbers.push_back(*number);
+    if (end == text.size()) break;
+    text.remove_prefix(end + 1);
+    if (numbers.size() == count) return {};
+  }
+  return numbers.size() == count ? numbers : std::vector<double>();
+}
+
+/// "0.05" or "0.05,0.3": of the solver, and of the analyzer.
+void take_spread(const std::string& text, NodeFigures& node) {
+  std::vector<double> numbers = numbers_of(text, 1);
+  if (numbers.empty()) numbers = numbers_of(text, 2);
+  if (numbers.empty() || numbers.front() > 1 || numbers.back() > 1) {
+    throw usage_error("--spread: found '{}', expected one or two numbers from 0 to 1, for instance 0.05 or 0.05,0.2",
+                      shortened(text));
+  }
+  node.generate_spread = numbers.front();
+  node.analyzer_spread = numbers.back();
+}
+
+Network network_of(const std::string& text) {
+  if (const std::optional<Network> known = network_named(text)) return *known;
+  const std::vector<double> numbers = numbers_of(text, 2);
+  if (numbers.empty() || numbers[1] <= 0) {
+    throw usage_error("--network: found '{}', expected ALPHA_US,GB_S (microseconds of a message, and a rate above 0), or {}",
+                      shortened(text), names_of_networks());
+  }
+  return {.alpha_s = numbers[0] * 1e-6, .bytes_s = numbers[1] * 1e9};
+}
+
+std::vector<std::uint32_t> counts_of(const std::vector<int>& nodes) {
+  std::vector<std::uint32_t> counts;
+  if (nodes.size() > 1) {
+    for (const int count : nodes) counts.push_back(static_cast<std::uint32_t>(count));
+    return counts;
+  }
+  const auto most = static_cast<std::uint32_t>(nodes.front());
+  for (std::uint32_t count = 1; count < most; count *= 4) counts.push_back(count);
+  counts.push_back(most);
+  return counts;
+}
+
+Coupling coupling_of(const std::string& word) {
+  for (const Coupling coupling : {Coupling::kAll, Coupling::kNeighbours}) {
+    if (word == to_string(coupling)) return coupling;
+  }
+  return Coupling::kNone;
+}
+
+/// "14.69 ms", "8 us".
+std::string short_text(double seconds) {
+  if (seconds < 1e-4) return fmt::format("{:.3g} us", seconds * 1e6);
+  return seconds < 1 ? fmt::format("{:.4g} ms", seconds * 1e3) : fmt::format("{:.4g} s", seconds);
+}
+
+std::string lag_text(const Lag& lag) {
+  return fmt::format("{:.2f} ({:.3g})", lag.mean, lag.most);
+}
+
+std::string rate_text(double per_second) {
+  if (per_second < 1e4) return fmt::format("{:.0f}", per_second);
+  return per_second < 1e6 ? fmt::format("{:.0f} k", per_second / 1e3) : fmt::format("{:.1f} M", per_second / 1e6);
+}
+
+std::string table_row(const ScaleResult& row) {
+  const auto share = [&](double seconds) { return 100 * seconds / row.step_s; };
+  return fmt::format("  {:>6}  {:>9}  {:>9}  {:>6.1f} %  {:>6.1f} %  {:>9}  {:>9}  {:>13}  {:>7}  {:>6.1f} %  {:>8}  {:>9}\n",
+                     row.nodes, short_text(row.step_s), short_text(std::max(row.step_s - row.bare_step_s, 0.0)),
+                     share(row.coupling_s), share(row.buffer_wait_s), lag_text(row.committed_lag),
+                     lag_text(row.recorded_lag), lag_text(row.result_lag), rate_text(row.records_s),
+                     100 * row.collector_core, fmt::format("{:.0f} B", row.bytes_sent),
+                     megabytes(static_cast<std::uint64_t>(row.collector_bytes)));
+}
+
+ordered_json to_json(const Lag& lag) {
+  return {{"mean", lag.mean}, {"most", lag.most}};
+}
+
+ordered_json json_row(const ScaleResult& row) {
+  ordered_json object = {{"nodes", row.nodes}, {"steps", row.steps}};
+  object["total_s"] = row.total_s;
+  object["step_s"] = row.step_s;
+  object["bare_step_s"] = row.bare_step_s;
+  object["generate_s"] = row.generate_s;
+  object["coupling_s"] = row.coupling_s;
+  object["buffer_wait_s"] = row.buffer_wait_s;
+  object["publish_s"] = row.publish_s;
+  object["waited_most_s"] = row.waited_most_s;
+  object["waited_for_node"] = row.waited_for_node;
+  object["committed_lag"] = to_json(row.committed_lag);
+  object["commit_s"] = row.commit_s;
+  object["recorded_lag"] = to_json(row.recorded_lag);
+  object["exchanges"] = row.exchanges;
+  object["result_lag"] = to_json(row.result_lag);
+  object["waiting_states"] = row.waiting_states;
+  object["records_s"] = row.records_s;
+  object["collector_core"] = row.collector_core;
+  object["open_steps"] = row.open_steps;
+  object["bytes_sent"] = row.bytes_sent;
+  object["node_bytes"] = row.node_bytes;
+  object["collector_bytes"] = row.collector_bytes;
+  return object;
+}
+
+}  // namespace
+
+void declare(CommandLine& line, ManyNodesOptions& options) {
+  OptionSet set = line.options_of<ManyNodesOptions>("Many nodes");
+  const Option nodes =
+      set.option("--nodes", options.nodes,
+                 "simulate a run of so many nodes, and of 1, 4, 16, ...; or of each number in a list (docs/scale.md)")
+          .comma_separated()
+          .check(whole_number_within(1, kMostSimulatedNodes))
+          .value_name("N");
+  set.option("--ranks-per-node", options.ranks_per_node, "ranks of a node, each of which takes an iteration's time")
+      .check(whole_number_within(1, 4096))
+      .needs(nodes)
+      .show_default()
+      .value_name("N");
+  set.option("--network", options.network,
+             "microseconds of a message and GB/s, or one of: " + names_of_networks())
+      .needs(nodes)
+      .show_default()
+      .value_name("ALPHA,RATE");
+  set.option("--coupling", options.coupling, "the nodes that an iteration waits for: all|neighbours|none")
+      .check(one_of({"all", "neighbours", "none"}))
+      .needs(nodes)
+      .show_default()
+      .value_name("WHICH");
+  set.option("--progress", options.progress,
+             "when MPI works on the exchange of counters: in the solver's calls of MPI, or always: calls|always")
+      .check(one_of({"calls", "always"}))
+      .needs(nodes)
+      .show_default()
+      .value_name("WHEN");
+  set.option("--spread", options.spread,
+             "standard deviation by mean, of an iteration and, if there are two, of what the analyzer does")
+      .needs(nodes)
+      .show_default()
+      .value_name("SHARE[,SHARE]");
+  set.option("--slow-analyzer", options.slow_analyzer, "the reductions of the last node take so many times as long")
+      .check(number_within(1, 1000))
+      .needs(nodes)
+      .show_default()
+      .value_name("FACTOR");
+  set.option("--record-cost", options.record_cost_us, "microseconds of a core that the collector needs for a record")
+      .check(number_within(0, 1e6))
+      .needs(nodes)
+      .show_default()
+      .value_name("US");
+  set.option("--step-figures", options.step_figures,
+             "a measured node in place of a planned one: ms of an iteration, of transfer and commit, of analyze; MB of a step")
+      .needs(nodes)
+      .value_name("MS,MS,MS,MB");
+}
+
+NodeFigures figures_given(const ManyNodesOptions& options, const PublishOptions& publish, const RingOptions& ring) {
+  const std::vector<double> numbers = numbers_of(options.step_figures, 4);
+  if (numbers.empty() || numbers[0] <= 0) {
+    throw usage_error(
+        "--step-figures: found '{}', expected four numbers: milliseconds of an iteration (above 0), of transfer and commit, "
+        "and of analyze, and the megabytes of a step, for instance 10,0.8,1.2,32",
+        shortened(options.step_figures));
+  }
+  return {.generate_s = numbers[0] * 1e-3,
+          .transfer_s = numbers[1] * 1e-3,
+          .analyze_s = numbers[2] * 1e-3,
+          .buffers = publish.buffers,
+          .slots = ring.slots,
+          .step_bytes = numbers[3] * 1e6};
+}
+
+ManyNodes simulate_many(const ManyNodesOptions& options, const NodeFigures& node, const SolveOptions& solve) {
+  ManyNodes all;
+  ScaleRequest& request = all.request;
+  request.node = node;
+  request.node.ranks = options.ranks_per_node;
+  take_spread(options.spread, request.node);
+  request.node.publish_s = kPublishS;
+  request.node.exchange_s = kExchangeS;
+  request.network = network_of(options.network);
+  request.coupling = coupling_of(options.coupling);
+  request.progress = options.progress == "always" ? Progress::kAlways : Progress::kInCalls;
+  request.every = std::min(solve.every, solve.last_iteration());
+  request.iterations = std::min(solve.last_iteration(), kMostSteps * request.every);
+  request.slow_analyzer = options.slow_analyzer;
+  request.collection.record_s = options.record_cost_us * 1e-6;
+  for (const std::uint32_t nodes : counts_of(options.nodes)) {
+    request.nodes = nodes;
+    request.slow_node = nodes - 1;
+    all.rows.push_back(simulate(request));
+  }
+  return all;
+}
+
+std::string many_nodes_table(const ManyNodes& simulated) {
+  const ScaleRequest& request = simulated.request;
+  const NodeFigures& node = request.node;
+  std::string out = fmt::format("ringside plan: many nodes, {} a node\n", counted(static_cast<std::uint64_t>(node.ranks), "rank"));
+  out += fmt::format("  node       an iteration {}, transfer and commit {}, analyze {}; spread {:.3g} and {:.3g} %; {} of {}\n",
+                     short_text(node.generate_s), short_text(node.transfer_s), short_text(node.analyze_s),
+                     100 * node.generate_spread, 100 * node.analyzer_spread, counted(node.buffers, "buffer"),
+                     megabytes(static_cast<std::uint64_t>(node.step_bytes)));
+  out += fmt::format("  network    {} a message, {:.3g} GB/s; each iteration waits for {}\n", short_text(request.network.alpha_s),
+                     request.network.bytes_s / 1e9,
+                     request.coupling == Coupling::kNone  ? "no other node"
+                     : request.coupling == Coupling::kAll ? "all nodes"
+                                                          : "its neighbours");
+  out += fmt::format("  exchange   {}\n", request.progress == Progress::kAlways ? "MPI works on it always"
+                                                                                 : "MPI works on it in the solver's calls");
+  out += fmt::format("  simulated  {} of {}, every {}\n\n", counted(simulated.rows.front().steps, "step"),
+                     counted(request.iterations, "iteration"), request.every);
+  out +=
+      "                         for                          lag, mean and most, in steps        collector\n"
+      "   nodes       step    keeping  coupling   buffers  committed   recorded         result  records      core      "
+      "sent     memory\n";
+  for (const ScaleResult& row : simulated.rows) out += table_row(row);
+  const ScaleResult& last = simulated.rows.back();
+  if (last.waited_most_s > 0) {
+    out += fmt::format("\n  node {} waited longest for its analyzer: {} of {}\n", last.waited_for_node,
+                       short_text(last.waited_most_s), short_text(last.total_s));
+  }
+  return out;
+}
+
+ordered_json to_json(const ManyNodes& simulated) {
+  const ScaleRequest& request = simulated.request;
+  const NodeFigures& node = request.node;
+  ordered_json object;
+  object["node"] = {{"ranks", node.ranks},
+                    {"generate_s", node.generate_s},
+                    {"transfer_s", node.transfer_s},
+                    {"analyze_s", node.analyze_s},
+                    {"generate_spread", node.generate_spread},
+                    {"analyzer_spread", node.analyzer_spread},
+                    {"hand_off_s", node.hand_off_s},
+                    {"wake_up_s", node.wake_up_s},
+                    {"publish_s", node.publish_s},
+                    {"exchange_s", node.exchange_s},
+                    {"buffers", node.buffers},
+                    {"slots", node.slots},
+                    {"step_bytes", node.step_bytes}};
+  object["network"] = {{"alpha_s", request.network.alpha_s}, {"bytes_s", request.network.bytes_s}};
+  object["coupling"] = to_string(request.coupling);
+  object["progress"] = request.progress == Progress::kAlways ? "always" : "calls";
+  object["slow_analyzer"] = request.slow_analyzer;
+  object["collection"] = {{"state_bytes", request.collection.state_bytes},
+                          {"pass_s", request.collection.pass_s},
+                          {"record_bytes", request.collection.record_bytes},
+                          {"record_s", request.collection.record_s}};
+  object["iterations"] = request.iterations;
+  object["every"] = request.every;
+  object["rows"] = ordered_json::array();
+  for (const ScaleResult& row : simulated.rows) object["rows"].push_back(json_row(row));
+  return object;
+}
+
+}  // namespace ringside

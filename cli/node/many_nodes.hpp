@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// `ringside plan --nodes`: the options of a run of many nodes, its simulation, and the result as a table and as JSON.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "common/options/options.hpp"
+#include "node/scale/scale_model.hpp"
+
+namespace ringside {
+
+struct ManyNodesOptions {
+  std::vector<int> nodes;
+  int ranks_per_node = 1;
+  std::string network = "infiniband";
+  std::string coupling = "all";
+  std::string progress = "calls";
+  std::string spread = "0.05";
+  double slow_analyzer = 1;
+  double record_cost_us = 3;
+  std::string step_figures;
+};
+
+void declare(CommandLine& line, ManyNodesOptions& options);
+
+struct ManyNodes {
+  ScaleRequest request;  // of the last row
+  std::vector<ScaleResult> rows;
+};
+
+/// A node as --step-figures gives it. Throws Error (exit code 2).
+NodeFigures figures_given(const ManyNodesOptions& options, const PublishOptions& publish, const RingOptions& ring);
+
+/// One number of nodes stands for the powers of 4 up to it, and it. Throws Error (exit code 2).
+ManyNodes simulate_many(const ManyNodesOptions& options, const NodeFigures& node, const SolveOptions& solve);
+
+std::string many_nodes_table(const ManyNodes& simulated);
+
+/// One object: request (seconds, bytes) and rows.
+nlohmann::ordered_json to_json(const ManyNodes& simulated);
+
+}  // namespace ringside

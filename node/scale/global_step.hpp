@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The exchange of docs/mpi.md, "The global step", among simulated nodes: mpi/counters.cpp with the tree by which Open MPI
+// reduces a few numbers (up a binomial tree to node 0, and down another one).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "node/scale/event_queue.hpp"
+#include "node/scale/network.hpp"
+
+namespace ringside {
+
+class GlobalStep {
+ public:
+  static constexpr double kMessageBytes = 78;  // three numbers and headers, measured over TCP (docs/benchmarking.md)
+
+  GlobalStep(std::uint32_t nodes, const Network& network, EventQueue& events);
+
+  /// At a publish: takes in the last exchange's outcome if it is over, and begins the next one. committed: steps of this
+  /// node. waited_s: for buffers, so far.
+  void advance(double now_s, std::uint32_t node, std::uint64_t committed, double waited_s);
+
+  /// The node works on what has arrived: it is in a call of MPI.
+  void progress(double now_s, std::uint32_t node);
+
+  /// A message is there. Returns its receiver.
+  std::uint32_t partial_arrives(std::uint32_t sender, std::uint8_t parity);
+  void outcome_arrives(std::uint32_t node, std::uint8_t parity) { nodes_[node].part[parity].has_outcome = true; }
+
+  /// The newest step that is committed on all nodes, and the node that waited longest, as this node knows them.
+  std::uint64_t known(std::uint32_t node) const { return nodes_[node].known.committed; }
+  std::uint32_t known_to_wait(std::uint32_t node) const { return nodes_[node].known.waited_node; }
+
+  std::uint64_t begun(std::uint32_t node) const { return nodes_[node].begun; }
+  std::uint64_t messages() const { return messages_; }
+
+ private:
+  /// Of some nodes: the least commit, the longest wait.
+  struct Numbers {
+    std::uint64_t committed = 0;
+    double waited_s = 0;
+    std::uint32_t waited_node = 0;
+
+    void take(const Numbers& other);
+  };
+  /// A node's part in an exchange. The next one can have begun elsewhere, but not the one after: hence two.
+  struct Part {
+    Numbers numbers;
+    std::uint8_t missing = 0;  // nodes below it in the tree, which have sent nothing yet
+    bool is_begun = false;
+    bool is_sent = false;
+    bool has_outcome = false;
+  };
+  struct NodeState {
+    std::array<Part, 2> part;
+    Numbers newest;  // outcome
+    Numbers known;   // taken in
+    std::uint64_t begun = 0;
+    bool is_under_way = false;
+  };
+
+  std::uint8_t below(std::uint32_t node) const;  // nodes that send to it
+  void send_up(double now_s, std::uint32_t node, std::uint8_t parity);
+  void send_down(double now_s, std::uint32_t node, std::uint8_t parity);
+
+  std::uint32_t count_;
+  double hop_s_;
+  EventQueue& events_;
+  std::vector<NodeState> nodes_;
+  std::array<Numbers, 2> outcome_;
+  std::uint64_t messages_ = 0;
+};
+
+}  // namespace ringside

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the simulation of many nodes is asked, and what it answers: the symbols of docs/scale.md.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "node/model/node.hpp"
+#include "node/plan/pipeline_simulation.hpp"
+#include "node/scale/network.hpp"
+
+namespace ringside {
+
+inline constexpr std::uint32_t kMostSimulatedNodes = 10'000;
+
+/// One node of the run, planned or measured. All nodes are alike, except the slow one of a request.
+struct NodeFigures {
+  int ranks = 1;
+  double generate_s = 0;       // a rank's iteration: the mean
+  double generate_spread = 0;  // its standard deviation ÷ its mean, at most 1
+  double transfer_s = 0;       // a step's copy and commit: then its buffer is released
+  double analyze_s = 0;        // what the analyzer does after that
+  double analyzer_spread = 0;  // of transfer and of analyze
+  double hand_off_s = 0;       // from a publish to the copy, if the analyzer waited
+  double wake_up_s = 0;        // of ranks that waited for a buffer longer than they spin
+  double publish_s = 0;        // the publish of a step takes its ranks
+  double exchange_s = 0;       // testing an exchange and beginning the next one: with two nodes or more
+  std::uint32_t buffers = 2;
+  std::uint32_t slots = 8;
+  double step_bytes = 0;
+};
+
+/// From a plan of one node: seconds are means over its run, so what sides cost each other is in them.
+NodeFigures node_figures(const Prediction& prediction, const RunShape& run, const Costs& costs);
+
+/// How an iteration waits for other nodes.
+enum class Coupling {
+  kAll,         // a collective call: every node waits for every node
+  kNeighbours,  // messages of both neighbours in a row of nodes
+  kNone
+};
+std::string_view to_string(Coupling coupling) noexcept;
+
+/// When a message of an exchange is worked on.
+enum class Progress {
+  kInCalls,  // while its receiver is in a call of MPI: the coupling, a publish
+  kAlways    // on its arrival: a thread or the network's card does it
+};
+
+/// Results that all nodes reduce together, and the records that go to the collector.
+struct Collection {
+  double state_bytes = 600;  // of a step, passed from node to node
+  double pass_s = 5e-6;      // to add a node's own part to it
+  double record_bytes = 250;
+  double record_s = 3e-6;  // of one core of the collector
+};
+
+struct ScaleRequest {
+  NodeFigures node;
+  Network network;
+  Coupling coupling = Coupling::kAll;
+  double coupling_bytes = 8;  // of each message of the coupling
+  Progress progress = Progress::kInCalls;
+  Collection collection;
+  std::uint32_t nodes = 1;
+  std::uint64_t iterations = 200;
+  std::uint64_t every = 1;  // the iterations whose number it divides are published
+  std::uint32_t slow_node = 0;
+  double slow_solver = 1;  // factors of the slow node's seconds: of generate
+  double slow_analyzer = 1;  // of analyze
+  std::uint64_t seed = 1;
+};
+
+struct Lag {
+  double mean = 0;
+  double most = 0;
+};
+
+/// Seconds of a step are means over steps and nodes, beginning with the first iteration; lags are of the steps after the
+/// first ones (kUnsteadySteps).
+struct ScaleResult {
+  std::uint32_t nodes = 0;
+  std::uint64_t steps = 0;
+  double total_s = 0;  // until the last analyzer is free
+  double step_s = 0;   // between two steps that all nodes have published
+  double bare_step_s = 0;  // the same of the solver alone, which keeps nothing
+
+  // Where the time of a node's ranks goes, a step.
+  double generate_s = 0;
+  double coupling_s = 0;     // waiting for other nodes, and the messages
+  double buffer_wait_s = 0;  // back-pressure
+  double publish_s = 0;      // with exchange_s
+
+  double waited_most_s = 0;  // for buffers, of the node that waited longest, in the whole run
+  std::uint32_t waited_for_node = 0;  // as the run knows it at its end; node 0 if no node waited
+
+  // The global commit, in steps. A step is published when its last node has published it.
+  Lag committed_lag;       // steps published and not yet committed on all nodes, counted at each publish, with this step
+  double commit_s = 0;     // from a step's publish to its global commit
+  Lag recorded_lag;        // a step's number minus the newest global step that is recorded with it
+  double exchanges = 0;    // a step
+
+  // Global reductions and the collector.
+  Lag result_lag;  // from a step's publish to its result at the collector, in step_s
+  std::uint64_t waiting_states = 0;  // of a node, at most: its own parts that wait for the state of the node before
+  double records_s = 0;              // records a second
+  double collector_core = 0;         // share of one core
+  std::uint64_t open_steps = 0;      // at the collector, at most: some records are there, but not all
+
+  double bytes_sent = 0;  // a step and node: exchange, state, record
+  double node_bytes = 0;  // of memory: buffers, slots, waiting states
+  double collector_bytes = 0;
+};
+
+}  // namespace ringside
