@@ -100,15 +100,16 @@ Attachment::Attachment(HandoffReader& handoff, const AnalyzerOptions& options, P
 
 /// Writes beside the pool which entries of the whole each node keeps, before any step of this run is committed. A run
 /// without ranks that begins anew removes what an earlier run has left there.
-void Attachment::keep_ranks() const {
+void Attachment::keep_ranks() {
   const bool begins = start() == RunStart::kEmpty || start() == RunStart::kCleared;
   if (handoff_.ranks().empty()) {
     if (begins) remove_ranks(options_.ring.pool);
     return;
   }
-  RanksFile file = parse_ranks(handoff_.ranks(), "attach request: its ranks file");
-  file.run_id = run().run_id;  // a resumed run keeps its own, which its ranks did not know
-  file.nodes[file.node].pool = absolute_path(options_.ring.pool);
+  ranks_ = parse_ranks(handoff_.ranks(), "attach request: its ranks file");
+  ranks_->run_id = run().run_id;  // a resumed run keeps its own, which its ranks did not know
+  ranks_->nodes[ranks_->node].pool = absolute_path(options_.ring.pool);
+  RanksFile file = *ranks_;
   file.round.reset();
   write_ranks(options_.ring.pool, file);
 }

@@ -21,6 +21,7 @@
 #include "common/options/options.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/pulse.hpp"
+#include "common/ranks/ranks_file.hpp"
 #include "common/records/recorded_step.hpp"
 #include "common/reductions/step_reducer.hpp"
 #include "common/threads/team.hpp"
@@ -66,6 +67,9 @@ class Attachment {
   /// The threads that copy and reduce. Between steps only.
   Team& team() noexcept { return *team_; }
 
+  /// Of a run of MPI ranks.
+  const std::optional<RanksFile>& ranks() const noexcept { return ranks_; }
+
   /// Moves out the iterate from which the run continues, for HandoffReader::accept, which comes next. Its payload is
   /// freed with the result.
   Continuation take_continuation() { return std::move(continuation_); }
@@ -105,7 +109,7 @@ class Attachment {
   const std::vector<std::string>& plug_in_lines() const noexcept { return plug_in_lines_; }
 
  private:
-  void keep_ranks() const;
+  void keep_ranks();
   std::optional<KeptSlot> begin_run();
   void describe_kept_scalars(std::size_t of_step) noexcept;
   std::size_t scalars_of(const KeptSlot& kept) const;
@@ -138,6 +142,7 @@ class Attachment {
   RingWriter ring_;
   RunTriggers triggers_;
   ReduceAdaptation reduction_;
+  std::optional<RanksFile> ranks_;
   Round* round_ = nullptr;  // of a run of several nodes
   std::vector<RecordedStep> kept_steps_;
   Continuation continuation_;

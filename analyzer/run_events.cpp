@@ -158,6 +158,11 @@ RunToRecord describe_start(const HandoffReader& handoff, Attachment& attachment,
     out.set_left_out(states[p].left_out);
   }
   if (const auto& freeze = attachment.triggers().freeze()) started.set_frozen_at_iteration(freeze->iteration);
+  if (const std::optional<RanksFile>& ranks = attachment.ranks()) {
+    started.mutable_part()->set_nodes(static_cast<std::uint32_t>(ranks->nodes.size()));
+    started.mutable_part()->set_node(ranks->node);
+    started.mutable_part()->set_ranks(ranks->ranks_text(ranks->node));
+  }
   started.set_producer_pid(static_cast<std::uint32_t>(handoff.producer_pid()));
   if (const PlannedStepOptions& planned = options.planned; planned.step_ns > 0) {
     started.mutable_planned()->set_step_ns(static_cast<std::int64_t>(planned.step_ns));

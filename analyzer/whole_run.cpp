@@ -4,15 +4,14 @@
 #include <spdlog/spdlog.h>
 
 #include "common/platform/error.hpp"
-#include "common/ranks/ranks_file.hpp"
 
 namespace ringside {
 
 WholeRun::WholeRun(NodeLink* link, const HandoffReader& handoff, Attachment& attachment, const RecorderOptions& recorder,
                    const RunToRecord& recorded, const TriggerOptions& triggers, std::atomic<bool>& stop_run) {
-  if (link == nullptr || handoff.ranks().empty()) return;
+  if (link == nullptr || !attachment.ranks()) return;
   try {
-    plan_ = round_plan(parse_ranks(handoff.ranks(), "attach request: its ranks file"));
+    plan_ = round_plan(*attachment.ranks());
     if (!plan_) return;
     if (plan_->collects()) {
       collector_.emplace(global_options(recorder), triggers, *plan_, handoff.scalars(), stop_run);

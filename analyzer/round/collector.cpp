@@ -64,6 +64,8 @@ void Collector::begin_run(const RunToRecord& own) {
   started.clear_results();
   started.clear_plug_ins();
   started.clear_planned();
+  started.mutable_part()->clear_node();
+  started.mutable_part()->set_ranks(plan_.ranks);
   describe(started, *layout_);
   run_id_ = id_of(started.run_id()).value_or(Id128());
   next_step_ = started.from_step();

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "common/platform/error.hpp"
+
 namespace ringside {
 namespace {
 
@@ -45,6 +47,7 @@ std::optional<RoundPlan> round_plan(const RanksFile& ranks) {
                  .next_address = next.address,
                  .next_key = next.public_key,
                  .previous_key = places[(ranks.node + nodes - 1) % nodes].public_key,
+                 .ranks = formatted("0 to {}", ranks.ranks() - 1),
                  .regions = ranks.layout_of(ranks.node).regions,
                  .whole = Schema::of(ranks.variables),
                  .places = {},

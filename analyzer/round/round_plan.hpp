@@ -23,6 +23,7 @@ struct RoundPlan {
   std::string next_address;  // of the node after this one; after the last one the first
   std::string next_key;
   std::string previous_key;
+  std::string ranks;    // of the whole run: "0 to 7"
   std::string regions;  // which entries this node keeps, as its run's parameters end
   Schema whole;                                 // the variables with the shapes of the whole run
   std::vector<std::optional<PartPlace>> places;  // of this node's part, by variable

@@ -62,6 +62,15 @@ class Families {
     add(name, help, MetricType::Histogram, std::move(metric));
   }
 
+  /// For every metric: Prometheus tells the nodes of a run apart by them.
+  void label_all(const std::vector<ClientMetric::Label>& labels) {
+    for (MetricFamily& family : families_) {
+      for (ClientMetric& metric : family.metric) {
+        metric.label.insert(metric.label.begin(), labels.begin(), labels.end());
+      }
+    }
+  }
+
   std::string text() const { return prometheus::TextSerializer().Serialize(families_); }
 
  private:
@@ -170,6 +179,10 @@ std::string metrics_text(const RunHistory& history, const AnalyzerView& analyzer
     add_steps(out, *history.run());
     add_times(out, *history.run());
     add_results(out, history.run()->last_results, history.run()->analyses);
+  }
+  if (history.run() && history.run()->started && history.run()->started->has_part()) {
+    const wire::PartOfRun& part = history.run()->started->part();
+    out.label_all({{"node", part.has_node() ? std::to_string(part.node()) : "all"}, {"ranks", part.ranks()}});
   }
   std::string text = out.text();
   const std::size_t results = history.run() ? history.run()->last_results.size() : 0;

@@ -20,6 +20,7 @@
 #include "common/platform/error.hpp"
 #include "common/platform/printable.hpp"
 #include "common/pool_reader/ring_reader.hpp"
+#include "common/ranks/node_address.hpp"
 #include "common/ranks/ranks_file.hpp"
 #include "common/triggers/pool_freeze.hpp"
 
@@ -54,13 +55,15 @@ void ask(const std::string& pool, std::uint64_t bytes) {
 /// A pool and its journal, locked.
 class WipedPool {
  public:
-  explicit WipedPool(const std::string& pool) : pool_(pool), wipe_(pool), journal_(pool) {}
+  explicit WipedPool(const std::string& pool)
+      : pool_(pool), wipe_(pool), journal_(pool), global_journal_(pool + kGlobalSuffix) {}
   std::uint64_t bytes() const { return wipe_.bytes(); }
 
   void wipe() {
     // The journal goes first. The pool still exists, so that an interrupted wipe can be repeated. The pool is also
     // locked, so that no analyzer can record anything more.
     const WipedJournal journal = journal_.overwrite();
+    const WipedJournal global_journal = global_journal_.overwrite();
     {
       TerminalLine progress;
       wipe_.overwrite([&](std::uint64_t done) {
@@ -74,6 +77,10 @@ class WipedPool {
       fmt::print("{}: its journal too: {} bytes in {} files\n", printable(pool_), with_separators(journal.bytes),
                  journal.files);
     }
+    if (global_journal.files > 0) {
+      fmt::print("{}: the journal of the whole run, too: {} bytes in {} files\n", printable(pool_),
+                 with_separators(global_journal.bytes), global_journal.files);
+    }
     if (wipe_.other_names() > 0) {
       fmt::print("note: the file has {} other names (hard links): they are still there, with zeros behind them\n",
                  wipe_.other_names());
@@ -84,6 +91,7 @@ class WipedPool {
   std::string pool_;
   PoolWipe wipe_;
   JournalWipe journal_;
+  JournalWipe global_journal_;  // at the first node of a run of several
 };
 
 }  // namespace

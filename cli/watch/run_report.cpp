@@ -2,6 +2,7 @@
 // `ringside report`: writes one HTML file with the account of a run, its waiting times, and change and reductions
 // over its iterations. The source is the journal and the ring of a pool, or a summary, which holds no steps.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <optional>
@@ -19,6 +20,7 @@
 #include "cli/watch/report_page.hpp"
 #include "common/files/output_file.hpp"
 #include "common/files/own_descriptor.hpp"
+#include "common/journal/journal_files.hpp"
 #include "common/options/command_line.hpp"
 #include "common/options/options.hpp"
 #include "common/platform/error.hpp"
@@ -94,7 +96,12 @@ ordered_json report_of_pool(const std::string& pool, bool large) {
   for (const std::string& text : {identity.foreign, identity.older}) {
     if (!text.empty()) report["notices"].push_back(text);
   }
-  add_kept(pool, large, report);
+  if (access(pool.c_str(), F_OK) == 0) {
+    add_kept(pool, large, report);
+  } else {
+    report["kept"] = ordered_json::array();
+    report["kept_hint"] = "none: this journal is of a whole run, whose iterates the rings of its nodes keep";
+  }
   return report;
 }
 
@@ -113,7 +120,9 @@ int report_command(int argc, const char* const* argv) {
   line.flag("--draw-large", draw_large, "draw fields of more than 4,000,000 entries as well");
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
 
-  const std::optional<std::string> text = read_json_object(input, kExpected);
+  // The journal of a whole run of several nodes has no ring beside it.
+  const bool only_journal = access(input.c_str(), F_OK) != 0 && !journal_files_there(input).empty();
+  const std::optional<std::string> text = only_journal ? std::nullopt : read_json_object(input, kExpected);
   ordered_json report = text ? report_of_summary(parse_summary(*text, input), input) : report_of_pool(input, draw_large);
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   report["written_s"] = std::chrono::duration<double>(now).count();

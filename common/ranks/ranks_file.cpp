@@ -222,12 +222,15 @@ std::size_t RanksFile::ranks() const noexcept {
   return count;
 }
 
-std::string RanksFile::name_of(std::size_t index) const {
+std::string RanksFile::ranks_text(std::size_t index) const {
   const std::vector<Rank>& its = nodes[index].ranks;
-  if (its.size() == 1) return formatted("node {} (rank {})", index, its.front().rank);
+  if (its.size() == 1) return formatted("{}", its.front().rank);
   const bool together = its.back().rank - its.front().rank + 1 == its.size();
-  return together ? formatted("node {} (ranks {} to {})", index, its.front().rank, its.back().rank)
-                  : formatted("node {} (ranks {}, ... {})", index, its.front().rank, its.back().rank);
+  return formatted("{}{}{}", its.front().rank, together ? " to " : ", ... ", its.back().rank);
+}
+
+std::string RanksFile::name_of(std::size_t index) const {
+  return formatted("node {} (rank{} {})", index, nodes[index].ranks.size() == 1 ? "" : "s", ranks_text(index));
 }
 
 std::vector<Box> RanksFile::boxes_of(std::size_t index) const {

@@ -53,6 +53,8 @@ struct RanksFile {
   std::optional<Round> round = {};
 
   std::size_t ranks() const noexcept;
+  /// "2 to 3"; "2"
+  std::string ranks_text(std::size_t node) const;
   /// "node 1 (ranks 2 to 3)"
   std::string name_of(std::size_t index) const;
   /// The boxes of a node's ranks, as node_layout takes them.

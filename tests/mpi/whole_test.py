@@ -26,7 +26,7 @@ def steps(pool, variable="u"):
     """{iteration: {result: value}} of the reductions of a variable, and its scalars."""
     found = {}
     for record in records(pool):
-        if record["kind"] != "step":
+        if record["event"] != "step":
             continue
         results = record["results"]
         assert record["iteration"] not in found, "a step is recorded once"
@@ -98,7 +98,7 @@ class Whole(Jobs):
                 for iteration, results in found.items():
                     if killed == 0 or "change_l1" in results:
                         self.assertEqual(results, expected[iteration], iteration)
-                missing = sum(record["steps"] for record in records(whole_of(made[0])) if record["kind"] == "records_missing")
+                missing = sum(record["steps"] for record in records(whole_of(made[0])) if record["event"] == "records_missing")
                 self.assertEqual(len(found) + missing, 400)
                 self.assertIn(400, found, "after the restart, all have results again")
 

@@ -134,6 +134,7 @@ class RoundTest : public ::testing::Test {
             .next_address = next.address,
             .next_key = next.public_key,
             .previous_key = nodes_[(n + count - 1) % count]->address().public_key,
+            .ranks = {},
             .regions = {},
             .whole = field_of(entries_),
             .places = {PartPlace{nodes_[n]->first(), entries_}},
