@@ -303,7 +303,7 @@ class Rings(Jobs):
         self.run_job(nodes, "publish_mpi", SIDE, STEPS, ranks=4)
         ranks_file = nodes[1].pool.with_name("ring.pool.ranks")
         before = json.loads(ranks_file.read_text(encoding="utf-8"))
-        job = self.start(nodes, "publish_mpi", SIDE, 5000, ranks=4, use="overwrite")
+        job = self.start(nodes, "publish_mpi", SIDE, 5 * STEPS, ranks=4, use="overwrite")
         deadline = time.monotonic() + HANG_S
         while json.loads(ranks_file.read_text(encoding="utf-8"))["run_id"] == before["run_id"]:
             self.assertLess(time.monotonic(), deadline)
@@ -314,7 +314,7 @@ class Rings(Jobs):
             node.end_analyzer()
         after = json.loads(ranks_file.read_text(encoding="utf-8"))
         self.assertEqual(after["nodes"], before["nodes"])
-        self.assertEqual(json.loads(self.say("info", "--json", ranks_file))["iterations"], list(range(5000 - SLOTS + 1, 5001)))
+        self.assertEqual(json.loads(self.say("info", "--json", ranks_file))["iterations"], list(range(5 * STEPS - SLOTS + 1, 5 * STEPS + 1)))
 
     def test_a_run_without_steps_is_named(self):
         nodes = self.nodes(2)
