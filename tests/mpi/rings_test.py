@@ -365,7 +365,9 @@ class Rings(Jobs):
         self.run_job([node], "publish_mpi", SIDE, STEPS, ranks=2, use="overwrite")
         self.assertTrue(ranks_file.exists())
         node.end_analyzer(signal.SIGTERM)
-        self.say("wipe", "--yes", node.pool)
+        link = self.folder / "link.pool"
+        link.symlink_to(node.pool)
+        self.say("wipe", "--yes", link)
         self.assertEqual(list(node.folder.glob("ring.pool*")), [])
 
 
