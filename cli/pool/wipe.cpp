@@ -121,9 +121,10 @@ int wipe_command(int argc, const char* const* argv) {
   if (std::filesystem::exists(archive, error)) archived.emplace(archive);
   if (!yes) ask(pool, whole.bytes() + (archived ? archived->bytes() : 0));
   if (archived) archived->wipe();  // first: the pool still exists, so that an interrupted wipe can be repeated
-  whole.wipe();
+  // Before the pool: if a symbolic link led to it, that goes with it, and the names beside the pool could not be found.
   remove_freeze(pool);
   remove_ranks(pool);
+  whole.wipe();
   return 0;
 }
 

@@ -28,7 +28,9 @@
 #include "common/options/command_line.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/printable.hpp"
+#include "common/platform/stop_flag.hpp"
 #include "common/pool_reader/pool_look.hpp"
+#include "common/program/stop_signal.hpp"
 #include "common/ring/ring_check.hpp"
 
 extern char** environ;
@@ -97,7 +99,7 @@ void copy_by(const std::string& command, const std::string& from, const std::str
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return;
   const std::string how = WIFEXITED(status) ? fmt::format("ended with exit code {}", WEXITSTATUS(status))
                                             : fmt::format("was ended by signal {}", WTERMSIG(status));
-  throw system_error("--copy: '{}' {} when it was to copy '{}'; expected that it copies its first word to its second", command, how,
+  throw system_error("--copy: '{}' {} when it was to copy '{}'; expected a command that copies HOST:FILE to a file here", command, how,
                      from);
 }
 
@@ -151,12 +153,24 @@ void check(const RingSet& set) {
 }
 
 int gather(const std::string& output, const std::vector<Source>& sources, const std::string& command) {
+  const StopFlag stop = catch_stop_signals();  // the copying program gets a Ctrl-C, too; what was copied is removed
+  const auto end_if_interrupted = [&stop] {
+    if (stop.is_set()) throw Error(ExitCode::kInterrupted, "interrupted before all rings were copied");
+  };
   OutputFolder folder(output, "FOLDER", "a folder of rings");
   std::optional<RanksFile> ranks;
   std::map<std::size_t, std::string> gathered;  // by node: from where
   for (const Source& source : sources) {
     fmt::print(stderr, "ringside: copying {}\n", printable(source.text()));
-    RanksFile found = gather_one(source, command, folder.beside());
+    RanksFile found = [&] {
+      try {
+        return gather_one(source, command, folder.beside());
+      } catch (const Error&) {
+        end_if_interrupted();
+        throw;
+      }
+    }();
+    end_if_interrupted();
     if (ranks && (found.run_id != ranks->run_id || found.nodes.size() != ranks->nodes.size())) {
       throw usage_error("--from: {} is of run {}, {} of run {}; expected rings of one run", source.text(),
                         to_string(found.run_id), gathered.begin()->second, to_string(ranks->run_id));
@@ -199,13 +213,13 @@ int gather_command(int argc, const char* const* argv) {
   std::string command = "scp -q";
   CommandLine line(
       "Copies the rings of all nodes of a run of several MPI ranks into one new folder, which the other commands then read "
-      "as\none. For nodes without a shared file system. Each copy is verified; after the run, because a step that an analyzer\n"
-      "changes while it is copied is damaged in the copy, which is refused then.",
+      "as\none: for nodes without a shared file system. Each copy is verified. Gather when the run has ended: a step that an\n"
+      "analyzer changes while it is copied is damaged in the copy, which is then refused.",
       "ringside gather");
-  line.option("FOLDER", folder, "folder to make").required().value_name("FOLDER");
+  line.option("FOLDER", folder, "folder to make").required().value_name("DIR");
   line.option("--from", from, "a ring and where it is, once for each node; without HOST: on this machine").value_name("HOST:POOL");
   line.option("--ranks", ranks, "instead of --from: a ranks file (POOL.ranks), which names hosts and pools").value_name("FILE");
-  line.option("--copy", command, "command that copies HOST:FILE, its first word, to a file here, its second")
+  line.option("--copy", command, "command that copies HOST:FILE to a file here, its last two words")
       .value_name("COMMAND")
       .show_default();
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;

@@ -144,6 +144,29 @@ class Rings(Jobs):
             lines = [json.loads(line) for line in self.say("replay", "--json", path).splitlines()]
             self.assertEqual([line["node"] for line in lines if "intact" in line], [0, 1])
 
+    def test_python_reads_them_as_a_pool(self):
+        nodes, _ = self.run_on(2, "publish_boxes", STEPS, "cubes", placed=blocks(8, 2))
+        rings = ringside.open(self.gathered(nodes))
+        kept = list(range(STEPS - SLOTS + 1, STEPS + 1))
+        self.assertEqual((list(rings), len(rings), STEPS in rings, 1 in rings), (kept, SLOTS, True, False))
+        self.assertEqual((rings[-3:], rings[kept[1]:kept[4]:2]), (kept[-3:], kept[1:4:2]))
+        self.assertEqual(rings.variables["p"], ringside.Variable("f32", SHAPE))
+        series = rings.array("id", rings[-2:], part=np.s_[1:4, 0])
+        self.assertEqual(series.tolist(), [boxes_of(k)["id"][1:4, 0].tolist() for k in kept[-2:]])
+        with rings[-1] as step:
+            self.assertEqual((step.iteration, list(step), step.held), (STEPS, ["p", "id", "basis"], True))
+            self.assertEqual(step.nodes[1].results["solver.sweeps"], 2 * STEPS)
+            step.verify()
+            step.check()
+        self.assertFalse(step.held)
+        self.assertEqual([node.name for node in rings.nodes], ["node 0 (ranks 0 to 3)", "node 1 (ranks 4 to 7)"])
+        for node in rings.nodes:
+            self.assertEqual(len(node.pool.table()["solver.waited_ns"]), STEPS)
+        for wrong, kind in ((lambda: rings[1], ringside.NotKeptError), (lambda: rings.read(STEPS, "q"), ringside.UsageError),
+                            (lambda: rings["p"], ringside.UsageError)):
+            self.assertRaises(kind, wrong)
+        self.assertIn("2 nodes", repr(rings))
+
     # What is named.
 
     def test_a_missing_ring_is_named(self):
@@ -303,7 +326,7 @@ class Rings(Jobs):
         self.run_job(nodes, "publish_mpi", SIDE, STEPS, ranks=4)
         ranks_file = nodes[1].pool.with_name("ring.pool.ranks")
         before = json.loads(ranks_file.read_text(encoding="utf-8"))
-        job = self.start(nodes, "publish_mpi", SIDE, 5000, ranks=4, use="overwrite")
+        job = self.start(nodes, "publish_mpi", SIDE, 5 * STEPS, ranks=4, use="overwrite")
         deadline = time.monotonic() + HANG_S
         while json.loads(ranks_file.read_text(encoding="utf-8"))["run_id"] == before["run_id"]:
             self.assertLess(time.monotonic(), deadline)
@@ -314,7 +337,7 @@ class Rings(Jobs):
             node.end_analyzer()
         after = json.loads(ranks_file.read_text(encoding="utf-8"))
         self.assertEqual(after["nodes"], before["nodes"])
-        self.assertEqual(json.loads(self.say("info", "--json", ranks_file))["iterations"], list(range(5000 - SLOTS + 1, 5001)))
+        self.assertEqual(json.loads(self.say("info", "--json", ranks_file))["iterations"], list(range(5 * STEPS - SLOTS + 1, 5 * STEPS + 1)))
 
     def test_a_run_without_steps_is_named(self):
         nodes = self.nodes(2)
@@ -342,7 +365,9 @@ class Rings(Jobs):
         self.run_job([node], "publish_mpi", SIDE, STEPS, ranks=2, use="overwrite")
         self.assertTrue(ranks_file.exists())
         node.end_analyzer(signal.SIGTERM)
-        self.say("wipe", "--yes", node.pool)
+        link = self.folder / "link.pool"
+        link.symlink_to(node.pool)
+        self.say("wipe", "--yes", link)
         self.assertEqual(list(node.folder.glob("ring.pool*")), [])
 
 

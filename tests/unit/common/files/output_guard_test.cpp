@@ -88,7 +88,8 @@ class OutputGuardTest : public ::testing::Test {
 TEST_F(OutputGuardTest, ARanksFileIsNeverReplaced) {
   const std::string pool = make_pool();
   write_ranks(pool, {.run_id = {}, .problem_id = {}, .variables = {{.name = "x"}}, .nodes = {{"", "", {{0, {{}}}}}}});
-  expect_never_replaced(ranks_path(pool), "is the name of a pool's ranks file");
+  expect_refused(ranks_path(pool), "is the name of a pool's ranks file");
+  expect_never_replaced(ranks_path(pool), "ranks file");
   fs::remove(pool);
   expect_never_replaced(ranks_path(pool), "is a ranks file");
 }

@@ -131,6 +131,22 @@ TEST_F(HostileProducerTest, UnsealedMemoryIsRefused) {
   EXPECT_NE(verdict(bytes_of(valid_request()), fds).find("seals"), std::string::npos);
 }
 
+TEST_F(HostileProducerTest, ARanksFileThatMayChangeOrIsOfNoSizeIsRefused) {
+  const Memory memory = valid_memory();
+  const auto with = [&](int ranks) {
+    const std::array<int, 3> fds = {memory.payload.fd(), memory.control.fd(), ranks};
+    return verdict(bytes_of(valid_request()), fds);
+  };
+  const SharedMapping sealed = SharedMapping::create("test", 8, PeerAccess::kReadOnly);
+  EXPECT_EQ(with(sealed.fd()), "accepted") << "what it says is checked before it is written";
+  const UniqueFd unsealed(memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  EXPECT_EQ(with(unsealed.get()), "the peer passed a ranks file of 0 bytes, expected 1 to 268435456");
+  ASSERT_EQ(ftruncate(unsealed.get(), 8), 0);
+  EXPECT_NE(with(unsealed.get()).find("seals"), std::string::npos);
+  ASSERT_EQ(ftruncate(unsealed.get(), off_t{1} << 40), 0);  // sparse
+  EXPECT_EQ(with(unsealed.get()), "the peer passed a ranks file of 1099511627776 bytes, expected 1 to 268435456");
+}
+
 TEST_F(HostileProducerTest, ControlMemoryThatContradictsTheRequestIsRefused) {
   const Memory memory = valid_memory();
   reinterpret_cast<HandoffControl*>(memory.control.data())->payload_bytes = 8 * (kRows + 1);
