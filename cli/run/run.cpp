@@ -11,6 +11,7 @@
 #include "analyzer/pool/ring_admission.hpp"
 #include "cli/run/account_table.hpp"
 #include "cli/run/auto_plan.hpp"
+#include "cli/run/node_rank.hpp"
 #include "cli/run/program_run.hpp"
 #include "cli/run/run_analyses.hpp"
 #include "cli/run/run_options.hpp"

@@ -77,7 +77,8 @@ ExitCode run(const SolveOptions& options, RankNeighbours& ranks) {
   ProducerAccount account;
   ConvergenceCheck convergence(options.tolerance, problem.solver->growth_limit(),
                                problem.solver->exhausted_criterion());
-  const SolveRun solve_run{*problem.solver, options, ranks.stop_agreed(), account, convergence};
+  // While it loads there is nothing to stop cleanly.
+  const SolveRun solve_run{*problem.solver, options, ranks.agree_on(catch_stop_signals()), account, convergence};
   std::optional<ContinuedStep> kept;
   ranks.together([&] { kept = rank_run.kept(); });
   ServiceManager manager(false);
@@ -96,7 +97,7 @@ ExitCode run(const SolveOptions& options, RankNeighbours& ranks) {
 int run_rank(const SolveOptions& options) {
   int level = MPI_THREAD_SINGLE;
   MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &level);
-  RankNeighbours ranks(MPI_COMM_WORLD, catch_stop_signals());
+  RankNeighbours ranks(MPI_COMM_WORLD);
   int code = 0;
   try {
     code = static_cast<int>(run(options, ranks));

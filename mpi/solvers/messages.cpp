@@ -5,19 +5,8 @@
 
 namespace ringside::mpi {
 
-namespace {
-
-constexpr std::size_t kPiece = std::size_t{1} << 30;
-
-}  // namespace
-
-void broadcast(MPI_Comm ranks, int from, void* data, std::size_t bytes) {
-  for (std::size_t at = 0; at < bytes; at += kPiece) {
-    MPI_Bcast(static_cast<char*>(data) + at, static_cast<int>(std::min(kPiece, bytes - at)), MPI_BYTE, from, ranks);
-  }
-}
-
 void transfer(MPI_Comm ranks, std::span<const Bytes> messages) {
+  constexpr std::size_t kPiece = std::size_t{1} << 30;
   constexpr int kTag = 1;
   std::vector<MPI_Request> requests;
   for (const Bytes& message : messages) {

@@ -23,9 +23,6 @@ struct Bytes {
 /// Sends and receives all. Between two ranks, bytes go in the order of the lists. Collective among those named.
 void transfer(MPI_Comm ranks, std::span<const Bytes> messages);
 
-/// Bytes of any number, from the rank `from` to all. Collective.
-void broadcast(MPI_Comm ranks, int from, void* data, std::size_t bytes);
-
 /// [r] of the result is [this rank] of rank r's lists. Collective.
 template <class T>
 std::vector<std::vector<T>> exchanged(MPI_Comm ranks, const std::vector<std::vector<T>>& lists) {

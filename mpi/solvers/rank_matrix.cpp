@@ -13,9 +13,11 @@
 #include "mpi/solvers/row_exchange.hpp"
 #include "producer/kernels/block_rows.hpp"
 #include "producer/kernels/row_partition.hpp"
+#include "producer/matrix/csr_builder.hpp"
 #include "producer/matrix/grid.hpp"
 #include "producer/matrix/matrix_part.hpp"
 #include "producer/matrix/rmat.hpp"
+#include "producer/matrix/shared_builder.hpp"
 
 namespace ringside::mpi {
 namespace {
@@ -67,6 +69,62 @@ BlockBorders borders(std::uint64_t rows, int ranks, const EntriesBefore& entries
   return partition_work(work, ranks);
 }
 
+/// entries: by blocks of rows, of this rank.
+BlockBorders borders_of(std::vector<std::uint64_t> entries, std::uint64_t rows, const RankNeighbours& ranks) {
+  MPI_Allreduce(MPI_IN_PLACE, entries.data(), static_cast<int>(entries.size()), MPI_UINT64_T, MPI_SUM,
+                ranks.communicator());
+  std::partial_sum(entries.begin(), entries.end(), entries.begin());
+  return borders(rows, ranks.ranks(),
+                 [&](std::uint64_t row) { return row == 0 ? 0 : entries[(row - 1) / kBlockRows]; });
+}
+
+/// The ranks that build a matrix from shares of its entries.
+class RankBuild final : public SharedBuild {
+ public:
+  explicit RankBuild(const RankNeighbours& ranks) : ranks_(ranks) {}
+
+  /// Once the rows are shared.
+  const BlockBorders& borders() const noexcept { return borders_; }
+
+  std::size_t share() const noexcept override { return static_cast<std::size_t>(ranks_.rank()); }
+  std::size_t shares() const noexcept override { return static_cast<std::size_t>(ranks_.ranks()); }
+  std::uint64_t block_rows() const noexcept override { return kBlockRows; }
+
+  std::uint64_t total(std::uint64_t lines) override {
+    std::array<std::uint64_t, 2> sums = {lines == kWrongLine ? 1u : 0u, lines == kWrongLine ? 0 : lines};
+    MPI_Allreduce(MPI_IN_PLACE, sums.data(), 2, MPI_UINT64_T, MPI_SUM, ranks_.communicator());
+    return sums[0] > 0 ? kWrongLine : sums[1];
+  }
+  std::uint64_t before(std::uint64_t lines) override {
+    std::uint64_t sum = 0;
+    MPI_Exscan(&lines, &sum, 1, MPI_UINT64_T, MPI_SUM, ranks_.communicator());
+    return ranks_.rank() == 0 ? 0 : sum;
+  }
+  std::vector<std::uint64_t> share_rows(std::uint64_t rows, std::vector<std::uint64_t> entries) override {
+    borders_ = borders_of(std::move(entries), rows, ranks_);
+    std::vector<std::uint64_t> first;
+    for (const std::uint64_t block : borders_) first.push_back(std::min(block * kBlockRows, rows));
+    return first;
+  }
+  std::vector<std::uint64_t> exchange(const std::vector<std::vector<std::uint64_t>>& to) override {
+    return joined(exchanged(ranks_.communicator(), to));
+  }
+  std::vector<double> exchange(const std::vector<std::vector<double>>& to) override {
+    return joined(exchanged(ranks_.communicator(), to));
+  }
+
+ private:
+  template <class T>
+  static std::vector<T> joined(const std::vector<std::vector<T>>& lists) {
+    std::vector<T> all;
+    for (const std::vector<T>& list : lists) all.insert(all.end(), list.begin(), list.end());
+    return all;
+  }
+
+  const RankNeighbours& ranks_;
+  BlockBorders borders_;
+};
+
 CsrMatrix own_part_of(const CsrMatrix& whole, BlockBorders& border, const RankNeighbours& ranks) {
   border = borders(whole.rows, ranks.ranks(), [&](std::uint64_t row) { return whole.row_begin[row]; });
   const Rows own = rows_of(border, ranks.rank(), whole.rows);
@@ -82,35 +140,15 @@ CsrMatrix grid_part(std::uint32_t side, Orientation orientation, BlockBorders& b
   return part;
 }
 
-/// The ranks share a count of all edges, by which each gets about equally many. When duplicates have collapsed, rows move to where
-/// they make the work equal.
-CsrMatrix rmat_part(const RmatOptions& options, Orientation orientation, BlockBorders& border, RankNeighbours& ranks) {
-  std::vector<std::uint64_t> entries;
-  ranks.together([&] {
-    entries = count_rmat_edges(options, orientation, kBlockRows, static_cast<std::uint64_t>(ranks.rank()),
-                               static_cast<std::uint64_t>(ranks.ranks()));
-  });
-  const auto add_all = [&] {
-    MPI_Allreduce(MPI_IN_PLACE, entries.data(), static_cast<int>(entries.size()), MPI_UINT64_T, MPI_SUM,
-                  ranks.communicator());
-    std::partial_sum(entries.begin(), entries.end(), entries.begin());
-  };
-  const std::uint64_t rows = std::uint64_t{1} << options.scale;
-  const auto before = [&](std::uint64_t row) { return row == 0 ? 0 : entries[(row - 1) / kBlockRows]; };
-  add_all();
-  const BlockBorders made_by = borders(rows, ranks.ranks(), before);
-  const Rows own = rows_of(made_by, ranks.rank(), rows);
-  CsrMatrix part;
-  ranks.together([&] { part = make_rmat_part(options, orientation, own.first, own.last); });
-
-  std::ranges::fill(entries, 0);
+/// A part whose rows were shared by entries before duplicates collapsed. They move to where they make the work equal.
+CsrMatrix balanced(const CsrMatrix& part, const BlockBorders& before, BlockBorders& border, RankNeighbours& ranks) {
+  std::vector<std::uint64_t> entries(block_count(part.all_rows()));
   for (std::uint64_t row = 0; row < part.rows; row += kBlockRows) {
     entries[(part.first_row + row) / kBlockRows] =
         part.row_begin[std::min(row + kBlockRows, part.rows)] - part.row_begin[row];
   }
-  add_all();
-  border = borders(rows, ranks.ranks(), before);
-  return moved(ranks.communicator(), part, made_by, border);
+  border = borders_of(std::move(entries), part.all_rows(), ranks);
+  return moved(ranks.communicator(), part, before, border);
 }
 
 /// One rank of each machine checks the cache, or writes it; each rank reads its own rows from it.
@@ -129,31 +167,30 @@ CsrMatrix cached_part(const MatrixOptions& options, Orientation orientation, Blo
   return part;
 }
 
-/// The first rank reads the text, and sends each rank its rows.
+/// Each rank reads a share of the text. Where the text is wrong, each of them finds it.
 CsrMatrix text_part(const MatrixOptions& options, Orientation orientation, BlockBorders& border,
                     RankNeighbours& ranks) {
-  CsrMatrix whole;
-  BlockBorders found(static_cast<std::size_t>(ranks.ranks()) + 1);
-  ranks.together([&] {
-    if (ranks.rank() != 0) return;
-    whole = load_matrix(options, orientation);
-    found = borders(whole.rows, ranks.ranks(), [&](std::uint64_t row) { return whole.row_begin[row]; });
-  });
-  border = std::move(found);
-  MPI_Bcast(border.data(), static_cast<int>(border.size()), MPI_UINT64_T, 0, ranks.communicator());
-  std::array<std::uint64_t, 3> shape = {whole.rows, whole.columns, whole.id.size()};
-  MPI_Bcast(shape.data(), 3, MPI_UINT64_T, 0, ranks.communicator());
-  if (ranks.rank() != 0) {
-    whole.columns = shape[1];
-    whole.orientation = orientation;
-    whole.first_row = whole.rows_elsewhere = shape[0];
-    whole.row_begin = Array<std::uint64_t>(1);
-    whole.id = Array<std::uint64_t>(shape[2]);
+  InputText input;
+  ranks.together([&] { input = open_matrix_text(options.matrix); });
+  RankBuild build(ranks);
+  CsrMatrix part;
+  std::optional<Error> wrong;
+  try {
+    part = read_matrix_share(input, {orientation, &build});
+  } catch (const Error& error) {
+    if (error.code() != ExitCode::kUsage) throw;  // of this rank alone
+    wrong = error;
   }
-  broadcast(ranks.communicator(), 0, whole.id.data(), whole.id.bytes());
-  BlockBorders read_by(border.size(), border.back());
-  read_by.front() = 0;
-  return moved(ranks.communicator(), whole, read_by, border);
+  ranks.together([&] {
+    if (wrong) throw *wrong;
+  });
+  return balanced(part, build.borders(), border, ranks);
+}
+
+CsrMatrix rmat_part(const RmatOptions& options, Orientation orientation, BlockBorders& border, RankNeighbours& ranks) {
+  RankBuild build(ranks);
+  const CsrMatrix part = make_rmat_share(options, {orientation, &build});
+  return balanced(part, build.borders(), border, ranks);
 }
 
 CsrMatrix load_part(const MatrixOptions& options, Orientation orientation, BlockBorders& border,

@@ -19,7 +19,7 @@ constexpr int kTurnTag = 3;
 
 }  // namespace
 
-RankNeighbours::RankNeighbours(MPI_Comm ranks, StopFlag stop) : comm_(ranks), stop_(stop) {
+RankNeighbours::RankNeighbours(MPI_Comm ranks) : comm_(ranks) {
   MPI_Comm_rank(comm_, &rank_);
   MPI_Comm_size(comm_, &ranks_);
 }
@@ -64,13 +64,10 @@ ColumnEntries RankNeighbours::entries_in_own_columns(const CsrMatrix& part) {
       if (!is_own(part.column[e])) add(part.column[e], part.value[e]);
     }
   } else {
-    std::vector<std::uint32_t> columns;
-    std::copy_if(part.column.begin(), part.column.end(), std::back_inserter(columns),
-                 [&](std::uint32_t column) { return !is_own(column); });
-    std::sort(columns.begin(), columns.end());
-    for (std::size_t at = 0, end = 0; at < columns.size(); at = end) {
-      while (end < columns.size() && columns[end] == columns[at]) ++end;
-      add(columns[at], static_cast<double>(end - at));
+    Array<std::uint32_t> entries(part.columns);  // a column has no more than there are rows
+    for (const std::uint32_t column : part.column) ++entries[column];
+    for (std::uint64_t column = 0; column < part.columns; ++column) {
+      if (entries[column] > 0 && !is_own(column)) add(column, entries[column]);
     }
   }
   const std::vector<std::vector<ColumnEntry>> theirs = exchanged(comm_, lists);
@@ -129,7 +126,6 @@ void RankNeighbours::send(const double* own, double* ghosted) noexcept {
   for (const Link& link : from_) {
     MPI_Irecv(incoming + link.begin, count(link), MPI_DOUBLE, link.rank, kGhostTag, comm_, request++);
   }
-  constexpr std::size_t kWorthThreads = std::size_t{1} << 16;
 #pragma omp parallel for schedule(static) if (sent_.size() >= kWorthThreads)
   for (std::size_t at = 0; at < sent_.size(); ++at) outgoing_[at] = own[sent_[at]];
   for (const Link& link : to_) {

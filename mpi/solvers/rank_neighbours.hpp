@@ -25,8 +25,8 @@ using BlockBorders = std::vector<std::uint64_t>;
 
 class RankNeighbours final : public Neighbours {
  public:
-  /// ranks: its errors are fatal; outlives this object. stop: of this process.
-  RankNeighbours(MPI_Comm ranks, StopFlag stop);
+  /// ranks: its errors are fatal; outlives this object.
+  explicit RankNeighbours(MPI_Comm ranks);
 
   int rank() const noexcept { return rank_; }
   int ranks() const noexcept { return ranks_; }
@@ -34,8 +34,11 @@ class RankNeighbours final : public Neighbours {
   /// Which rank has which rows, before the others' functions are called.
   void have_rows(BlockBorders border) { border_ = std::move(border); }
 
-  /// Set on all ranks after the same `in_order`, if `stop` was set on one before.
-  const volatile int* stop_agreed() const noexcept { return &stop_agreed_; }
+  /// From then on the flag that this returns is set on all ranks after the same `in_order`, if `stop` was set on one before.
+  const volatile int* agree_on(StopFlag stop) noexcept {
+    stop_ = stop;
+    return &stop_agreed_;
+  }
 
   void word(std::function<Error(const Error&)> worded) override { worded_ = std::move(worded); }
   void together(const std::function<void()>& work) override;
@@ -57,6 +60,7 @@ class RankNeighbours final : public Neighbours {
     std::size_t begin = 0;
     std::size_t end = 0;
   };
+  static constexpr std::size_t kWorthThreads = std::size_t{1} << 16;  // elements to be gathered
 
   /// A sum as it travels, as many bytes as it has.
   struct Turn {

@@ -23,6 +23,7 @@ Rows rows_of(const std::vector<std::uint64_t>& border, int rank, std::uint64_t r
 
 CsrMatrix moved(MPI_Comm ranks, const CsrMatrix& part, const std::vector<std::uint64_t>& from,
                 const std::vector<std::uint64_t>& to) {
+  if (from == to) return part;
   int rank = 0;
   MPI_Comm_rank(ranks, &rank);
   const std::uint64_t all = part.all_rows();

@@ -13,7 +13,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <limits>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "producer/matrix/csr_matrix.hpp"
@@ -38,8 +40,26 @@ void require_memory(std::uint64_t bytes);
 /// row_begin: rows + 1 offsets.
 std::vector<std::uint64_t> balanced_rows(const std::uint64_t* row_begin, std::uint64_t rows, std::size_t parts);
 
+/// For a number of lines, where one of them is wrong.
+inline constexpr std::uint64_t kWrongLine = std::numeric_limits<std::uint64_t>::max();
+
+class EntryCounter;
+class EntryPlacer;
+
 class CsrBuilder {
  public:
+  // What readers ask of a builder: here one process reads all pieces of a text (else shared_builder.hpp).
+  using Counter = EntryCounter;
+  using Placer = EntryPlacer;
+  using How = Orientation;
+  /// The pieces that this process reads, of pieces that follow each other.
+  static const std::vector<std::string_view>& own_pieces(How, const std::vector<std::string_view>& pieces) {
+    return pieces;
+  }
+  /// Of the lines that each process has read: those of all, and of the processes before this one.
+  static std::uint64_t total(How, std::uint64_t lines) noexcept { return lines; }
+  static std::uint64_t before(How, std::uint64_t) noexcept { return 0; }
+
   /// Shape of the matrix as the input writes it; `orientation` decides which index becomes the CRS row.
   CsrBuilder(std::uint64_t input_rows, std::uint64_t input_columns, Orientation orientation, bool weighted);
 

@@ -115,16 +115,20 @@ class EdgeListReader {
  public:
   EdgeListReader(std::string_view text, const std::string& name) : text_(text), name_(name) {}
 
-  CsrMatrix read(Orientation orientation);
+  template <class Builder>
+  CsrMatrix read(typename Builder::How how);
 
  private:
   Survey survey(IdBitmap& bitmap) const;
-  template <class Sink, class RowOf>
-  bool read_edges(CsrBuilder& builder, std::uint64_t rows, const RowOf& row_of) const;
-  template <class RowOf>
-  CsrMatrix build(Orientation orientation, std::uint64_t rows, Array<std::uint64_t> id, const RowOf& row_of) const;
-  CsrMatrix build_consecutive(Orientation orientation, std::uint64_t rows, std::uint64_t base) const;
-  CsrMatrix build_compacted(Orientation orientation, IdBitmap& bitmap, std::uint64_t max_id) const;
+  template <class Sink, class Builder, class RowOf>
+  bool read_edges(const std::vector<std::string_view>& pieces, Builder& builder, std::uint64_t rows,
+                  const RowOf& row_of) const;
+  template <class Builder, class RowOf>
+  CsrMatrix build(typename Builder::How how, std::uint64_t rows, Array<std::uint64_t> id, const RowOf& row_of) const;
+  template <class Builder>
+  CsrMatrix build_consecutive(typename Builder::How how, std::uint64_t rows, std::uint64_t base) const;
+  template <class Builder>
+  CsrMatrix build_compacted(typename Builder::How how, IdBitmap& bitmap, std::uint64_t max_id) const;
   std::optional<std::uint64_t> announced_nodes() const;
   void check_rows(std::uint64_t rows, const char* at, std::uint64_t most) const;
   [[noreturn]] void explain() const;
@@ -155,16 +159,17 @@ bool each_edge(std::string_view piece, const Take& take) {
   return true;
 }
 
-// Gives every edge to a Sink (EntryCounter or EntryPlacer), from all threads; false if a line is wrong or has a weight
+// Gives every edge to a Sink (the builder's Counter or Placer), from all threads; false if a line is wrong or has a weight
 // where others have none.
-template <class Sink, class RowOf>
-bool EdgeListReader::read_edges(CsrBuilder& builder, std::uint64_t rows, const RowOf& row_of) const {
+template <class Sink, class Builder, class RowOf>
+bool EdgeListReader::read_edges(const std::vector<std::string_view>& pieces, Builder& builder, std::uint64_t rows,
+                                const RowOf& row_of) const {
   bool good = true;
 #pragma omp parallel for schedule(dynamic, 1) reduction(&& : good)
-  for (std::size_t i = 0; i < pieces_.size(); ++i) {
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
     if (!good) continue;
     Sink sink(builder);
-    good = each_edge(pieces_[i], [&](const Edge& edge) {
+    good = each_edge(pieces[i], [&](const Edge& edge) {
       if (edge.has_weight != weighted_) return false;
       const std::uint64_t row = row_of(edge.from);
       const std::uint64_t column = row_of(edge.to);
@@ -215,31 +220,38 @@ void EdgeListReader::check_rows(std::uint64_t rows, const char* at, std::uint64_
   if (rows > most) fail(at, fmt::format("{} rows", rows), fmt::format("at most {} in a text of this size", most));
 }
 
-template <class RowOf>
-CsrMatrix EdgeListReader::build(Orientation orientation, std::uint64_t rows, Array<std::uint64_t> id,
+template <class Builder, class RowOf>
+CsrMatrix EdgeListReader::build(typename Builder::How how, std::uint64_t rows, Array<std::uint64_t> id,
                                 const RowOf& row_of) const {
-  CsrBuilder builder(rows, rows, orientation, weighted_);
-  if (!read_edges<EntryCounter>(builder, rows, row_of)) explain();
+  const std::vector<std::string_view> pieces = Builder::own_pieces(how, pieces_);
+  Builder builder(rows, rows, how, weighted_);
+  const auto read_all = [&]<class Sink>() {
+    const bool good = read_edges<Sink>(pieces, builder, rows, row_of);
+    if (Builder::total(how, good ? 0 : kWrongLine) == kWrongLine) explain();
+  };
+  read_all.template operator()<typename Builder::Counter>();
   builder.allocate();
-  if (!read_edges<EntryPlacer>(builder, rows, row_of)) explain();
+  read_all.template operator()<typename Builder::Placer>();
   return builder.finish(std::move(id));
 }
 
-CsrMatrix EdgeListReader::build_consecutive(Orientation orientation, std::uint64_t rows, std::uint64_t base) const {
+template <class Builder>
+CsrMatrix EdgeListReader::build_consecutive(typename Builder::How how, std::uint64_t rows, std::uint64_t base) const {
   Array<std::uint64_t> id;
   if (base != 0) {
     id = Array<std::uint64_t>(rows);
 #pragma omp parallel for schedule(static)
     for (std::uint64_t row = 0; row < rows; ++row) id[row] = base + row;
   }
-  return build(orientation, rows, std::move(id), [base](std::uint64_t name) { return name - base; });
+  return build<Builder>(how, rows, std::move(id), [base](std::uint64_t name) { return name - base; });
 }
 
-CsrMatrix EdgeListReader::build_compacted(Orientation orientation, IdBitmap& bitmap, std::uint64_t max_id) const {
+template <class Builder>
+CsrMatrix EdgeListReader::build_compacted(typename Builder::How how, IdBitmap& bitmap, std::uint64_t max_id) const {
   if (max_id < bitmap.limit()) {
     const std::uint64_t rows = bitmap.count_up_to(max_id);
-    if (rows == max_id + 1) return build_consecutive(orientation, rows, 0);
-    return build(orientation, rows, bitmap.ids(rows), [&](std::uint64_t name) {
+    if (rows == max_id + 1) return build_consecutive<Builder>(how, rows, 0);
+    return build<Builder>(how, rows, bitmap.ids(rows), [&](std::uint64_t name) {
       return name <= max_id ? bitmap.rank(name) : std::numeric_limits<std::uint64_t>::max();
     });
   }
@@ -263,10 +275,11 @@ CsrMatrix EdgeListReader::build_compacted(Orientation orientation, IdBitmap& bit
   const auto row_of = [&distinct](std::uint64_t name) {
     return static_cast<std::uint64_t>(std::lower_bound(distinct.begin(), distinct.end(), name) - distinct.begin());
   };
-  return build(orientation, distinct.size(), std::move(id), row_of);
+  return build<Builder>(how, distinct.size(), std::move(id), row_of);
 }
 
-CsrMatrix EdgeListReader::read(Orientation orientation) {
+template <class Builder>
+CsrMatrix EdgeListReader::read(typename Builder::How how) {
   const char* const end = text_.data() + text_.size();
   first_edge_ = skip_to_edge(text_.data(), end);
   if (first_edge_ == end) {
@@ -290,7 +303,7 @@ CsrMatrix EdgeListReader::read(Orientation orientation) {
   if (first_counts_the_rest && survey_of.base_within(first.from)) {
     check_rows(first.from, first_edge_, most_rows);
     weighted_ = survey_of.weighted_edges > 0;
-    return build_consecutive(orientation, first.from, *survey_of.base_within(first.from));
+    return build_consecutive<Builder>(how, first.from, *survey_of.base_within(first.from));
   }
 
   use_text_from(first_edge_);
@@ -302,10 +315,10 @@ CsrMatrix EdgeListReader::read(Orientation orientation) {
   if (const std::optional<std::uint64_t> nodes = announced_nodes()) {
     if (const std::optional<std::uint64_t> base = survey_of.base_within(*nodes)) {
       check_rows(*nodes, text_.data() + text_.find("Nodes:"), most_rows);
-      return build_consecutive(orientation, *nodes, *base);
+      return build_consecutive<Builder>(how, *nodes, *base);
     }
   }
-  return build_compacted(orientation, bitmap, survey_of.max_id);
+  return build_compacted<Builder>(how, bitmap, survey_of.max_id);
 }
 
 // Walks the text again, line by line, to the first wrong line.
@@ -345,7 +358,11 @@ void EdgeListReader::explain() const {
 }  // namespace
 
 CsrMatrix read_edge_list(std::string_view text, const std::string& name, Orientation orientation) {
-  return EdgeListReader(text, name).read(orientation);
+  return EdgeListReader(text, name).read<CsrBuilder>(orientation);
+}
+
+CsrMatrix read_edge_list_share(std::string_view text, const std::string& name, SharedBuilder::How how) {
+  return EdgeListReader(text, name).read<SharedBuilder>(how);
 }
 
 PlaceInText find_in_edge_list(std::string_view text, const MatrixPlace& place, IsRefused is_refused) {

@@ -8,6 +8,7 @@
 
 #include "producer/matrix/csr_matrix.hpp"
 #include "producer/matrix/refused_entry.hpp"
+#include "producer/matrix/shared_builder.hpp"
 
 namespace ringside {
 
@@ -18,6 +19,10 @@ CsrMatrix read_edge_list(std::string_view text, const std::string& name, Orienta
 
 /// Where a text that `read_edge_list` accepts holds a weighted edge, or the first edge that leaves a node. A place that
 /// is a whole row (`kRow`) is on no line.
+/// This process's part, where several read a share of the text each; each looks over all of it first. Where it throws, all
+/// processes do.
+CsrMatrix read_edge_list_share(std::string_view text, const std::string& name, SharedBuilder::How how);
+
 PlaceInText find_in_edge_list(std::string_view text, const MatrixPlace& place, IsRefused is_refused);
 
 }  // namespace ringside

@@ -23,8 +23,6 @@ using Symmetry = MatrixMarketHeader::Symmetry;
 // Why a line cannot be read; `at`, which goes with it, is the word to show.
 enum class EntryFault { kNothing, kRow, kColumn, kValue, kMissing, kExtra, kAboveDiagonal, kOnDiagonal };
 
-constexpr std::uint64_t kWrongLine = std::numeric_limits<std::uint64_t>::max();
-
 struct CoordinateEntry {
   std::uint64_t row = 0;  // from 1
   std::uint64_t column = 0;
@@ -35,7 +33,8 @@ class MatrixMarketReader {
  public:
   MatrixMarketReader(std::string_view text, const std::string& name) : text_(text), name_(name) {}
 
-  CsrMatrix read(Orientation orientation);
+  template <class Builder>
+  CsrMatrix read(typename Builder::How how);
   PlaceInText find(const MatrixPlace& place, IsRefused is_refused);
 
  private:
@@ -48,9 +47,9 @@ class MatrixMarketReader {
   bool for_each_coordinate_of(std::string_view piece, Visit&& visit) const;
   template <class Visit>
   bool for_each_array_value(std::string_view piece, std::uint64_t first, bool with_value, Visit&& visit) const;
-  template <class Sink>
+  template <class Sink, class Builder>
   std::uint64_t read_pieces(const std::vector<std::string_view>& pieces, const std::vector<std::uint64_t>& first_line,
-                            bool with_value, CsrBuilder& builder) const;
+                            bool with_value, Builder& builder) const;
   [[noreturn]] void explain() const;
   [[noreturn]] void explain_line(const char* at, EntryFault wrong) const;
   [[noreturn]] void fail(std::size_t offset, const std::string& found, std::string_view expected) const {
@@ -199,12 +198,12 @@ std::vector<std::uint64_t> MatrixMarketReader::count_lines(const std::vector<std
   return first_line;
 }
 
-// Gives every entry and its mirror to a Sink (EntryCounter or EntryPlacer). Returns how many lines held an entry, or
+// Gives every entry and its mirror to a Sink (the builder's Counter or Placer). Returns how many lines held an entry, or
 // kWrongLine.
-template <class Sink>
+template <class Sink, class Builder>
 std::uint64_t MatrixMarketReader::read_pieces(const std::vector<std::string_view>& pieces,
                                               const std::vector<std::uint64_t>& first_line, bool with_value,
-                                              CsrBuilder& builder) const {
+                                              Builder& builder) const {
   const bool mirror = header_.symmetry != Symmetry::kGeneral;
   const double sign = header_.symmetry == Symmetry::kSkewSymmetric ? -1.0 : 1.0;
   bool good = true;
@@ -228,22 +227,30 @@ std::uint64_t MatrixMarketReader::read_pieces(const std::vector<std::string_view
   return good ? lines : kWrongLine;
 }
 
-CsrMatrix MatrixMarketReader::read(Orientation orientation) {
+template <class Builder>
+CsrMatrix MatrixMarketReader::read(typename Builder::How how) {
   header_ = read_matrix_market_header(text_, name_);
   const std::vector<std::string_view> pieces =
-      split_at_lines(text_.substr(header_.body_offset), piece_count(text_.size()));
+      Builder::own_pieces(how, split_at_lines(text_.substr(header_.body_offset), piece_count(text_.size())));
 
   // An array's values have places by their number, so the lines are counted first. Entries name their places: they are
   // counted on the way.
   std::vector<std::uint64_t> first_line;
   if (header_.is_array) {
     first_line = count_lines(pieces);
-    if (first_line.back() != header_.entries) explain();
+    const std::uint64_t lines = first_line.back();
+    if (Builder::total(how, lines) != header_.entries) explain();
+    const std::uint64_t before = Builder::before(how, lines);
+    for (std::uint64_t& line : first_line) line += before;
   }
-  CsrBuilder builder(header_.rows, header_.columns, orientation, header_.field != Field::kPattern);
-  if (read_pieces<EntryCounter>(pieces, first_line, false, builder) != header_.entries) explain();
+  Builder builder(header_.rows, header_.columns, how, header_.field != Field::kPattern);
+  const auto read_all = [&]<class Sink>(bool with_value) {
+    const std::uint64_t lines = read_pieces<Sink>(pieces, first_line, with_value, builder);
+    if (Builder::total(how, lines) != header_.entries) explain();
+  };
+  read_all.template operator()<typename Builder::Counter>(false);
   builder.allocate();
-  if (read_pieces<EntryPlacer>(pieces, first_line, true, builder) != header_.entries) explain();
+  read_all.template operator()<typename Builder::Placer>(true);
   return builder.finish();
 }
 
@@ -348,7 +355,11 @@ PlaceInText find_in_matrix_market(std::string_view text, const MatrixPlace& plac
 }
 
 CsrMatrix read_matrix_market(std::string_view text, const std::string& name, Orientation orientation) {
-  return MatrixMarketReader(text, name).read(orientation);
+  return MatrixMarketReader(text, name).read<CsrBuilder>(orientation);
+}
+
+CsrMatrix read_matrix_market_share(std::string_view text, const std::string& name, SharedBuilder::How how) {
+  return MatrixMarketReader(text, name).read<SharedBuilder>(how);
 }
 
 }  // namespace ringside

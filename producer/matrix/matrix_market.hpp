@@ -8,6 +8,7 @@
 
 #include "producer/matrix/csr_matrix.hpp"
 #include "producer/matrix/refused_entry.hpp"
+#include "producer/matrix/shared_builder.hpp"
 
 namespace ringside {
 
@@ -21,6 +22,9 @@ CsrMatrix read_matrix_market(std::string_view text, const std::string& name, Ori
 
 /// Where a text that `read_matrix_market` accepts holds an entry or its mirror, or the first entry of a row. A place
 /// that is a whole row (`kRow`) is on no line.
+/// This process's part, where several read a share of the text each. Where it throws, all processes do.
+CsrMatrix read_matrix_market_share(std::string_view text, const std::string& name, SharedBuilder::How how);
+
 PlaceInText find_in_matrix_market(std::string_view text, const MatrixPlace& place, IsRefused is_refused);
 
 }  // namespace ringside

@@ -82,13 +82,15 @@ struct TextFormat {
   std::array<std::string_view, 2> endings;  // of files that must be of this format
   bool (*begins)(std::string_view text);    // true for a text that is recognised whatever its name
   CsrMatrix (*read)(std::string_view text, const std::string& name, Orientation orientation);
+  CsrMatrix (*read_share)(std::string_view text, const std::string& name, SharedBuilder::How how);
   PlaceInText (*find)(std::string_view text, const MatrixPlace& place, IsRefused is_refused);
 };
 
 // The first that fits is taken. A text that fits none is an edge list.
 constexpr TextFormat kTextFormats[] = {
-    {"MatrixMarket", {".mtx", ".mm"}, has_matrix_market_banner, read_matrix_market, find_in_matrix_market},
-    {"an edge list", {}, nullptr, read_edge_list, find_in_edge_list},
+    {"MatrixMarket", {".mtx", ".mm"}, has_matrix_market_banner, read_matrix_market, read_matrix_market_share,
+     find_in_matrix_market},
+    {"an edge list", {}, nullptr, read_edge_list, read_edge_list_share, find_in_edge_list},
 };
 
 std::string names_of_formats() {
@@ -164,6 +166,16 @@ bool has_cache(const MatrixOptions& options) {
 CsrMatrix map_matrix(const MatrixOptions& options, Orientation orientation) {
   const std::string path = is_cache_file(options.matrix) ? options.matrix : cache_path(options, orientation);
   return map_matrix_cache(map_file(path), path, orientation);
+}
+
+InputText open_matrix_text(const std::string& matrix) {
+  InputText input = input_text(map_file(matrix), matrix);
+  (void)format_of(input);
+  return input;
+}
+
+CsrMatrix read_matrix_share(InputText& input, SharedBuilder::How how) {
+  return format_of(input).read_share(input.text.text, input.name, how);
 }
 
 std::optional<AnnouncedSize> announced_size(const std::string& matrix) {

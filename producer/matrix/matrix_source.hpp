@@ -10,6 +10,8 @@
 #include "producer/matrix/csr_matrix.hpp"
 #include "producer/matrix/refused_entry.hpp"
 #include "producer/matrix/rmat.hpp"
+#include "producer/matrix/shared_builder.hpp"
+#include "producer/text/input_text.hpp"
 
 namespace ringside {
 
@@ -37,6 +39,13 @@ bool has_cache(const MatrixOptions& options);
 
 /// Maps that cache (map_matrix_cache), after another process of this machine has called load_matrix with these options.
 CsrMatrix map_matrix(const MatrixOptions& options, Orientation orientation);
+
+/// The text of a matrix file that is no cache, unpacked, and of a format that is known. Throws Error as load_matrix.
+InputText open_matrix_text(const std::string& matrix);
+
+/// This process's part of it, where several read a share of the text each. Where it throws Error (exit code 2), all
+/// processes do.
+CsrMatrix read_matrix_share(InputText& input, SharedBuilder::How how);
 
 /// The size of a matrix that is known from its name alone.
 struct AnnouncedSize {

@@ -31,7 +31,7 @@ Edges all_edges(const RmatOptions& options) {
   return {0, std::uint64_t{options.edge_factor} << options.scale};
 }
 
-// Gives each of these edges to a Sink (EntryCounter or EntryPlacer), from all threads. make_sink(): one for each thread.
+// Gives each of these edges to a sink (a builder's Counter or Placer), from all threads. make_sink(): one for each thread.
 template <class MakeSink>
 void make_edges(const RmatOptions& options, Edges edges, const MakeSink& make_sink) {
   constexpr std::uint32_t kA = probability(0.57);
@@ -63,48 +63,6 @@ void make_edges(const RmatOptions& options, Edges edges, const MakeSink& make_si
   }
 }
 
-/// Gives a builder of a part the entries of its rows, which count from 0 there.
-template <class Sink>
-class OwnRows {
- public:
-  OwnRows(CsrBuilder& builder, Orientation orientation, std::uint64_t first, std::uint64_t last)
-      : sink_(builder), as_written_(orientation == Orientation::kRows), first_(first), rows_(last - first) {}
-
-  void add(std::uint32_t i, std::uint32_t j, double value) noexcept {
-    const std::uint64_t row = (as_written_ ? i : j) - first_;
-    if (row >= rows_) return;  // also where it is less than `first_`
-    const auto own = static_cast<std::uint32_t>(row);
-    as_written_ ? sink_.add(own, j, value) : sink_.add(i, own, value);
-  }
-
- private:
-  Sink sink_;
-  bool as_written_;
-  std::uint64_t first_;
-  std::uint64_t rows_;
-};
-
-/// Counts by blocks of rows, for each thread apart.
-class BlockCounter {
- public:
-  BlockCounter(std::vector<std::uint64_t>& counts, Orientation orientation, std::uint64_t block_rows)
-      : counts_(counts), own_(counts.size()), as_written_(orientation == Orientation::kRows), block_rows_(block_rows) {}
-  ~BlockCounter() {
-#pragma omp critical(ringside_rmat_blocks)
-    for (std::size_t block = 0; block < own_.size(); ++block) counts_[block] += own_[block];
-  }
-  BlockCounter(const BlockCounter&) = delete;
-  BlockCounter& operator=(const BlockCounter&) = delete;
-
-  void add(std::uint32_t i, std::uint32_t j, double) noexcept { ++own_[(as_written_ ? i : j) / block_rows_]; }
-
- private:
-  std::vector<std::uint64_t>& counts_;
-  std::vector<std::uint64_t> own_;
-  bool as_written_;
-  std::uint64_t block_rows_;
-};
-
 }  // namespace
 
 void check_rmat(const RmatOptions& options) {
@@ -130,29 +88,17 @@ CsrMatrix make_rmat(const RmatOptions& options, Orientation orientation) {
   return builder.finish();
 }
 
-CsrMatrix make_rmat_part(const RmatOptions& options, Orientation orientation, std::uint64_t first, std::uint64_t last) {
-  check_rmat(options);
-  const std::uint64_t columns = std::uint64_t{1} << options.scale;
-  const bool as_written = orientation == Orientation::kRows;
-  CsrBuilder builder(as_written ? last - first : columns, as_written ? columns : last - first, orientation, false);
-  make_edges(options, all_edges(options), [&] { return OwnRows<EntryCounter>(builder, orientation, first, last); });
-  builder.allocate();
-  make_edges(options, all_edges(options), [&] { return OwnRows<EntryPlacer>(builder, orientation, first, last); });
-  CsrMatrix part = builder.finish();
-  part.first_row = first;
-  part.rows_elsewhere = columns - part.rows;
-  return part;
-}
-
-std::vector<std::uint64_t> count_rmat_edges(const RmatOptions& options, Orientation orientation,
-                                            std::uint64_t block_rows, std::uint64_t share, std::uint64_t shares) {
+CsrMatrix make_rmat_share(const RmatOptions& options, SharedBuilder::How how) {
   check_rmat(options);
   const std::uint64_t rows = std::uint64_t{1} << options.scale;
-  std::vector<std::uint64_t> counts((rows + block_rows - 1) / block_rows);
   const std::uint64_t edges = all_edges(options).last;
-  make_edges(options, {piece_begin(edges, share, shares), piece_begin(edges, share + 1, shares)},
-             [&] { return BlockCounter(counts, orientation, block_rows); });
-  return counts;
+  const Edges own = {piece_begin(edges, how.with->share(), how.with->shares()),
+                     piece_begin(edges, how.with->share() + 1, how.with->shares())};
+  SharedBuilder builder(rows, rows, how, false);
+  make_edges(options, own, [&] { return SharedBuilder::Counter(builder); });
+  builder.allocate();
+  make_edges(options, own, [&] { return SharedBuilder::Placer(builder); });
+  return builder.finish();
 }
 
 }  // namespace ringside

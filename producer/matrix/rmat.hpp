@@ -5,9 +5,9 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "producer/matrix/csr_matrix.hpp"
+#include "producer/matrix/shared_builder.hpp"
 
 namespace ringside {
 
@@ -24,12 +24,7 @@ void check_rmat(const RmatOptions& options);
 /// for options out of range, 3 if memory is lacking.
 CsrMatrix make_rmat(const RmatOptions& options, Orientation orientation);
 
-/// The part of it that has the rows [first, last), without a content_id. Makes all edges and keeps these.
-CsrMatrix make_rmat_part(const RmatOptions& options, Orientation orientation, std::uint64_t first, std::uint64_t last);
-
-/// How many of the edges in one of `shares` equal shares fall into each block of rows (producer/kernels/block_rows.hpp),
-/// of `block_rows` rows, before duplicates collapse.
-std::vector<std::uint64_t> count_rmat_edges(const RmatOptions& options, Orientation orientation,
-                                            std::uint64_t block_rows, std::uint64_t share, std::uint64_t shares);
+/// This process's part, where several make a share of the edges each.
+CsrMatrix make_rmat_share(const RmatOptions& options, SharedBuilder::How how);
 
 }  // namespace ringside

@@ -116,6 +116,20 @@ class Solvers(Jobs):
     def test_pagerank_of_a_weighted_graph(self):
         self.has_the_bits_of_one_process(f"--matrix={self.matrices / 'links.mtx'}", shares=((2, 1), (4, 2)))
 
+    def test_pagerank_of_an_edge_list_with_gaps_in_its_ids(self):
+        draw = random.Random(4)
+        lines = [f"{draw.randrange(4000) * 3 + 5} {draw.randrange(4000) * 3 + 5}" for _ in range(20000)]
+        path = self.folder / "edges.txt"
+        path.write_text("\n".join(["# a comment", *lines, ""]))
+        self.has_the_bits_of_one_process(f"--matrix={path}", shares=((3, 1),))
+
+    def test_jacobi_of_an_array(self):
+        rows = 60
+        values = [repr(100.0 + row if row == column else (row * 7 + column * 3) % 11 / 7) for column in range(rows) for row in range(rows)]
+        path = self.folder / "array.mtx"
+        path.write_text("\n".join(["%%MatrixMarket matrix array real general", f"{rows} {rows}", *values, ""]))
+        self.has_the_bits_of_one_process(f"--matrix={path}", "--solver=jacobi", shares=((3, 1),))
+
     def test_jacobi_with_a_right_hand_side(self):
         self.has_the_bits_of_one_process(f"--matrix={self.matrices / 'laplacian.mtx'}", "--solver=jacobi",
                                          f"--rhs={self.matrices / 'b.mtx'}")
@@ -180,7 +194,11 @@ class Solvers(Jobs):
 
     def test_a_broken_file_is_refused(self):
         path = self.folder / "broken.mtx"
-        path.write_text("%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n1 x 1\n")
+        lines = [f"{row} {row} 1" for row in range(1, 2001)]
+        lines[1900] = "1901 x 1"
+        path.write_text("\n".join(["%%MatrixMarket matrix coordinate real general", "2000 2000 2000", *lines, ""]))
+        self.is_refused(f"--matrix={path}")
+        path.write_text("\n".join(["0 1 0.5", *["1 0 0.5"] * 2000, "1 2"]))
         self.is_refused(f"--matrix={path}")
 
 

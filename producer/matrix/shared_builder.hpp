@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Builds a CRS matrix from entries of which each of several processes produces a share, as csr_builder.hpp does in one
+// process: twice, the first time to be counted. From the counts of all processes follows which rows each of them gets, so that
+// all get about equally many entries. The second time the entries go to the process that has their row. Beside the stored
+// entries this takes 8 bytes (with values: 16) for each entry that this process produced, and for each that it got.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "producer/matrix/csr_matrix.hpp"
+
+namespace ringside {
+
+/// The other processes, which make the same calls. Each function waits for them.
+class SharedBuild {
+ public:
+  virtual ~SharedBuild() = default;
+
+  virtual std::size_t share() const noexcept = 0;  // of this process
+  virtual std::size_t shares() const noexcept = 0;
+
+  /// The sum of all processes' lines; kWrongLine if one has that.
+  virtual std::uint64_t total(std::uint64_t lines) = 0;
+  /// That of the processes with lower shares.
+  virtual std::uint64_t before(std::uint64_t lines) = 0;
+
+  /// Rows that are counted together.
+  virtual std::uint64_t block_rows() const noexcept = 0;
+  /// shares + 1 row numbers: where each process's rows begin. entries: by blocks, of this process.
+  virtual std::vector<std::uint64_t> share_rows(std::uint64_t rows, std::vector<std::uint64_t> entries) = 0;
+
+  /// [p] of `to` goes to process p. Returns what all have sent to this one, in the order of the processes.
+  virtual std::vector<std::uint64_t> exchange(const std::vector<std::vector<std::uint64_t>>& to) = 0;
+  virtual std::vector<double> exchange(const std::vector<std::vector<double>>& to) = 0;
+};
+
+class SharedBuilder {
+ public:
+  class Counter;
+  class Placer;
+  struct How {
+    Orientation orientation = Orientation::kRows;
+    SharedBuild* with = nullptr;
+  };
+
+  // As of CsrBuilder.
+  static std::vector<std::string_view> own_pieces(How how, const std::vector<std::string_view>& pieces);
+  static std::uint64_t total(How how, std::uint64_t lines) { return how.with->total(lines); }
+  static std::uint64_t before(How how, std::uint64_t lines) { return how.with->before(lines); }
+
+  SharedBuilder(std::uint64_t input_rows, std::uint64_t input_columns, How how, bool weighted);
+  void allocate();
+  /// This process's part, without a content_id.
+  CsrMatrix finish(Array<std::uint64_t> id = {});
+
+ private:
+  /// Entries for each process: row and column in one number, and values unless it is a pattern.
+  struct Outbox {
+    std::vector<std::vector<std::uint64_t>> place;
+    std::vector<std::vector<double>> value;
+  };
+
+  How how_;
+  std::uint64_t rows_;
+  std::uint64_t columns_;
+  bool weighted_;
+  std::vector<std::uint64_t> entries_;  // by blocks of rows
+  std::vector<std::uint64_t> first_row_;
+  Outbox outbox_;
+};
+
+/// One for each thread, as EntryCounter.
+class SharedBuilder::Counter {
+ public:
+  explicit Counter(SharedBuilder& builder)
+      : builder_(builder), block_rows_(builder.how_.with->block_rows()), entries_(builder.entries_.size()) {}
+  ~Counter();
+  Counter(const Counter&) = delete;
+  Counter& operator=(const Counter&) = delete;
+
+  void add(std::uint32_t i, std::uint32_t j, double /*value*/) noexcept {
+    ++entries_[(builder_.how_.orientation == Orientation::kRows ? i : j) / block_rows_];
+  }
+
+ private:
+  SharedBuilder& builder_;
+  std::uint64_t block_rows_;
+  std::vector<std::uint64_t> entries_;
+};
+
+/// One for each thread, as EntryPlacer.
+class SharedBuilder::Placer {
+ public:
+  explicit Placer(SharedBuilder& builder);
+  ~Placer();
+  Placer(const Placer&) = delete;
+  Placer& operator=(const Placer&) = delete;
+
+  void add(std::uint32_t i, std::uint32_t j, double value);
+
+ private:
+  SharedBuilder& builder_;
+  Outbox outbox_;
+};
+
+}  // namespace ringside
