@@ -74,7 +74,10 @@ TEST_F(OneNodeTest, HandOffsAndWakeUpsTakeAsLongAsPlanned) {
   for (const double analyze_s : {4.0, 20.0}) {
     set(KernelKind::kAnalyze, analyze_s);
     request_.node.analyze_s = analyze_s;
-    EXPECT_NEAR(result().total_s, planned_s(), 1e-6) << analyze_s;
+    for (const std::uint32_t buffers : {1u, 2u}) {  // with one, each iteration waits and is woken up
+      request_.node.buffers = buffers;
+      EXPECT_NEAR(result().total_s, planned_s(), 1e-6) << analyze_s << ", " << buffers;
+    }
   }
 }
 
@@ -276,6 +279,12 @@ TEST_F(ScaleTest, PartsWaitForAStateThatIsLate) {
   request_.coupling = Coupling::kNone;
   EXPECT_EQ(result().waiting_states, 4u);
   EXPECT_GT(result().result_lag.mean, 4);
+}
+
+TEST_F(ScaleTest, ANodeAddsItsPartToOneStateAfterTheOther) {
+  request_.collection.pass_s = 30;  // three steps
+  EXPECT_GT(result().result_lag.most, 100);
+  EXPECT_GT(result().waiting_states, 50u);
 }
 
 TEST_F(ScaleTest, TheCollectorTakesARecordOfEachNodeAndTheResultOfEachStep) {
