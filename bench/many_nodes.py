@@ -132,7 +132,6 @@ def measured(printed, records):
     steady = steps[UNSTEADY:]
     lags = [s + 1 - sum(at < published[s] for at in committed[:s]) for s in steady]
     recorded = [int(of[s]["iteration"]) - int(of[s]["solver.global_iteration"]) for of in records for s in steady]
-    last = max((of[-1] for of in records), key=lambda record: int(record["solver.waited_ns"]))
     return {"step_s": (published[-1] - published[UNSTEADY]) / (len(steps) - 1 - UNSTEADY),
             "committed_lag": mean(lags), "committed_lag_most": max(lags),
             "commit_s": mean([committed[s] - published[s] for s in steady]),
@@ -140,7 +139,8 @@ def measured(printed, records):
             "exchanges": mean([len({of[s]["solver.global_iteration"] for s in steady}) / len(steady) for of in records]),
             "coupling_s": mean([rank["coupling_s"] for rank in printed["ranks"]]),
             "buffer_wait_s": mean([seconds(r, "producer_idle_ns") for of in records for r in of]),
-            "waited_most_s": int(last["solver.waited_ns"]) * 1e-9, "waited_for_node": int(last["solver.waited_for_node"])}
+            "waited_most_s": max(sum(seconds(r, "producer_idle_ns") for r in of) for of in records),
+            "waited_for_node": int(records[0][-1]["solver.waited_for_node"])}
 
 
 def inputs(printed, records, is_slow):

@@ -22,8 +22,8 @@ using nlohmann::ordered_json;
 constexpr std::uint64_t kMostSteps = 200;  // simulated: lags and waits are steady long before
 
 // A publish, and the test and the beginning of an exchange: measured (docs/scale.md, "Parameters").
-constexpr double kPublishS = 6e-6;
-constexpr double kExchangeS = 4e-6;
+constexpr double kPublishS = 25e-6;
+constexpr double kExchangeS = 10e-6;
 
 /// "1.2,24": exactly `count` numbers, none if there are others.
 std::vector<double> numbers_of(std::string_view text, std::size_t count) {

@@ -179,8 +179,8 @@ TEST_F(ScaleTest, TheGlobalCommitOf1024NodesLagsByLessThanTwoSteps) {
                    .transfer_s = 2e-3,
                    .analyze_s = 3e-3,
                    .analyzer_spread = 0.05,
-                   .publish_s = 6e-6,
-                   .exchange_s = 4e-6};
+                   .publish_s = 25e-6,
+                   .exchange_s = 10e-6};
   request_.nodes = 1024;
   for (const char* name : {"infiniband", "tcp"}) {
     request_.network = *network_named(name);
