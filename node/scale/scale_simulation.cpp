@@ -83,7 +83,8 @@ class Simulation {
   // --- the ranks of a node ---------------------------------------------------------------------------------------
 
   bool publishes(std::uint64_t iteration) const {
-    return keeps_ == Keeps::kEachStep && ((iteration + 1) % request_.every == 0 || iteration + 1 == request_.iterations);
+    return keeps_ == Keeps::kEachStep &&
+           ((iteration + 1) % request_.every == 0 || iteration + 1 == request_.iterations);
   }
 
   /// from_s: not before the present. A buffer may be released until then.
@@ -156,7 +157,8 @@ class Simulation {
       return;
     }
     ended_s_ = std::max(ended_s_, now_s_);
-    if (keeps_ == Keeps::kNothing && own.iterations % request_.every == 0) note_published(own.iterations / request_.every);
+    if (keeps_ == Keeps::kNothing && own.iterations % request_.every == 0)
+      note_published(own.iterations / request_.every);
     begin_iteration(now_s_, node);
   }
 
@@ -241,8 +243,9 @@ class Simulation {
     all.steps = steps_;
     all.total_s = ended_s_;
     const std::uint64_t last = request_.iterations / request_.every - 1;  // a rest of iterations makes a shorter step
-    all.step_s = last > unsteady_ ? (published_s_[last] - published_s_[unsteady_]) / static_cast<double>(last - unsteady_)
-                                  : ended_s_ / steps;
+    all.step_s = last > unsteady_
+                     ? (published_s_[last] - published_s_[unsteady_]) / static_cast<double>(last - unsteady_)
+                     : ended_s_ / steps;
     for (double ScaleResult::*const seconds :
          {&ScaleResult::generate_s, &ScaleResult::coupling_s, &ScaleResult::publish_s}) {
       all.*seconds /= nodes * steps;
@@ -309,8 +312,9 @@ void check(const ScaleRequest& request) {
     throw usage_error("found {} nodes, expected 1 to {}", request.nodes, kMostSimulatedNodes);
   }
   if (request.node.buffers < 1 || request.every < 1 || request.iterations < request.every) {
-    throw usage_error("found {} buffers and {} iterations, of which every {}th is published; expected a buffer, and a step",
-                      request.node.buffers, request.iterations, request.every);
+    throw usage_error(
+        "found {} buffers and {} iterations, of which every {}th is published; expected a buffer, and a step",
+        request.node.buffers, request.iterations, request.every);
   }
   if (request.slow_node >= request.nodes) {
     throw usage_error("found node {} as the slow one, expected a node below {}", request.slow_node, request.nodes);

@@ -140,8 +140,8 @@ TEST_F(ScaleTest, AnExchangeThatTakesLongerThanAStepBeginsLessOften) {
   EXPECT_GT(all.recorded_lag.mean, 4);
 }
 
-/// Of two nodes, node 1 sends at its publish; node 0 finds that at its next one, and node 1 the outcome at the one after.
-/// Of four nodes, node 3 sends to node 2, node 2 to node 0, node 0 to node 1, and node 1 to node 3.
+/// Of two nodes, node 1 sends at its publish; node 0 finds that at its next one, and node 1 the outcome at the one
+/// after. Of four nodes, node 3 sends to node 2, node 2 to node 0, node 0 to node 1, and node 1 to node 3.
 TEST_F(ScaleTest, AnExchangeMovesOnceAStepIfTheSolverCallsNoMpi) {
   request_.coupling = Coupling::kNone;
   request_.nodes = 2;
