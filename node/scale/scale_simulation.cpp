@@ -46,8 +46,9 @@ class Simulation {
         published_by_(steps_),
         committed_by_(steps_),
         published_s_(steps_) {
-    const double messages = rounds_of(request.nodes);
-    collective_s_ = messages * request.network.message_s(request.coupling_bytes);
+    // A message can follow one of an exchange, which it does not overtake.
+    coupling_message_s_ = request.network.message_s(request.coupling_bytes + GlobalStep::kMessageBytes);
+    collective_s_ = rounds_of(request.nodes) * coupling_message_s_;
   }
 
   ScaleResult run() {
@@ -136,8 +137,7 @@ class Simulation {
     for (const std::uint32_t other : {node - 1, node + 1}) {
       if (other >= request_.nodes) continue;  // also below 0
       if (nodes_[other].arrived < own.arrived) return;
-      at_s = std::max(at_s,
-                      nodes_[other].arrived_s[own.arrived % 2] + request_.network.message_s(request_.coupling_bytes));
+      at_s = std::max(at_s, nodes_[other].arrived_s[own.arrived % 2] + coupling_message_s_);
     }
     own.is_leaving = true;
     events_.add(at_s, EventKind::kLeaves, node);
@@ -291,6 +291,7 @@ class Simulation {
   const std::uint64_t steps_;
   const std::uint64_t unsteady_;
   const Draws draws_;
+  double coupling_message_s_ = 0;
   double collective_s_ = 0;
   EventQueue events_;
   std::vector<NodeState> nodes_;
