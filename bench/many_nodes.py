@@ -3,9 +3,10 @@
 """How well does the simulation of many nodes (`ringside plan --nodes`) agree with runs of several nodes?
 
 Nodes are analyzers on this machine with a socket and a ring each, as in tests/mpi. Their ranks sleep for the time of an iteration
-(bench_paced_ranks), so that ranks and analyzers of several nodes fit a machine of few cores. Each run is simulated with the figures that were measured in it: seconds of an iteration, their deviation, of transfer and
-of analyze, of a message. Compared are what those figures do not contain: how far the global commit lags, who waits, and for how
-long. With --tables-only, only the tables of docs/scale.md are simulated anew. Writes JSON (see docs/scale.md)."""
+(bench_paced_ranks), so that ranks and analyzers of several nodes fit a machine of few cores. Each run is simulated with the figures
+that were measured in it: seconds of an iteration, of transfer and of analyze, their deviations, a message. Compared are what those
+figures do not contain: how far the global commit lags, who waits, and for how long. With --tables-only, only the tables of
+docs/scale.md are simulated anew. Writes JSON (see docs/scale.md)."""
 
 import csv
 import json
@@ -162,7 +163,8 @@ def inputs(printed, records, is_slow):
 
 
 def simulated(row):
-    found = {name: row[name] for name in ("step_s", "commit_s", "exchanges", "coupling_s", "buffer_wait_s", "waited_most_s", "waited_for_node")}
+    found = {name: row[name] for name in ("step_s", "commit_s", "exchanges", "coupling_s", "buffer_wait_s", "waited_most_s",
+                                          "waited_for_node")}
     for lag in ("committed_lag", "recorded_lag"):
         found |= {lag: row[lag]["mean"], f"{lag}_most": row[lag]["most"]}
     return found
