@@ -3,9 +3,10 @@
 """How well does the simulation of many nodes (`ringside plan --nodes`) agree with runs of several nodes?
 
 Nodes are analyzers on this machine with a socket and a ring each, as in tests/mpi. Their ranks sleep for the time of an iteration
-(bench_paced_ranks), so that ranks and analyzers of several nodes fit a machine of few cores. Each run is simulated with the figures that were measured in it: seconds of an iteration, their deviation, of transfer and
-of analyze, of a message. Compared are what those figures do not contain: how far the global commit lags, who waits, and for how
-long. With --tables-only, only the tables of docs/scale.md are simulated anew. Writes JSON (see docs/scale.md)."""
+(bench_paced_ranks), so that ranks and analyzers of several nodes fit a machine of few cores. Each run is simulated with the figures
+that were measured in it: seconds of an iteration, of transfer and of analyze, their deviations, a message. Compared are what those
+figures do not contain: how far the global commit lags, who waits, and for how long. With --tables-only, only the tables of
+docs/scale.md are simulated anew. Writes JSON (see docs/scale.md)."""
 
 import csv
 import json
@@ -132,7 +133,6 @@ def measured(printed, records):
     steady = steps[UNSTEADY:]
     lags = [s + 1 - sum(at < published[s] for at in committed[:s]) for s in steady]
     recorded = [int(of[s]["iteration"]) - int(of[s]["solver.global_iteration"]) for of in records for s in steady]
-    last = max((of[-1] for of in records), key=lambda record: int(record["solver.waited_ns"]))
     return {"step_s": (published[-1] - published[UNSTEADY]) / (len(steps) - 1 - UNSTEADY),
             "committed_lag": mean(lags), "committed_lag_most": max(lags),
             "commit_s": mean([committed[s] - published[s] for s in steady]),
@@ -140,7 +140,8 @@ def measured(printed, records):
             "exchanges": mean([len({of[s]["solver.global_iteration"] for s in steady}) / len(steady) for of in records]),
             "coupling_s": mean([rank["coupling_s"] for rank in printed["ranks"]]),
             "buffer_wait_s": mean([seconds(r, "producer_idle_ns") for of in records for r in of]),
-            "waited_most_s": int(last["solver.waited_ns"]) * 1e-9, "waited_for_node": int(last["solver.waited_for_node"])}
+            "waited_most_s": max(sum(seconds(r, "producer_idle_ns") for r in of) for of in records),
+            "waited_for_node": int(records[0][-1]["solver.waited_for_node"])}
 
 
 def inputs(printed, records, is_slow):
@@ -162,7 +163,8 @@ def inputs(printed, records, is_slow):
 
 
 def simulated(row):
-    found = {name: row[name] for name in ("step_s", "commit_s", "exchanges", "coupling_s", "buffer_wait_s", "waited_most_s", "waited_for_node")}
+    found = {name: row[name] for name in ("step_s", "commit_s", "exchanges", "coupling_s", "buffer_wait_s", "waited_most_s",
+                                          "waited_for_node")}
     for lag in ("committed_lag", "recorded_lag"):
         found |= {lag: row[lag]["mean"], f"{lag}_most": row[lag]["most"]}
     return found

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A solver of several MPI ranks whose iterations take as long as they are told to: each rank sleeps, so that ranks of several nodes
- * and their analyzers fit a machine with few cores. Each step is kept with libringside_mpi. Prints one JSON object: the time of a
- * message between ranks 0 and 1, and for each rank the mean and the standard deviation of its iterations, the mean time that a
- * collective call, a claim and a publish took, the time of a step, and the median of its publishes.
- *     bench_paced_ranks all|none MS SPREAD STEPS ENTRIES_OF_RANK
+ * A solver of several MPI ranks whose iterations take as long as they are told to: each rank sleeps, so that ranks of
+ * several nodes and their analyzers fit a machine with few cores. Each step is kept with libringside_mpi. Prints one
+ * JSON object: the time of a message between ranks 0 and 1, and for each rank the mean and the standard deviation of
+ * its iterations, the mean time that a collective call, a claim and a publish took, the time of a step, and the median
+ * of its publishes. bench_paced_ranks all|none MS SPREAD STEPS ENTRIES_OF_RANK
  */
 #include <math.h>
 #include <mpi.h>
@@ -72,13 +72,15 @@ int main(int argc, char** argv) {
   unsigned seed = (unsigned)rank + 1;
 
   ringside_error error = {.size = sizeof error};
-  ringside_variable x = {.size = sizeof x, .dtype = RINGSIDE_F64, .name = "x", .dims = 2, .shape = {(uint64_t)ranks, entries}};
+  ringside_variable x = {
+      .size = sizeof x, .dtype = RINGSIDE_F64, .name = "x", .dims = 2, .shape = {(uint64_t)ranks, entries}};
   ringside_mpi_part part = {.size = sizeof part, .offset = {(uint64_t)rank, 0}, .extent = {1, entries}};
   ringside_mpi_writer* writer = NULL;
   if (ringside_mpi_attach(MPI_COMM_WORLD, NULL, &x, &part, 1, NULL, 0, &writer, &error)) die("attach", error.line);
   const double alpha = message_s(rank, ranks);
 
-  /* In the order in which they are printed: iterations, their squares, collective calls, claims, publishes, all; a publish. */
+  /* In the order in which they are printed: iterations, their squares, collective calls, claims, publishes, all; a
+   * publish. */
   double sums[FIGURES] = {0};
   double* publishes = malloc((size_t)steps * sizeof(double));
   if (publishes == NULL) die("memory", "there is not enough");
@@ -119,8 +121,8 @@ int main(int argc, char** argv) {
       const double* of = all + FIGURES * r;
       const double middle = of[0] / steps;
       const double square = of[1] / steps - middle * middle;
-      printf("%s{\"iteration_s\": %.9f, \"deviation_s\": %.9f, \"coupling_s\": %.9f, \"claim_s\": %.9f, ", r > 0 ? ", " : "",
-             middle, sqrt(square > 0 ? square : 0), of[2] / steps, of[3] / steps);
+      printf("%s{\"iteration_s\": %.9f, \"deviation_s\": %.9f, \"coupling_s\": %.9f, \"claim_s\": %.9f, ",
+             r > 0 ? ", " : "", middle, sqrt(square > 0 ? square : 0), of[2] / steps, of[3] / steps);
       printf("\"publish_s\": %.9f, \"step_s\": %.9f, \"median_publish_s\": %.9f}", of[4] / steps, of[5] / steps, of[6]);
     }
     printf("]}\n");

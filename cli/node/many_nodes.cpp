@@ -22,8 +22,8 @@ using nlohmann::ordered_json;
 constexpr std::uint64_t kMostSteps = 200;  // simulated: lags and waits are steady long before
 
 // A publish, and the test and the beginning of an exchange: measured (docs/scale.md, "Parameters").
-constexpr double kPublishS = 6e-6;
-constexpr double kExchangeS = 4e-6;
+constexpr double kPublishS = 25e-6;
+constexpr double kExchangeS = 10e-6;
 
 /// "1.2,24": exactly `count` numbers, none if there are others.
 std::vector<double> numbers_of(std::string_view text, std::size_t count) {
@@ -56,8 +56,9 @@ Network network_of(const std::string& text) {
   if (const std::optional<Network> known = network_named(text)) return *known;
   const std::vector<double> numbers = numbers_of(text, 2);
   if (numbers.empty() || numbers[1] <= 0) {
-    throw usage_error("--network: found '{}', expected ALPHA_US,GB_S (microseconds of a message, and a rate above 0), or {}",
-                      shortened(text), names_of_networks());
+    throw usage_error(
+        "--network: found '{}', expected ALPHA_US,GB_S (microseconds of a message, and a rate above 0), or {}",
+        shortened(text), names_of_networks());
   }
   return {.alpha_s = numbers[0] * 1e-6, .bytes_s = numbers[1] * 1e9};
 }
@@ -98,12 +99,12 @@ std::string rate_text(double per_second) {
 
 std::string table_row(const ScaleResult& row) {
   const auto share = [&](double seconds) { return 100 * seconds / row.step_s; };
-  return fmt::format("  {:>6}  {:>9}  {:>9}  {:>6.1f} %  {:>6.1f} %  {:>9}  {:>9}  {:>13}  {:>7}  {:>6.1f} %  {:>8}  {:>9}\n",
-                     row.nodes, short_text(row.step_s), short_text(std::max(row.step_s - row.bare_step_s, 0.0)),
-                     share(row.coupling_s), share(row.buffer_wait_s), lag_text(row.committed_lag),
-                     lag_text(row.recorded_lag), lag_text(row.result_lag), rate_text(row.records_s),
-                     100 * row.collector_core, fmt::format("{:.0f} B", row.bytes_sent),
-                     megabytes(static_cast<std::uint64_t>(row.collector_bytes)));
+  return fmt::format(
+      "  {:>6}  {:>9}  {:>9}  {:>6.1f} %  {:>6.1f} %  {:>9}  {:>9}  {:>13}  {:>7}  {:>6.1f} %  {:>8}  {:>9}\n",
+      row.nodes, short_text(row.step_s), short_text(std::max(row.step_s - row.bare_step_s, 0.0)), share(row.coupling_s),
+      share(row.buffer_wait_s), lag_text(row.committed_lag), lag_text(row.recorded_lag), lag_text(row.result_lag),
+      rate_text(row.records_s), 100 * row.collector_core, fmt::format("{:.0f} B", row.bytes_sent),
+      megabytes(static_cast<std::uint64_t>(row.collector_bytes)));
 }
 
 ordered_json to_json(const Lag& lag) {
@@ -151,8 +152,7 @@ void declare(CommandLine& line, ManyNodesOptions& options) {
       .needs(nodes)
       .show_default()
       .value_name("N");
-  set.option("--network", options.network,
-             "microseconds of a message and GB/s, or one of: " + names_of_networks())
+  set.option("--network", options.network, "microseconds of a message and GB/s, or one of: " + names_of_networks())
       .needs(nodes)
       .show_default()
       .value_name("ALPHA,RATE");
@@ -183,7 +183,8 @@ void declare(CommandLine& line, ManyNodesOptions& options) {
       .show_default()
       .value_name("US");
   set.option("--step-figures", options.step_figures,
-             "a measured node in place of a planned one: ms of an iteration, of transfer and commit, of analyze; MB of a step")
+             "a measured node in place of a planned one: ms of an iteration, of transfer and commit, of analyze; MB of "
+             "a step")
       .needs(nodes)
       .value_name("MS,MS,MS,MB");
 }
@@ -192,7 +193,8 @@ NodeFigures figures_given(const ManyNodesOptions& options, const PublishOptions&
   const std::vector<double> numbers = numbers_of(options.step_figures, 4);
   if (numbers.empty() || numbers[0] <= 0) {
     throw usage_error(
-        "--step-figures: found '{}', expected four numbers: milliseconds of an iteration (above 0), of transfer and commit, "
+        "--step-figures: found '{}', expected four numbers: milliseconds of an iteration (above 0), of transfer and "
+        "commit, "
         "and of analyze, and the megabytes of a step, for instance 10,0.8,1.2,32",
         shortened(options.step_figures));
   }
@@ -230,18 +232,21 @@ ManyNodes simulate_many(const ManyNodesOptions& options, const NodeFigures& node
 std::string many_nodes_table(const ManyNodes& simulated) {
   const ScaleRequest& request = simulated.request;
   const NodeFigures& node = request.node;
-  std::string out = fmt::format("ringside plan: many nodes, {} a node\n", counted(static_cast<std::uint64_t>(node.ranks), "rank"));
-  out += fmt::format("  node       an iteration {}, transfer and commit {}, analyze {}; spread {:.3g} and {:.3g} %; {} of {}\n",
-                     short_text(node.generate_s), short_text(node.transfer_s), short_text(node.analyze_s),
-                     100 * node.generate_spread, 100 * node.analyzer_spread, counted(node.buffers, "buffer"),
-                     megabytes(static_cast<std::uint64_t>(node.step_bytes)));
-  out += fmt::format("  network    {} a message, {:.3g} GB/s; each iteration waits for {}\n", short_text(request.network.alpha_s),
-                     request.network.bytes_s / 1e9,
+  std::string out =
+      fmt::format("ringside plan: many nodes, {} a node\n", counted(static_cast<std::uint64_t>(node.ranks), "rank"));
+  out += fmt::format(
+      "  node       an iteration {}, transfer and commit {}, analyze {}; spread {:.3g} and {:.3g} %; {} of {}\n",
+      short_text(node.generate_s), short_text(node.transfer_s), short_text(node.analyze_s), 100 * node.generate_spread,
+      100 * node.analyzer_spread, counted(node.buffers, "buffer"),
+      megabytes(static_cast<std::uint64_t>(node.step_bytes)));
+  out += fmt::format("  network    {} a message, {:.3g} GB/s; each iteration waits for {}\n",
+                     short_text(request.network.alpha_s), request.network.bytes_s / 1e9,
                      request.coupling == Coupling::kNone  ? "no other node"
                      : request.coupling == Coupling::kAll ? "all nodes"
                                                           : "its neighbours");
-  out += fmt::format("  exchange   {}\n", request.progress == Progress::kAlways ? "MPI works on it always"
-                                                                                 : "MPI works on it in the solver's calls");
+  out +=
+      fmt::format("  exchange   {}\n", request.progress == Progress::kAlways ? "MPI works on it always"
+                                                                             : "MPI works on it in the solver's calls");
   out += fmt::format("  simulated  {} of {}, every {}\n\n", counted(simulated.rows.front().steps, "step"),
                      counted(request.iterations, "iteration"), request.every);
   out +=

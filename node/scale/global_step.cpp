@@ -29,8 +29,10 @@ std::uint8_t GlobalStep::below(std::uint32_t node) const {
 
 void GlobalStep::advance(double now_s, std::uint32_t node, std::uint64_t committed, double waited_s) {
   NodeState& own = nodes_[node];
-  progress(now_s, node);
-  if (own.is_under_way) return;
+  if (own.is_under_way) {  // a test works on messages, but finds over only what was over before
+    progress(now_s, node);
+    return;
+  }
   own.known = own.newest;
   const auto parity = static_cast<std::uint8_t>(++own.begun % 2);
   Part& part = own.part[parity];
@@ -40,6 +42,7 @@ void GlobalStep::advance(double now_s, std::uint32_t node, std::uint64_t committ
   if (count_ == 1) {
     outcome_[parity] = part.numbers;
     part.has_outcome = true;
+    progress(now_s, node);
   } else if (below(node) == 0) {
     send_up(now_s, node, parity);  // other nodes look for messages in their next call only
   }

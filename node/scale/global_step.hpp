@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The exchange of docs/mpi.md, "The global step", among simulated nodes: mpi/counters.cpp with the tree by which Open MPI
-// reduces a few numbers (up a binomial tree to node 0, and down another one).
+// The exchange of docs/mpi.md, "The global step", among simulated nodes: mpi/counters.cpp with the tree by which Open
+// MPI reduces a few numbers (up a binomial tree to node 0, and down another one).
 #pragma once
 
 #include <array>
@@ -18,8 +18,8 @@ class GlobalStep {
 
   GlobalStep(std::uint32_t nodes, const Network& network, EventQueue& events);
 
-  /// At a publish: takes in the last exchange's outcome if it is over, and begins the next one. committed: steps of this
-  /// node. waited_s: for buffers, so far.
+  /// At a publish: takes in the last exchange's outcome if it is over, and begins the next one. committed: steps of
+  /// this node. waited_s: for buffers, so far.
   void advance(double now_s, std::uint32_t node, std::uint64_t committed, double waited_s);
 
   /// The node works on what has arrived: it is in a call of MPI.

@@ -66,7 +66,7 @@ struct ScaleRequest {
   std::uint64_t iterations = 200;
   std::uint64_t every = 1;  // the iterations whose number it divides are published
   std::uint32_t slow_node = 0;
-  double slow_solver = 1;  // factors of the slow node's seconds: of generate
+  double slow_solver = 1;    // factors of the slow node's seconds: of generate
   double slow_analyzer = 1;  // of analyze
   std::uint64_t seed = 1;
 };
@@ -76,13 +76,13 @@ struct Lag {
   double most = 0;
 };
 
-/// Seconds of a step are means over steps and nodes, beginning with the first iteration; lags are of the steps after the
-/// first ones (kUnsteadySteps).
+/// Seconds of a step are means over steps and nodes, beginning with the first iteration; lags are of the steps after
+/// the first ones (kUnsteadySteps).
 struct ScaleResult {
   std::uint32_t nodes = 0;
   std::uint64_t steps = 0;
-  double total_s = 0;  // until the last analyzer is free
-  double step_s = 0;   // between two steps that all nodes have published
+  double total_s = 0;      // until the last analyzer is free
+  double step_s = 0;       // between two steps that all nodes have published
   double bare_step_s = 0;  // the same of the solver alone, which keeps nothing
 
   // Where the time of a node's ranks goes, a step.
@@ -91,17 +91,17 @@ struct ScaleResult {
   double buffer_wait_s = 0;  // back-pressure
   double publish_s = 0;      // with exchange_s
 
-  double waited_most_s = 0;  // for buffers, of the node that waited longest, in the whole run
+  double waited_most_s = 0;           // for buffers, of the node that waited longest, in the whole run
   std::uint32_t waited_for_node = 0;  // as the run knows it at its end; node 0 if no node waited
 
   // The global commit, in steps. A step is published when its last node has published it.
-  Lag committed_lag;       // steps published and not yet committed on all nodes, counted at each publish, with this step
-  double commit_s = 0;     // from a step's publish to its global commit
-  Lag recorded_lag;        // a step's number minus the newest global step that is recorded with it
-  double exchanges = 0;    // a step
+  Lag committed_lag;     // steps published and not yet committed on all nodes, counted at each publish, with this step
+  double commit_s = 0;   // from a step's publish to its global commit
+  Lag recorded_lag;      // a step's number minus the newest global step that is recorded with it
+  double exchanges = 0;  // a step
 
   // Global reductions and the collector.
-  Lag result_lag;  // from a step's publish to its result at the collector, in step_s
+  Lag result_lag;                    // from a step's publish to its result at the collector, in step_s
   std::uint64_t waiting_states = 0;  // of a node, at most: its own parts that wait for the state of the node before
   double records_s = 0;              // records a second
   double collector_core = 0;         // share of one core

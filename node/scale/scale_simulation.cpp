@@ -46,8 +46,9 @@ class Simulation {
         published_by_(steps_),
         committed_by_(steps_),
         published_s_(steps_) {
-    const double messages = rounds_of(request.nodes);
-    collective_s_ = messages * request.network.message_s(request.coupling_bytes);
+    // A message can follow one of an exchange, which it does not overtake.
+    coupling_message_s_ = request.network.message_s(request.coupling_bytes + GlobalStep::kMessageBytes);
+    collective_s_ = rounds_of(request.nodes) * coupling_message_s_;
   }
 
   ScaleResult run() {
@@ -83,7 +84,8 @@ class Simulation {
   // --- the ranks of a node ---------------------------------------------------------------------------------------
 
   bool publishes(std::uint64_t iteration) const {
-    return keeps_ == Keeps::kEachStep && ((iteration + 1) % request_.every == 0 || iteration + 1 == request_.iterations);
+    return keeps_ == Keeps::kEachStep &&
+           ((iteration + 1) % request_.every == 0 || iteration + 1 == request_.iterations);
   }
 
   /// from_s: not before the present. A buffer may be released until then.
@@ -135,8 +137,7 @@ class Simulation {
     for (const std::uint32_t other : {node - 1, node + 1}) {
       if (other >= request_.nodes) continue;  // also below 0
       if (nodes_[other].arrived < own.arrived) return;
-      at_s = std::max(at_s,
-                      nodes_[other].arrived_s[own.arrived % 2] + request_.network.message_s(request_.coupling_bytes));
+      at_s = std::max(at_s, nodes_[other].arrived_s[own.arrived % 2] + coupling_message_s_);
     }
     own.is_leaving = true;
     events_.add(at_s, EventKind::kLeaves, node);
@@ -156,7 +157,8 @@ class Simulation {
       return;
     }
     ended_s_ = std::max(ended_s_, now_s_);
-    if (keeps_ == Keeps::kNothing && own.iterations % request_.every == 0) note_published(own.iterations / request_.every);
+    if (keeps_ == Keeps::kNothing && own.iterations % request_.every == 0)
+      note_published(own.iterations / request_.every);
     begin_iteration(now_s_, node);
   }
 
@@ -241,8 +243,9 @@ class Simulation {
     all.steps = steps_;
     all.total_s = ended_s_;
     const std::uint64_t last = request_.iterations / request_.every - 1;  // a rest of iterations makes a shorter step
-    all.step_s = last > unsteady_ ? (published_s_[last] - published_s_[unsteady_]) / static_cast<double>(last - unsteady_)
-                                  : ended_s_ / steps;
+    all.step_s = last > unsteady_
+                     ? (published_s_[last] - published_s_[unsteady_]) / static_cast<double>(last - unsteady_)
+                     : ended_s_ / steps;
     for (double ScaleResult::*const seconds :
          {&ScaleResult::generate_s, &ScaleResult::coupling_s, &ScaleResult::publish_s}) {
       all.*seconds /= nodes * steps;
@@ -288,6 +291,7 @@ class Simulation {
   const std::uint64_t steps_;
   const std::uint64_t unsteady_;
   const Draws draws_;
+  double coupling_message_s_ = 0;
   double collective_s_ = 0;
   EventQueue events_;
   std::vector<NodeState> nodes_;
@@ -309,8 +313,9 @@ void check(const ScaleRequest& request) {
     throw usage_error("found {} nodes, expected 1 to {}", request.nodes, kMostSimulatedNodes);
   }
   if (request.node.buffers < 1 || request.every < 1 || request.iterations < request.every) {
-    throw usage_error("found {} buffers and {} iterations, of which every {}th is published; expected a buffer, and a step",
-                      request.node.buffers, request.iterations, request.every);
+    throw usage_error(
+        "found {} buffers and {} iterations, of which every {}th is published; expected a buffer, and a step",
+        request.node.buffers, request.iterations, request.every);
   }
   if (request.slow_node >= request.nodes) {
     throw usage_error("found node {} as the slow one, expected a node below {}", request.slow_node, request.nodes);

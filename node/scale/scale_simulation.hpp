@@ -7,11 +7,12 @@
 
 namespace ringside {
 
-/// Steps at the beginning of a run that its lags and the time of a step leave out; a quarter of the steps if that is less.
+/// Steps at the beginning of a run that its lags and the time of a step leave out; a quarter of the steps if that is
+/// less.
 inline constexpr std::uint64_t kUnsteadySteps = 20;
 
-/// The same request gives the same result. Throws Error (exit code 2) for a request without nodes, buffers or steps, with
-/// more than kMostSimulatedNodes, or whose slow node does not exist.
+/// The same request gives the same result. Throws Error (exit code 2) for a request without nodes, buffers or steps,
+/// with more than kMostSimulatedNodes, or whose slow node does not exist.
 ScaleResult simulate(const ScaleRequest& request);
 
 }  // namespace ringside

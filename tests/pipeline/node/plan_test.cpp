@@ -158,7 +158,8 @@ TEST_F(PlanCommandTest, AMeasuredNodeIsSimulatedManyTimesWithoutANodeFile) {
 }
 
 TEST_F(PlanCommandTest, APlannedNodeIsSimulatedManyTimesBelowItsPlan) {
-  const std::vector<std::string> words = published({"--matrix=grid:2000", "--iterations=50", "--passes=5", "--nodes=2,3"});
+  const std::vector<std::string> words =
+      published({"--matrix=grid:2000", "--iterations=50", "--passes=5", "--nodes=2,3"});
   const Finished ran = run("ringside", words);
   ASSERT_EQ(ran.exit_code, 0) << ran.err;
   EXPECT_LT(ran.out.find("* least expected time: 8 + 8 cores"), ran.out.find("ringside plan: many nodes")) << ran.out;
@@ -181,10 +182,12 @@ TEST_F(PlanCommandTest, OptionsOfManyNodesThatDescribeNoneAreRefused) {
   const std::string figures = "--step-figures=10,2,3,32";
   expect_refused({"plan", figures}, 2, {"--step-figures: found without --nodes"});
   expect_refused({"plan", "--nodes=10001", figures}, 2, {"--nodes: found '10001'", "10000"});
-  expect_refused({"plan", "--nodes=2", "--network=token-ring", figures}, 2, {"--network: found 'token-ring'", "infiniband"});
+  expect_refused({"plan", "--nodes=2", "--network=token-ring", figures}, 2,
+                 {"--network: found 'token-ring'", "infiniband"});
   expect_refused({"plan", "--nodes=2", "--network=5,0", figures}, 2, {"--network: found '5,0'"});
   for (const char* wrong : {"1.5", "0.1,1.5", "0.1,0.1,0.1", "much"}) {
-    expect_refused({"plan", "--nodes=2", std::string("--spread=") + wrong, figures}, 2, {"--spread: found", "0.05,0.2"});
+    expect_refused({"plan", "--nodes=2", std::string("--spread=") + wrong, figures}, 2,
+                   {"--spread: found", "0.05,0.2"});
   }
   for (const char* wrong : {"10,2,3", "10,2,3,4,5", "0,2,3,4", "10,2,x,4", ""}) {
     expect_refused({"plan", "--nodes=2", std::string("--step-figures=") + wrong}, 2, {"--step-figures"});
