@@ -236,14 +236,19 @@ class Rings(Jobs):
                 ringside.open(ranks_file)
 
         def swapped(lie):  # consistent, but not what the rings keep: in other places of the whole
-            one, other = lie["nodes"][0]["ranks"][0], lie["nodes"][1]["ranks"][1]
+            for one, other in zip(lie["nodes"][0]["ranks"], lie["nodes"][1]["ranks"]):
+                one["boxes"], other["boxes"] = other["boxes"], one["boxes"]
+
+        def exchanged(lie):  # within a node
+            one, other = lie["nodes"][0]["ranks"]
             one["boxes"], other["boxes"] = other["boxes"], one["boxes"]
 
         told(lambda lie: lie["nodes"][0]["ranks"][0]["boxes"][0]["extent"].__setitem__(0, 2), "overlap")
         told(lambda lie: lie["nodes"].pop(), "expected a whole number from 0 to 0|once")
         told(lambda lie: lie["variables"][0].__setitem__("shape", [2**40, 2**40, 2**40]), "64-bit")
         told(lambda lie: lie.__setitem__("run_id", "0" * 32), "not of run 0{32}")
-        told(swapped, "keeps other entries than the ranks file says")
+        told(swapped, r"it is the ring of node \d \(ranks \d to \d\), not of this node")
+        told(exchanged, "keeps other entries than the ranks file says")
         ranks_file.write_text(json.dumps(truth), encoding="utf-8")
         self.say("info", ranks_file)
 
