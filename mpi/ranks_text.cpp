@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/ranks_text.hpp"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <vector>
+
+#include "common/files/beside_pool.hpp"
+#include "common/handoff/handoff_environment.hpp"
+#include "common/platform/fixed_text.hpp"
+#include "common/ranks/ranks_file.hpp"
+
+namespace ringside::mpi {
+
+std::string ranks_text(const Job& job, const RankOptions& options, std::span<const Box> boxes) {
+  struct Place {
+    char host[256] = {};
+    char pool[4096] = {};
+  };
+  std::vector<int> nodes(static_cast<std::size_t>(job.all.is_first() ? job.all.size() : 0));
+  check(MPI_Gather(&job.node_index, 1, MPI_INT, nodes.data(), 1, MPI_INT, 0, job.all.get()), "MPI_Gather");
+  std::vector<Place> places(static_cast<std::size_t>(job.all.is_first() ? job.nodes : 0));
+  if (job.node.is_first()) {
+    Place own;
+    gethostname(own.host, sizeof own.host - 1);
+    const char* pool = std::getenv(kPoolVariable);
+    if (pool != nullptr && *pool != '\0') assign(own.pool, absolute_path(pool));
+    constexpr int kBytes = sizeof own;
+    check(MPI_Gather(&own, kBytes, MPI_BYTE, places.data(), kBytes, MPI_BYTE, 0, job.firsts.get()), "MPI_Gather");
+  }
+  std::string text;
+  job.all.together("", [&] {
+    if (!job.all.is_first()) return;
+    RanksFile file{.run_id = {}, .problem_id = options.run.problem_id, .variables = options.variables, .nodes = {}};
+    for (const Place& place : places) {
+      file.nodes.push_back({std::string(text_of(place.host)), std::string(text_of(place.pool)), {}});
+    }
+    const std::size_t count = options.variables.size();
+    for (std::size_t rank = 0; rank < nodes.size(); ++rank) {
+      const auto begin = boxes.begin() + static_cast<std::ptrdiff_t>(rank * count);
+      file.nodes[static_cast<std::size_t>(nodes[rank])].ranks.push_back(
+          {static_cast<std::uint32_t>(rank), {begin, begin + static_cast<std::ptrdiff_t>(count)}});
+    }
+    text = to_text(file);
+  });
+  const std::string passed = job.node.is_first() ? job.firsts.text_of_first(text) : std::string();
+  std::string own;
+  job.all.together(job.node_name(), [&] {
+    if (!job.node.is_first()) return;
+    RanksFile file = parse_ranks(passed, "ranks");
+    file.node = static_cast<std::uint32_t>(job.node_index);
+    own = to_text(file);
+  });
+  return own;
+}
+
+}  // namespace ringside::mpi
