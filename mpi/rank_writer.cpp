@@ -12,14 +12,12 @@
 #include <string>
 #include <utility>
 
-#include "common/files/beside_pool.hpp"
 #include "common/handoff/handoff_environment.hpp"
 #include "common/kernels/hash.hpp"
 #include "common/platform/clock.hpp"
 #include "common/platform/version.hpp"
-#include "common/ranks/node_address.hpp"
-#include "common/ranks/ranks_file.hpp"
 #include "mpi/common_step.hpp"
+#include "mpi/ranks_text.hpp"
 
 namespace ringside::mpi {
 namespace {
@@ -35,15 +33,6 @@ UniqueFd opened_of(pid_t pid, int fd, int flags) {
   UniqueFd opened(open(path.c_str(), flags | O_CLOEXEC));
   if (opened.valid()) return opened;
   throw system_error("cannot open '{}', the memory that the node's first rank shares: {}", path, errno_text(errno));
-}
-
-/// Nothing if the node's analyzer takes part in no round, or what says so cannot be read: then there is no round.
-std::optional<NodeAddress> node_address_at(const std::string& socket) {
-  try {
-    return read_node_address(socket);
-  } catch (const Error&) {
-    return std::nullopt;
-  }
 }
 
 }  // namespace
@@ -92,7 +81,7 @@ void RankWriter::attach(const std::function<RankOptions()>& take) {
     if (job_.nodes > 1) resume_from_ = newest_common_iteration(job_, pool == nullptr ? "" : pool);
   }
 
-  options.handoff.ranks = ranks_text(options);
+  options.handoff.ranks = ranks_text(job_, options, boxes_);
   // The problem has the shapes of the whole run, and which entries this node keeps: a ring is resumed with these only.
   options.run.problem_id = node_problem_id(options.run.problem_id, regions_);
   // As text, too: `ringside info` shows it, and a refusal names the difference.
@@ -171,56 +160,6 @@ Schema RankWriter::node_schema(const RankOptions& options) {
     }
   });
   return *schema;
-}
-
-/// The ranks file of this rank's node, of which the first ranks know all but the run that an analyzer continues
-/// (docs/ranks_file.md). Empty on other ranks.
-std::string RankWriter::ranks_text(const RankOptions& options) const {
-  struct Place {
-    char host[256] = {};
-    char pool[4096] = {};
-    char address[320] = {};
-    char key[41] = {};
-  };
-  std::vector<int> nodes(static_cast<std::size_t>(job_.all.is_first() ? job_.all.size() : 0));
-  check(MPI_Gather(&job_.node_index, 1, MPI_INT, nodes.data(), 1, MPI_INT, 0, job_.all.get()), "MPI_Gather");
-  std::vector<Place> places(static_cast<std::size_t>(job_.all.is_first() ? job_.nodes : 0));
-  if (job_.node.is_first()) {
-    Place own;
-    if (const std::optional<NodeAddress> address = node_address_at(options.handoff.socket)) {
-      assign(own.address, address->address);
-      assign(own.key, address->public_key);
-    }
-    gethostname(own.host, sizeof own.host - 1);
-    const char* pool = std::getenv(kPoolVariable);
-    if (pool != nullptr && *pool != '\0') assign(own.pool, absolute_path(pool));
-    constexpr int kBytes = sizeof own;
-    check(MPI_Gather(&own, kBytes, MPI_BYTE, places.data(), kBytes, MPI_BYTE, 0, job_.firsts.get()), "MPI_Gather");
-  }
-  std::string text;
-  job_.all.together("", [&] {
-    if (!job_.all.is_first()) return;
-    RanksFile file{.run_id = {}, .problem_id = options.run.problem_id, .variables = options.variables, .nodes = {}};
-    for (const Place& place : places) {
-      file.nodes.push_back({std::string(text_of(place.host)), std::string(text_of(place.pool)), {}});
-    }
-    if (std::ranges::all_of(places, [](const Place& place) { return place.address[0] != '\0'; })) {
-      RanksFile::Round& round = file.round.emplace();
-      round.attachment = random_id();
-      for (const Place& place : places) round.places.push_back({std::string(text_of(place.address)), std::string(text_of(place.key))});
-    }
-    const std::size_t count = options.variables.size();
-    for (std::size_t rank = 0; rank < nodes.size(); ++rank) {
-      const auto begin = boxes_.begin() + static_cast<std::ptrdiff_t>(rank * count);
-      file.nodes[static_cast<std::size_t>(nodes[rank])].ranks.push_back(
-          {static_cast<std::uint32_t>(rank), {begin, begin + static_cast<std::ptrdiff_t>(count)}});
-    }
-    text = to_text(file);
-  });
-  if (!job_.node.is_first()) return {};
-  RanksFile file = parse_ranks(job_.firsts.text_of_first(text), "ranks");
-  file.node = static_cast<std::uint32_t>(job_.node_index);
-  return to_text(file);
 }
 
 std::vector<TeamMember> RankWriter::node_members() const {

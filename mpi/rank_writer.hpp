@@ -79,7 +79,6 @@ class RankWriter {
   void check_same_release() const;
   void check_same_options(const std::string& own) const;
   Schema node_schema(const RankOptions& options);
-  std::string ranks_text(const RankOptions& options) const;
   void attach_first(RankOptions& options, const Schema& schema);
   void attach_other(const RankOptions& options, const std::vector<TeamMember>& members);
   std::vector<TeamMember> node_members() const;

@@ -131,11 +131,37 @@ def check_cover(name: str, variable: Variable, nodes: list[NodeOfFile]) -> None:
 
 def kept_shape(boxes: list[Box], whole: tuple[int, ...]) -> tuple[int, ...]:
     """The shape in the ring of a node: its rows, if its ranks have whole rows one behind the other, else its entries."""
-    filled = [box for box in boxes if 0 not in box[1]]
-    rows = all(extent[1:] == whole[1:] for _, extent in filled) and all(
-        after[0][0] == before[0][0] + before[1][0] for before, after in zip(filled, filled[1:]))
+    rows = _are_rows([box for box in boxes if 0 not in box[1]], whole)
     entries = sum(_product(extent) for _, extent in boxes)
     return (entries // _product(whole[1:]), *whole[1:]) if rows else (entries,)
+
+
+def regions_pattern(variables: dict[str, Variable], boxes: dict[str, list[Box]]) -> str:
+    """What the parameters of a node's run end with: which entries of the whole it keeps. Of many boxes the hash that stands
+    for them is not computed."""
+    regions = []
+    for name, variable in variables.items():
+        shape = "[" + ",".join(map(str, variable.shape)) + "]" if variable.shape else ""
+        words = [name, variable.dtype + shape, variable.unit, "state" if variable.role == "state" else ""]
+        regions.append(re.escape(" ".join(word for word in words if word) + ": ")
+                       + (_region_pattern(boxes[name], variable.shape) if name in boxes else "replicated"))
+    return re.escape("; ").join(regions)
+
+
+def _region_pattern(boxes: list[Box], whole: tuple[int, ...]) -> str:
+    filled = [box for box in boxes if 0 not in box[1]]
+    kept = kept_shape(boxes, whole)
+    if _are_rows(filled, whole):
+        return f"rows {filled[0][0][0]} to {filled[0][0][0] + kept[0] - 1}"
+    if len(filled) > 2:
+        return rf"{len(filled)} boxes \([0-9a-f]{{16}}\)"
+    texts = ("offset [{}] extent [{}]".format(*(",".join(map(str, numbers)) for numbers in box)) for box in filled)
+    return re.escape("; ".join(texts))
+
+
+def _are_rows(filled: list[Box], whole: tuple[int, ...]) -> bool:
+    return all(extent[1:] == whole[1:] for _, extent in filled) and all(
+        after[0][0] == before[0][0] + before[1][0] for before, after in zip(filled, filled[1:]))
 
 
 def _numbers(given: Any) -> tuple[int, ...]:

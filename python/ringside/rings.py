@@ -7,6 +7,7 @@ from __future__ import annotations
 import contextlib
 import os
 import pathlib
+import re
 from collections.abc import Iterable, Iterator
 from types import TracebackType
 from typing import Any, NamedTuple, overload
@@ -16,7 +17,7 @@ import numpy.typing as npt
 
 from .arguments import path_of, whole
 from .errors import Error, NoFileError, NotKeptError, OverwrittenError, UsageError
-from .ranks_file import ENDING, RanksFile, kept_shape, read_ranks
+from .ranks_file import ENDING, RanksFile, kept_shape, read_ranks, regions_pattern
 from .reading import HeldStep, Pool, StepInfo
 
 __all__ = ["GlobalStep", "NodeRing", "Rings", "open"]
@@ -278,7 +279,8 @@ def _opened(ranks: RanksFile, node: int, path: str, wait: float) -> NodeRing:
         pool = Pool(path, wait=wait)
     except Error as error:
         raise type(error)(f"{ranks.path}: {name}: {error}") from None
-    if ranks.run_id not in [run.run_id for run in pool.runs]:
+    run = next((run for run in reversed(pool.runs) if run.run_id == ranks.run_id), None)
+    if run is None:
         raise UsageError(f"{ranks.path}: {name}: {path} has no run {ranks.run_id}")
     with contextlib.suppress(NoFileError):
         beside = read_ranks(os.path.realpath(path) + ENDING)
@@ -287,9 +289,11 @@ def _opened(ranks: RanksFile, node: int, path: str, wait: float) -> NodeRing:
     expected = {key: (variable.dtype, kept_shape(described.boxes[key], variable.shape) if key in described.boxes
                       else variable.shape) for key, variable in ranks.variables.items()}
     found = {key: (variable.dtype, variable.shape) for key, variable in pool.variables.items()}
-    if found != expected:
-        raise UsageError(f"{ranks.path}: {name}: {path} keeps other entries than the ranks file says: found {found}, "
-                         f"expected {expected}")
+    # The parameters of a run have 511 bytes; of longer ones the beginning is not there.
+    is_told = len(run.parameters.encode(errors="surrogateescape")) >= 511 or re.search(
+        regions_pattern(ranks.variables, described.boxes) + "$", run.parameters)
+    if found != expected or not is_told:
+        raise UsageError(f"{ranks.path}: {name}: {path} keeps other entries than the ranks file says: found {run.parameters}")
     return NodeRing(name, described.host, described.ranks, pool)
 
 

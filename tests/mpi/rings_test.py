@@ -4,6 +4,7 @@ damaged, of another run or a lie is named, with the node."""
 
 import json
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -79,7 +80,7 @@ class Rings(Jobs):
 
     def test_rows_of_any_nodes_are_one_array(self):
         heat = Heat()
-        for ranks, count in ((2, 1), (2, 2), (3, 2), (4, 4)):
+        for ranks, count in ((2, 1), (3, 2), (4, 4)):
             with self.subTest(ranks=ranks, nodes=count):
                 nodes, ranks_file = self.run_on(count, "publish_mpi", SIDE, STEPS, placed=blocks(ranks, count))
                 self.assert_exports(ranks_file, (STEPS, {"u": heat[STEPS][0]}))
@@ -167,6 +168,35 @@ class Rings(Jobs):
             self.assertRaises(kind, wrong)
         self.assertIn("2 nodes", repr(rings))
 
+    def test_steps_are_those_that_all_rings_hold(self):
+        nodes, ranks_file = self.run_on(2, "publish_mpi", SIDE, STEPS, placed=blocks(4, 2))
+        shutil.copy(nodes[1].pool, self.folder / "older")
+        for node in nodes:
+            node.start_analyzer()
+        self.run_job(nodes, "publish_mpi", SIDE, STEPS + 4, placed=blocks(4, 2), use="resume")
+        for node in nodes:
+            node.end_analyzer()
+        shutil.copy(self.folder / "older", nodes[1].pool)
+        common = list(range(STEPS + 4 - SLOTS + 1, STEPS + 1))
+        self.assertEqual(json.loads(self.say("info", "--json", ranks_file))["iterations"], common)
+        self.assertEqual(list(ringside.open(ranks_file)), common)
+        self.assertIn(f"iteration {STEPS} of", self.say("export", ranks_file, "-o", self.folder / "last.npy"))
+        self.assertEqual(np.load(self.folder / "last.npy").tobytes(), Heat()[STEPS][0].tobytes())
+        said = self.say("export", ranks_file, "--iteration", STEPS + 1, "-o", self.folder / "no.npy", expected=USAGE)
+        self.assertIn(f"held by all are {common[0]} to {common[-1]}; node 0 (ranks 0 to 1) holds", said)
+        self.assertIn(f"node 1 (ranks 2 to 3) holds {STEPS - SLOTS + 1} to {STEPS}", said)
+
+    def test_a_step_is_exported_whole_while_the_run_goes_on(self):
+        nodes, heat = self.nodes(2), Heat()
+        job = self.start(nodes, "publish_mpi", SIDE, 2000, ranks=4)
+        nodes[1].await_steps(job, SLOTS)
+        for _ in range(3):
+            said = self.say("export", nodes[0].pool.with_name("ring.pool.ranks"), "-o", self.folder / "now.npy")
+            k = int(re.search(r"iteration ([\d,]+) of", said)[1].replace(",", ""))
+            self.assertEqual(np.load(self.folder / "now.npy").tobytes(), heat[k][0].tobytes(), f"iteration {k}")
+        job.kill(0)
+        job.ended()
+
     # What is named.
 
     def test_a_missing_ring_is_named(self):
@@ -236,14 +266,19 @@ class Rings(Jobs):
                 ringside.open(ranks_file)
 
         def swapped(lie):  # consistent, but not what the rings keep: in other places of the whole
-            one, other = lie["nodes"][0]["ranks"][0], lie["nodes"][1]["ranks"][1]
+            for one, other in zip(lie["nodes"][0]["ranks"], lie["nodes"][1]["ranks"]):
+                one["boxes"], other["boxes"] = other["boxes"], one["boxes"]
+
+        def exchanged(lie):  # within a node
+            one, other = lie["nodes"][0]["ranks"]
             one["boxes"], other["boxes"] = other["boxes"], one["boxes"]
 
         told(lambda lie: lie["nodes"][0]["ranks"][0]["boxes"][0]["extent"].__setitem__(0, 2), "overlap")
         told(lambda lie: lie["nodes"].pop(), "expected a whole number from 0 to 0|once")
         told(lambda lie: lie["variables"][0].__setitem__("shape", [2**40, 2**40, 2**40]), "64-bit")
         told(lambda lie: lie.__setitem__("run_id", "0" * 32), "not of run 0{32}")
-        told(swapped, "keeps other entries than the ranks file says")
+        told(swapped, r"it is the ring of node \d \(ranks \d to \d\), not of this node")
+        told(exchanged, "keeps other entries than the ranks file says")
         ranks_file.write_text(json.dumps(truth), encoding="utf-8")
         self.say("info", ranks_file)
 
