@@ -96,8 +96,8 @@ void take_solver_of_ranks(const CommandLine& line, RunOptions& options) {
   }
   const std::string program = sibling("ringside-producer-mpi");
   if (access(program.c_str(), X_OK) != 0) {
-    throw system_error("{}: found no program {} ({}); expected the package ringside-mpi, or a build with RINGSIDE_BUILD_MPI",
-                       ranks, program, errno_text(errno));
+    throw system_error("{}: found no program {} ({}); expected the package ringside-mpi, or a build with "
+                       "RINGSIDE_BUILD_MPI", ranks, program, errno_text(errno));
   }
   check_matrix_name(options.solve.matrix);
   options.program = {program};

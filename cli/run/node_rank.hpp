@@ -15,9 +15,9 @@ namespace ringside {
 /// Throws Error (exit code 2) for a combination of options that has no meaning.
 void check_rank_options(const RunOptions& options);
 
-/// With --ranks or --per-node and without PROGRAM: the built-in solver's program for several ranks becomes `options.program`,
-/// with the options of the problem and the solver. Throws Error (exit code 2) for options that ranks do not have, and (3)
-/// if that program is not installed.
+/// With --ranks or --per-node and without PROGRAM: the built-in solver's program for several ranks becomes
+/// `options.program`, with the options of the problem and the solver. Throws Error (exit code 2) for options that ranks
+/// do not have, and (3) if that program is not installed.
 void take_solver_of_ranks(const CommandLine& line, RunOptions& options);
 
 /// With --ranks: the words that start `options.program` on that many ranks. With --hosts each rank is a `ringside run
@@ -32,8 +32,8 @@ int rank_on_node();
 /// launcher has started.
 std::string node_folder_name();
 
-/// With --per-node: the rank keeps the cores that the launcher has bound it to. The analyzer gets --analyzer-cores, which
-/// may be any of the node's, or a part of the rank's. Throws Error as cores_for.
+/// With --per-node: the rank keeps the cores that the launcher has bound it to. The analyzer gets --analyzer-cores,
+/// which may be any of the node's, or a part of the rank's. Throws Error as cores_for.
 CorePlan cores_of_rank(const RunOptions& options);
 
 /// Becomes another program. Returns only to throw Error (exit code 2) if that cannot be executed.

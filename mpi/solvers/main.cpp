@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ringside-producer-mpi: the built-in solvers as one rank of several (docs/mpi.md). `ringside run --ranks` starts it; the
-// environment tells it its analyzer, as it tells any solver of several ranks.
+// ringside-producer-mpi: the built-in solvers as one rank of several (docs/mpi.md). `ringside run --ranks` starts it;
+// the environment tells it its analyzer, as it tells any solver of several ranks.
 #include <mpi.h>
 #include <spdlog/spdlog.h>
 
@@ -33,7 +33,8 @@ namespace {
 
 constexpr const char* kName = "ringside-producer-mpi";
 
-/// The ranks of this machine share the producer's cores, if each can have one of its own. Otherwise the launcher decides.
+/// The ranks of this machine share the producer's cores, if each can have one of its own. Otherwise the launcher
+/// decides.
 void take_cores(MPI_Comm ranks) {
   const char* given = std::getenv(kCoresVariable);
   if (given == nullptr || *given == '\0') return;
@@ -87,8 +88,8 @@ ExitCode run(const SolveOptions& options, RankNeighbours& ranks) {
   if (const std::optional<Error> failure = rank_run.failure()) throw *failure;
   ranks.receive();  // what the last iteration has sent
   rank_run.detach(outcome_of(end));
-  spdlog::info("event=ended rank={} iteration={} converged={}", ranks.rank(), account.iterations.load(),
-               account.converged.load());
+  spdlog::info("event=ended rank={} iteration={} converged={} seconds={:.6f}", ranks.rank(), account.iterations.load(),
+               account.converged.load(), static_cast<double>(account.ended_ns - account.begun_ns) * 1e-9);
   ranks.together([&] { refuse_solution(solve_run, end); });
   return exit_code_of(end);
 }
@@ -120,11 +121,12 @@ int main(int argc, char** argv) {
   using namespace ringside;
   SolveOptions options;
   std::string log_level = "warning";
-  CommandLine line("Runs a solver as one of several MPI ranks, and publishes each iterate to its node's ringside-analyzer.",
-                   mpi::kName);
+  CommandLine line(
+      "Runs a solver as one of several MPI ranks, and publishes each iterate to its node's ringside-analyzer.", mpi::kName);
   declare(line, options, solver_choices());
   line.options_of<ProcessOptions>("Process")
-      .option("--log-level", log_level, "trace, debug, info, warning, error or off; else the value of RINGSIDE_LOG_LEVEL")
+      .option("--log-level", log_level,
+              "trace, debug, info, warning, error or off; else the value of RINGSIDE_LOG_LEVEL")
       .environment("RINGSIDE_LOG_LEVEL")
       .value_name("LEVEL");
   return run_program([&] {

@@ -34,7 +34,8 @@ class RankNeighbours final : public Neighbours {
   /// Which rank has which rows, before the others' functions are called.
   void have_rows(BlockBorders border) { border_ = std::move(border); }
 
-  /// From then on the flag that this returns is set on all ranks after the same `in_order`, if `stop` was set on one before.
+  /// From then on the flag that this returns is set on all ranks after the same `in_order`, if `stop` was set on one
+  /// before.
   const volatile int* agree_on(StopFlag stop) noexcept {
     stop_ = stop;
     return &stop_agreed_;

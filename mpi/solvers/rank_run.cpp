@@ -67,7 +67,9 @@ std::optional<ContinuedStep> RankRun::kept() const {
   if (ringside_mpi_kept(writer_.get(), &kept.iteration) != RINGSIDE_OK) return std::nullopt;
   for (std::uint32_t s = 0; s < scalars_.size(); ++s) {
     ringside_value value{};
-    if (ringside_mpi_kept_scalar(writer_.get(), s, &value) != RINGSIDE_OK) throw scalar_is_missing(kept.iteration, scalars_[s]);
+    if (ringside_mpi_kept_scalar(writer_.get(), s, &value) != RINGSIDE_OK) {
+      throw scalar_is_missing(kept.iteration, scalars_[s]);
+    }
     kept.scalars.push_back(static_cast<std::uint64_t>(value.i64));
   }
   return kept;

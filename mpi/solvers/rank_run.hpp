@@ -19,8 +19,8 @@ namespace ringside::mpi {
 
 class RankRun final : public StepWriter {
  public:
-  /// Attaches all ranks, with the options of the environment, and claims the first step. Throws AgreedError (on all ranks the same), or
-  /// Error if the claim fails. Collective.
+  /// Attaches all ranks, with the options of the environment, and claims the first step. Throws AgreedError (on all
+  /// ranks the same), or Error if the claim fails. Collective.
   RankRun(MPI_Comm ranks, const Problem& problem);
 
   /// The step to continue from; nothing if there was none. Throws Error (exit code 2) if it lacks a scalar.

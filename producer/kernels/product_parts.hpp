@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The blocks of a matrix's part in two sets: those that read no ghost (producer/matrix/matrix_part.hpp) can be multiplied
-// before the ghosts have come from other processes. A whole matrix has only these.
+// The blocks of a matrix's part in two sets: those that read no ghost (producer/matrix/matrix_part.hpp) can be
+// multiplied before the ghosts have come from other processes. A whole matrix has only these.
 #pragma once
 
 #include <cstdint>

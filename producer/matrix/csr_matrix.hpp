@@ -31,8 +31,8 @@ struct CsrMatrix {
   Array<std::uint64_t> id;
   Id128 content_id;  // hash of shape, orientation and the arrays: equal content, equal id
 
-  // Where several processes share a matrix, each has a part of it: rows that follow each other (matrix_part.hpp). `rows`
-  // and `row_begin` are of the part, `columns` and `id` of the whole.
+  // Where several processes share a matrix, each has a part of it: rows that follow each other (matrix_part.hpp).
+  // `rows` and `row_begin` are of the part, `columns` and `id` of the whole.
   std::uint64_t first_row = 0;       // of the part, in the whole
   std::uint64_t rows_elsewhere = 0;  // of the whole, but not of the part
 

@@ -159,8 +159,8 @@ bool each_edge(std::string_view piece, const Take& take) {
   return true;
 }
 
-// Gives every edge to a Sink (the builder's Counter or Placer), from all threads; false if a line is wrong or has a weight
-// where others have none.
+// Gives every edge to a Sink (the builder's Counter or Placer), from all threads; false if a line is wrong or has a
+// weight where others have none.
 template <class Sink, class Builder, class RowOf>
 bool EdgeListReader::read_edges(const std::vector<std::string_view>& pieces, Builder& builder, std::uint64_t rows,
                                 const RowOf& row_of) const {

@@ -198,8 +198,8 @@ std::vector<std::uint64_t> MatrixMarketReader::count_lines(const std::vector<std
   return first_line;
 }
 
-// Gives every entry and its mirror to a Sink (the builder's Counter or Placer). Returns how many lines held an entry, or
-// kWrongLine.
+// Gives every entry and its mirror to a Sink (the builder's Counter or Placer). Returns how many lines held an entry,
+// or kWrongLine.
 template <class Sink, class Builder>
 std::uint64_t MatrixMarketReader::read_pieces(const std::vector<std::string_view>& pieces,
                                               const std::vector<std::uint64_t>& first_line, bool with_value,

@@ -31,7 +31,8 @@ Edges all_edges(const RmatOptions& options) {
   return {0, std::uint64_t{options.edge_factor} << options.scale};
 }
 
-// Gives each of these edges to a sink (a builder's Counter or Placer), from all threads. make_sink(): one for each thread.
+// Gives each of these edges to a sink (a builder's Counter or Placer), from all threads. make_sink(): one for each
+// thread.
 template <class MakeSink>
 void make_edges(const RmatOptions& options, Edges edges, const MakeSink& make_sink) {
   constexpr std::uint32_t kA = probability(0.57);

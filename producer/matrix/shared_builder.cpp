@@ -2,6 +2,7 @@
 #include "producer/matrix/shared_builder.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "producer/matrix/csr_builder.hpp"
@@ -89,7 +90,8 @@ void SharedBuilder::Placer::add(std::uint32_t i, std::uint32_t j, double value) 
   const std::uint64_t row = as_written ? i : j;
   const std::uint64_t column = as_written ? j : i;
   const std::vector<std::uint64_t>& first = builder_.first_row_;
-  const auto process = static_cast<std::size_t>(std::upper_bound(first.begin() + 1, first.end() - 1, row) - first.begin()) - 1;
+  const auto next = std::upper_bound(first.begin() + 1, first.end() - 1, row);
+  const auto process = static_cast<std::size_t>(next - first.begin()) - 1;
   outbox_.place[process].push_back(row << 32 | column);
   if (builder_.weighted_) outbox_.value[process].push_back(value);
 }

@@ -11,8 +11,8 @@
 namespace ringside {
 
 /// 0, modulo 2^64, if a_ij = a_ji for all i and j; of parts of a matrix, their sum is. One pass over the entries by all
-/// OpenMP threads, in any order. It adds hashes, so it is 0 for a matrix that is not symmetric with a probability of about
-/// 2^-64. matrix: square.
+/// OpenMP threads, in any order. It adds hashes, so it is 0 for a matrix that is not symmetric with a probability of
+/// about 2^-64. matrix: square.
 std::uint64_t asymmetry(const CsrMatrix& matrix);
 
 /// True if the matrix is square and its asymmetry is 0.

@@ -18,10 +18,10 @@
 
 namespace ringside {
 
-/// matrix: square, or this process's part of a square one; orientation kRows; without values every entry is 1. Uses omp_get_max_threads() threads, as counted
-/// here. Beside the matrix the solver keeps one vector (q), and b if it was given. The entries of the matrix are
-/// released if the format, which cannot be kRanked, holds them itself. isa: for tests. Neither isa nor format changes a
-/// bit of a step. right_side: of the whole. neighbours: outlives the solver.
+/// matrix: square, or this process's part of a square one; orientation kRows; without values every entry is 1. Uses
+/// omp_get_max_threads() threads, as counted here. Beside the matrix the solver keeps one vector (q), and b if it was
+/// given. The entries of the matrix are released if the format, which cannot be kRanked, holds them itself. isa: for
+/// tests. Neither isa nor format changes a bit of a step. right_side: of the whole. neighbours: outlives the solver.
 ///
 /// Throws `Error` (exit code 2) for a matrix that is empty, not square or not symmetric, a row without a number above 0
 /// on the diagonal, an entry of A or b that is not finite, and a b of another length or with a largest magnitude other

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A vector of a published step as the rows at the border of a part read it, with its ghosts behind it. A step's memory has
-// no room for ghosts, so what these rows read is copied; the other rows read the step itself.
+// A vector of a published step as the rows at the border of a part read it, with its ghosts behind it. A step's memory
+// has no room for ghosts, so what these rows read is copied; the other rows read the step itself.
 #pragma once
 
 #include <algorithm>

@@ -17,10 +17,11 @@
 
 namespace ringside {
 
-/// matrix: square, or this process's part of a square one; orientation kRows; without values every entry is 1. Uses omp_get_max_threads() threads, as counted
-/// here. Beside the matrix the solver keeps one vector (the diagonal), and b if it was given. The entries of the
-/// matrix are released if the format, which cannot be kRanked, holds them itself. isa: for tests. Neither isa
-/// nor format changes a bit of the iterates. right_side: of the whole. neighbours: outlives the solver.
+/// matrix: square, or this process's part of a square one; orientation kRows; without values every entry is 1. Uses
+/// omp_get_max_threads() threads, as counted here. Beside the matrix the solver keeps one vector (the diagonal), and b
+/// if it was given. The entries of the matrix are released if the format, which cannot be kRanked, holds them itself.
+/// isa: for tests. Neither isa nor format changes a bit of the iterates. right_side: of the whole. neighbours: outlives
+/// the solver.
 ///
 /// Throws `Error` (exit code 2) for a matrix that is empty or not square, a row without a nonzero diagonal, an entry of
 /// A or b that is not finite, and a b of another length.

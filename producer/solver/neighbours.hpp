@@ -38,14 +38,16 @@ class Neighbours {
 
   // --- while a solver is made: every process makes the same calls ---
 
-  /// Runs `work`, which calls nothing of this object. If it throws an Error in some processes, all throw that of the first,
-  /// as an AgreedError. (A process that is alone throws it as it is.)
+  /// Runs `work`, which calls nothing of this object. If it throws an Error in some processes, all throw that of the
+  /// first, as an AgreedError. (A process that is alone throws it as it is.)
   virtual void together(const std::function<void()>& work) = 0;
 
-  /// From then on AgreedErrors are worded(error): only the process that threw knows the place in the matrix. Null: as they are.
+  /// From then on AgreedErrors are worded(error): only the process that threw knows the place in the matrix. Null: as
+  /// they are.
   virtual void word(std::function<Error(const Error&)> worded) = 0;
 
-  /// The entries of others in the columns of this process's rows. part: columns as in the whole; without values: a pattern.
+  /// The entries of others in the columns of this process's rows. part: columns as in the whole; without values: a
+  /// pattern.
   virtual ColumnEntries entries_in_own_columns(const CsrMatrix& part) = 0;
 
   /// The first process gets the whole matrix, the others an empty one. part: columns as in the whole. For messages: it

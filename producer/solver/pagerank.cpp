@@ -105,8 +105,8 @@ class Pagerank final : public Solver {
   }
 
  private:
-  /// scale_[i] = the weights of the links that leave i; without weights, their number. A sum's order is that of the whole
-  /// matrix.
+  /// scale_[i] = the weights of the links that leave i; without weights, their number. A sum's order is that of the
+  /// whole matrix.
   void find_leaving() {
     const ColumnEntries others = neighbours_.entries_in_own_columns(matrix_);
     for (const ColumnEntry& entry : others.before) scale_[entry.row] += entry.value;
@@ -114,8 +114,8 @@ class Pagerank final : public Solver {
     for (const ColumnEntry& entry : others.after) scale_[entry.row] += entry.value;
   }
 
-  /// Adds those of this process's links. Links are stored at their target, so every thread reads all of them and adds up those
-  /// that leave its own rows. No two threads write the same sum.
+  /// Adds those of this process's links. Links are stored at their target, so every thread reads all of them and adds
+  /// up those that leave its own rows. No two threads write the same sum.
   void add_leaving(std::span<const double> weight, Array<double>& sum) {
     parts_.for_each([&](std::uint64_t first, std::uint64_t last) {
       const std::uint64_t begin = first * kBlockRows;
@@ -127,7 +127,8 @@ class Pagerank final : public Solver {
     });
   }
 
-  /// An element is read once for every link that leaves it, whatever the link weighs. Of a part, only its own links count.
+  /// An element is read once for every link that leaves it, whatever the link weighs. Of a part, only its own links
+  /// count.
   void choose_layout(MatrixFormat format) {
     if (matrix_.value.empty() && matrix_.rows_elsewhere == 0) {
       layout_ = make_row_layout(matrix_, format, scale_.span());
@@ -244,8 +245,8 @@ std::unique_ptr<Solver> make_pagerank(CsrMatrix matrix, double damping, Isa isa,
       throw usage_error("--damping {}: must be greater than 0 and less than 1", damping);
     }
     if (matrix.all_rows() != matrix.columns) {
-      throw usage_error("the matrix has {} rows and {} columns; PageRank needs as many rows as columns", matrix.all_rows(),
-                        matrix.columns);
+      throw usage_error("the matrix has {} rows and {} columns; PageRank needs as many rows as columns",
+                        matrix.all_rows(), matrix.columns);
     }
     if (matrix.columns == 0) throw usage_error("the graph has no nodes; PageRank needs at least one");
     check_weights_for_pagerank(matrix);

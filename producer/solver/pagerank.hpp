@@ -18,11 +18,11 @@
 
 namespace ringside {
 
-/// matrix: square, or this process's part of a square one; orientation kInLinks, without values for an unweighted graph; damping: d, inside (0, 1). Uses
-/// omp_get_max_threads() threads, as counted here. Beside the matrix the solver keeps three vectors, of which each
-/// thread first touches its own part. The entries of the matrix are released if the format holds them itself.
-/// isa: for tests; a set that the processor lacks ends in an illegal instruction. Neither isa nor format changes a bit
-/// of the iterates. neighbours: outlives the solver.
+/// matrix: square, or this process's part of a square one; orientation kInLinks, without values for an unweighted
+/// graph; damping: d, inside (0, 1). Uses omp_get_max_threads() threads, as counted here. Beside the matrix the solver
+/// keeps three vectors, of which each thread first touches its own part. The entries of the matrix are released if the
+/// format holds them itself. isa: for tests; a set that the processor lacks ends in an illegal instruction. Neither isa
+/// nor format changes a bit of the iterates. neighbours: outlives the solver.
 ///
 /// Throws `Error` (exit code 2) for a damping outside (0, 1), a matrix that is empty or not square, and a weight that
 /// is negative, not finite, or too extreme for its node's weights to be normalised.

@@ -50,9 +50,9 @@ class Solver {
   /// alone a payload is rows doubles.
   virtual Schema variables() const { return Schema::x_only(rows()); }
 
-  /// Of a process that has a part of the rows (producer/solver/neighbours.hpp), a payload begins with its part of x. offsets:
-  /// where its parts of all variables lie from there, in bytes, in every payload from here on. Until then, and in a
-  /// process that has all rows, they lie where `variables` has them.
+  /// Of a process that has a part of the rows (producer/solver/neighbours.hpp), a payload begins with its part of x.
+  /// offsets: where its parts of all variables lie from there, in bytes, in every payload from here on. Until then, and
+  /// in a process that has all rows, they lie where `variables` has them.
   virtual void lie_at(std::span<const std::uint64_t> /*offsets*/) {}
 
   /// The scalars published with each step. The first two are the change: `Change::l1` and `linf`.

@@ -23,8 +23,9 @@ struct SolverEntry {
   /// "a diagonally dominant one"; empty for a solver that converges for every matrix it accepts.
   std::string_view converges_for = {};
 
-  /// matrix: square, of that orientation, or this process's part of it; neighbours outlive the solver; right_side: all ones, unless the solver takes --rhs. Throws `RefusedEntry` or
-  /// `Error` (exit code 2) for a matrix or a right side that the solver cannot use; the message names no file.
+  /// matrix: square, of that orientation, or this process's part of it; neighbours outlive the solver; right_side: all
+  /// ones, unless the solver takes --rhs. Throws `RefusedEntry` or `Error` (exit code 2) for a matrix or a right side
+  /// that the solver cannot use; the message names no file.
   std::unique_ptr<Solver> (*make)(CsrMatrix matrix, RightSide right_side, const SolveOptions& options,
                                   Neighbours& neighbours);
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Parts of a matrix, as several processes have them: the rows, the numbers of the columns, and which blocks wait for ghosts.
+// Parts of a matrix, as several processes have them: the rows, the numbers of the columns, and which blocks wait for
+// ghosts.
 #include "producer/matrix/matrix_part.hpp"
 
 #include <gtest/gtest.h>
@@ -57,7 +58,7 @@ TEST(MatrixPart, NumbersOwnColumnsFirstAndThenGhostsAscendingInTheOrderOfTheEntr
 
   CsrMatrix high = part_of(six_rows(), 3, 6);
   EXPECT_EQ(list(number_ghosts(high)), (std::vector<std::uint64_t>{0, 1}));
-  EXPECT_EQ(columns_of(high, 1), (std::vector<std::uint32_t>{3, 1}));  // the ghost before the own column, as in the whole
+  EXPECT_EQ(columns_of(high, 1), (std::vector<std::uint32_t>{3, 1}));  // the ghost first, as in the whole
   EXPECT_EQ(columns_of(high, 2), (std::vector<std::uint32_t>{4, 0}));
 }
 
