@@ -29,7 +29,7 @@ MOST_PASSES = 1000  # of an analyzer
 RATE_GB_S = 1  # of messages: no message here is long enough for it to matter
 
 # Nodes, ranks of a node, coupling, sweeps of the last node's analyzer as a share of an iteration, and how messages travel. Open MPI
-# looks for messages of `vader` (shared memory) in each call, as it does for those of InfiniBand, but not for those of `tcp`.
+# looks for messages of `vader` (shared memory) in each call, but not for those of `tcp`.
 RUNS = {"1 node": (1, 1, "all", 0, "vader"), "1 node of 2 ranks": (1, 2, "all", 0, "vader"), "1 node of 4 ranks": (1, 4, "all", 0, "vader"),
         "2 nodes": (2, 1, "all", 0, "vader"), "2 nodes of 2 ranks": (2, 2, "all", 0, "vader"), "4 nodes": (4, 1, "all", 0, "vader"),
         "2 nodes, uncoupled": (2, 1, "none", 0, "vader"), "4 nodes, uncoupled": (4, 1, "none", 0, "vader"),

@@ -172,6 +172,11 @@ void declare(CommandLine& line, ManyNodesOptions& options) {
       .needs(nodes)
       .show_default()
       .value_name("SHARE[,SHARE]");
+  set.option("--slow-solver", options.slow_solver, "the iterations of the last node take so many times as long")
+      .check(number_within(1, 1000))
+      .needs(nodes)
+      .show_default()
+      .value_name("FACTOR");
   set.option("--slow-analyzer", options.slow_analyzer, "the reductions of the last node take so many times as long")
       .check(number_within(1, 1000))
       .needs(nodes)
@@ -219,6 +224,7 @@ ManyNodes simulate_many(const ManyNodesOptions& options, const NodeFigures& node
   request.progress = options.progress == "always" ? Progress::kAlways : Progress::kInCalls;
   request.every = std::min(solve.every, solve.last_iteration());
   request.iterations = std::min(solve.last_iteration(), kMostSteps * request.every);
+  request.slow_solver = options.slow_solver;
   request.slow_analyzer = options.slow_analyzer;
   request.collection.record_s = options.record_cost_us * 1e-6;
   for (const std::uint32_t nodes : counts_of(options.nodes)) {
@@ -282,6 +288,7 @@ ordered_json to_json(const ManyNodes& simulated) {
   object["network"] = {{"alpha_s", request.network.alpha_s}, {"bytes_s", request.network.bytes_s}};
   object["coupling"] = to_string(request.coupling);
   object["progress"] = request.progress == Progress::kAlways ? "always" : "calls";
+  object["slow_solver"] = request.slow_solver;
   object["slow_analyzer"] = request.slow_analyzer;
   object["collection"] = {{"state_bytes", request.collection.state_bytes},
                           {"pass_s", request.collection.pass_s},

@@ -20,6 +20,7 @@ struct ManyNodesOptions {
   std::string coupling = "all";
   std::string progress = "calls";
   std::string spread = "0.05";
+  double slow_solver = 1;
   double slow_analyzer = 1;
   double record_cost_us = 3;
   std::string step_figures;

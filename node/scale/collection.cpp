@@ -46,7 +46,6 @@ void Collected::record_arrives(double now_s, std::uint32_t sender) {
   const std::uint64_t step = nodes_[sender].recorded++;
   collector_free_s_ = std::max(now_s, collector_free_s_) + request_.collection.record_s;
   busy_s_ += request_.collection.record_s;
-  ++records_;
   begun_steps_ = std::max(begun_steps_, step + 1);
   if (++records_of_[step] == request_.nodes) ++ended_steps_;  // each sender's records come in order
   open_steps_ = std::max(open_steps_, begun_steps_ - ended_steps_);

@@ -27,7 +27,6 @@ class Collected {
   std::uint64_t open_steps() const { return open_steps_; }               // at most
   double bytes_sent() const { return bytes_sent_; }
   double busy_s() const { return busy_s_; }
-  std::uint64_t records() const { return records_; }
 
  private:
   struct NodeState {
@@ -44,7 +43,7 @@ class Collected {
   std::vector<std::uint32_t> records_of_;  // of each step
   std::vector<double> result_s_;
   std::uint64_t results_ = 0, begun_steps_ = 0, ended_steps_ = 0;
-  std::uint64_t waiting_states_ = 0, open_steps_ = 0, records_ = 0;
+  std::uint64_t waiting_states_ = 0, open_steps_ = 0;
   double collector_free_s_ = 0, busy_s_ = 0, bytes_sent_ = 0;
 };
 

@@ -178,6 +178,16 @@ TEST_F(PlanCommandTest, ASlowAnalyzerIsNamed) {
   EXPECT_NE(ran.out.find("node 4 waited longest for its analyzer: "), std::string::npos) << ran.out;
 }
 
+TEST_F(PlanCommandTest, ASlowSolverHoldsUpTheOthersButNotByItsAnalyzer) {
+  const Finished ran =
+      run("ringside", {"plan", "--nodes=3,5", "--step-figures=10,2,3,32", "--slow-solver=4", "--json"});
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  const json row = json::parse(ran.out)["many_nodes"]["rows"][1];
+  EXPECT_GT(row["step_s"], 0.035);
+  EXPECT_GT(row["coupling_s"], 0.02);
+  EXPECT_EQ(row["waited_most_s"], 0);
+}
+
 TEST_F(PlanCommandTest, OptionsOfManyNodesThatDescribeNoneAreRefused) {
   const std::string figures = "--step-figures=10,2,3,32";
   expect_refused({"plan", figures}, 2, {"--step-figures: found without --nodes"});

@@ -140,8 +140,8 @@ TEST_F(ScaleTest, AnExchangeThatTakesLongerThanAStepBeginsLessOften) {
   EXPECT_GT(all.recorded_lag.mean, 4);
 }
 
-/// Of two nodes, node 1 sends at its publish; node 0 answers at the next one, node 1 gets the answer at the one after, and
-/// finds its exchange over at the next. Of four, node 3 sends to node 2, node 2 to 0, 0 to 1, and 1 to 3.
+/// Of two nodes, node 1 sends at its publish; node 0 answers at the next one, node 1 gets the answer at the one after,
+/// and finds its exchange over at the next. Of four, node 3 sends to node 2, node 2 to 0, 0 to 1, and 1 to 3.
 TEST_F(ScaleTest, AnExchangeMovesOnceAStepIfTheSolverCallsNoMpi) {
   request_.coupling = Coupling::kNone;
   request_.nodes = 2;
