@@ -52,7 +52,6 @@ class Collector {
   std::uint64_t next_step_ = 0;
   std::uint64_t next_commit_seq_ = 0;
   std::uint64_t last_iteration_ = 0;
-  std::uint64_t recorded_ = 0;
   Recorder recorder_;
 };
 

@@ -100,7 +100,7 @@ std::vector<Bounds> many_bounds(std::uint64_t entries) {
     Bounds bounds = {0, entries};
     for (int b = 0; b < 5 && entries > 1; ++b) bounds.push_back(1 + random() % (entries - 1));
     std::ranges::sort(bounds);
-    bounds.erase(std::ranges::unique(bounds).begin(), bounds.end());
+    bounds.erase(std::unique(bounds.begin(), bounds.end()), bounds.end());
     all.push_back(bounds);
   }
   return all;
