@@ -103,7 +103,9 @@ void Round::take_messages() {
     if (frames_.size() != 2 || !message_.ParseFromString(frames_.back()) || !read(plan_, message_, state)) continue;
     moved_ns_.store(now_ns());
     if (state.node == plan_.nodes) {
-      if (plan_.collects() && !state.ended) returned_.insert_or_assign(state.step, std::move(state));
+      // Only steps whose round is under way: what is kept stays as bounded as the store.
+      const bool is_under_way = state.step >= collected_ && state.step < begun_;
+      if (plan_.collects() && !state.ended && is_under_way) returned_.insert_or_assign(state.step, std::move(state));
       continue;
     }
     if (state.node != plan_.node) continue;
