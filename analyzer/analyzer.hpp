@@ -64,8 +64,9 @@ class Attachment {
 
   /// From now on each step's parts are added to the results of the whole run. round: outlives `serve`. Before `serve`.
   void join(Round& round) noexcept { round_ = &round; }
-  /// The threads that copy and reduce. Between steps only.
+  /// The threads that copy and reduce, and what reduces. Between steps only.
   Team& team() noexcept { return *team_; }
+  StepReducer& reducer() noexcept { return reducer_; }
 
   /// Of a run of MPI ranks.
   const std::optional<RanksFile>& ranks() const noexcept { return ranks_; }

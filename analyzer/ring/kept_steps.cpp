@@ -2,14 +2,11 @@
 #include "analyzer/ring/kept_steps.hpp"
 
 #include "analyzer/ring/kept_results.hpp"
-#include "common/ring/ring_recovery.hpp"
 
 namespace ringside {
-namespace {
 
-RecordedStep recorded(const RingView& ring, const KeptSlot& kept, KeptResults& results) {
-  RecordedStep recorded{.figures = {}, .results = results.of(kept)};
-  StepFigures& figures = recorded.figures;
+StepFigures figures_of(const RingView& ring, const KeptSlot& kept) {
+  StepFigures figures{};
   figures.rebuilt = true;
   figures.run_id = kept.header.run_id;
   figures.commit_seq = kept.header.commit_seq;
@@ -17,15 +14,15 @@ RecordedStep recorded(const RingView& ring, const KeptSlot& kept, KeptResults& r
   if (const auto step = verified_step(ring, kept)) figures.step = step->descriptor;
   figures.step.step = kept.header.step;
   figures.step.iteration = kept.header.iteration;
-  return recorded;
+  return figures;
 }
-
-}  // namespace
 
 std::vector<RecordedStep> kept_steps(const RingView& ring) {
   std::vector<RecordedStep> steps;
   KeptResults results(ring);
-  for (const KeptSlot& kept : recover(ring).kept) steps.push_back(recorded(ring, kept, results));
+  for (const KeptSlot& kept : recover(ring).kept) {
+    steps.push_back({.figures = figures_of(ring, kept), .results = results.of(kept)});
+  }
   return steps;
 }
 

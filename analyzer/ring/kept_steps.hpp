@@ -5,9 +5,13 @@
 #include <vector>
 
 #include "common/records/recorded_step.hpp"
+#include "common/ring/ring_recovery.hpp"
 #include "common/ring/ring_view.hpp"
 
 namespace ringside {
+
+/// What is known of a kept step, with `rebuilt` set: what the analyzer measured is not. The payload is not read.
+StepFigures figures_of(const RingView& ring, const KeptSlot& kept);
 
 /// Each kept step, with `rebuilt` set, by ascending commit_seq. The payloads are not read. Requires that no process
 /// writes to the ring meanwhile.

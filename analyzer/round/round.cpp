@@ -158,9 +158,16 @@ void Round::take_turn(RoundState& state) {
       field.take(part);
     }
   }
-  state.collected = collected_;
+  if (plan_.collects()) state.collected = told_as_collected();
   ++state.node;
   send(state);
+}
+
+/// Not the newest: a step that was collected may not be in the journal yet when this process is killed, and its successor
+/// asks for the step again.
+std::uint64_t Round::told_as_collected() const noexcept {
+  const std::uint64_t back = store_.capacity() / 4;
+  return std::max(store_.first_step(), collected_ - std::min(collected_, back));
 }
 
 void Round::send(const RoundState& state) noexcept {
@@ -219,7 +226,6 @@ void Round::tell_end() {
   if (!plan_.collects() && !was_told_end_) return;
   RoundState state;
   state.node = plan_.node + 1;
-  state.collected = collected_;
   state.ended = true;
   send(state);
 }

@@ -56,6 +56,7 @@ class Round {
   void collect(RoundState& state);
   void collect_in_order();
   void send_again();
+  std::uint64_t told_as_collected() const noexcept;
   void send(const RoundState& state) noexcept;
   bool is_over() const noexcept;
   void tell_end();

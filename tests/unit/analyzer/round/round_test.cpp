@@ -103,13 +103,18 @@ class RoundTest : public ::testing::Test {
     }
     entries_ = bounds.back();
     plan_ = plan(0);
+    collect_from(0);
+    for (std::size_t n = 0; n < nodes_.size(); ++n) begin(n, 0);
+  }
+
+  void collect_from(std::uint64_t step) {
     collector_.emplace(recording(), triggers_, *plan_, kScalars, stop_run_);
     RunToRecord run;
     run.started.set_run_id(bytes_of(Id128{1, 2}));
-    run.started.set_first_commit_seq(1);
+    run.started.set_from_step(step);
+    run.started.set_first_commit_seq(1 + step);
     run.started.set_slots(3);
     collector_->begin_run(run);
-    for (std::size_t n = 0; n < nodes_.size(); ++n) begin(n, 0);
   }
 
   void begin(std::size_t n, std::uint64_t first_step) {
@@ -250,6 +255,47 @@ TEST_F(RoundTest, ASuccessorTakesPartAgainAndTheStepsBetweenAreMissing) {
   const Found found = expect_all_accounted_for(12);
   EXPECT_GE(found.steps, 5u) << "those after the restart";
   EXPECT_GE(found.missing, 3u) << "those without a part of node 1";
+}
+
+TEST_F(RoundTest, ASuccessorThatAddsItsStepsAgainLosesNone) {
+  make({0, 1000, 2000, 3000});
+  for (std::uint64_t step = 0; step < 4; ++step) {
+    for (const auto& node : nodes_) node->add(step);
+  }
+  nodes_[1]->die();
+  for (std::uint64_t step = 4; step < 7; ++step) {
+    nodes_[0]->add(step);
+    nodes_[2]->add(step);
+  }
+  nodes_[1]->restart();
+  begin(1, 0);
+  for (std::uint64_t step = 0; step < 7; ++step) nodes_[1]->add(step);
+  finish();
+  const Found found = expect_all_accounted_for(7);
+  EXPECT_EQ(found.steps, 7u);
+  EXPECT_EQ(found.missing, 0u);
+}
+
+TEST_F(RoundTest, ASuccessorOfTheCollectorRecordsWhatIsNotInTheJournal) {
+  make({0, 1000, 2000});
+  for (std::uint64_t step = 0; step < 6; ++step) nodes_[0]->add(step);
+  for (std::uint64_t step = 0; step < 3; ++step) nodes_[1]->add(step);  // so that some rounds are not over
+  nodes_[0]->die();
+  collector_.reset();
+  std::uint64_t next = 0;
+  for (const wire::Record& record : recorded()) {
+    if (record.has_step()) next = record.step().step() + 1;
+  }
+  EXPECT_LE(next, 3u);
+  nodes_[0]->restart();
+  collect_from(next);
+  begin(0, next);
+  for (std::uint64_t step = next; step < 6; ++step) nodes_[0]->add(step);
+  for (std::uint64_t step = 3; step < 6; ++step) nodes_[1]->add(step);
+  finish();
+  const Found found = expect_all_accounted_for(6);
+  EXPECT_EQ(found.steps, 6u);
+  EXPECT_EQ(found.missing, 0u);
 }
 
 TEST_F(RoundTest, NobodyWaitsForANodeThatIsGone) {
