@@ -64,6 +64,7 @@ void Round::add(const StepFigures& figures) noexcept {
 }
 
 void Round::finish(std::int64_t patience_ns) {
+  was_finished_.store(true);
   patience_ns_.store(patience_ns);
   moved_ns_.store(now_ns());
   ends_.store(true);
@@ -110,10 +111,8 @@ void Round::take_messages() {
     }
     if (state.node != plan_.node) continue;
     collected_ = std::max(collected_, state.collected);
-    if (state.ended) {
-      was_told_end_ = true;
-      continue;
-    }
+    was_told_end_ = state.ended;
+    if (state.ended) continue;
     if (waiting_.size() < kMostWaiting) waiting_.insert_or_assign(state.step, std::move(state));
   }
 }
@@ -223,7 +222,7 @@ bool Round::is_over() const noexcept {
 
 /// From the first node round to the last one, so that none waits any longer.
 void Round::tell_end() {
-  if (!plan_.collects() && !was_told_end_) return;
+  if (!was_finished_.load() || (!plan_.collects() && !was_told_end_)) return;
   RoundState state;
   state.node = plan_.node + 1;
   state.ended = true;

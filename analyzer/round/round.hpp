@@ -82,6 +82,7 @@ class Round {
   wire::RoundStep message_;
   std::string bytes_;
 
+  std::atomic<bool> was_finished_{false};  // the run has ended; else this object only goes
   std::atomic<bool> ends_{false};
   std::atomic<std::int64_t> patience_ns_{0};
   std::atomic<std::int64_t> moved_ns_{0};  // when something last came or went
