@@ -64,7 +64,7 @@ class TcpGateTest : public ::testing::Test {
     port_ = static_cast<std::uint16_t>(testing::free_ports());
   }
 
-  TcpGate::Door door() const { return {"127.0.0.1", std::to_string(port_), name_}; }
+  TcpGate::Door door() const { return {"--telemetry-tcp", "127.0.0.1", std::to_string(port_), name_}; }
 
   UniqueFd connect() const {
     UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
