@@ -261,6 +261,7 @@ bool Attachment::keep(const PublishedStep& step, std::int64_t arrived_ns, std::i
   const std::span<const std::uint64_t> results =
       on_the_way ? reducer_.finish(ring_.payload(), reduce.passes)
                  : reducer_.reduce(ring_.payload(), ring_.previous_payload(), reduce.passes);
+  if (round_ != nullptr) round_->prepare(step.step, reducer_, results, ring_.payload(), ring_.previous_payload());
   if (pool().persistence().store_error() != 0) {  // a lost page reads as zeros: these are not the iterate's
     account_.steps_committed.store(steps_before_ + ring_.run_committed(), std::memory_order_relaxed);
     return false;
@@ -268,7 +269,6 @@ bool Attachment::keep(const PublishedStep& step, std::int64_t arrived_ns, std::i
   layout_->gather(results, &step.step, values_);
   has_last_ = true;
   ring_.store_results(results);
-  if (round_ != nullptr) round_->prepare(step.step, reducer_, results, ring_.payload(), ring_.previous_payload());
   const std::int64_t reduced = now_ns();
 
   StepFigures figures{.run_id = run().run_id,
@@ -349,7 +349,7 @@ void Attachment::count_persisted() noexcept {
   handoff_.show_persisted(persisted);
 }
 
-Error Attachment::finish(ServeEnd end) {
+Error Attachment::finish(ServeEnd end, const std::string& what_stopped) {
   const std::optional<Error> archive_error = triggers_.finish();
   const int sync_error = ring_.finish();
   pool().note_truncation();
@@ -380,8 +380,8 @@ Error Attachment::finish(ServeEnd end) {
     switch (end) {
       case ServeEnd::kTriggered:
         return {ExitCode::kInterrupted,
-                fmt::format("{} stopped the run; the {} steps that were committed are in {}", triggers_.what_stopped(),
-                            committed, options_.ring.pool)};
+                fmt::format("{} stopped the run; the {} steps that were committed are in {}",
+                            what_stopped.empty() ? triggers_.what_stopped() : what_stopped, committed, options_.ring.pool)};
       case ServeEnd::kStopped:
         return peer_error("the analyzer was asked to stop; the {} steps it had committed are in {}", committed,
                           options_.ring.pool);

@@ -64,9 +64,8 @@ class Attachment {
 
   /// From now on each step's parts are added to the results of the whole run. round: outlives `serve`. Before `serve`.
   void join(Round& round) noexcept { round_ = &round; }
-  /// The threads that copy and reduce, and what reduces. Between steps only.
+  /// The threads that copy and reduce. Between steps only.
   Team& team() noexcept { return *team_; }
-  StepReducer& reducer() noexcept { return reducer_; }
 
   /// Of a run of MPI ranks.
   const std::optional<RanksFile>& ranks() const noexcept { return ranks_; }
@@ -85,7 +84,8 @@ class Attachment {
   /// Waits until everything is persisted (if the durability asks for it) and sends the outcome to the producer.
   /// Returns that outcome: code kDone, or the reason with the line for the user. A failed disk takes precedence over
   /// any other reason.
-  Error finish(ServeEnd end);
+  /// what_stopped: with kTriggered, the trigger over the whole run that has ended this one; empty: one of this node.
+  Error finish(ServeEnd end, const std::string& what_stopped = {});
 
   /// Iteration of the kept iterate from which the run continues; 0: from its beginning. Valid until the first step.
   std::uint64_t from_iteration() const noexcept { return account_.last_iteration.load(); }

@@ -5,9 +5,11 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include <exception>
 #include <filesystem>
 #include <optional>
 #include <system_error>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -30,12 +32,14 @@
 #include "common/platform/error.hpp"
 #include "common/platform/host_name.hpp"
 #include "common/platform/stop_flag.hpp"
+#include "common/platform/thread_binding.hpp"
 #include "common/program/log.hpp"
 #include "common/program/program.hpp"
 #include "common/program/report.hpp"
 #include "common/program/service_manager.hpp"
 #include "common/program/stop_signal.hpp"
 #include "common/program/topology.hpp"
+#include "common/ranks/node_address.hpp"
 #include "common/records/results_json.hpp"
 #include "common/records/shown_results.hpp"
 #include "common/reductions/reduction_json.hpp"
@@ -210,6 +214,24 @@ void start_recorder(Service& service) {
   service.recorder.emplace(recorder_options(service), service.stop_run);
 }
 
+/// Its threads run where the recorder's do, and after a step's work: they inherit that from the one that makes it.
+void start_link(Service& service) {
+  const std::string& address = service.options.analyzer.telemetry.node_address;
+  const std::string& socket = service.options.process.socket;
+  if (address.empty()) return remove_node_address(socket);  // that of an earlier analyzer would be announced
+  std::exception_ptr failure;
+  std::thread([&] {
+    bind_calling_thread(service.options.analyzer.cores);
+    lower_thread_priority();
+    try {
+      service.link.emplace(with_host(address), socket);
+    } catch (const std::exception&) {
+      failure = std::current_exception();
+    }
+  }).join();
+  if (failure) std::rethrow_exception(failure);
+}
+
 /// Describes one run to the service manager; on destruction, that the service waits for a producer.
 class DescribedRun {
  public:
@@ -273,10 +295,11 @@ ExitCode serve(Service& service, HandoffReader& handoff) {
   if (supervised && end != ServeEnd::kProducerStopped) refusing.emplace(service.reception, service.attachment);
   if (service.stop.is_set()) service.manager.stopping();
   if (end == ServeEnd::kStopped && !service.stop.is_set()) {
-    end = attachment->triggered() ? ServeEnd::kTriggered : ServeEnd::kStopRequested;
+    const bool triggered = attachment->triggered() || !whole.what_stopped().empty();
+    end = triggered ? ServeEnd::kTriggered : ServeEnd::kStopRequested;
   }
   const Outcome outcome = end == ServeEnd::kDetached ? handoff.outcome() : Outcome::kFailed;
-  const Error error = attachment->finish(end);
+  const Error error = attachment->finish(end, whole.what_stopped());
   if (service.recorder) {
     for (wire::Record& mark : marks_at_end(*attachment)) service.recorder->queue().push_event(std::move(mark));
   }
@@ -297,7 +320,8 @@ ExitCode serve(Service& service, HandoffReader& handoff) {
   // The journal's last sync may take long. As long as progress is reported, `ringside run` does not take this process
   // for dead.
   const wire::RunEnded run_ended = describe_end(*attachment, account, end, outcome, error);
-  whole.end(end, run_ended);
+  whole.end(end);
+  whole.record_end(run_ended);
   if (service.recorder) service.recorder->end_run(run_ended);
   report.stop();
   nlohmann::json final = describe(options, *attachment, account, end);
@@ -334,9 +358,11 @@ class TurnedAway {
 // Descriptors without --telemetry-tcp: for the pool, the journal, ZeroMQ's threads, a producer's memory, waiting
 // peers.
 constexpr std::size_t kDescriptors = 128;
+constexpr std::size_t kLinkDescriptors = 48;  // with --node-address
 
 ExitCode run(const Options& options) {
-  ensure_descriptors(kDescriptors, "ringside-analyzer");
+  const bool has_link = !options.analyzer.telemetry.node_address.empty();
+  ensure_descriptors(kDescriptors + (has_link ? kLinkDescriptors : 0), "ringside-analyzer");
   static std::atomic<bool> stop_run{false};  // static: the signal handler uses it until the process ends
   const StopFlag stop = catch_stop_signals();
   also_set_on_stop(stop_run);
@@ -362,9 +388,7 @@ ExitCode run(const Options& options) {
                   Reception(listener),
                   OneAttachment(options.publisher)};
   start_recorder(service);
-  if (!options.analyzer.telemetry.node_address.empty()) {
-    service.link.emplace(with_host(options.analyzer.telemetry.node_address), options.process.socket);
-  }
+  start_link(service);
   report.write({{"event", "ready"}, {"pid", getpid()}});
   spdlog::info("event=listening socket={} pool={}", options.process.socket, options.analyzer.ring.pool);
   service.manager.describe(kWaiting);

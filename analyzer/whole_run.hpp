@@ -5,6 +5,8 @@
 
 #include <atomic>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "analyzer/analyzer.hpp"
 #include "analyzer/recorder/recorder.hpp"
@@ -12,22 +14,43 @@
 #include "analyzer/round/node_link.hpp"
 #include "analyzer/round/round.hpp"
 #include "common/handoff/handoff_reader.hpp"
+#include "common/ring/ring_recovery.hpp"
 
 namespace ringside {
+
+/// A kept step and the one before it; null: it is the run's first.
+struct StepAgain {
+  const KeptSlot* step;
+  const KeptSlot* previous;
+};
 
 class WholeRun {
  public:
   /// Does nothing in a run of one node, or if a node has no --node-address. link: null if this one has none. recorder: how
   /// the node's own recorder was made; recorded: what it is told of the run. Before the attachment is served, which this
-  /// object outlives. What fails is logged: the run goes on without results of the whole.
+  /// object outlives. What fails is logged: the run goes on without results of the whole. If it takes over, the solver may
+  /// wait meanwhile.
   WholeRun(NodeLink* link, const HandoffReader& handoff, Attachment& attachment, const RecorderOptions& recorder,
            const RunToRecord& recorded, const TriggerOptions& triggers, std::atomic<bool>& stop_run);
 
   /// After the last step. Waits for the rounds that are under way; less long if the run broke off, because other nodes may
   /// be gone.
-  void end(ServeEnd how, const wire::RunEnded& ended);
+  void end(ServeEnd how);
+  /// After `end`.
+  void record_end(const wire::RunEnded& ended);
+  /// The trigger over the whole run that has ended it, for people; empty: none.
+  std::string what_stopped() const;
 
  private:
+  void begin(NodeLink& link, const HandoffReader& handoff, Attachment& attachment, const RecorderOptions& recorder,
+             const RunToRecord& recorded, const TriggerOptions& triggers, std::atomic<bool>& stop_run);
+  std::vector<StepAgain> begin_collector(std::vector<StepAgain> again, const HandoffReader& handoff,
+                                         const Attachment& attachment, const RecorderOptions& recorder,
+                                         const RunToRecord& recorded, const TriggerOptions& triggers,
+                                         std::atomic<bool>& stop_run);
+  void add_again(const std::vector<StepAgain>& again, const RingView& ring, const HandoffReader& handoff,
+                 const Attachment& attachment, Durability durability);
+
   std::optional<RoundPlan> plan_;
   std::optional<Collector> collector_;
   std::optional<Round> round_;

@@ -126,8 +126,16 @@ CatchUp catch_up(const std::string& pool, const std::vector<RecordedStep>& kept,
     if (!journaled.steps.contains({step.run_id, step.step.iteration, step.commit_seq})) lacking.emplace_back(kept_step);
   }
   if (!run_id) return lacking;
+  const bool is_known = journaled.runs.contains(*run_id);
   Recorded& recorded = journaled.runs[*run_id];
-  if (continues) {  // commits after the newest kept one: their slots are damaged
+  if (!continues && is_known && started.from_iteration() > recorded.iteration) {
+    // Resumed, without a ring beside it (that of a whole run of several nodes): from a step that was not recorded.
+    add_missing({.run_id = *run_id,
+                 .first_step = recorded.next_step,
+                 .steps = started.from_iteration() - recorded.iteration,
+                 .first_iteration = recorded.iteration + 1,
+                 .last_iteration = started.from_iteration()});
+  } else if (continues) {  // commits after the newest kept one: their slots are damaged
     if (started.first_commit_seq() > *recorded.commit_seq + 1) {
       add_missing(between(recorded, *run_id, started.first_commit_seq(), nullptr));
     }

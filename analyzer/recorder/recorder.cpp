@@ -41,7 +41,6 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kTurn{10};
 constexpr int kTurnsABeat = 10;
-constexpr int kNice = 10;  // more than the main thread's: a tenth of its weight, several times what is needed
 constexpr std::size_t kMostInAMessage = 512;  // records; of a run with one variable about 200 KB
 // Of records, so that a whole message stays below 1 MiB.
 constexpr std::size_t kMessageBytes = 1000u << 10;
@@ -49,12 +48,6 @@ constexpr std::size_t kMessageBytes = 1000u << 10;
 std::uint64_t draw_id() {
   std::random_device random;
   return (std::uint64_t{random()} << 32) | random() | 1;  // never 0
-}
-
-/// Lowers this thread's priority below that of the analyzer's main thread, which shares its cores: a step comes before
-/// any work here. The threads that are started from here, ZeroMQ's and the journal's, inherit it.
-void lower_priority() {
-  [[maybe_unused]] const int now = nice(kNice);  // on Linux: of this thread; raising it is always allowed
 }
 
 wire::ControlReply refused(const std::string& why, bool may_ask_again = false) {
@@ -131,7 +124,7 @@ class Recorder::Worker : private RecordSink {
     try {
       pthread_setname_np(pthread_self(), "recorder");  // what `top -H` shows, also for the threads it starts
       bind_calling_thread(options_.cpus);              // on failure it runs elsewhere: slower, not wrong
-      lower_priority();
+      lower_thread_priority();                         // so do ZeroMQ's threads and the journal's, which inherit it
       if (options_.telemetry.on) telemetry_.emplace(options_.telemetry, options_.socket);
       newest_ = history_.newest_seq();
       listening.set_value();

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "analyzer/journal/step_record.hpp"
+#include "common/files/beside_pool.hpp"
 #include "common/platform/decimal.hpp"
 #include "common/platform/error.hpp"
 #include "common/records/described_run.hpp"
@@ -34,7 +35,7 @@ std::string two_ports_on(const std::string& address) {
 }  // namespace
 
 RecorderOptions global_options(RecorderOptions options) {
-  options.pool += kGlobalSuffix;
+  options.pool = beside_pool(options.pool, kGlobalSuffix);
   options.socket += kGlobalSuffix;
   options.telemetry.tcp = two_ports_on(options.telemetry.tcp);
   return options;
@@ -111,7 +112,11 @@ void Collector::take(const RoundState& state, const PartStore::Part& own) noexce
   }
   layout_->gather(words_, &own.step, values_);
   const StepMarks marks = triggers_.evaluate(values_, figures);
-  if ((triggers_.actions_of(marks.fired) & kStop) != 0) stop_run_.store(true, std::memory_order_relaxed);
+  if ((triggers_.actions_of(marks.fired) & kStop) != 0 && stopping_.load(std::memory_order_relaxed) == 0) {
+    stopping_iteration_.store(figures.step.iteration, std::memory_order_relaxed);
+    stopping_.store(marks.fired, std::memory_order_release);
+    stop_run_.store(true, std::memory_order_relaxed);
+  }
   recorder_.queue().push(figures, values_, marks);
   next_step_ = figures.step.step + 1;
   next_commit_seq_ = figures.commit_seq + 1;
@@ -119,19 +124,31 @@ void Collector::take(const RoundState& state, const PartStore::Part& own) noexce
 }
 
 void Collector::finish(std::uint64_t end_step) noexcept {
-  miss(end_step, last_iteration_ + (end_step - next_step_) + 1);
+  miss(end_step, 0);
 }
 
-/// The steps from the one that was expected to the one before `end_step`, whose iteration is `end_iteration`.
+std::string Collector::what_stopped() const {
+  const std::uint64_t stopping = stopping_.load(std::memory_order_acquire);
+  for (std::size_t t = 0; t < triggers_.specs().size(); ++t) {
+    const TriggerSpec& spec = triggers_.specs()[t];
+    if ((stopping >> t & 1) == 0 || (spec.actions & kStop) == 0) continue;
+    return formatted("the trigger '{}' over the whole run, which fired at iteration {},", spec.name,
+                     stopping_iteration_.load(std::memory_order_relaxed));
+  }
+  return {};
+}
+
+/// The steps from the one that was expected to the one before `end_step`, whose iteration is `end_iteration`; 0: not known.
 void Collector::miss(std::uint64_t end_step, std::uint64_t end_iteration) noexcept {
   if (end_step <= next_step_) return;
   const std::uint64_t steps = end_step - next_step_;
+  const bool knows = last_iteration_ > 0 && end_iteration > 0;
   recorder_.queue().miss({.run_id = run_id_,
                           .first_step = next_step_,
                           .steps = steps,
                           .first_commit_seq = next_commit_seq_,
-                          .first_iteration = last_iteration_ + 1,
-                          .last_iteration = end_iteration - 1});
+                          .first_iteration = knows ? last_iteration_ + 1 : 0,
+                          .last_iteration = knows ? end_iteration - 1 : 0});
   next_step_ = end_step;
   next_commit_seq_ += steps;
 }

@@ -36,8 +36,11 @@ class Collector {
 
   /// A step has passed all nodes. own: the first node's part. Steps come in their order; those between them are missing.
   void take(const RoundState& state, const PartStore::Part& own) noexcept;
-  /// No further step comes; of `end_step - 1` and those before it, the ones that did not come are missing.
+  /// No further step comes; of the steps before `end_step`, those that did not come are missing.
   void finish(std::uint64_t end_step) noexcept;
+
+  /// Any time: the trigger that has asked for the end of the run, for people; empty: none.
+  std::string what_stopped() const;
 
  private:
   void miss(std::uint64_t end_step, std::uint64_t end_iteration) noexcept;
@@ -51,7 +54,10 @@ class Collector {
   Id128 run_id_;
   std::uint64_t next_step_ = 0;
   std::uint64_t next_commit_seq_ = 0;
-  std::uint64_t last_iteration_ = 0;
+  std::uint64_t last_iteration_ = 0;  // 0: not known
+  // Written by the thread of the round, read by the main thread: the second with release, after the first.
+  std::atomic<std::uint64_t> stopping_iteration_{0};
+  std::atomic<std::uint64_t> stopping_{0};  // bits: the triggers that have asked for the end of the run
   Recorder recorder_;
 };
 

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analyzer/round/node_link.hpp"
 
+#include <spdlog/spdlog.h>
+
 #include <utility>
 
+#include "analyzer/round/part_store.hpp"
 #include "analyzer/round/round_message.hpp"
 #include "common/kernels/hash.hpp"
 #include "common/platform/decimal.hpp"
@@ -36,25 +39,38 @@ HostAndPort split(const std::string& address) {
 }  // namespace
 
 NodeLink::NodeLink(const std::string& address, const std::string& socket) {
-  HostAndPort place = split(address);
-  const std::optional<NodeAddress> before = read_node_address(socket);
-  if (before) {
-    keys_ = {before->public_key, before->secret_key};
-    place.port = split(before->address).port;
-  } else {
-    keys_ = make_key_pair();
-  }
+  const HostAndPort place = split(address);
+  const bool names_port = place.port != "0";
   zap_.emplace(context_, [this] { return admitted(); }, "the neighbouring node's");
+  try {
+    // The neighbours of a run that goes on know no other keys and port than these.
+    if (const std::optional<NodeAddress> before = read_node_address(socket)) {
+      if (!is_key_text(before->public_key) || !is_key_text(before->secret_key)) {
+        throw system_error("{}{}: found no keys", shortened(socket), kNodeAddressSuffix);
+      }
+      listen({before->public_key, before->secret_key}, names_port ? place.port : split(before->address).port);
+    }
+  } catch (const Error& error) {
+    spdlog::warn("event=node_address text=\"{}; another address is used: a run that goes on has no results of the whole "
+                 "until its ranks attach anew\"",
+                 error.what());
+  }
+  if (!gate_) listen(make_key_pair(), place.port);
+  write_node_address(socket, {formatted("{}:{}", place.host, gate_->port(0)), keys_.public_key, keys_.secret_key});
+}
+
+void NodeLink::listen(const KeyPair& keys, const std::string& port) {
+  keys_ = keys;
   arrivals_.emplace(context_, ChannelKind::kRouter,
                     ChannelOptions{.max_message_bytes = kMostRoundBytes,
+                                   .high_water_mark = 2 * PartStore::kMost,
                                    .name = {},
                                    .curve = CurveKeys{.own = keys_, .server_key = {}},
                                    .curve_server = true});
   const std::string inner = "ringside-" + to_string(random_id());
   arrivals_->bind("ipc://@" + inner);
-  gate_.emplace(std::vector{TcpGate::Door{.option = "--node-address", .host = "*", .port = place.port, .inner = inner}},
+  gate_.emplace(std::vector{TcpGate::Door{.option = "--node-address", .host = "*", .port = port, .inner = inner}},
                 kMostConnections);
-  write_node_address(socket, {formatted("{}:{}", place.host, gate_->port(0)), keys_.public_key, keys_.secret_key});
 }
 
 void NodeLink::admit(const std::string& public_key) {

@@ -3,7 +3,6 @@
 // lets in the node before this one only. It lives as long as the analyzer, because the address is told when ranks attach.
 #pragma once
 
-#include <atomic>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -17,9 +16,9 @@ namespace ringside {
 
 class NodeLink {
  public:
-  /// address: HOST, or HOST:PORT, where the others reach this machine (--node-address); it listens on every address. socket:
-  /// the analyzer's, beside which the address and the keys are written, and from which a successor takes them. Throws Error
-  /// (exit code 2: the address; 3: it cannot listen).
+  /// address: HOST, or HOST:PORT, where the others reach this machine (--node-address); it listens on every address of IPv4.
+  /// socket: the analyzer's, beside which the address and the keys are written, and from which a successor takes them, if
+  /// they can still be used. Throws Error (exit code 2: the address; 3: it cannot listen).
   NodeLink(const std::string& address, const std::string& socket);
   NodeLink(const NodeLink&) = delete;
   NodeLink& operator=(const NodeLink&) = delete;
@@ -36,6 +35,7 @@ class NodeLink {
   Channel& questions() noexcept { return zap_->questions(); }
 
  private:
+  void listen(const KeyPair& keys, const std::string& port);
   std::vector<std::string> admitted();
 
   KeyPair keys_;

@@ -10,15 +10,17 @@
 
 namespace ringside {
 
-PartStore::PartStore(std::size_t words, std::uint64_t first_step)
+PartStore::PartStore(std::size_t words)
     : cells_(std::clamp(kBytes / std::max<std::size_t>(words * sizeof(std::uint64_t), 1), kFewest, kMost)),
-      stored_event_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      first_step_(first_step),
-      end_step_(first_step),
-      freed_(first_step) {
+      stored_event_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   if (!stored_event_.valid()) throw system_error("an eventfd cannot be made: {}", errno_text(errno));
   words_.resize(words * cells_.size());  // touches every page
   for (std::size_t c = 0; c < cells_.size(); ++c) cells_[c].part.words = std::span(words_).subspan(c * words, words);
+}
+
+void PartStore::begin(std::uint64_t first_step) noexcept {
+  end_step_.store(first_step);
+  freed_ = first_step;
 }
 
 PartStore::Part* PartStore::room() noexcept {
@@ -29,7 +31,10 @@ PartStore::Part* PartStore::room() noexcept {
 
 void PartStore::stored() noexcept {
   const std::uint64_t step = end_step_.load(std::memory_order_relaxed);
-  if (has_room_) cell(step).is_full.store(true, std::memory_order_release);
+  if (has_room_) {
+    cell(step).step = step;
+    cell(step).is_full.store(true, std::memory_order_release);
+  }
   has_room_ = false;
   end_step_.store(step + 1, std::memory_order_release);
   eventfd_write(stored_event_.get(), 1);
@@ -42,7 +47,7 @@ void PartStore::seen() noexcept {
 
 const PartStore::Part* PartStore::find(std::uint64_t step) const noexcept {
   const Cell& found = cells_[step % cells_.size()];
-  if (!found.is_full.load(std::memory_order_acquire) || found.part.step.descriptor.step != step) return nullptr;
+  if (!found.is_full.load(std::memory_order_acquire) || found.step != step) return nullptr;
   return &found.part;
 }
 

@@ -30,8 +30,10 @@ class PartStore {
     std::span<std::uint64_t> words;  // as StepParts::store writes them
   };
 
-  /// words: of a step's parts. first_step: the first one that will be stored. Throws Error (exit code 3).
-  PartStore(std::size_t words, std::uint64_t first_step);
+  /// words: of a step's parts. Throws Error (exit code 3).
+  explicit PartStore(std::size_t words);
+  /// Before all else. first_step: the first one that will be stored.
+  void begin(std::uint64_t first_step) noexcept;
 
   std::size_t capacity() const noexcept { return cells_.size(); }
 
@@ -45,7 +47,6 @@ class PartStore {
   /// Becomes readable when a step was stored; `seen` makes it wait for the next one.
   int fd() const noexcept { return stored_event_.get(); }
   void seen() noexcept;
-  std::uint64_t first_step() const noexcept { return first_step_; }
   /// All steps before it were stored or lost.
   std::uint64_t end_step() const noexcept { return end_step_.load(std::memory_order_acquire); }
   /// Null if it was lost, or freed, or is yet to come.
@@ -56,6 +57,7 @@ class PartStore {
  private:
   struct Cell {
     Part part;
+    std::uint64_t step = 0;
     std::atomic<bool> is_full{false};  // stored with release, so that the other side sees `part`
   };
   Cell& cell(std::uint64_t step) noexcept { return cells_[step % cells_.size()]; }
@@ -63,8 +65,7 @@ class PartStore {
   std::vector<std::uint64_t> words_;
   std::vector<Cell> cells_;
   UniqueFd stored_event_;
-  const std::uint64_t first_step_;
-  std::atomic<std::uint64_t> end_step_;
+  std::atomic<std::uint64_t> end_step_{0};
   bool has_room_ = false;     // main thread's: `room` was found for the next step
   std::uint64_t freed_ = 0;   // round's
 };

@@ -18,27 +18,30 @@ namespace {
 constexpr int kTurnMs = 50;  // without a message
 constexpr std::int64_t kAgainNs = 500'000'000;        // a round that has not come back is begun again
 constexpr std::int64_t kStallNs = 10'000'000'000;     // until the log says so, and between two such lines
-constexpr std::size_t kMostWaiting = 4 * PartStore::kMost;  // states; the first node sends what is dropped again
 
 }  // namespace
 
 Round::Round(RoundPlan plan, NodeLink& link, Collector* collector, const Schema& schema, Team& team,
-             std::uint64_t first_step, const std::vector<int>& cpus)
+             const std::vector<int>& cpus)
     : plan_(std::move(plan)),
       link_(link),
       collector_(collector),
       cpus_(cpus),
       parts_(schema, plan_.places, team),
-      store_(parts_.words(), first_step),
-      begun_(first_step),
-      collected_(first_step) {
+      store_(parts_.words()) {
   link_.admit(plan_.previous_key);
   next_.emplace(link_.context(), ChannelKind::kDealer,
                 ChannelOptions{.max_message_bytes = kMostRoundBytes,
+                               .high_water_mark = 2 * PartStore::kMost,  // a neighbour may be away for long
                                .linger_ms = 100,  // for the word that the run has ended
                                .name = {},
                                .curve = CurveKeys{.own = link_.keys(), .server_key = plan_.next_key}});
   next_->connect("tcp://" + plan_.next_address);
+}
+
+void Round::begin(std::uint64_t first_step) {
+  store_.begin(first_step);
+  begun_ = collected_ = first_step;
   moved_ns_.store(now_ns());
   thread_ = std::thread([this] { run(); });
 }
@@ -63,13 +66,23 @@ void Round::add(const StepFigures& figures) noexcept {
   store_.stored();
 }
 
+void Round::pass_over() noexcept {
+  ++passed_over_;
+  store_.stored();
+}
+
 void Round::finish(std::int64_t patience_ns) {
   was_finished_.store(true);
   patience_ns_.store(patience_ns);
   moved_ns_.store(now_ns());
   ends_.store(true);
   thread_.join();
-  if (collector_ != nullptr) collector_->finish(store_.end_step());
+  if (collector_ != nullptr) collector_->finish(store_.end_step() - passed_over_);  // a ring that was frozen stays so
+}
+
+void Round::leave() {
+  ends_.store(true);
+  thread_.join();
 }
 
 // --- its own thread --------------------------------------------------------------------------------------------------
@@ -77,6 +90,7 @@ void Round::finish(std::int64_t patience_ns) {
 void Round::run() {
   pthread_setname_np(pthread_self(), "round");
   bind_calling_thread(cpus_);  // on failure it runs elsewhere: slower, not wrong
+  lower_thread_priority();     // a step comes before any work here
   std::array<Channel*, 2> channels = {&link_.arrivals(), &link_.questions()};
   while (!is_over()) {
     Channel::wait(channels, kTurnMs, store_.fd());
@@ -90,9 +104,11 @@ void Round::run() {
         collect_in_order();
         send_again();
       }
-      store_.free_before(collected_);
-    } catch (const std::exception& error) {  // no memory: what was at hand is sent again, or lost
-      spdlog::warn("event=round text=\"{}\"", error.what());
+      // Other nodes keep parts for longer: a step that was collected may not be in the journal yet when the collector is
+      // killed, and its successor asks for the step again.
+      const std::uint64_t kept_longer = plan_.collects() ? 0 : store_.capacity() / 4;
+      store_.free_before(collected_ - std::min(collected_, kept_longer));
+    } catch (const std::exception&) {  // no memory: what was at hand is sent again, or lost
     }
   }
   tell_end();
@@ -113,7 +129,11 @@ void Round::take_messages() {
     collected_ = std::max(collected_, state.collected);
     was_told_end_ = state.ended;
     if (state.ended) continue;
-    if (waiting_.size() < kMostWaiting) waiting_.insert_or_assign(state.step, std::move(state));
+    if (state.step < store_.end_step()) {
+      take_turn(state);
+    } else if (state.step < store_.end_step() + PartStore::kMost) {  // the first node sends what is dropped again
+      waiting_.insert_or_assign(state.step, std::move(state));
+    }
   }
 }
 
@@ -123,7 +143,8 @@ void Round::begin_rounds() {
     RoundState state;
     state.step = begun_;
     state.fields.resize(plan_.whole.size());
-    sent_[begun_] = now_ns();
+    const std::int64_t now = now_ns();
+    sent_[begun_] = {now, now};
     take_turn(state);
   }
 }
@@ -135,38 +156,41 @@ void Round::take_turns() {
     auto next = waiting_.extract(waiting_.begin());
     take_turn(next.mapped());
   }
-  // A run that ends here has no further parts.
-  if (!ends_.load()) return;
+  // A run that has ended has no further parts.
+  if (!was_finished_.load()) return;
   for (auto& [step, state] : waiting_) take_turn(state);
   waiting_.clear();
 }
 
 void Round::take_turn(RoundState& state) {
-  const PartStore::Part* const own = store_.find(state.step);
-  if (own == nullptr && !state.lost_by) state.lost_by = plan_.node;
-  if (!state.lost_by) {
-    state.iteration = own->step.descriptor.iteration;
-    take_figures(state, own->figures);
-    for (std::size_t f = 0; f < parts_.fields(); ++f) {
-      const FieldPart part = parts_.part(f, own->words);
-      WholeField& field = state.fields[parts_.variable_of(f)];
-      if (field.entries != part.first) {  // cannot happen: the plans of all nodes come from one file
-        state.lost_by = plan_.node;
-        break;
-      }
-      field.take(part);
-    }
-  }
-  if (plan_.collects()) state.collected = told_as_collected();
+  if (!state.lost_by && !add_own_part(state)) state.lost_by = plan_.node;
+  if (plan_.collects()) state.collected = collected_;
   ++state.node;
   send(state);
 }
 
-/// Not the newest: a step that was collected may not be in the journal yet when this process is killed, and its successor
-/// asks for the step again.
-std::uint64_t Round::told_as_collected() const noexcept {
-  const std::uint64_t back = store_.capacity() / 4;
-  return std::max(store_.first_step(), collected_ - std::min(collected_, back));
+/// False if this node has no part of the step, or one that does not fit.
+bool Round::add_own_part(RoundState& state) {
+  const PartStore::Part* const own = store_.find(state.step);
+  if (own == nullptr) return false;
+  const std::uint64_t iteration = own->step.descriptor.iteration;
+  if (state.has_figures && state.iteration != iteration) {
+    if (!std::exchange(told_iterations_, true)) {
+      spdlog::warn("event=round_differs step={} text=\"node {} has published iteration {} as this step, the nodes before {}; "
+                   "expected the same of all ranks\"",
+                   state.step, plan_.node, iteration, state.iteration);
+    }
+    return false;
+  }
+  state.iteration = iteration;
+  take_figures(state, own->figures);
+  for (std::size_t f = 0; f < parts_.fields(); ++f) {
+    const FieldPart part = parts_.part(f, own->words);
+    WholeField& field = state.fields[parts_.variable_of(f)];
+    if (field.entries != part.first) return false;  // cannot happen: the plans of all nodes come from one file
+    field.take(part);
+  }
+  return true;
 }
 
 void Round::send(const RoundState& state) noexcept {
@@ -187,7 +211,7 @@ void Round::collect_in_order() {
     }
     const auto found = returned_.find(collected_);
     if (found == returned_.end()) break;
-    if (!found->second.lost_by) collector_->take(found->second, *store_.find(collected_));
+    if (!found->second.lost_by && collector_ != nullptr) collector_->take(found->second, *store_.find(collected_));
     moved_ns_.store(now_ns());
     ++collected_;
   }
@@ -195,19 +219,20 @@ void Round::collect_in_order() {
   sent_.erase(sent_.begin(), sent_.lower_bound(collected_));
 }
 
-/// A message is lost if a node's analyzer dies with it.
+/// The oldest state, again and again: a message is lost if a node's analyzer dies with it.
 void Round::send_again() {
   if (sent_.empty()) return;
   const std::int64_t now = now_ns();
-  if (now - moved_ns_.load() > kStallNs && now - told_stall_ns_ > kStallNs) {
+  auto& [step, sent] = *sent_.begin();
+  const std::int64_t stalled_ns = now - std::max(moved_ns_.load(), sent.begun_ns);
+  if (stalled_ns > kStallNs && now - told_stall_ns_ > kStallNs) {
     told_stall_ns_ = now;
     spdlog::warn("event=round_stalls step={} text=\"no step has come back from the other nodes for {} s; the next one "
                  "listens at {}; the run goes on\"",
-                 sent_.begin()->first, (now - moved_ns_.load()) / 1'000'000'000, plan_.next_address);
+                 step, stalled_ns / 1'000'000'000, plan_.next_address);
   }
-  auto& [step, sent_ns] = *sent_.begin();
-  if (now - sent_ns < kAgainNs) return;
-  sent_ns = now;
+  if (now - sent.sent_ns < kAgainNs) return;
+  sent.sent_ns = now;
   RoundState state;
   state.step = step;
   state.fields.resize(plan_.whole.size());

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -27,13 +28,17 @@ namespace ringside {
 /// One node's side, for one attachment.
 class Round {
  public:
-  /// collector: of the first node; else null. first_step: the first that is added. link, collector: outlive this object. team:
-  /// the analyzer's. cpus: of the thread; empty: wherever the caller may run. Throws Error.
-  Round(RoundPlan plan, NodeLink& link, Collector* collector, const Schema& schema, Team& team, std::uint64_t first_step,
-        const std::vector<int>& cpus);
+  /// collector: of the first node; null at others, and where nothing can be recorded. link, collector: outlive this object.
+  /// team: the analyzer's. cpus: of the thread; empty: wherever the caller may run. Throws Error.
+  Round(RoundPlan plan, NodeLink& link, Collector* collector, const Schema& schema, Team& team, const std::vector<int>& cpus);
   ~Round();
   Round(const Round&) = delete;
   Round& operator=(const Round&) = delete;
+
+  /// For how many steps there is room.
+  std::size_t capacity() const noexcept { return store_.capacity(); }
+  /// Main thread, once, before the first step, which has this number.
+  void begin(std::uint64_t first_step);
 
   /// Main thread, after each step was reduced. results: of `reducer`, which has just reduced the payload. previous: as it
   /// was then.
@@ -42,10 +47,12 @@ class Round {
   /// Main thread: that step may go round.
   void add(const StepFigures& figures) noexcept;
   /// Main thread: the next step was not kept, and has no results.
-  void pass_over() noexcept { store_.stored(); }
+  void pass_over() noexcept;
 
-  /// Main thread, after the last step: waits until no step is under way, or nothing has moved for `patience_ns`.
+  /// Main thread, after the last step of the run: waits until no step is under way, or nothing has moved for `patience_ns`.
   void finish(std::int64_t patience_ns);
+  /// The same if the run goes on, with another analyzer in this one's place, which adds the newest steps again.
+  void leave();
 
  private:
   void run();
@@ -53,10 +60,9 @@ class Round {
   void begin_rounds();
   void take_turns();
   void take_turn(RoundState& state);
-  void collect(RoundState& state);
+  bool add_own_part(RoundState& state);
   void collect_in_order();
   void send_again();
-  std::uint64_t told_as_collected() const noexcept;
   void send(const RoundState& state) noexcept;
   bool is_over() const noexcept;
   void tell_end();
@@ -68,16 +74,22 @@ class Round {
   StepParts parts_;
   PartStore store_;
   PartStore::Part* prepared_ = nullptr;  // main thread's
+  std::uint64_t passed_over_ = 0;        // main thread's
   std::optional<Channel> next_;
 
   // The thread's.
   std::map<std::uint64_t, RoundState> waiting_;   // for this node's part, by step
-  std::map<std::uint64_t, std::int64_t> sent_;    // by the first node: when it began the round of a step
+  struct Sent {
+    std::int64_t begun_ns = 0;
+    std::int64_t sent_ns = 0;  // the last time
+  };
+  std::map<std::uint64_t, Sent> sent_;            // by the first node: the rounds that it has begun, by step
   std::map<std::uint64_t, RoundState> returned_;  // to the first node
-  std::uint64_t begun_;                           // by the first node: the rounds of all steps before it
-  std::uint64_t collected_;                       // all steps before it are done with
+  std::uint64_t begun_ = 0;                       // by the first node: the rounds of all steps before it
+  std::uint64_t collected_ = 0;                   // all steps before it are done with
   bool was_told_end_ = false;
   std::int64_t told_stall_ns_ = 0;
+  bool told_iterations_ = false;
   std::vector<std::string> frames_;
   wire::RoundStep message_;
   std::string bytes_;

@@ -151,14 +151,17 @@ bool read(const RoundPlan& plan, const wire::RoundStep& message, RoundState& sta
   state.figures.steps_committed = in.steps_committed();
   state.figures.steps_persisted = in.steps_persisted();
   state.fields.assign(plan.whole.size(), WholeField());
-  std::size_t fields = 0;
+  std::vector<bool> is_there(plan.whole.size(), false);
   for (const wire::RoundField& field : message.fields()) {
     const std::size_t v = field.variable();
-    if (v >= plan.whole.size() || !plan.has_results[v]) return false;
-    if (!read(field, is_integer(plan, v), plan.whole.place(v).entries, state.fields[v])) return false;
-    ++fields;
+    if (v >= plan.whole.size() || !plan.has_results[v] || is_there[v]) return false;
+    const std::uint64_t entries = plan.whole.place(v).entries;
+    if (!read(field, is_integer(plan, v), entries, state.fields[v])) return false;
+    // What has passed all nodes has all entries.
+    if (state.node == plan.nodes && state.fields[v].entries != entries) return false;
+    is_there[v] = true;
   }
-  return fields == static_cast<std::size_t>(std::ranges::count(plan.has_results, true));
+  return is_there == plan.has_results;
 }
 
 }  // namespace ringside

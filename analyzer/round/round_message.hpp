@@ -4,7 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
+#include <optional>
 #include <vector>
 
 #include "analyzer/round/round_plan.hpp"

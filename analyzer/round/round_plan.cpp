@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analyzer/round/round_plan.hpp"
 
-#include <algorithm>
-
 #include "common/platform/error.hpp"
 
 namespace ringside {
 namespace {
 
 /// The entries that each node keeps of a variable, if they follow each other from node to node; else nothing.
-std::optional<std::vector<PartPlace>> places_of(const RanksFile& ranks, std::size_t variable, std::uint64_t entries) {
+std::optional<std::vector<PartPlace>> places_of(const RanksFile& ranks, std::size_t variable) {
   std::vector<PartPlace> places;
   std::uint64_t next = 0;
   for (std::size_t node = 0; node < ranks.nodes.size(); ++node) {
     const std::vector<Box> boxes = boxes_of_variable(ranks.boxes_of(node), ranks.variables.size(), variable);
     const std::optional<EntryRange> range = contiguous_entries(ranks.variables[variable], boxes);
     if (!range || range->first != next) return std::nullopt;
-    places.push_back({range->first, entries});
+    places.push_back({range->first});
     next += range->entries;
   }
   return places;
@@ -53,12 +51,11 @@ std::optional<RoundPlan> round_plan(const RanksFile& ranks) {
                  .places = {},
                  .has_results = {}};
   for (std::size_t v = 0; v < ranks.variables.size(); ++v) {
-    const std::uint64_t entries = plan.whole.place(v).entries;
     std::optional<PartPlace> own;
     bool has_results = ranks.variables[v].role == Role::kField;
     if (is_replicated(ranks, v)) {  // every node has all of it: the first one tells of it
-      if (plan.node == 0) own = PartPlace{0, entries};
-    } else if (const auto parts = places_of(ranks, v, entries)) {
+      if (plan.node == 0) own = PartPlace{0};
+    } else if (const auto parts = places_of(ranks, v)) {
       own = (*parts)[plan.node];
     } else {
       has_results = false;

@@ -16,6 +16,7 @@
 #include "cli/subcommands.hpp"
 #include "cli/terminal/format.hpp"
 #include "cli/terminal/terminal_line.hpp"
+#include "common/files/beside_pool.hpp"
 #include "common/options/command_line.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/printable.hpp"
@@ -56,7 +57,7 @@ void ask(const std::string& pool, std::uint64_t bytes) {
 class WipedPool {
  public:
   explicit WipedPool(const std::string& pool)
-      : pool_(pool), wipe_(pool), journal_(pool), global_journal_(pool + kGlobalSuffix) {}
+      : pool_(pool), wipe_(pool), journal_(pool), global_journal_(beside_pool(pool, kGlobalSuffix)) {}
   std::uint64_t bytes() const { return wipe_.bytes(); }
 
   void wipe() {

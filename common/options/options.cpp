@@ -224,7 +224,7 @@ void declare(CommandLine& line, TelemetryOptions& options) {
       add_choice(set, "--telemetry", options.on, kOnOff, "let this user's programs follow: `ringside tail`");
   Option tcp = set.option("--telemetry-tcp", options.tcp,
                           "let others follow over the network as well, at PORT and PORT + 1, encrypted (with "
-                          "--telemetry-keys)")
+                          "--telemetry-keys); a whole run of several nodes at PORT + 2")
                    .needs(telemetry)
                    .value_name("HOST:PORT");
   set.option("--telemetry-keys", options.keys,
@@ -232,7 +232,7 @@ void declare(CommandLine& line, TelemetryOptions& options) {
       .needs(tcp)
       .value_name("FOLDER");
   set.option("--node-address", options.node_address,
-             "where the analyzers of other nodes reach this one, encrypted, for the results of a whole run of MPI ranks on "
+             "where the analyzers of other nodes reach this one (by IPv4), encrypted, for the results of a whole run of MPI ranks on "
              "several nodes; %h: this node's name")
       .value_name("HOST[:PORT]");
 }

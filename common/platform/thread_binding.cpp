@@ -2,6 +2,7 @@
 #include "common/platform/thread_binding.hpp"
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -24,6 +25,11 @@ int bind_calling_thread(std::span<const int> cpus) noexcept {
 
 int bind_calling_thread(int cpu) noexcept {
   return bind_calling_thread({&cpu, 1});
+}
+
+void lower_thread_priority() noexcept {
+  constexpr int kNice = 10;
+  [[maybe_unused]] const int now = nice(kNice);  // on Linux: of this thread; raising it is always allowed
 }
 
 }  // namespace ringside

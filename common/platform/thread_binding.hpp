@@ -13,4 +13,8 @@ int bind_calling_thread(std::span<const int> cpus) noexcept;
 /// The same for one CPU.
 int bind_calling_thread(int cpu) noexcept;
 
+/// Lowers this thread's priority, and that of the threads that it starts, below that of an analyzer's main thread, which
+/// shares its cores: to a tenth of its weight, several times what recording needs.
+void lower_thread_priority() noexcept;
+
 }  // namespace ringside

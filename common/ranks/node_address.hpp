@@ -21,9 +21,11 @@ struct NodeAddress {
   std::string secret_key;  // its other half; only the owner can read the file
 };
 
-/// Nothing if the analyzer at this socket takes part in no round. Throws Error (exit code 3) if the file is there and cannot
-/// be read.
+/// Nothing if the analyzer at this socket takes part in no round. Throws Error (exit code 3) if the file is there, and is not
+/// this user's alone or cannot be read.
 std::optional<NodeAddress> read_node_address(const std::string& socket);
+
+void remove_node_address(const std::string& socket) noexcept;
 
 /// Throws Error (exit code 3).
 void write_node_address(const std::string& socket, const NodeAddress& address);

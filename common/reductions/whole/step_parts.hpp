@@ -20,10 +20,9 @@
 
 namespace ringside {
 
-/// Which entries of a whole field a node keeps, one after the other in the order of the whole.
+/// Which entries of a whole field a node keeps, one after the other in the order of the whole: those from this one on.
 struct PartPlace {
   std::uint64_t first = 0;
-  std::uint64_t whole_entries = 0;
 };
 
 /// Allocates at construction only. One thread uses it, apart from `part`.

@@ -11,7 +11,6 @@ namespace {
 bool store(PartStore& parts, std::uint64_t step) {
   PartStore::Part* const room = parts.room();
   if (room != nullptr) {
-    room->step.descriptor.step = step;
     room->words[0] = 100 + step;
   }
   parts.stored();
@@ -19,7 +18,8 @@ bool store(PartStore& parts, std::uint64_t step) {
 }
 
 TEST(PartStoreTest, AStepIsFoundUntilItIsFreed) {
-  PartStore parts(4, 7);
+  PartStore parts(4);
+  parts.begin(7);
   EXPECT_EQ(parts.find(7), nullptr);
   ASSERT_TRUE(store(parts, 7));
   ASSERT_TRUE(store(parts, 8));
@@ -33,7 +33,7 @@ TEST(PartStoreTest, AStepIsFoundUntilItIsFreed) {
 }
 
 TEST(PartStoreTest, AStepWithoutRoomIsLostAndLaterOnesAreNot) {
-  PartStore parts(1, 0);
+  PartStore parts(1);
   const std::uint64_t capacity = parts.capacity();
   ASSERT_EQ(capacity, PartStore::kMost);
   for (std::uint64_t step = 0; step < capacity; ++step) ASSERT_TRUE(store(parts, step));
@@ -47,7 +47,7 @@ TEST(PartStoreTest, AStepWithoutRoomIsLostAndLaterOnesAreNot) {
 }
 
 TEST(PartStoreTest, LargePartsHaveRoomForAFewSteps) {
-  EXPECT_EQ(PartStore(PartStore::kBytes / sizeof(std::uint64_t), 0).capacity(), PartStore::kFewest);
+  EXPECT_EQ(PartStore(PartStore::kBytes / sizeof(std::uint64_t)).capacity(), PartStore::kFewest);
 }
 
 }  // namespace

@@ -57,7 +57,8 @@ class Node {
   const std::string& socket() const { return socket_; }
 
   void begin(const RoundPlan& plan, Collector* collector, std::uint64_t first_step) {
-    round_.emplace(plan, *link_, collector, schema_, team_, first_step, std::vector<int>{});
+    round_.emplace(plan, *link_, collector, schema_, team_, std::vector<int>{});
+    round_->begin(first_step);
   }
 
   void add(std::uint64_t step) {
@@ -142,7 +143,7 @@ class RoundTest : public ::testing::Test {
             .ranks = {},
             .regions = {},
             .whole = field_of(entries_),
-            .places = {PartPlace{nodes_[n]->first(), entries_}},
+            .places = {PartPlace{nodes_[n]->first()}},
             .has_results = {true}};
   }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "common/platform/host_name.hpp"
 #include "tests/unit/failure_line.hpp"
 
 namespace ringside {

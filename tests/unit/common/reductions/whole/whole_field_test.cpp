@@ -44,7 +44,7 @@ Values in_parts(const FieldCase& c, const Bounds& bounds) {
     const auto x = cut(c.x, bytes_of(c.dtype), bounds[p], bounds[p + 1]);
     const auto previous = cut(c.previous, bytes_of(c.dtype), bounds[p], bounds[p + 1]);
     StepReducer reducer(schema, team);
-    const std::optional<PartPlace> place = PartPlace{bounds[p], c.entries};
+    const std::optional<PartPlace> place = PartPlace{bounds[p]};
     StepParts parts(schema, std::span(&place, 1), team);
     std::vector<std::uint64_t> memory(parts.words());
     const auto results = reducer.reduce(x.data(), previous.empty() ? nullptr : previous.data(), 1);
@@ -142,7 +142,7 @@ TEST(WholeFieldPartsTest, APartWithoutAStepBeforeLeavesTheWholeWithoutAChange) {
     const auto previous = cut(c.previous, 8, first, first + entries);
     const void* const before = first == 0 ? previous.data() : nullptr;
     StepReducer reducer(schema, team);
-    const std::optional<PartPlace> place = PartPlace{first, 3000};
+    const std::optional<PartPlace> place = PartPlace{first};
     StepParts parts(schema, std::span(&place, 1), team);
     std::vector<std::uint64_t> memory(parts.words());
     parts.store(reducer, reducer.reduce(x.data(), before, 1), x.data(), before, memory);
