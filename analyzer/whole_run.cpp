@@ -89,19 +89,20 @@ WholeRun::WholeRun(NodeLink* link, const HandoffReader& handoff, Attachment& att
 
 void WholeRun::begin(NodeLink& link, const HandoffReader& handoff, Attachment& attachment, const RecorderOptions& recorder,
                      const RunToRecord& recorded, const TriggerOptions& triggers, std::atomic<bool>& stop_run) {
+  round_.emplace(*plan_, link, handoff.schema(), attachment.team(), recorder.cpus);
   const RingView& ring = attachment.pool().ring();
   const Recovery found = recover(ring);
   std::vector<StepAgain> again;
   // The lost analyzer may have told the other nodes of fewer steps than it has committed.
   if (attachment.start() == RunStart::kTakeover) {
-    const std::uint64_t most = std::min<std::uint64_t>(kMostBytesAgain / ring.geometry().payload_bytes(), PartStore::kFewest);
+    const std::uint64_t most = std::min<std::uint64_t>(kMostBytesAgain / ring.geometry().payload_bytes(), round_->capacity() / 2);
     again = steps_to_add_again(ring, found, attachment.run(), handoff.steps_released(), most);
   }
   if (plan_->collects()) {
     again = begin_collector(std::move(again), handoff, attachment, recorder, recorded, triggers, stop_run);
   }
-  round_.emplace(*plan_, link, collector_ ? &*collector_ : nullptr, handoff.schema(), attachment.team(), recorder.cpus);
-  round_->begin(again.empty() ? handoff.steps_released() : again.front().step->header.step);
+  const std::uint64_t first_step = again.empty() ? handoff.steps_released() : again.front().step->header.step;
+  round_->begin(first_step, collector_ ? &*collector_ : nullptr);
   if (!again.empty()) add_again(again, ring, handoff, attachment, recorder.durability);
   attachment.join(*round_);
 }

@@ -21,11 +21,9 @@ constexpr std::int64_t kStallNs = 10'000'000'000;     // until the log says so, 
 
 }  // namespace
 
-Round::Round(RoundPlan plan, NodeLink& link, Collector* collector, const Schema& schema, Team& team,
-             const std::vector<int>& cpus)
+Round::Round(RoundPlan plan, NodeLink& link, const Schema& schema, Team& team, const std::vector<int>& cpus)
     : plan_(std::move(plan)),
       link_(link),
-      collector_(collector),
       cpus_(cpus),
       parts_(schema, plan_.places, team),
       store_(parts_.words()) {
@@ -39,7 +37,8 @@ Round::Round(RoundPlan plan, NodeLink& link, Collector* collector, const Schema&
   next_->connect("tcp://" + plan_.next_address);
 }
 
-void Round::begin(std::uint64_t first_step) {
+void Round::begin(std::uint64_t first_step, Collector* collector) {
+  collector_ = collector;
   store_.begin(first_step);
   begun_ = collected_ = first_step;
   moved_ns_.store(now_ns());

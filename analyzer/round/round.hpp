@@ -28,17 +28,17 @@ namespace ringside {
 /// One node's side, for one attachment.
 class Round {
  public:
-  /// collector: of the first node; null at others, and where nothing can be recorded. link, collector: outlive this object.
-  /// team: the analyzer's. cpus: of the thread; empty: wherever the caller may run. Throws Error.
-  Round(RoundPlan plan, NodeLink& link, Collector* collector, const Schema& schema, Team& team, const std::vector<int>& cpus);
+  /// link: outlives this object. team: the analyzer's. cpus: of the thread; empty: wherever the caller may run. Throws Error.
+  Round(RoundPlan plan, NodeLink& link, const Schema& schema, Team& team, const std::vector<int>& cpus);
   ~Round();
   Round(const Round&) = delete;
   Round& operator=(const Round&) = delete;
 
   /// For how many steps there is room.
   std::size_t capacity() const noexcept { return store_.capacity(); }
-  /// Main thread, once, before the first step, which has this number.
-  void begin(std::uint64_t first_step);
+  /// Main thread, once, before the first step, which has this number. collector: of the first node, outlives this object;
+  /// null at others, and where nothing can be recorded.
+  void begin(std::uint64_t first_step, Collector* collector);
 
   /// Main thread, after each step was reduced. results: of `reducer`, which has just reduced the payload. previous: as it
   /// was then.
@@ -69,7 +69,7 @@ class Round {
 
   const RoundPlan plan_;
   NodeLink& link_;
-  Collector* const collector_;
+  Collector* collector_ = nullptr;
   const std::vector<int> cpus_;
   StepParts parts_;
   PartStore store_;

@@ -73,7 +73,7 @@ class Node:
             manager.bind(str(path))
             manager.settimeout(0.1)
             self.analyzer = subprocess.Popen(
-                [BIN / "ringside-analyzer", f"--socket={self.socket}", f"--pool={self.pool}", f"--slots={SLOTS}",
+                [BIN / "ringside-analyzer", f"--socket={self.socket}", f"--pool={self.pool}", *([] if any(one.startswith("--slots") for one in self.options) else [f"--slots={SLOTS}"]),
                  "--durability=process", f"--peer-timeout={HANG_S}", *self.options], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                 env={**os.environ, "NOTIFY_SOCKET": str(path), "TMPDIR": str(self.folder)})
             while self.analyzer.poll() is None:

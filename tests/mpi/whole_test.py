@@ -48,8 +48,8 @@ class Whole(Jobs):
         self.settle(nodes)
         return said
 
-    def nodes(self, count):
-        return super().nodes(count, "--node-address=localhost")
+    def nodes(self, count, *options):
+        return super().nodes(count, "--node-address=localhost", *options)
 
     def test_results_of_the_whole_have_the_bits_of_one_node(self):
         for side, shapes in ((37, ((2, 2), (3, 2), (8, 4))), (64, ((2, 2), (4, 4)))):  # 64: parts begin at blocks of 1024
@@ -84,7 +84,7 @@ class Whole(Jobs):
     def test_the_whole_loses_no_step_when_an_analyzer_is_killed(self):
         for killed in (0, 1):
             with self.subTest(killed=killed):
-                made = self.nodes(2)
+                made = self.nodes(2, "--slots=64")  # more steps than are ever under way
                 job = self.start(made, "publish_mpi", 41, 400, ranks=2)
                 self.assertIsNotNone(made[killed].await_steps(job, 20))
                 made[killed].end_analyzer(by=9)

@@ -57,8 +57,8 @@ class Node {
   const std::string& socket() const { return socket_; }
 
   void begin(const RoundPlan& plan, Collector* collector, std::uint64_t first_step) {
-    round_.emplace(plan, *link_, collector, schema_, team_, std::vector<int>{});
-    round_->begin(first_step);
+    round_.emplace(plan, *link_, schema_, team_, std::vector<int>{});
+    round_->begin(first_step, collector);
   }
 
   void add(std::uint64_t step) {
