@@ -152,6 +152,9 @@ class Nodes {
     const std::vector<std::uint64_t> values(kRealFieldWords);
     state.fields[0].take({.first = 0, .entries = more_entries, .head = head, .head_change = head, .block_sums = {}, .tail = {},
                           .tail_change = {}, .values = values, .has_change = true});
+    state.fields[0].min = -1;
+    state.fields[0].max = 2;
+    state.fields[0].change_linf = 1e-3;
     state.fields[0].entries += 10'000'000'000 / kReductionBlockRows * kReductionBlockRows;
     RoundPlan of_all = *plan_;
     of_all.nodes = 1000;
