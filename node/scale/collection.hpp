@@ -47,8 +47,8 @@ class Collected {
   EventQueue& events_;
   const double turn_s_;
   std::vector<NodeState> nodes_;
-  std::vector<double> begun_s_;          // of each step's round
-  std::vector<std::uint64_t> told_;      // the steps that were collected then, which its state tells
+  std::vector<double> begun_s_;      // of each step's round
+  std::vector<std::uint64_t> told_;  // the steps that were collected then, which its state tells
   std::vector<double> result_s_;
   std::uint64_t collected_ = 0, held_steps_ = 0, begun_again_ = 0;
   double round_s_ = 0, busy_s_ = 0;

@@ -101,9 +101,9 @@ struct ScaleResult {
   double exchanges = 0;  // a step
 
   // Results of the whole run.
-  Lag result_lag;      // from a step's publish to its result at the collector, in step_s
-  double round_s = 0;  // from its beginning to its result, the mean
-  double rounds = 0;   // begun, a step: more than 1 if some take so long that they are begun again
+  Lag result_lag;                 // from a step's publish to its result at the collector, in step_s
+  double round_s = 0;             // from its beginning to its result, the mean
+  double rounds = 0;              // begun, a step: more than 1 if some take so long that they are begun again
   std::uint64_t held_steps = 0;   // whose parts a node has to hold at most
   std::uint64_t store_steps = 0;  // for which it has room: if held_steps is more, steps are lost to the whole
   double collector_core = 0;      // share of one core
