@@ -5,7 +5,8 @@
 Nodes are analyzers on this machine with a socket and a ring each, as in tests/mpi. Their ranks sleep for the time of an iteration
 (bench_paced_ranks), so that ranks and analyzers of several nodes fit a machine of few cores. Each run is simulated with the figures
 that were measured in it: seconds of an iteration, of transfer and of analyze, their deviations, a message. Compared are what those
-figures do not contain: how far the global commit lags, who waits, and for how long. With --tables-only, only the tables of
+figures do not contain: how far the global commit lags, who waits, and for how long. The analyzers have no --node-address, so there
+are no rounds for results of the whole; bench_rounds measures these. With --tables-only, only the tables of
 docs/scale.md are simulated anew. Writes JSON (see docs/scale.md)."""
 
 import csv
@@ -40,7 +41,8 @@ RUNS = {"1 node": (1, 1, "all", 0, "vader"), "1 node of 2 ranks": (1, 2, "all", 
 # docs/scale.md: 16 ranks of a node, 10 ms an iteration.
 TABLE = ["--step-figures=10,2,3,32", "--ranks-per-node=16", "--spread=0.05", "--iterations=200"]
 TABLES = {"infiniband": [], "tcp": ["--network=tcp"], "always": ["--progress=always"], "neighbours": ["--coupling=neighbours"],
-          "uncoupled": ["--coupling=none"], "slow_analyzer": ["--slow-analyzer=5"], "100 ms": ["--step-figures=100,20,30,320"]}
+          "uncoupled": ["--coupling=none"], "slow_analyzer": ["--slow-analyzer=5"], "100 ms": ["--step-figures=100,20,30,320"],
+          "1 ms": ["--step-figures=1,0.2,0.3,3.2"]}
 
 
 def planned(bin_dir, *arguments):

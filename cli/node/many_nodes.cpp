@@ -92,19 +92,15 @@ std::string lag_text(const Lag& lag) {
   return fmt::format("{:.2f} ({:.3g})", lag.mean, lag.most);
 }
 
-std::string rate_text(double per_second) {
-  if (per_second < 1e4) return fmt::format("{:.0f}", per_second);
-  return per_second < 1e6 ? fmt::format("{:.0f} k", per_second / 1e3) : fmt::format("{:.1f} M", per_second / 1e6);
-}
-
 std::string table_row(const ScaleResult& row) {
   const auto share = [&](double seconds) { return 100 * seconds / row.step_s; };
   return fmt::format(
-      "  {:>6}  {:>9}  {:>9}  {:>6.1f} %  {:>6.1f} %  {:>9}  {:>9}  {:>13}  {:>7}  {:>6.1f} %  {:>8}  {:>9}\n",
+      "  {:>6}  {:>9}  {:>9}  {:>6.1f} %  {:>6.1f} %  {:>9}  {:>9}  {:>13}  {:>9}  {:>10}  {:>7.1f} %  {:>6}\n",
       row.nodes, short_text(row.step_s), short_text(std::max(row.step_s - row.bare_step_s, 0.0)), share(row.coupling_s),
       share(row.buffer_wait_s), lag_text(row.committed_lag), lag_text(row.recorded_lag), lag_text(row.result_lag),
-      rate_text(row.records_s), 100 * row.collector_core, fmt::format("{:.0f} B", row.bytes_sent),
-      megabytes(static_cast<std::uint64_t>(row.collector_bytes)));
+      row.rounds > 0 ? short_text(row.round_s) : "-",
+      row.rounds > 0 ? fmt::format("{} of {}", row.held_steps, row.store_steps) : "-", 100 * row.collector_core,
+      fmt::format("{:.0f} B", row.bytes_sent));
 }
 
 ordered_json to_json(const Lag& lag) {
@@ -127,13 +123,13 @@ ordered_json json_row(const ScaleResult& row) {
   object["recorded_lag"] = to_json(row.recorded_lag);
   object["exchanges"] = row.exchanges;
   object["result_lag"] = to_json(row.result_lag);
-  object["waiting_states"] = row.waiting_states;
-  object["records_s"] = row.records_s;
+  object["round_s"] = row.round_s;
+  object["rounds"] = row.rounds;
+  object["held_steps"] = row.held_steps;
+  object["store_steps"] = row.store_steps;
   object["collector_core"] = row.collector_core;
-  object["open_steps"] = row.open_steps;
   object["bytes_sent"] = row.bytes_sent;
   object["node_bytes"] = row.node_bytes;
-  object["collector_bytes"] = row.collector_bytes;
   return object;
 }
 
@@ -182,7 +178,8 @@ void declare(CommandLine& line, ManyNodesOptions& options) {
       .needs(nodes)
       .show_default()
       .value_name("FACTOR");
-  set.option("--record-cost", options.record_cost_us, "microseconds of a core that the collector needs for a record")
+  set.option("--turn-cost", options.turn_cost_us,
+             "microseconds in which a node takes its part in the state of a step and sends it on to the next node")
       .check(number_within(0, 1e6))
       .needs(nodes)
       .show_default()
@@ -226,7 +223,7 @@ ManyNodes simulate_many(const ManyNodesOptions& options, const NodeFigures& node
   request.iterations = std::min(solve.last_iteration(), kMostSteps * request.every);
   request.slow_solver = options.slow_solver;
   request.slow_analyzer = options.slow_analyzer;
-  request.collection.record_s = options.record_cost_us * 1e-6;
+  request.collection.turn_s = options.turn_cost_us * 1e-6;
   for (const std::uint32_t nodes : counts_of(options.nodes)) {
     request.nodes = nodes;
     request.slow_node = nodes - 1;
@@ -256,14 +253,21 @@ std::string many_nodes_table(const ManyNodes& simulated) {
   out += fmt::format("  simulated  {} of {}, every {}\n\n", counted(simulated.rows.front().steps, "step"),
                      counted(request.iterations, "iteration"), request.every);
   out +=
-      "                         for                          lag, mean and most, in steps        collector\n"
-      "   nodes       step    keeping  coupling   buffers  committed   recorded         result  records      core      "
-      "sent     memory\n";
+      "                         for                          lag, mean and most, in steps                  steps held\n"
+      "   nodes       step    keeping  coupling   buffers  committed   recorded         result      round     by a node  "
+      "collector    sent\n";
   for (const ScaleResult& row : simulated.rows) out += table_row(row);
   const ScaleResult& last = simulated.rows.back();
   if (last.waited_most_s > 0) {
     out += fmt::format("\n  node {} waited longest for its analyzer: {} of {}\n", last.waited_for_node,
                        short_text(last.waited_most_s), short_text(last.total_s));
+  }
+  const auto too_slow = std::ranges::find_if(simulated.rows, [](const ScaleResult& row) {
+    return row.held_steps > row.store_steps || row.collector_core > 1;  // then states pile up until stores are full
+  });
+  if (too_slow != simulated.rows.end()) {
+    out += fmt::format("\n  rounds of {} nodes take too long: steps are missing in the results of the whole run\n",
+                       too_slow->nodes);
   }
   return out;
 }
@@ -291,8 +295,8 @@ ordered_json to_json(const ManyNodes& simulated) {
   object["slow_solver"] = request.slow_solver;
   object["slow_analyzer"] = request.slow_analyzer;
   object["collection"] = {{"state_bytes", request.collection.state_bytes},
-                          {"pass_s", request.collection.pass_s},
-                          {"record_bytes", request.collection.record_bytes},
+                          {"turn_s", request.collection.turn_s},
+                          {"block_s", request.collection.block_s},
                           {"record_s", request.collection.record_s}};
   object["iterations"] = request.iterations;
   object["every"] = request.every;

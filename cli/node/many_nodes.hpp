@@ -22,7 +22,7 @@ struct ManyNodesOptions {
   std::string spread = "0.05";
   double slow_solver = 1;
   double slow_analyzer = 1;
-  double record_cost_us = 3;
+  double turn_cost_us = 140;
   std::string step_figures;
 };
 

@@ -2,21 +2,54 @@
 #include "node/scale/collection.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace ringside {
+namespace {
+
+// As analyzer/round has them.
+constexpr double kBlockBytes = 1024 * 8;        // of a field of doubles
+constexpr double kPartBytes = 4 * 8192 + 2400;  // of a step: room for incomplete blocks, and the values
+constexpr double kBlockPartBytes = 64;          // and of each block
+constexpr double kStoreBytes = 64 << 20;
+constexpr double kFewest = 4;
+constexpr double kMost = 256;
+constexpr double kAgainS = 0.5;  // a round that has not come back is begun again, if it is the oldest one
+
+double part_bytes(double step_bytes) noexcept {
+  return kPartBytes + kBlockPartBytes * std::floor(step_bytes / kBlockBytes);
+}
+
+}  // namespace
+
+std::uint64_t store_steps(double step_bytes) noexcept {
+  return static_cast<std::uint64_t>(std::clamp(kStoreBytes / part_bytes(step_bytes), kFewest, kMost));
+}
+
+double store_bytes(double step_bytes) noexcept {
+  return static_cast<double>(store_steps(step_bytes)) * part_bytes(step_bytes);
+}
 
 Collected::Collected(const ScaleRequest& request, std::uint64_t steps, EventQueue& events)
-    : request_(request), events_(events), nodes_(request.nodes), records_of_(steps), result_s_(steps) {}
+    : request_(request),
+      events_(events),
+      turn_s_(request.collection.turn_s + request.collection.block_s * request.node.step_bytes / kBlockBytes),
+      nodes_(request.nodes),
+      begun_s_(steps),
+      told_(steps),
+      result_s_(steps) {}
 
 void Collected::reduced(double now_s, std::uint32_t node) {
-  ++nodes_[node].reduced;
+  NodeState& own = nodes_[node];
+  ++own.reduced;
+  if (request_.nodes == 1) {  // there is no round
+    result_s_[collected_++] = now_s;
+    return;
+  }
+  // A collector that starts anew may ask for steps that it has collected: the others keep them a little longer.
+  const std::uint64_t kept = node == 0 ? 0 : store_steps(request_.node.step_bytes) / 4;
+  held_steps_ = std::max(held_steps_, own.reduced - own.freed + kept);
   pass(now_s, node);
-  const NodeState& own = nodes_[node];
-  waiting_states_ = std::max(waiting_states_, own.reduced - own.passed);
-  const bool travels = node != 0;  // the collector is on node 0
-  if (travels) bytes_sent_ += request_.collection.record_bytes;
-  events_.add(now_s + (travels ? request_.network.message_s(request_.collection.record_bytes) : 0),
-              EventKind::kRecordArrives, node);
 }
 
 void Collected::state_arrives(double now_s, std::uint32_t node) {
@@ -24,37 +57,44 @@ void Collected::state_arrives(double now_s, std::uint32_t node) {
   pass(now_s, node);
 }
 
-/// Adds the node's part to the states that are there, and passes them on; the last node sends them to the collector.
+/// The node's turn in the states that are there.
 void Collected::pass(double now_s, std::uint32_t node) {
   NodeState& own = nodes_[node];
   while (own.passed < own.reduced && (node == 0 || own.passed < own.arrived)) {
-    ++own.passed;
-    own.free_s = std::max(now_s, own.free_s) + request_.collection.pass_s;
-    const bool is_last = node + 1 == request_.nodes;
-    const bool travels = request_.nodes > 1;
-    if (travels) bytes_sent_ += request_.collection.state_bytes;
-    const double hop_s = travels ? request_.network.message_s(request_.collection.state_bytes) : 0;
-    if (is_last) {
-      events_.add(own.free_s + hop_s, EventKind::kReductionArrives, node);
+    const std::uint64_t step = own.passed++;
+    if (node == 0) {
+      begun_s_[step] = now_s;
+      told_[step] = collected_;
+      busy_s_ += turn_s_;
+    }
+    own.freed = std::max(own.freed, told_[step]);
+    own.free_s = std::max(now_s, own.free_s) + turn_s_;
+    const double at_s = own.free_s + request_.network.message_s(request_.collection.state_bytes);
+    if (node + 1 == request_.nodes) {
+      events_.add(at_s, EventKind::kStateReturns, node);
     } else {
-      events_.add(own.free_s + hop_s, EventKind::kStateArrives, node + 1);
+      events_.add(at_s, EventKind::kStateArrives, node + 1);
     }
   }
 }
 
-void Collected::record_arrives(double now_s, std::uint32_t sender) {
-  const std::uint64_t step = nodes_[sender].recorded++;
-  collector_free_s_ = std::max(now_s, collector_free_s_) + request_.collection.record_s;
+/// What it costs that a round is begun again is left out, but for its bytes: a turn takes far less than a step.
+void Collected::state_returns(double now_s) {
+  const std::uint64_t step = collected_++;
+  NodeState& own = nodes_[0];
+  own.freed = collected_;
+  own.free_s = std::max(now_s, own.free_s) + request_.collection.record_s;
   busy_s_ += request_.collection.record_s;
-  begun_steps_ = std::max(begun_steps_, step + 1);
-  if (++records_of_[step] == request_.nodes) ++ended_steps_;  // each sender's records come in order
-  open_steps_ = std::max(open_steps_, begun_steps_ - ended_steps_);
+  result_s_[step] = own.free_s;
+  round_s_ += own.free_s - begun_s_[step];
+  const double oldest_s = step > 0 ? result_s_[step - 1] : 0;
+  const double again_s = std::max(oldest_s, begun_s_[step] + kAgainS);
+  if (own.free_s > again_s) begun_again_ += 1 + static_cast<std::uint64_t>((own.free_s - again_s) / kAgainS);
 }
 
-void Collected::reduction_arrives(double now_s) {
-  collector_free_s_ = std::max(now_s, collector_free_s_) + request_.collection.record_s;
-  busy_s_ += request_.collection.record_s;
-  result_s_[results_++] = collector_free_s_;
+double Collected::bytes_sent() const {
+  if (request_.nodes == 1) return 0;
+  return static_cast<double>((collected_ + begun_again_) * request_.nodes) * request_.collection.state_bytes;
 }
 
 }  // namespace ringside

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the analyzers send each other and the collector for each step: a state that travels along the chain of nodes, to
-// which each adds its own part (global reductions), and a record of each node.
+// The rounds of docs/mpi.md, "Results of the whole run", among simulated nodes: the state of each step passes the analyzers in
+// the order of the nodes, each takes its part in, and the last one sends it back to the first one, which records it.
 #pragma once
 
 #include <cstdint>
@@ -11,27 +11,33 @@
 
 namespace ringside {
 
-/// One server each for the states of a node and for the records of the collector, in the order of arrival.
+/// How many steps a node's store of parts has room for, as analyzer/round/part_store decides it for one field of doubles.
+std::uint64_t store_steps(double step_bytes) noexcept;
+/// What it takes of memory.
+double store_bytes(double step_bytes) noexcept;
+
+/// A thread on each node, which works on states in the order of arrival.
 class Collected {
  public:
   Collected(const ScaleRequest& request, std::uint64_t steps, EventQueue& events);
 
-  /// The node's analyzer has reduced its next step.
+  /// The node's analyzer has reduced its next step, and stores its part.
   void reduced(double now_s, std::uint32_t node);
   void state_arrives(double now_s, std::uint32_t node);
-  void record_arrives(double now_s, std::uint32_t sender);
-  void reduction_arrives(double now_s);
+  /// To the first node, from the last one.
+  void state_returns(double now_s);
 
-  double result_s(std::uint64_t step) const { return result_s_[step]; }  // when it is at the collector
-  std::uint64_t waiting_states() const { return waiting_states_; }       // of a node, at most
-  std::uint64_t open_steps() const { return open_steps_; }               // at most
-  double bytes_sent() const { return bytes_sent_; }
-  double busy_s() const { return busy_s_; }
+  double result_s(std::uint64_t step) const { return result_s_[step]; }  // when the first node has recorded it
+  double round_s() const { return round_s_; }                            // of all steps together
+  std::uint64_t held_steps() const { return held_steps_; }               // whose parts a node holds, at most
+  std::uint64_t begun_again() const { return begun_again_; }             // rounds
+  double bytes_sent() const;
+  double busy_s() const { return busy_s_; }  // the first node's thread
 
  private:
   struct NodeState {
     std::uint64_t reduced = 0, arrived = 0, passed = 0;  // steps
-    std::uint64_t recorded = 0;                          // steps whose record is at the collector
+    std::uint64_t freed = 0;                             // steps that it knows as collected
     double free_s = 0;
   };
 
@@ -39,12 +45,13 @@ class Collected {
 
   const ScaleRequest& request_;
   EventQueue& events_;
+  const double turn_s_;
   std::vector<NodeState> nodes_;
-  std::vector<std::uint32_t> records_of_;  // of each step
+  std::vector<double> begun_s_;      // of each step's round
+  std::vector<std::uint64_t> told_;  // the steps that were collected then, which its state tells
   std::vector<double> result_s_;
-  std::uint64_t results_ = 0, begun_steps_ = 0, ended_steps_ = 0;
-  std::uint64_t waiting_states_ = 0, open_steps_ = 0;
-  double collector_free_s_ = 0, busy_s_ = 0, bytes_sent_ = 0;
+  std::uint64_t collected_ = 0, held_steps_ = 0, begun_again_ = 0;
+  double round_s_ = 0, busy_s_ = 0;
 };
 
 }  // namespace ringside

@@ -18,9 +18,8 @@ enum class EventKind : std::uint8_t {
   kAnalyzed,         // the analyzer is free
   kPartialArrives,   // up the tree of an exchange; node: the sender
   kOutcomeArrives,   // down the tree
-  kStateArrives,     // of the node before, in the chain of the global reductions
-  kRecordArrives,    // at the collector; node: the sender
-  kReductionArrives  // at the collector, from the end of the chain
+  kStateArrives,     // of a round, from the node before
+  kStateReturns      // to the first node
 };
 
 struct Event {

@@ -47,12 +47,12 @@ enum class Progress {
   kAlways    // on its arrival: a thread or the network's card does it
 };
 
-/// Results that all nodes reduce together, and the records that go to the collector.
+/// The rounds in which all nodes reduce a step together (docs/scale.md, "Parameters").
 struct Collection {
-  double state_bytes = 600;  // of a step, passed from node to node
-  double pass_s = 5e-6;      // to add a node's own part to it
-  double record_bytes = 250;
-  double record_s = 3e-6;  // of one core of the collector
+  double state_bytes = 939;  // of a step, passed from node to node
+  double turn_s = 140e-6;    // from a state's arrival at a node until it is sent on
+  double block_s = 15e-9;    // and more for each block of 1024 entries that the node has
+  double record_s = 3e-6;    // to record what has come back
 };
 
 struct ScaleRequest {
@@ -100,16 +100,16 @@ struct ScaleResult {
   Lag recorded_lag;      // a step's number minus the newest global step that is recorded with it
   double exchanges = 0;  // a step
 
-  // Global reductions and the collector.
-  Lag result_lag;                    // from a step's publish to its result at the collector, in step_s
-  std::uint64_t waiting_states = 0;  // of a node, at most: its own parts that wait for the state of the node before
-  double records_s = 0;              // records a second
-  double collector_core = 0;         // share of one core
-  std::uint64_t open_steps = 0;      // at the collector, at most: some records are there, but not all
+  // Results of the whole run.
+  Lag result_lag;                 // from a step's publish to its result at the collector, in step_s
+  double round_s = 0;             // from its beginning to its result, the mean
+  double rounds = 0;              // begun, a step: more than 1 if some take so long that they are begun again
+  std::uint64_t held_steps = 0;   // whose parts a node has to hold at most
+  std::uint64_t store_steps = 0;  // for which it has room: if held_steps is more, steps are lost to the whole
+  double collector_core = 0;      // share of one core
 
-  double bytes_sent = 0;  // a step and node: exchange, state, record
-  double node_bytes = 0;  // of memory: buffers, slots, waiting states
-  double collector_bytes = 0;
+  double bytes_sent = 0;  // a step and node: exchange, states
+  double node_bytes = 0;  // of memory: buffers, slots, parts
 };
 
 }  // namespace ringside

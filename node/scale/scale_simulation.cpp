@@ -76,8 +76,7 @@ class Simulation {
         notice(event.node);
         break;
       case EventKind::kStateArrives: collected_.state_arrives(now_s_, event.node); break;
-      case EventKind::kRecordArrives: collected_.record_arrives(now_s_, event.node); break;
-      case EventKind::kReductionArrives: collected_.reduction_arrives(now_s_); break;
+      case EventKind::kStateReturns: collected_.state_returns(now_s_); break;
     }
   }
 
@@ -273,16 +272,15 @@ class Simulation {
       all.result_lag.mean += lag / static_cast<double>(steps_ - unsteady_);
       all.result_lag.most = std::max(all.result_lag.most, lag);
     }
-    all.waiting_states = collected_.waiting_states();
-    all.open_steps = collected_.open_steps();
-    all.records_s = nodes / all.step_s;
+    all.round_s = collected_.round_s() / steps;
+    all.rounds = request_.nodes == 1 ? 0 : 1 + static_cast<double>(collected_.begun_again()) / steps;
+    all.held_steps = collected_.held_steps();
+    all.store_steps = store_steps(node_.step_bytes);
     all.collector_core = collected_.busy_s() / steps / all.step_s;
     const double exchanged = static_cast<double>(global_step_.messages()) * GlobalStep::kMessageBytes;
     all.bytes_sent = (exchanged + collected_.bytes_sent()) / (nodes * steps);
     all.node_bytes = node_.step_bytes * (node_.buffers + node_.slots) +
-                     static_cast<double>(all.waiting_states) * request_.collection.state_bytes;
-    all.collector_bytes = static_cast<double>(all.open_steps) *
-                          (nodes * request_.collection.record_bytes + request_.collection.state_bytes);
+                     (request_.nodes == 1 ? 0 : store_bytes(node_.step_bytes));
   }
 
   const ScaleRequest& request_;

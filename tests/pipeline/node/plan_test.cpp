@@ -188,6 +188,19 @@ TEST_F(PlanCommandTest, ASlowSolverHoldsUpTheOthersButNotByItsAnalyzer) {
   EXPECT_EQ(row["waited_most_s"], 0);
 }
 
+TEST_F(PlanCommandTest, RoundsThatTakeTooLongForTheStoresOfPartsAreNamed) {
+  const std::vector<std::string> words = {"plan", "--nodes=4,40,400", "--step-figures=10,2,3,32", "--iterations=200"};
+  const Finished ran = run("ringside", words);
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_EQ(ran.out.find("results of the whole run"), std::string::npos) << ran.out;
+  std::vector<std::string> slow = words;
+  slow.emplace_back("--turn-cost=8000");  // 400 nodes: 3.2 s
+  const Finished late = run("ringside", slow);
+  EXPECT_NE(late.out.find("rounds of 400 nodes take too long"), std::string::npos) << late.out;
+  slow.back() = "--turn-cost=20000";  // longer than a step
+  EXPECT_NE(run("ringside", slow).out.find("rounds of 4 nodes take too long"), std::string::npos);
+}
+
 TEST_F(PlanCommandTest, OptionsOfManyNodesThatDescribeNoneAreRefused) {
   const std::string figures = "--step-figures=10,2,3,32";
   expect_refused({"plan", figures}, 2, {"--step-figures: found without --nodes"});

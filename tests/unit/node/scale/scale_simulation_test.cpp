@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "common/platform/error.hpp"
+#include "node/scale/collection.hpp"
 
 namespace ringside {
 namespace {
@@ -161,7 +162,7 @@ TEST_F(ScaleTest, TheSolversCallsOfMpiMoveAnExchange) {
 
 TEST_F(ScaleTest, AnExchangeOfTwoNodesIsOneMessageOfEach) {
   request_.nodes = 2;
-  request_.collection.state_bytes = request_.collection.record_bytes = 0;
+  request_.collection.state_bytes = 0;
   EXPECT_NEAR(result().bytes_sent, 78, 1);
 }
 
@@ -262,51 +263,80 @@ TEST_F(ScaleTest, TheTimeOfRanksIsAccountedForWhollyHoweverItIsSpent) {
   }
 }
 
-// --- reductions of all nodes, and the collector ------------------------------------------------------------------
+// --- results of the whole run ------------------------------------------------------------------------------------
 
-TEST_F(ScaleTest, TheResultOfAStepPassesEachNodeInTurn) {
+TEST_F(ScaleTest, TheResultOfAStepPassesEachNodeInTurnAndComesBack) {
   request_.nodes = 5;
   request_.network.alpha_s = 1;
-  request_.collection = {.state_bytes = 0, .pass_s = 0.5, .record_bytes = 0, .record_s = 0.1};
+  request_.node.step_bytes = 2 * 8192;
+  request_.collection = {.state_bytes = 0, .turn_s = 0.3, .block_s = 0.1, .record_s = 0.1};
   const ScaleResult all = result();
-  EXPECT_NEAR(all.result_lag.mean * all.step_s, 2 + 4 + 5 * 0.5 + 5 * 1 + 0.1, 1e-6);
-  EXPECT_EQ(all.waiting_states, 1u);
+  EXPECT_NEAR(all.round_s, 5 * (0.3 + 2 * 0.1) + 5 * 1 + 0.1, 1e-6);
+  EXPECT_NEAR(all.result_lag.mean * all.step_s, 2 + 4 + all.round_s, 1e-6);
 }
 
-TEST_F(ScaleTest, PartsWaitForAStateThatIsLate) {
+/// A step is collected five messages after its round began. The next round that begins tells it, and is at node 4 four messages
+/// later.
+TEST_F(ScaleTest, PartsAreHeldUntilTheirNodeIsToldThatTheyWereCollected) {
   request_.nodes = 5;
-  request_.network.alpha_s = 8;  // node 4 gets a state more than three steps after node 0 has sent it
   request_.coupling = Coupling::kNone;
-  EXPECT_EQ(result().waiting_states, 4u);
-  EXPECT_GT(result().result_lag.mean, 4);
+  request_.node.publish_s = 0;
+  request_.collection = {.state_bytes = 0, .turn_s = 0, .block_s = 0, .record_s = 0};
+  request_.node.step_bytes = 1e9;
+  const std::uint64_t kept = store_steps(1e9) / 4;
+  request_.network.alpha_s = 0.5;
+  EXPECT_EQ(result().held_steps, kept + 2);
+  request_.network.alpha_s = 4.1;  // 20.5 s: the third step after it tells it, after 30 s, and is at node 4 after 16.4 s more
+  EXPECT_EQ(result().held_steps, kept + 5);
 }
 
-TEST_F(ScaleTest, ANodeAddsItsPartToOneStateAfterTheOther) {
-  request_.collection.pass_s = 30;  // three steps
+TEST_F(ScaleTest, ALongRoundNeedsMoreStepsThanAStoreHasRoomFor) {
+  request_.nodes = 64;
+  request_.node.step_bytes = 3e9;
+  EXPECT_LE(result().held_steps, result().store_steps);
+  request_.network.alpha_s = 0.5;  // 32 s, three steps
+  EXPECT_EQ(result().store_steps, 4u);
+  EXPECT_GT(result().held_steps, 4u);
+  EXPECT_EQ(result().committed_lag.most, 1) << "nothing waits for a round";
+}
+
+TEST_F(ScaleTest, ANodeTakesPartInOneStateAfterTheOther) {
+  request_.collection.turn_s = 30;  // three steps
   EXPECT_GT(result().result_lag.most, 100);
-  EXPECT_GT(result().waiting_states, 50u);
+  EXPECT_GT(result().held_steps, 50u);
 }
 
-TEST_F(ScaleTest, TheCollectorTakesARecordOfEachNodeAndTheResultOfEachStep) {
-  request_.collection.record_s = 0.25;
+TEST_F(ScaleTest, ARoundOfMoreThanHalfASecondIsBegunAgain) {
+  request_.collection.turn_s = 0.09;
+  EXPECT_EQ(result().rounds, 1);
+  request_.collection.turn_s = 0.2;  // four of them, and a message each
+  EXPECT_EQ(result().rounds, 2);
+  request_.collection.turn_s = 0.3;
+  EXPECT_EQ(result().rounds, 3);
+}
+
+TEST_F(ScaleTest, TheCollectorTakesItsTurnAndMakesOneRecordOfEachStepHoweverManyNodesThereAre) {
+  request_.collection = {.turn_s = 0.25, .block_s = 0, .record_s = 0.5};
+  for (const std::uint32_t nodes : {2u, 4u, 16u}) {
+    request_.nodes = nodes;
+    EXPECT_NEAR(result().collector_core, (0.25 + 0.5) / result().step_s, 1e-9) << nodes;
+  }
+}
+
+TEST_F(ScaleTest, OneNodeHasNoRounds) {
+  request_.nodes = 1;
   const ScaleResult all = result();
-  EXPECT_NEAR(all.records_s, 4 / all.step_s, 1e-9);
-  EXPECT_NEAR(all.collector_core, 5 * 0.25 / all.step_s, 1e-9);
+  EXPECT_EQ(all.rounds, 0);
+  EXPECT_EQ(all.held_steps, 0u);
+  EXPECT_EQ(all.collector_core, 0);
+  EXPECT_NEAR(all.result_lag.mean * all.step_s, 2 + 4, 1e-6) << "of its own results";
 }
 
-TEST_F(ScaleTest, ACollectorThatIsTooSlowLagsMoreAndMore) {
-  request_.collection.record_s = 3;
-  const ScaleResult all = result();
-  EXPECT_GT(all.collector_core, 1);
-  EXPECT_GT(all.result_lag.most, 10);
-  EXPECT_EQ(all.committed_lag.most, 1) << "nothing waits for the collector";
-}
-
-TEST_F(ScaleTest, ANodeHoldsItsBuffersItsSlotsAndTheWaitingStates) {
+TEST_F(ScaleTest, ANodeHoldsItsBuffersItsSlotsAndItsParts) {
   request_.node.step_bytes = 1e6;
-  request_.collection.state_bytes = 600;
   const ScaleResult all = result();
-  EXPECT_DOUBLE_EQ(all.node_bytes, 1e6 * (2 + 8) + 600.0 * static_cast<double>(all.waiting_states));
+  EXPECT_DOUBLE_EQ(all.node_bytes, 1e6 * (2 + 8) + store_bytes(1e6));
+  EXPECT_NEAR(store_bytes(1e9), 64 << 20, 0.2 * (64 << 20));
 }
 
 // --- requests ----------------------------------------------------------------------------------------------------

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How long does the state of a step take round the analyzers of several nodes? The program makes the rounds of 2, 4 and 8 nodes in
+// one process, over the loopback device, encrypted as between machines. It measures, one step at a time, how long the first node,
+// the last one to have its part, waits for the results of the whole, and the processor time of all threads of the rounds. Of
+// both it gives the share of a node, which is what a hop takes. The threads of a round work one after the other, but where
+// others use the cores, too, each waits for one.
+//
+// A hop: the sender's encryption, loopback, a wake-up of the thread that moves bytes and one of the round's, decryption, the node's
+// part, and sending.
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <ctime>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "analyzer/journal/step_record.hpp"
+#include "analyzer/round/round.hpp"
+#include "bench/programs/machine_header.hpp"
+#include "common/options/command_line.hpp"
+#include "common/options/option_checks.hpp"
+#include "common/platform/clock.hpp"
+#include "common/platform/error.hpp"
+#include "common/ranks/node_address.hpp"
+#include "common/reductions/kernels/reduction_table.hpp"
+#include "common/threads/openmp_team.hpp"
+
+namespace ringside::bench {
+namespace {
+
+using nlohmann::json;
+
+constexpr int kWarmUps = 20;
+constexpr std::int64_t kPatienceNs = 10'000'000'000;
+const std::vector<Scalar> kScalars = {{.name = "residual"}};
+
+Schema field_of(std::uint64_t entries) {
+  return Schema::of({{.name = "x", .dtype = DType::kF64, .shape = {entries}}});
+}
+
+double seconds_of(clockid_t clock) {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+/// A node's side. Its part is reduced once: what is measured begins after the reduction of a step.
+struct Node {
+  Node(const std::string& socket, std::uint64_t entries)
+      : schema(field_of(entries)), reducer(schema, team), x(entries, 1.5), link("localhost", socket) {
+    const auto reduced = reducer.reduce(x.data(), x.data(), 1);
+    results.assign(reduced.begin(), reduced.end());
+    address = read_node_address(socket).value();
+  }
+
+  void add(std::uint64_t step) {
+    StepWithScalars described;
+    described.descriptor = {.step = step, .iteration = step, .residual_l1 = static_cast<double>(step % 2)};
+    round->prepare(described, reducer, results, x.data(), x.data());
+    StepFigures figures;
+    figures.step = described.descriptor;
+    figures.commit_seq = figures.steps_committed = 1 + step;
+    round->add(figures);
+  }
+
+  Schema schema;
+  OpenMpTeam team;
+  StepReducer reducer;
+  std::vector<double> x;
+  std::vector<std::uint64_t> results;
+  NodeLink link;
+  NodeAddress address;
+  std::optional<Round> round;
+};
+
+class Nodes {
+ public:
+  Nodes(const std::string& folder, std::size_t count, std::uint64_t entries) : entries_(entries) {
+    std::filesystem::remove_all(folder);
+    std::filesystem::create_directories(folder);
+    for (std::size_t n = 0; n < count; ++n) {
+      nodes_.push_back(std::make_unique<Node>(folder + "/socket" + std::to_string(n), entries));
+    }
+    RecorderOptions recording;
+    recording.pool = folder + "/pool";
+    recording.socket = folder + "/socket0";
+    recording.journal.kind = JournalKind::kFile;
+    TriggerOptions triggers;  // one of them fires at each step: so it is known when the results are there
+    triggers.global_triggers = {"solver.residual > 0.5: stop", "solver.residual < 0.5: stop"};
+    plan_ = plan(0);
+    collector_.emplace(global_options(recording), triggers, *plan_, kScalars, is_collected_);
+    RunToRecord run;
+    run.started.set_run_id(bytes_of(Id128{1, 2}));
+    run.started.set_first_commit_seq(1);
+    run.started.set_slots(3);
+    collector_->begin_run(run);
+    for (std::size_t n = 0; n < count; ++n) {
+      nodes_[n]->round.emplace(plan(n), nodes_[n]->link, n == 0 ? &*collector_ : nullptr, nodes_[n]->schema, nodes_[n]->team, 0,
+                               std::vector<int>{});
+    }
+  }
+
+  ~Nodes() {
+    {
+      std::vector<std::jthread> threads;
+      for (const auto& node : nodes_) threads.emplace_back([&node] { node->round->finish(kPatienceNs); });
+    }
+    collector_->end_run({});
+    nodes_.clear();
+  }
+
+  /// Of the next step.
+  double round_s() {
+    is_collected_.store(false);
+    for (std::size_t n = nodes_.size() - 1; n > 0; --n) nodes_[n]->add(step_);
+    const std::int64_t begin_ns = now_ns();
+    nodes_[0]->add(step_++);
+    while (!is_collected_.load()) {
+      if (now_ns() - begin_ns > kPatienceNs) throw system_error("step {} did not come back", step_ - 1);
+      std::this_thread::sleep_for(std::chrono::microseconds(10));
+    }
+    return static_cast<double>(now_ns() - begin_ns) * 1e-9;
+  }
+
+  /// A state after the first node.
+  std::size_t state_bytes(std::uint64_t more_entries) const {
+    RoundState state;
+    state.step = state.iteration = 100'000;
+    state.node = 1;
+    state.collected = state.step - 100;
+    state.has_figures = true;
+    StepFigures& figures = state.figures;
+    figures.step.generate_ns = figures.analyzer_idle_ns = 10'000'000;
+    figures.step.producer_idle_ns = 1'000;
+    figures.hand_off_ns = 20'000;
+    figures.transfer_ns = figures.analyze_ns = 3'000'000;
+    figures.commit_ns = 100'000;
+    figures.bytes_transferred = 100'000'000'000;
+    figures.steps_committed = figures.steps_persisted = state.step;
+    state.fields.resize(1);
+    const std::vector<double> head(more_entries, 1.5);
+    const std::vector<std::uint64_t> values(kRealFieldWords);
+    state.fields[0].take({.first = 0, .entries = more_entries, .head = head, .head_change = head, .block_sums = {}, .tail = {},
+                          .tail_change = {}, .values = values, .has_change = true});
+    state.fields[0].min = -1;
+    state.fields[0].max = 2;
+    state.fields[0].change_linf = 1e-3;
+    state.fields[0].entries += 10'000'000'000 / kReductionBlockRows * kReductionBlockRows;
+    RoundPlan of_all = *plan_;
+    of_all.nodes = 1000;
+    wire::RoundStep message;
+    write(of_all, state, message);
+    return message.ByteSizeLong();
+  }
+
+ private:
+  RoundPlan plan(std::size_t n) const {
+    const std::size_t count = nodes_.size();
+    const NodeAddress& next = nodes_[(n + 1) % count]->address;
+    return {.attachment = Id128{7, 8},
+            .problem_id = Id128{3, 4},
+            .node = static_cast<std::uint32_t>(n),
+            .nodes = static_cast<std::uint32_t>(count),
+            .next_address = next.address,
+            .next_key = next.public_key,
+            .previous_key = nodes_[(n + count - 1) % count]->address.public_key,
+            .ranks = {},
+            .regions = {},
+            .whole = field_of(count * entries_),
+            .places = {PartPlace{n * entries_, count * entries_}},
+            .has_results = {true}};
+  }
+
+  const std::uint64_t entries_;
+  std::atomic<bool> is_collected_{false};
+  std::vector<std::unique_ptr<Node>> nodes_;
+  std::optional<RoundPlan> plan_;
+  std::optional<Collector> collector_;
+  std::uint64_t step_ = 0;
+};
+
+json measure(const std::string& folder, std::size_t count, std::uint64_t entries, int repeats) {
+  Nodes nodes(folder, count, entries);
+  for (int i = 0; i < kWarmUps; ++i) nodes.round_s();
+  const auto own_s = [] { return seconds_of(CLOCK_PROCESS_CPUTIME_ID) - seconds_of(CLOCK_THREAD_CPUTIME_ID); };
+  const auto per_node = 1e6 / static_cast<double>(count);
+  std::vector<double> hops;
+  std::vector<double> cpu;
+  for (int i = 0; i < repeats; ++i) {
+    const double begin_s = own_s();
+    hops.push_back(nodes.round_s() * per_node);
+    cpu.push_back((own_s() - begin_s) * per_node);
+  }
+  return {{"nodes", count},
+          {"entries_of_node", entries},
+          {"hop", spread(hops, "us")},
+          {"processor_time_of_hop", spread(cpu, "us")},
+          {"state_bytes", nodes.state_bytes(0)},
+          {"state_bytes_of_an_open_block", nodes.state_bytes(1000)}};
+}
+
+}  // namespace
+}  // namespace ringside::bench
+
+int main(int argc, char** argv) {
+  ringside::CommandLine line("How long a step's state takes round the analyzers of several nodes; as JSON", "bench_rounds");
+  std::vector<int> nodes = {2, 4, 8};
+  std::vector<int> entries = {1024, 1 << 22};
+  int repeats = 501;
+  std::string folder = "/tmp";
+  std::string output;
+  line.option("--nodes", nodes, "Numbers of nodes to measure with")
+      .comma_separated()
+      .check(ringside::whole_number_within(2, 64));
+  line.option("--entries", entries, "Doubles that a node keeps")
+      .comma_separated()
+      .check(ringside::whole_number_within(1024, 1 << 26));
+  line.option("--repeats", repeats, "Measured rounds").check(ringside::whole_number_within(5, 100'000));
+  line.option("--folder", folder, "Where sockets and a journal are made for a while");
+  line.option("-o,--output", output, "File for the JSON (default: standard output)").value_name("FILE");
+  if (const auto code = ringside::parse_or_exit_code(line, argc, argv)) return *code;
+  try {
+    using namespace ringside::bench;
+    prctl(PR_SET_TIMERSLACK, 1);  // sleeps of microseconds
+    nlohmann::json document = {{"machine", machine_header()}, {"repeats", repeats}};
+    document["benchmark"] = "rounds";
+    folder += "/bench_rounds." + std::to_string(getpid());
+    for (const int of_node : entries) {
+      for (const int count : nodes) {
+        document["rounds"].push_back(measure(folder, static_cast<std::size_t>(count), static_cast<std::uint64_t>(of_node), repeats));
+      }
+    }
+    std::filesystem::remove_all(folder);
+    write_json(document, output);
+  } catch (const ringside::Error& error) {
+    std::fprintf(stderr, "rounds: %s\n", error.what());
+    return static_cast<int>(error.code());
+  }
+  return 0;
+}
