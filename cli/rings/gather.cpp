@@ -196,7 +196,7 @@ int gather(const std::string& output, const std::vector<Source>& sources, const 
   {
     const RingSet set = RingSet::open(folder.beside());
     check(set);
-    for (const GlobalStep& step : set.steps()) iterations.push_back(step.iteration);
+    for (const StepOfRings& step : set.steps()) iterations.push_back(step.iteration);
   }
   folder.publish();
   fmt::print("{}: the rings of {}, verified; all hold {}\n", printable(output), counted(ranks->nodes.size(), "node"),

@@ -192,16 +192,16 @@ void RingSet::expect_all() const {
   if (code() != ExitCode::kDone) throw Error(code(), fmt::format("{}: {}", path_, fmt::join(failures(), "; ")));
 }
 
-std::vector<GlobalStep> RingSet::steps() const {
-  std::map<std::uint64_t, GlobalStep> by_iteration;
+std::vector<StepOfRings> RingSet::steps() const {
+  std::map<std::uint64_t, StepOfRings> by_iteration;
   for (std::size_t n = 0; n < nodes_.size(); ++n) {
     for (const auto& [iteration, slot] : nodes_[n].kept(ranks_.run_id)) {
-      GlobalStep& step = by_iteration[iteration];
+      StepOfRings& step = by_iteration[iteration];
       step.iteration = iteration;
       if (step.slots.size() == n) step.slots.push_back(slot);
     }
   }
-  std::vector<GlobalStep> steps;
+  std::vector<StepOfRings> steps;
   for (auto& [iteration, step] : by_iteration) {
     if (step.slots.size() == nodes_.size()) steps.push_back(std::move(step));
   }

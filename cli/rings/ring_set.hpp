@@ -25,7 +25,7 @@ inline constexpr const char* kPoolOrRings = "pool file; or a folder with the rin
 bool names_rings(const std::string& pool);
 
 /// A step of the whole run: an iteration that every ring holds, and the slot of each of them.
-struct GlobalStep {
+struct StepOfRings {
   std::uint64_t iteration = 0;
   std::vector<KeptSlot> slots;  // of the nodes, in their order
 };
@@ -59,7 +59,7 @@ class RingSet {
   void expect_all() const;
 
   /// Those that are held by all rings now, by ascending iteration. Requires that all can be used.
-  std::vector<GlobalStep> steps() const;
+  std::vector<StepOfRings> steps() const;
   /// What each ring holds, for the message of a step that not all hold: "node 0 (rank 0) holds 3 to 10; ...".
   std::string what_each_holds() const;
 
