@@ -96,12 +96,18 @@ class Value {
   bool is_null() const noexcept { return value_.is_null(); }
 
   [[noreturn]] void refuse(const std::string& expected) const {
-    const std::string found = value_.dump(-1, ' ', true, json::error_handler_t::replace);
     throw usage_error("{}: {}: found {}, expected {} (docs/ranks_file.md)", where_, place_.empty() ? "the file" : place_,
-                      shortened(found), expected);
+                      found(), expected);
   }
 
  private:
+  /// Only a scalar as it is: the text of others is made recursively, and a file may nest them as deep as it likes.
+  std::string found() const {
+    if (value_.is_object()) return "an object";
+    if (value_.is_array()) return formatted("a list of {}", value_.size());
+    return shortened(value_.dump(-1, ' ', true, json::error_handler_t::replace));
+  }
+
   const json& value_;
   const std::string& where_;
   std::string place_;

@@ -117,6 +117,26 @@ TEST(RanksFile, MissingNodesAndRanksAreRefused) {
             "r.ranks: node 0: found rank 0 twice, expected each rank from 0 to 2 once (docs/ranks_file.md)");
 }
 
+TEST(RanksFile, ListsInListsAreRefusedHoweverDeepTheyAre) {
+  constexpr std::size_t kDeep = 200'000;
+  const std::string list = std::string(kDeep, '[') + std::string(kDeep, ']');
+  std::string objects;
+  for (std::size_t i = 0; i < kDeep; ++i) objects += R"({"a":)";
+  objects += "1" + std::string(kDeep, '}');
+  const auto refusal_of = [](const std::string& text) { return failure_line([&] { parse_ranks(text, "f"); }); };
+  EXPECT_EQ(refusal_of(R"({"ringside_ranks":1,"run_id":)" + list + "}"),
+            "f: run_id: found a list of 1, expected a text of at most 8192 bytes (docs/ranks_file.md)");
+  EXPECT_EQ(refusal_of(R"({"ringside_ranks":1,"run_id":)" + objects + "}"),
+            "f: run_id: found an object, expected a text of at most 8192 bytes (docs/ranks_file.md)");
+  EXPECT_EQ(refusal_of(R"({"ringside_ranks":)" + list + "}"),
+            "f: ringside_ranks: found a list of 1, expected 1: the version of this release (docs/ranks_file.md)");
+  const std::string no_ranks_file =
+      "f: is no ranks file; expected an object with \"ringside_ranks\": 1 (docs/ranks_file.md)";
+  EXPECT_EQ(refusal_of(list), no_ranks_file);
+  EXPECT_EQ(refusal_of(objects), no_ranks_file);
+  EXPECT_EQ(refusal_of(std::string(kDeep, '[')), no_ranks_file);
+}
+
 TEST(RanksFile, AnythingElseIsRefused) {
   EXPECT_EQ(failure_line([] { parse_ranks("{\"version\": 1}", "f"); }),
             "f: is no ranks file; expected an object with \"ringside_ranks\": 1 (docs/ranks_file.md)");
