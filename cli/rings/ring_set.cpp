@@ -87,6 +87,10 @@ bool names_rings(const std::string& pool) {
   return pool.ends_with(kRanksEnding) || fs::is_directory(pool, error);
 }
 
+ExitCode code_with(ExitCode so_far, ExitCode next) noexcept {
+  return so_far == ExitCode::kDone || next == ExitCode::kDamaged ? next : so_far;
+}
+
 std::map<std::uint64_t, KeptSlot> NodeRing::kept(const Id128& run_id) const {
   std::map<std::uint64_t, KeptSlot> kept;
   for (const KeptSlot& slot : reader->recover().kept) {
@@ -183,7 +187,7 @@ std::vector<std::string> RingSet::failures() const {
 ExitCode RingSet::code() const noexcept {
   ExitCode code = ExitCode::kDone;
   for (const NodeRing& ring : nodes_) {
-    if (ring.why && (code == ExitCode::kDone || ring.why->code() == ExitCode::kDamaged)) code = ring.why->code();
+    if (ring.why) code = code_with(code, ring.why->code());
   }
   return code;
 }

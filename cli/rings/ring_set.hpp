@@ -24,6 +24,9 @@ inline constexpr const char* kPoolOrRings = "pool file; or a folder with the rin
 /// Whether the POOL of a command names rings of several nodes: a folder, or a name that ends with .ranks.
 bool names_rings(const std::string& pool);
 
+/// The exit code of what was done for several rings: kDamaged if it is among theirs, else the first that is not kDone.
+ExitCode code_with(ExitCode so_far, ExitCode next) noexcept;
+
 /// A step of the whole run: an iteration that every ring holds, and the slot of each of them.
 struct StepOfRings {
   std::uint64_t iteration = 0;
@@ -53,7 +56,7 @@ class RingSet {
 
   /// One line for each ring that cannot be used.
   std::vector<std::string> failures() const;
-  /// kDone if all rings can be used; else kDamaged if one is damaged, or the exit code of the first reason.
+  /// Of the reasons why rings cannot be used.
   ExitCode code() const noexcept;
   /// Throws Error, which names each ring that cannot be used.
   void expect_all() const;

@@ -180,11 +180,21 @@ class Rings(Jobs):
         common = list(range(STEPS + 4 - SLOTS + 1, STEPS + 1))
         self.assertEqual(json.loads(self.say("info", "--json", ranks_file))["iterations"], common)
         self.assertEqual(list(ringside.open(ranks_file)), common)
+        self.assert_replay_goes_on(ranks_file)
         self.assertIn(f"iteration {STEPS} of", self.say("export", ranks_file, "-o", self.folder / "last.npy"))
         self.assertEqual(np.load(self.folder / "last.npy").tobytes(), Heat()[STEPS][0].tobytes())
         said = self.say("export", ranks_file, "--iteration", STEPS + 1, "-o", self.folder / "no.npy", expected=USAGE)
         self.assertIn(f"held by all are {common[0]} to {common[-1]}; node 0 (ranks 0 to 1) holds", said)
         self.assertIn(f"node 1 (ranks 2 to 3) holds {STEPS - SLOTS + 1} to {STEPS}", said)
+
+    def assert_replay_goes_on(self, ranks_file):
+        """Node 0 holds steps that are newer than those of node 1."""
+        for words, without in ((("--to", STEPS + 4 - SLOTS), 0), (("--from", STEPS + 1), 1)):
+            said = self.say("replay", ranks_file, *words, expected=USAGE)
+            self.assertRegex(said, rf"node {without} \(ranks \d to \d\): {words[0]} {words[1]}: none of these iterations is kept")
+            lines = [json.loads(line) for line in self.say("replay", "--json", ranks_file, *words, expected=USAGE).splitlines()]
+            self.assertEqual([line["node"] for line in lines if "error" in line], [without])
+            self.assertEqual([(line["node"], line["iterates"]) for line in lines if "intact" in line], [(1 - without, 4)])
 
     def test_a_step_is_exported_whole_while_the_run_goes_on(self):
         nodes, heat = self.nodes(2), Heat()
