@@ -283,7 +283,17 @@ class Rings(Jobs):
             one, other = lie["nodes"][0]["ranks"]
             one["boxes"], other["boxes"] = other["boxes"], one["boxes"]
 
+        def left_empty(lie):  # consistent but for a node without an entry
+            offset, extent = [0] * len(SHAPE), list(SHAPE)
+            for node in lie["nodes"]:
+                for rank in node["ranks"]:
+                    rank["boxes"][0] = {"offset": offset, "extent": [0, *extent[1:]]}
+            lie["nodes"][1]["ranks"][0]["boxes"][0]["extent"] = extent
+
         told(lambda lie: lie["nodes"][0]["ranks"][0]["boxes"][0]["extent"].__setitem__(0, 2), "overlap")
+        told(left_empty, "no rank of this node has an entry of variable 'p'")
+        told(lambda lie: lie["variables"][0]["shape"].__setitem__(1, 0), "expected at least 1 in each dimension")
+        told(lambda lie: lie["variables"][0].__setitem__("unit", 5), "expected a text")
         told(lambda lie: lie["nodes"].pop(), "expected a whole number from 0 to 0|once")
         told(lambda lie: lie["variables"][0].__setitem__("shape", [2**40, 2**40, 2**40]), "64-bit")
         told(lambda lie: lie.__setitem__("run_id", "0" * 32), "not of run 0{32}")
