@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "cli/pool/damage.hpp"
 #include "cli/pool/iterations.hpp"
 #include "common/platform/error.hpp"
 
@@ -28,9 +29,10 @@ class HeldStepOfRings {
       const PayloadCheck check = node.reader->verify(kept);
       if (check.overwritten) return std::nullopt;
       if (check.intact()) continue;
-      throw damage_error("{}: {}: iteration {} in slot {} is damaged (chunk {}); `ringside verify {}` checks all steps",
-                         node.name, node.path, step.iteration, kept.slot,
-                         check.damaged_chunks.empty() ? 0 : check.damaged_chunks[0], set.path());
+      const std::string what = check.damaged_chunks.empty() ? describe(check, node.reader->ring().geometry())
+                                                            : fmt::format("chunk {}", check.damaged_chunks[0]);
+      throw damage_error("{}: {}: iteration {} in slot {} is damaged ({}); `ringside verify {}` checks all steps",
+                         node.name, node.path, step.iteration, kept.slot, what, set.path());
     }
     if (!held.still_there()) return std::nullopt;
     return held;

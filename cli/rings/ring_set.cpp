@@ -21,9 +21,10 @@ std::string pool_of(const std::string& ranks_file) {
   return ranks_file.substr(0, ranks_file.size() - kRanksEnding.size());
 }
 
-bool exists(const std::string& path) {
+/// False if it is not known, as in a folder that may not be read: who opens the file says why.
+bool is_absent(const std::string& path) {
   std::error_code error;
-  return fs::exists(path, error);
+  return fs::status(path, error).type() == fs::file_type::not_found;
 }
 
 /// The ranks files in a folder, sorted by name.
@@ -36,9 +37,10 @@ std::vector<std::string> ranks_files_in(const std::string& folder) {
   }
   if (error) throw system_error("{}: the folder cannot be read ({})", folder, errno_text(error.value()));
   if (found.empty()) {
-    throw usage_error("{}: found a folder without a file that ends with {}; expected a pool, or a folder with the rings of a "
-                      "run of several MPI ranks",
-                      folder, kRanksEnding);
+    throw usage_error(
+        "{}: found a folder without a file that ends with {}; expected a pool, or a folder with the rings of a run of "
+        "several MPI ranks",
+        folder, kRanksEnding);
   }
   std::ranges::sort(found);
   return found;
@@ -58,9 +60,10 @@ OneRun one_run_of(const std::string& folder) {
     if (!run) run = OneRun{std::move(ranks), {}};
     else if (ranks.run_id != run->ranks.run_id || ranks.problem_id != run->ranks.problem_id ||
              ranks.nodes.size() != run->ranks.nodes.size()) {
-      throw usage_error("{}: found rings of several runs: {} (run {}) and {} (run {}); expected one run in a folder, or the name "
-                        "of a ranks file",
-                        folder, run->files.begin()->second, to_string(run->ranks.run_id), name, to_string(ranks.run_id));
+      throw usage_error(
+          "{}: found rings of several runs: {} (run {}) and {} (run {}); expected one run in a folder, or the name of a "
+          "ranks file",
+          folder, run->files.begin()->second, to_string(run->ranks.run_id), name, to_string(ranks.run_id));
     }
     const auto [place, is_new] = run->files.emplace(node, name);
     if (!is_new) {
@@ -116,7 +119,7 @@ RingSet RingSet::open(const std::string& path) {
     const auto own = run.files.find(n);
     const std::string beside = own == run.files.end() ? std::string() : pool_of(own->second);
     // A ranks file that was copied without its pool still leads there.
-    const bool is_there = !beside.empty() && exists(beside);
+    const bool is_there = !beside.empty() && !is_absent(beside);
     set.open_ring(n, is_there ? std::vector<std::string>{beside} : recorded_places(set.ranks_.nodes[n].pool, folder));
   }
   return set;
@@ -125,7 +128,7 @@ RingSet RingSet::open(const std::string& path) {
 void RingSet::open_ring(std::size_t node, const std::vector<std::string>& candidates) {
   NodeRing& ring = nodes_[node];
   for (const std::string& pool : candidates) {
-    if (!exists(pool)) continue;
+    if (is_absent(pool)) continue;
     try {
       RingReader reader = confirmed(node, pool);
       ring.path = pool;
@@ -143,13 +146,14 @@ void RingSet::open_ring(std::size_t node, const std::vector<std::string>& candid
   const std::string& host = ranks_.nodes[node].host;
   const std::string of_host = host.empty() ? "" : fmt::format(" (node {})", host);
   if (candidates.empty()) {
-    ring.why = usage_error("it is not known where its pool is{}; expected it, with its ranks file, in one folder with the others",
-                           of_host);
+    ring.why = usage_error(
+        "it is not known where its pool is{}; expected it, with its ranks file, in one folder with the others", of_host);
     return;
   }
   ring.path = candidates.front();
-  ring.why = usage_error("{}: there is no such pool{}; expected it there, or in one folder with the others (`ringside gather`)",
-                         ring.path, of_host);
+  ring.why = usage_error(
+      "{}: there is no such pool{}; expected it there, or in one folder with the others (`ringside gather`)", ring.path,
+      of_host);
 }
 
 /// Throws Error unless the pool is the ring of that node.

@@ -221,6 +221,9 @@ class Rings(Jobs):
             self.assertRegex(said, r"node 1 \(ranks 2 to 3\).*: there is no such pool")
         with self.assertRaisesRegex(ringside.NoFileError, r"node 1 \(ranks 2 to 3\)"):
             ringside.open(folder)
+        (folder / "r1.pool").symlink_to("r1.pool")  # as in a folder that may not be read: it is not known whether it is there
+        self.assertRegex(self.say("verify", folder, expected=SYSTEM), r"node 1 \(ranks 2 to 3\): .*r1.pool.*symbolic links")
+        (folder / "r1.pool").unlink()
         (self.folder / "elsewhere").rename(folder / "r1.pool")
         self.assertEqual(hashes(folder), before)
         self.assertFalse((self.folder / "m.h5").exists())
