@@ -3,6 +3,7 @@
 damaged, of another run or a lie is named, with the node."""
 
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -14,7 +15,7 @@ import unittest
 import numpy as np
 
 import ringside
-from jobs import BIN, DAMAGED, HANG_S, SIDE, SLOTS, SYSTEM, USAGE, Heat, Jobs, blocks, run_tests
+from jobs import BIN, DAMAGED, HANG_S, INTERRUPTED, SIDE, SLOTS, SYSTEM, USAGE, Heat, Jobs, blocks, run_tests
 
 try:
     import h5py
@@ -353,6 +354,19 @@ class Rings(Jobs):
         lie["nodes"][0]["host"] = "-oProxyCommand=x"
         ranks_file.write_text(json.dumps(lie), encoding="utf-8")
         refused(USAGE, "of plain letters", "--ranks", ranks_file)
+
+    def test_a_stopped_gather_ends_the_program_that_copies(self):
+        nodes, _ = self.run_on(1, "publish_mpi", SIDE, STEPS, placed=[0, 0])
+        told = self.folder / "told"
+        os.mkfifo(told)
+        gather = subprocess.Popen([BIN / "ringside", "gather", self.folder / "g", "--from", f"h:{nodes[0].pool}", "--copy",
+                                   f"echo $$ > '{told}'; exec tail -f /dev/null;"], stderr=subprocess.PIPE, encoding="utf-8")
+        copier = int(told.read_text(encoding="utf-8"))
+        gather.terminate()
+        said = gather.communicate(timeout=HANG_S)[1]
+        self.assertEqual(gather.returncode, INTERRUPTED, said)
+        self.assertRaises(ProcessLookupError, os.kill, copier, 0)
+        self.assertEqual([path for path in self.folder.iterdir() if path.name.startswith(("g", ".g"))], [])
 
     def copying_program(self):
         """Copies HOST:FILE, whatever the host, to a file."""
