@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -54,27 +55,35 @@ struct OneRun {
 
 OneRun one_run_of(const std::string& folder) {
   std::optional<OneRun> run;
+  std::optional<RanksOfOtherNodes> others;
   for (const std::string& name : ranks_files_in(folder)) {
-    RanksFile ranks = read_ranks(name);
-    const std::size_t node = ranks.node;
-    if (!run) run = OneRun{std::move(ranks), {}};
-    else if (ranks.run_id != run->ranks.run_id || ranks.problem_id != run->ranks.problem_id ||
-             ranks.nodes.size() != run->ranks.nodes.size()) {
-      throw usage_error(
-          "{}: found rings of several runs: {} (run {}) and {} (run {}); expected one run in a folder, or the name of a "
-          "ranks file",
-          folder, run->files.begin()->second, to_string(run->ranks.run_id), name, to_string(ranks.run_id));
+    const std::string text = read_ranks_text(name);
+    if (run && !others) others.emplace(run->ranks);
+    std::optional<std::uint32_t> node = others ? others->node_of(text) : std::nullopt;
+    if (!node) {
+      RanksFile ranks = parse_ranks(text, name);
+      node = ranks.node;
+      if (!run) {
+        run = OneRun{std::move(ranks), {}};
+      } else if (ranks.run_id != run->ranks.run_id || ranks.problem_id != run->ranks.problem_id ||
+                 ranks.nodes.size() != run->ranks.nodes.size()) {
+        throw usage_error(
+            "{}: found rings of several runs: {} (run {}) and {} (run {}); expected one run in a folder, or the name of "
+            "a ranks file",
+            folder, run->files.begin()->second, to_string(run->ranks.run_id), name, to_string(ranks.run_id));
+      }
     }
-    const auto [place, is_new] = run->files.emplace(node, name);
+    const auto [place, is_new] = run->files.emplace(*node, name);
     if (!is_new) {
-      throw usage_error("{}: {} and {} are both of node {} of run {}; expected one of them", folder, place->second, name, node,
-                        to_string(run->ranks.run_id));
+      throw usage_error("{}: {} and {} are both of node {} of run {}; expected one of them", folder, place->second, name,
+                        *node, to_string(run->ranks.run_id));
     }
   }
   return std::move(*run);
 }
 
-/// Where the pool of a node may be, if the file has no ranks file of its own: where it was during the run, or beside `file`.
+/// Where the pool of a node may be, if the file has no ranks file of its own: where it was during the run, or beside
+/// `file`.
 std::vector<std::string> recorded_places(const std::string& recorded, const fs::path& folder) {
   if (recorded.empty()) return {};
   const fs::path path(recorded);

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <optional>
 #include <string>
 
 #include <nlohmann/json.hpp>
@@ -63,6 +64,24 @@ TEST(RanksFile, IsReadAsItWasWritten) {
   EXPECT_EQ(read.name_of(1), "node 1 (rank 2)");
   EXPECT_EQ(read.layout_of(0).regions, "u f64[5,3] K: rows 0 to 2; basis i32 state: replicated");
   EXPECT_EQ(to_text(read.layout_of(1).schema), "u f64[2,3] K, basis i32 state");
+}
+
+TEST(RanksFile, TheNodeOfAFileThatIsTheSameOtherwiseIsKnownWithoutParsing) {
+  const RanksOfOtherNodes others(golden());
+  EXPECT_EQ(others.node_of(kGolden), 1u);
+  const auto with_node = [](const std::string& node) {
+    std::string text = kGolden;
+    return text.replace(text.find("\"node\":1,") + 7, 1, node);
+  };
+  EXPECT_EQ(others.node_of(with_node("0")), 0u);
+  for (const char* node : {"2", "", "-1", "01", "1 ", "1.0", "4294967296", "1,\"node\":1"}) {
+    EXPECT_EQ(others.node_of(with_node(node)), std::nullopt) << node;
+  }
+  std::string other = kGolden;
+  other.replace(other.find("n02"), 3, "n03");
+  EXPECT_EQ(others.node_of(other), std::nullopt);
+  EXPECT_EQ(others.node_of(std::string(kGolden) + "\n"), std::nullopt);
+  EXPECT_EQ(others.node_of(""), std::nullopt);
 }
 
 TEST(RanksFile, LiesBesideItsPoolForTheOwnerAlone) {
