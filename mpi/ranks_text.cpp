@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/ranks_text.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <optional>
@@ -13,6 +11,7 @@
 #include "common/kernels/hash.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/fixed_text.hpp"
+#include "common/platform/host_name.hpp"
 #include "common/ranks/node_address.hpp"
 #include "common/ranks/ranks_file.hpp"
 
@@ -37,6 +36,10 @@ std::string ranks_text(const Job& job, const RankOptions& options, std::span<con
     char address[320] = {};
     char key[41] = {};
   };
+  std::string host;
+  job.all.together(job.node_name(), [&] {
+    if (job.node.is_first()) host = host_name();
+  });
   std::vector<int> nodes(static_cast<std::size_t>(job.all.is_first() ? job.all.size() : 0));
   check(MPI_Gather(&job.node_index, 1, MPI_INT, nodes.data(), 1, MPI_INT, 0, job.all.get()), "MPI_Gather");
   std::vector<Place> places(static_cast<std::size_t>(job.all.is_first() ? job.nodes : 0));
@@ -46,7 +49,7 @@ std::string ranks_text(const Job& job, const RankOptions& options, std::span<con
       assign(own.address, address->address);
       assign(own.key, address->public_key);
     }
-    gethostname(own.host, sizeof own.host - 1);
+    assign(own.host, host);
     const char* pool = std::getenv(kPoolVariable);
     if (pool != nullptr && *pool != '\0') assign(own.pool, absolute_path(pool));
     constexpr int kBytes = sizeof own;

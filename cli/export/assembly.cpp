@@ -67,8 +67,9 @@ bool Assembly::overlap(const Piece& piece, std::span<const IndexRange> wanted, s
     const auto [first, count, step, dropped] = wanted[d];
     const std::uint64_t begin = piece.box.offset[d];
     const std::uint64_t end = begin + piece.box.extent[d];
-    const std::uint64_t from = first >= begin ? 0 : (begin - first + step - 1) / step;
-    const std::uint64_t to = first >= end ? 0 : std::min(count, (end - first + step - 1) / step);
+    // Rounded up without a sum: a step may be any 64-bit number.
+    const std::uint64_t from = first >= begin ? 0 : (begin - first - 1) / step + 1;
+    const std::uint64_t to = first >= end ? 0 : std::min(count, (end - first - 1) / step + 1);
     if (from >= to) return false;
     found.push_back({.begin = from,
                      .count = to - from,

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "cli/pool/damage.hpp"
 #include "cli/pool/iterations.hpp"
 #include "common/platform/error.hpp"
 
@@ -16,11 +17,11 @@ namespace {
 constexpr int kRingAttempts = 100;  // as of one ring
 
 /// A step, held in every ring where that is possible. It is read in place: a copy would need memory for all of it.
-class HeldGlobalStep {
+class HeldStepOfRings {
  public:
   /// Nothing if a ring has overwritten it. Throws Error (exit code 5), which names the node, if it is damaged.
-  static std::optional<HeldGlobalStep> open(const RingSet& set, const GlobalStep& step) {
-    HeldGlobalStep held(set, step);
+  static std::optional<HeldStepOfRings> open(const RingSet& set, const StepOfRings& step) {
+    HeldStepOfRings held(set, step);
     for (std::size_t n = 0; n < step.slots.size(); ++n) {
       const NodeRing& node = set.nodes()[n];
       const KeptSlot& kept = step.slots[n];
@@ -28,9 +29,10 @@ class HeldGlobalStep {
       const PayloadCheck check = node.reader->verify(kept);
       if (check.overwritten) return std::nullopt;
       if (check.intact()) continue;
-      throw damage_error("{}: {}: iteration {} in slot {} is damaged (chunk {}); `ringside verify {}` checks all steps",
-                         node.name, node.path, step.iteration, kept.slot,
-                         check.damaged_chunks.empty() ? 0 : check.damaged_chunks[0], set.path());
+      const std::string what = check.damaged_chunks.empty() ? describe(check, node.reader->ring().geometry())
+                                                            : fmt::format("chunk {}", check.damaged_chunks[0]);
+      throw damage_error("{}: {}: iteration {} in slot {} is damaged ({}); `ringside verify {}` checks all steps",
+                         node.name, node.path, step.iteration, kept.slot, what, set.path());
     }
     if (!held.still_there()) return std::nullopt;
     return held;
@@ -53,15 +55,15 @@ class HeldGlobalStep {
   }
 
  private:
-  HeldGlobalStep(const RingSet& set, const GlobalStep& step) : set_(&set), step_(step), held_(step.slots.size()) {}
+  HeldStepOfRings(const RingSet& set, const StepOfRings& step) : set_(&set), step_(step), held_(step.slots.size()) {}
 
   const RingSet* set_;
-  GlobalStep step_;
+  StepOfRings step_;
   std::vector<HeldStep> held_;
 };
 
 /// False if the step was overwritten before all of it was written.
-bool write(const RingExport& what, ExportSink& sink, const GlobalStep& step, const HeldGlobalStep& held) {
+bool write(const RingExport& what, ExportSink& sink, const StepOfRings& step, const HeldStepOfRings& held) {
   const SlotHeader& header = step.slots[0].header;
   std::vector<std::byte> buffer;
   // Without results: those of a ring are of its node's entries.
@@ -83,24 +85,24 @@ bool write(const RingExport& what, ExportSink& sink, const GlobalStep& step, con
   return held.still_there();
 }
 
-std::string held_by_all(const std::vector<GlobalStep>& steps) {
+std::string held_by_all(const std::vector<StepOfRings>& steps) {
   std::vector<std::uint64_t> iterations;
-  for (const GlobalStep& step : steps) iterations.push_back(step.iteration);
+  for (const StepOfRings& step : steps) iterations.push_back(step.iteration);
   return iterations_text(iterations);
 }
 
 /// The steps that all rings hold; at least one, else throws Error (exit code 2).
-std::vector<GlobalStep> steps_of(const RingSet& set) {
-  std::vector<GlobalStep> steps = set.steps();
+std::vector<StepOfRings> steps_of(const RingSet& set) {
+  std::vector<StepOfRings> steps = set.steps();
   if (steps.empty()) throw usage_error("{}: no iteration is held by all rings: {}", set.path(), set.what_each_holds());
   return steps;
 }
 
-GlobalStep chosen_step(const StepOptions& options, const RingSet& set) {
-  std::vector<GlobalStep> steps = steps_of(set);
+StepOfRings chosen_step(const StepOptions& options, const RingSet& set) {
+  std::vector<StepOfRings> steps = steps_of(set);
   if (options.iteration == "last") return steps.back();
   const std::uint64_t wanted = parse_iteration(options.iteration, "--iteration", "a number or 'last'");
-  for (GlobalStep& step : steps) {
+  for (StepOfRings& step : steps) {
     if (step.iteration == wanted) return std::move(step);
   }
   throw usage_error("--iteration: {} is not held by all rings of {}; held by all are {}; {}", wanted, set.path(),
@@ -111,8 +113,8 @@ GlobalStep chosen_step(const StepOptions& options, const RingSet& set) {
 
 std::uint64_t export_one(const RingExport& what, const StepOptions& options) {
   for (int attempt = 0; attempt < kRingAttempts; ++attempt) {
-    const GlobalStep step = chosen_step(options, what.set);
-    const std::optional<HeldGlobalStep> held = HeldGlobalStep::open(what.set, step);
+    const StepOfRings step = chosen_step(options, what.set);
+    const std::optional<HeldStepOfRings> held = HeldStepOfRings::open(what.set, step);
     if (!held) continue;
     const std::unique_ptr<ExportSink> sink = what.format.make(what.target);
     if (!write(what, *sink, step, *held)) continue;
@@ -126,10 +128,10 @@ std::uint64_t export_one(const RingExport& what, const StepOptions& options) {
 
 ExportedSeries export_series(const RingExport& what, const StepOptions& options) {
   const IterationRange range = parse_range(options.from, options.to);
-  const std::vector<GlobalStep> steps = steps_of(what.set);
-  std::vector<GlobalStep> chosen;
+  const std::vector<StepOfRings> steps = steps_of(what.set);
+  std::vector<StepOfRings> chosen;
   std::uint64_t seen = 0;
-  for (const GlobalStep& step : steps) {
+  for (const StepOfRings& step : steps) {
     if (range.contains(step.iteration) && seen++ % options.every == 0) chosen.push_back(step);
   }
   if (chosen.empty()) {
@@ -138,8 +140,8 @@ ExportedSeries export_series(const RingExport& what, const StepOptions& options)
   }
   ExportedSeries series;
   const std::unique_ptr<ExportSink> sink = what.format.make(what.target);
-  for (const GlobalStep& step : chosen) {
-    const std::optional<HeldGlobalStep> held = HeldGlobalStep::open(what.set, step);
+  for (const StepOfRings& step : chosen) {
+    const std::optional<HeldStepOfRings> held = HeldStepOfRings::open(what.set, step);
     if (held && write(what, *sink, step, *held)) {
       sink->accept();
       series.iterations.push_back(step.iteration);

@@ -287,17 +287,29 @@ ExitCode replay_pool(const RingReader& reader, const ReplayOptions& options, std
 /// One ring after the other; those that can be read, also if others cannot.
 ExitCode replay_rings(const std::string& path, const ReplayOptions& options) {
   const RingSet set = RingSet::open(path);
-  ExitCode code = set.code();
+  ExitCode code = ExitCode::kDone;
   for (std::size_t n = 0; n < set.nodes().size(); ++n) {
     const NodeRing& ring = set.nodes()[n];
-    if (!options.json) {
-      fmt::print("{}{}: {}\n", n > 0 ? "\n" : "", ring.name, printable(ring.why ? ring.why->what() : ring.path));
-    } else if (ring.why) {
-      const ordered_json line = {{"node", n}, {"pool", ring.path}, {"error", ring.why->what()}};
-      fmt::print("{}\n", line.dump(-1, ' ', false, ordered_json::error_handler_t::replace));
+    if (!options.json && n > 0) fmt::print("\n");
+    const auto failed = [&](const Error& why) {
+      if (options.json) {
+        const ordered_json line = {{"node", n}, {"pool", ring.path}, {"error", why.what()}};
+        fmt::print("{}\n", line.dump(-1, ' ', false, ordered_json::error_handler_t::replace));
+      } else {
+        fmt::print("{}: {}\n", ring.name, printable(why.what()));
+      }
+      code = code_with(code, why.code());
+    };
+    if (ring.why) {
+      failed(*ring.why);
+      continue;
     }
-    if (ring.why) continue;
-    if (replay_pool(*ring.reader, options, n) == ExitCode::kDamaged) code = ExitCode::kDamaged;
+    if (!options.json) fmt::print("{}: {}\n", ring.name, printable(ring.path));
+    try {
+      code = code_with(code, replay_pool(*ring.reader, options, n));
+    } catch (const Error& why) {
+      failed(why);
+    }
   }
   return code;
 }

@@ -29,7 +29,7 @@ std::vector<std::uint64_t> iterations_of(const NodeRing& ring, const Id128& run_
 std::optional<std::vector<std::uint64_t>> held_by_all(const RingSet& set) {
   if (set.code() != ExitCode::kDone) return std::nullopt;
   std::vector<std::uint64_t> iterations;
-  for (const GlobalStep& step : set.steps()) iterations.push_back(step.iteration);
+  for (const StepOfRings& step : set.steps()) iterations.push_back(step.iteration);
   return iterations;
 }
 

@@ -121,22 +121,24 @@ void print(const ordered_json& object) {
 ExitCode verify_rings(const std::string& path, bool json) {
   const RingSet set = RingSet::open(path);
   ordered_json nodes = ordered_json::array();
-  bool intact = true;
+  ExitCode code = ExitCode::kDone;
   for (std::size_t n = 0; n < set.nodes().size(); ++n) {
     const NodeRing& ring = set.nodes()[n];
     ordered_json node = {{"node", n}};
-    if (ring.why) {
-      if (!json) fmt::print("{}: {}\n", ring.name, printable(ring.why->what()));
-      node.update({{"pool", ring.path}, {"error", ring.why->what()}});
-    } else {
-      Verified verified = verify_pool(*ring.reader, ring.path, ring.name + "  ", json);
-      intact = intact && verified.intact;
+    try {
+      if (ring.why) throw *ring.why;
+      const Verified verified = verify_pool(*ring.reader, ring.path, ring.name + "  ", json);
+      code = code_with(code, verified.intact ? ExitCode::kDone : ExitCode::kDamaged);
       if (json) node.update(verified.found);
+    } catch (const Error& why) {
+      if (!json) fmt::print("{}: {}\n", ring.name, printable(why.what()));
+      node.update({{"pool", ring.path}, {"error", why.what()}});
+      code = code_with(code, why.code());
     }
     nodes.push_back(std::move(node));
   }
-  if (json) print({{"rings", path}, {"intact", intact && set.code() == ExitCode::kDone}, {"nodes", std::move(nodes)}});
-  return intact ? set.code() : ExitCode::kDamaged;
+  if (json) print({{"rings", path}, {"intact", code == ExitCode::kDone}, {"nodes", std::move(nodes)}});
+  return code;
 }
 
 }  // namespace

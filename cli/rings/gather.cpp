@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `ringside gather FOLDER`: copies the rings of all nodes of a run into one folder, for nodes without a shared file system
-// (docs/mpi.md). A ring is copied as a file and then checked like any other: what an analyzer has changed meanwhile shows as
-// damage, so a copy that is accepted has every step whole.
+// `ringside gather FOLDER`: copies the rings of all nodes of a run into one folder, for nodes without a shared file
+// system (docs/mpi.md). A ring is copied as a file and then checked like any other: what an analyzer has changed
+// meanwhile shows as damage, so a copy that is accepted has every step whole.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <poll.h>
 #include <spawn.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -27,8 +30,10 @@
 #include "common/files/output_folder.hpp"
 #include "common/options/command_line.hpp"
 #include "common/platform/error.hpp"
+#include "common/platform/host_name.hpp"
 #include "common/platform/printable.hpp"
 #include "common/platform/stop_flag.hpp"
+#include "common/platform/unique_fd.hpp"
 #include "common/pool_reader/pool_look.hpp"
 #include "common/program/stop_signal.hpp"
 #include "common/ring/ring_check.hpp"
@@ -47,12 +52,6 @@ struct Source {
   std::string text() const { return host.empty() ? pool : host + ":" + pool; }
 };
 
-std::string own_host() {
-  char name[256] = {};
-  gethostname(name, sizeof name - 1);
-  return name;
-}
-
 /// HOST:POOL, or POOL on this machine.
 Source source_of(const std::string& text) {
   const std::size_t colon = text.find(':');
@@ -64,28 +63,38 @@ Source source_of(const std::string& text) {
   return source;
 }
 
-/// The sources that a ranks file names. It may lie: its words become those of a command, which may pass them to a shell.
+/// The sources that a ranks file names. It may lie: its words become those of a command, which may pass them to a
+/// shell.
 std::vector<Source> sources_in(const std::string& path) {
   constexpr std::string_view kPlain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
   const RanksFile ranks = read_ranks(path);
+  const std::string own_host = host_name();
   std::vector<Source> sources;
   for (std::size_t n = 0; n < ranks.nodes.size(); ++n) {
     const auto& [host, pool, its_ranks] = ranks.nodes[n];
     const bool plain_host = host.find_first_not_of(kPlain) == std::string::npos && !host.starts_with('-');
-    const bool plain_pool = pool.starts_with('/') && pool.find_first_not_of(std::string(kPlain) + "/+=@%,") == std::string::npos;
+    const bool plain_pool =
+        pool.starts_with('/') && pool.find_first_not_of(std::string(kPlain) + "/+=@%,") == std::string::npos;
     if (!plain_host || !plain_pool) {
-      throw usage_error("--ranks: {}: {}: found host '{}' and pool '{}', expected the name of a machine and a path from the root on, "
-                        "both of plain letters; give --from HOST:POOL for each node",
-                        path, ranks.name_of(n), printable(host), printable(pool));
+      throw usage_error(
+          "--ranks: {}: {}: found host '{}' and pool '{}', expected the name of a machine and a path from the root on, "
+          "both of plain letters; give --from HOST:POOL for each node",
+          path, ranks.name_of(n), printable(host), printable(pool));
     }
-    sources.push_back({host == own_host() ? "" : host, pool});
+    sources.push_back({host == own_host ? "" : host, pool});
   }
   return sources;
 }
 
-/// Runs the user's command, which copies, with the source and the destination as its last words.
-void copy_by(const std::string& command, const std::string& from, const std::string& to) {
-  std::string script = command + " \"$@\"";
+/// How the rings are copied.
+struct Copier {
+  std::string command;  // the user's
+  StopFlag stop;        // ends it
+};
+
+/// Runs the user's command with the source and the destination as its last words.
+void copy_by(const Copier& copier, const std::string& from, const std::string& to) {
+  std::string script = copier.command + " \"$@\"";
   std::string words[] = {"sh", "-c", script, "sh", from, to};
   char* arguments[7] = {};
   for (std::size_t i = 0; i < 6; ++i) arguments[i] = words[i].data();
@@ -93,27 +102,35 @@ void copy_by(const std::string& command, const std::string& from, const std::str
   if (const int error = posix_spawn(&child, "/bin/sh", nullptr, nullptr, arguments, environ)) {
     throw system_error("--copy: cannot start '/bin/sh': {}", errno_text(error));
   }
+  const UniqueFd pidfd(static_cast<int>(syscall(SYS_pidfd_open, child, 0)));
+  pollfd watched{pidfd.get(), POLLIN, 0};
+  constexpr int kLookMs = 100;  // a signal that comes just before a wait does not end it
+  while (pidfd.valid() && poll(&watched, 1, kLookMs) <= 0) {
+    if (copier.stop.is_set()) kill(child, SIGTERM);  // only a Ctrl-C reaches it by itself
+  }
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return;
   const std::string how = WIFEXITED(status) ? fmt::format("ended with exit code {}", WEXITSTATUS(status))
                                             : fmt::format("was ended by signal {}", WTERMSIG(status));
-  throw system_error("--copy: '{}' {} when it was to copy '{}'; expected a command that copies HOST:FILE to a file here", command, how,
-                     from);
+  throw system_error(
+      "--copy: '{}' {} when it was to copy '{}'; expected a command that copies HOST:FILE to a file here",
+      copier.command, how, from);
 }
 
-void copy_file(const std::string& command, const Source& source, const std::string& ending, const std::string& to) {
+void copy_file(const Copier& copier, const Source& source, const std::string& ending, const std::string& to) {
   if (source.host.empty()) {
     const std::string from = ending.empty() ? source.pool : beside_pool(source.pool, ending);
     std::error_code error;
     fs::copy_file(from, to, error);
     if (error) throw system_error("{}: cannot be copied to '{}' ({})", from, to, errno_text(error.value()));
   } else {
-    copy_by(command, source.text() + ending, to);
+    copy_by(copier, source.text() + ending, to);
   }
   if (chmod(to.c_str(), kPrivateMode) != 0) {
-    throw system_error("--copy: '{}' made no file of '{}' ({})", command, source.text() + ending, errno_text(errno));
+    throw system_error("--copy: '{}' made no file of '{}' ({})", copier.command, source.text() + ending,
+                       errno_text(errno));
   }
 }
 
@@ -122,14 +139,16 @@ std::string pool_name(std::size_t node) {
 }
 
 /// Copies one ring with its ranks file into the folder. Returns the ranks file.
-RanksFile gather_one(const Source& source, const std::string& command, const std::string& folder) {
+RanksFile gather_one(const Source& source, const Copier& copier, const std::string& folder) {
   if (source.host.empty() && owner_of(source.pool)) throw in_use(source.pool);
   const std::string first = folder + "/new.pool";
-  copy_file(command, source, std::string(kRanksEnding), ranks_path(first));
+  copy_file(copier, source, std::string(kRanksEnding), ranks_path(first));
   RanksFile ranks = read_ranks(ranks_path(first));
   const std::string pool = folder + "/" + pool_name(ranks.node);
-  if (fs::exists(pool)) throw usage_error("--from: {} is a second ring of node {}; expected one of each node", source.text(), ranks.node);
-  copy_file(command, source, "", pool);
+  if (fs::exists(pool)) {
+    throw usage_error("--from: {} is a second ring of node {}; expected one of each node", source.text(), ranks.node);
+  }
+  copy_file(copier, source, "", pool);
   fs::remove(ranks_path(first));
   return ranks;
 }
@@ -146,14 +165,16 @@ void check(const RingSet& set) {
       }
     }
     if (damage.empty()) continue;
-    throw damage_error("{}: its copy is damaged ({}); gather it again if an analyzer was at work, else `ringside verify` the ring "
-                       "where it is",
-                       ring.name, damage);
+    throw damage_error(
+        "{}: its copy is damaged ({}); gather it again if an analyzer was at work, else `ringside verify` the ring "
+        "where it is",
+        ring.name, damage);
   }
 }
 
 int gather(const std::string& output, const std::vector<Source>& sources, const std::string& command) {
-  const StopFlag stop = catch_stop_signals();  // the copying program gets a Ctrl-C, too; what was copied is removed
+  const StopFlag stop = catch_stop_signals();  // what was copied is removed
+  const Copier copier{command, stop};
   const auto end_if_interrupted = [&stop] {
     if (stop.is_set()) throw Error(ExitCode::kInterrupted, "interrupted before all rings were copied");
   };
@@ -164,7 +185,7 @@ int gather(const std::string& output, const std::vector<Source>& sources, const 
     fmt::print(stderr, "ringside: copying {}\n", printable(source.text()));
     RanksFile found = [&] {
       try {
-        return gather_one(source, command, folder.beside());
+        return gather_one(source, copier, folder.beside());
       } catch (const Error&) {
         end_if_interrupted();
         throw;
@@ -184,8 +205,8 @@ int gather(const std::string& output, const std::vector<Source>& sources, const 
     if (!gathered.contains(n)) missing.push_back(fmt::format("{}: {}:{}", ranks->name_of(n), node.host, node.pool));
   }
   if (!missing.empty()) {
-    throw usage_error("--from: found no ring of {}; expected those of all {} nodes", fmt::format("{}", fmt::join(missing, ", ")),
-                      ranks->nodes.size());
+    throw usage_error("--from: found no ring of {}; expected those of all {} nodes",
+                      fmt::format("{}", fmt::join(missing, ", ")), ranks->nodes.size());
   }
   for (std::size_t n = 0; n < ranks->nodes.size(); ++n) ranks->nodes[n].pool = pool_name(n);
   for (std::size_t n = 0; n < ranks->nodes.size(); ++n) {
@@ -196,9 +217,9 @@ int gather(const std::string& output, const std::vector<Source>& sources, const 
   {
     const RingSet set = RingSet::open(folder.beside());
     check(set);
-    for (const GlobalStep& step : set.steps()) iterations.push_back(step.iteration);
+    for (const StepOfRings& step : set.steps()) iterations.push_back(step.iteration);
   }
-  folder.publish();
+  folder.publish();  // syncs the copies
   fmt::print("{}: the rings of {}, verified; all hold {}\n", printable(output), counted(ranks->nodes.size(), "node"),
              iterations.empty() ? "no iteration together" : "iterations " + iterations_text(iterations));
   return 0;
@@ -212,13 +233,17 @@ int gather_command(int argc, const char* const* argv) {
   std::string ranks;
   std::string command = "scp -q";
   CommandLine line(
-      "Copies the rings of all nodes of a run of several MPI ranks into one new folder, which the other commands then read "
-      "as\none: for nodes without a shared file system. Each copy is verified. Gather when the run has ended: a step that an\n"
+      "Copies the rings of all nodes of a run of several MPI ranks into one new folder, which the other commands then "
+      "read as\n"
+      "one: for nodes without a shared file system. Each copy is verified. Gather when the run has ended: a step that "
+      "an\n"
       "analyzer changes while it is copied is damaged in the copy, which is then refused.",
       "ringside gather");
   line.option("FOLDER", folder, "folder to make").required().value_name("DIR");
-  line.option("--from", from, "a ring and where it is, once for each node; without HOST: on this machine").value_name("HOST:POOL");
-  line.option("--ranks", ranks, "instead of --from: a ranks file (POOL.ranks), which names hosts and pools").value_name("FILE");
+  line.option("--from", from, "a ring and where it is, once for each node; without HOST: on this machine")
+      .value_name("HOST:POOL");
+  line.option("--ranks", ranks, "instead of --from: a ranks file (POOL.ranks), which names hosts and pools")
+      .value_name("FILE");
   line.option("--copy", command, "command that copies HOST:FILE to a file here, its last two words")
       .value_name("COMMAND")
       .show_default();

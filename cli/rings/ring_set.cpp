@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -21,9 +22,10 @@ std::string pool_of(const std::string& ranks_file) {
   return ranks_file.substr(0, ranks_file.size() - kRanksEnding.size());
 }
 
-bool exists(const std::string& path) {
+/// False if it is not known, as in a folder that may not be read: who opens the file says why.
+bool is_absent(const std::string& path) {
   std::error_code error;
-  return fs::exists(path, error);
+  return fs::status(path, error).type() == fs::file_type::not_found;
 }
 
 /// The ranks files in a folder, sorted by name.
@@ -36,9 +38,10 @@ std::vector<std::string> ranks_files_in(const std::string& folder) {
   }
   if (error) throw system_error("{}: the folder cannot be read ({})", folder, errno_text(error.value()));
   if (found.empty()) {
-    throw usage_error("{}: found a folder without a file that ends with {}; expected a pool, or a folder with the rings of a "
-                      "run of several MPI ranks",
-                      folder, kRanksEnding);
+    throw usage_error(
+        "{}: found a folder without a file that ends with {}; expected a pool, or a folder with the rings of a run of "
+        "several MPI ranks",
+        folder, kRanksEnding);
   }
   std::ranges::sort(found);
   return found;
@@ -52,26 +55,35 @@ struct OneRun {
 
 OneRun one_run_of(const std::string& folder) {
   std::optional<OneRun> run;
+  std::optional<RanksOfOtherNodes> others;
   for (const std::string& name : ranks_files_in(folder)) {
-    RanksFile ranks = read_ranks(name);
-    const std::size_t node = ranks.node;
-    if (!run) run = OneRun{std::move(ranks), {}};
-    else if (ranks.run_id != run->ranks.run_id || ranks.problem_id != run->ranks.problem_id ||
-             ranks.nodes.size() != run->ranks.nodes.size()) {
-      throw usage_error("{}: found rings of several runs: {} (run {}) and {} (run {}); expected one run in a folder, or the name "
-                        "of a ranks file",
-                        folder, run->files.begin()->second, to_string(run->ranks.run_id), name, to_string(ranks.run_id));
+    const std::string text = read_ranks_text(name);
+    if (run && !others) others.emplace(run->ranks);
+    std::optional<std::uint32_t> node = others ? others->node_of(text) : std::nullopt;
+    if (!node) {
+      RanksFile ranks = parse_ranks(text, name);
+      node = ranks.node;
+      if (!run) {
+        run = OneRun{std::move(ranks), {}};
+      } else if (ranks.run_id != run->ranks.run_id || ranks.problem_id != run->ranks.problem_id ||
+                 ranks.nodes.size() != run->ranks.nodes.size()) {
+        throw usage_error(
+            "{}: found rings of several runs: {} (run {}) and {} (run {}); expected one run in a folder, or the name of "
+            "a ranks file",
+            folder, run->files.begin()->second, to_string(run->ranks.run_id), name, to_string(ranks.run_id));
+      }
     }
-    const auto [place, is_new] = run->files.emplace(node, name);
+    const auto [place, is_new] = run->files.emplace(*node, name);
     if (!is_new) {
-      throw usage_error("{}: {} and {} are both of node {} of run {}; expected one of them", folder, place->second, name, node,
-                        to_string(run->ranks.run_id));
+      throw usage_error("{}: {} and {} are both of node {} of run {}; expected one of them", folder, place->second, name,
+                        *node, to_string(run->ranks.run_id));
     }
   }
   return std::move(*run);
 }
 
-/// Where the pool of a node may be, if the file has no ranks file of its own: where it was during the run, or beside `file`.
+/// Where the pool of a node may be, if the file has no ranks file of its own: where it was during the run, or beside
+/// `file`.
 std::vector<std::string> recorded_places(const std::string& recorded, const fs::path& folder) {
   if (recorded.empty()) return {};
   const fs::path path(recorded);
@@ -85,6 +97,10 @@ std::vector<std::string> recorded_places(const std::string& recorded, const fs::
 bool names_rings(const std::string& pool) {
   std::error_code error;
   return pool.ends_with(kRanksEnding) || fs::is_directory(pool, error);
+}
+
+ExitCode code_with(ExitCode so_far, ExitCode next) noexcept {
+  return so_far == ExitCode::kDone || next == ExitCode::kDamaged ? next : so_far;
 }
 
 std::map<std::uint64_t, KeptSlot> NodeRing::kept(const Id128& run_id) const {
@@ -112,7 +128,7 @@ RingSet RingSet::open(const std::string& path) {
     const auto own = run.files.find(n);
     const std::string beside = own == run.files.end() ? std::string() : pool_of(own->second);
     // A ranks file that was copied without its pool still leads there.
-    const bool is_there = !beside.empty() && exists(beside);
+    const bool is_there = !beside.empty() && !is_absent(beside);
     set.open_ring(n, is_there ? std::vector<std::string>{beside} : recorded_places(set.ranks_.nodes[n].pool, folder));
   }
   return set;
@@ -121,7 +137,7 @@ RingSet RingSet::open(const std::string& path) {
 void RingSet::open_ring(std::size_t node, const std::vector<std::string>& candidates) {
   NodeRing& ring = nodes_[node];
   for (const std::string& pool : candidates) {
-    if (!exists(pool)) continue;
+    if (is_absent(pool)) continue;
     try {
       RingReader reader = confirmed(node, pool);
       ring.path = pool;
@@ -139,13 +155,14 @@ void RingSet::open_ring(std::size_t node, const std::vector<std::string>& candid
   const std::string& host = ranks_.nodes[node].host;
   const std::string of_host = host.empty() ? "" : fmt::format(" (node {})", host);
   if (candidates.empty()) {
-    ring.why = usage_error("it is not known where its pool is{}; expected it, with its ranks file, in one folder with the others",
-                           of_host);
+    ring.why = usage_error(
+        "it is not known where its pool is{}; expected it, with its ranks file, in one folder with the others", of_host);
     return;
   }
   ring.path = candidates.front();
-  ring.why = usage_error("{}: there is no such pool{}; expected it there, or in one folder with the others (`ringside gather`)",
-                         ring.path, of_host);
+  ring.why = usage_error(
+      "{}: there is no such pool{}; expected it there, or in one folder with the others (`ringside gather`)", ring.path,
+      of_host);
 }
 
 /// Throws Error unless the pool is the ring of that node.
@@ -183,7 +200,7 @@ std::vector<std::string> RingSet::failures() const {
 ExitCode RingSet::code() const noexcept {
   ExitCode code = ExitCode::kDone;
   for (const NodeRing& ring : nodes_) {
-    if (ring.why && (code == ExitCode::kDone || ring.why->code() == ExitCode::kDamaged)) code = ring.why->code();
+    if (ring.why) code = code_with(code, ring.why->code());
   }
   return code;
 }
@@ -192,16 +209,16 @@ void RingSet::expect_all() const {
   if (code() != ExitCode::kDone) throw Error(code(), fmt::format("{}: {}", path_, fmt::join(failures(), "; ")));
 }
 
-std::vector<GlobalStep> RingSet::steps() const {
-  std::map<std::uint64_t, GlobalStep> by_iteration;
+std::vector<StepOfRings> RingSet::steps() const {
+  std::map<std::uint64_t, StepOfRings> by_iteration;
   for (std::size_t n = 0; n < nodes_.size(); ++n) {
     for (const auto& [iteration, slot] : nodes_[n].kept(ranks_.run_id)) {
-      GlobalStep& step = by_iteration[iteration];
+      StepOfRings& step = by_iteration[iteration];
       step.iteration = iteration;
       if (step.slots.size() == n) step.slots.push_back(slot);
     }
   }
-  std::vector<GlobalStep> steps;
+  std::vector<StepOfRings> steps;
   for (auto& [iteration, step] : by_iteration) {
     if (step.slots.size() == nodes_.size()) steps.push_back(std::move(step));
   }

@@ -24,8 +24,11 @@ inline constexpr const char* kPoolOrRings = "pool file; or a folder with the rin
 /// Whether the POOL of a command names rings of several nodes: a folder, or a name that ends with .ranks.
 bool names_rings(const std::string& pool);
 
+/// The exit code of what was done for several rings: kDamaged if it is among theirs, else the first that is not kDone.
+ExitCode code_with(ExitCode so_far, ExitCode next) noexcept;
+
 /// A step of the whole run: an iteration that every ring holds, and the slot of each of them.
-struct GlobalStep {
+struct StepOfRings {
   std::uint64_t iteration = 0;
   std::vector<KeptSlot> slots;  // of the nodes, in their order
 };
@@ -53,13 +56,13 @@ class RingSet {
 
   /// One line for each ring that cannot be used.
   std::vector<std::string> failures() const;
-  /// kDone if all rings can be used; else kDamaged if one is damaged, or the exit code of the first reason.
+  /// Of the reasons why rings cannot be used.
   ExitCode code() const noexcept;
   /// Throws Error, which names each ring that cannot be used.
   void expect_all() const;
 
   /// Those that are held by all rings now, by ascending iteration. Requires that all can be used.
-  std::vector<GlobalStep> steps() const;
+  std::vector<StepOfRings> steps() const;
   /// What each ring holds, for the message of a step that not all hold: "node 0 (rank 0) holds 3 to 10; ...".
   std::string what_each_holds() const;
 

@@ -33,6 +33,21 @@ bool overlap(const Box& a, const Box& b, std::size_t dims) {
   return true;
 }
 
+/// The dimension in which the boxes begin at the most places; the first of several.
+std::size_t most_divided(std::span<const Box> of_rank, const std::vector<std::size_t>& ranks, std::size_t dims) {
+  std::size_t best = 0;
+  std::size_t most = 0;
+  for (std::size_t d = 0; d < dims; ++d) {
+    std::vector<std::uint64_t> offsets;
+    for (const std::size_t r : ranks) offsets.push_back(of_rank[r].offset[d]);
+    std::ranges::sort(offsets);
+    const auto distinct = static_cast<std::size_t>(std::ranges::unique(offsets).begin() - offsets.begin());
+    if (distinct > most) best = d;
+    most = std::max(most, distinct);
+  }
+  return best;
+}
+
 std::string box_text(const Box& box, std::size_t dims) {
   return formatted("offset {} extent {}", in_brackets(first(box.offset, dims)), in_brackets(first(box.extent, dims)));
 }
@@ -99,29 +114,37 @@ void check_cover(const Variable& variable, std::span<const Box> of_rank) {
     by_begin.push_back(r);
     covered += entries_of(first(of_rank[r].extent, dims), variable.name);
   }
-  std::ranges::sort(by_begin, {}, [&](std::size_t r) { return of_rank[r].offset[0]; });
-  // A sweep along the first dimension: only boxes that have a row in common can overlap.
+  const auto sort_along = [&](std::size_t d) {
+    std::ranges::sort(by_begin, {}, [&](std::size_t r) { return of_rank[r].offset[d]; });
+  };
+  // A sweep along one dimension: only boxes that have an index of it in common can overlap.
+  const std::size_t along = most_divided(of_rank, by_begin, dims);
+  sort_along(along);
   std::vector<std::size_t> open;
   for (const std::size_t r : by_begin) {
     const Box& box = of_rank[r];
-    std::erase_if(open, [&](std::size_t o) { return of_rank[o].offset[0] + of_rank[o].extent[0] <= box.offset[0]; });
+    std::erase_if(open, [&](std::size_t o) {
+      return of_rank[o].offset[along] + of_rank[o].extent[along] <= box.offset[along];
+    });
     for (const std::size_t o : open) {
       if (!overlap(of_rank[o], box, dims)) continue;
-      throw usage_error("variable '{}': the boxes of ranks {} ({}) and {} ({}) overlap", variable.name, std::min(o, r),
-                        box_text(of_rank[std::min(o, r)], dims), std::max(o, r), box_text(of_rank[std::max(o, r)], dims));
+      const auto [one, other] = std::minmax(o, r);
+      throw usage_error("variable '{}': the boxes of ranks {} ({}) and {} ({}) overlap", variable.name, one,
+                        box_text(of_rank[one], dims), other, box_text(of_rank[other], dims));
     }
     open.push_back(r);
   }
   const std::uint64_t entries = entries_of(variable.shape, variable.name);
   if (covered == entries) return;
+  sort_along(0);
   std::uint64_t end = 0;  // the first row that no box has
   for (const std::size_t r : by_begin) {
     if (of_rank[r].offset[0] > end) break;
     end = std::max(end, of_rank[r].offset[0] + of_rank[r].extent[0]);
   }
   const std::string gap = end < variable.shape[0] ? formatted("; no rank has row {}", end) : std::string();
-  throw usage_error("variable '{}': the boxes of all ranks have {} of its {} entries{}", variable.name, covered, entries,
-                    gap);
+  throw usage_error("variable '{}': the boxes of all ranks have {} of its {} entries{}", variable.name, covered,
+                    entries, gap);
 }
 
 std::optional<EntryRange> contiguous_entries(const Variable& global, std::span<const Box> boxes) {

@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <span>
+#include <system_error>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -96,12 +98,18 @@ class Value {
   bool is_null() const noexcept { return value_.is_null(); }
 
   [[noreturn]] void refuse(const std::string& expected) const {
-    const std::string found = value_.dump(-1, ' ', true, json::error_handler_t::replace);
     throw usage_error("{}: {}: found {}, expected {} (docs/ranks_file.md)", where_, place_.empty() ? "the file" : place_,
-                      shortened(found), expected);
+                      found(), expected);
   }
 
  private:
+  /// Only a scalar as it is: the text of others is made recursively, and a file may nest them as deep as it likes.
+  std::string found() const {
+    if (value_.is_object()) return "an object";
+    if (value_.is_array()) return formatted("a list of {}", value_.size());
+    return shortened(value_.dump(-1, ' ', true, json::error_handler_t::replace));
+  }
+
   const json& value_;
   const std::string& where_;
   std::string place_;
@@ -191,7 +199,9 @@ void check(const RanksFile& file, const std::string& where) {
   }
 }
 
-std::string content_of(const std::string& path) {
+}  // namespace
+
+std::string read_ranks_text(const std::string& path) {
   const RegularFile file = open_regular(path, O_RDONLY);
   if (file.error == ENOENT || file.error == ENOTDIR) {
     throw usage_error("{}: there is no such file, expected a ranks file (docs/ranks_file.md)", path);
@@ -213,8 +223,6 @@ std::string content_of(const std::string& path) {
   content.resize(bytes);
   return content;
 }
-
-}  // namespace
 
 std::size_t RanksFile::ranks() const noexcept {
   std::size_t count = 0;
@@ -303,7 +311,29 @@ std::string ranks_path(const std::string& pool) {
 }
 
 RanksFile read_ranks(const std::string& path) {
-  return parse_ranks(content_of(path), path);
+  return parse_ranks(read_ranks_text(path), path);
+}
+
+RanksOfOtherNodes::RanksOfOtherNodes(const RanksFile& file) : nodes_(static_cast<std::uint32_t>(file.nodes.size())) {
+  RanksFile first = file;
+  first.node = 0;
+  text_ = to_text(first);
+  // Before it are only the version and two numbers of hexadecimal digits.
+  constexpr std::string_view kNode = "\"node\":";
+  place_ = text_.find(kNode) + kNode.size();
+}
+
+std::optional<std::uint32_t> RanksOfOtherNodes::node_of(std::string_view text) const noexcept {
+  const std::string_view before = std::string_view(text_).substr(0, place_);
+  const std::string_view behind = std::string_view(text_).substr(place_ + 1);
+  if (text.size() <= before.size() + behind.size() || !text.starts_with(before) || !text.ends_with(behind)) return {};
+  const std::string_view digits = text.substr(place_, text.size() - before.size() - behind.size());
+  std::uint32_t node = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), node);
+  const bool is_number = error == std::errc() && end == digits.data() + digits.size();
+  // JSON has no 01.
+  if (!is_number || node >= nodes_ || (digits.size() > 1 && digits.front() == '0')) return {};
+  return node;
 }
 
 void write_ranks(const std::string& pool, const RanksFile& file) {

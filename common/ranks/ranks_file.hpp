@@ -74,6 +74,23 @@ std::string ranks_path(const std::string& pool);
 
 /// Throws Error: exit code 2 if there is no such file, or it is none of this kind; 3 if it cannot be read.
 RanksFile read_ranks(const std::string& path);
+/// The text of a file that may be none of this kind; throws as read_ranks does.
+std::string read_ranks_text(const std::string& path);
+
+/// The files of a folder often differ in their node only. Then one is parsed, and the others are compared with it: a file
+/// grows with the number of nodes, and so does their number.
+class RanksOfOtherNodes {
+ public:
+  /// Throws as to_text does.
+  explicit RanksOfOtherNodes(const RanksFile& file);
+  /// The node of a file that is the same otherwise, byte by byte; else nothing.
+  std::optional<std::uint32_t> node_of(std::string_view text) const noexcept;
+
+ private:
+  std::string text_;       // of node 0
+  std::size_t place_ = 0;  // of that 0
+  std::uint32_t nodes_ = 0;
+};
 
 /// Writes it beside `pool`, readable by the owner alone. Throws Error (exit code 3); an older one is there then.
 void write_ranks(const std::string& pool, const RanksFile& file);

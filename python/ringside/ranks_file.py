@@ -75,7 +75,11 @@ def _parsed(path: str, whole: Any) -> RanksFile:
     for one in whole["variables"]:
         if one["dtype"] not in DTYPES or one["role"] not in ROLES or one["name"] in variables:
             raise ValueError(f"variable {one['name']!r}: expected a dtype, a role and a name of its own")
-        variables[one["name"]] = Variable(one["dtype"], _numbers(one["shape"]), one["role"], one["unit"])
+        shape = _numbers(one["shape"])
+        if 0 in shape or not isinstance(one["name"], str) or not isinstance(one["unit"], str):
+            raise ValueError(f"variable {one['name']!r}: found shape {shape}, unit {one['unit']!r}; expected at least 1 in each "
+                             "dimension, and texts as name and unit")
+        variables[one["name"]] = Variable(one["dtype"], shape, one["role"], one["unit"])
     nodes: list[NodeOfFile] = []
     for index, node in enumerate(whole["nodes"]):
         if node["node"] != index:
@@ -105,6 +109,9 @@ def _node_of(node: dict[str, Any], variables: dict[str, Variable]) -> NodeOfFile
             boxes.setdefault(name, []).append((offset, extent))
     if any(len(of_ranks) != len(node["ranks"]) for of_ranks in boxes.values()) or not node["ranks"]:
         raise ValueError("a variable is replicated on some ranks only")
+    for name, of_ranks in boxes.items():
+        if all(0 in extent for _, extent in of_ranks):
+            raise ValueError(f"node {node['node']}: none of its ranks has an entry of variable {name!r}")
     return NodeOfFile(str(node["host"]), str(node["pool"]), _numbers([rank["rank"] for rank in node["ranks"]]), boxes)
 
 

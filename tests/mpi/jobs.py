@@ -26,7 +26,7 @@ BIN = pathlib.Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 else None
 HANG_S = 40  # for what needs seconds on an idle machine
 SLOTS = 8
 SIDE = 37  # prime: no multiple of the ranks
-USAGE, SYSTEM, PEER_LOST, DAMAGED = 2, 3, 4, 5
+USAGE, SYSTEM, PEER_LOST, DAMAGED, INTERRUPTED = 2, 3, 4, 5, 130
 
 
 def heat(side):

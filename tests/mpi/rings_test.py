@@ -3,6 +3,7 @@
 damaged, of another run or a lie is named, with the node."""
 
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -14,7 +15,7 @@ import unittest
 import numpy as np
 
 import ringside
-from jobs import BIN, DAMAGED, HANG_S, SIDE, SLOTS, SYSTEM, USAGE, Heat, Jobs, blocks, run_tests
+from jobs import BIN, DAMAGED, HANG_S, INTERRUPTED, SIDE, SLOTS, SYSTEM, USAGE, Heat, Jobs, blocks, run_tests
 
 try:
     import h5py
@@ -180,11 +181,21 @@ class Rings(Jobs):
         common = list(range(STEPS + 4 - SLOTS + 1, STEPS + 1))
         self.assertEqual(json.loads(self.say("info", "--json", ranks_file))["iterations"], common)
         self.assertEqual(list(ringside.open(ranks_file)), common)
+        self.assert_replay_goes_on(ranks_file)
         self.assertIn(f"iteration {STEPS} of", self.say("export", ranks_file, "-o", self.folder / "last.npy"))
         self.assertEqual(np.load(self.folder / "last.npy").tobytes(), Heat()[STEPS][0].tobytes())
         said = self.say("export", ranks_file, "--iteration", STEPS + 1, "-o", self.folder / "no.npy", expected=USAGE)
         self.assertIn(f"held by all are {common[0]} to {common[-1]}; node 0 (ranks 0 to 1) holds", said)
         self.assertIn(f"node 1 (ranks 2 to 3) holds {STEPS - SLOTS + 1} to {STEPS}", said)
+
+    def assert_replay_goes_on(self, ranks_file):
+        """Node 0 holds steps that are newer than those of node 1."""
+        for words, without in ((("--to", STEPS + 4 - SLOTS), 0), (("--from", STEPS + 1), 1)):
+            said = self.say("replay", ranks_file, *words, expected=USAGE)
+            self.assertRegex(said, rf"node {without} \(ranks \d to \d\): {words[0]} {words[1]}: none of these iterations is kept")
+            lines = [json.loads(line) for line in self.say("replay", "--json", ranks_file, *words, expected=USAGE).splitlines()]
+            self.assertEqual([line["node"] for line in lines if "error" in line], [without])
+            self.assertEqual([(line["node"], line["iterates"]) for line in lines if "intact" in line], [(1 - without, 4)])
 
     def test_a_step_is_exported_whole_while_the_run_goes_on(self):
         nodes, heat = self.nodes(2), Heat()
@@ -211,6 +222,9 @@ class Rings(Jobs):
             self.assertRegex(said, r"node 1 \(ranks 2 to 3\).*: there is no such pool")
         with self.assertRaisesRegex(ringside.NoFileError, r"node 1 \(ranks 2 to 3\)"):
             ringside.open(folder)
+        (folder / "r1.pool").symlink_to("r1.pool")  # as in a folder that may not be read: it is not known whether it is there
+        self.assertRegex(self.say("verify", folder, expected=SYSTEM), r"node 1 \(ranks 2 to 3\): .*r1.pool.*symbolic links")
+        (folder / "r1.pool").unlink()
         (self.folder / "elsewhere").rename(folder / "r1.pool")
         self.assertEqual(hashes(folder), before)
         self.assertFalse((self.folder / "m.h5").exists())
@@ -273,7 +287,17 @@ class Rings(Jobs):
             one, other = lie["nodes"][0]["ranks"]
             one["boxes"], other["boxes"] = other["boxes"], one["boxes"]
 
+        def left_empty(lie):  # consistent but for a node without an entry
+            offset, extent = [0] * len(SHAPE), list(SHAPE)
+            for node in lie["nodes"]:
+                for rank in node["ranks"]:
+                    rank["boxes"][0] = {"offset": offset, "extent": [0, *extent[1:]]}
+            lie["nodes"][1]["ranks"][0]["boxes"][0]["extent"] = extent
+
         told(lambda lie: lie["nodes"][0]["ranks"][0]["boxes"][0]["extent"].__setitem__(0, 2), "overlap")
+        told(left_empty, "no rank of this node has an entry of variable 'p'")
+        told(lambda lie: lie["variables"][0]["shape"].__setitem__(1, 0), "expected at least 1 in each dimension")
+        told(lambda lie: lie["variables"][0].__setitem__("unit", 5), "expected a text")
         told(lambda lie: lie["nodes"].pop(), "expected a whole number from 0 to 0|once")
         told(lambda lie: lie["variables"][0].__setitem__("shape", [2**40, 2**40, 2**40]), "64-bit")
         told(lambda lie: lie.__setitem__("run_id", "0" * 32), "not of run 0{32}")
@@ -330,6 +354,19 @@ class Rings(Jobs):
         lie["nodes"][0]["host"] = "-oProxyCommand=x"
         ranks_file.write_text(json.dumps(lie), encoding="utf-8")
         refused(USAGE, "of plain letters", "--ranks", ranks_file)
+
+    def test_a_stopped_gather_ends_the_program_that_copies(self):
+        nodes, _ = self.run_on(1, "publish_mpi", SIDE, STEPS, placed=[0, 0])
+        told = self.folder / "told"
+        os.mkfifo(told)
+        gather = subprocess.Popen([BIN / "ringside", "gather", self.folder / "g", "--from", f"h:{nodes[0].pool}", "--copy",
+                                   f"echo $$ > '{told}'; exec tail -f /dev/null;"], stderr=subprocess.PIPE, encoding="utf-8")
+        copier = int(told.read_text(encoding="utf-8"))
+        gather.terminate()
+        said = gather.communicate(timeout=HANG_S)[1]
+        self.assertEqual(gather.returncode, INTERRUPTED, said)
+        self.assertRaises(ProcessLookupError, os.kill, copier, 0)
+        self.assertEqual([path for path in self.folder.iterdir() if path.name.startswith(("g", ".g"))], [])
 
     def copying_program(self):
         """Copies HOST:FILE, whatever the host, to a file."""

@@ -122,6 +122,15 @@ TEST(Assembly, PartsOfRandomSlicesOfRandomBoxesAreThoseOfTheWhole) {
   }
 }
 
+TEST(Assembly, AStepMayBeAny64BitNumber) {
+  const Spread spread({10}, {{box_of({0}, {3}), 0}, {box_of({3}, {7}), 1}}, 2);
+  for (const std::uint64_t step : {~std::uint64_t{0}, ~std::uint64_t{0} - 6, std::uint64_t{1} << 63}) {
+    spread.expect_slice("0:10:" + std::to_string(step), 16);
+    spread.expect_slice("2:10:" + std::to_string(step), 16);
+    spread.expect_slice("5:10:" + std::to_string(step), 16);
+  }
+}
+
 TEST(Assembly, AReplicatedVariableIsTakenFromTheFirstNode) {
   const Box all{.distribution = Distribution::kReplicated};
   RanksFile file{.run_id = {}, .problem_id = {}, .variables = {{.name = "b", .dtype = DType::kU8, .shape = {3}}}, .nodes = {}};

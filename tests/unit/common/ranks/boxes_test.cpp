@@ -140,6 +140,20 @@ TEST(BoxesTest, BoxesOfThreeDimensionsCover) {
   EXPECT_EQ(refusal_of_all(shape, boxes), "variable 'u': the boxes of all ranks have 238 of its 240 entries");
 }
 
+TEST(BoxesTest, ManyColumnsThatShareTheirRowsAreComparedWithTheirNeighboursOnly) {
+  constexpr std::uint64_t kColumns = 300'000;  // each with each other: minutes
+  const Numbers shape = {3, kColumns};
+  std::vector<Box> boxes;
+  for (std::uint64_t column = kColumns; column-- > 0;) boxes.push_back(box_of({0, column}, {3, 1}));
+  EXPECT_EQ(refusal_of_all(shape, boxes), "");
+  boxes[7].extent[1] = 2;
+  EXPECT_EQ(refusal_of_all(shape, boxes),
+            "variable 'u': the boxes of ranks 6 (offset [0,299993] extent [3,1]) and 7 (offset [0,299992] extent [3,2]) "
+            "overlap");
+  boxes[7].extent = {2, 1};
+  EXPECT_EQ(refusal_of_all(shape, boxes), "variable 'u': the boxes of all ranks have 899999 of its 900000 entries");
+}
+
 TEST(BoxesTest, AVariableIsReplicatedOnAllRanksOrNone) {
   EXPECT_EQ(refusal_of_all({10}, {replicated(), replicated(), replicated()}), "");
   EXPECT_EQ(refusal_of_all({10}, {replicated(), rows_of(0, 10)}),

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <optional>
 #include <string>
 
 #include <nlohmann/json.hpp>
@@ -65,6 +66,24 @@ TEST(RanksFile, IsReadAsItWasWritten) {
   EXPECT_EQ(to_text(read.layout_of(1).schema), "u f64[2,3] K, basis i32 state");
 }
 
+TEST(RanksFile, TheNodeOfAFileThatIsTheSameOtherwiseIsKnownWithoutParsing) {
+  const RanksOfOtherNodes others(golden());
+  EXPECT_EQ(others.node_of(kGolden), 1u);
+  const auto with_node = [](const std::string& node) {
+    std::string text = kGolden;
+    return text.replace(text.find("\"node\":1,") + 7, 1, node);
+  };
+  EXPECT_EQ(others.node_of(with_node("0")), 0u);
+  for (const char* node : {"2", "", "-1", "01", "1 ", "1.0", "4294967296", "1,\"node\":1"}) {
+    EXPECT_EQ(others.node_of(with_node(node)), std::nullopt) << node;
+  }
+  std::string other = kGolden;
+  other.replace(other.find("n02"), 3, "n03");
+  EXPECT_EQ(others.node_of(other), std::nullopt);
+  EXPECT_EQ(others.node_of(std::string(kGolden) + "\n"), std::nullopt);
+  EXPECT_EQ(others.node_of(""), std::nullopt);
+}
+
 TEST(RanksFile, LiesBesideItsPoolForTheOwnerAlone) {
   const testing::TemporaryFolder folder;
   const std::string pool = folder.file("p");
@@ -115,6 +134,26 @@ TEST(RanksFile, MissingNodesAndRanksAreRefused) {
             "r.ranks: node 1: found rank 2, expected each rank from 0 to 1 once (docs/ranks_file.md)");
   EXPECT_EQ(refusal([](auto& file) { file["nodes"][0]["ranks"][1]["rank"] = 0; }),
             "r.ranks: node 0: found rank 0 twice, expected each rank from 0 to 2 once (docs/ranks_file.md)");
+}
+
+TEST(RanksFile, ListsInListsAreRefusedHoweverDeepTheyAre) {
+  constexpr std::size_t kDeep = 200'000;
+  const std::string list = std::string(kDeep, '[') + std::string(kDeep, ']');
+  std::string objects;
+  for (std::size_t i = 0; i < kDeep; ++i) objects += R"({"a":)";
+  objects += "1" + std::string(kDeep, '}');
+  const auto refusal_of = [](const std::string& text) { return failure_line([&] { parse_ranks(text, "f"); }); };
+  EXPECT_EQ(refusal_of(R"({"ringside_ranks":1,"run_id":)" + list + "}"),
+            "f: run_id: found a list of 1, expected a text of at most 8192 bytes (docs/ranks_file.md)");
+  EXPECT_EQ(refusal_of(R"({"ringside_ranks":1,"run_id":)" + objects + "}"),
+            "f: run_id: found an object, expected a text of at most 8192 bytes (docs/ranks_file.md)");
+  EXPECT_EQ(refusal_of(R"({"ringside_ranks":)" + list + "}"),
+            "f: ringside_ranks: found a list of 1, expected 1: the version of this release (docs/ranks_file.md)");
+  const std::string no_ranks_file =
+      "f: is no ranks file; expected an object with \"ringside_ranks\": 1 (docs/ranks_file.md)";
+  EXPECT_EQ(refusal_of(list), no_ranks_file);
+  EXPECT_EQ(refusal_of(objects), no_ranks_file);
+  EXPECT_EQ(refusal_of(std::string(kDeep, '[')), no_ranks_file);
 }
 
 TEST(RanksFile, AnythingElseIsRefused) {
