@@ -22,9 +22,10 @@
 namespace ringside::mpi {
 namespace {
 
+/// No elements have the same hash in every part: a part without entries has no array of values.
 template <class T>
 Id128 hash_of(const Array<T>& array, std::uint64_t begin, std::uint64_t end) {
-  return array.empty() ? Id128{} : hash128(array.data() + begin, (end - begin) * sizeof(T));
+  return array.empty() || begin == end ? Id128{} : hash128(array.data() + begin, (end - begin) * sizeof(T));
 }
 
 /// Of the content of one block of the part. Row beginnings count from the block's first entry.
