@@ -189,11 +189,21 @@ class Solvers(Jobs):
         entries = {(row, row): 1.0 for row in range(rows)} | {(0, 2500): 5.0, (2500, 0): 5.0}
         self.is_refused(self.refused_matrix(rows, entries), "--solver=cg", f"--rhs={self.right_side(rows)}")
 
-    def right_side(self, rows):
+    def right_side(self, rows, last="1"):
         path = self.folder / "rhs.mtx"
-        values = ["-1" if row == 0 else "1" for row in range(rows)]
+        values = ["-1", *["1"] * (rows - 2), last]
         path.write_text("\n".join(["%%MatrixMarket matrix array real general", f"{rows} 1", *values, ""]))
         return path
+
+    def test_a_right_hand_side_of_another_length_is_refused(self):
+        for solver in ("jacobi", "cg"):
+            self.is_refused("--matrix=grid:60", f"--solver={solver}", f"--rhs={self.right_side(3599)}")
+
+    def test_a_right_hand_side_that_is_not_finite_is_refused(self):
+        self.is_refused(f"--matrix={self.matrices / 'laplacian.mtx'}", "--solver=jacobi", f"--rhs={self.right_side(5000, 'nan')}")
+
+    def test_a_right_hand_side_too_large_for_cg_is_refused(self):
+        self.is_refused(f"--matrix={self.matrices / 'laplacian.mtx'}", "--solver=cg", f"--rhs={self.right_side(5000, '1e200')}")
 
     def test_a_broken_file_is_refused(self):
         path = self.folder / "broken.mtx"
