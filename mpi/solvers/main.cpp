@@ -5,6 +5,7 @@
 #include <spdlog/spdlog.h>
 
 #include <cstdlib>
+#include <exception>
 #include <optional>
 #include <string>
 #include <vector>
@@ -105,9 +106,8 @@ int run_rank(const SolveOptions& options) {
   } catch (const AgreedError& error) {
     code = static_cast<int>(error.code());
     if (ranks.rank() == 0) print_failure("ringside", code, error.what());
-  } catch (const Error& error) {
-    code = static_cast<int>(error.code());
-    print_failure("ringside", code, error.what());
+  } catch (const std::exception&) {
+    code = fail_with_caught();
     MPI_Abort(MPI_COMM_WORLD, code);
   }
   MPI_Finalize();

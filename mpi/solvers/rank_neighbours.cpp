@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
+#include <new>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "common/program/program.hpp"
 #include "mpi/solvers/messages.hpp"
 #include "mpi/solvers/row_exchange.hpp"
 #include "producer/kernels/block_rows.hpp"
@@ -32,6 +35,8 @@ void RankNeighbours::together(const std::function<void()>& work) {
     work();
   } catch (const Error& error) {
     own.emplace(worded_ ? worded_(error) : error);
+  } catch (const std::bad_alloc&) {
+    own.emplace(ExitCode::kSystem, std::string(kOutOfMemory));
   } catch (const std::exception& error) {
     own.emplace(ExitCode::kSystem, error.what());
   }
