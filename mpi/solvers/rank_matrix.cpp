@@ -155,13 +155,9 @@ CsrMatrix balanced(const CsrMatrix& part, const BlockBorders& before, BlockBorde
 /// One rank of each machine checks the cache, or writes it; each rank reads its own rows from it.
 CsrMatrix cached_part(const MatrixOptions& options, Orientation orientation, BlockBorders& border,
                       RankNeighbours& ranks) {
-  MPI_Comm machine = MPI_COMM_NULL;
-  MPI_Comm_split_type(ranks.communicator(), MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
-  int place = 0;
-  MPI_Comm_rank(machine, &place);
-  MPI_Comm_free(&machine);
+  const PlaceOnMachine place = ranks.place_on_machine();
   ranks.together([&] {
-    if (place == 0) (void)load_matrix(options, orientation);
+    if (place.rank == 0) (void)load_matrix(options, orientation);
   });
   CsrMatrix part;
   ranks.together([&] { part = own_part_of(map_matrix(options, orientation), border, ranks); });

@@ -27,6 +27,16 @@ RankNeighbours::RankNeighbours(MPI_Comm ranks) : comm_(ranks) {
   MPI_Comm_size(comm_, &ranks_);
 }
 
+PlaceOnMachine RankNeighbours::place_on_machine() const {
+  MPI_Comm machine = MPI_COMM_NULL;
+  MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
+  PlaceOnMachine place;
+  MPI_Comm_rank(machine, &place.rank);
+  MPI_Comm_size(machine, &place.ranks);
+  MPI_Comm_free(&machine);
+  return place;
+}
+
 // --- while a problem is loaded and a solver is made ---------------------------------------------------------------
 
 void RankNeighbours::together(const std::function<void()>& work) {
