@@ -205,6 +205,30 @@ class Solvers(Jobs):
     def test_a_right_hand_side_too_large_for_cg_is_refused(self):
         self.is_refused(f"--matrix={self.matrices / 'laplacian.mtx'}", "--solver=cg", f"--rhs={self.right_side(5000, '1e200')}")
 
+    # Nodes without a file system that all of them share.
+
+    def refused_on_two_nodes(self, nodes, *arguments):
+        return self.run_job(nodes, PROGRAM, "--matrix=edges.txt", *arguments, placed=[0, 0, 1], expected=USAGE, OMP_NUM_THREADS="1")
+
+    def test_a_matrix_that_differs_between_nodes_is_refused(self):
+        text = "".join(f"{source} {source * 5 % 3000}\n" for source in range(3000))
+        for other in (text + "3 4\n", text.replace("2999 ", "2998 ")):
+            with self.subTest(length=len(other)):
+                nodes = self.nodes(2)
+                for node, own in zip(nodes, (text, other), strict=True):
+                    (node.folder / "edges.txt").write_text(own)
+                said = self.refused_on_two_nodes(nodes)
+                self.assertEqual(said.count("edges.txt differs between rank 0 and rank 2: found "), 1, said)
+
+    def test_a_cache_that_differs_between_nodes_is_refused(self):
+        nodes = self.nodes(2)
+        for node, factor in zip(nodes, (5, 7), strict=True):
+            (node.folder / "edges.txt").write_text("".join(f"{source} {source * factor % 3000}\n" for source in range(3000)))
+            subprocess.run([BIN / "ringside", "cache", "edges.txt"], cwd=node.folder, check=True, stdout=subprocess.DEVNULL)
+        shutil.copyfile(nodes[0].folder / "edges.txt", nodes[1].folder / "edges.txt")
+        said = self.refused_on_two_nodes(nodes, "--cache")
+        self.assertEqual(said.count("the cache of edges.txt differs between rank 0 and rank 2: found "), 1, said)
+
     def test_a_broken_file_is_refused(self):
         path = self.folder / "broken.mtx"
         lines = [f"{row} {row} 1" for row in range(1, 2001)]
