@@ -55,7 +55,7 @@ CsrMatrix SharedBuilder::finish(Array<std::uint64_t> id) {
   for_all([&] { return EntryCounter(builder); });
   builder.allocate();
   for_all([&] { return EntryPlacer(builder); });
-  CsrMatrix part = builder.finish(std::move(id));
+  CsrMatrix part = builder.finish_part(std::move(id));
   part.orientation = how_.orientation;
   part.first_row = first;
   part.rows_elsewhere = rows_ - rows;
