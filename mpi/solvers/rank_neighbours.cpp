@@ -151,6 +151,7 @@ void RankNeighbours::send(const double* own, double* ghosted) noexcept {
 void RankNeighbours::receive() noexcept {
   MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
   if (ghosted_ == nullptr) return;
+#pragma omp parallel for schedule(static) if (ghost_.size() >= kWorthThreads)
   for (std::size_t at = 0; at < ghost_.size(); ++at) ghosted_[ghost_[at]] = incoming_[at];
   ghosted_ = nullptr;
 }

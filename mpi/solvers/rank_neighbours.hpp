@@ -69,7 +69,7 @@ class RankNeighbours final : public Neighbours {
     std::size_t begin = 0;
     std::size_t end = 0;
   };
-  static constexpr std::size_t kWorthThreads = std::size_t{1} << 16;  // elements to be gathered
+  static constexpr std::size_t kWorthThreads = std::size_t{1} << 16;  // elements to be gathered or scattered
 
   /// A sum as it travels, as many bytes as it has.
   struct Turn {
