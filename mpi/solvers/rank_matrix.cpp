@@ -112,20 +112,13 @@ class RankBuild final : public SharedBuild {
     return first;
   }
   std::vector<std::uint64_t> exchange(const std::vector<std::vector<std::uint64_t>>& to) override {
-    return joined(exchanged(ranks_.communicator(), to));
+    return joined(ranks_.communicator(), to);
   }
   std::vector<double> exchange(const std::vector<std::vector<double>>& to) override {
-    return joined(exchanged(ranks_.communicator(), to));
+    return joined(ranks_.communicator(), to);
   }
 
  private:
-  template <class T>
-  static std::vector<T> joined(const std::vector<std::vector<T>>& lists) {
-    std::vector<T> all;
-    for (const std::vector<T>& list : lists) all.insert(all.end(), list.begin(), list.end());
-    return all;
-  }
-
   const RankNeighbours& ranks_;
   BlockBorders borders_;
 };
