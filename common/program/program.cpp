@@ -45,26 +45,33 @@ int run_body(const std::function<int()>& body, int& output_error) noexcept {
   try {
     check_isa_variable();
     return body();
-  } catch (const Error& error) {
-    return fail(error.code(), error.what());
-  } catch (const std::bad_alloc&) {
-    return fail(ExitCode::kSystem, "out of memory; free some, or use a smaller matrix");
-  } catch (const std::filesystem::filesystem_error& error) {
-    const std::string path = error.path1().empty() ? "a path" : error.path1().string();
-    return fail(ExitCode::kSystem, path + ": cannot be used (" + error.code().message() + ")");
-  } catch (const std::system_error& error) {
-    // fmt::print throws this.
-    if (std::ferror(stdout) != 0) {
-      output_error = error.code().value();
-      return static_cast<int>(ExitCode::kDone);
-    }
-    return fail(ExitCode::kSystem, std::string("unexpected failure: ") + error.what());
-  } catch (const std::exception& error) {
-    return fail(ExitCode::kSystem, std::string("unexpected failure: ") + error.what());
+  } catch (const std::filesystem::filesystem_error&) {
+    return fail_with_caught();
+  } catch (const std::system_error& error) {  // fmt::print throws this, too
+    if (std::ferror(stdout) == 0) return fail_with_caught();
+    output_error = error.code().value();
+    return static_cast<int>(ExitCode::kDone);
+  } catch (const std::exception&) {
+    return fail_with_caught();
   }
 }
 
 }  // namespace
+
+int fail_with_caught() noexcept {
+  try {
+    throw;
+  } catch (const Error& error) {
+    return fail(error.code(), error.what());
+  } catch (const std::bad_alloc&) {
+    return fail(ExitCode::kSystem, kOutOfMemory);
+  } catch (const std::filesystem::filesystem_error& error) {
+    const std::string path = error.path1().empty() ? "a path" : error.path1().string();
+    return fail(ExitCode::kSystem, path + ": cannot be used (" + error.code().message() + ")");
+  } catch (const std::exception& error) {
+    return fail(ExitCode::kSystem, std::string("unexpected failure: ") + error.what());
+  }
+}
 
 int run_program(const std::function<int()>& body) noexcept {
   hold_standard_descriptors();

@@ -3,8 +3,16 @@
 #pragma once
 
 #include <functional>
+#include <string_view>
 
 namespace ringside {
+
+/// What a user is told of std::bad_alloc.
+inline constexpr std::string_view kOutOfMemory = "out of memory; free some, or use a smaller matrix";
+
+/// In a catch block: what is caught there becomes one line on standard error, and the exit code: an Error's, else
+/// kSystem.
+int fail_with_caught() noexcept;
 
 /// Checks the environment, runs `body` and returns its exit code. An Error becomes one line on standard error and its
 /// exit code; any other exception becomes one line and kSystem. If `body` succeeds but standard output did not accept

@@ -5,6 +5,7 @@
 #include <spdlog/spdlog.h>
 
 #include <cstdlib>
+#include <exception>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,20 +36,13 @@ constexpr const char* kName = "ringside-producer-mpi";
 
 /// The ranks of this machine share the producer's cores, if each can have one of its own. Otherwise the launcher
 /// decides.
-void take_cores(MPI_Comm ranks) {
+void take_cores(const PlaceOnMachine& place) {
   const char* given = std::getenv(kCoresVariable);
   if (given == nullptr || *given == '\0') return;
-  MPI_Comm machine = MPI_COMM_NULL;
-  MPI_Comm_split_type(ranks, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
-  int rank = 0;
-  int count = 1;
-  MPI_Comm_rank(machine, &rank);
-  MPI_Comm_size(machine, &count);
-  MPI_Comm_free(&machine);
   const std::vector<int> cores = parse_core_list(given, kCoresVariable).cpus;
-  const std::size_t each = cores.size() / static_cast<std::size_t>(count);
+  const std::size_t each = cores.size() / static_cast<std::size_t>(place.ranks);
   if (each == 0) return;
-  const auto first = cores.begin() + static_cast<std::ptrdiff_t>(each * static_cast<std::size_t>(rank));
+  const auto first = cores.begin() + static_cast<std::ptrdiff_t>(each * static_cast<std::size_t>(place.rank));
   pin_openmp_threads({first, first + static_cast<std::ptrdiff_t>(each)});
 }
 
@@ -60,9 +54,10 @@ void check_options(const SolveOptions& options) {
 }
 
 ExitCode run(const SolveOptions& options, RankNeighbours& ranks) {
+  const PlaceOnMachine on_machine = ranks.place_on_machine();
   ranks.together([&] {
     check_options(options);
-    take_cores(ranks.communicator());
+    take_cores(on_machine);
   });
   const std::int64_t load_begin = now_ns();
   const Problem problem = load_problem(options, ranks, [&ranks](const MatrixOptions& matrix, Orientation orientation) {
@@ -105,9 +100,8 @@ int run_rank(const SolveOptions& options) {
   } catch (const AgreedError& error) {
     code = static_cast<int>(error.code());
     if (ranks.rank() == 0) print_failure("ringside", code, error.what());
-  } catch (const Error& error) {
-    code = static_cast<int>(error.code());
-    print_failure("ringside", code, error.what());
+  } catch (const std::exception&) {
+    code = fail_with_caught();
     MPI_Abort(MPI_COMM_WORLD, code);
   }
   MPI_Finalize();

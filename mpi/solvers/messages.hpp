@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <type_traits>
 #include <vector>
@@ -23,19 +24,43 @@ struct Bytes {
 /// Sends and receives all. Between two ranks, bytes go in the order of the lists. Collective among those named.
 void transfer(MPI_Comm ranks, std::span<const Bytes> messages);
 
-/// [r] of the result is [this rank] of rank r's lists. Collective.
+/// [r]: how many elements rank r's list for this rank has. Collective.
+template <class T>
+std::vector<std::uint64_t> lengths_for_this_rank(MPI_Comm ranks, const std::vector<std::vector<T>>& lists) {
+  std::vector<std::uint64_t> own;
+  for (const std::vector<T>& list : lists) own.push_back(list.size());
+  std::vector<std::uint64_t> theirs(lists.size());
+  MPI_Alltoall(own.data(), 1, MPI_UINT64_T, theirs.data(), 1, MPI_UINT64_T, ranks);
+  return theirs;
+}
+
+/// [r] goes to rank r. Returns what all ranks have for this one, one behind the other. Collective.
+template <class T>
+std::vector<T> joined(MPI_Comm ranks, const std::vector<std::vector<T>>& lists) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  const std::vector<std::uint64_t> theirs = lengths_for_this_rank(ranks, lists);
+  std::vector<T> result(std::accumulate(theirs.begin(), theirs.end(), std::uint64_t{0}));
+  std::vector<Bytes> messages;
+  T* to = result.data();
+  for (std::size_t r = 0; r < lists.size(); ++r) {
+    messages.push_back({static_cast<int>(r), lists[r].data(), nullptr, lists[r].size() * sizeof(T)});
+    messages.push_back({static_cast<int>(r), nullptr, to, theirs[r] * sizeof(T)});
+    to += theirs[r];
+  }
+  transfer(ranks, messages);
+  return result;
+}
+
+/// The same as a list of each rank. Collective.
 template <class T>
 std::vector<std::vector<T>> exchanged(MPI_Comm ranks, const std::vector<std::vector<T>>& lists) {
   static_assert(std::is_trivially_copyable_v<T>);
-  std::vector<std::uint64_t> own(lists.size());
-  std::vector<std::uint64_t> theirs(lists.size());
-  for (std::size_t r = 0; r < lists.size(); ++r) own[r] = lists[r].size();
-  MPI_Alltoall(own.data(), 1, MPI_UINT64_T, theirs.data(), 1, MPI_UINT64_T, ranks);
+  const std::vector<std::uint64_t> theirs = lengths_for_this_rank(ranks, lists);
   std::vector<std::vector<T>> result(lists.size());
   std::vector<Bytes> messages;
   for (std::size_t r = 0; r < lists.size(); ++r) {
     result[r].resize(theirs[r]);
-    messages.push_back({static_cast<int>(r), lists[r].data(), nullptr, own[r] * sizeof(T)});
+    messages.push_back({static_cast<int>(r), lists[r].data(), nullptr, lists[r].size() * sizeof(T)});
     messages.push_back({static_cast<int>(r), nullptr, result[r].data(), theirs[r] * sizeof(T)});
   }
   transfer(ranks, messages);

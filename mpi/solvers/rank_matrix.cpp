@@ -5,10 +5,13 @@
 #include <array>
 #include <numeric>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "common/kernels/hash.hpp"
+#include "common/platform/error.hpp"
+#include "common/platform/formatted.hpp"
 #include "mpi/solvers/messages.hpp"
 #include "mpi/solvers/row_exchange.hpp"
 #include "producer/kernels/block_rows.hpp"
@@ -18,13 +21,15 @@
 #include "producer/matrix/matrix_part.hpp"
 #include "producer/matrix/rmat.hpp"
 #include "producer/matrix/shared_builder.hpp"
+#include "producer/text/text_source.hpp"
 
 namespace ringside::mpi {
 namespace {
 
+/// No elements have the same hash in every part: a part without entries has no array of values.
 template <class T>
 Id128 hash_of(const Array<T>& array, std::uint64_t begin, std::uint64_t end) {
-  return array.empty() ? Id128{} : hash128(array.data() + begin, (end - begin) * sizeof(T));
+  return array.empty() || begin == end ? Id128{} : hash128(array.data() + begin, (end - begin) * sizeof(T));
 }
 
 /// Of the content of one block of the part. Row beginnings count from the block's first entry.
@@ -107,23 +112,58 @@ class RankBuild final : public SharedBuild {
     return first;
   }
   std::vector<std::uint64_t> exchange(const std::vector<std::vector<std::uint64_t>>& to) override {
-    return joined(exchanged(ranks_.communicator(), to));
+    return joined(ranks_.communicator(), to);
   }
   std::vector<double> exchange(const std::vector<std::vector<double>>& to) override {
-    return joined(exchanged(ranks_.communicator(), to));
+    return joined(ranks_.communicator(), to);
   }
 
  private:
-  template <class T>
-  static std::vector<T> joined(const std::vector<std::vector<T>>& lists) {
-    std::vector<T> all;
-    for (const std::vector<T>& list : lists) all.insert(all.end(), list.begin(), list.end());
-    return all;
-  }
-
   const RankNeighbours& ranks_;
   BlockBorders borders_;
 };
+
+/// What shows that the copies of a file are different ones, without reading all of it.
+struct FileMark {
+  std::uint64_t bytes = 0;
+  std::array<Id128, 2> ends{};  // hashes of the first and of the last bytes
+};
+
+FileMark mark_of(const std::string& path) {
+  constexpr std::size_t kEnd = std::size_t{64} << 10;
+  const Text file = map_file(path);
+  const std::size_t bytes = file.text.size();
+  const std::size_t end = std::min(kEnd, bytes);
+  return {bytes, {hash128(file.text.data(), end), hash128(file.text.data() + (bytes - end), end)}};
+}
+
+/// Each rank decides by its own copy what the others have to do with it next. Collective.
+void check_same_file(const std::string& path, RankNeighbours& ranks) {
+  FileMark own;
+  ranks.together([&] { own = mark_of(path); });
+  FileMark first = own;
+  MPI_Bcast(&first, sizeof first, MPI_BYTE, 0, ranks.communicator());
+  ranks.together([&] {
+    if (own.bytes == first.bytes && own.ends == first.ends) return;
+    const std::string found = own.bytes == first.bytes
+                                  ? formatted("{} bytes on both, but not the same", own.bytes)
+                                  : formatted("{} and {} bytes", first.bytes, own.bytes);
+    throw usage_error("{} differs between rank 0 and rank {}: found {}, expected the same file on every node", path,
+                      ranks.rank(), found);
+  });
+}
+
+/// What all ranks have mapped, each on its machine. Collective.
+void check_same_content(const std::string& matrix, const Id128& own, RankNeighbours& ranks) {
+  Id128 first = own;
+  MPI_Bcast(&first, sizeof first, MPI_BYTE, 0, ranks.communicator());
+  ranks.together([&] {
+    if (own == first) return;
+    throw usage_error("the cache of {} differs between rank 0 and rank {}: found content {} and {}, expected the same on "
+                      "every node",
+                      matrix, ranks.rank(), to_string(first), to_string(own));
+  });
+}
 
 CsrMatrix own_part_of(const CsrMatrix& whole, BlockBorders& border, const RankNeighbours& ranks) {
   border = borders(whole.rows, ranks.ranks(), [&](std::uint64_t row) { return whole.row_begin[row]; });
@@ -154,16 +194,15 @@ CsrMatrix balanced(const CsrMatrix& part, const BlockBorders& before, BlockBorde
 /// One rank of each machine checks the cache, or writes it; each rank reads its own rows from it.
 CsrMatrix cached_part(const MatrixOptions& options, Orientation orientation, BlockBorders& border,
                       RankNeighbours& ranks) {
-  MPI_Comm machine = MPI_COMM_NULL;
-  MPI_Comm_split_type(ranks.communicator(), MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
-  int place = 0;
-  MPI_Comm_rank(machine, &place);
-  MPI_Comm_free(&machine);
+  const PlaceOnMachine place = ranks.place_on_machine();
   ranks.together([&] {
-    if (place == 0) (void)load_matrix(options, orientation);
+    if (place.rank == 0) (void)load_matrix(options, orientation);
   });
+  CsrMatrix whole;
+  ranks.together([&] { whole = map_matrix(options, orientation); });
+  check_same_content(options.matrix, whole.content_id, ranks);
   CsrMatrix part;
-  ranks.together([&] { part = own_part_of(map_matrix(options, orientation), border, ranks); });
+  ranks.together([&] { part = own_part_of(whole, border, ranks); });
   return part;
 }
 
@@ -196,11 +235,10 @@ CsrMatrix rmat_part(const RmatOptions& options, Orientation orientation, BlockBo
 CsrMatrix load_part(const MatrixOptions& options, Orientation orientation, BlockBorders& border,
                     RankNeighbours& ranks) {
   std::optional<Generated> generator;
+  ranks.together([&] { generator = generator_of(options.matrix); });
+  if (!generator) check_same_file(options.matrix, ranks);
   bool cached = false;
-  ranks.together([&] {
-    generator = generator_of(options.matrix);
-    cached = has_cache(options);
-  });
+  ranks.together([&] { cached = has_cache(options); });
   if (cached) return cached_part(options, orientation, border, ranks);
   if (!generator) return text_part(options, orientation, border, ranks);
   return generator->grid_side ? grid_part(*generator->grid_side, orientation, border, ranks)

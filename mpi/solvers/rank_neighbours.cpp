@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
+#include <new>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "common/program/program.hpp"
 #include "mpi/solvers/messages.hpp"
 #include "mpi/solvers/row_exchange.hpp"
 #include "producer/kernels/block_rows.hpp"
@@ -24,6 +27,16 @@ RankNeighbours::RankNeighbours(MPI_Comm ranks) : comm_(ranks) {
   MPI_Comm_size(comm_, &ranks_);
 }
 
+PlaceOnMachine RankNeighbours::place_on_machine() const {
+  MPI_Comm machine = MPI_COMM_NULL;
+  MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
+  PlaceOnMachine place;
+  MPI_Comm_rank(machine, &place.rank);
+  MPI_Comm_size(machine, &place.ranks);
+  MPI_Comm_free(&machine);
+  return place;
+}
+
 // --- while a problem is loaded and a solver is made ---------------------------------------------------------------
 
 void RankNeighbours::together(const std::function<void()>& work) {
@@ -32,6 +45,8 @@ void RankNeighbours::together(const std::function<void()>& work) {
     work();
   } catch (const Error& error) {
     own.emplace(worded_ ? worded_(error) : error);
+  } catch (const std::bad_alloc&) {
+    own.emplace(ExitCode::kSystem, std::string(kOutOfMemory));
   } catch (const std::exception& error) {
     own.emplace(ExitCode::kSystem, error.what());
   }
@@ -136,6 +151,7 @@ void RankNeighbours::send(const double* own, double* ghosted) noexcept {
 void RankNeighbours::receive() noexcept {
   MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
   if (ghosted_ == nullptr) return;
+#pragma omp parallel for schedule(static) if (ghost_.size() >= kWorthThreads)
   for (std::size_t at = 0; at < ghost_.size(); ++at) ghosted_[ghost_[at]] = incoming_[at];
   ghosted_ = nullptr;
 }

@@ -20,6 +20,12 @@
 
 namespace ringside::mpi {
 
+/// A rank among those of its machine.
+struct PlaceOnMachine {
+  int rank = 0;
+  int ranks = 1;
+};
+
 /// The blocks of rank r: [border[r], border[r + 1]); ranks + 1 of them.
 using BlockBorders = std::vector<std::uint64_t>;
 
@@ -31,6 +37,8 @@ class RankNeighbours final : public Neighbours {
   int rank() const noexcept { return rank_; }
   int ranks() const noexcept { return ranks_; }
   MPI_Comm communicator() const noexcept { return comm_; }
+  /// Collective.
+  PlaceOnMachine place_on_machine() const;
   /// Which rank has which rows, before the others' functions are called.
   void have_rows(BlockBorders border) { border_ = std::move(border); }
 
@@ -61,7 +69,7 @@ class RankNeighbours final : public Neighbours {
     std::size_t begin = 0;
     std::size_t end = 0;
   };
-  static constexpr std::size_t kWorthThreads = std::size_t{1} << 16;  // elements to be gathered
+  static constexpr std::size_t kWorthThreads = std::size_t{1} << 16;  // elements to be gathered or scattered
 
   /// A sum as it travels, as many bytes as it has.
   struct Turn {

@@ -235,6 +235,12 @@ std::uint64_t CsrBuilder::sort_and_merge(const std::vector<std::uint64_t>& bound
 }
 
 CsrMatrix CsrBuilder::finish(Array<std::uint64_t> id) {
+  CsrMatrix matrix = finish_part(std::move(id));
+  matrix.content_id = hash_content(matrix);
+  return matrix;
+}
+
+CsrMatrix CsrBuilder::finish_part(Array<std::uint64_t> id) {
   // Placing must have moved every row's cursor to where the next row begins; entries are in bounds either way.
   bool consistent = cursor_[rows_] == stored_ && cursor_[0] == 0;
 #pragma omp parallel for schedule(static) reduction(&& : consistent)
@@ -279,7 +285,6 @@ CsrMatrix CsrBuilder::finish(Array<std::uint64_t> id) {
   will_be_streamed(matrix.column.data(), matrix.column.bytes());
   will_be_streamed(matrix.value.data(), matrix.value.bytes());
   matrix.id = std::move(id);
-  matrix.content_id = hash_content(matrix);
   return matrix;
 }
 

@@ -70,6 +70,8 @@ class CsrBuilder {
   /// zeros, and names the content. Throws `Error` (exit code 2) if the two readings produced different entries: the
   /// input changed meanwhile. `id`: names of the rows, or empty. The builder cannot be used afterwards.
   CsrMatrix finish(Array<std::uint64_t> id = {});
+  /// As finish, without the content's name: of a part, which is named with the others.
+  CsrMatrix finish_part(Array<std::uint64_t> id);
 
  private:
   friend class EntryCounter;

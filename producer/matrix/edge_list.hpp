@@ -17,11 +17,12 @@ namespace ringside {
 /// accepted.
 CsrMatrix read_edge_list(std::string_view text, const std::string& name, Orientation orientation);
 
-/// Where a text that `read_edge_list` accepts holds a weighted edge, or the first edge that leaves a node. A place that
-/// is a whole row (`kRow`) is on no line. This process's part, where several read a share of the text each; each looks
-/// over all of it first. Where it throws, all processes do.
+/// This process's part, where several read a share of the text each; each looks over all of it first. Where it throws,
+/// all processes do.
 CsrMatrix read_edge_list_share(std::string_view text, const std::string& name, SharedBuilder::How how);
 
+/// Where a text that `read_edge_list` accepts holds a weighted edge, or the first edge that leaves a node. A place that
+/// is a whole row (`kRow`) is on no line.
 PlaceInText find_in_edge_list(std::string_view text, const MatrixPlace& place, IsRefused is_refused);
 
 }  // namespace ringside

@@ -20,11 +20,11 @@ bool has_matrix_market_banner(std::string_view text);
 /// be accepted. Beside the text it needs the memory of the stored entries.
 CsrMatrix read_matrix_market(std::string_view text, const std::string& name, Orientation orientation);
 
-/// Where a text that `read_matrix_market` accepts holds an entry or its mirror, or the first entry of a row. A place
-/// that is a whole row (`kRow`) is on no line.
 /// This process's part, where several read a share of the text each. Where it throws, all processes do.
 CsrMatrix read_matrix_market_share(std::string_view text, const std::string& name, SharedBuilder::How how);
 
+/// Where a text that `read_matrix_market` accepts holds an entry or its mirror, or the first entry of a row. A place
+/// that is a whole row (`kRow`) is on no line.
 PlaceInText find_in_matrix_market(std::string_view text, const MatrixPlace& place, IsRefused is_refused);
 
 }  // namespace ringside

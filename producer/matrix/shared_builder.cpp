@@ -55,7 +55,7 @@ CsrMatrix SharedBuilder::finish(Array<std::uint64_t> id) {
   for_all([&] { return EntryCounter(builder); });
   builder.allocate();
   for_all([&] { return EntryPlacer(builder); });
-  CsrMatrix part = builder.finish(std::move(id));
+  CsrMatrix part = builder.finish_part(std::move(id));
   part.orientation = how_.orientation;
   part.first_row = first;
   part.rows_elsewhere = rows_ - rows;
@@ -75,7 +75,12 @@ SharedBuilder::Placer::Placer(SharedBuilder& builder) : builder_(builder) {
 SharedBuilder::Placer::~Placer() {
   const auto append = [](auto& to, auto& from) {
     for (std::size_t process = 0; process < to.size(); ++process) {
+      if (to[process].empty()) {
+        to[process] = std::move(from[process]);
+        continue;
+      }
       to[process].insert(to[process].end(), from[process].begin(), from[process].end());
+      from[process] = {};  // gives its memory back
     }
   };
 #pragma omp critical(ringside_shared_builder)

@@ -2,8 +2,8 @@
 // Builds a CRS matrix from entries of which each of several processes produces a share, as csr_builder.hpp does in one
 // process: twice, the first time to be counted. From the counts of all processes follows which rows each of them gets,
 // so that all get about equally many entries. The second time the entries go to the process that has their row. Beside
-// the stored entries this takes 8 bytes (with values: 16) for each entry that this process produced, and for each that
-// it got.
+// the stored entries this takes 8 bytes (with values: 16) for each entry that this process produced, up to twice as much
+// while the lists of them grow, and for each that it got.
 #pragma once
 
 #include <cstddef>

@@ -63,12 +63,14 @@ void check(const CsrMatrix& matrix, const RightSide& right_side, Neighbours& nei
                                      entry.mirror ? fmt::format("{}", *entry.mirror) : "no entry"));
     });
   }
-  double largest = 0;
-  for (const double value : right_side.value) largest = std::max(largest, std::fabs(value));
-  if (largest != 0 && !(largest >= kSmallestB && largest <= kLargestB)) {
-    throw usage_error("the right-hand side's largest magnitude is {}; cg accepts {} to {}, or 0", largest, kSmallestB,
-                      kLargestB);
-  }
+  neighbours.together([&] {
+    double largest = 0;
+    for (const double value : right_side.value) largest = std::max(largest, std::fabs(value));
+    if (largest != 0 && !(largest >= kSmallestB && largest <= kLargestB)) {
+      throw usage_error("the right-hand side's largest magnitude is {}; cg accepts {} to {}, or 0", largest, kSmallestB,
+                        kLargestB);
+    }
+  });
 }
 
 Schema schema_of(std::uint64_t rows) {

@@ -29,16 +29,18 @@ std::uint64_t first_not_finite(const Array<double>& values) {
 
 void check_linear_system(const CsrMatrix& matrix, const RightSide& right_side, std::string_view solver,
                          Neighbours& neighbours) {
-  if (matrix.all_rows() != matrix.columns) {
-    throw usage_error("the matrix has {} rows and {} columns; {} needs as many rows as columns", matrix.all_rows(),
-                      matrix.columns, solver);
-  }
-  if (matrix.columns == 0) throw usage_error("the matrix has no rows; {} needs at least one", solver);
   const Array<double>& b = right_side.value;
-  if (!b.empty() && b.size() != matrix.columns) {
-    throw usage_error("the right-hand side has {} values; {} needs one for each of the {} rows", b.size(), solver,
-                      matrix.columns);
-  }
+  neighbours.together([&] {
+    if (matrix.all_rows() != matrix.columns) {
+      throw usage_error("the matrix has {} rows and {} columns; {} needs as many rows as columns", matrix.all_rows(),
+                        matrix.columns, solver);
+    }
+    if (matrix.columns == 0) throw usage_error("the matrix has no rows; {} needs at least one", solver);
+    if (!b.empty() && b.size() != matrix.columns) {
+      throw usage_error("the right-hand side has {} values; {} needs one for each of the {} rows", b.size(), solver,
+                        matrix.columns);
+    }
+  });
   neighbours.together([&] {
     const std::uint64_t e = first_not_finite(matrix.value);
     if (e == kNone) return;
@@ -46,10 +48,12 @@ void check_linear_system(const CsrMatrix& matrix, const RightSide& right_side, s
                        fmt::format("{} accepts finite entries", solver),
                        [](double value) noexcept { return !std::isfinite(value); });
   });
-  if (const std::uint64_t i = first_not_finite(b); i != kNone) {
-    throw usage_error("the right-hand side is {} in row {} (counted from 1); {} accepts finite values", b[i], i + 1,
-                      solver);
-  }
+  neighbours.together([&] {
+    if (const std::uint64_t i = first_not_finite(b); i != kNone) {
+      throw usage_error("the right-hand side is {} in row {} (counted from 1); {} accepts finite values", b[i], i + 1,
+                        solver);
+    }
+  });
 }
 
 bool is_symmetric(const CsrMatrix& matrix, Neighbours& neighbours) {

@@ -134,7 +134,7 @@ class Job:
         environment = {**environment, **dict([self.token.split("=")])}
         command = ["mpirun"]
         for rank, node in enumerate(placed):
-            command += [":"] * (rank > 0) + ["-n", "1", "env", f"RINGSIDE_SOCKET={nodes[node].socket}",
+            command += [":"] * (rank > 0) + ["-n", "1", "-wdir", nodes[node].folder, "env", f"RINGSIDE_SOCKET={nodes[node].socket}",
                                             f"RINGSIDE_POOL={nodes[node].pool}", BIN / program, *arguments]
         self.output = open(folder / "job.out", "w+b")  # noqa: SIM115 (as long as the job)
         self.process = subprocess.Popen([str(word) for word in command], env=environment, stdin=subprocess.DEVNULL,

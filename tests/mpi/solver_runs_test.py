@@ -57,6 +57,15 @@ class Runs(Jobs):
         self.run_ringside("--ranks=2", "--resume", MATRIX, "--matrix-format=csr", "--iterations=40")
         self.assertEqual(self.iterates(), self.alone(MATRIX, "--iterations=40"))
 
+    def test_ranks_whose_rows_have_no_entries_do_not_change_the_problem(self):
+        nodes = 8000  # all link to the first 500, so only the first of eight blocks of rows has entries
+        for weight in ("", " 0.5"):
+            with self.subTest(weight=weight):
+                (self.folder / "few.txt").write_text("".join(f"{node} {node * 7 % 500}{weight}\n" for node in range(nodes)))
+                self.run_ringside("--overwrite", "--ranks=1", "--matrix=few.txt", "--iterations=10")
+                self.run_ringside("--resume", "--ranks=4", "--matrix=few.txt", "--iterations=20")
+                self.assertEqual(self.iterates(), self.alone("--matrix=few.txt", "--iterations=20"))
+
     def test_ctrl_c_leaves_a_run_that_can_be_resumed(self):
         run = self.start_run(BIN / "ringside", "run", *self.options, f"--pool={self.pool}", "--ranks=2", MATRIX, ENDLESS)
         for step in ringside.open(self.pool, wait=HANG_S).follow(timeout=HANG_S):

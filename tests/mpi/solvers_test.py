@@ -189,11 +189,45 @@ class Solvers(Jobs):
         entries = {(row, row): 1.0 for row in range(rows)} | {(0, 2500): 5.0, (2500, 0): 5.0}
         self.is_refused(self.refused_matrix(rows, entries), "--solver=cg", f"--rhs={self.right_side(rows)}")
 
-    def right_side(self, rows):
+    def right_side(self, rows, last="1"):
         path = self.folder / "rhs.mtx"
-        values = ["-1" if row == 0 else "1" for row in range(rows)]
+        values = ["-1", *["1"] * (rows - 2), last]
         path.write_text("\n".join(["%%MatrixMarket matrix array real general", f"{rows} 1", *values, ""]))
         return path
+
+    def test_a_right_hand_side_of_another_length_is_refused(self):
+        for solver in ("jacobi", "cg"):
+            self.is_refused("--matrix=grid:60", f"--solver={solver}", f"--rhs={self.right_side(3599)}")
+
+    def test_a_right_hand_side_that_is_not_finite_is_refused(self):
+        self.is_refused(f"--matrix={self.matrices / 'laplacian.mtx'}", "--solver=jacobi", f"--rhs={self.right_side(5000, 'nan')}")
+
+    def test_a_right_hand_side_too_large_for_cg_is_refused(self):
+        self.is_refused(f"--matrix={self.matrices / 'laplacian.mtx'}", "--solver=cg", f"--rhs={self.right_side(5000, '1e200')}")
+
+    # Nodes without a file system that all of them share.
+
+    def refused_on_two_nodes(self, nodes, *arguments):
+        return self.run_job(nodes, PROGRAM, "--matrix=edges.txt", *arguments, placed=[0, 0, 1], expected=USAGE, OMP_NUM_THREADS="1")
+
+    def test_a_matrix_that_differs_between_nodes_is_refused(self):
+        text = "".join(f"{source} {source * 5 % 3000}\n" for source in range(3000))
+        for other in (text + "3 4\n", text.replace("2999 ", "2998 ")):
+            with self.subTest(length=len(other)):
+                nodes = self.nodes(2)
+                for node, own in zip(nodes, (text, other), strict=True):
+                    (node.folder / "edges.txt").write_text(own)
+                said = self.refused_on_two_nodes(nodes)
+                self.assertEqual(said.count("edges.txt differs between rank 0 and rank 2: found "), 1, said)
+
+    def test_a_cache_that_differs_between_nodes_is_refused(self):
+        nodes = self.nodes(2)
+        for node, factor in zip(nodes, (5, 7), strict=True):
+            (node.folder / "edges.txt").write_text("".join(f"{source} {source * factor % 3000}\n" for source in range(3000)))
+            subprocess.run([BIN / "ringside", "cache", "edges.txt"], cwd=node.folder, check=True, stdout=subprocess.DEVNULL)
+        shutil.copyfile(nodes[0].folder / "edges.txt", nodes[1].folder / "edges.txt")
+        said = self.refused_on_two_nodes(nodes, "--cache")
+        self.assertEqual(said.count("the cache of edges.txt differs between rank 0 and rank 2: found "), 1, said)
 
     def test_a_broken_file_is_refused(self):
         path = self.folder / "broken.mtx"
