@@ -20,7 +20,8 @@ std::vector<IndexRange> wanted_of(const Region& region, const ChunkPlace& place)
       wanted.push_back(range);
       continue;
     }
-    wanted.push_back({.first = range.first + place.first[left] * range.step, .count = place.count[left], .step = range.step});
+    const std::uint64_t first = range.first + place.first[left] * range.step;
+    wanted.push_back({.first = first, .count = place.count[left], .step = range.step});
     ++left;
   }
   return wanted;
@@ -140,7 +141,8 @@ std::vector<std::uint64_t> Assembly::chunk_of_ranks(std::size_t variable) const 
     bytes *= first.extent[d];
     for (const Piece& piece : pieces) {
       const std::uint64_t offset = piece.box.offset[d];
-      if (offset % first.extent[d] != 0 || piece.box.extent[d] != std::min(first.extent[d], shape[d] - offset)) return {};
+      const std::uint64_t expected = std::min(first.extent[d], shape[d] - offset);
+      if (offset % first.extent[d] != 0 || piece.box.extent[d] != expected) return {};
     }
   }
   if (bytes > kMostChunkBytes) return {};

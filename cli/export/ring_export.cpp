@@ -75,8 +75,8 @@ bool write(const RingExport& what, ExportSink& sink, const StepOfRings& step, co
                         .wrote = {}};
   exported.part = [&](std::size_t v, const ChunkPlace& place) {
     const std::size_t variable = what.variables[v];
-    return what.assembly.part(
-        variable, what.target.variables[v].region, place, [&](std::size_t node) { return held.bytes(node, variable); }, buffer);
+    const auto bytes_of_node = [&](std::size_t node) { return held.bytes(node, variable); };
+    return what.assembly.part(variable, what.target.variables[v].region, place, bytes_of_node, buffer);
   };
   exported.wrote = [&](std::uint64_t) {
     if (what.stop.is_set()) throw Error(ExitCode::kInterrupted, "interrupted before the output was complete");
@@ -135,8 +135,8 @@ ExportedSeries export_series(const RingExport& what, const StepOptions& options)
     if (range.contains(step.iteration) && seen++ % options.every == 0) chosen.push_back(step);
   }
   if (chosen.empty()) {
-    throw usage_error("--from, --to: no iteration from {} to {} is held by all rings of {}; held by all are {}", range.first,
-                      range.last, what.set.path(), held_by_all(steps));
+    throw usage_error("--from, --to: no iteration from {} to {} is held by all rings of {}; held by all are {}",
+                      range.first, range.last, what.set.path(), held_by_all(steps));
   }
   ExportedSeries series;
   const std::unique_ptr<ExportSink> sink = what.format.make(what.target);

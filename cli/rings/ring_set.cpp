@@ -68,15 +68,15 @@ OneRun one_run_of(const std::string& folder) {
       } else if (ranks.run_id != run->ranks.run_id || ranks.problem_id != run->ranks.problem_id ||
                  ranks.nodes.size() != run->ranks.nodes.size()) {
         throw usage_error(
-            "{}: found rings of several runs: {} (run {}) and {} (run {}); expected one run in a folder, or the name of "
-            "a ranks file",
+            "{}: found rings of several runs: {} (run {}) and {} (run {}); expected one run in a folder, or the name "
+            "of a ranks file",
             folder, run->files.begin()->second, to_string(run->ranks.run_id), name, to_string(ranks.run_id));
       }
     }
     const auto [place, is_new] = run->files.emplace(*node, name);
     if (!is_new) {
-      throw usage_error("{}: {} and {} are both of node {} of run {}; expected one of them", folder, place->second, name,
-                        *node, to_string(run->ranks.run_id));
+      throw usage_error("{}: {} and {} are both of node {} of run {}; expected one of them", folder, place->second,
+                        name, *node, to_string(run->ranks.run_id));
     }
   }
   return std::move(*run);
@@ -156,7 +156,8 @@ void RingSet::open_ring(std::size_t node, const std::vector<std::string>& candid
   const std::string of_host = host.empty() ? "" : fmt::format(" (node {})", host);
   if (candidates.empty()) {
     ring.why = usage_error(
-        "it is not known where its pool is{}; expected it, with its ranks file, in one folder with the others", of_host);
+        "it is not known where its pool is{}; expected it, with its ranks file, in one folder with the others",
+        of_host);
     return;
   }
   ring.path = candidates.front();

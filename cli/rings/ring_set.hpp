@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The rings of all nodes of one run (docs/mpi.md, "Reading the rings of all nodes"): found by a ranks file, or by those of a
-// folder. A ring is used only if its own run table confirms that it keeps what the ranks file says of its node.
+// The rings of all nodes of one run (docs/mpi.md, "Reading the rings of all nodes"): found by a ranks file, or by those
+// of a folder. A ring is used only if its own run table confirms that it keeps what the ranks file says of its node.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,8 @@
 namespace ringside {
 
 /// The help of the argument POOL of commands that read rings of several nodes.
-inline constexpr const char* kPoolOrRings = "pool file; or a folder with the rings of several nodes, or their ranks file";
+inline constexpr const char* kPoolOrRings =
+    "pool file; or a folder with the rings of several nodes, or their ranks file";
 
 /// Whether the POOL of a command names rings of several nodes: a folder, or a name that ends with .ranks.
 bool names_rings(const std::string& pool);
@@ -46,8 +47,8 @@ struct NodeRing {
 
 class RingSet {
  public:
-  /// path: a folder, or a ranks file. Rings that cannot be used are among `nodes` with the reason. Throws Error if it is not
-  /// known which rings there are: exit code 2 for no ranks file, one that is refused, or those of several runs.
+  /// path: a folder, or a ranks file. Rings that cannot be used are among `nodes` with the reason. Throws Error if it
+  /// is not known which rings there are: exit code 2 for no ranks file, one that is refused, or those of several runs.
   static RingSet open(const std::string& path);
 
   const std::string& path() const noexcept { return path_; }

@@ -41,7 +41,7 @@ std::size_t most_divided(std::span<const Box> of_rank, const std::vector<std::si
     std::vector<std::uint64_t> offsets;
     for (const std::size_t r : ranks) offsets.push_back(of_rank[r].offset[d]);
     std::ranges::sort(offsets);
-    const auto distinct = static_cast<std::size_t>(std::ranges::unique(offsets).begin() - offsets.begin());
+    const auto distinct = static_cast<std::size_t>(std::unique(offsets.begin(), offsets.end()) - offsets.begin());
     if (distinct > most) best = d;
     most = std::max(most, distinct);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a variable is spread over the ranks: boxes that do not overlap and leave nothing out, and where they lie in what a
-// node keeps (docs/mpi.md). No MPI here.
+// How a variable is spread over the ranks: boxes that do not overlap and leave nothing out, and where they lie in what
+// a node keeps (docs/mpi.md). No MPI here.
 #pragma once
 
 #include <array>
@@ -53,16 +53,16 @@ std::optional<EntryRange> contiguous_entries(const Variable& global, std::span<c
 
 /// What a node keeps of a variable, and where one rank's part lies in that.
 struct NodeVariable {
-  Variable variable;           // its shape is the node's
+  Variable variable;               // its shape is the node's
   std::uint64_t offset_bytes = 0;  // of the rank's part
   std::uint64_t bytes = 0;         // of the rank's part
   bool is_kept = true;             // false: the variable is replicated, and kept from the node's first rank
-  std::string region;              // which entries of the whole variable the node keeps, and in which order: "rows 18 to 35",
-                                   // "8 boxes (7ef1b4c0a1d05f62)"
+  std::string region;              // which entries of the whole variable the node keeps, and in which order:
+                                   // "rows 18 to 35", "8 boxes (7ef1b4c0a1d05f62)"
 };
 
-/// of_rank: the boxes of the node's ranks, in their order; own: which of them. Throws Error (exit code 2) if the node has
-/// no entry of the variable.
+/// of_rank: the boxes of the node's ranks, in their order; own: which of them. Throws Error (exit code 2) if the node
+/// has no entry of the variable.
 NodeVariable node_variable(const Variable& global, std::span<const Box> of_rank, std::size_t own);
 
 /// What a node keeps of all variables, in their order.
@@ -72,12 +72,12 @@ struct NodeLayout {
   std::string regions;                  // of all variables; a part of the parameters of the node's run
 };
 
-/// boxes: of the node's ranks, in their order, and of each rank those of all variables. own: which of the ranks. Throws Error
-/// (exit code 2).
+/// boxes: of the node's ranks, in their order, and of each rank those of all variables. own: which of the ranks. Throws
+/// Error (exit code 2).
 NodeLayout node_layout(std::span<const Variable> global, std::span<const Box> boxes, std::size_t own);
 
-/// The problem of a node's run: that of the whole run and which entries the node keeps, so that a ring is resumed with these
-/// only. Its variables are not in it yet (problem_id_with).
+/// The problem of a node's run: that of the whole run and which entries the node keeps, so that a ring is resumed with
+/// these only. Its variables are not in it yet (problem_id_with).
 Id128 node_problem_id(const Id128& whole, const std::string& regions);
 
 /// Of the boxes of several ranks, those of one variable.

@@ -60,7 +60,9 @@ class Value {
       refuse(least == most ? formatted("a list of {}", least) : formatted("a list of {} to {}", least, most));
     }
     std::vector<Value> items;
-    for (std::size_t i = 0; i < value_.size(); ++i) items.push_back({value_[i], where_, formatted("{}[{}]", place_, i)});
+    for (std::size_t i = 0; i < value_.size(); ++i) {
+      items.push_back({value_[i], where_, formatted("{}[{}]", place_, i)});
+    }
     return items;
   }
 
@@ -98,8 +100,8 @@ class Value {
   bool is_null() const noexcept { return value_.is_null(); }
 
   [[noreturn]] void refuse(const std::string& expected) const {
-    throw usage_error("{}: {}: found {}, expected {} (docs/ranks_file.md)", where_, place_.empty() ? "the file" : place_,
-                      found(), expected);
+    throw usage_error("{}: {}: found {}, expected {} (docs/ranks_file.md)", where_,
+                      place_.empty() ? "the file" : place_, found(), expected);
   }
 
  private:
@@ -174,8 +176,8 @@ std::vector<Box> boxes_of_all(const RanksFile& file, const std::string& where) {
         by_rank[rank.rank] = &rank;
         continue;
       }
-      throw usage_error("{}: node {}: found rank {}{}, expected each rank from 0 to {} once (docs/ranks_file.md)", where,
-                        n, rank.rank, rank.rank < count ? " twice" : "", count - 1);
+      throw usage_error("{}: node {}: found rank {}{}, expected each rank from 0 to {} once (docs/ranks_file.md)",
+                        where, n, rank.rank, rank.rank < count ? " twice" : "", count - 1);
     }
   }
   std::vector<Box> boxes;
@@ -288,10 +290,12 @@ RanksFile parse_ranks(std::string_view text, const std::string& where) {
   const json parsed = json::parse(text, nullptr, false);
   const Value whole(parsed, where);
   if (parsed.is_discarded() || !parsed.is_object() || !parsed.contains(kVersionKey)) {
-    throw usage_error("{}: is no ranks file; expected an object with \"{}\": {} (docs/ranks_file.md)", where, kVersionKey,
-                      kVersion);
+    throw usage_error("{}: is no ranks file; expected an object with \"{}\": {} (docs/ranks_file.md)", where,
+                      kVersionKey, kVersion);
   }
-  if (parsed[kVersionKey] != kVersion) whole.at(kVersionKey).refuse(formatted("{}: the version of this release", kVersion));
+  if (parsed[kVersionKey] != kVersion) {
+    whole.at(kVersionKey).refuse(formatted("{}: the version of this release", kVersion));
+  }
   RanksFile file;
   file.run_id = whole.at("run_id").id();
   file.problem_id = whole.at("problem_id").id();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The file POOL.ranks beside the pool of a run of several MPI ranks: which entries of the whole the ring of each node has,
-// and where these rings were. Any one of them is enough to read the rings of all nodes as one. docs/ranks_file.md is this
-// file's format; tests/unit/common/ranks keeps a golden one.
+// The file POOL.ranks beside the pool of a run of several MPI ranks: which entries of the whole the ring of each node
+// has, and where these rings were. Any one of them is enough to read the rings of all nodes as one. docs/ranks_file.md
+// is this file's format; tests/unit/common/ranks keeps a golden one.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,7 @@ struct RanksFile {
   };
   struct Node {
     std::string host;
-    std::string pool;         // as the node's ranks know it, absolute; or relative to the file's folder; empty: not known
+    std::string pool;         // as the node's ranks know it, absolute; or relative to the file's folder; empty: unknown
     std::vector<Rank> ranks;  // in the order in which the ring has their boxes
   };
 
@@ -65,8 +65,8 @@ struct RanksFile {
 /// Throws Error (exit code 2) if the text would be too long.
 std::string to_text(const RanksFile& file);
 
-/// From the bytes of a peer or a file, which may be hostile. Throws Error (exit code 2), which begins with `where`, unless
-/// the boxes of all ranks lie within the variables, do not overlap and leave nothing out.
+/// From the bytes of a peer or a file, which may be hostile. Throws Error (exit code 2), which begins with `where`,
+/// unless the boxes of all ranks lie within the variables, do not overlap and leave nothing out.
 RanksFile parse_ranks(std::string_view text, const std::string& where);
 
 /// Its name. A link to the pool is followed.
@@ -77,8 +77,8 @@ RanksFile read_ranks(const std::string& path);
 /// The text of a file that may be none of this kind; throws as read_ranks does.
 std::string read_ranks_text(const std::string& path);
 
-/// The files of a folder often differ in their node only. Then one is parsed, and the others are compared with it: a file
-/// grows with the number of nodes, and so does their number.
+/// The files of a folder often differ in their node only. Then one is parsed, and the others are compared with it: the
+/// files are as many as the nodes, and each names all of these.
 class RanksOfOtherNodes {
  public:
   /// Throws as to_text does.
