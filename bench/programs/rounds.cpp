@@ -105,8 +105,8 @@ class Nodes {
     run.started.set_slots(3);
     collector_->begin_run(run);
     for (std::size_t n = 0; n < count; ++n) {
-      nodes_[n]->round.emplace(plan(n), nodes_[n]->link, n == 0 ? &*collector_ : nullptr, nodes_[n]->schema, nodes_[n]->team, 0,
-                               std::vector<int>{});
+      nodes_[n]->round.emplace(plan(n), nodes_[n]->link, nodes_[n]->schema, nodes_[n]->team, std::vector<int>{});
+      nodes_[n]->round->begin(0, n == 0 ? &*collector_ : nullptr);
     }
   }
 
@@ -177,7 +177,7 @@ class Nodes {
             .ranks = {},
             .regions = {},
             .whole = field_of(count * entries_),
-            .places = {PartPlace{n * entries_, count * entries_}},
+            .places = {PartPlace{n * entries_}},
             .has_results = {true}};
   }
 

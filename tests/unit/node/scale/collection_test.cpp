@@ -19,9 +19,9 @@ TEST(CollectionTest, AStoreHasRoomForAsManyStepsAsThatOfAnAnalyzer) {
   OpenMpTeam team;
   for (const std::uint64_t entries : {1024ull, 1'000'000ull, 5'000'000ull, 30'000'000ull, 400'000'000ull}) {
     const Schema schema = Schema::of({{.name = "x", .dtype = DType::kF64, .shape = {entries}}});
-    const std::optional<PartPlace> whole = PartPlace{0, entries};
+    const std::optional<PartPlace> whole = PartPlace{0};
     const StepParts parts(schema, std::span(&whole, 1), team);
-    EXPECT_EQ(store_steps(static_cast<double>(8 * entries)), PartStore(parts.words(), 0).capacity()) << entries;
+    EXPECT_EQ(store_steps(static_cast<double>(8 * entries)), PartStore(parts.words()).capacity()) << entries;
   }
 }
 
