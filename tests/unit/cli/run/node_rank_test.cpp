@@ -33,7 +33,7 @@ TEST_F(NodeRankTest, OptionsWithoutAMeaningAreRefused) {
   EXPECT_EQ(failure_line([&] { check_rank_options(options_); }),
             "--hosts: found without --ranks, expected the number of ranks beside it");
   options_.ranks = 2;
-  EXPECT_EQ(failure_line([&] { check_rank_options(options_); }).rfind("--ranks: found without `-- PROGRAM`", 0), 0u);
+  EXPECT_NO_THROW(check_rank_options(options_)) << "a built-in solver";
   options_.program = {"./solver"};
   EXPECT_NO_THROW(check_rank_options(options_));
   options_.summary = "a.json";
