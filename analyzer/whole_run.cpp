@@ -32,8 +32,8 @@ std::vector<StepAgain> steps_to_add_again(const RingView& ring, const Recovery& 
     return check_payload(ring, slot.slot, slot.header).intact();
   };
   std::vector<StepAgain> again;
-  if (most == 0 || kept.empty() || kept.back().header.run_id != run.run_id || kept.back().header.step + 1 != end_step) return again;
-  if (!is_intact(kept.back())) return again;
+  if (most == 0 || kept.empty() || kept.back().header.run_id != run.run_id) return again;
+  if (kept.back().header.step + 1 != end_step || !is_intact(kept.back())) return again;
   for (std::size_t k = kept.size() - 1; again.size() < most; --k) {
     const bool begins_ring = kept[k].header.commit_seq == 1;
     const bool begins_run = k > 0 && kept[k - 1].header.run_id != run.run_id;
@@ -91,11 +91,13 @@ void WholeRun::begin(NodeLink& link, const HandoffReader& handoff, Attachment& a
                      const RunToRecord& recorded, const TriggerOptions& triggers, std::atomic<bool>& stop_run) {
   round_.emplace(*plan_, link, handoff.schema(), attachment.team(), recorder.cpus);
   const RingView& ring = attachment.pool().ring();
-  const Recovery found = recover(ring);
-  std::vector<StepAgain> again;
+  Recovery found;
+  std::vector<StepAgain> again;  // refers to `found`
   // The lost analyzer may have told the other nodes of fewer steps than it has committed.
   if (attachment.start() == RunStart::kTakeover) {
-    const std::uint64_t most = std::min<std::uint64_t>(kMostBytesAgain / ring.geometry().payload_bytes(), round_->capacity() / 2);
+    found = recover(ring);
+    const std::uint64_t most =
+        std::min<std::uint64_t>(kMostBytesAgain / ring.geometry().payload_bytes(), round_->capacity() / 2);
     again = steps_to_add_again(ring, found, attachment.run(), handoff.steps_released(), most);
   }
   if (plan_->collects()) {

@@ -139,13 +139,17 @@ void Round::take_messages() {
 void Round::begin_rounds() {
   for (const std::uint64_t end = store_.end_step(); begun_ < end; ++begun_) {
     if (store_.find(begun_) == nullptr) continue;
-    RoundState state;
-    state.step = begun_;
-    state.fields.resize(plan_.whole.size());
     const std::int64_t now = now_ns();
     sent_[begun_] = {now, now};
-    take_turn(state);
+    begin_round(begun_);
   }
+}
+
+void Round::begin_round(std::uint64_t step) {
+  RoundState state;
+  state.step = step;
+  state.fields.resize(plan_.whole.size());
+  take_turn(state);
 }
 
 /// Those states whose part is here. A part that will not come is lost.
@@ -232,10 +236,7 @@ void Round::send_again() {
   }
   if (now - sent.sent_ns < kAgainNs) return;
   sent.sent_ns = now;
-  RoundState state;
-  state.step = step;
-  state.fields.resize(plan_.whole.size());
-  take_turn(state);
+  begin_round(step);
 }
 
 bool Round::is_over() const noexcept {

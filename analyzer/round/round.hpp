@@ -58,6 +58,7 @@ class Round {
   void run();
   void take_messages();
   void begin_rounds();
+  void begin_round(std::uint64_t step);
   void take_turns();
   void take_turn(RoundState& state);
   bool add_own_part(RoundState& state);

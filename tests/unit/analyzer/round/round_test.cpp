@@ -108,6 +108,20 @@ class RoundTest : public ::testing::Test {
     for (std::size_t n = 0; n < nodes_.size(); ++n) begin(n, 0);
   }
 
+  /// Three nodes with 7 steps, of which node 1 had 4 when it was killed; its successor takes part in no round yet.
+  void make_and_restart_node_1() {
+    make({0, 1000, 2000, 3000});
+    for (std::uint64_t step = 0; step < 4; ++step) {
+      for (const auto& node : nodes_) node->add(step);
+    }
+    nodes_[1]->die();
+    for (std::uint64_t step = 4; step < 7; ++step) {
+      nodes_[0]->add(step);
+      nodes_[2]->add(step);
+    }
+    nodes_[1]->restart();
+  }
+
   void collect_from(std::uint64_t step) {
     collector_.emplace(recording(), triggers_, *plan_, kScalars, stop_run_);
     RunToRecord run;
@@ -238,16 +252,7 @@ TEST_F(RoundTest, StatesWaitForANodeThatIsBehind) {
 }
 
 TEST_F(RoundTest, ASuccessorTakesPartAgainAndTheStepsBetweenAreMissing) {
-  make({0, 1000, 2000, 3000});
-  for (std::uint64_t step = 0; step < 4; ++step) {
-    for (const auto& node : nodes_) node->add(step);
-  }
-  nodes_[1]->die();
-  for (std::uint64_t step = 4; step < 7; ++step) {
-    nodes_[0]->add(step);
-    nodes_[2]->add(step);
-  }
-  nodes_[1]->restart();
+  make_and_restart_node_1();
   begin(1, 7);
   for (std::uint64_t step = 7; step < 12; ++step) {
     for (const auto& node : nodes_) node->add(step);
@@ -259,16 +264,7 @@ TEST_F(RoundTest, ASuccessorTakesPartAgainAndTheStepsBetweenAreMissing) {
 }
 
 TEST_F(RoundTest, ASuccessorThatAddsItsStepsAgainLosesNone) {
-  make({0, 1000, 2000, 3000});
-  for (std::uint64_t step = 0; step < 4; ++step) {
-    for (const auto& node : nodes_) node->add(step);
-  }
-  nodes_[1]->die();
-  for (std::uint64_t step = 4; step < 7; ++step) {
-    nodes_[0]->add(step);
-    nodes_[2]->add(step);
-  }
-  nodes_[1]->restart();
+  make_and_restart_node_1();
   begin(1, 0);
   for (std::uint64_t step = 0; step < 7; ++step) nodes_[1]->add(step);
   finish();
