@@ -14,6 +14,9 @@ namespace ringside {
 /// The bytes of a chunk, about: large enough that a file for each of them costs little, small enough to load one.
 inline constexpr std::uint64_t kExportChunkBytes = std::uint64_t{16} << 20;
 
+/// libhdf5 takes chunks of less than 4 GiB.
+inline constexpr std::uint64_t kMostChunkBytes = (std::uint64_t{4} << 30) - 1;
+
 /// The shape of all chunks but the last ones of a dimension, which may be shorter. Those of an array that is cut
 /// have multiples of DirectFile::kAlignment bytes, if that makes them longer by a sixteenth at most: then each begins
 /// where a direct write may. Empty for an array without dimensions.

@@ -21,7 +21,6 @@
 #include "cli/export/step_choice.hpp"
 #include "cli/export/step_export.hpp"
 #include "cli/pool/iterations.hpp"
-#include "cli/rings/ring_set.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/terminal/format.hpp"
 #include "common/files/output_file.hpp"
@@ -34,6 +33,7 @@
 #include "common/platform/printable.hpp"
 #include "common/pool_reader/ring_reader.hpp"
 #include "common/program/stop_signal.hpp"
+#include "common/rings/ring_set.hpp"
 #include "common/triggers/pool_freeze.hpp"
 
 namespace ringside {
@@ -236,7 +236,7 @@ int export_rings(const ExportOptions& options) {
   }
   const Assembly assembly(set.ranks());
   for (std::size_t i = 0; i < chosen.size() && options.slice.empty(); ++i) {
-    target.variables[i].chunk = assembly.chunk_of_ranks(chosen[i]);
+    target.variables[i].chunk = assembly.chunk_of_ranks(chosen[i], kMostChunkBytes);
   }
   const bool is_folder = format.name.starts_with("zarr");
   if (!is_folder) check_output(options.output, "--output", target.kept);

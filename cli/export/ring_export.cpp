@@ -76,7 +76,7 @@ bool write(const RingExport& what, ExportSink& sink, const StepOfRings& step, co
   exported.part = [&](std::size_t v, const ChunkPlace& place) {
     const std::size_t variable = what.variables[v];
     const auto bytes_of_node = [&](std::size_t node) { return held.bytes(node, variable); };
-    return what.assembly.part(variable, what.target.variables[v].region, place, bytes_of_node, buffer);
+    return what.assembly.part(variable, indices_of(what.target.variables[v].region, place), bytes_of_node, buffer);
   };
   exported.wrote = [&](std::uint64_t) {
     if (what.stop.is_set()) throw Error(ExitCode::kInterrupted, "interrupted before the output was complete");

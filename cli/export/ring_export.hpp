@@ -7,12 +7,12 @@
 #include <cstdint>
 #include <vector>
 
-#include "cli/export/assembly.hpp"
 #include "cli/export/export_format.hpp"
 #include "cli/export/step_choice.hpp"
 #include "cli/export/step_export.hpp"
-#include "cli/rings/ring_set.hpp"
 #include "common/platform/stop_flag.hpp"
+#include "common/rings/assembly.hpp"
+#include "common/rings/ring_set.hpp"
 
 namespace ringside {
 

@@ -69,6 +69,21 @@ std::uint64_t Region::entries() const noexcept {
   return entries;
 }
 
+std::vector<IndexRange> indices_of(const Region& region, const ChunkPlace& place) {
+  std::vector<IndexRange> indices;
+  std::size_t left = 0;  // dimension of the chunk
+  for (const IndexRange& range : region.ranges) {
+    if (range.dropped) {
+      indices.push_back(range);
+      continue;
+    }
+    const std::uint64_t first = range.first + place.first[left] * range.step;
+    indices.push_back({.first = first, .count = place.count[left], .step = range.step});
+    ++left;
+  }
+  return indices;
+}
+
 Slice::Slice(const std::string& text) {
   for (const std::string& one : parts_of(text, ',')) {
     const std::vector<std::string> numbers = parts_of(one, ':');

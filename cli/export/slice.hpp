@@ -9,19 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "cli/export/chunks.hpp"
+#include "common/rings/assembly.hpp"
 #include "common/schema/variable.hpp"
 
 namespace ringside {
-
-/// What one dimension has left: `count` indices, from `first`, `step` apart.
-struct IndexRange {
-  std::uint64_t first = 0;
-  std::uint64_t count = 1;
-  std::uint64_t step = 1;
-  bool dropped = false;  // a single index: the dimension is not in the shape that is left
-
-  bool operator==(const IndexRange&) const = default;
-};
 
 /// A part of an array: one range for each of its dimensions.
 struct Region {
@@ -33,6 +25,9 @@ struct Region {
   std::uint64_t entries() const noexcept;
   bool operator==(const Region&) const = default;
 };
+
+/// The indices of the array that a chunk of what the region leaves has: a range for each dimension of the array.
+std::vector<IndexRange> indices_of(const Region& region, const ChunkPlace& place);
 
 /// A --slice, parsed: what it says of each dimension, from the first on.
 class Slice {

@@ -14,7 +14,6 @@
 #include "cli/pool/journal_summary.hpp"
 #include "cli/pool/results_json.hpp"
 #include "cli/pool/rings_info.hpp"
-#include "cli/rings/ring_set.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/terminal/format.hpp"
 #include "cli/terminal/run_text.hpp"
@@ -25,6 +24,7 @@
 #include "common/program/schema_json.hpp"
 #include "common/reductions/reduction_json.hpp"
 #include "common/results/scalar_value.hpp"
+#include "common/rings/ring_set.hpp"
 #include "common/triggers/pool_freeze.hpp"
 
 namespace ringside {

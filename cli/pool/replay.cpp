@@ -19,7 +19,6 @@
 #include "cli/pool/journal_identity.hpp"
 #include "cli/pool/recorded_plug_ins.hpp"
 #include "cli/pool/results_json.hpp"
-#include "cli/rings/ring_set.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/terminal/format.hpp"
 #include "cli/terminal/run_text.hpp"
@@ -32,6 +31,7 @@
 #include "common/records/results_json.hpp"
 #include "common/records/shown_results.hpp"
 #include "common/reductions/reduction_json.hpp"
+#include "common/rings/ring_set.hpp"
 
 namespace ringside {
 namespace {

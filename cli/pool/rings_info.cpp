@@ -9,10 +9,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/rings/ring_set.hpp"
 #include "cli/terminal/format.hpp"
 #include "common/platform/printable.hpp"
 #include "common/program/schema_json.hpp"
+#include "common/rings/ring_set.hpp"
 
 namespace ringside {
 namespace {

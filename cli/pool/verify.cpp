@@ -9,7 +9,6 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/pool/damage.hpp"
-#include "cli/rings/ring_set.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/terminal/format.hpp"
 #include "common/options/command_line.hpp"
@@ -17,6 +16,7 @@
 #include "common/platform/printable.hpp"
 #include "common/pool_reader/ring_reader.hpp"
 #include "common/ring/ring_check.hpp"
+#include "common/rings/ring_set.hpp"
 
 namespace ringside {
 namespace {

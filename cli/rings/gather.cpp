@@ -22,7 +22,6 @@
 #include <system_error>
 #include <vector>
 
-#include "cli/rings/ring_set.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/terminal/format.hpp"
 #include "common/files/beside_pool.hpp"
@@ -37,6 +36,7 @@
 #include "common/pool_reader/pool_look.hpp"
 #include "common/program/stop_signal.hpp"
 #include "common/ring/ring_check.hpp"
+#include "common/rings/ring_set.hpp"
 
 extern char** environ;
 

@@ -7,9 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "cli/export/assembly.hpp"
+#include "cli/export/slice.hpp"
 #include "common/platform/error.hpp"
 #include "common/ranks/ranks_file.hpp"
+#include "common/rings/assembly.hpp"
 #include "tests/fuzz/fuzzing.hpp"
 
 namespace {
@@ -37,11 +38,11 @@ void assemble(const RanksFile& file, const Assembly& assembly, std::size_t v) {
   const Region region = Slice().of(variable);
   std::vector<std::byte> buffer;
   std::vector<std::byte> part;
-  const std::span<const std::byte> all = assembly.part(v, region, whole, bytes_of_node, buffer);
+  const std::span<const std::byte> all = assembly.part(v, indices_of(region, whole), bytes_of_node, buffer);
   if (all.size() != whole.bytes) abort();
   const std::vector<std::byte> expected(all.begin(), all.end());
   for_each_chunk(variable.shape, chunk_shape(variable.shape, entry, 16), entry, [&](const ChunkPlace& place) {
-    const std::span<const std::byte> found = assembly.part(v, region, place, bytes_of_node, part);
+    const std::span<const std::byte> found = assembly.part(v, indices_of(region, place), bytes_of_node, part);
     if (!std::equal(found.begin(), found.end(), expected.begin() + static_cast<std::ptrdiff_t>(place.offset))) abort();
   });
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Arrays put together from the boxes of several nodes: any part of any slice has the bytes that it has in the whole array.
-#include "cli/export/assembly.hpp"
+#include "common/rings/assembly.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,6 +13,9 @@
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "cli/export/chunks.hpp"
+#include "cli/export/slice.hpp"
 
 namespace ringside {
 namespace {
@@ -59,7 +62,7 @@ class Spread {
   std::vector<std::byte> part(const Region& region, const ChunkPlace& place) const {
     std::vector<std::byte> buffer;
     const auto found = assembly_->part(
-        0, region, place, [this](std::size_t node) { return std::span<const std::byte>(bytes_[node]); }, buffer);
+        0, indices_of(region, place), [this](std::size_t node) { return std::span<const std::byte>(bytes_[node]); }, buffer);
     return {found.begin(), found.end()};
   }
 
@@ -139,21 +142,21 @@ TEST(Assembly, AReplicatedVariableIsTakenFromTheFirstNode) {
   const std::vector<std::byte> bytes = {std::byte{1}, std::byte{2}, std::byte{3}};
   std::vector<std::byte> buffer;
   const Numbers shape = {3};
-  const auto found = assembly.part(0, Slice().of(file.variables[0]), whole_of(shape, 1),
+  const auto found = assembly.part(0, indices_of(Slice().of(file.variables[0]), whole_of(shape, 1)),
                                    [&](std::size_t node) {
                                      EXPECT_EQ(node, 0u);
                                      return std::span<const std::byte>(bytes);
                                    },
                                    buffer);
   EXPECT_EQ(found.data(), bytes.data()) << "without a copy";
-  EXPECT_EQ(assembly.chunk_of_ranks(0), Numbers());
+  EXPECT_EQ(assembly.chunk_of_ranks(0, kMostChunkBytes), Numbers());
 }
 
 TEST(Assembly, ARankIsAChunkIfAllBoxesAreOfOneSize) {
   const auto chunk_of = [](const Numbers& shape, const std::vector<Box>& boxes) {
     std::vector<std::pair<Box, std::size_t>> ranks;
     for (const Box& box : boxes) ranks.emplace_back(box, 0);
-    return Spread(shape, ranks, 1).assembly().chunk_of_ranks(0);
+    return Spread(shape, ranks, 1).assembly().chunk_of_ranks(0, kMostChunkBytes);
   };
   EXPECT_EQ(chunk_of({5, 3}, {box_of({0, 0}, {2, 3}), box_of({4, 0}, {1, 3}), box_of({2, 0}, {2, 3})}), (Numbers{2, 3}));
   EXPECT_EQ(chunk_of({4, 4}, {box_of({0, 0}, {2, 3}), box_of({0, 3}, {2, 1}), box_of({2, 0}, {2, 3}), box_of({2, 3}, {2, 1})}),
