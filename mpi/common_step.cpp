@@ -75,12 +75,23 @@ std::string KeptIterations::text() const {
   return formatted("{} holds iterations {} to {}", path_, iterations_.front(), iterations_.back());
 }
 
+std::uint64_t least_agreed(const Job& job, const std::string& name,
+                           const std::function<std::uint64_t(std::uint64_t limit)>& newest_intact) {
+  for (std::uint64_t limit = std::numeric_limits<std::uint64_t>::max();;) {
+    std::uint64_t proposed = limit;
+    job.all.together(name, [&] { proposed = newest_intact(limit); });
+    std::uint64_t least = 0;
+    check(MPI_Allreduce(&proposed, &least, 1, MPI_UINT64_T, MPI_MIN, job.all.get()), "MPI_Allreduce");
+    if (least == limit || least == 0) return least;
+    limit = least;
+  }
+}
+
 std::uint64_t newest_common_iteration(const Job& job, const std::string& pool) {
   std::optional<KeptIterations> own;
   job.all.together(job.node_name(), [&] {
     if (job.node.is_first()) own.emplace(pool);
   });
-  std::uint64_t agreed = 0;
   std::vector<Found> all;
   if (job.node.is_first()) {
     Found found{.run_id = own->run_id(), .empty = own->empty() ? 1u : 0u, .line = {}};
@@ -92,18 +103,9 @@ std::uint64_t newest_common_iteration(const Job& job, const std::string& pool) {
   job.all.together("", [&] {
     if (job.node.is_first()) check_same_run(all);
   });
-  for (std::uint64_t limit = std::numeric_limits<std::uint64_t>::max();;) {
-    std::uint64_t proposed = limit;
-    job.all.together(job.node_name(), [&] {
-      if (job.node.is_first()) proposed = own->newest_intact(limit);
-    });
-    std::uint64_t least = 0;
-    check(MPI_Allreduce(&proposed, &least, 1, MPI_UINT64_T, MPI_MIN, job.all.get()), "MPI_Allreduce");
-    // A rank that is not a node's first proposes the limit itself, which is never less.
-    agreed = least;
-    if (least == limit || least == 0) break;
-    limit = least;
-  }
+  const std::uint64_t agreed = least_agreed(job, job.node_name(), [&](std::uint64_t limit) {
+    return job.node.is_first() ? own->newest_intact(limit) : limit;
+  });
   job.all.together("", [&] {
     if (agreed != 0) return;
     std::string lines;

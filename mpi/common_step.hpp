@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,6 +32,12 @@ class KeptIterations {
   Id128 run_id_;
   std::vector<std::uint64_t> iterations_;  // ascending
 };
+
+/// The greatest iteration that all ranks propose: newest_intact(limit) is a rank's newest one up to the limit, 0 if there is none,
+/// and the limit itself if the rank has nothing to say. On all ranks the same result, or the Error that it throws on one of
+/// them, after `name`. Collective.
+std::uint64_t least_agreed(const Job& job, const std::string& name,
+                           const std::function<std::uint64_t(std::uint64_t limit)>& newest_intact);
 
 /// The iteration, or 0: no ring has a step. pool: the path of this node's. On all ranks the same result, or the same
 /// Error: exit code 2 if only some rings hold steps, if they are of different runs, or if no iteration is held intact by

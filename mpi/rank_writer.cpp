@@ -65,28 +65,29 @@ void RankWriter::attach(const std::function<RankOptions()>& take) {
   check_same_options(common);
   stop_ = options.handoff.stop;
   scalar_count_ = options.scalars.size();
-  options.scalars.insert(options.scalars.end(), kOwnScalars.begin(), kOwnScalars.end());
   job_.find_nodes(options.handoff.socket);
   const Schema schema = node_schema(options);
   geometry_ = {options.handoff.buffers, schema.payload_bytes()};
-  if (options.handoff.pool_use == PoolUse::kResume) {
-    const char* pool = std::getenv(kPoolVariable);
-    job_.all.together(job_.node_name(), [&] {
-      if (job_.node.is_first() && job_.nodes > 1 && (pool == nullptr || *pool == '\0')) {
-        throw usage_error("--resume: {} is not set; expected the path of the node's pool, to find the newest step that "
-                          "all rings hold (`ringside run` sets it)",
-                          kPoolVariable);
-      }
-    });
-    if (job_.nodes > 1) resume_from_ = newest_common_iteration(job_, pool == nullptr ? "" : pool);
+  const char* const rings = std::getenv(kResumeFromVariable);
+  std::optional<EarlierRings> earlier;
+  const std::string earlier_rings = job_.all.text_of_first(rings == nullptr ? "" : rings);
+  const bool resumes = options.handoff.pool_use == PoolUse::kResume;
+  if ((resumes && job_.nodes > 1) || !earlier_rings.empty()) {
+    const std::string pool = node_pool(resumes ? "--resume" : "--resume-from");
+    if (resumes) resume_from_ = newest_common_iteration(job_, pool);
+    if (resume_from_ == 0 && !earlier_rings.empty()) earlier.emplace(job_, earlier_rings, pool, options);
   }
-
   options.handoff.ranks = ranks_text(job_, options, boxes_);
+  options.scalars.insert(options.scalars.end(), kOwnScalars.begin(), kOwnScalars.end());
   // The problem has the shapes of the whole run, and which entries this node keeps: a ring is resumed with these only.
   options.run.problem_id = node_problem_id(options.run.problem_id, regions_);
   // As text, too: `ringside info` shows it, and a refusal names the difference.
-  const std::string_view own_parameters = text_of(options.run.parameters);
-  const std::string parameters = formatted("{}{}{}", own_parameters, own_parameters.empty() ? "" : "; ", regions_);
+  std::string parameters(text_of(options.run.parameters));
+  if (earlier) {
+    const std::string_view separator = parameters.empty() ? "" : "; ";
+    parameters += formatted("{}continues run {} from iteration {}", separator, to_string(earlier->run_id()), earlier->iteration());
+  }
+  parameters += formatted("{}{}", parameters.empty() ? "" : "; ", regions_);
   assign(options.run.parameters, parameters);
   // One run: all rings get the same run_id.
   options.run.run_id = job_.all.value_of_first(options.run.run_id);
@@ -103,6 +104,19 @@ void RankWriter::attach(const std::function<RankOptions()>& take) {
   take_kept();
   if (first_) counters_.emplace(job_.firsts, options.handoff.buffers, kept_iteration_, team_->head());
   step_began_ns_ = now_ns();
+  if (earlier) continue_from(*earlier, options.boxes);
+}
+
+/// The path of the node's pool, on its first rank. option: why it is needed. Collective.
+std::string RankWriter::node_pool(const char* option) const {
+  const char* pool = std::getenv(kPoolVariable);
+  job_.all.together(job_.node_name(), [&] {
+    if (!job_.node.is_first() || (pool != nullptr && *pool != '\0')) return;
+    throw usage_error("{}: {} is not set; expected the path of the node's pool, whose steps are looked at first (`ringside "
+                      "run` sets it)",
+                      option, kPoolVariable);
+  });
+  return pool == nullptr ? "" : pool;
 }
 
 /// The first exchange of all: later ones may differ between releases.
@@ -251,6 +265,22 @@ void RankWriter::take_kept() {
   });
 }
 
+/// Publishes the step of the earlier rings as the first one of this run: then this run's rings hold what it continues from,
+/// and the solver's first step has one before it.
+void RankWriter::continue_from(EarlierRings& earlier, const std::vector<Box>& boxes) {
+  job_.all.together(job_.name(), [&] {
+    if (const ClaimStatus status = claim(); status != ClaimStatus::kOk) throw failure(status);
+    for (std::size_t v = 0; v < parts_.size(); ++v) earlier.copy(v, boxes[v], part(v));
+    earlier.check_still_there();
+  });
+  kept_scalars_ = earlier.scalars();
+  ScalarValue scalars[kMostScalars];
+  for (std::size_t s = 0; s < scalar_count_; ++s) scalars[s].word = kept_scalars_.words[s];
+  publish(earlier.iteration(), {scalars, scalar_count_});
+  kept_iteration_ = earlier.iteration();
+  has_published_ = false;  // by the solver
+}
+
 /// Each rank touches its own pages first: they are then in the memory of the processor that it runs on.
 void RankWriter::populate(const SharedMapping& payload) const noexcept {
   constexpr std::uint64_t kPage = 4096;
@@ -281,7 +311,9 @@ const std::byte* RankWriter::previous_part(std::size_t variable) noexcept {
 }
 
 std::span<const std::byte> RankWriter::kept_part(std::size_t variable) const noexcept {
-  return {kept_.data() + parts_[variable].offset, parts_[variable].bytes};
+  const Part& part = parts_[variable];
+  if (kept_.data() != nullptr) return {kept_.data() + part.offset, part.bytes};
+  return {part.copies.empty() ? previous_ + part.offset : part.copies.data(), part.bytes};
 }
 
 std::optional<ScalarValue> RankWriter::kept_scalar(std::size_t scalar) const noexcept {

@@ -18,6 +18,7 @@
 #include "common/team/step_team.hpp"
 #include "common/team/team_writer.hpp"
 #include "mpi/counters.hpp"
+#include "mpi/earlier_rings.hpp"
 #include "mpi/job.hpp"
 #include "mpi/rank_options.hpp"
 
@@ -38,7 +39,7 @@ class RankWriter {
   RankWriter(MPI_Comm ranks, const std::function<RankOptions()>& take);
 
   /// The step that the run continues from, until the first publish.
-  bool has_kept() const noexcept { return !has_published_ && kept_.data() != nullptr; }
+  bool has_kept() const noexcept { return !has_published_ && kept_iteration_ != 0; }
   std::uint64_t kept_iteration() const noexcept { return kept_iteration_; }
   std::span<const std::byte> kept_part(std::size_t variable) const noexcept;
   std::optional<ScalarValue> kept_scalar(std::size_t scalar) const noexcept;
@@ -78,11 +79,13 @@ class RankWriter {
   void attach(const std::function<RankOptions()>& take);
   void check_same_release() const;
   void check_same_options(const std::string& own) const;
+  std::string node_pool(const char* option) const;
   Schema node_schema(const RankOptions& options);
   void attach_first(RankOptions& options, const Schema& schema);
   void attach_other(const RankOptions& options, const std::vector<TeamMember>& members);
   std::vector<TeamMember> node_members() const;
   void take_kept();
+  void continue_from(EarlierRings& earlier, const std::vector<Box>& boxes);
   void end(std::uint32_t outcome);
   void populate(const SharedMapping& payload) const noexcept;
   std::byte* part_of(Part& part, std::byte* step, std::uint64_t number) const noexcept;
@@ -101,7 +104,7 @@ class RankWriter {
   std::optional<Counters> counters_;       // of the first rank
   std::uint64_t resume_from_ = 0;
   std::uint64_t kept_iteration_ = 0;
-  SharedMapping kept_;
+  SharedMapping kept_;  // unless the run continues from earlier rings: then the kept step is the first one of this run
   KeptScalars kept_scalars_;
   bool has_published_ = false;
   std::byte* claimed_ = nullptr;

@@ -64,7 +64,10 @@ typedef struct ringside_mpi_writer ringside_mpi_writer;
  * a rank that claims no more, and one that still does, wait for each other. `comm` is duplicated.
  * RINGSIDE_USAGE: MPI is not initialised, or may not be called from this thread; ranks differ in variables, scalars,
  * options or the version of the library; boxes overlap, are not within the variable, or leave entries out; a node has no
- * entry of a variable; rings of different runs, or no step that all rings hold (with RINGSIDE_POOL_RESUME).
+ * entry of a variable; rings of different runs, or no step that all rings hold (with RINGSIDE_POOL_RESUME or
+ * RINGSIDE_RESUME_FROM).
+ * If RINGSIDE_RESUME_FROM names the rings of an earlier job, whose ranks, nodes and boxes may be others, the run begins with
+ * their newest step: the library publishes it as the first one, and ringside_mpi_kept gives it.
  * Otherwise as ringside_writer_attach. [collective]
  */
 RINGSIDE_MPI_API ringside_status ringside_mpi_attach(MPI_Comm comm, const ringside_writer_options* options,

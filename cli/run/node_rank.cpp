@@ -71,6 +71,10 @@ void check_rank_options(const RunOptions& options) {
     throw usage_error("{}: found with --hosts, expected no such option: each node has an account of its own",
                       options.summary.empty() ? "--analyze" : "--summary");
   }
+  if (!options.resume_from.empty() && options.ranks == 0 && !options.per_node) {
+    throw usage_error("--resume-from: found without --ranks and --per-node, expected one of them: a run of one process "
+                      "continues from its own pool, by --resume");
+  }
   if (options.ranks > 0 && options.per_node) {
     throw usage_error("--ranks, --per-node: found both, expected one of them: --per-node is for what mpirun starts");
   }
@@ -115,6 +119,7 @@ std::vector<std::string> ranks_command(const CommandLine& line, const RunOptions
                              PlugInOptions, TriggerOptions, CoreOptions>();
     words.insert(words.end(), given.begin(), given.end());
     if (options.quiet) words.emplace_back("--quiet");
+    if (!options.resume_from.empty()) words.push_back("--resume-from=" + options.resume_from);
     words.emplace_back("--");
   }
   words.insert(words.end(), options.program.begin(), options.program.end());
@@ -154,7 +159,7 @@ void become(std::vector<std::string> words) {
 void become_program(const RunOptions& options) {
   const std::string socket = RuntimeFolder::socket_named(node_folder_name());
   for (const auto& [name, value] :
-       rank_environment(options.publish, options.peer, socket, with_host(options.ring.pool))) {
+       rank_environment(options.publish, options.peer, {socket, with_host(options.ring.pool), options.resume_from})) {
     setenv(name.c_str(), value.c_str(), 1);
   }
   become(options.program);

@@ -39,23 +39,25 @@ void refuse_solver_options(const CommandLine& line, const std::string& program) 
 }
 
 std::vector<std::pair<std::string, std::string>> rank_environment(const PublishOptions& publish, const PeerOptions& peer,
-                                                                  const std::string& socket, const std::string& pool) {
+                                                                  const ProgramPlaces& places) {
   std::vector<std::pair<std::string, std::string>> variables =
-      environment_of({.socket = socket,
+      environment_of({.socket = places.socket,
                       .coordination = publish.coordination,
                       .buffers = publish.buffers,
                       .peer_timeout_s = peer.timeout_s,
                       .pool_use = publish.pool_use(),
                       .on_analyzer_loss = publish.on_analyzer_loss});
-  variables.emplace_back(kPoolVariable, std::filesystem::absolute(pool).string());
+  variables.emplace_back(kPoolVariable, std::filesystem::absolute(places.pool).string());
+  if (!places.resume_from.empty()) {
+    variables.emplace_back(kResumeFromVariable, std::filesystem::absolute(places.resume_from).string());
+  }
   return variables;
 }
 
 std::vector<std::pair<std::string, std::string>> program_environment(const PublishOptions& publish,
-                                                                     const PeerOptions& peer, const std::string& socket,
-                                                                     const std::string& pool,
+                                                                     const PeerOptions& peer, const ProgramPlaces& places,
                                                                      const std::vector<int>& cores, int ranks) {
-  std::vector<std::pair<std::string, std::string>> variables = rank_environment(publish, peer, socket, pool);
+  std::vector<std::pair<std::string, std::string>> variables = rank_environment(publish, peer, places);
   variables.emplace_back(kCoresVariable, to_string(CoreList{cores}));
   const char* threads = std::getenv(kThreadsVariable);
   if (threads == nullptr || *threads == '\0') {

@@ -16,16 +16,21 @@ namespace ringside {
 /// program: as it was given.
 void refuse_solver_options(const CommandLine& line, const std::string& program);
 
-/// The variables of the program. pool: absolute, or relative to this process's folder. cores: the producer's, for
-/// `ranks` processes. OMP_NUM_THREADS is left as it is if it is set.
+/// What a program finds, under paths that are absolute or relative to this process's folder.
+struct ProgramPlaces {
+  std::string socket;
+  std::string pool;
+  std::string resume_from = {};  // rings of an earlier job; empty: none
+};
+
+/// The variables of the program. cores: the producer's, for `ranks` processes. OMP_NUM_THREADS is left as it is if it is set.
 std::vector<std::pair<std::string, std::string>> program_environment(const PublishOptions& publish,
-                                                                     const PeerOptions& peer, const std::string& socket,
-                                                                     const std::string& pool,
+                                                                     const PeerOptions& peer, const ProgramPlaces& places,
                                                                      const std::vector<int>& cores, int ranks);
 
 /// The same for one rank of several, whose launcher has decided about its cores: without RINGSIDE_CORES and
-/// OMP_NUM_THREADS. pool: the node's.
+/// OMP_NUM_THREADS. The pool is the node's.
 std::vector<std::pair<std::string, std::string>> rank_environment(const PublishOptions& publish, const PeerOptions& peer,
-                                                                  const std::string& socket, const std::string& pool);
+                                                                  const ProgramPlaces& places);
 
 }  // namespace ringside

@@ -127,13 +127,13 @@ ExitCode run_user_program(const CommandLine& line, RunOptions options) {
     report_death("analyzer", *analyzer);
     return analyzer->exit_code() > 0 ? analyzer->verdict() : ExitCode::kPeerLost;
   }
-  Child program(
-      UserProgram{.words = options.program,
-                  .environment = options.per_node ? rank_environment(options.publish, options.peer, folder->socket(),
-                                                                     options.ring.pool)
-                                                  : program_environment(options.publish, options.peer, folder->socket(),
-                                                                        options.ring.pool, cores.producer, options.ranks),
-                  .cpus = cores.producer});
+  const ProgramPlaces places{folder->socket(), options.ring.pool, options.resume_from};
+  Child program(UserProgram{
+      .words = options.program,
+      .environment = options.per_node
+                         ? rank_environment(options.publish, options.peer, places)
+                         : program_environment(options.publish, options.peer, places, cores.producer, options.ranks),
+      .cpus = cores.producer});
   supervisor.wait_for_program(program, analyzer, restart_analyzer);
 
   ProgramRunEnd end = supervisor.end(program, *analyzer);

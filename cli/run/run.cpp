@@ -287,9 +287,9 @@ int run_command(int argc, const char* const* argv) {
       "of it publishes its iterates through libringside. It finds its analyzer by RINGSIDE_SOCKET and its "
       "cores\n"
       "by RINGSIDE_CORES and OMP_NUM_THREADS; RINGSIDE_POOL, RINGSIDE_POOL_USE, RINGSIDE_BUFFERS, RINGSIDE_PEER_TIMEOUT,\n"
-      "RINGSIDE_ON_ANALYZER_LOSS and RINGSIDE_COORDINATION pass on options. --mode, --when-full, --elastic, --cores,\n"
-      "--node, --adapt and all of \"Problem and solver\" belong to built-in solvers. Ctrl-C reaches PROGRAM as "
-      "SIGINT.");
+      "RINGSIDE_ON_ANALYZER_LOSS, RINGSIDE_COORDINATION and RINGSIDE_RESUME_FROM pass on options. --mode,\n"
+      "--when-full, --elastic, --cores, --node, --adapt and all of \"Problem and solver\" belong to built-in solvers.\n"
+      "Ctrl-C reaches PROGRAM as SIGINT.");
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
   check_rank_options(options);
   if ((options.ranks > 0 || options.per_node) && options.program.empty()) take_solver_of_ranks(line, options);

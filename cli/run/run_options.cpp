@@ -55,6 +55,10 @@ void declare(CommandLine& line, RunOptions& options) {
   mpi.flag("--per-node", options.per_node,
            "this command is started for each rank, by mpirun or srun: the first rank of a node starts its analyzer; "
            "%h in --pool becomes the node's name");
+  mpi.option("--resume-from", options.resume_from,
+             "with --ranks or --per-node: begin with the newest step that the rings of an earlier job hold, a folder or "
+             "their ranks file; ranks and nodes may be others. With --resume, pools that hold steps go first")
+      .value_name("RINGS");
   line.declare_config_file();
   line.take_program(options.program);
 }

@@ -39,6 +39,7 @@ struct RunOptions {
   int ranks = 0;          // of an MPI program; 0: one process
   std::string hosts;      // file
   bool per_node = false;  // mpirun or srun has started this process, as one rank of many
+  std::string resume_from;  // the rings of an earlier job of several ranks
   std::vector<std::string> program;  // PROGRAM ARGS...; empty: a built-in solver
   bool built_in_program = false;     // `program` is a built-in solver for several ranks
 };

@@ -18,6 +18,8 @@ inline constexpr const char* kSocketVariable = "RINGSIDE_SOCKET";
 inline constexpr const char* kCoresVariable = "RINGSIDE_CORES";
 /// The path of the analyzer's pool, for what a program reads of it before it attaches.
 inline constexpr const char* kPoolVariable = "RINGSIDE_POOL";
+/// The rings of an earlier job, from which ranks continue: a folder, or a ranks file.
+inline constexpr const char* kResumeFromVariable = "RINGSIDE_RESUME_FROM";
 /// Where the analyzer of the service listens.
 inline constexpr const char* kServiceSocket = "/run/ringside/analyzer.socket";
 

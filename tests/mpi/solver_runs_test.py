@@ -57,6 +57,22 @@ class Runs(Jobs):
         self.run_ringside("--ranks=2", "--resume", MATRIX, "--matrix-format=csr", "--iterations=40")
         self.assertEqual(self.iterates(), self.alone(MATRIX, "--iterations=40"))
 
+    def test_nodes_and_the_borders_between_them_may_change(self):
+        """Borders of built-in solvers depend on the number of ranks."""
+        nodes, earlier = self.nodes(2), self.folder / "earlier"
+        earlier.mkdir()
+        self.run_job(nodes, PROGRAM, MATRIX, "--iterations=20", placed=[0, 1, 1], OMP_NUM_THREADS="1")
+        for number, node in enumerate(nodes):
+            node.end_analyzer()
+            for ending in ("", ".ranks"):
+                (earlier / f"n{number}.pool{ending}").symlink_to(f"{node.pool}{ending}")
+        expected = {n: self.alone(MATRIX, f"--iterations={n}") for n in (25, 30)}
+        self.run_ringside("--ranks=2", "--resume-from=earlier", MATRIX, "--iterations=25")
+        self.assertEqual(self.iterates(), {k: expected[25][k] for k in range(20, 26)})
+        self.run_ringside("--per-node", f"--resume-from={self.pool}.ranks", MATRIX, "--iterations=30", before=["mpirun", "-n", "3"],
+                          pool=self.folder / "third.pool")
+        self.assertEqual(self.iterates(self.folder / "third.pool"), {k: expected[30][k] for k in range(25, 31)})
+
     def test_ranks_whose_rows_have_no_entries_do_not_change_the_problem(self):
         nodes = 8000  # all link to the first 500, so only the first of eight blocks of rows has entries
         for weight in ("", " 0.5"):
@@ -114,6 +130,11 @@ class Runs(Jobs):
             with self.subTest(option=option):
                 said = self.run_ringside("--ranks=2", MATRIX, option, expected=USAGE)
                 self.assertIn(f"{named}: found with --ranks, expected ", said)
+        self.assertFalse(self.pool.exists())
+
+    def test_one_process_does_not_continue_from_rings_of_ranks(self):
+        said = self.run_ringside("--resume-from=earlier", MATRIX, expected=USAGE)
+        self.assertIn("--resume-from: found without --ranks and --per-node, expected one of them", said)
         self.assertFalse(self.pool.exists())
 
     def test_a_mistyped_matrix_is_refused_before_a_rank_starts(self):

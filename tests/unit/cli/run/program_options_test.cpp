@@ -60,10 +60,11 @@ TEST(ProgramOptionsTest, TheEnvironmentIsThatOfTheOptions) {
   publish.overwrite = true;
   publish.on_analyzer_loss = OnAnalyzerLoss::kStop;
   unsetenv("OMP_NUM_THREADS");
-  const auto variables = program_environment(publish, {.timeout_s = 2.5}, "/s", "/p", {0, 1, 2, 4}, 0);
+  const auto variables = program_environment(publish, {.timeout_s = 2.5}, {"/s", "/p", "/earlier"}, {0, 1, 2, 4}, 0);
   const std::map<std::string, std::string> found(variables.begin(), variables.end());
   const std::map<std::string, std::string> expected = {{"RINGSIDE_SOCKET", "/s"},
                                                        {"RINGSIDE_POOL", "/p"},
+                                                       {"RINGSIDE_RESUME_FROM", "/earlier"},
                                                        {"RINGSIDE_CORES", "0-2,4"},
                                                        {"OMP_NUM_THREADS", "4"},
                                                        {"RINGSIDE_POOL_USE", "overwrite"},
@@ -76,14 +77,14 @@ TEST(ProgramOptionsTest, TheEnvironmentIsThatOfTheOptions) {
 
 TEST(ProgramOptionsTest, RanksShareTheCores) {
   unsetenv("OMP_NUM_THREADS");
-  const auto variables = program_environment({}, {}, "/s", "/p", {0, 1, 2, 4}, 2);
+  const auto variables = program_environment({}, {}, {"/s", "/p"}, {0, 1, 2, 4}, 2);
   const std::map<std::string, std::string> found(variables.begin(), variables.end());
   EXPECT_EQ(found.at("OMP_NUM_THREADS"), "2");
 }
 
 TEST(ProgramOptionsTest, AnOwnNumberOfThreadsIsKept) {
   setenv("OMP_NUM_THREADS", "2", 1);
-  const auto variables = program_environment({}, {}, "/s", "/p", {0, 1, 2, 4}, 0);
+  const auto variables = program_environment({}, {}, {"/s", "/p"}, {0, 1, 2, 4}, 0);
   const std::map<std::string, std::string> found(variables.begin(), variables.end());
   EXPECT_FALSE(found.contains("OMP_NUM_THREADS"));
   unsetenv("OMP_NUM_THREADS");

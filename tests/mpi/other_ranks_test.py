@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A run continues with other ranks, nodes or boxes, from the rings of an earlier job: with the bits of an undisturbed run, and
+without a change of the earlier rings."""
+
+import fcntl
+import os
+import pathlib
+import shutil
+import tempfile
+
+import numpy as np
+
+import ringside
+from jobs import DAMAGED, SIDE, SYSTEM, USAGE, Heat, Jobs, blocks, run_tests
+
+ENDLESS = 1_000_000
+
+
+class OtherRanks(Jobs):
+    def setUp(self):
+        super().setUp()
+        self.expected = Heat()
+
+    def earlier(self, program="publish_mpi", arguments=(SIDE, 20), placed=None, nodes=2):
+        """A folder with links to the rings of a job that has ended, and its nodes."""
+        made = self.nodes(nodes)
+        self.run_job(made, program, *arguments, placed=placed or blocks(2 * nodes, nodes))
+        return self.folder_of(made), made
+
+    def folder_of(self, nodes):
+        """As a shared file system shows them, when their analyzers have ended."""
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="rings", dir=self.folder))
+        for number, node in enumerate(nodes):
+            node.end_analyzer()
+            for ending in ("", ".ranks"):
+                (folder / f"n{number}.pool{ending}").symlink_to(f"{node.pool}{ending}")
+        return folder
+
+    def continued(self, rings, iterations, placed, use="fresh", nodes=None, expected=0, program="publish_mpi"):
+        """The nodes of a job that continues from these rings, and what it printed."""
+        made = nodes or self.nodes(max(placed) + 1)
+        said = self.run_job(made, program, SIDE, iterations, placed=placed, use=use, RINGSIDE_RESUME_FROM=str(rings),
+                            expected=expected)
+        return made, said
+
+    def refused(self, rings, pattern, *arguments, expected=USAGE):
+        """No analyzer of the new job gets a step."""
+        nodes = self.nodes(2)
+        said = self.run_job(nodes, *(arguments or ("publish_mpi", SIDE, 40)), placed=[0, 1], RINGSIDE_RESUME_FROM=str(rings),
+                            expected=expected)
+        self.assertRegex(said, pattern)
+        for node in nodes:
+            node.end_analyzer()
+            self.assertEqual(node.kept(), {})
+
+    def test_ranks_nodes_and_borders_may_be_others(self):
+        rings, earlier = self.earlier()
+        before = [node.hashes() for node in earlier]
+        for placed in ([0], [0, 0, 0], [0, 1], blocks(8, 4)):
+            with self.subTest(placed=placed):
+                nodes, said = self.continued(rings, 23, placed)
+                self.assertEqual(self.resumed_from(said), 20, said)
+                for node in nodes:
+                    node.end_analyzer()
+                    self.assertEqual(sorted(node.kept()), [20, 21, 22, 23])
+                    self.assertRegex(ringside.open(node.pool).runs[-1].parameters, "continues run [0-9a-f]{32} from iteration 20; ")
+                self.assert_heat(nodes, placed, self.expected)
+        self.assertEqual([node.hashes() for node in earlier], before)
+
+    def test_the_first_step_is_known_to_the_next_one(self):
+        rings, _ = self.earlier()
+        (node,), _ = self.continued(rings, 21, [0, 0])
+        node.end_analyzer()
+        kept = node.kept()
+        change = np.abs(self.expected[21][0] - self.expected[20][0])
+        self.assertEqual(kept[21]["u.change_linf"], change.max())
+        self.assertNotIn("u.change_linf", {name for name, value in kept[20].items() if value is not None})
+
+    def test_boxes_of_any_shape_are_filled_from_any_others(self):
+        for before, after, placed in (("cubes", "rows", [0, 1, 0]), ("rows", "backwards", [0, 1, 1, 0, 0, 1, 1, 0])):
+            with self.subTest(before=before, after=after):
+                rings, _ = self.earlier("publish_boxes", (20, before), blocks(8, 4), nodes=4)
+                nodes = self.nodes(2)
+                self.run_job(nodes, "publish_boxes", 30, after, placed=placed, RINGSIDE_RESUME_FROM=str(rings))
+                for node in nodes:
+                    node.end_analyzer()
+                    self.assertEqual(max(node.kept()), 30)
+
+    def test_own_rings_that_hold_steps_go_first(self):
+        """The same command again and again: first from the earlier rings, then from its own, also when the earlier are gone."""
+        rings, _ = self.earlier()
+        nodes, said = self.continued(rings, 30, [0, 1], use="resume")
+        self.assertEqual(self.resumed_from(said), 20, said)
+        shutil.rmtree(rings)
+        nodes, said = self.continued(rings, 40, [0, 1], use="resume", nodes=nodes)
+        self.assertEqual(self.resumed_from(said), 30, said)
+        for node in nodes:
+            node.end_analyzer()
+        self.assert_heat(nodes, [0, 1], self.expected, newest=40)
+
+    def test_a_killed_job_continues_from_what_it_kept_itself(self):
+        rings, _ = self.earlier()
+        nodes = self.nodes(1)
+        job = self.start(nodes, "publish_mpi", SIDE, ENDLESS, placed=[0, 0, 0], use="resume", RINGSIDE_RESUME_FROM=str(rings))
+        self.assertIsNotNone(nodes[0].await_steps(job, 3), job.said())
+        job.process.kill()
+        job.kill(0, 1, 2)
+        job.ended()
+        nodes[0].end_analyzer()
+        newest = max(nodes[0].kept())
+        nodes[0].start_analyzer()
+        again = self.folder_of(nodes)
+        nodes, said = self.continued(again, newest + 3, [0, 1])
+        self.assertEqual(self.resumed_from(said), newest, said)
+        for node in nodes:
+            node.end_analyzer()
+        self.assert_heat(nodes, [0, 1], self.expected)
+
+    def test_a_damaged_newest_step_is_passed_over(self):
+        rings, earlier = self.earlier()
+        payload = self.expected[20][0][-18:].tobytes()  # of node 1
+        with open(earlier[1].pool, "r+b") as pool:
+            content = pool.read()
+            self.assertEqual(content.count(payload), 1)
+            pool.seek(content.index(payload) + 100)
+            pool.write(bytes([payload[100] ^ 1]))
+        nodes, said = self.continued(rings, 22, [0, 0, 0])
+        self.assertEqual(self.resumed_from(said), 19, said)
+        nodes[0].end_analyzer()
+        self.assert_heat(nodes, [0, 0, 0], self.expected)
+
+    def test_rings_that_cannot_be_used_are_named(self):
+        rings, earlier = self.earlier()
+        self.refused(rings, r"--resume-from: .*its steps have 'u f64\[37,37\] K' as variable 0, those of this run 'u f64\[38,38\] K'",
+                     "publish_mpi", SIDE + 1, 40)
+        self.refused(rings, "--resume-from: .*its steps have 1 variables, those of this run 3", "publish_boxes", 20, "rows",
+                     expected=1)
+        self.refused(self.folder / "nowhere", r"--resume-from: .*nowhere")
+        with open(earlier[1].pool, "rb") as owned:
+            fcntl.flock(owned, fcntl.LOCK_EX)
+            self.refused(rings, r"--resume-from: .*n1\.pool: is in use by", expected=SYSTEM)
+        hidden = earlier[1].pool.with_suffix(".hidden")
+        earlier[1].pool.rename(hidden)
+        self.refused(rings, r"--resume-from: .*node 1 \(ranks 2 to 3\): .*no such pool")
+        hidden.rename(earlier[1].pool)
+        os.truncate(earlier[1].pool, earlier[1].pool.stat().st_size // 2)
+        self.refused(rings, r"--resume-from: .*node 1 \(ranks 2 to 3\): .*n1\.pool", expected=DAMAGED)
+
+    def test_the_own_rings_are_no_earlier_ones(self):
+        """Overwriting them would destroy what the run is to continue from."""
+        rings, earlier = self.earlier()
+        before = [sorted(node.kept()) for node in earlier]
+        for node in earlier:
+            node.start_analyzer()
+        other = self.nodes(1) + earlier[1:]
+        said = self.run_job(other, "publish_mpi", SIDE, 40, placed=[0, 1], use="overwrite",
+                            RINGSIDE_RESUME_FROM=str(rings), expected=USAGE)
+        self.assertRegex(said, r"node 1 \(rank 1\): --resume-from: .*n1.pool is the pool of this run")
+        for node in earlier:
+            node.end_analyzer()
+        self.assertEqual([sorted(node.kept()) for node in earlier], before)
+
+    def test_what_a_continued_job_began_may_be_overwritten(self):
+        """A job that was killed before all its rings had a step leaves rings of the same run behind."""
+        rings, _ = self.earlier()
+        nodes, _ = self.continued(rings, 23, [0, 1])
+        nodes, said = self.continued(rings, 22, [0, 1], use="overwrite", nodes=nodes)
+        self.assertEqual(self.resumed_from(said), 20, said)
+        for node in nodes:
+            node.end_analyzer()
+            self.assertEqual(sorted(node.kept()), [20, 21, 22])
+        self.assert_heat(nodes, [0, 1], self.expected)
+
+
+run_tests()
