@@ -245,6 +245,10 @@ class Jobs(unittest.TestCase):
         self.assertEqual(code, expected, said)
         return said
 
+    def assert_ends_well(self, job):
+        code, said = job.ended(3 * HANG_S)
+        self.assertEqual(code, 0, said)
+
     def resumed_from(self, said):
         """What publish_mpi printed of where it began."""
         last = re.search(r"^publish_mpi: iteration \d+, residual \S+ K, (begun anew|resumed from iteration (\d+))$", said, re.M)

@@ -3,6 +3,7 @@
 come."""
 
 import json
+import os
 import subprocess
 import tempfile
 import time
@@ -60,7 +61,8 @@ class Follower:
     def __init__(self, socket, environment):
         self.output = tempfile.TemporaryFile("w+b")  # noqa: SIM115 (as long as the follower)
         self.process = subprocess.Popen([BIN / "ringside", "tail", "--json", "--socket", socket], env=environment,
-                                        stdin=subprocess.DEVNULL, stdout=self.output, stderr=subprocess.STDOUT)
+                                        stdin=subprocess.DEVNULL, stdout=self.output, stderr=subprocess.DEVNULL)
+        self.read, self.found = 0, []
 
     def __enter__(self):
         return self
@@ -70,18 +72,16 @@ class Follower:
         self.process.wait()
         self.output.close()
 
-    def said(self):
-        self.output.seek(0)
-        return self.output.read().decode()
-
     def steps(self):
         """The iterations that have come so far, in their order."""
-        found = []
-        for line in self.said().split("\n")[:-1]:
+        content = os.pread(self.output.fileno(), 1 << 30, self.read)
+        content = content[:content.rfind(b"\n") + 1]
+        self.read += len(content)
+        for line in content.splitlines():
             record = json.loads(line)
             if record["event"] == "step":
-                found.append(record["iteration"])
-        return found
+                self.found.append(record["iteration"])
+        return self.found
 
     def await_step(self, at_least):
         """Waits for that iteration or a later one. Returns those that have come."""
@@ -90,6 +90,6 @@ class Follower:
             found = self.steps()
             if found and found[-1] >= at_least:
                 return found
-            assert self.process.poll() is None, self.said()
+            assert self.process.poll() is None, "the follower has ended"
             time.sleep(0.01)
-        raise AssertionError(f"iteration {at_least} was not recorded in {HANG_S} s\n{self.said()[-2000:]}")
+        raise AssertionError(f"iteration {at_least} was not recorded in {HANG_S} s; the newest are {self.found[-5:]}")

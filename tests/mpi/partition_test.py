@@ -12,7 +12,7 @@ from jobs import Heat, Jobs, run_tests
 from journals import Follower, missing, steps, whole_of
 
 STORE = 256  # steps of which an analyzer keeps its parts (PartStore::kMost)
-ITERATIONS = STORE + 300
+ITERATIONS = STORE + 700  # a fast machine makes hundreds between two looks
 
 
 class Network:
@@ -103,6 +103,8 @@ class Network:
 
 
 class Partition(Jobs):
+    of_one_process = {}
+
     def start_behind_network(self, iterations):
         two = self.nodes(2, "--node-address=localhost")
         network = Network(two[1])
@@ -110,26 +112,30 @@ class Partition(Jobs):
         return two, network, self.start(two, "publish_mpi", 37, iterations, ranks=2)
 
     def assert_kept(self, two, iterations):
-        """Both rings are whole. The journal of the whole: right bits, and nothing is lost without a word. Returns the iterations that it has."""
+        """Both rings have the newest steps. The journal of the whole run has the right bits, and counts what it lacks. Returns
+        the iterations that it has."""
         self.assert_heat(two, [0, 1], Heat(), newest=iterations)
-        alone, = self.nodes(1)
-        self.run_job([alone], "publish_mpi", 37, iterations, placed=[0])
-        alone.end_analyzer()
-        expected, found = steps(alone.pool), steps(whole_of(two[0]))
-        self.assertEqual({k: expected[k] for k in found}, found)
+        if not self.of_one_process:
+            alone, = self.nodes(1)
+            self.run_job([alone], "publish_mpi", 37, ITERATIONS, placed=[0])
+            alone.end_analyzer()
+            self.of_one_process.update(steps(alone.pool))
+        found = steps(whole_of(two[0]))
+        self.assertEqual({k: self.of_one_process[k] for k in found}, found)
         named, count = missing(whole_of(two[0]))
         self.assertEqual(len(found) + count, iterations)
         self.assertEqual(set(found) & set(named), set())
-        newest = max(found)  # no iteration is known of those behind it
+        newest = max(found, default=0)  # no iteration is known of those behind it
         self.assertEqual(sorted([*found, *named]), list(range(1, newest + 1)))
         return found
 
     def test_a_run_goes_on_while_the_network_is_broken_and_when_it_has_healed(self):
         two, network, job = self.start_behind_network(ITERATIONS)
-        self.assertIsNotNone(two[1].await_steps(job, 20))
+        self.assertIsNotNone(two[1].await_steps(job, 5))
         with Follower(whole_of(two[0], "socket"), self.environment) as follower:
-            follower.await_step(10)
-            network.swallow()
+            with job.stopped():
+                follower.await_step(5)
+                network.swallow()
             self.assertIsNotNone(two[0].await_steps(job, STORE + 40), "the run does not wait for the network")
             with job.stopped():  # so that the run is not over before the network has healed
                 two[0].await_log("event=round_stalls")
@@ -137,30 +143,29 @@ class Partition(Jobs):
                 newest = max(follower.steps())
                 network.heal()
                 follower.await_step(newest + STORE // 2)  # both nodes kept more than these, and they are sent again
-            healed = follower.await_step(newest + STORE + 40)[-1]
+            newest = follower.await_step(newest + STORE + 40)[-1]
             network.refuse()
             self.assertIsNotNone(two[0].await_steps(job, 20))
             network.heal()
-            follower.await_step(healed + 20)
-        code, said = job.ended()
-        self.assertEqual(code, 0, said)
+            follower.await_step(newest + 20)
+        self.assert_ends_well(job)
         self.end_analyzers(two)
         found = self.assert_kept(two, ITERATIONS)
         self.assertLess(len(found), ITERATIONS, "the stores were full")
         self.assertIn(ITERATIONS, found)
 
     def test_a_network_that_stays_broken_neither_ends_the_run_nor_keeps_its_analyzers(self):
-        begun = [(*self.start_behind_network(60), how) for how in (Network.swallow, Network.refuse)]
+        begun = [(*self.start_behind_network(300), how) for how in (Network.swallow, Network.refuse)]
         for two, network, job, how in begun:
-            self.assertIsNotNone(two[1].await_steps(job, 20))
-            how(network)
+            self.assertIsNotNone(two[1].await_steps(job, 5))
+            with job.stopped():
+                how(network)
         for _, _, job, _ in begun:
-            code, said = job.ended()
-            self.assertEqual(code, 0, said)
+            self.assert_ends_well(job)
         self.end_analyzers([node for two, _, _, _ in begun for node in two])
         for two, _, _, how in begun:
             with self.subTest(how=how.__name__):
-                self.assert_kept(two, 60)
+                self.assertLess(len(self.assert_kept(two, 300)), 300)
 
 
 run_tests()
