@@ -9,6 +9,7 @@ import re
 import signal
 import socket
 import subprocess
+import time
 import urllib.request
 
 import ringside
@@ -148,24 +149,30 @@ class Disks(Failures):
         two[0].start_analyzer()
         job = self.heat(two, 500)
         self.assertIsNotNone(two[0].await_steps(job, 5))
-        with job.stopped():
-            serve, url = self.serve(two[0])
-            follower = self.enterContext(Follower(whole_of(two[0], "socket"), self.environment))
-            follower.await_step(5)
-            self.fill(filler)
-        self.assert_ends_well(job)
-        self.assertIn(f"event=journal_given_up pool={whole_of(two[0])} ", two[0].log())
-        self.assertEqual(follower.await_step(500), list(range(1, 501)), "live")
-        with urllib.request.urlopen(url + "metrics", timeout=HANG_S) as answer:
-            self.assertIn('\nringside_iteration{node="all",ranks="0 to 3"} 500\n', answer.read().decode())
-        with urllib.request.urlopen(url + "api/steps?limit=2000", timeout=HANG_S) as answer:
-            self.assertEqual([step["iteration"] for step in json.load(answer)["steps"]], list(range(1, 501)))
+        with Follower(whole_of(two[0], "socket"), self.environment) as follower:
+            with job.stopped():
+                serve, url = self.serve(two[0])
+                follower.await_step(5)
+                self.fill(filler)
+            self.assert_ends_well(job)
+            two[0].await_log(f"event=journal_given_up pool={whole_of(two[0])} ")
+            self.assertEqual(follower.await_step(500), list(range(1, 501)), "live")
+        newest = b'\nringside_iteration{node="all",ranks="0 to 3"} 500\n'
+        deadline = time.monotonic() + HANG_S
+        while newest not in (metrics := self.answer(url + "metrics")):
+            self.assertLess(time.monotonic(), deadline, metrics)
+        shown = json.loads(self.answer(url + "api/steps?limit=2000"))["steps"]
+        self.assertEqual([step["iteration"] for step in shown], list(range(1, 501)))
         serve.kill()
         filler.unlink()
         self.newest_common(two)
         found = self.finish(two, 520, resumed_from=500)
         self.assertEqual(sorted(found)[-20:], list(range(501, 521)))
         self.assertLess(len(found), 520)
+
+    def answer(self, url):
+        with urllib.request.urlopen(url, timeout=HANG_S) as answer:
+            return answer.read()
 
     def serve(self, node):
         """`ringside serve` of the whole run, and its address."""
