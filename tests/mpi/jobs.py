@@ -63,6 +63,7 @@ class Node:
     def __init__(self, folder, *options):
         self.folder, self.pool, self.socket = folder, folder / "ring.pool", folder / "analyzer.socket"
         self.options = options  # of its analyzer
+        self.environment = {}  # of its analyzer, beside the test's own
         self.analyzer = None
 
     def start_analyzer(self):
@@ -72,15 +73,26 @@ class Node:
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager, open(self.folder / "log", "ab") as log:
             manager.bind(str(path))
             manager.settimeout(0.1)
+            usual = [one for one in (f"--slots={SLOTS}", "--durability=process")
+                     if not any(own.startswith(one.split("=")[0]) for own in self.options)]
             self.analyzer = subprocess.Popen(
-                [BIN / "ringside-analyzer", f"--socket={self.socket}", f"--pool={self.pool}", *([] if any(one.startswith("--slots") for one in self.options) else [f"--slots={SLOTS}"]),
-                 "--durability=process", f"--peer-timeout={HANG_S}", *self.options], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                env={**os.environ, "NOTIFY_SOCKET": str(path), "TMPDIR": str(self.folder)})
+                [BIN / "ringside-analyzer", f"--socket={self.socket}", f"--pool={self.pool}", f"--peer-timeout={HANG_S}", *usual,
+                 *self.options], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                env={**os.environ, "NOTIFY_SOCKET": str(path), "TMPDIR": str(self.folder), **self.environment})
             while self.analyzer.poll() is None:
                 with contextlib.suppress(TimeoutError):
                     if b"READY=1" in manager.recv(65536):
                         return
-        raise AssertionError(f"an analyzer ended before it listened: {(self.folder / 'log').read_text()}")
+        raise AssertionError(f"an analyzer ended before it listened: {self.log()}")
+
+    def log(self):
+        return (self.folder / "log").read_text()
+
+    def await_log(self, text):
+        deadline = time.monotonic() + HANG_S
+        while text not in self.log():
+            assert time.monotonic() < deadline, f"the log has no '{text}':\n{self.log()}"
+            time.sleep(0.01)
 
     def end_analyzer(self, by=signal.SIGTERM):
         """With SIGTERM, it has committed all that was published."""
@@ -129,13 +141,13 @@ class Node:
 class Job:
     """mpirun and its ranks. `ended` waits for all of them."""
 
-    def __init__(self, nodes, program, arguments, placed, folder, environment):
+    def __init__(self, nodes, program, arguments, placed, folder, environment, of_rank):
         self.token = f"RINGSIDE_TEST_JOB={uuid.uuid4()}"  # by which its ranks are found, also without mpirun
         environment = {**environment, **dict([self.token.split("=")])}
         command = ["mpirun"]
         for rank, node in enumerate(placed):
             command += [":"] * (rank > 0) + ["-n", "1", "-wdir", nodes[node].folder, "env", f"RINGSIDE_SOCKET={nodes[node].socket}",
-                                            f"RINGSIDE_POOL={nodes[node].pool}", BIN / program, *arguments]
+                                            f"RINGSIDE_POOL={nodes[node].pool}", *of_rank.get(rank, []), BIN / program, *arguments]
         self.output = open(folder / "job.out", "w+b")  # noqa: SIM115 (as long as the job)
         self.process = subprocess.Popen([str(word) for word in command], env=environment, stdin=subprocess.DEVNULL,
                                         stdout=self.output, stderr=subprocess.STDOUT, cwd=folder)
@@ -151,11 +163,19 @@ class Job:
                     found[int(rank[0].split("=")[1])] = int(path.parts[2])
         return found
 
-    def kill(self, *ranks):
+    def kill(self, *ranks, by=signal.SIGKILL):
         pids = self.pids()
         for rank in ranks:
             with contextlib.suppress(ProcessLookupError, KeyError):
-                os.kill(pids[rank], signal.SIGKILL)
+                os.kill(pids[rank], by)
+
+    @contextlib.contextmanager
+    def stopped(self):
+        """Meanwhile no rank makes a step."""
+        pids = self.pids()
+        self.kill(*pids, by=signal.SIGSTOP)
+        yield
+        self.kill(*pids, by=signal.SIGCONT)
 
     def ended(self, timeout=HANG_S):
         """Waits for mpirun and for ranks that it has left behind. Returns the exit code and what was printed."""
@@ -204,10 +224,18 @@ class Jobs(unittest.TestCase):
             node.start_analyzer()
         return made
 
-    def start(self, nodes, program, *arguments, ranks=None, placed=None, use="fresh", **more):
-        """placed: the node of each rank; or `ranks` in blocks."""
+    def end_analyzers(self, nodes):
+        """All at a time, as launchers do: an analyzer waits for rounds that the others still have to pass on."""
+        for node in nodes:
+            node.analyzer.terminate()
+        for node in nodes:
+            node.end_analyzer()
+
+    def start(self, nodes, program, *arguments, ranks=None, placed=None, use="fresh", of_rank=None, **more):
+        """placed: the node of each rank; or `ranks` in blocks. of_rank: variables that single ranks have."""
         placed = placed or blocks(ranks, len(nodes))
-        job = Job(nodes, program, arguments, placed, self.folder, {**self.environment, "RINGSIDE_POOL_USE": use, **more})
+        job = Job(nodes, program, arguments, placed, self.folder, {**self.environment, "RINGSIDE_POOL_USE": use, **more},
+                  of_rank or {})
         self.addCleanup(job.clean_up)
         return job
 
@@ -216,6 +244,10 @@ class Jobs(unittest.TestCase):
         code, said = self.start(*arguments, **more).ended()
         self.assertEqual(code, expected, said)
         return said
+
+    def assert_ends_well(self, job):
+        code, said = job.ended(3 * HANG_S)
+        self.assertEqual(code, 0, said)
 
     def resumed_from(self, said):
         """What publish_mpi printed of where it began."""

@@ -2,50 +2,18 @@
 """The results of the whole run, which the first node's analyzer records: bit by bit those of a run on one node, however many
 ranks and nodes there are, and each step once, whichever analyzer is killed."""
 
-import json
 import subprocess
 
 from jobs import BIN, HANG_S, Jobs, blocks, run_tests
+from journals import steps, whole_of
 
 ITERATIONS = 40
-REDUCTIONS = ("sum", "mean", "min", "max", "l1", "l2", "linf", "change_l1", "change_l2", "change_linf", "non_finite")
-
-
-def records(pool):
-    """Those of the journal beside this name."""
-    said = subprocess.run([BIN / "ringside", "tail", "--json", "--pool", pool], capture_output=True, check=False)
-    assert said.returncode == 0, said.stderr
-    return [json.loads(line) for line in said.stdout.splitlines()]
-
-
-def whole_of(node):
-    return node.pool.with_name(node.pool.name + ".global")
-
-
-def steps(pool, variable="u"):
-    """{iteration: {result: value}} of the reductions of a variable, and its scalars."""
-    found = {}
-    for record in records(pool):
-        if record["event"] != "step":
-            continue
-        results = record["results"]
-        assert record["iteration"] not in found, "a step is recorded once"
-        found[record["iteration"]] = {name: results[f"{variable}.{name}"] for name in REDUCTIONS
-                                      if results.get(f"{variable}.{name}") is not None}
-    return found
 
 
 class Whole(Jobs):
-    def settle(self, nodes):
-        """At a time, as launchers do: an analyzer waits for rounds that the others still have to pass on."""
-        for node in nodes:
-            node.analyzer.terminate()
-        for node in nodes:
-            node.end_analyzer()
-
     def heat(self, nodes, placed, side, iterations=ITERATIONS, **more):
         said = self.run_job(nodes, "publish_mpi", side, iterations, placed=placed, **more)
-        self.settle(nodes)
+        self.end_analyzers(nodes)
         return said
 
     def nodes(self, count, *options):
@@ -69,15 +37,15 @@ class Whole(Jobs):
     def test_boxes_have_results_of_the_whole_only_if_entries_follow_each_other(self):
         made = self.nodes(2)
         self.run_job(made, "publish_boxes", ITERATIONS, "rows", placed=blocks(3, 2))
-        self.settle(made)
+        self.end_analyzers(made)
         alone, = self.nodes(1)
         self.run_job([alone], "publish_boxes", ITERATIONS, "rows", placed=[0, 0, 0])
-        self.settle([alone])
+        self.end_analyzers([alone])
         for variable in ("p", "id", "basis"):  # f32, i64, and one that every rank has
             self.assertEqual(steps(whole_of(made[0]), variable), steps(alone.pool, variable), variable)
         scattered = self.nodes(2)
         self.run_job(scattered, "publish_boxes", ITERATIONS, "cubes", placed=[0, 1] * 4)
-        self.settle(scattered)
+        self.end_analyzers(scattered)
         self.assertEqual({tuple(results) for results in steps(whole_of(scattered[0]), "p").values()}, {()})
         self.assertEqual(steps(whole_of(scattered[0]), "basis"), steps(alone.pool, "basis"))
 
@@ -91,7 +59,7 @@ class Whole(Jobs):
                 made[killed].start_analyzer()
                 code, said = job.ended()
                 self.assertEqual(code, 0, said)
-                self.settle(made)
+                self.end_analyzers(made)
                 alone, = self.nodes(1)
                 self.heat([alone], [0], 41, 400)
                 expected, found = steps(alone.pool), steps(whole_of(made[0]))

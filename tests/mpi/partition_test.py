@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The network between the analyzers of two nodes breaks, in several ways, and heals. The run goes on and is neither slowed nor
+ended; the journal of the whole run has each step with the bits of one process, or names or counts it as missing."""
+
+import contextlib
+import os
+import select
+import socket
+import threading
+
+from jobs import Heat, Jobs, run_tests
+from journals import Follower, missing, steps, whole_of
+
+STORE = 256  # steps of which an analyzer keeps its parts (PartStore::kMost)
+ITERATIONS = STORE + 700  # a fast machine makes hundreds between two looks
+
+
+class Network:
+    """Between the other nodes and this one: it passes on connections to the node's analyzer, and can break. The node's file
+    SOCKET.node names its port, as behind a forwarded port."""
+
+    def __init__(self, node):
+        self.file = node.socket.with_name(node.socket.name + ".node")
+        address, *keys = self.file.read_text().splitlines()
+        self.port = int(address.rsplit(":", 1)[1])
+        self.lock = threading.Lock()
+        self.listening, self.pairs, self.lost = None, [], []
+        self.stop_reading, self.stop_writing = os.pipe()
+        self.address = ("127.0.0.1", 0)
+        self.heal()
+        self.address = self.listening.getsockname()
+        self.file.write_text("\n".join([f"localhost:{self.address[1]}", *keys, ""]))
+        self.passes = True
+        self.thread = threading.Thread(target=self.run)
+        self.thread.start()
+
+    def close(self):
+        os.write(self.stop_writing, b"x")
+        self.thread.join()
+        self.refuse()
+        for descriptor in (self.stop_reading, self.stop_writing):
+            os.close(descriptor)
+
+    def swallow(self):
+        """Nothing comes through, and nothing is reported: new connections are made and stay silent. Those that are there
+        stay so for ever, as if a gateway had forgotten them."""
+        with self.lock:
+            self.passes = False
+            self.lost += self.pairs
+            self.pairs = []
+
+    def refuse(self):
+        """Connections end, and none can be made."""
+        with self.lock:
+            for one in [self.listening, *sum(self.pairs + self.lost, ())]:
+                if one is not None:
+                    one.close()
+            self.listening, self.pairs, self.lost = None, [], []
+
+    def heal(self):
+        with self.lock:
+            self.passes = True
+            if self.listening is None:
+                self.listening = socket.socket()
+                self.listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                self.listening.bind(self.address)
+                self.listening.listen()
+
+    def run(self):
+        while True:
+            with self.lock:
+                known = [one for one in [self.listening, *sum(self.pairs, ())] if one is not None]
+            with contextlib.suppress(OSError, ValueError):  # one was closed meanwhile
+                if self.stop_reading in select.select([self.stop_reading, *known], [], [], 0.05)[0]:
+                    return
+            with self.lock:
+                if self.listening is not None and select.select([self.listening], [], [], 0)[0]:
+                    self.accept()
+                self.pairs = [pair for pair in self.pairs if self.copies(*pair)]
+
+    def accept(self):
+        near = self.listening.accept()[0]
+        if self.passes:
+            self.pairs.append((near, socket.create_connection(("127.0.0.1", self.port))))
+        else:
+            self.lost.append((near,))
+
+    def copies(self, near, far):
+        """What has come from either side. False: one of them has hung up."""
+        for from_side, to_side in ((near, far), (far, near)):
+            try:
+                if not select.select([from_side], [], [], 0)[0]:
+                    continue
+                content = from_side.recv(65536)
+                to_side.sendall(content)
+            except OSError:
+                content = b""
+            if not content:
+                near.close()
+                far.close()
+                return False
+        return True
+
+
+class Partition(Jobs):
+    of_one_process = {}
+
+    def start_behind_network(self, iterations):
+        two = self.nodes(2, "--node-address=localhost")
+        network = Network(two[1])
+        self.addCleanup(network.close)
+        return two, network, self.start(two, "publish_mpi", 37, iterations, ranks=2)
+
+    def assert_kept(self, two, iterations):
+        """Both rings have the newest steps. The journal of the whole run has the right bits, and counts what it lacks. Returns
+        the iterations that it has."""
+        self.assert_heat(two, [0, 1], Heat(), newest=iterations)
+        if not self.of_one_process:
+            alone, = self.nodes(1)
+            self.run_job([alone], "publish_mpi", 37, ITERATIONS, placed=[0])
+            alone.end_analyzer()
+            self.of_one_process.update(steps(alone.pool))
+        found = steps(whole_of(two[0]))
+        self.assertEqual({k: self.of_one_process[k] for k in found}, found)
+        named, count = missing(whole_of(two[0]))
+        self.assertEqual(len(found) + count, iterations)
+        self.assertEqual(set(found) & set(named), set())
+        newest = max(found, default=0)  # no iteration is known of those behind it
+        self.assertEqual(sorted([*found, *named]), list(range(1, newest + 1)))
+        return found
+
+    def test_a_run_goes_on_while_the_network_is_broken_and_when_it_has_healed(self):
+        two, network, job = self.start_behind_network(ITERATIONS)
+        self.assertIsNotNone(two[1].await_steps(job, 5))
+        with Follower(whole_of(two[0], "socket"), self.environment) as follower:
+            with job.stopped():
+                follower.await_step(5)
+                network.swallow()
+            self.assertIsNotNone(two[0].await_steps(job, STORE + 40), "the run does not wait for the network")
+            with job.stopped():  # so that the run is not over before the network has healed
+                two[0].await_log("event=round_stalls")
+                self.assertIn(f"listens at localhost:{network.address[1]}; the run goes on", two[0].log())
+                newest = max(follower.steps())
+                network.heal()
+                follower.await_step(newest + STORE // 2)  # both nodes kept more than these, and they are sent again
+            newest = follower.await_step(newest + STORE + 40)[-1]
+            network.refuse()
+            self.assertIsNotNone(two[0].await_steps(job, 20))
+            network.heal()
+            follower.await_step(newest + 20)
+        self.assert_ends_well(job)
+        self.end_analyzers(two)
+        found = self.assert_kept(two, ITERATIONS)
+        self.assertLess(len(found), ITERATIONS, "the stores were full")
+        self.assertIn(ITERATIONS, found)
+
+    def test_a_network_that_stays_broken_neither_ends_the_run_nor_keeps_its_analyzers(self):
+        begun = [(*self.start_behind_network(300), how) for how in (Network.swallow, Network.refuse)]
+        for two, network, job, how in begun:
+            self.assertIsNotNone(two[1].await_steps(job, 5))
+            with job.stopped():
+                how(network)
+        for _, _, job, _ in begun:
+            self.assert_ends_well(job)
+        self.end_analyzers([node for two, _, _, _ in begun for node in two])
+        for two, _, _, how in begun:
+            with self.subTest(how=how.__name__):
+                self.assertLess(len(self.assert_kept(two, 300)), 300)
+
+
+run_tests()
