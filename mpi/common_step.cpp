@@ -77,11 +77,12 @@ std::string KeptIterations::text() const {
 
 std::uint64_t least_agreed(const Job& job, const std::string& name,
                            const std::function<std::uint64_t(std::uint64_t limit)>& newest_intact) {
-  for (std::uint64_t limit = std::numeric_limits<std::uint64_t>::max();;) {
+  // Below 2^63 as signed numbers: MPICH 4.0 compares MPI_UINT64_T as if they were.
+  for (std::uint64_t limit = std::numeric_limits<std::int64_t>::max();;) {
     std::uint64_t proposed = limit;
     job.all.together(name, [&] { proposed = newest_intact(limit); });
     std::uint64_t least = 0;
-    check(MPI_Allreduce(&proposed, &least, 1, MPI_UINT64_T, MPI_MIN, job.all.get()), "MPI_Allreduce");
+    check(MPI_Allreduce(&proposed, &least, 1, MPI_INT64_T, MPI_MIN, job.all.get()), "MPI_Allreduce");
     if (least == limit || least == 0) return least;
     limit = least;
   }

@@ -117,7 +117,7 @@ void EarlierRings::agree(const Job& job) {
     throw usage_error("{}: no iteration is held intact by every ring: {}", set_->path(), set_->what_each_holds());
   });
   const std::vector<std::uint64_t> own = commits_;
-  check(MPI_Allreduce(own.data(), commits_.data(), static_cast<int>(own.size()), MPI_UINT64_T, MPI_MAX, job.all.get()),
+  check(MPI_Allreduce(own.data(), commits_.data(), static_cast<int>(own.size()), MPI_INT64_T, MPI_MAX, job.all.get()),
         "MPI_Allreduce");
 }
 

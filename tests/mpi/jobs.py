@@ -22,6 +22,7 @@ import numpy as np
 
 import ringside
 
+MPIRUN = os.environ.get("RINGSIDE_TEST_MPIRUN", "mpirun")  # of Open MPI or MPICH, with which the programs were built
 BIN = pathlib.Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 else None
 HANG_S = 40  # for what needs seconds on an idle machine
 SLOTS = 8
@@ -144,7 +145,7 @@ class Job:
     def __init__(self, nodes, program, arguments, placed, folder, environment, of_rank):
         self.token = f"RINGSIDE_TEST_JOB={uuid.uuid4()}"  # by which its ranks are found, also without mpirun
         environment = {**environment, **dict([self.token.split("=")])}
-        command = ["mpirun"]
+        command = [MPIRUN]
         for rank, node in enumerate(placed):
             command += [":"] * (rank > 0) + ["-n", "1", "-wdir", nodes[node].folder, "env", f"RINGSIDE_SOCKET={nodes[node].socket}",
                                             f"RINGSIDE_POOL={nodes[node].pool}", *of_rank.get(rank, []), BIN / program, *arguments]
@@ -158,7 +159,7 @@ class Job:
         for path in pathlib.Path("/proc").glob("[0-9]*/environ"):
             with contextlib.suppress(OSError):
                 variables = path.read_bytes().decode(errors="replace").split("\0")
-                rank = [one for one in variables if one.startswith("OMPI_COMM_WORLD_RANK=")]
+                rank = [one for one in variables if one.startswith(("OMPI_COMM_WORLD_RANK=", "PMI_RANK="))]
                 if rank and self.token in variables:
                     found[int(rank[0].split("=")[1])] = int(path.parts[2])
         return found
