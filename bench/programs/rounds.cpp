@@ -178,7 +178,8 @@ class Nodes {
             .regions = {},
             .whole = field_of(count * entries_),
             .places = {PartPlace{n * entries_}},
-            .has_results = {true}};
+            .has_results = {true},
+            .in_boxes = {false}};
   }
 
   const std::uint64_t entries_;
