@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -17,7 +18,7 @@
 namespace ringside {
 namespace {
 
-constexpr std::uint64_t kEntries = 10'000'000'000;
+constexpr std::uint64_t kEntries = 2'000'000'000;
 
 /// Of node 0 of two.
 RoundPlan plan(DType dtype, bool in_boxes) {
