@@ -112,9 +112,11 @@ void Collector::take(const RoundState& state, const PartStore::Part& own) noexce
   }
   layout_->gather(words_, &own.step, values_);
   const StepMarks marks = triggers_.evaluate(values_, figures);
-  if ((triggers_.actions_of(marks.fired) & kStop) != 0 && stopping_.load(std::memory_order_relaxed) == 0) {
-    stopping_iteration_.store(figures.step.iteration, std::memory_order_relaxed);
-    stopping_.store(marks.fired, std::memory_order_release);
+  if ((triggers_.actions_of(marks.fired) & kStop) != 0) {
+    if (stopping_.load(std::memory_order_relaxed) == 0) {  // the first one is named
+      stopping_iteration_.store(figures.step.iteration, std::memory_order_relaxed);
+      stopping_.store(marks.fired, std::memory_order_release);
+    }
     stop_run_.store(true, std::memory_order_relaxed);
   }
   recorder_.queue().push(figures, values_, marks);

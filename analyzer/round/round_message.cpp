@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <memory>
 #include <optional>
+#include <utility>
 
 #include "analyzer/journal/step_record.hpp"
 
@@ -26,14 +29,70 @@ std::array<Int128, kExactNumbers> numbers_of(const ExactReductions& exact) noexc
   return {exact.sum, exact.l1, exact.min, exact.max, exact.change_l1, exact.change_linf};
 }
 
-void write(const WholeField& field, std::size_t variable, bool is_integer, wire::RoundField& out) {
+/// The words between zeros only.
+void write(const ExactSum& sum, wire::ExactSum& out) {
+  const std::uint64_t* const words = std::begin(sum.words);
+  const auto is_used = [](std::uint64_t word) { return word != 0; };
+  const std::uint64_t* const first = std::find_if(words, std::end(sum.words), is_used);
+  std::size_t end = ExactSum::kWords;
+  while (end > 0 && words[end - 1] == 0) --end;
+  out.set_met(static_cast<std::uint32_t>(sum.met));
+  if (end == 0) return;
+  out.set_first_word(static_cast<std::uint32_t>(first - words));
+  out.mutable_word()->Add(first, words + end);
+}
+
+bool read(const wire::ExactSum& in, ExactSum& sum) {
+  const auto used = static_cast<std::size_t>(in.word_size());
+  if (in.first_word() > ExactSum::kWords || used > ExactSum::kWords - in.first_word()) return false;
+  if ((in.met() & ~(ExactSum::kInfinite | ExactSum::kNan)) != 0) return false;
+  std::ranges::copy(in.word(), sum.words + in.first_word());
+  sum.met = in.met();
+  return true;
+}
+
+void write_ordered_sums(const WholeField& field, wire::RoundField& out) {
   const std::size_t sums = plain::reduction_kernel.sums;
-  out.set_variable(static_cast<std::uint32_t>(variable));
-  out.set_entries(field.entries);
-  out.set_has_change(field.has_change);
   out.mutable_total()->Add(field.totals, field.totals + sums);
   out.mutable_error()->Add(field.errors, field.errors + sums);
   if (field.open_entries() != 0) out.mutable_running()->Add(field.running, field.running + sums * kRunningSums);
+}
+
+bool read_ordered_sums(const wire::RoundField& in, WholeField& field) {
+  const std::size_t sums = plain::reduction_kernel.sums;
+  const bool is_open = field.open_entries() != 0;
+  if (static_cast<std::size_t>(in.total_size()) != sums || static_cast<std::size_t>(in.error_size()) != sums ||
+      static_cast<std::size_t>(in.running_size()) != (is_open ? sums * kRunningSums : 0) || in.exact_sum_size() != 0) {
+    return false;
+  }
+  std::ranges::copy(in.total(), field.totals);
+  std::ranges::copy(in.error(), field.errors);
+  std::ranges::copy(in.running(), field.running);
+  return true;
+}
+
+bool read_exact_sums(const wire::RoundField& in, WholeField& field) {
+  if (static_cast<std::size_t>(in.exact_sum_size()) != ExactSums::kCount || in.total_size() != 0 ||
+      in.error_size() != 0 || in.running_size() != 0) {
+    return false;
+  }
+  field.exact_sums = std::make_unique<ExactSums>();
+  const std::array<ExactSum*, ExactSums::kCount> all = field.exact_sums->all();
+  for (std::size_t s = 0; s < all.size(); ++s) {
+    if (!read(in.exact_sum(static_cast<int>(s)), *all[s])) return false;
+  }
+  return true;
+}
+
+void write(const WholeField& field, std::size_t variable, bool is_integer, wire::RoundField& out) {
+  out.set_variable(static_cast<std::uint32_t>(variable));
+  out.set_entries(field.entries);
+  out.set_has_change(field.has_change);
+  if (field.exact_sums) {
+    for (const ExactSum* const sum : std::as_const(*field.exact_sums).all()) write(*sum, *out.add_exact_sum());
+  } else {
+    write_ordered_sums(field, out);
+  }
   if (is_integer) {
     for (const Int128 number : numbers_of(field.exact)) {
       out.add_exact(static_cast<std::uint64_t>(number));
@@ -47,21 +106,15 @@ void write(const WholeField& field, std::size_t variable, bool is_integer, wire:
   out.set_non_finite(field.non_finite);
 }
 
-bool read(const wire::RoundField& in, bool is_integer, std::uint64_t most_entries, WholeField& field) {
-  const std::size_t sums = plain::reduction_kernel.sums;
+bool read(const wire::RoundField& in, bool is_integer, bool in_boxes, std::uint64_t most_entries, WholeField& field) {
   field = {};
   field.entries = in.entries();
   field.has_change = in.has_change();
-  const bool is_open = field.open_entries() != 0;
-  if (field.entries > most_entries || static_cast<std::size_t>(in.total_size()) != sums ||
-      static_cast<std::size_t>(in.error_size()) != sums ||
-      static_cast<std::size_t>(in.running_size()) != (is_open ? sums * kRunningSums : 0) ||
-      static_cast<std::size_t>(in.exact_size()) != (is_integer ? 2 * kExactNumbers : 0)) {
+  if (field.entries > most_entries ||
+      static_cast<std::size_t>(in.exact_size()) != (is_integer ? 2 * kExactNumbers : 0) ||
+      !(in_boxes ? read_exact_sums(in, field) : read_ordered_sums(in, field))) {
     return false;
   }
-  std::ranges::copy(in.total(), field.totals);
-  std::ranges::copy(in.error(), field.errors);
-  std::ranges::copy(in.running(), field.running);
   field.min = is_integer ? field.min : in.min();
   field.max = is_integer ? field.max : in.max();
   field.change_linf = in.change_linf();
@@ -150,13 +203,14 @@ bool read(const RoundPlan& plan, const wire::RoundStep& message, RoundState& sta
   state.figures.bytes_transferred = in.bytes_transferred();
   state.figures.steps_committed = in.steps_committed();
   state.figures.steps_persisted = in.steps_persisted();
-  state.fields.assign(plan.whole.size(), WholeField());
+  state.fields.clear();
+  state.fields.resize(plan.whole.size());
   std::vector<bool> is_there(plan.whole.size(), false);
   for (const wire::RoundField& field : message.fields()) {
     const std::size_t v = field.variable();
     if (v >= plan.whole.size() || !plan.has_results[v] || is_there[v]) return false;
     const std::uint64_t entries = plan.whole.place(v).entries;
-    if (!read(field, is_integer(plan, v), entries, state.fields[v])) return false;
+    if (!read(field, is_integer(plan, v), plan.in_boxes[v], entries, state.fields[v])) return false;
     // What has passed all nodes has all entries.
     if (state.node == plan.nodes && state.fields[v].entries != entries) return false;
     is_there[v] = true;

@@ -14,7 +14,7 @@
 
 namespace ringside {
 
-inline constexpr std::size_t kMostRoundBytes = std::size_t{1} << 20;  // 256 fields take a quarter of it
+inline constexpr std::size_t kMostRoundBytes = std::size_t{1} << 20;  // 256 fields take less than half of it
 
 /// A step after some nodes.
 struct RoundState {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analyzer/round/round_plan.hpp"
 
+#include <span>
+
 #include "common/platform/error.hpp"
 
 namespace ringside {
@@ -18,6 +20,18 @@ std::optional<std::vector<PartPlace>> places_of(const RanksFile& ranks, std::siz
     next += range->entries;
   }
   return places;
+}
+
+/// The same of boxes: the nodes' entries are counted one after the other.
+PartPlace place_of_boxes(const RanksFile& ranks, std::size_t variable) {
+  PartPlace place{.first = 0, .in_boxes = true};
+  const std::size_t dims = ranks.variables[variable].shape.size();
+  for (std::size_t node = 0; node < ranks.node; ++node) {
+    for (const Box& box : boxes_of_variable(ranks.boxes_of(node), ranks.variables.size(), variable)) {
+      place.first += entries_of(std::span(box.extent).first(dims), ranks.variables[variable].name);
+    }
+  }
+  return place;
 }
 
 bool is_replicated(const RanksFile& ranks, std::size_t variable) {
@@ -49,19 +63,23 @@ std::optional<RoundPlan> round_plan(const RanksFile& ranks) {
                  .regions = ranks.layout_of(ranks.node).regions,
                  .whole = Schema::of(ranks.variables),
                  .places = {},
-                 .has_results = {}};
+                 .has_results = {},
+                 .in_boxes = {}};
   for (std::size_t v = 0; v < ranks.variables.size(); ++v) {
     std::optional<PartPlace> own;
-    bool has_results = ranks.variables[v].role == Role::kField;
+    const bool has_results = ranks.variables[v].role == Role::kField;
+    bool in_boxes = false;
     if (is_replicated(ranks, v)) {  // every node has all of it: the first one tells of it
       if (plan.node == 0) own = PartPlace{0};
     } else if (const auto parts = places_of(ranks, v)) {
       own = (*parts)[plan.node];
     } else {
-      has_results = false;
+      own = place_of_boxes(ranks, v);
+      in_boxes = has_results;
     }
     plan.places.push_back(has_results ? own : std::nullopt);
     plan.has_results.push_back(has_results);
+    plan.in_boxes.push_back(in_boxes);
   }
   return plan;
 }

@@ -27,8 +27,10 @@ struct RoundPlan {
   std::string regions;  // which entries this node keeps, as its run's parameters end
   Schema whole;                                 // the variables with the shapes of the whole run
   std::vector<std::optional<PartPlace>> places;  // of this node's part, by variable
-  /// By variable: every entry has its turn, node after node, so there are results of the whole.
+  /// By variable: it is a field, so there are results of the whole.
   std::vector<bool> has_results;
+  /// By variable: its parts are boxes that do not follow each other from node to node.
+  std::vector<bool> in_boxes;
 
   bool collects() const noexcept { return node == 0; }
   /// The parameters of the whole run, from those of this node.

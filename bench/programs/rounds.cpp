@@ -5,21 +5,28 @@
 // both it gives the share of a node, which is what a hop takes. The threads of a round work one after the other, but where
 // others use the cores, too, each waits for one.
 //
+// It also measures what a thread takes for the exact sums of an entry and its change, which a node makes of a field in boxes.
+//
 // A hop: the sender's encryption, loopback, a wake-up of the thread that moves bytes and one of the round's, decryption, the node's
 // part, and sending.
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <ctime>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <random>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -33,6 +40,7 @@
 #include "common/platform/error.hpp"
 #include "common/ranks/node_address.hpp"
 #include "common/reductions/kernels/reduction_table.hpp"
+#include "common/reductions/whole/exact_sums.hpp"
 #include "common/threads/openmp_team.hpp"
 
 namespace ringside::bench {
@@ -134,6 +142,46 @@ class Nodes {
 
   /// A state after the first node.
   std::size_t state_bytes(std::uint64_t more_entries) const {
+    RoundState state = state_of_figures();
+    const std::vector<double> head(more_entries, 1.5);
+    const std::vector<std::uint64_t> values(kRealFieldWords);
+    FieldPart part;
+    part.entries = more_entries;
+    part.head = part.head_change = head;
+    part.values = values;
+    part.has_change = true;
+    state.fields[0].take(part);
+    state.fields[0].min = -1;
+    state.fields[0].max = 2;
+    state.fields[0].change_linf = 1e-3;
+    state.fields[0].entries += 10'000'000'000 / kReductionBlockRows * kReductionBlockRows;
+    return bytes_of_message(state);
+  }
+
+  /// The same of a field in boxes: normally distributed entries of both signs, and changes that are a millionth of them.
+  std::size_t state_bytes_of_boxes() const {
+    RoundState state = state_of_figures();
+    std::mt19937_64 random(1);
+    std::normal_distribution<double> normal;
+    auto sums = std::make_unique<ExactSums>();
+    ExactAdder adder;
+    std::vector<double> x(kReductionBlockRows);
+    std::vector<double> change(kReductionBlockRows);
+    for (std::uint64_t block = 0; block < 4096; ++block) {
+      for (double& entry : x) entry = normal(random);
+      for (double& entry : change) entry = 1e-6 * normal(random);
+      adder.add(x.data(), change.data(), x.size(), false, *sums);
+    }
+    state.fields[0].exact_sums = std::move(sums);
+    state.fields[0].min = -1;
+    state.fields[0].max = 2;
+    state.fields[0].change_linf = 1e-3;
+    state.fields[0].entries = 10'000'000'000;
+    return bytes_of_message(state);
+  }
+
+ private:
+  static RoundState state_of_figures() {
     RoundState state;
     state.step = state.iteration = 100'000;
     state.node = 1;
@@ -148,14 +196,10 @@ class Nodes {
     figures.bytes_transferred = 100'000'000'000;
     figures.steps_committed = figures.steps_persisted = state.step;
     state.fields.resize(1);
-    const std::vector<double> head(more_entries, 1.5);
-    const std::vector<std::uint64_t> values(kRealFieldWords);
-    state.fields[0].take({.first = 0, .entries = more_entries, .head = head, .head_change = head, .block_sums = {}, .tail = {},
-                          .tail_change = {}, .values = values, .has_change = true});
-    state.fields[0].min = -1;
-    state.fields[0].max = 2;
-    state.fields[0].change_linf = 1e-3;
-    state.fields[0].entries += 10'000'000'000 / kReductionBlockRows * kReductionBlockRows;
+    return state;
+  }
+
+  std::size_t bytes_of_message(const RoundState& state) const {
     RoundPlan of_all = *plan_;
     of_all.nodes = 1000;
     wire::RoundStep message;
@@ -163,7 +207,6 @@ class Nodes {
     return message.ByteSizeLong();
   }
 
- private:
   RoundPlan plan(std::size_t n) const {
     const std::size_t count = nodes_.size();
     const NodeAddress& next = nodes_[(n + 1) % count]->address;
@@ -178,7 +221,8 @@ class Nodes {
             .regions = {},
             .whole = field_of(count * entries_),
             .places = {PartPlace{n * entries_}},
-            .has_results = {true}};
+            .has_results = {true},
+            .in_boxes = {false}};
   }
 
   const std::uint64_t entries_;
@@ -206,14 +250,46 @@ json measure(const std::string& folder, std::size_t count, std::uint64_t entries
           {"hop", spread(hops, "us")},
           {"processor_time_of_hop", spread(cpu, "us")},
           {"state_bytes", nodes.state_bytes(0)},
-          {"state_bytes_of_an_open_block", nodes.state_bytes(1000)}};
+          {"state_bytes_of_an_open_block", nodes.state_bytes(1000)},
+          {"state_bytes_of_boxes", nodes.state_bytes_of_boxes()}};
+}
+
+/// What exact sums take more than the reductions of a step: of entries within a few octaves, of entries that are equal, each of
+/// which waits for the one before, and of entries of every exponent. By one thread, of entries that a cache holds.
+json measure_exact_sums(int repeats) {
+  constexpr std::size_t kEntries = 64 * kReductionBlockRows;
+  std::mt19937_64 random(1);
+  std::normal_distribution<double> normal;
+  std::uniform_real_distribution<double> octave(-500, 500);
+  const std::array<std::pair<const char*, std::function<double()>>, 3> kinds = {{
+      {"normal", [&] { return normal(random); }},
+      {"equal", [] { return 1.5; }},
+      {"every_exponent", [&] { return std::exp2(octave(random)); }},
+  }};
+  json document;
+  for (const auto& [name, entry] : kinds) {
+    std::vector<double> x(kEntries);
+    for (double& one : x) one = entry();
+    ExactAdder adder;
+    ExactSums sums;
+    std::vector<double> ns;
+    for (int i = 0; i < repeats; ++i) {
+      const std::int64_t begin_ns = now_ns();
+      for (std::size_t at = 0; at < kEntries; at += kReductionBlockRows) {
+        adder.add(&x[at], &x[at], kReductionBlockRows, false, sums);
+      }
+      ns.push_back(static_cast<double>(now_ns() - begin_ns) / static_cast<double>(kEntries));
+    }
+    document[name] = spread(ns, "ns");
+  }
+  return document;
 }
 
 }  // namespace
 }  // namespace ringside::bench
 
 int main(int argc, char** argv) {
-  ringside::CommandLine line("How long a step's state takes round the analyzers of several nodes; as JSON", "bench_rounds");
+  ringside::CommandLine line("How long a step's state takes round the analyzers of several nodes, and exact sums of a field in boxes; as JSON", "bench_rounds");
   std::vector<int> nodes = {2, 4, 8};
   std::vector<int> entries = {1024, 1 << 22};
   int repeats = 501;
@@ -241,6 +317,7 @@ int main(int argc, char** argv) {
       }
     }
     std::filesystem::remove_all(folder);
+    document["exact_sums_of_an_entry"] = measure_exact_sums(repeats);
     write_json(document, output);
   } catch (const ringside::Error& error) {
     std::fprintf(stderr, "rounds: %s\n", error.what());

@@ -1,13 +1,26 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The results of the whole run, which the first node's analyzer records: bit by bit those of a run on one node, however many
-ranks and nodes there are, and each step once, whichever analyzer is killed."""
+ranks and nodes there are, correctly rounded sums of variables in boxes, and each step once, whichever analyzer is killed."""
 
+import math
 import subprocess
 
+import numpy as np
 from jobs import BIN, HANG_S, Jobs, blocks, run_tests
 from journals import steps, whole_of
 
 ITERATIONS = 40
+
+
+def exact_results(iteration):
+    """Of the variable p of publish_boxes: each sum is rounded once."""
+    x = np.arange(6 * 5 * 7, dtype=np.float32).astype(float) + 0.5 * iteration
+    results = {"sum": math.fsum(x), "mean": math.fsum(x) / x.size, "l1": math.fsum(abs(x)), "l2": math.sqrt(math.fsum(x * x)),
+               "min": x.min(), "max": x.max(), "linf": x.max(), "non_finite": 0}
+    if iteration > 1:
+        change = np.full(x.size, 0.5)
+        results |= {"change_l1": math.fsum(change), "change_l2": math.sqrt(math.fsum(change * change)), "change_linf": 0.5}
+    return results
 
 
 class Whole(Jobs):
@@ -34,7 +47,7 @@ class Whole(Jobs):
                     for node in made[1:]:
                         self.assertEqual(list(node.folder.glob("*.global*")), [], "the first node collects")
 
-    def test_boxes_have_results_of_the_whole_only_if_entries_follow_each_other(self):
+    def test_boxes_have_results_of_the_whole_wherever_their_entries_are(self):
         made = self.nodes(2)
         self.run_job(made, "publish_boxes", ITERATIONS, "rows", placed=blocks(3, 2))
         self.end_analyzers(made)
@@ -43,11 +56,20 @@ class Whole(Jobs):
         self.end_analyzers([alone])
         for variable in ("p", "id", "basis"):  # f32, i64, and one that every rank has
             self.assertEqual(steps(whole_of(made[0]), variable), steps(alone.pool, variable), variable)
-        scattered = self.nodes(2)
-        self.run_job(scattered, "publish_boxes", ITERATIONS, "cubes", placed=[0, 1] * 4)
-        self.end_analyzers(scattered)
-        self.assertEqual({tuple(results) for results in steps(whole_of(scattered[0]), "p").values()}, {()})
-        self.assertEqual(steps(whole_of(scattered[0]), "basis"), steps(alone.pool, "basis"))
+        for nodes, placed, spread in ((2, [0, 1] * 4, "cubes"), (4, blocks(8, 4), "cubes"), (4, [0, 1, 2, 3] * 2, "backwards")):
+            with self.subTest(nodes=nodes, spread=spread):
+                scattered = self.nodes(nodes)
+                self.run_job(scattered, "publish_boxes", ITERATIONS, spread, placed=placed)
+                self.end_analyzers(scattered)
+                found = steps(whole_of(scattered[0]), "p")
+                self.assertEqual(sorted(found), list(range(1, ITERATIONS + 1)))
+                for iteration, results in found.items():
+                    self.assertEqual(results, exact_results(iteration), iteration)
+                of_integers = steps(whole_of(scattered[0]), "id")
+                for iteration, results in steps(alone.pool, "id").items():
+                    squares = [float(index * 10**15 + iteration) ** 2 for index in range(6 * 5 * 7)]  # their sum is rounded
+                    self.assertEqual(of_integers[iteration], results | {"l2": math.sqrt(math.fsum(squares))}, iteration)
+                self.assertEqual(steps(whole_of(scattered[0]), "basis"), steps(alone.pool, "basis"))
 
     def test_the_whole_loses_no_step_when_an_analyzer_is_killed(self):
         for killed in (0, 1):

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 #include "common/reductions/kernels/field_kernel.hpp"
 #include "common/reductions/kernels/reduction_table.hpp"
@@ -12,11 +13,14 @@ namespace ringside {
 namespace {
 
 // A field's memory: a word that says whether there is a change, the values, four times the room for a part of a block, then
-// the sums of the blocks.
+// the sums of the blocks. Of boxes: exact sums behind the values.
 constexpr std::size_t kRoom = kReductionBlockRows;
 constexpr std::size_t sums_word(std::size_t value_words) noexcept {
   return 1 + value_words + 4 * kRoom;
 }
+
+constexpr std::size_t kExactWords = sizeof(ExactSums) / sizeof(std::uint64_t);
+static_assert(std::is_trivially_copyable_v<ExactSums>);
 
 static_assert(sizeof(double) == sizeof(std::uint64_t));
 double* doubles_at(std::uint64_t* words) noexcept {
@@ -50,12 +54,17 @@ StepParts::StepParts(const Schema& schema, std::span<const std::optional<PartPla
     field.offset = schema.place(v).offset;
     field.entries = schema.place(v).entries;
     field.place = *places[v];
+    field.value_words = class_of(field.dtype) == DTypeClass::kInteger ? kIntegerFieldWords : kRealFieldWords;
+    field.first_word = words_;
+    if (field.place.in_boxes) {
+      words_ += 1 + field.value_words + kExactWords;
+      if (exact_.empty()) exact_ = std::vector<ExactThread>(static_cast<std::size_t>(team.threads()));
+      continue;
+    }
     const std::uint64_t begin = field.place.first % kReductionBlockRows;
     field.head = begin == 0 ? 0 : std::min(kReductionBlockRows - begin, field.entries);
     field.blocks = (field.entries - field.head) / kReductionBlockRows;
     field.tail = (field.entries - field.head) % kReductionBlockRows;
-    field.value_words = class_of(field.dtype) == DTypeClass::kInteger ? kIntegerFieldWords : kRealFieldWords;
-    field.first_word = words_;
     words_ += sums_word(field.value_words) + field.blocks * sums;
     if (field.head == 0 || field.blocks == 0) continue;
     if (!scratch_) scratch_ = std::make_unique<ReductionScratch>(static_cast<std::size_t>(team.threads()));
@@ -76,6 +85,11 @@ void StepParts::store(const StepReducer& reducer, std::span<const std::uint64_t>
     const auto values = reducer.values(field.variable, results);
     std::ranges::copy(values, word);
     word += field.value_words;
+    if (field.place.in_boxes) {
+      const ExactSums sums_of_boxes = exact_sums(field, x, before);
+      std::memcpy(word, &sums_of_boxes, sizeof sums_of_boxes);
+      continue;
+    }
     double* const ends = doubles_at(word);
     const std::uint64_t behind = (field.head + field.blocks * kReductionBlockRows) * entry_bytes;
     widen(field.dtype, x, before, field.head, ends, ends + kRoom);
@@ -102,16 +116,42 @@ void StepParts::sweep_shifted(Field& field, const std::byte* x, const std::byte*
   });
 }
 
+ExactSums StepParts::exact_sums(const Field& field, const std::byte* x, const std::byte* previous) noexcept {
+  for (ExactThread& thread : exact_) thread.sums = {};
+  const bool is_integer = class_of(field.dtype) == DTypeClass::kInteger;
+  const std::uint64_t entry_bytes = bytes_of(field.dtype);
+  const std::uint64_t blocks = (field.entries + kReductionBlockRows - 1) / kReductionBlockRows;
+  const std::uint64_t pieces = team_.pieces(blocks, kReductionBlocksInPiece);
+  team_.share(pieces, [&](std::uint64_t piece, int number) noexcept {
+    ExactThread& thread = exact_[static_cast<std::size_t>(number)];
+    const std::uint64_t end = std::min(piece_begin(blocks, piece + 1, pieces) * kReductionBlockRows, field.entries);
+    for (std::uint64_t at = piece_begin(blocks, piece, pieces) * kReductionBlockRows; at < end; at += kReductionBlockRows) {
+      const std::size_t entries = std::min<std::uint64_t>(kReductionBlockRows, end - at);
+      const std::byte* const before = previous != nullptr ? previous + at * entry_bytes : nullptr;
+      widen(field.dtype, x + at * entry_bytes, before, entries, thread.x, thread.change);
+      thread.adder.add(thread.x, before != nullptr ? thread.change : nullptr, entries, is_integer, thread.sums);
+    }
+  });
+  ExactSums sums;
+  for (const ExactThread& thread : exact_) sums.add(thread.sums);
+  return sums;
+}
+
 FieldPart StepParts::part(std::size_t number, std::span<const std::uint64_t> memory) const noexcept {
   const Field& field = fields_[number];
   const std::uint64_t* const words = &memory[field.first_word];
-  const double* const ends = doubles_at(words + 1 + field.value_words);
   FieldPart part;
   part.first = field.place.first;
   part.entries = field.entries;
   part.has_change = words[0] != 0;
   part.is_integer = class_of(field.dtype) == DTypeClass::kInteger;
   part.values = {words + 1, field.value_words};
+  const std::uint64_t* const rest = words + 1 + field.value_words;
+  if (field.place.in_boxes) {
+    part.exact_sums = reinterpret_cast<const ExactSums*>(rest);
+    return part;
+  }
+  const double* const ends = doubles_at(rest);
   part.head = {ends, field.head};
   part.tail = {ends + 2 * kRoom, field.tail};
   if (part.has_change) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a node has to tell of its parts of all fields of a step, after the step was reduced: the sums of the blocks of the
 // whole field, not of the node's own. If the node's part begins at a block of the whole, these are the sums that the
-// reducer made; if not, the part is swept once more.
+// reducer made; if not, the part is swept once more. A part that consists of boxes is swept for exact sums.
 #pragma once
 
 #include <cstddef>
@@ -14,15 +14,18 @@
 #include "common/reductions/field_reducer.hpp"
 #include "common/reductions/reduction_scratch.hpp"
 #include "common/reductions/step_reducer.hpp"
+#include "common/reductions/whole/exact_sums.hpp"
 #include "common/reductions/whole/whole_field.hpp"
 #include "common/schema/schema.hpp"
 #include "common/threads/team.hpp"
 
 namespace ringside {
 
-/// Which entries of a whole field a node keeps, one after the other in the order of the whole: those from this one on.
+/// Which entries of a whole field a node keeps: those from this one on, one after the other in the order of the whole. If the
+/// field is spread in boxes: entries anywhere, and `first` is how many the nodes before this one keep.
 struct PartPlace {
   std::uint64_t first = 0;
+  bool in_boxes = false;
 };
 
 /// Allocates at construction only. One thread uses it, apart from `part`.
@@ -51,18 +54,28 @@ class StepParts {
     std::uint64_t offset;  // in the payload
     std::uint64_t entries;
     PartPlace place;
-    std::uint64_t head;    // entries before the first whole block
-    std::uint64_t blocks;  // whole ones
-    std::uint64_t tail;
+    std::uint64_t head = 0;    // entries before the first whole block; these three are 0 of boxes
+    std::uint64_t blocks = 0;  // whole ones
+    std::uint64_t tail = 0;
     std::size_t value_words;
     std::size_t first_word;                  // of what `store` writes
     std::unique_ptr<FieldReducer> shifted;  // of the whole blocks, if they are not the node's own
   };
 
+  /// What a thread needs to add entries to exact sums. 64: a cache line.
+  struct alignas(64) ExactThread {
+    ExactAdder adder;
+    ExactSums sums;
+    double x[kReductionBlockRows];
+    double change[kReductionBlockRows];
+  };
+
   void sweep_shifted(Field& field, const std::byte* x, const std::byte* previous) noexcept;
+  ExactSums exact_sums(const Field& field, const std::byte* x, const std::byte* previous) noexcept;
 
   Team& team_;
   std::unique_ptr<ReductionScratch> scratch_;  // of the shifted reducers
+  std::vector<ExactThread> exact_;             // by thread; empty: no field is spread in boxes
   std::vector<Field> fields_;
   std::size_t words_ = 0;
 };

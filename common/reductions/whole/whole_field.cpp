@@ -37,12 +37,18 @@ ExactReductions exact_of(const FieldPart& part) noexcept {
 
 }  // namespace
 
-void WholeField::take(const FieldPart& part) noexcept {
+void WholeField::take(const FieldPart& part) {
   has_change = has_change && part.has_change;
-  run_on(part.head, part.head_change);
-  kernel.add_blocks(part.block_sums.data(), part.block_sums.size() / kernel.sums_per_block, totals, errors);
-  entries += part.block_sums.size() / kernel.sums_per_block * kReductionBlockRows;
-  run_on(part.tail, part.tail_change);
+  if (part.exact_sums != nullptr) {
+    if (!exact_sums) exact_sums = std::make_unique<ExactSums>();
+    exact_sums->add(*part.exact_sums);
+    entries += part.entries;
+  } else {
+    run_on(part.head, part.head_change);
+    kernel.add_blocks(part.block_sums.data(), part.block_sums.size() / kernel.sums_per_block, totals, errors);
+    entries += part.block_sums.size() / kernel.sums_per_block * kReductionBlockRows;
+    run_on(part.tail, part.tail_change);
+  }
   if (part.is_integer) {
     exact.merge(exact_of(part));
     return;
@@ -66,7 +72,7 @@ void WholeField::run_on(std::span<const double> x, std::span<const double> chang
   std::ranges::fill(running, 0.0);
 }
 
-std::uint64_t WholeField::finish(bool is_integer, std::uint64_t* values) const noexcept {
+void WholeField::finish_ordered_sums(FieldResults& results) const noexcept {
   double sums[kMostBlockSums] = {};
   double total[kMostBlockSums];
   double error[kMostBlockSums];
@@ -77,10 +83,29 @@ std::uint64_t WholeField::finish(bool is_integer, std::uint64_t* values) const n
     kernel.add_blocks(sums, 1, total, error);
   }
   for (std::size_t s = 0; s < kMostBlockSums; ++s) total[s] = settled_total(total[s], error[s]);
+  kernel.finish_sums(total, has_change, results);
+}
 
+/// Of an integer field l2 and change_l2 are written; ExactReductions has the others.
+void WholeField::finish_exact_sums(FieldResults& results) const noexcept {
+  const double sum = exact_sums->sum();
+  results.f64<"sum">(sum);
+  results.f64<"mean">(sum / static_cast<double>(entries));
+  results.f64<"l1">(exact_sums->l1());
+  results.f64<"l2">(exact_sums->l2());
+  if (!has_change) return;
+  results.f64<"change_l1">(exact_sums->change_l1());
+  results.f64<"change_l2">(exact_sums->change_l2());
+}
+
+std::uint64_t WholeField::finish(bool is_integer, std::uint64_t* values) const noexcept {
   std::fill_n(values, is_integer ? kIntegerFieldWords : kRealFieldWords, 0);
   FieldResults results(values, entries, is_integer);
-  kernel.finish_sums(total, has_change, results);
+  if (exact_sums) {
+    finish_exact_sums(results);
+  } else {
+    finish_ordered_sums(results);
+  }
   if (is_integer) {
     exact.finish(results, has_change);
   } else {

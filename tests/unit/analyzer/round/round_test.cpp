@@ -33,9 +33,17 @@ double entry(std::uint64_t s, std::uint64_t i) {
   return static_cast<double>((i * 2654435761u + s * 97) % 10007) / 3.0 - 1000.0;
 }
 
-std::vector<double> entries_of(std::uint64_t step, std::uint64_t first, std::uint64_t count) {
+/// How a field is spread over the nodes: rows one after the other, or entries from anywhere, as boxes have them.
+enum class Spread { kRows, kBoxes };
+
+/// Entries [first, first + count) in the order in which nodes keep them. Boxes: every 7919th entry, a prime number, so that
+/// each of up to 7918 entries has its turn once.
+std::vector<double> entries_of(std::uint64_t step, std::uint64_t first, std::uint64_t count, Spread spread = Spread::kRows,
+                               std::uint64_t of_all = 0) {
   std::vector<double> entries(count);
-  for (std::uint64_t i = 0; i < count; ++i) entries[i] = entry(step, first + i);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    entries[i] = entry(step, spread == Spread::kBoxes ? (first + i) * 7919 % of_all : first + i);
+  }
   return entries;
 }
 
@@ -46,8 +54,8 @@ Schema field_of(std::uint64_t entries) {
 /// One node of a run: its door, and its side of the rounds from its first step on.
 class Node {
  public:
-  Node(const std::string& socket, std::uint64_t first, std::uint64_t entries)
-      : socket_(socket), first_(first), schema_(field_of(entries)), reducer_(schema_, team_) {
+  Node(const std::string& socket, std::uint64_t first, std::uint64_t entries, Spread spread, std::uint64_t of_all)
+      : socket_(socket), first_(first), spread_(spread), of_all_(of_all), schema_(field_of(entries)), reducer_(schema_, team_) {
     link_.emplace("localhost", socket);
   }
 
@@ -62,8 +70,8 @@ class Node {
   }
 
   void add(std::uint64_t step) {
-    const std::vector<double> x = entries_of(step, first_, entries());
-    const std::vector<double> previous = step > 0 ? entries_of(step - 1, first_, entries()) : std::vector<double>();
+    const std::vector<double> x = part_of(step);
+    const std::vector<double> previous = step > 0 ? part_of(step - 1) : std::vector<double>();
     const void* const before = step > 0 ? previous.data() : nullptr;
     StepWithScalars described;
     described.descriptor = {.step = step, .iteration = 10 + step, .residual_l1 = 0.5 + static_cast<double>(step)};
@@ -86,8 +94,12 @@ class Node {
   void restart() { link_.emplace("localhost", socket_); }
 
  private:
+  std::vector<double> part_of(std::uint64_t step) const { return entries_of(step, first_, entries(), spread_, of_all_); }
+
   std::string socket_;
   std::uint64_t first_;
+  Spread spread_;
+  std::uint64_t of_all_;
   Schema schema_;
   OpenMpTeam team_;
   StepReducer reducer_;
@@ -100,7 +112,8 @@ class RoundTest : public ::testing::Test {
   /// bounds: of the nodes' parts.
   void make(const std::vector<std::uint64_t>& bounds) {
     for (std::size_t n = 0; n + 1 < bounds.size(); ++n) {
-      nodes_.push_back(std::make_unique<Node>(folder_.file("socket" + std::to_string(n)), bounds[n], bounds[n + 1] - bounds[n]));
+      nodes_.push_back(std::make_unique<Node>(folder_.file("socket" + std::to_string(n)), bounds[n], bounds[n + 1] - bounds[n],
+                                              spread_, bounds.back()));
     }
     entries_ = bounds.back();
     plan_ = plan(0);
@@ -157,8 +170,9 @@ class RoundTest : public ::testing::Test {
             .ranks = {},
             .regions = {},
             .whole = field_of(entries_),
-            .places = {PartPlace{nodes_[n]->first()}},
-            .has_results = {true}};
+            .places = {PartPlace{nodes_[n]->first(), spread_ == Spread::kBoxes}},
+            .has_results = {true},
+            .in_boxes = {spread_ == Spread::kBoxes}};
   }
 
   /// All nodes at a time, as their processes do.
@@ -184,8 +198,11 @@ class RoundTest : public ::testing::Test {
     const std::uint64_t step = found.step();
     const std::vector<double> x = entries_of(step, 0, entries_);
     const std::vector<double> previous = step > 0 ? entries_of(step - 1, 0, entries_) : std::vector<double>();
+    const void* const before = step > 0 ? previous.data() : nullptr;
     StepReducer reducer(field_of(entries_));
-    const auto words = reducer.reduce(x.data(), step > 0 ? previous.data() : nullptr, 1);
+    std::span<const std::uint64_t> words = reducer.reduce(x.data(), before, 1);
+    const std::vector<std::uint64_t> exact = with_exact_sums(reducer, words, x.data(), before);
+    if (spread_ == Spread::kBoxes) words = exact;
     const RecordLayout layout(field_of(entries_), catalogue_of(field_of(entries_), kScalars, {}));
     StepWithScalars described;
     described.descriptor.residual_l1 = 0.5 + static_cast<double>(step);
@@ -197,6 +214,21 @@ class RoundTest : public ::testing::Test {
     EXPECT_EQ(found.iteration(), 10 + step);
     EXPECT_EQ(found.bytes_transferred(), entries_ * sizeof(double));
     EXPECT_EQ(found.transfer_ns(), static_cast<std::int64_t>(nodes_.back()->first())) << "the greatest of all nodes";
+  }
+
+  /// The words of one process, with sums that are exact: all entries as one box.
+  std::vector<std::uint64_t> with_exact_sums(const StepReducer& reducer, std::span<const std::uint64_t> words, const void* x,
+                                             const void* previous) const {
+    OpenMpTeam team;
+    const std::optional<PartPlace> place = PartPlace{.first = 0, .in_boxes = true};
+    StepParts parts(reducer.schema(), std::span(&place, 1), team);
+    std::vector<std::uint64_t> memory(parts.words());
+    parts.store(reducer, words, x, previous, memory);
+    WholeField whole;
+    whole.take(parts.part(0, memory));
+    std::vector<std::uint64_t> exact(words.begin(), words.end());
+    exact[0] = whole.finish(false, &exact[1]);
+    return exact;
   }
 
   struct Found {
@@ -224,6 +256,7 @@ class RoundTest : public ::testing::Test {
   }
 
   TemporaryFolder folder_;
+  Spread spread_ = Spread::kRows;
   std::vector<std::unique_ptr<Node>> nodes_;
   std::uint64_t entries_ = 0;
   std::atomic<bool> stop_run_{false};
@@ -241,6 +274,16 @@ TEST_F(RoundTest, TheResultsOfTheWholeAreThoseOfOneProcess) {
   const Found found = expect_all_accounted_for(20);
   EXPECT_EQ(found.steps, 20u);
   EXPECT_EQ(found.missing, 0u);
+}
+
+TEST_F(RoundTest, PartsThatAreBoxesHaveTheExactSumsOfAllEntries) {
+  spread_ = Spread::kBoxes;
+  make({0, 1, 1500, 1600, 5000});
+  for (std::uint64_t step = 0; step < 10; ++step) {
+    for (const auto& node : nodes_) node->add(step);
+  }
+  finish();
+  EXPECT_EQ(expect_all_accounted_for(10).steps, 10u);
 }
 
 TEST_F(RoundTest, StatesWaitForANodeThatIsBehind) {
@@ -325,25 +368,6 @@ TEST_F(RoundTest, WhoHasAnotherKeyIsNotLetIn) {
   EXPECT_EQ(expect_all_accounted_for(5).steps, 5u);
 }
 
-TEST_F(RoundTest, MessagesOfAnotherAttachmentAreIgnored) {
-  make({0, 1000, 2000});
-  RoundPlan other = plan(0);
-  other.attachment = Id128{9, 9};
-  wire::RoundStep message;
-  RoundState state;
-  state.node = 1;
-  state.lost_by = 0;
-  write(other, state, message);
-  RoundState read_state;
-  EXPECT_FALSE(read(plan(1), message, read_state));
-  write(plan(0), state, message);
-  EXPECT_TRUE(read(plan(1), message, read_state));
-  EXPECT_EQ(read_state.lost_by, 0u);
-  message.set_node(3);
-  EXPECT_FALSE(read(plan(1), message, read_state)) << "there are two nodes";
-  finish(50'000'000);
-}
-
 TEST_F(RoundTest, ATriggerOverTheWholeLeavesAMarkAndEndsTheRun) {
   triggers_.global_triggers = {"solver.residual > 3: stop"};
   make({0, 1000, 2000});
@@ -357,31 +381,6 @@ TEST_F(RoundTest, ATriggerOverTheWholeLeavesAMarkAndEndsTheRun) {
     if (record.has_mark()) marked.push_back(record.mark().iteration());
   }
   EXPECT_EQ(marked, std::vector<std::uint64_t>{13}) << "the residual of step 3 is 3.5";
-}
-
-TEST_F(RoundTest, AStateTakesLessThanAKilobyteOnTheNetwork) {
-  make({0, 1000, 2000});
-  RoundState state;
-  state.step = state.iteration = 1'000'000'000;
-  state.node = 1;
-  state.has_figures = true;
-  state.figures.transfer_ns = 1'000'000'000;
-  state.fields.resize(1);
-  const std::vector<double> head(1000, 1.5);
-  const std::vector<std::uint64_t> values(kRealFieldWords);
-  state.fields[0].take({.first = 0,
-                        .entries = 1000,
-                        .head = head,
-                        .head_change = head,
-                        .block_sums = {},
-                        .tail = {},
-                        .tail_change = {},
-                        .values = values,
-                        .has_change = true});
-  wire::RoundStep message;
-  write(plan(0), state, message);
-  EXPECT_LE(message.ByteSizeLong(), 1024u);
-  finish(50'000'000);
 }
 
 }  // namespace

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A field in parts on several nodes has the results that it has on one, bit by bit: for every dtype, every kind of entry,
-// and wherever the parts meet.
+// and wherever the parts meet. If the parts are boxes, its sums are exact ones.
 #include "common/reductions/whole/whole_field.hpp"
 
 #include <gtest/gtest.h>
 #include <omp.h>
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <random>
 
 #include "common/reductions/kernels/reduction_table.hpp"
@@ -35,7 +37,8 @@ struct Values {
   std::vector<std::uint64_t> words;
 };
 
-Values in_parts(const FieldCase& c, const Bounds& bounds) {
+/// in_boxes: the parts are taken for boxes, whose entries follow each other by chance.
+Values in_parts(const FieldCase& c, const Bounds& bounds, bool in_boxes = false) {
   OpenMpTeam team;
   WholeField whole;
   for (std::size_t p = 0; p + 1 < bounds.size(); ++p) {
@@ -44,7 +47,7 @@ Values in_parts(const FieldCase& c, const Bounds& bounds) {
     const auto x = cut(c.x, bytes_of(c.dtype), bounds[p], bounds[p + 1]);
     const auto previous = cut(c.previous, bytes_of(c.dtype), bounds[p], bounds[p + 1]);
     StepReducer reducer(schema, team);
-    const std::optional<PartPlace> place = PartPlace{bounds[p]};
+    const std::optional<PartPlace> place = PartPlace{bounds[p], in_boxes};
     StepParts parts(schema, std::span(&place, 1), team);
     std::vector<std::uint64_t> memory(parts.words());
     const auto results = reducer.reduce(x.data(), previous.empty() ? nullptr : previous.data(), 1);
@@ -65,11 +68,25 @@ Values at_once(const FieldCase& c) {
   return {words[0], {words.begin() + 1, words.end()}};
 }
 
+std::uint32_t field_class_of(DType dtype) {
+  if (class_of(dtype) == DTypeClass::kInteger) return RINGSIDE_CLASS_INTEGER;
+  return class_of(dtype) == DTypeClass::kComplex ? RINGSIDE_CLASS_COMPLEX : RINGSIDE_CLASS_REAL;
+}
+
+/// The sums of doubles are exact, so that they are only near those of one process.
+bool is_near(double found, double expected, double magnitudes) {
+  if (!std::isfinite(expected) || !std::isfinite(magnitudes)) {
+    return std::bit_cast<std::uint64_t>(found) == std::bit_cast<std::uint64_t>(expected);
+  }
+  return std::fabs(found - expected) <= 96 * std::ldexp(magnitudes, -53);
+}
+
 /// All results but the arrays, which a whole lacks.
-void expect_equal(const Values& found, const Values& expected, DType dtype) {
-  const std::uint32_t field_class = class_of(dtype) == DTypeClass::kInteger  ? RINGSIDE_CLASS_INTEGER
-                                    : class_of(dtype) == DTypeClass::kComplex ? RINGSIDE_CLASS_COMPLEX
-                                                                              : RINGSIDE_CLASS_REAL;
+void expect_equal(const Values& found, const Values& expected, DType dtype, bool has_exact_sums = false) {
+  const std::uint32_t field_class = field_class_of(dtype);
+  const auto f64_of = [field_class](const Values& values, const std::string& name) {
+    return std::bit_cast<double>(values.words[place_of(name.c_str(), field_class).word]);
+  };
   for (const ringside_reduction& reduction : reduction_table::kReductions) {
     const ValuePlace place = place_of(reduction.name, field_class);
     if (place.type == 0) continue;
@@ -77,6 +94,17 @@ void expect_equal(const Values& found, const Values& expected, DType dtype) {
     const bool is_array = name == "top_row" || name == "top_value" || name == "histogram";
     EXPECT_EQ(found.presence >> place.bit & 1, is_array ? 0 : expected.presence >> place.bit & 1) << name;
     if (is_array) continue;
+    const bool is_sum = name == "sum" || name == "mean" || name == "l1" || name == "l2" || name == "change_l1" || name == "change_l2";
+    if (has_exact_sums && is_sum && place.type == RINGSIDE_VALUE_F64) {
+      const std::string magnitudes = name == "sum" || name == "mean" ? "l1" : name;
+      if (field_class == RINGSIDE_CLASS_INTEGER && name == "mean") {
+        EXPECT_EQ(f64_of(found, name), f64_of(expected, name));
+        continue;
+      }
+      EXPECT_TRUE(is_near(f64_of(found, name), f64_of(expected, name), f64_of(expected, magnitudes)))
+          << name << ": " << f64_of(found, name) << " and " << f64_of(expected, name);
+      continue;
+    }
     for (std::size_t i = 0; i < (place.type == RINGSIDE_VALUE_I128 ? 2u : 1u); ++i) {
       EXPECT_EQ(found.words[place.word + i], expected.words[place.word + i]) << name;
     }
@@ -120,6 +148,20 @@ TEST_P(WholeFieldTest, PartsHaveTheBitsOfTheWhole) {
       for (const Bounds& bounds : many_bounds(c.entries)) {
         SCOPED_TRACE(c.name + ", " + std::to_string(c.entries) + " entries, parts " + ::testing::PrintToString(bounds));
         expect_equal(in_parts(c, bounds), expected, c.dtype);
+        if (HasFailure()) return;
+      }
+    }
+  }
+}
+
+TEST_P(WholeFieldTest, BoxesHaveExactSumsThatDoNotDependOnTheParts) {
+  for (const std::size_t entries : {std::size_t{1}, std::size_t{1500}, std::size_t{9000}}) {
+    for (const FieldCase& c : field_cases(GetParam(), entries)) {
+      const Values expected = in_parts(c, {0, c.entries}, true);
+      expect_equal(expected, at_once(c), c.dtype, true);
+      for (const Bounds& bounds : many_bounds(c.entries)) {
+        SCOPED_TRACE(c.name + ", " + std::to_string(c.entries) + " entries, parts " + ::testing::PrintToString(bounds));
+        expect_equal(in_parts(c, bounds, true), expected, c.dtype);
         if (HasFailure()) return;
       }
     }
