@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "common/platform/fixed_text.hpp"
-#include "common/pool_reader/ring_reader.hpp"
 
 namespace ringside::mpi {
 namespace {
@@ -42,6 +41,15 @@ void check_same_run(const std::vector<Found>& all) {
 
 }  // namespace
 
+std::optional<KeptSlot> newest_intact(const RingReader& reader, const Id128& run_id, std::uint64_t most) {
+  const Recovery found = reader.recover();
+  for (auto kept = found.kept.rbegin(); kept != found.kept.rend(); ++kept) {
+    const SlotHeader& header = kept->header;
+    if (header.run_id == run_id && header.iteration <= most && reader.verify(*kept).intact()) return *kept;
+  }
+  return std::nullopt;
+}
+
 KeptIterations::KeptIterations(const std::string& path) : path_(path) {
   const Recovery found = [&]() -> Recovery {
     try {
@@ -61,13 +69,8 @@ KeptIterations::KeptIterations(const std::string& path) : path_(path) {
 
 std::uint64_t KeptIterations::newest_intact(std::uint64_t most) const {
   if (empty()) return 0;
-  const RingReader reader = RingReader::open(path_);
-  const Recovery found = reader.recover();
-  for (auto kept = found.kept.rbegin(); kept != found.kept.rend(); ++kept) {
-    const SlotHeader& header = kept->header;
-    if (header.run_id == run_id_ && header.iteration <= most && reader.verify(*kept).intact()) return header.iteration;
-  }
-  return 0;
+  const std::optional<KeptSlot> found = mpi::newest_intact(RingReader::open(path_), run_id_, most);
+  return found ? found->header.iteration : 0;
 }
 
 std::string KeptIterations::text() const {

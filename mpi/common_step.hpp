@@ -10,9 +10,13 @@
 #include <vector>
 
 #include "common/kernels/hash.hpp"
+#include "common/pool_reader/ring_reader.hpp"
 #include "mpi/job.hpp"
 
 namespace ringside::mpi {
+
+/// The newest step of a run, up to iteration `most`, whose payload verifies.
+std::optional<KeptSlot> newest_intact(const RingReader& reader, const Id128& run_id, std::uint64_t most);
 
 /// The kept steps of the newest run of one ring.
 class KeptIterations {

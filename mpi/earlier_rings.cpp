@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/earlier_rings.hpp"
 
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <chrono>
+#include <cstring>
 #include <filesystem>
 #include <iterator>
+#include <span>
 #include <system_error>
 #include <utility>
 
@@ -32,6 +37,12 @@ std::vector<std::string> unpacked(const std::string& all) {
   return texts;
 }
 
+/// The number of a file in its file system, the same on all machines that share this; "" if there is no file.
+std::string number_of(const std::string& path) {
+  struct stat found {};
+  return stat(path.c_str(), &found) == 0 ? std::to_string(found.st_ino) : "";
+}
+
 /// Throws Error (exit code 2) unless the rings keep what this job publishes.
 void check_same_problem(const RingSet& set, const RankOptions& options) {
   const RanksFile& ranks = set.ranks();
@@ -46,58 +57,61 @@ void check_same_problem(const RingSet& set, const RankOptions& options) {
                       to_text(ranks.variables[v]), v, to_text(own[v]));
   }
   if (ranks.problem_id == options.run.problem_id) return;
-  std::string parameters;
-  for (const RunReading& reading : set.nodes()[0].reader->ring().runs()) {
-    if (reading.run.run_id == ranks.run_id) parameters = text_of(reading.run.parameters);
-  }
-  throw usage_error("{}: it is of another problem: found '{}', expected '{}' and the same problem_bytes", set.path(),
-                    parameters, text_of(options.run.parameters));
+  const std::optional<RunDescription> kept = set.nodes()[0].reader->ring().run(ranks.run_id);
+  throw usage_error("{}: it is of another problem: found '{}' with parameters '{}', expected '{}' with '{}' (if they are the "
+                    "same, what they stand for differs: the content of a file, or problem_bytes)",
+                    set.path(), text_of(kept->matrix), text_of(kept->parameters), text_of(options.run.matrix),
+                    text_of(options.run.parameters));
+}
+
+Error overwritten(const std::string& pool, std::uint64_t iteration) {
+  return system_error("{}: iteration {} was overwritten while it was read; expected a ring of a run that has ended", pool,
+                      iteration);
 }
 
 }  // namespace
 
 EarlierRings::EarlierRings(const Job& job, const std::string& path, const std::string& own_pool,
                            const RankOptions& options) {
-  find_rings(job, path, options);
-  check_others(job, own_pool);
+  find_rings(job, path, own_pool, options);
   agree(job);
   take_scalars(job, options.scalars);
 }
 
 /// The first rank opens all rings; the others learn what the rings have, and open only what they need.
-void EarlierRings::find_rings(const Job& job, const std::string& path, const RankOptions& options) {
+void EarlierRings::find_rings(const Job& job, const std::string& path, const std::string& own_pool,
+                              const RankOptions& options) {
   std::string text;
   std::vector<std::string> pools;
+  std::vector<std::string> numbers;
   job.all.together("--resume-from", [&] {
     if (!job.all.is_first()) return;
     set_.emplace(RingSet::open(path));
     set_->expect_all();
     for (const NodeRing& ring : set_->nodes()) {
-      if (owner_of(ring.path)) throw in_use(ring.path);
+      if (owner_of(ring.path)) throw system_error("{}: {}", ring.name, in_use(ring.path).what());
       pools.push_back(ring.path);
+      numbers.push_back(number_of(ring.path));
     }
     check_same_problem(*set_, options);
     text = to_text(set_->ranks());
   });
-  const std::string all_pools = job.all.text_of_first(packed(pools));
-  const std::string all_text = job.all.text_of_first(text);
-  job.all.together("", [&] {
-    pools_ = unpacked(all_pools);
-    ranks_ = parse_ranks(all_text, "--resume-from");
+  pools = unpacked(job.all.text_of_first(packed(pools)));
+  numbers = unpacked(job.all.text_of_first(packed(numbers)));
+  text = job.all.text_of_first(text);
+  job.all.together("--resume-from: " + job.node_name(), [&] {
+    ranks_ = parse_ranks(text, "the ranks file");
     assembly_.emplace(ranks_);
-    readings_.resize(pools_.size());
-    commits_.resize(pools_.size());
-  });
-}
-
-/// A run that overwrites its pools must not overwrite what it is to continue from.
-void EarlierRings::check_others(const Job& job, const std::string& own_pool) const {
-  job.all.together(job.node_name(), [&] {
+    readings_.resize(pools.size());
+    for (const std::string& pool : pools) places_.push_back({.pool = pool});
     if (!job.node.is_first()) return;
-    for (const std::string& pool : pools_) {
+    // A run that overwrites its pools must not overwrite what it is to continue from. Paths are compared only where the
+    // numbers are the same: a node need not ask for all pools of all nodes.
+    const std::string own_number = number_of(own_pool);
+    for (std::size_t n = 0; n < pools.size(); ++n) {
       std::error_code error;
-      if (!std::filesystem::equivalent(pool, own_pool, error)) continue;
-      throw usage_error("--resume-from: {} is the pool of this run, too ({}); expected another --pool", pool, own_pool);
+      if (own_number.empty() || numbers[n] != own_number || !std::filesystem::equivalent(pools[n], own_pool, error)) continue;
+      throw usage_error("{} is the pool of this run, too ({}); expected another --pool", pools[n], own_pool);
     }
   });
 }
@@ -105,59 +119,56 @@ void EarlierRings::check_others(const Job& job, const std::string& own_pool) con
 /// The work of verifying is shared: each rank verifies every so many-th ring.
 void EarlierRings::agree(const Job& job) {
   const auto size = static_cast<std::size_t>(job.all.size());
+  std::vector<std::uint64_t> found(2 * places_.size());  // of each node's step: its commit number and its hash
   iteration_ = least_agreed(job, "--resume-from: " + job.name(), [&](std::uint64_t limit) {
     std::uint64_t least = limit;
-    for (auto n = static_cast<std::size_t>(job.all.rank()); n < pools_.size(); n += size) {
-      least = std::min(least, newest_intact(n, limit));
+    for (auto n = static_cast<std::size_t>(job.all.rank()); n < places_.size(); n += size) {
+      const std::optional<KeptSlot> kept = newest_intact(open(n), ranks_.run_id, limit);
+      least = std::min(least, kept ? kept->header.iteration : 0);
+      if (!kept) continue;
+      found[2 * n] = kept->header.commit_seq;
+      found[2 * n + 1] = kept->header.payload_hash;
     }
     return least;
   });
   job.all.together("--resume-from", [&] {
     if (iteration_ != 0 || !set_) return;
-    throw usage_error("{}: no iteration is held intact by every ring: {}", set_->path(), set_->what_each_holds());
+    throw usage_error("{}: no iteration is held intact by every ring: {}; expected one that is (`ringside verify {}`)",
+                      set_->path(), set_->what_each_holds(), set_->path());
   });
-  const std::vector<std::uint64_t> own = commits_;
-  check(MPI_Allreduce(own.data(), commits_.data(), static_cast<int>(own.size()), MPI_INT64_T, MPI_MAX, job.all.get()),
+  set_.reset();
+  // One rank knows of each node, and 0 stands for "not known".
+  check(MPI_Allreduce(MPI_IN_PLACE, found.data(), static_cast<int>(found.size()), MPI_UINT64_T, MPI_BOR, job.all.get()),
         "MPI_Allreduce");
-}
-
-/// Also notes where the step is.
-std::uint64_t EarlierRings::newest_intact(std::size_t node, std::uint64_t most) {
-  const RingReader& reader = reading(node).reader;
-  const Recovery found = reader.recover();
-  for (auto kept = found.kept.rbegin(); kept != found.kept.rend(); ++kept) {
-    const SlotHeader& header = kept->header;
-    if (header.run_id != ranks_.run_id || header.iteration > most || !reader.verify(*kept).intact()) continue;
-    commits_[node] = header.commit_seq;
-    return header.iteration;
+  for (std::size_t n = 0; n < places_.size(); ++n) {
+    places_[n].commit_seq = found[2 * n];
+    places_[n].payload_hash = found[2 * n + 1];
   }
-  return 0;
 }
 
-/// Of the first node's ring, by their names.
+/// Of the first node's ring, by their names. A scalar that a step lacks would be published as 0, so none may be missing.
 void EarlierRings::take_scalars(const Job& job, const std::vector<Scalar>& scalars) {
   job.all.together("--resume-from", [&] {
     if (!job.all.is_first()) return;
-    Reading& first = reading(0);
-    const RingView& ring = first.reader.ring();
-    std::optional<StepWithScalars> step;
-    if (first.slot) step = verified_step(ring, *first.slot);
-    if (!step) throw system_error("{}: iteration {} was overwritten while it was read", pools_[0], iteration_);
+    const auto& [reader, slot] = reading(0);
+    const RingView& ring = reader.ring();
+    const std::optional<StepWithScalars> step = verified_step(ring, slot);
+    if (!step) throw overwritten(places_[0].pool, iteration_);
     std::vector<ResultDescription> known;
-    for (const RunReading& reading : ring.runs()) {
-      if (reading.run.run_id != ranks_.run_id) continue;
+    for (const RunReading& run : ring.runs()) {
+      if (run.run.run_id != ranks_.run_id) continue;
       known.clear();  // the newest description is the last
-      std::ranges::copy_if(reading.catalogue, std::back_inserter(known), [](const ResultDescription& one) {
+      std::ranges::copy_if(run.catalogue, std::back_inserter(known), [](const ResultDescription& one) {
         return one.source == ResultSource::kScalar;
       });
     }
     for (std::size_t s = 0; s < scalars.size(); ++s) {
       const auto found = std::ranges::find_if(
           known, [&](const ResultDescription& one) { return text_of(one.name) == scalars[s].name; });
-      if (found == known.end()) continue;
-      if (found->type != scalars[s].type) {
-        throw usage_error("{}: its scalar '{}' is {}, that of this run {}; expected the same", pools_[0], scalars[s].name,
-                          to_string(found->type), to_string(scalars[s].type));
+      if (found == known.end() || found->type != scalars[s].type) {
+        throw usage_error("{}: its steps have {} of the name '{}', those of this run a scalar {}; expected the same",
+                          places_[0].pool, found == known.end() ? "no scalar" : "a scalar " + std::string(to_string(found->type)),
+                          scalars[s].name, to_string(scalars[s].type));
       }
       scalars_.present |= std::uint64_t{1} << s;
       scalars_.words[s] = step->scalar(static_cast<std::size_t>(found - known.begin()));
@@ -166,28 +177,50 @@ void EarlierRings::take_scalars(const Job& job, const std::vector<Scalar>& scala
   scalars_ = job.all.value_of_first(scalars_);
 }
 
-EarlierRings::Reading& EarlierRings::reading(std::size_t node) {
-  std::optional<Reading>& reading = readings_[node];
-  if (!reading) {
-    try {
-      reading.emplace(Reading{RingReader::open(pools_[node], std::chrono::milliseconds(0)), std::nullopt});
-    } catch (const Error& error) {
-      throw Error(error.code(), formatted("{} ({}; expected it under this path on all nodes, as on a shared file system or "
-                                          "after `ringside gather`)",
-                                          error.what(), ranks_.name_of(node)));
-    }
-    reading->reader.survive_faults();
+/// The ring of a node. The file under its path may be another one on this machine.
+RingReader EarlierRings::open(std::size_t node) const {
+  const std::string& pool = places_[node].pool;
+  std::optional<RingReader> reader;
+  try {
+    reader.emplace(RingReader::open(pool, std::chrono::milliseconds(0)));
+  } catch (const MissingPoolError& error) {
+    throw usage_error("{}: {}; expected it under this path on all nodes, as on a shared file system or after `ringside "
+                      "gather`",
+                      ranks_.name_of(node), error.what());
   }
-  if (!reading->slot && iteration_ != 0) reading->slot = reading->reader.find(commits_[node]);
-  return *reading;
+  if (reader->ring().geometry().schema() == ranks_.layout_of(node).schema && reader->ring().run(ranks_.run_id)) {
+    return std::move(*reader);
+  }
+  throw usage_error("{}: {}: found the ring of another run, expected that of run {} as the first rank sees it under this "
+                    "path",
+                    ranks_.name_of(node), pool, to_string(ranks_.run_id));
 }
 
-std::span<const std::byte> EarlierRings::bytes_of(std::size_t node, std::size_t variable) {
-  const Reading& found = reading(node);
-  if (!found.slot) throw system_error("{}: iteration {} was overwritten while it was read", pools_[node], iteration_);
-  const RingView& ring = found.reader.ring();
-  const VariablePlace& place = ring.geometry().schema().place(variable);
-  return {ring.payload(found.slot->slot) + place.offset, place.bytes};
+EarlierRings::Reading& EarlierRings::reading(std::size_t node) {
+  std::optional<Reading>& reading = readings_[node];
+  if (reading) return *reading;
+  RingReader reader = open(node);
+  const std::optional<KeptSlot> slot = reader.find(places_[node].commit_seq);
+  if (!slot || slot->header.payload_hash != places_[node].payload_hash) throw overwritten(places_[node].pool, iteration_);
+  return reading.emplace(Reading{std::move(reader), *slot});
+}
+
+/// Read by pread and hashed: another machine may have verified the step, and a fault of a mapping would end the solver.
+const std::byte* EarlierRings::fetch(std::size_t node, std::size_t variable, std::uint64_t from, std::uint64_t bytes) {
+  const auto& [reader, slot] = reading(node);
+  fetched_.resize(bytes);
+  const HeldStatus status = reader.read_through(
+      slot, variable, from, from + bytes, [&](std::uint64_t begin, std::span<const std::byte> chunk) {
+        const std::uint64_t first = std::max(begin, from);
+        const std::uint64_t end = std::min(begin + chunk.size(), from + bytes);
+        if (first < end) std::memcpy(fetched_.data() + (first - from), chunk.data() + (first - begin), end - first);
+      });
+  if (status == HeldStatus::kOverwritten) throw overwritten(places_[node].pool, iteration_);
+  if (status != HeldStatus::kOk) {
+    throw damage_error("{}: {}: iteration {} differs from what was verified; expected the same file on all nodes",
+                       ranks_.name_of(node), places_[node].pool, iteration_);
+  }
+  return fetched_.data();
 }
 
 void EarlierRings::copy(std::size_t variable, const Box& box, std::byte* to) {
@@ -198,18 +231,9 @@ void EarlierRings::copy(std::size_t variable, const Box& box, std::byte* to) {
                          ? IndexRange{.count = shape[d]}
                          : IndexRange{.first = box.offset[d], .count = box.extent[d]});
   }
-  assembly_->copy(variable, wanted, [&](std::size_t node) { return bytes_of(node, variable); }, to);
-}
-
-void EarlierRings::check_still_there() const {
-  for (std::size_t n = 0; n < readings_.size(); ++n) {
-    const std::optional<Reading>& reading = readings_[n];
-    if (!reading || !reading->slot) continue;
-    reading->reader.check_intact();
-    if (reading->reader.ring().still_holds(reading->slot->slot, reading->slot->header)) continue;
-    throw system_error("{}: iteration {} was overwritten while it was read; expected rings of a run that has ended",
-                       pools_[n], iteration_);
-  }
+  assembly_->copy(
+      variable, wanted,
+      [&](std::size_t node, std::uint64_t from, std::uint64_t bytes) { return fetch(node, variable, from, bytes); }, to);
 }
 
 }  // namespace ringside::mpi

@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,42 +24,45 @@ class EarlierRings {
  public:
   /// path: a folder, or a ranks file; of the first rank. own_pool: of the node, on its first rank. options: of this job; their
   /// scalars are the solver's own. Agrees on the newest step that all rings hold intact. On all ranks it succeeds, or
-  /// throws the same Error: exit code 2 if rings are missing, of another problem or other variables, hold no common
-  /// step, or are those of this job; 3 if one is in use. Collective.
+  /// throws the same Error: exit code 2 if rings are missing, of another problem, other variables or scalars, hold no
+  /// common step, or are those of this job; 3 if one is in use. Collective.
   EarlierRings(const Job& job, const std::string& path, const std::string& own_pool, const RankOptions& options);
 
   const Id128& run_id() const noexcept { return ranks_.run_id; }
   std::uint64_t iteration() const noexcept { return iteration_; }
-  /// In the order of the scalars of this job; those that the step lacks are not present.
+  /// In the order of the scalars of this job.
   const KeptScalars& scalars() const noexcept { return scalars_; }
 
-  /// Copies the entries of a box of this job, row-major. Throws Error (exit code 2 or 3) if a pool cannot be read.
+  /// Copies the entries of a box of this job, row-major. What is read is hashed on the way, and is of the step that was
+  /// verified. Throws Error: exit code 2 or 3 if a pool cannot be read or is another one under the same path, 3 if the
+  /// step was overwritten, 5 if it is damaged. Then `to` must not be used.
   void copy(std::size_t variable, const Box& box, std::byte* to);
 
-  /// Throws Error (exit code 3) if a ring has overwritten the step since, (5) if a pool was truncated. Then nothing of what was
-  /// copied may be used.
-  void check_still_there() const;
-
  private:
-  /// A ring that this rank reads.
+  /// A pool, and where the step lies in it.
+  struct Place {
+    std::string pool;
+    std::uint64_t commit_seq = 0;
+    std::uint64_t payload_hash = 0;
+  };
+  /// A ring that this rank copies from.
   struct Reading {
     RingReader reader;
-    std::optional<KeptSlot> slot;  // of the step
+    KeptSlot slot;
   };
 
-  void find_rings(const Job& job, const std::string& path, const RankOptions& options);
-  void check_others(const Job& job, const std::string& own_pool) const;
+  void find_rings(const Job& job, const std::string& path, const std::string& own_pool, const RankOptions& options);
   void agree(const Job& job);
-  std::uint64_t newest_intact(std::size_t node, std::uint64_t most);
   void take_scalars(const Job& job, const std::vector<Scalar>& scalars);
+  RingReader open(std::size_t node) const;
   Reading& reading(std::size_t node);
-  std::span<const std::byte> bytes_of(std::size_t node, std::size_t variable);
+  const std::byte* fetch(std::size_t node, std::size_t variable, std::uint64_t from, std::uint64_t bytes);
 
-  std::optional<RingSet> set_;              // on the first rank
+  std::optional<RingSet> set_;  // on the first rank, until all agree
   RanksFile ranks_;
-  std::vector<std::string> pools_;          // of the nodes
-  std::vector<std::uint64_t> commits_;      // of the nodes: where the step is
+  std::vector<Place> places_;   // of the nodes
   std::vector<std::optional<Reading>> readings_;
+  std::vector<std::byte> fetched_;
   std::optional<Assembly> assembly_;
   std::uint64_t iteration_ = 0;
   KeptScalars scalars_;

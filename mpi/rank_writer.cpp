@@ -68,27 +68,19 @@ void RankWriter::attach(const std::function<RankOptions()>& take) {
   job_.find_nodes(options.handoff.socket);
   const Schema schema = node_schema(options);
   geometry_ = {options.handoff.buffers, schema.payload_bytes()};
-  const char* const rings = std::getenv(kResumeFromVariable);
-  std::optional<EarlierRings> earlier;
-  const std::string earlier_rings = job_.all.text_of_first(rings == nullptr ? "" : rings);
-  const bool resumes = options.handoff.pool_use == PoolUse::kResume;
-  if ((resumes && job_.nodes > 1) || !earlier_rings.empty()) {
-    const std::string pool = node_pool(resumes ? "--resume" : "--resume-from");
-    if (resumes) resume_from_ = newest_common_iteration(job_, pool);
-    if (resume_from_ == 0 && !earlier_rings.empty()) earlier.emplace(job_, earlier_rings, pool, options);
-  }
+  std::optional<EarlierRings> earlier = find_start(options);
   options.handoff.ranks = ranks_text(job_, options, boxes_);
   options.scalars.insert(options.scalars.end(), kOwnScalars.begin(), kOwnScalars.end());
   // The problem has the shapes of the whole run, and which entries this node keeps: a ring is resumed with these only.
   options.run.problem_id = node_problem_id(options.run.problem_id, regions_);
   // As text, too: `ringside info` shows it, and a refusal names the difference.
-  std::string parameters(text_of(options.run.parameters));
+  std::vector<std::string> parameters;
+  if (options.run.parameters[0] != '\0') parameters.emplace_back(text_of(options.run.parameters));
   if (earlier) {
-    const std::string_view separator = parameters.empty() ? "" : "; ";
-    parameters += formatted("{}continues run {} from iteration {}", separator, to_string(earlier->run_id()), earlier->iteration());
+    parameters.push_back(formatted("continues run {} from iteration {}", to_string(earlier->run_id()), earlier->iteration()));
   }
-  parameters += formatted("{}{}", parameters.empty() ? "" : "; ", regions_);
-  assign(options.run.parameters, parameters);
+  parameters.push_back(regions_);
+  assign(options.run.parameters, joined(parameters, "; "));
   // One run: all rings get the same run_id.
   options.run.run_id = job_.all.value_of_first(options.run.run_id);
   const std::vector<TeamMember> members = node_members();
@@ -107,16 +99,25 @@ void RankWriter::attach(const std::function<RankOptions()>& take) {
   if (earlier) continue_from(*earlier, options.boxes);
 }
 
-/// The path of the node's pool, on its first rank. option: why it is needed. Collective.
-std::string RankWriter::node_pool(const char* option) const {
-  const char* pool = std::getenv(kPoolVariable);
+/// With RINGSIDE_POOL_RESUME the nodes agree on where the run continues (resume_from_). If it begins anew and there are
+/// rings of an earlier job, they are returned. Collective.
+std::optional<EarlierRings> RankWriter::find_start(const RankOptions& options) {
+  const char* const rings = std::getenv(kResumeFromVariable);
+  const std::string earlier = job_.all.text_of_first(rings == nullptr ? "" : rings);
+  const bool resumes = options.handoff.pool_use == PoolUse::kResume;
+  agrees_ = !earlier.empty() || (resumes && job_.nodes > 1);
+  if (!agrees_) return std::nullopt;
+  const char* const pool = std::getenv(kPoolVariable);
   job_.all.together(job_.node_name(), [&] {
     if (!job_.node.is_first() || (pool != nullptr && *pool != '\0')) return;
-    throw usage_error("{}: {} is not set; expected the path of the node's pool, whose steps are looked at first (`ringside "
-                      "run` sets it)",
-                      option, kPoolVariable);
+    throw usage_error("{}: {} is not set; expected the path of the node's pool, to find the newest step that all rings "
+                      "hold (`ringside run` sets it)",
+                      resumes ? "--resume" : "--resume-from", kPoolVariable);
   });
-  return pool == nullptr ? "" : pool;
+  const std::string own = pool == nullptr ? "" : pool;
+  if (resumes) resume_from_ = newest_common_iteration(job_, own);
+  if (earlier.empty() || resume_from_ != 0) return std::nullopt;
+  return std::optional<EarlierRings>(std::in_place, job_, earlier, own, options);
 }
 
 /// The first exchange of all: later ones may differ between releases.
@@ -248,9 +249,10 @@ void RankWriter::take_kept() {
   const Kept own = kept ? Kept{kept->iteration, getpid(), kept->memory.fd()} : Kept{};
   const Kept passed = job_.node.value_of_first(own);
   job_.all.together(job_.node_name(), [&] {
-    if (job_.nodes > 1 && passed.iteration != resume_from_) {
-      throw peer_error("the analyzer continues from iteration {}; expected {}, from which all nodes continue",
-                       passed.iteration, resume_from_);
+    if (agrees_ && passed.iteration != resume_from_) {
+      throw peer_error("the analyzer continues from iteration {}; expected {}, from which all nodes continue ({} must name "
+                       "the analyzer's pool)",
+                       passed.iteration, resume_from_, kPoolVariable);
     }
     if (passed.iteration == 0) return;
     const std::size_t scalars = kept_scalars_offset(geometry_.payload_bytes);
@@ -271,7 +273,6 @@ void RankWriter::continue_from(EarlierRings& earlier, const std::vector<Box>& bo
   job_.all.together(job_.name(), [&] {
     if (const ClaimStatus status = claim(); status != ClaimStatus::kOk) throw failure(status);
     for (std::size_t v = 0; v < parts_.size(); ++v) earlier.copy(v, boxes[v], part(v));
-    earlier.check_still_there();
   });
   kept_scalars_ = earlier.scalars();
   ScalarValue scalars[kMostScalars];

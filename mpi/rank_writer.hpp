@@ -79,7 +79,7 @@ class RankWriter {
   void attach(const std::function<RankOptions()>& take);
   void check_same_release() const;
   void check_same_options(const std::string& own) const;
-  std::string node_pool(const char* option) const;
+  std::optional<EarlierRings> find_start(const RankOptions& options);
   Schema node_schema(const RankOptions& options);
   void attach_first(RankOptions& options, const Schema& schema);
   void attach_other(const RankOptions& options, const std::vector<TeamMember>& members);
@@ -102,6 +102,7 @@ class RankWriter {
   std::optional<HandoffWriter> first_;     // of the node's first rank
   std::optional<TeamWriter> other_;        // of the others
   std::optional<Counters> counters_;       // of the first rank
+  bool agrees_ = false;                    // on resume_from_: all ranks have looked where the run continues
   std::uint64_t resume_from_ = 0;
   std::uint64_t kept_iteration_ = 0;
   SharedMapping kept_;  // unless the run continues from earlier rings: then the kept step is the first one of this run

@@ -67,7 +67,7 @@ typedef struct ringside_mpi_writer ringside_mpi_writer;
  * entry of a variable; rings of different runs, or no step that all rings hold (with RINGSIDE_POOL_RESUME or
  * RINGSIDE_RESUME_FROM).
  * If RINGSIDE_RESUME_FROM names the rings of an earlier job, whose ranks, nodes and boxes may be others, the run begins with
- * their newest step: the library publishes it as the first one, and ringside_mpi_kept gives it.
+ * their newest step: the library publishes it as the first one, which `published` counts, and ringside_mpi_kept gives it.
  * Otherwise as ringside_writer_attach. [collective]
  */
 RINGSIDE_MPI_API ringside_status ringside_mpi_attach(MPI_Comm comm, const ringside_writer_options* options,

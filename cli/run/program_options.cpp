@@ -48,9 +48,9 @@ std::vector<std::pair<std::string, std::string>> rank_environment(const PublishO
                       .pool_use = publish.pool_use(),
                       .on_analyzer_loss = publish.on_analyzer_loss});
   variables.emplace_back(kPoolVariable, std::filesystem::absolute(places.pool).string());
-  if (!places.resume_from.empty()) {
-    variables.emplace_back(kResumeFromVariable, std::filesystem::absolute(places.resume_from).string());
-  }
+  // Always: what this process may have inherited is not this run's.
+  variables.emplace_back(kResumeFromVariable,
+                         places.resume_from.empty() ? "" : std::filesystem::absolute(places.resume_from).string());
   return variables;
 }
 

@@ -177,7 +177,8 @@ HoldOutcome RingReader::hold(const KeptSlot& kept, HeldStep& step) const noexcep
   return HoldOutcome::kHeld;
 }
 
-HeldStatus RingReader::read_through(const KeptSlot& kept, std::size_t variable, const TakeBytes& take) const {
+HeldStatus RingReader::read_through(const KeptSlot& kept, std::size_t variable, std::uint64_t begin, std::uint64_t end,
+                                    const TakeBytes& take) const {
   const std::string name = path_.string();
   check_intact();
   const RingGeometry& geometry = ring_->geometry();
@@ -190,6 +191,7 @@ HeldStatus RingReader::read_through(const KeptSlot& kept, std::size_t variable, 
   std::vector<std::byte> chunk(geometry.chunk_bytes);
   for (std::uint64_t c = geometry.chunks.first_of(variable); c < geometry.chunks.end_of(variable) && intact; ++c) {
     const PayloadParts::Part part = geometry.chunks[c];
+    if (part.in_variable + part.bytes <= begin || part.in_variable >= end) continue;
     const std::uint64_t from = geometry.slots[kept.slot].payload_offset + part.offset;
     for (std::uint64_t done = 0; done < part.bytes;) {
       const ssize_t got =

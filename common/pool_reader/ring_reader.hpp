@@ -80,7 +80,12 @@ class RingReader {
   /// most a chunk at once. They are hashed on the way, and read by pread: a pool that was truncated is an Error (exit
   /// code 5), and no signal. What `take` has made of them is to be used only if kOk is returned. Also throws Error
   /// (exit code 3).
-  HeldStatus read_through(const KeptSlot& kept, std::size_t variable, const TakeBytes& take) const;
+  HeldStatus read_through(const KeptSlot& kept, std::size_t variable, const TakeBytes& take) const {
+    return read_through(kept, variable, 0, ring_->geometry().schema().place(variable).bytes, take);
+  }
+  /// Only the chunks with bytes from `begin` to `end` of the variable. Requires begin < end, within it.
+  HeldStatus read_through(const KeptSlot& kept, std::size_t variable, std::uint64_t begin, std::uint64_t end,
+                          const TakeBytes& take) const;
 
   /// Copies the bytes of a variable, read in the same way, to `to`.
   HeldStatus copy(const KeptSlot& kept, std::size_t variable, void* to) const;

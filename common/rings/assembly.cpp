@@ -73,12 +73,12 @@ class Assembly::Runs {
 
   /// Of the run, from the first entry of the box.
   std::uint64_t offset_in_box() const noexcept {
-    std::uint64_t at = 0;
-    for (std::size_t d = 0; d < overlaps_.size(); ++d) {
-      const Overlap& overlap = overlaps_[d];
-      at = at * overlap.extent + overlap.inside + (d < outer_ ? index_[d] * overlap.step : 0);
-    }
-    return at * entry_bytes_;
+    return offset_in_box([this](std::size_t d) { return index_[d]; });
+  }
+
+  /// Behind the last run, from the first entry of the box.
+  std::uint64_t end_in_box() const noexcept {
+    return offset_in_box([this](std::size_t d) { return overlaps_[d].count - 1; }) + run_bytes_;
   }
 
   /// Of the run, from the first entry that is wanted.
@@ -101,6 +101,16 @@ class Assembly::Runs {
   }
 
  private:
+  template <class IndexOf>
+  std::uint64_t offset_in_box(const IndexOf& index_of) const noexcept {
+    std::uint64_t at = 0;
+    for (std::size_t d = 0; d < overlaps_.size(); ++d) {
+      const Overlap& overlap = overlaps_[d];
+      at = at * overlap.extent + overlap.inside + (d < outer_ ? index_of(d) * overlap.step : 0);
+    }
+    return at * entry_bytes_;
+  }
+
   std::vector<Overlap> overlaps_;
   std::vector<std::uint64_t> index_;
   std::size_t outer_ = 0;  // the dimensions before it are stepped through
@@ -120,19 +130,20 @@ std::span<const std::byte> Assembly::part(std::size_t variable, std::span<const 
     return {bytes_of_node(piece.node).data() + piece.offset * entry + runs.offset_in_box(), bytes};  // no other box has any
   }
   buffer.resize(bytes);
-  copy(variable, wanted, bytes_of_node, buffer.data());
+  const auto in_place = [&](std::size_t node, std::uint64_t from, std::uint64_t) { return bytes_of_node(node).data() + from; };
+  copy(variable, wanted, in_place, buffer.data());
   return buffer;
 }
 
-void Assembly::copy(std::size_t variable, std::span<const IndexRange> wanted, const BytesOf& bytes_of_node,
-                    std::byte* to) const {
+void Assembly::copy(std::size_t variable, std::span<const IndexRange> wanted, const FetchBytes& fetch, std::byte* to) const {
   const std::size_t entry = bytes_of(ranks_.variables[variable].dtype);
   Runs runs;
   for (const Piece& piece : pieces_[variable]) {
     if (!runs.find(piece, wanted, entry)) continue;
-    const std::byte* box = bytes_of_node(piece.node).data() + piece.offset * entry;
+    const std::uint64_t first = runs.offset_in_box();
+    const std::byte* from = fetch(piece.node, piece.offset * entry + first, runs.end_in_box() - first);
     do {
-      std::memcpy(to + runs.offset_in_wanted(), box + runs.offset_in_box(), runs.run_bytes());
+      std::memcpy(to + runs.offset_in_wanted(), from + (runs.offset_in_box() - first), runs.run_bytes());
     } while (runs.next());
   }
 }

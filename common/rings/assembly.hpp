@@ -36,8 +36,12 @@ class Assembly {
   std::span<const std::byte> part(std::size_t variable, std::span<const IndexRange> wanted, const BytesOf& bytes_of_node,
                                   std::vector<std::byte>& buffer) const;
 
-  /// The same, copied to `to`.
-  void copy(std::size_t variable, std::span<const IndexRange> wanted, const BytesOf& bytes_of_node, std::byte* to) const;
+  /// Bytes of a variable in the ring of a node: `bytes` of them, from `from` on. Valid until the next call.
+  using FetchBytes = std::function<const std::byte*(std::size_t node, std::uint64_t from, std::uint64_t bytes)>;
+
+  /// The same, copied to `to`. Of each box that has some of the entries, the bytes from the first to the last of them are
+  /// fetched at once.
+  void copy(std::size_t variable, std::span<const IndexRange> wanted, const FetchBytes& fetch, std::byte* to) const;
 
   /// The shape of chunks of which each is the box of one rank; empty if the boxes are not like that, or such a chunk has
   /// more than `most_bytes`.

@@ -43,11 +43,16 @@ class OtherRanks(Jobs):
                             expected=expected)
         return made, said
 
-    def refused(self, rings, pattern, *arguments, expected=USAGE):
-        """No analyzer of the new job gets a step."""
+    def refused(self, rings, pattern, *arguments, expected=USAGE, pool=None):
+        """No analyzer of the new job gets a step. pool: what its ranks are told of it."""
         nodes = self.nodes(2)
+        own = [node.pool for node in nodes]
+        for node in nodes:
+            node.pool = node.pool if pool is None else pool
         said = self.run_job(nodes, *(arguments or ("publish_mpi", SIDE, 40)), placed=[0, 1], RINGSIDE_RESUME_FROM=str(rings),
                             expected=expected)
+        for node, its in zip(nodes, own, strict=True):
+            node.pool = its
         self.assertRegex(said, pattern)
         for node in nodes:
             node.end_analyzer()
@@ -135,16 +140,35 @@ class OtherRanks(Jobs):
                      "publish_mpi", SIDE + 1, 40)
         self.refused(rings, "--resume-from: .*its steps have 1 variables, those of this run 3", "publish_boxes", 20, "rows",
                      expected=1)
+        self.refused(earlier[0].pool, r"--resume-from: .*ring\.pool", expected=USAGE)
         self.refused(self.folder / "nowhere", r"--resume-from: .*nowhere")
         with open(earlier[1].pool, "rb") as owned:
             fcntl.flock(owned, fcntl.LOCK_EX)
-            self.refused(rings, r"--resume-from: .*n1\.pool: is in use by", expected=SYSTEM)
+            self.refused(rings, r"--resume-from: node 1 \(ranks 2 to 3\): .*n1\.pool: is in use by", expected=SYSTEM)
         hidden = earlier[1].pool.with_suffix(".hidden")
         earlier[1].pool.rename(hidden)
         self.refused(rings, r"--resume-from: .*node 1 \(ranks 2 to 3\): .*no such pool")
         hidden.rename(earlier[1].pool)
         os.truncate(earlier[1].pool, earlier[1].pool.stat().st_size // 2)
         self.refused(rings, r"--resume-from: .*node 1 \(ranks 2 to 3\): .*n1\.pool", expected=DAMAGED)
+
+    def test_an_iteration_must_be_held_by_all_rings(self):
+        made = self.nodes(2)
+        self.run_job(made, "publish_mpi", SIDE, 5, placed=blocks(4, 2))
+        made[1].end_analyzer()
+        old = self.folder / "old.pool"
+        shutil.copy(made[1].pool, old)
+        made[1].start_analyzer()
+        self.run_job(made, "publish_mpi", SIDE, 20, placed=blocks(4, 2), use="resume")
+        rings = self.folder_of(made)
+        shutil.copy(old, made[1].pool)
+        self.refused(rings, r"no iteration is held intact by every ring: node 0 \(ranks 0 to 1\) holds 13 to 20; "
+                            r"node 1 \(ranks 2 to 3\) holds 1 to 5; expected one that is")
+
+    def test_the_pool_of_each_node_must_be_known(self):
+        """It may be among the earlier rings, or hold steps that go first."""
+        rings, _ = self.earlier()
+        self.refused(rings, "--resume-from: RINGSIDE_POOL is not set; expected the path", "publish_mpi", SIDE, 40, pool="")
 
     def test_the_own_rings_are_no_earlier_ones(self):
         """Overwriting them would destroy what the run is to continue from."""
@@ -155,13 +179,12 @@ class OtherRanks(Jobs):
         other = self.nodes(1) + earlier[1:]
         said = self.run_job(other, "publish_mpi", SIDE, 40, placed=[0, 1], use="overwrite",
                             RINGSIDE_RESUME_FROM=str(rings), expected=USAGE)
-        self.assertRegex(said, r"node 1 \(rank 1\): --resume-from: .*n1.pool is the pool of this run")
+        self.assertRegex(said, r"--resume-from: node 1 \(rank 1\): .*n1.pool is the pool of this run")
         for node in earlier:
             node.end_analyzer()
         self.assertEqual([sorted(node.kept()) for node in earlier], before)
 
-    def test_what_a_continued_job_began_may_be_overwritten(self):
-        """A job that was killed before all its rings had a step leaves rings of the same run behind."""
+    def test_what_a_continued_job_kept_may_be_overwritten(self):
         rings, _ = self.earlier()
         nodes, _ = self.continued(rings, 23, [0, 1])
         nodes, said = self.continued(rings, 22, [0, 1], use="overwrite", nodes=nodes)

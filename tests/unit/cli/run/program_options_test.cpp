@@ -79,6 +79,7 @@ TEST(ProgramOptionsTest, RanksShareTheCores) {
   unsetenv("OMP_NUM_THREADS");
   const auto variables = program_environment({}, {}, {"/s", "/p"}, {0, 1, 2, 4}, 2);
   const std::map<std::string, std::string> found(variables.begin(), variables.end());
+  EXPECT_EQ(found.at("RINGSIDE_RESUME_FROM"), "") << "not what this process has inherited";
   EXPECT_EQ(found.at("OMP_NUM_THREADS"), "2");
 }
 
