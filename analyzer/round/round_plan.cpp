@@ -61,7 +61,7 @@ std::optional<RoundPlan> round_plan(const RanksFile& ranks) {
                  .previous_key = places[(ranks.node + nodes - 1) % nodes].public_key,
                  .ranks = formatted("0 to {}", ranks.ranks() - 1),
                  .regions = ranks.layout_of(ranks.node).regions,
-                 .whole = Schema::of(ranks.variables),
+                 .whole = Schema::of_whole(ranks.variables),
                  .places = {},
                  .has_results = {},
                  .in_boxes = {}};

@@ -67,7 +67,7 @@ SharedLayout layout_of(const LayoutTexts& texts) {
     descriptions.push_back(*description);
   }
   try {
-    Schema made = Schema::of(std::move(variables));
+    Schema made = Schema::of_whole(std::move(variables));  // a journal may be that of a whole run
     Catalogue catalogue = Catalogue::decode(made, descriptions, "record");
     return std::make_shared<const RecordLayout>(std::move(made), std::move(catalogue));
   } catch (const Error&) {  // no analyzer writes it

@@ -58,8 +58,8 @@ void check_shape(const Variable& variable, std::string_view where) {
 }
 
 /// Requires a checked shape.
-VariablePlace place_of(const Variable& variable, std::uint64_t offset, std::string_view where) {
-  const std::uint64_t most_entries = kMostPayloadBytes / bytes_of(variable.dtype);
+VariablePlace place_of(const Variable& variable, std::uint64_t offset, std::string_view where, std::uint64_t most_bytes) {
+  const std::uint64_t most_entries = most_bytes / bytes_of(variable.dtype);
   std::uint64_t entries = 1;
   for (const std::uint64_t extent : variable.shape) {
     if (extent > most_entries / entries) {
@@ -67,7 +67,7 @@ VariablePlace place_of(const Variable& variable, std::uint64_t offset, std::stri
           "{}: variable '{}': shape ({}) of {} has more than {} bytes; expected a step of at most {} bytes "
           "in all",
           where, variable.name, shape_text(variable.shape, ", "), to_string(variable.dtype),
-          most_entries * bytes_of(variable.dtype), kMostPayloadBytes);
+          most_entries * bytes_of(variable.dtype), most_bytes);
     }
     entries *= extent;
   }
@@ -76,14 +76,14 @@ VariablePlace place_of(const Variable& variable, std::uint64_t offset, std::stri
 }
 
 void check_total(const std::vector<Variable>& variables, const std::vector<VariablePlace>& places,
-                 std::string_view where) {
-  const std::uint64_t total = places.back().offset + places.back().stored_bytes;  // 256 terms below 2^35: no overflow
-  if (total <= kMostPayloadBytes) return;
+                 std::string_view where, std::uint64_t most_bytes) {
+  const std::uint64_t total = places.back().offset + places.back().stored_bytes;  // 256 terms below 2^55: no overflow
+  if (total <= most_bytes) return;
   const auto less = [](const VariablePlace& a, const VariablePlace& b) { return a.bytes < b.bytes; };
   const auto largest = std::max_element(places.begin(), places.end(), less);
   throw usage_error("{}: the {} variables have {} bytes, the largest is '{}' with {}; expected at most {} bytes a step",
                     where, variables.size(), total, variables[static_cast<std::size_t>(largest - places.begin())].name,
-                    largest->bytes, kMostPayloadBytes);
+                    largest->bytes, most_bytes);
 }
 
 void check_names(const std::vector<Variable>& variables, std::string_view where) {
@@ -156,6 +156,14 @@ Variable decoded(const VariableDescription& bytes, std::string_view where, std::
 }  // namespace
 
 Schema Schema::of(std::vector<Variable> variables, std::string_view where) {
+  return make(std::move(variables), where, kMostPayloadBytes);
+}
+
+Schema Schema::of_whole(std::vector<Variable> variables, std::string_view where) {
+  return make(std::move(variables), where, kMostWholeBytes);
+}
+
+Schema Schema::make(std::vector<Variable> variables, std::string_view where, std::uint64_t most_bytes) {
   check_count(variables.size(), where);
   check_names(variables, where);
   auto content = std::make_shared<Content>();
@@ -164,10 +172,10 @@ Schema Schema::of(std::vector<Variable> variables, std::string_view where) {
     check_numbers(variable, where);
     check_unit(variable.unit, where, "variable", variable.name);
     check_shape(variable, where);
-    const VariablePlace& place = content->places.emplace_back(place_of(variable, offset, where));
+    const VariablePlace& place = content->places.emplace_back(place_of(variable, offset, where, most_bytes));
     offset = round_up_to(offset + place.stored_bytes, kVariableAlignment);
   }
-  check_total(variables, content->places, where);
+  check_total(variables, content->places, where, most_bytes);
   content->variables = std::move(variables);
   Schema schema(content);
   const std::vector<VariableDescription> descriptions = schema.encode();

@@ -25,6 +25,10 @@ inline constexpr std::uint64_t kVariableAlignment = 4096;
 /// area of its slot. With more variables the ring's own limit is up to 1 MiB lower; it is checked when a ring is made.
 inline constexpr std::uint64_t kMostPayloadBytes = 17'167'289'216;
 
+/// The largest step of a run of several nodes, each of which keeps a part of it. The bytes of the most variables are a
+/// 64-bit number.
+inline constexpr std::uint64_t kMostWholeBytes = std::uint64_t{1} << 54;
+
 /// Where a variable lies in the payload.
 struct VariablePlace {
   std::uint64_t offset = 0;
@@ -38,6 +42,9 @@ class Schema {
  public:
   /// Throws Error (exit code 2), which begins with `where`, for what docs/variables.md (section 9) lists.
   static Schema of(std::vector<Variable> variables, std::string_view where = "variables");
+
+  /// The same of a run of several nodes: at most kMostWholeBytes a step, which may be more than a ring takes.
+  static Schema of_whole(std::vector<Variable> variables, std::string_view where = "variables");
 
   /// One f64 field `x` of `entries` entries: what the solvers of format 2 publish.
   static Schema x_only(std::uint64_t entries);
@@ -64,6 +71,7 @@ class Schema {
 
  private:
   struct Content;
+  static Schema make(std::vector<Variable> variables, std::string_view where, std::uint64_t most_bytes);
   explicit Schema(std::shared_ptr<const Content> content) noexcept : content_(std::move(content)) {}
   std::shared_ptr<const Content> content_;
 };

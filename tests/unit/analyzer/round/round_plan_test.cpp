@@ -55,6 +55,15 @@ TEST(RoundPlanTest, BoxesAndRowsInAnotherOrderAreCounted) {
   }
 }
 
+TEST(RoundPlanTest, TheWholeMayHaveMoreBytesThanARingTakes) {
+  constexpr std::uint64_t kRows = std::uint64_t{1} << 31;
+  RanksFile file = ranks_file({box(0, 0, 1, 6), box(1, 0, 1, 6), box(2, 0, 1, 6), box(3, 0, kRows - 3, 6)}, 0);
+  file.variables[0].shape = {kRows, 6};
+  const RoundPlan plan = round_plan(file).value();
+  EXPECT_EQ(plan.whole.place(0).entries, kRows * 6);
+  EXPECT_GT(plan.whole.place(0).bytes, kMostPayloadBytes);
+}
+
 TEST(RoundPlanTest, StatesHaveNoResults) {
   RanksFile file = ranks_file({box(0, 0, 2, 3), box(2, 0, 2, 3), box(0, 3, 2, 3), box(2, 3, 2, 3)}, 0);
   file.variables[0].role = Role::kState;

@@ -50,6 +50,16 @@ TEST(DescribedRunTest, TheLargestDescriptionFitsARecord) {
   EXPECT_LT(described.ByteSizeLong(), std::size_t{64} << 10);
 }
 
+TEST(DescribedRunTest, ARunOfSeveralNodesMayHaveMoreBytesThanARingTakes) {
+  const Schema whole = Schema::of_whole({{.name = "u", .shape = {kMostPayloadBytes}}});
+  const RecordLayout layout(whole, catalogue_of(whole, {}));
+  wire::RunStarted started;
+  describe(started, layout);
+  const SharedLayout read = layout_of(started);
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->schema(), whole);
+}
+
 TEST(DescribedRunTest, ADescriptionThatNoRunCanHaveIsNone) {
   const auto is_refused = [](const auto& spoil) {
     wire::RunDescribed message = describe_run("0123456789abcdef", *mixed_layout());

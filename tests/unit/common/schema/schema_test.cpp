@@ -133,6 +133,17 @@ TEST(SchemaTest, WrongShapesAreRefused) {
   EXPECT_EQ(refusal({f64("x", {kMostPayloadBytes / 8})}), "");
 }
 
+TEST(SchemaTest, SeveralNodesMayHaveMoreThanARingTakes) {
+  const auto bytes_of_whole = [](std::uint64_t entries, int variables) {
+    std::vector<Variable> made;
+    for (int v = 0; v < variables; ++v) made.push_back(f64("v" + std::to_string(v), {entries}));
+    return Schema::of_whole(made).payload_bytes();
+  };
+  EXPECT_EQ(bytes_of_whole(kMostWholeBytes / 8, 1), kMostWholeBytes);
+  EXPECT_THROW(bytes_of_whole(kMostWholeBytes / 8 + 1, 1), Error);
+  EXPECT_THROW(bytes_of_whole(kMostWholeBytes / 8, 256), Error) << "the sum of all, without an overflow";
+}
+
 TEST(SchemaTest, AStepThatIsTooLargeNamesItsLargestVariable) {
   EXPECT_EQ(refusal({f64("a", {250'000'000}), f64("x", {2'000'000'000}), f64("b", {250'000'000})}),
             "W: the 3 variables have 20000003072 bytes, the largest is 'x' with 16000000000; expected at most "
