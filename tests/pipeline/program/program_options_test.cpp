@@ -68,12 +68,13 @@ TEST_F(ProgramTest, TheEnvironmentHasTheSocketTheCoresAndTheOptions) {
       [] {
         unsetenv("OMP_NUM_THREADS");
         setenv("RINGSIDE_BUFFERS", "99", 1);  // of a run around this one
+        setenv("RINGSIDE_RESUME_FROM", "/around", 1);
       });
   EXPECT_EQ(std::regex_replace(std::regex_replace(ran.out, std::regex("SOCKET=/[^\n]*/analyzer.socket"), "SOCKET=PATH"),
                                std::regex("POOL=/[^\n]*"), "POOL=PATH"),
             "OMP_NUM_THREADS=1\nRINGSIDE_BUFFERS=7\nRINGSIDE_COORDINATION=messages\nRINGSIDE_CORES=0\n"
             "RINGSIDE_ON_ANALYZER_LOSS=continue\nRINGSIDE_PEER_TIMEOUT=12.5\nRINGSIDE_POOL=PATH\nRINGSIDE_POOL_USE=resume\n"
-            "RINGSIDE_SOCKET=PATH\nCpus_allowed_list:\t0\n");
+            "RINGSIDE_RESUME_FROM=\nRINGSIDE_SOCKET=PATH\nCpus_allowed_list:\t0\n");
   const Finished threads =
       run("ringside", with({"sh", "-c", "echo $OMP_NUM_THREADS"}), [] { setenv("OMP_NUM_THREADS", "3", 1); });
   EXPECT_EQ(threads.out, "3\n");
