@@ -89,11 +89,14 @@ TEST_P(EitherElasticTest, IteratesAndReductionsAreTheSameBits) {
     EXPECT_EQ(summary()["analyzer_cores_lent_s"], 0.0);
     EXPECT_EQ(summary()["producer_cores_lent_s"], 0.0);
     const json change = summary()["residual_l1"];
-    expect_same_bits(solve(grid, elastic), expected);
-    EXPECT_EQ(summary()["elastic"], true);
-    EXPECT_EQ(summary()["residual_l1"], change);
-    if (one.lent != nullptr) {
-      EXPECT_GT(summary()[one.lent].get<double>(), 0.0) << one.lent;
+    // Who waits is a matter of speed: on a busy machine the other side may be the slower one for a whole run.
+    constexpr int kMostRuns = 5;
+    for (int runs = 1; runs <= kMostRuns; ++runs) {
+      expect_same_bits(solve(grid, elastic), expected);
+      EXPECT_EQ(summary()["elastic"], true);
+      EXPECT_EQ(summary()["residual_l1"], change);
+      if (one.lent == nullptr || summary()[one.lent].get<double>() > 0.0) break;
+      EXPECT_LT(runs, kMostRuns) << one.lent << " is 0 in each of them";
     }
   }
 }
