@@ -28,8 +28,8 @@ packages_fuzz=(clang-14 libclang-rt-14-dev libomp-14-dev)
 # The Python package.
 packages_python=(python3-dev python3-numpy pybind11-dev)
 
-# libringside_mpi: compiler wrappers and headers, and the launcher.
-packages_mpi=(libopenmpi-dev openmpi-bin)
+# libringside_mpi: compiler wrappers and headers, and the launcher; for its tests, `ip`.
+packages_mpi=(libopenmpi-dev openmpi-bin iproute2)
 
 # What the Python package's tests use.
 packages_python_test=(python3-scipy)

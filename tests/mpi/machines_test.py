@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Jobs on two machines with names, networks and processes of their own (machines.py): the commands of the README, the death of a
+machine, a network between the analyzers that breaks, and rings that lie on their machines and are gathered."""
+
+import subprocess
+import time
+import unittest
+
+from machines import enter, make_machines, remove_machines
+
+CANNOT = enter()
+
+import ringside  # noqa: E402 (`enter` begins this program again)
+from jobs import BIN, HANG_S, SIDE, Heat, Jobs, run_tests  # noqa: E402
+from journals import missing, records, reductions_of, steps  # noqa: E402
+
+ENDLESS = 1_000_000
+RANKS = 4
+
+
+@unittest.skipIf(CANNOT, CANNOT)
+class OnMachines(Jobs):
+    def setUp(self):
+        super().setUp()
+        self.machines = make_machines(self.folder, 2)
+        self.addCleanup(remove_machines, self.machines)
+        (self.folder / "hosts").write_text("m0 slots=2\nm1 slots=2\n", encoding="utf-8")
+        self.rings = self.folder / "rings"
+        self.rings.mkdir()
+        self.whole = self.rings / "m0.pool.global"
+        del self.environment["OMPI_MCA_plm"], self.environment["OMPI_MCA_btl_vader_backing_directory"]
+        self.alone = dict(self.environment)
+        self.environment |= {
+            "TMPDIR": str(self.folder / "own"), "XDG_RUNTIME_DIR": str(self.folder / "own"),
+            "PATH": f"{BIN}:{self.environment['PATH']}",
+            "OMPI_MCA_plm_rsh_agent": str(self.folder / "on"), "OMPI_MCA_oob_tcp_if_include": "mpi",
+            "PMIX_MCA_psec": "native",  # munge would see the user outside of the namespace
+            "OMPI_MCA_btl": "self,vader,tcp", "OMPI_MCA_btl_tcp_if_include": "mpi"}
+        self.expected = Heat()
+
+    def start_on(self, machine, *words):
+        self.output = open(self.folder / "said", "w+b")  # noqa: SIM115 (no pipe: what outlives the process would keep it open)
+        self.addCleanup(self.output.close)
+        process = subprocess.Popen(machine.inside(*map(str, words)), env=self.environment, stdin=subprocess.DEVNULL,
+                                   stdout=self.output, stderr=subprocess.STDOUT)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process
+
+    def start_heat(self, iterations, *options, pool=None, before=("mpirun", "-n", RANKS, "--hostfile", "hosts"), ranks="--per-node"):
+        """From m0, with the commands of the README: every rank's launcher in PATH, a pool for each machine."""
+        return self.start_on(self.machines[0], *before, "ringside", "run", ranks, "--quiet", "--slots=64", "--durability=process",
+                             "--pool", pool or self.rings / "%h.pool", *options, "--", "publish_mpi", SIDE, iterations)
+
+    def end(self, process, expected=0):
+        process.wait(2 * HANG_S)
+        said = self.said()
+        if expected is not None:
+            self.assertEqual(process.returncode, expected, said)
+        return said
+
+    def said(self):
+        return (self.folder / "said").read_text(errors="replace")
+
+    def await_steps(self, process, count):
+        """Waits for that many further iterations of m1's ring. Returns the newest."""
+        pool = self.rings / "m1.pool"
+        newest, deadline = None, time.monotonic() + HANG_S
+        while time.monotonic() < deadline:
+            self.assertIsNone(process.poll(), self.said())
+            try:
+                found = max(ringside.open(pool), default=0)
+            except ringside.Error:  # no pool yet
+                found = 0
+            newest = found if newest is None else newest
+            if found >= newest + count:
+                return found
+        raise AssertionError(f"{pool} got no {count} steps in {HANG_S} s")
+
+    def assert_kept(self, rings, newest):
+        found = ringside.open(rings)
+        self.assertEqual(max(found), newest)
+        for k in found:
+            self.assertEqual(found.read(k, "u").tobytes(), self.expected[k][0].tobytes(), k)
+
+    def of_one_process(self, iterations):
+        """The results that a run on one node records."""
+        pool = self.folder / "alone.pool"
+        said = subprocess.run([BIN / "ringside", "run", "--ranks=1", "--quiet", f"--pool={pool}", "--durability=process", "--",
+                               BIN / "publish_mpi", str(SIDE), str(iterations)],
+                              env={**self.alone, "OMPI_MCA_plm": "isolated"}, capture_output=True, check=False)
+        self.assertEqual(said.returncode, 0, said.stderr)
+        return steps(pool)
+
+    def test_a_machine_dies_and_the_run_resumes(self):
+        run = self.start_heat(ENDLESS)
+        self.await_steps(run, 20)
+        self.machines[1].die()
+        self.assertNotEqual((self.end(run, None), run.returncode)[1], 0)
+        kept = [max(ringside.open(self.rings / f"m{n}.pool")) for n in range(2)]
+        self.machines[1].boot()
+        last = max(kept) + 20
+        said = self.end(self.start_heat(last, "--resume", "--hosts=hosts", before=(), ranks=f"--ranks={RANKS}"))
+        self.assertLessEqual(self.resumed_from(said), min(kept))
+        self.assertGreater(self.resumed_from(said), 0)
+        self.assert_kept(self.rings, last)
+        ring = ringside.open(self.rings)
+        self.assertEqual([(node.host, len(node.ranks)) for node in ring.nodes], [("m0", 2), ("m1", 2)])
+        expected = self.of_one_process(last)
+        of_steps = [record for record in records(self.whole) if record["event"] == "step"]  # some twice: the run went back
+        for record in of_steps:
+            self.assertEqual(reductions_of(record), expected[record["iteration"]])
+        self.assertEqual([record["iteration"] for record in of_steps][-1], last)
+
+    def test_the_network_of_the_analyzers_breaks_and_heals(self):
+        run = self.start_heat(ENDLESS, "--node-address=%h-rings")
+        self.await_steps(run, 20)
+        self.machines[1].set_network("rings", up=False)
+        self.await_steps(run, 400)  # more than an analyzer keeps parts of: the run does not wait
+        self.machines[1].set_network("rings", up=True)
+        newest = self.await_steps(run, 20)
+        deadline = time.monotonic() + HANG_S
+        while max(steps(self.whole), default=0) < newest:
+            self.assertLess(time.monotonic(), deadline, "no step of the whole after the network had healed")
+        run.terminate()
+        self.end(run, None)
+        recorded = steps(self.whole)
+        expected = self.of_one_process(max(recorded))
+        self.assertEqual({k: expected[k] for k in recorded}, recorded)
+        named, _ = missing(self.whole)
+        self.assertEqual(sorted([*recorded, *named]), list(range(1, max(recorded) + 1)))
+        self.assertGreater(len(named), 0)
+
+    def test_rings_of_machines_without_a_shared_file_system_are_gathered(self):
+        own = self.folder / "own" / "heat.pool"
+        self.end(self.start_heat(20, pool=own))
+        copy = self.folder / "copy"  # HOST:FILE TO, as scp
+        copy.write_text(f'#!/bin/sh\nexec {self.folder}/on "${{1%%:*}}" cat "${{1#*:}}" > "$2"\n', encoding="utf-8")
+        copy.chmod(0o755)
+        said = self.end(self.start_on(self.machines[0], "ringside", "gather", self.rings / "all", "--ranks", f"{own}.ranks",
+                                      "--copy", copy))
+        self.assert_kept(self.rings / "all", 20)
+        self.assertIn("m1", said)
+
+
+run_tests()
