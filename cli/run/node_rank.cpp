@@ -29,6 +29,10 @@ namespace {
 constexpr std::array<const char*, 4> kLocalRankVariables = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
                                                            "MV2_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID"};
 
+/// The same launchers: the number among all processes of the job.
+constexpr std::array<const char*, 4> kJobRankVariables = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK",
+                                                         "SLURM_PROCID"};
+
 const char* variable(const char* name) {
   const char* value = std::getenv(name);
   return value != nullptr && *value != '\0' ? value : nullptr;
@@ -138,6 +142,13 @@ int rank_on_node() {
   }
   throw usage_error("--per-node: found none of {}, {}, {}, {}; expected to be started by mpirun or srun",
                     kLocalRankVariables[0], kLocalRankVariables[1], kLocalRankVariables[2], kLocalRankVariables[3]);
+}
+
+bool is_first_of_job() {
+  for (const char* name : kJobRankVariables) {
+    if (const char* value = variable(name)) return whole_number(value).value_or(0) == 0;
+  }
+  return true;
 }
 
 std::string node_folder_name() {

@@ -28,6 +28,9 @@ std::vector<std::string> ranks_command(const CommandLine& line, const RunOptions
 /// (exit code 2) if no launcher tells it.
 int rank_on_node();
 
+/// The same: whether this is the first process of all nodes. True, too, if no launcher tells it.
+bool is_first_of_job();
+
 /// The name of the runtime folder that all processes of this node's part of the job find: the same for all that one
 /// launcher has started.
 std::string node_folder_name();

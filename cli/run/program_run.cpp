@@ -67,6 +67,11 @@ std::string headline(ExitCode code, const AttachmentReport& attachment, const nl
   }
 }
 
+/// What lines of this command begin with: nodes of one job write to one terminal.
+std::string speaker(const RunOptions& options, const char* name) {
+  return options.per_node ? fmt::format("{} on {}", name, host_name()) : name;
+}
+
 /// Prints the account and writes the summary, if a step was committed or continued from.
 void close_account(const RunOptions& options, RunFacts facts, ExitCode code, const ProgramSupervisor& supervisor,
                    const std::vector<KeptFile>& kept) {
@@ -81,8 +86,8 @@ void close_account(const RunOptions& options, RunFacts facts, ExitCode code, con
   const nlohmann::ordered_json summary = make_summary(facts, reported, analyzed);
   if (!options.quiet) {
     write_beside_output(options.summary,
-                        fmt::format("ringside run: {}\n{}", headline(code, supervisor.attachment(), reported),
-                                    account_table(summary, facts)));
+                        fmt::format("{}: {}\n{}", speaker(options, "ringside run"),
+                                    headline(code, supervisor.attachment(), reported), account_table(summary, facts)));
   }
   if (!options.summary.empty()) write_summary(options.summary, kept, summary);
 }
@@ -107,7 +112,7 @@ ExitCode run_user_program(const CommandLine& line, RunOptions options) {
   ProgramSupervisor supervisor({.name = shortened(options.program.front()),
                                 .cores = cores.producer,
                                 .kill_after_s = options.peer.timeout_s,
-                                .show_progress = !options.quiet});
+                                .show_progress = !options.quiet && (!options.per_node || is_first_of_job())});
   const auto folder = options.per_node ? std::make_unique<const RuntimeFolder>(node_folder_name())
                                        : std::make_unique<const RuntimeFolder>();
   supervisor.expect_at(folder->socket());
@@ -141,7 +146,7 @@ ExitCode run_user_program(const CommandLine& line, RunOptions options) {
   count_in_pool(end.attachment, end.pool);
   const ProgramVerdict verdict = judge(end);
   if (!verdict.line.empty() && !supervisor.loss_was_told())
-    write_standard_error(fmt::format("ringside: {}\n", printable(verdict.line)));
+    write_standard_error(fmt::format("{}: {}\n", speaker(options, "ringside"), printable(verdict.line)));
   const RunFacts facts{.mode = to_string(options.mode),
                        .pool = options.ring.pool,
                        .producer_cores = to_string(CoreList{cores.producer}),

@@ -18,10 +18,13 @@ namespace {
 constexpr const char* kVariables[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID",
                                       "MV2_COMM_WORLD_LOCAL_RANK"};
 
+constexpr const char* kJobVariables[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK", "SLURM_PROCID"};
+
 class NodeRankTest : public ::testing::Test {
  protected:
   void SetUp() override {
     for (const char* name : kVariables) unsetenv(name);
+    for (const char* name : kJobVariables) unsetenv(name);
   }
   void TearDown() override { SetUp(); }
 
@@ -58,6 +61,17 @@ TEST_F(NodeRankTest, WithoutALauncherItIsNotKnown) {
   setenv("SLURM_LOCALID", "x", 1);
   EXPECT_EQ(failure_line([] { (void)rank_on_node(); }),
             "SLURM_LOCALID: found 'x', expected the number of this process on its node");
+}
+
+TEST_F(NodeRankTest, EachLauncherTellsTheNumberInTheJob) {
+  EXPECT_TRUE(is_first_of_job());
+  for (const char* name : kJobVariables) {
+    setenv(name, "3", 1);
+    EXPECT_FALSE(is_first_of_job()) << name;
+    setenv(name, "0", 1);
+    EXPECT_TRUE(is_first_of_job()) << name;
+    unsetenv(name);
+  }
 }
 
 TEST_F(NodeRankTest, TheNameOfTheNodeReplacesItsMark) {
