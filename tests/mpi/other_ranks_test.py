@@ -175,7 +175,7 @@ class OtherRanks(Jobs):
         empty.mkdir()
         self.refused(rings, r"--resume-from: rank 1: node 1 \(ranks 2 to 3\): \S+/n1\.pool: found the ring of another run",
                      of_rank={1: self.sees(others[1].pool, earlier[1].pool)})
-        self.refused(rings, r"--resume-from: rank 1: node 1 \(ranks 2 to 3\): \S+/n1\.pool: .*no such pool",
+        self.refused(rings, r"--resume-from: rank 1: node 1 \(ranks 2 to 3\): \S+/n1\.pool: No such file or directory; expected it under this path on all nodes",
                      of_rank={1: self.sees(empty, rings)})
         copy = self.folder / "copy.pool"
         shutil.copy(earlier[0].pool, copy)

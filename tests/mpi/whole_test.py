@@ -98,11 +98,13 @@ class Whole(Jobs):
         self.assertEqual(len(steps(made[1].pool)), ITERATIONS)
 
     def test_a_collector_that_cannot_be_made_leaves_the_run_alone(self):
-        port = self.free_ports()
+        port, keys = self.free_ports(), self.folder / "keys"
+        for client in ([], ["--client", "test"]):
+            subprocess.run([BIN / "ringside", "keygen", keys, *client], check=True, capture_output=True)
         with socket.create_server(("127.0.0.1", port + 2)):
-            causes = {rf"127\.0\.0\.1:{port + 2}: .*in use": [f"--telemetry-tcp=127.0.0.1:{port}"],
-                      "--global-trigger.*u.unknown": ["--global-trigger=u.unknown > 1: mark"],
-                      r"socket\.global\S*: .*long": []}
+            causes = {rf"127\.0\.0\.1:{port + 2}: .*in use": [f"--telemetry-tcp=127.0.0.1:{port}", f"--telemetry-keys={keys}"],
+                      "--global-trigger 'u.unknown > 1': .*nothing named 'u.unknown'": ["--global-trigger=u.unknown > 1: mark"],
+                      r"socket path '\S+\.global\.telemetry' has 114 characters, at most 107": []}
             for pattern, options in causes.items():
                 with self.subTest(pattern=pattern):
                     made = self.nodes(1, *options) + self.nodes(1)
