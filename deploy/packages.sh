@@ -31,6 +31,9 @@ packages_python=(python3-dev python3-numpy pybind11-dev)
 # libringside_mpi: compiler wrappers and headers, and the launcher; for its tests, `ip`.
 packages_mpi=(libopenmpi-dev openmpi-bin iproute2)
 
+# What test.sh --mpich has in place of these.
+packages_mpich=(libmpich-dev mpich)
+
 # What the Python package's tests use.
 packages_python_test=(python3-scipy)
 

@@ -15,8 +15,9 @@ source "$here/stages.sh"
 
 usage() {
   cat <<'TEXT'
-usage: test.sh [--quick | --all]
+usage: test.sh [--quick | --all | --mpich]
   --quick   the release build and its tests only
+  --mpich   only the tests of several MPI ranks, with MPICH in place of Open MPI (no part of --all)
   --all     also the page in a real browser, Prometheus itself, the Debian package before lintian and in every shell, and
             on a virtual machine with an NVDIMM whose power is cut; what that takes is installed (CI does this)
 TEXT
@@ -24,17 +25,19 @@ TEXT
 
 quick=no
 all=no
+mpich=no
 for argument in "$@"; do
   case $argument in
     --quick) quick=yes ;;
     --all) all=yes ;;
+    --mpich) mpich=yes ;;
     -h | --help) usage && exit 0 ;;
     *) echo "test.sh: unknown option '$argument'" >&2 && usage >&2 && exit 2 ;;
   esac
 done
 
-if [[ $quick == yes && $all == yes ]]; then
-  echo "test.sh: --quick and --all exclude each other" >&2 && usage >&2 && exit 2
+if [[ $quick$all$mpich == *yes*yes* ]]; then
+  echo "test.sh: --quick, --all and --mpich exclude each other" >&2 && usage >&2 && exit 2
 fi
 
 failed=()
@@ -123,6 +126,7 @@ build_asan() {
   [[ $asan_is_built == yes ]]
 }
 fuzz() { configure_and_build fuzz && run_tests fuzz; }
+mpich() { configure_and_build mpich -DRINGSIDE_BUILD_TESTS=ON && run_tests mpich; }
 
 # clang 14's ThreadSanitizer cannot place its shadow if the kernel randomises more than 28 bits of an address. This
 # affects the build, too: it runs the test programs to list their tests.
@@ -146,6 +150,8 @@ cd "$root"
 stage "packages"
 if [[ $quick == yes ]]; then
   install_packages "${packages_build[@]}" "${packages_python[@]}" "${packages_python_test[@]}" "${packages_mpi[@]}" || exit $?
+elif [[ $mpich == yes ]]; then
+  install_packages "${packages_build[@]}" "${packages_python[@]}" "${packages_python_test[@]}" "${packages_mpich[@]}" || exit $?
 else
   packages=("${packages_build[@]}" "${packages_python[@]}" "${packages_python_test[@]}" "${packages_mpi[@]}"
     "${packages_test[@]}" "${packages_fuzz[@]}")
@@ -156,7 +162,11 @@ leave_root "$here/test.sh" "$@"
 mkdir -p "$logs"
 rm -f "$logs"/*.log  # of an earlier run: the verdict quotes them
 
-check release "release: build and all tests" release
+if [[ $mpich == yes ]]; then
+  check mpich "MPICH: build, and the tests of several MPI ranks" mpich
+else
+  check release "release: build and all tests" release
+fi
 if [[ $all == yes ]]; then
   check all "the page in a browser, Prometheus itself, Python, MPI, the packages, the library" \
     have_run browser prometheus python mpi manual debian_package lintian library_c library_cpp library_fortran library_abi library_python \
@@ -164,7 +174,7 @@ if [[ $all == yes ]]; then
     export_hdf5 export_vtk export_zarr export_zarr3 export_records
   check node "a virtual node: the package installed, its services, a power cut" begin_virtual_node
 fi
-if [[ $quick == no ]]; then
+if [[ $quick == no && $mpich == no ]]; then
   check asan "AddressSanitizer and UndefinedBehaviorSanitizer: build" build_asan
   if [[ -n $node_pid ]]; then check node "the virtual node, to its end" end_virtual_node; fi
   if [[ $asan_is_built == yes ]]; then check asan "AddressSanitizer and UndefinedBehaviorSanitizer: all tests" run_tests asan; fi

@@ -40,7 +40,7 @@ TriggerSet::TriggerSet(std::vector<TriggerSpec> specs, const SharedLayout& layou
       if (non_finite_ != nullptr) trigger.emplace();
     } else {
       trigger.emplace().condition.emplace(spec.condition, inputs_,
-                                          fmt::format("--trigger '{}'", shortened(spec.condition)));
+                                          fmt::format("{} '{}'", spec.option, shortened(spec.condition)));
     }
   }
 }

@@ -99,6 +99,7 @@ TriggerSpec parse_trigger(std::string_view text, const char* option) {
   const std::size_t colon = dividing_colon(text);
   if (colon == text.npos) throw refuse(fmt::format("found no action; {}", kForm));
   TriggerSpec spec;
+  spec.option = option;
   spec.condition = trimmed(text.substr(0, colon));
   if (spec.condition.empty()) throw refuse(fmt::format("found no condition; {}", kForm));
   if (spec.condition.size() > kMostConditionBytes) {

@@ -29,9 +29,10 @@ struct TriggerSpec {
   std::uint32_t actions = 0;  // TriggerAction
   double reply = 0;           // with kReply
   bool on_non_finite = false;  // from --on-non-finite: the last finite step is not overwritten
+  const char* option = "--trigger";  // that gave it, for messages
 };
 
-/// option: for messages. Throws Error (exit code 2).
+/// option: a literal. Throws Error (exit code 2).
 TriggerSpec parse_trigger(std::string_view text, const char* option = "--trigger");
 
 /// The same of one over the results of a whole run of several nodes, which has no ring and answers no solver: mark, stop.

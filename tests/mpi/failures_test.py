@@ -4,7 +4,6 @@ ports, releases; and runs that are stopped. Rings keep the right bits, and the j
 each step with the bits of one process, or names it as missing."""
 
 import json
-import pathlib
 import re
 import signal
 import socket
@@ -13,10 +12,9 @@ import time
 import urllib.request
 
 import ringside
-from jobs import BIN, HANG_S, INTERRUPTED, SYSTEM, USAGE, Heat, Jobs, blocks, run_tests
+from jobs import BIN, HANG_S, INTERRUPTED, ROOT, SYSTEM, USAGE, Heat, Jobs, blocks, run_tests
 from journals import Follower, missing, records, reductions_of, steps, whole_of
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 ENDLESS = 1_000_000
 ADDRESS = "--node-address=localhost"
 PLACED = blocks(4, 2)
@@ -71,11 +69,6 @@ class Failures(Jobs):
         job.process.kill()
         job.kill(*range(4))
         job.ended()
-
-    def compile(self, source, *flags):
-        made = self.folder / f"{pathlib.Path(source).stem}.so"
-        subprocess.run(["cc", "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", *flags, ROOT / source, "-o", made], check=True)
-        return made
 
 
 class Disks(Failures):

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Preloaded into an analyzer: a wall clock that is wrong, and a disk that fails.
+/* Preloaded into an analyzer: a wall clock that is wrong, and a disk that fails. Or into a rank: what happens while it reads.
  *   RINGSIDE_TEST_CLOCK_S=N           the wall clock is N seconds ahead
- *   RINGSIDE_TEST_SYNCS_FAIL_IF=FILE  while there is this file, every sync fails with EIO */
+ *   RINGSIDE_TEST_SYNCS_FAIL_IF=FILE  while there is this file, every sync fails with EIO
+ *   RINGSIDE_TEST_AT_FIRST_READ=COMMAND  a shell runs it before the first pread of a pool */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -40,6 +43,25 @@ static int fails(void) {
   if (file == NULL || access(file, F_OK) != 0) return 0;
   errno = EIO;
   return 1;
+}
+
+static int is_pool(int fd) {
+  char link[32];
+  char path[4096];
+  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+  const ssize_t length = readlink(link, path, sizeof path);
+  return length > 5 && memcmp(path + length - 5, ".pool", 5) == 0;
+}
+
+ssize_t pread(int fd, void* to, size_t bytes, off_t at) {
+  const char* command = getenv("RINGSIDE_TEST_AT_FIRST_READ");
+  if (command != NULL && is_pool(fd)) {
+    char* own = strdup(command);
+    unsetenv("RINGSIDE_TEST_AT_FIRST_READ");
+    if (system(own) != 0) _exit(99);
+    free(own);
+  }
+  return syscall(SYS_pread64, fd, to, bytes, at);
 }
 
 int fdatasync(int fd) {

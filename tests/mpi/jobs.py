@@ -22,8 +22,12 @@ import numpy as np
 
 import ringside
 
-MPIRUN = os.environ.get("RINGSIDE_TEST_MPIRUN", "mpirun")  # of Open MPI or MPICH, with which the programs were built
+# The launcher of the MPI with which the programs were built; CMake names it. What Open MPI and MPICH do differently is in this file.
+MPIRUN = shutil.which(os.environ.get("RINGSIDE_TEST_MPIRUN", "mpirun"))
+IS_MPICH = b"HYDRA" in subprocess.run([MPIRUN, "--version"], stdout=subprocess.PIPE, check=True).stdout
+HOSTS = "localhost:4\n" if IS_MPICH else "localhost slots=4\n"  # a file of hosts: this machine with room for four ranks
 BIN = pathlib.Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 else None
+ROOT = pathlib.Path(__file__).resolve().parents[2]  # of the sources
 HANG_S = 40  # for what needs seconds on an idle machine
 SLOTS = 8
 SIDE = 37  # prime: no multiple of the ranks
@@ -216,7 +220,16 @@ class Jobs(unittest.TestCase):
             "OMPI_MCA_oob_tcp_if_include": "lo", "OMPI_MCA_btl": "self,vader", "OMPI_MCA_pml": "ob1",
             "OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_btl_vader_backing_directory": str(self.folder),
             "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_hwloc_base_binding_policy": "none",
-            "OMPI_MCA_mpi_yield_when_idle": "1"}
+            "OMPI_MCA_mpi_yield_when_idle": "1", "PATH": f"{self.make_mpirun()}:{os.environ['PATH']}"}
+
+    def make_mpirun(self):
+        """A folder in which `mpirun` is MPIRUN, for `ringside run --ranks`. A link would not do: MPICH's launcher looks for
+        others in its own folder."""
+        folder = self.folder / "launcher"
+        folder.mkdir()
+        (folder / "mpirun").write_text(f'#!/bin/sh\nexec {MPIRUN} "$@"\n')
+        (folder / "mpirun").chmod(0o755)
+        return folder
 
     def nodes(self, count, *options):
         made = [Node(pathlib.Path(tempfile.mkdtemp(prefix="node", dir=self.folder)), *options) for _ in range(count)]
@@ -232,8 +245,13 @@ class Jobs(unittest.TestCase):
         for node in nodes:
             node.end_analyzer()
 
-    def start(self, nodes, program, *arguments, ranks=None, placed=None, use="fresh", of_rank=None, **more):
-        """placed: the node of each rank; or `ranks` in blocks. of_rank: variables that single ranks have."""
+    def start(self, nodes, program, *arguments, ranks=None, placed=None, use="fresh", of_rank=None, outlives_ranks=False, **more):
+        """placed: the node of each rank; or `ranks` in blocks. of_rank: variables that single ranks have, and words before
+        their program. outlives_ranks: a rank that dies does not end the others."""
+        if outlives_ranks:
+            if IS_MPICH:
+                self.skipTest("MPICH's launcher ends all ranks")
+            more["OMPI_MCA_orte_enable_recovery"] = "1"
         placed = placed or blocks(ranks, len(nodes))
         job = Job(nodes, program, arguments, placed, self.folder, {**self.environment, "RINGSIDE_POOL_USE": use, **more},
                   of_rank or {})
@@ -249,6 +267,12 @@ class Jobs(unittest.TestCase):
     def assert_ends_well(self, job):
         code, said = job.ended(3 * HANG_S)
         self.assertEqual(code, 0, said)
+
+    def compile(self, source, *flags):
+        """A shared object of a source file of the repository."""
+        made = self.folder / f"{pathlib.Path(source).stem}.so"
+        subprocess.run(["cc", "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", *flags, ROOT / source, "-o", made], check=True)
+        return made
 
     def resumed_from(self, said):
         """What publish_mpi printed of where it began."""

@@ -6,12 +6,14 @@ import fcntl
 import os
 import pathlib
 import shutil
+import signal
+import subprocess
 import tempfile
 
 import numpy as np
 
 import ringside
-from jobs import DAMAGED, SIDE, SYSTEM, USAGE, Heat, Jobs, blocks, run_tests
+from jobs import DAMAGED, HANG_S, SIDE, SYSTEM, USAGE, Heat, Jobs, blocks, run_tests
 
 ENDLESS = 1_000_000
 
@@ -43,14 +45,14 @@ class OtherRanks(Jobs):
                             expected=expected)
         return made, said
 
-    def refused(self, rings, pattern, *arguments, expected=USAGE, pool=None):
+    def refused(self, rings, pattern, *arguments, expected=USAGE, pool=None, **more):
         """No analyzer of the new job gets a step. pool: what its ranks are told of it."""
         nodes = self.nodes(2)
         own = [node.pool for node in nodes]
         for node in nodes:
             node.pool = node.pool if pool is None else pool
-        said = self.run_job(nodes, *(arguments or ("publish_mpi", SIDE, 40)), placed=[0, 1], RINGSIDE_RESUME_FROM=str(rings),
-                            expected=expected)
+        said = self.run_job(nodes, *(arguments or ("publish_mpi", SIDE, 40)), RINGSIDE_RESUME_FROM=str(rings), expected=expected,
+                            **{"placed": [0, 1], **more})
         for node, its in zip(nodes, own, strict=True):
             node.pool = its
         self.assertRegex(said, pattern)
@@ -121,14 +123,17 @@ class OtherRanks(Jobs):
             node.end_analyzer()
         self.assert_heat(nodes, [0, 1], self.expected)
 
-    def test_a_damaged_newest_step_is_passed_over(self):
-        rings, earlier = self.earlier()
-        payload = self.expected[20][0][-18:].tobytes()  # of node 1
-        with open(earlier[1].pool, "r+b") as pool:
+    def damage(self, path, payload):
+        """An entry of the one step with these rows becomes another."""
+        with open(path, "r+b") as pool:
             content = pool.read()
             self.assertEqual(content.count(payload), 1)
             pool.seek(content.index(payload) + 100)
             pool.write(bytes([payload[100] ^ 1]))
+
+    def test_a_damaged_newest_step_is_passed_over(self):
+        rings, earlier = self.earlier()
+        self.damage(earlier[1].pool, self.expected[20][0][-18:].tobytes())
         nodes, said = self.continued(rings, 22, [0, 0, 0])
         self.assertEqual(self.resumed_from(said), 19, said)
         nodes[0].end_analyzer()
@@ -151,6 +156,91 @@ class OtherRanks(Jobs):
         hidden.rename(earlier[1].pool)
         os.truncate(earlier[1].pool, earlier[1].pool.stat().st_size // 2)
         self.refused(rings, r"--resume-from: .*node 1 \(ranks 2 to 3\): .*n1\.pool", expected=DAMAGED)
+
+    def unshared(self):
+        """Words before a program that give it mounts of its own."""
+        for words in (["unshare", "--mount"], ["unshare", "--user", "--map-root-user", "--mount"]):
+            if subprocess.run([*words, "mount", "--bind", "/tmp", "/tmp"], capture_output=True, check=False).returncode == 0:
+                return words
+        return self.skipTest("needs the right to mount, or name spaces of users")
+
+    def sees(self, there, instead):
+        """Words before a program that sees a file or a folder in place of another one."""
+        return [*self.unshared(), "sh", "-c", 'mount --bind "$0" "$1" && shift && exec "$@"', there, instead]
+
+    def test_a_machine_that_sees_other_files_is_named(self):
+        rings, earlier = self.earlier()
+        _, others = self.earlier()
+        empty = self.folder / "empty"
+        empty.mkdir()
+        self.refused(rings, r"--resume-from: rank 1: node 1 \(ranks 2 to 3\): \S+/n1\.pool: found the ring of another run",
+                     of_rank={1: self.sees(others[1].pool, earlier[1].pool)})
+        self.refused(rings, r"--resume-from: rank 1: node 1 \(ranks 2 to 3\): \S+/n1\.pool: No such file or directory; expected it under this path on all nodes",
+                     of_rank={1: self.sees(empty, rings)})
+        copy = self.folder / "copy.pool"
+        shutil.copy(earlier[0].pool, copy)
+        self.damage(copy, self.expected[20][0][:19].tobytes())  # rank 0 verifies that ring, rank 1 needs some of its last rows
+        self.refused(rings, r"node 0 \(ranks 0 to 1\): \S+/n0\.pool: iteration 20 differs from what was verified", expected=DAMAGED,
+                     placed=[0, 1, 1], of_rank={1: self.sees(copy, earlier[0].pool)})
+
+    def at_first_read(self, command):
+        """Variables of a rank that runs this when it begins to read an earlier ring, after all ranks have attached."""
+        return [f"LD_PRELOAD={self.compile('tests/mpi/faults.c')}", f"RINGSIDE_TEST_AT_FIRST_READ={command}"]
+
+    def test_a_slot_that_changes_while_it_is_read_ends_all_ranks(self):
+        made = self.nodes(2)
+        copies = [self.folder / f"copy{number}.pool" for number in range(2)]
+        for iterations in (20, 40):
+            self.run_job(made, "publish_mpi", SIDE, iterations, placed=blocks(4, 2), use="resume")
+            rings = self.folder_of(made)
+            for node, copy in zip(made, copies, strict=True):
+                if iterations == 20:
+                    shutil.copy(node.pool, copy)
+                    node.start_analyzer()
+        later, damaged = self.folder / "later", self.folder / "damaged"
+        shutil.copy(made[0].pool, later)
+        shutil.copy(copies[0], damaged)
+        self.damage(damaged, self.expected[20][0][:19].tobytes())
+        for content, expected, found in ((damaged, DAMAGED, "iteration 20 differs from what was verified"),
+                                         (later, SYSTEM, "iteration 20 was overwritten while it was read")):
+            with self.subTest(found=found):
+                for node, copy in zip(made, copies, strict=True):
+                    shutil.copy(copy, node.pool)
+                change = self.at_first_read(f"dd if={content} of={made[0].pool} conv=notrunc status=none")
+                self.refused(rings, rf"n0\.pool: {found}", expected=expected, of_rank={0: change})
+
+    def test_a_job_that_died_between_the_first_steps_of_its_rings_begins_again(self):
+        rings, _ = self.earlier()
+        nodes = self.nodes(2)
+        stop = self.at_first_read(f"kill -STOP {nodes[1].analyzer.pid}")
+        job = self.start(nodes, "publish_mpi", SIDE, ENDLESS, placed=[0, 1], use="resume", RINGSIDE_RESUME_FROM=str(rings),
+                         of_rank={1: stop})
+        first = next(iter(ringside.open(nodes[0].pool, wait=HANG_S).follow(after=0, timeout=HANG_S)))
+        self.assertEqual(first.iteration, 20)
+        job.process.kill()
+        job.kill(0, 1)
+        job.ended()
+        for node in nodes:
+            node.end_analyzer(signal.SIGKILL)
+        self.assertIn(20, nodes[0].kept())
+        self.assertEqual(nodes[1].kept(), {})
+        for node in nodes:
+            node.start_analyzer()
+        _, said = self.continued(rings, 30, [0, 1], use="resume", nodes=nodes, expected=USAGE)
+        self.assertRegex(said, r"node 1 \(rank 1\): \S+ring\.pool holds no step")
+        self.assertRegex(said, r"node 0 \(rank 0\): \S+ring\.pool holds iteration")
+        _, said = self.continued(rings, 20, [0, 1], use="overwrite", nodes=nodes)
+        self.assertEqual(self.resumed_from(said), 20)
+        for node in nodes:
+            node.end_analyzer()
+            self.assertEqual(list(node.kept()), [20])
+            node.start_analyzer()
+        shutil.rmtree(rings)
+        _, said = self.continued(rings, 30, [0, 1], use="resume", nodes=nodes)
+        self.assertEqual(self.resumed_from(said), 20)
+        for node in nodes:
+            node.end_analyzer()
+        self.assert_heat(nodes, [0, 1], self.expected, newest=30)
 
     def test_an_iteration_must_be_held_by_all_rings(self):
         made = self.nodes(2)

@@ -18,6 +18,7 @@ enum { ROWS = 2, COLUMNS = 3 }; /* of each rank; of the variable */
 static const char* what;
 static int is_listed; /* one of several cases */
 static int rank, ranks;
+static volatile int stop; /* of the options */
 
 static int is(const char* name) { return strcmp(what, name) == 0; }
 /* The case is that one, and this rank makes the mistake. */
@@ -43,7 +44,7 @@ static int attach(void) {
   ringside_variable x = {.size = sizeof x, .dtype = RINGSIDE_F64, .name = "x", .dims = 2, .shape = {rows, COLUMNS}};
   ringside_mpi_part part = {.size = sizeof part, .offset = {ROWS * (uint64_t)rank, 0}, .extent = {ROWS, COLUMNS}};
   ringside_scalar t = {.size = sizeof t, .name = "t"};
-  ringside_writer_options options = {.size = sizeof options, .solver = "refusals"};
+  ringside_writer_options options = {.size = sizeof options, .solver = "refusals", .stop = &stop};
   const ringside_mpi_part* parts = &part;
   size_t variables = 1, scalars = 1;
 
@@ -95,6 +96,29 @@ static int attach(void) {
   char where[64];
   snprintf(where, sizeof where, "attach%s%s", is_listed ? " " : "", is_listed ? what : "");
   return say(where, &error);
+}
+
+/* The iteration that this rank publishes as its k-th step. */
+static uint64_t iteration_of(uint64_t k) {
+  if (mistaken("other_iteration") && k > 1) return k + 7;
+  if (is("other_node") && k > 1) return k + 1 - (k == 2 && rank >= ranks / 2); /* the ranks of a node publish the same */
+  return k;
+}
+
+/* Whether the run ends before its k-th step: all ranks agree on it, as a solver does whose ranks get a signal. */
+static int agree_on_stop(uint64_t k) {
+  if (mistaken("stop_agreed") && k == 3) stop = 1;
+  int of_any = stop;
+  MPI_Allreduce(MPI_IN_PLACE, &of_any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  return of_any;
+}
+
+/* `stop` ends the claims of the rank on which it is set, and no others. */
+static void stop_for_a_while(void) {
+  stop = 1;
+  expect(ringside_mpi_claim(run) == RINGSIDE_INTERRUPTED && ringside_mpi_claim(run) == RINGSIDE_INTERRUPTED, "`stop` is set");
+  expect(strstr(ringside_mpi_error(run)->line, "interrupted") != NULL && ringside_mpi_buffer(run, 0) == NULL, "nothing is claimed");
+  stop = 0;
 }
 
 static void* attach_elsewhere(void* status) {
@@ -173,9 +197,12 @@ int main(int argc, char** argv) {
   }
   if (is("mistakes")) make_mistakes();
   for (uint64_t k = 1; k <= (mistaken("fewer_steps") ? 2 : 3) || is("die"); ++k) {
+    if (is("stop_agreed") && agree_on_stop(k)) break;
+    if (mistaken("stop_for_a_while") && k == 2) stop_for_a_while();
+    if (mistaken("stop") && k == 2) stop = 1;
     if (ringside_mpi_claim(run)) return say("claim", ringside_mpi_error(run));
     if (mistaken("die") && k == 2) raise(SIGKILL);
-    if (publish(mistaken("other_iteration") && k > 1 ? k + 7 : k)) return say("publish", ringside_mpi_error(run));
+    if (publish(iteration_of(k))) return say("publish", ringside_mpi_error(run));
     if (is("iteration_again") && k == 2) {
       expect(ringside_mpi_claim(run) == RINGSIDE_OK && publish(2) == RINGSIDE_USAGE, "an iteration that was published");
     }
@@ -185,7 +212,7 @@ int main(int argc, char** argv) {
   } else {
     uint32_t outcome = RINGSIDE_OUTCOME_FINISHED;
     if (mistaken("bad_outcome")) outcome = 9;
-    if (mistaken("other_outcome")) outcome = RINGSIDE_OUTCOME_STOPPED;
+    if (mistaken("other_outcome") || is("stop_agreed")) outcome = RINGSIDE_OUTCOME_STOPPED;
     if (ringside_mpi_detach(run, outcome)) {
       status = say("detach", ringside_mpi_error(run));
       ringside_mpi_free(run);
@@ -193,7 +220,7 @@ int main(int argc, char** argv) {
       return status;
     }
     ringside_mpi_state state = {.size = sizeof state};
-    expect(ringside_mpi_progress(run, &state) == RINGSIDE_OK && state.published == 3, "progress after the last step");
+    expect(ringside_mpi_progress(run, &state) == RINGSIDE_OK && state.published == (is("stop_agreed") ? 2 : 3), "progress after the last step");
     expect(ringside_mpi_claim(run) == RINGSIDE_USAGE, "no step follows a detach");
     expect(ringside_mpi_detach(run, RINGSIDE_OUTCOME_FINISHED) == RINGSIDE_USAGE, "a second detach");
     ringside_mpi_free(run);

@@ -105,8 +105,8 @@ class Mistakes(Jobs):
             self.assertIsNone(ended.fields["outcome"])
 
     def test_a_rank_that_dies_is_named_by_the_others_of_its_node(self):
-        """mpirun, which would end these at once, is told not to."""
-        said = self.start(self.two[:1], "refusals", "die", ranks=3, OMPI_MCA_orte_enable_recovery="1").ended()[1]
+        """The launcher, which would end these at once, is told not to."""
+        said = self.start(self.two[:1], "refusals", "die", ranks=3, outlives_ranks=True).ended()[1]
         for rank in (0, 2):
             self.assertRegex(said, rf"(?m)^rank {rank}: claim: {PEER_LOST} 0 node 0 .*rank 1\b")
 

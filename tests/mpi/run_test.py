@@ -5,7 +5,7 @@ import signal
 import subprocess
 
 import ringside
-from jobs import BIN, HANG_S, SIDE, SLOTS, Heat, Jobs, run_tests
+from jobs import BIN, HANG_S, HOSTS, SIDE, SLOTS, Heat, Jobs, run_tests
 
 ENDLESS = 1_000_000
 
@@ -56,7 +56,7 @@ class Run(Jobs):
         self.assert_keeps_and_resumes(["mpirun", "-n", "3"], ["--per-node", "--"])
 
     def test_hosts_are_those_of_a_file(self):
-        (self.folder / "hosts").write_text("localhost slots=4\n", encoding="utf-8")
+        (self.folder / "hosts").write_text(HOSTS, encoding="utf-8")
         self.assert_keeps_and_resumes([], ["--ranks=3", "--hosts=hosts", "--"])
 
     def test_ctrl_c_leaves_a_run_that_can_be_resumed(self):

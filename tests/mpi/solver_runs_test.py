@@ -6,7 +6,7 @@ import signal
 import subprocess
 
 import ringside
-from jobs import BIN, HANG_S, SLOTS, USAGE, Jobs, blocks, run_tests
+from jobs import BIN, HANG_S, HOSTS, SLOTS, USAGE, Jobs, blocks, run_tests
 
 PROGRAM = "ringside-producer-mpi"
 MATRIX = "--matrix=grid:80"
@@ -42,7 +42,7 @@ class Runs(Jobs):
         return self.iterates(pool)
 
     def test_each_way_to_start_it_keeps_and_resumes(self):
-        (self.folder / "hosts").write_text("localhost slots=4\n", encoding="utf-8")
+        (self.folder / "hosts").write_text(HOSTS, encoding="utf-8")
         expected = {n: self.alone(MATRIX, f"--iterations={n}") for n in (20, 40)}
         for before, ranks in (([], ["--ranks=3"]), (["mpirun", "-n", "2"], ["--per-node"]), ([], ["--ranks=2", "--hosts=hosts"])):
             use = "--overwrite"

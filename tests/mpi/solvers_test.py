@@ -189,6 +189,11 @@ class Solvers(Jobs):
         entries = {(row, row): 1.0 for row in range(rows)} | {(0, 2500): 5.0, (2500, 0): 5.0}
         self.is_refused(self.refused_matrix(rows, entries), "--solver=cg", f"--rhs={self.right_side(rows)}")
 
+    def test_a_run_that_diverges_ends_all_ranks(self):
+        rows = 3000
+        entries = {(row, row): 1.0 for row in range(rows)} | {(row, (row + 1) % rows): 1e40 for row in range(rows)}
+        self.is_refused(self.refused_matrix(rows, entries), "--solver=jacobi", f"--rhs={self.right_side(rows)}")
+
     def right_side(self, rows, last="1"):
         path = self.folder / "rhs.mtx"
         values = ["-1", *["1"] * (rows - 2), last]

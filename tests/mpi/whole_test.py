@@ -2,12 +2,14 @@
 """The results of the whole run, which the first node's analyzer records: bit by bit those of a run on one node, however many
 ranks and nodes there are, correctly rounded sums of variables in boxes, and each step once, whichever analyzer is killed."""
 
+import contextlib
 import math
+import socket
 import subprocess
 
 import numpy as np
 from jobs import BIN, HANG_S, Jobs, blocks, run_tests
-from journals import steps, whole_of
+from journals import missing, steps, whole_of
 
 ITERATIONS = 40
 
@@ -94,6 +96,52 @@ class Whole(Jobs):
         self.heat(made, [0, 1], 37)
         self.assertEqual(list(made[0].folder.glob("*.global*")), [])
         self.assertEqual(len(steps(made[1].pool)), ITERATIONS)
+
+    def test_a_collector_that_cannot_be_made_leaves_the_run_alone(self):
+        port, keys = self.free_ports(), self.folder / "keys"
+        for client in ([], ["--client", "test"]):
+            subprocess.run([BIN / "ringside", "keygen", keys, *client], check=True, capture_output=True)
+        with socket.create_server(("127.0.0.1", port + 2)):
+            causes = {rf"127\.0\.0\.1:{port + 2}: .*in use": [f"--telemetry-tcp=127.0.0.1:{port}", f"--telemetry-keys={keys}"],
+                      "--global-trigger 'u.unknown > 1': .*nothing named 'u.unknown'": ["--global-trigger=u.unknown > 1: mark"],
+                      r"socket path '\S+\.global\.telemetry' has 114 characters, at most 107": []}
+            for pattern, options in causes.items():
+                with self.subTest(pattern=pattern):
+                    made = self.nodes(1, *options) + self.nodes(1)
+                    if not options:
+                        self.lengthen_socket(made[0])
+                    self.heat(made, [0, 1], 37)
+                    self.assertRegex(made[0].log(), f"event=no_whole_run .*{pattern}")
+                    self.assertNotIn("event=no_whole_run", made[1].log())
+                    for node in made:
+                        self.assertEqual(sorted(steps(node.pool)), list(range(1, ITERATIONS + 1)))
+                    self.assertEqual(list(made[0].folder.glob("*.global.journal*")), [])
+
+    def free_ports(self):
+        """The first of four ports in a row: two of the node's telemetry, two of the whole run's."""
+        while True:
+            with contextlib.suppress(OSError, OverflowError), contextlib.ExitStack() as held:
+                first = held.enter_context(socket.create_server(("127.0.0.1", 0))).getsockname()[1]
+                for port in range(first + 1, first + 4):
+                    held.enter_context(socket.create_server(("127.0.0.1", port)))
+                return first
+
+    def lengthen_socket(self, node):
+        """To a name that is long enough for its own sockets, and too long for those of the whole run."""
+        node.end_analyzer()
+        longest = 107 - len(".telemetry")
+        node.socket = node.socket.with_name("s" * (longest - len(str(node.socket.parent)) - 1 - len(".socket")) + ".socket")
+        node.start_analyzer()
+
+    def test_a_step_as_which_nodes_publish_different_iterations_is_missing(self):
+        made = self.nodes(2)
+        self.run_job(made, "refusals", "other_node", ranks=4)
+        self.end_analyzers(made)
+        self.assertEqual([sorted(steps(node.pool, "x")) for node in made], [[1, 3, 4], [1, 2, 4]])
+        self.assertEqual(sorted(steps(whole_of(made[0]), "x")), [1, 4])
+        self.assertEqual(missing(whole_of(made[0])), ([2, 3], 1))
+        self.assertIn('event=round_differs step=1 text="node 1 has published iteration 2 as this step, the nodes before 3; '
+                      'expected the same of all ranks"', made[1].log())
 
     def test_a_resumed_run_goes_on_in_the_journal_of_the_whole(self):
         made = self.nodes(2)

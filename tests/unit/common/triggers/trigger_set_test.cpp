@@ -109,6 +109,8 @@ TEST_F(TriggerSetTest, TooManyTriggersAndUnknownNamesAreRefused) {
   const std::string why = refusal_of([&] { make({"y.l2 > 1: mark"}); });
   EXPECT_TRUE(why.starts_with("--trigger 'y.l2 > 1': the condition cannot be used: the run has nothing named 'y.l2'"))
       << why;
+  const std::string global = refusal_of([] { TriggerSet({parse_global_trigger("y.l2 > 1: mark")}, one_field()); });
+  EXPECT_TRUE(global.starts_with("--global-trigger 'y.l2 > 1': the condition cannot be used: ")) << global;
 }
 
 }  // namespace
