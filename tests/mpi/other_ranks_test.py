@@ -157,16 +157,15 @@ class OtherRanks(Jobs):
         os.truncate(earlier[1].pool, earlier[1].pool.stat().st_size // 2)
         self.refused(rings, r"--resume-from: .*node 1 \(ranks 2 to 3\): .*n1\.pool", expected=DAMAGED)
 
-    def unshared(self):
-        """Words before a program that give it mounts of its own."""
-        for words in (["unshare", "--mount"], ["unshare", "--user", "--map-root-user", "--mount"]):
-            if subprocess.run([*words, "mount", "--bind", "/tmp", "/tmp"], capture_output=True, check=False).returncode == 0:
+    def sees(self, there, instead):
+        """Words before a program that sees a file or a folder in place of another one. Without the right to mount, it needs a
+        name space in which it has that right, and another one in which its user has the usual number, for the launcher."""
+        as_user = ["unshare", "--user", f"--map-user={os.getuid()}", f"--map-group={os.getgid()}"]
+        for mounts, usual in (([], []), (["--user", "--map-root-user"], as_user)):
+            words = ["unshare", *mounts, "--mount", "sh", "-c", 'mount --bind "$0" "$1" && shift && exec "$@"', there, instead, *usual]
+            if subprocess.run([*words, "true"], capture_output=True, check=False).returncode == 0:
                 return words
         return self.skipTest("needs the right to mount, or name spaces of users")
-
-    def sees(self, there, instead):
-        """Words before a program that sees a file or a folder in place of another one."""
-        return [*self.unshared(), "sh", "-c", 'mount --bind "$0" "$1" && shift && exec "$@"', there, instead]
 
     def test_a_machine_that_sees_other_files_is_named(self):
         rings, earlier = self.earlier()

@@ -199,6 +199,7 @@ int main(int argc, char** argv) {
   for (uint64_t k = 1; k <= (mistaken("fewer_steps") ? 2 : 3) || is("die"); ++k) {
     if (is("stop_agreed") && agree_on_stop(k)) break;
     if (mistaken("stop_for_a_while") && k == 2) stop_for_a_while();
+    if (is("stop") && k == 2) MPI_Barrier(MPI_COMM_WORLD); /* all have published the first step */
     if (mistaken("stop") && k == 2) stop = 1;
     if (ringside_mpi_claim(run)) return say("claim", ringside_mpi_error(run));
     if (mistaken("die") && k == 2) raise(SIGKILL);
