@@ -41,7 +41,8 @@ endif()
 
 # Most of a compiler's time is spent on what the headers of the standard library, fmt, nlohmann/json and CLI11 leave in
 # every object file: compiled together, sources share it. Precompiled headers save only the parsing: they took a fifth
-# off cli/pool, and this three quarters.
+# off cli/pool, and this three quarters. Of what is left they save about a tenth: GCC 12 takes 1.4 s to read one that has
+# nlohmann/json, for every object.
 set(CMAKE_UNITY_BUILD ${RINGSIDE_UNITY})
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
 

@@ -25,6 +25,22 @@ if(RINGSIDE_WERROR)
   target_compile_options(ringside_compilation INTERFACE -Werror)
 endif()
 
+# ringside_unity_by_folder(TARGET): for a target with sources of several folders. Those of a folder are compiled together, as
+# they are in the folder's own library; names differ within a folder only. In another project's build, which has no
+# RINGSIDE_UNITY, and whatever that project sets, each source is compiled by itself.
+function(ringside_unity_by_folder target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD "${RINGSIDE_UNITY}" UNITY_BUILD_MODE GROUP)
+  get_target_property(sources ${target} SOURCES)
+  foreach(source IN LISTS sources)
+    cmake_path(GET source PARENT_PATH folder)
+    cmake_path(GET folder FILENAME folder)
+    if(NOT folder)
+      set(folder own)
+    endif()
+    set_source_files_properties("${source}" PROPERTIES UNITY_GROUP "${folder}")
+  endforeach()
+endfunction()
+
 # libringside needs no more than that (library/CMakeLists.txt).
 if(NOT PROJECT_IS_TOP_LEVEL OR NOT RINGSIDE_BUILD_PROGRAMS)
   return()
