@@ -16,7 +16,7 @@ namespace ringside {
 namespace {
 
 constexpr int kTurnMs = 50;  // without a message
-constexpr std::int64_t kAgainNs = 500'000'000;        // a round that has not come back is begun again
+constexpr std::int64_t kAgainNs = 500'000'000;        // if nothing comes back for so long, the oldest round is begun again
 constexpr std::int64_t kStallNs = 10'000'000'000;     // until the log says so, and between two such lines
 
 }  // namespace
@@ -121,7 +121,13 @@ void Round::take_messages() {
     if (state.node == plan_.nodes) {
       // Only steps whose round is under way: what is kept stays as bounded as the store.
       const bool is_under_way = state.step >= collected_ && state.step < begun_;
-      if (plan_.collects() && !state.ended && is_under_way) returned_.insert_or_assign(state.step, std::move(state));
+      if (!plan_.collects() || state.ended || !is_under_way) continue;
+      const auto sent = sent_.find(state.step);
+      if (sent != sent_.end()) {
+        const auto [begun_ns, sent_ns] = sent->second;
+        returned_sent_ns_ = std::max(returned_sent_ns_, state.again ? sent_ns : begun_ns);
+      }
+      returned_.insert_or_assign(state.step, std::move(state));
       continue;
     }
     if (state.node != plan_.node) continue;
@@ -141,13 +147,14 @@ void Round::begin_rounds() {
     if (store_.find(begun_) == nullptr) continue;
     const std::int64_t now = now_ns();
     sent_[begun_] = {now, now};
-    begin_round(begun_);
+    begin_round(begun_, false);
   }
 }
 
-void Round::begin_round(std::uint64_t step) {
+void Round::begin_round(std::uint64_t step, bool again) {
   RoundState state;
   state.step = step;
+  state.again = again;
   state.fields.resize(plan_.whole.size());
   take_turn(state);
 }
@@ -222,7 +229,8 @@ void Round::collect_in_order() {
   sent_.erase(sent_.begin(), sent_.lower_bound(collected_));
 }
 
-/// The oldest state, again and again: a message is lost if a node's analyzer dies with it.
+/// The oldest state, if it is lost: a node's analyzer may die with it. None overtakes another one, so it is lost if one has
+/// come back that was sent later. If nothing comes back, it is sent again and again.
 void Round::send_again() {
   if (sent_.empty()) return;
   const std::int64_t now = now_ns();
@@ -234,9 +242,10 @@ void Round::send_again() {
                  "listens at {}; the run goes on\"",
                  step, stalled_ns / 1'000'000'000, plan_.next_address);
   }
-  if (now - sent.sent_ns < kAgainNs) return;
+  const bool is_lost = sent.sent_ns < returned_sent_ns_;
+  if (!is_lost && now - std::max(sent.sent_ns, moved_ns_.load()) < kAgainNs) return;
   sent.sent_ns = now;
-  begin_round(step);
+  begin_round(step, true);
 }
 
 bool Round::is_over() const noexcept {

@@ -58,7 +58,7 @@ class Round {
   void run();
   void take_messages();
   void begin_rounds();
-  void begin_round(std::uint64_t step);
+  void begin_round(std::uint64_t step, bool again);
   void take_turns();
   void take_turn(RoundState& state);
   bool add_own_part(RoundState& state);
@@ -86,6 +86,7 @@ class Round {
   };
   std::map<std::uint64_t, Sent> sent_;            // by the first node: the rounds that it has begun, by step
   std::map<std::uint64_t, RoundState> returned_;  // to the first node
+  std::int64_t returned_sent_ns_ = 0;             // of all that have returned: when the last one was sent
   std::uint64_t begun_ = 0;                       // by the first node: the rounds of all steps before it
   std::uint64_t collected_ = 0;                   // all steps before it are done with
   bool was_told_end_ = false;

@@ -8,8 +8,6 @@
 #include <optional>
 #include <utility>
 
-#include "analyzer/journal/step_record.hpp"
-
 namespace ringside {
 namespace {
 
@@ -21,6 +19,14 @@ void for_each_duration(Visit&& visit) {
   visit(&StepFigures::transfer_ns);
   visit(&StepFigures::commit_ns);
   visit(&StepFigures::analyze_ns);
+}
+
+/// What `with_step` undoes, modulo 2^64.
+std::int64_t difference(std::uint64_t number, std::uint64_t step) noexcept {
+  return static_cast<std::int64_t>(number - step);
+}
+std::uint64_t with_step(std::int64_t difference, std::uint64_t step) noexcept {
+  return step + static_cast<std::uint64_t>(difference);
 }
 
 constexpr std::size_t kExactNumbers = 6;
@@ -51,31 +57,16 @@ bool read(const wire::ExactSum& in, ExactSum& sum) {
   return true;
 }
 
-void write_ordered_sums(const WholeField& field, wire::RoundField& out) {
-  const std::size_t sums = plain::reduction_kernel.sums;
-  out.mutable_total()->Add(field.totals, field.totals + sums);
-  out.mutable_error()->Add(field.errors, field.errors + sums);
-  if (field.open_entries() != 0) out.mutable_running()->Add(field.running, field.running + sums * kRunningSums);
-}
+constexpr std::size_t kExtremes = 3;
 
-bool read_ordered_sums(const wire::RoundField& in, WholeField& field) {
-  const std::size_t sums = plain::reduction_kernel.sums;
-  const bool is_open = field.open_entries() != 0;
-  if (static_cast<std::size_t>(in.total_size()) != sums || static_cast<std::size_t>(in.error_size()) != sums ||
-      static_cast<std::size_t>(in.running_size()) != (is_open ? sums * kRunningSums : 0) || in.exact_sum_size() != 0) {
-    return false;
-  }
-  std::ranges::copy(in.total(), field.totals);
-  std::ranges::copy(in.error(), field.errors);
-  std::ranges::copy(in.running(), field.running);
-  return true;
+/// How many numbers the message of a field has.
+std::size_t count_of_numbers(const WholeField& field, bool is_integer, bool in_boxes) noexcept {
+  const std::size_t sums = in_boxes ? 0 : plain::reduction_kernel.sums;
+  return sums * (field.open_entries() != 0 ? 2 + kRunningSums : 2) + (is_integer ? 0 : kExtremes);
 }
 
 bool read_exact_sums(const wire::RoundField& in, WholeField& field) {
-  if (static_cast<std::size_t>(in.exact_sum_size()) != ExactSums::kCount || in.total_size() != 0 ||
-      in.error_size() != 0 || in.running_size() != 0) {
-    return false;
-  }
+  if (static_cast<std::size_t>(in.exact_sum_size()) != ExactSums::kCount) return false;
   field.exact_sums = std::make_unique<ExactSums>();
   const std::array<ExactSum*, ExactSums::kCount> all = field.exact_sums->all();
   for (std::size_t s = 0; s < all.size(); ++s) {
@@ -87,48 +78,64 @@ bool read_exact_sums(const wire::RoundField& in, WholeField& field) {
 void write(const WholeField& field, std::size_t variable, bool is_integer, wire::RoundField& out) {
   out.set_variable(static_cast<std::uint32_t>(variable));
   out.set_entries(field.entries);
-  out.set_has_change(field.has_change);
+  out.set_lacks_change(!field.has_change);
+  out.set_non_finite(field.non_finite);
+  const std::size_t sums = plain::reduction_kernel.sums;
+  auto& numbers = *out.mutable_number();
+  if (!field.exact_sums) {
+    numbers.Add(field.totals, field.totals + sums);
+    numbers.Add(field.errors, field.errors + sums);
+  }
+  if (!is_integer) {
+    for (const double extreme : {field.min, field.max, field.change_linf}) numbers.Add(extreme);
+  }
   if (field.exact_sums) {
     for (const ExactSum* const sum : std::as_const(*field.exact_sums).all()) write(*sum, *out.add_exact_sum());
-  } else {
-    write_ordered_sums(field, out);
+  } else if (field.open_entries() != 0) {
+    numbers.Add(field.running, field.running + sums * kRunningSums);
   }
-  if (is_integer) {
-    for (const Int128 number : numbers_of(field.exact)) {
-      out.add_exact(static_cast<std::uint64_t>(number));
-      out.add_exact(static_cast<std::uint64_t>(static_cast<UInt128>(number) >> 64));
-    }
-    return;
+  if (!is_integer) return;
+  for (const Int128 number : numbers_of(field.exact)) {
+    out.add_exact(static_cast<std::uint64_t>(number));
+    out.add_exact(static_cast<std::uint64_t>(static_cast<UInt128>(number) >> 64));
   }
-  out.set_min(field.min);
-  out.set_max(field.max);
-  out.set_change_linf(field.change_linf);
-  out.set_non_finite(field.non_finite);
 }
 
 bool read(const wire::RoundField& in, bool is_integer, bool in_boxes, std::uint64_t most_entries, WholeField& field) {
   field = {};
   field.entries = in.entries();
-  field.has_change = in.has_change();
+  field.has_change = !in.lacks_change();
+  field.non_finite = in.non_finite();
   if (field.entries > most_entries ||
       static_cast<std::size_t>(in.exact_size()) != (is_integer ? 2 * kExactNumbers : 0) ||
-      !(in_boxes ? read_exact_sums(in, field) : read_ordered_sums(in, field))) {
+      static_cast<std::size_t>(in.number_size()) != count_of_numbers(field, is_integer, in_boxes) ||
+      !(in_boxes ? read_exact_sums(in, field) : in.exact_sum_size() == 0)) {
     return false;
   }
-  field.min = is_integer ? field.min : in.min();
-  field.max = is_integer ? field.max : in.max();
-  field.change_linf = in.change_linf();
-  field.non_finite = in.non_finite();
+  const std::size_t sums = plain::reduction_kernel.sums;
+  const double* number = in.number().data();
+  const auto take = [&number](std::size_t count, double* to) {
+    std::copy_n(number, count, to);
+    number += count;
+  };
+  if (!in_boxes) {
+    take(sums, field.totals);
+    take(sums, field.errors);
+  }
+  if (!is_integer) {
+    for (double* const extreme : {&field.min, &field.max, &field.change_linf}) take(1, extreme);
+  }
+  if (!in_boxes && field.open_entries() != 0) take(sums * kRunningSums, field.running);
   if (!is_integer) return true;
-  const auto number = [&in](int i) {
+  const auto exact = [&in](int i) {
     return static_cast<Int128>(static_cast<UInt128>(in.exact(2 * i + 1)) << 64 | in.exact(2 * i));
   };
-  field.exact.sum = number(0);
-  field.exact.l1 = number(1);
-  field.exact.min = number(2);
-  field.exact.max = number(3);
-  field.exact.change_l1 = number(4);
-  field.exact.change_linf = number(5);
+  field.exact.sum = exact(0);
+  field.exact.l1 = exact(1);
+  field.exact.min = exact(2);
+  field.exact.max = exact(3);
+  field.exact.change_l1 = exact(4);
+  field.exact.change_linf = exact(5);
   return true;
 }
 
@@ -155,13 +162,14 @@ void take_figures(RoundState& state, const StepFigures& own) noexcept {
 
 void write(const RoundPlan& plan, const RoundState& state, wire::RoundStep& message) {
   message.Clear();
-  message.set_attachment(bytes_of(plan.attachment));
+  message.set_attachment(plan.attachment.high);
   message.set_step(state.step);
-  message.set_iteration(state.iteration);
+  message.set_iteration(difference(state.iteration, state.step));
   message.set_node(state.node);
-  message.set_collected(state.collected);
+  message.set_not_collected(state.step - state.collected);
   if (state.lost_by) message.set_lost_by(*state.lost_by);
   message.set_ended(state.ended);
+  message.set_again(state.again);
   if (state.ended || state.lost_by) return;
   const StepFigures& figures = state.figures;
   wire::RoundFigures& out = *message.mutable_figures();
@@ -173,22 +181,26 @@ void write(const RoundPlan& plan, const RoundState& state, wire::RoundStep& mess
   out.set_commit_ns(figures.commit_ns);
   out.set_analyze_ns(figures.analyze_ns);
   out.set_bytes_transferred(figures.bytes_transferred);
-  out.set_steps_committed(figures.steps_committed);
-  out.set_steps_persisted(figures.steps_persisted);
+  out.set_steps_committed(difference(figures.steps_committed, state.step));
+  out.set_steps_persisted(difference(figures.steps_persisted, state.step));
   for (std::size_t v = 0; v < state.fields.size(); ++v) {
     if (plan.has_results[v]) write(state.fields[v], v, is_integer(plan, v), *message.add_fields());
   }
 }
 
 bool read(const RoundPlan& plan, const wire::RoundStep& message, RoundState& state) {
-  if (message.attachment() != bytes_of(plan.attachment) || message.node() == 0 || message.node() > plan.nodes) return false;
+  if (message.attachment() != plan.attachment.high || message.node() == 0 || message.node() > plan.nodes ||
+      message.not_collected() > message.step()) {
+    return false;
+  }
   state.step = message.step();
-  state.iteration = message.iteration();
+  state.iteration = with_step(message.iteration(), state.step);
   state.node = message.node();
-  state.collected = message.collected();
+  state.collected = state.step - message.not_collected();
   state.lost_by.reset();
   if (message.has_lost_by()) state.lost_by = message.lost_by();
   state.ended = message.ended();
+  state.again = message.again();
   if (state.ended || state.lost_by) return true;
   const wire::RoundFigures& in = message.figures();
   state.has_figures = true;
@@ -201,8 +213,8 @@ bool read(const RoundPlan& plan, const wire::RoundStep& message, RoundState& sta
   state.figures.commit_ns = in.commit_ns();
   state.figures.analyze_ns = in.analyze_ns();
   state.figures.bytes_transferred = in.bytes_transferred();
-  state.figures.steps_committed = in.steps_committed();
-  state.figures.steps_persisted = in.steps_persisted();
+  state.figures.steps_committed = with_step(in.steps_committed(), state.step);
+  state.figures.steps_persisted = with_step(in.steps_persisted(), state.step);
   state.fields.clear();
   state.fields.resize(plan.whole.size());
   std::vector<bool> is_there(plan.whole.size(), false);

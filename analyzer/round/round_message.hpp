@@ -24,6 +24,7 @@ struct RoundState {
   std::uint64_t collected = 0;
   std::optional<std::uint32_t> lost_by;
   bool ended = false;
+  bool again = false;        // the collector has sent this step before
   bool has_figures = false;  // a node has taken the step in
   StepFigures figures;       // durations, bytes and counts only
   std::vector<WholeField> fields;  // by variable; those without results stay empty

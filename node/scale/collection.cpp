@@ -14,7 +14,7 @@ constexpr double kBlockPartBytes = 64;          // and of each block
 constexpr double kStoreBytes = 64 << 20;
 constexpr double kFewest = 4;
 constexpr double kMost = 256;
-constexpr double kAgainS = 0.5;  // a round that has not come back is begun again, if it is the oldest one
+constexpr double kAgainS = 0.5;  // if no round comes back for so long, the oldest one is begun again
 
 double part_bytes(double step_bytes) noexcept {
   return kPartBytes + kBlockPartBytes * std::floor(step_bytes / kBlockBytes);
@@ -88,8 +88,7 @@ void Collected::state_returns(double now_s) {
   result_s_[step] = own.free_s;
   round_s_ += own.free_s - begun_s_[step];
   const double oldest_s = step > 0 ? result_s_[step - 1] : 0;
-  const double again_s = std::max(oldest_s, begun_s_[step] + kAgainS);
-  if (own.free_s > again_s) begun_again_ += 1 + static_cast<std::uint64_t>((own.free_s - again_s) / kAgainS);
+  begun_again_ += static_cast<std::uint64_t>((own.free_s - std::max(oldest_s, begun_s_[step])) / kAgainS);
 }
 
 double Collected::bytes_sent() const {

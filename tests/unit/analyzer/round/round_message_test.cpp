@@ -140,7 +140,8 @@ TEST(RoundMessageTest, ExactSumsThatNoNodeSendsAreRefused) {
   EXPECT_FALSE(is_taken([](wire::RoundField& field) { field.add_exact_sum(); })) << "one too many";
   EXPECT_FALSE(is_taken([](wire::RoundField& field) { field.mutable_exact_sum()->RemoveLast(); }));
   EXPECT_FALSE(is_taken([](wire::RoundField& field) { field.clear_exact_sum(); }));
-  EXPECT_FALSE(is_taken([](wire::RoundField& field) { field.add_total(1.5); })) << "sums in an order";
+  EXPECT_FALSE(is_taken([](wire::RoundField& field) { field.add_number(1.5); })) << "one too many";
+  EXPECT_FALSE(is_taken([](wire::RoundField& field) { field.mutable_number()->RemoveLast(); }));
   EXPECT_FALSE(is_taken([](wire::RoundField& field) { field.set_entries(kEntries + 1); }));
   RoundState found;
   EXPECT_FALSE(read(plan(DType::kF64, false), good, found)) << "a field that is not in boxes";
