@@ -153,6 +153,17 @@ ordered_json make_summary(const RunFacts& facts, const json& producer, const jso
 
 namespace {
 
+/// Of ranks on several nodes: whose analyzer made its solver wait longest, as the newest step tells (docs/mpi.md).
+void add_nodes(const ordered_json& summary, const RunFacts& facts, const std::function<void(const std::string&)>& line) {
+  if (facts.nodes == 1 || !summary["last"].is_object() || !summary["last"].contains("results")) return;
+  const ordered_json& results = summary["last"]["results"];
+  if (!results.contains("solver.waited_for_node")) return;
+  const double waited_s = number(results, "solver.waited_ns") * 1e-9;
+  line(waited_s <= 0 ? "  nodes      none has waited for its analyzer"
+                     : fmt::format("  nodes      node {} has waited longest for its analyzer: {}",
+                                   count(results, "solver.waited_for_node"), run_time(waited_s, waited_s)));
+}
+
 /// A line for each trigger that has fired, and for what followed.
 void add_triggers(const ordered_json& summary, const RunFacts& facts, const std::function<void(const std::string&)>& line) {
   if (!summary["triggers"].is_array()) return;
@@ -263,6 +274,8 @@ std::string account_table(const ordered_json& summary, const RunFacts& facts) {
                     with_separators(count(last, "iteration")), number(last, "mean"), number(last, "min"),
                     number(last, "max"), number(last, "l1"), number(last, "l2"), number(last, "linf")));
   }
+
+  add_nodes(summary, facts, line);
 
   const double generate = number(summary, "generate_s");
   const double producer_idle = number(summary, "producer_idle_s");

@@ -49,7 +49,7 @@ enum class Progress {
 
 /// The rounds in which all nodes reduce a step together (docs/scale.md, "Parameters").
 struct Collection {
-  double state_bytes = 939;  // of a step, passed from node to node
+  double state_bytes = 907;  // of a step, passed from node to node
   double turn_s = 140e-6;    // from a state's arrival at a node until it is sent on
   double block_s = 15e-9;    // and more for each block of 1024 entries that the node has
   double record_s = 3e-6;    // to record what has come back

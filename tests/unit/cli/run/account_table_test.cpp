@@ -51,6 +51,23 @@ TEST(AccountTableTest, TotalRunsFromTheFirstIterationToTheLastThingDone) {
   EXPECT_DOUBLE_EQ(summary["total_s"], 2.0);
 }
 
+TEST(AccountTableTest, TheNodeThatWaitedLongestIsNamed) {
+  json analyzer = analyzer_report();
+  analyzer["last"] = {{"iteration", 9}, {"mean", 1.0}, {"results", {{"solver.waited_for_node", 3}, {"solver.waited_ns", 1'500'000'000}}}};
+  const auto waited = make_summary(kPipeline, producer_report(), analyzer);
+  EXPECT_NE(account_table(waited, kPipeline).find("  nodes      node 3 has waited longest for its analyzer: 1.500 s\n"),
+            std::string::npos)
+      << account_table(waited, kPipeline);
+  RunFacts one_node = kPipeline;
+  one_node.nodes = 1;
+  EXPECT_EQ(account_table(waited, one_node).find("  nodes "), std::string::npos);
+  analyzer["last"]["results"]["solver.waited_ns"] = 0;
+  const auto none = make_summary(kPipeline, producer_report(), analyzer);
+  EXPECT_NE(account_table(none, kPipeline).find("  nodes      none has waited for its analyzer\n"), std::string::npos);
+  analyzer["last"].erase("results");
+  EXPECT_EQ(account_table(make_summary(kPipeline, producer_report(), analyzer), kPipeline).find("  nodes "), std::string::npos);
+}
+
 TEST(AccountTableTest, BrokenLeasesAreShownIfThereAreAny) {
   json analyzer = analyzer_report();
   analyzer["leases_broken"] = 0;
