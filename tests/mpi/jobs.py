@@ -316,4 +316,8 @@ class Jobs(unittest.TestCase):
 
 
 def run_tests():
-    unittest.main(argv=[sys.argv[0], *sys.argv[1:]])
+    """Exits with 77, which CTest reports as skipped, if each test was."""
+    result = unittest.main(argv=[sys.argv[0], *sys.argv[1:]], exit=False).result
+    skipped = {getattr(test, "test_case", test) for test, _ in result.skipped}  # a test once for all its subtests
+    only_skipped = skipped and len(skipped) >= result.testsRun  # which some releases of Python do not count
+    sys.exit(1 if not result.wasSuccessful() else 77 if only_skipped else 0)

@@ -5,6 +5,7 @@ machine, a network between the analyzers that breaks, and rings that lie on thei
 import contextlib
 import os
 import pathlib
+import re
 import subprocess
 import time
 import unittest
@@ -158,6 +159,23 @@ class OnMachines(Jobs):
         self.assertEqual({k: recorded[k] for k in both}, {k: expected[k] for k in both})
         self.assertEqual(sorted([*recorded, *named]), list(range(1, max(recorded) + 1)))
         self.assertGreater(len(named), 0)
+
+    def test_each_machine_gives_its_account_and_the_first_one_shows_progress(self):
+        go = self.folder / "go"
+        waits = f'while [ ! -e {go} ]; do sleep 0.05; done; exec "$@"'
+        run = self.start_on(self.machines[0], "mpirun", "--tag-output", "-n", RANKS, "--hostfile", "hosts", "ringside", "run", "--per-node",
+                            "--slots=64", "--durability=process", "--pool", self.rings / "%h.pool", "--", "sh", "-c", waits, "sh",
+                            "publish_mpi", SIDE, 20)
+        deadline = time.monotonic() + HANG_S
+        while self.said().count("[1,0]<stderr>:waiting for sh to attach") < 2:
+            self.assertLess(time.monotonic(), deadline, f"no progress is shown\n{self.said()}")
+            time.sleep(0.01)
+        go.touch()
+        said = self.end(run)
+        accounts = re.findall(r"(?m)^\[1,(\d)\]<std(?:out|err)>:ringside run on (\w+): done$", said)
+        self.assertEqual(sorted(accounts), [("0", "m0"), ("2", "m1")], said)
+        self.assertNotRegex(said, r"(?m)^\[1,[123]\]<stderr>:(waiting|sh has attached|iteration )")
+        self.assert_kept(self.rings, 20)
 
     def test_rings_of_machines_without_a_shared_file_system_are_gathered(self):
         own = self.folder / "own" / "heat.pool"
