@@ -128,6 +128,7 @@ class Ranks(Jobs):
     def test_progress_says_what_all_nodes_have_on_their_media_if_that_is_asked_for(self):
         kept = self.boxes(self.nodes(2, "--durability=power"), blocks(4, 2), "rows", persisted=ITERATIONS)
         self.assert_boxes(kept, blocks(4, 2), [np.s_[rank * 6 // 4:(rank + 1) * 6 // 4] for rank in range(4)])
+        self.boxes(self.nodes(1, "--durability=power") + self.nodes(1), blocks(4, 2), "rows", persisted=0)
 
     def test_rows_that_are_not_one_behind_the_other_are_kept_as_entries(self):
         kept = self.boxes(self.nodes(2), [0, 1, 0], "rows")

@@ -159,7 +159,8 @@ class Resume(Jobs):
                 node.end_analyzer()
             self.two = self.nodes(2)
             for steps in (20, 30):
-                self.run_job(self.two, "publish_boxes", steps, "cubes", placed=placed, use="resume")
+                said = self.run_job(self.two, "publish_boxes", steps, "cubes", placed=placed, use="resume")
+                self.assertIn("persisted up to 0\n", said, "analyzers that need not wait for the medium")
             for node in self.two:
                 kept = node.kept()
                 self.assertEqual(max(kept), 30)
