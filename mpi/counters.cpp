@@ -23,10 +23,14 @@ void Counters::advance(std::uint64_t committed, std::uint64_t persisted, Waited 
     take_in();
   }
   // The two are read one after the other. A persisted step that is too old to be looked up leaves the last answer, which
-  // is less. Negative: of all nodes the least counts.
+  // is less. The step that the run continues from may be on no medium. Negative: of all nodes the least counts.
   persisted = std::min(persisted, committed);
-  const std::int64_t kept_persisted =
-      committed - persisted < kMostBehind ? -static_cast<std::int64_t>(iteration_of(persisted)) : exchange_->sent[1];
+  std::int64_t kept_persisted = exchange_->sent[1];
+  if (persisted == 0) {
+    kept_persisted = 0;
+  } else if (committed - persisted < kMostBehind) {
+    kept_persisted = -static_cast<std::int64_t>(iteration_of(persisted));
+  }
   exchange_->sent = {-static_cast<std::int64_t>(iteration_of(committed)), kept_persisted, waited.packed()};
   begin();
 }
@@ -40,7 +44,8 @@ void Counters::begin() noexcept {
 void Counters::take_in() noexcept {
   const auto& received = exchange_->received;
   shown_.global_iteration.store(static_cast<std::uint64_t>(-received[0]), std::memory_order_relaxed);
-  shown_.global_persisted.store(static_cast<std::uint64_t>(-received[1]), std::memory_order_relaxed);
+  // Whoever reads it sees the iteration above, too, and never a medium that is ahead of the rings.
+  shown_.global_persisted.store(static_cast<std::uint64_t>(-received[1]), std::memory_order_release);
   shown_.waited.store(static_cast<std::uint64_t>(received[2]), std::memory_order_relaxed);
 }
 

@@ -373,8 +373,9 @@ void RankWriter::publish(std::uint64_t iteration, std::span<const ScalarValue> s
 
 RunState RankWriter::state() const noexcept {
   const TeamHead& head = team_->head();
+  const std::uint64_t persisted = head.global_persisted.load(std::memory_order_acquire);  // first: it is never ahead
   return {.global_iteration = head.global_iteration.load(std::memory_order_relaxed),
-          .global_persisted = head.global_persisted.load(std::memory_order_relaxed),
+          .global_persisted = persisted,
           .waited = Waited::of(head.waited.load(std::memory_order_relaxed))};
 }
 
@@ -425,10 +426,12 @@ void RankWriter::end(std::uint32_t outcome) {
       throw;
     }
   });
-  if (first_ && last_iteration_ > 0) {
+  if (first_ && last_iteration_ > 0) {  // as on all nodes
+    int is_persisted = first_->persisted() > 0;
+    check(MPI_Allreduce(MPI_IN_PLACE, &is_persisted, 1, MPI_INT, MPI_MIN, job_.firsts.get()), "MPI_Allreduce");
     TeamHead& head = team_->head();
     head.global_iteration.store(last_iteration_, std::memory_order_relaxed);
-    if (first_->persisted() > 0) head.global_persisted.store(last_iteration_, std::memory_order_relaxed);
+    if (is_persisted) head.global_persisted.store(last_iteration_, std::memory_order_release);
   }
   check(MPI_Barrier(job_.node.get()), "MPI_Barrier");
 }

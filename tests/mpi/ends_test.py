@@ -2,7 +2,6 @@
 """How runs of several ranks end that neither finish nor lose a process: by `stop`, a signal, a trigger or `ringside stop`, for want
 of memory or of an analyzer, and while another node's analyzer stands still. What is committed is resumed to the right bits."""
 
-import os
 import re
 import signal
 import subprocess
@@ -29,7 +28,9 @@ class OfAnyProgram(Ends):
         code, said = self.start(two, "refusals", "stop", ranks=4, use="overwrite").ended()
         self.assertNotEqual(code, 0, said)
         self.assertIn(f"rank 1: claim: {INTERRUPTED} 0 interrupted", said)
-        self.assertEqual(len(re.findall(r"(?m)^rank \d: ", said)), 1, said)
+        # Rank 0 may get to say that rank 1, for which its claim of step 3 waits, has exited.
+        others = re.findall(rf"(?m)^rank (?!1: claim: {INTERRUPTED} |0: claim: {PEER_LOST} )\d: .*", said)
+        self.assertEqual((len(re.findall("(?m)^rank 1: ", said)), others), (1, []), said)
         for node in two:
             node.end_analyzer()
         self.assertEqual(sorted(two[0].kept()), [1], "of step 2 it lacks the part of rank 1")
@@ -47,12 +48,10 @@ class OfAnyProgram(Ends):
         job = self.start(two, "publish_mpi", SIDE, ENDLESS, ranks=4)
         self.assertIsNotNone(two[1].await_steps(job, 20))
         with job.stopped():
-            two[1].analyzer.send_signal(signal.SIGSTOP)
-            os.waitpid(two[1].analyzer.pid, os.WUNTRACED)
+            two[1].stop_analyzer()
         stopped = max(ringside.open(two[1].pool))
-        # The ranks may be ahead of an analyzer by as many steps as there are buffers.
-        ahead = next(iter(ringside.open(two[0].pool).follow(after=stopped, timeout=HANG_S)))
-        self.assertEqual(ahead.iteration, stopped + 1)
+        # The ranks may be ahead of an analyzer by as many steps as there are buffers, and no further.
+        two[0].await_iteration(job, stopped + 1)
         job.process.kill()
         job.kill(*range(4))
         job.ended()

@@ -53,7 +53,7 @@ class Failures(Jobs):
                 self.assertEqual(reductions_of(record), self.of_one_process.get(iteration, reductions_of(record)))
                 found[iteration] = record  # a resumed run may record an iteration again
         named, _ = missing(whole_of(two[0]))
-        self.assertEqual(sorted(set(found) | set(named)), list(range(1, max(found) + 1)), "none is lost without a word")
+        self.assertEqual(sorted(set(found) | set(named)), list(range(1, max(found) + 1)), "none is lost unnamed")
         return found
 
     def replace_analyzer(self, node, by=signal.SIGKILL):

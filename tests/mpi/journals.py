@@ -34,8 +34,13 @@ def reductions_of(record, variable="u"):
 
 def steps(pool, variable="u"):
     """{iteration: {result: value}} of the reductions of a variable."""
+    return steps_in(records(pool), variable)
+
+
+def steps_in(recorded, variable="u"):
+    """The same of records that were read before."""
     found = {}
-    for record in records(pool):
+    for record in recorded:
         if record["event"] != "step":
             continue
         assert record["iteration"] not in found, "a step is recorded once"
@@ -45,8 +50,13 @@ def steps(pool, variable="u"):
 
 def missing(pool):
     """The iterations that the journal names as missing, and how many steps it counts as missing."""
+    return missing_in(records(pool))
+
+
+def missing_in(recorded):
+    """The same of records that were read before."""
     named, count = [], 0
-    for record in records(pool):
+    for record in recorded:
         if record["event"] != "records_missing":
             continue
         count += record["steps"]

@@ -41,15 +41,16 @@ class Machine:
         self.folder, self.number, self.name = folder, number, f"m{number}"
         self.own = folder / "own"
         self.process = None
-        self.boot()
 
     def boot(self):
         setup = [f"hostname {self.name}", f"mount --bind {self.folder}/addresses /etc/hosts", f"mount -t tmpfs tmpfs {self.own}",
                  "ip link set lo up", "echo", "exec sleep infinity"]
         self.process = subprocess.Popen(["unshare", "--net", "--uts", "--mount", "sh", "-e", "-c", "; ".join(setup)],
                                         stdout=subprocess.PIPE)
-        assert self.process.stdout.readline() == b"\n", f"{self.name} cannot be made"
         self.first = self.process.pid
+        if self.process.stdout.readline() != b"\n":
+            self.end()
+            raise AssertionError(f"{self.name} cannot be made")
         (self.folder / f"{self.name}.first").write_text(f"{self.first}\n", encoding="utf-8")
         for network, prefix in NETWORKS.items():
             end = f"{network}{self.number}"
@@ -62,11 +63,13 @@ class Machine:
         return ["nsenter", f"--target={self.first}", "--net", "--uts", "--mount", f"--wd={self.folder}", *words]
 
     def set_network(self, network, up):
-        """A cable is pulled out, or put in again: nobody is told."""
+        """A cable is pulled out, or put in again: no connection is closed."""
         run("ip", "link", "set", f"{network}{self.number}", "up" if up else "down")
 
     def die(self):
-        """All its processes, and all that its own folder has."""
+        """All its processes, and all that its own folder has. Does nothing to a machine that is dead."""
+        if self.process is None:
+            return
         name = os.readlink(f"/proc/{self.first}/ns/uts")
         found = True
         while found:  # what was started meanwhile, too
@@ -76,20 +79,27 @@ class Machine:
                     if os.readlink(process / "ns/uts") == name:
                         os.kill(int(process.name), signal.SIGKILL)
                         found = True
+        self.end()
+        for network in NETWORKS:  # the kernel does so some time later: the machine may boot again before
+            subprocess.run(["ip", "link", "delete", f"{network}{self.number}"], capture_output=True, check=False)
+
+    def end(self):
+        """Its first process has ended."""
         self.process.wait()
         self.process.stdout.close()
         self.process = None
 
 
-def make_machines(folder, count):
+def make_machines(folder, count, at_end):
     """m0, m1, ...: by these names, and on the network of analyzers by m0-rings, ... `folder/on HOST WORD...` runs a command on one
-    of them, as `ssh` would."""
+    of them, as `ssh` would. at_end(function, *arguments): whom to call, last one first, also if a machine cannot be made."""
     (folder / "own").mkdir()
     hosts = ["127.0.0.1 localhost"]
     hosts += [f"{NETWORKS['mpi']}.{n + 1} m{n}\n{NETWORKS['rings']}.{n + 1} m{n}-rings" for n in range(count)]
     (folder / "addresses").write_text("\n".join([*hosts, ""]), encoding="utf-8")
     for network in NETWORKS:
         run("ip", "link", "add", network, "type", "bridge")
+        at_end(run, "ip", "link", "delete", network)
         run("ip", "link", "set", network, "up")
     run("ip", "link", "set", "lo", "up")
     path = shlex.quote(str(folder))
@@ -100,12 +110,8 @@ shift
 exec nsenter --target="$(cat {path}/"$host".first)" --net --uts --mount --wd={path} sh -c "$*"
 """, encoding="utf-8")
     on.chmod(0o755)
-    return [Machine(folder, number) for number in range(count)]
-
-
-def remove_machines(machines):
+    machines = [Machine(folder, number) for number in range(count)]
     for machine in machines:
-        if machine.process is not None:
-            machine.die()
-    for network in NETWORKS:
-        run("ip", "link", "delete", network)
+        at_end(machine.die)
+        machine.boot()
+    return machines

@@ -5,7 +5,8 @@
  *   rows       a block of rows for each rank
  *   reversed   the same in a communicator in which the last rank is the first
  *   late       rows, and the first rank publishes a step only when the others have read it as the step before
- * It checks by itself what the library hands back: the step before, and after a resume the kept one. */
+ * It checks by itself what the library hands back: the step before, after a resume the kept one, and where the whole run stands.
+ * Its last line says up to which iteration all nodes have the steps on their media, as ringside_mpi_progress has it. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,6 +51,16 @@ static int each_entry(float* p, int64_t* id, uint64_t k, int compare) {
   return equal;
 }
 
+/* Where the whole run stands, checked against the state before: the media are behind the rings, and these behind the ranks. */
+static ringside_mpi_state progress(ringside_mpi_writer* run, uint64_t k, const ringside_mpi_state* before) {
+  ringside_mpi_state now = {.size = sizeof now};
+  if (ringside_mpi_progress(run, &now)) die("no progress");
+  if (now.global_iteration > k || now.global_persisted > now.global_iteration) die("counters are ahead of the steps");
+  if (now.global_iteration < before->global_iteration || now.global_persisted < before->global_persisted)
+    die("counters went back");
+  return now;
+}
+
 int main(int argc, char** argv) {
   int provided, rank, ranks;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
@@ -92,6 +103,7 @@ int main(int argc, char** argv) {
     if (bytes[2] != BASIS * sizeof(double) || *(const double*)kept[2] != (double)k) die("the kept basis differs");
     if (ringside_mpi_kept_scalar(run, 0, &value) || value.i64 != (int64_t)(2 * k)) die("the kept scalar differs");
   }
+  ringside_mpi_state state = {.size = sizeof state};
   while (k < steps) {
     if (ringside_mpi_claim(run)) die(ringside_mpi_error(run)->line);
     const void* p = ringside_mpi_previous(run, 0);
@@ -108,12 +120,18 @@ int main(int argc, char** argv) {
     for (int i = 0; i < BASIS; ++i) basis[i] = (double)k + i;
     const ringside_value value = {.i64 = (int64_t)(2 * k)};
     if (ringside_mpi_publish(run, k, &value, 1)) die(ringside_mpi_error(run)->line);
+    state = progress(run, k, &state);
     uint64_t none;
     if (ringside_mpi_kept(run, &none) != RINGSIDE_ABSENT) die("a step is kept after the first publish");
   }
   if (ringside_mpi_detach(run, RINGSIDE_OUTCOME_FINISHED)) die(ringside_mpi_error(run)->line);
+  state = progress(run, k, &state);
+  if (state.global_iteration != k) die("not all is committed after the detach");
   ringside_mpi_free(run);
-  if (rank == 0) printf("publish_boxes: %llu steps\n", (unsigned long long)k);
+  uint64_t persisted = state.global_persisted;
+  MPI_Bcast(&persisted, 1, MPI_UINT64_T, 0, all);
+  if (persisted != state.global_persisted) die("the ranks differ in what is persisted");
+  if (rank == 0) printf("publish_boxes: %llu steps, persisted up to %llu\n", (unsigned long long)k, (unsigned long long)persisted);
   MPI_Comm_free(&all);
   MPI_Finalize();
   return 0;

@@ -3,13 +3,16 @@
 one rank keeps alone."""
 
 import json
+import signal
 import subprocess
+import time
 
 import numpy as np
 
-from jobs import BIN, SLOTS, Heat, Jobs, blocks, run_tests
+from jobs import BIN, HANG_S, SIDE, SLOTS, Heat, Jobs, blocks, run_tests
 
 ITERATIONS = 40
+ENDLESS = 1_000_000
 
 
 class Ranks(Jobs):
@@ -54,10 +57,40 @@ class Ranks(Jobs):
             self.assertLessEqual({steps[iteration]["solver.waited_for_node"] for iteration in steps}, {0, 1})
             self.assertTrue(all(steps[iteration]["solver.waited_ns"] >= 0 for iteration in steps))
 
+    def test_steps_name_the_node_whose_analyzer_kept_its_ranks_waiting_longest(self):
+        two = self.nodes(2)
+        job = self.start(two, "publish_mpi", SIDE, ENDLESS, ranks=4)
+        deadline, pause_s, waited = time.monotonic() + HANG_S, 0.25, (None, 0)
+        while waited[0] != 1:  # another node's ranks may have waited for longer, for other reasons
+            self.assertLess(time.monotonic(), deadline, f"the newest step has {waited}")
+            self.assertIsNotNone(two[0].await_steps(job, 20), job.said())
+            two[1].stop_analyzer()
+            time.sleep(pause_s)  # the wait that is to be found in the steps; nothing relies on its length
+            two[1].analyzer.send_signal(signal.SIGCONT)
+            self.assertIsNotNone(two[0].await_steps(job, 20), job.said())
+            with job.stopped():
+                waited = self.waited(two[0])
+            pause_s *= 2
+        job.process.kill()
+        job.kill(*range(4))
+        job.ended()
+        self.end_analyzers(two)
+        for node in two:
+            number, waited_ns = self.waited(node)
+            self.assertEqual(number, 1)
+            self.assertGreaterEqual(waited_ns, waited[1])
+
+    def waited(self, node):
+        """What the newest step says: the node that was waited for, and for how long."""
+        kept = node.kept()
+        newest = kept[max(kept)]
+        return newest["solver.waited_for_node"], newest["solver.waited_ns"]
+
     # Boxes in three dimensions, of other dtypes, and a variable that every rank has.
 
-    def boxes(self, nodes, placed, *more):
-        self.run_job(nodes, "publish_boxes", ITERATIONS, *more, placed=placed)
+    def boxes(self, nodes, placed, *more, persisted=0):
+        said = self.run_job(nodes, "publish_boxes", ITERATIONS, *more, placed=placed)
+        self.assertIn(f"publish_boxes: {ITERATIONS} steps, persisted up to {persisted}\n", said)
         self.settle(nodes)
         kept = [node.kept() for node in nodes]
         for steps in kept:
@@ -91,6 +124,11 @@ class Ranks(Jobs):
         kept = self.boxes(self.nodes(2), blocks(3, 2), "rows")
         self.assert_boxes(kept, blocks(3, 2), [np.s_[:2], np.s_[2:4], np.s_[4:]])
         self.assertEqual([steps[ITERATIONS]["p"].shape for steps in kept], [(4, 5, 7), (2, 5, 7)])
+
+    def test_progress_says_what_all_nodes_have_on_their_media_if_that_is_asked_for(self):
+        kept = self.boxes(self.nodes(2, "--durability=power"), blocks(4, 2), "rows", persisted=ITERATIONS)
+        self.assert_boxes(kept, blocks(4, 2), [np.s_[rank * 6 // 4:(rank + 1) * 6 // 4] for rank in range(4)])
+        self.boxes(self.nodes(1, "--durability=power") + self.nodes(1), blocks(4, 2), "rows", persisted=0)
 
     def test_rows_that_are_not_one_behind_the_other_are_kept_as_entries(self):
         kept = self.boxes(self.nodes(2), [0, 1, 0], "rows")
