@@ -28,7 +28,7 @@ std::vector<std::string> ranks_command(const CommandLine& line, const RunOptions
 /// (exit code 2) if no launcher tells it.
 int rank_on_node();
 
-/// The same: whether this is the first process of all nodes. True, too, if no launcher tells it.
+/// With --per-node: whether this process is the first one of the whole job. True if no launcher tells it.
 bool is_first_of_job();
 
 /// The name of the runtime folder that all processes of this node's part of the job find: the same for all that one
