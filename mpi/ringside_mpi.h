@@ -119,7 +119,7 @@ typedef struct ringside_mpi_state {
   int64_t waited_ns;          /* for how long, since the run attached */
   uint64_t published;         /* steps that this rank has published */
   uint64_t global_iteration;  /* the newest that every node has committed; 0: none yet */
-  uint64_t global_persisted;  /* the newest that every node has on its medium; 0: none yet, or not asked for */
+  uint64_t global_persisted;  /* the newest of this run that every node has on its medium; 0: none yet, or not asked for */
   int64_t idle_ns;            /* the time that this rank's claims waited */
 } ringside_mpi_state;
 

@@ -70,7 +70,7 @@ class Ranks(Jobs):
             self.assertIsNotNone(two[0].await_steps(job, 20), job.said())
             with job.stopped():
                 waited = self.waited(two[0])
-            pause_s *= 2
+            pause_s = min(2 * pause_s, 4)
         job.process.kill()
         job.kill(*range(4))
         job.ended()
