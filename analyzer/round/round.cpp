@@ -134,11 +134,8 @@ void Round::take_messages() {
     collected_ = std::max(collected_, state.collected);
     was_told_end_ = state.ended;
     if (state.ended) continue;
-    if (state.step < store_.end_step()) {
-      take_turn(state);
-    } else if (state.step < store_.end_step() + PartStore::kMost) {  // the first node sends what is dropped again
-      waiting_.insert_or_assign(state.step, std::move(state));
-    }
+    // Also if its turn has come: none overtakes an earlier one. The first node sends what is dropped again.
+    if (state.step < store_.end_step() + PartStore::kMost) waiting_.insert_or_assign(state.step, std::move(state));
   }
 }
 
