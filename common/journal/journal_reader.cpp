@@ -41,14 +41,19 @@ Beginning peek(const std::string& path) {
 }
 
 /// Reads both logs so that they fit together. The older one is read first, so that the newer one can only have grown
-/// meanwhile. If either was emptied, both are read again.
+/// meanwhile. If either was emptied since it was known which one is older, both are read again: a log that was emptied is the
+/// newer one and grows, and the other one may follow it before it is read.
 Logs read_logs(const std::string& pool) {
   Logs logs;
   const std::array<std::string, kJournalLogs> paths = {journal_log_path(pool, 0), journal_log_path(pool, 1)};
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    const std::size_t older = peek(paths[0]).generation() <= peek(paths[1]).generation() ? 0 : 1;
+    const std::array<Beginning, kJournalLogs> before = {peek(paths[0]), peek(paths[1])};
+    const std::size_t older = before[0].generation() <= before[1].generation() ? 0 : 1;
     for (const std::size_t log : {older, 1 - older}) logs[log] = copy_log(paths[log]);
-    if (Beginning(logs[0]) == peek(paths[0]) && Beginning(logs[1]) == peek(paths[1])) break;
+    const auto is_as_before = [&](std::size_t log) {
+      return Beginning(logs[log]) == before[log] && peek(paths[log]) == before[log];
+    };
+    if (is_as_before(0) && is_as_before(1)) break;
   }
   return logs;
 }
