@@ -20,7 +20,7 @@ target_compile_options(ringside_compilation INTERFACE
   # GCC 12 reports an overlap in "text" + std::string that cannot be (its bug 105651), depending on what it inlines.
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
   # Sources that are compiled together are included, and GCC takes an included file for a header.
-  $<$<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:${CMAKE_UNITY_BUILD}>>:-Wno-subobject-linkage>)
+  $<$<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:${RINGSIDE_UNITY}>>:-Wno-subobject-linkage>)
 if(RINGSIDE_WERROR)
   target_compile_options(ringside_compilation INTERFACE -Werror)
 endif()
