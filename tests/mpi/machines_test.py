@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Jobs on two machines with names, networks and processes of their own (machines.py): the commands of the README, the death of a
+"""Jobs on two machines with names, networks and folders of their own (machines.py): the commands of the README, the death of a
 machine, a network between the analyzers that breaks, and rings that lie on their machines and are gathered."""
 
 import contextlib
@@ -8,6 +8,7 @@ import pathlib
 import re
 import subprocess
 import time
+import types
 import unittest
 
 from machines import enter, make_machines
@@ -15,7 +16,7 @@ from machines import enter, make_machines
 CANNOT = enter()
 
 import ringside  # noqa: E402 (`enter` begins this program again)
-from jobs import BIN, HANG_S, IS_MPICH, SIDE, Heat, Jobs, run_tests  # noqa: E402
+from jobs import BIN, HANG_S, IS_MPICH, SIDE, Heat, Jobs, Node, run_tests  # noqa: E402
 from journals import missing_in, records, reductions_of, steps, steps_in  # noqa: E402
 
 ENDLESS = 1_000_000
@@ -31,6 +32,8 @@ class OnMachines(Jobs):
         (self.folder / "hosts").write_text("m0 slots=2\nm1 slots=2\n", encoding="utf-8")
         self.rings = self.folder / "rings"
         self.rings.mkdir()
+        self.ring_of_m1 = Node(self.rings)
+        self.ring_of_m1.pool = self.rings / "m1.pool"
         self.whole = self.rings / "m0.pool.global"
         del self.environment["OMPI_MCA_plm"], self.environment["OMPI_MCA_btl_vader_backing_directory"]
         self.alone = dict(self.environment)
@@ -43,10 +46,10 @@ class OnMachines(Jobs):
         self.expected = Heat()
 
     def start_on(self, machine, *words):
-        self.output = open(self.folder / "said", "w+b")  # noqa: SIM115 (no pipe: what outlives the process would keep it open)
-        self.addCleanup(self.output.close)
+        output = open(self.folder / "said", "w+b")  # noqa: SIM115 (no pipe: what outlives the process would keep it open)
+        self.addCleanup(output.close)
         process = subprocess.Popen(machine.inside(*map(str, words)), env=self.environment, stdin=subprocess.DEVNULL,
-                                   stdout=self.output, stderr=subprocess.STDOUT)
+                                   stdout=output, stderr=subprocess.STDOUT)
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
         return process
@@ -67,20 +70,10 @@ class OnMachines(Jobs):
         return (self.folder / "said").read_text(errors="replace")
 
     def await_steps(self, process, count):
-        """Waits for that many further iterations of m1's ring. Returns the newest."""
-        pool = self.rings / "m1.pool"
-        newest, deadline = None, time.monotonic() + HANG_S
-        while time.monotonic() < deadline:
-            self.assertIsNone(process.poll(), self.said())
-            try:
-                found = max(ringside.open(pool), default=0)
-            except ringside.Error:  # no pool yet
-                found = 0
-            newest = found if newest is None else newest
-            if found >= newest + count:
-                return found
-            time.sleep(0.01)
-        raise AssertionError(f"{pool} got no {count} steps in {HANG_S} s")
+        """Waits for that many further steps of m1's ring. Returns the iteration of the newest."""
+        found = self.ring_of_m1.await_steps(types.SimpleNamespace(process=process, said=self.said), count)
+        self.assertIsNotNone(found, self.said())
+        return found
 
     def await_analyzers_end(self):
         """They may outlive the launcher, commit what was published, and own their pools until then."""

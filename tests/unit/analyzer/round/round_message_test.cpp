@@ -92,6 +92,26 @@ TEST(RoundMessageTest, MessagesOfAnotherAttachmentAreIgnored) {
   EXPECT_FALSE(read(plan(DType::kF64, false), message, found)) << "there are two nodes";
 }
 
+TEST(RoundMessageTest, NumbersThatAreSentAsDifferencesArriveAsTheyWere) {
+  RoundState sent = state();
+  sent.iteration = 7;  // below the step: the difference is negative
+  sent.collected = sent.step - 300;
+  sent.again = true;
+  sent.figures.steps_committed = 3;
+  sent.figures.steps_persisted = 0;
+  RoundState found;
+  wire::RoundStep message = message_of(plan(DType::kF64, false), sent);
+  ASSERT_TRUE(read(plan(DType::kF64, false), message, found));
+  EXPECT_EQ(found.step, sent.step);
+  EXPECT_EQ(found.iteration, 7u);
+  EXPECT_EQ(found.collected, sent.collected);
+  EXPECT_TRUE(found.again);
+  EXPECT_EQ(found.figures.steps_committed, 3u);
+  EXPECT_EQ(found.figures.steps_persisted, 0u);
+  message.set_not_collected(sent.step + 1);
+  EXPECT_FALSE(read(plan(DType::kF64, false), message, found)) << "no step is before the first one";
+}
+
 TEST(RoundMessageTest, AStateTakesLessThanAKilobyteOnTheNetwork) {
   RoundState sent = state();
   const std::vector<double> head(1000, 1.5);
