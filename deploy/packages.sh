@@ -17,13 +17,10 @@ packages_build=(
   python3
 )
 
-# The ThreadSanitizer preset: clang, because its OpenMP run time can report to the sanitizer how threads synchronise. The
-# library's tests: a Fortran solver, the comparison of its binary interface with the last one, and Eigen for its adapter.
-# (Ginkgo is not in Debian: a build that finds one also tests the adapter for it.)
+# The sanitizers' presets: clang, because it has libFuzzer, and its OpenMP run time can report to ThreadSanitizer how threads
+# synchronise. The library's tests: a Fortran solver, the comparison of its binary interface with the last one, and Eigen for
+# its adapter. (Ginkgo is not in Debian: a build that finds one also tests the adapter for it.)
 packages_test=(clang-14 libclang-rt-14-dev libomp-14-dev gfortran abigail-tools libeigen3-dev)
-
-# The libFuzzer preset.
-packages_fuzz=(clang-14 libclang-rt-14-dev libomp-14-dev)
 
 # The Python package.
 packages_python=(python3-dev python3-numpy pybind11-dev)
@@ -33,6 +30,9 @@ packages_mpi=(libopenmpi-dev openmpi-bin iproute2)
 
 # What test.sh --mpich has in place of these.
 packages_mpich=(libmpich-dev mpich)
+
+# test.sh's builds: whoever tests once tests again.
+packages_ccache=(ccache)
 
 # What the Python package's tests use.
 packages_python_test=(python3-scipy)
@@ -57,7 +57,7 @@ packages_node=(qemu-system-x86 debootstrap cpio busybox-static kmod e2fsprogs)
 packages_peers=(libgraphblas-dev libeigen3-dev librsb-dev petsc-dev openmpi-bin)
 
 # Optional: used if found.
-packages_optional=(ccache shellcheck clang-format-14 clang-tidy-14)
+packages_optional=(shellcheck clang-format-14 clang-tidy-14)
 
 is_installed() {
   dpkg-query --show --showformat='${db:Status-Status}\n' "$1" 2>/dev/null | grep -qx installed
