@@ -54,12 +54,14 @@ configure_and_build() {
 }
 
 # run_tests PRESET runs one test more than there are processors, since most wait for processes more than they compute, and
-# prints the output of failed tests, the names of skipped ones, and ctest's own count.
+# prints the output of failed tests, the names of skipped ones, and the counts.
 run_tests() {
   local preset=$1 status=0
+  rm -rf "$root/build/$preset/test_results"
   "${prefix[@]}" ctest --preset "$preset" --parallel $((jobs + 1)) >"$logs/$preset-tests.log" 2>&1 </dev/null || status=$?
   if ((status != 0)); then grep -vE '^ +Start +[0-9]+:|\.\.\. +Passed ' "$logs/$preset-tests.log" | tail -n 200; fi
   sed -n '/tests passed/p; /tests did not run/,/^$/p' "$logs/$preset-tests.log"
+  if [[ -d $root/build/$preset/test_results ]]; then python3 "$root/tests/results.py" "$root/build/$preset"; fi
   return "$status"
 }
 
@@ -150,7 +152,7 @@ end_virtual_node() {
 }
 
 # ThreadSanitizer of clang 14 cannot place its shadow if the kernel randomises more than 28 bits of an address. This
-# affects the build, too: it runs the test programs to list their tests.
+# affects the build, too: it runs some test programs to list their tests.
 without_randomised_addresses() {
   local bits
   bits=$(cat /proc/sys/vm/mmap_rnd_bits 2>/dev/null || echo 28)
