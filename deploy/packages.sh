@@ -10,7 +10,7 @@ packages_build=(
   libpmemobj-dev libpmem-dev libpmemlog-dev libhwloc-dev
   libzmq3-dev cppzmq-dev libprotobuf-dev protobuf-compiler
   libspdlog-dev libfmt-dev libcli11-dev nlohmann-json3-dev
-  libcpp-httplib-dev prometheus-cpp-dev libjs-chart.js
+  prometheus-cpp-dev libjs-chart.js
   libxxhash-dev zlib1g-dev liblzma-dev libarchive-dev xz-utils
   libhdf5-dev libflatbuffers-dev libmuparser-dev
   libgtest-dev
