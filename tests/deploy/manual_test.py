@@ -12,6 +12,7 @@ import tempfile
 import unittest
 
 BUILD = pathlib.Path(sys.argv.pop(1)).resolve()
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 ENVIRONMENT = {key: value for key, value in os.environ.items() if not key.startswith("RINGSIDE_")}
 ENVIRONMENT.update(LC_ALL="C.UTF-8", MAN_KEEP_FORMATTING="", MANWIDTH="100")
 ENVIRONMENT.pop("DESTDIR", None)
@@ -83,6 +84,12 @@ class Tree(Installed):
             self.skipTest(run.stderr.strip())
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertIn("1 process with an arena", run.stderr)
+
+    def test_no_installed_file_names_a_folder_of_the_build(self):
+        if "CMAKE_BUILD_TYPE:STRING=Release" not in (BUILD / "CMakeCache.txt").read_text(encoding="utf-8"):
+            self.skipTest("only a release build has no debug information, which names the sources")
+        files = [path for path in self.prefix.rglob("*") if path.is_file() and not path.is_symlink()]
+        self.assertEqual([str(path) for path in files for folder in (BUILD, ROOT) if bytes(folder) in path.read_bytes()], [])
 
     def test_settings_that_were_edited_are_kept(self):
         with tempfile.TemporaryDirectory() as prefix:
