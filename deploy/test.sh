@@ -65,12 +65,14 @@ run_tests() {
   return "$status"
 }
 
-# check NAME TITLE FUNCTION ARGUMENT... runs one stage, and notes NAME if it fails.
+# check NAME TITLE FUNCTION ARGUMENT... runs one stage, and notes its time, and NAME if it fails.
+seconds=()
 check() {
-  local name=$1
-  stage "$2"
+  local name=$1 title=$2 began=$SECONDS
+  stage "$title"
   shift 2
   "$@" || failed+=("$name")
+  seconds+=("$((SECONDS - began)) $title")
 }
 
 has_failed() { [[ " ${failed[*]} " == *" $1 "* ]]; }
@@ -257,6 +259,7 @@ why() {
 }
 
 stage "verdict"
+for line in "${seconds[@]}"; do printf '%4d s  %s\n' "${line%% *}" "${line#* }"; done
 for name in "${left_out[@]}"; do
   echo "left out: $name: it passed with these sources, packages, kernel and test data (test.sh --all runs it all the same)"
 done
