@@ -66,7 +66,9 @@ class Services(unittest.TestCase):
         self.pool = self.folder / "test.pool"
         self.environment = {key: value for key, value in os.environ.items()
                             if key not in ("NOTIFY_SOCKET", "WATCHDOG_USEC", "JOURNAL_STREAM", "RINGSIDE_LOG_LEVEL")}
-        self.environment |= {"XDG_RUNTIME_DIR": folder.name, "TMPDIR": folder.name}
+        # Two programs with a thread for each core do not wait for their threads by spinning: with other work on the cores,
+        # each step would cost a scheduler's time slice.
+        self.environment |= {"XDG_RUNTIME_DIR": folder.name, "TMPDIR": folder.name, "OMP_WAIT_POLICY": "passive"}
 
     def manager(self, name):
         manager = Manager(self.folder, name)
