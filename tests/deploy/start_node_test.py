@@ -19,11 +19,15 @@ SBATCH = DEPLOY / "slurm" / "ringside.sbatch"
 PROGRAMS = os.environ["RINGSIDE_PROGRAMS"]
 PATIENCE_S = 100  # for what should happen at once
 
-# Long enough that the job is still at work when its first steps have been seen.
-MATRIX, ITERATIONS = "grid:300", 3000
-LONG_JOB = ("--", f"--matrix={MATRIX}", f"--iterations={ITERATIONS}")
-ENDLESS_JOB = ("--", f"--matrix={MATRIX}", "--iterations=100000000")
-SHORT_JOB = ("--", f"--matrix={MATRIX}", "--iterations=5")
+MATRIX, ENDLESS = "grid:300", 100_000_000
+
+
+def job(iterations):
+    return ("--", f"--matrix={MATRIX}", f"--iterations={iterations}")
+
+
+ENDLESS_JOB, SHORT_JOB = job(ENDLESS), job(5)
+ITERATIONS = 3000  # long enough that the job is still at work when its first steps have been seen
 
 
 class StartNode(unittest.TestCase):
@@ -33,7 +37,8 @@ class StartNode(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
         self.runtime = self.folder / "runtime"
         self.pool = self.folder / "ringside.pool"
-        self.environment = {**os.environ, "PATH": f"{PROGRAMS}:{os.environ['PATH']}", "TMPDIR": str(self.folder)}
+        self.environment = {**os.environ, "PATH": f"{PROGRAMS}:{os.environ['PATH']}", "TMPDIR": str(self.folder),
+                            "OMP_WAIT_POLICY": "passive"}  # spinning would cost time slices where the cores have other work
         for name in ("XDG_RUNTIME_DIR", "SLURM_JOB_ID"):
             self.environment.pop(name, None)
         self.addCleanup(self.call, "stop", "--timeout=5", "--force")
@@ -98,7 +103,13 @@ class StartNode(unittest.TestCase):
                        timeout=PATIENCE_S)
         return output.read_bytes()
 
-    def undisturbed(self, iterations=ITERATIONS):
+    def newest(self, pool):
+        """The newest iteration that the pool keeps."""
+        info = subprocess.run([f"{PROGRAMS}/ringside", "info", "--json", pool], check=True, stdout=subprocess.PIPE,
+                              timeout=PATIENCE_S)
+        return max(step["iteration"] for step in json.loads(info.stdout)["iterates"])
+
+    def undisturbed(self, iterations):
         pool = self.folder / "undisturbed.pool"
         subprocess.run([f"{PROGRAMS}/ringside", "run", "--matrix", MATRIX, "--iterations", str(iterations), "--pool", pool,
                         "--durability", "process", "--quiet"], check=True, timeout=PATIENCE_S)
@@ -230,25 +241,26 @@ class StartNode(unittest.TestCase):
 
     def test_a_run_that_is_told_to_end_is_resumed_to_the_same_bits(self):
         for number in (signal.SIGTERM, signal.SIGINT):
-            process, socket = self.begin(self.command("run", *LONG_JOB))
+            process, socket = self.begin(self.command("run", *ENDLESS_JOB))
             self.wait_for_iteration(20, socket)
             process.send_signal(number)
             code, output = self.finish(process)
             self.assertEqual(code, 130, output)
             self.assertIn("run again, it continues", output)
             self.assert_ends(3, "status")
-        self.assert_ends(0, "run", *LONG_JOB)
+        last = self.newest(self.pool) + 20
+        self.assert_ends(0, "run", *job(last))
         self.assertNotIn("resumed_from=0 ", (self.runtime / "producer.log").read_text(encoding="utf-8").split("\n", 2)[2])
-        self.assertEqual(self.last_iterate(self.pool), self.undisturbed())
+        self.assertEqual(self.last_iterate(self.pool), self.undisturbed(last))
 
     def test_an_analyzer_that_is_killed_in_a_run_is_replaced(self):
-        process, socket = self.begin(self.command("run", *LONG_JOB))
+        process, socket = self.begin(self.command("run", *job(ITERATIONS)))
         self.wait_for_iteration(20, socket)
         os.kill(self.pid_of("analyzer"), signal.SIGKILL)
         code, output = self.finish(process)
         self.assertEqual(code, 0, output)
         self.assertIn("starting another one, 2 more after it", output)
-        self.assertEqual(self.last_iterate(self.pool), self.undisturbed())
+        self.assertEqual(self.last_iterate(self.pool), self.undisturbed(ITERATIONS))
 
     def test_without_restarts_a_killed_analyzer_ends_the_run(self):
         process, socket = self.begin(self.command("run", "--restarts=0", *ENDLESS_JOB))
@@ -314,7 +326,7 @@ class StartNode(unittest.TestCase):
         scontrol.chmod(0o755)
         environment = {**self.environment, "SLURM_JOB_ID": "4711", "SLURM_SUBMIT_DIR": str(self.folder),
                        "SLURM_CPUS_PER_TASK": "2", "SLURM_JOB_NUM_NODES": "1", "RINGSIDE_MATRIX": MATRIX,
-                       "RINGSIDE_ITERATIONS": str(ITERATIONS), "RINGSIDE_POOL_FOLDER": str(self.folder),
+                       "RINGSIDE_ITERATIONS": str(ENDLESS), "RINGSIDE_POOL_FOLDER": str(self.folder),
                        "RINGSIDE_START_NODE": str(SCRIPT), "PATH": f"{self.folder}/bin:{self.environment['PATH']}"}
         process, socket = self.begin(["bash", SBATCH], environment)
         self.wait_for_iteration(20, socket)
@@ -322,10 +334,12 @@ class StartNode(unittest.TestCase):
         code, output = self.finish(process)
         self.assertEqual(code, 130, output)
         self.assertEqual((self.folder / "calls").read_text(encoding="utf-8"), "requeue 4711\n")
-        process, _ = self.begin(["bash", SBATCH], environment)
+        [pool] = self.folder.glob("*4711*.pool")
+        last = self.newest(pool) + 20
+        process, _ = self.begin(["bash", SBATCH], {**environment, "RINGSIDE_ITERATIONS": str(last)})
         code, output = self.finish(process)
         self.assertEqual(code, 0, output)
-        self.assertEqual((self.folder / "ringside-4711.npy").read_bytes(), self.undisturbed())
+        self.assertEqual((self.folder / "ringside-4711.npy").read_bytes(), self.undisturbed(last))
         log = (self.folder / "ringside-4711" / "producer.log").read_text(encoding="utf-8")
         self.assertIn("resumed_from=", log)
         self.assertNotIn("resumed_from=0\n", log.split("\n", 2)[2])
