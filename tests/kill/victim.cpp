@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <spawn.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -25,14 +26,14 @@ Victim::Victim(const std::string& program, const std::vector<std::string>& argum
   argv.push_back(nullptr);
   const UniqueFd output(open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
   if (!output.valid()) throw system_error("{}: {}", log, errno_text(errno));
-  pid_ = fork();
-  if (pid_ < 0) throw system_error("cannot start {}: {}", program, errno_text(errno));
-  if (pid_ == 0) {
-    dup2(output.get(), STDOUT_FILENO);
-    dup2(output.get(), STDERR_FILENO);
-    execv(program.c_str(), argv.data());
-    _exit(127);
-  }
+  // Not fork(): it would copy the page tables of a process that holds many pools.
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, output.get(), STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, output.get(), STDERR_FILENO);
+  const int failed = posix_spawn(&pid_, program.c_str(), &actions, nullptr, argv.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (failed != 0) throw system_error("cannot start {}: {}", program, errno_text(failed));
   pidfd_.reset(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
   if (!pidfd_.valid()) throw system_error("cannot watch {}: {}", program, errno_text(errno));
 }

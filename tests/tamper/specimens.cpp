@@ -9,8 +9,8 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -96,10 +96,13 @@ std::map<std::string, std::string> told_by_tail(const std::string& programs, con
 }  // namespace
 
 Bytes read_bytes(const std::string& path) {
+  std::error_code missing;
+  const std::uintmax_t size = fs::file_size(path, missing);
+  if (missing) return {};
+  Bytes bytes(size);
   std::ifstream file(path, std::ios::binary);
-  const std::vector<char> all((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  Bytes bytes(all.size());
-  std::transform(all.begin(), all.end(), bytes.begin(), [](char c) { return static_cast<std::byte>(c); });
+  file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(size));
+  bytes.resize(static_cast<std::size_t>(file.gcount()));
   return bytes;
 }
 
