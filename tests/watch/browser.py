@@ -18,21 +18,35 @@ SCREENSHOTS = pathlib.Path(sys.argv.pop(1))
 PATIENCE_S = 120  # for what needs a second on an idle machine
 
 
-def open_browser(dark=False, width=1280, height=1100):
+opened = None
+
+
+def screen(dark=False, width=1280, height=1100):
+    """The program's one browser with an empty page on such a screen. Its start takes as long as a test."""
+    global opened
+    if opened is None:
+        SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+        opened = start_browser()
+        unittest.addModuleCleanup(opened.quit)
+    opened.execute_cdp_cmd("Emulation.setEmulatedMedia", {
+        "features": [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]})
+    opened.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
+        "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600})
+    opened.get("about:blank")
+    opened.get_log("browser")  # the page of the test before lost its server
+    return opened
+
+
+def start_browser():
     options = webdriver.ChromeOptions()
     # As root, or where user namespaces are forbidden, Chromium's sandbox does not start. Chromium opens our own page
     # only.
     for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--hide-scrollbars",
-                     f"--window-size={width},{height}"):
+                     "--window-size=1280,1100"):
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     options.binary_location = "/usr/bin/chromium"
-    browser = webdriver.Chrome(service=Service("/usr/bin/chromedriver"), options=options)
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {
-        "features": [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]})
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
-        "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600})
-    return browser
+    return webdriver.Chrome(service=Service("/usr/bin/chromedriver"), options=options)
 
 
 def separated(number):
@@ -42,20 +56,10 @@ def separated(number):
 class PageTest(unittest.TestCase):
     """Drives a page that shows a made-up run."""
 
-    @classmethod
-    def setUpClass(cls):
-        SCREENSHOTS.mkdir(parents=True, exist_ok=True)
-        cls.browser = open_browser()
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.browser.quit()
-
     def setUp(self):
         self.server = ScriptedServer(PROGRAM)
         self.addCleanup(lambda: self.server.close())
-        self.browser.get("about:blank")
-        self.browser.get_log("browser")  # the page of the test before lost its server
+        self.browser = screen()
 
     def show(self, *commands, browser=None):
         """Runs the commands, waits until the page shows the status they led to, and returns this status."""

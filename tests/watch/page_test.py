@@ -13,7 +13,7 @@ import unittest
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
-from browser import PATIENCE_S, PROGRAM, SCREENSHOTS, PageTest, open_browser, separated
+from browser import PATIENCE_S, PROGRAM, SCREENSHOTS, PageTest, screen, separated
 from scripted import ScriptedServer
 
 TOKEN = "0123456789abcdefghij"
@@ -146,8 +146,7 @@ class Page(PageTest):
         for name, dark, width, height in (("light", False, 1280, 1100), ("dark", True, 1280, 1100),
                                           ("phone", False, 390, 2300)):
             with self.subTest(name):
-                browser = open_browser(dark, width, height)
-                self.addCleanup(browser.quit)
+                browser = screen(dark, width, height)
                 self.server.close()
                 self.server = ScriptedServer(PROGRAM)
                 browser.get(self.server.url + "#charts=u.l2,analysis.energy")
@@ -170,15 +169,13 @@ class Runs(unittest.TestCase):
     """The page of `ringside serve --runs`, and that of `ringside compare`."""
 
     def setUp(self):
-        SCREENSHOTS.mkdir(parents=True, exist_ok=True)
         self.folder = tempfile.TemporaryDirectory()
         self.addCleanup(self.folder.cleanup)
         self.ringside = pathlib.Path(PROGRAM).with_name("ringside")
         for side in (10, 12):
             subprocess.run([self.ringside, "run", f"--matrix=grid:{side}", "--iterations=30", "--quiet", "--durability=process",
                             f"--pool={self.folder.name}/{side}.pool"], check=True)
-        self.browser = open_browser(width=390, height=1100)
-        self.addCleanup(self.browser.quit)
+        self.browser = screen(width=390, height=1100)
 
     def test_chosen_runs_are_drawn_and_the_table_is_sorted_by_the_keyboard(self):
         serve = subprocess.Popen([self.ringside, "serve", "--listen=127.0.0.1:0", "--runs", self.folder.name],
@@ -218,11 +215,9 @@ class WrittenPages(unittest.TestCase):
     """The pages that `ringside plan` and `ringside experiment` write."""
 
     def setUp(self):
-        SCREENSHOTS.mkdir(parents=True, exist_ok=True)
         self.folder = tempfile.TemporaryDirectory()
         self.addCleanup(self.folder.cleanup)
-        self.browser = open_browser(width=390, height=1100)
-        self.addCleanup(self.browser.quit)
+        self.browser = screen(width=390, height=1100)
 
     def written(self, *arguments):
         page = pathlib.Path(self.folder.name) / f"{arguments[1]}.html"

@@ -6,6 +6,7 @@ import base64
 import json
 import pathlib
 import re
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -14,7 +15,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
-from browser import PATIENCE_S, PROGRAM, SCREENSHOTS, PageTest, open_browser
+from browser import PATIENCE_S, PROGRAM, SCREENSHOTS, PageTest, screen
 
 
 class Choices(PageTest):
@@ -239,16 +240,21 @@ class Choices(PageTest):
 class Field(unittest.TestCase):
     """A field of two dimensions of a real run, on the page of `ringside serve` and in a report."""
 
+    @classmethod
+    def setUpClass(cls):
+        made = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(made.cleanup)
+        cls.made = made.name
+        cls.ringside = pathlib.Path(PROGRAM).with_name("ringside")
+        subprocess.run([cls.ringside, "run", "--matrix=grid:300", "--iterations=30", "--quiet", "--durability=process",
+                        f"--pool={cls.made}/grid.pool"], check=True)
+
     def setUp(self):
-        SCREENSHOTS.mkdir(parents=True, exist_ok=True)
         self.folder = tempfile.TemporaryDirectory()
         self.addCleanup(self.folder.cleanup)
-        self.ringside = pathlib.Path(PROGRAM).with_name("ringside")
+        shutil.copytree(self.made, self.folder.name, dirs_exist_ok=True)  # each server holds slots of a pool of its own
         self.pool = f"{self.folder.name}/grid.pool"
-        subprocess.run([self.ringside, "run", "--matrix=grid:300", "--iterations=30", "--quiet", "--durability=process",
-                        f"--pool={self.pool}"], check=True)
-        self.browser = open_browser(width=390, height=1100)
-        self.addCleanup(self.browser.quit)
+        self.browser = screen(width=390, height=1100)
         self.wait = WebDriverWait(self.browser, PATIENCE_S, poll_frequency=0.05)
 
     def serve(self):
@@ -292,8 +298,9 @@ class Field(unittest.TestCase):
         self.wait.until(lambda b: b.execute_script("return document.documentElement.dataset.fieldIteration") == "30")
         self.assert_drawn()
         self.browser.find_element(By.ID, "field-panel").screenshot(str(SCREENSHOTS / "field-phone.png"))
-        slots = self.browser.find_elements(By.CSS_SELECTOR, "#ring .slot")
-        self.assertIn("30\nnewest", [slot.text for slot in slots])
+        # The slot is shown as held if the server was drawing the image at that moment; the next status shows it free again.
+        self.wait.until(lambda b: "30\nnewest" in b.execute_script(
+            "return [...document.querySelectorAll('#ring .slot')].map((slot) => slot.innerText)"))
         cell = self.browser.find_element(By.ID, "field-cell")
         cell.send_keys("the mean")
         self.wait.until(lambda b: "shows the mean" in b.find_element(By.CSS_SELECTOR, "figcaption").text)
