@@ -42,9 +42,9 @@ def run_of(pool, *program, slots=SLOTS):
             str(BIN / "publish_typed"), *map(str, program)]
 
 
-def made_pool(name, *program):
+def made_pool(name, *program, slots=SLOTS):
     pool = WORK / name
-    subprocess.run(run_of(pool, *program), check=True, stdin=subprocess.DEVNULL, cwd=WORK)
+    subprocess.run(run_of(pool, *program, slots=slots), check=True, stdin=subprocess.DEVNULL, cwd=WORK)
     return pool
 
 

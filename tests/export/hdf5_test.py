@@ -63,7 +63,7 @@ class Series(unittest.TestCase):
             self.assertTrue(same(file["u"][2], npy("u", KEPT[5])))
 
     def test_a_large_variable_is_cut_into_chunks_and_whole(self):
-        pool = exports.made_pool("large.pool", "large", 3, 40)
+        pool = exports.made_pool("large.pool", "large", 3, 40, slots=3)
         with h5py.File(export("large.h5", "--all", pool=pool), "r") as file:
             self.assertLess(file["x"].chunks[1], file["x"].shape[1])
             for t, k in enumerate(file["steps/iteration"]):

@@ -121,7 +121,7 @@ class Refusals(unittest.TestCase):
             self.assertEqual(done.stdout, b"")
 
     def test_a_full_disk_leaves_nothing(self):
-        pool = exports.made_pool("large.pool", "large", 2, 40)
+        pool = exports.made_pool("large.pool", "large", 2, 40, slots=3)
         if os.geteuid() == 0 and subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m", "none", self.folder],
                                                 check=False, capture_output=True).returncode == 0:
             self.addCleanup(subprocess.run, ["umount", self.folder], check=False)
@@ -133,7 +133,7 @@ class Refusals(unittest.TestCase):
             self.refused(3, [output[:2], "File too large"], *words, pool=pool, output=output, preexec_fn=limit)
 
     def test_signals_leave_no_output_and_a_kill_only_what_the_next_export_removes(self):
-        pool = exports.made_pool("wide.pool", "large", 2, 400)
+        pool = exports.made_pool("wide.pool", "large", 2, 400, slots=3)
         for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 130), (signal.SIGKILL, -9)):
             with subprocess.Popen([BIN / "ringside", "export", pool, "--all", "-o", self.folder / "x.zarr"],
                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:

@@ -63,7 +63,7 @@ class Zarr(unittest.TestCase):
                 self.assertTrue(same(numpy.asarray(data[name].sel(iteration=KEPT[3]).values), npy(name, KEPT[3])), name)
 
     def test_a_large_variable_has_chunks_of_some_megabytes_and_padding(self):
-        pool = exports.made_pool("large.pool", "large", 2, 39)
+        pool = exports.made_pool("large.pool", "large", 2, 39, slots=3)
         for form in self.each_format():
             path = store(form, "--all", "--slice", ":4871", pool=pool)
             x = zarr.open_group(str(path), mode="r")["x"]
