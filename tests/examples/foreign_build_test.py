@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Another project's build (foreign_build/) adds Ringside for libringside. It finds only what that uses, links its solver,
-and keeps its own settings. Takes a compiler launcher, or nothing to compile without one."""
+and keeps its own settings. Takes the folder to build in, whose name must be the same each time for a compiler cache to help, and
+a compiler launcher, or nothing to compile without one."""
 
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
-import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -28,10 +29,10 @@ def call(*command):
 
 def setUpModule():
     """Configures and builds once."""
-    folder = tempfile.TemporaryDirectory()
-    unittest.addModuleCleanup(folder.cleanup)
-    work = pathlib.Path(folder.name)
-    (work / "pkgconfig").mkdir()  # empty: pkg-config finds nothing
+    work = WORK
+    shutil.rmtree(work, ignore_errors=True)
+    unittest.addModuleCleanup(shutil.rmtree, work)
+    (work / "pkgconfig").mkdir(parents=True)  # empty: pkg-config finds nothing
     ForeignBuild.work = work
     ForeignBuild.build = work / "build"
     launcher = [f"-DCMAKE_CXX_COMPILER_LAUNCHER={LAUNCHER}"] if LAUNCHER else []
@@ -77,5 +78,6 @@ class ForeignBuild(unittest.TestCase):
 
 
 if __name__ == "__main__":
+    WORK = pathlib.Path(sys.argv.pop(1)).resolve()
     LAUNCHER = sys.argv.pop(1) if len(sys.argv) > 1 and not sys.argv[1].startswith("-") else ""
     unittest.main()
