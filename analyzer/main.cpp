@@ -2,7 +2,6 @@
 // ringside-analyzer: owns the pool, serves one producer at a time, keeps and reduces what it publishes. It runs as
 // long as the service, or with --once for one run.
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <exception>
@@ -269,7 +268,7 @@ ExitCode serve(Service& service, HandoffReader& handoff) {
   service.attachment.began(handoff.producer_pid());
   const std::vector<std::string>& ended = attachment->plug_in_lines();
   if (!ended.empty()) report.write({{"event", "plug_ins_ended"}, {"lines", ended}});
-  for (const std::string& text : ended) spdlog::warn("event=plug_in_ended text=\"{}\"", text);
+  for (const std::string& text : ended) log_warning("event=plug_in_ended text=\"{}\"", text);
   std::optional<RefusingThread> refusing;
   if (supervised) refusing.emplace(service.reception, service.attachment);
   const DescribedRun described(service.manager, *attachment, account, options.reduce);
@@ -285,7 +284,7 @@ ExitCode serve(Service& service, HandoffReader& handoff) {
     for (wire::Record& mark : marks_at_start(*attachment)) service.recorder->queue().push_event(std::move(mark));
   }
   const RunDescription& run = attachment->run();
-  spdlog::info("event=attached run_id={} producer_pid={} rows={} matrix={} storage={} iterates={} from_step={}",
+  log_info("event=attached run_id={} producer_pid={} rows={} matrix={} storage={} iterates={} from_step={}",
                to_string(run.run_id), handoff.producer_pid(), run.entries, text_of(run.matrix),
                to_string(attachment->pool().storage()), to_text(attachment->start()), handoff.steps_released());
 
@@ -305,16 +304,16 @@ ExitCode serve(Service& service, HandoffReader& handoff) {
   }
   // `ringside run` tells how its PROGRAM ended.
   if (!supervised && (end == ServeEnd::kProducerLost || end == ServeEnd::kProducerStopped)) {
-    spdlog::warn("event={} run_id={} producer_pid={} steps_committed={}", to_text(end), to_string(run.run_id),
+    log_warning("event={} run_id={} producer_pid={} steps_committed={}", to_text(end), to_string(run.run_id),
                  handoff.producer_pid(), account.steps_committed.load());
   }
   // If `ringside run` started this process, the producer reports the error to the user.
   if (is_storage_lost(error.code()) && service.options.process.report_fd < 0) {
     const bool is_there = attachment->pool().whereabouts() == Whereabouts::kNamed;
     const char* event = error.code() == ExitCode::kDamaged ? "pool_truncated" : is_there ? "sync_failed" : "pool_gone";
-    spdlog::error("event={} run_id={} text=\"{}\"", event, to_string(run.run_id), error.what());
+    log_error("event={} run_id={} text=\"{}\"", event, to_string(run.run_id), error.what());
   }
-  spdlog::info("event=run_ended run_id={} how={} outcome={} steps_committed={} steps_persisted={} exit_code={}",
+  log_info("event=run_ended run_id={} how={} outcome={} steps_committed={} steps_persisted={} exit_code={}",
                to_string(run.run_id), to_text(end), to_text(outcome), account.steps_committed.load(),
                account.steps_persisted.load(), static_cast<int>(error.code()));
   // The journal's last sync may take long. As long as progress is reported, `ringside run` does not take this process
@@ -345,7 +344,7 @@ class TurnedAway {
   void add(std::uint64_t peers) {
     peers_ += peers;
     if (peers_ == 0 || (said_ns_ != 0 && now_ns() - said_ns_ < kLogIntervalNs)) return;
-    spdlog::warn("event=turned_away peers={} text=\"of another user, or without an attach request in time\"", peers_);
+    log_warning("event=turned_away peers={} text=\"of another user, or without an attach request in time\"", peers_);
     peers_ = 0;
     said_ns_ = now_ns();
   }
@@ -390,7 +389,7 @@ ExitCode run(const Options& options) {
   start_recorder(service);
   start_link(service);
   report.write({{"event", "ready"}, {"pid", getpid()}});
-  spdlog::info("event=listening socket={} pool={}", options.process.socket, options.analyzer.ring.pool);
+  log_info("event=listening socket={} pool={}", options.process.socket, options.analyzer.ring.pool);
   service.manager.describe(kWaiting);
   service.manager.ready();
 
@@ -413,10 +412,10 @@ ExitCode run(const Options& options) {
     } catch (const Error& error) {  // not a valid request: turn the peer away, wait for the next
       // A producer that left because it cannot continue has reported the reason itself.
       const bool left = error.code() == ExitCode::kPeerLost;
-      spdlog::log(left ? spdlog::level::info : spdlog::level::warn, "event=turned_away text=\"{}\"", error.what());
+      log_at(left ? LogLevel::kInfo : LogLevel::kWarning, "event=turned_away text=\"{}\"", error.what());
       continue;
     } catch (const std::exception& error) {
-      spdlog::warn("event=turned_away text=\"{}\"", error.what());
+      log_warning("event=turned_away text=\"{}\"", error.what());
       continue;
     }
     try {
@@ -426,7 +425,7 @@ ExitCode run(const Options& options) {
       if (!options.supervised) code = ExitCode::kDone;  // how a run of a service ended is not how the service ended
     } catch (const Error& error) {
       // The producer received the reason and reports it to its user. The service continues.
-      spdlog::info("event=refused text=\"{}\"", error.what());
+      log_info("event=refused text=\"{}\"", error.what());
       if (options.supervised) {
         report.write({{"event", "refused"},
                       {"pid", handoff->producer_pid()},

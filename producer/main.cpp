@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ringside-producer: loads the matrix, attaches to the analyzer, solves, publishes each iterate. One run, one process.
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <optional>
 #include <string>
@@ -83,10 +82,10 @@ void report_attachment(const ProducerOptions& options, const RunWriter& writer, 
   std::string note = writer.note();
   if (note.empty() && options.publish.resume && !kept)
     note = "nothing to continue from: the run begins with iteration 1";
-  spdlog::info("event=attached run_id={} socket={} resumed_from={}", to_string(description.run_id),
+  log_info("event=attached run_id={} socket={} resumed_from={}", to_string(description.run_id),
                options.process.socket, from);
   // If `ringside run` reads the reports, it informs the user.
-  if (!note.empty() && options.process.report_fd < 0) spdlog::warn("event=attached text=\"{}\"", note);
+  if (!note.empty() && options.process.report_fd < 0) log_warning("event=attached text=\"{}\"", note);
   nlohmann::json line{{"event", "attached"}, {"run", describe(description, variables)}, {"resumed_from", from}};
   if (!note.empty()) line["note"] = note;
   report.write(line);
@@ -108,8 +107,8 @@ SolveEnd run_pipeline(const ProducerOptions& options, const SolveRun& run, const
   if (options.publish.elastic) {
     team.emplace(writer_options.lent_cores, writer.analyzer_cores(), run.account.analyzer_cores_lent_ns);
     run.solver.share_among(*team);
-    spdlog::info("event=elastic guests={}", team->guests());
-    if (team->guests() == 0) spdlog::warn("event=elastic text=\"{}\"", kNoGuests);
+    log_info("event=elastic guests={}", team->guests());
+    if (team->guests() == 0) log_warning("event=elastic text=\"{}\"", kNoGuests);
   }
   manager.describe([&account = run.account, &options] {
     return fmt::format("{}: iteration {} of at most {}, L1 change {:.3g}", options.solve.matrix,
@@ -165,7 +164,7 @@ ExitCode run(const ProducerOptions& options) {
 
   const std::optional<FarUse> loaded_with = far_use();
   if (loaded_with) {
-    spdlog::info("event=matrix_memory place={} dram_limit_bytes={} far_bytes={} in_place_bytes={} load_faults={} "
+    log_info("event=matrix_memory place={} dram_limit_bytes={} far_bytes={} in_place_bytes={} load_faults={} "
                  "load_fault_s={:.3f}",
                  printable(options.solve.matrix_memory), options.solve.dram_limit_bytes, loaded_with->far_bytes,
                  loaded_with->in_place_bytes, loaded_with->faults, static_cast<double>(loaded_with->fault_ns) * 1e-9);
