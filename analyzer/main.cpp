@@ -12,8 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "analyzer/analyzer.hpp"
 #include "analyzer/one_attachment.hpp"
 #include "analyzer/place_check.hpp"
@@ -23,6 +21,7 @@
 #include "analyzer/whole_run.hpp"
 #include "common/handoff/peer.hpp"
 #include "common/handoff/reception.hpp"
+#include "common/json/json.hpp"
 #include "common/messages/message_coordination.hpp"
 #include "common/options/command_line.hpp"
 #include "common/options/options.hpp"
@@ -130,7 +129,7 @@ class ReportScope {
   /// with_publisher: the producer reports its side to no one.
   ReportScope(Report& report, const AnalyzerAccount& account, bool with_publisher) : report_(report) {
     report_.start([&account, with_publisher] {
-      nlohmann::json line = to_json(account);
+      Json line = to_json(account);
       line["event"] = "progress";
       if (with_publisher) line["producer"] = publisher_json(account);
       return line;
@@ -144,9 +143,9 @@ class ReportScope {
   Report& report_;
 };
 
-nlohmann::json describe(const AnalyzerOptions& options, const Attachment& attachment, const AnalyzerAccount& account,
-                        ServeEnd end) {
-  nlohmann::json final = to_json(account);
+Json describe(const AnalyzerOptions& options, const Attachment& attachment, const AnalyzerAccount& account,
+              ServeEnd end) {
+  Json final = to_json(account);
   final["event"] = "final";
   final["how"] = to_text(end);
   final["slots"] = attachment.pool().ring().geometry().slot_count();
@@ -160,7 +159,7 @@ nlohmann::json describe(const AnalyzerOptions& options, const Attachment& attach
   final["plug_ins"] = plug_ins_json(attachment.plug_ins());
   final["triggers"] = triggers_json(attachment.triggers());
   const auto& freeze = attachment.triggers().freeze();
-  final["frozen_at_iteration"] = freeze ? nlohmann::json(freeze->iteration) : nlohmann::json();
+  final["frozen_at_iteration"] = freeze ? Json(freeze->iteration) : Json();
   if (const PoolArchive* archive = attachment.triggers().archive()) {
     final["archive"] = {{"kept", archive->kept()}, {"lost", attachment.triggers().not_archived()}};
   }
@@ -169,7 +168,7 @@ nlohmann::json describe(const AnalyzerOptions& options, const Attachment& attach
   // Without a field the keys of its reductions are null.
   const std::optional<ReductionScalars> shown = shown_of(last).reductions;
   final["last"] = to_json(shown.value_or(ReductionScalars()), account.last_iteration.load());
-  for (auto& [key, value] : final["last"].items()) {
+  for (const auto& [key, value] : final["last"].items()) {
     if (!shown && key != "iteration") value = nullptr;
   }
   final["last"]["results"] = to_json(last);
@@ -285,8 +284,8 @@ ExitCode serve(Service& service, HandoffReader& handoff) {
   }
   const RunDescription& run = attachment->run();
   log_info("event=attached run_id={} producer_pid={} rows={} matrix={} storage={} iterates={} from_step={}",
-               to_string(run.run_id), handoff.producer_pid(), run.entries, text_of(run.matrix),
-               to_string(attachment->pool().storage()), to_text(attachment->start()), handoff.steps_released());
+           to_string(run.run_id), handoff.producer_pid(), run.entries, text_of(run.matrix),
+           to_string(attachment->pool().storage()), to_text(attachment->start()), handoff.steps_released());
 
   ServeEnd end = attachment->serve(service.stop_run);
   refusing.reset();
@@ -305,7 +304,7 @@ ExitCode serve(Service& service, HandoffReader& handoff) {
   // `ringside run` tells how its PROGRAM ended.
   if (!supervised && (end == ServeEnd::kProducerLost || end == ServeEnd::kProducerStopped)) {
     log_warning("event={} run_id={} producer_pid={} steps_committed={}", to_text(end), to_string(run.run_id),
-                 handoff.producer_pid(), account.steps_committed.load());
+                handoff.producer_pid(), account.steps_committed.load());
   }
   // If `ringside run` started this process, the producer reports the error to the user.
   if (is_storage_lost(error.code()) && service.options.process.report_fd < 0) {
@@ -314,8 +313,8 @@ ExitCode serve(Service& service, HandoffReader& handoff) {
     log_error("event={} run_id={} text=\"{}\"", event, to_string(run.run_id), error.what());
   }
   log_info("event=run_ended run_id={} how={} outcome={} steps_committed={} steps_persisted={} exit_code={}",
-               to_string(run.run_id), to_text(end), to_text(outcome), account.steps_committed.load(),
-               account.steps_persisted.load(), static_cast<int>(error.code()));
+           to_string(run.run_id), to_text(end), to_text(outcome), account.steps_committed.load(),
+           account.steps_persisted.load(), static_cast<int>(error.code()));
   // The journal's last sync may take long. As long as progress is reported, `ringside run` does not take this process
   // for dead.
   const wire::RunEnded run_ended = describe_end(*attachment, account, end, outcome, error);
@@ -323,7 +322,7 @@ ExitCode serve(Service& service, HandoffReader& handoff) {
   whole.record_end(run_ended);
   if (service.recorder) service.recorder->end_run(run_ended);
   report.stop();
-  nlohmann::json final = describe(options, *attachment, account, end);
+  Json final = describe(options, *attachment, account, end);
   if (supervised) {
     final["producer"] = publisher_json(account);
     // A solver need not publish residuals.

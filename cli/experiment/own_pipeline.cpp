@@ -10,8 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include <nlohmann/json.hpp>
-
+#include "common/json/json.hpp"
 #include "common/platform/error.hpp"
 #include "common/pool_reader/ring_reader.hpp"
 #include "common/program/topology.hpp"
@@ -25,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct OwnRun {
-  nlohmann::json summary;  // null: it failed
+  Json summary;  // null: it failed
   std::string reason;
 };
 
@@ -50,7 +49,7 @@ OwnRun run_ringside(const std::vector<std::string>& arguments, const WorkFolder&
     return run;
   }
   std::ifstream file(folder.file("summary.json"));
-  run.summary = nlohmann::json::parse(file, nullptr, false);
+  run.summary = Json::try_parse(file);
   if (!run.summary.is_object()) run = {nullptr, "the run wrote no summary"};
   return run;
 }

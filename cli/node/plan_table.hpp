@@ -4,8 +4,7 @@
 
 #include <string>
 
-#include <nlohmann/json.hpp>
-
+#include "common/json/json.hpp"
 #include "node/plan/plan.hpp"
 
 namespace ringside {
@@ -17,6 +16,6 @@ std::string in_words(const Configuration& configuration);
 std::string plan_table(const Node& node, const PlanRequest& request, const Plan& plan);
 
 /// One object: node, origin, problem, run, rows (seconds), best, model, remarks.
-nlohmann::ordered_json to_json(const Node& node, const PlanRequest& request, const Plan& plan);
+Json to_json(const Node& node, const PlanRequest& request, const Plan& plan);
 
 }  // namespace ringside
