@@ -17,7 +17,15 @@ import time
 from measuring import ROOT, machine_header, others_share, work_folder, write_json
 
 PROGRAMS = ("ringside", "ringside-producer", "ringside-analyzer")
-TOUCHED = ("cli/run/run.cpp", "cli/watch/tail.cpp", "cli/pool/export.cpp")
+# Sources of three folders of cli, and the header of the hand-off, which both processes include.
+TOUCHED = ("cli/run/run.cpp", "cli/watch/tail.cpp", "cli/pool/info.cpp", "common/handoff/handoff_layout.hpp")
+# What the programs are compiled from: tests/bench/claims_test.py asks for a new measurement when it has grown.
+SOURCES = ("proto", "common", "library", "producer", "analyzer", "memory", "node", "cli")
+
+
+def source_lines(tree):
+    """The lines of the product's C++ sources and headers in the folder `tree`."""
+    return sum(path.read_bytes().count(b"\n") for folder in SOURCES for path in sorted((tree / folder).rglob("*.[ch]pp")))
 
 
 def timed(command, cwd):
@@ -39,6 +47,7 @@ def measure_commit(commit, work, jobs):
     found = {"commit": subprocess.run(["git", "-C", tree, "rev-parse", "--short=12", "HEAD"], check=True, capture_output=True,
                                       text=True).stdout.strip()}
     build = ["cmake", "--build", "--preset", "release", "--parallel", str(jobs), "--target", *PROGRAMS]
+    found["source_lines"] = source_lines(tree)
     found["configure"] = timed(["cmake", "--preset", "release"], tree)
     found["machine"] = machine_header(tree / "build/release/bin")
     with others_share(found):
