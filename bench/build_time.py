@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How long the programs take to compile, without a compiler cache: from nothing, and again after one file was changed.
 
-Builds what deploy/quickstart.sh builds, in a fresh clone of each commit. The machine should do nothing else. Writes JSON
+Builds what a run needs, in a fresh clone of each commit. The machine should do nothing else. Writes JSON
 (see docs/benchmarking.md)."""
 
 import argparse
@@ -17,7 +17,7 @@ import time
 from measuring import ROOT, machine_header, others_share, work_folder, write_json
 
 PROGRAMS = ("ringside", "ringside-producer", "ringside-analyzer")
-TOUCHED = ("cli/run/run.cpp", "cli/watch/tail.cpp", "cli/pool/export.cpp")
+TOUCHED = ("cli/run/run.cpp", "cli/watch/tail.cpp", "cli/pool/info.cpp")
 
 
 def timed(command, cwd):
