@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How long the programs take to compile, without a compiler cache: from nothing, and again after one file was changed.
 
-Builds what deploy/quickstart.sh builds, in a fresh clone of each commit. The machine should do nothing else. Writes JSON
+Builds what a run needs, in a fresh clone of each commit. The machine should do nothing else. Writes JSON
 (see docs/benchmarking.md)."""
 
 import argparse

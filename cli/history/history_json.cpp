@@ -283,12 +283,6 @@ ordered_json course_to_json(const std::vector<CoursePoint>& points) {
   return list;
 }
 
-std::string hex(const std::string& id) {
-  std::string digits;
-  for (const char byte : id) digits += fmt::format("{:02x}", static_cast<unsigned char>(byte));
-  return digits;
-}
-
 std::string dump(const ordered_json& object) {
   return object.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
