@@ -16,7 +16,7 @@ import time
 
 from measuring import ROOT, machine_header, others_share, work_folder, write_json
 
-PROGRAMS = ("ringside", "ringside-producer", "ringside-analyzer")
+PROGRAMS = ("ringside", "ringside-producer", "ringside-analyzer", "ringside-export")
 # Sources of three folders of cli, and the header of the hand-off, which both processes include.
 TOUCHED = ("cli/run/run.cpp", "cli/watch/tail.cpp", "cli/pool/info.cpp", "common/handoff/handoff_layout.hpp")
 # What the programs are compiled from: tests/bench/claims_test.py asks for a new measurement when it has grown.
@@ -46,7 +46,8 @@ def measure_commit(commit, work, jobs):
     subprocess.run(["git", "-C", tree, "checkout", "--quiet", commit], check=True)
     found = {"commit": subprocess.run(["git", "-C", tree, "rev-parse", "--short=12", "HEAD"], check=True, capture_output=True,
                                       text=True).stdout.strip()}
-    build = ["cmake", "--build", "--preset", "release", "--parallel", str(jobs), "--target", *PROGRAMS]
+    programs = PROGRAMS if (tree / "cli/programs").is_dir() else PROGRAMS[:-1]  # before that, ringside itself exported
+    build = ["cmake", "--build", "--preset", "release", "--parallel", str(jobs), "--target", *programs]
     found["source_lines"] = source_lines(tree)
     found["configure"] = timed(["cmake", "--preset", "release"], tree)
     found["machine"] = machine_header(tree / "build/release/bin")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Where `cmake --install` puts the files, by the rules of GNUInstallDirs. A program looks for the others relative to its own
-# executable (common/program/program_folder), so any prefix works, and an installation can be moved. Tests and benchmarks are not installed. deploy/systemd installs its own units.
+# executable (common/program/program_folder), so any prefix works, and an installation can be moved. Tests and benchmarks
+# are not installed. deploy/systemd installs its own units.
 include(GNUInstallDirs)
 
 # ringside_install_config(SOURCE NAME) installs a file of settings in SYSCONFDIR/ringside. A file that already exists

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# From a fresh clone to ranks: installs what is missing, builds the programs of a run, keeps every iterate of PageRank on a grid, then ranks
-# the packages of this distribution. Run it as root or as a user with sudo, from anywhere, as often as you like.
+# From a fresh clone to ranks: installs what is missing, builds the programs of a run, keeps every iterate of PageRank on a
+# grid, then ranks the packages of this distribution. Run it as root or as a user with sudo, from anywhere, as often as you like.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
