@@ -25,8 +25,7 @@ pkg_check_modules(pmemobj REQUIRED IMPORTED_TARGET libpmemobj)
 pkg_check_modules(pmem REQUIRED IMPORTED_TARGET libpmem)
 # PMDK has deprecated libpmemlog, and newer releases lack it: the journal works without it.
 pkg_check_modules(pmemlog IMPORTED_TARGET libpmemlog)
-# `ringside serve` and `report`: HTTP, metrics, charts.
-pkg_check_modules(httplib REQUIRED IMPORTED_TARGET cpp-httplib)
+# `ringside serve` and `report`: metrics, charts.
 find_package(prometheus-cpp REQUIRED)
 find_file(RINGSIDE_CHART_JS chart.min.js PATHS /usr/share/javascript/chart.js /usr/share/nodejs/chart.js/dist REQUIRED)
 # `ringside export`: HDF5 by its C interface, without MPI; FlatBuffers' header makes the metadata of Arrow files.

@@ -46,7 +46,7 @@ endif()
 set(CMAKE_UNITY_BUILD ${RINGSIDE_UNITY})
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
 
-# ccache, if it is installed, makes the second build of the sanitizer presets cheap.
+# ccache, if it is installed (test.sh installs it), makes the second build of every preset cheap.
 find_program(RINGSIDE_CCACHE ccache)
 if(RINGSIDE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER "${RINGSIDE_CCACHE}")

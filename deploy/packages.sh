@@ -10,20 +10,18 @@ packages_build=(
   libpmemobj-dev libpmem-dev libpmemlog-dev libhwloc-dev
   libzmq3-dev cppzmq-dev libprotobuf-dev protobuf-compiler
   libspdlog-dev libfmt-dev libcli11-dev nlohmann-json3-dev
-  libcpp-httplib-dev prometheus-cpp-dev libjs-chart.js
+  prometheus-cpp-dev libjs-chart.js
   libxxhash-dev zlib1g-dev liblzma-dev libarchive-dev xz-utils
   libhdf5-dev libflatbuffers-dev libmuparser-dev
   libgtest-dev
   python3
 )
 
-# The ThreadSanitizer preset: clang, because its OpenMP run time can report to the sanitizer how threads synchronise. The
-# library's tests: a Fortran solver, the comparison of its binary interface with the last one, and Eigen for its adapter.
-# (Ginkgo is not in Debian: a build that finds one also tests the adapter for it.)
-packages_test=(clang-14 libclang-rt-14-dev libomp-14-dev gfortran abigail-tools libeigen3-dev)
-
-# The libFuzzer preset.
-packages_fuzz=(clang-14 libclang-rt-14-dev libomp-14-dev)
+# The sanitizers' presets: clang, because it has libFuzzer, and its OpenMP run time can report to ThreadSanitizer how threads
+# synchronise. The library's tests: a Fortran solver, the comparison of its binary interface with the last one, and Eigen for
+# its adapter. (Ginkgo is not in Debian: a build that finds one also tests the adapter for it.) The
+# clang is the distribution's own: 14 in Debian 12, 19 in Debian 13, 18 in Ubuntu 24.04.
+packages_test=(clang libclang-rt-dev libomp-dev gfortran abigail-tools libeigen3-dev)
 
 # The Python package.
 packages_python=(python3-dev python3-numpy pybind11-dev)
@@ -33,6 +31,9 @@ packages_mpi=(libopenmpi-dev openmpi-bin iproute2)
 
 # What test.sh --mpich has in place of these.
 packages_mpich=(libmpich-dev mpich)
+
+# test.sh's builds: whoever tests once tests again.
+packages_ccache=(ccache)
 
 # What the Python package's tests use.
 packages_python_test=(python3-scipy)
@@ -56,8 +57,8 @@ packages_node=(qemu-system-x86 debootstrap cpio busybox-static kmod e2fsprogs)
 # is found. (ADIOS2 is not in Debian: pip install adios2, and bench/compare.py --adios-python PYTHON.)
 packages_peers=(libgraphblas-dev libeigen3-dev librsb-dev petsc-dev openmpi-bin)
 
-# Optional: used if found.
-packages_optional=(ccache shellcheck clang-format-14 clang-tidy-14)
+# Optional: used if found. (Version 14 decides the layout: others break lines elsewhere.)
+packages_optional=(shellcheck clang-format-14 clang-tidy-14)
 
 is_installed() {
   dpkg-query --show --showformat='${db:Status-Status}\n' "$1" 2>/dev/null | grep -qx installed

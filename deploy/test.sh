@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Installs what is missing, builds with warnings as errors, and runs all tests: as released, under AddressSanitizer and
-# UndefinedBehaviorSanitizer, the threaded ones under ThreadSanitizer, and short runs of the fuzz targets. If one stage
-# fails, the next ones still run; the last line is the verdict. Exit status: 0 passed, 1 failed, 2 usage, 3 the system
-# lacks something.
+# UndefinedBehaviorSanitizer with short runs of the fuzz targets, and the threaded ones under ThreadSanitizer. The
+# sanitizers' builds and the virtual node run beside the release tests, which often wait. If one stage fails, the next
+# ones still run; the last line is the verdict. Exit status: 0 passed, 1 failed, 2 usage, 3 the system lacks something.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -12,36 +12,35 @@ root=$(dirname "$here")
 source "$here/packages.sh"
 # shellcheck source=deploy/stages.sh
 source "$here/stages.sh"
+# shellcheck source=deploy/passed.sh
+source "$here/passed.sh"
 
 usage() {
   cat <<'TEXT'
-usage: test.sh [--quick | --all | --mpich]
-  --quick   the release build and its tests only
-  --mpich   only the tests of several MPI ranks, with MPICH in place of Open MPI (no part of --all)
-  --all     also the page in a real browser, Prometheus itself, the Debian package before lintian and in every shell, and
-            on a virtual machine with an NVDIMM whose power is cut; what that takes is installed (CI does this)
+usage: test.sh [--quick | --all | --changed | --mpich | --release]
+  --quick     the release build and its tests only
+  --all       also the page in a real browser, Prometheus itself, the Debian package before lintian and in every shell, and
+              on a virtual machine with an NVDIMM whose power is cut; what that takes is installed
+  --changed   as --all, but leaves out, and names, each stage that has passed before with the same inputs (CI does this)
+  --mpich     only the tests of several MPI ranks, with MPICH in place of Open MPI (no part of --all)
+  --release   what is too long for every change: MPICH, Debian 13 (as root), and a virtual node whose power is cut 100 times
 TEXT
 }
 
-quick=no
-all=no
-mpich=no
+mode=default
 for argument in "$@"; do
   case $argument in
-    --quick) quick=yes ;;
-    --all) all=yes ;;
-    --mpich) mpich=yes ;;
+    --quick | --all | --changed | --mpich | --release)
+      if [[ $mode != default ]]; then echo "test.sh: --$mode and $argument exclude each other" >&2 && usage >&2 && exit 2; fi
+      mode=${argument#--} ;;
     -h | --help) usage && exit 0 ;;
     *) echo "test.sh: unknown option '$argument'" >&2 && usage >&2 && exit 2 ;;
   esac
 done
 
-if [[ $quick$all$mpich == *yes*yes* ]]; then
-  echo "test.sh: --quick, --all and --mpich exclude each other" >&2 && usage >&2 && exit 2
-fi
-
 failed=()
 skipped=()
+left_out=()
 prefix=()  # precedes the programs that build and test
 jobs=$(build_jobs)
 logs=$root/build/logs
@@ -50,32 +49,71 @@ logs=$root/build/logs
 configure_and_build() {
   local preset=$1
   shift
-  quietly "$logs/$preset-configure.log" cmake --preset "$preset" -DRINGSIDE_WERROR=ON "$@" &&
+  quietly "$logs/$preset-configure.log" "${prefix[@]}" cmake --preset "$preset" -DRINGSIDE_WERROR=ON "$@" &&
     with_progress "$logs/$preset-build.log" "${prefix[@]}" cmake --build --preset "$preset" --parallel "$jobs"
 }
 
 # run_tests PRESET runs one test more than there are processors, since most wait for processes more than they compute, and
-# prints the output of failed tests, the names of skipped ones, and ctest's own count.
+# prints the output of failed tests, the names of skipped ones, and the counts.
 run_tests() {
   local preset=$1 status=0
+  rm -rf "$root/build/$preset/test_results"
   "${prefix[@]}" ctest --preset "$preset" --parallel $((jobs + 1)) >"$logs/$preset-tests.log" 2>&1 </dev/null || status=$?
   if ((status != 0)); then grep -vE '^ +Start +[0-9]+:|\.\.\. +Passed ' "$logs/$preset-tests.log" | tail -n 200; fi
   sed -n '/tests passed/p; /tests did not run/,/^$/p' "$logs/$preset-tests.log"
+  if [[ -d $root/build/$preset/test_results ]]; then python3 "$root/tests/results.py" "$root/build/$preset"; fi
   return "$status"
 }
 
-# check NAME TITLE FUNCTION ARGUMENT... runs one stage, and notes NAME if it fails.
+# check NAME TITLE FUNCTION ARGUMENT... runs one stage, and notes its time, and NAME if it fails.
+seconds=()
 check() {
-  local name=$1
-  stage "$2"
+  local name=$1 title=$2 began=$SECONDS
+  stage "$title"
   shift 2
   "$@" || failed+=("$name")
+  seconds+=("$((SECONDS - began)) $title")
 }
 
-release() {
-  configure_and_build release -DRINGSIDE_BUILD_TESTS=ON -DRINGSIDE_BUILD_PYTHON=ON -DRINGSIDE_BUILD_MPI=ON &&
-    run_tests release
+has_failed() { [[ " ${failed[*]} " == *" $1 "* ]]; }
+
+# wanted STAGE: whether the stage is to run. With --changed, one that passed with the same inputs is not.
+wanted() {
+  local hit=no
+  if has_passed "$1"; then hit=yes; fi
+  if [[ $mode != changed || $hit == no ]]; then return 0; fi
+  left_out+=("$1")
+  return 1
 }
+
+# background NAME FUNCTION... runs the function beside the next stages, with its output in NAME.log; `finish NAME` waits for
+# it, shows that output, and returns its status.
+declare -A background_pids=()
+background() {
+  local name=$1
+  shift
+  "$@" >"$logs/$name.log" 2>&1 </dev/null &
+  background_pids[$name]=$!
+  echo "$name: runs beside the next stages (output in $logs/$name.log)"
+}
+finish() {
+  local status=0 pid=${background_pids[$1]}
+  wait "$pid" || status=$?
+  unset "background_pids[$1]"
+  cat "$logs/$1.log"
+  return "$status"
+}
+end_background() {
+  local pid
+  for pid in "${background_pids[@]}"; do
+    pkill -TERM -P "$pid" 2>/dev/null || true
+    kill "$pid" 2>/dev/null || true
+    wait "$pid" 2>/dev/null || true
+  done
+}
+trap end_background EXIT
+
+build_release() { configure_and_build release -DRINGSIDE_BUILD_TESTS=ON -DRINGSIDE_BUILD_PYTHON=ON -DRINGSIDE_BUILD_MPI=ON; }
 
 # have_run LABEL... checks that the release build has tests with each label. A test that was left out because the
 # program it needs was not found must not count as passed.
@@ -92,94 +130,125 @@ have_run() {
   done
 }
 
-# The virtual node boots and waits as much as it computes, so it runs beside the build of the next stage, which runs at
-# nice 10. end_virtual_node waits for it and shows what it printed. If no virtual machine can run here, the stage is
-# reported as skipped; any other obstacle is a failure.
-node_pid=
+# If no virtual machine can run here, the stage is reported as skipped; any other obstacle is a failure.
+node_runs=no
 begin_virtual_node() {
   if ! install_packages "${packages_node[@]}"; then
     echo "virtual node: SKIPPED: QEMU cannot be installed here"
     skipped+=(node)
     return 0
   fi
-  "$root/tests/node/node_test.py" >"$logs/node.log" 2>&1 </dev/null &
-  node_pid=$!
-  trap 'kill "$node_pid" 2>/dev/null && wait "$node_pid" || true' EXIT
-  echo "runs beside the next stage's build (output in $logs/node.log)"
+  # Made now: the tests beside it make packages in the same build folder.
+  local package
+  package=$("$here/package.sh" 2>"$logs/node-package.log") || { cat "$logs/node-package.log" && return 1; }
+  node_runs=yes
+  background node "$root/tests/node/node_test.py" --package "$package"
 }
 
 end_virtual_node() {
   local status=0
-  wait "$node_pid" || status=$?
-  trap - EXIT
-  node_pid=
-  cat "$logs/node.log"
-  ((status == 77)) || return "$status"
-  skipped+=(node)
-}
-
-asan_is_built=no
-build_asan() {
-  if [[ -n $node_pid ]]; then prefix=(nice -n 10); fi
-  if configure_and_build asan; then asan_is_built=yes; fi
-  prefix=()
-  [[ $asan_is_built == yes ]]
-}
-fuzz() { configure_and_build fuzz && run_tests fuzz; }
-mpich() { configure_and_build mpich -DRINGSIDE_BUILD_TESTS=ON && run_tests mpich; }
-
-# clang 14's ThreadSanitizer cannot place its shadow if the kernel randomises more than 28 bits of an address. This
-# affects the build, too: it runs the test programs to list their tests.
-tsan() {
-  local bits
-  bits=$(cat /proc/sys/vm/mmap_rnd_bits 2>/dev/null || echo 28)
-  if ((bits > 28)); then
-    if ! setarch --addr-no-randomize true 2>/dev/null; then
-      echo "ThreadSanitizer needs vm.mmap_rnd_bits=28 (found $bits); as root: sysctl vm.mmap_rnd_bits=28" >&2
-      return 1
-    fi
-    prefix=(setarch --addr-no-randomize)
-  fi
-  configure_and_build tsan && run_tests tsan
-  local status=$?
-  prefix=()
+  finish node || status=$?
+  if ((status == 77)); then skipped+=(node) && return 0; fi
+  ((status != 0)) || note_passed node
   return "$status"
 }
 
+# ThreadSanitizer of clang 14 cannot place its shadow if the kernel randomises more than 28 bits of an address. This
+# affects the build, too: it runs some test programs to list their tests.
+without_randomised_addresses() {
+  local bits
+  bits=$(cat /proc/sys/vm/mmap_rnd_bits 2>/dev/null || echo 28)
+  ((bits > 28)) || return 0
+  if ! setarch --addr-no-randomize true 2>/dev/null; then
+    echo "ThreadSanitizer needs vm.mmap_rnd_bits=28 (found $bits); as root: sysctl vm.mmap_rnd_bits=28" >&2
+    return 1
+  fi
+  prefix+=(setarch --addr-no-randomize)
+}
+
+# build_sanitizers PRESET...: at nice 10, so that the tests beside it keep their time.
+build_sanitizers() {
+  local preset status=0
+  for preset in "$@"; do
+    prefix=(nice -n 10)
+    if [[ $preset == tsan ]]; then without_randomised_addresses || status=1; fi
+    configure_and_build "$preset" || status=1
+  done
+  return "$status"
+}
+
+test_sanitizer() {
+  local status=0
+  if [[ ! -e $root/build/$1/build.ninja ]]; then return 1; fi
+  prefix=()
+  if [[ $1 == tsan ]]; then without_randomised_addresses || return 1; fi
+  run_tests "$1" || status=$?
+  prefix=()
+  ((status != 0)) || note_passed "$1"
+  return "$status"
+}
+
+mpich() { configure_and_build mpich -DRINGSIDE_BUILD_TESTS=ON && run_tests mpich; }
+
 cd "$root"
 stage "packages"
-if [[ $quick == yes ]]; then
-  install_packages "${packages_build[@]}" "${packages_python[@]}" "${packages_python_test[@]}" "${packages_mpi[@]}" || exit $?
-elif [[ $mpich == yes ]]; then
-  install_packages "${packages_build[@]}" "${packages_python[@]}" "${packages_python_test[@]}" "${packages_mpich[@]}" || exit $?
-else
-  packages=("${packages_build[@]}" "${packages_python[@]}" "${packages_python_test[@]}" "${packages_mpi[@]}"
-    "${packages_test[@]}" "${packages_fuzz[@]}")
-  if [[ $all == yes ]]; then packages+=("${packages_all[@]}"); fi
-  install_packages "${packages[@]}" || exit $?
-fi
+packages=("${packages_build[@]}" "${packages_python[@]}" "${packages_python_test[@]}" "${packages_ccache[@]}")
+case $mode in
+  mpich) packages+=("${packages_mpich[@]}") ;;
+  quick) packages+=("${packages_mpi[@]}") ;;
+  release) packages+=("${packages_mpich[@]}" "${packages_node[@]}") ;;
+  *)
+    packages+=("${packages_mpi[@]}" "${packages_test[@]}")
+    if [[ $mode != default ]]; then packages+=("${packages_all[@]}"); fi ;;
+esac
+install_packages "${packages[@]}" || exit $?
 leave_root "$here/test.sh" "$@"
 mkdir -p "$logs"
 rm -f "$logs"/*.log  # of an earlier run: the verdict quotes them
 
-if [[ $mpich == yes ]]; then
+if [[ $mode == mpich || $mode == release ]]; then
   check mpich "MPICH: build, and the tests of several MPI ranks" mpich
-else
-  check release "release: build and all tests" release
 fi
-if [[ $all == yes ]]; then
-  check all "the page in a browser, Prometheus itself, Python, MPI, the packages, the library" \
-    have_run browser prometheus python mpi manual debian_package lintian library_c library_cpp library_fortran library_abi library_python \
-    library_petsc library_eigen library_messages python_wheel \
-    export_hdf5 export_vtk export_zarr export_zarr3 export_records
-  check node "a virtual node: the package installed, its services, a power cut" begin_virtual_node
+if [[ $mode == release ]]; then
+  check trixie "Debian 13: quickstart, packages and tests in a system of its own" "$here/test_on.sh" trixie
+  check node "a virtual node: every bad state, and 100 power cuts" "$root/tests/node/node_test.py" --long
 fi
-if [[ $quick == no && $mpich == no ]]; then
-  check asan "AddressSanitizer and UndefinedBehaviorSanitizer: build" build_asan
-  if [[ -n $node_pid ]]; then check node "the virtual node, to its end" end_virtual_node; fi
-  if [[ $asan_is_built == yes ]]; then check asan "AddressSanitizer and UndefinedBehaviorSanitizer: all tests" run_tests asan; fi
-  check tsan "ThreadSanitizer: build and the threaded tests" tsan
-  check fuzz "fuzzing: build and short runs" fuzz
+if [[ $mode == quick || $mode == default || $mode == all || $mode == changed ]]; then
+  sanitizers=()
+  if [[ $mode != quick ]]; then
+    for preset in asan tsan; do
+      if wanted "$preset"; then sanitizers+=("$preset"); fi
+    done
+  fi
+  run_release=yes
+  wanted release || run_release=no
+  run_node=no
+  if [[ $mode == all || $mode == changed ]] && wanted node; then run_node=yes; fi
+
+  if [[ $run_release == yes ]]; then check release "release: build" build_release; fi
+  if [[ $run_node == yes ]]; then
+    check node "a virtual node: the package installed, its services, a power cut" begin_virtual_node
+  fi
+  if ((${#sanitizers[@]} > 0)); then background sanitizers build_sanitizers "${sanitizers[@]}"; fi
+  if [[ $run_release == yes ]] && ! has_failed release; then
+    check release "release: all tests" run_tests release
+    if [[ $mode == all || $mode == changed ]]; then
+      check all "the page in a browser, Prometheus itself, Python, MPI, the packages, the library" \
+        have_run browser prometheus python mpi manual debian_package lintian library_c library_cpp library_fortran library_abi \
+        library_python library_petsc library_eigen library_messages python_wheel \
+        export_hdf5 export_vtk export_zarr export_zarr3 export_records
+    fi
+    if [[ $mode == all || $mode == changed ]] && ! has_failed release && ! has_failed all; then note_passed release; fi
+  fi
+  if ((${#sanitizers[@]} > 0)); then check sanitizers "the sanitizers' builds, to their end" finish sanitizers; fi
+  for preset in "${sanitizers[@]}"; do
+    case $preset in
+      asan) title="AddressSanitizer and UndefinedBehaviorSanitizer: tests, and short runs of the fuzz targets" ;;
+      tsan) title="ThreadSanitizer: the threaded tests" ;;
+    esac
+    check "$preset" "$title" test_sanitizer "$preset"
+  done
+  if [[ $node_runs == yes ]]; then check node "the virtual node, to its end" end_virtual_node; fi
 fi
 
 # why NAME repeats what a stage's logs say of its failure: where only the end of the output is kept, what the stage
@@ -190,6 +259,10 @@ why() {
 }
 
 stage "verdict"
+for line in "${seconds[@]}"; do printf '%4d s  %s\n' "${line%% *}" "${line#* }"; done
+for name in "${left_out[@]}"; do
+  echo "left out: $name: it passed with these sources, packages, kernel and test data (test.sh --all runs it all the same)"
+done
 if ((${#failed[@]} > 0)); then
   for name in "${failed[@]}"; do why "$name"; done
   echo "FAILED: ${failed[*]} (logs in $logs)"

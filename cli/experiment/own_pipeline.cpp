@@ -13,6 +13,7 @@
 #include "common/json/json.hpp"
 #include "common/platform/error.hpp"
 #include "common/pool_reader/ring_reader.hpp"
+#include "common/program/program_folder.hpp"
 #include "common/program/topology.hpp"
 #include "node/applications/child_process.hpp"
 #include "node/applications/work_folder.hpp"
@@ -37,7 +38,7 @@ std::string first_line_of_file(const std::string& path) {
 }
 
 OwnRun run_ringside(const std::vector<std::string>& arguments, const WorkFolder& folder, const HeldSignals& signals) {
-  const std::string program = fs::read_symlink("/proc/self/exe").string();
+  const std::string program = (program_folder() / "ringside").string();
   ChildCommand command;
   command.words = {program, "run"};
   command.words.insert(command.words.end(), arguments.begin(), arguments.end());

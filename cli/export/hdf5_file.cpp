@@ -261,7 +261,7 @@ class Hdf5Sink final : public ExportSink {
   Named pending_;
   StepResults pending_results_;
   std::vector<Named> accepted_;
-  ResultColumns results_;
+  ExportColumns results_;
 };
 
 }  // namespace

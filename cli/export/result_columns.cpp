@@ -37,7 +37,7 @@ std::vector<std::int64_t> ResultColumn::i64() const {
   return column;
 }
 
-ResultColumn& ResultColumns::column(const std::string& name, ValueType type, const StepResults& results,
+ResultColumn& ExportColumns::column(const std::string& name, ValueType type, const StepResults& results,
                                     std::size_t index) {
   bool taken = false;
   for (ResultColumn& one : columns_) {
@@ -54,7 +54,7 @@ ResultColumn& ResultColumns::column(const std::string& name, ValueType type, con
   return columns_.emplace_back(std::move(added));
 }
 
-void ResultColumns::add(const StepResults& results) {
+void ExportColumns::add(const StepResults& results) {
   for (std::size_t i = 0; i < results.size(); ++i) {
     const StepValue value = results.value(i);
     column(results.name(i), value.type, results, i).values.push_back(value);

@@ -27,7 +27,7 @@ struct ResultColumn {
   std::vector<std::int64_t> i64() const;
 };
 
-class ResultColumns {
+class ExportColumns {
  public:
   /// The results of the next step. A name with another type than before is another column, "NAME (TYPE)".
   void add(const StepResults& results);

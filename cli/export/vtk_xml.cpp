@@ -95,7 +95,7 @@ void add_field_data(VtkHead& head, std::uint64_t& offset, const ExportedStep& st
   add_figure(head, offset, "UInt64", "iteration", step.iteration);
   add_figure(head, offset, "UInt64", "step", step.step);
   head.text += text_figure("run_id", step.run_id);
-  ResultColumns results;
+  ExportColumns results;
   results.add(step.results);
   for (const ResultColumn& column : results.columns()) {
     if (!column.values[0].present) continue;

@@ -164,7 +164,7 @@ class ZarrSink final : public ExportSink {
   std::vector<std::uint64_t> iterations_;
   std::vector<std::uint64_t> steps_;
   std::vector<std::string> run_ids_;
-  ResultColumns results_;
+  ExportColumns results_;
 };
 
 }  // namespace

@@ -276,12 +276,6 @@ Json course_to_json(const std::vector<CoursePoint>& points) {
   return list;
 }
 
-std::string hex(const std::string& id) {
-  std::string digits;
-  for (const char byte : id) digits += fmt::format("{:02x}", static_cast<unsigned char>(byte));
-  return digits;
-}
-
 std::string dump(const Json& object) {
   return object.dump();
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/history/course_series.hpp"
+#include "cli/history/hex_id.hpp"
 #include "cli/history/run_history.hpp"
 #include "common/json/json.hpp"
 
@@ -31,9 +32,6 @@ Json course_to_json(const std::vector<CoursePoint>& points);
 
 /// The names of the results that have a series: the first kMostPlotted.
 std::vector<std::string> plotted_results(const RunView& run);
-
-/// 16 bytes as 32 hexadecimal digits.
-std::string hex(const std::string& id);
 
 /// The object as one line of text; bytes that are not UTF-8 are replaced.
 std::string dump(const Json& object);

@@ -3,14 +3,13 @@
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
-#include <httplib.h>
 #include <netdb.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <cstring>
+#include <exception>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -27,13 +26,12 @@
 namespace ringside {
 namespace {
 
-using httplib::Request;
-using httplib::Response;
-
 constexpr const char* kCookie = "ringside_session";
 
+using Headers = std::map<std::string, std::string>;
+
 // A browser runs only what this server sends, loads from and sends to no other place, and shows the page in no frame.
-const httplib::Headers kHeaders = {
+const Headers kHeaders = {
     {"Content-Security-Policy",
      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
      "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
@@ -42,68 +40,51 @@ const httplib::Headers kHeaders = {
     {"Referrer-Policy", "no-referrer"},
     {"Cross-Origin-Resource-Policy", "same-origin"},
     {"Cache-Control", "no-store"},
+    {"Connection", "close"},
 };
 
-/// A complete request, and the bytes of its answer.
-class BytesStream : public httplib::Stream {
- public:
-  explicit BytesStream(std::string_view request) : request_(request) {}
-  std::string take_answer() { return std::move(answer_); }
-
-  bool is_readable() const override { return !request_.empty(); }
-  bool is_writable() const override { return true; }
-  ssize_t read(char* to, std::size_t size) override {
-    const std::size_t taken = std::min(size, request_.size());
-    std::memcpy(to, request_.data(), taken);
-    request_.remove_prefix(taken);
-    return static_cast<ssize_t>(taken);
-  }
-  ssize_t write(const char* from, std::size_t size) override {
-    answer_.append(from, size);
-    return static_cast<ssize_t>(size);
-  }
-  // Addresses are not used: only the token decides.
-  void get_remote_ip_and_port(std::string& ip, int& port) const override { clear_address(ip, port); }
-  void get_local_ip_and_port(std::string& ip, int& port) const override { clear_address(ip, port); }
-  socket_t socket() const override { return INVALID_SOCKET; }
-
- private:
-  static void clear_address(std::string& ip, int& port) {
-    ip.clear();
-    port = 0;
-  }
-
-  std::string_view request_;
-  std::string answer_;
+struct Response {
+  int status = 200;
+  Headers headers = kHeaders;
+  std::string text;
 };
 
-/// cpp-httplib only parses a request and formats its answer. ConnectionLoop handles the connections.
-class Answerer : public httplib::Server {
- public:
-  std::string answer(std::string_view head) {
-    BytesStream stream(head);
-    bool closed = false;
-    process_request(stream, true, closed, [](Request& request) {
-      // Not compressed: what crosses loopback is not worth the time of a core beside the solver.
-      request.headers.erase("Accept-Encoding");
-      // Whole answers only: the library would make a copy for each of a thousand ranges.
-      request.headers.erase("Range");
-      request.ranges.clear();
-      // Do not wait for a body.
-      request.headers.erase("Expect");
-    });
-    return stream.take_answer();
+/// Of the statuses that are used here and in sites; a client reads the number.
+std::string_view reason_of(int status) noexcept {
+  switch (status) {
+    case 200: return "OK";
+    case 303: return "See Other";
+    case 400: return "Bad Request";
+    case 401: return "Unauthorized";
+    case 404: return "Not Found";
+    case 405: return "Method Not Allowed";
+    case 413: return "Payload Too Large";
+    case 421: return "Misdirected Request";
+    case 431: return "Request Header Fields Too Large";
+    case 503: return "Service Unavailable";
+    default: return "Internal Server Error";
   }
-};
+}
 
-std::string refusal(const HeadFault& fault) {
-  const char* reason = fault.status == 400   ? "Bad Request"
-                       : fault.status == 413 ? "Payload Too Large"
-                                             : "Request Header Fields Too Large";
-  std::string text = fmt::format("HTTP/1.1 {} {}\r\nConnection: close\r\n", fault.status, reason);
-  for (const auto& [name, value] : kHeaders) text += fmt::format("{}: {}\r\n", name, value);
-  return text + fmt::format("Content-Type: text/plain; charset=utf-8\r\nContent-Length: {}\r\n\r\n{}\n",
-                            fault.why.size() + 1, fault.why);
+void set_content(Response& response, std::string text, std::string_view type) {
+  response.text = std::move(text);
+  response.headers["Content-Type"] = type;
+}
+
+void refuse(Response& response, int status, std::string_view why) {
+  response.status = status;
+  set_content(response, fmt::format("{}\n", why), "text/plain; charset=utf-8");
+}
+
+/// Always whole and uncompressed: what crosses loopback is not worth the time of a core beside the solver. The answer
+/// to HEAD has the length of the text that GET gets.
+std::string bytes_of(Response response, bool with_text) {
+  response.headers["Content-Length"] = std::to_string(response.text.size());
+  std::string bytes = fmt::format("HTTP/1.1 {} {}\r\n", response.status, reason_of(response.status));
+  for (const auto& [name, value] : response.headers) bytes += fmt::format("{}: {}\r\n", name, value);
+  bytes += "\r\n";
+  if (with_text) bytes += response.text;
+  return bytes;
 }
 
 struct AddressListDeleter {
@@ -158,9 +139,8 @@ bool is_our_name(std::string_view host, const std::string& listens_at) {
   return name == "127.0.0.1" || name == "localhost" || name == "[::1]" || name == listens_at;
 }
 
-std::optional<std::string> cookie(const Request& request, std::string_view wanted) {
-  const std::string all = request.get_header_value("Cookie");
-  std::string_view rest = all;
+std::optional<std::string> cookie(const RequestHead& request, std::string_view wanted) {
+  std::string_view rest = request.field("cookie");
   while (!rest.empty()) {
     const std::size_t end = rest.find(';');
     std::string_view one = rest.substr(0, end);
@@ -170,11 +150,6 @@ std::optional<std::string> cookie(const Request& request, std::string_view wante
     if (equals != std::string_view::npos && one.substr(0, equals) == wanted) return std::string(one.substr(equals + 1));
   }
   return std::nullopt;
-}
-
-void refuse(Response& response, int status, const std::string& why) {
-  response.status = status;
-  response.set_content(why + "\n", "text/plain; charset=utf-8");
 }
 
 }  // namespace
@@ -207,25 +182,32 @@ ListenAddress parse_listen_address(const std::string& text) {
 struct HttpServer::Implementation {
   Implementation(std::shared_ptr<const Site> served, ListenAddress listen, std::optional<AccessToken> access,
                  const ConnectionLimits& connection_limits)
-      : site(std::move(served)), address(std::move(listen)), token(std::move(access)), limits(connection_limits) {
-    server.set_default_headers(kHeaders);
-    server.set_payload_max_length(0);
-    server.set_pre_routing_handler([this](const Request& request, Response& response) {
+      : site(std::move(served)), address(std::move(listen)), token(std::move(access)), limits(connection_limits) {}
+
+  /// The bytes that answer a request's head, which may be any text.
+  std::string answer(std::string_view head) const {
+    Response response;
+    if (const std::optional<HeadFault> fault = fault_in(head)) {
+      refuse(response, fault->status, fault->why);
+      return bytes_of(std::move(response), true);
+    }
+    const RequestHead request = read_head(head);
+    try {
       if (may_pass(request, response)) answer(request, response);
-      return httplib::Server::HandlerResponse::Handled;
-    });
-    server.set_exception_handler([](const Request&, Response& response, std::exception_ptr) {
+    } catch (const std::exception&) {
+      response = {};
       refuse(response, 500, "this request could not be answered");
-    });
+    }
+    return bytes_of(std::move(response), request.method != "HEAD");
   }
 
-  bool may_pass(const Request& request, Response& response) const {
-    if (address.is_loopback() && !is_our_name(request.get_header_value("Host"), address.host)) {
+  bool may_pass(const RequestHead& request, Response& response) const {
+    if (address.is_loopback() && !is_our_name(request.field("host"), address.host)) {
       refuse(response, 421, "Host: expected localhost, 127.0.0.1 or [::1], or the address that is listened at");
       return false;
     }
     if (request.method != "GET" && request.method != "HEAD") {
-      response.set_header("Allow", "GET, HEAD");
+      response.headers["Allow"] = "GET, HEAD";
       refuse(response, 405, "expected GET or HEAD");
       return false;
     }
@@ -233,37 +215,34 @@ struct HttpServer::Implementation {
   }
 
   /// Accepts the token in a header (Prometheus, scripts) or the cookie; in the address, exchanges it for the cookie.
-  bool shows_token(const Request& request, Response& response) const {
+  bool shows_token(const RequestHead& request, Response& response) const {
     constexpr std::string_view kBearer = "Bearer ";
-    const std::string authorization = request.get_header_value("Authorization");
-    if (authorization.starts_with(kBearer) && token->matches(std::string_view(authorization).substr(kBearer.size()))) {
+    const std::string_view authorization = request.field("authorization");
+    if (authorization.starts_with(kBearer) && token->matches(authorization.substr(kBearer.size()))) {
       return true;
     }
     if (const auto session = cookie(request, kCookie); session && token->matches_session(*session)) return true;
-    if (request.has_param("token") && token->matches(request.get_param_value("token"))) {
+    if (const auto given = request.parameter("token"); given && token->matches(*given)) {
       // The redirect removes the token from the address bar, so that it is not kept in a history or a screenshot.
-      response.set_header("Set-Cookie",
-                          fmt::format("{}={}; Path=/; HttpOnly; SameSite=Strict", kCookie, token->session()));
-      response.set_redirect("/", 303);
+      response.status = 303;
+      response.headers["Location"] = "/";
+      response.headers["Set-Cookie"] =
+          fmt::format("{}={}; Path=/; HttpOnly; SameSite=Strict", kCookie, token->session());
       return false;
     }
-    response.set_header("WWW-Authenticate", "Bearer realm=\"ringside\"");
+    response.headers["WWW-Authenticate"] = "Bearer realm=\"ringside\"";
     refuse(response, 401, "a token is needed: a header 'Authorization: Bearer TOKEN', or /?token=TOKEN in a browser");
     return false;
   }
 
-  void answer(const Request& request, Response& response) const {
-    response.status = 200;
-    const SiteRequest asked{request.path, [&request](const std::string& name) {
-                              return request.has_param(name) ? std::optional(request.get_param_value(name))
-                                                             : std::nullopt;
-                            }};
+  void answer(const RequestHead& request, Response& response) const {
+    const SiteRequest asked{request.path, [&request](const std::string& name) { return request.parameter(name); }};
     if (std::optional<SiteAnswer> found = site->answer(asked)) {
       response.status = found->status;
-      response.set_content(std::move(found->text), found->content_type);
-      if (found->retry_after.count() > 0) response.set_header("Retry-After", std::to_string(found->retry_after.count()));
+      set_content(response, std::move(found->text), found->content_type);
+      if (found->retry_after.count() > 0) response.headers["Retry-After"] = std::to_string(found->retry_after.count());
     } else if (const PageAsset* asset = find_page_asset(request.path)) {
-      response.set_content(asset->content.data(), asset->content.size(), std::string(asset->content_type));
+      set_content(response, std::string(asset->content), asset->content_type);
     } else {
       refuse(response, 404, "not found; there are " + site->paths());
     }
@@ -273,7 +252,6 @@ struct HttpServer::Implementation {
   ListenAddress address;
   const std::optional<AccessToken> token;
   const ConnectionLimits limits;
-  Answerer server;
   std::optional<ConnectionLoop> connections;
 };
 
@@ -296,10 +274,8 @@ void HttpServer::start() {
   Implementation& server = *implementation_;
   UniqueFd listening = listen_at(server.address);
   server.address.port = port_of(listening);
-  server.connections.emplace(std::move(listening), server.limits, [&server](std::string_view head) {
-    const std::optional<HeadFault> fault = fault_in(head);
-    return fault ? refusal(*fault) : server.server.answer(head);
-  });
+  server.connections.emplace(std::move(listening), server.limits,
+                             [&server](std::string_view head) { return server.answer(head); });
 }
 
 std::string HttpServer::url() const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The HTTP side of `ringside serve` (cpp-httplib): a site, and the assets of its pages. It only reads, and it trusts no
+// The HTTP side of `ringside serve`: a site, and the assets of its pages. It only reads, and it trusts no
 // client: it limits requests, time and connections, accepts only heads as the RFC defines
 // them, and demands a token if one is configured. While it serves loopback only, it accepts only our own Host header.
 // It offers nothing that a page of another origin could use.

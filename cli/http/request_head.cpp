@@ -2,6 +2,7 @@
 #include "cli/http/request_head.hpp"
 
 #include <algorithm>
+#include <charconv>
 
 namespace ringside {
 namespace {
@@ -83,6 +84,32 @@ std::optional<HeadFault> fault_in_field(std::string_view line, Fields& fields) n
   return std::nullopt;
 }
 
+/// What is before the first `separator`; removes both from `rest`.
+std::string_view next_part(std::string_view& rest, std::string_view separator) noexcept {
+  const std::string_view part = rest.substr(0, rest.find(separator));
+  rest.remove_prefix(std::min(rest.size(), part.size() + separator.size()));
+  return part;
+}
+
+enum class Plus { kIsPlus, kIsBlank };  // a query's '+' is a blank (HTML forms), a path's is itself
+
+/// A '%' without two hexadecimal digits after it stays as it is.
+std::string percent_decoded(std::string_view text, Plus plus) {
+  std::string decoded;
+  while (!text.empty()) {
+    const char* const digits = text.data() + 1;
+    unsigned char byte = 0;
+    if (text.front() == '%' && text.size() > 2 && std::from_chars(digits, digits + 2, byte, 16).ptr == digits + 2) {
+      decoded += static_cast<char>(byte);
+      text.remove_prefix(3);
+    } else {
+      decoded += text.front() == '+' && plus == Plus::kIsBlank ? ' ' : text.front();
+      text.remove_prefix(1);
+    }
+  }
+  return decoded;
+}
+
 }  // namespace
 
 std::optional<std::size_t> head_length(std::string_view bytes) noexcept {
@@ -122,6 +149,40 @@ std::optional<HeadFault> fault_in(std::string_view head) noexcept {
   if (fields.lengths > 1) return HeadFault{400, "Content-Length: found several, expected one at most"};
   if (fields.has_body) return HeadFault{413, "Content-Length: expected 0: no body is taken"};
   return std::nullopt;
+}
+
+std::optional<std::string> RequestHead::parameter(std::string_view name) const {
+  for (const auto& [key, value] : parameters) {
+    if (key == name) return value;
+  }
+  return std::nullopt;
+}
+
+std::string_view RequestHead::field(std::string_view lower_case) const noexcept {
+  for (const auto& [name, value] : fields) {
+    if (is_named(name, lower_case)) return value;
+  }
+  return {};
+}
+
+RequestHead read_head(std::string_view head) {
+  RequestHead request;
+  std::string_view line = next_part(head, kLineEnd);
+  request.method = next_part(line, " ");
+  std::string_view target = next_part(line, " ");
+  std::string_view query = next_part(target, "#");
+  request.path = percent_decoded(next_part(query, "?"), Plus::kIsPlus);
+  while (!query.empty()) {
+    std::string_view value = next_part(query, "&");
+    const std::string_view name = next_part(value, "=");
+    if (name.empty()) continue;
+    request.parameters.emplace_back(percent_decoded(name, Plus::kIsBlank), percent_decoded(value, Plus::kIsBlank));
+  }
+  while (!(line = next_part(head, kLineEnd)).empty()) {
+    const std::string_view name = next_part(line, ":");
+    request.fields.emplace_back(name, trimmed(line));
+  }
+  return request;
 }
 
 }  // namespace ringside

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether every party reads the head of an HTTP request in the same way (RFC 9112). Heads that proxies and servers are
-// known to read differently, which allows request smuggling, are refused before cpp-httplib reads them.
+// The head of an HTTP request (RFC 9112): whether every party reads it in the same way, and what it asks for. Heads
+// that proxies and servers are known to read differently, which allows request smuggling, are refused. Read here and
+// not by a library: the server answers a head as a whole, with neither a body nor a socket, and no library of the
+// distribution documents an interface for that which all its releases have.
 #pragma once
 
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace ringside {
 
@@ -24,5 +29,20 @@ bool cannot_be_completed(std::string_view bytes) noexcept;
 /// Returns the first fault of the head; nothing if it has none. head: as head_length measured it; any other text is a
 /// head without an end.
 std::optional<HeadFault> fault_in(std::string_view head) noexcept;
+
+struct RequestHead {
+  std::string_view method;                                            // "GET"
+  std::string path;                                                   // percent-decoded, without query and fragment
+  std::vector<std::pair<std::string, std::string>> parameters;        // of the query, percent-decoded, in their order
+  std::vector<std::pair<std::string_view, std::string_view>> fields;  // in their order, without blanks around a value
+
+  /// The first one of that name.
+  std::optional<std::string> parameter(std::string_view name) const;
+  /// The first one of that name, which is given in lower case; empty if there is none.
+  std::string_view field(std::string_view lower_case) const noexcept;
+};
+
+/// head: one in which fault_in found nothing. It must outlive what is returned.
+RequestHead read_head(std::string_view head);
 
 }  // namespace ringside

@@ -5,15 +5,12 @@
 
 #include <algorithm>
 
+#include "cli/node/configuration_text.hpp"
 #include "cli/terminal/format.hpp"
 #include "common/platform/printable.hpp"
 
 namespace ringside {
 namespace {
-
-const char* reduce_word(const Configuration& configuration) {
-  return configuration.reduce_on_transfer ? "transfer" : "slot";
-}
 
 double share(double part, double whole) {
   return whole > 0 ? 100 * part / whole : 0;
@@ -69,11 +66,6 @@ Json json_row(const PlanRow& row) {
 }
 
 }  // namespace
-
-std::string in_words(const Configuration& configuration) {
-  return fmt::format("{} + {} cores, --reduce {}, --elastic {}", configuration.producer_threads,
-                     configuration.analyzer_threads, reduce_word(configuration), configuration.elastic ? "on" : "off");
-}
 
 std::string plan_table(const Node& node, const PlanRequest& request, const Plan& plan) {
   std::string out = fmt::format("ringside plan: {}\n", problem_text(request.model.problem));

@@ -9,9 +9,6 @@
 
 namespace ringside {
 
-/// "8 + 8 cores, --reduce slot"
-std::string in_words(const Configuration& configuration);
-
 /// Several lines: what is planned, a row for each way to run, the choice, the remarks.
 std::string plan_table(const Node& node, const PlanRequest& request, const Plan& plan);
 

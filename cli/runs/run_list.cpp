@@ -7,7 +7,7 @@
 #include <cmath>
 #include <optional>
 
-#include "cli/history/history_json.hpp"
+#include "cli/history/hex_id.hpp"
 #include "cli/terminal/format.hpp"
 #include "cli/terminal/run_text.hpp"
 #include "common/platform/clock.hpp"

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <sys/prctl.h>
 
+#include <initializer_list>
+
 #include "memory/calls/sites.hpp"
 #include "memory/calls/stubs.hpp"
 #include "memory/calls/table.hpp"

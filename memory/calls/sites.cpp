@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/personality.h>
 
+#include <initializer_list>
+
 #include "memory/calls/table.hpp"
 #include "memory/system/raw.hpp"
 

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <ucontext.h>
 
+#include <initializer_list>
+
 #include "memory/arena/granule_table.hpp"
 #include "memory/core.hpp"
 #include "memory/faults/resolve.hpp"

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include <initializer_list>
+
 #include "memory/arena/granule_table.hpp"
 #include "memory/far/far_file.hpp"
 #include "memory/in_place/sampling.hpp"

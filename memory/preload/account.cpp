@@ -7,6 +7,8 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
+#include <initializer_list>
+
 #include "memory/calls/calls.hpp"
 #include "memory/core.hpp"
 #include "memory/faults/bus_errors.hpp"

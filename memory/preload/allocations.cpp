@@ -3,6 +3,7 @@
 // others to the next malloc. A bit of its page says whether an address is ours: the next malloc may have mapped memory
 // that is in the arena, too.
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <initializer_list>
+
 #include "memory/arena/granule_table.hpp"
 #include "memory/core.hpp"
 #include "memory/mapping.hpp"

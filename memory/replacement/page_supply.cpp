@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "memory/replacement/page_supply.hpp"
 
+#include <initializer_list>
+
 #include "memory/arena/granule_table.hpp"
 #include "memory/far/far_file.hpp"
 #include "memory/replacement/eviction.hpp"

@@ -79,7 +79,9 @@ SharedBuilder::Placer::~Placer() {
         to[process] = std::move(from[process]);
         continue;
       }
-      to[process].insert(to[process].end(), from[process].begin(), from[process].end());
+      const std::size_t before = to[process].size();
+      to[process].resize(before + from[process].size());
+      std::copy(from[process].begin(), from[process].end(), to[process].begin() + static_cast<std::ptrdiff_t>(before));
       from[process] = {};  // gives its memory back
     }
   };

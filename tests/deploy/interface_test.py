@@ -15,7 +15,7 @@ import xml.etree.ElementTree
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HEADER = ROOT / "library" / "ringside.h"
 ABI = ROOT / "library" / "abi"
-COMPILERS = [name for name in ("gcc", "g++", "clang-14", "clang++-14") if shutil.which(name)]
+COMPILERS = [name for name in ("gcc", "g++", "clang", "clang++") if shutil.which(name)]
 
 
 def call(*command, expected=0):

@@ -12,6 +12,7 @@ import tempfile
 import unittest
 
 BUILD = pathlib.Path(sys.argv.pop(1)).resolve()
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 ENVIRONMENT = {key: value for key, value in os.environ.items() if not key.startswith("RINGSIDE_")}
 ENVIRONMENT.update(LC_ALL="C.UTF-8", MAN_KEEP_FORMATTING="", MANWIDTH="100")
 ENVIRONMENT.pop("DESTDIR", None)
@@ -84,6 +85,26 @@ class Tree(Installed):
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertIn("1 process with an arena", run.stderr)
 
+    def test_no_installed_file_names_a_folder_of_the_build(self):
+        if "CMAKE_BUILD_TYPE:STRING=Release" not in (BUILD / "CMakeCache.txt").read_text(encoding="utf-8"):
+            self.skipTest("only a release build has no debug information, which names the sources")
+        files = [path for path in self.prefix.rglob("*") if path.is_file() and not path.is_symlink()]
+        self.assertEqual([str(path) for path in files for folder in (BUILD, ROOT) if bytes(folder) in path.read_bytes()], [])
+
+    def test_an_installation_that_is_moved_has_all_commands(self):
+        with tempfile.TemporaryDirectory() as folder:
+            moved = pathlib.Path(folder) / "elsewhere"
+            shutil.copytree(self.prefix, moved, symlinks=True)
+            link = pathlib.Path(folder) / "ringside"
+            link.symlink_to(moved / "bin" / "ringside")
+            for ringside in (moved / "bin" / "ringside", link):
+                for name in call(ringside, "--help-as=subcommands").stdout.split():
+                    self.assertIn(f"Usage: ringside {name}", call(ringside, name, "--help").stdout)
+            call(link, "run", "--matrix", "grid:9", "--iterations", "3", "--quiet", cwd=folder)
+            call(link, "export", "ringside.pool", "--output", "x.npy", "--iteration", "last", cwd=folder)
+            shutil.rmtree(moved / "libexec")
+            self.assertIn(f"{moved}/libexec/ringside/ringside-export", call(link, "export", "ringside.pool", expected=3).stderr)
+
     def test_settings_that_were_edited_are_kept(self):
         with tempfile.TemporaryDirectory() as prefix:
             settings = pathlib.Path(prefix) / "etc" / "ringside" / "analyzer.toml"
@@ -104,6 +125,8 @@ class Tree(Installed):
         # Two files only if the build has libringside_mpi.
         self.assertLessEqual(programs, {"ringside", "ringside-producer", "ringside-producer-mpi", "ringside-analyzer", "ringside-memory",
                                         "ringside-start-node"})
+        self.assertEqual({path.name for path in (self.prefix / "libexec" / "ringside").iterdir()},
+                         {"ringside-analyses", "ringside-export", "ringside-plan", "ringside-serve"})
         self.assertEqual({path.name for path in (self.prefix / "include").iterdir()} - {"ringside_mpi.h"},
                          {"ringside", "ringside.h", "ringside.hpp", "ringside_eigen.hpp", "ringside_ginkgo.hpp", "ringside_memory.h", "ringside_reduction.h"})
         self.assertEqual({path.name for path in self.prefix.rglob("cmake/*")}, {"Ringside"})

@@ -63,6 +63,8 @@ class Contents(Package):
 
     def test_programs_pages_completions_settings_and_documents_are_in_it(self):
         for path in ("usr/bin/ringside", "usr/bin/ringside-producer", "usr/bin/ringside-analyzer", "usr/bin/ringside-memory",
+                     "usr/libexec/ringside/ringside-analyses", "usr/libexec/ringside/ringside-export",
+                     "usr/libexec/ringside/ringside-plan", "usr/libexec/ringside/ringside-serve",
                      "usr/share/man/man1/ringside.1.gz", "usr/share/man/man1/ringside-run.1.gz",
                      "usr/share/bash-completion/completions/ringside", "usr/share/zsh/vendor-completions/_ringside",
                      "usr/share/fish/vendor_completions.d/ringside.fish", "etc/ringside/analyzer.toml",

@@ -144,7 +144,7 @@ class Scripts(unittest.TestCase):
         if not shutil.which("apt-cache"):
             self.skipTest("apt-cache is not here")
         lists = subprocess.run(["bash", "-c", f'source "{DEPLOY}/packages.sh"; printf "%s\\n" "${{packages_build[@]}}" '
-                                '"${packages_python[@]}" "${packages_mpi[@]}" "${packages_python_test[@]}" "${packages_test[@]}" "${packages_fuzz[@]}" '
+                                '"${packages_python[@]}" "${packages_mpi[@]}" "${packages_python_test[@]}" "${packages_test[@]}" '
                                 '"${packages_all[@]}" "${packages_package[@]}" "${packages_mpich[@]}"'],
                                stdout=subprocess.PIPE, encoding="utf-8", check=True)
         names = sorted(set(lists.stdout.split()))

@@ -132,9 +132,9 @@ TEST_F(StandardOutputTest, APipeWhoseReaderWentAwayEndsEachCommandAsAShellExpect
 }
 
 TEST_F(StandardOutputTest, DoctorNeverExitsWithSuccessIfItsAnswerIsLost) {
-  for (const bool json : {false, true}) {
+  for (const bool with_json : {false, true}) {
     std::vector<std::string> arguments = {"doctor", folder_.path()};
-    if (json) arguments.push_back("--json");
+    if (with_json) arguments.push_back("--json");
     const int found = run("ringside", arguments).exit_code;
     const Finished failed = run("ringside", arguments, full_output);
     EXPECT_EQ(failed.exit_code, found == 0 ? 3 : found);

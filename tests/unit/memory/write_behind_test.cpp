@@ -33,14 +33,14 @@ constexpr const char* kFolder = "/var/tmp";
 constexpr uint64_t kFileBytes = uint64_t{64} << 20;
 
 /// Memory that a disk can read and write.
-struct Pages {
-  explicit Pages(size_t size, char content = 0)
+struct WrittenPages {
+  explicit WrittenPages(size_t size, char content = 0)
       : bytes(size), at(static_cast<char*>(std::aligned_alloc(kPage, size))) {
     std::memset(at, content, bytes);
   }
-  ~Pages() { std::free(at); }
-  Pages(const Pages&) = delete;
-  Pages& operator=(const Pages&) = delete;
+  ~WrittenPages() { std::free(at); }
+  WrittenPages(const WrittenPages&) = delete;
+  WrittenPages& operator=(const WrittenPages&) = delete;
   bool all(char content) const {
     return std::all_of(at, at + bytes, [&](char found) { return found == content; });
   }
@@ -58,23 +58,23 @@ class WriteBehindTest : public ::testing::Test {
   void TearDown() override { file_.stop(); }
 
   void write(uint64_t offset, size_t bytes, char content) {
-    const Pages pages(bytes, content);
+    const WrittenPages pages(bytes, content);
     file_.write(offset, pages.at, bytes);
   }
   /// A write that is not submitted.
   void hold_back(uint64_t offset, size_t bytes, char content) {
-    const Pages pages(bytes, content);
+    const WrittenPages pages(bytes, content);
     file_.write(offset, pages.at, bytes, held_);
   }
   void submit() { file_.submit(held_); }
 
   bool file_has(uint64_t offset, size_t bytes, char content) const {
-    const Pages pages(bytes, 1);
+    const WrittenPages pages(bytes, 1);
     EXPECT_EQ(pread(file_.descriptor(), pages.at, bytes, static_cast<off_t>(offset)), static_cast<ssize_t>(bytes));
     return pages.all(content);
   }
   bool reads(uint64_t offset, size_t bytes, char content) {
-    const Pages pages(bytes, 1);
+    const WrittenPages pages(bytes, 1);
     file_.read(offset, pages.at, bytes);
     return pages.all(content);
   }
@@ -110,7 +110,7 @@ TEST_F(WriteBehindTest, AReadFindsWhatTheFileDoesNotHaveYet) {
 
 TEST_F(WriteBehindTest, AReadOfMoreThanAWriteHoldsWaitsForIt) {
   hold_back(65 * kPage, kPage, 'a');
-  const Pages found(4 * kPage, 1);
+  const WrittenPages found(4 * kPage, 1);
   EXPECT_TRUE(waits_for_submit([&] { file_.read(64 * kPage, found.at, found.bytes); }));
   for (uint64_t page = 0; page < 4; ++page) EXPECT_EQ(found.at[page * kPage], page == 1 ? 'a' : 0) << page;
 }
@@ -169,7 +169,7 @@ TEST_F(WriteBehindTest, ThreadsReadWhatTheyWroteThoughThereIsRoomForLittleOfIt) 
     threads.emplace_back([&, thread] {
       std::mt19937_64 random(thread);
       std::vector<char> content(kPages, 0);
-      const Pages pages(kArea);
+      const WrittenPages pages(kArea);
       for (int round = 0; round < (kSanitized ? 800 : 4000); ++round) {
         FarFile::Writes together;
         for (uint64_t several = random() % 8; several > 0; --several) {

@@ -17,16 +17,16 @@
 namespace ringside {
 namespace {
 
-constexpr std::uint64_t kRows = 1000;
+constexpr std::uint64_t kRebuiltRows = 1000;
 
 class JournalRebuildTest : public JournalFixture {
  protected:
   /// A ring of four slots that has taken iterations 1 to 6.
-  JournalRebuildTest() : memory_(kRows, 4) {
+  JournalRebuildTest() : memory_(kRebuiltRows, 4) {
     RingWriter writer(memory_.ring(), memory_.persistence, Storage::kDax, Durability::kProcess);
-    begin_x_only(writer, run_of(kRows));
+    begin_x_only(writer, run_of(kRebuiltRows));
     for (std::uint64_t k = 1; k <= 6; ++k) {
-      commit_iterate(writer, k, kRows);
+      commit_iterate(writer, k, kRebuiltRows);
       Reductions reductions;
       reductions.l1 = static_cast<double>(k) / 3;
       if (k != 5) store_reductions(writer, reductions);
@@ -72,12 +72,12 @@ TEST_F(JournalRebuildTest, WithoutAJournalTheWholeWindowOfTheRingIsMissing) {
     const StepFigures& known = recorded.figures;
     const std::uint64_t k = known.step.iteration;
     EXPECT_TRUE(known.rebuilt);
-    EXPECT_EQ(known.run_id, run_of(kRows).run_id);
+    EXPECT_EQ(known.run_id, run_of(kRebuiltRows).run_id);
     EXPECT_EQ(known.step.step, k - 1);
     EXPECT_EQ(recorded.results.find("solver.residual_l1").f64(), step_of(k).descriptor.residual_l1)
         << "what the producer said lies in the slot";
     EXPECT_EQ(known.step.generate_ns, 1000);
-    EXPECT_EQ(known.bytes_transferred, kRows * sizeof(double));
+    EXPECT_EQ(known.bytes_transferred, kRebuiltRows * sizeof(double));
     EXPECT_EQ(recorded.results.find("x.l1").present, k != 5);
     EXPECT_EQ(recorded.results.find("x.l1").f64(), k == 5 ? 0 : static_cast<double>(k) / 3);
     EXPECT_EQ(known.transfer_ns, 0) << "the ring does not know";
@@ -160,7 +160,8 @@ TEST(StepRecordTest, FiguresComeBackAsTheyWent) {
   figures.rebuilt = true;
   figures.broke_lease = true;
   figures.guarded_commit_seq = 419;
-  const auto layout = std::make_shared<const RecordLayout>(Schema::x_only(kRows), x_only_catalogue(kRows));
+  const auto layout =
+      std::make_shared<const RecordLayout>(Schema::x_only(kRebuiltRows), x_only_catalogue(kRebuiltRows));
   std::vector<std::uint64_t> values(layout->words());
   for (std::size_t i = 1; i < values.size(); ++i) values[i] = i;
   values[0] = 2;  // the second one is absent

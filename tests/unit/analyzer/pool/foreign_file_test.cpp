@@ -26,7 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kRows = 2500;
+constexpr std::uint64_t kForeignRows = 2500;
 
 /// A folder such as /tmp: any user may make files in it, and only their owners may remove them.
 class ForeignFileTest : public ::testing::Test {
@@ -49,10 +49,10 @@ class ForeignFileTest : public ::testing::Test {
   }
 
   void keep_something(const std::string& path) const {
-    const RingPool pool = RingPool::create(path, RingShape::x_only(kRows), 3);
+    const RingPool pool = RingPool::create(path, RingShape::x_only(kForeignRows), 3);
     RingWriter writer(pool.ring(), pool.persistence(), pool.storage(), Durability::kProcess);
-    begin_x_only(writer, run_of(kRows));
-    commit_iterate(writer, 1, kRows);
+    begin_x_only(writer, run_of(kForeignRows));
+    commit_iterate(writer, 1, kForeignRows);
   }
   static void give_to_nobody(const std::string& path) {
     ASSERT_EQ(lchown(path.c_str(), testing::kNobody, testing::kNobody), 0);
@@ -75,14 +75,14 @@ class ForeignFileTest : public ::testing::Test {
   void expect_refused_by_all(const std::string& part) const {
     const std::string before = testing::content_of(path_);
     for (const PoolUse use : {PoolUse::kFresh, PoolUse::kOverwrite, PoolUse::kResume, PoolUse::kFreshAgain}) {
-      expect_refused([&] { admit(options(), offered(run_of(kRows, 9)), use); }, part);
+      expect_refused([&] { admit(options(), offered(run_of(kForeignRows, 9)), use); }, part);
     }
     expect_refused([&] { check_pool(options()); }, part);
     expect_refused([&] { refuse_foreign_iterates(options()); }, part);
     EXPECT_EQ(testing::content_of(path_), before);
     EXPECT_EQ(RingReader::open(path_).recover().kept.size(), 1u) << "reading is allowed";
     EXPECT_NO_THROW(check_pool(with_foreign_pool()));
-    EXPECT_NO_THROW(admit(with_foreign_pool(), offered(run_of(kRows, 9)), PoolUse::kOverwrite));
+    EXPECT_NO_THROW(admit(with_foreign_pool(), offered(run_of(kForeignRows, 9)), PoolUse::kOverwrite));
   }
 
   testing::TemporaryFolder folder_;
@@ -97,23 +97,26 @@ TEST_F(ForeignFileTest, APoolOfAnotherUserIsNotWritten) {
 
 TEST_F(ForeignFileTest, APoolThatBelongsToAnotherUserAsSoonAsItIsMadeIsNotKept) {
   setfsuid(testing::kNobody);  // as on a mount that gives new files to a user of its own choice
-  expect_refused([&] { admit(options(), offered(run_of(kRows)), PoolUse::kFresh); }, "belongs to user nobody");
+  expect_refused([&] { admit(options(), offered(run_of(kForeignRows)), PoolUse::kFresh); }, "belongs to user nobody");
   EXPECT_TRUE(fs::is_empty(folder_.path()));
-  EXPECT_NO_THROW(admit(with_foreign_pool(), offered(run_of(kRows)), PoolUse::kFresh));
+  EXPECT_NO_THROW(admit(with_foreign_pool(), offered(run_of(kForeignRows)), PoolUse::kFresh));
   const std::string before = testing::content_of(path_);
-  EXPECT_NO_THROW(admit(with_foreign_pool(), offered(run_of(2 * kRows)), PoolUse::kOverwrite))
+  EXPECT_NO_THROW(admit(with_foreign_pool(), offered(run_of(2 * kForeignRows)), PoolUse::kOverwrite))
       << "a pool of another shape";
   EXPECT_NE(testing::content_of(path_), before);
   fs::resize_file(path_, 0);
-  expect_refused([&] { admit(options(), offered(run_of(kRows)), PoolUse::kOverwrite); }, "belongs to user nobody");
-  EXPECT_NO_THROW(admit(with_foreign_pool(), offered(run_of(kRows)), PoolUse::kOverwrite)) << "an unfinished pool";
+  expect_refused([&] { admit(options(), offered(run_of(kForeignRows)), PoolUse::kOverwrite); },
+                 "belongs to user nobody");
+  EXPECT_NO_THROW(admit(with_foreign_pool(), offered(run_of(kForeignRows)), PoolUse::kOverwrite))
+      << "an unfinished pool";
   setfsuid(0);
 }
 
 TEST_F(ForeignFileTest, AnUnfinishedPoolOfAnotherUserIsNotReplaced) {
   std::ofstream(path_) << std::string(10'000'000, '\0');
   give_to_nobody(path_);
-  expect_refused([&] { admit(options(), offered(run_of(kRows)), PoolUse::kOverwrite); }, "belongs to user nobody");
+  expect_refused([&] { admit(options(), offered(run_of(kForeignRows)), PoolUse::kOverwrite); },
+                 "belongs to user nobody");
   expect_refused([&] { check_pool(options()); }, "belongs to user nobody");
 }
 
@@ -140,7 +143,7 @@ TEST_F(ForeignFileTest, ALinkOfAnotherUserOnTheWayToAPoolIsNotFollowed) {
   give_to_nobody(folder_.file("link"));
   expect_refused([&] { check_pool(options()); }, "belongs to user nobody");
   fs::remove(folder_.file("real/x.pool"));
-  expect_refused([&] { admit(options(), offered(run_of(kRows)), PoolUse::kFresh); }, "belongs to user nobody");
+  expect_refused([&] { admit(options(), offered(run_of(kForeignRows)), PoolUse::kFresh); }, "belongs to user nobody");
   EXPECT_TRUE(fs::is_empty(folder_.file("real")));
 }
 

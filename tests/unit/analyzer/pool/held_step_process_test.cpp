@@ -24,7 +24,7 @@
 namespace ringside {
 namespace {
 
-constexpr std::uint64_t kRows = 1'000;
+constexpr std::uint64_t kSharedRows = 1'000;
 
 /// A process of its own that calls `work` and then stays until it is killed. The constructor returns once `work` did.
 class Child {
@@ -64,13 +64,13 @@ class Child {
 
 class HeldAcrossProcessesTest : public ::testing::Test {
  protected:
-  HeldAcrossProcessesTest() : pool_(RingPool::create(path_, RingShape::x_only(kRows), 4)) {
+  HeldAcrossProcessesTest() : pool_(RingPool::create(path_, RingShape::x_only(kSharedRows), 4)) {
     writer_.respect(pool_.leases());
-    begin_x_only(writer_, run_of(kRows));
+    begin_x_only(writer_, run_of(kSharedRows));
     commit(4);
   }
   void commit(std::uint64_t steps) {
-    for (; steps > 0; --steps) commit_iterate(writer_, ++newest_, kRows);
+    for (; steps > 0; --steps) commit_iterate(writer_, ++newest_, kSharedRows);
   }
   Iterations kept() const { return kept_iterations(pool_.ring()); }
 
@@ -139,12 +139,12 @@ TEST(HeldAcrossOwnersTest, TheNextAnalyzerRespectsALeaseThatItFinds) {
   HeldStep step;
   std::uint64_t k = 0;
   for (int owner = 1; owner <= 3; ++owner) {
-    const RingPool pool = k == 0 ? RingPool::create(path, RingShape::x_only(kRows), 4) : RingPool::open(path);
+    const RingPool pool = k == 0 ? RingPool::create(path, RingShape::x_only(kSharedRows), 4) : RingPool::open(path);
     RingWriter writer(pool.ring(), pool.persistence(), pool.storage(), Durability::kProcess);
     writer.respect(pool.leases());
-    const auto newest = begin_x_only(writer, run_of(kRows));
+    const auto newest = begin_x_only(writer, run_of(kSharedRows));
     EXPECT_EQ(newest ? newest->header.iteration : 0, k);
-    for (int i = 0; i < 6; ++i) commit_iterate(writer, ++k, kRows);
+    for (int i = 0; i < 6; ++i) commit_iterate(writer, ++k, kSharedRows);
     if (!reader) {
       reader = RingReader::open(path);
       ASSERT_EQ(reader->hold(4, step), HoldOutcome::kHeld);

@@ -23,25 +23,25 @@
 namespace ringside {
 namespace {
 
-constexpr std::uint64_t kRows = 5'000;
+constexpr std::uint64_t kHeldRows = 5'000;
 
 class HeldStepTest : public ::testing::Test {
  protected:
   /// Makes a pool, and commits as many iterations as it has slots.
   void begin(std::uint32_t slots) {
-    pool_.emplace(RingPool::create(path_, RingShape::x_only(kRows), slots));
+    pool_.emplace(RingPool::create(path_, RingShape::x_only(kHeldRows), slots));
     writer_ = std::make_unique<RingWriter>(pool_->ring(), pool_->persistence(), pool_->storage(), Durability::kProcess);
     writer_->respect(pool_->leases());
-    begin_x_only(*writer_, run_of(kRows));
+    begin_x_only(*writer_, run_of(kHeldRows));
     commit(slots);
   }
   void commit(std::uint64_t steps = 1) {
-    for (; steps > 0; --steps) commit_iterate(*writer_, ++newest_, kRows);
+    for (; steps > 0; --steps) commit_iterate(*writer_, ++newest_, kHeldRows);
   }
   static bool is_iterate(const HeldStep& step, std::uint64_t k) {
-    const std::vector<double> x = iterate(k, kRows);
+    const std::vector<double> x = iterate(k, kHeldRows);
     const std::span<const std::byte> view = step.view(0);
-    return view.size() == kRows * sizeof(double) && std::memcmp(view.data(), x.data(), view.size()) == 0;
+    return view.size() == kHeldRows * sizeof(double) && std::memcmp(view.data(), x.data(), view.size()) == 0;
   }
   Iterations kept() const { return kept_iterations(pool_->ring()); }
 

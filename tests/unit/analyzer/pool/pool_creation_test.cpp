@@ -28,6 +28,7 @@
 #include "common/platform/unique_fd.hpp"
 #include "common/pool_reader/ring_reader.hpp"
 #include "tests/unit/analyzer/pool/offered_run.hpp"
+#include "tests/unit/analyzer/pool/replaced_fsync.hpp"
 #include "tests/unit/analyzer/ring/ring_in_memory.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
@@ -87,6 +88,7 @@ int fdatasync(int fd) {
   return at_moments("fdatasync", [&] { return real<int (*)(int)>("fdatasync")(fd); });
 }
 int fsync(int fd) {
+  ringside::on_fsync(fd);
   return at_moments("fsync", [&] { return real<int (*)(int)>("fsync")(fd); });
 }
 int unlink(const char* path) noexcept {

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,25 +15,15 @@
 
 #include "analyzer/pool/ring_pool.hpp"
 #include "analyzer/ring/ring_writer.hpp"
+#include "tests/unit/analyzer/pool/replaced_fsync.hpp"
 #include "tests/unit/analyzer/ring/ring_in_memory.hpp"
 #include "tests/unit/as_nobody.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
-namespace {
-int syncs_until_killed = -1;
-}  // namespace
-
-/// Replaces the C library's fsync: a chosen call kills the process in the middle of a wipe.
-extern "C" int fsync(int fd) {
-  if (syncs_until_killed == 0) raise(SIGKILL);
-  if (syncs_until_killed > 0) --syncs_until_killed;
-  return static_cast<int>(syscall(SYS_fsync, fd));
-}
-
 namespace ringside {
 namespace {
 
-constexpr std::uint64_t kRows = 20'000;
+constexpr std::uint64_t kWipedRows = 20'000;
 
 std::string contents(int fd) {
   std::string bytes(static_cast<std::size_t>(lseek(fd, 0, SEEK_END)), '\0');
@@ -56,10 +45,10 @@ class PoolWipeTest : public ::testing::Test {
   PoolWipeTest() { make_pool(); }
 
   void make_pool() const {
-    const RingPool pool = RingPool::create(path_, RingShape::x_only(kRows), 3);
+    const RingPool pool = RingPool::create(path_, RingShape::x_only(kWipedRows), 3);
     RingWriter writer(pool.ring(), pool.persistence(), pool.storage(), Durability::kPower);
-    begin_x_only(writer, run_of(kRows));
-    for (std::uint64_t k = 1; k <= 3; ++k) commit_iterate(writer, k, kRows);
+    begin_x_only(writer, run_of(kWipedRows));
+    for (std::uint64_t k = 1; k <= 3; ++k) commit_iterate(writer, k, kWipedRows);
     EXPECT_EQ(writer.finish(), 0);
   }
 
@@ -99,9 +88,9 @@ class PoolWipeTest : public ::testing::Test {
 };
 
 TEST_F(PoolWipeTest, NothingOfAnIterateIsLeftInTheFile) {
-  const std::vector<double> x = iterate(3, kRows);
+  const std::vector<double> x = iterate(3, kWipedRows);
   const std::string before = contents(path_);
-  ASSERT_NE(memmem(before.data(), before.size(), x.data(), kRows * sizeof(double)), nullptr);
+  ASSERT_NE(memmem(before.data(), before.size(), x.data(), kWipedRows * sizeof(double)), nullptr);
   expect_wiped();
 }
 

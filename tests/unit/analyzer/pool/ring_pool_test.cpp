@@ -9,7 +9,6 @@
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -26,20 +25,9 @@
 #include "common/platform/error.hpp"
 #include "common/pool_reader/ring_reader.hpp"
 #include "common/ring/ring_recovery.hpp"
+#include "tests/unit/analyzer/pool/replaced_fsync.hpp"
 #include "tests/unit/analyzer/ring/ring_in_memory.hpp"
 #include "tests/unit/temporary_folder.hpp"
-
-namespace {
-int folders_synced = 0;
-int files_synced = 0;
-}  // namespace
-
-/// Replaces the C library's fsync, and counts its calls.
-extern "C" int fsync(int fd) {
-  struct stat status {};
-  if (fstat(fd, &status) == 0) ++(S_ISDIR(status.st_mode) ? folders_synced : files_synced);
-  return static_cast<int>(syscall(SYS_fsync, fd));
-}
 
 namespace ringside {
 namespace {

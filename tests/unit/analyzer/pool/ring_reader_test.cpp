@@ -17,14 +17,14 @@
 namespace ringside {
 namespace {
 
-constexpr std::uint64_t kRows = 50'000;  // six chunks and a part of one
+constexpr std::uint64_t kReadRows = 50'000;  // six chunks and a part of one
 
 /// A ring in memory with three commits in four slots.
 class RingReaderTest : public ::testing::Test {
  protected:
   RingReaderTest() {
-    begin_x_only(writer_, run_of(kRows));
-    for (std::uint64_t k = 1; k <= 3; ++k) commit_iterate(writer_, k, kRows);
+    begin_x_only(writer_, run_of(kReadRows));
+    for (std::uint64_t k = 1; k <= 3; ++k) commit_iterate(writer_, k, kReadRows);
     newest_ = recover(memory_.ring()).kept.back();
   }
   std::uint64_t payload_offset() const { return memory_.geometry().slots[newest_.slot].payload_offset; }
@@ -34,16 +34,16 @@ class RingReaderTest : public ::testing::Test {
   ReadResult read() { return read_payload(memory_.ring(), newest_.slot, newest_.header, out_.data()); }
   PayloadCheck check() const { return check_payload(memory_.ring(), newest_.slot, newest_.header); }
 
-  RingInMemory memory_{kRows, 4};
+  RingInMemory memory_{kReadRows, 4};
   RingWriter writer_{memory_.ring(), memory_.persistence, Storage::kDax, Durability::kPower};
   KeptSlot newest_;
-  std::vector<double> out_ = std::vector<double>(kRows);
+  std::vector<double> out_ = std::vector<double>(kReadRows);
 };
 
 TEST_F(RingReaderTest, ReadsWhatWasCommitted) {
   const ReadResult result = read();
   EXPECT_EQ(result.status, ReadStatus::kOk);
-  EXPECT_EQ(out_, iterate(3, kRows));
+  EXPECT_EQ(out_, iterate(3, kReadRows));
   const StepWithScalars expected = step_of(3);
   EXPECT_EQ(std::memcmp(&result.step, &expected, sizeof expected), 0);
 }
@@ -72,7 +72,7 @@ TEST_F(RingReaderTest, EveryFlippedBitOfThePayloadIsLocatedToItsChunk) {
 }
 
 TEST_F(RingReaderTest, TheFirstAndTheLastByteCount) {
-  for (const std::uint64_t byte : {std::uint64_t{0}, kRows * 8 - 1}) {
+  for (const std::uint64_t byte : {std::uint64_t{0}, kReadRows * 8 - 1}) {
     memory_.flip_bit(payload_offset() + byte);
     EXPECT_EQ(read().status, ReadStatus::kDamaged);
     memory_.flip_bit(payload_offset() + byte);
@@ -89,27 +89,27 @@ TEST_F(RingReaderTest, ADamagedTableOfHashesIsNoticed) {
 TEST_F(RingReaderTest, AnotherPayloadWithItsOwnTableIsNotTakenForThisOne) {
   // What a power cut under a plain file may leave: an old header over a complete newer payload.
   const SlotHeader old = *memory_.ring().header(newest_.slot);
-  for (std::uint64_t k = 4; k <= 7; ++k) commit_iterate(writer_, k, kRows);
+  for (std::uint64_t k = 4; k <= 7; ++k) commit_iterate(writer_, k, kReadRows);
   *memory_.ring().header(newest_.slot) = old;
   EXPECT_EQ(read().status, ReadStatus::kDamaged);
   EXPECT_FALSE(check().intact());
 }
 
 TEST_F(RingReaderTest, AHalfOverwrittenPayloadUnderItsOldHeaderIsDamaged) {
-  const std::vector<double> newer = iterate(7, kRows);
-  std::memcpy(memory_.at(payload_offset()), newer.data(), kRows * 4);
+  const std::vector<double> newer = iterate(7, kReadRows);
+  std::memcpy(memory_.at(payload_offset()), newer.data(), kReadRows * 4);
   EXPECT_EQ(read().status, ReadStatus::kDamaged);
   EXPECT_EQ(check().damaged_chunks.front(), 0u);
 }
 
 TEST_F(RingReaderTest, ASlotThatTookAnotherCommitIsReportedAsOverwritten) {
-  for (std::uint64_t k = 4; k <= 7; ++k) commit_iterate(writer_, k, kRows);
+  for (std::uint64_t k = 4; k <= 7; ++k) commit_iterate(writer_, k, kReadRows);
   EXPECT_EQ(read().status, ReadStatus::kOverwritten);
   EXPECT_TRUE(check().overwritten);
 }
 
 TEST_F(RingReaderTest, ASlotThatIsBeingOverwrittenIsReportedAsSuch) {
-  for (std::uint64_t k = 4; k <= 6; ++k) commit_iterate(writer_, k, kRows);
+  for (std::uint64_t k = 4; k <= 6; ++k) commit_iterate(writer_, k, kReadRows);
   writer_.begin();
   EXPECT_EQ(read().status, ReadStatus::kOverwritten);
 }
@@ -118,21 +118,21 @@ TEST(RingReaderOpenTest, WorksWithAndWithoutAnOwner) {
   const testing::TemporaryFolder folder;
   const auto path = folder.file("x");
   {
-    const RingPool pool = RingPool::create(path, RingShape::x_only(kRows), 3);
+    const RingPool pool = RingPool::create(path, RingShape::x_only(kReadRows), 3);
     RingWriter writer(pool.ring(), pool.persistence(), pool.storage(), Durability::kProcess);
-    begin_x_only(writer, run_of(kRows));
+    begin_x_only(writer, run_of(kReadRows));
     const RingReader reader = RingReader::open(path);
     EXPECT_TRUE(reader.recover().kept.empty());
-    commit_iterate(writer, 1, kRows);
+    commit_iterate(writer, 1, kReadRows);
     EXPECT_EQ(reader.recover().newest_seq(), 1u);  // seen at once
     EXPECT_EQ(reader.storage(), pool.storage());
   }
   const RingReader reader = RingReader::open(path);
   const Recovery recovery = reader.recover();
   ASSERT_EQ(recovery.kept.size(), 1u);
-  std::vector<double> out(kRows);
+  std::vector<double> out(kReadRows);
   EXPECT_EQ(reader.read(recovery.kept[0], out.data()).status, ReadStatus::kOk);
-  EXPECT_EQ(out, iterate(1, kRows));
+  EXPECT_EQ(out, iterate(1, kReadRows));
   EXPECT_TRUE(reader.verify(recovery.kept[0]).intact());
   EXPECT_EQ(text_of(reader.ring().run({7, 8})->solver), "pagerank");
 }
@@ -154,10 +154,10 @@ TEST(RingReaderOpenTest, RefusesWhatIsNotAPool) {
 
 TEST(RingReaderOpenTest, ARunningWriterNeverMakesItReturnATornIterate) {
   const testing::TemporaryFolder folder;
-  const RingPool pool = RingPool::create(folder.file("x"), RingShape::x_only(kRows), 3);
+  const RingPool pool = RingPool::create(folder.file("x"), RingShape::x_only(kReadRows), 3);
   RingWriter writer(pool.ring(), pool.persistence(), pool.storage(), Durability::kPower);
-  begin_x_only(writer, run_of(kRows));
-  for (std::uint64_t k = 1; k <= 3; ++k) commit_iterate(writer, k, kRows);
+  begin_x_only(writer, run_of(kReadRows));
+  for (std::uint64_t k = 1; k <= 3; ++k) commit_iterate(writer, k, kReadRows);
 
   std::atomic<bool> enough{false};
   std::atomic<bool> reading{false};
@@ -165,13 +165,13 @@ TEST(RingReaderOpenTest, ARunningWriterNeverMakesItReturnATornIterate) {
   int overwritten = 0;
   std::thread other([&] {
     const RingReader reader = RingReader::open(folder.file("x"));
-    std::vector<double> out(kRows);
+    std::vector<double> out(kReadRows);
     do {
       for (const KeptSlot& kept : reader.recover().kept) {
         const ReadResult result = reader.read(kept, out.data());
         EXPECT_NE(result.status, ReadStatus::kDamaged);
         if (result.status == ReadStatus::kOk) {
-          EXPECT_EQ(out, iterate(kept.header.iteration, kRows));
+          EXPECT_EQ(out, iterate(kept.header.iteration, kReadRows));
         }
         ++(result.status == ReadStatus::kOk ? read : overwritten);
       }
@@ -179,7 +179,7 @@ TEST(RingReaderOpenTest, ARunningWriterNeverMakesItReturnATornIterate) {
     } while (!enough);
   });
   while (!reading) std::this_thread::yield();
-  for (std::uint64_t k = 4; k <= 400; ++k) commit_iterate(writer, k, kRows);
+  for (std::uint64_t k = 4; k <= 400; ++k) commit_iterate(writer, k, kReadRows);
   enough = true;
   other.join();
   EXPECT_GT(read, 0);

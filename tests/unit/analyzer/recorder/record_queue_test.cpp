@@ -36,7 +36,7 @@ std::vector<Item> popped(RecordQueue& queue, std::size_t at_most = RecordQueue::
   return std::move(items.all);
 }
 
-std::uint64_t step_of(const Item& item) {
+std::uint64_t step_of_item(const Item& item) {
   return std::get<Step>(item).figures.step.step;
 }
 
@@ -74,11 +74,11 @@ TEST(RecordQueue, GivesBackWhatWasPushedInOrder) {
   std::vector<Item> items = popped(queue, 100);
   ASSERT_EQ(items.size(), 6u);
   EXPECT_EQ(std::get<wire::Record>(items[0]).seq(), 100u);
-  EXPECT_EQ(step_of(items[1]), 0u);
-  EXPECT_EQ(step_of(items[2]), 1u);
+  EXPECT_EQ(step_of_item(items[1]), 0u);
+  EXPECT_EQ(step_of_item(items[2]), 1u);
   EXPECT_EQ(std::get<wire::Record>(items[3]).seq(), 101u);
   EXPECT_EQ(std::get<wire::Record>(items[4]).seq(), 102u);
-  EXPECT_EQ(step_of(items[5]), 2u);
+  EXPECT_EQ(step_of_item(items[5]), 2u);
 }
 
 TEST(RecordQueue, AnEventWaitsForTheStepsBeforeIt) {
@@ -174,7 +174,7 @@ TEST(RecordQueue, EachStepHasItsOwnValuesInRunsOfDifferentWidths) {
       const std::vector<Item> items = popped(queue);
       ASSERT_EQ(items.size(), steps);
       for (std::size_t i = 0; i < steps; ++i) {
-        ASSERT_EQ(step_of(items[i]), first + i);
+        ASSERT_EQ(step_of_item(items[i]), first + i);
         ASSERT_EQ(std::get<Step>(items[i]).values, std::vector<std::uint64_t>(words, first + i));
       }
     }

@@ -189,12 +189,12 @@ TEST_F(TelemetryTest, AThousandStrangersOnTcpTakeABoundedNumberOfDescriptorsAndK
       if (::connect(fd, reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0) _exit(1);
       if (i % 3 == 0) send(fd, "\xff\0\0\0\0\0\0\0\1\x7f", 10, MSG_NOSIGNAL);  // begins a handshake
     }
-    if (write(held[1], "", 1) != 1) _exit(1);
+    if (::write(held[1], "", 1) != 1) _exit(1);
     pause();
   }
   close(held[1]);  // so that the test does not wait for strangers that failed
   char byte = 0;
-  ASSERT_EQ(read(held[0], &byte, 1), 1) << "the strangers could not connect";
+  ASSERT_EQ(::read(held[0], &byte, 1), 1) << "the strangers could not connect";
   push(recorder, 100, 200);
   std::vector<wire::Record> more = take(early, 100);  // its connection was not closed
   expect_consecutive(more, 103);

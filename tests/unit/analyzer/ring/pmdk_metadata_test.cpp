@@ -29,7 +29,7 @@
 namespace ringside {
 namespace {
 
-constexpr std::uint64_t kRows = 1000;
+constexpr std::uint64_t kPmdkRows = 1000;
 constexpr std::uint32_t kSlots = 3;
 
 /// A writable mapping of a file, to read it and to damage it.
@@ -74,10 +74,10 @@ int status_of_child(const std::function<void()>& action) {
 class PmdkMetadataTest : public ::testing::Test {
  protected:
   PmdkMetadataTest() {
-    const RingPool pool = RingPool::create(path_, RingShape::x_only(kRows), kSlots);
+    const RingPool pool = RingPool::create(path_, RingShape::x_only(kPmdkRows), kSlots);
     RingWriter writer(pool.ring(), pool.persistence(), pool.storage(), Durability::kProcess);
-    begin_x_only(writer, run_of(kRows));
-    for (std::uint64_t k = 1; k <= 4; ++k) commit_iterate(writer, k, kRows);
+    begin_x_only(writer, run_of(kPmdkRows));
+    for (std::uint64_t k = 1; k <= 4; ++k) commit_iterate(writer, k, kPmdkRows);
   }
 
   std::uint64_t ring_begin() const { return RingReader::open(path_).ring().geometry().superblock_offset[0]; }
@@ -120,7 +120,7 @@ TEST_F(PmdkMetadataTest, NothingChangesTheMetadataOnPersistentMemory) {
   setenv("PMEM_IS_PMEM_FORCE", "1", 1);
   setenv("RINGSIDE_ALLOW_FORCED_PMEM", "1", 1);
   const std::string path = folder_.file("dax.pool");
-  { const RingPool pool = RingPool::create(path, RingShape::x_only(kRows), kSlots); }
+  { const RingPool pool = RingPool::create(path, RingShape::x_only(kPmdkRows), kSlots); }
   status_of_child([&] {
     const RingPool pool = RingPool::open(path);
     raise(SIGKILL);
@@ -192,11 +192,11 @@ TEST_F(PmdkMetadataTest, ADamagedPoolIsRefusedInOneLineAndStillRead) {
     }
   }
   const RingReader reader = RingReader::open(path_);
-  std::vector<double> x(kRows);
+  std::vector<double> x(kPmdkRows);
   ASSERT_EQ(kept_iterations(reader.ring()), (Iterations{2, 3, 4}));
   for (const KeptSlot& kept : reader.recover().kept) {
     ASSERT_EQ(reader.read(kept, x.data()).status, ReadStatus::kOk);
-    EXPECT_EQ(x, iterate(kept.header.iteration, kRows));
+    EXPECT_EQ(x, iterate(kept.header.iteration, kPmdkRows));
   }
 }
 

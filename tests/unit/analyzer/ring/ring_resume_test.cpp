@@ -16,7 +16,7 @@
 namespace ringside {
 namespace {
 
-constexpr std::uint64_t kRows = 100;
+constexpr std::uint64_t kResumedRows = 100;
 constexpr std::uint32_t kSlots = 5;
 
 class RingResumeTest : public ::testing::Test {
@@ -24,8 +24,8 @@ class RingResumeTest : public ::testing::Test {
   /// A run whose ring holds iterations 3 to 7, in the slots 2, 3, 4, 0, 1.
   RingResumeTest() {
     RingWriter writer(memory_.ring(), memory_.persistence, Storage::kDax, Durability::kPower);
-    begin_x_only(writer, run_of(kRows));
-    for (std::uint64_t k = 1; k <= 7; ++k) commit_iterate(writer, k, kRows);
+    begin_x_only(writer, run_of(kResumedRows));
+    for (std::uint64_t k = 1; k <= 7; ++k) commit_iterate(writer, k, kResumedRows);
   }
 
   RingWriter open(Storage storage = Storage::kDax) {
@@ -47,16 +47,16 @@ class RingResumeTest : public ::testing::Test {
     return line;
   }
 
-  RingInMemory memory_{kRows, kSlots};
+  RingInMemory memory_{kResumedRows, kSlots};
 };
 
 TEST_F(RingResumeTest, TheRunContinuesFromTheOlderStep) {
   RingWriter writer = open();
-  std::vector<double> handed_over(kRows);
-  const auto kept = begin_x_only(writer, run_of(kRows), handed_over.data(), 5);
+  std::vector<double> handed_over(kResumedRows);
+  const auto kept = begin_x_only(writer, run_of(kResumedRows), handed_over.data(), 5);
   ASSERT_TRUE(kept);
   EXPECT_EQ(kept->header.iteration, 5u);
-  EXPECT_EQ(handed_over, iterate(5, kRows));
+  EXPECT_EQ(handed_over, iterate(5, kResumedRows));
   EXPECT_EQ(kept_iterations(memory_.ring()), (Iterations{3, 4, 5})) << "newer ones are gone";
   EXPECT_EQ(writer.committed(), 5u);
   EXPECT_EQ(writer.persisted(), 5u);
@@ -64,8 +64,8 @@ TEST_F(RingResumeTest, TheRunContinuesFromTheOlderStep) {
   EXPECT_EQ(writer.run_persisted(), 0u);
 
   ASSERT_EQ(writer.begin(), CommitStatus::kOk);
-  EXPECT_EQ(std::memcmp(writer.previous_payload(), iterate(5, kRows).data(), kRows * 8), 0);
-  writer.copy(iterate(6, kRows).data(), step_of(6));
+  EXPECT_EQ(std::memcmp(writer.previous_payload(), iterate(5, kResumedRows).data(), kResumedRows * 8), 0);
+  writer.copy(iterate(6, kResumedRows).data(), step_of(6));
   ASSERT_EQ(writer.commit(), CommitStatus::kOk);
   EXPECT_EQ(writer.run_committed(), 1u);
   EXPECT_EQ(kept_iterations(memory_.ring()), (Iterations{3, 4, 5, 6})) << "empty slots are taken first";
@@ -73,20 +73,20 @@ TEST_F(RingResumeTest, TheRunContinuesFromTheOlderStep) {
 
 TEST_F(RingResumeTest, NumbersGoOnAboveTheDiscardedOnes) {
   RingWriter writer = open();
-  begin_x_only(writer, run_of(kRows), nullptr, 5);
+  begin_x_only(writer, run_of(kResumedRows), nullptr, 5);
   EXPECT_EQ(writer.next_seq(), 8u);
-  for (std::uint64_t k = 6; k <= 8; ++k) commit_iterate(writer, k, kRows);
+  for (std::uint64_t k = 6; k <= 8; ++k) commit_iterate(writer, k, kResumedRows);
   EXPECT_EQ(kept_iterations(memory_.ring()), (Iterations{4, 5, 6, 7, 8}));
   EXPECT_EQ(kept_numbers(), (std::vector<std::uint64_t>{4, 5, 8, 9, 10}));
   EXPECT_EQ(writer.run_committed(), 3u);
-  for (std::uint64_t k = 9; k <= 10; ++k) commit_iterate(writer, k, kRows);
+  for (std::uint64_t k = 9; k <= 10; ++k) commit_iterate(writer, k, kResumedRows);
   EXPECT_EQ(recover(memory_.ring()).contiguous, kSlots) << "once the ring has wrapped";
 }
 
 TEST_F(RingResumeTest, TheNewestStepDiscardsNothing) {
   const std::vector<std::byte> before = bytes();
   RingWriter writer = open();
-  const auto kept = begin_x_only(writer, run_of(kRows), nullptr, 7);
+  const auto kept = begin_x_only(writer, run_of(kResumedRows), nullptr, 7);
   ASSERT_TRUE(kept);
   EXPECT_EQ(kept->header.iteration, 7u);
   EXPECT_EQ(writer.next_seq(), 8u);
@@ -95,9 +95,9 @@ TEST_F(RingResumeTest, TheNewestStepDiscardsNothing) {
 
 TEST_F(RingResumeTest, TheOldestStepIsKeptAlone) {
   RingWriter writer = open();
-  begin_x_only(writer, run_of(kRows), nullptr, 3);
+  begin_x_only(writer, run_of(kResumedRows), nullptr, 3);
   EXPECT_EQ(kept_iterations(memory_.ring()), (Iterations{3}));
-  for (std::uint64_t k = 4; k <= 7; ++k) commit_iterate(writer, k, kRows);
+  for (std::uint64_t k = 4; k <= 7; ++k) commit_iterate(writer, k, kResumedRows);
   EXPECT_EQ(kept_iterations(memory_.ring()), (Iterations{3, 4, 5, 6, 7}));
 }
 
@@ -105,7 +105,7 @@ TEST_F(RingResumeTest, TheNewestGoFirst) {
   // A writer that dies meanwhile leaves contiguous steps, and the one to continue from among them.
   RingWriter writer = open();
   memory_.persistence.observe(memory_.at(0));
-  begin_x_only(writer, run_of(kRows), nullptr, 4);
+  begin_x_only(writer, run_of(kResumedRows), nullptr, 4);
   std::vector<std::uint64_t> discarded;
   std::size_t drains = 0;
   for (const PersistenceEvent& event : memory_.persistence.take()) {
@@ -124,7 +124,7 @@ TEST_F(RingResumeTest, TheNewestGoFirst) {
 
 TEST_F(RingResumeTest, ADiscardedHeaderIsNotMadeValidByItsNumber) {
   RingWriter writer = open();
-  begin_x_only(writer, run_of(kRows), nullptr, 5);
+  begin_x_only(writer, run_of(kResumedRows), nullptr, 5);
   memory_.ring().header(1)->commit_seq = 7;
   EXPECT_EQ(memory_.ring().slot(1).state, SlotState::kDamagedHeader);
 }
@@ -132,35 +132,35 @@ TEST_F(RingResumeTest, ADiscardedHeaderIsNotMadeValidByItsNumber) {
 TEST_F(RingResumeTest, AnIterationThatIsNotKeptIsRefused) {
   const std::string rest = " is not kept, from which the other nodes continue; found 3 to 7";
   for (const std::uint64_t from : {2u, 8u}) {
-    EXPECT_EQ(refusal(run_of(kRows), from), "--resume: iteration " + std::to_string(from) + rest);
+    EXPECT_EQ(refusal(run_of(kResumedRows), from), "--resume: iteration " + std::to_string(from) + rest);
   }
 }
 
 TEST_F(RingResumeTest, AnIterationOfAnotherRunIsRefused) {
-  EXPECT_EQ(refusal(run_of(kRows, 50), 5),
+  EXPECT_EQ(refusal(run_of(kResumedRows, 50), 5),
             "--resume: iteration 5 is not kept, from which the other nodes continue; found 3 to 7");
 }
 
 TEST_F(RingResumeTest, AnEmptyRingIsRefused) {
   RingWriter writer = open();
   writer.clear();
-  EXPECT_NE(failure_line([&] { begin_x_only(writer, run_of(kRows), nullptr, 5); }, ExitCode::kDamaged), "");
+  EXPECT_NE(failure_line([&] { begin_x_only(writer, run_of(kResumedRows), nullptr, 5); }, ExitCode::kDamaged), "");
 }
 
 TEST_F(RingResumeTest, ADamagedIterationIsRefused) {
   memory_.flip_bit(memory_.geometry().slots[4].payload_offset + 99);
-  EXPECT_EQ(refusal(run_of(kRows), 5), "--resume: iteration 5 is damaged, from which the other nodes continue");
+  EXPECT_EQ(refusal(run_of(kResumedRows), 5), "--resume: iteration 5 is damaged, from which the other nodes continue");
   EXPECT_EQ(kept_iterations(memory_.ring()), (Iterations{3, 4, 5, 6, 7}));
 
   RingWriter writer = open();
-  begin_x_only(writer, run_of(kRows), nullptr, 6);
+  begin_x_only(writer, run_of(kResumedRows), nullptr, 6);
   EXPECT_EQ(kept_iterations(memory_.ring()), (Iterations{3, 4, 5, 6})) << "another one is not concerned";
 }
 
 TEST_F(RingResumeTest, OnAPlainFileTheDiscardIsOnTheDiskBeforeTheRunBegins) {
   RingWriter writer = open(Storage::kFile);
   memory_.persistence.observe(memory_.at(0));
-  begin_x_only(writer, run_of(kRows), nullptr, 5);
+  begin_x_only(writer, run_of(kResumedRows), nullptr, 5);
   const std::vector<PersistenceEvent> events = memory_.persistence.take();
   const auto is_store = [](const PersistenceEvent& event) { return event.event == Event::kStore; };
   const auto is_sync = [](const PersistenceEvent& event) { return event.event == Event::kSync; };
@@ -168,7 +168,7 @@ TEST_F(RingResumeTest, OnAPlainFileTheDiscardIsOnTheDiskBeforeTheRunBegins) {
   const auto last_sync = std::find_if(events.rbegin(), events.rend(), is_sync);
   ASSERT_NE(last_store, events.rend());
   EXPECT_LT(last_sync - events.rbegin(), last_store - events.rbegin());
-  commit_iterate(writer, 6, kRows);
+  commit_iterate(writer, 6, kResumedRows);
   EXPECT_EQ(writer.finish(), 0);
   EXPECT_EQ(writer.run_persisted(), 1u);
 }

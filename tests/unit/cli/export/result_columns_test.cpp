@@ -14,7 +14,7 @@ namespace ringside {
 namespace {
 
 /// A run with one scalar of each type. words: as RecordLayout::gather writes them: absence bits, f64, i64.
-StepResults step_of(std::uint64_t absent, double f64, std::int64_t i64) {
+StepResults step_with(std::uint64_t absent, double f64, std::int64_t i64) {
   static const auto layout = std::make_shared<const RecordLayout>(
       Schema::of({{.name = "s", .role = Role::kState}}),
       Catalogue::of(Schema::of({{.name = "s", .role = Role::kState}}), {},
@@ -25,9 +25,9 @@ StepResults step_of(std::uint64_t absent, double f64, std::int64_t i64) {
 }
 
 TEST(ResultColumnsTest, AnAbsentValueIsNanOrTheFillValue) {
-  ResultColumns columns;
-  columns.add(step_of(0, 0.5, 7));
-  columns.add(step_of(3, 0, 0));
+  ExportColumns columns;
+  columns.add(step_with(0, 0.5, 7));
+  columns.add(step_with(3, 0, 0));
   ASSERT_EQ(columns.columns().size(), 2u);
   const ResultColumn& rho = columns.columns()[0];
   EXPECT_EQ(rho.name, "solver.rho");
@@ -39,8 +39,8 @@ TEST(ResultColumnsTest, AnAbsentValueIsNanOrTheFillValue) {
 }
 
 TEST(ResultColumnsTest, AStepWithOtherResultsHasNoValueInTheColumnsOfTheOthers) {
-  ResultColumns columns;
-  columns.add(step_of(0, 0.5, 7));
+  ExportColumns columns;
+  columns.add(step_with(0, 0.5, 7));
   columns.add(StepResults());
   const std::uint64_t words[] = {0, std::bit_cast<std::uint64_t>(2.5)};
   columns.add(StepResults(ColumnCounts{.f64 = 1}, words));
@@ -55,7 +55,7 @@ TEST(ResultColumnsTest, AnIntegerBeyond64BitsMakesItsColumnOneOfDoubles) {
   const ColumnCounts counts{.i128 = 1};
   const std::uint64_t small[] = {0, static_cast<std::uint64_t>(-5), ~std::uint64_t{0}};
   const std::uint64_t large[] = {0, 0, 1};  // 2^64
-  ResultColumns columns;
+  ExportColumns columns;
   columns.add(StepResults(counts, small));
   EXPECT_TRUE(columns.columns()[0].is_integer());
   EXPECT_EQ(columns.columns()[0].i64(), std::vector<std::int64_t>{-5});

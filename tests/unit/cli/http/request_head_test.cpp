@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Request heads that two parties may read in different ways: none is answered.
+// Request heads that two parties may read in different ways: none is answered. What the others ask for.
 #include "cli/http/request_head.hpp"
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace ringside {
 namespace {
@@ -84,6 +87,32 @@ TEST(RequestHeadTest, AHeadIsWholeWithItsEmptyLine) {
   EXPECT_TRUE(cannot_be_completed("\n"));
   EXPECT_FALSE(cannot_be_completed("GET / HTTP/1.1\r\nHost"));
   EXPECT_EQ(status_of("GET /" + std::string(9000, 'a')), 431);
+}
+
+TEST(RequestHeadTest, TheTargetIsReadAsAPathAndTheParametersOfItsQuery) {
+  const RequestHead request = read_head("GET /a%2fb+c?x=1%2B+2&&y&=z&x=3&%66=%=#?x=4 HTTP/1.1\r\nHost: a\r\n\r\n");
+  EXPECT_EQ(request.method, "GET");
+  EXPECT_EQ(request.path, "/a/b+c");
+  EXPECT_EQ(request.parameters,
+            (std::vector<std::pair<std::string, std::string>>{{"x", "1+ 2"}, {"y", ""}, {"x", "3"}, {"f", "%="}}));
+  EXPECT_EQ(request.parameter("x"), "1+ 2") << "the first one counts";
+  EXPECT_EQ(request.parameter("y"), "");
+  EXPECT_EQ(request.parameter("z"), std::nullopt);
+}
+
+TEST(RequestHeadTest, APercentSignWithoutTwoDigitsIsItself) {
+  EXPECT_EQ(read_head("GET /%%4%zz%-1%41%2 HTTP/1.1\r\nHost: a\r\n\r\n").path, "/%%4%zz%-1A%2");
+  EXPECT_EQ(read_head("GET /%00 HTTP/1.1\r\nHost: a\r\n\r\n").path, std::string("/\0", 2));
+}
+
+TEST(RequestHeadTest, AFieldIsFoundByItsNameInAnyCaseAndHasNoBlanksAround) {
+  const RequestHead request =
+      read_head("GET / HTTP/1.1\r\nHOST: \t[::1]:80 \r\nX-a:\r\nCookie: a=b; c=d\r\ncookie: e\r\n\r\n");
+  EXPECT_EQ(request.field("host"), "[::1]:80");
+  EXPECT_EQ(request.field("x-a"), "");
+  EXPECT_EQ(request.field("cookie"), "a=b; c=d") << "the first one counts";
+  EXPECT_EQ(request.field("authorization"), "");
+  EXPECT_EQ(request.fields.size(), 4u);
 }
 
 }  // namespace

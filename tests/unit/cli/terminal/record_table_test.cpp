@@ -172,10 +172,10 @@ TEST(WireJson, ResultsOfAnAnalysisAreByNameAndWhatIsNotFiniteIsNull) {
   wire::Record record = analysis(7, 0.5);
   record.mutable_analysis_results()->add_name("analysis.nan");
   record.mutable_analysis_results()->add_value(std::numeric_limits<double>::quiet_NaN());
-  const Json json = to_json(record);
-  EXPECT_EQ(json["event"], "analysis_results");
-  EXPECT_EQ(json["results"].dump(), R"({"analysis.energy":0.5,"analysis.nan":null})");
-  EXPECT_FALSE(json.contains("value"));
+  const Json shown = to_json(record);
+  EXPECT_EQ(shown["event"], "analysis_results");
+  EXPECT_EQ(shown["results"].dump(), R"({"analysis.energy":0.5,"analysis.nan":null})");
+  EXPECT_FALSE(shown.contains("value"));
 }
 
 TEST(RecordTable, ADescriptionOfARunIsNoLine) {
@@ -314,13 +314,13 @@ TEST(WireJson, HoldsEveryFieldWithNumbersAsNumbersAndIdsInHexadecimal) {
   wire::Record record = step(5);
   record.mutable_step()->set_run_id(std::string("\x01\xff", 2));
   record.mutable_step()->set_residual_linf(std::numeric_limits<double>::infinity());
-  const Json json = to_json(record);
-  EXPECT_EQ(json["event"], "step");
-  EXPECT_EQ(json["run_id"], "01ff");
-  EXPECT_EQ(json["generate_ns"], 1'000'000);
-  EXPECT_TRUE(json["residual_linf"].is_null());
-  EXPECT_TRUE(json["reductions"].is_null());
-  EXPECT_EQ(json["rebuilt"], false);
+  const Json shown = to_json(record);
+  EXPECT_EQ(shown["event"], "step");
+  EXPECT_EQ(shown["run_id"], "01ff");
+  EXPECT_EQ(shown["generate_ns"], 1'000'000);
+  EXPECT_TRUE(shown["residual_linf"].is_null());
+  EXPECT_TRUE(shown["reductions"].is_null());
+  EXPECT_EQ(shown["rebuilt"], false);
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ std::vector<CopyVariant> copies_this_processor_runs() {
   return variants;
 }
 
-struct alignas(64) Line {
+struct alignas(64) CopiedLine {
   unsigned char bytes[64];
 };
 
@@ -45,7 +45,7 @@ class Copy : public ::testing::Test {
  protected:
   Copy() : to_lines_(kMostBytes / 64 + 3), from_lines_(kMostBytes / 64 + 1) {
     std::uint64_t state = 1;
-    for (Line& line : from_lines_) {
+    for (CopiedLine& line : from_lines_) {
       for (unsigned char& byte : line.bytes) {
         state = state * 6364136223846793005U + 1442695040888963407U;
         byte = static_cast<unsigned char>(state >> 56);
@@ -57,7 +57,7 @@ class Copy : public ::testing::Test {
   const unsigned char* from(std::size_t offset_bytes) const { return from_lines_[0].bytes + offset_bytes; }
   void guard() {
     to_lines_.assign(to_lines_.size(), [] {
-      Line line;
+      CopiedLine line;
       for (unsigned char& byte : line.bytes) byte = kGuard;
       return line;
     }());
@@ -74,8 +74,8 @@ class Copy : public ::testing::Test {
   }
 
  private:
-  std::vector<Line> to_lines_;
-  std::vector<Line> from_lines_;
+  std::vector<CopiedLine> to_lines_;
+  std::vector<CopiedLine> from_lines_;
 };
 
 constexpr std::size_t kLengths[] = {0,

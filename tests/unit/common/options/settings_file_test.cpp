@@ -9,7 +9,7 @@ namespace ringside {
 namespace {
 
 /// The message for a refused text; empty if it is accepted.
-std::string refusal_of(std::string_view text) {
+std::string settings_refusal(std::string_view text) {
   try {
     (void)parse_settings(text, "a.toml");
     return {};
@@ -51,7 +51,7 @@ TEST(SettingsFile, EscapesMeanWhatTheyMeanInToml) {
   EXPECT_EQ(value_in("pool = /tmp/x-1.pool"), "/tmp/x-1.pool") << "a word needs no quotes";
   for (const char* text :
        {R"(pool = "\q")", R"(pool = "\u12")", R"(pool = "\u0000")", R"(pool = "\ud800")", "pool = \"\\"}) {
-    EXPECT_NE(refusal_of(text).find("a.toml: line 1: found"), std::string::npos) << text;
+    EXPECT_NE(settings_refusal(text).find("a.toml: line 1: found"), std::string::npos) << text;
   }
 }
 
@@ -103,7 +103,7 @@ TEST(SettingsFile, AnInvalidLineIsRefusedWithItsNumber) {
       {"pool = \"a\x1b[31m\"\n", "line 1: found the control character 0x1b"},
       {"; slots = 4 as in other files\n", "line 1: found"}};
   for (const auto& [text, fragment] : refused) {
-    EXPECT_NE(refusal_of(text).find(fragment), std::string::npos) << text << ": " << refusal_of(text);
+    EXPECT_NE(settings_refusal(text).find(fragment), std::string::npos) << text << ": " << settings_refusal(text);
   }
 }
 

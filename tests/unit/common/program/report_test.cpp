@@ -7,6 +7,7 @@
 
 #include <array>
 #include <atomic>
+#include <csignal>
 
 #include "common/json/json.hpp"
 #include "common/platform/unique_fd.hpp"
@@ -73,12 +74,16 @@ TEST_F(ReportTest, BytesThatAreNotUtf8DoNotSpoilALine) {
 }
 
 TEST_F(ReportTest, AReaderThatWentAwayIsNoError) {
+  const auto pipe_before = signal(SIGPIPE, SIG_DFL);
+  const auto size_before = signal(SIGXFSZ, SIG_DFL);
   ignore_write_signals();  // as both programs do first: else the write would kill this process
   read_end_.reset();
   Report report(write_end_.get());
   EXPECT_NO_THROW(report.write({{"event", "final"}}));
   report.start([] { return Json::object(); });
   report.stop();
+  signal(SIGPIPE, pipe_before);
+  signal(SIGXFSZ, size_before);
 }
 
 TEST_F(ReportTest, WithoutADescriptorNothingIsDescribed) {

@@ -42,7 +42,7 @@ RanksFile golden() {
 
 /// The line with which the golden file is refused once `change` was made.
 template <class Change>
-std::string refusal(Change&& change) {
+std::string file_refusal(Change&& change) {
   Json file = Json::parse(kGolden);
   change(file);
   return failure_line([&] { parse_ranks(file.dump(), "r.ranks"); });
@@ -100,36 +100,43 @@ TEST(RanksFile, LiesBesideItsPoolForTheOwnerAlone) {
 }
 
 TEST(RanksFile, BoxesThatOverlapOrLeaveAGapAreRefused) {
-  EXPECT_EQ(refusal([](auto& file) { file["nodes"][1]["ranks"][0]["boxes"][0]["offset"][0] = 2; }),
-            "r.ranks: variable 'u': the boxes of ranks 1 (offset [2,0] extent [1,3]) and 2 (offset [2,0] extent [2,3]) overlap "
+  EXPECT_EQ(file_refusal([](auto& file) { file["nodes"][1]["ranks"][0]["boxes"][0]["offset"][0] = 2; }),
+            "r.ranks: variable 'u': the boxes of ranks 1 (offset [2,0] extent [1,3]) and 2 (offset [2,0] extent [2,3]) "
+            "overlap "
             "(docs/ranks_file.md)");
-  EXPECT_EQ(refusal([](auto& file) { file["nodes"][1]["ranks"][0]["boxes"][0]["extent"][0] = 1; }),
-            "r.ranks: variable 'u': the boxes of all ranks have 12 of its 15 entries; no rank has row 4 (docs/ranks_file.md)");
-  EXPECT_EQ(refusal([](auto& file) { file["nodes"][1]["ranks"][0]["boxes"][0] = nullptr; }),
-            "r.ranks: variable 'u': it is replicated on rank 2 and distributed on rank 0; expected the same on all ranks "
+  EXPECT_EQ(file_refusal([](auto& file) { file["nodes"][1]["ranks"][0]["boxes"][0]["extent"][0] = 1; }),
+            "r.ranks: variable 'u': the boxes of all ranks have 12 of its 15 entries; no rank has row 4 "
             "(docs/ranks_file.md)");
+  EXPECT_EQ(
+      file_refusal([](auto& file) { file["nodes"][1]["ranks"][0]["boxes"][0] = nullptr; }),
+      "r.ranks: variable 'u': it is replicated on rank 2 and distributed on rank 0; expected the same on all ranks "
+      "(docs/ranks_file.md)");
 }
 
 TEST(RanksFile, HugeNumbersAreRefused) {
-  EXPECT_NE(refusal([](auto& file) { file["nodes"][1]["ranks"][0]["boxes"][0]["offset"][0] = ~std::uint64_t{0}; })
-                .find("expected one within [5,3]"),
+  EXPECT_NE(file_refusal([](auto& file) {
+              file["nodes"][1]["ranks"][0]["boxes"][0]["offset"][0] = ~std::uint64_t{0};
+            }).find("expected one within [5,3]"),
             std::string::npos);
-  EXPECT_NE(refusal([](auto& file) { file["variables"][0]["shape"] = {1ull << 40, 1ull << 40}; }).find("64-bit"),
+  EXPECT_NE(file_refusal([](auto& file) {
+              file["variables"][0]["shape"] = {1ull << 40, 1ull << 40};
+            }).find("64-bit"),
             std::string::npos);
-  EXPECT_EQ(refusal([](auto& file) { file["nodes"][1]["ranks"][0]["rank"] = 4'000'000; }),
+  EXPECT_EQ(file_refusal([](auto& file) { file["nodes"][1]["ranks"][0]["rank"] = 4'000'000; }),
             "r.ranks: node 1: found rank 4000000, expected each rank from 0 to 2 once (docs/ranks_file.md)");
-  EXPECT_EQ(refusal([](auto& file) { file["nodes"][1]["ranks"][0]["rank"] = -1; }),
-            "r.ranks: nodes[1].ranks[0].rank: found -1, expected a whole number from 0 to 4194303 (docs/ranks_file.md)");
-  EXPECT_EQ(refusal([](auto& file) { file["node"] = 2; }),
+  EXPECT_EQ(
+      file_refusal([](auto& file) { file["nodes"][1]["ranks"][0]["rank"] = -1; }),
+      "r.ranks: nodes[1].ranks[0].rank: found -1, expected a whole number from 0 to 4194303 (docs/ranks_file.md)");
+  EXPECT_EQ(file_refusal([](auto& file) { file["node"] = 2; }),
             "r.ranks: node: found 2, expected a whole number from 0 to 1 (docs/ranks_file.md)");
 }
 
 TEST(RanksFile, MissingNodesAndRanksAreRefused) {
-  EXPECT_EQ(refusal([](auto& file) { file["nodes"].erase(0); }),
+  EXPECT_EQ(file_refusal([](auto& file) { file["nodes"].erase(0); }),
             "r.ranks: nodes[0].node: found 1, expected 0: in their order (docs/ranks_file.md)");
-  EXPECT_EQ(refusal([](auto& file) { file["nodes"][0]["ranks"].erase(1); }),
+  EXPECT_EQ(file_refusal([](auto& file) { file["nodes"][0]["ranks"].erase(1); }),
             "r.ranks: node 1: found rank 2, expected each rank from 0 to 1 once (docs/ranks_file.md)");
-  EXPECT_EQ(refusal([](auto& file) { file["nodes"][0]["ranks"][1]["rank"] = 0; }),
+  EXPECT_EQ(file_refusal([](auto& file) { file["nodes"][0]["ranks"][1]["rank"] = 0; }),
             "r.ranks: node 0: found rank 0 twice, expected each rank from 0 to 2 once (docs/ranks_file.md)");
 }
 
@@ -157,16 +164,16 @@ TEST(RanksFile, AnythingElseIsRefused) {
   EXPECT_EQ(failure_line([] { parse_ranks("{\"version\": 1}", "f"); }),
             "f: is no ranks file; expected an object with \"ringside_ranks\": 1 (docs/ranks_file.md)");
   EXPECT_NE(failure_line([] { parse_ranks("", "f"); }), "");
-  EXPECT_EQ(refusal([](auto& file) { file["ringside_ranks"] = 2; }),
+  EXPECT_EQ(file_refusal([](auto& file) { file["ringside_ranks"] = 2; }),
             "r.ranks: ringside_ranks: found 2, expected 1: the version of this release (docs/ranks_file.md)");
   for (const char* key : {"run_id", "problem_id", "node", "variables", "nodes"}) {
-    EXPECT_NE(refusal([&](auto& file) { file.erase(key); }).find(key), std::string::npos);
-    EXPECT_NE(refusal([&](auto& file) { file[key] = "x"; }).find(key), std::string::npos);
+    EXPECT_NE(file_refusal([&](auto& file) { file.erase(key); }).find(key), std::string::npos);
+    EXPECT_NE(file_refusal([&](auto& file) { file[key] = "x"; }).find(key), std::string::npos);
   }
-  EXPECT_NE(refusal([](auto& file) { file["variables"][0]["name"] = "u v"; }), "");
-  EXPECT_NE(refusal([](auto& file) { file["variables"][0]["dtype"] = "f128"; }), "");
-  EXPECT_NE(refusal([](auto& file) { file["nodes"][0]["ranks"][0]["boxes"].erase(1); }), "");
-  EXPECT_NE(refusal([](auto& file) { file["nodes"][0]["ranks"][0]["boxes"][0]["extent"] = {2}; }), "");
+  EXPECT_NE(file_refusal([](auto& file) { file["variables"][0]["name"] = "u v"; }), "");
+  EXPECT_NE(file_refusal([](auto& file) { file["variables"][0]["dtype"] = "f128"; }), "");
+  EXPECT_NE(file_refusal([](auto& file) { file["nodes"][0]["ranks"][0]["boxes"].erase(1); }), "");
+  EXPECT_NE(file_refusal([](auto& file) { file["nodes"][0]["ranks"][0]["boxes"][0]["extent"] = {2}; }), "");
 }
 
 }  // namespace

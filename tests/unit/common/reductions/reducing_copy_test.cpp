@@ -19,7 +19,7 @@
 namespace ringside {
 namespace {
 
-struct alignas(64) Line {
+struct alignas(64) ReducedLine {
   double rows[8];
 };
 
@@ -27,7 +27,7 @@ struct alignas(64) Line {
 class Slot {
  public:
   explicit Slot(std::size_t rows) : rows_(rows), lines_(rows / 8 + 2) {
-    for (Line& line : lines_) std::fill(std::begin(line.rows), std::end(line.rows), kGuard);
+    for (ReducedLine& line : lines_) std::fill(std::begin(line.rows), std::end(line.rows), kGuard);
   }
   double* data() { return lines_[0].rows; }
   bool guarded() {
@@ -37,7 +37,7 @@ class Slot {
  private:
   static constexpr double kGuard = 12345.678;
   std::size_t rows_;
-  std::vector<Line> lines_;
+  std::vector<ReducedLine> lines_;
 };
 
 /// Iterates of every kind, with the sizes at which a copy's chunks and blocks end.
@@ -96,8 +96,8 @@ TEST(ReducingCopy, CopiesHashesAndGivesTheBitsOfASweepForEveryInstructionSet) {
     for (const auto& [name, kernel] : kernels) {
       for (const bool streaming : {true, false}) {
         SCOPED_TRACE(c.name + ", " + name + (streaming ? "" : ", staged"));
-        std::vector<Line> state(kernel->state_bytes / sizeof(Line));
-        std::vector<Line> staging(kStagingRows / 8);
+        std::vector<ReducedLine> state(kernel->state_bytes / sizeof(ReducedLine));
+        std::vector<ReducedLine> staging(kStagingRows / 8);
         std::vector<double> block_sums((rows / kernel->block_rows + 1) * kernel->sums_per_block);
         Slot slot(rows);
         kernel->clear(state.data());

@@ -7,6 +7,7 @@
 
 #include "memory/probe/library_validation.hpp"
 #include "memory/ringside_memory.h"
+#include "tests/unit/sanitized.hpp"
 
 namespace ringside::probe {
 namespace {
@@ -14,6 +15,7 @@ namespace {
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 
 TEST(LibraryMemory, IsFoundWithItsLimitAndItsGranule) {
+  if (testing::kSanitized) GTEST_SKIP() << "its very many timed loads take a minute in a sanitizer's build";
   ProbeChoice questions;
   questions.questions = {"size", "line", "prefetch"};
   try {

@@ -15,7 +15,7 @@ namespace {
 constexpr double kExponent = 3;  // of series with fewer than four points
 constexpr double kDramCapacity = 60e9;
 constexpr double kFarCapacity = 24e9;
-constexpr double kRows = 1e6;
+constexpr double kKernelRows = 1e6;
 
 class DerivedKernelsTest : public ::testing::Test {
  protected:
@@ -37,7 +37,7 @@ class DerivedKernelsTest : public ::testing::Test {
 
   static ProblemSize problem() {
     ProblemSize size;
-    size.rows = static_cast<std::uint64_t>(kRows);
+    size.rows = static_cast<std::uint64_t>(kKernelRows);
     size.nonzeros = 5 * size.rows;
     return size;
   }
@@ -70,26 +70,27 @@ TEST_F(DerivedKernelsTest, AnAccessIsFreedOfTheMemoryOfItsOwnTier) {
 
 TEST_F(DerivedKernelsTest, ATransferMovesAThirdOfItsBytesInDramAndTheRestInTheTier) {
   const KernelTime transfer = kernel_time(model(), KernelKind::kTransfer, 1);
-  EXPECT_EQ(transfer.bytes, (std::vector<double>{8 * kRows, 16 * kRows}));
-  const double core = (core_of_copy(10, kDramCapacity) + far_access()) * kRows;
+  EXPECT_EQ(transfer.bytes, (std::vector<double>{8 * kKernelRows, 16 * kKernelRows}));
+  const double core = (core_of_copy(10, kDramCapacity) + far_access()) * kKernelRows;
   EXPECT_NEAR(transfer.alone_s,
-              std::cbrt(cube(core) + cube(8 * kRows / kDramCapacity) + cube(16 * kRows / kFarCapacity)), 1e-12);
+              std::cbrt(cube(core) + cube(8 * kKernelRows / kDramCapacity) + cube(16 * kKernelRows / kFarCapacity)),
+              1e-12);
 }
 
 TEST_F(DerivedKernelsTest, ASweepMovesAllOfItsBytesInTheTier) {
   const KernelTime sweep = kernel_time(model(), KernelKind::kSweep, 1);
-  EXPECT_EQ(sweep.bytes, (std::vector<double>{0, 8 * kRows}));
-  const double core = std::cbrt(cube(1e-3) - cube(8 * kRows / kDramCapacity)) + far_access() * kRows;
-  EXPECT_NEAR(sweep.alone_s, std::cbrt(cube(core) + cube(8 * kRows / kFarCapacity)), 1e-12);
+  EXPECT_EQ(sweep.bytes, (std::vector<double>{0, 8 * kKernelRows}));
+  const double core = std::cbrt(cube(1e-3) - cube(8 * kKernelRows / kDramCapacity)) + far_access() * kKernelRows;
+  EXPECT_NEAR(sweep.alone_s, std::cbrt(cube(core) + cube(8 * kKernelRows / kFarCapacity)), 1e-12);
 }
 
 TEST_F(DerivedKernelsTest, ATierThatSharesTheChannelsOfDramMovesEverythingThere) {
   node_.tiers[1].shares_with = "dram";
   const KernelTime transfer = kernel_time(model(), KernelKind::kTransfer, 1);
-  EXPECT_EQ(transfer.bytes, (std::vector<double>{24 * kRows}));
+  EXPECT_EQ(transfer.bytes, (std::vector<double>{24 * kKernelRows}));
   const double access = (core_of_copy(4, kDramCapacity) - core_of_copy(10, kDramCapacity)) / 2;
-  const double core = (core_of_copy(10, kDramCapacity) + access) * kRows;
-  EXPECT_NEAR(transfer.alone_s, std::cbrt(cube(core) + cube(24 * kRows / kDramCapacity)), 1e-12);
+  const double core = (core_of_copy(10, kDramCapacity) + access) * kKernelRows;
+  EXPECT_NEAR(transfer.alone_s, std::cbrt(cube(core) + cube(24 * kKernelRows / kDramCapacity)), 1e-12);
 }
 
 }  // namespace

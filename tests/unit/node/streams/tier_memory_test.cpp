@@ -16,7 +16,7 @@ namespace {
 
 using testing::TemporaryFolder;
 
-Error refusal_of(const std::string& folder) {
+Error memory_refusal(const std::string& folder) {
   try {
     (void)folder_tier(folder, "--memory");
   } catch (const Error& error) {
@@ -49,21 +49,21 @@ TEST(TierMemory, AFolderGivesMemoryAndKeepsNoFile) {
 
 TEST(TierMemory, AFileIsNoFolder) {
   const TemporaryFolder folder;
-  const Error error = refusal_of(folder.write("file", "x"));
+  const Error error = memory_refusal(folder.write("file", "x"));
   EXPECT_EQ(error.code(), ExitCode::kUsage);
   EXPECT_NE(std::string(error.what()).find("no folder; expected a folder"), std::string::npos);
 }
 
 TEST(TierMemory, AMissingFolderIsRefusedWithExitCode2) {
   const TemporaryFolder folder;
-  EXPECT_EQ(refusal_of(folder.file("none")).code(), ExitCode::kUsage);
+  EXPECT_EQ(memory_refusal(folder.file("none")).code(), ExitCode::kUsage);
 }
 
 TEST(TierMemory, AFolderWithoutPermissionIsRefusedWithExitCode3) {
   const TemporaryFolder folder;
   ASSERT_EQ(chmod(folder.path().c_str(), 0555), 0);
   const testing::AsNobody nobody;
-  const Error error = refusal_of(folder.path());
+  const Error error = memory_refusal(folder.path());
   EXPECT_EQ(error.code(), ExitCode::kSystem);
   EXPECT_NE(std::string(error.what()).find("cannot make a file: Permission denied"), std::string::npos);
 }

@@ -81,8 +81,8 @@ TEST(MatrixCache, BytesOnDiskAreThoseOfTheDocument) {
   EXPECT_EQ(word(12296), 8u);
   EXPECT_EQ(word(12304), 9u);
   // The two hashes, as this version computes them.
-  EXPECT_EQ(to_string({word(104), word(112)}), "251789e41099a75cb9dd6fa6c2d8bfa6");
-  EXPECT_EQ(to_string({word(496), word(504)}), "fdc2008ad24835f8d06d22ee13c84732");
+  EXPECT_EQ(to_string(Id128{word(104), word(112)}), "251789e41099a75cb9dd6fa6c2d8bfa6");
+  EXPECT_EQ(to_string(Id128{word(496), word(504)}), "fdc2008ad24835f8d06d22ee13c84732");
 }
 
 TEST(MatrixCache, BelongsToItsOwner) {

@@ -41,7 +41,7 @@ CsrMatrix chain_of_pairs(std::uint64_t pairs, double radius, double feed) {
   return build_rows(2 * pairs, entries);
 }
 
-struct Outcome {
+struct JacobiOutcome {
   Progress progress = Progress::kRunning;
   int iterations = 0;
   double largest_change = 0;
@@ -50,9 +50,9 @@ struct Outcome {
   std::vector<double> x;
 };
 
-Outcome solve(CsrMatrix matrix, double tolerance, int most) {
+JacobiOutcome solve(CsrMatrix matrix, double tolerance, int most) {
   const auto solver = make_jacobi(std::move(matrix));
-  Outcome out;
+  JacobiOutcome out;
   out.x.resize(solver->rows());
   std::vector<double> next(solver->rows());
   solver->start(out.x.data());
@@ -84,7 +84,7 @@ class JacobiConvergence : public ::testing::Test {
 TEST_F(JacobiConvergence, ABidiagonalMatrixIsSolvedHoweverMuchItsChangeGrowsFirst) {
   for (const double below : {1.5, -3.0, 4.0}) {
     constexpr std::uint64_t kRows = 400;
-    const Outcome out = solve(bidiagonal(kRows, below), 1e-10, 1000);
+    const JacobiOutcome out = solve(bidiagonal(kRows, below), 1e-10, 1000);
     EXPECT_EQ(out.progress, Progress::kConverged) << below;
     EXPECT_LE(out.iterations, 402);  // one finds no change; one more if a last bit settles
     EXPECT_GT(out.largest_change, 1e60);
@@ -94,7 +94,7 @@ TEST_F(JacobiConvergence, ABidiagonalMatrixIsSolvedHoweverMuchItsChangeGrowsFirs
 }
 
 TEST_F(JacobiConvergence, AHumpThatLastsLongerThanThereAreRowsIsWaitedFor) {
-  const Outcome out = solve(chain_of_pairs(20, 0.9, 50), 0, 3000);
+  const JacobiOutcome out = solve(chain_of_pairs(20, 0.9, 50), 0, 3000);
   EXPECT_EQ(out.progress, Progress::kRunning) << "after iteration " << out.iterations;
   EXPECT_GT(out.largest_at, 2 * 40);
   EXPECT_GT(out.largest_change, 1e30);
@@ -102,13 +102,13 @@ TEST_F(JacobiConvergence, AHumpThatLastsLongerThanThereAreRowsIsWaitedFor) {
 }
 
 TEST_F(JacobiConvergence, ASymmetricMatrixThatDivergesIsNoticedEarly) {
-  const Outcome out = solve(build_rows(2, {{0, 0, 1}, {0, 1, 1.1}, {1, 0, 1.1}, {1, 1, 1}}), 1e-10, 100'000);
+  const JacobiOutcome out = solve(build_rows(2, {{0, 0, 1}, {0, 1, 1.1}, {1, 0, 1.1}, {1, 1, 1}}), 1e-10, 100'000);
   EXPECT_EQ(out.progress, Progress::kDiverged);
   EXPECT_LT(out.iterations, 200);
 }
 
 TEST_F(JacobiConvergence, AnyOtherMatrixThatDivergesIsNoticedWhenItLeavesADoublesRange) {
-  const Outcome out = solve(build_rows(2, {{0, 0, 1}, {0, 1, 2}, {1, 0, 1}, {1, 1, 1}}), 1e-10, 100'000);
+  const JacobiOutcome out = solve(build_rows(2, {{0, 0, 1}, {0, 1, 2}, {1, 0, 1}, {1, 1, 1}}), 1e-10, 100'000);
   EXPECT_EQ(out.progress, Progress::kDiverged);
   EXPECT_EQ(out.largest_change, std::numeric_limits<double>::infinity());
   EXPECT_LT(out.iterations, 2060);  // sqrt(2)^2048 = 2^1024

@@ -19,7 +19,7 @@ namespace {
 
 using Doubles = std::vector<double>;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kQuietNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kGreatest = std::numeric_limits<double>::max();
 constexpr double kTiniest = std::numeric_limits<double>::denorm_min();
 
@@ -161,7 +161,7 @@ TEST(ExactSumTest, InfinitiesAndNanFollowTheTableOfTheDocumentation) {
   EXPECT_EQ(bits(both.sum()), bits(__builtin_nan(""))) << "always the same NaN";
   EXPECT_EQ(both.l1(), kInfinity);
   EXPECT_EQ(both.l2(), kInfinity);
-  for (const double nan : {kNan, -kNan}) {
+  for (const double nan : {kQuietNan, -kQuietNan}) {
     const ExactSums sums = exact_sums({1.0, nan, kInfinity}, {nan, 1.0, 2.0});
     for (const double found : {sums.sum(), sums.l1(), sums.l2(), sums.change_l1(), sums.change_l2()}) {
       EXPECT_EQ(bits(found), bits(__builtin_nan("")));
@@ -176,7 +176,7 @@ TEST(ExactSumTest, InfinitiesAndNanFollowTheTableOfTheDocumentation) {
 TEST(ExactSumTest, NumbersAfterANanAreAddedWithoutATraceOfIt) {
   ExactAdder adder;
   ExactSums first;
-  const Doubles x = {kNan, 2.0, -kInfinity, 1e200};
+  const Doubles x = {kQuietNan, 2.0, -kInfinity, 1e200};
   adder.add(x.data(), x.data(), x.size(), false, first);
   ExactSums second;
   const Doubles y = {2.0, -0.5};

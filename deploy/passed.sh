@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=bash
+# Which stages of test.sh have passed before with the same inputs: the files that a stage reads, the installed packages
+# (compilers among them), the kernel, the user, and the test data. A stage that passed leaves an empty file in the user's
+# cache, named after the stage and the hash of its inputs; nothing of that is committed. Sourced by test.sh, in the root of
+# the sources.
+
+passed_folder=${XDG_CACHE_HOME:-${HOME:-/nonexistent}/.cache}/ringside/passed
+
+# What a stage reads of the sources, as pathspecs of git; `release` reads all of them. The sanitizers' builds contain no
+# script, benchmark, Python package or MPI library, and the one document that a test reads (docs/inputs.md) is compared in
+# `release`, too; the virtual node installs the packages, which have no test.
+stage_sources() {
+  case $1 in
+    asan | tsan) printf '%s\n' . ':!docs' ':!*.md' ':!*.py' ':!bench' ':!dashboards' ':!python' ':!mpi' ':!deploy/systemd' \
+      ':!deploy/debian' ':!deploy/slurm' ;;
+    node) printf '%s\n' . ':!bench' ':!tests/[!n]*' ;;  # of the tests, tests/node
+    *) printf '%s\n' . ;;
+  esac
+}
+
+# stage_inputs STAGE prints the hash of the stage's inputs; fails if they cannot all be listed here.
+stage_inputs() {
+  local -a sources
+  mapfile -t sources < <(stage_sources "$1")
+  git rev-parse --git-dir >/dev/null 2>&1 && command -v dpkg-query >/dev/null || return 1
+  {
+    git ls-files -z --cached --others --exclude-standard -- "${sources[@]}" | sort -z | xargs -0 stat --format='%n %A'
+    git ls-files -z --cached --others --exclude-standard -- "${sources[@]}" | sort -z | xargs -0 sha256sum
+    dpkg-query --show --showformat='${Package} ${Version} ${Architecture} ${db:Status-Status}\n'
+    uname -rm
+    nproc
+    id -u
+    env | grep -E '^(RINGSIDE_|CC=|CXX=|CFLAGS=|CXXFLAGS=|LDFLAGS=)' | sort
+    find -L "${RINGSIDE_TEST_DATA:-../shared/data}" -type f -exec sha256sum {} + 2>/dev/null | sort || true
+  } | sha256sum | cut -d ' ' -f 1
+}
+
+# has_passed STAGE tells whether the stage passed with the inputs that it has now, and keeps their hash for note_passed.
+declare -A inputs_now=()
+has_passed() {
+  inputs_now[$1]=$(stage_inputs "$1") || return 1
+  [[ -e $passed_folder/$1-${inputs_now[$1]} ]]
+}
+
+# note_passed STAGE remembers a stage that has passed, unless its inputs changed while it ran. A cache that cannot be written
+# costs only time.
+note_passed() {
+  local now
+  now=$(stage_inputs "$1") || return 0
+  [[ $now == "${inputs_now[$1]:-}" ]] || return 0
+  { mkdir -p "$passed_folder" && : >"$passed_folder/$1-$now"; } 2>/dev/null || true
+}

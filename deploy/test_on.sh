@@ -1,0 +1,170 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Builds and tests the last commit on another release of Debian or Ubuntu, in a chroot that debootstrap makes once and that
+# is kept: quickstart.sh, test.sh --quick and package.sh as an ordinary user without sudo, then the made packages installed
+# and run. For use before a release. If one stage fails, the next ones still run; the last line is the verdict. Exit status:
+# 0 passed, 1 failed, 2 usage, 3 the system lacks something.
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+root=$(dirname "$here")
+# shellcheck source=deploy/packages.sh
+source "$here/packages.sh"
+# shellcheck source=deploy/stages.sh
+source "$here/stages.sh"
+
+usage() {
+  cat <<'TEXT'
+usage: test_on.sh SUITE [--mirror URL] [--folder FOLDER]     (as root)
+  SUITE             bookworm, trixie, noble, or another release that debootstrap can make
+  --mirror URL      where its packages come from (default: the mirror of this system's own sources)
+  --folder FOLDER   where the chroot SUITE is made, once, and kept (default: ringside/chroots in the user's cache folder)
+Tests on real matrices use the folder that RINGSIDE_TEST_DATA names, if there is one.
+TEXT
+}
+
+refuse() {
+  echo "test_on.sh: $1" >&2
+  exit "${2:-3}"
+}
+
+arguments=("$@")
+suite=
+mirror=
+folder=${XDG_CACHE_HOME:-$HOME/.cache}/ringside/chroots
+while (($# > 0)); do
+  case $1 in
+    --mirror | --folder)
+      if (($# < 2)) || [[ -z $2 ]]; then refuse "$1: expected a value" 2; fi
+      if [[ $1 == --mirror ]]; then mirror=$2; else folder=$(realpath -m -- "$2"); fi
+      shift ;;
+    -h | --help) usage && exit 0 ;;
+    -*) echo "test_on.sh: unknown option '$1'" >&2 && usage >&2 && exit 2 ;;
+    *)
+      if [[ -n $suite || ! $1 =~ ^[a-z]+$ ]]; then refuse "found '$1', expected one SUITE, as trixie" 2; fi
+      suite=$1 ;;
+  esac
+  shift
+done
+if [[ -z $suite ]]; then usage >&2 && exit 2; fi
+if ((EUID != 0)); then
+  refuse "debootstrap and chroot need root: run sudo $0 ${arguments[*]} (what is tested runs as an ordinary user all the same)"
+fi
+for tool in debootstrap unshare git; do
+  command -v "$tool" >/dev/null || refuse "'$tool' was not found; as root: apt-get install debootstrap util-linux git"
+done
+
+# In a mount namespace of its own whatever is mounted here is gone when this process ends, however it ends; in a process
+# namespace of its own, what the tests leave running ends, too.
+if [[ ${RINGSIDE_TEST_ON_APART:-} != yes ]]; then
+  RINGSIDE_TEST_ON_APART=yes exec unshare --mount --propagation private --pid --fork --kill-child -- "$0" "${arguments[@]}"
+fi
+
+# debootstrap makes every release of Ubuntu as it makes gutsy, and may be older than the release's name.
+is_ubuntu() { [[ $mirror == *ubuntu* || $(readlink "/usr/share/debootstrap/scripts/$suite") == gutsy ]]; }
+
+# The first mirror of this system's own sources that is of the suite's distribution.
+default_mirror() {
+  local origin=Debian
+  if is_ubuntu; then origin=Ubuntu; fi
+  # shellcheck disable=SC2016  # apt's own variables
+  apt-get indextargets --format '$(REPO_URI) $(ORIGIN) $(COMPONENT)' 'Created-By: Packages' |
+    awk -v origin="$origin" '$2 == origin && $3 == "main" && !found { print $1; found = 1 }'
+}
+
+failed=()
+minutes=()
+chroot=$folder/$suite
+user=ringside
+home=/home/$user
+source_folder=$home/ringside
+
+# check NAME TITLE COMMAND... runs one stage; notes its minutes, and NAME if it fails.
+check() {
+  local name=$1 began=$SECONDS
+  stage "$suite: $2"
+  shift 2
+  "$@" || failed+=("$name")
+  minutes+=("$(awk -v name="$name" -v s=$((SECONDS - began)) 'BEGIN { printf "%s %.1f", name, s / 60 }')")
+}
+
+as_root() { chroot "$chroot" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive "$@"; }
+as_user() {
+  chroot --userspec="$user:$user" "$chroot" /usr/bin/env -i PATH=/usr/bin:/bin LANG=C.UTF-8 HOME="$home" USER="$user" \
+    LOGNAME="$user" RINGSIDE_TEST_DATA="$home/data" "$@"
+}
+
+make_chroot() {
+  local made=$chroot.new components=main
+  local -a script=()
+  if [[ -d $chroot ]]; then echo "found $chroot" && return 0; fi
+  if [[ -z $mirror ]]; then mirror=$(default_mirror); fi
+  if [[ -z $mirror ]]; then refuse "apt has no mirror of that distribution among its sources; expected --mirror URL"; fi
+  if is_ubuntu; then components=main,universe script=(gutsy); fi
+  rm -rf --one-file-system "$made"
+  mkdir -p "$folder"
+  quietly "$folder/$suite.log" debootstrap --variant=minbase --components="$components" "$suite" "$made" "$mirror" "${script[@]}" || exit 3
+  # A proxy and the like: whatever this system's apt needs to reach a mirror.
+  apt-config dump | grep -E '^Acquire::(http|https|Check-)' >"$made/etc/apt/apt.conf.d/99ringside" || true
+  chroot "$made" useradd --create-home --shell /bin/bash "$user"
+  mv "$made" "$chroot"
+}
+
+enter_chroot() {
+  mount -t proc proc "$chroot/proc"
+  mount --rbind /sys "$chroot/sys"
+  mount --rbind /dev "$chroot/dev"
+  mount -t tmpfs -o mode=1777 tmpfs "$chroot/dev/shm"
+  mount -t tmpfs -o mode=755 tmpfs "$chroot/run"
+  cp /etc/resolv.conf "$chroot/etc/resolv.conf"
+  echo "127.0.0.1 localhost $(hostname)" >"$chroot/etc/hosts"
+  mkdir -p "$chroot$home/data"
+  if [[ -n ${RINGSIDE_TEST_DATA:-} && -d $RINGSIDE_TEST_DATA ]]; then
+    mount --bind -o ro "$(realpath "$RINGSIDE_TEST_DATA")" "$chroot$home/data"
+  fi
+}
+
+copy_sources() {
+  rm -rf --one-file-system "${chroot:?}$source_folder"
+  git -c safe.directory='*' clone -q --no-hardlinks "$root" "$chroot$source_folder"
+  chown -R --reference "$chroot$home" "$chroot$source_folder"
+  git -c safe.directory='*' -C "$root" log -1 --format='%h %s'
+}
+
+# As root, from the lists of the commit under test: the scripts themselves then find nothing missing.
+install_what_is_needed() {
+  # shellcheck disable=SC2016  # expanded in the chroot
+  as_root bash -c 'source "$1/deploy/packages.sh" && install_packages git ca-certificates ccache procps "${packages_build[@]}" \
+    "${packages_test[@]}" "${packages_python[@]}" "${packages_python_test[@]}" "${packages_mpi[@]}" "${packages_package[@]}"' \
+    bash "$source_folder"
+}
+
+install_and_run() {
+  as_root bash -c "apt-get install -y --no-install-recommends $source_folder/build/package/*.deb" \
+    >"$folder/$suite-install.log" 2>&1 </dev/null || { tail -n 30 "$folder/$suite-install.log" && return 1; }
+  as_user bash -c 'cd && ringside run --matrix grid:300 --iterations 50 --pool installed.pool --overwrite && ringside verify installed.pool &&
+    python3 -c "import ringside; print(\"python3-ringside:\", ringside.__version__)"' || return 1
+  # The next run's tests must not find an installed library.
+  # shellcheck disable=SC2016  # dpkg-query's own variable
+  as_root bash -c 'dpkg-query --show --showformat="${Package}\n" "*ringside*" | xargs apt-get purge -y' >>"$folder/$suite-install.log" 2>&1
+}
+
+stage "$suite: chroot"
+make_chroot
+enter_chroot
+stage "$suite: sources"
+copy_sources
+stage "$suite: packages"
+install_what_is_needed || exit $?
+check quickstart "quickstart.sh" as_user "$source_folder/deploy/quickstart.sh"
+check test "test.sh --quick" as_user "$source_folder/deploy/test.sh" --quick
+check package "package.sh" as_user "$source_folder/deploy/package.sh"
+check install "the packages installed" install_and_run
+
+stage "$suite: verdict"
+printf 'minutes: %s\n' "$(printf '%s, ' "${minutes[@]}" | sed 's/, $//')"
+if ((${#failed[@]} > 0)); then
+  echo "FAILED on $suite: ${failed[*]} (logs in $chroot$source_folder/build/logs)"
+  exit 1
+fi
+echo "PASSED on $suite: all stages"
