@@ -111,6 +111,7 @@ make_chroot() {
 }
 
 enter_chroot() {
+  mount --bind "$chroot" "$chroot"  # a mount point: /proc/self/mountinfo then names the file system of /
   mount -t proc proc "$chroot/proc"
   mount --rbind /sys "$chroot/sys"
   mount --rbind /dev "$chroot/dev"

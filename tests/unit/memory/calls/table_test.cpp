@@ -49,7 +49,8 @@ const std::set<std::string> kWithoutPointers = {
     "timer_delete", "tgkill", "ioprio_set", "ioprio_get", "inotify_init", "inotify_init1", "inotify_rm_watch",
     "unshare", "tee", "sync_file_range", "timerfd_create", "eventfd", "eventfd2", "fallocate", "fanotify_init",
     "syncfs", "setns", "kcmp", "userfaultfd", "membarrier", "pkey_alloc", "pkey_free", "pidfd_open", "fsmount",
-    "close_range", "pidfd_getfd", "landlock_restrict_self", "memfd_secret", "process_mrelease", "rt_sigreturn"};
+    "close_range", "pidfd_getfd", "landlock_restrict_self", "memfd_secret", "process_mrelease", "rt_sigreturn",
+    "uretprobe"};
 
 // No pin and no trap, each for its reason; docs/memory_mode.md has them for users.
 const std::map<std::string, const char*> kExceptions = {
