@@ -49,8 +49,7 @@ const std::set<std::string> kWithoutPointers = {
     "timer_delete", "tgkill", "ioprio_set", "ioprio_get", "inotify_init", "inotify_init1", "inotify_rm_watch",
     "unshare", "tee", "sync_file_range", "timerfd_create", "eventfd", "eventfd2", "fallocate", "fanotify_init",
     "syncfs", "setns", "kcmp", "userfaultfd", "membarrier", "pkey_alloc", "pkey_free", "pidfd_open", "fsmount",
-    "close_range", "pidfd_getfd", "landlock_restrict_self", "memfd_secret", "process_mrelease", "rt_sigreturn",
-    "uretprobe"};
+    "close_range", "pidfd_getfd", "landlock_restrict_self", "memfd_secret", "process_mrelease", "rt_sigreturn"};
 
 // No pin and no trap, each for its reason; docs/memory_mode.md has them for users.
 const std::map<std::string, const char*> kExceptions = {
@@ -59,6 +58,7 @@ const std::map<std::string, const char*> kExceptions = {
     {"set_tid_address", "as clone: only kept, and used when the thread ends"},
     {"set_robust_list", "as clone: only kept, and used when the thread ends"},
     {"rseq", "as clone: only kept, and used when the thread moves to another core"},
+    {"uretprobe", "only the kernel's code behind a probed function makes it"},
     {"io_uring_enter", "its pointers lie in rings; with no ring but those made before start there is nothing to do"},
     {"brk", "an address, never in the arena"},
     {"shmdt", "an address, never in the arena"},
