@@ -89,8 +89,8 @@ std::string doctor_json(const std::vector<Finding>& findings) {
   for (const Finding& finding : findings) {
     Json& entry = report["findings"][finding.topic];
     entry = {{"verdict", json_name(finding.verdict)}, {"found", finding.found}, {"advice", finding.advice}};
-    for (const auto& [key, value] : finding.facts) {
-      std::visit([&entry, &key = key](const auto& held) { entry[key] = held; }, value);
+    for (const auto& fact : finding.facts) {
+      std::visit([&](const auto& held) { entry[fact.first] = held; }, fact.second);
     }
   }
   // Names of folders and processors may hold bytes that are not UTF-8; the report must still be written.

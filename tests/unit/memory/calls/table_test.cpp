@@ -58,6 +58,7 @@ const std::map<std::string, const char*> kExceptions = {
     {"set_tid_address", "as clone: only kept, and used when the thread ends"},
     {"set_robust_list", "as clone: only kept, and used when the thread ends"},
     {"rseq", "as clone: only kept, and used when the thread moves to another core"},
+    {"uretprobe", "only the kernel's code behind a probed function makes it"},
     {"io_uring_enter", "its pointers lie in rings; with no ring but those made before start there is nothing to do"},
     {"brk", "an address, never in the arena"},
     {"shmdt", "an address, never in the arena"},
