@@ -107,12 +107,13 @@ Json make_summary(const RunFacts& facts, const Json& producer, const Json& analy
     summary[key] = value_or_null(producer, key);
   }
   const Json growth = value_or_null(producer, "residual_growth");
-  summary["residual_growth"] = growth.is_number() && growth >= 0 ? growth : Json();
+  summary["residual_growth"] = growth.is_number() && growth.get<double>() >= 0 ? growth : Json();
   summary["resumed_from"] = dram ? Json() : value_or_null(producer, "resumed_from");
   // A killed producer may have published more than it last reported: the committed steps prove it.
   const Json published = value_or_null(producer, "steps_published");
   const Json committed = kept("steps_committed");
-  const bool proved = published.is_number() && committed.is_number() && committed > published;
+  const bool proved = published.is_number() && committed.is_number() &&
+                      committed.get<std::uint64_t>() > published.get<std::uint64_t>();
   summary["steps_published"] = proved ? committed : published;
   for (const char* key : {"steps_committed", "steps_persisted", "steps_not_kept", "leases_broken"}) summary[key] = kept(key);
   summary["steps_skipped"] = value_or_null(producer, "steps_skipped");

@@ -400,6 +400,12 @@ void Json::erase(std::string_view key) {
   object.values.erase(object.values.begin() + place);
 }
 
+void Json::erase(std::size_t index) {
+  if (!is_array() || index >= size()) return;
+  auto& array = std::get<Array>(value_);
+  array.erase(array.begin() + static_cast<std::ptrdiff_t>(index));
+}
+
 void Json::update(const Json& object) {
   as_object();
   for (const auto& [key, value] : object.items()) (*this)[key] = value;

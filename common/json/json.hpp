@@ -65,8 +65,9 @@ class Json {
   /// An array of the values of a range; a map becomes an object.
   template <JsonRange Range>
   Json(const Range& range);
-  template <class A, class B>
-  Json(const std::pair<A, B>& pair) : Json(array({pair.first, pair.second})) {}
+  /// An array of two values.
+  template <class First, class Second>
+  Json(const std::pair<First, Second>& pair) : Json(array({pair.first, pair.second})) {}
   template <class T, std::size_t count>
   requires(!std::is_same_v<T, char>) Json(const T (&values)[count]) : Json(std::vector<T>(values, values + count)) {}
   /// {{"a", 1}, {"b", 2}} is an object: every element is an array of a text and a value. Any other list is an array.
@@ -154,6 +155,7 @@ class Json {
   void push_back(Json value) { emplace_back(std::move(value)); }
   Json& emplace_back(Json value);  // null becomes an array
   void erase(std::string_view key);
+  void erase(std::size_t index);  // of an array; nothing if it is not there
   /// Takes over the members of another object, in its order.
   void update(const Json& object);
 
