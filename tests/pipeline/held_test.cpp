@@ -58,7 +58,7 @@ TEST_F(HeldTest, ARunLeavesAHeldStepAloneAndEveryCommandAcceptsTheGap) {
   }
 
   Process second("ringside", run_arguments("grid:50", {kEndless, "--tolerance=0", "--durability=process", "--resume"}));
-  const std::uint64_t newest = info["iterates"][kSlots - 1]["iteration"];
+  const std::uint64_t newest = info["iterates"][kSlots - 1]["iteration"].get<std::uint64_t>();
   ASSERT_TRUE(wait_for_commits(newest + 20));
   second.signal(SIGINT);
   EXPECT_EQ(second.finish().exit_code, 130);

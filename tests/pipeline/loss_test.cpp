@@ -89,8 +89,8 @@ TEST_P(EitherLossTest, AfterAKilledAnalyzerAnotherOneTakesOverAndNothingIsMissin
     const Json s = summary();
     EXPECT_EQ(s["analyzer_restarts"], 3);
     EXPECT_EQ(s["steps_committed"], s["steps_published"]);
-    const std::uint64_t iterations = s["iterations"];
-    const std::uint64_t skipped = s["steps_skipped"];
+    const std::uint64_t iterations = s["iterations"].get<std::uint64_t>();
+    const std::uint64_t skipped = s["steps_skipped"].get<std::uint64_t>();
     EXPECT_EQ(s["steps_published"].get<std::uint64_t>() + skipped, iterations);
     if (std::string(policy) == "wait") {
       EXPECT_EQ(skipped, 0u);

@@ -83,7 +83,7 @@ TEST_F(OwnershipTest, AJournalOfAnotherPoolIsNamedByAllThatShowIt) {
   const Finished info = run("ringside", {"info", pool_});
   EXPECT_EQ(info.exit_code, 0);
   expect_contains(info.out, said);
-  expect_contains(Json::parse(run("ringside", {"info", pool_, "--json"}).out)["journal"]["foreign"], said);
+  expect_contains(Json::parse(run("ringside", {"info", pool_, "--json"}).out)["journal"]["foreign"].text(), said);
   const Finished tail = run("ringside", {"tail", "--pool", pool_, "--json"});
   EXPECT_EQ(tail.exit_code, 5);
   expect_one_line(tail.err, {pool_, said});

@@ -20,7 +20,7 @@ INSTANTIATE_TEST_SUITE_P(Coordination, EitherResumeTest, testing::kBothCoordinat
 
 TEST_P(EitherResumeTest, AResumedRunEndsBitEqual) {
   ASSERT_EQ(run_it("grid:60", {"--iterations=30"}).exit_code, 0);
-  const std::string run_id = summary()["run_id"];
+  const std::string run_id = summary()["run_id"].text();
   const Finished resumed = run_it("grid:60", {"--iterations=80", "--resume"});
   ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
   const Json s = summary();
@@ -48,7 +48,7 @@ TEST_F(ResumeTest, WithEveryTenthIterateKeptItContinuesFromTheLastOfThem) {
   ASSERT_EQ(run_it("grid:60", {"--iterations=75", "--every=10", "--resume"}).exit_code, 0);
   const Json info = Json::parse(run("ringside", {"info", pool_, "--json"}).out);
   std::vector<int> kept;
-  for (const Json& iterate : info["iterates"]) kept.push_back(iterate["iteration"]);
+  for (const Json& iterate : info["iterates"]) kept.push_back(iterate["iteration"].get<int>());
   EXPECT_EQ(kept, (std::vector<int>{10, 20, 30, 40, 50, 60, 70, 75}));
   EXPECT_EQ(export_last(pool_), undisturbed("grid:60", {"--iterations=75", "--every=10"}));
 }

@@ -123,7 +123,7 @@ TEST_F(PipelineTest, TheSummaryHasEveryKeyAndItsTimesAddUp) {
   }
   for (const char* key : {"iteration", "mean", "min", "max", "l1", "l2", "linf"}) EXPECT_TRUE(s["last"].contains(key));
   for (const char* key : {"p50", "p99", "max"}) EXPECT_TRUE(s["hand_off_ns"].contains(key));
-  const double total = s["total_s"];
+  const double total = s["total_s"].get<double>();
   EXPECT_GT(total, 0);
   EXPECT_LE(s["generate_s"].get<double>() + s["producer_idle_s"].get<double>(), total);
   EXPECT_LE(s["transfer_s"].get<double>() + s["commit_s"].get<double>() + s["analyze_s"].get<double>(), total);
@@ -198,7 +198,7 @@ TEST_F(PipelineTest, TheToleranceEndsTheRunAndTheLastIterateIsKeptAlthoughItWasN
   const Json s = summary();
   EXPECT_TRUE(s["converged"].get<bool>());
   EXPECT_LE(s["residual_l1"].get<double>(), 1e-8);
-  const int iterations = s["iterations"];
+  const int iterations = s["iterations"].get<int>();
   EXPECT_LT(iterations, 1000);
   ASSERT_NE(iterations % 7, 0) << "the test wants a last iterate that was not due; choose another --every";
   EXPECT_EQ(s["steps_published"], iterations / 7 + 1);

@@ -57,8 +57,8 @@ TEST_F(CompareTest, EqualRunsAreEqualByRecordsAndThenByTheIteratesThatBothKeep) 
   const Json& pair = found["pairs"][0];
   EXPECT_TRUE(pair["first_difference"].is_null()) << pair;
   ASSERT_EQ(pair["equal_ranges"].size(), 2u) << pair;
-  EXPECT_EQ(pair["equal_ranges"][0], (json{{"first_iteration", 1}, {"last_iteration", 35}, {"steps", 35}, {"by", "records"}}));
-  EXPECT_EQ(pair["equal_ranges"][1], (json{{"first_iteration", 36}, {"last_iteration", 40}, {"steps", 5}, {"by", "iterates"}}));
+  EXPECT_EQ(pair["equal_ranges"][0], (Json{{"first_iteration", 1}, {"last_iteration", 35}, {"steps", 35}, {"by", "records"}}));
+  EXPECT_EQ(pair["equal_ranges"][1], (Json{{"first_iteration", 36}, {"last_iteration", 40}, {"steps", 5}, {"by", "iterates"}}));
 }
 
 TEST_F(CompareTest, AFlippedMantissaBitIsNamedExactly) {
@@ -75,7 +75,7 @@ TEST_F(CompareTest, AFlippedMantissaBitIsNamedExactly) {
     EXPECT_EQ(found["kind"], "iterate");
     EXPECT_EQ(found["iteration"], iteration);
     EXPECT_EQ(found["variable"], variable);
-    EXPECT_EQ(found["index"], variable == "v" ? json{entry} : json({entry / 70, entry % 70}));
+    EXPECT_EQ(found["index"], variable == "v" ? Json{entry} : Json({entry / 70, entry % 70}));
     EXPECT_EQ(found["distance"], std::uint64_t{1} << bit);
     EXPECT_EQ(found["entries_differing"], 1);
   }
@@ -92,7 +92,7 @@ TEST_F(CompareTest, DifferentProblemsAreSaidFirstAndTheirIteratesAreNotCompared)
 
 TEST_F(CompareTest, SummariesJournalsAndOneRunOfAPoolAreTaken) {
   const std::string a = solve("a.pool", "grid:20");
-  const std::string id = read_json(a + ".json")["run_id"];
+  const std::string id = read_json(a + ".json")["run_id"].text();
   std::filesystem::rename(a, folder_.file("away"));  // its journal remains
   const Json found = compared({a + "@" + id.substr(0, 6), a + ".json", a + ".journal-0"});
   EXPECT_EQ(found["runs"][0]["kind"], "journal");
@@ -106,7 +106,7 @@ TEST_F(CompareTest, ADamagedIterateIsNamedAndNeverTakenForADifference) {
   const std::string b = solve("b.pool", "grid:20", {"--damping=0.8"});
   damage_payload_of(39);
   const Json found = compared({pool_, b}, 5)["pairs"][0];
-  EXPECT_EQ(found["damaged_first"], json{39});
+  EXPECT_EQ(found["damaged_first"], Json{39});
 }
 
 TEST_F(CompareTest, APoolThatChangesMeanwhileIsComparedWithoutAMixture) {

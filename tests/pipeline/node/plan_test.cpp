@@ -151,7 +151,7 @@ TEST_F(PlanCommandTest, AMeasuredNodeIsSimulatedManyTimesWithoutANodeFile) {
   EXPECT_EQ(many["node"]["generate_s"], 0.01);
   EXPECT_EQ(many["node"]["step_bytes"], 32e6);
   std::vector<int> nodes;
-  for (const Json& row : many["rows"]) nodes.push_back(row["nodes"]);
+  for (const Json& row : many["rows"]) nodes.push_back(row["nodes"].get<int>());
   EXPECT_EQ(nodes, (std::vector<int>{1, 4, 16, 64}));
   EXPECT_EQ(many["rows"][3]["committed_lag"]["most"], 1);
 }

@@ -400,7 +400,7 @@ TEST(HistoryJsonTest, ALongTextOfAMarkEndsBetweenTwoCharacters) {
   std::string text;
   while (text.size() < 2 * RunMarks::kMostTextBytes) text += "\u20ac";
   const auto mark = describe(history_of({made.started(), made.step(), made.mark("trigger", "hot", text, {})}))["marks"]["list"][0];
-  const std::string shown = mark["text"];
+  const std::string shown = mark["text"].text();
   EXPECT_EQ(shown, text.substr(0, RunMarks::kMostTextBytes / 3 * 3));
 }
 
