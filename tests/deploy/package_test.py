@@ -113,10 +113,10 @@ class Contents(Package):
         self.assertLessEqual({"libc6", "libpmemobj1", "libpmem1", "libhwloc15", "libzmq5", "libgomp1", "libhdf5-103-1"}, depends)
         self.assertEqual(set(self.fields["Recommends"].split(", ")), {"ndctl", "systemd"})
 
-    def test_ringside_alone_needs_libhdf5(self):
+    def test_only_the_exporting_program_needs_libhdf5(self):
         needing = [path.name for path in self.files() if path.read_bytes()[:4] == b"\x7fELF" and
                    "[libhdf5" in call("readelf", "-dW", path).stdout]
-        self.assertEqual(needing, ["ringside"])
+        self.assertEqual(needing, ["ringside-export"])
 
     def test_programs_are_stripped_and_look_for_libraries_where_the_system_does(self):
         for path in self.files():
