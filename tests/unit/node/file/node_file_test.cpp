@@ -174,7 +174,7 @@ Json pair_of(int first_threads, int second_threads) {
 
 TEST(NodeFileTest, APairHasGenerateFirstAndACopyOrASweepSecond) {
   Json file = written();
-  file["pairs"] = {pair_of(1, 3)};
+  file["pairs"] = Json::array({pair_of(1, 3)});
   for (const char* second : {"transfer", "transfer_reduced", "analyze", "sweep"}) {
     file["pairs"][0]["second"] = second;
     EXPECT_EQ(refusal_of(file.dump()), "") << second;
@@ -188,11 +188,11 @@ TEST(NodeFileTest, APairHasGenerateFirstAndACopyOrASweepSecond) {
 
 TEST(NodeFileTest, APairUsesAtMostTheCoresOfTheNode) {
   Json file = written();
-  file["pairs"] = {pair_of(1, 4)};
+  file["pairs"] = Json::array({pair_of(1, 4)});
   EXPECT_EQ(refusal_of(file.dump()),
             "my.json: pairs[0].rows[0][1]: found 4, expected at most 3: both kernels together have the 4 cores of the "
             "node");
-  file["pairs"] = {pair_of(4, 1)};
+  file["pairs"] = Json::array({pair_of(4, 1)});
   EXPECT_EQ(refusal_of(file.dump()), "my.json: pairs[0].rows[0][0]: found 4, expected less than the node's cores (4)");
 }
 
