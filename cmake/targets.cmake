@@ -50,12 +50,8 @@ endif()
 add_library(ringside_flags INTERFACE)
 target_link_libraries(ringside_flags INTERFACE ringside_compilation OpenMP::OpenMP_CXX fmt::fmt)
 
-# For code whose speed does not matter: it compiles faster. (The rest of a sanitizer's build is -O1.)
-if(RINGSIDE_SANITIZE)
-  set(RINGSIDE_QUICK_TO_COMPILE -O0)
-else()
-  set(RINGSIDE_QUICK_TO_COMPILE "$<$<CONFIG:Release>:-O1>")
-endif()
+# For code whose speed does not matter: it compiles faster. (A sanitizer's build is -Og as a whole.)
+set(RINGSIDE_QUICK_TO_COMPILE "$<$<CONFIG:Release>:-O1>")
 
 # ringside_library(NAME SOURCES... ) declares a static library of ours with those flags.
 function(ringside_library name)

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Installs what is missing, builds with warnings as errors, and runs all tests: as released, under AddressSanitizer and
-# UndefinedBehaviorSanitizer with short runs of the fuzz targets, and the threaded ones under ThreadSanitizer. The
-# sanitizers' builds and the virtual node run beside the release tests, which often wait. If one stage fails, the next
+# UndefinedBehaviorSanitizer, the threaded ones under ThreadSanitizer, and short runs of the fuzz targets. The sanitizers'
+# builds and the virtual node run beside the release tests, which often wait. If one stage fails, the next
 # ones still run; the last line is the verdict. Exit status: 0 passed, 1 failed, 2 usage, 3 the system lacks something.
 set -euo pipefail
 
@@ -217,7 +217,7 @@ fi
 if [[ $mode == quick || $mode == default || $mode == all || $mode == changed ]]; then
   sanitizers=()
   if [[ $mode != quick ]]; then
-    for preset in asan tsan; do
+    for preset in asan tsan fuzz; do
       if wanted "$preset"; then sanitizers+=("$preset"); fi
     done
   fi
@@ -244,8 +244,9 @@ if [[ $mode == quick || $mode == default || $mode == all || $mode == changed ]];
   if ((${#sanitizers[@]} > 0)); then check sanitizers "the sanitizers' builds, to their end" finish sanitizers; fi
   for preset in "${sanitizers[@]}"; do
     case $preset in
-      asan) title="AddressSanitizer and UndefinedBehaviorSanitizer: tests, and short runs of the fuzz targets" ;;
+      asan) title="AddressSanitizer and UndefinedBehaviorSanitizer: all tests" ;;
       tsan) title="ThreadSanitizer: the threaded tests" ;;
+      fuzz) title="fuzzing: short runs" ;;
     esac
     check "$preset" "$title" test_sanitizer "$preset"
   done
