@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analyzer/account.hpp"
 
-#include <nlohmann/json.hpp>
+#include "common/json/json.hpp"
 
 namespace ringside {
 
@@ -22,7 +22,7 @@ void PublisherAccount::set_change(const StepDescriptor& step) noexcept {
   residual_linf.store(step.residual_linf, std::memory_order_relaxed);
 }
 
-nlohmann::json to_json(const AnalyzerAccount& account) {
+Json to_json(const AnalyzerAccount& account) {
   const auto load = [](const auto& figure) { return figure.load(std::memory_order_relaxed); };
   const auto seconds = [&](const auto& figure) { return static_cast<double>(load(figure)) * 1e-9; };
   return {{"steps_committed", load(account.steps_committed)},
@@ -39,13 +39,11 @@ nlohmann::json to_json(const AnalyzerAccount& account) {
           {"ended_ns", load(account.ended_ns)}};
 }
 
-nlohmann::json publisher_json(const AnalyzerAccount& account) {
+Json publisher_json(const AnalyzerAccount& account) {
   const auto load = [](const auto& figure) { return figure.load(std::memory_order_relaxed); };
   const auto seconds = [&](const auto& figure) { return static_cast<double>(load(figure)) * 1e-9; };
   const PublisherAccount& publisher = account.publisher;
-  const auto change = [&](const auto& figure) {
-    return load(publisher.has_change) ? nlohmann::json(load(figure)) : nlohmann::json();
-  };
+  const auto change = [&](const auto& figure) { return load(publisher.has_change) ? Json(load(figure)) : Json(); };
   return {{"iterations", load(account.last_iteration)},
           {"steps_published", load(account.steps_committed)},
           {"steps_skipped", load(publisher.steps_skipped)},
@@ -57,7 +55,7 @@ nlohmann::json publisher_json(const AnalyzerAccount& account) {
           {"ended_ns", load(publisher.published_at_ns)}};
 }
 
-nlohmann::json to_json(const LatencyHistogram& histogram) {
+Json to_json(const LatencyHistogram& histogram) {
   return {{"p50", histogram.percentile(0.50)}, {"p99", histogram.percentile(0.99)}, {"max", histogram.max()}};
 }
 

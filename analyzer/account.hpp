@@ -7,9 +7,8 @@
 #include <atomic>
 #include <cstdint>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "common/handoff/step_descriptor.hpp"
+#include "common/json/json.hpp"
 #include "common/telemetry/latency_histogram.hpp"
 
 namespace ringside {
@@ -48,13 +47,13 @@ struct AnalyzerAccount {
 };
 
 /// The keys of `--summary` that the analyzer counts (seconds as doubles), without the histogram.
-nlohmann::json to_json(const AnalyzerAccount& account);
+Json to_json(const AnalyzerAccount& account);
 
 /// The keys of `--summary` that a producer counts, from the descriptors of its steps. The residuals are null if the
 /// solver does not publish them.
-nlohmann::json publisher_json(const AnalyzerAccount& account);
+Json publisher_json(const AnalyzerAccount& account);
 
 /// {p50, p99, max} in nanoseconds.
-nlohmann::json to_json(const LatencyHistogram& histogram);
+Json to_json(const LatencyHistogram& histogram);
 
 }  // namespace ringside

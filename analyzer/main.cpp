@@ -2,7 +2,6 @@
 // ringside-analyzer: owns the pool, serves one producer at a time, keeps and reduces what it publishes. It runs as
 // long as the service, or with --once for one run.
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <exception>
@@ -13,8 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "analyzer/analyzer.hpp"
 #include "analyzer/one_attachment.hpp"
 #include "analyzer/place_check.hpp"
@@ -24,6 +21,7 @@
 #include "analyzer/whole_run.hpp"
 #include "common/handoff/peer.hpp"
 #include "common/handoff/reception.hpp"
+#include "common/json/json.hpp"
 #include "common/messages/message_coordination.hpp"
 #include "common/options/command_line.hpp"
 #include "common/options/options.hpp"
@@ -131,7 +129,7 @@ class ReportScope {
   /// with_publisher: the producer reports its side to no one.
   ReportScope(Report& report, const AnalyzerAccount& account, bool with_publisher) : report_(report) {
     report_.start([&account, with_publisher] {
-      nlohmann::json line = to_json(account);
+      Json line = to_json(account);
       line["event"] = "progress";
       if (with_publisher) line["producer"] = publisher_json(account);
       return line;
@@ -145,9 +143,9 @@ class ReportScope {
   Report& report_;
 };
 
-nlohmann::json describe(const AnalyzerOptions& options, const Attachment& attachment, const AnalyzerAccount& account,
-                        ServeEnd end) {
-  nlohmann::json final = to_json(account);
+Json describe(const AnalyzerOptions& options, const Attachment& attachment, const AnalyzerAccount& account,
+              ServeEnd end) {
+  Json final = to_json(account);
   final["event"] = "final";
   final["how"] = to_text(end);
   final["slots"] = attachment.pool().ring().geometry().slot_count();
@@ -161,7 +159,7 @@ nlohmann::json describe(const AnalyzerOptions& options, const Attachment& attach
   final["plug_ins"] = plug_ins_json(attachment.plug_ins());
   final["triggers"] = triggers_json(attachment.triggers());
   const auto& freeze = attachment.triggers().freeze();
-  final["frozen_at_iteration"] = freeze ? nlohmann::json(freeze->iteration) : nlohmann::json();
+  final["frozen_at_iteration"] = freeze ? Json(freeze->iteration) : Json();
   if (const PoolArchive* archive = attachment.triggers().archive()) {
     final["archive"] = {{"kept", archive->kept()}, {"lost", attachment.triggers().not_archived()}};
   }
@@ -170,7 +168,7 @@ nlohmann::json describe(const AnalyzerOptions& options, const Attachment& attach
   // Without a field the keys of its reductions are null.
   const std::optional<ReductionScalars> shown = shown_of(last).reductions;
   final["last"] = to_json(shown.value_or(ReductionScalars()), account.last_iteration.load());
-  for (auto& [key, value] : final["last"].items()) {
+  for (const auto& [key, value] : final["last"].items()) {
     if (!shown && key != "iteration") value = nullptr;
   }
   final["last"]["results"] = to_json(last);
@@ -269,7 +267,7 @@ ExitCode serve(Service& service, HandoffReader& handoff) {
   service.attachment.began(handoff.producer_pid());
   const std::vector<std::string>& ended = attachment->plug_in_lines();
   if (!ended.empty()) report.write({{"event", "plug_ins_ended"}, {"lines", ended}});
-  for (const std::string& text : ended) spdlog::warn("event=plug_in_ended text=\"{}\"", text);
+  for (const std::string& text : ended) log_warning("event=plug_in_ended text=\"{}\"", text);
   std::optional<RefusingThread> refusing;
   if (supervised) refusing.emplace(service.reception, service.attachment);
   const DescribedRun described(service.manager, *attachment, account, options.reduce);
@@ -285,9 +283,9 @@ ExitCode serve(Service& service, HandoffReader& handoff) {
     for (wire::Record& mark : marks_at_start(*attachment)) service.recorder->queue().push_event(std::move(mark));
   }
   const RunDescription& run = attachment->run();
-  spdlog::info("event=attached run_id={} producer_pid={} rows={} matrix={} storage={} iterates={} from_step={}",
-               to_string(run.run_id), handoff.producer_pid(), run.entries, text_of(run.matrix),
-               to_string(attachment->pool().storage()), to_text(attachment->start()), handoff.steps_released());
+  log_info("event=attached run_id={} producer_pid={} rows={} matrix={} storage={} iterates={} from_step={}",
+           to_string(run.run_id), handoff.producer_pid(), run.entries, text_of(run.matrix),
+           to_string(attachment->pool().storage()), to_text(attachment->start()), handoff.steps_released());
 
   ServeEnd end = attachment->serve(service.stop_run);
   refusing.reset();
@@ -305,18 +303,18 @@ ExitCode serve(Service& service, HandoffReader& handoff) {
   }
   // `ringside run` tells how its PROGRAM ended.
   if (!supervised && (end == ServeEnd::kProducerLost || end == ServeEnd::kProducerStopped)) {
-    spdlog::warn("event={} run_id={} producer_pid={} steps_committed={}", to_text(end), to_string(run.run_id),
-                 handoff.producer_pid(), account.steps_committed.load());
+    log_warning("event={} run_id={} producer_pid={} steps_committed={}", to_text(end), to_string(run.run_id),
+                handoff.producer_pid(), account.steps_committed.load());
   }
   // If `ringside run` started this process, the producer reports the error to the user.
   if (is_storage_lost(error.code()) && service.options.process.report_fd < 0) {
     const bool is_there = attachment->pool().whereabouts() == Whereabouts::kNamed;
     const char* event = error.code() == ExitCode::kDamaged ? "pool_truncated" : is_there ? "sync_failed" : "pool_gone";
-    spdlog::error("event={} run_id={} text=\"{}\"", event, to_string(run.run_id), error.what());
+    log_error("event={} run_id={} text=\"{}\"", event, to_string(run.run_id), error.what());
   }
-  spdlog::info("event=run_ended run_id={} how={} outcome={} steps_committed={} steps_persisted={} exit_code={}",
-               to_string(run.run_id), to_text(end), to_text(outcome), account.steps_committed.load(),
-               account.steps_persisted.load(), static_cast<int>(error.code()));
+  log_info("event=run_ended run_id={} how={} outcome={} steps_committed={} steps_persisted={} exit_code={}",
+           to_string(run.run_id), to_text(end), to_text(outcome), account.steps_committed.load(),
+           account.steps_persisted.load(), static_cast<int>(error.code()));
   // The journal's last sync may take long. As long as progress is reported, `ringside run` does not take this process
   // for dead.
   const wire::RunEnded run_ended = describe_end(*attachment, account, end, outcome, error);
@@ -324,7 +322,7 @@ ExitCode serve(Service& service, HandoffReader& handoff) {
   whole.record_end(run_ended);
   if (service.recorder) service.recorder->end_run(run_ended);
   report.stop();
-  nlohmann::json final = describe(options, *attachment, account, end);
+  Json final = describe(options, *attachment, account, end);
   if (supervised) {
     final["producer"] = publisher_json(account);
     // A solver need not publish residuals.
@@ -345,7 +343,7 @@ class TurnedAway {
   void add(std::uint64_t peers) {
     peers_ += peers;
     if (peers_ == 0 || (said_ns_ != 0 && now_ns() - said_ns_ < kLogIntervalNs)) return;
-    spdlog::warn("event=turned_away peers={} text=\"of another user, or without an attach request in time\"", peers_);
+    log_warning("event=turned_away peers={} text=\"of another user, or without an attach request in time\"", peers_);
     peers_ = 0;
     said_ns_ = now_ns();
   }
@@ -390,7 +388,7 @@ ExitCode run(const Options& options) {
   start_recorder(service);
   start_link(service);
   report.write({{"event", "ready"}, {"pid", getpid()}});
-  spdlog::info("event=listening socket={} pool={}", options.process.socket, options.analyzer.ring.pool);
+  log_info("event=listening socket={} pool={}", options.process.socket, options.analyzer.ring.pool);
   service.manager.describe(kWaiting);
   service.manager.ready();
 
@@ -413,10 +411,10 @@ ExitCode run(const Options& options) {
     } catch (const Error& error) {  // not a valid request: turn the peer away, wait for the next
       // A producer that left because it cannot continue has reported the reason itself.
       const bool left = error.code() == ExitCode::kPeerLost;
-      spdlog::log(left ? spdlog::level::info : spdlog::level::warn, "event=turned_away text=\"{}\"", error.what());
+      log_at(left ? LogLevel::kInfo : LogLevel::kWarning, "event=turned_away text=\"{}\"", error.what());
       continue;
     } catch (const std::exception& error) {
-      spdlog::warn("event=turned_away text=\"{}\"", error.what());
+      log_warning("event=turned_away text=\"{}\"", error.what());
       continue;
     }
     try {
@@ -426,7 +424,7 @@ ExitCode run(const Options& options) {
       if (!options.supervised) code = ExitCode::kDone;  // how a run of a service ended is not how the service ended
     } catch (const Error& error) {
       // The producer received the reason and reports it to its user. The service continues.
-      spdlog::info("event=refused text=\"{}\"", error.what());
+      log_info("event=refused text=\"{}\"", error.what());
       if (options.supervised) {
         report.write({{"event", "refused"},
                       {"pid", handoff->producer_pid()},

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analyzer/place_check.hpp"
 
-#include <spdlog/spdlog.h>
 #include <sys/stat.h>
 
 #include <chrono>
@@ -12,6 +11,7 @@
 #include "analyzer/pool/pool_device.hpp"
 #include "common/platform/error.hpp"
 #include "common/pool_reader/ring_reader.hpp"
+#include "common/program/log.hpp"
 
 namespace ringside {
 namespace {
@@ -34,7 +34,7 @@ void check_place(const RingOptions& ring) {
   if (device.pmem) {
     const DaxAnswer answer = ask_for_dax(ring.pool, device);
     if (!answer.granted()) {
-      spdlog::warn(
+      log_warning(
           "event=storage pool={} storage=file device={} text=\"stores are synced through the page cache: {}; {}\"",
           ring.pool, device.name, answer.reason, answer.advice);
     }
@@ -42,7 +42,7 @@ void check_place(const RingOptions& ring) {
   struct stat status {};
   if (stat(ring.pool.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return;
   if ((status.st_mode & (S_IRWXG | S_IRWXO)) == 0 || !is_pool(ring.pool)) return;
-  spdlog::warn(
+  log_warning(
       "event=pool_mode pool={} mode={:04o} text=\"others may have read the pool; its owner alone keeps that right\"",
       ring.pool, status.st_mode & 07777);
 }

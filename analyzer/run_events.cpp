@@ -5,10 +5,9 @@
 
 #include <string>
 
-#include <nlohmann/json.hpp>
-
 #include "analyzer/journal/step_record.hpp"
 #include "analyzer/recorder/mark_records.hpp"
+#include "common/json/json.hpp"
 #include "common/options/options.hpp"
 #include "common/program/schema_json.hpp"
 #include "common/records/described_run.hpp"
@@ -40,24 +39,23 @@ const char* to_text(Outcome outcome) {
   return "failed";
 }
 
-nlohmann::json describe_attachment(const HandoffReader& handoff, const Attachment& attachment,
-                                   const std::string& note) {
+Json describe_attachment(const HandoffReader& handoff, const Attachment& attachment, const std::string& note) {
   const RunDescription& run = attachment.run();
   const bool resumed = attachment.start() == RunStart::kResume;
-  nlohmann::json line{{"event", "attached"},
-                      {"pid", handoff.producer_pid()},
-                      {"resumed_from", resumed ? attachment.from_iteration() : 0},
-                      {"coordination", to_string(handoff.coordination())},
-                      {"buffers", handoff.buffers()},
-                      {"run",
-                       {{"run_id", to_string(run.run_id)},
-                        {"problem_id", to_string(run.problem_id)},
-                        {"solver", text_of(run.solver)},
-                        {"matrix", text_of(run.matrix)},
-                        {"parameters", text_of(run.parameters)},
-                        {"rows", run.entries},
-                        {"nonzeros", run.nonzeros},
-                        {"schema", variables_to_json(handoff.schema())}}}};
+  Json line{{"event", "attached"},
+            {"pid", handoff.producer_pid()},
+            {"resumed_from", resumed ? attachment.from_iteration() : 0},
+            {"coordination", to_string(handoff.coordination())},
+            {"buffers", handoff.buffers()},
+            {"run",
+             {{"run_id", to_string(run.run_id)},
+              {"problem_id", to_string(run.problem_id)},
+              {"solver", text_of(run.solver)},
+              {"matrix", text_of(run.matrix)},
+              {"parameters", text_of(run.parameters)},
+              {"rows", run.entries},
+              {"nonzeros", run.nonzeros},
+              {"schema", variables_to_json(handoff.schema())}}}};
   if (!note.empty()) line["note"] = note;
   if (note.empty() && handoff.pool_use() == PoolUse::kResume && !resumed) {
     line["note"] = "nothing to continue from: the run begins with iteration 1";
@@ -65,20 +63,20 @@ nlohmann::json describe_attachment(const HandoffReader& handoff, const Attachmen
   return line;
 }
 
-nlohmann::json plug_ins_json(const PlugInSet& plug_ins) {
-  nlohmann::json all = nlohmann::json::array();
+Json plug_ins_json(const PlugInSet& plug_ins) {
+  Json all = Json::array();
   for (const PlugInState& one : plug_ins.states()) {
     all.push_back({{"name", one.name},
                    {"spec", one.spec},
                    {"deaths", one.deaths},
                    {"left_out", one.left_out},
-                   {"why", one.why.empty() ? nlohmann::json() : nlohmann::json(one.why)}});
+                   {"why", one.why.empty() ? Json() : Json(one.why)}});
   }
   return all;
 }
 
-nlohmann::json triggers_json(const RunTriggers& triggers) {
-  nlohmann::json all = nlohmann::json::array();
+Json triggers_json(const RunTriggers& triggers) {
+  Json all = Json::array();
   for (std::size_t t = 0; t < triggers.specs().size(); ++t) {
     const TriggerSpec& spec = triggers.specs()[t];
     const TriggerCount& count = triggers.counts()[t];
@@ -88,8 +86,8 @@ nlohmann::json triggers_json(const RunTriggers& triggers) {
                    {"condition", spec.condition},
                    {"actions", action_texts(spec)},
                    {"fired", count.fired},
-                   {"first_iteration", has_fired ? nlohmann::json(count.first_iteration) : nlohmann::json()},
-                   {"last_iteration", has_fired ? nlohmann::json(count.last_iteration) : nlohmann::json()}});
+                   {"first_iteration", has_fired ? Json(count.first_iteration) : Json()},
+                   {"last_iteration", has_fired ? Json(count.last_iteration) : Json()}});
   }
   return all;
 }

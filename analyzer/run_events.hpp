@@ -5,12 +5,11 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "analyzer/account.hpp"
 #include "analyzer/analyzer.hpp"
 #include "analyzer/recorder/recorder.hpp"
 #include "common/handoff/handoff_reader.hpp"
+#include "common/json/json.hpp"
 
 namespace ringside {
 
@@ -18,13 +17,13 @@ const char* to_text(ServeEnd end);
 const char* to_text(Outcome outcome);
 
 /// The start of a run, for the report: the keys of `--summary` that describe a run. note: what the producer was told.
-nlohmann::json describe_attachment(const HandoffReader& handoff, const Attachment& attachment, const std::string& note);
+Json describe_attachment(const HandoffReader& handoff, const Attachment& attachment, const std::string& note);
 
 /// [{name, spec, deaths, left_out, why}], in the order of the command line.
-nlohmann::json plug_ins_json(const PlugInSet& plug_ins);
+Json plug_ins_json(const PlugInSet& plug_ins);
 
 /// [{name, condition, actions, fired, first_iteration, last_iteration}]: that of --on-non-finite first.
-nlohmann::json triggers_json(const RunTriggers& triggers);
+Json triggers_json(const RunTriggers& triggers);
 
 /// What an earlier analyzer of this run had no time to record: plug-ins that ended it, triggers of its last step.
 std::vector<wire::Record> marks_at_start(const Attachment& attachment);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analyzer/whole_run.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <exception>
 #include <utility>
@@ -11,6 +9,7 @@
 #include "analyzer/ring/kept_steps.hpp"
 #include "common/journal/journal_reader.hpp"
 #include "common/platform/error.hpp"
+#include "common/program/log.hpp"
 #include "common/ring/ring_recovery.hpp"
 
 namespace ringside {
@@ -75,13 +74,13 @@ WholeRun::WholeRun(NodeLink* link, const HandoffReader& handoff, Attachment& att
   try {
     if (link != nullptr) plan_ = round_plan(*attachment.ranks());
     if (!plan_) {
-      spdlog::info("event=no_whole_run text=\"{}: the results of the whole run are not recorded\"",
-                   link == nullptr ? "found no --node-address" : "a node of the run has no --node-address");
+      log_info("event=no_whole_run text=\"{}: the results of the whole run are not recorded\"",
+               link == nullptr ? "found no --node-address" : "a node of the run has no --node-address");
       return;
     }
     begin(*link, handoff, attachment, recorder, recorded, triggers, stop_run);
   } catch (const std::exception& error) {  // the run is attached and goes on
-    spdlog::warn("event=no_whole_run text=\"{}; the results of the whole run are not recorded\"", error.what());
+    log_warning("event=no_whole_run text=\"{}; the results of the whole run are not recorded\"", error.what());
     round_.reset();
     if (collector_) collector_->finish(handoff.steps_released());
   }
@@ -129,7 +128,7 @@ std::vector<StepAgain> WholeRun::begin_collector(std::vector<StepAgain> again, c
   collector_->begin_run(of_whole);
   return again;
 } catch (const Error& error) {
-  spdlog::warn("event=no_whole_run text=\"{}; the results of the whole run are not recorded\"", error.what());
+  log_warning("event=no_whole_run text=\"{}; the results of the whole run are not recorded\"", error.what());
   collector_.reset();
   return {};
 }

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ringside: one command, one file per subcommand. docs/architecture.md and `ringside help` list what each one does.
+// What a run does not need is in programs of their own, which ringside starts.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <array>
+#include <exception>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "cli/programs/start.hpp"
 #include "cli/subcommands.hpp"
 #include "common/help/help_forms.hpp"
 #include "common/help/manual_page.hpp"
@@ -28,7 +31,8 @@ constexpr std::string_view kDescription =
 
 struct Subcommand {
   CommandSummary summary;
-  SubcommandFunction* run;
+  SubcommandFunction* run;   // null: another program has it
+  const char* program = "";  // that one (cli/programs)
 };
 
 SubcommandFunction help_command;
@@ -41,30 +45,40 @@ constexpr std::array kSubcommands = {
     Subcommand{{"stop", "[--socket PATH]", "end the run that is being served"}, stop_command},
     Subcommand{
         {"serve", "[--socket PATH] [--listen HOST:PORT]", "a web page and Prometheus metrics of the run beside it"},
-        serve_command},
+        nullptr,
+        "ringside-serve"},
     Subcommand{{"report", "[POOL|SUMMARY.json] -o FILE.html", "one page about a run: account, waiting, change"},
-               report_command},
+               nullptr,
+               "ringside-serve"},
     Subcommand{{"compare", "A B [C...] [--json] [-o FILE.html]", "runs side by side; where they begin to differ"},
-               compare_command},
+               nullptr,
+               "ringside-serve"},
     Subcommand{{"info", "POOL", "what a pool holds: runs, iterations, slots, sizes, storage"}, info_command},
     Subcommand{{"verify", "POOL", "check every hash; name the damaged slot and chunk"}, verify_command},
     Subcommand{{"replay", "POOL", "reduce the kept iterates again, compare with what was recorded"}, replay_command},
-    Subcommand{{"analyze", "POOL FILE.py", "run functions of yours over kept steps, or beside a run"}, analyze_command},
+    Subcommand{{"analyze", "POOL FILE.py", "run functions of yours over kept steps, or beside a run"},
+               nullptr,
+               "ringside-analyses"},
     Subcommand{{"export", "POOL --output FILE",
                 "write kept iterates or records for other programs: HDF5, Zarr, VTK, npy, ..."},
-               export_command},
-    Subcommand{{"gather", "FOLDER --from HOST:POOL...", "copy the rings of all nodes of a run into one folder"}, gather_command},
+               nullptr,
+               "ringside-export"},
+    Subcommand{{"gather", "FOLDER --from HOST:POOL...", "copy the rings of all nodes of a run into one folder"},
+               gather_command},
     Subcommand{{"thaw", "POOL", "let a run continue in a pool that a trigger has frozen"}, thaw_command},
     Subcommand{{"wipe", "POOL", "overwrite every byte of a pool, then delete it"}, wipe_command},
     Subcommand{{"cache", "FILE|grid:SIDE|rmat:SCALE", "write a matrix's binary cache, mapped on the next start"},
                cache_command},
     Subcommand{{"calibrate", "[--matrix ...] [--memory DIR]", "measure this node, so that runs on it can be predicted"},
-               calibrate_command},
+               nullptr,
+               "ringside-plan"},
     Subcommand{
         {"plan", "--matrix FILE|grid:SIDE|rmat:SCALE", "predict a run on every split of the cores, name the best"},
-        plan_command},
+        nullptr,
+        "ringside-plan"},
     Subcommand{{"experiment", "NAME [--memory DIR]", "make a published measurement again on this node"},
-               experiment_command},
+               nullptr,
+               "ringside-plan"},
     Subcommand{{"keygen", "FOLDER [--client NAME]", "keys for following over the network"}, keygen_command},
     Subcommand{{"doctor", "[POOL|DIR]", "what this node offers, and what to change"}, doctor_command},
     Subcommand{{"help", "[SUBCOMMAND]", "list the subcommands, or the options of one"}, help_command},
@@ -96,9 +110,13 @@ const Subcommand* subcommand_named(std::string_view name) {
   return nullptr;
 }
 
-/// Calls a subcommand as `ringside NAME ARGUMENT` does.
+/// Prints what `ringside NAME ARGUMENT` prints.
 int run_with(const Subcommand& subcommand, const std::string& argument) {
   const std::string name(subcommand.summary.name);
+  if (subcommand.run == nullptr) {
+    fmt::print("{}", output_of_program(subcommand.program, {"ringside", name, argument}));
+    return 0;
+  }
   const std::array<const char*, 2> arguments = {name.c_str(), argument.c_str()};
   return subcommand.run(static_cast<int>(arguments.size()), arguments.data());
 }
@@ -122,6 +140,12 @@ void print_help_as(const std::string& form) {
   print_help_as(form, "ringside", kDescription, summaries(), [&form](const CommandSummary& summary) {
     run_with(*subcommand_named(summary.name), "--help-as=" + form);
   });
+}
+
+/// If another program has the command, this process becomes that program. Returns why it could not, else null.
+std::exception_ptr become_program_of_command(int argc, char** argv) noexcept {
+  const Subcommand* subcommand = argc > 1 ? subcommand_named(argv[1]) : nullptr;
+  return subcommand != nullptr && subcommand->run == nullptr ? become_program(subcommand->program, argv) : nullptr;
 }
 
 int dispatch(int argc, const char* const* argv) {
@@ -150,5 +174,9 @@ int dispatch(int argc, const char* const* argv) {
 }  // namespace ringside
 
 int main(int argc, char** argv) {
-  return ringside::run_program([&] { return ringside::dispatch(argc, argv); });
+  const std::exception_ptr failure = ringside::become_program_of_command(argc, argv);
+  return ringside::run_program([&] {
+    if (failure) std::rethrow_exception(failure);
+    return ringside::dispatch(argc, argv);
+  });
 }

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Where `cmake --install` puts the files, by the rules of GNUInstallDirs. A program looks for the others in its own
-# folder, so any prefix works. Tests and benchmarks are not installed. deploy/systemd installs its own units.
+# Where `cmake --install` puts the files, by the rules of GNUInstallDirs. A program looks for the others relative to its own
+# executable (common/program/program_folder), so any prefix works, and an installation can be moved. Tests and benchmarks
+# are not installed. deploy/systemd installs its own units.
 include(GNUInstallDirs)
 
 # ringside_install_config(SOURCE NAME) installs a file of settings in SYSCONFDIR/ringside. A file that already exists
@@ -26,6 +27,9 @@ function(ringside_install_config source name)
 endfunction()
 
 install(TARGETS ringside ringside-producer ringside-analyzer ringside-memory RUNTIME)
+# Programs that ringside alone starts.
+get_property(command_programs GLOBAL PROPERTY RINGSIDE_COMMAND_PROGRAMS)
+install(TARGETS ${command_programs} RUNTIME DESTINATION libexec/ringside)
 # ringside-memory finds what it preloads beside the libraries, in a folder where no linker looks.
 if(TARGET ringside_memory_preload)
   install(TARGETS ringside_memory_preload LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/ringside")
@@ -46,7 +50,7 @@ find_program(RINGSIDE_GZIP gzip REQUIRED)
 add_custom_command(OUTPUT "${generated}/made"
   COMMAND "${CMAKE_COMMAND}" "-DBIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}" "-DOUTPUT=${generated}" "-DSCRIPTS=${scripts}"
     "-DVERSION=${PROJECT_VERSION}" "-DGZIP=${RINGSIDE_GZIP}" -P "${PROJECT_SOURCE_DIR}/cmake/generate_manual.cmake"
-  DEPENDS ringside ringside-producer ringside-analyzer ringside-memory ${scripts}
+  DEPENDS ringside ${command_programs} ringside-producer ringside-analyzer ringside-memory ${scripts}
     "${PROJECT_SOURCE_DIR}/cmake/generate_manual.cmake" "${PROJECT_SOURCE_DIR}/cmake/script_manual.awk"
   COMMENT "Manual pages, completions, settings" VERBATIM)
 add_custom_target(manual ALL DEPENDS "${generated}/made")

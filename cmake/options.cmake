@@ -31,7 +31,7 @@ option(RINGSIDE_BUILD_EXAMPLES "Build the examples" ON)
 option(RINGSIDE_BUILD_PYTHON "Build the Python package (needs Python's headers, NumPy and pybind11)" OFF)
 option(RINGSIDE_BUILD_MPI "Build libringside_mpi, for solvers of several ranks (needs an MPI library)" OFF)
 option(RINGSIDE_BUILD_FUZZ "Build the libFuzzer targets (needs clang)" OFF)
-option(RINGSIDE_UNITY "Compile the sources of a room together, up to eight at a time" ON)
+option(RINGSIDE_UNITY "Compile the sources of a room together, several at a time" ON)
 set(RINGSIDE_SANITIZE "" CACHE STRING "Sanitizers to build with: empty, 'address,undefined' or 'thread'")
 
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")

@@ -16,8 +16,9 @@ if(RINGSIDE_SANITIZE)
     find_file(RINGSIDE_ARCHER libarcher.so PATHS "${clang_resources}/../.." NO_DEFAULT_PATH REQUIRED)
     file(CREATE_LINK "${RINGSIDE_ARCHER}" "${CMAKE_BINARY_DIR}/libarcher.so" SYMBOLIC)
   endif()
-  # Instrumented code takes twice as long to compile at -O2 -g; -g1 still names the lines of a stack.
-  set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O1 -g1 -DNDEBUG")
+  # Instrumented code takes twice as long to compile at -O2 -g; -g1 still names the lines of a stack. For clang,
+  # -Og is -O1.
+  set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-Og -g1 -DNDEBUG")
 endif()
 # The coverage of the code under test guides libFuzzer, so all of it is instrumented.
 if(RINGSIDE_BUILD_FUZZ)

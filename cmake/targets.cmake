@@ -50,20 +50,8 @@ endif()
 add_library(ringside_flags INTERFACE)
 target_link_libraries(ringside_flags INTERFACE ringside_compilation OpenMP::OpenMP_CXX fmt::fmt)
 
-# The definitions of the libraries whose headers many files include, for every target alike: the linker keeps one
-# copy of their inline functions, which every target must have compiled the same way. A file's own definition (a path, a
-# version) belongs to that file: set_source_files_properties.
-foreach(library fmt::fmt spdlog::spdlog)
-  target_compile_definitions(ringside_flags INTERFACE
-    "$<$<TARGET_EXISTS:${library}>:$<TARGET_PROPERTY:${library},INTERFACE_COMPILE_DEFINITIONS>>")
-endforeach()
-
-# For code whose speed does not matter: it compiles faster. (The rest of a sanitizer's build is -O1.)
-if(RINGSIDE_SANITIZE)
-  set(RINGSIDE_QUICK_TO_COMPILE -O0)
-else()
-  set(RINGSIDE_QUICK_TO_COMPILE "$<$<CONFIG:Release>:-O1>")
-endif()
+# For code whose speed does not matter: it compiles faster. (A sanitizer's build is -Og as a whole.)
+set(RINGSIDE_QUICK_TO_COMPILE "$<$<CONFIG:Release>:-O1>")
 
 # ringside_library(NAME SOURCES... ) declares a static library of ours with those flags.
 function(ringside_library name)

@@ -12,7 +12,7 @@ passed_folder=${XDG_CACHE_HOME:-${HOME:-/nonexistent}/.cache}/ringside/passed
 # `release`, too; the virtual node installs the packages, which have no test.
 stage_sources() {
   case $1 in
-    asan | tsan) printf '%s\n' . ':!docs' ':!*.md' ':!*.py' ':!bench' ':!dashboards' ':!python' ':!mpi' ':!deploy/systemd' \
+    asan | tsan | fuzz) printf '%s\n' . ':!docs' ':!*.md' ':!*.py' ':!bench' ':!dashboards' ':!python' ':!mpi' ':!deploy/systemd' \
       ':!deploy/debian' ':!deploy/slurm' ;;
     node) printf '%s\n' . ':!bench' ':!tests/[!n]*' ;;  # of the tests, tests/node
     *) printf '%s\n' . ;;

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# From a fresh clone to ranks: installs what is missing, builds, keeps every iterate of PageRank on a grid, then ranks
-# the packages of this distribution. Run it as root or as a user with sudo, from anywhere, as often as you like.
+# From a fresh clone to ranks: installs what is missing, builds the programs of a run, keeps every iterate of PageRank on a
+# grid, then ranks the packages of this distribution. Run it as root or as a user with sudo, from anywhere, as often as you like.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -28,7 +28,7 @@ stage "build"
 mkdir -p "$work"
 quietly "$logs/quickstart-configure.log" cmake --preset release
 with_progress "$logs/quickstart-build.log" cmake --build --preset release --parallel "$(build_jobs)" \
-  --target ringside ringside-producer ringside-analyzer
+  --target ringside ringside-producer ringside-analyzer ringside-export  # which writes the ranks
 echo "programs: $root/build/release/bin"
 
 stage "PageRank on a grid of 1,000,000 rows, every iterate kept in a persistent ring"
@@ -45,5 +45,8 @@ Pools, summaries and ranks are in $work
 Next:
   $root/build/release/bin/ringside doctor          what this machine offers, and what to change
   $root/build/release/bin/ringside run --help      run it on a matrix of your own
+  cmake --build $root/build/release --target commands
+                                                   build what this script did not need: ringside calibrate, plan,
+                                                   experiment, serve, report, compare and analyze
   $root/deploy/test.sh                             build and pass all tests
 TEXT

@@ -54,10 +54,17 @@ for tool in debootstrap unshare git; do
   command -v "$tool" >/dev/null || refuse "'$tool' was not found; as root: apt-get install debootstrap util-linux git"
 done
 
-# In a mount namespace of its own whatever is mounted here is gone when this process ends, however it ends; in a process
-# namespace of its own, what the tests leave running ends, too.
+# In namespaces of its own whatever is mounted here is gone when the script ends, however it ends, and so is what the tests
+# leave running. Only SIGKILL ends `unshare` before its child, which then is killed, too.
 if [[ ${RINGSIDE_TEST_ON_APART:-} != yes ]]; then
-  RINGSIDE_TEST_ON_APART=yes exec unshare --mount --propagation private --pid --fork --kill-child -- "$0" "${arguments[@]}"
+  mkdir -p "$folder"
+  exec {lock}>"$folder/$suite.lock"
+  flock --nonblock "$lock" || refuse "another run uses $folder/$suite"
+  RINGSIDE_TEST_ON_APART=yes unshare --mount --propagation private --pid --fork --kill-child -- "$0" "${arguments[@]}" &
+  trap 'kill -KILL $!; exit 1' INT TERM HUP
+  status=0
+  wait $! || status=$?
+  exit "$status"
 fi
 
 # debootstrap makes every release of Ubuntu as it makes gutsy, and may be older than the release's name.
@@ -102,7 +109,6 @@ make_chroot() {
   if [[ -z $mirror ]]; then refuse "apt has no mirror of that distribution among its sources; expected --mirror URL"; fi
   if is_ubuntu; then components=main,universe script=(gutsy); fi
   rm -rf --one-file-system "$made"
-  mkdir -p "$folder"
   quietly "$folder/$suite.log" debootstrap --variant=minbase --components="$components" "$suite" "$made" "$mirror" "${script[@]}" || exit 3
   # A proxy and the like: whatever this system's apt needs to reach a mirror.
   apt-config dump | grep -E '^Acquire::(http|https|Check-)' >"$made/etc/apt/apt.conf.d/99ringside" || true
@@ -111,6 +117,7 @@ make_chroot() {
 }
 
 enter_chroot() {
+  mount --bind "$chroot" "$chroot"  # a mount point: /proc/self/mountinfo then names the file system of /
   mount -t proc proc "$chroot/proc"
   mount --rbind /sys "$chroot/sys"
   mount --rbind /dev "$chroot/dev"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "producer/account.hpp"
 
-#include <nlohmann/json.hpp>
+#include "common/json/json.hpp"
 
 namespace ringside {
 
-nlohmann::json to_json(const ProducerAccount& account) {
+Json to_json(const ProducerAccount& account) {
   const auto seconds = [](std::int64_t ns) { return static_cast<double>(ns) * 1e-9; };
   return {{"iterations", account.iterations.load(std::memory_order_relaxed)},
           {"resumed_from", account.resumed_from.load(std::memory_order_relaxed)},
@@ -25,8 +25,8 @@ nlohmann::json to_json(const ProducerAccount& account) {
           {"ended_ns", account.ended_ns.load(std::memory_order_relaxed)}};
 }
 
-nlohmann::json far_account(const SolveOptions& options, const std::optional<FarUse>& begin) {
-  nlohmann::json account{{"matrix_memory", options.matrix_memory}};
+Json far_account(const SolveOptions& options, const std::optional<FarUse>& begin) {
+  Json account{{"matrix_memory", options.matrix_memory}};
   const std::optional<FarUse> now = far_use();
   if (!now) return account;
   const FarUse before = begin.value_or(FarUse{});

@@ -7,8 +7,7 @@
 #include <cstdint>
 #include <optional>
 
-#include <nlohmann/json_fwd.hpp>
-
+#include "common/json/json.hpp"
 #include "common/options/options.hpp"
 #include "producer/memory/matrix_memory.hpp"
 
@@ -46,9 +45,9 @@ inline double to_figure(const std::optional<std::uint64_t>& estimate) noexcept {
 
 /// The keys of `--summary` about the matrix's memory: its place and size, and what faults have cost since `begin`
 /// (producer/memory/matrix_memory.hpp). With the matrix in DRAM its place alone.
-nlohmann::json far_account(const SolveOptions& options, const std::optional<FarUse>& begin);
+Json far_account(const SolveOptions& options, const std::optional<FarUse>& begin);
 
 /// The keys of `--summary` that the producer counts (seconds as doubles), and the two instants.
-nlohmann::json to_json(const ProducerAccount& account);
+Json to_json(const ProducerAccount& account);
 
 }  // namespace ringside

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ringside-producer: loads the matrix, attaches to the analyzer, solves, publishes each iterate. One run, one process.
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
+#include "common/json/json.hpp"
 #include "common/messages/message_coordination.hpp"
 #include "common/options/command_line.hpp"
 #include "common/options/options.hpp"
@@ -49,14 +47,14 @@ struct ProducerOptions {
   ProcessOptions process;
 };
 
-nlohmann::json describe(const RunDescription& run, const Schema& schema) {
+Json describe(const RunDescription& run, const Schema& schema) {
   return {{"run_id", to_string(run.run_id)}, {"problem_id", to_string(run.problem_id)}, {"solver", text_of(run.solver)},
           {"matrix", text_of(run.matrix)},   {"parameters", text_of(run.parameters)},   {"rows", run.entries},
           {"nonzeros", run.nonzeros},        {"schema", variables_to_json(schema)}};
 }
 
 /// The baseline: no hand-off, no ring.
-SolveEnd run_dram(const ProducerOptions& options, const SolveRun& run, nlohmann::json& final) {
+SolveEnd run_dram(const ProducerOptions& options, const SolveRun& run, Json& final) {
   const BaselineResult result = run_baseline(run, options.reduce.passes);
   final["analyze_s"] = static_cast<double>(result.analyze_ns) * 1e-9;
   final["analysis_ended_ns"] = result.ended_ns;
@@ -83,11 +81,11 @@ void report_attachment(const ProducerOptions& options, const RunWriter& writer, 
   std::string note = writer.note();
   if (note.empty() && options.publish.resume && !kept)
     note = "nothing to continue from: the run begins with iteration 1";
-  spdlog::info("event=attached run_id={} socket={} resumed_from={}", to_string(description.run_id),
-               options.process.socket, from);
+  log_info("event=attached run_id={} socket={} resumed_from={}", to_string(description.run_id), options.process.socket,
+           from);
   // If `ringside run` reads the reports, it informs the user.
-  if (!note.empty() && options.process.report_fd < 0) spdlog::warn("event=attached text=\"{}\"", note);
-  nlohmann::json line{{"event", "attached"}, {"run", describe(description, variables)}, {"resumed_from", from}};
+  if (!note.empty() && options.process.report_fd < 0) log_warning("event=attached text=\"{}\"", note);
+  Json line{{"event", "attached"}, {"run", describe(description, variables)}, {"resumed_from", from}};
   if (!note.empty()) line["note"] = note;
   report.write(line);
 }
@@ -108,8 +106,8 @@ SolveEnd run_pipeline(const ProducerOptions& options, const SolveRun& run, const
   if (options.publish.elastic) {
     team.emplace(writer_options.lent_cores, writer.analyzer_cores(), run.account.analyzer_cores_lent_ns);
     run.solver.share_among(*team);
-    spdlog::info("event=elastic guests={}", team->guests());
-    if (team->guests() == 0) spdlog::warn("event=elastic text=\"{}\"", kNoGuests);
+    log_info("event=elastic guests={}", team->guests());
+    if (team->guests() == 0) log_warning("event=elastic text=\"{}\"", kNoGuests);
   }
   manager.describe([&account = run.account, &options] {
     return fmt::format("{}: iteration {} of at most {}, L1 change {:.3g}", options.solve.matrix,
@@ -158,19 +156,20 @@ ExitCode run(const ProducerOptions& options) {
   loaded.problem_id = problem_id_with(loaded.problem_id, problem.solver->variables());
   report.write({{"event", "loaded"}, {"run", describe(loaded, problem.solver->variables())}});
   report.start([&account] {
-    nlohmann::json line = to_json(account);
+    Json line = to_json(account);
     line["event"] = "progress";
     return line;
   });
 
   const std::optional<FarUse> loaded_with = far_use();
   if (loaded_with) {
-    spdlog::info("event=matrix_memory place={} dram_limit_bytes={} far_bytes={} in_place_bytes={} load_faults={} "
-                 "load_fault_s={:.3f}",
-                 printable(options.solve.matrix_memory), options.solve.dram_limit_bytes, loaded_with->far_bytes,
-                 loaded_with->in_place_bytes, loaded_with->faults, static_cast<double>(loaded_with->fault_ns) * 1e-9);
+    log_info(
+        "event=matrix_memory place={} dram_limit_bytes={} far_bytes={} in_place_bytes={} load_faults={} "
+        "load_fault_s={:.3f}",
+        printable(options.solve.matrix_memory), options.solve.dram_limit_bytes, loaded_with->far_bytes,
+        loaded_with->in_place_bytes, loaded_with->faults, static_cast<double>(loaded_with->fault_ns) * 1e-9);
   }
-  nlohmann::json final{{"matrix_format", problem.solver->format()}};
+  Json final{{"matrix_format", problem.solver->format()}};
   ConvergenceCheck convergence(options.solve.tolerance, problem.solver->growth_limit(),
                                problem.solver->exhausted_criterion());
   const SolveRun run{*problem.solver, options.solve, stop, account, convergence};

@@ -3,7 +3,6 @@
 
 #include <pthread.h>
 #include <signal.h>
-#include <spdlog/spdlog.h>
 #include <time.h>
 
 #include <algorithm>
@@ -22,6 +21,7 @@
 #include "common/journal/journal_log_copy.hpp"
 #include "common/journal/journal_scan.hpp"
 #include "common/platform/error.hpp"
+#include "common/program/log.hpp"
 
 namespace ringside {
 namespace {
@@ -213,7 +213,7 @@ Journal Journal::open(const std::string& pool, const JournalOptions& options, St
   for (std::uint32_t log = 0; log < kJournalLogs; ++log) {
     const LogScan& scan = there.scan[log];
     if (!scan.damage.empty()) {
-      spdlog::warn("event=journal_damaged file=\"{}\" text=\"{}\"", journal_log_path(pool, log), scan.damage);
+      log_warning("event=journal_damaged file=\"{}\" text=\"{}\"", journal_log_path(pool, log), scan.damage);
     }
     if (scan.state != LogState::kValid) continue;
     made->oldest[log] = scan.oldest_seq();

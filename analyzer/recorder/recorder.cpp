@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 #include <pthread.h>
-#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -32,6 +31,7 @@
 #include "common/platform/error.hpp"
 #include "common/platform/thread_binding.hpp"
 #include "common/platform/version.hpp"
+#include "common/program/log.hpp"
 #include "common/records/analysis_results.hpp"
 
 namespace ringside {
@@ -172,7 +172,7 @@ class Recorder::Worker : private RecordSink {
     const std::string which = missing.first_iteration == 0
                                   ? fmt::format("from step {} on", missing.first_step)
                                   : fmt::format("iterations {} to {}", missing.first_iteration, missing.last_iteration);
-    spdlog::warn(
+    log_warning(
         "event=records_missing run_id={} first_step={} steps={} first_iteration={} last_iteration={} "
         "text=\"committed steps without a record: {} ({}); tail, serve and report do not show them\"",
         to_string(missing.run_id), missing.first_step, missing.steps, missing.first_iteration, missing.last_iteration,
@@ -341,7 +341,7 @@ class Recorder::Worker : private RecordSink {
   void give_up_journal(const std::string& why) {
     journal_.reset();
     journal_error_ = why;
-    spdlog::error("event=journal_given_up pool={} text=\"{}\"", options_.pool, why);
+    log_error("event=journal_given_up pool={} text=\"{}\"", options_.pool, why);
   }
 
   // --- requests ---
@@ -418,7 +418,7 @@ class Recorder::Worker : private RecordSink {
 
   wire::ControlReply stop() {
     if (!run_status_.attached()) return refused("no run is being served: there is nothing to stop");
-    spdlog::info("event=stop_requested");
+    log_info("event=stop_requested");
     stop_run_.store(true, std::memory_order_relaxed);
     wire::ControlReply reply;
     reply.mutable_stopping();

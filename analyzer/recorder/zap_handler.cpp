@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analyzer/recorder/zap_handler.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <array>
 #include <exception>
@@ -10,6 +8,7 @@
 #include <utility>
 
 #include "common/platform/clock.hpp"
+#include "common/program/log.hpp"
 
 namespace ringside {
 namespace {
@@ -53,7 +52,7 @@ bool ZapHandler::is_allowed(const std::string& key) noexcept {
 void ZapHandler::log_turned_away() noexcept {
   ++turned_away_;
   if (said_ns_ != 0 && now_ns() - said_ns_ < kLogIntervalNs) return;
-  spdlog::warn("event=clients_turned_away count={} keys={}", turned_away_, list_);
+  log_warning("event=clients_turned_away count={} keys={}", turned_away_, list_);
   said_ns_ = now_ns();
   turned_away_ = 0;
 }

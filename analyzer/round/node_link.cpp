@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analyzer/round/node_link.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <utility>
 
 #include "analyzer/round/part_store.hpp"
@@ -11,6 +9,7 @@
 #include "common/platform/decimal.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/printable.hpp"
+#include "common/program/log.hpp"
 #include "common/ranks/node_address.hpp"
 
 namespace ringside {
@@ -51,9 +50,10 @@ NodeLink::NodeLink(const std::string& address, const std::string& socket) {
       listen({before->public_key, before->secret_key}, names_port ? place.port : split(before->address).port);
     }
   } catch (const Error& error) {
-    spdlog::warn("event=node_address text=\"{}; another address is used: a run that goes on has no results of the whole "
-                 "until its ranks attach anew\"",
-                 error.what());
+    log_warning(
+        "event=node_address text=\"{}; another address is used: a run that goes on has no results of the whole "
+        "until its ranks attach anew\"",
+        error.what());
   }
   if (!gate_) listen(make_key_pair(), place.port);
   write_node_address(socket, {formatted("{}:{}", place.host, gate_->port(0)), keys_.public_key, keys_.secret_key});

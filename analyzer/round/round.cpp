@@ -2,7 +2,6 @@
 #include "analyzer/round/round.hpp"
 
 #include <pthread.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <array>
@@ -11,6 +10,7 @@
 
 #include "common/platform/clock.hpp"
 #include "common/platform/thread_binding.hpp"
+#include "common/program/log.hpp"
 
 namespace ringside {
 namespace {
@@ -183,9 +183,10 @@ bool Round::add_own_part(RoundState& state) {
   const std::uint64_t iteration = own->step.descriptor.iteration;
   if (state.has_figures && state.iteration != iteration) {
     if (!std::exchange(told_iterations_, true)) {
-      spdlog::warn("event=round_differs step={} text=\"node {} has published iteration {} as this step, the nodes before {}; "
-                   "expected the same of all ranks\"",
-                   state.step, plan_.node, iteration, state.iteration);
+      log_warning(
+          "event=round_differs step={} text=\"node {} has published iteration {} as this step, the nodes before {}; "
+          "expected the same of all ranks\"",
+          state.step, plan_.node, iteration, state.iteration);
     }
     return false;
   }
@@ -235,9 +236,10 @@ void Round::send_again() {
   const std::int64_t stalled_ns = now - std::max(moved_ns_.load(), sent.begun_ns);
   if (stalled_ns > kStallNs && now - told_stall_ns_ > kStallNs) {
     told_stall_ns_ = now;
-    spdlog::warn("event=round_stalls step={} text=\"no step has come back from the other nodes for {} s; the next one "
-                 "listens at {}; the run goes on\"",
-                 step, stalled_ns / 1'000'000'000, plan_.next_address);
+    log_warning(
+        "event=round_stalls step={} text=\"no step has come back from the other nodes for {} s; the next one "
+        "listens at {}; the run goes on\"",
+        step, stalled_ns / 1'000'000'000, plan_.next_address);
   }
   const bool is_lost = sent.sent_ns < returned_sent_ns_;
   if (!is_lost && now - std::max(sent.sent_ns, moved_ns_.load()) < kAgainNs) return;

@@ -3,11 +3,11 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <spdlog/spdlog.h>
 
 #include <exception>
 #include <utility>
 
+#include "common/program/log.hpp"
 #include "common/triggers/pool_freeze.hpp"
 
 namespace ringside {
@@ -109,7 +109,7 @@ bool PoolArchive::copy(const RingWriter::Committed& step) noexcept try {
   if (has_results) ring_.store_results(results.words);
   return true;
 } catch (const std::exception& error) {
-  if (!failed_.exchange(true)) spdlog::error("event=archive_failed pool={} text=\"{}\"", path_, error.what());
+  if (!failed_.exchange(true)) log_error("event=archive_failed pool={} text=\"{}\"", path_, error.what());
   return false;
 }
 

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analyzer/triggers/run_triggers.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <bit>
 #include <cerrno>
 #include <exception>
 
 #include "common/platform/clock.hpp"
 #include "common/platform/error.hpp"
+#include "common/program/log.hpp"
 
 namespace ringside {
 
@@ -175,11 +174,11 @@ int RunTriggers::freeze_ring(const TriggerSpec& trigger, const StepFigures& figu
                        .unix_ns = realtime_ns()};
   const int error = write_freeze(pool_, *freeze_);
   if (error == 0) {
-    spdlog::warn("event=frozen pool={} text=\"the ring of {} is frozen since iteration {} (trigger '{}')\"", pool_, pool_,
-                 freeze_->iteration, trigger.name);
+    log_warning("event=frozen pool={} text=\"the ring of {} is frozen since iteration {} (trigger '{}')\"", pool_,
+                pool_, freeze_->iteration, trigger.name);
   } else {
-    spdlog::error("event=freeze_not_written pool={} iteration={} text=\"{}: {}\"", pool_, freeze_->iteration,
-                  freeze_path(pool_), errno_text(error));
+    log_error("event=freeze_not_written pool={} iteration={} text=\"{}: {}\"", pool_, freeze_->iteration,
+              freeze_path(pool_), errno_text(error));
   }
   return error;
 } catch (const std::exception&) {  // no memory: the ring is frozen even so

@@ -78,7 +78,7 @@ void arrays_reserved() {
   }
 }
 
-nlohmann::json memory_account() {
+Json memory_account() {
   return memory().scheme->account();
 }
 

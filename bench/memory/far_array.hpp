@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-#include <nlohmann/json_fwd.hpp>
+#include "common/json/json.hpp"
 
 namespace ringside::bench {
 
@@ -38,7 +38,7 @@ std::span<Element> far_array_of(std::size_t count) {
 void arrays_reserved();
 
 /// What the scheme counted: {} if it counts nothing.
-nlohmann::json memory_account();
+Json memory_account();
 
 /// Gives everything back.
 void end_memory();

@@ -45,7 +45,7 @@ Outcome measure(const Workload& workload) {
   const Permutation order(granules, workload.seed);
   const std::uint64_t touches = std::min(most_touches, granules);
   std::uint64_t checksum = 0;
-  nlohmann::json figures;
+  ringside::Json figures;
   std::uint64_t first = 0;
   const auto next_round = [&](int threads) {
     const double time_s = round_s(words, order, granules, first, touches, threads, checksum);

@@ -16,11 +16,9 @@
 namespace ringside::bench {
 namespace {
 
-using nlohmann::json;
-
 // Resident bytes by kind, as the kernel counts them, and this process's faults that waited for a device.
-json memory_of_process() {
-  json found;
+Json memory_of_process() {
+  Json found;
   std::ifstream status("/proc/self/status");
   for (std::string key; status >> key; status.ignore(1024, '\n')) {
     for (const char* wanted : {"VmHWM:", "RssAnon:", "RssFile:", "RssShmem:"}) {
@@ -66,12 +64,12 @@ int run_program(int argc, char** argv, const Program& program) {
     const Outcome outcome = program.measure(workload);
     char checksum[17];
     std::snprintf(checksum, sizeof checksum, "%016llx", static_cast<unsigned long long>(outcome.checksum));
-    const json report = {{"program", program.name},        {"memory", memory.scheme},
+    const Json report = {{"program", program.name},        {"memory", memory.scheme},
                          {"timing", memory.timing},        {"data_bytes", workload.data_bytes},
                          {"threads", workload.threads},    {"seed", workload.seed},
                          {"figures", outcome.figures},     {"checksum", checksum},
                          {"process", memory_of_process()}, {"account", memory_account()}};
-    std::printf("%s\n", report.dump().c_str());
+    std::printf("%s\n", report.dump_sorted().c_str());
     std::fflush(stdout);
     end_memory();
     return 0;
@@ -86,7 +84,7 @@ double median_of(std::vector<double> values) {
   return values[(values.size() - 1) / 2];
 }
 
-json spread_of(std::vector<double> values) {
+Json spread_of(std::vector<double> values) {
   std::ranges::sort(values);
   return {{"median", median_of(values)}, {"min", values.front()}, {"max", values.back()}};
 }

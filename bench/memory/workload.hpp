@@ -8,8 +8,7 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
+#include "common/json/json.hpp"
 #include "common/platform/clock.hpp"
 
 namespace ringside {
@@ -26,7 +25,7 @@ struct Workload {
 };
 
 struct Outcome {
-  nlohmann::json figures;      // {name_unit: number}
+  Json figures;                // {name_unit: number}
   std::uint64_t checksum = 0;  // of the result: equal for every memory and every number of threads
 };
 
@@ -49,7 +48,7 @@ double timed_s(const Part& part) {
 }
 
 /// {median, min, max} of at least one value.
-nlohmann::json spread_of(std::vector<double> values);
+Json spread_of(std::vector<double> values);
 double median_of(std::vector<double> values);
 
 }  // namespace ringside::bench

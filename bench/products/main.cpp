@@ -11,9 +11,8 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "bench/products/product.hpp"
+#include "common/json/json.hpp"
 #include "common/options/command_line.hpp"
 #include "common/options/option_checks.hpp"
 #include "common/platform/clock.hpp"
@@ -35,7 +34,7 @@ namespace {
 
 constexpr double kErrorAccepted = 2;
 
-void answer(const nlohmann::ordered_json& line) {
+void answer(const Json& line) {
   std::cout << line.dump() << std::endl;
 }
 
@@ -72,7 +71,7 @@ int run(int argc, char** argv) {
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
 
   const std::unique_ptr<Product> product = make_product(threads);
-  nlohmann::ordered_json ready;
+  Json ready;
   {
     const std::int64_t begin = now_ns();
     const CsrMatrix matrix =

@@ -14,13 +14,12 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "analyzer/journal/journal_storage.hpp"
 #include "analyzer/journal/journal_wipe.hpp"
 #include "analyzer/journal/step_record.hpp"
 #include "bench/programs/machine_header.hpp"
 #include "common/journal/journal_reader.hpp"
+#include "common/json/json.hpp"
 #include "common/options/command_line.hpp"
 #include "common/options/option_checks.hpp"
 #include "common/platform/clock.hpp"
@@ -32,8 +31,6 @@
 
 namespace ringside::bench {
 namespace {
-
-using nlohmann::json;
 
 constexpr std::size_t kDistinct = 4096;  // records encoded beforehand, so that encoding is not measured
 
@@ -124,10 +121,10 @@ double append_all(const std::string& pool, JournalKind kind, std::uint64_t journ
   return static_cast<double>(records) / seconds;
 }
 
-json measure(const std::string& folder, JournalKind kind, std::uint64_t journal_bytes, std::uint64_t records,
+Json measure(const std::string& folder, JournalKind kind, std::uint64_t journal_bytes, std::uint64_t records,
              int repeats, const std::vector<std::string>& encoded) {
   const std::string pool = (std::filesystem::path(folder) / ("journal_bench." + std::to_string(getpid()))).string();
-  json result = {{"folder", folder}, {"journal", to_string(kind)}, {"batches", json::array()}};
+  Json result = {{"folder", folder}, {"journal", to_string(kind)}, {"batches", Json::array()}};
   std::vector<double> reading_ms;
   for (const std::size_t batch : {1u, 10u, 100u}) {
     std::vector<double> rates;
@@ -169,9 +166,9 @@ int main(int argc, char** argv) {
     using namespace ringside;
     using namespace ringside::bench;
     const std::vector<std::string> encoded = encoded_records();
-    json report = {
+    Json report = {
         {"benchmark", "journal"},         {"machine", machine_header()}, {"record_bytes", encoded.back().size()},
-        {"journal_bytes", journal_bytes}, {"durability", "process"},     {"results", json::array()}};
+        {"journal_bytes", journal_bytes}, {"durability", "process"},     {"results", Json::array()}};
     for (const std::string& folder : folders) {
       report["results"].push_back(
           measure(folder, JournalKind::kFile, journal_bytes, file_records / 100 * 100, repeats, encoded));

@@ -22,9 +22,8 @@
 #include <utility>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "bench/programs/machine_header.hpp"
+#include "common/json/json.hpp"
 #include "common/options/command_line.hpp"
 #include "common/options/option_checks.hpp"
 #include "common/platform/clock.hpp"
@@ -35,8 +34,6 @@
 
 namespace ringside::bench {
 namespace {
-
-using nlohmann::ordered_json;
 
 constexpr double kDamping = 0.85;
 constexpr std::uint64_t kCopiedRows = std::uint64_t{1} << 24;  // 128 MiB, four times a usual last-level cache
@@ -161,7 +158,7 @@ double milliseconds_since(std::int64_t start_ns) {
   return static_cast<double>(now_ns() - start_ns) * 1e-6;
 }
 
-ordered_json spread_of(std::vector<double> values) {
+Json spread_of(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   return {{"median", values[values.size() / 2]}, {"min", values.front()}, {"max", values.back()}};
 }
@@ -174,7 +171,7 @@ struct Timed {
   std::vector<double> ms, share, over_plain;
 };
 
-ordered_json measure(const CsrMatrix& matrix, const std::vector<MatrixFormat>& formats, int threads, int repeats) {
+Json measure(const CsrMatrix& matrix, const std::vector<MatrixFormat>& formats, int threads, int repeats) {
   pin_threads(threads);
   const std::uint64_t n = matrix.rows;
   std::vector<Timed> timed;
@@ -230,7 +227,7 @@ ordered_json measure(const CsrMatrix& matrix, const std::vector<MatrixFormat>& f
     read_ms.push_back(reading);
   }
 
-  ordered_json result;
+  Json result;
   result["threads"] = threads;
   result["chosen"] = make_pagerank(matrix, kDamping)->format();
   result["plain_loop_ms"] = spread_of(plain_ms);
@@ -271,18 +268,18 @@ int run(int argc, char** argv) {
   std::vector<MatrixFormat> formats;
   for (const std::string& name : names) formats.push_back(format_named(name));
 
-  ordered_json report;
+  Json report;
   report["machine"] = machine_header();
   report["repeats"] = repeats;
-  report["matrices"] = ordered_json::array();
+  report["matrices"] = Json::array();
   for (const std::string& name : matrices) {
     const CsrMatrix matrix =
         load_matrix({.matrix = name, .cache = !cache_dir.empty(), .cache_dir = cache_dir}, Orientation::kInLinks);
     if (!matrix.value.empty()) throw usage_error("{}: found a matrix with values, expected one without", name);
-    ordered_json entry = {{"matrix", name.substr(name.rfind('/') + 1)},
-                          {"rows", matrix.rows},
-                          {"nonzeros", matrix.nonzeros()},
-                          {"results", ordered_json::array()}};
+    Json entry = {{"matrix", name.substr(name.rfind('/') + 1)},
+                  {"rows", matrix.rows},
+                  {"nonzeros", matrix.nonzeros()},
+                  {"results", Json::array()}};
     for (const int count : threads) entry["results"].push_back(measure(matrix, formats, count, repeats));
     report["matrices"].push_back(entry);
   }

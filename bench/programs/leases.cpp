@@ -10,11 +10,10 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "bench/programs/held_views.hpp"
 #include "bench/programs/machine_header.hpp"
 #include "common/files/slot_lease.hpp"
+#include "common/json/json.hpp"
 #include "common/options/command_line.hpp"
 #include "common/options/option_checks.hpp"
 #include "common/platform/clock.hpp"
@@ -23,8 +22,6 @@
 
 namespace ringside::bench {
 namespace {
-
-using nlohmann::json;
 
 UniqueFd opened(const std::string& path, int flags) {
   UniqueFd fd(open(path.c_str(), flags | O_CLOEXEC, 0600));
@@ -38,7 +35,7 @@ double mean_ns(int calls, const auto& call) {
   return static_cast<double>(now_ns() - begin_ns) / calls;
 }
 
-json measure_calls(const std::string& folder, int other_leases, int repeats) {
+Json measure_calls(const std::string& folder, int other_leases, int repeats) {
   constexpr int kCalls = 2'000;            // few enough for one time slice
   constexpr std::uint32_t kHeldSlots = 7;  // slot 0 is free
   const std::string path = folder + "/leases." + std::to_string(getpid()) + ".file";
@@ -60,12 +57,12 @@ json measure_calls(const std::string& folder, int other_leases, int repeats) {
     }
   }
   std::filesystem::remove(path);
-  json result = {{"other_leases", other_leases}, {"pair", spread(pair, "ns")}};
-  result["failed"] = failed.empty() ? json() : spread(failed, "ns");
+  Json result = {{"other_leases", other_leases}, {"pair", spread(pair, "ns")}};
+  result["failed"] = failed.empty() ? Json() : spread(failed, "ns");
   return result;
 }
 
-json measure_views(const std::string& folder, std::uint32_t slots, std::uint64_t words, std::uint64_t views) {
+Json measure_views(const std::string& folder, std::uint32_t slots, std::uint64_t words, std::uint64_t views) {
   const std::filesystem::path path = folder + "/leases." + std::to_string(getpid()) + ".pool";
   struct Remove {
     const std::filesystem::path& path;
@@ -114,7 +111,7 @@ int main(int argc, char** argv) {
   if (const auto code = ringside::parse_or_exit_code(line, argc, argv)) return *code;
   try {
     using namespace ringside::bench;
-    nlohmann::json report = {{"benchmark", "leases"}, {"machine", machine_header()}, {"folder", folder}};
+    ringside::Json report = {{"benchmark", "leases"}, {"machine", machine_header()}, {"folder", folder}};
     for (const int others : {0, 1, 16, 256}) report["calls"].push_back(measure_calls(folder, others, repeats));
     bool torn = false;
     for (const int count : slots) {

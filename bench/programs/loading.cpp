@@ -20,9 +20,8 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "bench/programs/machine_header.hpp"
+#include "common/json/json.hpp"
 #include "common/options/command_line.hpp"
 #include "common/platform/clock.hpp"
 #include "producer/matrix/matrix_market.hpp"
@@ -88,11 +87,11 @@ Times measure(int repeats, const std::function<void()>& work) {
   return {seconds[seconds.size() / 2], seconds.front(), seconds.back()};
 }
 
-nlohmann::json to_json(const Times& times) {
+Json to_json(const Times& times) {
   return {{"median_s", times.median_s}, {"min_s", times.min_s}, {"max_s", times.max_s}};
 }
 
-nlohmann::json measure_text(const std::string& field, std::size_t bytes, int threads, int repeats) {
+Json measure_text(const std::string& field, std::size_t bytes, int threads, int repeats) {
   const std::string text = random_matrix_text(field, bytes);
   omp_set_num_threads(threads);
   forget_peak();
@@ -104,7 +103,7 @@ nlohmann::json measure_text(const std::string& field, std::size_t bytes, int thr
   }
   const std::uint64_t peak = peak_bytes() - before;
   const Times times = measure(repeats, [&] { read_matrix_market(text, "generated", Orientation::kInLinks); });
-  nlohmann::json result = to_json(times);
+  Json result = to_json(times);
   result["case"] = "parse " + field;
   result["threads"] = threads;
   result["text_bytes"] = text.size();
@@ -114,12 +113,12 @@ nlohmann::json measure_text(const std::string& field, std::size_t bytes, int thr
   return result;
 }
 
-nlohmann::json measure_cache(std::uint32_t side, int threads, int repeats, const std::string& folder) {
+Json measure_cache(std::uint32_t side, int threads, int repeats, const std::string& folder) {
   omp_set_num_threads(threads);
   const MatrixOptions options{.matrix = fmt::format("grid:{}", side), .cache = true, .cache_dir = folder};
   const std::string cache = write_cache(options, Orientation::kInLinks);
   const Times times = measure(repeats, [&] { load_matrix(options, Orientation::kInLinks); });
-  nlohmann::json result = to_json(times);
+  Json result = to_json(times);
   result["case"] = "map cache of " + options.matrix;
   result["threads"] = threads;
   result["cache_bytes"] = std::filesystem::file_size(cache);
@@ -142,7 +141,7 @@ int run(int argc, char** argv) {
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
 
   const int all = omp_get_num_procs();
-  nlohmann::json report{{"benchmark", "loading"}, {"machine", bench::machine_header()}};
+  Json report{{"benchmark", "loading"}, {"machine", bench::machine_header()}};
   for (const std::string field : {"pattern", "real"}) {
     report["results"].push_back(measure_text(field, megabytes * 1'000'000, 1, repeats));
     if (all > 1) report["results"].push_back(measure_text(field, megabytes * 1'000'000, all, repeats));

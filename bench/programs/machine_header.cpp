@@ -13,9 +13,8 @@
 #include <fstream>
 #include <iostream>
 
-#include <nlohmann/json.hpp>
-
 #include "common/files/output_file.hpp"
+#include "common/json/json.hpp"
 #include "common/kernels/isa.hpp"
 #include "common/platform/clock.hpp"
 #include "common/platform/error.hpp"
@@ -94,7 +93,7 @@ double percentile(const std::vector<double>& sorted, double share) {
 
 }  // namespace
 
-nlohmann::json machine_header() {
+Json machine_header() {
   const cpu_set_t allowed = allowed_cores();
   double load[3] = {};
   const bool has_load = getloadavg(load, 3) == 3;
@@ -107,7 +106,7 @@ nlohmann::json machine_header() {
           {"flags", RINGSIDE_BENCH_FLAGS},
           {"commit", commit()},
           {"isa", std::string(to_string(selected_isa()))},
-          {"load_average", has_load ? nlohmann::json(load) : nlohmann::json(kNotAvailable)},
+          {"load_average", has_load ? Json(load) : Json(kNotAvailable)},
           {"started", utc_text(realtime_ns())}};
 }
 
@@ -116,7 +115,7 @@ double median(std::vector<double> samples) {
   return percentile(samples, 0.5);
 }
 
-nlohmann::json spread(std::vector<double> samples, const std::string& unit) {
+Json spread(std::vector<double> samples, const std::string& unit) {
   std::sort(samples.begin(), samples.end());
   return {{"unit", unit},
           {"median", percentile(samples, 0.5)},
@@ -157,8 +156,8 @@ void pin_process(int process, int processes) {
   pin_to_core(cores[static_cast<std::size_t>(process)]);
 }
 
-void write_json(const nlohmann::json& document, const std::string& path) {
-  const std::string text = document.dump(2) + "\n";
+void write_json(const Json& document, const std::string& path) {
+  const std::string text = document.dump_sorted(2) + "\n";
   if (path.empty() || path == "-") {
     std::cout << text;
     return;

@@ -6,16 +6,16 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
+#include "common/json/json.hpp"
 
 namespace ringside::bench {
 
 /// {cpu, cores_online, cores_allowed, governor, kernel, compiler, flags, commit, isa, load_average, started}. A value
 /// that cannot be determined is "n/a".
-nlohmann::json machine_header();
+Json machine_header();
 
 /// {unit, median, min, max, p25, p75, repeats} of the samples, which are sorted.
-nlohmann::json spread(std::vector<double> samples, const std::string& unit);
+Json spread(std::vector<double> samples, const std::string& unit);
 
 /// The median of the samples; of an even number, the lower one of the two in the middle.
 double median(std::vector<double> samples);
@@ -34,6 +34,6 @@ void pin_process(int process, int processes);
 int first_allowed_core();
 
 /// Writes `document` to `path`, or to standard output if `path` is empty or `-`. Throws `Error` (exit code 3).
-void write_json(const nlohmann::json& document, const std::string& path);
+void write_json(const Json& document, const std::string& path);
 
 }  // namespace ringside::bench

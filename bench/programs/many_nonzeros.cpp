@@ -16,9 +16,8 @@
 #include <memory>
 #include <string>
 
-#include <nlohmann/json.hpp>
-
 #include "bench/programs/machine_header.hpp"
+#include "common/json/json.hpp"
 #include "common/kernels/isa.hpp"
 #include "common/options/command_line.hpp"
 #include "common/options/option_checks.hpp"
@@ -64,7 +63,7 @@ Array<std::uint32_t> same_columns_in_every_row(std::uint32_t stride) {
   return {owner, static_cast<std::uint32_t*>(owner.get()), kRows * kRowLinks};
 }
 
-nlohmann::ordered_json measure(int threads, std::uint32_t stride) {
+Json measure(int threads, std::uint32_t stride) {
   pin_threads(threads);
   CsrMatrix matrix;
   matrix.rows = matrix.columns = kRows;
@@ -112,7 +111,7 @@ int run(int argc, char** argv) {
   line.option("--stride", stride, "distance of a row's columns").check(whole_number_within(1, 500)).show_default();
   line.option("-o,--output", output, "File for the JSON (default: standard output)").value_name("FILE");
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
-  nlohmann::ordered_json report = {{"benchmark", "many_nonzeros"}, {"machine", machine_header()}};
+  Json report = {{"benchmark", "many_nonzeros"}, {"machine", machine_header()}};
   report.update(measure(threads, stride));
   write_json(report, output);
   return 0;

@@ -8,9 +8,8 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "bench/programs/machine_header.hpp"
+#include "common/json/json.hpp"
 #include "common/platform/clock.hpp"
 #include "common/program/program.hpp"
 #include "common/reductions/reduction.hpp"
@@ -79,7 +78,7 @@ int run(int argc, char** argv) {
   }
   double total = 0;  // so that no sum is left out
   for (const double sum : block_sums) total += sum;
-  nlohmann::json result = bench::machine_header();
+  Json result = bench::machine_header();
   result["entries"] = entries;
   result["threads"] = team.threads();
   result["sum"] = total;
@@ -87,7 +86,7 @@ int run(int argc, char** argv) {
   result["sweep_with_plug_in"] = bench::spread(with_ns, "ns");
   result["sum_alone"] = bench::spread(sum_ns, "ns");
   result["added_over_sum_alone"] = bench::spread(ratio, "");
-  std::puts(result.dump(2).c_str());
+  std::puts(result.dump_sorted(2).c_str());
   return 0;
 }
 

@@ -4,9 +4,8 @@
 #include <cstdio>
 #include <fstream>
 
-#include <nlohmann/json.hpp>
-
 #include "bench/programs/machine_header.hpp"
+#include "common/json/json.hpp"
 #include "common/options/command_line.hpp"
 #include "common/options/option_checks.hpp"
 #include "common/platform/error.hpp"
@@ -17,11 +16,9 @@
 namespace ringside::bench {
 namespace {
 
-using nlohmann::json;
-
-json simulated(int first_seed, int hierarchies) {
+Json simulated(int first_seed, int hierarchies) {
   const probe::Validation found = probe::validate(static_cast<std::uint64_t>(first_seed), hierarchies);
-  json report = {
+  Json report = {
       {"hierarchies", found.hierarchies}, {"fully_right", found.fully_right}, {"with_wrong_answer", found.with_wrong}};
   for (const auto& [question, tally] : found.questions) {
     report["questions"][question] = {
@@ -31,8 +28,8 @@ json simulated(int first_seed, int hierarchies) {
   return report;
 }
 
-json answers_of(const probe::ProbeReport& found) {
-  json answers = json::array();
+Json answers_of(const probe::ProbeReport& found) {
+  Json answers = Json::array();
   for (const probe::Answer& answer : found.answers) {
     answers.push_back({{"question", answer.question},
                        {"level", answer.level},
@@ -43,8 +40,8 @@ json answers_of(const probe::ProbeReport& found) {
   return answers;
 }
 
-json library(const std::string& far_folder) {
-  json report = {{"cases", json::array()}};
+Json library(const std::string& far_folder) {
+  Json report = {{"cases", Json::array()}};
   int size_right = 0, line_right = 0, read_ahead_right = 0, with_wrong = 0;
   for (const probe::LibraryChoice& choice : probe::library_choices(far_folder)) {
     try {
@@ -79,12 +76,12 @@ std::uint64_t first_level(const char* file) {
   return unit == "K" ? value << 10 : value;
 }
 
-json this_machine(int runs) {
+Json this_machine(int runs) {
   const std::uint64_t line_bytes = first_level("coherency_line_size"), size_bytes = first_level("size");
   probe::ProbeChoice choice;
   choice.all_levels = true;
   std::map<std::string, probe::Tally> tallies;
-  json report = {{"runs", runs}, {"sysfs_line_bytes", line_bytes}, {"sysfs_first_level_bytes", size_bytes}};
+  Json report = {{"runs", runs}, {"sysfs_line_bytes", line_bytes}, {"sysfs_first_level_bytes", size_bytes}};
   for (int run = 0; run < runs; ++run) {
     probe::RealMemory memory;
     const probe::ProbeReport found = probe::probe_memory(memory, choice);
@@ -136,7 +133,7 @@ int main(int argc, char** argv) {
   if (const auto code = ringside::parse_or_exit_code(line, argc, argv)) return *code;
   try {
     using namespace ringside::bench;
-    nlohmann::json report = {{"benchmark", "probes"}, {"machine", machine_header()}};
+    ringside::Json report = {{"benchmark", "probes"}, {"machine", machine_header()}};
     report["simulated"] = simulated(first_seed, hierarchies);
     report["simulated"]["first_seed"] = first_seed;
     if (!no_library) report["library"] = library(far_folder);

@@ -26,11 +26,10 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "analyzer/pool/ring_pool.hpp"
 #include "analyzer/ring/ring_writer.hpp"
 #include "bench/programs/machine_header.hpp"
+#include "common/json/json.hpp"
 #include "common/kernels/copy.hpp"
 #include "common/kernels/hash.hpp"
 #include "common/options/command_line.hpp"
@@ -41,8 +40,6 @@
 
 namespace ringside::bench {
 namespace {
-
-using nlohmann::json;
 
 constexpr std::size_t kIterates = 4;  // sources rotate, so that they come from memory and not from a cache
 constexpr int kWarmUps = 5;
@@ -145,7 +142,7 @@ Commit commit_one(RingWriter& writer, const double* x, std::uint64_t k) {
   return commit;
 }
 
-json measure(RingWriter& writer, PartialPersistence& persistence, const std::vector<Values>& iterates, int threads,
+Json measure(RingWriter& writer, PartialPersistence& persistence, const std::vector<Values>& iterates, int threads,
              int rounds) {
   pin_threads(threads);
   std::array<std::vector<double>, kModes.size()> total_ms;
@@ -173,9 +170,9 @@ json measure(RingWriter& writer, PartialPersistence& persistence, const std::vec
     }
   }
 
-  json result = {{"threads", threads}};
+  Json result = {{"threads", threads}};
   for (std::size_t mode = 0; mode < kModes.size(); ++mode) {
-    json& of_mode = result[kModes[mode].name];
+    Json& of_mode = result[kModes[mode].name];
     of_mode = {{"total", spread(total_ms[mode], "ms")},
                {"begin", spread(begin_us[mode], "us")},
                {"commit", spread(commit_us[mode], "us")}};
@@ -185,7 +182,7 @@ json measure(RingWriter& writer, PartialPersistence& persistence, const std::vec
 }
 
 /// The hash of the table of chunk hashes is the writer's own and part of every way; so it is timed by itself.
-json measure_table_hash(const RingView& ring, int rounds) {
+Json measure_table_hash(const RingView& ring, int rounds) {
   volatile std::uint64_t sink = 0;
   std::vector<double> us;
   for (int round = 0; round < rounds; ++round) {
@@ -196,17 +193,17 @@ json measure_table_hash(const RingView& ring, int rounds) {
   return spread(us, "us");
 }
 
-json measure_all(std::uint64_t rows, std::uint32_t slots, const std::vector<int>& threads, int rounds,
+Json measure_all(std::uint64_t rows, std::uint32_t slots, const std::vector<int>& threads, int rounds,
                  const std::string& folder) {
   // Set before libpmem looks. docs/ring_format.md explains these, and why only tests and this program set them.
   setenv("PMEM_IS_PMEM_FORCE", "1", 1);
   setenv("RINGSIDE_ALLOW_FORCED_PMEM", "1", 1);
-  json report = {{"benchmark", "protocol_cost"},
+  Json report = {{"benchmark", "protocol_cost"},
                  {"machine", machine_header()},
                  {"rows", rows},
                  {"slots", slots},
                  {"folder", folder},
-                 {"results", json::array()}};
+                 {"results", Json::array()}};
   const TemporaryPool pool(folder, rows, slots);
   PartialPersistence persistence(pool->persistence());
   RingWriter writer(pool->ring(), persistence, pool->storage(), Durability::kPower);

@@ -13,9 +13,8 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "bench/programs/machine_header.hpp"
+#include "common/json/json.hpp"
 #include "common/options/command_line.hpp"
 #include "common/platform/error.hpp"
 #include "node/file/node_file.hpp"
@@ -25,11 +24,9 @@
 namespace ringside::bench {
 namespace {
 
-using nlohmann::json;
-
-json competitions_of(const Node& node) {
+Json competitions_of(const Node& node) {
   const PredictedCopies copies(node, "nvdimm");
-  json found = json::array();
+  Json found = Json::array();
   for (const Competition& competition : node.competitions) {
     const int accesses = (competition.second_from == "nvdimm" ? 1 : 0) + (competition.second_to == "nvdimm" ? 1 : 0);
     const std::vector<double> errors = copies.errors(competition, accesses);
@@ -72,8 +69,8 @@ bool has_placements(const Competition& competition) {
 }
 
 /// rates: of the competition within NVDIMM, by threads of NVDIMM; it has placements.
-json placement_of(const Competition& rates) {
-  json found = json::array();
+Json placement_of(const Competition& rates) {
+  Json found = Json::array();
   for (const PublishedStencil& stencil : kStencils) {
     std::array<double, 5> predicted_s{};
     predicted_s.fill(std::numeric_limits<double>::infinity());  // a split that the file lacks is never chosen

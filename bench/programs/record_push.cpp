@@ -7,10 +7,9 @@
 #include <span>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "analyzer/recorder/record_queue.hpp"
 #include "bench/programs/machine_header.hpp"
+#include "common/json/json.hpp"
 #include "common/platform/clock.hpp"
 
 namespace {
@@ -45,8 +44,8 @@ int main() {
     cold.push_back(static_cast<double>(first - begin));
     queue.pop(dropped);
   }
-  nlohmann::json result = bench::machine_header();
+  Json result = bench::machine_header();
   result["push_cold"] = bench::spread(cold, "ns");
   result["push_warm"] = bench::spread(warm, "ns");
-  std::puts(result.dump(2).c_str());
+  std::puts(result.dump_sorted(2).c_str());
 }

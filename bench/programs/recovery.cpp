@@ -16,11 +16,10 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "analyzer/pool/ring_pool.hpp"
 #include "analyzer/ring/ring_writer.hpp"
 #include "bench/programs/machine_header.hpp"
+#include "common/json/json.hpp"
 #include "common/options/command_line.hpp"
 #include "common/options/option_checks.hpp"
 #include "common/platform/clock.hpp"
@@ -31,8 +30,6 @@
 
 namespace ringside::bench {
 namespace {
-
-using nlohmann::json;
 
 double milliseconds_since(std::int64_t begin_ns) {
   return static_cast<double>(now_ns() - begin_ns) * 1e-6;
@@ -112,7 +109,7 @@ void measure_once(const FullRing& ring, std::uint32_t slots, bool cold, Samples&
   demand(writer.finish() == 0, "been synced");
 }
 
-json measure(const FullRing& ring, std::uint32_t slots, bool cold, int repeats) {
+Json measure(const FullRing& ring, std::uint32_t slots, bool cold, int repeats) {
   Samples samples;
   measure_once(ring, slots, cold, samples);  // warms up the program itself
   samples = {};
@@ -122,8 +119,8 @@ json measure(const FullRing& ring, std::uint32_t slots, bool cold, int repeats) 
           {"begin_run", spread(samples.begin_run_ms, "ms")}};
 }
 
-json measure_all(std::uint64_t rows, std::uint32_t slots, int repeats, const std::string& folder) {
-  json report = {{"benchmark", "recovery"}, {"machine", machine_header()}, {"rows", rows}, {"slots", slots}};
+Json measure_all(std::uint64_t rows, std::uint32_t slots, int repeats, const std::string& folder) {
+  Json report = {{"benchmark", "recovery"}, {"machine", machine_header()}, {"rows", rows}, {"slots", slots}};
   const FullRing ring(folder, rows, slots);
   report["file_bytes"] = std::filesystem::file_size(ring.path());
   report["warm"] = measure(ring, slots, false, repeats);

@@ -29,11 +29,10 @@
 #include <utility>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "analyzer/journal/step_record.hpp"
 #include "analyzer/round/round.hpp"
 #include "bench/programs/machine_header.hpp"
+#include "common/json/json.hpp"
 #include "common/options/command_line.hpp"
 #include "common/options/option_checks.hpp"
 #include "common/platform/clock.hpp"
@@ -45,8 +44,6 @@
 
 namespace ringside::bench {
 namespace {
-
-using nlohmann::json;
 
 constexpr int kWarmUps = 20;
 constexpr std::int64_t kPatienceNs = 10'000'000'000;
@@ -233,7 +230,7 @@ class Nodes {
   std::uint64_t step_ = 0;
 };
 
-json measure(const std::string& folder, std::size_t count, std::uint64_t entries, int repeats) {
+Json measure(const std::string& folder, std::size_t count, std::uint64_t entries, int repeats) {
   Nodes nodes(folder, count, entries);
   for (int i = 0; i < kWarmUps; ++i) nodes.round_s();
   const auto own_s = [] { return seconds_of(CLOCK_PROCESS_CPUTIME_ID) - seconds_of(CLOCK_THREAD_CPUTIME_ID); };
@@ -254,9 +251,10 @@ json measure(const std::string& folder, std::size_t count, std::uint64_t entries
           {"state_bytes_of_boxes", nodes.state_bytes_of_boxes()}};
 }
 
-/// What exact sums take more than the reductions of a step: of entries within a few octaves, of entries that are equal, each of
-/// which waits for the one before, and of entries of every exponent. By one thread, of entries that a cache holds.
-json measure_exact_sums(int repeats) {
+/// What exact sums take more than the reductions of a step: of entries within a few octaves, of entries that are equal,
+/// each of which waits for the one before, and of entries of every exponent. By one thread, of entries that a cache
+/// holds.
+Json measure_exact_sums(int repeats) {
   constexpr std::size_t kEntries = 64 * kReductionBlockRows;
   std::mt19937_64 random(1);
   std::normal_distribution<double> normal;
@@ -266,7 +264,7 @@ json measure_exact_sums(int repeats) {
       {"equal", [] { return 1.5; }},
       {"every_exponent", [&] { return std::exp2(octave(random)); }},
   }};
-  json document;
+  Json document;
   for (const auto& [name, entry] : kinds) {
     std::vector<double> x(kEntries);
     for (double& one : x) one = entry();
@@ -308,7 +306,7 @@ int main(int argc, char** argv) {
   try {
     using namespace ringside::bench;
     prctl(PR_SET_TIMERSLACK, 1);  // sleeps of microseconds
-    nlohmann::json document = {{"machine", machine_header()}, {"repeats", repeats}};
+    ringside::Json document = {{"machine", machine_header()}, {"repeats", repeats}};
     document["benchmark"] = "rounds";
     folder += "/bench_rounds." + std::to_string(getpid());
     for (const int of_node : entries) {

@@ -27,10 +27,9 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "bench/programs/machine_header.hpp"
 #include "bench/programs/read_kernel.hpp"
+#include "common/json/json.hpp"
 #include "common/kernels/copy.hpp"
 #include "common/kernels/isa.hpp"
 #include "common/options/command_line.hpp"
@@ -108,7 +107,7 @@ std::vector<double> quotients(const std::vector<double>& a, const std::vector<do
 // Results are stored here, so that the compiler cannot leave the work out.
 volatile std::uint64_t sink = 0;
 
-nlohmann::json measure_transfer(const std::vector<Values>& iterates, std::size_t rows, int repeats) {
+Json measure_transfer(const std::vector<Values>& iterates, std::size_t rows, int repeats) {
   std::vector<Values> slots;
   for (std::size_t slot = 0; slot < kSlots; ++slot) {
     slots.push_back(allocate(rows));
@@ -140,7 +139,7 @@ nlohmann::json measure_transfer(const std::vector<Values>& iterates, std::size_t
           {"speed_of_bare_copy", spread(quotients(bare_ms, transfer_ms), "ratio")}};
 }
 
-nlohmann::json measure_reductions(const std::vector<Values>& iterates, std::size_t rows, int repeats) {
+Json measure_reductions(const std::vector<Values>& iterates, std::size_t rows, int repeats) {
   const auto read_all = select(&plain::read_all, &avx2::read_all, &avx512::read_all);
   Reducer reducer(rows);
   std::vector<double> read_ms;
@@ -171,7 +170,7 @@ nlohmann::json measure_reductions(const std::vector<Values>& iterates, std::size
 
 /// The 95 % confidence interval of the median of the samples' distribution, whatever that distribution is. Its ends
 /// are two of the sorted samples (Conover, "Practical Nonparametric Statistics", section 3.2).
-nlohmann::json confidence_of_median(std::vector<double> samples) {
+Json confidence_of_median(std::vector<double> samples) {
   std::sort(samples.begin(), samples.end());
   const auto n = static_cast<double>(samples.size());
   const double half_width = 1.96 * std::sqrt(n) / 2;
@@ -180,9 +179,9 @@ nlohmann::json confidence_of_median(std::vector<double> samples) {
   return {samples[low], samples[high]};
 }
 
-nlohmann::json ratio(const std::vector<double>& a, const std::vector<double>& b) {
+Json ratio(const std::vector<double>& a, const std::vector<double>& b) {
   const std::vector<double> ratios = quotients(a, b);
-  nlohmann::json result = spread(ratios, "ratio");
+  Json result = spread(ratios, "ratio");
   result["median_95_percent"] = confidence_of_median(ratios);
   return result;
 }
@@ -212,7 +211,7 @@ class Rotation {
   std::size_t step_ = 0;
 };
 
-nlohmann::json measure_one_pass(const std::vector<Values>& iterates, std::size_t rows, int repeats) {
+Json measure_one_pass(const std::vector<Values>& iterates, std::size_t rows, int repeats) {
   const auto copy_and_read = select(&plain::copy_and_read, &avx2::copy_and_read, &avx512::copy_and_read);
   Rotation rotation(iterates, rows);
   Reducer reducer(rows);
@@ -290,7 +289,7 @@ void fill_field(DType dtype, double* bytes, std::size_t rows, std::size_t iterat
 }
 
 /// Overwrites the iterates.
-nlohmann::json measure_field(DType dtype, const std::vector<Values>& iterates, std::size_t rows, int repeats) {
+Json measure_field(DType dtype, const std::vector<Values>& iterates, std::size_t rows, int repeats) {
   const auto copy_and_read = select(&plain::copy_and_read, &avx2::copy_and_read, &avx512::copy_and_read);
   const std::size_t bytes = rows * sizeof(double);
   for (std::size_t i = 0; i < kIterates; ++i) fill_field(dtype, iterates[i].get(), rows, i);
@@ -326,8 +325,8 @@ nlohmann::json measure_field(DType dtype, const std::vector<Values>& iterates, s
           {"one_pass_with_change_per_bare_copy_and_read", ratio(reduced_ms, bare_ms)}};
 }
 
-nlohmann::json measure(std::size_t rows, int repeats, int core) {
-  nlohmann::json result = {
+Json measure(std::size_t rows, int repeats, int core) {
+  Json result = {
       {"benchmark", "transfer"}, {"machine", machine_header()}, {"rows", rows}, {"core", core}, {"threads", 1}};
   pin_to_core(core);
   omp_set_num_threads(1);

@@ -12,9 +12,8 @@
 #include <cstring>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "bench/programs/machine_header.hpp"
+#include "common/json/json.hpp"
 #include "common/options/command_line.hpp"
 #include "common/options/option_checks.hpp"
 #include "common/platform/error.hpp"
@@ -23,13 +22,11 @@
 namespace ringside::bench {
 namespace {
 
-using nlohmann::json;
-
 int calls = 20'000;
 int repeats = 25;
 
 template <typename Call>
-json timed(Call call) {
+Json timed(Call call) {
   std::vector<double> ns;
   for (int repeat = 0; repeat <= repeats; ++repeat) {  // the first one is the warm-up
     const auto start = std::chrono::steady_clock::now();
@@ -42,7 +39,7 @@ json timed(Call call) {
   return spread(ns, "ns");
 }
 
-json all(int file, char* buffer) {
+Json all(int file, char* buffer) {
   const iovec segment{buffer, 4096};
   return {{"getpid", timed([] { return syscall(SYS_getpid); })},
           {"pread, 4 KiB", timed([&] { return pread(file, buffer, 4096, 0); })},
@@ -50,12 +47,12 @@ json all(int file, char* buffer) {
           {"pread, 64 KiB", timed([&] { return pread(file, buffer, 65536, 0); })}};
 }
 
-json measured(const std::string& folder) {
+Json measured(const std::string& folder) {
   std::vector<char> ordinary(65536, 'x');
   const int file = open(folder.c_str(), O_TMPFILE | O_RDWR, 0600);
   if (file < 0 || write(file, ordinary.data(), ordinary.size()) != static_cast<ssize_t>(ordinary.size()))
     throw Error(ExitCode::kSystem, "--folder " + folder + ": no file can be made there, expected a folder on tmpfs");
-  json report;
+  Json report;
   report["without the filter"] = all(file, ordinary.data());
   ringside_memory_options options{};
   options.struct_bytes = sizeof options;
@@ -85,7 +82,7 @@ int main(int argc, char** argv) {
   if (const auto code = ringside::parse_or_exit_code(line, argc, argv)) return *code;
   try {
     using namespace ringside::bench;
-    nlohmann::json report = {{"benchmark", "trapped_calls"}, {"machine", machine_header()}};
+    ringside::Json report = {{"benchmark", "trapped_calls"}, {"machine", machine_header()}};
     pin_to_core(first_allowed_core());
     report["calls"] = measured(folder);
     write_json(report, output);

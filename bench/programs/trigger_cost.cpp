@@ -7,9 +7,8 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "bench/programs/machine_header.hpp"
+#include "common/json/json.hpp"
 #include "common/platform/clock.hpp"
 #include "common/program/program.hpp"
 #include "common/reductions/reduction_catalogue.hpp"
@@ -32,7 +31,7 @@ std::vector<std::string> conditions(std::size_t count) {
   return made;
 }
 
-nlohmann::json measure(std::uint64_t entries) {
+Json measure(std::uint64_t entries) {
   const Schema schema = Schema::x_only(entries);
   std::vector<double> x(schema.payload_bytes() / sizeof(double));
   for (std::uint64_t i = 0; i < entries; ++i) x[i] = 1e-6 * (1 + std::sin(static_cast<double>(i) * 1e-4));
@@ -64,7 +63,7 @@ nlohmann::json measure(std::uint64_t entries) {
       if (repeat > 0) added_ns[s].push_back(static_cast<double>(now_ns() - from) / kEvaluations);  // else it warms up
     }
   }
-  nlohmann::json result{{"entries", entries}, {"reduce", bench::spread(reduce_ns, "ns")}, {"fired", fired}};
+  Json result{{"entries", entries}, {"reduce", bench::spread(reduce_ns, "ns")}, {"fired", fired}};
   for (std::size_t s = 0; s < sets.size(); ++s) {
     std::vector<double> share;
     for (std::size_t r = 0; r < reduce_ns.size(); ++r) share.push_back(added_ns[s][r] / reduce_ns[r]);
@@ -76,10 +75,10 @@ nlohmann::json measure(std::uint64_t entries) {
 }
 
 int run(int, char**) {
-  nlohmann::json result = bench::machine_header();
+  Json result = bench::machine_header();
   result["threads"] = OpenMpTeam().threads();
   for (const std::uint64_t entries : {10'000u, 100'000u, 1'000'000u, 4'000'000u}) result["fields"].push_back(measure(entries));
-  std::puts(result.dump(2).c_str());
+  std::puts(result.dump_sorted(2).c_str());
   return 0;
 }
 

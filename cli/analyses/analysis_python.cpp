@@ -8,6 +8,8 @@
 #include <filesystem>
 #include <system_error>
 
+#include "common/program/program_folder.hpp"
+
 namespace ringside {
 namespace {
 
@@ -19,8 +21,8 @@ constexpr const char* kPathVariable = "PYTHONPATH";
 /// The folder of the package that belongs to this program; empty: wherever the interpreter finds one.
 std::string package_folder() {
   std::error_code error;
-  const fs::path prefix = fs::read_symlink("/proc/self/exe", error).parent_path().parent_path();
-  if (error || prefix == "/usr") return {};
+  const fs::path prefix = program_folder().parent_path();
+  if (prefix == "/usr") return {};
   for (const char* folder : {"python", "lib/python3/dist-packages"}) {
     const fs::path candidate = prefix / folder;
     if (fs::exists(candidate / "ringside" / "analyze.py", error)) return candidate.string();

@@ -6,15 +6,14 @@
 #include <csignal>
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
 #include "cli/analyses/analysis_python.hpp"
+#include "common/json/json.hpp"
 
 namespace ringside {
 namespace {
 
-std::string line_of(const nlohmann::json& command) {
-  return command.dump() + "\n";
+std::string line_of(const Json& command) {
+  return command.dump_sorted() + "\n";
 }
 
 }  // namespace

@@ -209,8 +209,8 @@ void AnalysisWorkers::take_in_rest(const AnalysisWorker::OnResults& on_results) 
   for (AnalysisOutput& output : outputs_) output.end();
 }
 
-nlohmann::ordered_json AnalysisWorkers::to_json() const {
-  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+Json AnalysisWorkers::to_json() const {
+  Json all = Json::array();
   for (const AnalysisWorker& worker : workers_) {
     for (const AnalysisCounts& counts : worker.counts()) {
       all.push_back({{"name", counts.name},
@@ -218,8 +218,8 @@ nlohmann::ordered_json AnalysisWorkers::to_json() const {
                      {"steps", counts.steps},
                      {"skipped", counts.skipped},
                      {"failed", counts.failed},
-                     {"last", counts.last ? nlohmann::ordered_json(*counts.last) : nlohmann::ordered_json()},
-                     {"ended", worker.stopped().empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(worker.stopped())}});
+                     {"last", counts.last ? Json(*counts.last) : Json()},
+                     {"ended", worker.stopped().empty() ? Json() : Json(worker.stopped())}});
     }
   }
   return all;

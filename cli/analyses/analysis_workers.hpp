@@ -8,11 +8,10 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "cli/analyses/analysis_output.hpp"
 #include "cli/analyses/analysis_worker.hpp"
 #include "cli/analyses/stop_signals.hpp"
+#include "common/json/json.hpp"
 
 namespace ringside {
 
@@ -53,7 +52,7 @@ class AnalysisWorkers {
   void take_in_rest(const AnalysisWorker::OnResults& on_results);
 
   /// [{name, file, steps, skipped, failed, last, ended}]; ended: why it did so early, or null.
-  nlohmann::ordered_json to_json() const;
+  Json to_json() const;
 
  private:
   bool load(const std::vector<std::string>& files, const std::string& pool, const std::string& python,

@@ -58,22 +58,20 @@ class Output {
     write_standard_output(text + "\n");
   }
 
-  void end(const nlohmann::ordered_json& analyses, const std::string& note) {
+  void end(const Json& analyses, const std::string& note) {
     if (json_) {
       write_standard_output(dump({{"event", "end"}, {"analyses", analyses}, {"note", note}}));
       return;
     }
-    for (const nlohmann::ordered_json& one : analyses) write_standard_output(analysis_text(one) + "\n");
+    for (const Json& one : analyses) write_standard_output(analysis_text(one) + "\n");
     if (!note.empty()) write_standard_output(printable(note) + "\n");
   }
 
  private:
-  static std::string dump(const nlohmann::ordered_json& object) {
-    return object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
-  }
+  static std::string dump(const Json& object) { return object.dump() + "\n"; }
 
   void show_json(const wire::AnalysisResults& results) {
-    nlohmann::ordered_json values = nlohmann::ordered_json::object();
+    Json values = Json::object();
     for (int i = 0; i < results.name_size(); ++i) values[results.name(i)] = results.value(i);  // NaN becomes null
     write_standard_output(dump({{"event", "results"},
                                 {"iteration", results.iteration()},

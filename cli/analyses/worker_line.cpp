@@ -6,8 +6,7 @@
 #include <charconv>
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
+#include "common/json/json.hpp"
 #include "common/platform/utf8_prefix.hpp"
 #include "common/records/analysis_results.hpp"
 
@@ -41,24 +40,24 @@ std::optional<std::string> id_of_digits(std::string_view digits) {
 /// The members of a line's object. Whatever is missing or of another type makes the line invalid.
 class Members {
  public:
-  explicit Members(const nlohmann::json& object) : object_(object) {}
+  explicit Members(const Json& object) : object_(object) {}
 
   std::uint64_t number(const char* key) { return number_in(member(key)); }
   std::string text(const char* key) { return text_in(member(key)); }
-  const nlohmann::json& list(const char* key, std::size_t most) { return list_in(member(key), most); }
+  const Json& list(const char* key, std::size_t most) { return list_in(member(key), most); }
 
-  std::uint64_t number_in(const nlohmann::json& value) {
+  std::uint64_t number_in(const Json& value) {
     if (value.is_number_unsigned()) return value.get<std::uint64_t>();
     valid_ = false;
     return 0;
   }
-  std::string text_in(const nlohmann::json& value) {
+  std::string text_in(const Json& value) {
     if (value.is_string()) return value.get<std::string>();
     valid_ = false;
     return {};
   }
-  const nlohmann::json& list_in(const nlohmann::json& value, std::size_t most) {
-    static const nlohmann::json none = nlohmann::json::array();
+  const Json& list_in(const Json& value, std::size_t most) {
+    static const Json none = Json::array();
     if (value.is_array() && value.size() <= most) return value;
     valid_ = false;
     return none;
@@ -67,13 +66,13 @@ class Members {
   bool valid() const noexcept { return valid_; }
 
  private:
-  const nlohmann::json& member(const char* key) {
-    static const nlohmann::json missing;
+  const Json& member(const char* key) {
+    static const Json missing;
     const auto found = object_.find(key);
     return found == object_.end() ? missing : *found;
   }
 
-  const nlohmann::json& object_;
+  const Json& object_;
   bool valid_ = true;
 };
 
@@ -91,8 +90,8 @@ void take_step(Members& members, WorkerLine& line) {
 }
 
 void take_values(Members& members, WorkerLine& line) {
-  for (const nlohmann::json& name : members.list("names", kMostAnalysisResults)) line.results.add_name(members.text_in(name));
-  for (const nlohmann::json& digits : members.list("values", kMostAnalysisResults)) {
+  for (const Json& name : members.list("names", kMostAnalysisResults)) line.results.add_name(members.text_in(name));
+  for (const Json& digits : members.list("values", kMostAnalysisResults)) {
     const std::optional<std::uint64_t> word = word_of(members.text_in(digits));
     if (!word) return members.refuse();
     line.results.add_value(std::bit_cast<double>(*word));
@@ -101,8 +100,8 @@ void take_values(Members& members, WorkerLine& line) {
 }
 
 void take_analyses(Members& members, WorkerLine& line) {
-  for (const nlohmann::json& one : members.list("analyses", kMostAnalyses)) {
-    const nlohmann::json& pair = members.list_in(one, 2);
+  for (const Json& one : members.list("analyses", kMostAnalyses)) {
+    const Json& pair = members.list_in(one, 2);
     if (pair.size() != 2) return members.refuse();
     NamedAnalysis named{.name = members.text_in(pair[0]), .every = members.number_in(pair[1])};
     if (!is_analysis_name(named.name) || named.every == 0) return members.refuse();
@@ -130,7 +129,7 @@ std::optional<WorkerSays> kind_of(const std::string& text) {
 }  // namespace
 
 std::optional<WorkerLine> parse_worker_line(std::string_view text) {
-  const nlohmann::json object = nlohmann::json::parse(text, nullptr, false);
+  const Json object = Json::try_parse(text);
   if (!object.is_object()) return std::nullopt;
   Members members(object);
   const std::optional<WorkerSays> says = kind_of(members.text("kind"));
@@ -149,7 +148,7 @@ std::optional<WorkerLine> parse_worker_line(std::string_view text) {
     case WorkerSays::kNothing:
     case WorkerSays::kFailed: take_step(members, line); break;
     case WorkerSays::kEnd:
-      for (const nlohmann::json& count : members.list("skipped", kMostAnalyses)) {
+      for (const Json& count : members.list("skipped", kMostAnalyses)) {
         line.all_skipped.push_back(members.number_in(count));
       }
       break;

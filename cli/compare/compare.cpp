@@ -82,7 +82,7 @@ int compare_runs(const CompareOptions& options) {
   const std::vector<KeptFile> kept = files_read(runs);
   if (!options.output.empty()) check_output(options.output, "--output", kept);
   const Comparison comparison = compare(std::move(runs), std::move(residuals));
-  nlohmann::ordered_json object = to_json(comparison);
+  Json object = to_json(comparison);
   if (!options.output.empty()) {
     object["written_s"] =
         std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
@@ -91,8 +91,7 @@ int compare_runs(const CompareOptions& options) {
     file.finish();
   }
   if (options.output != "-") {
-    write_standard_output(options.json ? object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n"
-                                       : comparison_text(comparison));
+    write_standard_output(options.json ? object.dump() + "\n" : comparison_text(comparison));
   }
   const bool fails = comparison.any_damage() || (options.expect_equal && !comparison.are_equal());
   return static_cast<int>(fails ? ExitCode::kDamaged : ExitCode::kDone);

@@ -23,8 +23,6 @@
 namespace ringside {
 namespace {
 
-using nlohmann::json;
-
 constexpr std::string_view kExpected = "a pool, a journal or a summary of `ringside run`";
 
 bool exists(const std::string& path) {
@@ -107,7 +105,7 @@ ComparedRun ComparedRun::read(const std::string& name, const std::string& result
 }
 
 void ComparedRun::read_summary(const std::string& text) {
-  const json summary = parse_summary(text, path);
+  const Json summary = parse_summary(text, path);
   check_summary(summary, path);
   kind = "summary";
   facts = facts_of(summary);
@@ -116,7 +114,7 @@ void ComparedRun::read_summary(const std::string& text) {
                                                                 : std::nullopt;
   };
   if (summary.at("run_id").is_string()) run_id = summary.at("run_id").get<std::string>();
-  if (const json* const converged = summary.contains("converged") ? &summary.at("converged") : nullptr;
+  if (const Json* const converged = summary.contains("converged") ? &summary.at("converged") : nullptr;
       converged != nullptr && converged->is_boolean()) {
     state = converged->get<bool>() ? "converged" : "not converged";
   }

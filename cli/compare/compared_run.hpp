@@ -11,11 +11,10 @@
 #include <string_view>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "cli/compare/run_facts.hpp"
 #include "cli/history/recorded_runs.hpp"
 #include "common/journal/journal_reader.hpp"
+#include "common/json/json.hpp"
 #include "common/pool_reader/ring_reader.hpp"
 #include "common/records/step_results.hpp"
 

@@ -12,18 +12,16 @@
 namespace ringside {
 namespace {
 
-using nlohmann::ordered_json;
-
 template <class Value>
-ordered_json or_null(const std::optional<Value>& value) {
-  return value ? ordered_json(*value) : ordered_json();
+Json or_null(const std::optional<Value>& value) {
+  return value ? Json(*value) : Json();
 }
 
-ordered_json text_or_null(const std::string& text) {
-  return text.empty() ? ordered_json() : ordered_json(text);
+Json text_or_null(const std::string& text) {
+  return text.empty() ? Json() : Json(text);
 }
 
-ordered_json to_json(const RunTimes& times) {
+Json to_json(const RunTimes& times) {
   return {{"total_s", or_null(times.total_s)},
           {"generate_s", or_null(times.generate_s)},
           {"producer_idle_s", or_null(times.producer_idle_s)},
@@ -35,26 +33,26 @@ ordered_json to_json(const RunTimes& times) {
           {"analyzer_idle_share", or_null(times.analyzer_idle_share())}};
 }
 
-ordered_json to_json(const ComparedRun& run) {
-  ordered_json object = {{"source", run.name},
-                         {"kind", run.kind},
-                         {"run_id", text_or_null(run.run_id)},
-                         {"started", text_or_null(run.started)},
-                         {"state", text_or_null(run.state)},
-                         {"iterations", or_null(run.iterations)},
-                         {"steps", run.steps.size()},
-                         {"facts", ordered_json::object()},
-                         {"times", to_json(run.times)},
-                         {"course", text_or_null(run.course.course)},
-                         {"course_is_change", run.course.is_change},
-                         {"last", number_or_null(run.last_value)},
-                         {"series", course_to_json(run.series)},
-                         {"notices", run.notices}};
+Json to_json(const ComparedRun& run) {
+  Json object = {{"source", run.name},
+                 {"kind", run.kind},
+                 {"run_id", text_or_null(run.run_id)},
+                 {"started", text_or_null(run.started)},
+                 {"state", text_or_null(run.state)},
+                 {"iterations", or_null(run.iterations)},
+                 {"steps", run.steps.size()},
+                 {"facts", Json::object()},
+                 {"times", to_json(run.times)},
+                 {"course", text_or_null(run.course.course)},
+                 {"course_is_change", run.course.is_change},
+                 {"last", number_or_null(run.last_value)},
+                 {"series", course_to_json(run.series)},
+                 {"notices", run.notices}};
   for (const RunFact& fact : run.facts) object["facts"][fact.group][fact.name] = fact.value;
   return object;
 }
 
-ordered_json to_json(const FirstDifference& value) {
+Json to_json(const FirstDifference& value) {
   const ValueDistance& distance = value.distance;
   return {{"variable", value.variable},
           {"entry", value.entry},
@@ -69,15 +67,14 @@ ordered_json to_json(const FirstDifference& value) {
           {"variables_differing", value.variables}};
 }
 
-ordered_json to_json(const std::optional<Difference>& difference) {
+Json to_json(const std::optional<Difference>& difference) {
   if (!difference) return {};
   if (difference->kind == Difference::Kind::kIterate) {
-    ordered_json object = {{"kind", "iterate"}, {"iteration", difference->iteration}};
+    Json object = {{"kind", "iterate"}, {"iteration", difference->iteration}};
     object.update(to_json(difference->value));
     return object;
   }
-  ordered_json object = {
-      {"kind", "record"}, {"iteration", difference->iteration}, {"results", ordered_json::array()}};
+  Json object = {{"kind", "record"}, {"iteration", difference->iteration}, {"results", Json::array()}};
   for (const DifferingResult& result : difference->results) {
     object["results"].push_back(
         {{"name", result.name}, {"first", result.first}, {"second", result.second}, {"ulps", or_null(result.ulps)}});
@@ -85,25 +82,25 @@ ordered_json to_json(const std::optional<Difference>& difference) {
   return object;
 }
 
-ordered_json to_json(const PairComparison& pair, const ComparedRun& first, const ComparedRun& second) {
-  ordered_json object = {{"first_run", first.name},
-                         {"second_run", second.name},
-                         {"equal", pair.are_equal()},
-                         {"first_difference", to_json(pair.first)},
-                         {"first_iterate_difference", to_json(pair.first_iterate)},
-                         {"first_record_difference", to_json(pair.first_record)},
-                         {"equal_ranges", ordered_json::array()},
-                         {"iterations_common", pair.common},
-                         {"iterations_only_first", pair.only_first},
-                         {"iterations_only_second", pair.only_second},
-                         {"records_differing", pair.records_differing},
-                         {"iterates_compared", pair.iterates_compared},
-                         {"iterates_differing", pair.iterates_differing},
-                         {"overwritten", pair.overwritten},
-                         {"damaged_first", pair.damaged_first},
-                         {"damaged_second", pair.damaged_second},
-                         {"iterates_not_compared", text_or_null(pair.iterates_not_compared)},
-                         {"records_not_compared", text_or_null(pair.records_not_compared)}};
+Json to_json(const PairComparison& pair, const ComparedRun& first, const ComparedRun& second) {
+  Json object = {{"first_run", first.name},
+                 {"second_run", second.name},
+                 {"equal", pair.are_equal()},
+                 {"first_difference", to_json(pair.first)},
+                 {"first_iterate_difference", to_json(pair.first_iterate)},
+                 {"first_record_difference", to_json(pair.first_record)},
+                 {"equal_ranges", Json::array()},
+                 {"iterations_common", pair.common},
+                 {"iterations_only_first", pair.only_first},
+                 {"iterations_only_second", pair.only_second},
+                 {"records_differing", pair.records_differing},
+                 {"iterates_compared", pair.iterates_compared},
+                 {"iterates_differing", pair.iterates_differing},
+                 {"overwritten", pair.overwritten},
+                 {"damaged_first", pair.damaged_first},
+                 {"damaged_second", pair.damaged_second},
+                 {"iterates_not_compared", text_or_null(pair.iterates_not_compared)},
+                 {"records_not_compared", text_or_null(pair.records_not_compared)}};
   for (const EqualRange& range : pair.equal) {
     object["equal_ranges"].push_back({{"first_iteration", range.first},
                                       {"last_iteration", range.last},
@@ -118,7 +115,7 @@ ordered_json to_json(const PairComparison& pair, const ComparedRun& first, const
 std::optional<bool> Comparison::same_problem() const {
   std::vector<std::string> ids;
   for (const ComparedRun& run : runs) {
-    const nlohmann::json* const id = find_fact(run.facts, "problem_id");
+    const Json* const id = find_fact(run.facts, "problem_id");
     if (id != nullptr && id->is_string()) ids.push_back(id->get<std::string>());
   }
   if (ids.size() < 2) return std::nullopt;
@@ -149,28 +146,27 @@ std::string letter(std::size_t run) {
   return std::string(1, static_cast<char>('A' + run));
 }
 
-ordered_json to_json(const Comparison& comparison) {
-  ordered_json object = {{"version", version()},
-                         {"same_problem", or_null(comparison.same_problem())},
-                         {"equal", comparison.are_equal()},
-                         {"runs", ordered_json::array()},
-                         {"facts_differing", ordered_json::array()},
-                         {"facts_equal", comparison.facts.equal},
-                         {"facts_of_one_run", comparison.facts.single},
-                         {"residuals", ordered_json::array()},
-                         {"pairs", ordered_json::array()}};
+Json to_json(const Comparison& comparison) {
+  Json object = {{"version", version()},
+                 {"same_problem", or_null(comparison.same_problem())},
+                 {"equal", comparison.are_equal()},
+                 {"runs", Json::array()},
+                 {"facts_differing", Json::array()},
+                 {"facts_equal", comparison.facts.equal},
+                 {"facts_of_one_run", comparison.facts.single},
+                 {"residuals", Json::array()},
+                 {"pairs", Json::array()}};
   for (const ComparedRun& run : comparison.runs) object["runs"].push_back(to_json(run));
   for (const DifferingFact& fact : comparison.facts.differing) {
     object["facts_differing"].push_back({{"group", fact.group}, {"name", fact.name}, {"values", fact.values}});
   }
   for (const double residual : comparison.residuals) {
-    ordered_json row = {{"residual", residual}, {"reached", ordered_json::array()}};
+    Json row = {{"residual", residual}, {"reached", Json::array()}};
     for (const ComparedRun& run : comparison.runs) {
       const std::optional<CoursePoint> point = reached(run, residual);
       row["reached"].push_back(
-          point ? ordered_json({{"iteration", point->iteration},
-                                {"seconds", static_cast<double>(point->elapsed_ns) * 1e-9}})
-                : ordered_json());
+          point ? Json({{"iteration", point->iteration}, {"seconds", static_cast<double>(point->elapsed_ns) * 1e-9}})
+                : Json());
     }
     object["residuals"].push_back(std::move(row));
   }

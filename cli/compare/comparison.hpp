@@ -7,11 +7,10 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "cli/compare/compared_run.hpp"
 #include "cli/compare/pair_comparison.hpp"
 #include "cli/compare/run_facts.hpp"
+#include "common/json/json.hpp"
 
 namespace ringside {
 
@@ -34,6 +33,6 @@ Comparison compare(std::vector<ComparedRun> runs, std::vector<double> residuals)
 /// "A", "B" ...: what a table calls a run.
 std::string letter(std::size_t run);
 
-nlohmann::ordered_json to_json(const Comparison& comparison);
+Json to_json(const Comparison& comparison);
 
 }  // namespace ringside

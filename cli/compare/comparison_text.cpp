@@ -39,11 +39,9 @@ std::string table(const std::vector<Row>& rows) {
   return text;
 }
 
-std::string cell_of(const nlohmann::json& value) {
+std::string cell_of(const Json& value) {
   if (value.is_null()) return "-";
-  const std::string text =
-      value.is_string() ? value.get<std::string>()
-                        : value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
   return printable(text.size() <= kMostCell ? text : text.substr(0, kMostCell - 3) + "...");
 }
 
@@ -71,7 +69,7 @@ std::string head(const Comparison& comparison) {
   for (std::size_t i = 0; i < runs; ++i) {
     const ComparedRun& run = comparison.runs[i];
     const auto fact = [&run](const char* name) {
-      const nlohmann::json* const value = find_fact(run.facts, name);
+      const Json* const value = find_fact(run.facts, name);
       return value != nullptr && value->is_string() ? value->get<std::string>() : std::string();
     };
     std::vector<std::string> words = {problem_text(fact("solver"), fact("matrix"), "")};
@@ -94,7 +92,7 @@ std::string facts_text(const Comparison& comparison) {
   std::vector<Row> rows = {letters(comparison, fmt::format("differs ({})", rest))};
   for (const DifferingFact& fact : facts.differing) {
     Row& row = rows.emplace_back(Row{fact.group + " " + fact.name});
-    for (const nlohmann::json& value : fact.values) row.push_back(cell_of(value));
+    for (const Json& value : fact.values) row.push_back(cell_of(value));
   }
   return "\n" + table(rows);
 }

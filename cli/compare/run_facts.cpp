@@ -12,15 +12,13 @@
 namespace ringside {
 namespace {
 
-using nlohmann::json;
-
 constexpr std::array<std::string_view, 4> kGroups = {"problem", "options", "machine", "build"};
 
 /// Facts of one run, without those that its source leaves empty.
 class Facts {
  public:
-  void add(std::string_view group, const std::string& name, json value) {
-    const bool is_empty = value.is_null() || (value.is_string() && value.get_ref<const std::string&>().empty());
+  void add(std::string_view group, const std::string& name, Json value) {
+    const bool is_empty = value.is_null() || (value.is_string() && value.text().empty());
     if (!is_empty) facts_.push_back({std::string(group), name, std::move(value)});
   }
 
@@ -43,12 +41,12 @@ class Facts {
 };
 
 /// As to_text(const Variable&): "p f64[4000000] state", from the summary's "schema".
-std::string variables_text(const json& schema) {
+std::string variables_text(const Json& schema) {
   std::string text;
-  const auto word = [](const json& variable, const char* key) {
+  const auto word = [](const Json& variable, const char* key) {
     return variable.contains(key) && variable.at(key).is_string() ? variable.at(key).get<std::string>() : std::string();
   };
-  for (const json& variable : schema) {
+  for (const Json& variable : schema) {
     if (!variable.is_object()) return {};
     const std::string shape = variable.contains("shape") ? variable.at("shape").dump() : "[]";
     const std::string unit = word(variable, "unit");
@@ -94,10 +92,10 @@ std::vector<RunFact> facts_of(const RunDescription& run, const Schema& schema) {
   return facts.take();
 }
 
-std::vector<RunFact> facts_of(const json& summary) {
+std::vector<RunFact> facts_of(const Json& summary) {
   Facts facts;
   const auto add = [&](std::string_view group, std::initializer_list<const char*> keys) {
-    for (const char* key : keys) facts.add(group, key, summary.contains(key) ? summary.at(key) : json());
+    for (const char* key : keys) facts.add(group, key, summary.contains(key) ? summary.at(key) : Json());
   };
   add("problem", {"problem_id", "solver", "matrix"});
   if (summary.contains("parameters") && summary.at("parameters").is_string()) {
@@ -112,7 +110,7 @@ std::vector<RunFact> facts_of(const json& summary) {
   return facts.take();
 }
 
-const json* find_fact(std::span<const RunFact> facts, std::string_view name) {
+const Json* find_fact(std::span<const RunFact> facts, std::string_view name) {
   const auto found = std::find_if(facts.begin(), facts.end(), [&](const RunFact& fact) { return fact.name == name; });
   return found == facts.end() ? nullptr : &found->value;
 }
@@ -130,15 +128,15 @@ FactComparison compare_facts(const std::vector<std::vector<RunFact>>& runs) {
     }
     for (const std::string& name : names) {
       DifferingFact fact{std::string(group), name, {}};
-      std::vector<json> said;
+      std::vector<Json> said;
       for (const std::vector<RunFact>& facts : runs) {
-        const json* const value = find_fact(facts, name);
-        fact.values.push_back(value == nullptr ? json() : *value);
+        const Json* const value = find_fact(facts, name);
+        fact.values.push_back(value == nullptr ? Json() : *value);
         if (value != nullptr) said.push_back(*value);
       }
       if (said.size() < 2) {
         ++comparison.single;
-      } else if (std::all_of(said.begin(), said.end(), [&](const json& value) { return value == said.front(); })) {
+      } else if (std::all_of(said.begin(), said.end(), [&](const Json& value) { return value == said.front(); })) {
         ++comparison.equal;
       } else {
         comparison.differing.push_back(std::move(fact));

@@ -9,9 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "common/handoff/run_description.hpp"
+#include "common/json/json.hpp"
 #include "common/schema/schema.hpp"
 #include "proto/ringside.pb.h"
 
@@ -21,22 +20,22 @@ namespace ringside {
 struct RunFact {
   std::string group;  // "problem", "options", "machine", "build"
   std::string name;   // a key of the summary, or one of the solver's parameters
-  nlohmann::json value;
+  Json value;
 };
 
 /// version: of the analyzer; empty: not known.
 std::vector<RunFact> facts_of(const wire::RunStarted& started, const std::string& version);
 std::vector<RunFact> facts_of(const RunDescription& run, const Schema& schema);
-std::vector<RunFact> facts_of(const nlohmann::json& summary);
+std::vector<RunFact> facts_of(const Json& summary);
 
 /// Null if it is not among them.
-const nlohmann::json* find_fact(std::span<const RunFact> facts, std::string_view name);
+const Json* find_fact(std::span<const RunFact> facts, std::string_view name);
 
 /// A fact that differs: its values in the order of the runs, null where a source does not say it.
 struct DifferingFact {
   std::string group;
   std::string name;
-  std::vector<nlohmann::json> values;
+  std::vector<Json> values;
 };
 
 struct FactComparison {

@@ -7,10 +7,9 @@
 #include <string_view>
 #include <variant>
 
-#include <nlohmann/json.hpp>
-
 #include "analyzer/pool/pool_device.hpp"
 #include "cli/subcommands.hpp"
+#include "common/json/json.hpp"
 #include "common/options/command_line.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/printable.hpp"
@@ -86,16 +85,16 @@ std::string doctor_table(const std::vector<Finding>& findings, std::size_t colum
 }
 
 std::string doctor_json(const std::vector<Finding>& findings) {
-  nlohmann::ordered_json report = {{"version", version()}, {"verdict", json_name(worst(findings))}};
+  Json report = {{"version", version()}, {"verdict", json_name(worst(findings))}};
   for (const Finding& finding : findings) {
-    nlohmann::ordered_json& entry = report["findings"][finding.topic];
+    Json& entry = report["findings"][finding.topic];
     entry = {{"verdict", json_name(finding.verdict)}, {"found", finding.found}, {"advice", finding.advice}};
-    for (const auto& [key, value] : finding.facts) {
-      std::visit([&entry, &key = key](const auto& held) { entry[key] = held; }, value);
+    for (const auto& fact : finding.facts) {
+      std::visit([&](const auto& held) { entry[fact.first] = held; }, fact.second);
     }
   }
   // Names of folders and processors may hold bytes that are not UTF-8; the report must still be written.
-  return report.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return report.dump(2);
 }
 
 int doctor_command(int argc, const char* const* argv) {

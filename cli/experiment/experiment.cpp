@@ -107,11 +107,11 @@ int experiment_command(int argc, const char* const* argv) {
   options.threads.erase(std::unique(options.threads.begin(), options.threads.end()), options.threads.end());
   Surroundings around = surroundings_for(options);
   if (!output.empty()) check_output(output, "--output", {});
-  const nlohmann::ordered_json machine = machine_of(around.machine);
+  const Json machine = machine_of(around.machine);
   const ExperimentResult result = run_with_progress(experiment, around);
-  const nlohmann::ordered_json found = to_json(experiment, around, result, machine);
+  const Json found = to_json(experiment, around, result, machine);
   if (json) {
-    fmt::print("{}\n", found.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+    fmt::print("{}\n", found.dump(2));
   } else if (!is_standard_output(output)) {
     fmt::print("{}", to_text(experiment, result));
   }

@@ -20,46 +20,44 @@
 namespace ringside {
 namespace {
 
-using nlohmann::ordered_json;
-
-ordered_json text_or_unknown(const std::optional<std::string>& text) {
+Json text_or_unknown(const std::optional<std::string>& text) {
   return text && !text->empty() ? *text : "n/a";
 }
 
-ordered_json to_json(const Cell& cell) {
-  if (const auto* number = std::get_if<double>(&cell)) return std::isfinite(*number) ? ordered_json(*number) : nullptr;
+Json to_json(const Cell& cell) {
+  if (const auto* number = std::get_if<double>(&cell)) return std::isfinite(*number) ? Json(*number) : nullptr;
   if (const auto* text = std::get_if<std::string>(&cell)) return *text;
   return "n/a: " + std::get<NotAvailable>(cell).reason;
 }
 
-ordered_json to_json(const ResultTable& table) {
-  ordered_json object = {{"title", table.title}, {"columns", ordered_json::array()}, {"rows", ordered_json::array()}};
+Json to_json(const ResultTable& table) {
+  Json object = {{"title", table.title}, {"columns", Json::array()}, {"rows", Json::array()}};
   for (const Column& column : table.columns) {
     object["columns"].push_back(
         {{"key", column.key}, {"head", column.head}, {"unit", column.unit}, {"digits", column.digits}});
   }
   for (const auto& row : table.rows) {
-    ordered_json cells;
+    Json cells;
     for (std::size_t c = 0; c < row.size(); ++c) cells[table.columns[c].key] = to_json(row[c]);
     object["rows"].push_back(std::move(cells));
   }
   return object;
 }
 
-ordered_json to_json(const Plot& plot) {
-  ordered_json lines = ordered_json::array();
+Json to_json(const Plot& plot) {
+  Json lines = Json::array();
   for (const PlotLine& line : plot.lines) lines.push_back({{"label", line.label}, {"points", line.points}});
   return {{"title", plot.title}, {"x", plot.x}, {"y", plot.y}, {"lines", std::move(lines)}};
 }
 
 }  // namespace
 
-ordered_json machine_of(const Machine& machine) {
+Json machine_of(const Machine& machine) {
   const MachineCounts counts = count(machine);
   utsname names{};
   const bool named = uname(&names) == 0;
   double load[3] = {};
-  ordered_json average = "n/a";
+  Json average = "n/a";
   if (getloadavg(load, 3) == 3) average = load;
   return {{"cpu", text_or_unknown(machine.model)},
           {"processors_allowed", counts.allowed_threads},
@@ -75,38 +73,38 @@ ordered_json machine_of(const Machine& machine) {
           {"started", utc_text(realtime_ns())}};
 }
 
-ordered_json to_json(const Experiment& experiment, const Surroundings& around, const ExperimentResult& result,
-                     const ordered_json& machine) {
+Json to_json(const Experiment& experiment, const Surroundings& around, const ExperimentResult& result,
+             const Json& machine) {
   const ExperimentOptions& options = around.options;
-  ordered_json object = {{"experiment", experiment.name}, {"does", experiment.does}, {"source", experiment.source}};
+  Json object = {{"experiment", experiment.name}, {"does", experiment.does}, {"source", experiment.source}};
   object["machine"] = machine;
   object["options"] = {{"memory", options.memory},
-                       {"threads", options.threads.empty() ? ordered_json("usual") : ordered_json(options.threads)},
-                       {"repeats", options.repeats == 0 ? ordered_json("usual") : ordered_json(options.repeats)},
-                       {"bytes", options.bytes == 0 ? ordered_json("usual") : ordered_json(options.bytes)}};
+                       {"threads", options.threads.empty() ? Json("usual") : Json(options.threads)},
+                       {"repeats", options.repeats == 0 ? Json("usual") : Json(options.repeats)},
+                       {"bytes", options.bytes == 0 ? Json("usual") : Json(options.bytes)}};
   if (experiment.name == "apps") {
     object["options"]["apps"] = {
-        {"programs", options.apps.programs.empty() ? ordered_json("all") : ordered_json(options.apps.programs)},
-        {"dram", options.apps.dram.empty() ? ordered_json("usual") : ordered_json(options.apps.dram)},
-        {"far", options.apps.far.empty() ? ordered_json("usual") : ordered_json(options.apps.far)},
+        {"programs", options.apps.programs.empty() ? Json("all") : Json(options.apps.programs)},
+        {"dram", options.apps.dram.empty() ? Json("usual") : Json(options.apps.dram)},
+        {"far", options.apps.far.empty() ? Json("usual") : Json(options.apps.far)},
         {"timing", options.apps.timing.empty() ? "none" : kOptaneTiming}};
   }
-  object["tiers"] = ordered_json::array();
+  object["tiers"] = Json::array();
   for (const int node : around.numa_nodes) {
     object["tiers"].push_back({{"name", fmt::format("dram{}", node)}, {"kind", "dram"}, {"numa_node", node}});
   }
   for (const Tier& tier : around.folders) {
-    object["tiers"].push_back({{"name", tier.name},
-                               {"kind", to_string(tier.kind)},
-                               {"numa_node", tier.numa_node < 0 ? ordered_json("n/a: the device states no node")
-                                                                : ordered_json(tier.numa_node)}});
+    object["tiers"].push_back(
+        {{"name", tier.name},
+         {"kind", to_string(tier.kind)},
+         {"numa_node", tier.numa_node < 0 ? Json("n/a: the device states no node") : Json(tier.numa_node)}});
   }
   object["remarks"] = result.remarks;
-  object["tables"] = ordered_json::object();
+  object["tables"] = Json::object();
   for (const ResultTable& table : result.tables) object["tables"][table.key] = to_json(table);
-  object["plots"] = ordered_json::array();
+  object["plots"] = Json::array();
   for (const Plot& plot : result.plots) object["plots"].push_back(to_json(plot));
-  object["series"] = ordered_json::array();
+  object["series"] = Json::array();
   for (const ThreadSeries& series : result.series) {
     object["series"].push_back(
         {{"setting", series.setting}, {"thread", series.thread}, {"cpu", series.cpu}, {"seconds", series.seconds}});
@@ -114,8 +112,8 @@ ordered_json to_json(const Experiment& experiment, const Surroundings& around, c
   return object;
 }
 
-std::string experiment_page(const ordered_json& found) {
-  ordered_json shown = found;
+std::string experiment_page(const Json& found) {
+  Json shown = found;
   shown.erase("series");  // the page does not show them; --json has them
   return page_with_data("/experiment.html", shown);
 }

@@ -5,22 +5,21 @@
 
 #include <string>
 
-#include <nlohmann/json.hpp>
-
+#include "common/json/json.hpp"
 #include "node/experiments/experiment.hpp"
 
 namespace ringside {
 
 /// {cpu, processors_allowed, cores, numa_nodes, last_level_cache_bytes, governor, kernel, huge_pages, isa, version,
 /// load_average, started}: take it before the experiment. A value that cannot be determined is "n/a".
-nlohmann::ordered_json machine_of(const Machine& machine);
+Json machine_of(const Machine& machine);
 
 /// {experiment, does, source, machine, options, tiers, remarks, tables, plots, series}. tables: {key: {title, columns,
 /// rows}}, a row has a value for each column's key. series: the seconds of each repeat of each thread.
-nlohmann::ordered_json to_json(const Experiment& experiment, const Surroundings& around, const ExperimentResult& result,
-                               const nlohmann::ordered_json& machine);
+Json to_json(const Experiment& experiment, const Surroundings& around, const ExperimentResult& result,
+             const Json& machine);
 
 /// The object as one self-contained HTML page.
-std::string experiment_page(const nlohmann::ordered_json& found);
+std::string experiment_page(const Json& found);
 
 }  // namespace ringside

@@ -10,10 +10,10 @@
 #include <string>
 #include <string_view>
 
-#include <nlohmann/json.hpp>
-
+#include "common/json/json.hpp"
 #include "common/platform/error.hpp"
 #include "common/pool_reader/ring_reader.hpp"
+#include "common/program/program_folder.hpp"
 #include "common/program/topology.hpp"
 #include "node/applications/child_process.hpp"
 #include "node/applications/work_folder.hpp"
@@ -25,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct OwnRun {
-  nlohmann::json summary;  // null: it failed
+  Json summary;  // null: it failed
   std::string reason;
 };
 
@@ -38,7 +38,7 @@ std::string first_line_of_file(const std::string& path) {
 }
 
 OwnRun run_ringside(const std::vector<std::string>& arguments, const WorkFolder& folder, const HeldSignals& signals) {
-  const std::string program = fs::read_symlink("/proc/self/exe").string();
+  const std::string program = (program_folder() / "ringside").string();
   ChildCommand command;
   command.words = {program, "run"};
   command.words.insert(command.words.end(), arguments.begin(), arguments.end());
@@ -50,7 +50,7 @@ OwnRun run_ringside(const std::vector<std::string>& arguments, const WorkFolder&
     return run;
   }
   std::ifstream file(folder.file("summary.json"));
-  run.summary = nlohmann::json::parse(file, nullptr, false);
+  run.summary = Json::try_parse(file);
   if (!run.summary.is_object()) run = {nullptr, "the run wrote no summary"};
   return run;
 }

@@ -9,13 +9,11 @@
 namespace ringside {
 namespace {
 
-using nlohmann::ordered_json;
-
-std::string text_of_json(const ordered_json& json) {
-  return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+std::string text_of_json(const Json& json) {
+  return json.dump(2) + "\n";
 }
 
-ordered_json array_2(const ZarrArray& array) {
+Json array_2(const ZarrArray& array) {
   // No fill value: every chunk is there, and xarray would take the fill value for "missing".
   return {
       {"zarr_format", 2},      {"shape", array.shape},  {"chunks", array.chunk}, {"dtype", numpy_dtype(array.dtype)},
@@ -28,11 +26,11 @@ std::string data_type_3(DType dtype) {
   return kNames[static_cast<std::uint16_t>(dtype) - 1];
 }
 
-ordered_json array_3(const ZarrArray& array) {
-  ordered_json fill = 0;
+Json array_3(const ZarrArray& array) {
+  Json fill = 0;
   if (class_of(array.dtype) == DTypeClass::kReal) fill = 0.0;
   if (class_of(array.dtype) == DTypeClass::kComplex) fill = {0.0, 0.0};
-  ordered_json bytes = {{"name", "bytes"}};
+  Json bytes = {{"name", "bytes"}};
   if (bytes_of(array.dtype) > 1) bytes["configuration"] = {{"endian", "little"}};
   return {{"zarr_format", 3},
           {"node_type", "array"},
@@ -41,7 +39,7 @@ ordered_json array_3(const ZarrArray& array) {
           {"chunk_grid", {{"name", "regular"}, {"configuration", {{"chunk_shape", array.chunk}}}}},
           {"chunk_key_encoding", {{"name", "default"}, {"configuration", {{"separator", "/"}}}}},
           {"fill_value", fill},
-          {"codecs", ordered_json::array({bytes})},
+          {"codecs", Json::array({bytes})},
           {"attributes", array.attributes},
           {"dimension_names", array.dimensions}};
 }
@@ -56,9 +54,9 @@ std::string zarr_chunk_name(ZarrFormat format, const std::string& array, std::sp
 }
 
 std::map<std::string, std::string> zarr_metadata(ZarrFormat format, const std::map<std::string, ZarrArray>& arrays,
-                                                 const ordered_json& attributes) {
+                                                 const Json& attributes) {
   std::map<std::string, std::string> files;
-  ordered_json all = ordered_json::object();
+  Json all = Json::object();
   if (format == ZarrFormat::k3) {
     for (const auto& [name, array] : arrays) {
       all[name] = array_3(array);
@@ -75,7 +73,7 @@ std::map<std::string, std::string> zarr_metadata(ZarrFormat format, const std::m
   all[".zattrs"] = attributes;
   for (const auto& [name, array] : arrays) {
     all[name + "/.zarray"] = array_2(array);
-    ordered_json with_names = array.attributes;
+    Json with_names = array.attributes;
     with_names["_ARRAY_DIMENSIONS"] = array.dimensions;
     all[name + "/.zattrs"] = with_names;
   }

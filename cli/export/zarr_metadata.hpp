@@ -9,8 +9,7 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
+#include "common/json/json.hpp"
 #include "common/schema/dtype.hpp"
 
 namespace ringside {
@@ -20,7 +19,7 @@ struct ZarrArray {
   std::vector<std::uint64_t> shape;
   std::vector<std::uint64_t> chunk;
   std::vector<std::string> dimensions;  // their names
-  nlohmann::ordered_json attributes = nlohmann::ordered_json::object();
+  Json attributes = Json::object();
 };
 
 enum class ZarrFormat { k2 = 2, k3 = 3 };
@@ -31,6 +30,6 @@ std::string zarr_chunk_name(ZarrFormat format, const std::string& array, std::sp
 /// The files that describe a store with these arrays, with their content, all of it once more in one file of the group
 /// (consolidated), so that a reader needs one request.
 std::map<std::string, std::string> zarr_metadata(ZarrFormat format, const std::map<std::string, ZarrArray>& arrays,
-                                                 const nlohmann::ordered_json& attributes);
+                                                 const Json& attributes);
 
 }  // namespace ringside

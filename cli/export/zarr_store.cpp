@@ -18,8 +18,6 @@
 namespace ringside {
 namespace {
 
-using nlohmann::ordered_json;
-
 /// Variables of one shape share their dimensions: xarray then computes with both entry by entry.
 std::vector<std::string> dimension_names(const std::vector<std::uint64_t>& shape) {
   std::vector<std::string> names;
@@ -60,7 +58,7 @@ class ZarrSink final : public ExportSink {
     if (pending_) remove_pending();
     std::map<std::string, ZarrArray> arrays;
     for (std::size_t v = 0; v < variables_.size(); ++v) arrays[variables_[v].variable.name] = array_of(v);
-    ordered_json attributes = ordered_json::object();
+    Json attributes = Json::object();
     if (series_) {
       add_axis(arrays, "iteration", DType::kU64, iterations_);
       attributes["step"] = steps_;
@@ -146,8 +144,8 @@ class ZarrSink final : public ExportSink {
     }
   }
 
-  ordered_json values_as_json() const {
-    ordered_json values = ordered_json::object();
+  Json values_as_json() const {
+    Json values = Json::object();
     for (const ResultColumn& column : results_.columns()) values[column.name] = to_json(column.values.at(0));
     return values;
   }

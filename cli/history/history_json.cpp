@@ -15,9 +15,7 @@
 namespace ringside {
 namespace {
 
-using nlohmann::ordered_json;
-
-ordered_json to_json(const wire::PlannedStep& planned) {
+Json to_json(const wire::PlannedStep& planned) {
   return {{"step_ns", planned.step_ns()},
           {"low_ns", planned.low_ns()},
           {"high_ns", planned.high_ns()},
@@ -25,8 +23,8 @@ ordered_json to_json(const wire::PlannedStep& planned) {
           {"analyzer_idle_ns", planned.analyzer_idle_ns()}};
 }
 
-ordered_json plug_ins_of(const wire::RunStarted& run) {
-  ordered_json list = ordered_json::array();
+Json plug_ins_of(const wire::RunStarted& run) {
+  Json list = Json::array();
   for (const wire::PlugIn& plug_in : run.plug_ins()) {
     list.push_back({{"name", plug_in.name()},
                     {"spec", plug_in.spec()},
@@ -36,7 +34,7 @@ ordered_json plug_ins_of(const wire::RunStarted& run) {
   return list;
 }
 
-ordered_json to_json(const wire::RunStarted& run) {
+Json to_json(const wire::RunStarted& run) {
   return {{"problem_id", hex(run.problem_id())},
           {"solver", run.solver()},
           {"matrix", run.matrix()},
@@ -54,28 +52,24 @@ ordered_json to_json(const wire::RunStarted& run) {
           {"passes", run.passes()},
           {"reduce", run.reduce()},
           {"producer_pid", run.producer_pid()},
-          {"planned", run.has_planned() ? to_json(run.planned()) : ordered_json()},
+          {"planned", run.has_planned() ? to_json(run.planned()) : Json()},
           {"plug_ins", plug_ins_of(run)}};
 }
 
-ordered_json to_json(const RunMark& mark) {
-  return {{"seq", mark.seq},
-          {"at_s", seconds(mark.unix_ns)},
-          {"step", mark.step},
-          {"iteration", mark.iteration},
-          {"cause", mark.cause},
-          {"name", mark.name},
-          {"text", mark.text},
-          {"actions", mark.actions}};
+Json to_json(const RunMark& mark) {
+  return {{"seq", mark.seq},     {"at_s", seconds(mark.unix_ns)},
+          {"step", mark.step},   {"iteration", mark.iteration},
+          {"cause", mark.cause}, {"name", mark.name},
+          {"text", mark.text},   {"actions", mark.actions}};
 }
 
-ordered_json to_json(const RunMarks& marks) {
-  ordered_json list = ordered_json::array();
+Json to_json(const RunMarks& marks) {
+  Json list = Json::array();
   for (const RunMark& mark : marks.kept()) list.push_back(to_json(mark));
   return {{"count", marks.count()}, {"list", list}};
 }
 
-ordered_json to_json(const wire::RunEnded& end) {
+Json to_json(const wire::RunEnded& end) {
   return {{"how", end.how()},
           {"outcome", end.outcome()},
           {"steps_committed", end.steps_committed()},
@@ -85,8 +79,8 @@ ordered_json to_json(const wire::RunEnded& end) {
           {"text", end.text()}};
 }
 
-ordered_json to_json(const ReductionScalars& r) {
-  const auto change = [&r](double value) { return r.has_change ? ordered_json(value) : ordered_json(); };
+Json to_json(const ReductionScalars& r) {
+  const auto change = [&r](double value) { return r.has_change ? Json(value) : Json(); };
   return {{"mean", r.mean},
           {"min", r.min},
           {"max", r.max},
@@ -99,7 +93,7 @@ ordered_json to_json(const ReductionScalars& r) {
           {"non_finite", r.non_finite}};
 }
 
-ordered_json to_json(const SeriesPoint& p) {
+Json to_json(const SeriesPoint& p) {
   return {{"first_seq", p.first_seq},
           {"seq", p.seq},
           {"steps", p.steps},
@@ -118,21 +112,21 @@ ordered_json to_json(const SeriesPoint& p) {
           {"rebuilt", p.rebuilt},
           {"residual_l1", number_or_null(p.shown.residual_l1)},
           {"residual_linf", number_or_null(p.shown.residual_linf)},
-          {"reductions", p.shown.reductions ? to_json(*p.shown.reductions) : ordered_json()},
+          {"reductions", p.shown.reductions ? to_json(*p.shown.reductions) : Json()},
           {"course", number_or_null(p.shown.course)},
           {"course_linf", number_or_null(p.shown.course_linf)}};
 }
 
 /// {name: steps that the analysis could not follow}
-ordered_json analyses_of(const AnalysisSeries& analyses) {
-  ordered_json object = ordered_json::object();
+Json analyses_of(const AnalysisSeries& analyses) {
+  Json object = Json::object();
   for (const auto& [name, course] : analyses.courses()) object[name] = course.skipped;
   return object;
 }
 
 /// {name: unit} of the plotted results that have one; "1" is none to a reader.
-ordered_json units_of(const RunView& run) {
-  ordered_json object = ordered_json::object();
+Json units_of(const RunView& run) {
+  Json object = Json::object();
   if (!run.layout) return object;
   for (const std::string& name : plotted_results(run)) {
     const RecordedResult* recorded = run.layout->find(name);
@@ -144,16 +138,16 @@ ordered_json units_of(const RunView& run) {
 }
 
 /// null where a result is absent; a text where it is not a number that JSON has.
-ordered_json value_or_text(const std::optional<double>& value) {
+Json value_or_text(const std::optional<double>& value) {
   if (!value || std::isfinite(*value)) return number_or_null(value);
   return std::isnan(*value) ? "NaN" : *value > 0 ? "inf" : "-inf";
 }
 
 /// What a page shows of a run that has no room for all: the names of its course, and of the results to choose from.
-ordered_json shown_by(const RunView& run) {
+Json shown_by(const RunView& run) {
   const ShownNames names = shown_names(run.last_results);
   const Variable* field = run.layout ? first_field(run.layout->schema()) : nullptr;
-  return {{"field", field != nullptr ? ordered_json(field->name) : ordered_json()},
+  return {{"field", field != nullptr ? Json(field->name) : Json()},
           {"course", names.course},
           {"course_linf", names.course_linf},
           {"is_change", names.is_change},
@@ -163,7 +157,7 @@ ordered_json shown_by(const RunView& run) {
           {"results_left_out", run.last_results.size() - std::min(run.last_results.size(), kMostPlotted)}};
 }
 
-ordered_json totals_of(const RunView& run) {
+Json totals_of(const RunView& run) {
   const StepSums& sums = run.sums;
   return {{"steps", sums.steps},
           {"steps_before", run.steps_before},
@@ -182,7 +176,7 @@ ordered_json totals_of(const RunView& run) {
           {"records_missing", sums.records_missing}};
 }
 
-ordered_json to_json(const HandOffTimes& times) {
+Json to_json(const HandOffTimes& times) {
   return {{"count", times.count()},
           {"p50", times.percentile(0.5)},
           {"p90", times.percentile(0.9)},
@@ -191,11 +185,11 @@ ordered_json to_json(const HandOffTimes& times) {
 }
 
 /// The newest commits, one per slot, oldest first: the content of a ring without damage.
-ordered_json ring_of(const RunView& run) {
+Json ring_of(const RunView& run) {
   constexpr std::size_t kMostSlots = StepSeries::kExact;  // older steps are kept in groups only
   if (!run.started) return {};
   const std::uint64_t slots = run.started->slots();
-  ordered_json kept = ordered_json::array();
+  Json kept = Json::array();
   for (const SeriesPoint& p : run.series.newest(std::min<std::size_t>(slots, kMostSlots))) {
     kept.push_back(
         {{"iteration", p.iteration},
@@ -205,19 +199,18 @@ ordered_json ring_of(const RunView& run) {
   return {{"slots", slots},
           {"used", std::min<std::uint64_t>(slots, run.last.commit_seq())},
           {"newest", kept},
-          {"frozen_at_iteration", run.frozen_at_iteration ? ordered_json(*run.frozen_at_iteration) : ordered_json()},
+          {"frozen_at_iteration", run.frozen_at_iteration ? Json(*run.frozen_at_iteration) : Json()},
           {"guarded_commit_seq", run.last.guarded_commit_seq()}};
 }
 
 }  // namespace
 
-ordered_json describe(const RunHistory& history) {
-  ordered_json described = {{"run", ordered_json()},    {"ended", ordered_json()},       {"last", ordered_json()},
-                            {"totals", ordered_json()}, {"hand_off_ns", ordered_json()}, {"ring", ordered_json()},
-                            {"shown", ordered_json()},  {"marks", ordered_json()}};
+Json describe(const RunHistory& history) {
+  Json described = {{"run", Json()},         {"ended", Json()}, {"last", Json()},  {"totals", Json()},
+                    {"hand_off_ns", Json()}, {"ring", Json()},  {"shown", Json()}, {"marks", Json()}};
   if (!history.run()) return described;
   const RunView& run = *history.run();
-  described["run"] = run.started ? to_json(*run.started) : ordered_json::object();
+  described["run"] = run.started ? to_json(*run.started) : Json::object();
   described["run"]["run_id"] = hex(run.run_id);
   if (run.layout && run.layout != unnamed_results()) {  // those say nothing of the variables
     described["run"]["schema"] = variables_to_json(run.layout->schema());
@@ -236,23 +229,23 @@ ordered_json describe(const RunHistory& history) {
   return described;
 }
 
-ordered_json to_json(const std::vector<SeriesPoint>& points, std::span<const std::string> results) {
-  ordered_json array = ordered_json::array();
+Json to_json(const std::vector<SeriesPoint>& points, std::span<const std::string> results) {
+  Json array = Json::array();
   for (const SeriesPoint& point : points) {
-    ordered_json& object = array.emplace_back(to_json(point));
+    Json& object = array.emplace_back(to_json(point));
     if (results.empty()) continue;
-    ordered_json& values = object["values"] = ordered_json::array();
+    Json& values = object["values"] = Json::array();
     for (const std::string& name : results) values.push_back(value_or_text(value_of(point, name)));
   }
   return array;
 }
 
-ordered_json to_json(const AnalysisSeries& analyses, std::span<const std::string> names, std::uint64_t from_seq) {
-  ordered_json list = ordered_json::array();
+Json to_json(const AnalysisSeries& analyses, std::span<const std::string> names, std::uint64_t from_seq) {
+  Json list = Json::array();
   for (const std::string& name : names) {
     const auto found = analyses.courses().find(name);
     if (found == analyses.courses().end()) continue;
-    ordered_json points = ordered_json::array();
+    Json points = Json::array();
     for (const CoursePoint& point : found->second.series.points()) {
       if (point.seq >= from_seq) points.push_back({point.seq, point.iteration, value_or_text(point.value)});
     }
@@ -275,22 +268,16 @@ std::vector<std::string> plotted_results(const RunView& run) {
   return names;
 }
 
-ordered_json course_to_json(const std::vector<CoursePoint>& points) {
-  ordered_json list = ordered_json::array();
+Json course_to_json(const std::vector<CoursePoint>& points) {
+  Json list = Json::array();
   for (const CoursePoint& point : points) {
     list.push_back({point.iteration, seconds(point.elapsed_ns), number_or_null(point.value)});
   }
   return list;
 }
 
-std::string hex(const std::string& id) {
-  std::string digits;
-  for (const char byte : id) digits += fmt::format("{:02x}", static_cast<unsigned char>(byte));
-  return digits;
-}
-
-std::string dump(const ordered_json& object) {
-  return object.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+std::string dump(const Json& object) {
+  return object.dump();
 }
 
 }  // namespace ringside

@@ -7,37 +7,33 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "cli/history/course_series.hpp"
+#include "cli/history/hex_id.hpp"
 #include "cli/history/run_history.hpp"
+#include "common/json/json.hpp"
 
 namespace ringside {
 
 /// {run, ended, last, totals, hand_off_ns, ring, shown, marks}; before the first run each is null. shown: which results
 /// there are, and which of them show the run's course.
-nlohmann::ordered_json describe(const RunHistory& history);
+Json describe(const RunHistory& history);
 
 /// An array with one object per point. results: full names; `values` are those of these results, in this order: null
 /// where one is absent, "NaN", "inf" or "-inf" where it is not finite.
-nlohmann::ordered_json to_json(const std::vector<SeriesPoint>& points, std::span<const std::string> results = {});
+Json to_json(const std::vector<SeriesPoint>& points, std::span<const std::string> results = {});
 
 /// [{name, points: [[seq, iteration, value], …]}, …] of those of `names` that an analysis has given; values as above.
 /// Only points with that seq or a later one.
-nlohmann::ordered_json to_json(const AnalysisSeries& analyses, std::span<const std::string> names,
-                               std::uint64_t from_seq);
+Json to_json(const AnalysisSeries& analyses, std::span<const std::string> names, std::uint64_t from_seq);
 std::vector<std::string> analysis_names(const AnalysisSeries& analyses);
 
 /// [[iteration, seconds, value], …]; null where there is no value.
-nlohmann::ordered_json course_to_json(const std::vector<CoursePoint>& points);
+Json course_to_json(const std::vector<CoursePoint>& points);
 
 /// The names of the results that have a series: the first kMostPlotted.
 std::vector<std::string> plotted_results(const RunView& run);
 
-/// 16 bytes as 32 hexadecimal digits.
-std::string hex(const std::string& id);
-
 /// The object as one line of text; bytes that are not UTF-8 are replaced.
-std::string dump(const nlohmann::ordered_json& object);
+std::string dump(const Json& object);
 
 }  // namespace ringside

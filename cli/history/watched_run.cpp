@@ -12,17 +12,15 @@
 namespace ringside {
 namespace {
 
-using nlohmann::ordered_json;
-
 std::int64_t unix_now_ns() {
   return std::chrono::nanoseconds(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-ordered_json describe(const AnalyzerView& analyzer) {
-  ordered_json described = {{"up", analyzer.up},
-                            {"was_up", analyzer.was_up},
-                            {"since_s", static_cast<double>(analyzer.since_unix_ns) * 1e-9},
-                            {"changes", analyzer.changes}};
+Json describe(const AnalyzerView& analyzer) {
+  Json described = {{"up", analyzer.up},
+                    {"was_up", analyzer.was_up},
+                    {"since_s", static_cast<double>(analyzer.since_unix_ns) * 1e-9},
+                    {"changes", analyzer.changes}};
   if (!analyzer.last) return described;
   const wire::Status& said = *analyzer.last;
   described["version"] = said.version();
@@ -36,13 +34,13 @@ ordered_json describe(const AnalyzerView& analyzer) {
 }
 
 /// {slots, used, states: [{slot, commit_seq, iteration, state, use}]}: what the pool itself has.
-ordered_json describe(const RingSlots& slots) {
-  ordered_json states = ordered_json::array();
+Json describe(const RingSlots& slots) {
+  Json states = Json::array();
   for (const RingSlot& one : slots.slots) {
     const char* const state = one.state == SlotState::kCommitted ? "kept"
                               : one.state == SlotState::kEmpty   ? "empty"
                                                                  : "damaged";
-    ordered_json use;
+    Json use;
     if (one.use) use = *one.use == SlotUse::kFree ? "free" : *one.use == SlotUse::kHeld ? "held" : "written";
     states.push_back({{"slot", one.slot},
                       {"commit_seq", one.commit_seq},
@@ -102,12 +100,12 @@ void WatchedRun::set_up(bool up) {
 
 std::string WatchedRun::status_json() const {
   const std::lock_guard lock(mutex_);
-  ordered_json status = {{"version", version()},
-                         {"now_s", static_cast<double>(unix_now_ns()) * 1e-9},
-                         {"newest_seq", history_.newest_seq()},
-                         {"analyzer", describe(analyzer_)}};
+  Json status = {{"version", version()},
+                 {"now_s", static_cast<double>(unix_now_ns()) * 1e-9},
+                 {"newest_seq", history_.newest_seq()},
+                 {"analyzer", describe(analyzer_)}};
   status.update(ringside::describe(history_));
-  if (ordered_json& ring = status["ring"]; ring.is_object()) {
+  if (Json& ring = status["ring"]; ring.is_object()) {
     if (analyzer_.last) {  // may know it before the records are here
       if (analyzer_.last->has_frozen_at_iteration()) ring["frozen_at_iteration"] = analyzer_.last->frozen_at_iteration();
       if (const auto guarded = analyzer_.last->guarded_commit_seq()) ring["guarded_commit_seq"] = guarded;
@@ -119,7 +117,7 @@ std::string WatchedRun::status_json() const {
 
 std::string WatchedRun::steps_json(std::uint64_t from, std::size_t limit, std::span<const std::string> results) const {
   const std::lock_guard lock(mutex_);
-  ordered_json answer = {{"run_id", ordered_json()}, {"newest_seq", history_.newest_seq()}, {"more", false}};
+  Json answer = {{"run_id", Json()}, {"newest_seq", history_.newest_seq()}, {"more", false}};
   std::vector<SeriesPoint> points;
   if (history_.run()) {
     answer["run_id"] = hex(history_.run()->run_id);
@@ -130,7 +128,7 @@ std::string WatchedRun::steps_json(std::uint64_t from, std::size_t limit, std::s
     }
   }
   answer["steps"] = to_json(points, results);
-  answer["analyses"] = history_.run() ? to_json(history_.run()->analyses, results, from) : ordered_json::array();
+  answer["analyses"] = history_.run() ? to_json(history_.run()->analyses, results, from) : Json::array();
   return dump(answer);
 }
 

@@ -56,7 +56,7 @@ std::string inlined(std::string_view page, const LoadingTag& tag) {
 }
 
 /// A script element ends at "</script", even in a string: each < is therefore written by its number, as JSON allows.
-std::string as_script_data(const nlohmann::ordered_json& object) {
+std::string as_script_data(const Json& object) {
   std::string text;
   for (const char c : dump(object)) {
     if (c == '<') {
@@ -69,7 +69,7 @@ std::string as_script_data(const nlohmann::ordered_json& object) {
 }
 
 /// The page with `data` at its mark.
-std::string filled(std::string page, std::string_view path, const nlohmann::ordered_json& data) {
+std::string filled(std::string page, std::string_view path, const Json& data) {
   constexpr std::string_view kDataMark = "RINGSIDE_REPORT_DATA";
   const std::size_t mark = page.find(kDataMark);
   if (mark == std::string::npos) throw system_error("this program's asset {} lacks the place for the figures", path);
@@ -94,11 +94,11 @@ std::string with_assets_inlined(std::string_view path) {
   return out;
 }
 
-std::string page_with_data(std::string_view path, const nlohmann::ordered_json& data) {
+std::string page_with_data(std::string_view path, const Json& data) {
   return filled(with_assets_inlined(path), path, data);
 }
 
-std::string served_page_with_data(std::string_view path, const nlohmann::ordered_json& data) {
+std::string served_page_with_data(std::string_view path, const Json& data) {
   const PageAsset* asset = find_page_asset(path);
   if (asset == nullptr) throw system_error("this program lacks its asset {}; build it again", path);
   std::string page(asset->content);

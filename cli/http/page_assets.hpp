@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include <nlohmann/json.hpp>
+#include "common/json/json.hpp"
 
 namespace ringside {
 
@@ -25,10 +25,10 @@ std::string with_assets_inlined(std::string_view path);
 
 /// The same with `data` in the place of the mark RINGSIDE_REPORT_DATA, which such a page has in a script element. No
 /// figure or name in `data` becomes markup or script. Throws also if the page has no mark.
-std::string page_with_data(std::string_view path, const nlohmann::ordered_json& data);
+std::string page_with_data(std::string_view path, const Json& data);
 
 /// The same for a page that HttpServer serves: it loads its assets from there, under the server's own content security
 /// policy, which allows no inline script.
-std::string served_page_with_data(std::string_view path, const nlohmann::ordered_json& data);
+std::string served_page_with_data(std::string_view path, const Json& data);
 
 }  // namespace ringside

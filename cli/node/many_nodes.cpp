@@ -17,8 +17,6 @@
 namespace ringside {
 namespace {
 
-using nlohmann::ordered_json;
-
 constexpr std::uint64_t kMostSteps = 200;  // simulated: lags and waits are steady long before
 
 // A publish, and the test and the beginning of an exchange: measured (docs/scale.md, "Parameters").
@@ -103,12 +101,12 @@ std::string table_row(const ScaleResult& row) {
       fmt::format("{:.0f} B", row.bytes_sent));
 }
 
-ordered_json to_json(const Lag& lag) {
+Json to_json(const Lag& lag) {
   return {{"mean", lag.mean}, {"most", lag.most}};
 }
 
-ordered_json json_row(const ScaleResult& row) {
-  ordered_json object = {{"nodes", row.nodes}, {"steps", row.steps}};
+Json json_row(const ScaleResult& row) {
+  Json object = {{"nodes", row.nodes}, {"steps", row.steps}};
   object["total_s"] = row.total_s;
   object["step_s"] = row.step_s;
   object["bare_step_s"] = row.bare_step_s;
@@ -272,10 +270,10 @@ std::string many_nodes_table(const ManyNodes& simulated) {
   return out;
 }
 
-ordered_json to_json(const ManyNodes& simulated) {
+Json to_json(const ManyNodes& simulated) {
   const ScaleRequest& request = simulated.request;
   const NodeFigures& node = request.node;
-  ordered_json object;
+  Json object;
   object["node"] = {{"ranks", node.ranks},
                     {"generate_s", node.generate_s},
                     {"transfer_s", node.transfer_s},
@@ -300,7 +298,7 @@ ordered_json to_json(const ManyNodes& simulated) {
                           {"record_s", request.collection.record_s}};
   object["iterations"] = request.iterations;
   object["every"] = request.every;
-  object["rows"] = ordered_json::array();
+  object["rows"] = Json::array();
   for (const ScaleResult& row : simulated.rows) object["rows"].push_back(json_row(row));
   return object;
 }

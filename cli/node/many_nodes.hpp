@@ -6,8 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
+#include "common/json/json.hpp"
 #include "common/options/options.hpp"
 #include "node/scale/scale_model.hpp"
 
@@ -42,6 +41,6 @@ ManyNodes simulate_many(const ManyNodesOptions& options, const NodeFigures& node
 std::string many_nodes_table(const ManyNodes& simulated);
 
 /// One object: request (seconds, bytes) and rows.
-nlohmann::ordered_json to_json(const ManyNodes& simulated);
+Json to_json(const ManyNodes& simulated);
 
 }  // namespace ringside

@@ -92,8 +92,8 @@ std::vector<KeptFile> files_read(const CommandLine& line, const PlanOptions& opt
   return kept;
 }
 
-void print(const nlohmann::ordered_json& object) {
-  fmt::print("{}\n", object.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+void print(const Json& object) {
+  fmt::print("{}\n", object.dump(2));
 }
 
 /// Many nodes like a measured one: no node file and no matrix are read.
@@ -137,7 +137,7 @@ int plan(const CommandLine& line, const PlanOptions& options) {
                                                   .rows = options.rows,
                                                   .nonzeros = options.nonzeros});
   const Plan made = make_plan(node, request);
-  nlohmann::ordered_json object = to_json(node, request, made);
+  Json object = to_json(node, request, made);
   std::optional<ManyNodes> many;
   if (!options.many.nodes.empty()) {
     const PlanRow& best = made.rows[made.best];

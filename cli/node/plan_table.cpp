@@ -5,17 +5,12 @@
 
 #include <algorithm>
 
+#include "cli/node/configuration_text.hpp"
 #include "cli/terminal/format.hpp"
 #include "common/platform/printable.hpp"
 
 namespace ringside {
 namespace {
-
-using nlohmann::ordered_json;
-
-const char* reduce_word(const Configuration& configuration) {
-  return configuration.reduce_on_transfer ? "transfer" : "slot";
-}
 
 double share(double part, double whole) {
   return whole > 0 ? 100 * part / whole : 0;
@@ -50,12 +45,12 @@ std::string table_row(const PlanRow& row, bool best, bool with_expected) {
                      share(p.analyzer_idle_s, p.total_s), to_string(p.bottleneck));
 }
 
-ordered_json json_row(const PlanRow& row) {
+Json json_row(const PlanRow& row) {
   const Prediction& p = row.prediction;
-  ordered_json object = {{"producer_cores", row.configuration.producer_threads},
-                         {"analyzer_cores", row.configuration.analyzer_threads},
-                         {"reduce", reduce_word(row.configuration)},
-                         {"elastic", row.configuration.elastic}};
+  Json object = {{"producer_cores", row.configuration.producer_threads},
+                 {"analyzer_cores", row.configuration.analyzer_threads},
+                 {"reduce", reduce_word(row.configuration)},
+                 {"elastic", row.configuration.elastic}};
   object["total_s"] = p.total_s;
   object["expected_s"] = row.expected_s;
   object["low_s"] = row.low_s;
@@ -71,11 +66,6 @@ ordered_json json_row(const PlanRow& row) {
 }
 
 }  // namespace
-
-std::string in_words(const Configuration& configuration) {
-  return fmt::format("{} + {} cores, --reduce {}, --elastic {}", configuration.producer_threads,
-                     configuration.analyzer_threads, reduce_word(configuration), configuration.elastic ? "on" : "off");
-}
 
 std::string plan_table(const Node& node, const PlanRequest& request, const Plan& plan) {
   std::string out = fmt::format("ringside plan: {}\n", problem_text(request.model.problem));
@@ -103,9 +93,9 @@ std::string plan_table(const Node& node, const PlanRequest& request, const Plan&
   return out;
 }
 
-ordered_json to_json(const Node& node, const PlanRequest& request, const Plan& plan) {
+Json to_json(const Node& node, const PlanRequest& request, const Plan& plan) {
   const ProblemSize& problem = request.model.problem;
-  ordered_json object = {{"node", node.name}, {"origin", node.origin}, {"measured_at", node.measured_at}};
+  Json object = {{"node", node.name}, {"origin", node.origin}, {"measured_at", node.measured_at}};
   object["problem"] = {{"matrix", problem.matrix}, {"solver", problem.solver}};
   object["problem"]["rows"] = problem.rows;
   object["problem"]["nonzeros"] = problem.nonzeros;
@@ -116,12 +106,12 @@ ordered_json to_json(const Node& node, const PlanRequest& request, const Plan& p
   object["run"]["passes"] = request.run.passes;
   object["run"]["buffers"] = request.run.buffers;
   object["run"]["slots"] = request.run.slots;
-  object["rows"] = ordered_json::array();
+  object["rows"] = Json::array();
   for (const PlanRow& row : plan.rows) object["rows"].push_back(json_row(row));
   object["best"] = plan.best;
   object["model"]["exponent"] = plan.exponent;
   object["model"]["capacity_bytes_s"] = plan.capacity_bytes_s;
-  object["model"]["coupling_error"] = plan.coupling_error ? ordered_json(*plan.coupling_error) : ordered_json();
+  object["model"]["coupling_error"] = plan.coupling_error ? Json(*plan.coupling_error) : Json();
   object["remarks"] = plan.remarks;
   for (const std::string& remark : node.remarks) object["remarks"].push_back(remark);
   return object;

@@ -4,19 +4,15 @@
 
 #include <string>
 
-#include <nlohmann/json.hpp>
-
+#include "common/json/json.hpp"
 #include "node/plan/plan.hpp"
 
 namespace ringside {
-
-/// "8 + 8 cores, --reduce slot"
-std::string in_words(const Configuration& configuration);
 
 /// Several lines: what is planned, a row for each way to run, the choice, the remarks.
 std::string plan_table(const Node& node, const PlanRequest& request, const Plan& plan);
 
 /// One object: node, origin, problem, run, rows (seconds), best, model, remarks.
-nlohmann::ordered_json to_json(const Node& node, const PlanRequest& request, const Plan& plan);
+Json to_json(const Node& node, const PlanRequest& request, const Plan& plan);
 
 }  // namespace ringside

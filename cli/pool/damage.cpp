@@ -10,8 +10,6 @@
 namespace ringside {
 namespace {
 
-using nlohmann::ordered_json;
-
 /// "0-3, 7" for the numbers 0, 1, 2, 3, 7, which must ascend.
 std::string ranges(const std::vector<std::uint64_t>& numbers) {
   std::string text;
@@ -68,11 +66,11 @@ std::string describe_damaged_header(std::uint32_t slot) {
   return fmt::format("slot {:>4}  DAMAGED: its header does not verify; which iterate it held is not known", slot);
 }
 
-void add_to(ordered_json& object, const TwinsCheck& check) {
+void add_to(Json& object, const TwinsCheck& check) {
   object["superblocks_intact"] = check.superblocks_intact();
-  ordered_json& entries = object["damaged_run_records"] = ordered_json::array();
+  Json& entries = object["damaged_run_records"] = Json::array();
   for (const TwinsCheck::DamagedEntry& entry : check.run_entries) {
-    ordered_json copies = ordered_json::array();
+    Json copies = Json::array();
     for (int copy : {0, 1}) {
       if (entry.copy_damaged[copy]) copies.push_back(copy);
     }
@@ -80,7 +78,7 @@ void add_to(ordered_json& object, const TwinsCheck& check) {
   }
 }
 
-void add_to(ordered_json& object, const PayloadCheck& check, const RingGeometry& shape) {
+void add_to(Json& object, const PayloadCheck& check, const RingGeometry& shape) {
   object["damaged_chunks"] = check.damaged_chunks;
   object["damaged_variables"] = damaged_variables(check, shape);
   object["chunk_table_intact"] = check.table_intact;

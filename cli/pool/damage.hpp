@@ -5,8 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
+#include "common/json/json.hpp"
 #include "common/ring/ring_check.hpp"
 #include "common/ring/ring_recovery.hpp"
 #include "common/ring/ring_view.hpp"
@@ -24,9 +23,9 @@ std::vector<std::string> describe(const TwinsCheck& check);
 std::string describe_damaged_header(std::uint32_t slot);
 
 /// Adds {superblocks_intact, damaged_run_records: [{record, copies}]} to `object`.
-void add_to(nlohmann::ordered_json& object, const TwinsCheck& check);
+void add_to(Json& object, const TwinsCheck& check);
 
 /// Adds {damaged_chunks, damaged_variables, chunk_table_intact} to `object`.
-void add_to(nlohmann::ordered_json& object, const PayloadCheck& check, const RingGeometry& shape);
+void add_to(Json& object, const PayloadCheck& check, const RingGeometry& shape);
 
 }  // namespace ringside

@@ -7,8 +7,6 @@
 #include <string>
 #include <system_error>
 
-#include <nlohmann/json.hpp>
-
 #include "analyzer/ring/kept_results.hpp"
 #include "cli/pool/journal_identity.hpp"
 #include "cli/pool/journal_summary.hpp"
@@ -17,6 +15,7 @@
 #include "cli/subcommands.hpp"
 #include "cli/terminal/format.hpp"
 #include "cli/terminal/run_text.hpp"
+#include "common/json/json.hpp"
 #include "common/options/command_line.hpp"
 #include "common/platform/printable.hpp"
 #include "common/platform/utc_text.hpp"
@@ -30,9 +29,7 @@
 namespace ringside {
 namespace {
 
-using nlohmann::ordered_json;
-
-ordered_json describe_run(const RunReading& reading) {
+Json describe_run(const RunReading& reading) {
   const RunDescription& run = reading.run;
   return {{"run_id", to_string(run.run_id)},
           {"problem_id", to_string(run.problem_id)},
@@ -45,30 +42,30 @@ ordered_json describe_run(const RunReading& reading) {
 }
 
 /// {"solver.rho": 0.25}
-ordered_json scalars_to_json(const Catalogue& catalogue, const StepWithScalars& step) {
-  ordered_json object = ordered_json::object();
+Json scalars_to_json(const Catalogue& catalogue, const StepWithScalars& step) {
+  Json object = Json::object();
   for (const Result& result : catalogue.results()) {
     if (result.source != ResultSource::kScalar) continue;
     ScalarValue value;
     value.word = step.scalar(result.word);
-    object[result.full_name] = result.type == ValueType::kF64 ? ordered_json(value.f64()) : ordered_json(value.i64());
+    object[result.full_name] = result.type == ValueType::kF64 ? Json(value.f64()) : Json(value.i64());
   }
   return object;
 }
 
-ordered_json describe_slot(const RingView& ring, const KeptSlot& kept) {
-  ordered_json slot = {{"slot", kept.slot},
-                       {"commit_seq", kept.header.commit_seq},
-                       {"iteration", kept.header.iteration},
-                       {"step", kept.header.step},
-                       {"run_id", to_string(kept.header.run_id)}};
+Json describe_slot(const RingView& ring, const KeptSlot& kept) {
+  Json slot = {{"slot", kept.slot},
+               {"commit_seq", kept.header.commit_seq},
+               {"iteration", kept.header.iteration},
+               {"step", kept.header.step},
+               {"run_id", to_string(kept.header.run_id)}};
   Reductions reductions;
   const bool x_only = ring.geometry().schema().is_x_only();
   slot["reductions"] = x_only && ring.reductions(kept.slot, kept.header, reductions) == ResultsState::kRecorded
-                           ? ordered_json(to_json_in_full(reductions, kept.header.iteration))
-                           : ordered_json();
-  slot["results"] = ordered_json();
-  slot["scalars"] = ordered_json();
+                           ? Json(to_json_in_full(reductions, kept.header.iteration))
+                           : Json();
+  slot["results"] = Json();
+  slot["scalars"] = Json();
   SlotResults recorded;
   if (ring.results(kept.slot, kept.header, recorded) != ResultsState::kRecorded) return slot;
   if (const auto catalogue = ring.catalogue(kept.header.run_id, recorded.catalogue_hash)) {
@@ -89,34 +86,33 @@ bool has_archive(const std::string& pool) {
   return std::filesystem::exists(archive_path(pool), error);
 }
 
-ordered_json describe(const RingReader& reader, const Recovery& recovery) {
+Json describe(const RingReader& reader, const Recovery& recovery) {
   const RingView& ring = reader.ring();
   const RingGeometry& shape = ring.geometry();
-  ordered_json info = {{"pool", reader.path().string()},
-                       {"pool_id", to_string(shape.pool_id)},
-                       {"format_version", shape.version},
-                       {"created", utc_text(shape.created_realtime_ns)},
-                       {"storage", to_string(reader.storage())},
-                       {"file_bytes", shape.file_bytes},
-                       {"slots", shape.slot_count()},
-                       {"rows", shape.entries()},
-                       {"variables", variables_to_json(shape.schema())},
-                       {"payload_bytes", shape.payload_bytes()},
-                       {"chunk_bytes", shape.chunk_bytes},
-                       {"kept", recovery.kept.size()},
-                       {"contiguous", recovery.contiguous},
-                       {"damaged_headers", recovery.damaged.size()},
-                       {"runs", ordered_json::array()},
-                       {"iterates", ordered_json::array()}};
+  Json info = {{"pool", reader.path().string()},
+               {"pool_id", to_string(shape.pool_id)},
+               {"format_version", shape.version},
+               {"created", utc_text(shape.created_realtime_ns)},
+               {"storage", to_string(reader.storage())},
+               {"file_bytes", shape.file_bytes},
+               {"slots", shape.slot_count()},
+               {"rows", shape.entries()},
+               {"variables", variables_to_json(shape.schema())},
+               {"payload_bytes", shape.payload_bytes()},
+               {"chunk_bytes", shape.chunk_bytes},
+               {"kept", recovery.kept.size()},
+               {"contiguous", recovery.contiguous},
+               {"damaged_headers", recovery.damaged.size()},
+               {"runs", Json::array()},
+               {"iterates", Json::array()}};
   const std::string pool = reader.path().string();
   const std::optional<PoolFreeze> freeze = freeze_of_newest(pool, shape.pool_id, recovery);
-  info["frozen"] = freeze ? ordered_json{{"iteration", freeze->iteration},
-                                         {"trigger", freeze->trigger},
-                                         {"at", utc_text(freeze->unix_ns)}}
-                          : ordered_json();
-  info["archive"] = has_archive(pool) ? ordered_json(archive_path(pool)) : ordered_json();
+  info["frozen"] =
+      freeze ? Json{{"iteration", freeze->iteration}, {"trigger", freeze->trigger}, {"at", utc_text(freeze->unix_ns)}}
+             : Json();
+  info["archive"] = has_archive(pool) ? Json(archive_path(pool)) : Json();
   const std::optional<JournalSummary> journal = summarize_journal(pool);
-  info["journal"] = journal ? to_json(*journal) : ordered_json();
+  info["journal"] = journal ? to_json(*journal) : Json();
   if (journal) {
     const JournalIdentity identity = identify(journal->named, pool, ring);
     info["journal"]["foreign"] = identity.foreign;
@@ -213,7 +209,7 @@ int info_command(int argc, const char* const* argv) {
   const Recovery recovery = reader.recover();
   if (json) {
     // File names may hold bytes that are not UTF-8; the pool must still be described.
-    fmt::print("{}\n", describe(reader, recovery).dump(2, ' ', false, ordered_json::error_handler_t::replace));
+    fmt::print("{}\n", describe(reader, recovery).dump(2));
   } else {
     print(reader, recovery);
   }

@@ -5,15 +5,12 @@
 
 #include <algorithm>
 
-#include <nlohmann/json.hpp>
-
 #include "cli/terminal/format.hpp"
+#include "common/json/json.hpp"
 #include "common/platform/printable.hpp"
 
 namespace ringside {
 namespace {
-
-using nlohmann::ordered_json;
 
 /// "1.234", without the unit: the line above the table names it.
 std::string milliseconds(std::int64_t ns) {
@@ -37,23 +34,23 @@ void JournalComparison::compare(const ReplayedIterate& iterate, const StepResult
   rows_.push_back(std::move(row));
 }
 
-ordered_json JournalComparison::last_as_json() const {
+Json JournalComparison::last_as_json() const {
   const Row& row = rows_.back();
   if (row.recorded == nullptr) return {};
   const StepFigures& f = row.recorded->figures;
-  ordered_json object = {{"generate_ns", f.step.generate_ns},
-                         {"producer_idle_ns", f.step.producer_idle_ns},
-                         {"analyzer_idle_ns", f.analyzer_idle_ns},
-                         {"hand_off_ns", f.hand_off_ns},
-                         {"transfer_ns", f.transfer_ns},
-                         {"commit_ns", f.commit_ns},
-                         {"analyze_ns", f.analyze_ns},
-                         {"steps_committed", f.steps_committed},
-                         {"steps_persisted", f.steps_persisted},
-                         {"skipped_before", f.step.skipped_before},
-                         {"rebuilt", f.rebuilt}};
-  object["agrees"] = row.compared ? ordered_json(row.differences.empty()) : ordered_json();
-  object["differences"] = ordered_json::array();
+  Json object = {{"generate_ns", f.step.generate_ns},
+                 {"producer_idle_ns", f.step.producer_idle_ns},
+                 {"analyzer_idle_ns", f.analyzer_idle_ns},
+                 {"hand_off_ns", f.hand_off_ns},
+                 {"transfer_ns", f.transfer_ns},
+                 {"commit_ns", f.commit_ns},
+                 {"analyze_ns", f.analyze_ns},
+                 {"steps_committed", f.steps_committed},
+                 {"steps_persisted", f.steps_persisted},
+                 {"skipped_before", f.step.skipped_before},
+                 {"rebuilt", f.rebuilt}};
+  object["agrees"] = row.compared ? Json(row.differences.empty()) : Json();
+  object["differences"] = Json::array();
   for (const FieldDifference& d : row.differences) {
     object["differences"].push_back({{"field", d.field}, {"journal", d.recorded}, {"recomputed", d.recomputed}});
   }
@@ -115,8 +112,8 @@ void JournalComparison::print() const {
   if (!summary.damage.empty()) fmt::print("journal: DAMAGED: {}\n", printable(summary.damage));
 }
 
-ordered_json JournalComparison::as_json() const {
-  ordered_json object = to_json(steps_.summary());
+Json JournalComparison::as_json() const {
+  Json object = to_json(steps_.summary());
   object["differs"] = differing();
   object["not_in_journal"] = absent();
   object["outside_ring"] = {{"steps", outside_.steps},

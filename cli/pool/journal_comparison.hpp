@@ -7,10 +7,9 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "analyzer/pool/ring_replay.hpp"
 #include "cli/pool/journal_summary.hpp"
+#include "common/json/json.hpp"
 
 namespace ringside {
 
@@ -22,7 +21,7 @@ class JournalComparison {
   /// recomputed: its results (RingReplay::results), if it could be read.
   void compare(const ReplayedIterate& iterate, const StepResults& recomputed);
   /// The iterate compared last: its record, `agrees` and `differences`; null if it is not in the journal.
-  nlohmann::ordered_json last_as_json() const;
+  Json last_as_json() const;
 
   const JournalSummary& summary() const noexcept { return steps_.summary(); }
   /// Whether the journal is undamaged and everything compared agrees.
@@ -31,7 +30,7 @@ class JournalComparison {
   void print() const;
   /// The same as JSON: the summary's keys, and differs, not_in_journal, outside_ring {steps, first_iteration,
   /// last_iteration}.
-  nlohmann::ordered_json as_json() const;
+  Json as_json() const;
 
  private:
   struct Row {

@@ -9,13 +9,12 @@
 #include <string_view>
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
 #include "analyzer/journal/step_record.hpp"
 #include "cli/pool/pool_names.hpp"
 #include "cli/pool/record_gaps.hpp"
 #include "cli/terminal/format.hpp"
 #include "common/journal/journal_reader.hpp"
+#include "common/json/json.hpp"
 #include "common/platform/error.hpp"
 #include "common/records/analysis_results.hpp"
 #include "common/records/results_json.hpp"
@@ -86,8 +85,8 @@ std::string missing_text(const JournalSummary& summary) {
   return fmt::format("{} committed steps have no record{}", with_separators(summary.steps_missing), where);
 }
 
-nlohmann::ordered_json to_json(const JournalSummary& summary) {
-  nlohmann::ordered_json analyses = nlohmann::ordered_json::object();
+Json to_json(const JournalSummary& summary) {
+  Json analyses = Json::object();
   for (const auto& [name, one] : summary.analyses) {
     analyses[name] = {{"records", one.records}, {"iteration", one.iteration}, {"last", number_or_null(one.value)}};
   }

@@ -10,9 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "cli/pool/journal_identity.hpp"
+#include "common/json/json.hpp"
 #include "common/records/recorded_step.hpp"
 #include "common/reductions/reduction_differences.hpp"
 #include "common/ring/ring_recovery.hpp"
@@ -49,7 +48,7 @@ std::string missing_text(const JournalSummary& summary);
 std::optional<JournalSummary> summarize_journal(const std::string& pool);
 
 /// {kind, file_bytes, records, oldest_seq, newest_seq, records_missing, damage, torn, analyses}
-nlohmann::ordered_json to_json(const JournalSummary& summary);
+Json to_json(const JournalSummary& summary);
 
 /// The recorded steps of a journal, by the key that names a commit.
 class JournaledSteps {

@@ -9,8 +9,6 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "analyzer/pool/ring_replay.hpp"
 #include "analyzer/ring/kept_results.hpp"
 #include "cli/pool/damage.hpp"
@@ -23,6 +21,7 @@
 #include "cli/terminal/format.hpp"
 #include "cli/terminal/run_text.hpp"
 #include "cli/terminal/terminal_line.hpp"
+#include "common/json/json.hpp"
 #include "common/options/command_line.hpp"
 #include "common/options/options.hpp"
 #include "common/platform/error.hpp"
@@ -35,8 +34,6 @@
 
 namespace ringside {
 namespace {
-
-using nlohmann::ordered_json;
 
 struct VerdictName {
   ReplayVerdict verdict;
@@ -102,7 +99,7 @@ class Output {
     const std::optional<Reductions> shown = reduced ? replay_.shown(iterate.words) : std::nullopt;
     if (journal_) journal_->compare(iterate, reduced ? replay_.results(iterate.words) : StepResults());
     if (json_) {
-      ordered_json object = to_json(iterate, shown);
+      Json object = to_json(iterate, shown);
       if (journal_) object["journal"] = journal_->last_as_json();
       print(object);
     } else {
@@ -117,7 +114,7 @@ class Output {
                         count(ReplayVerdict::kDamaged) == 0 && damaged_headers.empty() && twins.intact() &&
                         (!journal_ || journal_->intact()) && identity_.foreign.empty();
     if (json_) {
-      ordered_json last = {{"pool", pool_}, {"intact", intact}, {"iterates", total()}};
+      Json last = {{"pool", pool_}, {"intact", intact}, {"iterates", total()}};
       for (const VerdictName& verdict : kVerdicts) last[key_of(verdict)] = count(verdict.verdict);
       last["damaged_headers"] = damaged_headers;
       add_to(last, twins);
@@ -139,10 +136,10 @@ class Output {
   }
 
  private:
-  void print(ordered_json object) const {
+  void print(Json object) const {
     if (node_) object["node"] = *node_;
     // File names may hold bytes that are not UTF-8; the line must still be written.
-    fmt::print("{}\n", object.dump(-1, ' ', false, ordered_json::error_handler_t::replace));
+    fmt::print("{}\n", object.dump());
   }
 
   static std::string key_of(const VerdictName& verdict) {
@@ -175,21 +172,21 @@ class Output {
     return text;
   }
 
-  ordered_json to_json(const ReplayedIterate& iterate, const std::optional<Reductions>& shown) {
+  Json to_json(const ReplayedIterate& iterate, const std::optional<Reductions>& shown) {
     const SlotHeader& header = iterate.kept.header;
-    ordered_json object = {{"iteration", header.iteration},      {"step", header.step},
-                           {"run_id", to_string(header.run_id)}, {"slot", iterate.kept.slot},
-                           {"commit_seq", header.commit_seq},    {"verdict", name_of(iterate.verdict).name}};
+    Json object = {{"iteration", header.iteration},      {"step", header.step},
+                   {"run_id", to_string(header.run_id)}, {"slot", iterate.kept.slot},
+                   {"commit_seq", header.commit_seq},    {"verdict", name_of(iterate.verdict).name}};
     if (iterate.verdict == ReplayVerdict::kDamaged) add_to(object, iterate.payload, ring_.geometry());
     if (iterate.verdict == ReplayVerdict::kDamaged || iterate.verdict == ReplayVerdict::kOverwritten) return object;
     object["change_left_out"] = iterate.change_left_out;
-    object["differences"] = ordered_json::array();
+    object["differences"] = Json::array();
     for (const ResultDifference& d : iterate.differences) {
       object["differences"].push_back({{"field", d.name}, {"recorded", d.recorded}, {"recomputed", d.recomputed}});
     }
     object["residual_l1"] = number_or_null(residual_of(iterate));
     const bool x_only = ring_.geometry().schema().is_x_only();
-    object["reductions"] = x_only && shown ? ordered_json(to_json_in_full(*shown, header.iteration)) : ordered_json();
+    object["reductions"] = x_only && shown ? Json(to_json_in_full(*shown, header.iteration)) : Json();
     object["results"] = results_to_json(replay_.catalogue(), iterate.words);
     return object;
   }
@@ -293,8 +290,8 @@ ExitCode replay_rings(const std::string& path, const ReplayOptions& options) {
     if (!options.json && n > 0) fmt::print("\n");
     const auto failed = [&](const Error& why) {
       if (options.json) {
-        const ordered_json line = {{"node", n}, {"pool", ring.path}, {"error", why.what()}};
-        fmt::print("{}\n", line.dump(-1, ' ', false, ordered_json::error_handler_t::replace));
+        const Json line = {{"node", n}, {"pool", ring.path}, {"error", why.what()}};
+        fmt::print("{}\n", line.dump());
       } else {
         fmt::print("{}: {}\n", ring.name, printable(why.what()));
       }

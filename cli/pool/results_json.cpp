@@ -7,9 +7,7 @@
 namespace ringside {
 namespace {
 
-using nlohmann::ordered_json;
-
-ordered_json value_of(const ResultValues& values, const Result& result) {
+Json value_of(const ResultValues& values, const Result& result) {
   StepValue value{.type = result.type, .present = values.present(result)};
   value.words[0] = values.words()[result.word];
   if (result.type == ValueType::kI128) value.words[1] = values.words()[result.word + 1];
@@ -18,9 +16,9 @@ ordered_json value_of(const ResultValues& values, const Result& result) {
 
 }  // namespace
 
-ordered_json results_to_json(const Catalogue& catalogue, std::span<const std::uint64_t> words) {
+Json results_to_json(const Catalogue& catalogue, std::span<const std::uint64_t> words) {
   if (words.size() != catalogue.words()) return {};
-  ordered_json object = ordered_json::object();
+  Json object = Json::object();
   for (const Result& result : catalogue.results()) {
     if (result.source == ResultSource::kScalar || result.count != 1) continue;
     object[result.full_name] = value_of(ResultValues(words), result);

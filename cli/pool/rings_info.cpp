@@ -7,17 +7,14 @@
 #include <optional>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "cli/terminal/format.hpp"
+#include "common/json/json.hpp"
 #include "common/platform/printable.hpp"
 #include "common/program/schema_json.hpp"
 #include "common/rings/ring_set.hpp"
 
 namespace ringside {
 namespace {
-
-using nlohmann::ordered_json;
 
 std::vector<std::uint64_t> iterations_of(const NodeRing& ring, const Id128& run_id) {
   std::vector<std::uint64_t> iterations;
@@ -33,26 +30,23 @@ std::optional<std::vector<std::uint64_t>> held_by_all(const RingSet& set) {
   return iterations;
 }
 
-ordered_json describe(const RingSet& set) {
+Json describe(const RingSet& set) {
   const RanksFile& ranks = set.ranks();
-  ordered_json info = {{"rings", set.path()},
-                       {"run_id", to_string(ranks.run_id)},
-                       {"ranks", ranks.ranks()},
-                       {"variables", variables_to_json(ranks.variables)},
-                       {"iterations", ordered_json()},
-                       {"nodes", ordered_json::array()}};
+  Json info = {{"rings", set.path()},    {"run_id", to_string(ranks.run_id)},
+               {"ranks", ranks.ranks()}, {"variables", variables_to_json(ranks.variables)},
+               {"iterations", Json()},   {"nodes", Json::array()}};
   if (const auto all = held_by_all(set)) info["iterations"] = *all;
   for (std::size_t n = 0; n < set.nodes().size(); ++n) {
     const NodeRing& ring = set.nodes()[n];
-    ordered_json its_ranks = ordered_json::array();
+    Json its_ranks = Json::array();
     for (const RanksFile::Rank& rank : ranks.nodes[n].ranks) its_ranks.push_back(rank.rank);
     info["nodes"].push_back({{"node", n},
                              {"host", ranks.nodes[n].host},
                              {"pool", ring.path},
                              {"ranks", std::move(its_ranks)},
                              {"keeps", ring.layout.regions},
-                             {"iterations", ring.reader ? ordered_json(iterations_of(ring, ranks.run_id)) : ordered_json()},
-                             {"error", ring.why ? ordered_json(ring.why->what()) : ordered_json()}});
+                             {"iterations", ring.reader ? Json(iterations_of(ring, ranks.run_id)) : Json()},
+                             {"error", ring.why ? Json(ring.why->what()) : Json()}});
   }
   return info;
 }
@@ -82,7 +76,7 @@ void print(const RingSet& set) {
 int show_rings(const std::string& path, bool json) {
   const RingSet set = RingSet::open(path);
   if (json) {
-    fmt::print("{}\n", describe(set).dump(2, ' ', false, ordered_json::error_handler_t::replace));
+    fmt::print("{}\n", describe(set).dump(2));
   } else {
     print(set);
   }

@@ -32,15 +32,15 @@ std::optional<std::string> read_json_object(const std::string& path, std::string
   return text.find('{') == std::string::npos ? std::nullopt : std::optional(text);
 }
 
-nlohmann::json parse_summary(const std::string& text, const std::string& path) {
-  nlohmann::json summary = nlohmann::json::parse(text, nullptr, false);
+Json parse_summary(const std::string& text, const std::string& path) {
+  Json summary = Json::try_parse(text);
   if (summary.is_discarded()) {
     throw usage_error("{}: neither a pool nor a summary; expected what `ringside run` left, or its --summary", path);
   }
   return summary;
 }
 
-void check_summary(const nlohmann::json& summary, const std::string& path) {
+void check_summary(const Json& summary, const std::string& path) {
   if (summary.is_object() && summary.contains("run_id") && summary.contains("generate_s")) return;
   throw usage_error("{}: this JSON is no summary of `ringside run`: it has no run_id and generate_s", path);
 }

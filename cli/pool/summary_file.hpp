@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include <nlohmann/json.hpp>
+#include "common/json/json.hpp"
 
 namespace ringside {
 
@@ -15,9 +15,9 @@ namespace ringside {
 std::optional<std::string> read_json_object(const std::string& path, std::string_view expected);
 
 /// Throws Error (exit code 2), which names the file, if the text is no JSON.
-nlohmann::json parse_summary(const std::string& text, const std::string& path);
+Json parse_summary(const std::string& text, const std::string& path);
 
 /// Throws Error (exit code 2), which names the file, if it is no summary of a run.
-void check_summary(const nlohmann::json& summary, const std::string& path);
+void check_summary(const Json& summary, const std::string& path);
 
 }  // namespace ringside

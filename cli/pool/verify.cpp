@@ -6,11 +6,10 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "cli/pool/damage.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/terminal/format.hpp"
+#include "common/json/json.hpp"
 #include "common/options/command_line.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/printable.hpp"
@@ -20,8 +19,6 @@
 
 namespace ringside {
 namespace {
-
-using nlohmann::ordered_json;
 
 const char* verdict_of(const SlotCheck& check) {
   if (check.payload.overwritten) return "overwritten";
@@ -36,11 +33,11 @@ std::string explanation(const SlotCheck& check, const RingGeometry& shape) {
   return "DAMAGED: " + text;
 }
 
-ordered_json to_json(const SlotCheck& check, const RingGeometry& shape) {
-  ordered_json slot = {{"slot", check.kept.slot},
-                       {"iteration", check.kept.header.iteration},
-                       {"commit_seq", check.kept.header.commit_seq},
-                       {"verdict", verdict_of(check)}};
+Json to_json(const SlotCheck& check, const RingGeometry& shape) {
+  Json slot = {{"slot", check.kept.slot},
+               {"iteration", check.kept.header.iteration},
+               {"commit_seq", check.kept.header.commit_seq},
+               {"verdict", verdict_of(check)}};
   add_to(slot, check.payload, shape);
   slot["reductions_intact"] = !check.results_damaged();
   return slot;
@@ -61,7 +58,7 @@ std::vector<std::uint32_t> empty_slots(const RingView& ring, const Recovery& rec
 /// Of one pool: what is found, as JSON; as text it is printed at once, each line behind `prefix`.
 struct Verified {
   bool intact = true;
-  ordered_json found;
+  Json found;
 };
 
 Verified verify_pool(const RingReader& reader, const std::string& pool, const std::string& prefix, bool json) {
@@ -69,7 +66,7 @@ Verified verify_pool(const RingReader& reader, const std::string& pool, const st
   const Recovery recovery = reader.recover();
   std::size_t damaged = recovery.damaged.size();
   std::size_t overwritten = 0;
-  ordered_json slots = ordered_json::array();
+  Json slots = Json::array();
   for (const KeptSlot& kept : recovery.kept) {
     const SlotCheck check = check_slot(ring, kept);
     if (check.damaged()) ++damaged;
@@ -92,7 +89,7 @@ Verified verify_pool(const RingReader& reader, const std::string& pool, const st
   const bool pmdk_intact = ring.pmdk_metadata_intact();
   const bool intact = damaged == 0 && twins.intact() && pmdk_intact;
   if (json) {
-    ordered_json object = {{"pool", pool}, {"intact", intact}};
+    Json object = {{"pool", pool}, {"intact", intact}};
     add_to(object, twins);
     object["pmdk_metadata_intact"] = pmdk_intact;
     object["damaged_slots"] = damaged;
@@ -113,18 +110,18 @@ Verified verify_pool(const RingReader& reader, const std::string& pool, const st
   return {intact, {}};
 }
 
-void print(const ordered_json& object) {
-  fmt::print("{}\n", object.dump(2, ' ', false, ordered_json::error_handler_t::replace));
+void print(const Json& object) {
+  fmt::print("{}\n", object.dump(2));
 }
 
 /// All rings that can be read are checked, also if others cannot.
 ExitCode verify_rings(const std::string& path, bool json) {
   const RingSet set = RingSet::open(path);
-  ordered_json nodes = ordered_json::array();
+  Json nodes = Json::array();
   ExitCode code = ExitCode::kDone;
   for (std::size_t n = 0; n < set.nodes().size(); ++n) {
     const NodeRing& ring = set.nodes()[n];
-    ordered_json node = {{"node", n}};
+    Json node = {{"node", n}};
     try {
       if (ring.why) throw *ring.why;
       const Verified verified = verify_pool(*ring.reader, ring.path, ring.name + "  ", json);

@@ -6,39 +6,33 @@
 namespace ringside {
 namespace {
 
-using nlohmann::ordered_json;
-
-ordered_json finite_or_null(double value) {
-  return std::isfinite(value) ? ordered_json(value) : ordered_json();
+Json finite_or_null(double value) {
+  return std::isfinite(value) ? Json(value) : Json();
 }
 
 }  // namespace
 
-ordered_json to_json(const FieldGrid& grid) {
-  return {{"name", grid.name},
-          {"unit", grid.unit},
-          {"dtype", std::string(to_string(grid.dtype))},
-          {"rows", grid.rows},
-          {"columns", grid.columns},
-          {"large", grid.is_large()}};
+Json to_json(const FieldGrid& grid) {
+  return {{"name", grid.name}, {"unit", grid.unit},       {"dtype", std::string(to_string(grid.dtype))},
+          {"rows", grid.rows}, {"columns", grid.columns}, {"large", grid.is_large()}};
 }
 
-ordered_json to_json(const FieldGrid& grid, const DrawnField& drawn, CellShows shows) {
-  ordered_json object = to_json(grid);
+Json to_json(const FieldGrid& grid, const DrawnField& drawn, CellShows shows) {
+  Json object = to_json(grid);
   if (!drawn.image) {
     object["why"] = drawn.why;
     return object;
   }
   const FieldImage& image = *drawn.image;
-  object.update(ordered_json{{"iteration", drawn.iteration},
-                             {"commit_seq", drawn.commit_seq},
-                             {"cell", std::string(to_string(shows))},
-                             {"image_rows", image.rows},
-                             {"image_columns", image.columns},
-                             {"min", finite_or_null(image.min)},
-                             {"max", finite_or_null(image.max)},
-                             {"not_finite", image.not_finite},
-                             {"cells", base64(image.cells)}});
+  object.update(Json{{"iteration", drawn.iteration},
+                     {"commit_seq", drawn.commit_seq},
+                     {"cell", std::string(to_string(shows))},
+                     {"image_rows", image.rows},
+                     {"image_columns", image.columns},
+                     {"min", finite_or_null(image.min)},
+                     {"max", finite_or_null(image.max)},
+                     {"not_finite", image.not_finite},
+                     {"cells", base64(image.cells)}});
   return object;
 }
 

@@ -5,18 +5,17 @@
 #include <span>
 #include <string>
 
-#include <nlohmann/json.hpp>
-
 #include "cli/pool_view/field_image.hpp"
+#include "common/json/json.hpp"
 
 namespace ringside {
 
 /// {name, unit, dtype, rows, columns, large}
-nlohmann::ordered_json to_json(const FieldGrid& grid);
+Json to_json(const FieldGrid& grid);
 
 /// The grid's keys, {iteration, commit_seq, cell} and, if there is an image, {image_rows, image_columns, min, max,
 /// not_finite, cells}: `cells` has a byte for each cell, row-major, in base64. Without an image: {why}.
-nlohmann::ordered_json to_json(const FieldGrid& grid, const DrawnField& drawn, CellShows shows);
+Json to_json(const FieldGrid& grid, const DrawnField& drawn, CellShows shows);
 
 /// RFC 4648, with padding.
 std::string base64(std::span<const std::uint8_t> bytes);

@@ -7,18 +7,15 @@
 #include <ctime>
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
 #include "cli/pool_view/field_image_json.hpp"
+#include "common/json/json.hpp"
 #include "common/platform/error.hpp"
 
 namespace ringside {
 namespace {
 
-using nlohmann::ordered_json;
-
-std::string dumped(const ordered_json& object) {
-  return object.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+std::string dumped(const Json& object) {
+  return object.dump();
 }
 
 /// Of this thread.
@@ -145,7 +142,7 @@ FieldImages::Asked FieldImages::drawn(Asked asked, const std::string& path, cons
   if (reader == nullptr) return without_image(pool_.why());
   try {
     const std::vector<FieldGrid> grids = grids_in(*reader);
-    ordered_json list = ordered_json::array();
+    Json list = Json::array();
     for (const FieldGrid& grid : grids) list.push_back(to_json(grid));
     asked.variables = dumped(list);
     const FieldGrid* const grid = chosen(grids, query.variable);

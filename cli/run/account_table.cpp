@@ -16,18 +16,15 @@
 namespace ringside {
 namespace {
 
-using nlohmann::json;
-using nlohmann::ordered_json;
-
-json value_or_null(const json& object, const char* key) {
-  return object.contains(key) ? object.at(key) : json();
+Json value_or_null(const Json& object, const char* key) {
+  return object.contains(key) ? object.at(key) : Json();
 }
 
-std::uint64_t count(const ordered_json& object, const char* key) {
+std::uint64_t count(const Json& object, const char* key) {
   return object.contains(key) && object.at(key).is_number() ? object.at(key).get<std::uint64_t>() : 0;
 }
 
-std::string text(const ordered_json& object, const char* key) {
+std::string text(const Json& object, const char* key) {
   return object.contains(key) && object.at(key).is_string() ? object.at(key).get<std::string>() : "?";
 }
 
@@ -42,7 +39,7 @@ class Times {
                        total_ > 0 ? 100 * seconds / total_ : 0.0);
   }
   /// The same with what was planned, if the run was planned: "generate       1.234 s   56.7 %     1.210 s".
-  std::string cell(const std::string& name, double seconds, const ordered_json& planned) const {
+  std::string cell(const std::string& name, double seconds, const Json& planned) const {
     return cell(name, seconds) +
            (planned.is_number() ? fmt::format("{:>12}", run_time(planned.get<double>(), total_)) : "");
   }
@@ -52,9 +49,9 @@ class Times {
 };
 
 /// "u f64[300,300] K, p f64[90000]"
-std::string variables_text(const ordered_json& summary) {
+std::string variables_text(const Json& summary) {
   std::string out;
-  for (const ordered_json& variable : summary["schema"]) {
+  for (const Json& variable : summary["schema"]) {
     const std::string shape = variable["shape"].dump();
     const std::string unit = text(variable, "unit");
     out += fmt::format("{}{} {}{}{}", out.empty() ? "" : ", ", text(variable, "name"), text(variable, "dtype"),
@@ -69,15 +66,15 @@ std::string nanoseconds(std::uint64_t ns) {
 }
 
 /// total_s: from the start of the first iteration to the end of the last work on an iterate.
-json total_seconds(const json& producer, const json& analyzer) {
-  const json begun = value_or_null(producer, "begun_ns");
+Json total_seconds(const Json& producer, const Json& analyzer) {
+  const Json begun = value_or_null(producer, "begun_ns");
   if (!begun.is_number() || begun.get<std::int64_t>() == 0) return {};
   std::int64_t end = 0;
-  for (const json& instant : {value_or_null(producer, "ended_ns"), value_or_null(producer, "analysis_ended_ns"),
+  for (const Json& instant : {value_or_null(producer, "ended_ns"), value_or_null(producer, "analysis_ended_ns"),
                               value_or_null(analyzer, "ended_ns")}) {
     if (instant.is_number()) end = std::max(end, instant.get<std::int64_t>());
   }
-  return end > 0 ? json(static_cast<double>(end - begun.get<std::int64_t>()) * 1e-9) : json();
+  return end > 0 ? Json(static_cast<double>(end - begun.get<std::int64_t>()) * 1e-9) : Json();
 }
 
 /// What --tolerance bounds; of a solver that is not of the table, the change.
@@ -90,51 +87,52 @@ std::string_view criterion_of(const std::string& solver) {
 
 }  // namespace
 
-ordered_json make_summary(const RunFacts& facts, const json& producer, const json& analyzer) {
+Json make_summary(const RunFacts& facts, const Json& producer, const Json& analyzer) {
   const bool dram = facts.mode == "dram";
-  const json run = producer.contains("run") ? producer.at("run") : json::object();
+  const Json run = producer.contains("run") ? producer.at("run") : Json::object();
   // The baseline keeps nothing: figures of the ring are zero, and what does not exist is null.
-  const auto kept = [&](const char* key) { return dram ? json(0) : value_or_null(analyzer, key); };
-  ordered_json summary;
+  const auto kept = [&](const char* key) { return dram ? Json(0) : value_or_null(analyzer, key); };
+  Json summary;
   summary["version"] = version();
   for (const char* key : {"run_id", "problem_id"}) summary[key] = value_or_null(run, key);
   // `kernel` is the key's former name.
   for (const char* key : {"matrix_format", "kernel"}) summary[key] = value_or_null(producer, "matrix_format");
   summary["mode"] = facts.mode;
-  summary["program"] = facts.program.empty() ? json() : json(facts.program);
-  summary["ranks"] = facts.ranks == 0 ? json() : json(facts.ranks);
-  summary["nodes"] = facts.nodes == 0 ? json() : json(facts.nodes);
+  summary["program"] = facts.program.empty() ? Json() : Json(facts.program);
+  summary["ranks"] = facts.ranks == 0 ? Json() : Json(facts.ranks);
+  summary["nodes"] = facts.nodes == 0 ? Json() : Json(facts.nodes);
   for (const char* key : {"solver", "matrix", "parameters", "rows", "nonzeros", "schema"})
     summary[key] = value_or_null(run, key);
   for (const char* key : {"iterations", "converged", "residual_l1", "residual_linf", "criterion"}) {
     summary[key] = value_or_null(producer, key);
   }
-  const json growth = value_or_null(producer, "residual_growth");
-  summary["residual_growth"] = growth.is_number() && growth >= 0 ? growth : json();
-  summary["resumed_from"] = dram ? json() : value_or_null(producer, "resumed_from");
+  const Json growth = value_or_null(producer, "residual_growth");
+  summary["residual_growth"] = growth.is_number() && growth.get<double>() >= 0 ? growth : Json();
+  summary["resumed_from"] = dram ? Json() : value_or_null(producer, "resumed_from");
   // A killed producer may have published more than it last reported: the committed steps prove it.
-  const json published = value_or_null(producer, "steps_published");
-  const json committed = kept("steps_committed");
-  const bool proved = published.is_number() && committed.is_number() && committed > published;
+  const Json published = value_or_null(producer, "steps_published");
+  const Json committed = kept("steps_committed");
+  const bool proved = published.is_number() && committed.is_number() &&
+                      committed.get<std::uint64_t>() > published.get<std::uint64_t>();
   summary["steps_published"] = proved ? committed : published;
   for (const char* key : {"steps_committed", "steps_persisted", "steps_not_kept", "leases_broken"}) summary[key] = kept(key);
   summary["steps_skipped"] = value_or_null(producer, "steps_skipped");
-  summary["analyzer_restarts"] = dram ? json(0) : json(facts.analyzer_restarts);
+  summary["analyzer_restarts"] = dram ? Json(0) : Json(facts.analyzer_restarts);
   summary["bytes_transferred"] = kept("bytes_transferred");
   summary["total_s"] = total_seconds(producer, analyzer);
   for (const char* key : {"load_s", "generate_s", "producer_idle_s"}) summary[key] = value_or_null(producer, key);
   for (const char* key : {"transfer_s", "commit_s"}) summary[key] = kept(key);
   summary["analyze_s"] = dram ? value_or_null(producer, "analyze_s") : value_or_null(analyzer, "analyze_s");
   summary["analyzer_idle_s"] = kept("analyzer_idle_s");
-  summary["elastic"] = dram ? json() : json(facts.elastic);
+  summary["elastic"] = dram ? Json() : Json(facts.elastic);
   summary["producer_cores_lent_s"] = kept("producer_cores_lent_s");
-  summary["analyzer_cores_lent_s"] = dram ? json() : value_or_null(producer, "analyzer_cores_lent_s");
+  summary["analyzer_cores_lent_s"] = dram ? Json() : value_or_null(producer, "analyzer_cores_lent_s");
   summary["producer_cores"] = facts.producer_cores;
   summary["analyzer_cores"] = facts.analyzer_cores;
-  summary["coordination"] = dram ? json() : json(facts.coordination);
-  summary["buffers"] = dram ? json() : json(facts.buffers);
+  summary["coordination"] = dram ? Json() : Json(facts.coordination);
+  summary["buffers"] = dram ? Json() : Json(facts.buffers);
   for (const char* key : {"slots", "durability", "storage"})
-    summary[key] = dram ? json() : value_or_null(analyzer, key);
+    summary[key] = dram ? Json() : value_or_null(analyzer, key);
   for (const char* key : {"reduce", "passes", "last"}) {
     summary[key] = dram ? value_or_null(producer, key) : value_or_null(analyzer, key);
   }
@@ -142,21 +140,21 @@ ordered_json make_summary(const RunFacts& facts, const json& producer, const jso
                           "matrix_dram_peak_bytes", "matrix_faults", "matrix_fault_s", "matrix_far_read_bytes"}) {
     summary[key] = value_or_null(producer, key);
   }
-  summary["adapted"] = dram ? json() : value_or_null(analyzer, "adapted");
+  summary["adapted"] = dram ? Json() : value_or_null(analyzer, "adapted");
   for (const char* key : {"plug_ins", "triggers", "frozen_at_iteration", "archive"}) {
-    summary[key] = dram ? json() : value_or_null(analyzer, key);
+    summary[key] = dram ? Json() : value_or_null(analyzer, key);
   }
   summary["analyses"] = facts.analyses;
-  summary["hand_off_ns"] = dram ? json() : value_or_null(analyzer, "hand_off_ns");
+  summary["hand_off_ns"] = dram ? Json() : value_or_null(analyzer, "hand_off_ns");
   return summary;
 }
 
 namespace {
 
 /// Of ranks on several nodes: whose analyzer made its solver wait longest, as the newest step tells (docs/mpi.md).
-void add_nodes(const ordered_json& summary, const RunFacts& facts, const std::function<void(const std::string&)>& line) {
+void add_nodes(const Json& summary, const RunFacts& facts, const std::function<void(const std::string&)>& line) {
   if (facts.nodes == 1 || !summary["last"].is_object() || !summary["last"].contains("results")) return;
-  const ordered_json& results = summary["last"]["results"];
+  const Json& results = summary["last"]["results"];
   if (!results.contains("solver.waited_for_node")) return;
   const double waited_s = number(results, "solver.waited_ns") * 1e-9;
   line(waited_s <= 0 ? "  nodes      none has waited for its analyzer"
@@ -165,9 +163,9 @@ void add_nodes(const ordered_json& summary, const RunFacts& facts, const std::fu
 }
 
 /// A line for each trigger that has fired, and for what followed.
-void add_triggers(const ordered_json& summary, const RunFacts& facts, const std::function<void(const std::string&)>& line) {
+void add_triggers(const Json& summary, const RunFacts& facts, const std::function<void(const std::string&)>& line) {
   if (!summary["triggers"].is_array()) return;
-  for (const ordered_json& trigger : summary["triggers"]) {
+  for (const Json& trigger : summary["triggers"]) {
     const std::uint64_t fired = count(trigger, "fired");
     if (fired == 0) continue;
     const std::string last =
@@ -182,7 +180,7 @@ void add_triggers(const ordered_json& summary, const RunFacts& facts, const std:
                      with_separators(count(summary, "frozen_at_iteration")),
                      counted(count(summary, "steps_not_kept"), "step")));
   }
-  if (const ordered_json& archive = summary["archive"]; archive.is_object()) {
+  if (const Json& archive = summary["archive"]; archive.is_object()) {
     const std::uint64_t lost = count(archive, "lost");
     line(fmt::format("  archive    {} copied to {}.archive{}", counted(count(archive, "kept"), "step"),
                      printable(facts.pool),
@@ -192,7 +190,7 @@ void add_triggers(const ordered_json& summary, const RunFacts& facts, const std:
 
 }  // namespace
 
-std::string account_table(const ordered_json& summary, const RunFacts& facts) {
+std::string account_table(const Json& summary, const RunFacts& facts) {
   std::string out;
   const auto line = [&out](const std::string& s) { (out += s) += '\n'; };
   const bool dram = facts.mode == "dram";
@@ -266,9 +264,9 @@ std::string account_table(const ordered_json& summary, const RunFacts& facts) {
     }
   }
   add_triggers(summary, facts, line);
-  for (const ordered_json& analysis : facts.analyses) line("  " + analysis_text(analysis));
+  for (const Json& analysis : facts.analyses) line("  " + analysis_text(analysis));
   if (summary["last"].is_object() && summary["last"]["mean"].is_number()) {  // else the run has no field
-    const ordered_json& last = summary["last"];
+    const Json& last = summary["last"];
     line(
         fmt::format("  last       iteration {}: mean {:.6g}, min {:.6g}, max {:.6g}, L1 {:.6g}, L2 {:.6g}, Linf {:.6g}",
                     with_separators(count(last, "iteration")), number(last, "mean"), number(last, "min"),
@@ -294,7 +292,7 @@ std::string account_table(const ordered_json& summary, const RunFacts& facts) {
   const double transfer = number(summary, "transfer_s");
   const double commit = number(summary, "commit_s");
   const double analyzer_idle = number(summary, "analyzer_idle_s");
-  const auto planned = [&](const char* key) { return summary.contains(key) ? summary.at(key) : ordered_json(); };
+  const auto planned = [&](const char* key) { return summary.contains(key) ? summary.at(key) : Json(); };
   const bool with_plan = planned("planned_total_s").is_number();
   const auto row = [&](const std::string& left, const std::string& right) {
     line(fmt::format("    {:<{}}{}", left, with_plan ? 47 : 34, right));
@@ -325,7 +323,7 @@ std::string account_table(const ordered_json& summary, const RunFacts& facts) {
 
   const double bytes = number(summary, "bytes_transferred");
   if (transfer > 0 && summary["hand_off_ns"].is_object()) {
-    const ordered_json& hand_off = summary["hand_off_ns"];
+    const Json& hand_off = summary["hand_off_ns"];
     const std::string loading =
         facts.program.empty() ? "; loading took " + run_time(number(summary, "load_s"), total) : "";
     line(fmt::format("\n  {} {:.1f} GB/s; hand-off p50 {}, p99 {}, max {}{}",

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include <nlohmann/json.hpp>
+#include "common/json/json.hpp"
 
 namespace ringside {
 
@@ -25,15 +25,14 @@ struct RunFacts {
   std::string program = {};   // of several ranks or the user's, with its arguments; empty: a built-in solver
   int ranks = 0;              // that were started, and the nodes that they run on; 0: not by this process
   int nodes = 0;
-  nlohmann::ordered_json analyses = nlohmann::ordered_json::array();  // the value of the summary's key
+  Json analyses = Json::array();  // the value of the summary's key
 };
 
 /// One JSON object with the keys of `--summary` (docs/architecture.md lists them), in a fixed order. `producer` and
 /// `analyzer` are the last figures of each process; a figure that was never reported is null.
-nlohmann::ordered_json make_summary(const RunFacts& facts, const nlohmann::json& producer,
-                                    const nlohmann::json& analyzer);
+Json make_summary(const RunFacts& facts, const Json& producer, const Json& analyzer);
 
 /// The closing table, several lines.
-std::string account_table(const nlohmann::ordered_json& summary, const RunFacts& facts);
+std::string account_table(const Json& summary, const RunFacts& facts);
 
 }  // namespace ringside

@@ -7,7 +7,7 @@
 #include <array>
 #include <cmath>
 
-#include "cli/node/plan_table.hpp"
+#include "cli/node/configuration_text.hpp"
 #include "cli/terminal/format.hpp"
 #include "cli/terminal/record_table.hpp"
 #include "common/platform/error.hpp"
@@ -19,8 +19,6 @@
 
 namespace ringside {
 namespace {
-
-using nlohmann::ordered_json;
 
 constexpr double kClearly = 0.98;  // of the defaults' expected time
 
@@ -119,8 +117,8 @@ PlanRow predicted(const AutoPlan& plan, std::uint64_t iterations) {
   return make_plan(plan.node, request).rows.front();
 }
 
-void add_plan(ordered_json& summary, const std::optional<AutoPlan>& plan) {
-  ordered_json figures;
+void add_plan(Json& summary, const std::optional<AutoPlan>& plan) {
+  Json figures;
   const double done = number(summary, "iterations") - number(summary, "resumed_from");
   if (plan && done >= 1) {
     const PlanRow row = predicted(*plan, static_cast<std::uint64_t>(done));
@@ -136,12 +134,12 @@ void add_plan(ordered_json& summary, const std::optional<AutoPlan>& plan) {
   }
   for (const char* key : {"total_s", "low_s", "high_s", "generate_s", "producer_idle_s", "transfer_s", "commit_s",
                           "analyze_s", "analyzer_idle_s"}) {
-    summary[std::string("planned_") + key] = figures.contains(key) ? figures[key] : ordered_json();
+    summary[std::string("planned_") + key] = figures.contains(key) ? figures[key] : Json();
   }
-  summary["node_file"] = plan ? ordered_json(plan->node_file) : ordered_json();
+  summary["node_file"] = plan ? Json(plan->node_file) : Json();
 }
 
-std::string verdict(const ordered_json& summary) {
+std::string verdict(const Json& summary) {
   const double total = number(summary, "total_s");
   const double planned = number(summary, "planned_total_s");
   const double low = number(summary, "planned_low_s");

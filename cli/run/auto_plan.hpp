@@ -7,9 +7,8 @@
 #include <optional>
 #include <string>
 
-#include <nlohmann/json.hpp>
-
 #include "cli/node/planning.hpp"
+#include "common/json/json.hpp"
 #include "common/options/options.hpp"
 #include "node/plan/plan.hpp"
 
@@ -44,10 +43,10 @@ PlannedStepOptions planned_step(const AutoPlan& plan, bool adapt);
 PlanRow predicted(const AutoPlan& plan, std::uint64_t iterations);
 
 /// Sets the keys planned_* and node_file of a summary, for as many iterations as it has; null without a plan.
-void add_plan(nlohmann::ordered_json& summary, const std::optional<AutoPlan>& plan);
+void add_plan(Json& summary, const std::optional<AutoPlan>& plan);
 
 /// "0.530 s, 3.5 % more than planned (0.512 s, 0.490 to 0.540 s)", and whether that is outside the interval; empty
 /// without a plan.
-std::string verdict(const nlohmann::ordered_json& summary);
+std::string verdict(const Json& summary);
 
 }  // namespace ringside

@@ -53,10 +53,10 @@ std::vector<std::string> analyzer_arguments(const CommandLine& line, const RunOp
   return arguments;
 }
 
-std::string headline(ExitCode code, const AttachmentReport& attachment, const nlohmann::json& reported) {
+std::string headline(ExitCode code, const AttachmentReport& attachment, const Json& reported) {
   switch (code) {
     case ExitCode::kDone:
-      return reported.value("resumed_from", 0ull) > 0 && reported["resumed_from"] == reported.value("iterations", 0ull)
+      return reported.value("resumed_from", std::uint64_t{0}) > 0 && reported["resumed_from"] == reported.value("iterations", std::uint64_t{0})
                  ? "done before: nothing was left to do"
                  : "done";
     case ExitCode::kInterrupted:
@@ -75,15 +75,15 @@ std::string speaker(const RunOptions& options, const char* name) {
 /// Prints the account and writes the summary, if a step was committed or continued from.
 void close_account(const RunOptions& options, RunFacts facts, ExitCode code, const ProgramSupervisor& supervisor,
                    const std::vector<KeptFile>& kept) {
-  const nlohmann::json& reported = supervisor.producer().figures;
-  const nlohmann::json& analyzed = supervisor.analyzer().figures;
+  const Json& reported = supervisor.producer().figures;
+  const Json& analyzed = supervisor.analyzer().figures;
   if (!reported.is_object() || !analyzed.is_object()) return;
-  if (supervisor.attachment().committed == 0 && reported.value("resumed_from", 0ull) == 0) return;
+  if (supervisor.attachment().committed == 0 && reported.value("resumed_from", std::uint64_t{0}) == 0) return;
   facts.coordination = reported.value("coordination", facts.coordination);
   facts.buffers = reported.value("buffers", facts.buffers);
   facts.analyzer_restarts = supervisor.restarts();
   facts.pool_gone = analyzed.value("pool_gone", false);
-  const nlohmann::ordered_json summary = make_summary(facts, reported, analyzed);
+  const Json summary = make_summary(facts, reported, analyzed);
   if (!options.quiet) {
     write_beside_output(options.summary,
                         fmt::format("{}: {}\n{}", speaker(options, "ringside run"),

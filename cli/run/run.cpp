@@ -108,11 +108,11 @@ ExitCode judge(const Child& producer, const Child* analyzer, bool interrupted) {
   return analyzer != nullptr ? analyzer->verdict() : ExitCode::kDone;
 }
 
-const char* headline(ExitCode code, const Child& producer, const Child* analyzer, const nlohmann::json& reported) {
+const char* headline(ExitCode code, const Child& producer, const Child* analyzer, const Json& reported) {
   const bool both_exited = producer.death_signal() == 0 && (analyzer == nullptr || analyzer->death_signal() == 0);
   switch (code) {
     case ExitCode::kDone:
-      return reported.value("resumed_from", 0ull) > 0 && reported["resumed_from"] == reported["iterations"]
+      return reported.value("resumed_from", std::uint64_t{0}) > 0 && reported["resumed_from"] == reported["iterations"]
                  ? "done before: nothing was left to do"
                  : "done";
     case ExitCode::kInterrupted:
@@ -195,14 +195,14 @@ class Run {
 
   /// Prints the account and writes the summary, if the producer has begun to report.
   void close_account(ExitCode code, const Supervisor& supervisor, const Child& producer, const Child* analyzer,
-                     const std::vector<KeptFile>& kept, nlohmann::ordered_json analyses) {
+                     const std::vector<KeptFile>& kept, Json analyses) {
     facts_.analyses = std::move(analyses);
-    const nlohmann::json& reported = supervisor.producer().figures;
+    const Json& reported = supervisor.producer().figures;
     if (!reported.is_object() || !reported.contains("begun_ns")) return;
-    const nlohmann::json& analyzed = supervisor.analyzer().figures;
+    const Json& analyzed = supervisor.analyzer().figures;
     facts_.analyzer_restarts = supervisor.restarts();
     facts_.pool_gone = analyzed.is_object() && analyzed.value("pool_gone", false);
-    nlohmann::ordered_json summary = make_summary(facts_, reported, analyzed);
+    Json summary = make_summary(facts_, reported, analyzed);
     add_plan(summary, plan_);
     const bool begun = reported["begun_ns"] != 0;  // 0: it was refused and has reported why; there is no account
     if (!options_.quiet && begun) {

@@ -54,12 +54,12 @@ std::optional<ExitCode> RunAnalyses::refusal() const {
   return process_->exit_code() > 0 ? process_->verdict() : ExitCode::kSystem;
 }
 
-nlohmann::ordered_json RunAnalyses::end() {
-  nlohmann::ordered_json none = nlohmann::ordered_json::array();
+Json RunAnalyses::end() {
+  Json none = Json::array();
   if (!process_) return none;
   supervisor_.end_beside(timeout_s_ + kEndingS);
   report_death("process of the analyses", *process_);
-  const nlohmann::json& figures = supervisor_.beside().figures;
+  const Json& figures = supervisor_.beside().figures;
   if (!figures.is_object() || !figures.contains("analyses")) return none;
   return figures.at("analyses");
 }

@@ -6,10 +6,9 @@
 #include <optional>
 #include <string>
 
-#include <nlohmann/json.hpp>
-
 #include "cli/run/run_options.hpp"
 #include "cli/supervision/supervisor.hpp"
+#include "common/json/json.hpp"
 #include "common/program/topology.hpp"
 
 namespace ringside {
@@ -28,7 +27,7 @@ class RunAnalyses {
 
   /// After the run: lets it look at what is still kept, and returns what became of each analysis: the value of the
   /// summary's key `analyses`.
-  nlohmann::ordered_json end();
+  Json end();
 
  private:
   Supervisor& supervisor_;

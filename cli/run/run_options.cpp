@@ -98,10 +98,10 @@ std::vector<KeptFile> kept_files(const CommandLine& line, const RunOptions& opti
   return kept;
 }
 
-void write_summary(const std::string& path, const std::vector<KeptFile>& kept, const nlohmann::ordered_json& summary) {
+void write_summary(const std::string& path, const std::vector<KeptFile>& kept, const Json& summary) {
   OutputFile file(path, "--summary", kept);
   // A path may hold bytes that are not UTF-8; the summary must still be written.
-  file.write(summary.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+  file.write(summary.dump(2) + "\n");
   file.finish();
 }
 

@@ -8,10 +8,9 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "cli/supervision/child.hpp"
 #include "common/files/output_file.hpp"
+#include "common/json/json.hpp"
 #include "common/options/command_line.hpp"
 #include "common/options/options.hpp"
 #include "common/program/topology.hpp"
@@ -58,7 +57,7 @@ CorePlan cores_for(const RunOptions& options, std::optional<int> analyzer_thread
 /// The files that the run reads or keeps, which its summary must not replace.
 std::vector<KeptFile> kept_files(const CommandLine& line, const RunOptions& options);
 
-void write_summary(const std::string& path, const std::vector<KeptFile>& kept, const nlohmann::ordered_json& summary);
+void write_summary(const std::string& path, const std::vector<KeptFile>& kept, const Json& summary);
 
 /// Reports how `child` ended if it could not report that itself.
 bool report_death(const char* name, const Child& child);

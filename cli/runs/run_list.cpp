@@ -7,7 +7,7 @@
 #include <cmath>
 #include <optional>
 
-#include "cli/history/history_json.hpp"
+#include "cli/history/hex_id.hpp"
 #include "cli/terminal/format.hpp"
 #include "cli/terminal/run_text.hpp"
 #include "common/platform/clock.hpp"
@@ -17,8 +17,6 @@
 
 namespace ringside {
 namespace {
-
-using nlohmann::ordered_json;
 
 std::optional<double> idle_share(std::int64_t part_ns, std::int64_t whole_ns) {
   if (whole_ns <= 0) return std::nullopt;
@@ -45,17 +43,17 @@ std::string fitted(const std::string& text, std::size_t most) {
 
 }  // namespace
 
-ordered_json to_json(const ListedRun& listed) {
+Json to_json(const ListedRun& listed) {
   const RecordedRun& run = *listed.run;
   const StepSums& sums = run.totals.sums;
-  ordered_json object = {{"name", listed.name}, {"run_id", hex(run.run_id)}, {"state", listed.state}};
+  Json object = {{"name", listed.name}, {"run_id", hex(run.run_id)}, {"state", listed.state}};
   const wire::RunStarted none;
   const wire::RunStarted& started = run.started ? *run.started : none;
-  object["problem_id"] = run.started ? ordered_json(hex(started.problem_id())) : ordered_json();
+  object["problem_id"] = run.started ? Json(hex(started.problem_id())) : Json();
   object["solver"] = started.solver();
   object["matrix"] = started.matrix();
   object["parameters"] = started.parameters();
-  object["started_s"] = run.started ? ordered_json(seconds(started.started_unix_ns())) : ordered_json();
+  object["started_s"] = run.started ? Json(seconds(started.started_unix_ns())) : Json();
   object["last_record_s"] = seconds(run.last_unix_ns);
   object["iteration"] = run.last.iteration;
   object["steps"] = sums.steps;
@@ -64,7 +62,7 @@ ordered_json to_json(const ListedRun& listed) {
   object["course_is_change"] = run.course.is_change;
   object["last"] = number_or_null(run.last.value);
   object["elapsed_ns"] = run.last.elapsed_ns;
-  const auto share = [](const std::optional<double>& value) { return value ? ordered_json(*value) : ordered_json(); };
+  const auto share = [](const std::optional<double>& value) { return value ? Json(*value) : Json(); };
   object["producer_idle_share"] = share(producer_idle(run));
   object["analyzer_idle_share"] = share(analyzer_idle(run));
   object["storage"] = started.storage();

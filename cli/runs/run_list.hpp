@@ -5,13 +5,12 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "cli/runs/run_folder.hpp"
+#include "common/json/json.hpp"
 
 namespace ringside {
 
-nlohmann::ordered_json to_json(const ListedRun& listed);
+Json to_json(const ListedRun& listed);
 
 /// A head, and a line for each run.
 std::string runs_table(const std::vector<ListedRun>& runs);

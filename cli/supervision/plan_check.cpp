@@ -16,7 +16,7 @@ std::string planned_duration(std::uint64_t ns) {
 
 }  // namespace
 
-std::optional<std::string> PlanCheck::observe(const nlohmann::json& analyzer) {
+std::optional<std::string> PlanCheck::observe(const Json& analyzer) {
   if (done_ || planned_.step_ns == 0 || !analyzer.is_object()) return std::nullopt;
   const auto steps = analyzer.value("steps_committed", std::uint64_t{0});
   const auto ended_ns = analyzer.value("ended_ns", std::int64_t{0});

@@ -6,8 +6,7 @@
 #include <optional>
 #include <string>
 
-#include <nlohmann/json.hpp>
-
+#include "common/json/json.hpp"
 #include "common/options/options.hpp"
 
 namespace ringside {
@@ -23,7 +22,7 @@ class PlanCheck {
   void begin_anew() noexcept { from_ns_ = 0; }
 
   /// analyzer: its newest figures, or null. Returns one line, once, if steps take less or more than planned.
-  std::optional<std::string> observe(const nlohmann::json& analyzer);
+  std::optional<std::string> observe(const Json& analyzer);
 
  private:
   PlannedStepOptions planned_;

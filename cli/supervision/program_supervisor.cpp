@@ -85,7 +85,7 @@ bool ProgramSupervisor::publisher_may_come(const Child& program, const Child& an
   return attachment_.how.empty() && is_attached_to_analyzer_ && analyzer.running();
 }
 
-void ProgramSupervisor::analyzer_reported(nlohmann::json& line) {
+void ProgramSupervisor::analyzer_reported(Json& line) {
   const std::string event = line.value("event", "");
   if (event == "refused") {
     attachment_.refusal.emplace(documented_exit_code(line.value("exit_code", 0)), line.value("text", ""));
@@ -108,7 +108,7 @@ void ProgramSupervisor::analyzer_reported(nlohmann::json& line) {
 }
 
 /// A second line comes from a lost analyzer's successor, or after the process was stopped by a signal.
-void ProgramSupervisor::begin_attachment(const nlohmann::json& line) {
+void ProgramSupervisor::begin_attachment(const Json& line) {
   attachment_.how.clear();
   is_attached_to_analyzer_ = true;
   if (attachment_.attached) return;
@@ -117,7 +117,7 @@ void ProgramSupervisor::begin_attachment(const nlohmann::json& line) {
   attachment_.run_id = line.at("run").value("run_id", "");
   publisher_ = AttachedProcess(attachment_.pid);
   progress_.wait_for(fmt::format("{} has attached (process {}), no step yet", program_.name, attachment_.pid));
-  producer_.figures = nlohmann::json::object();
+  producer_.figures = Json::object();
   for (const char* key : {"run", "resumed_from", "coordination", "buffers"}) producer_.figures[key] = line.at(key);
   const CoreList cores{publisher_.cores()};
   if (!cores.cpus.empty() && cores.cpus != program_.cores) {
@@ -127,11 +127,11 @@ void ProgramSupervisor::begin_attachment(const nlohmann::json& line) {
   }
 }
 
-void ProgramSupervisor::take_in_figures(nlohmann::json figures) {
+void ProgramSupervisor::take_in_figures(Json figures) {
   if (!producer_.figures.is_object() || !figures.is_object()) return;
   for (const auto& [key, lost] : lost_publishing_.items()) figures[key] = add(figures[key], lost);
   // A successor knows only its own first step.
-  if (producer_.figures.value("begun_ns", 0ll) != 0) figures["begun_ns"] = producer_.figures["begun_ns"];
+  if (producer_.figures.value("begun_ns", std::int64_t{0}) != 0) figures["begun_ns"] = producer_.figures["begun_ns"];
   producer_.figures.update(figures);
 }
 

@@ -39,13 +39,13 @@ class ProgramSupervisor final : public Supervisor {
   bool loss_was_told() const noexcept { return loss_was_told_; }
 
  protected:
-  void analyzer_reported(nlohmann::json& line) override;
+  void analyzer_reported(Json& line) override;
   void signal_producer(Child& program, int number) override;
   void remember_lost_analyzer() override;
 
  private:
-  void begin_attachment(const nlohmann::json& line);
-  void take_in_figures(nlohmann::json figures);
+  void begin_attachment(const Json& line);
+  void take_in_figures(Json figures);
   void collect_orphans(const Child& program, const Child& analyzer);
   void tell(Child& program, const Child& analyzer);
   void tell_while_program_runs(const Child& program, const Child& analyzer);
@@ -58,8 +58,8 @@ class ProgramSupervisor final : public Supervisor {
   AttachmentReport attachment_;
   AttachedProcess publisher_;
   ProcessEnd publisher_end_;
-  std::vector<pid_t> orphans_;      // that run
-  nlohmann::json lost_publishing_;  // sums of what lost analyzers reported of the publisher
+  std::vector<pid_t> orphans_;            // that run
+  Json lost_publishing_;                  // sums of what lost analyzers reported of the publisher
   bool is_attached_to_analyzer_ = false;  // the one that runs, not a predecessor
   bool waiting_was_told_ = false;
   bool loss_was_told_ = false;

@@ -35,8 +35,8 @@ void ProgressLine::wait_for(const std::string& text) {
   begun_at_ns_ = now_ns();
 }
 
-std::string ProgressLine::line(const nlohmann::json& producer, const nlohmann::json& analyzer, double seconds) {
-  const auto rate = [&](const nlohmann::json& now, const nlohmann::json& before, const char* key) {
+std::string ProgressLine::line(const Json& producer, const Json& analyzer, double seconds) {
+  const auto rate = [&](const Json& now, const Json& before, const char* key) {
     return seconds > 0 ? (number(now, key) - number(before, key)) / seconds : 0.0;
   };
   // The baseline publishes nothing: its steps are its iterations.
@@ -61,7 +61,7 @@ std::string ProgressLine::line(const nlohmann::json& producer, const nlohmann::j
   return text;
 }
 
-void ProgressLine::update(const nlohmann::json& producer, const nlohmann::json& analyzer) {
+void ProgressLine::update(const Json& producer, const Json& analyzer) {
   if (!shown_) return;
   const std::int64_t now = now_ns();
   if (now - drawn_at_ns_ < (in_place_ ? kTerminalIntervalNs : kPlainIntervalNs)) return;

@@ -7,9 +7,8 @@
 #include <cstdint>
 #include <string>
 
-#include <nlohmann/json.hpp>
-
 #include "cli/terminal/terminal_line.hpp"
+#include "common/json/json.hpp"
 
 namespace ringside {
 
@@ -23,13 +22,13 @@ class ProgressLine {
   void wait_for(const std::string& text);
 
   /// Takes the newest figures of each process, null if there are none. Draws the line if it is due.
-  void update(const nlohmann::json& producer, const nlohmann::json& analyzer);
+  void update(const Json& producer, const Json& analyzer);
 
   /// Removes the line from the terminal, so that other text can be printed.
   void clear() { terminal_.clear(); }
 
  private:
-  std::string line(const nlohmann::json& producer, const nlohmann::json& analyzer, double seconds);
+  std::string line(const Json& producer, const Json& analyzer, double seconds);
 
   bool shown_;
   std::string waiting_ = "loading the matrix";
@@ -38,8 +37,8 @@ class ProgressLine {
   std::int64_t begun_at_ns_;
   std::int64_t drawn_at_ns_;
   // The figures of the previous line: rates and shares are those of the time since then.
-  nlohmann::json producer_before_;
-  nlohmann::json analyzer_before_;
+  Json producer_before_;
+  Json analyzer_before_;
 };
 
 }  // namespace ringside

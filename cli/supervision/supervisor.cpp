@@ -49,7 +49,7 @@ UniqueFd take_in_stop_signals() {
 
 }  // namespace
 
-nlohmann::json add(const nlohmann::json& a, const nlohmann::json& b) {
+Json add(const Json& a, const Json& b) {
   if (a.is_number_unsigned() && b.is_number_unsigned()) return a.get<std::uint64_t>() + b.get<std::uint64_t>();
   return a.get<double>() + b.get<double>();
 }
@@ -225,7 +225,7 @@ void Supervisor::wait_once(Child* producer, Child* analyzer) {
 void Supervisor::take_in(Child& child, Reported& reported) {
   child.read_report([&](const std::string& text) {
     reported.heard_at_ns = clock_ns_;
-    nlohmann::json line = nlohmann::json::parse(text, nullptr, false);
+    Json line = Json::try_parse(text);
     if (!line.is_object()) return;
     if (&reported == &analyzer_) {
       for (const auto& [key, lost] : lost_.items()) {
@@ -236,14 +236,14 @@ void Supervisor::take_in(Child& child, Reported& reported) {
     const std::string event = line.value("event", "");
     if (event == "attached" && line.contains("note")) say(line.value("note", ""));
     if (event == "plug_ins_ended") {
-      for (const nlohmann::json& sentence : line["lines"]) say(sentence.get<std::string>());
+      for (const Json& sentence : line["lines"]) say(sentence.get<std::string>());
       return;
     }
     if (event == "ready") {
       reported.ready = true;
       return;
     }
-    if (reported.figures.is_null()) reported.figures = nlohmann::json::object();
+    if (reported.figures.is_null()) reported.figures = Json::object();
     reported.figures.update(line);
   });
   child.read_stderr([&](const std::string& text) {

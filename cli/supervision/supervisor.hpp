@@ -7,22 +7,21 @@
 #include <optional>
 #include <string>
 
-#include <nlohmann/json.hpp>
-
 #include "cli/supervision/child.hpp"
 #include "cli/supervision/plan_check.hpp"
 #include "cli/supervision/progress.hpp"
+#include "common/json/json.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/unique_fd.hpp"
 
 namespace ringside {
 
 /// The sum; that of two integers is an integer.
-nlohmann::json add(const nlohmann::json& a, const nlohmann::json& b);
+Json add(const Json& a, const Json& b);
 
 /// What a process has reported so far; newer figures replace older ones.
 struct Reported {
-  nlohmann::json figures;        // null until the first line of progress
+  Json figures;                  // null until the first line of progress
   bool ready = false;            // the analyzer listens
   std::int64_t heard_at_ns = 0;  // when the last line came, by the supervisor's clock
 };
@@ -67,7 +66,7 @@ class Supervisor {
   void wait_once(Child* producer, Child* analyzer);
   void advance_clock() noexcept;
   /// Takes note of a line of the analyzer's report.
-  virtual void analyzer_reported(nlohmann::json& line) { (void)line; }
+  virtual void analyzer_reported(Json& line) { (void)line; }
   virtual void signal_producer(Child& producer, int number) { producer.signal(number); }
   virtual void remember_lost_analyzer();
   std::int64_t alone_for_ns(std::int64_t since_ns, const Reported& reported) const noexcept;
@@ -86,7 +85,7 @@ class Supervisor {
   Reported analyzer_;
   Child* beside_ = nullptr;  // the analyses of the run
   Reported beside_reported_;
-  nlohmann::json lost_;  // sums of what lost analyzers reported, key by key
+  Json lost_;  // sums of what lost analyzers reported, key by key
   int restarts_ = 0;
   int futile_restarts_ = 0;  // in a row, without a step committed
   double committed_at_restart_ = -1;

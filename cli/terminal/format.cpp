@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "common/json/json.hpp"
+
 namespace ringside {
 
 std::string with_separators(std::uint64_t number) {
@@ -28,6 +30,10 @@ std::string megabytes(std::uint64_t bytes) {
 std::string run_time(double seconds, double total) {
   if (total >= 1) return fmt::format("{:.3f} s", seconds);
   return fmt::format("{:.{}f} ms", 1e3 * seconds, total >= 0.1 ? 0 : 3);
+}
+
+double number(const Json& object, const char* key) {
+  return object.contains(key) && object.at(key).is_number() ? object.at(key).get<double>() : 0.0;
 }
 
 }  // namespace ringside

@@ -8,6 +8,8 @@
 
 namespace ringside {
 
+class Json;
+
 /// "1,234,567"
 std::string with_separators(std::uint64_t number);
 
@@ -21,11 +23,6 @@ std::string megabytes(std::uint64_t bytes);
 std::string run_time(double seconds, double total);
 
 /// The number under `key` of a JSON object; 0 if there is none: a process that died may never have reported it.
-template <class Json>
-double number(const Json& object, const char* key) {
-  return object.is_object() && object.contains(key) && object.at(key).is_number()
-             ? object.at(key).template get<double>()
-             : 0.0;
-}
+double number(const Json& object, const char* key);
 
 }  // namespace ringside

@@ -163,12 +163,12 @@ std::string status_text(const wire::Status& status) {
   return out;
 }
 
-std::string analysis_text(const nlohmann::ordered_json& analysis) {
+std::string analysis_text(const Json& analysis) {
   const auto count = [&](const char* key) { return with_separators(analysis.value(key, std::uint64_t{0})); };
   std::string text = fmt::format("analysis {} ({}): {}, {} skipped", analysis.value("name", ""),
-                                 printable(analysis.value("file", "")), counted(analysis.value("steps", 0ull), "step"),
+                                 printable(analysis.value("file", "")), counted(analysis.value("steps", std::uint64_t{0}), "step"),
                                  count("skipped"));
-  if (analysis.value("failed", 0ull) > 0) text += fmt::format(", {} failed", count("failed"));
+  if (analysis.value("failed", std::uint64_t{0}) > 0) text += fmt::format(", {} failed", count("failed"));
   if (analysis.contains("last") && analysis["last"].is_number()) {
     text += fmt::format(", last {:.6g}", analysis["last"].get<double>());
   }

@@ -7,8 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include <nlohmann/json.hpp>
-
+#include "common/json/json.hpp"
 #include "proto/ringside.pb.h"
 
 namespace ringside {
@@ -49,6 +48,6 @@ std::string plug_in_text(const wire::PlugIn& plug_in);
 std::string status_text(const wire::Status& status);
 
 /// "analysis energy (my.py): 95 steps, 5 skipped, last 1.23", of an entry of the summary's key `analyses`.
-std::string analysis_text(const nlohmann::ordered_json& analysis);
+std::string analysis_text(const Json& analysis);
 
 }  // namespace ringside

@@ -17,9 +17,7 @@
 namespace ringside {
 namespace {
 
-using nlohmann::ordered_json;
-
-ordered_json account_of(const RunView& run) {
+Json account_of(const RunView& run) {
   const StepSums& sums = run.sums;
   const std::int64_t producer = sums.generate_ns + sums.producer_idle_ns;
   const std::int64_t analyzer = sums.transfer_ns + sums.commit_ns + sums.analyze_ns + sums.analyzer_idle_ns;
@@ -37,8 +35,8 @@ ordered_json account_of(const RunView& run) {
           {"iteration", run.last.iteration()}};
 }
 
-ordered_json notices_of(const RunView& run) {
-  ordered_json notices = ordered_json::array();
+Json notices_of(const RunView& run) {
+  Json notices = Json::array();
   if (run.steps_before > 0) {
     notices.push_back(fmt::format("The first {} steps are no longer in the journal: sums are over the rest.",
                                   with_separators(run.steps_before)));
@@ -58,9 +56,9 @@ ordered_json notices_of(const RunView& run) {
 
 }  // namespace
 
-ordered_json report_of(const RunHistory& history) {
+Json report_of(const RunHistory& history) {
   const RunView& run = history.run().value();
-  ordered_json report = describe(history);
+  Json report = describe(history);
   for (const char* key : {"last", "totals", "ring"}) report.erase(key);
   if (run.hand_off.count() == 0) report["hand_off_ns"] = nullptr;
   report["state"] = "not ended when the report was written";
@@ -68,17 +66,17 @@ ordered_json report_of(const RunHistory& history) {
   report["notices"] = notices_of(run);
   report["steps"] = to_json(run.series.from(0, run.series.size()), plotted_results(run));
   report["analyses"] = to_json(run.analyses, analysis_names(run.analyses), 0);
-  report["images"] = ordered_json::array();
-  report["kept"] = ordered_json::array();
+  report["images"] = Json::array();
+  report["kept"] = Json::array();
   report["kept_hint"] = "";
   return report;
 }
 
-ordered_json report_of_summary(const nlohmann::json& summary, const std::string& name) {
+Json report_of_summary(const Json& summary, const std::string& name) {
   check_summary(summary, name);
-  const auto value = [&summary](const char* key) { return summary.contains(key) ? summary.at(key) : nlohmann::json(); };
+  const auto value = [&summary](const char* key) { return summary.contains(key) ? summary.at(key) : Json(); };
   const auto ns = [&summary](const char* key) { return std::llround(number(summary, key) * 1e9); };
-  ordered_json report;
+  Json report;
   for (const char* key : {"run_id", "problem_id", "solver", "matrix", "parameters", "rows", "nonzeros", "coordination",
                           "buffers", "slots", "storage", "durability", "reduce", "passes"}) {
     if (!value(key).is_null()) report["run"][key] = value(key);
@@ -105,21 +103,21 @@ ordered_json report_of_summary(const nlohmann::json& summary, const std::string&
                        {"iteration", value("iterations")}};
   report["hand_off_ns"] = value("hand_off_ns");
   report["notices"] = {"A summary holds sums only; the steps are in the journal beside the pool."};
-  report["shown"] = {{"field", nullptr}, {"course", ""}, {"is_change", true}, {"results", ordered_json::array()}};
+  report["shown"] = {{"field", nullptr}, {"course", ""}, {"is_change", true}, {"results", Json::array()}};
   report["marks"] = nullptr;
-  report["images"] = ordered_json::array();
-  report["steps"] = ordered_json::array();
-  report["kept"] = ordered_json::array();
+  report["images"] = Json::array();
+  report["steps"] = Json::array();
+  report["kept"] = Json::array();
   report["kept_hint"] = "the last iterate";
   if (value("last").is_object()) {
-    ordered_json last = value("last");
+    Json last = value("last");
     last["step"] = nullptr;
     report["kept"].push_back(last);
   }
   return report;
 }
 
-std::string report_page(const ordered_json& report) {
+std::string report_page(const Json& report) {
   return page_with_data("/report.html", report);
 }
 

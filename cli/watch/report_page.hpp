@@ -4,19 +4,18 @@
 
 #include <string>
 
-#include <nlohmann/json.hpp>
-
 #include "cli/history/run_history.hpp"
+#include "common/json/json.hpp"
 
 namespace ringside {
 
 /// The page's data for the run in `history`, which must hold one. The caller adds its own data.
-nlohmann::ordered_json report_of(const RunHistory& history);
+Json report_of(const RunHistory& history);
 /// The page's data for a summary of `ringside run --summary`: an account without steps. Throws Error (exit code 2),
 /// which names the file `name`, if `summary` is none.
-nlohmann::ordered_json report_of_summary(const nlohmann::json& summary, const std::string& name);
+Json report_of_summary(const Json& summary, const std::string& name);
 
 /// Returns the finished page. No figure or name in `report` becomes markup or script.
-std::string report_page(const nlohmann::ordered_json& report);
+std::string report_page(const Json& report);
 
 }  // namespace ringside

@@ -32,15 +32,13 @@
 namespace ringside {
 namespace {
 
-using nlohmann::ordered_json;
-
 constexpr std::string_view kExpected = "a pool, or a summary of `ringside run`";
 
 constexpr std::size_t kMostImages = 4;  // of about 90 kB each
 
 /// The newest kept iterate's fields of two dimensions. large: those that are large as well.
-ordered_json images_in(const RingReader& reader, bool large, ordered_json& notices) {
-  ordered_json images = ordered_json::array();
+Json images_in(const RingReader& reader, bool large, Json& notices) {
+  Json images = Json::array();
   for (const FieldGrid& grid : grids_in(reader)) {
     if (images.size() == kMostImages) break;
     if (grid.is_large() && !large) {
@@ -59,15 +57,15 @@ ordered_json images_in(const RingReader& reader, bool large, ordered_json& notic
 }
 
 /// Adds the iterates that the pool's ring keeps; if the ring cannot be read, a notice.
-void add_kept(const std::string& pool, bool large, ordered_json& report) {
-  ordered_json& notices = report["notices"];
-  ordered_json kept = ordered_json::array();
+void add_kept(const std::string& pool, bool large, Json& report) {
+  Json& notices = report["notices"];
+  Json kept = Json::array();
   try {
     const RingReader reader = RingReader::open(pool);
     KeptResults results(reader.ring());
     for (const KeptSlot& slot : reader.recover().kept) {
-      ordered_json row = {{"iteration", slot.header.iteration}, {"step", slot.header.step}};
-      if (const auto shown = results.shown(slot)) row.update(ordered_json(to_json(*shown, slot.header.iteration)));
+      Json row = {{"iteration", slot.header.iteration}, {"step", slot.header.step}};
+      if (const auto shown = results.shown(slot)) row.update(Json(to_json(*shown, slot.header.iteration)));
       kept.push_back(row);
     }
     report["images"] = images_in(reader, large, notices);
@@ -78,7 +76,7 @@ void add_kept(const std::string& pool, bool large, ordered_json& report) {
   report["kept_hint"] = "iterates in the ring";
 }
 
-ordered_json report_of_pool(const std::string& pool, bool large) {
+Json report_of_pool(const std::string& pool, bool large) {
   const DecodedJournal journal = read_journal(pool);
   RunHistory history;
   NamedByJournal named;
@@ -89,7 +87,7 @@ ordered_json report_of_pool(const std::string& pool, bool large) {
     named.add(record);
   }
   if (!history.run()) throw usage_error("{}: its journal holds no run", pool);
-  ordered_json report = report_of(history);
+  Json report = report_of(history);
   if (!journal.damage.empty()) report["notices"].push_back("The journal is damaged: " + journal.damage);
   if (!journal.torn.empty()) report["notices"].push_back("The journal's last record is not whole: " + journal.torn);
   const JournalIdentity identity = identify(named, pool);
@@ -99,7 +97,7 @@ ordered_json report_of_pool(const std::string& pool, bool large) {
   if (access(pool.c_str(), F_OK) == 0) {
     add_kept(pool, large, report);
   } else {
-    report["kept"] = ordered_json::array();
+    report["kept"] = Json::array();
     report["kept_hint"] = "none: this journal is of a whole run, whose iterates the rings of its nodes keep";
   }
   return report;
@@ -123,7 +121,7 @@ int report_command(int argc, const char* const* argv) {
   // The journal of a whole run of several nodes has no ring beside it.
   const bool only_journal = access(input.c_str(), F_OK) != 0 && !journal_files_there(input).empty();
   const std::optional<std::string> text = only_journal ? std::nullopt : read_json_object(input, kExpected);
-  ordered_json report = text ? report_of_summary(parse_summary(*text, input), input) : report_of_pool(input, draw_large);
+  Json report = text ? report_of_summary(parse_summary(*text, input), input) : report_of_pool(input, draw_large);
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   report["written_s"] = std::chrono::duration<double>(now).count();
   report["source"] = input;

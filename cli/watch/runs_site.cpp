@@ -4,20 +4,17 @@
 #include <chrono>
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
 #include "cli/history/history_json.hpp"
 #include "cli/http/page_assets.hpp"
 #include "cli/pool/decoded_journal.hpp"
 #include "cli/runs/run_list.hpp"
 #include "cli/watch/report_page.hpp"
+#include "common/json/json.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/version.hpp"
 
 namespace ringside {
 namespace {
-
-using nlohmann::ordered_json;
 
 double now_s() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
@@ -38,7 +35,7 @@ SiteAnswer report_answer(const std::string& pool, const std::string& name, const
     return refusal_answer(404, error.what());
   }
   if (!history.run()) return refusal_answer(404, "this run is no longer in its journal");
-  ordered_json report = report_of(history);
+  Json report = report_of(history);
   if (!damage.empty()) report["notices"].push_back("The journal is damaged: " + damage);
   report["written_s"] = now_s();
   report["source"] = name;
@@ -50,9 +47,9 @@ SiteAnswer report_answer(const std::string& pool, const std::string& name, const
 
 void RunsSite::take(const RunFolder& folder) {
   auto taken = std::make_shared<Shown>();
-  ordered_json list = {{"version", version()}, {"runs", ordered_json::array()}, {"faults", ordered_json::array()}};
+  Json list = {{"version", version()}, {"runs", Json::array()}, {"faults", Json::array()}};
   for (const ListedRun& listed : folder.runs()) {
-    ordered_json run = {{"key", listed.key}};
+    Json run = {{"key", listed.key}};
     run.update(to_json(listed));
     list["runs"].push_back(std::move(run));
     taken->runs[listed.key] = {listed.pool, listed.name, listed.run->run_id, listed.run->series.points()};

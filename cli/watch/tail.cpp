@@ -109,7 +109,7 @@ class Output {
     std::string text;
     for (const wire::Record& record : records) {
       // File names may hold bytes that are not UTF-8.
-      text += to_json(record, names_).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
+      text += to_json(record, names_).dump() + '\n';
     }
     return write_standard_output(text);
   }
@@ -177,7 +177,7 @@ ExitCode list_runs(const std::string& folder_name, bool json) {
   if (json) {
     std::string text;
     for (const ListedRun& run : folder.runs()) {
-      text += to_json(run).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
+      text += to_json(run).dump() + '\n';
     }
     if (!write_standard_output(text)) return ExitCode::kDone;
   } else if (!folder.runs().empty() && !write_standard_output(runs_table(folder.runs()))) {
@@ -201,8 +201,7 @@ ExitCode show_status(const FoundService& found, bool json) {
     throw peer_error("the analyzer at '{}' does not answer; is it alive, and was it started with --telemetry on?",
                      found.name);
   }
-  fmt::print("{}", json ? to_json(*status).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"
-                        : status_text(*status));
+  fmt::print("{}", json ? to_json(*status).dump() + "\n" : status_text(*status));
   return ExitCode::kDone;
 }
 

@@ -77,6 +77,15 @@ void start_log(const std::string& program, const std::string& level) {
   spdlog::set_default_logger(std::move(logger));
 }
 
+void write_log(LogLevel level, fmt::string_view format, fmt::format_args arguments) noexcept {
+  constexpr spdlog::level::level_enum kLevels[] = {spdlog::level::info, spdlog::level::warn, spdlog::level::err};
+  const spdlog::level::level_enum of_line = kLevels[static_cast<int>(level)];
+  try {
+    if (spdlog::should_log(of_line)) spdlog::log(of_line, std::string_view(fmt::vformat(format, arguments)));
+  } catch (const std::exception&) {  // memory is short: the line is lost, and the program goes on
+  }
+}
+
 bool logs_to_journal() noexcept {
   const char* stream = std::getenv("JOURNAL_STREAM");
   struct stat status {};

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Logging (spdlog): one key=value line on a state change, to standard error. The per-step path counts, it never logs.
-// Control characters in names and texts are escaped (common/platform/printable.hpp). If standard error goes to
-// systemd's journal, a line begins with its priority, as in <6>, and contains neither program nor time, which the
-// journal adds.
+// Logging (spdlog, in log.cpp only): one key=value line on a state change, to standard error. The per-step path counts,
+// it never logs. Control characters in names and texts are escaped (common/platform/printable.hpp). If standard error
+// goes to systemd's journal, a line begins with its priority, as in <6>, and contains neither program nor time, which
+// the journal adds.
 #pragma once
+
+#include <fmt/core.h>
 
 #include <cstdio>
 #include <string>
@@ -14,6 +16,28 @@ namespace ringside {
 /// Sets up the process's logger. `program` begins each line; `level` is trace, debug, info, warning, error or off.
 /// Throws Error (exit code 2) for any other level.
 void start_log(const std::string& program, const std::string& level);
+
+enum class LogLevel { kInfo, kWarning, kError };
+
+/// Writes a line if the level is on; never throws. From any thread.
+void write_log(LogLevel level, fmt::string_view format, fmt::format_args arguments) noexcept;
+
+template <class... T>
+void log_at(LogLevel level, fmt::format_string<T...> format, T&&... arguments) noexcept {
+  write_log(level, format, fmt::make_format_args(arguments...));
+}
+template <class... T>
+void log_info(fmt::format_string<T...> format, T&&... arguments) noexcept {
+  write_log(LogLevel::kInfo, format, fmt::make_format_args(arguments...));
+}
+template <class... T>
+void log_warning(fmt::format_string<T...> format, T&&... arguments) noexcept {
+  write_log(LogLevel::kWarning, format, fmt::make_format_args(arguments...));
+}
+template <class... T>
+void log_error(fmt::format_string<T...> format, T&&... arguments) noexcept {
+  write_log(LogLevel::kError, format, fmt::make_format_args(arguments...));
+}
 
 /// Whether standard error goes to systemd's journal, by the variable JOURNAL_STREAM.
 bool logs_to_journal() noexcept;

@@ -10,11 +10,11 @@
 #include <string>
 #include <utility>
 
-#include <nlohmann/json.hpp>
+#include "common/json/json.hpp"
 
 namespace ringside {
 
-void Report::start(std::function<nlohmann::json()> describe) {
+void Report::start(std::function<Json()> describe) {
   if (fd_ < 0) return;
   thread_ = std::jthread([this, describe = std::move(describe)](const std::stop_token& stopping) {
     std::mutex mutex;
@@ -33,10 +33,10 @@ void Report::stop() {
   thread_.join();
 }
 
-void Report::write(const nlohmann::json& line) {
+void Report::write(const Json& line) {
   if (fd_ < 0) return;
   // Names of files may hold any byte. Invalid UTF-8 is replaced, so that the account is still written.
-  const std::string text = line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  const std::string text = line.dump_sorted() + "\n";
   for (std::size_t written = 0; written < text.size();) {
     const ssize_t count = ::write(fd_, text.data() + written, text.size() - written);
     if (count < 0 && errno == EINTR) continue;

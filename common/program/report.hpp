@@ -9,7 +9,7 @@
 #include <string>
 #include <thread>
 
-#include <nlohmann/json_fwd.hpp>
+#include "common/json/json.hpp"
 
 namespace ringside {
 
@@ -25,14 +25,14 @@ class Report {
   Report& operator=(const Report&) = delete;
 
   /// From now on the report's own thread calls `describe` for each line of progress; `describe` reads atomics only.
-  void start(std::function<nlohmann::json()> describe);
+  void start(std::function<Json()> describe);
 
   /// Ends the lines of progress; returns when the thread has ended.
   void stop();
 
   /// Writes one line now. A reader that has gone is not an error here: what follows from its death is decided
   /// elsewhere.
-  void write(const nlohmann::json& line);
+  void write(const Json& line);
 
  private:
   int fd_;

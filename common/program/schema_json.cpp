@@ -3,10 +3,8 @@
 
 namespace ringside {
 
-using nlohmann::ordered_json;
-
-ordered_json variables_to_json(std::span<const Variable> variables) {
-  ordered_json described = ordered_json::array();
+Json variables_to_json(std::span<const Variable> variables) {
+  Json described = Json::array();
   for (const Variable& variable : variables) {
     described.push_back({{"name", variable.name},
                          {"dtype", to_string(variable.dtype)},

@@ -4,14 +4,15 @@
 
 #include <span>
 
-#include <nlohmann/json.hpp>
-
+#include "common/json/json.hpp"
 #include "common/schema/schema.hpp"
 
 namespace ringside {
 
 /// [{"name": "x", "dtype": "f64", "shape": [1000], "role": "field", "unit": ""}]
-nlohmann::ordered_json variables_to_json(std::span<const Variable> variables);
-inline nlohmann::ordered_json variables_to_json(const Schema& schema) { return variables_to_json(schema.variables()); }
+Json variables_to_json(std::span<const Variable> variables);
+inline Json variables_to_json(const Schema& schema) {
+  return variables_to_json(schema.variables());
+}
 
 }  // namespace ringside

@@ -12,12 +12,11 @@
 #include <system_error>
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
 #include "common/files/beside_pool.hpp"
 #include "common/files/new_file.hpp"
 #include "common/files/output_file.hpp"
 #include "common/files/regular_file.hpp"
+#include "common/json/json.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/printable.hpp"
 #include "common/schema/schema_layout.hpp"
@@ -25,20 +24,17 @@
 namespace ringside {
 namespace {
 
-using nlohmann::json;
-using nlohmann::ordered_json;
-
 constexpr const char* kVersionKey = "ringside_ranks";
 constexpr std::uint64_t kVersion = 1;
 constexpr std::size_t kMostNodes = 1 << 20;
 constexpr std::size_t kMostRanks = 1 << 22;
 constexpr std::size_t kMostText = 8192;
 
-ordered_json list_of(const std::array<std::uint64_t, kMostDims>& numbers, std::size_t dims) {
-  return ordered_json(std::vector<std::uint64_t>(numbers.begin(), numbers.begin() + static_cast<std::ptrdiff_t>(dims)));
+Json list_of(const std::array<std::uint64_t, kMostDims>& numbers, std::size_t dims) {
+  return Json(std::vector<std::uint64_t>(numbers.begin(), numbers.begin() + static_cast<std::ptrdiff_t>(dims)));
 }
 
-ordered_json to_json(const Variable& variable, const Box& box) {
+Json to_json(const Variable& variable, const Box& box) {
   if (box.distribution == Distribution::kReplicated) return {};
   const std::size_t dims = variable.shape.size();
   return {{"offset", list_of(box.offset, dims)}, {"extent", list_of(box.extent, dims)}};
@@ -47,7 +43,7 @@ ordered_json to_json(const Variable& variable, const Box& box) {
 /// A value of the file; a refusal names its place ("nodes[1].ranks[0].boxes[2]").
 class Value {
  public:
-  Value(const json& value, const std::string& where, std::string place = {})
+  Value(const Json& value, const std::string& where, std::string place = {})
       : value_(value), where_(where), place_(std::move(place)) {}
 
   Value at(const char* key) const {
@@ -74,7 +70,7 @@ class Value {
   }
 
   std::string text() const {
-    if (!value_.is_string() || value_.get_ref<const std::string&>().size() > kMostText) {
+    if (!value_.is_string() || value_.text().size() > kMostText) {
       refuse(formatted("a text of at most {} bytes", kMostText));
     }
     return value_.get<std::string>();
@@ -109,10 +105,10 @@ class Value {
   std::string found() const {
     if (value_.is_object()) return "an object";
     if (value_.is_array()) return formatted("a list of {}", value_.size());
-    return shortened(value_.dump(-1, ' ', true, json::error_handler_t::replace));
+    return shortened(value_.dump_ascii());
   }
 
-  const json& value_;
+  const Json& value_;
   const std::string& where_;
   std::string place_;
 };
@@ -250,12 +246,8 @@ std::vector<Box> RanksFile::boxes_of(std::size_t index) const {
 }
 
 std::string to_text(const RanksFile& file) {
-  ordered_json whole = {{kVersionKey, kVersion},
-                        {"run_id", to_string(file.run_id)},
-                        {"problem_id", to_string(file.problem_id)},
-                        {"node", file.node},
-                        {"variables", ordered_json::array()},
-                        {"nodes", ordered_json::array()}};
+  Json whole = {{kVersionKey, kVersion}, {"run_id", to_string(file.run_id)}, {"problem_id", to_string(file.problem_id)},
+                {"node", file.node},     {"variables", Json::array()},       {"nodes", Json::array()}};
   for (const Variable& variable : file.variables) {
     whole["variables"].push_back({{"name", variable.name},
                                   {"dtype", to_string(variable.dtype)},
@@ -265,20 +257,20 @@ std::string to_text(const RanksFile& file) {
   }
   for (std::size_t n = 0; n < file.nodes.size(); ++n) {
     const RanksFile::Node& node = file.nodes[n];
-    ordered_json ranks = ordered_json::array();
+    Json ranks = Json::array();
     for (const RanksFile::Rank& rank : node.ranks) {
-      ordered_json boxes = ordered_json::array();
+      Json boxes = Json::array();
       for (std::size_t v = 0; v < rank.boxes.size(); ++v) boxes.push_back(to_json(file.variables[v], rank.boxes[v]));
       ranks.push_back({{"rank", rank.rank}, {"boxes", std::move(boxes)}});
     }
     whole["nodes"].push_back({{"node", n}, {"host", node.host}, {"pool", node.pool}, {"ranks", std::move(ranks)}});
   }
   if (file.round) {
-    ordered_json places = ordered_json::array();
+    Json places = Json::array();
     for (const RanksFile::Round::Place& place : file.round->places) places.push_back({place.address, place.public_key});
     whole["round"] = {{"attachment", to_string(file.round->attachment)}, {"places", std::move(places)}};
   }
-  std::string text = whole.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+  std::string text = whole.dump() + "\n";
   if (text.size() > kMostRanksBytes) {
     throw usage_error("{} ranks with {} variables: a ranks file of {} bytes, expected at most {} (docs/ranks_file.md)",
                       file.ranks(), file.variables.size(), text.size(), kMostRanksBytes);
@@ -287,7 +279,7 @@ std::string to_text(const RanksFile& file) {
 }
 
 RanksFile parse_ranks(std::string_view text, const std::string& where) {
-  const json parsed = json::parse(text, nullptr, false);
+  const Json parsed = Json::try_parse(text);
   const Value whole(parsed, where);
   if (parsed.is_discarded() || !parsed.is_object() || !parsed.contains(kVersionKey)) {
     throw usage_error("{}: is no ranks file; expected an object with \"{}\": {} (docs/ranks_file.md)", where,

@@ -6,13 +6,11 @@
 
 namespace ringside {
 
-using nlohmann::ordered_json;
-
-ordered_json number_or_null(const std::optional<double>& value) {
-  return value && std::isfinite(*value) ? ordered_json(*value) : ordered_json();
+Json number_or_null(const std::optional<double>& value) {
+  return value && std::isfinite(*value) ? Json(*value) : Json();
 }
 
-ordered_json to_json(const StepValue& value) {
+Json to_json(const StepValue& value) {
   if (!value.present) return {};
   switch (value.type) {
     case ValueType::kF64: return number_or_null(value.f64());
@@ -22,11 +20,11 @@ ordered_json to_json(const StepValue& value) {
   const Int128 wide = value.i128();
   const bool fits =
       wide >= std::numeric_limits<std::int64_t>::min() && wide <= std::numeric_limits<std::int64_t>::max();
-  return fits ? ordered_json(static_cast<std::int64_t>(wide)) : ordered_json(to_string(wide));
+  return fits ? Json(static_cast<std::int64_t>(wide)) : Json(to_string(wide));
 }
 
-ordered_json to_json(const StepResults& results, std::size_t at_most) {
-  ordered_json object = ordered_json::object();
+Json to_json(const StepResults& results, std::size_t at_most) {
+  Json object = Json::object();
   for (std::size_t i = 0; i < std::min(results.size(), at_most); ++i)
     object[results.name(i)] = to_json(results.value(i));
   return object;

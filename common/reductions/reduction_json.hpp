@@ -4,8 +4,7 @@
 
 #include <cstdint>
 
-#include <nlohmann/json.hpp>
-
+#include "common/json/json.hpp"
 #include "common/reductions/reduction.hpp"
 
 namespace ringside {
@@ -13,13 +12,13 @@ namespace ringside {
 /// The summary's `last` object: {iteration, mean, min, max, l1, l2, linf}. Values: Reductions, or another type with
 /// these members.
 template <class Values>
-nlohmann::json to_json(const Values& r, std::uint64_t iteration) {
+Json to_json(const Values& r, std::uint64_t iteration) {
   return {{"iteration", iteration}, {"mean", r.mean}, {"min", r.min}, {"max", r.max}, {"l1", r.l1}, {"l2", r.l2},
           {"linf", r.linf}};
 }
 
 /// Everything: the above plus rows, sum, change norms (null without a predecessor), non_finite, top entries,
 /// histogram.
-nlohmann::json to_json_in_full(const Reductions& reductions, std::uint64_t iteration);
+Json to_json_in_full(const Reductions& reductions, std::uint64_t iteration);
 
 }  // namespace ringside

@@ -17,7 +17,6 @@ namespace {
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 using google::protobuf::Reflection;
-using nlohmann::ordered_json;
 
 std::string hexadecimal(const std::string& bytes) {
   std::string text;
@@ -25,8 +24,8 @@ std::string hexadecimal(const std::string& bytes) {
   return text;
 }
 
-ordered_json finite_or_null(double value) {
-  return std::isfinite(value) ? ordered_json(value) : ordered_json();
+Json finite_or_null(double value) {
+  return std::isfinite(value) ? Json(value) : Json();
 }
 
 /// Converts one message: its type's way of writing, or the generic one.
@@ -34,8 +33,8 @@ class Writer {
  public:
   explicit Writer(const ResultNames& names) : names_(names) {}
 
-  ordered_json fields_of(const Message& message) const {
-    ordered_json object = ordered_json::object();
+  Json fields_of(const Message& message) const {
+    Json object = Json::object();
     for (int i = 0; i < message.GetDescriptor()->field_count(); ++i) {
       const FieldDescriptor& field = *message.GetDescriptor()->field(i);
       object[field.name()] = value_of(message, *message.GetReflection(), field);
@@ -44,14 +43,14 @@ class Writer {
     if (const auto* results = dynamic_cast<const wire::AnalysisResults*>(&message)) {
       object.erase("name");
       object.erase("value");
-      ordered_json& by_name = object["results"] = ordered_json::object();
+      Json& by_name = object["results"] = Json::object();
       for_each_result(*results, [&](const std::string& name, double value) { by_name[name] = finite_or_null(value); });
     }
     return object;
   }
 
  private:
-  ordered_json value_of(const Message& message, const Reflection& reflection, const FieldDescriptor& field) const {
+  Json value_of(const Message& message, const Reflection& reflection, const FieldDescriptor& field) const {
     if (field.is_repeated()) return values_of(message, reflection, field);
     if (field.has_presence() && !reflection.HasField(message, &field)) return {};
     switch (field.cpp_type()) {
@@ -74,8 +73,8 @@ class Writer {
     }
   }
 
-  ordered_json values_of(const Message& message, const Reflection& reflection, const FieldDescriptor& field) const {
-    ordered_json array = ordered_json::array();
+  Json values_of(const Message& message, const Reflection& reflection, const FieldDescriptor& field) const {
+    Json array = Json::array();
     for (int i = 0; i < reflection.FieldSize(message, &field); ++i) {
       switch (field.cpp_type()) {
         case FieldDescriptor::CPPTYPE_MESSAGE:
@@ -92,23 +91,23 @@ class Writer {
     return array;
   }
 
-  void add_results(ordered_json& object, const wire::StepRecord& step) const {
+  void add_results(Json& object, const wire::StepRecord& step) const {
     const StepResults results = names_.results(step);
     object["results"] = to_json(results);
     if (!step.has_results()) return;  // the older keys are as they were recorded
     const ShownFigures shown = shown_of(results);
     object["residual_l1"] = number_or_null(shown.residual_l1);
     object["residual_linf"] = number_or_null(shown.residual_linf);
-    object["reductions"] = shown.reductions ? reductions_of(*shown.reductions) : ordered_json();
+    object["reductions"] = shown.reductions ? reductions_of(*shown.reductions) : Json();
   }
 
-  static ordered_json reductions_of(const ReductionScalars& scalars) {
-    ordered_json object = ordered_json::object();
+  static Json reductions_of(const ReductionScalars& scalars) {
+    Json object = Json::object();
     for_each_scalar([&](std::string_view name, auto scalar, auto) {
       using Value = std::remove_cvref_t<decltype(scalars.*scalar)>;
       if constexpr (std::is_same_v<Value, double>) {
         const bool absent = name.starts_with("change_") && !scalars.has_change;
-        object[std::string(name)] = absent ? ordered_json() : finite_or_null(scalars.*scalar);
+        object[std::string(name)] = absent ? Json() : finite_or_null(scalars.*scalar);
       } else {
         object[std::string(name)] = scalars.*scalar;
       }
@@ -121,8 +120,8 @@ class Writer {
 
 }  // namespace
 
-ordered_json to_json(const wire::Record& record, const ResultNames& names) {
-  ordered_json object = {{"seq", record.seq()}, {"unix_ns", record.unix_ns()}};
+Json to_json(const wire::Record& record, const ResultNames& names) {
+  Json object = {{"seq", record.seq()}, {"unix_ns", record.unix_ns()}};
   const Reflection& reflection = *record.GetReflection();
   const FieldDescriptor* what = reflection.GetOneofFieldDescriptor(record, record.GetDescriptor()->oneof_decl(0));
   if (what == nullptr) return object;
@@ -131,7 +130,7 @@ ordered_json to_json(const wire::Record& record, const ResultNames& names) {
   return object;
 }
 
-ordered_json to_json(const wire::Status& status) {
+Json to_json(const wire::Status& status) {
   ResultNames names;
   names.learn(status.run());
   return Writer(names).fields_of(status);

@@ -4,8 +4,7 @@
 // null.
 #pragma once
 
-#include <nlohmann/json.hpp>
-
+#include "common/json/json.hpp"
 #include "common/records/result_names.hpp"
 #include "proto/ringside.pb.h"
 
@@ -14,8 +13,8 @@ namespace ringside {
 /// {"seq": 17, "unix_ns": …, "event": "step", then the fields of that kind}. An unknown kind of record has no event. A
 /// step's `results` are {name: value}. The keys that steps had before (`residual_l1`, `residual_linf`, `reductions`)
 /// are those of ShownFigures, null where they are absent.
-nlohmann::ordered_json to_json(const wire::Record& record, const ResultNames& names = {});
+Json to_json(const wire::Record& record, const ResultNames& names = {});
 
-nlohmann::ordered_json to_json(const wire::Status& status);
+Json to_json(const wire::Status& status);
 
 }  // namespace ringside

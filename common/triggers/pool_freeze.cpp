@@ -6,12 +6,11 @@
 #include <cerrno>
 #include <string_view>
 
-#include <nlohmann/json.hpp>
-
 #include "common/files/beside_pool.hpp"
 #include "common/files/new_file.hpp"
 #include "common/files/output_file.hpp"
 #include "common/files/regular_file.hpp"
+#include "common/json/json.hpp"
 #include "common/platform/error.hpp"
 
 namespace ringside {
@@ -50,13 +49,18 @@ std::optional<PoolFreeze> read_freeze(const std::string& pool) {
   const RegularFile file = open_regular(name, O_RDONLY | O_NOFOLLOW);
   if (file.error == ENOENT) return std::nullopt;
   if (!file.valid()) throw system_error("{}: {}; expected a file that says that the pool is frozen", name, file.why());
-  const auto json = nlohmann::json::parse(content_of(file.fd.get(), name), nullptr, false);
+  const Json json = Json::try_parse(content_of(file.fd.get(), name));
   try {
     if (json.at(kVersionKey).get<int>() == kVersion) {
-      return PoolFreeze{json.at("pool_id"),   json.at("run_id"),  json.at("iteration"), json.at("step"),
-                        json.at("commit_seq"), json.at("trigger"), json.at("unix_ns")};
+      return PoolFreeze{json.at("pool_id").text(),
+                        json.at("run_id").text(),
+                        json.at("iteration").get<std::uint64_t>(),
+                        json.at("step").get<std::uint64_t>(),
+                        json.at("commit_seq").get<std::uint64_t>(),
+                        json.at("trigger").text(),
+                        json.at("unix_ns").get<std::int64_t>()};
     }
-  } catch (const nlohmann::json::exception&) {
+  } catch (const JsonError&) {
   }
   throw damage_error(
       "{}: cannot be understood; expected an object with \"{}\": {} (docs/triggers.md); if the pool need not stay "
@@ -71,15 +75,10 @@ std::optional<PoolFreeze> freeze_of(const std::string& pool, const Id128& pool_i
 }
 
 int write_freeze(const std::string& pool, const PoolFreeze& freeze) {
-  const nlohmann::ordered_json json{{kVersionKey, kVersion},
-                                    {"pool_id", freeze.pool_id},
-                                    {"run_id", freeze.run_id},
-                                    {"iteration", freeze.iteration},
-                                    {"step", freeze.step},
-                                    {"commit_seq", freeze.commit_seq},
-                                    {"trigger", freeze.trigger},
-                                    {"unix_ns", freeze.unix_ns}};
-  const std::string text = json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  const Json json{{kVersionKey, kVersion},         {"pool_id", freeze.pool_id}, {"run_id", freeze.run_id},
+                  {"iteration", freeze.iteration}, {"step", freeze.step},       {"commit_seq", freeze.commit_seq},
+                  {"trigger", freeze.trigger},     {"unix_ns", freeze.unix_ns}};
+  const std::string text = json.dump() + "\n";
   const std::string name = freeze_path(pool);
   NewFile file(name, kPrivateMode);
   if (!file.fd().valid()) return errno;

@@ -56,8 +56,15 @@ void look_for_kept_number(const unsigned char* code, const unsigned char* move, 
   }
 }
 
-// `mov $NUMBER, %eax` and, a few instructions on, `syscall`. `syscall()` of the library takes the number from its
-// argument: `mov %rdi, %rax`; all of them may come from there.
+// Whether `code` loads a number that the caller chose: from the first argument (`mov %rdi, %rax`: `syscall()`), from
+// the second one (`mov %rsi, %rax`) or, right before the call, from the stack (`mov N(%rsp), %rax`). The latter two are
+// glibc's from 2.41 on, which makes all calls that end a cancelled thread there (__syscall_cancel).
+bool takes_any_number(const unsigned char* code, const unsigned char* syscall) {
+  if (code[0] == 0x48 && code[1] == 0x89 && (code[2] == 0xf8 || code[2] == 0xf0)) return true;
+  return code + 5 == syscall && code[0] == 0x48 && code[1] == 0x8b && code[2] == 0x44 && code[3] == 0x24;
+}
+
+// `mov $NUMBER, %eax` and, a few instructions on, `syscall`.
 void look_through(const unsigned char* code, size_t bytes) {
   constexpr size_t kNear = 40;
   for (const unsigned char* at = code; at + 1 < code + bytes; ++at) {
@@ -74,7 +81,7 @@ void look_through(const unsigned char* code, size_t bytes) {
         add_if_nested(number, behind);
         break;
       }
-      if (before[0] == 0x48 && before[1] == 0x89 && before[2] == 0xf8) {
+      if (takes_any_number(before, at)) {
         for (size_t i = 0; i < calls_in_table; ++i) {
           if (is_nested(calls_table[i])) sites.add(calls_table[i].number, behind);
         }

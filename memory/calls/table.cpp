@@ -271,6 +271,9 @@ const Call calls_table[] = {
     {SYS_pidfd_send_signal, kPin, {in(2, 128)}},
     {SYS_io_uring_setup, kRefused, {}},
     {SYS_io_uring_register, kRefused, {}},
+    // posix_spawn of glibc 2.38 and later clears the handlers with it, also that of SIGSYS, before the child, which shares
+    // this process's code, makes trapped calls. After ENOSYS the C library uses clone, and resets handlers one by one.
+    {SYS_clone3, kRefused, {}},
     {SYS_open_tree, kPin, {text(1)}},
     {SYS_move_mount, kPin, {text(1), text(3)}},
     {SYS_fsopen, kPin, {text(0)}},

@@ -7,8 +7,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
+#include "common/json/json.hpp"
 #include "common/options/command_line.hpp"
 #include "common/options/option_checks.hpp"
 #include "common/platform/error.hpp"
@@ -45,11 +44,11 @@ std::string probe_table(const probe::ProbeReport& report) {
 }
 
 std::string probe_json(const probe::ProbeReport& report) {
-  nlohmann::ordered_json json = {{"version", version()},
-                                 {"memory_ns", report.memory_ns},
-                                 {"levels", report.levels},
-                                 {"remark", report.remark},
-                                 {"answers", nlohmann::ordered_json::array()}};
+  Json json = {{"version", version()},
+               {"memory_ns", report.memory_ns},
+               {"levels", report.levels},
+               {"remark", report.remark},
+               {"answers", Json::array()}};
   for (const probe::Answer& answer : report.answers) {
     json["answers"].push_back({{"question", answer.question},
                                {"level", answer.level},

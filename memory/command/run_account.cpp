@@ -10,8 +10,7 @@
 #include <csignal>
 #include <cstring>
 
-#include <nlohmann/json.hpp>
-
+#include "common/json/json.hpp"
 #include "common/platform/printable.hpp"
 #include "common/platform/version.hpp"
 
@@ -37,7 +36,7 @@ double fault_s(const MemoryFigures& figures) {
   return static_cast<double>(figures.stats.fault_ns) * 1e-9;
 }
 
-nlohmann::ordered_json to_json(const MemoryFigures& figures) {
+Json to_json(const MemoryFigures& figures) {
   const struct ringside_memory_stats& s = figures.stats;
   return {{"dram_peak_bytes", s.dram_peak_bytes},
           {"dram_limit_bytes", s.dram_limit_bytes},
@@ -182,29 +181,31 @@ std::string account_text(const MemoryRun& run) {
 
 std::string account_json(const MemoryRun& run) {
   const MemoryFigures total = sum(run);
-  nlohmann::ordered_json json = {{"version", version()},
-                                 {"program", run.program},
-                                 {"exit_code", run.exit_code},
-                                 {"signal", run.signal},
-                                 {"wall_s", run.wall_s},
-                                 {"user_s", run.user_s},
-                                 {"system_s", run.system_s},
-                                 {"dram_limit_bytes", run.dram_limit_bytes},
-                                 {"far_folder", run.far_folder},
-                                 {"min_size_bytes", run.min_size_bytes},
-                                 {"faults", run.faults},
-                                 {"processes_with_arena", run.processes.size() + run.not_listed},
-                                 {"processes_not_listed", run.not_listed},
-                                 {"fault_share", percent(fault_s(total), run.wall_s) / 100},
-                                 {"total", to_json(total)},
-                                 {"processes", nlohmann::ordered_json::array()}};
+  Json json = {{"version", version()},
+               {"program", run.program},
+               {"exit_code", run.exit_code},
+               {"signal", run.signal},
+               {"wall_s", run.wall_s},
+               {"user_s", run.user_s},
+               {"system_s", run.system_s},
+               {"dram_limit_bytes", run.dram_limit_bytes},
+               {"far_folder", run.far_folder},
+               {"min_size_bytes", run.min_size_bytes},
+               {"faults", run.faults},
+               {"processes_with_arena", run.processes.size() + run.not_listed},
+               {"processes_not_listed", run.not_listed},
+               {"fault_share", percent(fault_s(total), run.wall_s) / 100},
+               {"total", to_json(total)},
+               {"processes", Json::array()}};
   for (const MemoryFigures& one : run.processes) {
-    nlohmann::ordered_json process = {{"pid", one.pid}, {"name", printable(one.name)}, {"forked", one.forked},
-                                      {"serves_system_calls", one.serves_kernel}};
+    Json process = {{"pid", one.pid},
+                    {"name", printable(one.name)},
+                    {"forked", one.forked},
+                    {"serves_system_calls", one.serves_kernel}};
     process.update(to_json(one));
     json["processes"].push_back(process);
   }
-  return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  return json.dump(2) + "\n";
 }
 
 std::string account_metrics(const MemoryRun& run) {

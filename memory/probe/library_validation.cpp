@@ -47,10 +47,10 @@ LibraryCase probe_library(const LibraryChoice& choice, const ProbeChoice& questi
 }
 
 std::vector<LibraryChoice> library_choices(const std::string& far_folder) {
-  constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
+  constexpr std::uint64_t kMegabyte = std::uint64_t{1} << 20;
   std::vector<LibraryChoice> choices;
   for (const std::uint32_t granule : {4096U, 16384U, 65536U}) {
-    for (const std::uint64_t dram : {3 * kMiB, 8 * kMiB}) {
+    for (const std::uint64_t dram : {3 * kMegabyte, 8 * kMegabyte}) {
       for (const bool read_ahead : {false, true}) choices.push_back({far_folder, dram, granule, read_ahead});
     }
   }

@@ -2,7 +2,6 @@
 // ringside-producer-mpi: the built-in solvers as one rank of several (docs/mpi.md). `ringside run --ranks` starts it;
 // the environment tells it its analyzer, as it tells any solver of several ranks.
 #include <mpi.h>
-#include <spdlog/spdlog.h>
 
 #include <cstdlib>
 #include <exception>
@@ -63,8 +62,8 @@ ExitCode run(const SolveOptions& options, RankNeighbours& ranks) {
   const Problem problem = load_problem(options, ranks, [&ranks](const MatrixOptions& matrix, Orientation orientation) {
     return load_rank_matrix(matrix, orientation, ranks);
   });
-  spdlog::info("event=loaded rank={} rows={} nonzeros={} matrix_format={} seconds={:.3f}", ranks.rank(), problem.rows,
-               problem.solver->nonzeros(), problem.solver->format(), static_cast<double>(now_ns() - load_begin) * 1e-9);
+  log_info("event=loaded rank={} rows={} nonzeros={} matrix_format={} seconds={:.3f}", ranks.rank(), problem.rows,
+           problem.solver->nonzeros(), problem.solver->format(), static_cast<double>(now_ns() - load_begin) * 1e-9);
   RankRun rank_run(ranks.communicator(), problem);
   std::vector<std::uint64_t> offsets;
   for (const VariablePlace& place : rank_run.places()) offsets.push_back(place.offset);
@@ -83,8 +82,8 @@ ExitCode run(const SolveOptions& options, RankNeighbours& ranks) {
   if (const std::optional<Error> failure = rank_run.failure()) throw *failure;
   ranks.receive();  // what the last iteration has sent
   rank_run.detach(outcome_of(end));
-  spdlog::info("event=ended rank={} iteration={} converged={} seconds={:.6f}", ranks.rank(), account.iterations.load(),
-               account.converged.load(), static_cast<double>(account.ended_ns - account.begun_ns) * 1e-9);
+  log_info("event=ended rank={} iteration={} converged={} seconds={:.6f}", ranks.rank(), account.iterations.load(),
+           account.converged.load(), static_cast<double>(account.ended_ns - account.begun_ns) * 1e-9);
   ranks.together([&] { refuse_solution(solve_run, end); });
   return exit_code_of(end);
 }

@@ -7,8 +7,7 @@
 #include <fstream>
 #include <sstream>
 
-#include <nlohmann/json.hpp>
-
+#include "common/json/json.hpp"
 #include "common/kernels/hash.hpp"
 #include "node/streams/repeats.hpp"
 
@@ -43,7 +42,7 @@ double median_over(const std::vector<AppRun>& runs, const Value& value) {
   return median_of(std::move(samples));
 }
 
-double number_at(const nlohmann::json& object, const char* key) {
+double number_at(const Json& object, const char* key) {
   return object.contains(key) && object.at(key).is_number() ? object.at(key).get<double>() : 0;
 }
 
@@ -69,9 +68,8 @@ AppOutcome outcome_of(const App& app, const std::string& printed_file, const std
     outcome.wrong = in_file ? "it wrote no output file" : "it printed nothing";
     return outcome;
   }
-  const nlohmann::json object = app.result == AppResult::kChecksum || app.result == AppResult::kSummary
-                                    ? nlohmann::json::parse(text, nullptr, false)
-                                    : nlohmann::json();
+  const Json object =
+      app.result == AppResult::kChecksum || app.result == AppResult::kSummary ? Json::try_parse(text) : Json();
   const std::string member(app.result == AppResult::kChecksum ? "checksum" : app.begin);
   switch (app.result) {
     case AppResult::kOutput: break;
@@ -107,8 +105,8 @@ AppOutcome outcome_of(const App& app, const std::string& printed_file, const std
 }
 
 std::optional<AppTraffic> traffic_of(const std::string& account_file) {
-  const nlohmann::json whole = nlohmann::json::parse(content_of_file(account_file), nullptr, false);
-  const nlohmann::json account = whole.is_object() ? whole.value("total", nlohmann::json()) : nlohmann::json();
+  const Json whole = Json::try_parse(content_of_file(account_file));
+  const Json account = whole.is_object() ? whole.value("total", Json()) : Json();
   if (!account.is_object()) return std::nullopt;
   if (!account.contains("read_bytes") || !account.contains("written_bytes")) return std::nullopt;
   AppTraffic traffic;
@@ -121,7 +119,7 @@ std::optional<AppTraffic> traffic_of(const std::string& account_file) {
 }
 
 std::optional<AppTraffic> traffic_of_summary(const std::string& summary_file) {
-  const nlohmann::json summary = nlohmann::json::parse(content_of_file(summary_file), nullptr, false);
+  const Json summary = Json::try_parse(content_of_file(summary_file));
   if (!summary.is_object() || !summary.contains("matrix_far_read_bytes")) return std::nullopt;
   AppTraffic traffic;
   traffic.managed_bytes = number_at(summary, "matrix_far_bytes");

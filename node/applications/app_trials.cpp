@@ -13,6 +13,7 @@
 
 #include "common/platform/error.hpp"
 #include "common/platform/printable.hpp"
+#include "common/program/program_folder.hpp"
 #include "node/applications/child_process.hpp"
 #include "node/applications/work_folder.hpp"
 #include "node/streams/tier_memory.hpp"
@@ -157,9 +158,7 @@ std::uint64_t taken_in_dram(const App& app, const AppSetting& all_dram) {
 AppPlaces app_places(const AppsOptions& options) {
   AppPlaces places;
   places.program_folders = options.program_folders;
-  std::error_code ignored;
-  const fs::path own = fs::read_symlink("/proc/self/exe", ignored);
-  if (!own.empty()) places.program_folders.push_back(own.parent_path().string());
+  places.program_folders.push_back(program_folder().string());
   places.ringside_memory = path_of_program("ringside-memory", places.program_folders);
   places.far = folder_tier(options.far.empty() ? kUsualFar : options.far, "--far");
   places.timing = options.timing;

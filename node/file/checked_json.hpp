@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include <nlohmann/json.hpp>
+#include "common/json/json.hpp"
 
 namespace ringside {
 
@@ -18,7 +18,7 @@ namespace ringside {
 class CheckedJson {
  public:
   /// value, file: outlive this object and what is made from it.
-  CheckedJson(const nlohmann::json& value, const std::string& file, std::string place = "")
+  CheckedJson(const Json& value, const std::string& file, std::string place = "")
       : value_(&value), file_(&file), place_(std::move(place)) {}
 
   /// Refuses everything but an object without any other key than these.
@@ -39,7 +39,7 @@ class CheckedJson {
   [[noreturn]] void refuse(const std::string& accepted) const;
 
  private:
-  const nlohmann::json* value_;
+  const Json* value_;
   const std::string* file_;
   std::string place_;
 };

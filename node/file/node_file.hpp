@@ -5,8 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include <nlohmann/json.hpp>
-
+#include "common/json/json.hpp"
 #include "node/model/node.hpp"
 
 namespace ringside {
@@ -21,7 +20,7 @@ Node parse_node(std::string_view text, const std::string& name);
 Node read_node(const std::string& path);
 
 /// What `parse_node` reads as the same node.
-nlohmann::ordered_json to_json(const Node& node);
+Json to_json(const Node& node);
 
 /// The text of the file, as it is written. It was read back: throws Error (exit code 3) if `parse_node` refuses it, or
 /// gives another node.

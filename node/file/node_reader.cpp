@@ -341,25 +341,14 @@ Node node_from(const CheckedJson& file) {
 }  // namespace
 
 Node parse_node(std::string_view text, const std::string& name) {
-  constexpr int kDeepest = 8;  // a node file has six levels
-  bool too_deep = false;
-  std::array<std::set<std::string>, kDeepest + 1> keys;  // of the object that is open at each depth
-  std::optional<std::string> repeated;
-  const auto check = [&](int depth, nlohmann::json::parse_event_t event, const nlohmann::json& value) {
-    using Event = nlohmann::json::parse_event_t;
-    too_deep = too_deep || depth > kDeepest;
-    if (too_deep) return false;
-    const auto level = static_cast<std::size_t>(depth);
-    if (event == Event::object_start && depth < kDeepest) keys[level + 1].clear();
-    if (event == Event::key && !keys[level].insert(value.get<std::string>()).second && !repeated) {
-      repeated = value.get<std::string>();
-    }
-    return true;
-  };
-  const nlohmann::json parsed = nlohmann::json::parse(text, check, false);
-  if (too_deep) throw usage_error("{}: found values nested deeper than in any node file", name);
-  if (repeated) {
-    throw usage_error("{}: found the key '{}' twice in one object, expected each key once", name, shortened(*repeated));
+  constexpr std::size_t kDeepest = 8;  // a node file has six levels
+  JsonFlaws flaws;
+  flaws.deepest = kDeepest;
+  const Json parsed = Json::try_parse(text, &flaws);
+  if (flaws.too_deep) throw usage_error("{}: found values nested deeper than in any node file", name);
+  if (flaws.repeated_key) {
+    throw usage_error("{}: found the key '{}' twice in one object, expected each key once", name,
+                      shortened(*flaws.repeated_key));
   }
   if (parsed.is_discarded()) {
     throw usage_error("{}: found no complete JSON object; expected a node file as `ringside calibrate` writes it",

@@ -7,20 +7,18 @@
 namespace ringside {
 namespace {
 
-using nlohmann::ordered_json;
-
-ordered_json json_of(const Measured& figure) {
+Json json_of(const Measured& figure) {
   return {{"value", figure.value}, {"spread", figure.spread}};
 }
 
-ordered_json json_of(const Series& figures) {
-  ordered_json list = ordered_json::array();
+Json json_of(const Series& figures) {
+  Json list = Json::array();
   for (const Series::Point& point : figures.points) list.push_back({point.threads, json_of(point.figure)});
   return list;
 }
 
-ordered_json json_of(const ProblemSize& size) {
-  ordered_json object = {{"matrix", size.matrix}, {"solver", size.solver}, {"format", size.format}};
+Json json_of(const ProblemSize& size) {
+  Json object = {{"matrix", size.matrix}, {"solver", size.solver}, {"format", size.format}};
   object["rows"] = size.rows;
   object["nonzeros"] = size.nonzeros;
   if (size.file) {
@@ -30,16 +28,16 @@ ordered_json json_of(const ProblemSize& size) {
   return object;
 }
 
-void put(ordered_json& object, const char* key, const std::optional<Measured>& figure) {
+void put(Json& object, const char* key, const std::optional<Measured>& figure) {
   if (figure) object[key] = json_of(*figure);
 }
 
-void put(ordered_json& object, const char* key, const std::string& text) {
+void put(Json& object, const char* key, const std::string& text) {
   if (!text.empty()) object[key] = text;
 }
 
-ordered_json json_of(const Tier& tier) {
-  ordered_json object = {{"name", tier.name}, {"kind", to_string(tier.kind)}};
+Json json_of(const Tier& tier) {
+  Json object = {{"name", tier.name}, {"kind", to_string(tier.kind)}};
   put(object, "path", tier.path);
   if (tier.numa_node >= 0) object["numa_node"] = tier.numa_node;
   put(object, "shares_with", tier.shares_with);
@@ -48,11 +46,11 @@ ordered_json json_of(const Tier& tier) {
   return object;
 }
 
-ordered_json json_of(const Competition& competition) {
-  ordered_json object;
+Json json_of(const Competition& competition) {
+  Json object;
   object["first"] = {{"from", competition.first_from}, {"to", competition.first_to}};
   object["second"] = {{"from", competition.second_from}, {"to", competition.second_to}};
-  object["rows"] = ordered_json::array();
+  object["rows"] = Json::array();
   for (const CompetitionRow& row : competition.rows) {
     object["rows"].push_back(
         {row.first_threads, row.second_threads, json_of(row.first_gb_s), json_of(row.second_gb_s)});
@@ -60,8 +58,8 @@ ordered_json json_of(const Competition& competition) {
   return object;
 }
 
-ordered_json json_of(const KernelFigures& figures) {
-  ordered_json object = {{"kernel", to_string(figures.kernel)}, {"problem", json_of(figures.problem)}};
+Json json_of(const KernelFigures& figures) {
+  Json object = {{"kernel", to_string(figures.kernel)}, {"problem", json_of(figures.problem)}};
   object["tier"] = figures.tier;
   if (figures.synced) object["synced"] = true;
   if (figures.moved_bytes) object["moved_bytes"] = *figures.moved_bytes;
@@ -69,32 +67,32 @@ ordered_json json_of(const KernelFigures& figures) {
   return object;
 }
 
-ordered_json json_of(const PairFigures& pair) {
-  ordered_json object = {{"first", to_string(pair.first)}, {"second", to_string(pair.second)}};
+Json json_of(const PairFigures& pair) {
+  Json object = {{"first", to_string(pair.first)}, {"second", to_string(pair.second)}};
   object["problem"] = json_of(pair.problem);
   object["tier"] = pair.tier;
   if (pair.synced) object["synced"] = true;
-  object["rows"] = ordered_json::array();
+  object["rows"] = Json::array();
   object["rows"].push_back({pair.first_threads, pair.second_threads, json_of(pair.first_s), json_of(pair.second_s)});
   return object;
 }
 
-ordered_json json_of(const Fingerprint& fingerprint) {
+Json json_of(const Fingerprint& fingerprint) {
   return {{"cpu", fingerprint.cpu},       {"cores", fingerprint.cores},
           {"cpus", fingerprint.cpus},     {"memory_bytes", fingerprint.memory_bytes},
           {"kernel", fingerprint.kernel}, {"build", fingerprint.build}};
 }
 
 template <class Entries>
-void put_list(ordered_json& object, const char* key, const Entries& entries) {
-  object[key] = ordered_json::array();
+void put_list(Json& object, const char* key, const Entries& entries) {
+  object[key] = Json::array();
   for (const auto& entry : entries) object[key].push_back(json_of(entry));
 }
 
 }  // namespace
 
-ordered_json to_json(const Node& node) {
-  ordered_json file = {{"format", kNodeFormat}, {"version", kNodeFormatVersion}};
+Json to_json(const Node& node) {
+  Json file = {{"format", kNodeFormat}, {"version", kNodeFormatVersion}};
   file["name"] = node.name;
   file["origin"] = node.origin;
   if (node.fingerprint) file["fingerprint"] = json_of(*node.fingerprint);
@@ -102,16 +100,16 @@ ordered_json to_json(const Node& node) {
   file["cores"] = node.cores;
   put_list(file, "tiers", node.tiers);
   if (node.clock_ghz) file["clock_ghz"] = json_of(*node.clock_ghz);
-  file["streams"] = ordered_json::array();
+  file["streams"] = Json::array();
   for (const StreamFigures& stream : node.streams) {
-    ordered_json object = {{"kernel", stream.kernel}, {"tier", stream.tier}};
+    Json object = {{"kernel", stream.kernel}, {"tier", stream.tier}};
     object["gb_s"] = json_of(stream.gb_s);
     file["streams"].push_back(object);
   }
   put_list(file, "competitions", node.competitions);
   put_list(file, "kernels", node.kernels);
   put_list(file, "pairs", node.pairs);
-  file["costs"] = ordered_json::object();
+  file["costs"] = Json::object();
   put(file["costs"], "hand_off_s", node.costs.hand_off_s);
   put(file["costs"], "wake_up_s", node.costs.wake_up_s);
   put(file["costs"], "loan_s", node.costs.loan_s);
@@ -121,9 +119,7 @@ ordered_json to_json(const Node& node) {
 }
 
 std::string node_text(const Node& node) {
-  const auto text_of = [](const Node& of) {
-    return to_json(of).dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
-  };
+  const auto text_of = [](const Node& of) { return to_json(of).dump(2) + "\n"; };
   constexpr std::string_view kRefused = "no node file was written: what was measured does not read back";
   const std::string text = text_of(node);
   std::string again;

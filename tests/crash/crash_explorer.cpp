@@ -13,9 +13,8 @@
 #include <thread>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "bench/programs/machine_header.hpp"
+#include "common/json/json.hpp"
 #include "common/options/command_line.hpp"
 #include "common/options/option_checks.hpp"
 #include "common/platform/error.hpp"
@@ -71,7 +70,7 @@ void explore_round(const Options& options, std::uint64_t seed, const std::vector
   work();
 }
 
-nlohmann::json explore_all(const Options& options, bool& broken) {
+Json explore_all(const Options& options, bool& broken) {
   std::vector<Case> cases;
   std::vector<Tally> tallies;
   for (const Case& one : all_cases()) {
@@ -100,7 +99,7 @@ nlohmann::json explore_all(const Options& options, bool& broken) {
   }
   const double elapsed = seconds_since(start);
 
-  nlohmann::json by_case = nlohmann::json::object();
+  Json by_case = Json::object();
   fmt::print("{:<52} {:>9} {:>11} {:>13} {:>9}\n", "scenario/storage/durability/model", "moments", "images",
              "in recovery", "continued");
   std::size_t violations = 0;
@@ -126,9 +125,9 @@ nlohmann::json explore_all(const Options& options, bool& broken) {
           {"cases", by_case}, {"violations", violations}, {"images_per_second", static_cast<double>(images) / elapsed}};
 }
 
-nlohmann::json kill_all(const Options& options, bool& broken) {
+Json kill_all(const Options& options, bool& broken) {
   constexpr int kRounds = 20;
-  nlohmann::json kills = nlohmann::json::array();
+  Json kills = Json::array();
   for (const Mutant& mutant : mutants()) {
     for (const bool checksums : {true, false}) {
       const Checksums hidden = checksums ? Checksums::kOff : Checksums::kOn;
@@ -151,11 +150,11 @@ nlohmann::json kill_all(const Options& options, bool& broken) {
 }
 
 int explore_as_asked(const Options& options) {
-  nlohmann::json document = {{"benchmark", "crash_images"},
-                             {"machine", bench::machine_header()},
-                             {"seed", options.seed},
-                             {"depth", options.quick ? "quick" : "full"},
-                             {"jobs", options.jobs}};
+  Json document = {{"benchmark", "crash_images"},
+                   {"machine", bench::machine_header()},
+                   {"seed", options.seed},
+                   {"depth", options.quick ? "quick" : "full"},
+                   {"jobs", options.jobs}};
   bool broken = false;
   if (options.mutants) {
     document["mutants"] = kill_all(options, broken);

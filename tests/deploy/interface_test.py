@@ -61,7 +61,9 @@ def describe(library, file):
 def members(description):
     """(struct, member, bit offset, type) of every struct in a description by abidw."""
     tree = xml.etree.ElementTree.parse(description)
-    types = {node.get("id"): (node.tag, node.get("name"), node.get("size-in-bits")) for node in tree.iter() if node.get("id")}
+    # Only newer abidw writes the sizes of typedefs and pointers, too; the name and the next offset say enough.
+    types = {node.get("id"): (node.tag, node.get("name"), None if node.tag in ("typedef-decl", "pointer-type-def") else node.get("size-in-bits"))
+             for node in tree.iter() if node.get("id")}
     return {(struct.get("name"), member.find("var-decl").get("name"), int(member.get("layout-offset-in-bits")),
              *types[member.find("var-decl").get("type-id")])
             for struct in tree.iter("class-decl") for member in struct.iter("data-member")}

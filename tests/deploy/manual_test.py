@@ -91,6 +91,20 @@ class Tree(Installed):
         files = [path for path in self.prefix.rglob("*") if path.is_file() and not path.is_symlink()]
         self.assertEqual([str(path) for path in files for folder in (BUILD, ROOT) if bytes(folder) in path.read_bytes()], [])
 
+    def test_an_installation_that_is_moved_has_all_commands(self):
+        with tempfile.TemporaryDirectory() as folder:
+            moved = pathlib.Path(folder) / "elsewhere"
+            shutil.copytree(self.prefix, moved, symlinks=True)
+            link = pathlib.Path(folder) / "ringside"
+            link.symlink_to(moved / "bin" / "ringside")
+            for ringside in (moved / "bin" / "ringside", link):
+                for name in call(ringside, "--help-as=subcommands").stdout.split():
+                    self.assertIn(f"Usage: ringside {name}", call(ringside, name, "--help").stdout)
+            call(link, "run", "--matrix", "grid:9", "--iterations", "3", "--quiet", cwd=folder)
+            call(link, "export", "ringside.pool", "--output", "x.npy", "--iteration", "last", cwd=folder)
+            shutil.rmtree(moved / "libexec")
+            self.assertIn(f"{moved}/libexec/ringside/ringside-export", call(link, "export", "ringside.pool", expected=3).stderr)
+
     def test_settings_that_were_edited_are_kept(self):
         with tempfile.TemporaryDirectory() as prefix:
             settings = pathlib.Path(prefix) / "etc" / "ringside" / "analyzer.toml"
@@ -111,6 +125,8 @@ class Tree(Installed):
         # Two files only if the build has libringside_mpi.
         self.assertLessEqual(programs, {"ringside", "ringside-producer", "ringside-producer-mpi", "ringside-analyzer", "ringside-memory",
                                         "ringside-start-node"})
+        self.assertEqual({path.name for path in (self.prefix / "libexec" / "ringside").iterdir()},
+                         {"ringside-analyses", "ringside-export", "ringside-plan", "ringside-serve"})
         self.assertEqual({path.name for path in (self.prefix / "include").iterdir()} - {"ringside_mpi.h"},
                          {"ringside", "ringside.h", "ringside.hpp", "ringside_eigen.hpp", "ringside_ginkgo.hpp", "ringside_memory.h", "ringside_reduction.h"})
         self.assertEqual({path.name for path in self.prefix.rglob("cmake/*")}, {"Ringside"})

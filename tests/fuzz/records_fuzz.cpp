@@ -108,6 +108,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   if (record.has_run_started()) check(layout_of(record.run_started()));
   if (record.has_run_described()) check(layout_of(record.run_described()));
   if (record.has_step()) check(names.results(record.step()));
-  (void)to_json(record, names).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  (void)to_json(record, names).dump();
   return 0;
 }

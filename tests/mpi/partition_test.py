@@ -12,7 +12,7 @@ from jobs import Heat, Jobs, run_tests
 from journals import Follower, missing, steps, whole_of
 
 STORE = 256  # steps of which an analyzer keeps its parts (PartStore::kMost)
-ITERATIONS = STORE + 700  # a fast machine makes hundreds between two looks
+ITERATIONS = STORE + 2500  # a busy machine makes a thousand between two looks
 
 
 class Network:

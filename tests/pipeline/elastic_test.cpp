@@ -88,7 +88,7 @@ TEST_P(EitherElasticTest, IteratesAndReductionsAreTheSameBits) {
     EXPECT_EQ(summary()["elastic"], false);
     EXPECT_EQ(summary()["analyzer_cores_lent_s"], 0.0);
     EXPECT_EQ(summary()["producer_cores_lent_s"], 0.0);
-    const json change = summary()["residual_l1"];
+    const Json change = summary()["residual_l1"];
     // Who waits is a matter of speed: on a busy machine the other side may be the slower one for a whole run.
     constexpr int kMostRuns = 5;
     for (int runs = 1; runs <= kMostRuns; ++runs) {

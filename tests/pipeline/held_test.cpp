@@ -41,7 +41,7 @@ TEST_F(HeldTest, ARunLeavesAHeldStepAloneAndEveryCommandAcceptsTheGap) {
   EXPECT_EQ(first.finish().exit_code, 130);
   EXPECT_EQ(summary()["leases_broken"], 0);
 
-  const json info = json::parse(run("ringside", {"info", pool_, "--json"}).out);
+  const Json info = Json::parse(run("ringside", {"info", pool_, "--json"}).out);
   EXPECT_EQ(info["kept"], kSlots);
   EXPECT_EQ(info["contiguous"], kSlots - 1);
   EXPECT_EQ(info["iterates"][0]["iteration"], held);
@@ -52,19 +52,19 @@ TEST_F(HeldTest, ARunLeavesAHeldStepAloneAndEveryCommandAcceptsTheGap) {
   std::istringstream lines(replayed.out);
   std::string line;
   for (std::uint64_t i = 0; i < kSlots && std::getline(lines, line); ++i) {
-    const json iterate = json::parse(line);
+    const Json iterate = Json::parse(line);
     EXPECT_EQ(iterate["verdict"], "equal");
     EXPECT_EQ(iterate["change_left_out"], i <= 1) << "the steps before these two are gone";
   }
 
   Process second("ringside", run_arguments("grid:50", {kEndless, "--tolerance=0", "--durability=process", "--resume"}));
-  const std::uint64_t newest = info["iterates"][kSlots - 1]["iteration"];
+  const std::uint64_t newest = info["iterates"][kSlots - 1]["iteration"].get<std::uint64_t>();
   ASSERT_TRUE(wait_for_commits(newest + 20));
   second.signal(SIGINT);
   EXPECT_EQ(second.finish().exit_code, 130);
   EXPECT_EQ(summary()["resumed_from"], newest);
   EXPECT_EQ(step.check(), HeldStatus::kOk);
-  const json after = json::parse(run("ringside", {"info", pool_, "--json"}).out);
+  const Json after = Json::parse(run("ringside", {"info", pool_, "--json"}).out);
   EXPECT_EQ(after["iterates"][0]["iteration"], held);
   EXPECT_EQ(after["journal"]["records_missing"], 0);
   EXPECT_EQ(step.release(), HeldStatus::kOk);

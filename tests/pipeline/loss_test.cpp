@@ -49,7 +49,7 @@ TEST_P(EitherLossTest, CtrlCStopsCleanlyAndStillPrintsTheAccount) {
   EXPECT_EQ(ran.exit_code, 130) << ran.err;
   EXPECT_NE(ran.out.find("interrupted"), std::string::npos) << ran.out;
   EXPECT_NE(ran.out.find("generate"), std::string::npos) << ran.out;
-  const json s = summary();
+  const Json s = summary();
   EXPECT_GT(s["steps_published"].get<std::uint64_t>(), 0u);
   EXPECT_EQ(s["steps_published"], s["steps_committed"]);
   EXPECT_EQ(s["iterations"], s["last"]["iteration"]);
@@ -86,15 +86,15 @@ TEST_P(EitherLossTest, AfterAKilledAnalyzerAnotherOneTakesOverAndNothingIsMissin
     ringside.signal(SIGINT);
     const Finished ran = ringside.finish();
     EXPECT_EQ(ran.exit_code, 130) << ran.err;
-    const json s = summary();
+    const Json s = summary();
     EXPECT_EQ(s["analyzer_restarts"], 3);
     EXPECT_EQ(s["steps_committed"], s["steps_published"]);
-    const std::uint64_t iterations = s["iterations"];
-    const std::uint64_t skipped = s["steps_skipped"];
+    const std::uint64_t iterations = s["iterations"].get<std::uint64_t>();
+    const std::uint64_t skipped = s["steps_skipped"].get<std::uint64_t>();
     EXPECT_EQ(s["steps_published"].get<std::uint64_t>() + skipped, iterations);
     if (std::string(policy) == "wait") {
       EXPECT_EQ(skipped, 0u);
-      const json kept = json::parse(run("ringside", {"info", pool_, "--json"}).out)["iterates"];
+      const Json kept = Json::parse(run("ringside", {"info", pool_, "--json"}).out)["iterates"];
       ASSERT_EQ(kept.size(), 64u);
       for (std::uint64_t i = 0; i < 64; ++i) ASSERT_EQ(kept[i]["iteration"], iterations - 63 + i) << "contiguous";
     }
@@ -241,7 +241,7 @@ TEST_P(EitherLossTest, AServiceThatIsRestartedContinuesWithTheRunningProducer) {
   EXPECT_EQ(ran.exit_code, 0) << ran.err;
   analyzer->signal(SIGTERM);
   EXPECT_EQ(analyzer->finish().exit_code, 0);
-  const json info = json::parse(run("ringside", {"info", pool_, "--json"}).out);
+  const Json info = Json::parse(run("ringside", {"info", pool_, "--json"}).out);
   for (std::uint64_t i = 0; i < 8; ++i) EXPECT_EQ(info["iterates"][i]["iteration"], 1993 + i);
   expect_intact();
 }
@@ -291,7 +291,7 @@ TEST_F(LossTest, TheServiceContinuesAfterAProducerWasKilled) {
   analyzer.signal(SIGTERM);
   const Finished stopped = analyzer.finish();
   EXPECT_EQ(stopped.exit_code, 0) << stopped.err;
-  const json info = json::parse(run("ringside", {"info", pool_, "--json"}).out);
+  const Json info = Json::parse(run("ringside", {"info", pool_, "--json"}).out);
   EXPECT_EQ(info["iterates"].back()["iteration"], 100);
   expect_intact();
 }

@@ -22,7 +22,6 @@
 namespace ringside {
 namespace {
 
-using nlohmann::json;
 using testing::Finished;
 using testing::Process;
 using testing::run;
@@ -140,7 +139,7 @@ TEST_F(MatrixMemoryTest, TheBaselineHasTheSameLastIterate) {
     EXPECT_EQ(run_it("grid:400", with({"--mode=dram", "--iterations=9", "--matrix-format=csr"}, more)).exit_code, 0);
     return summary()["last"];
   };
-  const json expected = last({});
+  const Json expected = last({});
   EXPECT_EQ(summary()["matrix_memory"], "dram");
   EXPECT_TRUE(summary()["matrix_far_bytes"].is_null());
   EXPECT_EQ(last(far()), expected);
@@ -180,7 +179,7 @@ TEST_F(MatrixMemoryTest, TheAccountShowsWhatTheMatrixTookAndWhatTheFaultsCost) {
   EXPECT_NE(ran.out.find("  matrix     6.4 MB in far:" + folder_.path() + ", at most 1.0 MB of DRAM: "),
             std::string::npos)
       << ran.out;
-  const json s = summary();
+  const Json s = summary();
   const double excess = s["matrix_far_bytes"].get<double>() - s["dram_limit_bytes"].get<double>();
   EXPECT_GE(s["matrix_faults"], 5 * excess / 262144)
       << "each iteration reads what does not fit, at most 256 KiB in a fault";

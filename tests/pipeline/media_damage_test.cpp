@@ -23,7 +23,6 @@
 namespace ringside {
 namespace {
 
-using nlohmann::json;
 using testing::Finished;
 using testing::PipelineTest;
 using testing::run;
@@ -132,10 +131,10 @@ class MediaDamageTest : public PipelineTest {
     file.put(static_cast<char>(byte ^ (1 << bit)));
   }
 
-  json verify_json(int code) const {
+  Json verify_json(int code) const {
     const Finished verified = run("ringside", {"verify", pool_, "--json"});
     EXPECT_EQ(verified.exit_code, code) << verified.out << verified.err;
-    return json::parse(verified.out);
+    return Json::parse(verified.out);
   }
 
   std::byte* base_ = nullptr;
@@ -261,11 +260,11 @@ TEST_F(MediaDamageTest, EveryBitOfARunTableEntryIsFoundAndItsTwinServes) {
 TEST_F(MediaDamageTest, TheCommandsNameTheSlotAndTheChunkAndExportTheRest) {
   const KeptSlot middle = recover(view()).kept[1];
   flip_in_file(shape_.slots[middle.slot].payload_offset + shape_.chunk_bytes + 17, 3);
-  const json verified = verify_json(5);
+  const Json verified = verify_json(5);
   EXPECT_FALSE(verified["intact"].get<bool>());
   EXPECT_EQ(verified["damaged_slots"], 1);
   EXPECT_EQ(verified["slots"][1]["verdict"], "damaged");
-  EXPECT_EQ(verified["slots"][1]["damaged_chunks"], json::array({1}));
+  EXPECT_EQ(verified["slots"][1]["damaged_chunks"], Json::array({1}));
 
   const Finished replayed = run("ringside", {"replay", pool_});
   EXPECT_EQ(replayed.exit_code, 5);
@@ -284,20 +283,20 @@ TEST_F(MediaDamageTest, TheCommandsNameTheSlotAndTheChunkAndExportTheRest) {
 
 TEST_F(MediaDamageTest, TheCommandsNameADamagedHeader) {
   flip_in_file(meta(2) + 5, 1);
-  EXPECT_EQ(verify_json(5)["slots"].back(), json::parse(R"({"slot": 2, "verdict": "damaged header"})"));
+  EXPECT_EQ(verify_json(5)["slots"].back(), Json::parse(R"({"slot": 2, "verdict": "damaged header"})"));
   const Finished replayed = run("ringside", {"replay", pool_, "--json"});
   EXPECT_EQ(replayed.exit_code, 5);
   const std::size_t last_line = replayed.out.rfind('\n', replayed.out.size() - 2) + 1;
-  EXPECT_EQ(json::parse(replayed.out.substr(last_line))["damaged_headers"], json::array({2}));
+  EXPECT_EQ(Json::parse(replayed.out.substr(last_line))["damaged_headers"], Json::array({2}));
 }
 
 TEST_F(MediaDamageTest, AnAnalyzerMendsWhatIsKeptTwice) {
   const auto before = testing::run("ringside", {"info", pool_}).out;
   flip_in_file(shape_.superblock_offset[1] + 30, 2);
   flip_in_file(shape_.run_table_offset[0] + 600, 2);
-  const json verified = verify_json(5);
+  const Json verified = verify_json(5);
   EXPECT_FALSE(verified["superblocks_intact"].get<bool>());
-  EXPECT_EQ(verified["damaged_run_records"], json::parse(R"([{"record": 0, "copies": [0]}])"));
+  EXPECT_EQ(verified["damaged_run_records"], Json::parse(R"([{"record": 0, "copies": [0]}])"));
   EXPECT_EQ(verified["damaged_slots"], 0);
   EXPECT_EQ(run("ringside", {"replay", pool_}).exit_code, 5) << "damage is not passed over in silence";
   EXPECT_EQ(run("ringside", {"info", pool_}).out, before) << "the twins serve";

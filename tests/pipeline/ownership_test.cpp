@@ -12,7 +12,6 @@
 namespace ringside {
 namespace {
 
-using nlohmann::json;
 using testing::Finished;
 using testing::PipelineTest;
 using testing::Process;
@@ -84,7 +83,7 @@ TEST_F(OwnershipTest, AJournalOfAnotherPoolIsNamedByAllThatShowIt) {
   const Finished info = run("ringside", {"info", pool_});
   EXPECT_EQ(info.exit_code, 0);
   expect_contains(info.out, said);
-  expect_contains(json::parse(run("ringside", {"info", pool_, "--json"}).out)["journal"]["foreign"], said);
+  expect_contains(Json::parse(run("ringside", {"info", pool_, "--json"}).out)["journal"]["foreign"].text(), said);
   const Finished tail = run("ringside", {"tail", "--pool", pool_, "--json"});
   EXPECT_EQ(tail.exit_code, 5);
   expect_one_line(tail.err, {pool_, said});
@@ -103,7 +102,7 @@ TEST_F(OwnershipTest, AJournalThatIsOlderThanThePoolsRunsIsItsOwn) {
   // The kept run has no record; the run before it has some, and the pool knows that run.
   ASSERT_EQ(run("ringside", run_arguments("grid:20", {"--overwrite", "--journal=off", "--iterations=4"})).exit_code, 0);
   EXPECT_EQ(run("ringside", {"replay", pool_}).exit_code, 0);
-  EXPECT_EQ(json::parse(run("ringside", {"info", pool_, "--json"}).out)["journal"]["foreign"], "");
+  EXPECT_EQ(Json::parse(run("ringside", {"info", pool_, "--json"}).out)["journal"]["foreign"], "");
   // A pool of another shape takes its place: the new pool's run is in the journal, after the other pool's runs.
   ASSERT_EQ(run("ringside", run_arguments("grid:30", {"--overwrite", "--iterations=4"})).exit_code, 0);
   EXPECT_EQ(run("ringside", {"replay", pool_}).exit_code, 0);
@@ -140,7 +139,7 @@ TEST_F(OwnershipTest, AJournalIsThePoolsOwnHoweverManyRunsFollowWithoutOne) {
               0);
   }
   EXPECT_EQ(run("ringside", {"replay", pool_}).exit_code, 0);
-  const json journal = json::parse(run("ringside", {"info", pool_, "--json"}).out)["journal"];
+  const Json journal = Json::parse(run("ringside", {"info", pool_, "--json"}).out)["journal"];
   EXPECT_EQ(journal["foreign"], "");
   EXPECT_EQ(journal["older"], "");
 }

@@ -12,8 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
+#include "common/json/json.hpp"
 #include "common/platform/error.hpp"
 #include "common/pool_reader/ring_reader.hpp"
 #include "tests/pipeline/process.hpp"
@@ -38,18 +37,18 @@ class PipelineTest : public ::testing::Test {
   /// The producer's option, in tests that must pass with each kind.
   std::string coordination() const { return "--coordination=" + coordination_; }
 
-  nlohmann::json summary() const { return read_json(summary_); }
+  Json summary() const { return read_json(summary_); }
 
-  static nlohmann::json read_json(const std::string& path) {
+  static Json read_json(const std::string& path) {
     std::ifstream file(path);
-    return nlohmann::json::parse(file);
+    return Json::parse(file);
   }
 
   /// Expects that every slot of the pool verifies.
   void expect_intact() const {
     const Finished verified = run("ringside", {"verify", pool_, "--json"});
     EXPECT_EQ(verified.exit_code, 0) << verified.out << verified.err;
-    EXPECT_TRUE(nlohmann::json::parse(verified.out).at("intact").get<bool>());
+    EXPECT_TRUE(Json::parse(verified.out).at("intact").get<bool>());
   }
 
   /// Standard error without the progress that `run` prints on a slow machine.
@@ -159,7 +158,6 @@ inline std::string name_of_coordination(const ::testing::TestParamInfo<std::stri
 
 /// What a test of runs that end, or are ended, calls by its bare name.
 namespace names {
-using nlohmann::json;
 using testing::Finished;
 using testing::kEndless;
 using testing::PipelineTest;

@@ -10,7 +10,6 @@
 namespace ringside {
 namespace {
 
-using nlohmann::json;
 using testing::Finished;
 using testing::PipelineTest;
 using testing::Process;
@@ -18,10 +17,10 @@ using testing::run;
 
 class ReplayTest : public PipelineTest {
  protected:
-  static std::vector<json> lines(const std::string& text) {
-    std::vector<json> objects;
+  static std::vector<Json> lines(const std::string& text) {
+    std::vector<Json> objects;
     std::istringstream in(text);
-    for (std::string line; std::getline(in, line);) objects.push_back(json::parse(line));
+    for (std::string line; std::getline(in, line);) objects.push_back(Json::parse(line));
     return objects;
   }
 
@@ -36,9 +35,9 @@ TEST_F(ReplayTest, TheKeptIteratesEqualTheirRecords) {
   const Finished replayed = replay({"--json"});
   EXPECT_EQ(replayed.exit_code, 0) << replayed.out << replayed.err;
   EXPECT_EQ(replayed.err, "") << "progress is for terminals";
-  const std::vector<json> objects = lines(replayed.out);
+  const std::vector<Json> objects = lines(replayed.out);
   ASSERT_EQ(objects.size(), 6u);
-  const json recorded = json::parse(run("ringside", {"info", pool_, "--json"}).out)["iterates"];
+  const Json recorded = Json::parse(run("ringside", {"info", pool_, "--json"}).out)["iterates"];
   for (std::size_t i = 0; i < 5; ++i) {
     EXPECT_EQ(objects[i]["iteration"], 8 + i);
     EXPECT_EQ(objects[i]["verdict"], "equal");
@@ -64,13 +63,13 @@ TEST_F(ReplayTest, ReducedOnTheWayTheRecordIsTheSameAndReplayAgrees) {
     std::vector<std::string> arguments = run_arguments("grid:110", {"--iterations=12", "--slots=5", "--overwrite"});
     arguments.insert(arguments.end(), more.begin(), more.end());
     EXPECT_EQ(run("ringside", arguments).exit_code, 0);
-    json iterates = json::parse(run("ringside", {"info", pool_, "--json"}).out)["iterates"];
-    std::vector<json> reductions;
-    for (const json& iterate : iterates) reductions.push_back(iterate["reductions"]);
+    Json iterates = Json::parse(run("ringside", {"info", pool_, "--json"}).out)["iterates"];
+    std::vector<Json> reductions;
+    for (const Json& iterate : iterates) reductions.push_back(iterate["reductions"]);
     EXPECT_EQ(reductions.size(), 5u);
     return reductions;
   };
-  const std::vector<json> in_the_slot = recorded_by({});
+  const std::vector<Json> in_the_slot = recorded_by({});
   EXPECT_EQ(summary()["reduce"], "slot");
   for (const std::vector<std::string>& more : {std::vector<std::string>{},
                                                {"--durability=process"},
@@ -91,7 +90,7 @@ TEST_F(ReplayTest, ARunThatIsResumedMayReduceElsewhereThanBefore) {
   ASSERT_EQ(run("ringside", run_arguments("grid:60", {"--iterations=13", "--resume"})).exit_code, 0);
   ASSERT_EQ(run("ringside", run_arguments("grid:60", {"--iterations=16", "--resume", "--reduce=transfer"})).exit_code,
             0);
-  const std::vector<json> objects = lines(replay({"--json"}).out);
+  const std::vector<Json> objects = lines(replay({"--json"}).out);
   ASSERT_EQ(objects.size(), 9u);
   for (std::size_t i = 1; i < 8; ++i) {
     EXPECT_EQ(objects[i]["iteration"], 9 + i);
@@ -103,7 +102,7 @@ TEST_F(ReplayTest, ARunThatIsResumedMayReduceElsewhereThanBefore) {
 
 TEST_F(ReplayTest, ARangeIsReplayedWithTheChangeOfItsFirstIterate) {
   ASSERT_EQ(run("ringside", run_arguments("grid:20", {"--iterations=20", "--every=2"})).exit_code, 0);
-  const std::vector<json> objects = lines(replay({"--json", "--from=9", "--to=14"}).out);
+  const std::vector<Json> objects = lines(replay({"--json", "--from=9", "--to=14"}).out);
   ASSERT_EQ(objects.size(), 4u);
   EXPECT_EQ(objects[0]["iteration"], 10);
   EXPECT_EQ(objects[0]["change_left_out"], false);
@@ -149,7 +148,7 @@ TEST_F(ReplayTest, BesideARunningAnalyzerNothingIsEverDamaged) {
   Process running("ringside", run_arguments("grid:60", {"--iterations=1000000000000", "--slots=3", "--quiet"}));
   const auto kept = [&] {
     const Finished info = run("ringside", {"info", pool_, "--json"});
-    return info.exit_code == 0 ? json::parse(info.out)["kept"].get<int>() : 0;
+    return info.exit_code == 0 ? Json::parse(info.out)["kept"].get<int>() : 0;
   };
   while (kept() < 2) ASSERT_TRUE(running.running());
 
@@ -157,7 +156,7 @@ TEST_F(ReplayTest, BesideARunningAnalyzerNothingIsEverDamaged) {
   for (int i = 0; i < (testing::kSanitized ? 8 : 25); ++i) {
     const Finished replayed = replay({"--json"});
     EXPECT_EQ(replayed.exit_code, 0) << replayed.out << replayed.err;
-    const std::vector<json> objects = lines(replayed.out);
+    const std::vector<Json> objects = lines(replayed.out);
     EXPECT_EQ(objects.back()["differs"], 0);
     overwritten += objects.back()["overwritten"].get<int>();
     const Finished verified = run("ringside", {"verify", pool_});
@@ -170,7 +169,7 @@ TEST_F(ReplayTest, BesideARunningAnalyzerNothingIsEverDamaged) {
   RecordProperty("overwritten", overwritten);
   running.signal(SIGINT);
   EXPECT_EQ(running.finish().exit_code, 130);
-  const std::vector<json> objects = lines(replay({"--json"}).out);
+  const std::vector<Json> objects = lines(replay({"--json"}).out);
   EXPECT_EQ(objects.back()["equal"], 3) << "what was kept at its end is all there";
 }
 

@@ -52,7 +52,7 @@ class ResumeTest : public PipelineTest {
       while (waitpid(-1, nullptr, 0) > 0) {
       }
     }
-    return nlohmann::json::parse(run("ringside", {"info", pool_, "--json"}).out)["iterates"].back()["iteration"];
+    return Json::parse(run("ringside", {"info", pool_, "--json"}).out)["iterates"].back()["iteration"].get<std::uint64_t>();
   }
 
   Finished run_it(const std::string& matrix, const std::vector<std::string>& more) const {

@@ -10,7 +10,6 @@
 namespace ringside {
 namespace {
 
-using nlohmann::json;
 using testing::Finished;
 using testing::Process;
 using testing::ResumeTest;
@@ -21,10 +20,10 @@ INSTANTIATE_TEST_SUITE_P(Coordination, EitherResumeTest, testing::kBothCoordinat
 
 TEST_P(EitherResumeTest, AResumedRunEndsBitEqual) {
   ASSERT_EQ(run_it("grid:60", {"--iterations=30"}).exit_code, 0);
-  const std::string run_id = summary()["run_id"];
+  const std::string run_id = summary()["run_id"].text();
   const Finished resumed = run_it("grid:60", {"--iterations=80", "--resume"});
   ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
-  const json s = summary();
+  const Json s = summary();
   EXPECT_EQ(s["run_id"], run_id) << "it is the same run";
   EXPECT_EQ(s["resumed_from"], 30);
   EXPECT_EQ(s["iterations"], 80);
@@ -47,9 +46,9 @@ TEST_F(ResumeTest, JacobiContinuesBitEqualToo) {
 TEST_F(ResumeTest, WithEveryTenthIterateKeptItContinuesFromTheLastOfThem) {
   ASSERT_EQ(run_it("grid:60", {"--iterations=40", "--every=10"}).exit_code, 0);
   ASSERT_EQ(run_it("grid:60", {"--iterations=75", "--every=10", "--resume"}).exit_code, 0);
-  const json info = json::parse(run("ringside", {"info", pool_, "--json"}).out);
+  const Json info = Json::parse(run("ringside", {"info", pool_, "--json"}).out);
   std::vector<int> kept;
-  for (const json& iterate : info["iterates"]) kept.push_back(iterate["iteration"]);
+  for (const Json& iterate : info["iterates"]) kept.push_back(iterate["iteration"].get<int>());
   EXPECT_EQ(kept, (std::vector<int>{10, 20, 30, 40, 50, 60, 70, 75}));
   EXPECT_EQ(export_last(pool_), undisturbed("grid:60", {"--iterations=75", "--every=10"}));
 }
@@ -57,12 +56,12 @@ TEST_F(ResumeTest, WithEveryTenthIterateKeptItContinuesFromTheLastOfThem) {
 TEST_F(ResumeTest, ARunThatHadConvergedSaysSoAndDoesNothing) {
   const std::vector<std::string> options = {"--tolerance=1e-6"};
   ASSERT_EQ(run_it("grid:60", options).exit_code, 0);
-  const json before = summary();
+  const Json before = summary();
   const std::string last = export_last(pool_);
   const Finished again = run_it("grid:60", {"--tolerance=1e-6", "--resume"});
   EXPECT_EQ(again.exit_code, 0) << again.err;
   EXPECT_NE(again.out.find("nothing was left to do"), std::string::npos) << again.out;
-  const json s = summary();
+  const Json s = summary();
   EXPECT_TRUE(s["converged"].get<bool>());
   EXPECT_EQ(s["iterations"], before["iterations"]);
   EXPECT_EQ(s["residual_l1"], before["residual_l1"]);
@@ -141,7 +140,7 @@ TEST_F(ResumeTest, ConjugateGradientsContinueBitEqualInEveryVariableAfterBothPro
   ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
   EXPECT_EQ(summary()["resumed_from"], newest);
   EXPECT_EQ(export_last(pool_, "last.npz"), undisturbed(matrix, {"--solver=cg", end}, "last.npz"));
-  const json info = json::parse(run("ringside", {"info", pool_, "--json"}).out);
+  const Json info = Json::parse(run("ringside", {"info", pool_, "--json"}).out);
   EXPECT_EQ(info["variables"].size(), 3u);
   EXPECT_EQ(summary()["schema"], info["variables"]);
   EXPECT_TRUE(info["iterates"].back()["scalars"].contains("solver.rho"));
@@ -159,8 +158,8 @@ TEST_F(ResumeTest, DamageIsNamedByItsVariable) {
   const Finished verified = run("ringside", {"verify", pool_});
   EXPECT_EQ(verified.exit_code, 5);
   EXPECT_NE(verified.out.find("1 of 3 chunks of 16384 bytes differ: 2 (p)"), std::string::npos) << verified.out;
-  const json slots = json::parse(run("ringside", {"verify", pool_, "--json"}).out)["slots"];
-  EXPECT_EQ(slots[0]["damaged_variables"], json::array({"p"}));
+  const Json slots = Json::parse(run("ringside", {"verify", pool_, "--json"}).out)["slots"];
+  EXPECT_EQ(slots[0]["damaged_variables"], Json::array({"p"}));
 }
 
 TEST_F(ResumeTest, OtherVariablesAreRefusedAndNamed) {

@@ -13,7 +13,6 @@
 namespace ringside {
 namespace {
 
-using nlohmann::json;
 using testing::Finished;
 using testing::PipelineTest;
 using testing::run;
@@ -50,7 +49,7 @@ INSTANTIATE_TEST_SUITE_P(Coordination, EitherRunTest, testing::kBothCoordination
 TEST_P(EitherRunTest, EveryIterateIsCommittedAndTheLastOnesAreKeptBitForBit) {
   const Finished ran = run("ringside", run_arguments("grid:50", {"--iterations=30", "--slots=5"}));
   ASSERT_EQ(ran.exit_code, 0) << ran.err;
-  const json s = summary();
+  const Json s = summary();
   EXPECT_EQ(s["steps_published"], 30);
   EXPECT_EQ(s["steps_committed"], 30);
   EXPECT_EQ(s["steps_persisted"], 30);
@@ -62,7 +61,7 @@ TEST_P(EitherRunTest, EveryIterateIsCommittedAndTheLastOnesAreKeptBitForBit) {
 
   const Finished info = run("ringside", {"info", pool_, "--json"});
   ASSERT_EQ(info.exit_code, 0) << info.err;
-  const json iterates = json::parse(info.out)["iterates"];
+  const Json iterates = Json::parse(info.out)["iterates"];
   ASSERT_EQ(iterates.size(), 5u);
   for (int i = 0; i < 5; ++i) {
     EXPECT_EQ(iterates[static_cast<std::size_t>(i)]["iteration"], 26 + i);
@@ -78,7 +77,7 @@ TEST_P(EitherRunTest, EveryIterateIsCommittedAndTheLastOnesAreKeptBitForBit) {
 
 TEST_F(PipelineTest, TheSummaryHasEveryKeyAndItsTimesAddUp) {
   ASSERT_EQ(run("ringside", run_arguments("grid:200", {"--iterations=20"})).exit_code, 0);
-  const json s = summary();
+  const Json s = summary();
   for (const char* key : {"version",
                           "run_id",
                           "problem_id",
@@ -124,7 +123,7 @@ TEST_F(PipelineTest, TheSummaryHasEveryKeyAndItsTimesAddUp) {
   }
   for (const char* key : {"iteration", "mean", "min", "max", "l1", "l2", "linf"}) EXPECT_TRUE(s["last"].contains(key));
   for (const char* key : {"p50", "p99", "max"}) EXPECT_TRUE(s["hand_off_ns"].contains(key));
-  const double total = s["total_s"];
+  const double total = s["total_s"].get<double>();
   EXPECT_GT(total, 0);
   EXPECT_LE(s["generate_s"].get<double>() + s["producer_idle_s"].get<double>(), total);
   EXPECT_LE(s["transfer_s"].get<double>() + s["commit_s"].get<double>() + s["analyze_s"].get<double>(), total);
@@ -150,17 +149,17 @@ TEST_F(PipelineTest, TheFormerNamesOfTheMatrixFormatAreAccepted) {
 }
 
 /// What both modes say of the last iterate: the results by name are those that a pool keeps.
-json common_of_last(json summary) {
+Json common_of_last(Json summary) {
   summary["last"].erase("results");
   return summary["last"];
 }
 
 TEST_F(PipelineTest, TheBaselineComputesTheSameAndKeepsNothing) {
   ASSERT_EQ(run("ringside", run_arguments("grid:60", {"--iterations=25"})).exit_code, 0);
-  const json pipeline = summary();
+  const Json pipeline = summary();
   std::filesystem::remove(pool_);
   ASSERT_EQ(run("ringside", run_arguments("grid:60", {"--iterations=25", "--mode=dram"})).exit_code, 0);
-  const json dram = summary();
+  const Json dram = summary();
   EXPECT_EQ(common_of_last(dram), common_of_last(pipeline));
   EXPECT_EQ(dram["residual_l1"], pipeline["residual_l1"]);
   EXPECT_EQ(dram["problem_id"], pipeline["problem_id"]);
@@ -171,11 +170,11 @@ TEST_F(PipelineTest, TheBaselineComputesTheSameAndKeepsNothing) {
 TEST_F(PipelineTest, WithEveryTheBaselineStillComputesTheSame) {
   const std::vector<std::string> options = {"--iterations=20", "--every=3", "--passes=2"};
   ASSERT_EQ(run("ringside", run_arguments("grid:60", options)).exit_code, 0);
-  const json pipeline = summary();
+  const Json pipeline = summary();
   std::vector<std::string> dram_options = options;
   dram_options.push_back("--mode=dram");
   ASSERT_EQ(run("ringside", run_arguments("grid:60", dram_options)).exit_code, 0);
-  const json dram = summary();
+  const Json dram = summary();
   EXPECT_EQ(common_of_last(dram), common_of_last(pipeline));
   EXPECT_EQ(dram["passes"], 2);
   EXPECT_EQ(dram["reduce"], pipeline["reduce"]);
@@ -189,17 +188,17 @@ TEST_F(PipelineTest, AMatrixWhoseNameIsNotUtf8IsSolvedLikeAnyOther) {
   EXPECT_NE(summary()["matrix"].get<std::string>().find(shown), std::string::npos) << summary()["matrix"];
   const Finished info = run("ringside", {"info", pool_, "--json"});
   ASSERT_EQ(info.exit_code, 0) << info.err;
-  EXPECT_NE(json::parse(info.out)["runs"][0]["matrix"].get<std::string>().find(shown), std::string::npos) << info.out;
+  EXPECT_NE(Json::parse(info.out)["runs"][0]["matrix"].get<std::string>().find(shown), std::string::npos) << info.out;
 }
 
 TEST_F(PipelineTest, TheToleranceEndsTheRunAndTheLastIterateIsKeptAlthoughItWasNotDue) {
   const Finished ran =
       run("ringside", run_arguments("grid:40", {"--tolerance=1e-8", "--iterations=1000", "--every=7"}));
   ASSERT_EQ(ran.exit_code, 0) << ran.err;
-  const json s = summary();
+  const Json s = summary();
   EXPECT_TRUE(s["converged"].get<bool>());
   EXPECT_LE(s["residual_l1"].get<double>(), 1e-8);
-  const int iterations = s["iterations"];
+  const int iterations = s["iterations"].get<int>();
   EXPECT_LT(iterations, 1000);
   ASSERT_NE(iterations % 7, 0) << "the test wants a last iterate that was not due; choose another --every";
   EXPECT_EQ(s["steps_published"], iterations / 7 + 1);
@@ -213,7 +212,7 @@ TEST_P(EitherRunTest, SkippedStepsAreCountedAndNothingElseIsLost) {
   const Finished ran =
       run("ringside", run_arguments("grid:300", {"--iterations=200", "--when-full=skip", "--passes=20"}));
   ASSERT_EQ(ran.exit_code, 0) << ran.err;
-  const json s = summary();
+  const Json s = summary();
   EXPECT_EQ(s["steps_published"], s["steps_committed"]);
   EXPECT_GT(s["steps_skipped"], 0) << "the test wants an analyzer that is too slow; give it more --passes";
   EXPECT_EQ(s["steps_published"].get<int>() + s["steps_skipped"].get<int>(), 200);
@@ -258,7 +257,7 @@ TEST_F(PipelineTest, QuietPrintsNothing) {
 TEST_F(PipelineTest, TheBinaryCacheGivesTheSameProblemAndIterates) {
   const std::string matrix = write_file("g.txt", "0 1\n1 2\n2 0\n2 1\n");
   ASSERT_EQ(run("ringside", run_arguments(matrix, {"--iterations=9"})).exit_code, 0);
-  const json plain = summary();
+  const Json plain = summary();
   const Finished cached = run("ringside", {"cache", matrix});
   ASSERT_EQ(cached.exit_code, 0) << cached.err;
   ASSERT_EQ(run("ringside", run_arguments(matrix, {"--iterations=9", "--cache", "--overwrite"})).exit_code, 0);

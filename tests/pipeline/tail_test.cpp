@@ -41,18 +41,18 @@ class TailTest : public PipelineTest {
     return {};
   }
 
-  static std::vector<json> records_in(const std::string& out) {
-    std::vector<json> records;
+  static std::vector<Json> records_in(const std::string& out) {
+    std::vector<Json> records;
     std::istringstream lines(out);
-    for (std::string line; std::getline(lines, line);) records.push_back(json::parse(line));
+    for (std::string line; std::getline(lines, line);) records.push_back(Json::parse(line));
     return records;
   }
 
   /// Expects records numbered 1, 2, 3 ..., with one for each of `steps` steps, in order.
-  static void expect_each_step_once(const std::vector<json>& records, std::uint64_t steps) {
+  static void expect_each_step_once(const std::vector<Json>& records, std::uint64_t steps) {
     std::uint64_t seq = 1;
     std::uint64_t next = 0;
-    for (const json& record : records) {
+    for (const Json& record : records) {
       ASSERT_EQ(record["seq"], seq++);
       if (record["event"] == "step") {
         ASSERT_EQ(record["step"], next++);
@@ -81,13 +81,13 @@ TEST_F(TailTest, ShowsEachStepOnceAlthoughTheAnalyzerIsKilled) {
   EXPECT_EQ(ran.exit_code, 130) << ran.err;
   const Finished tailed = tail.finish();
   EXPECT_EQ(tailed.exit_code, 0) << tailed.err;
-  const std::vector<json> records = records_in(tailed.out);
+  const std::vector<Json> records = records_in(tailed.out);
   EXPECT_EQ(records.back()["event"], "run_ended");
   expect_each_step_once(records, summary()["steps_committed"].get<std::uint64_t>());
   EXPECT_EQ(std::count_if(records.begin(), records.end(),
-                          [](const json& record) { return record["event"] == "analyzer_started"; }),
+                          [](const Json& record) { return record["event"] == "analyzer_started"; }),
             2);
-  const std::vector<json> kept = records_in(run("ringside", {"tail", "--pool", pool_, "--json"}).out);
+  const std::vector<Json> kept = records_in(run("ringside", {"tail", "--pool", pool_, "--json"}).out);
   EXPECT_EQ(kept, records) << "what was seen live is what is kept";
 }
 
@@ -96,7 +96,7 @@ TEST_F(TailTest, ShowsThePastOfARunThatHasEnded) {
   const Finished all = run("ringside", {"tail", "--pool", pool_, "--json"});
   EXPECT_EQ(all.exit_code, 0) << all.err;
   expect_each_step_once(records_in(all.out), 300);
-  const std::vector<json> late = records_in(run("ringside", {"tail", "--pool", pool_, "--json", "--since=300"}).out);
+  const std::vector<Json> late = records_in(run("ringside", {"tail", "--pool", pool_, "--json", "--since=300"}).out);
   EXPECT_EQ(late.front()["seq"], 300);
   EXPECT_EQ(late.size(), 4u) << "299 is the step before, 303 the end";
   const Finished table = run("ringside", {"tail", "--pool", pool_, "--since=iteration=300"});
@@ -173,7 +173,7 @@ TEST_F(TailTest, OnceShowsTheStatusOfARun) {
   EXPECT_EQ(once.exit_code, 0) << once.err;
   EXPECT_NE(once.out.find("is being served: pagerank of grid:50"), std::string::npos) << once.out;
   const Finished as_json = run("ringside", {"tail", "--socket", socket, "--once", "--json"});
-  EXPECT_TRUE(json::parse(as_json.out)["attached"].get<bool>()) << as_json.out;
+  EXPECT_TRUE(Json::parse(as_json.out)["attached"].get<bool>()) << as_json.out;
   running->signal(SIGINT);
   EXPECT_EQ(running->finish().exit_code, 130);
 }
@@ -186,7 +186,7 @@ TEST_F(TailTest, StopEndsARunWithoutReplacingItsAnalyzer) {
   EXPECT_EQ(ran.exit_code, 130) << ran.err;
   EXPECT_EQ(ran.err.find("takes over"), std::string::npos) << ran.err;
   expect_intact();
-  const std::vector<json> records = records_in(run("ringside", {"tail", "--pool", pool_, "--json"}).out);
+  const std::vector<Json> records = records_in(run("ringside", {"tail", "--pool", pool_, "--json"}).out);
   EXPECT_EQ(records.back()["how"], "stop_requested");
 }
 
@@ -245,7 +245,7 @@ TEST_F(TailTest, AStoppedSubscriberDoesNotDelayTheRunAndReceivesEveryRecord) {
   running->signal(SIGINT);
   const Finished ran = running->finish();
   EXPECT_EQ(ran.exit_code, 130) << ran.err;
-  const std::vector<json> past = records_in(run("ringside", {"tail", "--pool", pool_, "--json"}).out);
+  const std::vector<Json> past = records_in(run("ringside", {"tail", "--pool", pool_, "--json"}).out);
   expect_each_step_once(past, summary()["steps_committed"].get<std::uint64_t>());
   tail.signal(SIGCONT);
   const Finished followed = tail.finish();

@@ -9,8 +9,7 @@
 #include <fstream>
 #include <optional>
 
-#include <nlohmann/json.hpp>
-
+#include "common/json/json.hpp"
 #include "tests/kill/victim.hpp"
 
 namespace ringside::testing {
@@ -123,7 +122,7 @@ void Readers::tail(const std::string& pool, const Damage& damage, Findings& find
   if (damage.records_forged) return;
   std::ifstream file(folder_ + "/out");
   for (std::string line; std::getline(file, line);) {
-    const auto record = nlohmann::json::parse(line, nullptr, false);
+    const auto record = Json::try_parse(line);
     if (!record.is_object() || record.value("event", "") != "step") continue;
     const Specimen* specimen = damage.journal;
     const auto told = specimen->told.find(record["seq"].dump());

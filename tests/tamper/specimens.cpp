@@ -13,9 +13,8 @@
 #include <system_error>
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
 #include "analyzer/journal/journal.hpp"
+#include "common/json/json.hpp"
 #include "common/options/options.hpp"
 #include "common/platform/error.hpp"
 #include "common/pool_reader/ring_reader.hpp"
@@ -87,7 +86,7 @@ std::map<std::string, std::string> told_by_tail(const std::string& programs, con
   std::map<std::string, std::string> told;
   std::ifstream file(out);
   for (std::string line; std::getline(file, line);) {
-    const auto record = nlohmann::json::parse(line, nullptr, false);
+    const auto record = Json::try_parse(line);
     if (!record.is_discarded() && record.value("event", "") == "step") told[record["seq"].dump()] = line;
   }
   return told;

@@ -6,12 +6,23 @@
 
 #include <cstddef>
 #include <cstdlib>
+#include <new>
 
 void* operator new(std::size_t bytes) {
   return allocate(bytes);
 }
 void* operator new[](std::size_t bytes) {
   return allocate(bytes);
+}
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+  try {
+    return allocate(bytes);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+void* operator new[](std::size_t bytes, const std::nothrow_t& nothrow) noexcept {
+  return operator new(bytes, nothrow);
 }
 void operator delete(void* memory) noexcept {
   std::free(memory);

@@ -106,7 +106,7 @@ class MichelScheme : public Scheme {
     return base_ + begin * kPage;
   }
 
-  nlohmann::json account() const override {
+  Json account() const override {
     return {{"faults", faults_.load()},
             {"fault_s", static_cast<double>(fault_ns_.load()) * 1e-9},
             {"evicted", places_out_}};

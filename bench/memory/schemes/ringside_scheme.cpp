@@ -40,7 +40,7 @@ class RingsideScheme : public Scheme {
     return array;
   }
 
-  nlohmann::json account() const override {
+  Json account() const override {
     struct ringside_memory_stats now {};
     now.struct_bytes = sizeof now;
     stats_(&now);

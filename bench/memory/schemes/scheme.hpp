@@ -8,9 +8,8 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "bench/memory/schemes/far_timing.hpp"
+#include "common/json/json.hpp"
 
 namespace ringside::bench {
 
@@ -18,7 +17,7 @@ class Scheme {
  public:
   virtual ~Scheme() = default;
   virtual void* reserve(std::size_t bytes) = 0;  // page-aligned zeros; throws Error
-  virtual nlohmann::json account() const { return nlohmann::json::object(); }
+  virtual Json account() const { return Json::object(); }
 };
 
 /// The words after the scheme's name. Each throws Error if they are not what it needs, or the system refuses.

@@ -38,27 +38,27 @@ class CompareTest : public PipelineTest {
     return ran.err;
   }
 
-  static json compared(const std::vector<std::string>& runs, int exit_code = 0) {
+  static Json compared(const std::vector<std::string>& runs, int exit_code = 0) {
     std::vector<std::string> words = {"compare", "--json"};
     words.insert(words.end(), runs.begin(), runs.end());
     const Finished found = run("ringside", words);
     EXPECT_EQ(found.exit_code, exit_code) << found.err;
-    return json::parse(found.out);
+    return Json::parse(found.out);
   }
 };
 
 TEST_F(CompareTest, EqualRunsAreEqualByRecordsAndThenByTheIteratesThatBothKeep) {
   const std::string a = solve("a.pool", "grid:20");
   const std::string b = solve("b.pool", "grid:20", {"--slots=5"});
-  const json found = compared({a, b, "--expect-equal"});
+  const Json found = compared({a, b, "--expect-equal"});
   EXPECT_EQ(found["same_problem"], true);
   EXPECT_EQ(found["facts_differing"].size(), 1u) << found["facts_differing"];
   EXPECT_EQ(found["facts_differing"][0]["name"], "slots");
-  const json& pair = found["pairs"][0];
+  const Json& pair = found["pairs"][0];
   EXPECT_TRUE(pair["first_difference"].is_null()) << pair;
   ASSERT_EQ(pair["equal_ranges"].size(), 2u) << pair;
-  EXPECT_EQ(pair["equal_ranges"][0], (json{{"first_iteration", 1}, {"last_iteration", 35}, {"steps", 35}, {"by", "records"}}));
-  EXPECT_EQ(pair["equal_ranges"][1], (json{{"first_iteration", 36}, {"last_iteration", 40}, {"steps", 5}, {"by", "iterates"}}));
+  EXPECT_EQ(pair["equal_ranges"][0], (Json{{"first_iteration", 1}, {"last_iteration", 35}, {"steps", 35}, {"by", "records"}}));
+  EXPECT_EQ(pair["equal_ranges"][1], (Json{{"first_iteration", 36}, {"last_iteration", 40}, {"steps", 5}, {"by", "iterates"}}));
 }
 
 TEST_F(CompareTest, AFlippedMantissaBitIsNamedExactly) {
@@ -71,11 +71,11 @@ TEST_F(CompareTest, AFlippedMantissaBitIsNamedExactly) {
     std::string word, variable;
     std::uint64_t iteration = 0, entry = 0, bit = 0;
     words >> word >> iteration >> variable >> entry >> bit;
-    const json found = compared({a, b, "--expect-equal"}, 5)["pairs"][0]["first_difference"];
+    const Json found = compared({a, b, "--expect-equal"}, 5)["pairs"][0]["first_difference"];
     EXPECT_EQ(found["kind"], "iterate");
     EXPECT_EQ(found["iteration"], iteration);
     EXPECT_EQ(found["variable"], variable);
-    EXPECT_EQ(found["index"], variable == "v" ? json{entry} : json({entry / 70, entry % 70}));
+    EXPECT_EQ(found["index"], variable == "v" ? Json{entry} : Json({entry / 70, entry % 70}));
     EXPECT_EQ(found["distance"], std::uint64_t{1} << bit);
     EXPECT_EQ(found["entries_differing"], 1);
   }
@@ -92,9 +92,9 @@ TEST_F(CompareTest, DifferentProblemsAreSaidFirstAndTheirIteratesAreNotCompared)
 
 TEST_F(CompareTest, SummariesJournalsAndOneRunOfAPoolAreTaken) {
   const std::string a = solve("a.pool", "grid:20");
-  const std::string id = read_json(a + ".json")["run_id"];
+  const std::string id = read_json(a + ".json")["run_id"].text();
   std::filesystem::rename(a, folder_.file("away"));  // its journal remains
-  const json found = compared({a + "@" + id.substr(0, 6), a + ".json", a + ".journal-0"});
+  const Json found = compared({a + "@" + id.substr(0, 6), a + ".json", a + ".journal-0"});
   EXPECT_EQ(found["runs"][0]["kind"], "journal");
   EXPECT_EQ(found["runs"][1]["kind"], "summary");
   EXPECT_EQ(found["runs"][2]["run_id"], id);
@@ -105,8 +105,8 @@ TEST_F(CompareTest, ADamagedIterateIsNamedAndNeverTakenForADifference) {
   pool_ = solve("a.pool", "grid:20");
   const std::string b = solve("b.pool", "grid:20", {"--damping=0.8"});
   damage_payload_of(39);
-  const json found = compared({pool_, b}, 5)["pairs"][0];
-  EXPECT_EQ(found["damaged_first"], json{39});
+  const Json found = compared({pool_, b}, 5)["pairs"][0];
+  EXPECT_EQ(found["damaged_first"], Json{39});
 }
 
 TEST_F(CompareTest, APoolThatChangesMeanwhileIsComparedWithoutAMixture) {
@@ -114,12 +114,12 @@ TEST_F(CompareTest, APoolThatChangesMeanwhileIsComparedWithoutAMixture) {
   Process running("ringside", run_arguments("grid:20", {kEndless, "--durability=process"}));
   ASSERT_TRUE(wait_for_commits(100));
   for (int look = 0; look < 5; ++look) {
-    const json found = compared({a, pool_, pool_});  // the last two are one pool that moves on between the readings
+    const Json found = compared({a, pool_, pool_});  // the last two are one pool that moves on between the readings
     EXPECT_TRUE(found["pairs"][0]["first_difference"].is_null()) << found["pairs"][0];
   }
   // The journal follows the ring: on a busy disk it does not know the run yet.
   const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
-  json state;
+  Json state;
   while (state != "running" && std::chrono::steady_clock::now() < end) state = compared({a, pool_})["runs"][1]["state"];
   EXPECT_EQ(state, "running");
   running.signal(SIGINT);

@@ -20,10 +20,10 @@ class RunsTest : public PipelineTest {
     EXPECT_EQ(ran.exit_code, 0) << ran.err;
   }
 
-  static std::vector<json> runs_in(const std::string& out) {
-    std::vector<json> runs;
+  static std::vector<Json> runs_in(const std::string& out) {
+    std::vector<Json> runs;
     std::istringstream lines(out);
-    for (std::string line; std::getline(lines, line);) runs.push_back(json::parse(line));
+    for (std::string line; std::getline(lines, line);) runs.push_back(Json::parse(line));
     return runs;
   }
 };
@@ -38,7 +38,7 @@ TEST_F(RunsTest, ListsEachRunBelowTheFolderAndNamesDamagedJournals) {
   const Finished found = run("ringside", {"tail", "--runs", folder_.file("d"), "--json"});
   EXPECT_NE(found.exit_code, 0);
   EXPECT_NE(found.err.find("c.pool"), std::string::npos) << found.err;
-  const std::vector<json> runs = runs_in(found.out);
+  const std::vector<Json> runs = runs_in(found.out);
   ASSERT_EQ(runs.size(), 2u) << found.out;
   EXPECT_EQ(runs[0]["name"], "sub/b.pool");  // the newest first
   EXPECT_EQ(runs[1]["name"], "a.pool");

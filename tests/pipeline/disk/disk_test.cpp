@@ -12,7 +12,6 @@
 namespace ringside {
 namespace {
 
-using nlohmann::json;
 using testing::Finished;
 using testing::PipelineTest;
 using testing::run;
@@ -46,7 +45,7 @@ TEST_F(DiskTest, ASyncThatFailsStopsTheRunAndIsNotForgotten) {
     expect_intact();
   }
   // The disk works again: the run resumes from what it kept.
-  const json info = json::parse(run("ringside", {"info", pool_, "--json"}).out);
+  const Json info = Json::parse(run("ringside", {"info", pool_, "--json"}).out);
   const std::uint64_t newest = info["iterates"].empty() ? 0 : info["iterates"].back()["iteration"].get<std::uint64_t>();
   const std::string end = "--iterations=" + std::to_string(newest + 20);
   const Finished resumed = run("ringside", run_arguments("grid:60", {"--resume", end}));

@@ -13,7 +13,6 @@
 namespace ringside {
 namespace {
 
-using nlohmann::json;
 using testing::Finished;
 using testing::PipelineTest;
 using testing::run;
@@ -61,14 +60,14 @@ class FailingSyncsTest : public PipelineTest {
   std::uint64_t newest_intact() const {
     const Finished verified = run("ringside", {"verify", pool_, "--json"});
     EXPECT_EQ(verified.exit_code, 0) << verified.out << verified.err;
-    const json info = json::parse(run("ringside", {"info", pool_, "--json"}).out);
+    const Json info = Json::parse(run("ringside", {"info", pool_, "--json"}).out);
     return info["iterates"].empty() ? 0 : info["iterates"].back()["iteration"].get<std::uint64_t>();
   }
 
   /// Persisted steps of the run that ended; 0 if it was refused before it began.
   std::uint64_t steps_persisted() const {
     if (!std::filesystem::exists(summary_)) return 0;
-    const json persisted = summary()["steps_persisted"];
+    const Json persisted = summary()["steps_persisted"];
     return persisted.is_number() ? persisted.get<std::uint64_t>() : 0;
   }
 

@@ -21,7 +21,6 @@
 namespace ringside {
 namespace {
 
-using nlohmann::json;
 using testing::Finished;
 using testing::PipelineTest;
 using testing::Process;
@@ -75,13 +74,13 @@ class RealDiskTest : public PipelineTest {
 
   /// Expects that every iterate that the account calls persisted verifies, unless a later one has overwritten it.
   void expect_persisted_found() const {
-    const json account = summary();
+    const Json account = summary();
     const auto persisted = account["steps_persisted"].get<std::uint64_t>();
     const auto published = account["steps_published"].get<std::uint64_t>();
     EXPECT_GT(persisted, 0u);
-    const json verified = json::parse(run("ringside", {"verify", pool_, "--json"}).out);
+    const Json verified = Json::parse(run("ringside", {"verify", pool_, "--json"}).out);
     std::vector<std::uint64_t> intact;
-    for (const json& slot : verified["slots"]) {
+    for (const Json& slot : verified["slots"]) {
       if (slot.value("verdict", "") == "intact") intact.push_back(slot["iteration"].get<std::uint64_t>());
     }
     const std::uint64_t oldest = published > kSlots ? published - kSlots + 1 : 1;

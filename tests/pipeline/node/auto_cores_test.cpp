@@ -12,7 +12,6 @@
 namespace ringside {
 namespace {
 
-using nlohmann::json;
 using testing::Finished;
 using testing::PipelineTest;
 using testing::run;
@@ -53,7 +52,7 @@ TEST_F(AutoCoresTest, TheSummaryHoldsWhatWasPlannedAndTheTableShowsIt) {
   calibrate();
   const Finished ran = run_auto({"--node=" + node_file_, "--iterations=50"});
   ASSERT_EQ(ran.exit_code, 0) << ran.err;
-  const json account = summary();
+  const Json account = summary();
   EXPECT_EQ(account["node_file"], node_file_);
   EXPECT_GT(account["planned_total_s"], 0);
   EXPECT_LE(account["planned_low_s"], account["planned_total_s"]);

@@ -8,8 +8,7 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
+#include "common/json/json.hpp"
 #include "node/applications/work_folder.hpp"
 #include "tests/pipeline/process.hpp"
 #include "tests/unit/temporary_folder.hpp"
@@ -17,7 +16,6 @@
 namespace ringside {
 namespace {
 
-using nlohmann::json;
 using testing::Finished;
 using testing::run;
 using testing::TemporaryFolder;
@@ -30,32 +28,32 @@ Finished small_apps(std::vector<std::string> more) {
   return run("ringside", arguments);
 }
 
-json row_of(const json& rows, const std::string& program, const std::string& memory) {
-  const auto found = std::find_if(rows.begin(), rows.end(), [&](const json& row) {
+Json row_of(const Json& rows, const std::string& program, const std::string& memory) {
+  const auto found = std::find_if(rows.begin(), rows.end(), [&](const Json& row) {
     return row.at("program") == program && row.at("memory") == memory;
   });
-  return found == rows.end() ? json() : *found;
+  return found == rows.end() ? Json() : *found;
 }
 
 TEST(ExperimentApps, SortAndBlackscholesHaveTheSameResultInDramAndInMemoryMode) {
   const WorkFolder far("/dev/shm");
   const Finished done = small_apps({"--json", "--far=" + far.path()});
   ASSERT_EQ(done.exit_code, 0) << done.err;  // 5: a result differs
-  const json found = json::parse(done.out);
+  const Json found = Json::parse(done.out);
   EXPECT_TRUE(std::filesystem::is_empty(far.path()));
-  const json& tables = found.at("tables");
+  const Json& tables = found.at("tables");
   if (!tables.contains("times")) GTEST_SKIP() << tables.at("left_out").at("rows").dump();
-  const json& times = tables.at("times").at("rows");
+  const Json& times = tables.at("times").at("rows");
   for (const std::string program : {"sort", "blackscholes"}) {
-    const json in_dram = row_of(times, program, "all DRAM");
+    const Json in_dram = row_of(times, program, "all DRAM");
     if (in_dram.is_null()) GTEST_SKIP() << tables.at("left_out").at("rows").dump();
     EXPECT_GT(in_dram.at("time_s").get<double>(), 0);
     EXPECT_EQ(in_dram.at("ratio"), 1);
-    const json cached = row_of(times, program, "DRAM 4 MiB");
+    const Json cached = row_of(times, program, "DRAM 4 MiB");
     if (cached.at("time_s").is_string()) GTEST_SKIP() << cached.at("time_s").get<std::string>();
     EXPECT_GT(cached.at("ratio").get<double>(), 0);
     EXPECT_EQ(cached.at("dram_mib"), 4);
-    const json traffic = row_of(tables.at("far").at("rows"), program, "DRAM 4 MiB");
+    const Json traffic = row_of(tables.at("far").at("rows"), program, "DRAM 4 MiB");
     EXPECT_GT(traffic.at("read_mb").get<double>(), 0) << traffic;  // twice the DRAM: some came back
     EXPECT_GT(traffic.at("managed_mib").get<double>(), 6) << traffic;
   }
@@ -65,12 +63,12 @@ TEST(ExperimentApps, RingsidesMatrixIsInFarMemory) {
   const Finished done = run("ringside", {"experiment", "apps", "--program=ringside", "--bytes=16M", "--dram=4M",
                                          "--repeats=1", "--threads=1", "--json"});
   ASSERT_EQ(done.exit_code, 0) << done.err;
-  const json tables = json::parse(done.out).at("tables");
+  const Json tables = Json::parse(done.out).at("tables");
   if (!tables.contains("times")) GTEST_SKIP() << tables.at("left_out").at("rows").dump();
-  const json cached = row_of(tables.at("times").at("rows"), "ringside", "DRAM 4 MiB");
+  const Json cached = row_of(tables.at("times").at("rows"), "ringside", "DRAM 4 MiB");
   if (cached.at("time_s").is_string()) GTEST_SKIP() << cached.at("time_s").get<std::string>();
   EXPECT_EQ(cached.at("spread"), "n/a: one run has no spread (--repeats)");
-  const json traffic = row_of(tables.at("far").at("rows"), "ringside", "DRAM 4 MiB");
+  const Json traffic = row_of(tables.at("far").at("rows"), "ringside", "DRAM 4 MiB");
   EXPECT_GT(traffic.at("managed_mib").get<double>(), 4) << traffic;  // more than DRAM may hold
   EXPECT_GT(traffic.at("read_mb").get<double>(), 10) << traffic;     // in twenty iterations
 }
@@ -82,17 +80,17 @@ TEST(ExperimentApps, EveryFigureNamesTheEmulatedTiming) {
   const Finished done =
       small_apps({"--json", "--timing=optane", "--far=/dev/shm", "--programs=" + folder.path()});
   ASSERT_EQ(done.exit_code, 0) << done.err;
-  const json found = json::parse(done.out);
+  const Json found = Json::parse(done.out);
   const std::string name = "emulated Optane: 305 ns + 4 GB/s read, 2 GB/s write";
   for (const auto& [key, table] : found.at("tables").items()) {
     if (key == "left_out") continue;
     EXPECT_NE(table.at("title").get<std::string>().find(name), std::string::npos) << key;
   }
-  for (const json& plot : found.at("plots")) {
+  for (const Json& plot : found.at("plots")) {
     EXPECT_NE(plot.at("title").get<std::string>().find(name), std::string::npos);
   }
   EXPECT_EQ(found.at("options").at("apps").at("timing"), name);
-  const json cached = row_of(found.at("tables").at("times").at("rows"), "sort", "DRAM 4 MiB");
+  const Json cached = row_of(found.at("tables").at("times").at("rows"), "sort", "DRAM 4 MiB");
   EXPECT_EQ(cached.at("time_s"), "n/a: it ended with exit code 3");
 }
 

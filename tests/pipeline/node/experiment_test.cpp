@@ -11,8 +11,7 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
+#include "common/json/json.hpp"
 #include "tests/pipeline/process.hpp"
 #include "tests/unit/as_nobody.hpp"
 #include "tests/unit/temporary_folder.hpp"
@@ -21,7 +20,6 @@ namespace ringside {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 using testing::Finished;
 using testing::run;
 using testing::TemporaryFolder;
@@ -63,16 +61,16 @@ TEST(Experiment, JsonIsOneObjectWithAMachineAndARowForEachColumn) {
   for (const std::string& name : kNames) {
     const Finished done = experiment(quick(name, {"--json", "--memory=" + folder.path()}));
     ASSERT_EQ(done.exit_code, 0) << done.err;
-    const json found = json::parse(done.out);
+    const Json found = Json::parse(done.out);
     EXPECT_EQ(found.at("experiment"), name);
     for (const char* key : {"cpu", "processors_allowed", "kernel", "governor", "load_average", "started", "isa"}) {
       EXPECT_TRUE(found.at("machine").contains(key)) << key;
     }
     EXPECT_EQ(found.at("tiers").back().at("name"), folder.path());
     for (const auto& [key, table] : found.at("tables").items()) {
-      for (const json& row : table.at("rows")) {
-        for (const json& column : table.at("columns")) {
-          const json& value = row.at(column.at("key").get<std::string>());
+      for (const Json& row : table.at("rows")) {
+        for (const Json& column : table.at("columns")) {
+          const Json& value = row.at(column.at("key").get<std::string>());
           EXPECT_TRUE(value.is_number() || value.is_string()) << name << ", " << key << ": " << row;
         }
       }
@@ -84,17 +82,17 @@ TEST(Experiment, JsonIsOneObjectWithAMachineAndARowForEachColumn) {
 }
 
 TEST(Experiment, WhatTheMachineLacksIsNotAvailableWithAReason) {
-  const json found = json::parse(experiment(quick("stream", {"--json"})).out);
+  const Json found = Json::parse(experiment(quick("stream", {"--json"})).out);
   const auto& rows = found.at("tables").at("rates").at("rows");
   const auto nvdimm =
-      std::find_if(rows.begin(), rows.end(), [](const json& row) { return row.at("memory") == "NVDIMM"; });
+      std::find_if(rows.begin(), rows.end(), [](const Json& row) { return row.at("memory") == "NVDIMM"; });
   ASSERT_NE(nvdimm, rows.end());
   EXPECT_EQ(nvdimm->at("best_gb_s"), "n/a: no folder was named with --memory");
 }
 
 TEST(Experiment, CountedAndMovedRatesDifferByTheLinesThatPlainStoresRead) {
-  const json found = json::parse(experiment(quick("stream", {"--json", "--threads=1"})).out);
-  for (const json& row : found.at("tables").at("rates").at("rows")) {
+  const Json found = Json::parse(experiment(quick("stream", {"--json", "--threads=1"})).out);
+  for (const Json& row : found.at("tables").at("rates").at("rows")) {
     if (!row.at("best_gb_s").is_number()) continue;
     const bool two_arrays = row.at("kernel") == "copy" || row.at("kernel") == "scale";
     const double expected = row.at("stores") != "plain" ? 1 : two_arrays ? 24.0 / 16 : 32.0 / 24;
@@ -103,8 +101,8 @@ TEST(Experiment, CountedAndMovedRatesDifferByTheLinesThatPlainStoresRead) {
 }
 
 TEST(Experiment, RingsidesLastIterateIsThatOfThePublishedLoopUpToRounding) {
-  const json found = json::parse(experiment({"pipeline", "--bytes=64K", "--repeats=40", "--json"}).out);
-  for (const json& row : found.at("tables").at("ringside").at("rows")) {
+  const Json found = Json::parse(experiment({"pipeline", "--bytes=64K", "--repeats=40", "--json"}).out);
+  for (const Json& row : found.at("tables").at("ringside").at("rows")) {
     if (!row.at("total_s").is_number()) continue;
     EXPECT_LT(row.at("difference").get<double>(), 20) << row;  // 1e-15
   }

@@ -13,7 +13,6 @@
 namespace ringside {
 namespace {
 
-using nlohmann::json;
 using testing::Finished;
 using testing::PipelineTest;
 using testing::run;
@@ -39,15 +38,15 @@ TEST_F(PlanCommandTest, APublishedNodeIsPlannedForAProblemWithoutAMatrix) {
   const Finished ran = run(
       "ringside", published({"--rows=16000000", "--nonzeros=127952004", "--iterations=5000", "--passes=5", "--json"}));
   ASSERT_EQ(ran.exit_code, 0) << ran.err;
-  const json plan = json::parse(ran.out);
+  const Json plan = Json::parse(ran.out);
   ASSERT_EQ(plan["rows"].size(), 15u);
-  for (const json& row : plan["rows"]) {
+  for (const Json& row : plan["rows"]) {
     EXPECT_EQ(row["producer_cores"].get<int>() + row["analyzer_cores"].get<int>(), 16);
     EXPECT_LE(row["low_s"], row["total_s"]);
     EXPECT_GE(row["high_s"], row["total_s"]);
   }
-  const json best = plan["rows"][plan["best"].get<std::size_t>()];
-  for (const json& row : plan["rows"]) EXPECT_LE(best["expected_s"], row["expected_s"]);
+  const Json best = plan["rows"][plan["best"].get<std::size_t>()];
+  for (const Json& row : plan["rows"]) EXPECT_LE(best["expected_s"], row["expected_s"]);
 }
 
 TEST_F(PlanCommandTest, AGeneratedMatrixIsPlannedByItsName) {
@@ -79,7 +78,7 @@ TEST_F(PlanCommandTest, AMatrixFileIsKnownUnderEverySpellingUntilItIsChanged) {
     const Finished ran = run("ringside", {"plan", "--json", "--node=" + node_file, "--matrix=" + spelling},
                              [&] { EXPECT_EQ(chdir(folder_.path().c_str()), 0); });
     EXPECT_EQ(ran.exit_code, 0) << ran.err;
-    return json::parse(ran.out)["remarks"].dump();
+    return Json::parse(ran.out)["remarks"].dump();
   };
   for (const std::string& spelling : {std::string("a.txt"), std::string("./a.txt"), matrix}) {
     EXPECT_EQ(planned(spelling).find("no figures for this problem"), std::string::npos) << spelling;
@@ -109,7 +108,7 @@ TEST_F(PlanCommandTest, AFileByHandWithDramAloneIsPlannedForSlotsInDram) {
   const std::string node_file = write_file("node.json", node_text(node));
   const Finished ran = run("ringside", {"plan", "--json", "--node=" + node_file, "--matrix=grid:100"});
   ASSERT_EQ(ran.exit_code, 0) << ran.err;
-  EXPECT_EQ(json::parse(ran.out)["memory"], "dram");
+  EXPECT_EQ(Json::parse(ran.out)["memory"], "dram");
 }
 
 TEST_F(PlanCommandTest, ProblemsWithoutASizeAreRefused) {
@@ -148,11 +147,11 @@ TEST_F(PlanCommandTest, APageThatCannotBeWrittenIsRefused) {
 TEST_F(PlanCommandTest, AMeasuredNodeIsSimulatedManyTimesWithoutANodeFile) {
   const Finished ran = run("ringside", {"plan", "--nodes=64", "--step-figures=10,2,3,32", "--json"});
   ASSERT_EQ(ran.exit_code, 0) << ran.err;
-  const json many = json::parse(ran.out)["many_nodes"];
+  const Json many = Json::parse(ran.out)["many_nodes"];
   EXPECT_EQ(many["node"]["generate_s"], 0.01);
   EXPECT_EQ(many["node"]["step_bytes"], 32e6);
   std::vector<int> nodes;
-  for (const json& row : many["rows"]) nodes.push_back(row["nodes"]);
+  for (const Json& row : many["rows"]) nodes.push_back(row["nodes"].get<int>());
   EXPECT_EQ(nodes, (std::vector<int>{1, 4, 16, 64}));
   EXPECT_EQ(many["rows"][3]["committed_lag"]["most"], 1);
 }
@@ -165,10 +164,10 @@ TEST_F(PlanCommandTest, APlannedNodeIsSimulatedManyTimesBelowItsPlan) {
   EXPECT_LT(ran.out.find("* least expected time: 8 + 8 cores"), ran.out.find("ringside plan: many nodes")) << ran.out;
   std::vector<std::string> as_json = words;
   as_json.emplace_back("--json");
-  const json object = json::parse(run("ringside", as_json).out);
-  const json& many = object["many_nodes"];
+  const Json object = Json::parse(run("ringside", as_json).out);
+  const Json& many = object["many_nodes"];
   EXPECT_EQ(many["rows"].size(), 2u);
-  const json& best = object["rows"][object["best"].get<std::size_t>()];
+  const Json& best = object["rows"][object["best"].get<std::size_t>()];
   EXPECT_NEAR(many["node"]["generate_s"].get<double>(), best["generate_s"].get<double>() / 50, 1e-9);
 }
 
@@ -182,7 +181,7 @@ TEST_F(PlanCommandTest, ASlowSolverHoldsUpTheOthersButNotByItsAnalyzer) {
   const Finished ran =
       run("ringside", {"plan", "--nodes=3,5", "--step-figures=10,2,3,32", "--slow-solver=4", "--json"});
   ASSERT_EQ(ran.exit_code, 0) << ran.err;
-  const json row = json::parse(ran.out)["many_nodes"]["rows"][1];
+  const Json row = Json::parse(ran.out)["many_nodes"]["rows"][1];
   EXPECT_GT(row["step_s"], 0.035);
   EXPECT_GT(row["coupling_s"], 0.02);
   EXPECT_EQ(row["waited_most_s"], 0);

@@ -6,7 +6,6 @@
 namespace ringside {
 namespace {
 
-using nlohmann::json;
 using testing::Finished;
 using testing::Process;
 using testing::ProgramTest;
@@ -34,7 +33,7 @@ TEST_P(EitherProgramTest, EveryStepIsKeptAndAccountedFor) {
   EXPECT_NE(ran.out.find("\n  solved     30 iterations\n"), std::string::npos) << "it publishes no residuals:\n"
                                                                                << ran.out;
   EXPECT_EQ(ran.out.find("loading"), std::string::npos) << ran.out;
-  const json s = summary();
+  const Json s = summary();
   EXPECT_EQ(s["steps_published"], 30);
   EXPECT_EQ(s["steps_committed"], 30);
   EXPECT_EQ(s["steps_skipped"], 0);
@@ -160,11 +159,11 @@ TEST_P(EitherProgramTest, AfterAKilledAnalyzerAnotherOneTakesOverAndNothingIsMis
   wait_for_child(ringside.pid(), "ringside-analyzer", first);
   std::ofstream(go) << '\n';
   expect_end(ringside, 0, "ringside: the analyzer was killed by signal 9 (Killed); another one takes over\n");
-  const json s = summary();
+  const Json s = summary();
   EXPECT_EQ(s["analyzer_restarts"], 1);
   EXPECT_EQ(s["steps_committed"], 20);
   EXPECT_EQ(s["iterations"], 20);
-  EXPECT_EQ(json::parse(run("ringside", {"info", pool_, "--json"}).out)["iterates"].size(), 20u);
+  EXPECT_EQ(Json::parse(run("ringside", {"info", pool_, "--json"}).out)["iterates"].size(), 20u);
   EXPECT_EQ(exported(20), solve(20));
   expect_no_child_left();
 }
@@ -228,11 +227,11 @@ TEST_F(ProgramTest, TheExampleProgramFindsItsAnalyzer) {
 }
 
 /// The step records that `ringside tail --pool` prints.
-std::vector<json> steps_of(const Finished& tail) {
-  std::vector<json> steps;
+std::vector<Json> steps_of(const Finished& tail) {
+  std::vector<Json> steps;
   std::istringstream lines(tail.out);
   for (std::string line; std::getline(lines, line);) {
-    json record = json::parse(line);
+    Json record = Json::parse(line);
     if (record["event"] == "step") steps.push_back(std::move(record));
   }
   return steps;
@@ -241,7 +240,7 @@ std::vector<json> steps_of(const Finished& tail) {
 TEST_F(ProgramTest, ARunOfSeveralFieldsIsShownByTheirNames) {
   const Finished ran = run("ringside", scripted({"variables", "several", "attach", "publish", "30", "detach"}));
   EXPECT_EQ(ran.exit_code, 0) << ran.err;
-  const json last = summary()["last"];
+  const Json last = summary()["last"];
   EXPECT_EQ(last["results"]["u.mean"], 15.0);
   EXPECT_EQ(last["results"]["n.max"], 30'000'000'000'000);
   EXPECT_EQ(last["results"]["n.change_linf"], 1'000'000'000'000);
@@ -250,10 +249,10 @@ TEST_F(ProgramTest, ARunOfSeveralFieldsIsShownByTheirNames) {
   EXPECT_FALSE(last["results"].contains("r.mean")) << "a state";
   EXPECT_TRUE(summary()["residual_l1"].is_null()) << "the program publishes none";
 
-  const std::vector<json> steps = steps_of(run("ringside", {"tail", "--pool", pool_, "--json"}));
+  const std::vector<Json> steps = steps_of(run("ringside", {"tail", "--pool", pool_, "--json"}));
   ASSERT_EQ(steps.size(), 30u);
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    const json& results = steps[i]["results"];
+    const Json& results = steps[i]["results"];
     EXPECT_EQ(results["u.mean"], static_cast<double>(i + 1) / 2);
     EXPECT_EQ(results["n.sum"], 10'000'000'000'000 * static_cast<std::int64_t>(i + 1));
     EXPECT_EQ(results["solver.energy"], 1.0 / static_cast<double>(i + 1));
@@ -273,8 +272,8 @@ TEST_F(ProgramTest, ARunOfStatesShowsItsScalarsAndNoReductions) {
   const Finished ran = run("ringside", scripted({"variables", "states", "attach", "publish", "5", "detach"}));
   EXPECT_EQ(ran.exit_code, 0) << ran.err;
   EXPECT_TRUE(summary()["last"]["mean"].is_null());
-  EXPECT_EQ(summary()["last"]["results"], (json{{"solver.energy", 0.2}, {"solver.restarts", 0}}));
-  const std::vector<json> steps = steps_of(run("ringside", {"tail", "--pool", pool_, "--json"}));
+  EXPECT_EQ(summary()["last"]["results"], (Json{{"solver.energy", 0.2}, {"solver.restarts", 0}}));
+  const std::vector<Json> steps = steps_of(run("ringside", {"tail", "--pool", pool_, "--json"}));
   ASSERT_EQ(steps.size(), 5u);
   EXPECT_TRUE(steps[4]["reductions"].is_null());
   EXPECT_EQ(steps[4]["results"]["solver.energy"], 0.2);

@@ -67,6 +67,7 @@ TEST_F(ProgramTest, TheEnvironmentHasTheSocketTheCoresAndTheOptions) {
             "--coordination=messages"}),
       [] {
         unsetenv("OMP_NUM_THREADS");
+        unsetenv("OMP_WAIT_POLICY");  // test.sh sets it
         setenv("RINGSIDE_BUFFERS", "99", 1);  // of a run around this one
         setenv("RINGSIDE_RESUME_FROM", "/around", 1);
       });

@@ -16,7 +16,6 @@
 namespace ringside {
 namespace {
 
-using nlohmann::json;
 using testing::Finished;
 using testing::PipelineTest;
 using testing::Process;
@@ -39,7 +38,7 @@ class RefusalTest : public PipelineTest {
 
   /// Expects that what `keep_something` kept is still there.
   void expect_kept() const {
-    const json info = json::parse(run("ringside", {"info", pool_, "--json"}).out);
+    const Json info = Json::parse(run("ringside", {"info", pool_, "--json"}).out);
     ASSERT_EQ(info["kept"], 8);
     EXPECT_EQ(info["iterates"].back()["iteration"], 10);
     EXPECT_EQ(info["rows"], 400);
@@ -77,8 +76,8 @@ TEST_F(RefusalTest, JacobiThatDivergesSaysSoAndKeepsNoNaN) {
   EXPECT_EQ(ran.exit_code, 2);
   expect_one_line(ran.err, {"diverges", "factor of about 3"});
   EXPECT_FALSE(summary()["converged"].get<bool>());
-  const json info = json::parse(run("ringside", {"info", pool_, "--json"}).out);
-  for (const json& iterate : info["iterates"]) EXPECT_EQ(iterate["reductions"]["non_finite"], 0);
+  const Json info = Json::parse(run("ringside", {"info", pool_, "--json"}).out);
+  for (const Json& iterate : info["iterates"]) EXPECT_EQ(iterate["reductions"]["non_finite"], 0);
 }
 
 TEST_F(RefusalTest, InvalidOptionsAreRefused) {
@@ -121,10 +120,10 @@ TEST_F(RefusalTest, APoolWithAnotherRunIsKeptUnlessOverwriteIsGiven) {
   expect_kept();
 
   EXPECT_EQ(run("ringside", run_arguments("grid:20", {"--overwrite", "--iterations=3"})).exit_code, 0);
-  json info = json::parse(run("ringside", {"info", pool_, "--json"}).out);
+  Json info = Json::parse(run("ringside", {"info", pool_, "--json"}).out);
   EXPECT_EQ(info["kept"], 3) << "the other run's iterates are gone";
   EXPECT_EQ(run("ringside", run_arguments("grid:30", {"--overwrite", "--iterations=3"})).exit_code, 0);
-  info = json::parse(run("ringside", {"info", pool_, "--json"}).out);
+  info = Json::parse(run("ringside", {"info", pool_, "--json"}).out);
   EXPECT_EQ(info["rows"], 900) << "another shape: a new pool";
 }
 
@@ -178,7 +177,7 @@ TEST_F(RefusalTest, AnotherAnalyzerIsNamedByItsPid) {
   const Finished same_pool = run("ringside-analyzer", {"--socket", folder_.file("t"), "--pool", pool_});
   EXPECT_EQ(same_pool.exit_code, 3);
   expect_one_line(same_pool.err, {pool_, "in use by " + pid});
-  const json report = json::parse(run("ringside", {"doctor", pool_, "--json"}).out);
+  const Json report = Json::parse(run("ringside", {"doctor", pool_, "--json"}).out);
   EXPECT_EQ(report["findings"]["in_use"]["pid"], owner.pid());
   EXPECT_EQ(report["findings"]["in_use"]["verdict"], "note");
 }
@@ -316,14 +315,14 @@ TEST_F(RefusalTest, AFullFileSystemNamesTheSpaceItLacks) {
       run("ringside", {"run", "--matrix=grid:20", "--pool=" + small_pool, "--iterations=3", "--slots=3"}).exit_code, 0);
   const Finished larger = run("ringside", {"run", "--matrix=grid:1000", "--pool=" + small_pool, "--overwrite"});
   EXPECT_EQ(larger.exit_code, 3) << larger.err;
-  EXPECT_EQ(json::parse(run("ringside", {"info", small_pool, "--json"}).out)["kept"], 3)
+  EXPECT_EQ(Json::parse(run("ringside", {"info", small_pool, "--json"}).out)["kept"], 3)
       << "the old pool is still there";
   umount(mount_point.c_str());
 }
 
 TEST_F(RefusalTest, ADamagedChunkIsFoundNamedAndNotExported) {
   keep_something();
-  const json info = json::parse(run("ringside", {"info", pool_, "--json"}).out);
+  const Json info = Json::parse(run("ringside", {"info", pool_, "--json"}).out);
   ASSERT_EQ(info["iterates"][7]["iteration"], 10);
   // Finds the newest payload's first double by its bytes, and damages one of them.
   const std::string exported = folder_.file("x.npy");

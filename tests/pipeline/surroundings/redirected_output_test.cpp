@@ -117,12 +117,12 @@ TEST_F(RedirectedOutputTest, ASummaryToStandardOutputIsAloneThere) {
   const std::vector<std::string> arguments = {"run", "--matrix=grid:9", "--mode=dram", "--summary=/dev/stdout"};
   const Finished piped = run("ringside", arguments);
   EXPECT_EQ(piped.exit_code, 0);
-  EXPECT_EQ(nlohmann::json::parse(piped.out).at("mode"), "dram");
+  EXPECT_EQ(Json::parse(piped.out).at("mode"), "dram");
   EXPECT_NE(piped.err.find("ringside run: done"), std::string::npos) << "the account: " << piped.err;
   EXPECT_EQ(run("ringside", arguments, redirect(STDOUT_FILENO, O_APPEND)).exit_code, 0);
   const std::string text = testing::content_of(log_);
   ASSERT_EQ(text.rfind("keep\n{", 0), 0u) << text;
-  EXPECT_EQ(nlohmann::json::parse(text.substr(5)).at("mode"), "dram");
+  EXPECT_EQ(Json::parse(text.substr(5)).at("mode"), "dram");
 }
 
 TEST_F(RedirectedOutputTest, AReportToStandardOutputIsAloneThere) {
@@ -150,7 +150,7 @@ TEST_F(RedirectedOutputTest, ADashIsStandardOutputAndNothingElseIsPrintedThere) 
 
   const Finished ran = run("ringside", {"run", "--matrix=grid:9", "--mode=dram", "--summary", "-"}, there);
   EXPECT_EQ(ran.exit_code, 0) << ran.err;
-  EXPECT_EQ(nlohmann::json::parse(ran.out).at("mode"), "dram");
+  EXPECT_EQ(Json::parse(ran.out).at("mode"), "dram");
   EXPECT_NE(ran.err.find("ringside run: done"), std::string::npos) << ran.err;
 
   EXPECT_FALSE(fs::exists(folder_.file("-")));

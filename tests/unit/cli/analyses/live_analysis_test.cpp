@@ -68,7 +68,7 @@ class LiveAnalysisTest : public ::testing::Test {
     LiveAnalysis live(run, {}, *workers_, signals_);
     return live.follow([&](const wire::AnalysisResults& results) { seen_.push_back(results.iteration()); });
   }
-  std::uint64_t count(std::size_t analysis, const char* key) const { return workers_->to_json().at(analysis).at(key); }
+  std::uint64_t count(std::size_t analysis, const char* key) const { return workers_->to_json().at(analysis).at(key).get<std::uint64_t>(); }
   std::size_t recorded() const {
     std::size_t results = 0;
     for (const wire::Record& record : read_journal(pool_).records) results += record.has_analysis_results() ? 1u : 0u;

@@ -11,9 +11,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include <nlohmann/json.hpp>
-
 #include "cli/subcommands.hpp"
+#include "common/json/json.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
 namespace ringside {
@@ -221,7 +220,7 @@ TEST_F(Doctor, OneCoreIsWorthANote) {
 TEST_F(Doctor, TableAndJsonTellTheSame) {
   const std::vector<Finding> findings = examine_node(root_);
   const std::string table = doctor_table(findings);
-  const nlohmann::json report = nlohmann::json::parse(doctor_json(findings));
+  const Json report = Json::parse(doctor_json(findings));
   EXPECT_EQ(report["findings"].size(), findings.size()) << "a topic occurs twice";
   for (const Finding& finding : findings) {
     EXPECT_TRUE(mentions(table, finding.topic));
@@ -262,9 +261,7 @@ TEST_F(Doctor, TheWorstFindingIsTheVerdictAndTheExitCode) {
   const Finding ok{"a", Verdict::kOk, "fine", "", {}};
   const Finding note{"b", Verdict::kNote, "so-so", "", {}};
   const Finding problem{"c", Verdict::kProblem, "bad", "mend", {}};
-  const auto verdict_of = [](const std::vector<Finding>& f) {
-    return nlohmann::json::parse(doctor_json(f))["verdict"];
-  };
+  const auto verdict_of = [](const std::vector<Finding>& f) { return Json::parse(doctor_json(f))["verdict"]; };
   EXPECT_EQ(verdict_of({ok}), "ok");
   EXPECT_EQ(verdict_of({note, ok}), "note");
   EXPECT_EQ(verdict_of({problem, note, ok}), "problem");

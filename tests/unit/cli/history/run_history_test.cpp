@@ -293,8 +293,8 @@ TEST(HistoryJsonTest, AStepHasTheValuesThatAreAskedForInTheirOrder) {
   const RunHistory history = history_of({made.started(), made.step(), made.step()});
   const std::vector<std::string> names = {"solver.rho", "u.change_l1", "nobody"};
   const auto steps = to_json(history.run()->series.from(0, 10), names);
-  EXPECT_EQ(steps[0]["values"], (nlohmann::ordered_json{11000.0, nullptr, nullptr}));
-  EXPECT_EQ(steps[1]["values"], (nlohmann::ordered_json{11001.0, 7001.0, nullptr}));
+  EXPECT_EQ(steps[0]["values"], (Json{11000.0, nullptr, nullptr}));
+  EXPECT_EQ(steps[1]["values"], (Json{11001.0, 7001.0, nullptr}));
   EXPECT_TRUE(steps[1]["residual_l1"].is_null());
   EXPECT_EQ(steps[1]["course"], 7001.0);
   EXPECT_EQ(steps[1]["reductions"]["l2"], 5001.0);
@@ -313,9 +313,9 @@ TEST(HistoryJsonTest, AValueThatIsNotFiniteIsToldFromOneThatIsAbsent) {
                                          made.step_with("solver.rho", std::nan(""))});
   const std::vector<std::string> names = {"solver.rho", "u.change_l1"};
   const auto steps = to_json(history.run()->series.from(0, 10), names);
-  EXPECT_EQ(steps[0]["values"], (nlohmann::ordered_json{11000.0, nullptr}));
-  EXPECT_EQ(steps[1]["values"], (nlohmann::ordered_json{"-inf", 7001.0}));
-  EXPECT_EQ(steps[2]["values"], (nlohmann::ordered_json{"NaN", 7002.0}));
+  EXPECT_EQ(steps[0]["values"], (Json{11000.0, nullptr}));
+  EXPECT_EQ(steps[1]["values"], (Json{"-inf", 7001.0}));
+  EXPECT_EQ(steps[2]["values"], (Json{"NaN", 7002.0}));
 }
 
 TEST(RunMarksTest, TheFirstAndTheNewestAreKeptAndAllAreCounted) {
@@ -372,7 +372,7 @@ TEST(HistoryJsonTest, ResultsOfAnAnalysisComeFromTheRecordAskedForOn) {
   const auto all = to_json(analyses, names, 0);
   ASSERT_EQ(all.size(), 1u);
   EXPECT_EQ(all[0]["name"], "analysis.energy");
-  EXPECT_EQ(all[0]["points"], (nlohmann::ordered_json{{3, 1, 2.5}, {later, 2, "NaN"}}));
+  EXPECT_EQ(all[0]["points"], (Json{{3, 1, 2.5}, {later, 2, "NaN"}}));
   EXPECT_EQ(to_json(analyses, names, later)[0]["points"].size(), 1u);
   EXPECT_EQ(describe(history)["shown"]["analyses"]["analysis.energy"], 0);
 }
@@ -389,7 +389,7 @@ TEST(HistoryJsonTest, MarksAndFailedPlugInsAreDescribed) {
   EXPECT_EQ(described["marks"]["count"], 1);
   EXPECT_EQ(described["marks"]["list"][0]["iteration"], 1);
   EXPECT_EQ(described["marks"]["list"][0]["name"], "hot");
-  EXPECT_EQ(described["marks"]["list"][0]["actions"], (nlohmann::ordered_json{"freeze"}));
+  EXPECT_EQ(described["marks"]["list"][0]["actions"], (Json{"freeze"}));
   EXPECT_EQ(described["ring"]["frozen_at_iteration"], 1) << "a mark says that a freeze followed";
   EXPECT_EQ(described["run"]["plug_ins"][0]["deaths"], 2);
   EXPECT_EQ(described["run"]["plug_ins"][0]["left_out"], true);
@@ -400,7 +400,7 @@ TEST(HistoryJsonTest, ALongTextOfAMarkEndsBetweenTwoCharacters) {
   std::string text;
   while (text.size() < 2 * RunMarks::kMostTextBytes) text += "\u20ac";
   const auto mark = describe(history_of({made.started(), made.step(), made.mark("trigger", "hot", text, {})}))["marks"]["list"][0];
-  const std::string shown = mark["text"];
+  const std::string shown = mark["text"].text();
   EXPECT_EQ(shown, text.substr(0, RunMarks::kMostTextBytes / 3 * 3));
 }
 
@@ -441,7 +441,7 @@ TEST(HistoryJsonTest, TheRingShowsTheNewestIteratesWithTheirMarks) {
 }
 
 TEST(HistoryJsonTest, BeforeTheFirstRunThereIsNothing) {
-  const nlohmann::ordered_json described = describe(RunHistory());
+  const Json described = describe(RunHistory());
   for (const auto& [key, value] : described.items()) EXPECT_TRUE(value.is_null()) << key;
 }
 
@@ -450,7 +450,7 @@ TEST(HistoryJsonTest, NamesMayHoldAnyByteAndFiguresNaN) {
   wire::Record step = made.step();
   step.mutable_step()->set_residual_l1(std::nan(""));
   const std::string text = dump(describe(history_of({made.started("a\"</script>\xff"), step})));
-  const auto parsed = nlohmann::json::parse(text);
+  const auto parsed = Json::parse(text);
   EXPECT_TRUE(parsed["last"]["residual_l1"].is_null());
 }
 

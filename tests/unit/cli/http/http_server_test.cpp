@@ -13,9 +13,8 @@
 #include <chrono>
 #include <memory>
 
-#include <nlohmann/json.hpp>
-
 #include "cli/http/run_site.hpp"
+#include "common/json/json.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/unique_fd.hpp"
 #include "tests/unit/temporary_folder.hpp"
@@ -24,7 +23,6 @@
 namespace ringside {
 namespace {
 
-using nlohmann::json;
 using testing::MadeRun;
 
 constexpr const char* kToken = "0123456789abcdefghij";
@@ -94,7 +92,7 @@ TEST_F(HttpServerTest, StatusTellsTheRunAsItsRecordsDo) {
   start();
   const Answer answer = get("/api/status");
   EXPECT_EQ(answer.status, 200);
-  const json status = json::parse(answer.body);
+  const Json status = Json::parse(answer.body);
   EXPECT_EQ(status["run"]["matrix"], "grid:300");
   EXPECT_EQ(status["last"]["iteration"], 30);
   EXPECT_EQ(status["totals"]["steps_committed"], 30);
@@ -103,7 +101,7 @@ TEST_F(HttpServerTest, StatusTellsTheRunAsItsRecordsDo) {
 
 TEST_F(HttpServerTest, AnImageIsAskedForByNameAloneAndThereIsNoneWithoutAPool) {
   start();
-  EXPECT_EQ(json::parse(get("/api/image?variable=x&cell=mean&large=1&known=7").body)["image"], nullptr);
+  EXPECT_EQ(Json::parse(get("/api/image?variable=x&cell=mean&large=1&known=7").body)["image"], nullptr);
   for (const std::string& query : {std::string("cell=median"), std::string("large=yes"), std::string("known=x"),
                                    "variable=" + std::string(64, 'x')}) {
     EXPECT_EQ(get("/api/image?" + query).status, 400) << query;
@@ -112,11 +110,11 @@ TEST_F(HttpServerTest, AnImageIsAskedForByNameAloneAndThereIsNoneWithoutAPool) {
 
 TEST_F(HttpServerTest, StepsComeFromTheNumberAskedForInPortions) {
   start();
-  json steps = json::parse(get("/api/steps?from=0&limit=20").body);
+  Json steps = Json::parse(get("/api/steps?from=0&limit=20").body);
   ASSERT_EQ(steps["steps"].size(), 20u);
   EXPECT_EQ(steps["more"], true);
   const auto next = steps["steps"].back()["seq"].get<std::uint64_t>() + 1;
-  steps = json::parse(get("/api/steps?from=" + std::to_string(next)).body);
+  steps = Json::parse(get("/api/steps?from=" + std::to_string(next)).body);
   ASSERT_EQ(steps["steps"].size(), 10u);
   EXPECT_EQ(steps["more"], false);
   EXPECT_EQ(steps["steps"].back()["iteration"], 30);

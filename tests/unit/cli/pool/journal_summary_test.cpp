@@ -4,11 +4,10 @@
 
 #include <memory>
 
-#include <nlohmann/json.hpp>
-
 #include "analyzer/journal/step_record.hpp"
 #include "analyzer/pool/ring_pool.hpp"
 #include "cli/subcommands.hpp"
+#include "common/json/json.hpp"
 #include "common/pool_reader/ring_reader.hpp"
 #include "common/records/described_run.hpp"
 #include "common/reductions/reduction_words.hpp"
@@ -18,8 +17,6 @@
 
 namespace ringside {
 namespace {
-
-using nlohmann::json;
 
 constexpr std::uint64_t kRows = 3000;
 constexpr std::int64_t kBeganNs = 1'700'000'000'000'000'000;
@@ -89,10 +86,10 @@ class JournalSummaryTest : public JournalFixture {
     const int code = run(static_cast<int>(arguments.size()), arguments.data());
     return {code, ::testing::internal::GetCapturedStdout()};
   }
-  static std::vector<json> lines(const std::string& text) {
-    std::vector<json> objects;
+  static std::vector<Json> lines(const std::string& text) {
+    std::vector<Json> objects;
     for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1) {
-      objects.push_back(json::parse(text.substr(at, text.find('\n', at) - at)));
+      objects.push_back(Json::parse(text.substr(at, text.find('\n', at) - at)));
     }
     return objects;
   }
@@ -106,14 +103,14 @@ TEST_F(JournalSummaryTest, WithoutAJournalReplaySaysNothingOfOne) {
   EXPECT_EQ(shown.exit_code, 0) << shown.out;
   EXPECT_EQ(shown.out.find("journal"), std::string::npos) << shown.out;
   EXPECT_EQ(command(replay_command, {}).out.find("journal"), std::string::npos);
-  EXPECT_TRUE(json::parse(command(info_command, {"--json"}).out)["journal"].is_null());
+  EXPECT_TRUE(Json::parse(command(info_command, {"--json"}).out)["journal"].is_null());
 }
 
 TEST_F(JournalSummaryTest, WhatTheJournalRecordedStandsBesideTheRing) {
   write_journal();
   const Shown shown = command(replay_command, {"--json"});
   EXPECT_EQ(shown.exit_code, 0) << shown.out;
-  const std::vector<json> objects = lines(shown.out);
+  const std::vector<Json> objects = lines(shown.out);
   ASSERT_EQ(objects.size(), 5u);
   for (std::size_t i = 0; i < 4; ++i) {
     EXPECT_EQ(objects[i]["iteration"], i + 3);
@@ -121,11 +118,11 @@ TEST_F(JournalSummaryTest, WhatTheJournalRecordedStandsBesideTheRing) {
     EXPECT_EQ(objects[i]["journal"]["steps_committed"], i + 3);
     EXPECT_TRUE(objects[i]["journal"]["agrees"].get<bool>());
   }
-  const json& journal = objects[4]["journal"];
+  const Json& journal = objects[4]["journal"];
   EXPECT_EQ(journal["records"], 7);
   EXPECT_EQ(journal["differs"], 0);
   EXPECT_EQ(journal["not_in_journal"], 0);
-  EXPECT_EQ(journal["outside_ring"], (json{{"steps", 2}, {"first_iteration", 1}, {"last_iteration", 2}}));
+  EXPECT_EQ(journal["outside_ring"], (Json{{"steps", 2}, {"first_iteration", 1}, {"last_iteration", 2}}));
 
   const Shown table = command(replay_command, {});
   EXPECT_EQ(table.exit_code, 0);
@@ -142,7 +139,7 @@ TEST_F(JournalSummaryTest, AScalarThatDiffersInItsLastBitIsADifference) {
   write_journal();
   const Shown shown = command(replay_command, {"--json"});
   EXPECT_EQ(shown.exit_code, 5);
-  const std::vector<json> objects = lines(shown.out);
+  const std::vector<Json> objects = lines(shown.out);
   EXPECT_FALSE(objects[2]["journal"]["agrees"].get<bool>());
   EXPECT_EQ(objects[2]["journal"]["differences"][0]["field"], "x.l2");
   EXPECT_EQ(objects[2]["verdict"], "equal") << "the ring agrees with itself";
@@ -193,7 +190,7 @@ TEST_F(JournalSummaryTest, AFileThatIsNoJournalInItsPlaceIsReportedAndTheRingRep
 
 TEST_F(JournalSummaryTest, InfoNamesTheJournal) {
   write_journal();
-  const json journal = json::parse(command(info_command, {"--json"}).out)["journal"];
+  const Json journal = Json::parse(command(info_command, {"--json"}).out)["journal"];
   EXPECT_EQ(journal["kind"], "file");
   EXPECT_EQ(journal["records"], 7);
   EXPECT_EQ(journal["oldest_seq"], 1);
@@ -224,7 +221,7 @@ TEST_F(JournalSummaryTest, InfoAndReplayCountTheStepsThatAreNamedAsMissing) {
     bytes = record.SerializeAsString();
     ASSERT_EQ(journal.append(std::vector<EncodedRecord>{{record.seq(), bytes}}), 0);
   }
-  EXPECT_EQ(json::parse(command(info_command, {"--json"}).out)["journal"]["records_missing"], 391);
+  EXPECT_EQ(Json::parse(command(info_command, {"--json"}).out)["journal"]["records_missing"], 391);
   EXPECT_EQ(lines(command(replay_command, {"--json"}).out).back()["journal"]["records_missing"], 391);
   const std::string text = "391 committed steps have no record, iterations 7 to 398";
   EXPECT_NE(command(info_command, {}).out.find(text), std::string::npos);

@@ -15,21 +15,18 @@
 #include <thread>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "analyzer/pool/ring_pool.hpp"
 #include "analyzer/ring/ring_writer.hpp"
 #include "cli/pool_view/field_images.hpp"
 #include "cli/pool_view/ring_slots.hpp"
 #include "cli/pool_view/watched_pool.hpp"
 #include "common/files/watched_mapping.hpp"
+#include "common/json/json.hpp"
 #include "tests/unit/analyzer/ring/several_variables.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
 namespace ringside {
 namespace {
-
-using nlohmann::json;
 
 constexpr std::uint32_t kSlots = 4;
 
@@ -62,24 +59,24 @@ class PoolLookTest : public ::testing::Test {
   }
 
   /// refused: no place was free.
-  static json ask(FieldImages& images, const FieldQuery& query, std::uint64_t known_commit = 0) {
+  static Json ask(FieldImages& images, const FieldQuery& query, std::uint64_t known_commit = 0) {
     const std::optional<std::string> answer = images.answer(query, known_commit);
-    return json::parse(answer ? *answer : R"({"variables":[],"image":null,"why":"","refused":true})");
+    return Json::parse(answer ? *answer : R"({"variables":[],"image":null,"why":"","refused":true})");
   }
-  static bool is_refused(const json& answer) { return answer.contains("refused"); }
+  static bool is_refused(const Json& answer) { return answer.contains("refused"); }
 
   /// Asks until the answer is as expected.
   template <class Condition>
-  static json ask_until(FieldImages& images, const FieldQuery& query, const Condition& is_expected) {
+  static Json ask_until(FieldImages& images, const FieldQuery& query, const Condition& is_expected) {
     const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     for (;;) {
-      json answer = ask(images, query);
+      Json answer = ask(images, query);
       if (is_expected(answer) || std::chrono::steady_clock::now() > give_up) return answer;
       std::this_thread::yield();
     }
   }
-  static bool has_image(const json& answer) { return !answer["image"].is_null(); }
-  static bool has_why(const json& answer) { return answer["why"] != ""; }
+  static bool has_image(const Json& answer) { return !answer["image"].is_null(); }
+  static bool has_why(const Json& answer) { return answer["why"] != ""; }
 
   const testing::TemporaryFolder folder_;
   const std::string path_ = folder_.file("x.pool");
@@ -119,7 +116,7 @@ TEST_F(PoolLookTest, TheNewestStepIsDrawnAndAnotherOneReplacesIt) {
   commit(1, 7);
   FieldImages images;
   images.watch(path_, "");
-  const json first = ask_until(images, {}, has_image);
+  const Json first = ask_until(images, {}, has_image);
   ASSERT_TRUE(has_image(first)) << first;
   EXPECT_EQ(first["variables"][0]["name"], "u");
   EXPECT_EQ(first["image"]["iteration"], 1);
@@ -127,7 +124,7 @@ TEST_F(PoolLookTest, TheNewestStepIsDrawnAndAnotherOneReplacesIt) {
   EXPECT_EQ(first["image"]["max"], 7);
   EXPECT_TRUE(ask(images, {}, 1)["image"].is_null()) << "the client has it";
   commit(2, 8);
-  const json second = ask_until(images, {}, [](const json& answer) { return answer["image"]["iteration"] == 2; });
+  const Json second = ask_until(images, {}, [](const Json& answer) { return answer["image"]["iteration"] == 2; });
   EXPECT_EQ(second["image"]["max"], 8);
   EXPECT_EQ(ask_until(images, {.variable = "v"}, has_why)["why"], "no such variable");
 }
@@ -149,11 +146,11 @@ TEST_F(PoolLookTest, ALargeFieldIsDrawnOnlyWhenThatIsAskedFor) {
   commit(1, 7);
   FieldImages images;
   images.watch(path_, "");
-  const json asked = ask_until(images, {}, [](const json& answer) { return !answer["variables"].empty(); });
+  const Json asked = ask_until(images, {}, [](const Json& answer) { return !answer["variables"].empty(); });
   ASSERT_EQ(asked["variables"].size(), 1u);
   EXPECT_EQ(asked["variables"][0]["large"], true);
   EXPECT_TRUE(asked["image"].is_null());
-  const json drawn = ask_until(images, {.variable = "u", .large = true}, has_image);
+  const Json drawn = ask_until(images, {.variable = "u", .large = true}, has_image);
   EXPECT_EQ(drawn["image"]["iteration"], 1);
   EXPECT_LE(drawn["image"]["cells"].get<std::string>().size(), 87'384u);
 }
@@ -174,7 +171,7 @@ TEST_F(PoolLookTest, AMissingPoolIsNamed) {
   images.watch("", "elsewhere");
   EXPECT_EQ(ask_until(images, {}, has_why)["why"], "elsewhere");
   images.watch(path_, "");
-  const json answer = ask_until(images, {}, [](const json& a) { return a["why"] != "elsewhere" && a["why"] != ""; });
+  const Json answer = ask_until(images, {}, [](const Json& a) { return a["why"] != "elsewhere" && a["why"] != ""; });
   EXPECT_NE(answer["why"].get<std::string>().find(path_), std::string::npos);
 }
 
@@ -222,7 +219,7 @@ TEST_F(PoolLookTest, ViewersOfManyKindsAreAllServed) {
   const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(60);
   while (!waiting.empty() && std::chrono::steady_clock::now() < give_up) {
     std::erase_if(waiting, [&](const FieldQuery& query) {
-      const json answer = ask(images, query);
+      const Json answer = ask(images, query);
       EXPECT_FALSE(is_refused(answer));
       return has_image(answer);
     });

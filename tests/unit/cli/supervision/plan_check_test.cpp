@@ -14,7 +14,7 @@ PlannedStepOptions planned() {
   return step;
 }
 
-nlohmann::json report(std::uint64_t steps, std::int64_t ended_ns) {
+Json report(std::uint64_t steps, std::int64_t ended_ns) {
   return {{"steps_committed", steps}, {"ended_ns", ended_ns}};
 }
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
+#include "common/json/json.hpp"
 
 namespace ringside {
 namespace {
@@ -35,11 +35,11 @@ TEST(FormatTest, AShortRunHasItsTimesInMilliseconds) {
 }
 
 TEST(FormatTest, AFigureThatIsNotThereIsZero) {
-  const nlohmann::json report = {{"iterations", 9}, {"load_s", 0.5}, {"slots", nullptr}, {"solver", "jacobi"}};
+  const Json report = {{"iterations", 9}, {"load_s", 0.5}, {"slots", nullptr}, {"solver", "jacobi"}};
   EXPECT_EQ(number(report, "iterations"), 9.0);
   EXPECT_EQ(number(report, "load_s"), 0.5);
   for (const char* key : {"slots", "solver", "missing"}) EXPECT_EQ(number(report, key), 0.0) << key;
-  EXPECT_EQ(number(nlohmann::ordered_json(), "slots"), 0.0) << "null: nothing was reported at all";
+  EXPECT_EQ(number(Json(), "slots"), 0.0) << "null: nothing was reported at all";
 }
 
 }  // namespace

@@ -172,7 +172,7 @@ TEST(WireJson, ResultsOfAnAnalysisAreByNameAndWhatIsNotFiniteIsNull) {
   wire::Record record = analysis(7, 0.5);
   record.mutable_analysis_results()->add_name("analysis.nan");
   record.mutable_analysis_results()->add_value(std::numeric_limits<double>::quiet_NaN());
-  const nlohmann::ordered_json shown = to_json(record);
+  const Json shown = to_json(record);
   EXPECT_EQ(shown["event"], "analysis_results");
   EXPECT_EQ(shown["results"].dump(), R"({"analysis.energy":0.5,"analysis.nan":null})");
   EXPECT_FALSE(shown.contains("value"));
@@ -268,13 +268,13 @@ TEST(WireJson, MarksAndResultsOfAnalysesHaveAllTheirFields) {
   const auto mark = to_json(made.mark("trigger", "hot", "x.max > 3", {"freeze", "stop"}));
   EXPECT_EQ(mark["event"], "mark");
   EXPECT_EQ(mark["iteration"], 1);
-  EXPECT_EQ(mark["action"], (nlohmann::ordered_json{"freeze", "stop"}));
+  EXPECT_EQ(mark["action"], (Json{"freeze", "stop"}));
   wire::Record record = made.analysis(1, "analysis.energy", 2.5, 3);
   record.mutable_analysis_results()->add_name("analysis.drift");
   record.mutable_analysis_results()->add_value(std::numeric_limits<double>::quiet_NaN());
   const auto results = to_json(record);
   EXPECT_EQ(results["event"], "analysis_results");
-  EXPECT_EQ(results["results"], (nlohmann::ordered_json{{"analysis.energy", 2.5}, {"analysis.drift", nullptr}}));
+  EXPECT_EQ(results["results"], (Json{{"analysis.energy", 2.5}, {"analysis.drift", nullptr}}));
   EXPECT_EQ(results["skipped"], 3);
 }
 
@@ -314,7 +314,7 @@ TEST(WireJson, HoldsEveryFieldWithNumbersAsNumbersAndIdsInHexadecimal) {
   wire::Record record = step(5);
   record.mutable_step()->set_run_id(std::string("\x01\xff", 2));
   record.mutable_step()->set_residual_linf(std::numeric_limits<double>::infinity());
-  const nlohmann::ordered_json shown = to_json(record);
+  const Json shown = to_json(record);
   EXPECT_EQ(shown["event"], "step");
   EXPECT_EQ(shown["run_id"], "01ff");
   EXPECT_EQ(shown["generate_ns"], 1'000'000);

@@ -10,7 +10,6 @@
 namespace ringside {
 namespace {
 
-using nlohmann::json;
 using testing::MadeRun;
 
 RunHistory history_of(MadeRun& made, std::uint64_t steps, const std::string& matrix = "grid:300") {
@@ -21,10 +20,10 @@ RunHistory history_of(MadeRun& made, std::uint64_t steps, const std::string& mat
 }
 
 /// The text between the tags of the figures' script element.
-json data_of(const std::string& page) {
+Json data_of(const std::string& page) {
   const std::string begin = "<script type=\"application/json\" id=\"data\">";
   const std::size_t at = page.find(begin) + begin.size();
-  return json::parse(page.substr(at, page.find("</script", at) - at));
+  return Json::parse(page.substr(at, page.find("</script", at) - at));
 }
 
 TEST(ReportPageTest, TheAccountIsTheSumOfTheSteps) {
@@ -81,7 +80,7 @@ TEST(ReportPageTest, MarksAndResultsOfAnalysesAreInIt) {
   RunHistory history = history_of(made, 3);
   history.add(made.mark("trigger", "</script>", "x.max > 3", {"freeze"}));
   history.add(made.analysis(2, "analysis.energy", 2.5));
-  const json data = data_of(report_page(report_of(history)));
+  const Json data = data_of(report_page(report_of(history)));
   EXPECT_EQ(data["marks"]["list"][0]["name"], "</script>");
   EXPECT_EQ(data["marks"]["list"][0]["iteration"], 3);
   EXPECT_EQ(data["analyses"][0]["name"], "analysis.energy");
@@ -89,7 +88,7 @@ TEST(ReportPageTest, MarksAndResultsOfAnalysesAreInIt) {
 }
 
 TEST(ReportPageTest, ASummaryGivesTheAccount) {
-  const json summary = {{"run_id", "aa"},       {"solver", "pagerank"},
+  const Json summary = {{"run_id", "aa"},       {"solver", "pagerank"},
                         {"matrix", "m"},        {"generate_s", 1.5},
                         {"total_s", 2.0},       {"converged", true},
                         {"residual_l1", 1e-9},  {"iterations", 7},
@@ -102,7 +101,7 @@ TEST(ReportPageTest, ASummaryGivesTheAccount) {
 }
 
 TEST(ReportPageTest, OtherJsonIsNoSummary) {
-  for (const json& other : {json::object(), json::array(), json{{"run_id", 1}}}) {
+  for (const Json& other : {Json::object(), Json::array(), Json{{"run_id", 1}}}) {
     EXPECT_THROW(report_of_summary(other, "o.json"), Error);
   }
 }

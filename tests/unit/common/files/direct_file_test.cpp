@@ -31,14 +31,14 @@ class Bytes {
     std::mt19937 generator(static_cast<unsigned>(bytes + shift));
     for (std::size_t i = 0; i < bytes; ++i) begin()[i] = static_cast<std::byte>(generator());
   }
-  std::span<const std::byte> span() const { return {pages_.data()->bytes + shift_, bytes_}; }
+  std::span<const std::byte> span() const { return {reinterpret_cast<const std::byte*>(pages_.data()) + shift_, bytes_}; }
   std::string text() const { return {reinterpret_cast<const char*>(span().data()), bytes_}; }
 
  private:
   struct alignas(kDirect) Page {
     std::byte bytes[kDirect];
   };
-  std::byte* begin() { return pages_.data()->bytes + shift_; }
+  std::byte* begin() { return reinterpret_cast<std::byte*>(pages_.data()) + shift_; }
 
   std::vector<Page> pages_;
   std::size_t bytes_;

@@ -21,8 +21,8 @@
 namespace ringside {
 namespace {
 
-constexpr std::size_t kPage = 4096;
-constexpr std::size_t kBytes = 4 * kPage;
+constexpr std::size_t kPageBytes = 4096;
+constexpr std::size_t kBytes = 4 * kPageBytes;
 
 /// A file of four pages of '7', mapped.
 struct Mapped {
@@ -64,9 +64,9 @@ TEST_F(WatchedMappingDeathTest, ATruncatedFileEndsTheProcessWithOneLineAndExitCo
         catch_bus_errors(false);
         const Mapped file(folder_);
         const WatchedMapping watched("a\npool", file.fd.get(), file.base, kBytes);
-        file.truncate_to(kPage);
+        file.truncate_to(kPageBytes);
         file.read(0);  // still there
-        file.read(kPage);
+        file.read(kPageBytes);
       },
       ::testing::ExitedWithCode(5),
       "^ringside: a\\?pool: was truncated to 4096 bytes while it was in use; expected a file that keeps its size\n$");
@@ -183,25 +183,25 @@ TEST_F(WatchedMappingTest, ASurvivedFaultLeavesWhatCanStillBeReadAndIsNotForgott
   watched.survive_faults();
   EXPECT_TRUE(watched.intact());
   EXPECT_EQ(watched.error(), 0);
-  file.truncate_to(kPage);
+  file.truncate_to(kPageBytes);
   EXPECT_FALSE(watched.intact());
-  file.write(2 * kPage + 5, 'x');  // the instruction runs again, on a private page
-  EXPECT_EQ(file.read(2 * kPage + 5), 'x');
-  EXPECT_EQ(file.read(2 * kPage + 6), 0);
-  EXPECT_EQ(file.read(kPage - 1), '7');
+  file.write(2 * kPageBytes + 5, 'x');  // the instruction runs again, on a private page
+  EXPECT_EQ(file.read(2 * kPageBytes + 5), 'x');
+  EXPECT_EQ(file.read(2 * kPageBytes + 6), 0);
+  EXPECT_EQ(file.read(kPageBytes - 1), '7');
   EXPECT_EQ(watched.error(), EIO);
   ASSERT_TRUE(watched.fault().has_value());
   EXPECT_EQ(watched.fault()->code(), ExitCode::kDamaged);
   EXPECT_STREQ(watched.fault()->what(),
                "pool: was truncated to 4096 bytes while it was in use; expected a file that keeps its size");
-  EXPECT_EQ(std::filesystem::file_size(file.path), kPage) << "the store did not reach the file";
+  EXPECT_EQ(std::filesystem::file_size(file.path), kPageBytes) << "the store did not reach the file";
 }
 
 TEST_F(WatchedMappingTest, ATruncationIsNotedBeforeAWriteMakesTheFileLongAgain) {
   const Mapped file(folder_);
   WatchedMapping watched("pool", file.fd.get(), file.base, kBytes);
   EXPECT_TRUE(watched.intact_or_noted());
-  file.truncate_to(kPage);
+  file.truncate_to(kPageBytes);
   EXPECT_FALSE(watched.intact_or_noted());
   file.truncate_to(kBytes);  // as a write at its end does
   EXPECT_FALSE(watched.intact_or_noted()) << "what lay there is lost";

@@ -54,7 +54,7 @@ class Copy : public ::testing::Test {
   }
 
   unsigned char* to() { return to_lines_[1].bytes; }
-  const unsigned char* from(std::size_t offset_bytes) const { return from_lines_[0].bytes + offset_bytes; }
+  const unsigned char* from(std::size_t offset_bytes) const { return reinterpret_cast<const unsigned char*>(from_lines_.data()) + offset_bytes; }
   void guard() {
     to_lines_.assign(to_lines_.size(), [] {
       CopiedLine line;

@@ -9,15 +9,12 @@
 #include <atomic>
 #include <csignal>
 
-#include <nlohmann/json.hpp>
-
+#include "common/json/json.hpp"
 #include "common/platform/unique_fd.hpp"
 #include "common/program/stop_signal.hpp"
 
 namespace ringside {
 namespace {
-
-using nlohmann::json;
 
 class ReportTest : public ::testing::Test {
  protected:
@@ -43,16 +40,16 @@ TEST_F(ReportTest, LinesOfProgressComeUntilItIsStoppedThenTheFinalOne) {
   std::atomic<int> described{0};
   Report report(write_end_.get());
   report.write({{"event", "loaded"}});
-  report.start([&] { return json{{"event", "progress"}, {"n", ++described}}; });
-  EXPECT_EQ(json::parse(next_line())["event"], "loaded");
-  EXPECT_EQ(json::parse(next_line())["n"], 1);
-  EXPECT_EQ(json::parse(next_line())["n"], 2);
+  report.start([&] { return Json{{"event", "progress"}, {"n", ++described}}; });
+  EXPECT_EQ(Json::parse(next_line())["event"], "loaded");
+  EXPECT_EQ(Json::parse(next_line())["n"], 1);
+  EXPECT_EQ(Json::parse(next_line())["n"], 2);
   report.stop();
   const int last = described;
   report.write({{"event", "final"}});
   write_end_.reset();
-  for (int n = 3; n <= last; ++n) EXPECT_EQ(json::parse(next_line())["n"], n);
-  EXPECT_EQ(json::parse(next_line())["event"], "final");
+  for (int n = 3; n <= last; ++n) EXPECT_EQ(Json::parse(next_line())["n"], n);
+  EXPECT_EQ(Json::parse(next_line())["event"], "final");
   EXPECT_EQ(next_line(), "");
   EXPECT_EQ(described, last) << "stop returns when nobody describes any more";
 }
@@ -60,7 +57,7 @@ TEST_F(ReportTest, LinesOfProgressComeUntilItIsStoppedThenTheFinalOne) {
 TEST_F(ReportTest, StoppingTwiceOrWithoutAStartIsFine) {
   Report report(write_end_.get());
   report.stop();
-  report.start([] { return json::object(); });
+  report.start([] { return Json::object(); });
   report.stop();
   report.stop();
 }
@@ -68,12 +65,12 @@ TEST_F(ReportTest, StoppingTwiceOrWithoutAStartIsFine) {
 TEST_F(ReportTest, ALineLongerThanThePipeComesWhole) {
   const std::string long_text(200'000, 'x');
   std::jthread writer([&] { Report(write_end_.get()).write({{"text", long_text}}); });
-  EXPECT_EQ(json::parse(next_line())["text"], long_text);
+  EXPECT_EQ(Json::parse(next_line())["text"], long_text);
 }
 
 TEST_F(ReportTest, BytesThatAreNotUtf8DoNotSpoilALine) {
   Report(write_end_.get()).write({{"matrix", "caf\xe9.txt"}});
-  EXPECT_EQ(json::parse(next_line())["matrix"], "caf\xef\xbf\xbd.txt");
+  EXPECT_EQ(Json::parse(next_line())["matrix"], "caf\xef\xbf\xbd.txt");
 }
 
 TEST_F(ReportTest, AReaderThatWentAwayIsNoError) {
@@ -83,7 +80,7 @@ TEST_F(ReportTest, AReaderThatWentAwayIsNoError) {
   read_end_.reset();
   Report report(write_end_.get());
   EXPECT_NO_THROW(report.write({{"event", "final"}}));
-  report.start([] { return json::object(); });
+  report.start([] { return Json::object(); });
   report.stop();
   signal(SIGPIPE, pipe_before);
   signal(SIGXFSZ, size_before);
@@ -91,7 +88,7 @@ TEST_F(ReportTest, AReaderThatWentAwayIsNoError) {
 
 TEST_F(ReportTest, WithoutADescriptorNothingIsDescribed) {
   Report report(-1);
-  report.start([]() -> json {
+  report.start([]() -> Json {
     ADD_FAILURE();
     return {};
   });

@@ -8,15 +8,12 @@
 #include <optional>
 #include <string>
 
-#include <nlohmann/json.hpp>
-
+#include "common/json/json.hpp"
 #include "tests/unit/failure_line.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
 namespace ringside {
 namespace {
-
-using nlohmann::ordered_json;
 
 // The file of docs/ranks_file.md, beside the ring of node 1.
 constexpr const char* kGolden =
@@ -46,7 +43,7 @@ RanksFile golden() {
 /// The line with which the golden file is refused once `change` was made.
 template <class Change>
 std::string file_refusal(Change&& change) {
-  ordered_json file = ordered_json::parse(kGolden);
+  Json file = Json::parse(kGolden);
   change(file);
   return failure_line([&] { parse_ranks(file.dump(), "r.ranks"); });
 }

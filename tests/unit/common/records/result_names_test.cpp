@@ -100,13 +100,13 @@ TEST(ResultNamesTest, OnlyTheNewestDescriptionsAreKept) {
 TEST(ResultsJsonTest, AbsentValuesAreNullAndWideIntegersAreTexts) {
   const SharedLayout layout = mixed_layout();
   std::vector<std::uint64_t> words = mixed_words(*layout);
-  const nlohmann::ordered_json all = to_json(StepResults(layout, words));
+  const Json all = to_json(StepResults(layout, words));
   EXPECT_EQ(all.size(), layout->results().size());
   EXPECT_TRUE(all["n.sum"].is_string()) << all["n.sum"];
   EXPECT_EQ(all["n.sum"].get<std::string>(), to_text(StepResults(layout, words).find("n.sum")));
   EXPECT_EQ(all["solver.restarts"], -3);
   layout->gather({}, nullptr, words);
-  const nlohmann::ordered_json none = to_json(StepResults(layout, words));
+  const Json none = to_json(StepResults(layout, words));
   for (const auto& [name, value] : none.items()) EXPECT_TRUE(value.is_null()) << name;
   EXPECT_EQ(to_json(StepResults(layout, words), 4).size(), 4u);
 }

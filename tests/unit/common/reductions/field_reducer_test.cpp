@@ -168,7 +168,7 @@ TEST(FieldReducer, AnyThreadMayTakeAnyChunkInAnyOrder) {
       for (const std::size_t chunk : chunks) {
         const std::size_t begin = chunk * kCopyChunkBytes;
         const std::size_t bytes = std::min(kCopyChunkBytes, c.stored_bytes() - begin);
-        std::byte* const to = slot.data()->bytes + begin;
+        std::byte* const to = reinterpret_cast<std::byte*>(slot.data()) + begin;
         if (generator() % 2 == 0) {
           reducer.copy_nontemporal(generator() % 3, to, c.bytes() + begin, begin, bytes);
         } else {
@@ -195,7 +195,7 @@ TEST(FieldReducer, WhatIsStoredHashedAndReducedAreTheSameBytesWhileTheSourceIsCh
       reducer.begin(nullptr);
       for (std::size_t begin = 0; begin < stored.stored_bytes(); begin += kCopyChunkBytes) {
         const std::size_t bytes = std::min(kCopyChunkBytes, stored.stored_bytes() - begin);
-        std::byte* const to = stored.x.data()->bytes + begin;
+        std::byte* const to = reinterpret_cast<std::byte*>(stored.x.data()) + begin;
         std::uint64_t hash = 0;
         if (round % 2 == 0) {
           hash = reducer.copy_nontemporal(0, to, from + begin, begin, bytes);

@@ -36,7 +36,7 @@ struct Step {
     for (std::size_t v = 0; v < schema.size(); ++v) {
       const auto cases = field_cases(schema.variables()[v].dtype, schema.place(v).entries);
       const FieldCase& c = cases[(kind + v) % cases.size()];
-      std::memcpy(payload.data()->bytes + schema.place(v).offset, c.bytes(), c.stored_bytes());
+      std::memcpy(reinterpret_cast<std::byte*>(payload.data()) + schema.place(v).offset, c.bytes(), c.stored_bytes());
     }
   }
   const std::byte* bytes() const { return payload.data()->bytes; }

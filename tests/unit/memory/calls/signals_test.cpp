@@ -180,6 +180,9 @@ TEST(TrappedSignals, ALongJumpOutOfABlockedCallLeavesPinsUntilTheNextCall) {
 }
 
 TEST(TrappedSignals, ACancelledThreadLeavesABlockedCallAndItsPinsAreDropped) {
+#if defined(__GLIBC_PREREQ) && __GLIBC_PREREQ(2, 41)
+  GTEST_SKIP() << "from 2.41 on glibc cancels a thread only where its own instruction waits, not where ours does";
+#endif
   START_ARENA(arena, trapping());
   static char* memory = nullptr;
   static int from = -1;

@@ -54,10 +54,10 @@ const std::set<std::string> kWithoutPointers = {
 // No pin and no trap, each for its reason; docs/memory_mode.md has them for users.
 const std::map<std::string, const char*> kExceptions = {
     {"clone", "a thread's stack must be pinned while the thread lives: the C library calls with SIGSYS blocked"},
-    {"clone3", "as clone"},
     {"set_tid_address", "as clone: only kept, and used when the thread ends"},
     {"set_robust_list", "as clone: only kept, and used when the thread ends"},
     {"rseq", "as clone: only kept, and used when the thread moves to another core"},
+    {"uretprobe", "only the kernel's code behind a probed function makes it"},
     {"io_uring_enter", "its pointers lie in rings; with no ring but those made before start there is nothing to do"},
     {"brk", "an address, never in the arena"},
     {"shmdt", "an address, never in the arena"},

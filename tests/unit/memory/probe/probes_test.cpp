@@ -5,8 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
+#include "common/json/json.hpp"
 #include "memory/command/probe_command.hpp"
 #include "memory/probe/real_memory.hpp"
 #include "memory/probe/simulated_memory.hpp"
@@ -111,7 +110,7 @@ TEST(Probes, OfThisMachineAreConsistentOrUndetermined) {
 TEST(ProbeCommand, TableAndJsonHaveEveryAnswer) {
   SimulatedMemory memory(parse_cache_spec("size=4K,ways=4"));
   const ProbeReport report = probe_memory(memory);
-  const nlohmann::json json = nlohmann::json::parse(probe_json(report));
+  const Json json = Json::parse(probe_json(report));
   ASSERT_EQ(json["answers"].size(), std::size(kQuestions));
   for (const auto& answer : json["answers"]) {
     EXPECT_NE(probe_table(report).find(answer["answer"].get<std::string>()), std::string::npos);

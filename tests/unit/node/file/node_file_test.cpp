@@ -12,7 +12,6 @@
 namespace ringside {
 namespace {
 
-using nlohmann::json;
 using testing::four_cores;
 
 /// The message with which a text is refused; empty if it is accepted.
@@ -26,8 +25,8 @@ std::string refusal_of(const std::string& text) {
   return "";
 }
 
-json written() {
-  return json::parse(to_json(four_cores()).dump());
+Json written() {
+  return Json::parse(to_json(four_cores()).dump());
 }
 
 TEST(NodeFileTest, WhatIsWrittenReadsBackAsItWas) {
@@ -60,26 +59,26 @@ TEST(NodeFileTest, EveryTruncationIsRefused) {
 
 TEST(NodeFileTest, EveryKeyThatIsTakenAwayFromTheTopIsMissedUnlessItIsOptional) {
   for (const char* key : {"format", "version", "name", "origin", "cores", "tiers", "streams", "kernels"}) {
-    json file = written();
+    Json file = written();
     file.erase(key);
     EXPECT_NE(refusal_of(file.dump()).find(std::string("'") + key + "'"), std::string::npos) << key;
   }
   for (const char* key : {"pairs", "costs", "remarks", "competitions"}) {
-    json file = written();
+    Json file = written();
     file.erase(key);
     EXPECT_EQ(refusal_of(file.dump()), "") << key;
   }
 }
 
 TEST(NodeFileTest, AnUnknownKeyIsRefused) {
-  json file = written();
+  Json file = written();
   file["kernels"][0]["second"] = 1;
   EXPECT_NE(refusal_of(file.dump()).find("kernels[0]: found the key 'second'"), std::string::npos);
 }
 
 TEST(NodeFileTest, FiguresThatAreNotAboveZeroAreRefusedWithTheirPlace) {
-  for (const json& figure : {json(-1), json(0), json("7"), json(nullptr)}) {
-    json file = written();
+  for (const Json& figure : {Json(-1), Json(0), Json("7"), Json(nullptr)}) {
+    Json file = written();
     file["kernels"][1]["seconds"][0][1] = figure;
     const std::string refusal = refusal_of(file.dump());
     EXPECT_NE(refusal.find("kernels[1].seconds[0][1]"), std::string::npos) << refusal;
@@ -87,19 +86,19 @@ TEST(NodeFileTest, FiguresThatAreNotAboveZeroAreRefusedWithTheirPlace) {
 }
 
 TEST(NodeFileTest, ThreadCountsMustAscend) {
-  json file = written();
+  Json file = written();
   file["streams"][0]["gb_s"][1][0] = 1;
   EXPECT_NE(refusal_of(file.dump()).find("more than the 1 threads before"), std::string::npos);
 }
 
 TEST(NodeFileTest, ATierThatIsNotInTheListOfTiersIsRefused) {
-  json file = written();
+  Json file = written();
   file["kernels"][0]["tier"] = "/pmem";
   EXPECT_NE(refusal_of(file.dump()).find("dram, /dev/shm"), std::string::npos);
 }
 
 TEST(NodeFileTest, NamesThatTheModelDoesNotHaveAreRefusedWithThoseItHas) {
-  json file = written();
+  Json file = written();
   file["streams"][0]["kernel"] = "coppy";
   EXPECT_EQ(
       refusal_of(file.dump()),
@@ -112,7 +111,7 @@ TEST(NodeFileTest, NamesThatTheModelDoesNotHaveAreRefusedWithThoseItHas) {
 }
 
 TEST(NodeFileTest, AMatrixFileNeedsAFullPathASizeAndATime) {
-  json file = written();
+  Json file = written();
   file["kernels"][0]["problem"]["file"] = {{"path", "/x/a.mtx"}, {"size_bytes", 5}, {"mtime_ns", 7}};
   EXPECT_EQ(refusal_of(file.dump()), "");
   file["kernels"][0]["problem"]["file"]["path"] = "a.mtx";
@@ -123,7 +122,7 @@ TEST(NodeFileTest, AMatrixFileNeedsAFullPathASizeAndATime) {
 }
 
 TEST(NodeFileTest, ASecondEntryOfTheSameStreamIsRefused) {
-  json file = written();
+  Json file = written();
   file["streams"].push_back(file["streams"][0]);
   EXPECT_EQ(refusal_of(file.dump()),
             "my.json: streams[1].kernel: found \"read\", expected another kernel or tier than streams[0]");
@@ -132,7 +131,7 @@ TEST(NodeFileTest, ASecondEntryOfTheSameStreamIsRefused) {
 }
 
 TEST(NodeFileTest, ASecondEntryOfTheSameKernelIsRefused) {
-  json file = written();
+  Json file = written();
   file["kernels"].push_back(file["kernels"][1]);
   const std::string last = "kernels[" + std::to_string(file["kernels"].size() - 1) + "]";
   EXPECT_EQ(refusal_of(file.dump()),
@@ -147,12 +146,12 @@ TEST(NodeFileTest, ASecondEntryOfTheSameKernelIsRefused) {
 }
 
 TEST(NodeFileTest, ASecondRowOfTheSamePairAndSplitIsRefusedInAnyEntry) {
-  const json pair = {{"first", "generate"},
+  const Json pair = {{"first", "generate"},
                      {"second", "transfer"},
                      {"problem", {{"rows", 10}, {"nonzeros", 20}}},
                      {"tier", "/dev/shm"},
                      {"rows", {{1, 3, 0.5, 0.25}}}};
-  json file = written();
+  Json file = written();
   file["pairs"] = {pair, pair};
   file["pairs"][1]["rows"] = {{2, 2, 0.5, 0.25}};
   EXPECT_EQ(refusal_of(file.dump()), "");
@@ -164,18 +163,18 @@ TEST(NodeFileTest, ASecondRowOfTheSamePairAndSplitIsRefusedInAnyEntry) {
   EXPECT_EQ(refusal_of(file.dump()), "");
 }
 
-json pair_of(int first_threads, int second_threads) {
-  json row = {first_threads, second_threads, 0.5, 0.25};
+Json pair_of(int first_threads, int second_threads) {
+  Json row = {first_threads, second_threads, 0.5, 0.25};
   return {{"first", "generate"},
           {"second", "transfer"},
           {"problem", {{"rows", 10}, {"nonzeros", 20}}},
           {"tier", "/dev/shm"},
-          {"rows", json::array({std::move(row)})}};
+          {"rows", Json::array({std::move(row)})}};
 }
 
 TEST(NodeFileTest, APairHasGenerateFirstAndACopyOrASweepSecond) {
-  json file = written();
-  file["pairs"] = {pair_of(1, 3)};
+  Json file = written();
+  file["pairs"] = Json::array({pair_of(1, 3)});
   for (const char* second : {"transfer", "transfer_reduced", "analyze", "sweep"}) {
     file["pairs"][0]["second"] = second;
     EXPECT_EQ(refusal_of(file.dump()), "") << second;
@@ -188,20 +187,20 @@ TEST(NodeFileTest, APairHasGenerateFirstAndACopyOrASweepSecond) {
 }
 
 TEST(NodeFileTest, APairUsesAtMostTheCoresOfTheNode) {
-  json file = written();
-  file["pairs"] = {pair_of(1, 4)};
+  Json file = written();
+  file["pairs"] = Json::array({pair_of(1, 4)});
   EXPECT_EQ(refusal_of(file.dump()),
             "my.json: pairs[0].rows[0][1]: found 4, expected at most 3: both kernels together have the 4 cores of the "
             "node");
-  file["pairs"] = {pair_of(4, 1)};
+  file["pairs"] = Json::array({pair_of(4, 1)});
   EXPECT_EQ(refusal_of(file.dump()), "my.json: pairs[0].rows[0][0]: found 4, expected less than the node's cores (4)");
 }
 
 TEST(NodeFileTest, AllPairsTogetherHaveALimitedNumberOfRows) {
-  json file = written();
+  Json file = written();
   file["cores"] = 1000;
   file["pairs"] = {pair_of(1, 1), pair_of(500, 2)};
-  file["pairs"][0]["rows"] = json::array();
+  file["pairs"][0]["rows"] = Json::array();
   for (int row = 0; row < 4096; ++row) file["pairs"][0]["rows"].push_back({1 + row % 64, 1 + row / 64, 0.5, 0.25});
   EXPECT_NE(refusal_of(file.dump()).find("pairs[1].rows: found a list, expected at most 4096 rows in all pairs"),
             std::string::npos);
@@ -226,7 +225,7 @@ TEST(NodeFileTest, TheCoresAreThoseOfTheFingerprint) {
 }
 
 TEST(NodeFileTest, TheTimeOfTheMeasurementIsInUtc) {
-  json file = written();
+  Json file = written();
   file["measured_at"] = "2026-11-23T01:00:00Z";
   EXPECT_EQ(refusal_of(file.dump()), "");
   for (const char* time : {"", "today", "2026-11-23T01:00:00", "2026-11-23 01:00:00Z", "2026-11-23T01:00:00Z\u001b"}) {
@@ -238,7 +237,7 @@ TEST(NodeFileTest, TheTimeOfTheMeasurementIsInUtc) {
 }
 
 TEST(NodeFileTest, TheFirstTierSharesNoChannels) {
-  json file = written();
+  Json file = written();
   file["tiers"][0]["shares_with"] = "/dev/shm";
   EXPECT_EQ(refusal_of(file.dump()),
             "my.json: tiers[0].shares_with: found \"/dev/shm\", expected no such key: the first tier has channels of "
@@ -259,7 +258,7 @@ TEST(NodeFileTest, ATextIsOnlyMadeOfWhatReadsBack) {
 }
 
 TEST(NodeFileTest, TheFirstTierMustBeDramAndNamesMustDiffer) {
-  json file = written();
+  Json file = written();
   file["tiers"][0]["kind"] = "dax";
   EXPECT_NE(refusal_of(file.dump()), "");
   file = written();
@@ -270,24 +269,24 @@ TEST(NodeFileTest, TheFirstTierMustBeDramAndNamesMustDiffer) {
 TEST(NodeFileTest, DeepNestingIsRefusedAndDoesNoHarm) {
   const std::string deep(500'000, '[');
   EXPECT_NE(refusal_of(deep + std::string(500'000, ']')).find("nested"), std::string::npos);
-  json file = written();
-  file["name"] = json::array({json::array({1})});
+  Json file = written();
+  file["name"] = Json::array({Json::array({1})});
   EXPECT_NE(refusal_of(file.dump()).find("found a list"), std::string::npos);
 }
 
 TEST(NodeFileTest, FiguresThatNoMachineHasAreRefused) {
-  for (const json& figure : {json(1e300), json(1e-300)}) {
-    json file = written();
+  for (const Json& figure : {Json(1e300), Json(1e-300)}) {
+    Json file = written();
     file["kernels"][0]["seconds"][0][1] = figure;
     EXPECT_NE(refusal_of(file.dump()), "") << figure;
   }
-  json file = written();
+  Json file = written();
   file["kernels"][0]["seconds"][0][1] = {{"value", 1}, {"spread", 1e9}};
   EXPECT_NE(refusal_of(file.dump()).find("spread"), std::string::npos);
 }
 
 TEST(NodeFileTest, ANewerVersionIsRefused) {
-  json file = written();
+  Json file = written();
   file["version"] = 2;
   EXPECT_NE(refusal_of(file.dump()).find("newer"), std::string::npos);
 }

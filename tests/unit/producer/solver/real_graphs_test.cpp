@@ -13,8 +13,7 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
+#include "common/json/json.hpp"
 #include "common/platform/error.hpp"
 #include "producer/matrix/matrix_source.hpp"
 #include "producer/solver/convergence.hpp"
@@ -24,8 +23,6 @@
 
 namespace ringside {
 namespace {
-
-using nlohmann::json;
 
 // Sums have up to 325,557 terms, and the two implementations round them in different orders. The contraction of each
 // iteration keeps rounding errors from adding up.
@@ -39,10 +36,10 @@ std::filesystem::path data_folder() {
   return std::filesystem::is_directory(folder) ? folder : std::filesystem::path();
 }
 
-const json& expected() {
-  static const json values = [] {
+const Json& expected() {
+  static const Json values = [] {
     std::ifstream file(std::filesystem::path(RINGSIDE_SOURCE_DIR) / "tests" / "reference" / "expected.json");
-    return json::parse(file);
+    return Json::parse(file);
   }();
   return values;
 }
@@ -62,7 +59,7 @@ double probe(const std::vector<double>& x) {
   return static_cast<double>(sum);
 }
 
-void expect_norms(const std::vector<double>& x, const json& values) {
+void expect_norms(const std::vector<double>& x, const Json& values) {
   long double l1 = 0;
   long double squares = 0;
   double linf = 0;
@@ -121,17 +118,17 @@ std::string test_name(const ::testing::TestParamInfo<std::string>& file) {
   return name;
 }
 
-std::vector<std::string> names_in(const json& object) {
+std::vector<std::string> names_in(const Json& object) {
   std::vector<std::string> names;
-  for (const auto& item : object.items()) names.push_back(item.key());
+  for (const auto& item : object.items()) names.push_back(item.key);
   return names;
 }
 
 class RealGraph : public RealFile {};
 
 TEST_P(RealGraph, PagerankAgreesWithAnIndependentImplementation) {
-  const json& pagerank = expected().at("pagerank");
-  const json& values = pagerank.at("graphs").at(GetParam());
+  const Json& pagerank = expected().at("pagerank");
+  const Json& values = pagerank.at("graphs").at(GetParam());
   const auto solver =
       make_pagerank(load("graphs", GetParam(), Orientation::kInLinks), pagerank.at("damping").get<double>());
   ASSERT_EQ(solver->rows(), values.at("rows").get<std::uint64_t>());
@@ -143,7 +140,7 @@ TEST_P(RealGraph, PagerankAgreesWithAnIndependentImplementation) {
   EXPECT_NEAR(outcome.change.l1, values.at("residual_l1").get<double>(), kAgreement);
   expect_norms(outcome.x, values);
   for (const char* list : {"top", "some"}) {
-    for (const json& entry : values.at(list)) {
+    for (const Json& entry : values.at(list)) {
       EXPECT_NEAR(outcome.x[entry.at("row").get<std::size_t>()], entry.at("rank").get<double>(), kAgreement);
     }
   }
@@ -160,8 +157,8 @@ INSTANTIATE_TEST_SUITE_P(Files, RealGraph, ::testing::ValuesIn(names_in(expected
 class RealMatrix : public RealFile {};
 
 TEST_P(RealMatrix, JacobiAgreesWithAnIndependentImplementation) {
-  const json& jacobi = expected().at("jacobi");
-  const json& values = jacobi.at("matrices").at(GetParam());
+  const Json& jacobi = expected().at("jacobi");
+  const Json& values = jacobi.at("matrices").at(GetParam());
   const auto solver = make_jacobi(load("matrices", GetParam(), Orientation::kRows));
   ASSERT_EQ(solver->rows(), values.at("rows").get<std::uint64_t>());
   ASSERT_EQ(solver->nonzeros(), values.at("nonzeros").get<std::uint64_t>());
@@ -170,7 +167,7 @@ TEST_P(RealMatrix, JacobiAgreesWithAnIndependentImplementation) {
   const double change = values.at("residual_l1").get<double>();
   EXPECT_NEAR(outcome.change.l1, change, kAgreement * std::fmax(1.0, change));
   expect_norms(outcome.x, values);
-  for (const json& entry : values.at("some")) {
+  for (const Json& entry : values.at("some")) {
     const double value = entry.at("value").get<double>();
     EXPECT_NEAR(outcome.x[entry.at("row").get<std::size_t>()], value, kAgreement * std::fmax(1.0, std::fabs(value)));
   }

@@ -38,7 +38,7 @@ Schema every_field() {
 std::vector<CacheLine> payload_of(const Schema& schema, unsigned seed) {
   std::vector<CacheLine> payload(schema.payload_bytes() / sizeof(CacheLine) + 1);
   for (std::size_t v = 0; v < schema.size(); ++v) {
-    std::byte* const at = payload.data()->bytes + schema.place(v).offset;
+    std::byte* const at = reinterpret_cast<std::byte*>(payload.data()) + schema.place(v).offset;
     for (std::size_t i = 0; i < kEntries; ++i) {
       const auto number = static_cast<int>((i * 7 + seed * 13) % 100);
       const auto put = [&]<class T>(T value, std::size_t offset) { std::memcpy(at + offset, &value, sizeof value); };
@@ -83,14 +83,14 @@ std::vector<std::uint64_t> while_copied(StepReducer& reducer, const std::vector<
       const std::uint64_t begin = chunk * StepReducer::kMostBytes;
       const std::uint64_t count = std::min<std::uint64_t>(StepReducer::kMostBytes, (bytes - begin + 7) / 8 * 8);
       const std::uint64_t at = schema.place(v).offset + begin;
-      reducer.copy_nontemporal(chunk % reducer.threads(), v, slot.data()->bytes + at, payload.data()->bytes + at, begin,
+      reducer.copy_nontemporal(chunk % reducer.threads(), v, reinterpret_cast<std::byte*>(slot.data()) + at, reinterpret_cast<const std::byte*>(payload.data()) + at, begin,
                                count);
     }
   }
   const auto words = reducer.finish(slot.data()->bytes, 1);
   for (std::size_t v = 0; v < schema.size(); ++v) {
     const VariablePlace& place = schema.place(v);
-    EXPECT_EQ(std::memcmp(slot.data()->bytes + place.offset, payload.data()->bytes + place.offset, place.bytes), 0);
+    EXPECT_EQ(std::memcmp(reinterpret_cast<std::byte*>(slot.data()) + place.offset, reinterpret_cast<const std::byte*>(payload.data()) + place.offset, place.bytes), 0);
   }
   return {words.begin(), words.end()};
 }

@@ -27,7 +27,7 @@ std::vector<CacheLine> cut(const std::vector<CacheLine>& whole, std::size_t entr
                            std::uint64_t end) {
   if (whole.empty()) return {};
   std::vector<CacheLine> part((end - begin) * entry_bytes / sizeof(CacheLine) + 1);
-  std::memcpy(part.data(), whole.data()->bytes + begin * entry_bytes, (end - begin) * entry_bytes);
+  std::memcpy(part.data(), reinterpret_cast<const std::byte*>(whole.data()) + begin * entry_bytes, (end - begin) * entry_bytes);
   return part;
 }
 

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ringside-analyses: the command that calls functions of the user's in Python.
+#include <array>
+
+#include "cli/programs/command_list.hpp"
+
+namespace ringside {
+
+OwnCommands own_commands() noexcept {
+  static constexpr std::array kCommands = {OwnCommand{"analyze", analyze_command}};
+  return {"ringside-analyses", kCommands};
+}
+
+}  // namespace ringside

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The commands of `ringside` that one program has. Each program has a source that defines own_commands(), and main.cpp.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "cli/subcommands.hpp"
+
+namespace ringside {
+
+struct OwnCommand {
+  std::string_view name;
+  SubcommandFunction* run;
+};
+
+struct OwnCommands {
+  const char* program;  // the name of its file
+  std::span<const OwnCommand> commands;
+};
+
+OwnCommands own_commands() noexcept;
+
+}  // namespace ringside

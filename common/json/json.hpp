@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A JSON value: null, true or false, a number, a text, an array or an object. The names and their meaning are those of
+// nlohmann/json, which reads and prints the text (json.cpp). This header stands in for that library's, because the
+// compiler needs two seconds for that one in every file that includes it.
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <iosfwd>
+#include <limits>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace ringside {
+
+class Json;
+
+/// A value is of another type, a key or an index is missing, or a text is not JSON.
+class JsonError : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// What `Json::try_parse` watches while it reads a text that it should refuse.
+struct JsonFlaws {
+  std::size_t deepest = std::numeric_limits<std::size_t>::max();  // containers around a value, at most
+  bool too_deep = false;                    // found: a value in more of them; the text is discarded
+  std::optional<std::string> repeated_key;  // found: the first key that an object has twice
+};
+
+template <class T>
+concept JsonRange =
+    !std::is_same_v<T, Json> && !std::is_convertible_v<const T&, std::string_view> && requires(const T& range) {
+  range.begin();
+  range.end();
+  range.size();
+};
+
+class Json {
+ public:
+  /// A member of an object, as `items` returns it.
+  template <class Value>
+  struct Item {
+    const std::string& key;
+    Value& value;
+  };
+  template <class Value>
+  class Items;
+
+  Json() noexcept = default;  // null
+  Json(std::nullptr_t) noexcept {}
+  Json(std::string text) noexcept : value_(std::move(text)) {}
+  Json(std::string_view text) : value_(std::string(text)) {}
+  Json(const char* text) : value_(std::string(text)) {}
+  template <class Number>
+  requires std::is_arithmetic_v<Number> Json(Number number)
+  noexcept : value_(static_cast<Held<Number>>(number)) {}
+  /// An array of the values of a range; a map becomes an object.
+  template <JsonRange Range>
+  Json(const Range& range);
+  /// An array of two values.
+  template <class First, class Second>
+  Json(const std::pair<First, Second>& pair) : Json(array({pair.first, pair.second})) {}
+  template <class T, std::size_t count>
+  requires(!std::is_same_v<T, char>) Json(const T (&values)[count]) : Json(std::vector<T>(values, values + count)) {}
+  /// {{"a", 1}, {"b", 2}} is an object: every element is an array of a text and a value. Any other list is an array.
+  Json(std::initializer_list<Json> list);
+
+  Json(const Json& other);
+  Json(Json&& other) noexcept;
+  Json& operator=(Json other) noexcept;
+  ~Json();  // of any depth
+
+  static Json array(std::initializer_list<Json> list = {});
+  static Json object(std::initializer_list<Json> list = {});
+
+  /// The value of a text, whose objects have their keys sorted and each once: the last of equal ones. Throws JsonError.
+  static Json parse(std::string_view text);
+  static Json parse(std::istream& text);
+  /// The same, or a discarded value if the text is not JSON.
+  static Json try_parse(std::string_view text, JsonFlaws* flaws = nullptr);
+  static Json try_parse(std::istream& text);
+  bool is_discarded() const noexcept { return holds<Discarded>(); }
+
+  /// As text. indent: blanks for each level; below 0: one line. Invalid UTF-8 is replaced by U+FFFD.
+  std::string dump(int indent = -1) const;
+  std::string dump_ascii() const;                  // one line; other characters are escaped
+  std::string dump_sorted(int indent = -1) const;  // with the keys of all objects sorted
+  /// A copy with the keys of all objects sorted.
+  Json sorted() const;
+
+  bool is_null() const noexcept { return holds<std::monostate>(); }
+  bool is_boolean() const noexcept { return holds<bool>(); }
+  bool is_number() const noexcept { return is_number_integer() || is_number_float(); }
+  bool is_number_integer() const noexcept { return holds<std::int64_t>() || is_number_unsigned(); }
+  bool is_number_unsigned() const noexcept {
+    return holds<std::uint64_t>();
+  }  // what was unsigned, or was parsed without a sign
+  bool is_number_float() const noexcept { return holds<double>(); }
+  bool is_string() const noexcept { return holds<std::string>(); }
+  bool is_array() const noexcept { return holds<Array>(); }
+  bool is_object() const noexcept { return holds<Object>(); }
+  bool is_structured() const noexcept { return is_array() || is_object(); }
+
+  /// The value as one of the types declared below. Throws JsonError if it is of another type; a number is converted.
+  template <class T>
+  T get() const = delete;
+  /// The text itself. Throws JsonError if it is none.
+  const std::string& text() const;
+
+  std::size_t size() const noexcept;  // 0 of null, 1 of a text or number
+  bool empty() const noexcept { return size() == 0; }
+
+  bool contains(std::string_view key) const noexcept;  // an object with that key
+  /// Throw JsonError if it is not there.
+  Json& at(std::string_view key);
+  const Json& at(std::string_view key) const;
+  Json& at(std::size_t index);
+  const Json& at(std::size_t index) const;
+  /// Null becomes an object or an array; what is missing is added. Throw JsonError for any other type.
+  Json& operator[](std::string_view key);
+  Json& operator[](std::size_t index);
+  /// Null if it is not there.
+  const Json& operator[](std::string_view key) const noexcept;
+  const Json& operator[](std::size_t index) const noexcept;
+  /// The value of a key, or `otherwise` if it is missing. Throws JsonError if this is no object or the value of another
+  /// type.
+  template <class T>
+  T value(std::string_view key, const T& otherwise) const;
+  std::string value(std::string_view key, const char* otherwise) const;
+
+  /// The values of an array or an object; a single value is its own range, and null an empty one.
+  Json* begin() noexcept;
+  Json* end() noexcept { return begin() + size(); }
+  const Json* begin() const noexcept;
+  const Json* end() const noexcept { return begin() + size(); }
+  Json* find(std::string_view key) noexcept;  // end() if it is not there
+  const Json* find(std::string_view key) const noexcept;
+  /// The members of an object: for (const auto& [key, value] : json.items()).
+  Items<Json> items() noexcept;
+  Items<const Json> items() const noexcept;
+
+  /// The first and the last value of an array. Throw JsonError if there is none.
+  const Json& front() const { return at(0); }
+  const Json& back() const { return at(size() - 1); }
+  Json& back() { return at(size() - 1); }
+
+  void push_back(Json value) { emplace_back(std::move(value)); }
+  Json& emplace_back(Json value);  // null becomes an array
+  void erase(std::string_view key);
+  void erase(std::size_t index);  // of an array; nothing if it is not there
+  /// Takes over the members of another object, in its order.
+  void update(const Json& object);
+
+  /// Numbers are compared by value. The order of keys does not matter.
+  friend bool operator==(const Json& a, const Json& b) noexcept;
+  /// Orders two numbers, or two texts.
+  friend std::partial_ordering operator<=>(const Json& a, const Json& b) noexcept;
+  friend std::ostream& operator<<(std::ostream& out, const Json& json);
+
+ private:
+  struct Discarded {};
+  using Array = std::vector<Json>;
+  struct Object {
+    std::vector<std::string> keys;  // of the values at the same index
+    std::vector<Json> values;
+  };
+  template <class Number>
+  using Held =
+      std::conditional_t<std::is_same_v<Number, bool>, bool,
+                         std::conditional_t<std::is_floating_point_v<Number>, double,
+                                            std::conditional_t<std::is_signed_v<Number>, std::int64_t, std::uint64_t>>>;
+
+  template <class T>
+  bool holds() const noexcept {
+    return std::holds_alternative<T>(value_);
+  }
+  std::vector<Json>* children() noexcept;
+  template <class T>
+  T number() const;
+  Object& as_object();
+  Array& as_array();
+  [[noreturn]] void refuse(const char* expected) const;
+  friend class JsonReader;
+  template <class Printed>
+  friend Printed printed(const Json& json);
+
+  std::variant<std::monostate, Discarded, bool, std::int64_t, std::uint64_t, double, std::string, Array, Object> value_;
+};
+
+template <>
+bool Json::get<bool>() const;
+template <>
+int Json::get<int>() const;
+template <>
+std::uint32_t Json::get<std::uint32_t>() const;
+template <>
+std::int64_t Json::get<std::int64_t>() const;
+template <>
+std::uint64_t Json::get<std::uint64_t>() const;
+template <>
+double Json::get<double>() const;
+template <>
+std::string Json::get<std::string>() const;
+template <>
+std::vector<std::string> Json::get<std::vector<std::string>>() const;
+template <>
+Json Json::get<Json>() const;
+
+template <class Value>
+class Json::Items {
+ public:
+  class Iterator {
+   public:
+    Iterator(const std::string* key, Value* value) : key_(key), value_(value) {}
+    Item<Value> operator*() const { return {*key_, *value_}; }
+    Iterator& operator++() {
+      ++key_;
+      ++value_;
+      return *this;
+    }
+    bool operator==(const Iterator& other) const = default;
+
+   private:
+    const std::string* key_;
+    Value* value_;
+  };
+  Items(const std::string* keys, Value* values, std::size_t count) : keys_(keys), values_(values), count_(count) {}
+  Iterator begin() const { return {keys_, values_}; }
+  Iterator end() const { return {keys_ + count_, values_ + count_}; }
+
+ private:
+  const std::string* keys_;
+  Value* values_;
+  std::size_t count_;
+};
+
+template <JsonRange Range>
+Json::Json(const Range& range) {
+  if constexpr (requires { typename Range::mapped_type; }) {
+    Object& object = value_.emplace<Object>();
+    for (const auto& [key, value] : range) {
+      object.keys.emplace_back(key);
+      object.values.emplace_back(value);
+    }
+  } else {
+    Array& array = value_.emplace<Array>();
+    array.reserve(range.size());
+    for (const auto& value : range) array.emplace_back(value);
+  }
+}
+
+template <class T>
+T Json::value(std::string_view key, const T& otherwise) const {
+  if (!is_object()) refuse("an object");
+  const Json* const found = find(key);
+  return found != end() ? found->get<T>() : otherwise;
+}
+
+}  // namespace ringside
