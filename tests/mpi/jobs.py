@@ -4,6 +4,7 @@ whose socket only the node's ranks know. Each test takes the folder of the progr
 
 import contextlib
 import hashlib
+import multiprocessing
 import os
 import pathlib
 import re
@@ -15,6 +16,8 @@ import subprocess
 import sys
 import tempfile
 import time
+import traceback
+import types
 import unittest
 import uuid
 
@@ -22,6 +25,7 @@ import numpy as np
 
 import ringside
 
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # analyzers and ranks share few cores: a thread that spins holds up the others
 # The launcher of the MPI with which the programs were built; CMake names it. What Open MPI and MPICH do differently is in this file.
 MPIRUN = shutil.which(os.environ.get("RINGSIDE_TEST_MPIRUN", "mpirun"))
 IS_MPICH = b"HYDRA" in subprocess.run([MPIRUN, "--version"], stdout=subprocess.PIPE, check=True).stdout
@@ -30,6 +34,7 @@ BIN = pathlib.Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 else None
 ROOT = pathlib.Path(__file__).resolve().parents[2]  # of the sources
 HANG_S = 40  # for what needs seconds on an idle machine
 SLOTS = 8
+ENDED_RUNS = []  # the folder of `ended_run`
 SIDE = 37  # prime: no multiple of the ranks
 USAGE, SYSTEM, PEER_LOST, DAMAGED, INTERRUPTED = 2, 3, 4, 5, 130
 
@@ -124,7 +129,7 @@ class Node:
                         return step.iteration
             if not running:
                 return None
-            time.sleep(0.001)
+            time.sleep(0.01)
         raise AssertionError(f"{self.pool} got no {count} steps in {HANG_S} s\n{job.said()}")
 
     def await_iteration(self, job, at_least):
@@ -239,7 +244,11 @@ class Jobs(unittest.TestCase):
             "OMPI_MCA_oob_tcp_if_include": "lo", "OMPI_MCA_btl": "self,vader", "OMPI_MCA_pml": "ob1",
             "OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_btl_vader_backing_directory": str(self.folder),
             "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_hwloc_base_binding_policy": "none",
-            "OMPI_MCA_mpi_yield_when_idle": "1", "PATH": f"{self.make_mpirun()}:{os.environ['PATH']}"}
+            "OMPI_MCA_mpi_yield_when_idle": "1",
+            "OMPI_MCA_odls_base_sigkill_timeout": "0",  # else mpirun sleeps for a second or two when a rank has died
+            "HWLOC_PLUGINS_PATH": "/nonexistent",  # which each process of a job would load: for graphics and OpenCL
+            "PMIX_MCA_gds": "hash",  # a file of shared memory for each job costs more than it saves
+            "PATH": f"{self.make_mpirun()}:{os.environ['PATH']}"}
 
     def make_mpirun(self):
         """A folder in which `mpirun` is MPIRUN, for `ringside run --ranks`. A link would not do: MPICH's launcher looks for
@@ -250,12 +259,43 @@ class Jobs(unittest.TestCase):
         (folder / "mpirun").chmod(0o755)
         return folder
 
+    def node(self, *options):
+        """A node without an analyzer."""
+        made = Node(pathlib.Path(tempfile.mkdtemp(prefix="node", dir=self.folder)), *options)
+        self.addCleanup(made.end_analyzer, signal.SIGKILL)
+        return made
+
     def nodes(self, count, *options):
-        made = [Node(pathlib.Path(tempfile.mkdtemp(prefix="node", dir=self.folder)), *options) for _ in range(count)]
+        made = [self.node(*options) for _ in range(count)]
         for node in made:
-            self.addCleanup(node.end_analyzer, signal.SIGKILL)
             node.start_analyzer()
         return made
+
+    def ended_run(self, count, program, *arguments, placed):
+        """Nodes with the rings of a run that has ended, as have its analyzers. Tests that ask for the same run share it: each
+        gets its own copies of the files."""
+        made = ENDED_RUNS[0] / re.sub("[^a-z0-9]+", "_", f"{count} {program} {arguments} {placed}")
+        if not made.exists():
+            nodes = self.nodes(count)
+            self.run_job(nodes, program, *arguments, placed=placed)
+            self.end_analyzers(nodes)
+            incomplete = pathlib.Path(tempfile.mkdtemp(dir=ENDED_RUNS[0]))
+            for number, node in enumerate(nodes):
+                shutil.copytree(node.folder, incomplete / str(number), ignore=lambda folder, names: [
+                    name for name in names if not name.startswith("ring.pool")])
+            (incomplete / "pools").write_text("\n".join(str(node.pool) for node in nodes))
+            with contextlib.suppress(OSError):  # another process has made it meanwhile
+                incomplete.rename(made)
+            return nodes
+        nodes = [self.node() for _ in range(count)]
+        for number, node in enumerate(nodes):
+            shutil.copytree(made / str(number), node.folder, dirs_exist_ok=True)
+            ranks_file = node.pool.with_name(node.pool.name + ".ranks")
+            described = ranks_file.read_text(encoding="utf-8")
+            for pool, own in zip((made / "pools").read_text().splitlines(), nodes, strict=True):
+                described = described.replace(pool, str(own.pool))
+            ranks_file.write_text(described, encoding="utf-8")
+        return nodes
 
     def end_analyzers(self, nodes):
         """All at a time, as launchers do: an analyzer waits for rounds that the others still have to pass on."""
@@ -315,9 +355,47 @@ class Jobs(unittest.TestCase):
             first += rows
 
 
-def run_tests():
-    """Exits with 77, which CTest reports as skipped, if each test was."""
-    result = unittest.main(argv=[sys.argv[0], *sys.argv[1:]], exit=False).result
-    skipped = {getattr(test, "test_case", test) for test, _ in result.skipped}  # a test once for all its subtests
-    only_skipped = skipped and len(skipped) >= result.testsRun  # which some releases of Python do not count
-    sys.exit(1 if not result.wasSuccessful() else 77 if only_skipped else 0)
+class AtOnce:
+    """Runs tests in processes that share the start of this one. Jobs wait for most of their time."""
+
+    tests = []
+
+    def __init__(self, processes):
+        self.processes = processes
+
+    def run(self, suite):
+        self.gather(suite)
+        well, skipped = True, 0
+        with multiprocessing.get_context("fork").Pool(self.processes) as pool:
+            for name, failures, reasons in pool.imap_unordered(self.run_one, range(len(self.tests))):
+                outcome = "FAILED" if failures else f"skipped: {'; '.join(reasons)}" if reasons else "ok"
+                print(f"{name}: {outcome}", *failures, sep="\n", file=sys.stderr, flush=True)
+                well, skipped = well and not failures, skipped + bool(reasons)
+        only_skipped = 0 < len(self.tests) == skipped
+        return types.SimpleNamespace(only_skipped=only_skipped, wasSuccessful=lambda: well)
+
+    def gather(self, tests):
+        for test in tests:
+            if isinstance(test, unittest.TestSuite):
+                self.gather(test)
+            else:
+                self.tests.append(test)
+
+    @classmethod
+    def run_one(cls, number):
+        """In one of the processes."""
+        result, test = unittest.TestResult(), cls.tests[number]
+        try:
+            unittest.TestSuite([test]).run(result)
+        except Exception:
+            return test.id(), [traceback.format_exc()], []
+        failures = [f"{failed.id()}\n{text}" for failed, text in result.errors + result.failures]
+        return test.id(), failures, [reason for _, reason in result.skipped]
+
+
+def run_tests(at_once=1 if IS_MPICH else 2):
+    """Exits with 77, which CTest reports as skipped, if each test was. MPICH's ranks poll: its jobs would hold up each other."""
+    with tempfile.TemporaryDirectory(prefix="rs-mpi-") as folder:
+        ENDED_RUNS.append(pathlib.Path(folder))
+        result = unittest.main(argv=[sys.argv[0], *sys.argv[1:]], exit=False, testRunner=AtOnce(at_once)).result
+    sys.exit(1 if not result.wasSuccessful() else 77 if result.only_skipped else 0)

@@ -182,4 +182,4 @@ class OnMachines(Jobs):
         self.assertIn("m1", said)
 
 
-run_tests()
+run_tests(at_once=1)  # each test makes machines of the same names

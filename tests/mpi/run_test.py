@@ -14,7 +14,7 @@ class Run(Jobs):
     def setUp(self):
         super().setUp()
         self.pool = self.folder / "heat.pool"
-        del self.environment["RINGSIDE_PEER_TIMEOUT"]
+        del self.environment["RINGSIDE_PEER_TIMEOUT"], self.environment["OMPI_MCA_odls_base_sigkill_timeout"]  # as for users
         self.options = ["run", "--quiet", f"--pool={self.pool}", f"--slots={SLOTS}", "--durability=process", "--resume"]
         self.expected = Heat()
 

@@ -17,7 +17,7 @@ class Runs(Jobs):
     def setUp(self):
         super().setUp()
         self.pool = self.folder / "ring.pool"
-        del self.environment["RINGSIDE_PEER_TIMEOUT"]
+        del self.environment["RINGSIDE_PEER_TIMEOUT"], self.environment["OMPI_MCA_odls_base_sigkill_timeout"]  # as for users
         self.options = ["--quiet", f"--slots={SLOTS}", "--durability=process"]
 
     def start_run(self, *words):
