@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* refusals CASE, or A,B,C,: attaches two rows for each rank, with the one mistake that the case names, and publishes three steps.
- * Each rank that fails prints "rank R: FUNCTION: STATUS REASON LINE" and exits with the status. A run that ends well prints
- * "fine". Of several cases each is an attach that is refused; then FUNCTION is "attach CASE". Where the library does not do as its header says, the exit code is 99. */
+/* refusals CASE, or A,B,C,: attaches two rows for each rank, with the one mistake that the case names, and publishes
+ * three steps. Each rank that fails prints "rank R: FUNCTION: STATUS REASON LINE" and exits with the status. A run that
+ * ends well prints "fine". The cases of a list follow each other in one job: FUNCTION is then "FUNCTION CASE", "fine"
+ * is "fine: CASE", and the exit code is 0. `outside` attaches before MPI_Init, on another thread, and after
+ * MPI_Finalize. Where the library does not do as its header says, the exit code is 99. */
 #include <mpi.h>
 #include <pthread.h>
 #include <signal.h>
@@ -25,7 +27,8 @@ static int is(const char* name) { return strcmp(what, name) == 0; }
 static int mistaken(const char* name) { return rank == 1 && is(name); }
 
 static int say(const char* where, const ringside_error* error) {
-  printf("rank %d: %s: %d %u %s\n", rank, where, (int)error->status, error->reason, error->line);
+  printf("rank %d: %s%s%s: %d %u %s\n", rank, where, is_listed ? " " : "", is_listed ? what : "", (int)error->status,
+         error->reason, error->line);
   fflush(stdout);
   return error->status;
 }
@@ -83,25 +86,28 @@ static int attach(void) {
     part.extent[0] = rank < ranks / 2 ? 2 * ROWS : 0;
     part.offset[0] = rank < ranks / 2 ? 2 * ROWS * (uint64_t)rank : 0;
   }
+  if (is("environment_continue")) setenv("RINGSIDE_ON_ANALYZER_LOSS", "continue", 1);
+  if (is("environment_messages")) setenv("RINGSIDE_COORDINATION", "messages", 1);
   ringside_error error = {.size = mistaken("error_size") ? 7 : sizeof error};
   run = (ringside_mpi_writer*)&error; /* must not stay */
   ringside_mpi_writer** out = mistaken("no_out") ? NULL : &run;
   if (mistaken("no_out")) run = NULL;
   const ringside_status status =
       ringside_mpi_attach(MPI_COMM_WORLD, &options, &x, parts, variables, &t, scalars, out, &error);
+  unsetenv("RINGSIDE_ON_ANALYZER_LOSS");
+  unsetenv("RINGSIDE_COORDINATION");
   if (status == RINGSIDE_OK) return 0;
   expect(run == NULL, "a refused attach leaves *out NULL");
   if (mistaken("error_size")) return status; /* there is no place for a line */
   expect(error.status == status, "the error has the status that is returned");
-  char where[64];
-  snprintf(where, sizeof where, "attach%s%s", is_listed ? " " : "", is_listed ? what : "");
-  return say(where, &error);
+  return say("attach", &error);
 }
 
 /* The iteration that this rank publishes as its k-th step. */
 static uint64_t iteration_of(uint64_t k) {
   if (mistaken("other_iteration") && k > 1) return k + 7;
-  if (is("other_node") && k > 1) return k + 1 - (k == 2 && rank >= ranks / 2); /* the ranks of a node publish the same */
+  if (is("other_node") && k > 1)
+    return k + 1 - (k == 2 && rank >= ranks / 2); /* the ranks of a node publish the same */
   return k;
 }
 
@@ -116,8 +122,10 @@ static int agree_on_stop(uint64_t k) {
 /* `stop` ends the claims of the rank on which it is set, and no others. */
 static void stop_for_a_while(void) {
   stop = 1;
-  expect(ringside_mpi_claim(run) == RINGSIDE_INTERRUPTED && ringside_mpi_claim(run) == RINGSIDE_INTERRUPTED, "`stop` is set");
-  expect(strstr(ringside_mpi_error(run)->line, "interrupted") != NULL && ringside_mpi_buffer(run, 0) == NULL, "nothing is claimed");
+  expect(ringside_mpi_claim(run) == RINGSIDE_INTERRUPTED && ringside_mpi_claim(run) == RINGSIDE_INTERRUPTED,
+         "`stop` is set");
+  expect(strstr(ringside_mpi_error(run)->line, "interrupted") != NULL && ringside_mpi_buffer(run, 0) == NULL,
+         "nothing is claimed");
   stop = 0;
 }
 
@@ -155,79 +163,82 @@ static void make_mistakes(void) {
   expect(ringside_mpi_kept(run, &kept) == RINGSIDE_ABSENT, "the run began anew");
   expect(ringside_mpi_kept_variable(run, 0, NULL, NULL) == RINGSIDE_ABSENT, "no kept variable");
   ringside_mpi_state state = {.size = sizeof state};
-  expect(ringside_mpi_progress(run, &state) == RINGSIDE_OK && state.rank == (uint32_t)rank && state.ranks == (uint32_t)ranks &&
-             state.published == 0 && state.global_iteration == 0 && state.node < state.nodes,
+  expect(ringside_mpi_progress(run, &state) == RINGSIDE_OK && state.rank == (uint32_t)rank &&
+             state.ranks == (uint32_t)ranks && state.published == 0 && state.global_iteration == 0 &&
+             state.node < state.nodes,
          "progress before the first step");
 }
 
-static int refuse_all(char* cases) {
-  int status = 0;
-  is_listed = 1;
-  for (char* at = strtok(cases, ","); at != NULL; at = strtok(NULL, ",")) {
-    what = at;
-    status = attach();
-    if (!status) return 98;
-  }
-  return status;
-}
-
-int main(int argc, char** argv) {
-  int provided, status = 0;
-  what = argc == 2 ? argv[1] : "";
-  if (is("before_init")) {
-    ranks = 1;
-    status = attach();
-  }
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+/* Each of the three attaches is refused. */
+static int attach_outside(int* argc, char*** argv) {
+  int provided, status = 0, refused = 1;
+  pthread_t thread;
+  is_listed = ranks = 1;
+  what = "before_init";
+  refused = refused && attach();
+  MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  if (strchr(what, ',') != NULL) {
-    status = refuse_all(argv[1]);
-  } else if (is("other_thread")) {
-    pthread_t thread;
-    if (pthread_create(&thread, NULL, attach_elsewhere, &status) != 0) return 99;
-    pthread_join(thread, NULL);
-  } else if (!is("before_init") && !is("after_finalize")) {
-    status = attach();
-  }
-  if (is("after_finalize") || status) {
-    MPI_Finalize();
-    if (is("after_finalize")) status = attach();
-    return status;
-  }
+  what = "other_thread";
+  if (pthread_create(&thread, NULL, attach_elsewhere, &status) != 0) return 99;
+  pthread_join(thread, NULL);
+  MPI_Finalize();
+  what = "after_finalize";
+  return refused && status && attach() ? 0 : 98;
+}
+
+/* A whole run, or what of it comes before the mistake. */
+static int run_case(void) {
+  int status = attach();
+  if (status) return status;
   if (is("mistakes")) make_mistakes();
   for (uint64_t k = 1; k <= (mistaken("fewer_steps") ? 2 : 3) || is("die"); ++k) {
     if (is("stop_agreed") && agree_on_stop(k)) break;
     if (mistaken("stop_for_a_while") && k == 2) stop_for_a_while();
     if (is("stop") && k == 2) MPI_Barrier(MPI_COMM_WORLD); /* all have published the first step */
     if (mistaken("stop") && k == 2) stop = 1;
-    if (ringside_mpi_claim(run)) return say("claim", ringside_mpi_error(run));
+    if (ringside_mpi_claim(run)) exit(say("claim", ringside_mpi_error(run)));
     if (mistaken("die") && k == 2) raise(SIGKILL);
-    if (publish(iteration_of(k))) return say("publish", ringside_mpi_error(run));
+    if (publish(iteration_of(k))) exit(say("publish", ringside_mpi_error(run)));
     if (is("iteration_again") && k == 2) {
       expect(ringside_mpi_claim(run) == RINGSIDE_OK && publish(2) == RINGSIDE_USAGE, "an iteration that was published");
     }
   }
-  if (is("leave")) {
-    ringside_mpi_free(run);
-  } else {
+  if (!is("leave")) {
     uint32_t outcome = RINGSIDE_OUTCOME_FINISHED;
     if (mistaken("bad_outcome")) outcome = 9;
     if (mistaken("other_outcome") || is("stop_agreed")) outcome = RINGSIDE_OUTCOME_STOPPED;
     if (ringside_mpi_detach(run, outcome)) {
       status = say("detach", ringside_mpi_error(run));
       ringside_mpi_free(run);
-      MPI_Finalize();
       return status;
     }
     ringside_mpi_state state = {.size = sizeof state};
-    expect(ringside_mpi_progress(run, &state) == RINGSIDE_OK && state.published == (is("stop_agreed") ? 2 : 3), "progress after the last step");
+    expect(ringside_mpi_progress(run, &state) == RINGSIDE_OK && state.published == (is("stop_agreed") ? 2 : 3),
+           "progress after the last step");
     expect(ringside_mpi_claim(run) == RINGSIDE_USAGE, "no step follows a detach");
     expect(ringside_mpi_detach(run, RINGSIDE_OUTCOME_FINISHED) == RINGSIDE_USAGE, "a second detach");
-    ringside_mpi_free(run);
   }
+  ringside_mpi_free(run);
   ringside_mpi_free(NULL);
-  if (rank == 0) printf("fine\n");
-  MPI_Finalize();
+  if (rank == 0) printf("fine%s%s\n", is_listed ? ": " : "", is_listed ? what : "");
   return 0;
+}
+
+int main(int argc, char** argv) {
+  int provided, status = 0;
+  what = argc == 2 ? argv[1] : "";
+  if (is("outside")) return attach_outside(&argc, &argv);
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  is_listed = strchr(what, ',') != NULL;
+  if (!is_listed) status = run_case();
+  for (char* at = is_listed ? strtok(argv[1], ",") : NULL; at != NULL; at = strtok(NULL, ",")) {
+    what = at;
+    stop = 0;
+    run_case();
+  }
+  MPI_Finalize();
+  return status;
 }
