@@ -22,11 +22,11 @@ class OtherRanks(Jobs):
     def setUp(self):
         super().setUp()
         self.expected = Heat()
+        self.new = []  # of jobs that are refused before their rings are made
 
     def earlier(self, program="publish_mpi", arguments=(SIDE, 20), placed=None, nodes=2):
         """A folder with links to the rings of a job that has ended, and its nodes."""
-        made = self.nodes(nodes)
-        self.run_job(made, program, *arguments, placed=placed or blocks(2 * nodes, nodes))
+        made = self.ended_run(nodes, program, *arguments, placed=placed or blocks(2 * nodes, nodes))
         return self.folder_of(made), made
 
     def folder_of(self, nodes):
@@ -45,9 +45,10 @@ class OtherRanks(Jobs):
                             expected=expected)
         return made, said
 
-    def refused(self, rings, pattern, *arguments, expected=USAGE, pool=None, **more):
-        """No analyzer of the new job gets a step. pool: what its ranks are told of it."""
-        nodes = self.nodes(2)
+    def refused(self, rings, pattern, *arguments, expected=USAGE, pool=None, makes_rings=False, **more):
+        """No analyzer of the new job gets a step. pool: what its ranks are told of it. makes_rings: the job gets as far as that;
+        then no other one has its nodes."""
+        nodes = self.nodes(2) if makes_rings or not self.new else self.new
         own = [node.pool for node in nodes]
         for node in nodes:
             node.pool = node.pool if pool is None else pool
@@ -56,9 +57,17 @@ class OtherRanks(Jobs):
         for node, its in zip(nodes, own, strict=True):
             node.pool = its
         self.assertRegex(said, pattern)
-        for node in nodes:
-            node.end_analyzer()
-            self.assertEqual(node.kept(), {})
+        if makes_rings:
+            self.assert_no_step(nodes)
+        else:
+            self.new = nodes
+
+    def assert_no_step(self, nodes):
+        self.end_analyzers(nodes)
+        self.assertEqual([node.kept() for node in nodes], [{} for _ in nodes])
+
+    def tearDown(self):
+        self.assert_no_step(self.new)
 
     def test_ranks_nodes_and_borders_may_be_others(self):
         rings, earlier = self.earlier()
@@ -169,7 +178,7 @@ class OtherRanks(Jobs):
 
     def test_a_machine_that_sees_other_files_is_named(self):
         rings, earlier = self.earlier()
-        _, others = self.earlier()
+        _, others = self.earlier(arguments=(SIDE, 21))
         empty = self.folder / "empty"
         empty.mkdir()
         self.refused(rings, r"--resume-from: rank 1: node 1 \(ranks 2 to 3\): \S+/n1\.pool: found the ring of another run",
@@ -180,22 +189,20 @@ class OtherRanks(Jobs):
         shutil.copy(earlier[0].pool, copy)
         self.damage(copy, self.expected[20][0][:19].tobytes())  # rank 0 verifies that ring, rank 1 needs some of its last rows
         self.refused(rings, r"node 0 \(ranks 0 to 1\): \S+/n0\.pool: iteration 20 differs from what was verified", expected=DAMAGED,
-                     placed=[0, 1, 1], of_rank={1: self.sees(copy, earlier[0].pool)})
+                     makes_rings=True, placed=[0, 1, 1], of_rank={1: self.sees(copy, earlier[0].pool)})
 
     def at_first_read(self, command):
         """Variables of a rank that runs this when it begins to read an earlier ring, after all ranks have attached."""
         return [f"LD_PRELOAD={self.compile('tests/mpi/faults.c')}", f"RINGSIDE_TEST_AT_FIRST_READ={command}"]
 
     def test_a_slot_that_changes_while_it_is_read_ends_all_ranks(self):
-        made = self.nodes(2)
+        _, made = self.earlier()
         copies = [self.folder / f"copy{number}.pool" for number in range(2)]
-        for iterations in (20, 40):
-            self.run_job(made, "publish_mpi", SIDE, iterations, placed=blocks(4, 2), use="resume")
-            rings = self.folder_of(made)
-            for node, copy in zip(made, copies, strict=True):
-                if iterations == 20:
-                    shutil.copy(node.pool, copy)
-                    node.start_analyzer()
+        for node, copy in zip(made, copies, strict=True):
+            shutil.copy(node.pool, copy)
+            node.start_analyzer()
+        self.run_job(made, "publish_mpi", SIDE, 40, placed=blocks(4, 2), use="resume")
+        rings = self.folder_of(made)
         later, damaged = self.folder / "later", self.folder / "damaged"
         shutil.copy(made[0].pool, later)
         shutil.copy(copies[0], damaged)
@@ -206,7 +213,7 @@ class OtherRanks(Jobs):
                 for node, copy in zip(made, copies, strict=True):
                     shutil.copy(copy, node.pool)
                 change = self.at_first_read(f"dd if={content} of={made[0].pool} conv=notrunc status=none")
-                self.refused(rings, rf"n0\.pool: {found}", expected=expected, of_rank={0: change})
+                self.refused(rings, rf"n0\.pool: {found}", expected=expected, makes_rings=True, of_rank={0: change})
 
     def test_a_job_that_died_between_the_first_steps_of_its_rings_begins_again(self):
         rings, _ = self.earlier()
@@ -242,17 +249,16 @@ class OtherRanks(Jobs):
         self.assert_heat(nodes, [0, 1], self.expected, newest=30)
 
     def test_an_iteration_must_be_held_by_all_rings(self):
-        made = self.nodes(2)
-        self.run_job(made, "publish_mpi", SIDE, 5, placed=blocks(4, 2))
-        made[1].end_analyzer()
+        _, made = self.earlier()
         old = self.folder / "old.pool"
         shutil.copy(made[1].pool, old)
-        made[1].start_analyzer()
-        self.run_job(made, "publish_mpi", SIDE, 20, placed=blocks(4, 2), use="resume")
+        for node in made:
+            node.start_analyzer()
+        self.run_job(made, "publish_mpi", SIDE, 40, placed=blocks(4, 2), use="resume")
         rings = self.folder_of(made)
         shutil.copy(old, made[1].pool)
-        self.refused(rings, r"no iteration is held intact by every ring: node 0 \(ranks 0 to 1\) holds 13 to 20; "
-                            r"node 1 \(ranks 2 to 3\) holds 1 to 5; expected one that is")
+        self.refused(rings, r"no iteration is held intact by every ring: node 0 \(ranks 0 to 1\) holds 33 to 40; "
+                            r"node 1 \(ranks 2 to 3\) holds 13 to 20; expected one that is")
 
     def test_the_pool_of_each_node_must_be_known(self):
         """It may be among the earlier rings, or hold steps that go first."""

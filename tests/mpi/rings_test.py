@@ -39,10 +39,7 @@ class Rings(Jobs):
         return done.stdout + done.stderr
 
     def run_on(self, count, program, *arguments, placed):
-        nodes = self.nodes(count)
-        self.run_job(nodes, program, *arguments, placed=placed)
-        for node in nodes:
-            node.end_analyzer()
+        nodes = self.ended_run(count, program, *arguments, placed=placed)
         return nodes, nodes[-1].pool.with_name("ring.pool.ranks")
 
     def gathered(self, nodes):
@@ -72,12 +69,16 @@ class Rings(Jobs):
             for found in exported:
                 self.assertEqual((np.shape(found), found.dtype), (array.shape, array.dtype))
                 self.assertEqual(np.ascontiguousarray(found).tobytes(), array.tobytes(), name)
+        self.assert_read(path, expected)
+        shutil.rmtree(out)
+
+    def assert_read(self, path, expected):
+        k, arrays = expected
         rings = ringside.open(path)
         with rings[k] as step:
             for name, array in arrays.items():
                 self.assertEqual(step[name].tobytes(), array.tobytes())
                 self.assertEqual(rings.read(k, name).tobytes(), array.tobytes())
-        shutil.rmtree(out)
 
     def test_rows_of_any_nodes_are_one_array(self):
         heat = Heat()
@@ -253,7 +254,7 @@ class Rings(Jobs):
 
     def test_rings_of_different_runs_are_refused(self):
         first, _ = self.run_on(2, "publish_mpi", SIDE, STEPS, placed=blocks(4, 2))
-        other, _ = self.run_on(2, "publish_mpi", SIDE, STEPS, placed=blocks(4, 2))
+        other, _ = self.run_on(2, "publish_mpi", SIDE, STEPS + 1, placed=blocks(4, 2))
         folder = self.gathered(first)
         shutil.copy(other[1].pool, folder / "r1.pool")
         for command in (["verify"], ["export", "-o", self.folder / "o.h5"]):
@@ -327,8 +328,8 @@ class Rings(Jobs):
             self.assertEqual(sorted(path.name for path in folder.iterdir()),
                              ["node0.pool", "node0.pool.ranks", "node1.pool", "node1.pool.ranks"])
             self.assertEqual({path.stat().st_mode & 0o077 for path in folder.iterdir()}, {0})
-            self.assert_exports(folder, (STEPS, {"u": Heat()[STEPS][0]}))
-            self.assert_exports(folder / "node1.pool.ranks", (STEPS, {"u": Heat()[STEPS][0]}))
+            for path in (folder, folder / "node1.pool.ranks"):
+                self.assert_read(path, (STEPS, {"u": Heat()[STEPS][0]}))
 
     def test_what_cannot_be_gathered_leaves_nothing(self):
         nodes, ranks_file = self.run_on(2, "publish_mpi", SIDE, STEPS, placed=blocks(4, 2))
