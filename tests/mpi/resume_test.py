@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Ranks, analyzers, nodes and mpirun get SIGKILL. The run is resumed from one step that all rings hold, and each step that is
-kept has the bits of an undisturbed run. --kills N and --seed S: how often and when the last test kills."""
+kept has the bits of an undisturbed run. --kills N and --seed S: how often and when the last tests kill."""
 
 import argparse
 import random
@@ -14,7 +14,7 @@ from jobs import PEER_LOST, SIDE, Heat, Jobs, blocks, run_tests
 
 ENDLESS = 1_000_000  # iterations: a job that only a kill ends
 parser = argparse.ArgumentParser()
-parser.add_argument("--kills", type=int, default=50)
+parser.add_argument("--kills", type=int, default=25, help="by each of the last two tests")
 parser.add_argument("--seed", type=int, default=1)
 options, sys.argv[1:] = parser.parse_known_args()
 
@@ -24,7 +24,16 @@ class Resume(Jobs):
         super().setUp()
         self.expected = Heat()
         self.placed = blocks(4, 2)
-        self.two = self.nodes(2)
+        self.two = [self.node(), self.node()]
+
+    def start_analyzers(self):
+        for node in self.two:
+            node.start_analyzer()
+
+    def after_20_steps(self):
+        """The nodes of a run that has ended."""
+        self.two = self.ended_run(2, "publish_mpi", SIDE, 20, placed=self.placed)
+        self.start_analyzers()
 
     def heat(self, iterations, use="resume", placed=None):
         return self.start(self.two, "publish_mpi", SIDE, iterations, placed=placed or self.placed, use=use)
@@ -38,8 +47,7 @@ class Resume(Jobs):
             node.end_analyzer()
         self.assert_heat(self.two, self.placed, self.expected)
         common = set.intersection(*(set(node.kept()) for node in self.two))
-        for node in self.two:
-            node.start_analyzer()
+        self.start_analyzers()
         return max(common, default=0)
 
     def finish(self, begun_after, further=30):
@@ -59,25 +67,37 @@ class Resume(Jobs):
             self.assertIsNotNone(node.await_steps(job, steps), job.said())
         return job
 
-    def test_a_run_that_ended_is_continued_where_it_ended(self):
-        self.assertEqual(self.heat(20).ended()[0], 0)
-        self.finish(20)
-
-    def test_a_run_that_ended_has_nothing_to_do_but_to_say_so(self):
-        self.assertEqual(self.heat(20).ended()[0], 0)
+    def test_a_run_that_ended_has_nothing_to_do_but_to_say_so_and_is_continued_where_it_ended(self):
+        self.after_20_steps()
         code, said = self.heat(20).ended()
         self.assertEqual((code, self.resumed_from(said)), (0, 20), said)
         self.assertIn(f"residual {self.expected[20][1]:.17g} K", said)
+        self.finish(20)
 
-    def test_any_rank_may_die(self):
-        for rank in range(4):
-            with self.subTest(rank=rank):
-                job = self.begin()
-                job.kill(rank)
-                self.assertNotEqual(job.ended()[0], 0)
-        self.finish(self.rest())
+    def test_any_rank_a_node_and_mpirun_may_die_and_ctrl_c_leaves_what_was_published(self):
+        """One after the other: each job begins where the rings of the one before end."""
+        self.start_analyzers()
+        begun_after = 0
+
+        def node(job):
+            job.kill(2, 3)
+            self.two[1].end_analyzer(signal.SIGKILL)
+
+        ways = [*[(f"rank {rank}", lambda job, rank=rank: job.kill(rank)) for rank in range(4)], ("node", node),
+                ("mpirun", lambda job: job.process.kill()), ("ctrl-c", lambda job: job.process.send_signal(signal.SIGINT))]
+        for name, end in ways:
+            job = self.begin()
+            end(job)
+            self.assertNotEqual(job.ended()[0], 0, name)
+            lost = any(node.analyzer is None for node in self.two)
+            rest = self.rest()
+            if not lost:  # its journal may lack steps
+                self.assertEqual([firsts[-1] for firsts in self.begun()], [begun_after + 1] * 2, name)
+            begun_after = rest
+        self.finish(begun_after)
 
     def test_an_analyzer_that_dies_is_replaced_and_the_run_goes_on(self):
+        self.start_analyzers()
         job = self.heat(200)
         for node in self.two:
             self.assertIsNotNone(node.await_steps(job, 20), job.said())
@@ -88,10 +108,11 @@ class Resume(Jobs):
         self.assert_heat(self.two, self.placed, self.expected, newest=200)
 
     def test_an_analyzer_without_a_successor_ends_the_job_and_is_named(self):
+        self.start_analyzers()
         for number in (0, 1):
             with self.subTest(node=number):
                 job = self.start(self.two, "publish_mpi", SIDE, ENDLESS, placed=self.placed, use="resume",
-                                 RINGSIDE_PEER_TIMEOUT="0.5")
+                                 RINGSIDE_PEER_TIMEOUT="0.3")
                 self.assertIsNotNone(self.two[1].await_steps(job, 20), job.said())
                 self.two[number].end_analyzer(signal.SIGKILL)
                 code, said = job.ended()
@@ -100,26 +121,8 @@ class Resume(Jobs):
                 self.two[number].start_analyzer()
         self.finish(self.rest())
 
-    def test_all_processes_of_a_node_may_die(self):
-        job = self.begin()
-        job.kill(2, 3)
-        self.two[1].end_analyzer(signal.SIGKILL)
-        self.assertNotEqual(job.ended()[0], 0)
-        self.finish(self.rest())
-
-    def test_mpirun_may_die(self):
-        job = self.begin()
-        job.process.kill()
-        job.ended()
-        self.finish(self.rest())
-
-    def test_ctrl_c_leaves_what_was_published(self):
-        job = self.begin()
-        job.process.send_signal(signal.SIGINT)
-        self.assertNotEqual(job.ended()[0], 0)
-        self.finish(self.rest())
-
     def test_a_ring_that_lacks_the_newest_steps_decides_where_the_run_continues(self):
+        self.start_analyzers()
         job = self.begin()
         self.two[1].stop_analyzer()
         behind = max(ringside.open(self.two[1].pool))
@@ -135,8 +138,7 @@ class Resume(Jobs):
         self.finish(begun_after)
 
     def test_a_damaged_newest_step_is_passed_over_on_all_nodes(self):
-        self.assertEqual(self.heat(20).ended()[0], 0)
-        self.rest()
+        self.after_20_steps()
         rows = self.two[1].kept()[20]["u"].shape[0]
         payload = self.expected[20][0][SIDE - rows:].tobytes()
         with open(self.two[1].pool, "r+b") as pool:
@@ -147,24 +149,21 @@ class Resume(Jobs):
         self.finish(19)
 
     def test_other_ranks_may_continue_if_the_nodes_keep_the_same_rows(self):
-        self.assertEqual(self.heat(20).ended()[0], 0)
+        self.after_20_steps()
         code, said = self.heat(40, placed=[0, 1]).ended()
         self.assertEqual((code, self.resumed_from(said)), (0, 20), said)
         self.rest()
         self.assert_heat(self.two, [0, 1], self.expected, newest=40)
 
     def test_ranks_get_back_their_boxes(self):
-        for placed in (blocks(8, 2), [0, 1] * 4):
-            for node in self.two:
-                node.end_analyzer()
-            self.two = self.nodes(2)
-            for steps in (20, 30):
-                said = self.run_job(self.two, "publish_boxes", steps, "cubes", placed=placed, use="resume")
-                self.assertIn("persisted up to 0\n", said, "analyzers that need not wait for the medium")
-            for node in self.two:
-                kept = node.kept()
-                self.assertEqual(max(kept), 30)
-                np.testing.assert_array_equal(kept[30]["basis"], 30 + np.arange(3.0))
+        self.start_analyzers()
+        for steps in (20, 30):
+            said = self.run_job(self.two, "publish_boxes", steps, "cubes", placed=[0, 1] * 4, use="resume")
+            self.assertIn("persisted up to 0\n", said, "analyzers that need not wait for the medium")
+        for node in self.two:
+            kept = node.kept()
+            self.assertEqual(max(kept), 30)
+            np.testing.assert_array_equal(kept[30]["basis"], 30 + np.arange(3.0))
 
     def begun(self):
         """The first iteration of each job that the journal of a node has, in the order of the jobs."""
@@ -176,18 +175,21 @@ class Resume(Jobs):
         """One of the processes that `victim` names, or all of them. Analyzers get no successor yet."""
         if victim in ("mpirun", "all"):
             job.process.kill()
+        ranks = range(len(self.placed))
         if victim != "mpirun":
-            job.kill(*{"rank": [chance.randrange(4)], "node": [2 * number, 2 * number + 1], "all": range(4)}.get(victim, []))
+            of_node = [rank for rank in ranks if self.placed[rank] == number]
+            job.kill(*{"rank": [chance.choice(ranks)], "node": of_node, "all": ranks}.get(victim, []))
         for node in {"analyzer": [self.two[number]], "node": [self.two[number]], "all": self.two}.get(victim, []):
             node.end_analyzer(signal.SIGKILL)
 
-    def test_kills_at_random_instants(self):
+    def kill_at_random_instants(self, seed):
         """The run is resumed after each kill, and ends after the last one."""
-        chance = random.Random(options.seed)
+        self.start_analyzers()
+        chance = random.Random(seed)
         known = None  # the step that the job began after, if no process ran before it
         job = self.heat(ENDLESS)
         for done in range(options.kills):
-            victim, number = chance.choice(("rank", "rank", "analyzer", "node", "mpirun", "all")), chance.randrange(2)
+            victim, number = chance.choice(("rank", "rank", "analyzer", "analyzer", "node", "mpirun", "all")), chance.randrange(2)
             said = f"seed {options.seed}, kill {done}: {victim} {number}"
             if self.two[number].await_steps(job, chance.randint(1, 60)) is None:
                 self.fail(f"{said}: the job before has ended: {job.ended()}")
@@ -209,9 +211,16 @@ class Resume(Jobs):
                 known = None
             job = self.heat(ENDLESS)
         job.process.kill()
-        job.kill(*range(4))
+        job.kill(*range(len(self.placed)))
         job.ended()
         self.finish(self.rest())
+
+    def test_kills_at_random_instants(self):
+        self.kill_at_random_instants(options.seed)
+
+    def test_kills_at_random_instants_of_a_rank_on_each_node(self):
+        self.placed = [0, 1]
+        self.kill_at_random_instants(options.seed + 1000)
 
 
 run_tests()
