@@ -21,8 +21,6 @@ PLACED = blocks(4, 2)
 
 
 class Failures(Jobs):
-    of_one_process = {}
-
     def nodes(self, count, *options):
         return super().nodes(count, ADDRESS, *options)
 
@@ -40,17 +38,15 @@ class Failures(Jobs):
     def assert_whole(self, two, iterations):
         self.end_analyzers(two)
         self.assert_heat(two, PLACED, Heat(), newest=iterations)
-        if max(self.of_one_process, default=0) < iterations:
-            alone, = super().nodes(1)
-            self.run_job([alone], "publish_mpi", 37, iterations, placed=[0])
-            alone.end_analyzer()
-            type(self).of_one_process = steps(alone.pool)
+        enough = -(-iterations // 250) * 250  # the same for many tests
+        alone, = self.ended_run(1, "publish_mpi", 37, enough, placed=[0])
+        of_one_process = steps(alone.pool)
         found = {}
         for record in records(whole_of(two[0])):
             if record["event"] == "step":
                 iteration = record["iteration"]
                 # Of thousands of steps that follow each other quickly, the run of one process may lack some.
-                self.assertEqual(reductions_of(record), self.of_one_process.get(iteration, reductions_of(record)))
+                self.assertEqual(reductions_of(record), of_one_process.get(iteration, reductions_of(record)))
                 found[iteration] = record  # a resumed run may record an iteration again
         named, _ = missing(whole_of(two[0]))
         self.assertEqual(sorted(set(found) | set(named)), list(range(1, max(found) + 1)), "none is lost unnamed")

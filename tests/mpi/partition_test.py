@@ -103,8 +103,6 @@ class Network:
 
 
 class Partition(Jobs):
-    of_one_process = {}
-
     def start_behind_network(self, iterations):
         two = self.nodes(2, "--node-address=localhost")
         network = Network(two[1])
@@ -115,13 +113,9 @@ class Partition(Jobs):
         """Both rings have the newest steps. The journal of the whole run has the right bits, and counts what it lacks. Returns
         the iterations that it has."""
         self.assert_heat(two, [0, 1], Heat(), newest=iterations)
-        if not self.of_one_process:
-            alone, = self.nodes(1)
-            self.run_job([alone], "publish_mpi", 37, ITERATIONS, placed=[0])
-            alone.end_analyzer()
-            self.of_one_process.update(steps(alone.pool))
-        found = steps(whole_of(two[0]))
-        self.assertEqual({k: self.of_one_process[k] for k in found}, found)
+        alone, = self.ended_run(1, "publish_mpi", 37, iterations, placed=[0])
+        of_one_process, found = steps(alone.pool), steps(whole_of(two[0]))
+        self.assertEqual({k: of_one_process[k] for k in found}, found)
         named, count = missing(whole_of(two[0]))
         self.assertEqual(len(found) + count, iterations)
         self.assertEqual(set(found) & set(named), set())

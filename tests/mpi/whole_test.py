@@ -34,17 +34,19 @@ class Whole(Jobs):
     def nodes(self, count, *options):
         return super().nodes(count, "--node-address=localhost", *options)
 
+    def alone(self, side=37, iterations=ITERATIONS):
+        """A node on which a run of one rank has ended."""
+        return self.ended_run(1, "publish_mpi", side, iterations, placed=[0])[0]
+
     def test_results_of_the_whole_have_the_bits_of_one_node(self):
         for side, shapes in ((37, ((2, 2), (3, 2), (8, 4))), (64, ((2, 2), (4, 4)))):  # 64: parts begin at blocks of 1024
-            alone, = self.nodes(1)
-            self.heat([alone], [0], side)
+            alone = self.alone(side)
             expected = steps(alone.pool)
             self.assertEqual(sorted(expected), list(range(1, ITERATIONS + 1)))
             self.assertFalse(whole_of(alone).with_name(whole_of(alone).name + ".journal-0").exists(), "one node is the whole")
             for ranks, nodes in shapes:
                 with self.subTest(side=side, ranks=ranks, nodes=nodes):
-                    made = self.nodes(nodes)
-                    self.heat(made, blocks(ranks, nodes), side)
+                    made = self.ended_run(nodes, "publish_mpi", side, ITERATIONS, placed=blocks(ranks, nodes))
                     self.assertEqual(steps(whole_of(made[0])), expected)
                     for node in made[1:]:
                         self.assertEqual(list(node.folder.glob("*.global*")), [], "the first node collects")
@@ -84,9 +86,7 @@ class Whole(Jobs):
                 code, said = job.ended()
                 self.assertEqual(code, 0, said)
                 self.end_analyzers(made)
-                alone, = self.nodes(1)
-                self.heat([alone], [0], 41, 400)
-                expected, found = steps(alone.pool), steps(whole_of(made[0]))
+                expected, found = steps(self.alone(41, 400).pool), steps(whole_of(made[0]))
                 for iteration, results in found.items():
                     self.assertEqual(results, expected[iteration], iteration)
                 self.assertEqual(sorted(found), list(range(1, 401)), "its successor has its newest steps again")
@@ -150,15 +150,10 @@ class Whole(Jobs):
             node.start_analyzer()
         said = self.heat(made, [0, 1], 37, ITERATIONS, use="resume")
         self.assertEqual(self.resumed_from(said), 20)
-        alone, = self.nodes(1)
-        self.heat([alone], [0], 37)
-        self.assertEqual(steps(whole_of(made[0])), steps(alone.pool))
+        self.assertEqual(steps(whole_of(made[0])), steps(self.alone().pool))
 
     def test_commands_read_the_whole_run(self):
-        made = self.nodes(2)
-        self.heat(made, [0, 1], 37)
-        alone, = self.nodes(1)
-        self.heat([alone], [0], 37)
+        made, alone = self.ended_run(2, "publish_mpi", 37, ITERATIONS, placed=[0, 1]), self.alone()
         pool = whole_of(made[0])
         report = self.folder / "report.html"
         subprocess.run([BIN / "ringside", "report", pool, "--output", report], check=True, timeout=HANG_S)
