@@ -32,7 +32,7 @@ class Ranks(Jobs):
 
     def test_any_number_of_ranks_and_nodes_keeps_the_bits_of_one_rank(self):
         alone, = self.heat(self.nodes(1), [0])
-        for ranks, nodes in ((3, 1), (8, 1), (2, 2), (3, 2), (8, 2), (4, 4), (8, 4)):  # (2, 1) and (4, 2): see below
+        for ranks, nodes in ((3, 1), (4, 1), (8, 1), (2, 2), (3, 2), (8, 2), (4, 4), (8, 4)):  # (2, 1) and (4, 2): see below
             with self.subTest(ranks=ranks, nodes=nodes):
                 kept = self.heat(self.nodes(nodes), blocks(ranks, nodes))
                 for iteration, whole in alone.items():

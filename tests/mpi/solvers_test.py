@@ -15,7 +15,7 @@ from jobs import BIN, HANG_S, SLOTS, USAGE, Jobs, blocks, run_tests
 
 PROGRAM = "ringside-producer-mpi"
 ITERATIONS = 12
-MANY_SHARES = ((1, 1), (3, 1), (8, 1), (2, 2), (3, 2), (8, 2))  # ranks and nodes; other tests have (2, 1) and (4, 2)
+MANY_SHARES = ((1, 1), (3, 1), (4, 1), (8, 1), (2, 2), (3, 2), (8, 2))  # ranks and nodes; other tests have (2, 1) and (4, 2)
 SOME_SHARES = ((3, 1), (8, 2))
 
 
