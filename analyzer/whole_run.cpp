@@ -46,10 +46,11 @@ std::vector<StepAgain> steps_to_add_again(const RingView& ring, const Recovery& 
   return again;
 }
 
-/// The step that follows those which the journal of the whole run has, or names as missing; nothing: not known.
+/// The step that follows those which the journal of the whole run has, or names as missing: 0 if it has nothing of the run, since
+/// the lost analyzer may have died before it wrote anything. Nothing: the journal cannot be read.
 std::optional<std::uint64_t> next_recorded_step(const std::string& pool, const Id128& run_id) {
-  if (journal_files_there(pool).empty()) return std::nullopt;
-  std::optional<std::uint64_t> next;
+  std::uint64_t next = 0;
+  if (journal_files_there(pool).empty()) return next;
   try {
     JournalReader journal = JournalReader::open(pool);
     wire::Record record;

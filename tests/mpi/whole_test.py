@@ -91,6 +91,24 @@ class Whole(Jobs):
                     self.assertEqual(results, expected[iteration], iteration)
                 self.assertEqual(sorted(found), list(range(1, 401)), "its successor has its newest steps again")
 
+    def test_a_collector_that_dies_before_it_wrote_anything_loses_no_step_of_its_ring(self):
+        made = self.nodes(2, "--slots=64")
+        job = self.start(made, "publish_mpi", 41, 400, ranks=2)
+        self.assertIsNotNone(made[0].await_steps(job, 20))
+        made[0].end_analyzer(by=9)
+        kept = sorted(made[0].kept())
+        for journal in made[0].folder.glob("*.global.journal*"):
+            journal.unlink()
+        made[0].start_analyzer()
+        code, said = job.ended()
+        self.assertEqual(code, 0, said)
+        self.end_analyzers(made)
+        found = steps(whole_of(made[0]))
+        first = 1 if kept[0] == 1 else kept[1]  # of the oldest kept step, its change cannot be known
+        self.assertEqual(sorted(found), list(range(first, 401)))
+        expected = steps(self.alone(41, 400).pool)
+        self.assertEqual(found, {iteration: expected[iteration] for iteration in found})
+
     def test_a_node_without_an_address_leaves_the_run_without_results_of_the_whole(self):
         made = self.nodes(1) + super().nodes(1)
         self.heat(made, [0, 1], 37)
