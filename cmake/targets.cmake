@@ -21,6 +21,9 @@ target_compile_options(ringside_compilation INTERFACE
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
   # Sources that are compiled together are included, and GCC takes an included file for a header.
   $<$<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:${RINGSIDE_UNITY}>>:-Wno-subobject-linkage>)
+# GCC looks for memory to free again and again, a tenth of its time, unless it may use this much of it first.
+target_compile_options(ringside_compilation INTERFACE
+  "$<$<CXX_COMPILER_ID:GNU>:SHELL:--param ggc-min-heapsize=524288>")  # KiB
 if(RINGSIDE_WERROR)
   target_compile_options(ringside_compilation INTERFACE -Werror)
 endif()
@@ -53,8 +56,21 @@ target_link_libraries(ringside_flags INTERFACE ringside_compilation OpenMP::Open
 # For code whose speed does not matter: it compiles faster. (A sanitizer's build is -Og as a whole.)
 set(RINGSIDE_QUICK_TO_COMPILE "$<$<CONFIG:Release>:-O1>")
 
-# ringside_library(NAME SOURCES... ) declares a static library of ours with those flags.
+include(precompiled_headers)
+ringside_precompile(ringside_precompiled LIBRARIES ringside_flags)
+ringside_precompile(ringside_precompiled_quick LIBRARIES ringside_flags OPTIONS ${RINGSIDE_QUICK_TO_COMPILE})
+
+# ringside_library(NAME [QUICK] SOURCES...): a static library of ours with those flags. QUICK: its speed does not matter, which
+# a folder can also say of all its targets (cli).
 function(ringside_library name)
-  add_library(${name} STATIC ${ARGN})
+  cmake_parse_arguments(PARSE_ARGV 1 arg "QUICK" "" "")
+  get_directory_property(folder_options COMPILE_OPTIONS)
+  add_library(${name} STATIC ${arg_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PUBLIC ringside_headers PRIVATE ringside_flags)
+  if(arg_QUICK OR RINGSIDE_QUICK_TO_COMPILE IN_LIST folder_options)
+    target_compile_options(${name} PRIVATE ${RINGSIDE_QUICK_TO_COMPILE})
+    ringside_use_precompiled(${name} ringside_precompiled_quick)
+  else()
+    ringside_use_precompiled(${name} ringside_precompiled)
+  endif()
 endfunction()
