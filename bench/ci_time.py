@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How long deploy/test.sh --all takes, and each of its stages: with an empty compiler cache, then with the one that this left.
 
-Runs it in a fresh clone of each commit. The machine should do nothing else, and the packages should be installed, so that
-no download is measured. Writes JSON (see docs/benchmarking.md)."""
+Runs it in a fresh clone of each commit. The machine should do nothing else. Packages, the virtual node's image and what the
+tests fetch should be there from an earlier run, so that no download is measured. Writes JSON (see docs/benchmarking.md)."""
 
 import argparse
 import os
 import pathlib
 import re
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -41,12 +42,14 @@ def main():
         with work_folder(tempfile.gettempdir()) as work:
             found = {"commit": subprocess.run(["git", "-C", ROOT, "rev-parse", "--short=12", commit], check=True,
                                               capture_output=True, text=True).stdout.strip()}
+            tree = pathlib.Path(work) / "tree"  # one path: the compiler cache keeps it, as that of a machine for CI does
             for kind in ("cold", "warm"):
-                tree = pathlib.Path(work) / kind
+                shutil.rmtree(tree, ignore_errors=True)
                 subprocess.run(["git", "clone", "--quiet", ROOT, tree], check=True)
                 subprocess.run(["git", "-C", tree, "checkout", "--quiet", commit], check=True)
-                with others_share(found):
-                    found[kind] = measured(tree, pathlib.Path(work) / "ccache")
+                found[kind] = {}
+                with others_share(found[kind]):
+                    found[kind] |= measured(tree, pathlib.Path(work) / "ccache")
                 found["machine"] = machine_header(tree / "build/release/bin")
                 print(f"{found['commit']} {kind}: {found[kind]['wall_s'] / 60:.1f} min, "
                       f"{found[kind]['processor_s'] / 60:.1f} min of processor time", flush=True)

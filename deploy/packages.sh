@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034  # the lists are used by the scripts that source this one
 # The one list of Debian packages Ringside is built and tested with, and how the missing ones are installed. Sourced by
-# quickstart.sh, test.sh and package.sh; cmake/dependencies.cmake looks for what is named here.
+# the scripts beside it; cmake/dependencies.cmake looks for what is named here.
 
 # For configuring and building everything but the sanitizer presets, and for running it.
 packages_build=(

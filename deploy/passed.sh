@@ -9,12 +9,11 @@ passed_folder=${XDG_CACHE_HOME:-${HOME:-/nonexistent}/.cache}/ringside/passed
 
 # What a stage reads of the sources, as pathspecs of git; `release` reads all of them. The sanitizers' builds contain no
 # script, benchmark, Python package or MPI library, and the one document that a test reads (docs/inputs.md) is compared in
-# `release`, too; the virtual node installs the packages, which have no test.
+# `release`, too; the virtual node installs the packages, and runs one program of tests/unit/memory.
 stage_sources() {
   case $1 in
-    asan | tsan | fuzz) printf '%s\n' . ':!docs' ':!*.md' ':!*.py' ':!bench' ':!dashboards' ':!python' ':!mpi' ':!deploy/systemd' \
-      ':!deploy/debian' ':!deploy/slurm' ;;
-    node) printf '%s\n' . ':!bench' ':!tests/[!n]*' ;;  # of the tests, tests/node
+    asan | tsan | fuzz) printf '%s\n' . ':!docs' ':!*.md' ':!*.py' ':!bench' ':!python' ':!mpi' ':!deploy/debian' ':!deploy/slurm' ;;
+    node) printf '%s\n' . ':!bench' ':!tests/[!nu]*' ':!tests/unit/[!m]*' ;;
     *) printf '%s\n' . ;;
   esac
 }
@@ -30,8 +29,12 @@ stage_inputs() {
     dpkg-query --show --showformat='${Package} ${Version} ${Architecture} ${db:Status-Status}\n'
     uname -rm
     nproc
+    sed -n '/^flags/ { p; q }' /proc/cpuinfo  # which kernels there are
     id -u
-    env | grep -E '^(RINGSIDE_|CC=|CXX=|CFLAGS=|CXXFLAGS=|LDFLAGS=)' | sort
+    # What tests skip themselves without.
+    grep -h CapEff /proc/self/status
+    cat /proc/sys/vm/{unprivileged_userfaultfd,overcommit_memory,nr_hugepages} /proc/sys/kernel/{yama/ptrace_scope,io_uring_disabled} 2>/dev/null
+    env | grep -E '^(RINGSIDE_|OMP_|LD_|PYTHON|PATH=|CC=|CXX=|CFLAGS=|CXXFLAGS=|LDFLAGS=)' | sort
     find -L "${RINGSIDE_TEST_DATA:-../shared/data}" -type f -exec sha256sum {} + 2>/dev/null | sort || true
   } | sha256sum | cut -d ' ' -f 1
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
-# The output of quickstart.sh, test.sh and package.sh: a headed section for each stage. The commands of a stage write
+# The output of the scripts that build and test: a headed section for each stage. The commands of a stage write
 # to a log file, whose end is shown only if the stage fails; a build also shows how far it is. The script that sources
 # this one has set pipefail.
 

@@ -18,7 +18,7 @@ class Passed(unittest.TestCase):
         self.environment = {**os.environ, "XDG_CACHE_HOME": str(self.root.parent / "cache"),
                             "RINGSIDE_TEST_DATA": str(self.root.parent / "data")}
         for path in ("producer/main.cpp", "docs/page.md", "python/core.py", "tests/node/node_test.py", "tests/unit/a_test.cpp",
-                     "bench/bench.cpp"):
+                     "tests/unit/memory/oracle.cpp", "dashboards/page/live.html", "bench/bench.cpp"):
             self.write(path, "first")
         (self.root.parent / "data").mkdir()
         subprocess.run(["git", "init", "--quiet"], cwd=self.root, check=True)
@@ -50,7 +50,8 @@ class Passed(unittest.TestCase):
     def test_a_changed_file_undoes_the_stages_that_read_it(self):
         for path, left in (("producer/main.cpp", []), ("docs/page.md", ["asan", "tsan"]), ("bench/bench.cpp", ["asan", "tsan", "node"]),
                            ("python/core.py", ["asan", "tsan"]), ("tests/node/node_test.py", ["asan", "tsan"]),
-                           ("tests/unit/a_test.cpp", ["node"]), ("producer/new_and_untracked.hpp", [])):
+                           ("tests/unit/a_test.cpp", ["node"]), ("tests/unit/memory/oracle.cpp", []), ("dashboards/page/live.html", []),
+                           ("producer/new_and_untracked.hpp", [])):
             with self.subTest(path):
                 self.passes("release", "asan", "tsan", "node")
                 self.assertEqual(self.passed(), ["release", "asan", "tsan", "node"])
@@ -65,7 +66,8 @@ class Passed(unittest.TestCase):
         (self.root.parent / "data/graph.txt").write_text("0 1\n", encoding="utf-8")
         self.assertEqual(self.passed(), [])
         self.passes("asan")
-        self.assertEqual(self.passed(CXXFLAGS="-O0"), [])
+        for setting in ({"CXXFLAGS": "-O0"}, {"OMP_NUM_THREADS": "1"}, {"PATH": f"/nonexistent:{os.environ['PATH']}"}):
+            self.assertEqual(self.passed(**setting), [], setting)
         self.assertEqual(self.passed(), ["asan"])
 
     def test_a_stage_whose_inputs_changed_while_it_ran_is_not_noted(self):

@@ -305,7 +305,7 @@ def repacked_as_later(package, folder):
     control.write_text("".join(f"{line}+later\n" if line.startswith("Version:") else f"{line}\n" for line in lines),
                        encoding="utf-8")
     later = folder / package.name.replace("_amd64", "+later_amd64")
-    subprocess.run(["dpkg-deb", "--root-owner-group", "--build", tree, later], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(["dpkg-deb", "-Znone", "--root-owner-group", "--build", tree, later], check=True, stdout=subprocess.DEVNULL)
     return later
 
 
