@@ -150,8 +150,7 @@ begin_virtual_node() {
   fi
   # Made now: the tests beside it make packages in the same build folder. The release stage may have been left out.
   local package oracle=$root/build/release/bin/memory_oracle
-  [[ -x $oracle ]] || { quietly "$logs/node-configure.log" cmake --preset release -DRINGSIDE_BUILD_TESTS=ON &&
-    with_progress "$logs/node-build.log" cmake --build --preset release --parallel "$jobs" --target memory_oracle; } || return 1
+  [[ -x $oracle ]] || build_release || return 1
   package=$("$here/package.sh" 2>"$logs/node-package.log") || { cat "$logs/node-package.log" && return 1; }
   node_runs=yes
   background node "$root/tests/node/node_test.py" --package "$package"
