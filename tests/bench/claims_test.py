@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What README.md and CONTRIBUTING.md say of the time to build is what bench/results has, and was measured on
+sources of about today's size."""
+
+import json
+import pathlib
+import re
+import sys
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "bench"))
+
+import build_time  # noqa: E402
+
+
+def newest(name):
+    """The results of the newest commit that was measured."""
+    return json.loads((ROOT / "bench/results" / f"{name}.json").read_text(encoding="utf-8"))["results"][-1]
+
+
+def claims(file, pattern):
+    """The numbers of the one sentence in the file that has the form of the pattern."""
+    text = " ".join((ROOT / file).read_text(encoding="utf-8").split())
+    found = re.findall(pattern, text)
+    if len(found) != 1:
+        raise AssertionError(f"{file}: expected one text of the form '{pattern}', found {len(found)}")
+    return [float(number) for number in (found[0] if isinstance(found[0], tuple) else (found[0],))]
+
+
+class Build(unittest.TestCase):
+    def test_readme_states_the_measured_minutes(self):
+        minutes = newest("build_time")["build"]["wall_s"] / 60
+        self.assertEqual(claims("README.md", r"builds \(([\d.]+) minutes on two cores\)"), [round(minutes, 1)])
+
+    def test_contributing_states_the_measured_processor_times(self):
+        found = newest("build_time")
+        touched = found["after_touching"]
+        cli = max(times["processor_s"] for path, times in touched.items() if path.startswith("cli/"))
+        handoff = touched["common/handoff/handoff_layout.hpp"]["processor_s"]
+        stated = claims("CONTRIBUTING.md", r"take (\d+) s of processor time to build; (\d+) s after a change of one file of `cli`, "
+                                           r"(\d+) s after one of the hand-off's header")
+        self.assertEqual(stated, [round(found["build"]["processor_s"]), round(cli), round(handoff)])
+
+    def test_the_sources_have_not_grown_since_they_were_measured(self):
+        measured, now = newest("build_time")["source_lines"], build_time.source_lines(ROOT)
+        self.assertLess(abs(now - measured), 0.1 * measured,
+                        f"{now} lines now, {measured} when bench/results/build_time.json was measured: run bench/build_time.py again")
+
+
+if __name__ == "__main__":
+    unittest.main()
