@@ -29,10 +29,15 @@ function(ringside_precompile name)
   ringside_precompiled_headers_are_cached(${name})
 endfunction()
 
-# ringside_use_precompiled(TARGET NAME)
+# ringside_use_precompiled(TARGET NAME [RELEASE <other>]): `other` in a Release build, the only one in which levels of optimisation
+# differ. What no target uses is not compiled.
 function(ringside_use_precompiled target name)
   if(NOT RINGSIDE_UNITY)
     return()
+  endif()
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "RELEASE" "")
+  if(arg_RELEASE AND CMAKE_BUILD_TYPE STREQUAL "Release")
+    set(name ${arg_RELEASE})
   endif()
   target_precompile_headers(${target} REUSE_FROM ${name})
   ringside_precompiled_headers_are_cached(${target})

@@ -21,7 +21,7 @@ target_compile_options(ringside_compilation INTERFACE
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
   # Sources that are compiled together are included, and GCC takes an included file for a header.
   $<$<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:${RINGSIDE_UNITY}>>:-Wno-subobject-linkage>)
-# GCC looks for memory to free again and again, a tenth of its time, unless it may use this much of it first.
+# GCC looks for memory to free again and again, some percent of its time, unless it may use this much of it first.
 target_compile_options(ringside_compilation INTERFACE
   "$<$<CXX_COMPILER_ID:GNU>:SHELL:--param ggc-min-heapsize=524288>")  # KiB
 if(RINGSIDE_WERROR)
@@ -69,7 +69,7 @@ function(ringside_library name)
   target_link_libraries(${name} PUBLIC ringside_headers PRIVATE ringside_flags)
   if(arg_QUICK OR RINGSIDE_QUICK_TO_COMPILE IN_LIST folder_options)
     target_compile_options(${name} PRIVATE ${RINGSIDE_QUICK_TO_COMPILE})
-    ringside_use_precompiled(${name} ringside_precompiled_quick)
+    ringside_use_precompiled(${name} ringside_precompiled RELEASE ringside_precompiled_quick)
   else()
     ringside_use_precompiled(${name} ringside_precompiled)
   endif()
