@@ -10,9 +10,12 @@ target_include_directories(ringside_headers INTERFACE "${PROJECT_SOURCE_DIR}")
 # them privately, so that they do not change how another project compiles its solver.
 add_library(ringside_compilation INTERFACE)
 target_link_libraries(ringside_compilation INTERFACE ringside_headers)
+if(RINGSIDE_WARNINGS OR RINGSIDE_WERROR)
+  target_compile_options(ringside_compilation INTERFACE
+    -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor -Woverloaded-virtual
+    -Wcast-align -Wformat=2 -Wundef)
+endif()
 target_compile_options(ringside_compilation INTERFACE
-  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor -Woverloaded-virtual
-  -Wcast-align -Wformat=2 -Wundef
   # A contracted multiply-add rounds once instead of twice: iterates would differ between instruction sets.
   -ffp-contract=off
   # A vector type wider than the baseline instruction set is passed by reference; we pass none across files.

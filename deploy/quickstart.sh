@@ -26,7 +26,7 @@ leave_root "$here/quickstart.sh"
 
 stage "build"
 mkdir -p "$work"
-quietly "$logs/quickstart-configure.log" cmake --preset release
+quietly "$logs/quickstart-configure.log" cmake --preset release -DRINGSIDE_WARNINGS=OFF
 with_progress "$logs/quickstart-build.log" cmake --build --preset release --parallel "$(build_jobs)" \
   --target ringside ringside-producer ringside-analyzer ringside-export  # which writes the ranks
 echo "programs: $root/build/release/bin"

@@ -55,7 +55,7 @@ class ForeignBuild(unittest.TestCase):
         self.assertEqual([setting for setting in settings if setting not in after], [])
         self.assertEqual([line for line in before if line not in after], [])
         added = [line for line in after if line not in before]
-        # Ringside's own option, and where CMake found xxHash's header.
+        # Ringside's own options, and where CMake found xxHash's header.
         self.assertEqual([line for line in added if not re.match(r"cache RINGSIDE_\w+=", line)], [])
         self.assertFalse([line for line in added if re.match(r"cache RINGSIDE_(BUILD_|SANITIZE|UNITY|CHART|CCACHE)", line)], added)
 
