@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The options of a build, with their defaults. In another project's build only the first two have an effect; nothing
 # here changes that project's variables.
-option(RINGSIDE_WARNINGS "Compile with warnings: a tenth of a build's time (quickstart.sh does without)" ${PROJECT_IS_TOP_LEVEL})
+option(RINGSIDE_WARNINGS "Compile with warnings: a twentieth of a build's time (quickstart.sh does without)" ${PROJECT_IS_TOP_LEVEL})
 option(RINGSIDE_WERROR "Treat warnings as errors, whatever RINGSIDE_WARNINGS is (CI does)" OFF)
 
 set(CMAKE_CXX_STANDARD 20)
