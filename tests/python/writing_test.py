@@ -309,7 +309,7 @@ class Refusals(pipelines.Pipelines):
                     step["x"] = np.ones(4)
                     step["x"] += 1
                     step.scalars = {"rho": np.float32(0.5)}
-                print(step.iteration, step.scalars)
+                print(step.iteration, {name: float(value) for name, value in step.scalars.items()})
                 try:
                     with run.step(2) as step:
                         del step.scalars
