@@ -153,17 +153,18 @@ print(t, y.tobytes().hex())
     def test_two_lines_keep_the_iterates_of_minimize_and_gmres(self):
         output = self.kept("""
             import numpy as np, ringside, ringside.scipy
-            from scipy.optimize import minimize, rosen
+            from scipy.optimize import OptimizeResult, minimize, rosen
             x0 = np.array([-1.2, 1.0])
             with ringside.publish({"x": x0}, scalars=["f"]) as run:
                 callback = ringside.scipy.callback(run, scalars=lambda x: {"f": rosen(x)})
+                callback(OptimizeResult(x=x0, fun=rosen(x0)))  # as some of its methods call it
                 found = minimize(rosen, x0, method="BFGS", callback=callback)
             print(found.nit, found.x.tobytes().hex(), found.fun)
             """)
         count, x, f = output.split()
         pool = ringside.open(self.path("run.pool"))
         with pool[-1] as step:
-            self.assertEqual((step.iteration, step["x"].tobytes().hex()), (int(count), x))
+            self.assertEqual((step.iteration, step["x"].tobytes().hex()), (1 + int(count), x))
             self.assertEqual(step.results["solver.f"], float(f))
         output = self.kept(PROBLEM + """
 import ringside, ringside.scipy
