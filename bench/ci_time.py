@@ -43,6 +43,7 @@ def main():
     document = {"benchmark": "ci_time", "results": []}
     for commit in options.commits:
         with work_folder(tempfile.gettempdir()) as work:
+            work.chmod(0o755)  # some tests run programs as another user
             found = {"commit": subprocess.run(["git", "-C", ROOT, "rev-parse", "--short=12", commit], check=True,
                                               capture_output=True, text=True).stdout.strip()}
             tree = pathlib.Path(work) / "tree"
