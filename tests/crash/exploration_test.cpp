@@ -126,7 +126,7 @@ void PrintTo(const Fault& fault, std::ostream* out) {
   *out << fault.mutant.fault << (fault.checksums ? "" : ", without checksums");
 }
 
-/// Of a sanitizer's build one for each scenario: whether the checks see a fault is the same there, and takes two minutes.
+/// In a sanitizer's build the first mutant of each scenario: all take two minutes, and the release build tries them all.
 std::vector<Fault> faults() {
   std::vector<Fault> all;
   for (const Mutant& mutant : mutants()) {

@@ -180,7 +180,7 @@ class Job:
             command = ["exec", "env", f"RINGSIDE_SOCKET={nodes[node].socket}", f"RINGSIDE_POOL={nodes[node].pool}",
                        *of_rank.get(rank, []), BIN / program, *arguments]
             lines.append(f"{rank}) cd {shlex.quote(str(nodes[node].folder))} && {shlex.join(map(str, command))} ;;")
-        command = [MPIRUN, "-n", len(placed), "sh", "-c", "\n".join([*lines, "esac"])]
+        command = [MPIRUN, "-n", len(placed), "sh", "-c", "\n".join([*lines, "*) exit 99 ;;", "esac"])]  # 99: no such rank
         self.output = open(folder / "job.out", "w+b")  # noqa: SIM115 (as long as the job)
         self.process = subprocess.Popen([str(word) for word in command], env=environment, stdin=subprocess.DEVNULL,
                                         stdout=self.output, stderr=subprocess.STDOUT, cwd=folder)

@@ -59,7 +59,8 @@ systemctl enable --quiet node-hold
 sync
 """
 
-# Once the power was cut, the job waits most of the time: each command of the test competes with it for the machine's two processors.
+# After the power cuts the job gets a quarter of a processor: it competes with each command of the test for the two of the
+# virtual machine.
 UNHURRIED = "systemctl set-property --runtime ringside-producer@grid.service CPUQuota=25%"
 
 
