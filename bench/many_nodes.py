@@ -23,8 +23,7 @@ from measuring import demand_cores, machine_header, others_share, parser_of, spr
 MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
        "OMPI_MCA_hwloc_base_binding_policy": "none", "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_plm": "isolated",
        "OMPI_MCA_pml": "ob1", "OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_btl_tcp_if_include": "lo",
-       "OMPI_MCA_oob_tcp_if_include": "lo",
-       "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe", "PRTE_MCA_hwloc_default_binding_policy": "none"}  # Open MPI 5
+       "OMPI_MCA_oob_tcp_if_include": "lo"}
 WAITED_S = 1e-4  # an analyzer that waited at least so long had no step to work on
 UNSTEADY = 20  # steps that the simulation leaves out, too
 MOST_PASSES = 1000  # of an analyzer

@@ -57,6 +57,7 @@ class ForeignBuild(unittest.TestCase):
         added = [line for line in after if line not in before]
         # Ringside's own options, and where CMake found xxHash's header.
         self.assertEqual([line for line in added if not re.match(r"cache RINGSIDE_\w+=", line)], [])
+        self.assertIn("cache RINGSIDE_WARNINGS=OFF", added)
         self.assertFalse([line for line in added if re.match(r"cache RINGSIDE_(BUILD_|SANITIZE|UNITY|CHART|CCACHE)", line)], added)
 
     def test_only_what_the_library_needs_is_compiled(self):

@@ -174,7 +174,7 @@ class Job:
     def __init__(self, nodes, program, arguments, placed, folder, environment, of_rank):
         self.token = f"RINGSIDE_TEST_JOB={uuid.uuid4()}"  # by which its ranks are found, also without mpirun
         environment = {**environment, **dict([self.token.split("=")])}
-        # Open MPI 5 as Debian has it dies of several programs with a colon between them: each rank takes its line of one script.
+        # One script, in which each rank has a line: mpirun of Debian 13 crashes if it starts several programs (docs/mpi.md).
         lines = ["case ${OMPI_COMM_WORLD_RANK:-$PMI_RANK} in"]
         for rank, node in enumerate(placed):
             command = ["exec", "env", f"RINGSIDE_SOCKET={nodes[node].socket}", f"RINGSIDE_POOL={nodes[node].pool}",
@@ -226,7 +226,7 @@ class Job:
 
     def said(self):
         self.output.seek(0)
-        return self.output.read().decode(errors="replace").replace("\0", "")  # Open MPI 5 prints some
+        return self.output.read().decode(errors="replace").replace("\0", "")  # Open MPI 5 prints NULs
 
     def clean_up(self):
         self.process.kill()

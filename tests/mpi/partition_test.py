@@ -12,7 +12,7 @@ from jobs import Heat, Jobs, run_tests
 from journals import Follower, missing, steps, whole_of
 
 STORE = 256  # steps of which an analyzer keeps its parts (PartStore::kMost)
-ITERATIONS = STORE + 5000  # a thousand are made between two looks
+ITERATIONS = STORE + 5000  # the job makes a thousand between two looks of the test
 
 
 class Network:
@@ -138,13 +138,13 @@ class Partition(Jobs):
                 network.heal()
                 follower.await_step(newest + STORE // 2)  # both nodes kept more than these, and they are sent again
             self.assertIsNotNone(two[0].await_steps(job, STORE + 40))
-            with job.stopped():  # it makes thousands of steps a second
+            with job.stopped():  # else the run is over before the test has seen this
                 newest = follower.await_step(newest + STORE + 40)[-1]
                 network.refuse()
             self.assertIsNotNone(two[0].await_steps(job, 20))
             with job.stopped():
                 network.heal()
-            follower.await_step(newest + 20)
+                follower.await_step(newest + 20)
         self.assert_ends_well(job)
         self.end_analyzers(two)
         found = self.assert_kept(two, ITERATIONS)

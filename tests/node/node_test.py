@@ -59,8 +59,8 @@ systemctl enable --quiet node-hold
 sync
 """
 
-# After the power cuts the job gets a quarter of a processor: it competes with each command of the test for the two of the
-# virtual machine.
+# After the power cuts the job gets a quarter of a processor. Otherwise it competes with each command of the test for the
+# virtual machine's two.
 UNHURRIED = "systemctl set-property --runtime ringside-producer@grid.service CPUQuota=25%"
 
 

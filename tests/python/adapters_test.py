@@ -157,7 +157,7 @@ print(t, y.tobytes().hex())
             x0 = np.array([-1.2, 1.0])
             with ringside.publish({"x": x0}, scalars=["f"]) as run:
                 callback = ringside.scipy.callback(run, scalars=lambda x: {"f": rosen(x)})
-                callback(OptimizeResult(x=x0, fun=rosen(x0)))  # as some of its methods call it
+                callback(OptimizeResult(x=x0, fun=rosen(x0)))  # as linprog calls it
                 found = minimize(rosen, x0, method="BFGS", callback=callback)
             print(found.nit, found.x.tobytes().hex(), found.fun)
             """)
