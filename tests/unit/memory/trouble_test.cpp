@@ -95,9 +95,13 @@ class FullFarMemory : public ::testing::TestWithParam<FullCase> {
   }
   static Round compare(const char* folder) {
     const uint64_t free_before = free_bytes_of(folder);
-    Round round = round_with(Trouble::kFull, options(folder), run_of(1000, 1));
-    if (!round.skipped.empty()) return round;
-    if (round.refused == 0) round.wrong += "; nothing was refused";
+    // Whether an allocation meets a full file system is chance: rounds until one did.
+    Round round;
+    for (uint64_t seed = 1; seed <= 20 && round.refused == 0 && round.wrong.empty(); ++seed) {
+      round = round_with(Trouble::kFull, options(folder), run_of(1000, seed));
+      if (!round.skipped.empty()) return round;
+    }
+    if (round.wrong.empty() && round.refused == 0) round.wrong = "nothing was refused in 20 rounds";
     round.wrong += left_in(folder, free_before);
     return round;
   }
