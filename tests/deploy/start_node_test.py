@@ -270,6 +270,22 @@ class StartNode(unittest.TestCase):
         self.assertEqual(code, 4, output)
         self.assert_ends(3, "status")
 
+    def test_an_analyzer_whose_disk_failed_is_not_replaced_and_its_status_is_the_runs(self):
+        (self.folder / "path").mkdir()
+        failing = self.folder / "path" / "ringside-analyzer"  # the real one, whatever ends it, as if its disk had
+        failing.write_text(f'#!/bin/sh\n{PROGRAMS}/ringside-analyzer "$@" &\necho $! > {self.folder}/real\nwait\nexit 3\n',
+                           encoding="utf-8")
+        failing.chmod(0o755)
+        process, socket = self.begin(self.command("run", *ENDLESS_JOB),
+                                     {**self.environment, "PATH": f"{failing.parent}:{self.environment['PATH']}"})
+        self.wait_for_iteration(20, socket)
+        os.kill(int((self.folder / "real").read_text(encoding="utf-8")), signal.SIGKILL)
+        code, output = self.finish(process)
+        self.assertEqual(code, 3, output)
+        self.assertIn("the analyzer ended with status 3", output)
+        self.assertNotIn("starting another one", output)
+        self.assert_ends(3, "status")
+
     def test_a_killed_producer_ends_the_run_as_a_lost_peer(self):
         process, socket = self.begin(self.command("run", *ENDLESS_JOB))
         self.wait_for_iteration(20, socket)

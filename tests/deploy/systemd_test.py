@@ -67,6 +67,10 @@ class Units(unittest.TestCase):
                                   str(self.root / UNITS / name))
             self.assertEqual(secure.returncode, 0, secure.stdout)
 
+    def test_no_service_leaves_iterates_in_a_core_dump(self):  # `systemd-analyze security` does not look at it
+        for name in SERVICES:
+            self.assertEqual(words_of(self.unit(name), "LimitCORE"), ["0"], name)
+
     def test_every_option_of_a_unit_is_one_of_its_program(self):
         for name in SERVICES:
             for command in re.findall(r"(?m)^ExecStart=(.*)$", self.unit(name)):
