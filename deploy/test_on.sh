@@ -152,8 +152,8 @@ install_and_run() {
   as_user bash -c 'cd && ringside run --matrix grid:300 --iterations 50 --pool installed.pool --overwrite && ringside verify installed.pool &&
     python3 -c "import ringside; print(\"python3-ringside:\", ringside.__version__)"' || return 1
   # The next run's tests must not find an installed library.
-  # shellcheck disable=SC2016  # dpkg-query's own variable
-  as_root bash -c 'dpkg-query --show --showformat="${Package}\n" "*ringside*" | xargs apt-get purge -y' >>"$folder/$suite-install.log" 2>&1
+  as_root bash -c 'dpkg --get-selections "*ringside*" | cut -f1 | xargs apt-get purge -y && ! dpkg --get-selections | grep ringside' \
+    >>"$folder/$suite-install.log" 2>&1
 }
 
 stage "$suite: chroot"

@@ -29,7 +29,9 @@ import ringside
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # analyzers and ranks share few cores: a thread that spins holds up the others
 # The launcher of the MPI with which the programs were built; CMake names it. What Open MPI and MPICH do differently is in this file.
 MPIRUN = shutil.which(os.environ.get("RINGSIDE_TEST_MPIRUN", "mpirun"))
-IS_MPICH = b"HYDRA" in subprocess.run([MPIRUN, "--version"], stdout=subprocess.PIPE, check=True).stdout
+VERSION = subprocess.run([MPIRUN, "--version"], stdout=subprocess.PIPE, check=True).stdout
+IS_MPICH = b"HYDRA" in VERSION
+RANKS_OUTLIVE_OTHERS = ["--enable-recovery"] if b") 4." in VERSION else ["--runtime-options", "recoverable"]
 HOSTS = "localhost:4\n" if IS_MPICH else "localhost slots=4\n"  # a file of hosts: this machine with room for four ranks
 BIN = pathlib.Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 else None
 ROOT = pathlib.Path(__file__).resolve().parents[2]  # of the sources
@@ -171,17 +173,21 @@ class Node:
 class Job:
     """mpirun and its ranks. `ended` waits for all of them."""
 
-    def __init__(self, nodes, program, arguments, placed, folder, environment, of_rank):
+    def __init__(self, nodes, program, arguments, placed, folder, environment, of_rank, outlives_ranks=False):
         self.token = f"RINGSIDE_TEST_JOB={uuid.uuid4()}"  # by which its ranks are found, also without mpirun
         environment = {**environment, **dict([self.token.split("=")])}
         # One script, in which each rank has a line: mpirun of Debian 13 crashes if it starts several programs (docs/mpi.md).
-        lines = ["case ${OMPI_COMM_WORLD_RANK:-$PMI_RANK} in"]
+        # Of ranks that outlive another one the launcher of Debian 13 loses lines; without their output it may hang otherwise.
+        to_file = f"exec >>{shlex.quote(str(folder / 'job.out'))} 2>&1" if outlives_ranks else ""
+        lines = [to_file, "case ${OMPI_COMM_WORLD_RANK:-$PMI_RANK} in"]
         for rank, node in enumerate(placed):
             command = ["exec", "env", f"RINGSIDE_SOCKET={nodes[node].socket}", f"RINGSIDE_POOL={nodes[node].pool}",
                        *of_rank.get(rank, []), BIN / program, *arguments]
             lines.append(f"{rank}) cd {shlex.quote(str(nodes[node].folder))} && {shlex.join(map(str, command))} ;;")
-        command = [MPIRUN, "-n", len(placed), "sh", "-c", "\n".join([*lines, "*) exit 99 ;;", "esac"])]  # 99: no such rank
-        self.output = open(folder / "job.out", "w+b")  # noqa: SIM115 (as long as the job)
+        lines += ["*) exit 99 ;;", "esac"]  # no such rank
+        command = [MPIRUN, *(RANKS_OUTLIVE_OTHERS if outlives_ranks else []), "-n", len(placed), "sh", "-c", "\n".join(lines)]
+        (folder / "job.out").unlink(missing_ok=True)  # of the job before
+        self.output = open(folder / "job.out", "a+b")  # noqa: SIM115 (as long as the job)
         self.process = subprocess.Popen([str(word) for word in command], env=environment, stdin=subprocess.DEVNULL,
                                         stdout=self.output, stderr=subprocess.STDOUT, cwd=folder)
 
@@ -313,13 +319,11 @@ class Jobs(unittest.TestCase):
     def start(self, nodes, program, *arguments, ranks=None, placed=None, use="fresh", of_rank=None, outlives_ranks=False, **more):
         """placed: the node of each rank; or `ranks` in blocks. of_rank: variables that single ranks have, and words before
         their program. outlives_ranks: a rank that dies does not end the others."""
-        if outlives_ranks:
-            if IS_MPICH:
-                self.skipTest("MPICH's launcher ends all ranks")
-            more["OMPI_MCA_orte_enable_recovery"] = "1"
+        if outlives_ranks and IS_MPICH:
+            self.skipTest("MPICH's launcher ends all ranks")
         placed = placed or blocks(ranks, len(nodes))
         job = Job(nodes, program, arguments, placed, self.folder, {**self.environment, "RINGSIDE_POOL_USE": use, **more},
-                  of_rank or {})
+                  of_rank or {}, outlives_ranks)
         self.addCleanup(job.clean_up)
         return job
 
