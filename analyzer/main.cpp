@@ -323,6 +323,7 @@ ExitCode serve(Service& service, HandoffReader& handoff) {
   if (service.recorder) service.recorder->end_run(run_ended);
   report.stop();
   Json final = describe(options, *attachment, account, end);
+  final["outcome"] = to_text(outcome);
   if (supervised) {
     final["producer"] = publisher_json(account);
     // A solver need not publish residuals.

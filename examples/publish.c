@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A solver in C that keeps every step. Against an installed library, in any folder:
- *     cc -o publish publish.c $(pkg-config --cflags --libs ringside)
+ *     cc -O2 -o publish publish.c $(pkg-config --cflags --libs ringside)
  *     ringside run --pool heat.pool -- ./publish 2000
  *     ringside run --pool heat.pool --resume -- ./publish 3000
  * The solver is explicit heat conduction on a rod. It has its own array x; the lines with "ringside" are what it adds.
@@ -40,12 +40,13 @@ int main(int argc, char** argv) {
   if (ringside_writer_attach(NULL, &rod, 1, NULL, 0, &run, &error)) return fail(&error);
   const void* kept;
   if (!ringside_writer_kept(run, &k) && !ringside_writer_kept_variable(run, 0, &kept, NULL)) memcpy(x, kept, sizeof x);
-  while (k < iterations && !ringside_writer_claim(run)) {  // your loop
-    heat_step();                                          // your solver
+  ringside_status status = RINGSIDE_OK;
+  while (k < iterations && !(status = ringside_writer_claim(run))) {  // your loop
+    heat_step();                                                     // your solver
     memcpy(ringside_writer_buffer(run, 0), x, sizeof x);
     ringside_writer_publish(run, ++k, NULL, 0);
   }
-  if (ringside_writer_detach(run, k < iterations ? RINGSIDE_OUTCOME_STOPPED : RINGSIDE_OUTCOME_FINISHED)) return fail(ringside_writer_error(run));
+  if (status || ringside_writer_detach(run, RINGSIDE_OUTCOME_FINISHED)) return fail(ringside_writer_error(run));
   ringside_writer_free(run);
   return 0;
 }

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! The solver of publish.c in Fortran. Against an installed library, in any folder:
-!     gfortran -o publish $(pkg-config --variable=fortrandir ringside)/ringside.f90 publish.f90 $(pkg-config --libs ringside)
+!     gfortran -O2 -o publish $(pkg-config --variable=fortrandir ringside)/ringside.f90 publish.f90 $(pkg-config --libs ringside)
 !     ringside run --pool heat.pool -- ./publish 2000
 program publish
   use ringside

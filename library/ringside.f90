@@ -115,7 +115,10 @@ module ringside
   !> call ringside_f_pointer(array, to [, stat]): the pointer has the array's type; its rank is the array's, at
   !> most 4, or 1. It is null() if there is no memory.
   interface ringside_f_pointer
-    procedure to_f32, to_f64, to_c64, to_c128, to_i8, to_i16, to_i32, to_i64
+    procedure f32_1, f32_2, f32_3, f32_4, f64_1, f64_2, f64_3, f64_4, &
+      c64_1, c64_2, c64_3, c64_4, c128_1, c128_2, c128_3, c128_4, &
+      i8_1, i8_2, i8_3, i8_4, i16_1, i16_2, i16_3, i16_4, &
+      i32_1, i32_2, i32_3, i32_4, i64_1, i64_2, i64_3, i64_4
   end interface
   public :: ringside_field, ringside_state, ringside_f_pointer
   public :: ringside_version, ringside_interface, ringside_dtype_bytes, ringside_catch_bus_errors
@@ -1242,109 +1245,231 @@ contains
     call conclude(RINGSIDE_USAGE, trim(line)//' (or 1)', stat)
   end function
 
-  subroutine to_f32(array, to, stat)
+  ! One for each type and rank. One with an assumed rank would have to read the rank of a pointer that is not defined yet, and
+  ! gfortran writes it there only when the pointer is assigned.
+  subroutine f32_1(array, to, stat)
     type(ringside_array), intent(in) :: array
-    real(c_float), pointer, intent(out) :: to(..)
+    real(c_float), pointer, intent(out) :: to(:)
     integer, intent(out), optional :: stat
-    logical :: is_there
-    is_there = fits(array, [RINGSIDE_F32], rank(to), stat)
-    select rank (to)
-    rank (1); to => null(); if (is_there) call c_f_pointer(array%data, to, [product(array%shape)])
-    rank (2); to => null(); if (is_there) call c_f_pointer(array%data, to, array%shape(1:2))
-    rank (3); to => null(); if (is_there) call c_f_pointer(array%data, to, array%shape(1:3))
-    rank (4); to => null(); if (is_there) call c_f_pointer(array%data, to, array%shape(1:4))
-    end select
+    to => null()
+    if (fits(array, [RINGSIDE_F32], 1, stat)) call c_f_pointer(array%data, to, [product(array%shape)])
   end subroutine
-  subroutine to_f64(array, to, stat)
+  subroutine f32_2(array, to, stat)
     type(ringside_array), intent(in) :: array
-    real(c_double), pointer, intent(out) :: to(..)
+    real(c_float), pointer, intent(out) :: to(:, :)
     integer, intent(out), optional :: stat
-    logical :: is_there
-    is_there = fits(array, [RINGSIDE_F64], rank(to), stat)
-    select rank (to)
-    rank (1); to => null(); if (is_there) call c_f_pointer(array%data, to, [product(array%shape)])
-    rank (2); to => null(); if (is_there) call c_f_pointer(array%data, to, array%shape(1:2))
-    rank (3); to => null(); if (is_there) call c_f_pointer(array%data, to, array%shape(1:3))
-    rank (4); to => null(); if (is_there) call c_f_pointer(array%data, to, array%shape(1:4))
-    end select
+    to => null()
+    if (fits(array, [RINGSIDE_F32], 2, stat)) call c_f_pointer(array%data, to, array%shape(1:2))
   end subroutine
-  subroutine to_c64(array, to, stat)
+  subroutine f32_3(array, to, stat)
     type(ringside_array), intent(in) :: array
-    complex(c_float_complex), pointer, intent(out) :: to(..)
+    real(c_float), pointer, intent(out) :: to(:, :, :)
     integer, intent(out), optional :: stat
-    logical :: is_there
-    is_there = fits(array, [RINGSIDE_C64], rank(to), stat)
-    select rank (to)
-    rank (1); to => null(); if (is_there) call c_f_pointer(array%data, to, [product(array%shape)])
-    rank (2); to => null(); if (is_there) call c_f_pointer(array%data, to, array%shape(1:2))
-    rank (3); to => null(); if (is_there) call c_f_pointer(array%data, to, array%shape(1:3))
-    rank (4); to => null(); if (is_there) call c_f_pointer(array%data, to, array%shape(1:4))
-    end select
+    to => null()
+    if (fits(array, [RINGSIDE_F32], 3, stat)) call c_f_pointer(array%data, to, array%shape(1:3))
   end subroutine
-  subroutine to_c128(array, to, stat)
+  subroutine f32_4(array, to, stat)
     type(ringside_array), intent(in) :: array
-    complex(c_double_complex), pointer, intent(out) :: to(..)
+    real(c_float), pointer, intent(out) :: to(:, :, :, :)
     integer, intent(out), optional :: stat
-    logical :: is_there
-    is_there = fits(array, [RINGSIDE_C128], rank(to), stat)
-    select rank (to)
-    rank (1); to => null(); if (is_there) call c_f_pointer(array%data, to, [product(array%shape)])
-    rank (2); to => null(); if (is_there) call c_f_pointer(array%data, to, array%shape(1:2))
-    rank (3); to => null(); if (is_there) call c_f_pointer(array%data, to, array%shape(1:3))
-    rank (4); to => null(); if (is_there) call c_f_pointer(array%data, to, array%shape(1:4))
-    end select
+    to => null()
+    if (fits(array, [RINGSIDE_F32], 4, stat)) call c_f_pointer(array%data, to, array%shape(1:4))
   end subroutine
-  subroutine to_i8(array, to, stat)
+  subroutine f64_1(array, to, stat)
     type(ringside_array), intent(in) :: array
-    integer(c_int8_t), pointer, intent(out) :: to(..)
+    real(c_double), pointer, intent(out) :: to(:)
     integer, intent(out), optional :: stat
-    logical :: is_there
-    is_there = fits(array, [RINGSIDE_I8, RINGSIDE_U8], rank(to), stat)
-    select rank (to)
-    rank (1); to => null(); if (is_there) call c_f_pointer(array%data, to, [product(array%shape)])
-    rank (2); to => null(); if (is_there) call c_f_pointer(array%data, to, array%shape(1:2))
-    rank (3); to => null(); if (is_there) call c_f_pointer(array%data, to, array%shape(1:3))
-    rank (4); to => null(); if (is_there) call c_f_pointer(array%data, to, array%shape(1:4))
-    end select
+    to => null()
+    if (fits(array, [RINGSIDE_F64], 1, stat)) call c_f_pointer(array%data, to, [product(array%shape)])
   end subroutine
-  subroutine to_i16(array, to, stat)
+  subroutine f64_2(array, to, stat)
     type(ringside_array), intent(in) :: array
-    integer(c_int16_t), pointer, intent(out) :: to(..)
+    real(c_double), pointer, intent(out) :: to(:, :)
     integer, intent(out), optional :: stat
-    logical :: is_there
-    is_there = fits(array, [RINGSIDE_I16, RINGSIDE_U16], rank(to), stat)
-    select rank (to)
-    rank (1); to => null(); if (is_there) call c_f_pointer(array%data, to, [product(array%shape)])
-    rank (2); to => null(); if (is_there) call c_f_pointer(array%data, to, array%shape(1:2))
-    rank (3); to => null(); if (is_there) call c_f_pointer(array%data, to, array%shape(1:3))
-    rank (4); to => null(); if (is_there) call c_f_pointer(array%data, to, array%shape(1:4))
-    end select
+    to => null()
+    if (fits(array, [RINGSIDE_F64], 2, stat)) call c_f_pointer(array%data, to, array%shape(1:2))
   end subroutine
-  subroutine to_i32(array, to, stat)
+  subroutine f64_3(array, to, stat)
     type(ringside_array), intent(in) :: array
-    integer(c_int32_t), pointer, intent(out) :: to(..)
+    real(c_double), pointer, intent(out) :: to(:, :, :)
     integer, intent(out), optional :: stat
-    logical :: is_there
-    is_there = fits(array, [RINGSIDE_I32, RINGSIDE_U32], rank(to), stat)
-    select rank (to)
-    rank (1); to => null(); if (is_there) call c_f_pointer(array%data, to, [product(array%shape)])
-    rank (2); to => null(); if (is_there) call c_f_pointer(array%data, to, array%shape(1:2))
-    rank (3); to => null(); if (is_there) call c_f_pointer(array%data, to, array%shape(1:3))
-    rank (4); to => null(); if (is_there) call c_f_pointer(array%data, to, array%shape(1:4))
-    end select
+    to => null()
+    if (fits(array, [RINGSIDE_F64], 3, stat)) call c_f_pointer(array%data, to, array%shape(1:3))
   end subroutine
-  subroutine to_i64(array, to, stat)
+  subroutine f64_4(array, to, stat)
     type(ringside_array), intent(in) :: array
-    integer(c_int64_t), pointer, intent(out) :: to(..)
+    real(c_double), pointer, intent(out) :: to(:, :, :, :)
     integer, intent(out), optional :: stat
-    logical :: is_there
-    is_there = fits(array, [RINGSIDE_I64, RINGSIDE_U64], rank(to), stat)
-    select rank (to)
-    rank (1); to => null(); if (is_there) call c_f_pointer(array%data, to, [product(array%shape)])
-    rank (2); to => null(); if (is_there) call c_f_pointer(array%data, to, array%shape(1:2))
-    rank (3); to => null(); if (is_there) call c_f_pointer(array%data, to, array%shape(1:3))
-    rank (4); to => null(); if (is_there) call c_f_pointer(array%data, to, array%shape(1:4))
-    end select
+    to => null()
+    if (fits(array, [RINGSIDE_F64], 4, stat)) call c_f_pointer(array%data, to, array%shape(1:4))
+  end subroutine
+  subroutine c64_1(array, to, stat)
+    type(ringside_array), intent(in) :: array
+    complex(c_float_complex), pointer, intent(out) :: to(:)
+    integer, intent(out), optional :: stat
+    to => null()
+    if (fits(array, [RINGSIDE_C64], 1, stat)) call c_f_pointer(array%data, to, [product(array%shape)])
+  end subroutine
+  subroutine c64_2(array, to, stat)
+    type(ringside_array), intent(in) :: array
+    complex(c_float_complex), pointer, intent(out) :: to(:, :)
+    integer, intent(out), optional :: stat
+    to => null()
+    if (fits(array, [RINGSIDE_C64], 2, stat)) call c_f_pointer(array%data, to, array%shape(1:2))
+  end subroutine
+  subroutine c64_3(array, to, stat)
+    type(ringside_array), intent(in) :: array
+    complex(c_float_complex), pointer, intent(out) :: to(:, :, :)
+    integer, intent(out), optional :: stat
+    to => null()
+    if (fits(array, [RINGSIDE_C64], 3, stat)) call c_f_pointer(array%data, to, array%shape(1:3))
+  end subroutine
+  subroutine c64_4(array, to, stat)
+    type(ringside_array), intent(in) :: array
+    complex(c_float_complex), pointer, intent(out) :: to(:, :, :, :)
+    integer, intent(out), optional :: stat
+    to => null()
+    if (fits(array, [RINGSIDE_C64], 4, stat)) call c_f_pointer(array%data, to, array%shape(1:4))
+  end subroutine
+  subroutine c128_1(array, to, stat)
+    type(ringside_array), intent(in) :: array
+    complex(c_double_complex), pointer, intent(out) :: to(:)
+    integer, intent(out), optional :: stat
+    to => null()
+    if (fits(array, [RINGSIDE_C128], 1, stat)) call c_f_pointer(array%data, to, [product(array%shape)])
+  end subroutine
+  subroutine c128_2(array, to, stat)
+    type(ringside_array), intent(in) :: array
+    complex(c_double_complex), pointer, intent(out) :: to(:, :)
+    integer, intent(out), optional :: stat
+    to => null()
+    if (fits(array, [RINGSIDE_C128], 2, stat)) call c_f_pointer(array%data, to, array%shape(1:2))
+  end subroutine
+  subroutine c128_3(array, to, stat)
+    type(ringside_array), intent(in) :: array
+    complex(c_double_complex), pointer, intent(out) :: to(:, :, :)
+    integer, intent(out), optional :: stat
+    to => null()
+    if (fits(array, [RINGSIDE_C128], 3, stat)) call c_f_pointer(array%data, to, array%shape(1:3))
+  end subroutine
+  subroutine c128_4(array, to, stat)
+    type(ringside_array), intent(in) :: array
+    complex(c_double_complex), pointer, intent(out) :: to(:, :, :, :)
+    integer, intent(out), optional :: stat
+    to => null()
+    if (fits(array, [RINGSIDE_C128], 4, stat)) call c_f_pointer(array%data, to, array%shape(1:4))
+  end subroutine
+  subroutine i8_1(array, to, stat)
+    type(ringside_array), intent(in) :: array
+    integer(c_int8_t), pointer, intent(out) :: to(:)
+    integer, intent(out), optional :: stat
+    to => null()
+    if (fits(array, [RINGSIDE_I8, RINGSIDE_U8], 1, stat)) call c_f_pointer(array%data, to, [product(array%shape)])
+  end subroutine
+  subroutine i8_2(array, to, stat)
+    type(ringside_array), intent(in) :: array
+    integer(c_int8_t), pointer, intent(out) :: to(:, :)
+    integer, intent(out), optional :: stat
+    to => null()
+    if (fits(array, [RINGSIDE_I8, RINGSIDE_U8], 2, stat)) call c_f_pointer(array%data, to, array%shape(1:2))
+  end subroutine
+  subroutine i8_3(array, to, stat)
+    type(ringside_array), intent(in) :: array
+    integer(c_int8_t), pointer, intent(out) :: to(:, :, :)
+    integer, intent(out), optional :: stat
+    to => null()
+    if (fits(array, [RINGSIDE_I8, RINGSIDE_U8], 3, stat)) call c_f_pointer(array%data, to, array%shape(1:3))
+  end subroutine
+  subroutine i8_4(array, to, stat)
+    type(ringside_array), intent(in) :: array
+    integer(c_int8_t), pointer, intent(out) :: to(:, :, :, :)
+    integer, intent(out), optional :: stat
+    to => null()
+    if (fits(array, [RINGSIDE_I8, RINGSIDE_U8], 4, stat)) call c_f_pointer(array%data, to, array%shape(1:4))
+  end subroutine
+  subroutine i16_1(array, to, stat)
+    type(ringside_array), intent(in) :: array
+    integer(c_int16_t), pointer, intent(out) :: to(:)
+    integer, intent(out), optional :: stat
+    to => null()
+    if (fits(array, [RINGSIDE_I16, RINGSIDE_U16], 1, stat)) call c_f_pointer(array%data, to, [product(array%shape)])
+  end subroutine
+  subroutine i16_2(array, to, stat)
+    type(ringside_array), intent(in) :: array
+    integer(c_int16_t), pointer, intent(out) :: to(:, :)
+    integer, intent(out), optional :: stat
+    to => null()
+    if (fits(array, [RINGSIDE_I16, RINGSIDE_U16], 2, stat)) call c_f_pointer(array%data, to, array%shape(1:2))
+  end subroutine
+  subroutine i16_3(array, to, stat)
+    type(ringside_array), intent(in) :: array
+    integer(c_int16_t), pointer, intent(out) :: to(:, :, :)
+    integer, intent(out), optional :: stat
+    to => null()
+    if (fits(array, [RINGSIDE_I16, RINGSIDE_U16], 3, stat)) call c_f_pointer(array%data, to, array%shape(1:3))
+  end subroutine
+  subroutine i16_4(array, to, stat)
+    type(ringside_array), intent(in) :: array
+    integer(c_int16_t), pointer, intent(out) :: to(:, :, :, :)
+    integer, intent(out), optional :: stat
+    to => null()
+    if (fits(array, [RINGSIDE_I16, RINGSIDE_U16], 4, stat)) call c_f_pointer(array%data, to, array%shape(1:4))
+  end subroutine
+  subroutine i32_1(array, to, stat)
+    type(ringside_array), intent(in) :: array
+    integer(c_int32_t), pointer, intent(out) :: to(:)
+    integer, intent(out), optional :: stat
+    to => null()
+    if (fits(array, [RINGSIDE_I32, RINGSIDE_U32], 1, stat)) call c_f_pointer(array%data, to, [product(array%shape)])
+  end subroutine
+  subroutine i32_2(array, to, stat)
+    type(ringside_array), intent(in) :: array
+    integer(c_int32_t), pointer, intent(out) :: to(:, :)
+    integer, intent(out), optional :: stat
+    to => null()
+    if (fits(array, [RINGSIDE_I32, RINGSIDE_U32], 2, stat)) call c_f_pointer(array%data, to, array%shape(1:2))
+  end subroutine
+  subroutine i32_3(array, to, stat)
+    type(ringside_array), intent(in) :: array
+    integer(c_int32_t), pointer, intent(out) :: to(:, :, :)
+    integer, intent(out), optional :: stat
+    to => null()
+    if (fits(array, [RINGSIDE_I32, RINGSIDE_U32], 3, stat)) call c_f_pointer(array%data, to, array%shape(1:3))
+  end subroutine
+  subroutine i32_4(array, to, stat)
+    type(ringside_array), intent(in) :: array
+    integer(c_int32_t), pointer, intent(out) :: to(:, :, :, :)
+    integer, intent(out), optional :: stat
+    to => null()
+    if (fits(array, [RINGSIDE_I32, RINGSIDE_U32], 4, stat)) call c_f_pointer(array%data, to, array%shape(1:4))
+  end subroutine
+  subroutine i64_1(array, to, stat)
+    type(ringside_array), intent(in) :: array
+    integer(c_int64_t), pointer, intent(out) :: to(:)
+    integer, intent(out), optional :: stat
+    to => null()
+    if (fits(array, [RINGSIDE_I64, RINGSIDE_U64], 1, stat)) call c_f_pointer(array%data, to, [product(array%shape)])
+  end subroutine
+  subroutine i64_2(array, to, stat)
+    type(ringside_array), intent(in) :: array
+    integer(c_int64_t), pointer, intent(out) :: to(:, :)
+    integer, intent(out), optional :: stat
+    to => null()
+    if (fits(array, [RINGSIDE_I64, RINGSIDE_U64], 2, stat)) call c_f_pointer(array%data, to, array%shape(1:2))
+  end subroutine
+  subroutine i64_3(array, to, stat)
+    type(ringside_array), intent(in) :: array
+    integer(c_int64_t), pointer, intent(out) :: to(:, :, :)
+    integer, intent(out), optional :: stat
+    to => null()
+    if (fits(array, [RINGSIDE_I64, RINGSIDE_U64], 3, stat)) call c_f_pointer(array%data, to, array%shape(1:3))
+  end subroutine
+  subroutine i64_4(array, to, stat)
+    type(ringside_array), intent(in) :: array
+    integer(c_int64_t), pointer, intent(out) :: to(:, :, :, :)
+    integer, intent(out), optional :: stat
+    to => null()
+    if (fits(array, [RINGSIDE_I64, RINGSIDE_U64], 4, stat)) call c_f_pointer(array%data, to, array%shape(1:4))
   end subroutine
 
   ! ---- Runs, results and records ----

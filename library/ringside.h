@@ -10,7 +10,8 @@
  *     ringside_variable x = {.size = sizeof x, .dtype = RINGSIDE_F64, .name = "x", .dims = 1, .shape = {n}};
  *     ringside_error error = {.size = sizeof error};
  *     if (ringside_writer_attach(NULL, &x, 1, NULL, 0, &run, &error) != RINGSIDE_OK) die(error.line);
- *     for (uint64_t k = 1; k <= iterations && ringside_writer_claim(run) == RINGSIDE_OK; ++k) {
+ *     for (uint64_t k = 1; k <= iterations; ++k) {
+ *       if (ringside_writer_claim(run) != RINGSIDE_OK) die(ringside_writer_error(run)->line);
  *       iterate(ringside_writer_buffer(run, 0));
  *       ringside_writer_publish(run, k, NULL, 0);
  *     }
@@ -301,8 +302,9 @@ RINGSIDE_API ringside_status ringside_writer_publish_timed(ringside_writer* writ
 RINGSIDE_API ringside_status ringside_writer_put(ringside_writer* writer, uint64_t iteration, const void* const* arrays,
                                                  const ringside_value* scalars, size_t scalar_count);
 
-/* Ends the run; outcome: RINGSIDE_OUTCOME_FINISHED ... A step that is claimed and not published is dropped. Nothing can
- * be claimed afterwards. A detach that failed may be tried again. Returns when every published step is committed (and
+/* Ends the run; outcome: RINGSIDE_OUTCOME_FINISHED ... After a claim that was interrupted or failed, FINISHED is recorded
+ * as STOPPED: the program has not reached its end. A step that is claimed and not published is dropped. Nothing can be
+ * claimed afterwards. A detach that failed may be tried again. Returns when every published step is committed (and
  * on the medium, if the analyzer was asked for that); `stop` does not end this wait, which may last 20 times
  * peer_timeout_s where a disk stands still. A failure says what was not committed. [handle] */
 RINGSIDE_API ringside_status ringside_writer_detach(ringside_writer* writer, uint32_t outcome);

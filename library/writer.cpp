@@ -65,6 +65,7 @@ struct ringside_writer {
   std::vector<SharedMapping> dropped;
   std::size_t next_dropped = 0;
   bool drops = false;   // the claimed step is one of them
+  bool ran_out = false;  // the last claim was interrupted or failed
   bool leaves = false;  // a detach was tried: no step may follow
   bool ended = false;   // detached
   std::uint64_t last_iteration = 0;
@@ -135,6 +136,7 @@ ringside_status claim_with(ringside_writer* writer, Patience patience) noexcept 
   }
   if (writer->kept_is_over) writer->kept.reset();
   if (patience != Patience::kLast && writer->stop.is_set()) {
+    writer->ran_out = true;
     return writer->error.set(RINGSIDE_INTERRUPTED, "interrupted: `stop` is set");
   }
   HandoffWriter& handoff = writer->handoff;
@@ -143,6 +145,7 @@ ringside_status claim_with(ringside_writer* writer, Patience patience) noexcept 
                                                      : handoff.claim_last();
   writer->claimed = claimed.payload;
   writer->drops = false;
+  writer->ran_out = !claimed && claimed.status != ClaimStatus::kFull;
   if (claimed) return RINGSIDE_OK;
   // The caller may try again, or continue without the step: ringside_writer_skip counts.
   if (claimed.status == ClaimStatus::kFull && (patience == Patience::kTry || writer->skips)) return RINGSIDE_FULL;
@@ -341,7 +344,8 @@ ringside_status ringside_writer_detach(ringside_writer* writer, uint32_t outcome
     if (writer->ended) throw after_detach();
     writer->claimed = nullptr;
     writer->leaves = true;
-    writer->handoff.detach(static_cast<Outcome>(outcome - RINGSIDE_OUTCOME_FINISHED));
+    const bool stopped = outcome == RINGSIDE_OUTCOME_FINISHED && writer->ran_out;
+    writer->handoff.detach(stopped ? Outcome::kInterrupted : static_cast<Outcome>(outcome - RINGSIDE_OUTCOME_FINISHED));
     writer->ended = true;
     return RINGSIDE_OK;
   });

@@ -16,16 +16,12 @@
 #include "common/kernels/hash.hpp"
 #include "common/platform/clock.hpp"
 #include "common/platform/version.hpp"
+#include "common/results/mpi_scalars.hpp"
 #include "mpi/common_step.hpp"
 #include "mpi/ranks_text.hpp"
 
 namespace ringside::mpi {
 namespace {
-
-// What the library adds to the solver's scalars: the global step as it is known when a step is published.
-const std::array<Scalar, 3> kOwnScalars = {{{.name = "global_iteration", .type = ValueType::kI64},
-                                            {.name = "waited_for_node", .type = ValueType::kI64},
-                                            {.name = "waited_ns", .type = ValueType::kI64, .unit = "ns"}}};
 
 /// Opens what another process of this machine has open, as its own description. Throws Error (exit code 3).
 UniqueFd opened_of(pid_t pid, int fd, int flags) {
@@ -56,9 +52,9 @@ void RankWriter::attach(const std::function<RankOptions()>& take) {
     check_variables(options.variables);
     check_policies(options.handoff);
     for (std::size_t v = 0; v < options.variables.size(); ++v) check_within(options.variables[v], options.boxes[v]);
-    if (options.scalars.size() + kOwnScalars.size() > kMostScalars) {
+    if (options.scalars.size() + kMpiScalars.size() > kMostScalars) {
       throw usage_error("scalars: found {} scalars, expected at most {}: this library adds {}", options.scalars.size(),
-                        kMostScalars - kOwnScalars.size(), kOwnScalars.size());
+                        kMostScalars - kMpiScalars.size(), kMpiScalars.size());
     }
     common = common_text(options);
   });
@@ -70,7 +66,7 @@ void RankWriter::attach(const std::function<RankOptions()>& take) {
   geometry_ = {options.handoff.buffers, schema.payload_bytes()};
   std::optional<EarlierRings> earlier = find_start(options);
   options.handoff.ranks = ranks_text(job_, options, boxes_);
-  options.scalars.insert(options.scalars.end(), kOwnScalars.begin(), kOwnScalars.end());
+  options.scalars.insert(options.scalars.end(), kMpiScalars.begin(), kMpiScalars.end());
   // The problem has the shapes of the whole run, and which entries this node keeps: a ring is resumed with these only.
   options.run.problem_id = node_problem_id(options.run.problem_id, regions_);
   // As text, too: `ringside info` shows it, and a refusal names the difference.
@@ -326,9 +322,11 @@ std::optional<ScalarValue> RankWriter::kept_scalar(std::size_t scalar) const noe
 
 ClaimStatus RankWriter::claim() noexcept {
   claimed_ = nullptr;
+  ran_out_ = true;
   if (has_published_) kept_ = SharedMapping();
   if (stop_.is_set()) return ClaimStatus::kStopped;
   const Claim claimed = first_ ? first_->claim() : other_->claim();
+  ran_out_ = !claimed && claimed.status != ClaimStatus::kFull;
   claimed_ = claimed.payload;
   return claimed.status;
 }
@@ -358,7 +356,7 @@ void RankWriter::publish(std::uint64_t iteration, std::span<const ScalarValue> s
     all[scalar_count_ + 1] = static_cast<std::int64_t>(known.waited.node);
     all[scalar_count_ + 2] = known.waited.ns;
     counters_->note_step(first_->published(), iteration);
-    first_->publish(report, {all, scalar_count_ + kOwnScalars.size()});
+    first_->publish(report, {all, scalar_count_ + kMpiScalars.size()});
     const Waited own{.node = static_cast<std::uint32_t>(job_.node_index), .ns = team_->idle_ns()};
     counters_->advance(first_->committed(), first_->persisted(), own);
   } else {
@@ -400,9 +398,9 @@ void RankWriter::end(std::uint32_t outcome) {
   });
   // Also a barrier: each rank has returned from its last publish.
   const auto own = static_cast<std::int64_t>(published());
-  const std::array<std::int64_t, 4> numbers = {own, -own, outcome, -static_cast<std::int64_t>(outcome)};
-  std::array<std::int64_t, 4> most{};
-  check(MPI_Allreduce(numbers.data(), most.data(), 4, MPI_INT64_T, MPI_MAX, job_.all.get()), "MPI_Allreduce");
+  const std::array<std::int64_t, 5> numbers = {own, -own, outcome, -static_cast<std::int64_t>(outcome), ran_out_};
+  std::array<std::int64_t, 5> most{};
+  check(MPI_Allreduce(numbers.data(), most.data(), static_cast<int>(numbers.size()), MPI_INT64_T, MPI_MAX, job_.all.get()), "MPI_Allreduce");
   job_.all.together("", [&] {
     if (most[0] != -most[1]) {
       throw usage_error("the ranks have published {} to {} steps; expected the same number on all of them", -most[1],
@@ -420,7 +418,8 @@ void RankWriter::end(std::uint32_t outcome) {
     if (!first_) return;
     try {
       if (team_->has_failed()) throw team_->failure();
-      first_->detach(static_cast<Outcome>(outcome));
+      const bool stopped = static_cast<Outcome>(outcome) == Outcome::kFinished && most[4] != 0;
+      first_->detach(stopped ? Outcome::kInterrupted : static_cast<Outcome>(outcome));
     } catch (const Error& error) {
       team_->fail(error.code(), error.what());
       throw;

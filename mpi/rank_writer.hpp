@@ -108,6 +108,7 @@ class RankWriter {
   SharedMapping kept_;  // unless the run continues from earlier rings: then the kept step is the first one of this run
   KeptScalars kept_scalars_;
   bool has_published_ = false;
+  bool ran_out_ = false;  // the last claim was interrupted or failed
   std::byte* claimed_ = nullptr;
   std::byte* previous_ = nullptr;
   std::uint64_t last_iteration_ = 0;

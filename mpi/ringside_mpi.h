@@ -10,7 +10,8 @@
  *     ringside_mpi_part part = {.size = sizeof part, .offset = {first_row}, .extent = {rows}};
  *     ringside_error error = {.size = sizeof error};
  *     if (ringside_mpi_attach(MPI_COMM_WORLD, NULL, &x, &part, 1, NULL, 0, &run, &error) != RINGSIDE_OK) die(error.line);
- *     for (uint64_t k = 1; k <= iterations && ringside_mpi_claim(run) == RINGSIDE_OK; ++k) {
+ *     for (uint64_t k = 1; k <= iterations; ++k) {
+ *       if (ringside_mpi_claim(run) != RINGSIDE_OK) die(ringside_mpi_error(run)->line);
  *       iterate(ringside_mpi_buffer(run, 0));
  *       ringside_mpi_publish(run, k, NULL, 0);
  *     }
@@ -127,7 +128,8 @@ typedef struct ringside_mpi_state {
 RINGSIDE_MPI_API ringside_status ringside_mpi_progress(ringside_mpi_writer* writer, ringside_mpi_state* out);
 
 /* Ends the run on all nodes. RINGSIDE_OK: each step is committed in every ring (and on the medium, if the analyzers were
- * asked for that). outcome: the same on all ranks, which have published the same number of steps; else RINGSIDE_USAGE.
+ * asked for that). outcome: the same on all ranks, which have published the same number of steps; else RINGSIDE_USAGE. After
+ * a claim of any rank that was interrupted or failed, FINISHED is recorded as STOPPED.
  * Waits as ringside_writer_detach does. After a detach, also one that failed, only ringside_mpi_free may follow.
  * [collective] */
 RINGSIDE_MPI_API ringside_status ringside_mpi_detach(ringside_mpi_writer* writer, uint32_t outcome);

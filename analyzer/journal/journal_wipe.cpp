@@ -170,13 +170,14 @@ bool is_a_log(int fd, std::uint64_t bytes) {
 
 }  // namespace
 
-JournalWipe::JournalWipe(const std::string& pool) : pool_(pool) {
+JournalWipe::JournalWipe(const std::string& pool, Foreign foreign) : pool_(pool) {
   constexpr std::string_view kExpected =
       "expected a log of the pool's journal, or no file: move it away or delete it; nothing was wiped";
   for (const std::string& path : journal_files_there(pool)) {
     RegularFile file = open_regular(path, O_RDWR | O_NOFOLLOW);
     if (!file.kind.empty()) throw usage_error("{}: {}, {}", path, file.why(), kExpected);
     if (!file.valid()) throw system_error("{}: the journal cannot be wiped: {}", path, file.why());
+    if (foreign == Foreign::kRefused) refuse_foreign_file(file.status, path);
     if (flock(file.fd.get(), LOCK_EX | LOCK_NB) != 0) {
       throw system_error("{}: the journal is in use by another process: {}", path, errno_text(errno));
     }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/pool/foreign_file.hpp"
 #include "common/files/regular_file.hpp"
 
 namespace ringside {
@@ -20,8 +21,8 @@ class JournalWipe {
   /// Takes the locks of the logs beside `pool`, if there are any, and checks all of them. The caller owns the pool, so
   /// that no analyzer can begin to write them. A damaged file counts as a log if at least one record is found in it.
   /// Throws Error and changes nothing: exit code 2 if a file that is no log has a log's name, because it would stay; 3
-  /// if a log is in use or may not be written.
-  explicit JournalWipe(const std::string& pool);
+  /// if a log is in use, may not be written, or is not this user's own (analyzer/pool/foreign_file.hpp).
+  explicit JournalWipe(const std::string& pool, Foreign foreign = Foreign::kRefused);
 
   /// Overwrites and deletes the logs. Throws Error (exit code 3).
   WipedJournal overwrite();

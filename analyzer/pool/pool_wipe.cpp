@@ -63,10 +63,13 @@ void require_deletable_name(const fs::path& path, const std::string& name) {
 
 }  // namespace
 
-PoolWipe::PoolWipe(const fs::path& path) : name_(path.string()), given_(path), file_(real_path(path)) {
+PoolWipe::PoolWipe(const fs::path& path, Foreign foreign)
+    : name_(path.string()), given_(path), file_(real_path(path)) {
+  if (foreign == Foreign::kRefused) refuse_foreign_links(path);
   fd_ = open_pool_file(file_.string(), O_RDWR);
   lock_named_or_throw(fd_.get(), file_, name_);
   const struct stat status = status_of(fd_.get(), name_);
+  if (foreign == Foreign::kRefused) refuse_foreign_file(status, name_);
   if (status.st_size == 0) throw usage_error("{}: an empty file, not a Ringside pool", name_);
   demand_a_pool(Look(fd_.get(), name_).file(), name_);
   require_deletable_name(file_, name_);

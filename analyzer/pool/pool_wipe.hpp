@@ -13,6 +13,7 @@
 #include <functional>
 #include <string>
 
+#include "analyzer/pool/foreign_file.hpp"
 #include "common/platform/unique_fd.hpp"
 
 namespace ringside {
@@ -21,8 +22,9 @@ class PoolWipe {
  public:
   /// Takes the lock that owners of a pool take, so that no process can begin to use it. A damaged pool, an unfinished
   /// one, one of another version and one whose wipe was interrupted count as pools. Throws Error and changes nothing:
-  /// exit code 2 if there is no file or it is no Ringside pool; 3 if it is in use, or may not be written or deleted.
-  explicit PoolWipe(const std::filesystem::path& path);
+  /// exit code 2 if there is no file or it is no Ringside pool; 3 if it is in use, may not be written or deleted, or is not
+  /// this user's own, as foreign_file.hpp has it: a name in a folder of all users may lead to any pool.
+  explicit PoolWipe(const std::filesystem::path& path, Foreign foreign = Foreign::kRefused);
 
   std::uint64_t bytes() const noexcept { return bytes_; }
   /// Number of other names (hard links) of the file. They stay, and lead to the wiped file.

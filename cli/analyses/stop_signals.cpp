@@ -8,13 +8,12 @@
 #include <csignal>
 
 #include "common/platform/error.hpp"
+#include "common/program/stop_signal.hpp"
 
 namespace ringside {
 
 StopSignals::StopSignals() {
-  sigset_t set;
-  sigemptyset(&set);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set, number);
+  const sigset_t set = stop_signals();
   sigprocmask(SIG_BLOCK, &set, nullptr);
   fd_.reset(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!fd_.valid()) throw system_error("cannot watch for signals: {}", errno_text(errno));

@@ -9,7 +9,7 @@ namespace ringside {
 
 class StopSignals {
  public:
-  /// Blocks SIGINT, SIGTERM and SIGHUP for this process. Throws Error (exit code 3).
+  /// Blocks the stop signals (common/program/stop_signal.hpp) for this process. Throws Error (exit code 3).
   StopSignals();
 
   int fd() const noexcept { return fd_.get(); }

@@ -26,6 +26,7 @@ struct CompareOptions {
   std::vector<std::string> runs;
   std::vector<std::string> residuals;
   std::string result;
+  std::vector<std::string> ignored;
   std::string output;
   bool json = false;
   bool expect_equal = false;
@@ -44,24 +45,25 @@ void declare_compare(CommandLine& line, CompareOptions& options) {
   line.option("--result", options.result, "compare the course of this result (default: the residual, or the change)")
       .value_name("NAME");
   line.flag("--expect-equal", options.expect_equal,
-            "end with exit code 5 unless all iterates and records that both runs have are equal");
+            "end with exit code 5 unless all iterates and records that both runs have were compared and are equal");
+  line.option("--ignore", options.ignored, "do not compare this result, for instance a time that the solver publishes; may be repeated")
+      .value_name("NAME");
   line.flag("--json", options.json, "print one JSON object with everything that was found");
   line.option("-o,--output", options.output, "write a page with charts; -: to standard output").value_name("FILE.html");
 }
 
-/// A result that no run has is a typing error.
-void check_result(const CompareOptions& options, const std::vector<ComparedRun>& runs) {
-  if (options.result.empty()) return;
+/// A result that no run has is a typing error. option: "--result".
+void check_result(const char* option, const std::string& result, const std::vector<ComparedRun>& runs) {
   std::string names;
   for (const ComparedRun& run : runs) {
     if (run.steps.empty()) continue;
     const StepResults results = run.results(run.steps.back());
     if (!results.layout()) continue;
-    if (results.layout()->find(options.result) != nullptr) return;
+    if (results.layout()->find(result) != nullptr) return;
     if (!names.empty()) continue;
     for (std::size_t i = 0; i < results.size(); ++i) names += (i == 0 ? "" : ", ") + results.name(i);
   }
-  throw usage_error("--result: found '{}', expected a result of the runs{}{}", shortened(options.result),
+  throw usage_error("{}: found '{}', expected a result of the runs{}{}", option, shortened(result),
                     names.empty() ? "; they have none" : ": ", names);
 }
 
@@ -78,10 +80,12 @@ int compare_runs(const CompareOptions& options) {
   std::vector<double> residuals = parse_residuals(options.residuals);
   std::vector<ComparedRun> runs;
   for (const std::string& name : options.runs) runs.push_back(ComparedRun::read(name, options.result));
-  check_result(options, runs);
+  if (!options.result.empty()) check_result("--result", options.result, runs);
+  for (const std::string& name : options.ignored) check_result("--ignore", name, runs);
   const std::vector<KeptFile> kept = files_read(runs);
   if (!options.output.empty()) check_output(options.output, "--output", kept);
-  const Comparison comparison = compare(std::move(runs), std::move(residuals));
+  const Comparison comparison = compare(std::move(runs), std::move(residuals),
+                                        {options.ignored.begin(), options.ignored.end()});
   Json object = to_json(comparison);
   if (!options.output.empty()) {
     object["written_s"] =

@@ -96,6 +96,7 @@ Json to_json(const PairComparison& pair, const ComparedRun& first, const Compare
                  {"records_differing", pair.records_differing},
                  {"iterates_compared", pair.iterates_compared},
                  {"iterates_differing", pair.iterates_differing},
+                 {"same_variables", pair.same_variables},
                  {"overwritten", pair.overwritten},
                  {"damaged_first", pair.damaged_first},
                  {"damaged_second", pair.damaged_second},
@@ -131,13 +132,13 @@ bool Comparison::are_equal() const {
   return std::all_of(pairs.begin(), pairs.end(), [](const PairComparison& pair) { return pair.are_equal(); });
 }
 
-Comparison compare(std::vector<ComparedRun> runs, std::vector<double> residuals) {
+Comparison compare(std::vector<ComparedRun> runs, std::vector<double> residuals, const std::set<std::string>& ignored) {
   Comparison comparison;
   std::vector<std::vector<RunFact>> facts;
   for (const ComparedRun& run : runs) facts.push_back(run.facts);
   comparison.facts = compare_facts(facts);
   comparison.residuals = residuals.empty() ? default_residuals(runs) : std::move(residuals);
-  for (std::size_t i = 1; i < runs.size(); ++i) comparison.pairs.push_back(compare_pair(runs[0], runs[i]));
+  for (std::size_t i = 1; i < runs.size(); ++i) comparison.pairs.push_back(compare_pair(runs[0], runs[i], ignored));
   comparison.runs = std::move(runs);
   return comparison;
 }

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -28,7 +29,8 @@ struct Comparison {
 };
 
 /// residuals: those asked for; empty: powers of ten.
-Comparison compare(std::vector<ComparedRun> runs, std::vector<double> residuals);
+/// ignored: as compare_pair takes them.
+Comparison compare(std::vector<ComparedRun> runs, std::vector<double> residuals, const std::set<std::string>& ignored);
 
 /// "A", "B" ...: what a table calls a run.
 std::string letter(std::size_t run);

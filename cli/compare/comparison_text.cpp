@@ -166,6 +166,11 @@ std::string pair_text(const PairComparison& pair, const std::string& a, const st
   } else {
     lines.push_back("no difference in " + counted(pair.common, "common iteration"));
   }
+  if (!nothing && !pair.first && !pair.are_equal()) {
+    lines.push_back(!pair.same_variables       ? "NOT EQUAL: their variables differ"
+                    : !pair.overwritten.empty() ? "not known to be equal: an iterate was overwritten while it was read"
+                                                : "NOT EQUAL: an iterate is damaged");
+  }
   if (const std::string equal = equal_text(pair); !equal.empty()) lines.push_back("checked: " + equal);
   const bool other_iterate = pair.first_iterate && pair.first && pair.first->kind == Difference::Kind::kRecord;
   if (other_iterate) {

@@ -7,12 +7,33 @@
 #include <map>
 #include <utility>
 
+#include "common/results/mpi_scalars.hpp"
+
 namespace ringside {
 namespace {
 
+/// Whether a result tells one run from another of equal content, as far as one can know from its name: not one of those that
+/// the user ignores, nor of the measurements that libringside_mpi publishes as scalars.
+class Compared {
+ public:
+  Compared(const std::set<std::string>& ignored, const SharedLayout& layout) : ignored_(ignored) {
+    const auto name = [](const Scalar& scalar) { return "solver." + scalar.name; };
+    const bool is_mpi = layout && std::all_of(kMpiScalars.begin(), kMpiScalars.end(), [&](const Scalar& scalar) {
+      return layout->find(name(scalar)) != nullptr;
+    });
+    if (!is_mpi) return;
+    for (const Scalar& scalar : kMpiScalars) ignored_.insert(name(scalar));
+  }
+  bool operator()(const std::string& full_name) const { return !ignored_.contains(full_name); }
+
+ private:
+  std::set<std::string> ignored_;
+};
+
 /// The results that both steps have and that differ. A value that one of them lacks is not compared: a change, where a
 /// run begins or continues, or what is not known of a record that was made from the ring.
-std::vector<DifferingResult> differing_results(const StepResults& first, const StepResults& second) {
+std::vector<DifferingResult> differing_results(const StepResults& first, const StepResults& second,
+                                               const Compared& is_compared) {
   std::vector<DifferingResult> found;
   if (!first.layout() || !second.layout()) return found;
   const bool same_layout = first.layout()->hash() == second.layout()->hash();
@@ -24,7 +45,7 @@ std::vector<DifferingResult> differing_results(const StepResults& first, const S
     const std::string& name = recorded.result->full_name;
     const StepValue a = first.value_of(recorded);
     const StepValue b = second.find(name);
-    if (!a.present || !b.present || a == b) continue;
+    if (!a.present || !b.present || a == b || !is_compared(name)) continue;
     DifferingResult& result = found.emplace_back(DifferingResult{name, to_text(a), to_text(b), {}});
     if (a.type == ValueType::kF64 && b.type == ValueType::kF64) result.ulps = ulps_between(a.f64(), b.f64());
     if (result.first != result.second) continue;
@@ -34,11 +55,12 @@ std::vector<DifferingResult> differing_results(const StepResults& first, const S
   return found;
 }
 
-bool share_a_result(const StepResults& first, const StepResults& second) {
+bool share_a_result(const StepResults& first, const StepResults& second, const Compared& is_compared) {
   if (!first.layout() || !second.layout()) return false;
   const auto results = first.layout()->results();
-  return std::any_of(results.begin(), results.end(), [&second](const RecordedResult& recorded) {
-    return second.layout()->find(recorded.result->full_name) != nullptr;
+  return std::any_of(results.begin(), results.end(), [&](const RecordedResult& recorded) {
+    const std::string& name = recorded.result->full_name;
+    return is_compared(name) && second.layout()->find(name) != nullptr;
   });
 }
 
@@ -71,7 +93,11 @@ IterateOutcomes compare_kept(const ComparedRun& first, const ComparedRun& second
 /// Walks both runs by ascending iteration.
 class Walk {
  public:
-  Walk(const ComparedRun& first, const ComparedRun& second) : first_(first), second_(second) {
+  Walk(const ComparedRun& first, const ComparedRun& second, const std::set<std::string>& ignored)
+      : first_(first), second_(second), ignored_(ignored), is_compared_(ignored, nullptr) {
+    const Json* const here = find_fact(first.facts, "schema");
+    const Json* const there = find_fact(second.facts, "schema");
+    result_.same_variables = here == nullptr || there == nullptr || *here == *there;
     result_.iterates_not_compared = why_iterates_cannot_be(first, second);
     if (result_.iterates_not_compared.empty()) {
       iterates_ = compare_kept(first, second);
@@ -108,7 +134,7 @@ class Walk {
     const StepResults here = first_.results(a);
     const StepResults there = second_.results(b);
     const bool comparable = share_results(here, there);
-    std::vector<DifferingResult> differing = comparable ? differing_results(here, there) : std::vector<DifferingResult>();
+    std::vector<DifferingResult> differing = comparable ? differing_results(here, there, is_compared_) : std::vector<DifferingResult>();
     const bool records_differ = !differing.empty();
     if (records_differ) {
       ++result_.records_differing;
@@ -129,7 +155,8 @@ class Walk {
   bool share_results(const StepResults& here, const StepResults& there) {
     if (here.layout() != layouts_.first || there.layout() != layouts_.second || !here.layout()) {
       layouts_ = {here.layout(), there.layout()};
-      share_ = share_a_result(here, there);
+      is_compared_ = Compared(ignored_, here.layout());
+      share_ = share_a_result(here, there, is_compared_);
     }
     return share_;
   }
@@ -165,6 +192,8 @@ class Walk {
 
   const ComparedRun& first_;
   const ComparedRun& second_;
+  const std::set<std::string>& ignored_;
+  Compared is_compared_;  // of layouts_.first
   IterateOutcomes iterates_;
   std::pair<SharedLayout, SharedLayout> layouts_;
   bool share_ = false;
@@ -173,8 +202,8 @@ class Walk {
 
 }  // namespace
 
-PairComparison compare_pair(const ComparedRun& first, const ComparedRun& second) {
-  return Walk(first, second).compare();
+PairComparison compare_pair(const ComparedRun& first, const ComparedRun& second, const std::set<std::string>& ignored) {
+  return Walk(first, second, ignored).compare();
 }
 
 }  // namespace ringside

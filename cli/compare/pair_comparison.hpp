@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -53,14 +54,18 @@ struct PairComparison {
   std::vector<std::uint64_t> overwritten;    // iterations whose iterate was overwritten meanwhile
   std::vector<std::uint64_t> damaged_first;  // iterations whose iterate does not verify
   std::vector<std::uint64_t> damaged_second;
+  bool same_variables = true;         // as far as the sources of both say
   std::string iterates_not_compared;  // why none was: one clause; empty: some were
   std::string records_not_compared;   // why none was: one clause; empty: some were
 
   bool any_damage() const noexcept { return !damaged_first.empty() || !damaged_second.empty(); }
-  /// Whether something was compared, and nothing differs.
-  bool are_equal() const noexcept { return !equal.empty() && !first; }
+  /// Whether something was compared, nothing differs, and no iterate that both kept was left out.
+  bool are_equal() const noexcept {
+    return !equal.empty() && !first && same_variables && overwritten.empty() && !any_damage();
+  }
 };
 
-PairComparison compare_pair(const ComparedRun& first, const ComparedRun& second);
+/// ignored: full names of results that are not compared, beside the measurements of libringside_mpi.
+PairComparison compare_pair(const ComparedRun& first, const ComparedRun& second, const std::set<std::string>& ignored = {});
 
 }  // namespace ringside

@@ -56,8 +56,11 @@ void ask(const std::string& pool, std::uint64_t bytes) {
 /// A pool and its journal, locked.
 class WipedPool {
  public:
-  explicit WipedPool(const std::string& pool)
-      : pool_(pool), wipe_(pool), journal_(pool), global_journal_(beside_pool(pool, kGlobalSuffix)) {}
+  WipedPool(const std::string& pool, Foreign foreign)
+      : pool_(pool),
+        wipe_(pool, foreign),
+        journal_(pool, foreign),
+        global_journal_(beside_pool(pool, kGlobalSuffix), foreign) {}
   std::uint64_t bytes() const { return wipe_.bytes(); }
 
   void wipe() {
@@ -100,12 +103,16 @@ class WipedPool {
 int wipe_command(int argc, const char* const* argv) {
   std::string pool;
   bool yes = false;
+  bool foreign_pool = false;
   CommandLine line(
       "Overwrites every byte of a pool, its journal and its archive with zeros, syncs, and deletes them: persistent\n"
       "memory and disks keep what is not overwritten. Refuses while an analyzer uses the pool. One that was cut off can be done again.",
       "ringside wipe");
   line.option("POOL", pool, "pool file; a damaged or unfinished one will do").required().value_name("FILE");
   line.flag("--yes", yes, "do not ask");
+  line.flag("--foreign-pool", foreign_pool,
+            "wipe a pool and a journal that belong to another user, have several names (hard links), or are reached through "
+            "another user's symbolic link");
   line.footer(
       "What it cannot promise: a file system that copies on write (btrfs, zfs, reflinks), snapshots and backups keep "
       "old\n"
@@ -116,10 +123,11 @@ int wipe_command(int argc, const char* const* argv) {
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
 
   const std::string archive = archive_path(pool);
-  WipedPool whole(pool);  // may refuse: before the user is asked or a byte is overwritten
+  const Foreign foreign = foreign_pool ? Foreign::kAllowed : Foreign::kRefused;
+  WipedPool whole(pool, foreign);  // may refuse: before the user is asked or a byte is overwritten
   std::optional<WipedPool> archived;
   std::error_code error;
-  if (std::filesystem::exists(archive, error)) archived.emplace(archive);
+  if (std::filesystem::exists(archive, error)) archived.emplace(archive, foreign);
   if (!yes) ask(pool, whole.bytes() + (archived ? archived->bytes() : 0));
   if (archived) archived->wipe();  // first: the pool still exists, so that an interrupted wipe can be repeated
   // Before the pool: if a symbolic link led to it, that goes with it, and the names beside the pool could not be found.

@@ -8,6 +8,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -47,6 +50,16 @@ std::vector<int> AttachedProcess::cores() const {
     }
   }
   return {cores.begin(), cores.end()};
+}
+
+bool handles_signal(pid_t pid, int number) {
+  std::ifstream status("/proc/" + std::to_string(pid) + "/status");
+  std::uint64_t handled = 0;
+  for (std::string line; std::getline(status, line);) {
+    if (!line.starts_with("SigCgt:") && !line.starts_with("SigIgn:")) continue;
+    handled |= std::strtoull(line.c_str() + std::strlen("SigCgt:"), nullptr, 16);
+  }
+  return (handled >> (number - 1) & 1) != 0;
 }
 
 void adopt_orphans() noexcept {

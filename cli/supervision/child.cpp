@@ -19,6 +19,7 @@
 
 #include "common/platform/error.hpp"
 #include "common/platform/printable.hpp"
+#include "common/program/stop_signal.hpp"
 
 namespace ringside {
 namespace {
@@ -103,6 +104,7 @@ Child::Child(const std::string& program, const std::vector<std::string>& argumen
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, nullptr);
+    leave_stop_signals_to_parent();
     fcntl(report.write_end.get(), F_SETFD, 0);
     dup2(errors.write_end.get(), STDERR_FILENO);
     execv(program.c_str(), argv.data());
@@ -189,6 +191,7 @@ Child::Child(const Interpreter& interpreter) : is_group_(true) {
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, nullptr);
     for (const int ignored : {SIGPIPE, SIGXFSZ, SIGINT, SIGTERM}) ::signal(ignored, SIG_DFL);
+    leave_stop_signals_to_parent();
     fcntl(report.write_end.get(), F_SETFD, 0);
     fcntl(commands.read_end.get(), F_SETFD, 0);
     dup2(nothing.get(), STDIN_FILENO);

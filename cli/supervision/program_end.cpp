@@ -51,11 +51,28 @@ ProgramVerdict judge_lost(const ProgramRunEnd& run) {
                       attachment.committed, attachment.iteration > 0 ? "; ringside run --resume continues" : "")};
 }
 
+/// PROGRAM detached, ended with status 0, and no one has asked for that.
+ProgramVerdict judge_outcome(const ProgramRunEnd& run) {
+  const AttachmentReport& attachment = run.attachment;
+  const auto line = [&](const char* what, const char* more = "") {
+    return fmt::format("{} {} {}{}; {} steps are committed{}", run.program, what, when(attachment), more,
+                       attachment.committed, attachment.iteration > 0 ? "; ringside run --resume continues" : "");
+  };
+  if (attachment.outcome == "interrupted" && run.announced) return {ExitCode::kInterrupted, ""};
+  if (attachment.outcome == "interrupted") {
+    return {ExitCode::kPeerLost, line("stopped", ", before its end, and ringside did not ask it to")};
+  }
+  if (attachment.outcome == "failed") return {ExitCode::kPeerLost, line("says that it failed")};
+  if (attachment.outcome == "diverged") return {ExitCode::kUsage, line("says that it diverged")};
+  return {};
+}
+
 ProgramVerdict judge_attached(const ProgramRunEnd& run) {
   const AttachmentReport& attachment = run.attachment;
   if (attachment.how == "detached") {
     if (attachment.code != ExitCode::kDone) return {attachment.code, attachment.text};
-    if (run.interrupted || run.end.status == 0) return {};
+    if (run.interrupted) return {};
+    if (run.end.status == 0) return judge_outcome(run);
     return {ExitCode::kPeerLost, fmt::format("{} {} {}; every published step is committed", run.program,
                                              run.end.in_words(), when(attachment))};
   }

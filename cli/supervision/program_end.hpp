@@ -26,7 +26,8 @@ struct AttachmentReport {
   bool attached = false;
   pid_t pid = 0;    // the process that publishes
   std::string run_id = {};
-  std::string how;  // it ended: "detached", "producer_lost" ...; empty: it has not
+  std::string how;           // it ended: "detached", "producer_lost" ...; empty: it has not
+  std::string outcome = {};  // with "detached": "finished", "interrupted", "diverged", "failed", as the program says
   std::uint64_t iteration = 0;
   std::uint64_t committed = 0;
   bool is_counted = true;  // false: later steps may be committed; the analyzer was killed, and the pool cannot be read
@@ -44,6 +45,7 @@ struct ProgramRunEnd {
   ProcessEnd publisher_end = {};
   bool publisher_lives = false;
   bool interrupted = false;
+  bool announced = false;  // the program has got an announcement of the batch system
   std::string analyzer_death = {};              // "was killed by signal 9 (Killed)"; empty: it reported its end
   ExitCode analyzer_verdict = ExitCode::kDone;  // its exit code, if it reported its end
 };

@@ -62,6 +62,7 @@ ProgramRunEnd ProgramSupervisor::end(const Child& program, const Child& analyzer
   end.publisher_end = attachment_.pid == program.pid() ? end.end : publisher_end_;
   end.publisher_lives = publisher_.alive();
   end.interrupted = interrupted();
+  end.announced = announced_;
   if (!analyzer.ended_unexpectedly()) {
     end.analyzer_verdict = analyzer.verdict();
   } else if (attachment_.how.empty()) {
@@ -95,6 +96,7 @@ void ProgramSupervisor::analyzer_reported(Json& line) {
     begin_attachment(line);
   } else if (event == "final") {
     attachment_.how = line.value("how", "");
+    attachment_.outcome = line.value("outcome", "");
     attachment_.code = documented_exit_code(line.value("exit_code", 0));
     attachment_.text = line.value("text", "");
   }
@@ -159,6 +161,17 @@ void ProgramSupervisor::signal_producer(Child& program, int number) {
   for (const pid_t orphan : orphans_) {
     if (orphan != attachment_.pid && getpgid(orphan) != program.pid()) kill(orphan, number);
   }
+}
+
+// The process that was started first: a launcher passes the signal on to its ranks.
+bool ProgramSupervisor::take_announcement(const Child& program, int number) {
+  if (program.running() && handles_signal(program.pid(), number)) {
+    kill(program.pid(), number);
+    return announced_ = true;
+  }
+  if (!attachment_.attached || is_over() || !publisher_.alive() || !handles_signal(attachment_.pid, number)) return false;
+  publisher_.signal(number);
+  return announced_ = true;
 }
 
 /// Orphans are children of this process: they are collected, so that the end of the one that was attached is known.

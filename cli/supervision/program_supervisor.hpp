@@ -41,6 +41,7 @@ class ProgramSupervisor final : public Supervisor {
  protected:
   void analyzer_reported(Json& line) override;
   void signal_producer(Child& program, int number) override;
+  bool take_announcement(const Child& program, int number) override;
   void remember_lost_analyzer() override;
 
  private:
@@ -64,6 +65,7 @@ class ProgramSupervisor final : public Supervisor {
   bool waiting_was_told_ = false;
   bool loss_was_told_ = false;
   bool publisher_was_signalled_ = false;
+  bool announced_ = false;
 };
 
 }  // namespace ringside

@@ -16,6 +16,7 @@
 #include "common/files/standard_streams.hpp"
 #include "common/platform/clock.hpp"
 #include "common/platform/printable.hpp"
+#include "common/program/stop_signal.hpp"
 
 namespace ringside {
 namespace {
@@ -29,15 +30,6 @@ constexpr std::int64_t kAbsentNs = 1'000'000'000;
 // Time-outs after which a stopped child is killed. Its peer gives up after one of them, and the run ends soon after.
 // This limit is for a peer that is stopped as well, or is not attached yet.
 constexpr int kStoppedPatience = 3;
-
-sigset_t stop_signals() {
-  sigset_t set;
-  sigemptyset(&set);
-  sigaddset(&set, SIGINT);
-  sigaddset(&set, SIGTERM);
-  sigaddset(&set, SIGHUP);  // the terminal was closed
-  return set;
-}
 
 UniqueFd take_in_stop_signals() {
   const sigset_t set = stop_signals();
@@ -256,10 +248,13 @@ void Supervisor::take_in(Child& child, Reported& reported) {
 }
 
 // The first signal asks for a clean stop: the producer finishes its iteration and detaches, the analyzer commits what
-// was published. The second one also sends SIGTERM to the analyzer; the third one kills both.
+// was published. The second one also sends SIGTERM to the analyzer; the third one kills both. What a batch system announces
+// is a matter of the user's program, if that has a handler for it.
 void Supervisor::pass_on_signals(Child* producer, Child* analyzer) {
   signalfd_siginfo info{};
   while (read(signals_.get(), &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
+    const int number = static_cast<int>(info.ssi_signo);
+    if (is_announcement(number) && producer != nullptr && take_announcement(*producer, number)) continue;
     ++interrupts_;
     if (producer != nullptr) signal_producer(*producer, interrupts_ > 2 ? SIGKILL : SIGINT);
     if (analyzer != nullptr && interrupts_ > 1) analyzer->signal(interrupts_ > 2 ? SIGKILL : SIGTERM);

@@ -32,7 +32,7 @@ class Supervisor {
   Supervisor(const Supervisor&) = delete;
   Supervisor& operator=(const Supervisor&) = delete;
 
-  /// Blocks SIGINT, SIGTERM and SIGHUP for this process and reads them itself from here on.
+  /// Blocks the stop signals (common/program/stop_signal.hpp) for this process and reads them itself from here on.
   /// kill_after_s: how long a process that was asked to stop may stay silent before it is killed.
   /// progress_in_place: ProgressLine.
   Supervisor(bool show_progress, double kill_after_s, bool progress_in_place = true);
@@ -68,6 +68,8 @@ class Supervisor {
   /// Takes note of a line of the analyzer's report.
   virtual void analyzer_reported(Json& line) { (void)line; }
   virtual void signal_producer(Child& producer, int number) { producer.signal(number); }
+  /// Whether the announcement of a batch system was passed on to a process that has a handler for it.
+  virtual bool take_announcement(const Child&, int) { return false; }
   virtual void remember_lost_analyzer();
   std::int64_t alone_for_ns(std::int64_t since_ns, const Reported& reported) const noexcept;
   void kill_if_stopped_for_long(Child& child, const char* name, std::int64_t& stopped_since_ns);

@@ -19,14 +19,35 @@ extern "C" void request_stop(int) {
   }
 }
 
+constexpr int kIgnorable[] = {SIGHUP, SIGUSR1, SIGUSR2, SIGXCPU};
+
 }  // namespace
+
+sigset_t stop_signals() noexcept {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGINT);
+  sigaddset(&set, SIGTERM);
+  for (const int number : kIgnorable) {
+    struct sigaction present {};
+    // A blocked signal is queued for a signalfd even if it is ignored.
+    if (sigaction(number, nullptr, &present) == 0 && present.sa_handler != SIG_IGN) sigaddset(&set, number);
+  }
+  return set;
+}
+
+void leave_stop_signals_to_parent() noexcept {
+  for (const int number : kIgnorable) signal(number, SIG_IGN);
+}
 
 const volatile int* catch_stop_signals() {
   struct sigaction action {};
   action.sa_handler = request_stop;
   // No SA_RESTART: a sleeping futex or poll returns, so that the flag is seen at once.
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
+  const sigset_t set = stop_signals();
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGXCPU}) {
+    if (sigismember(&set, number) == 1) sigaction(number, &action, nullptr);
+  }
   return &stop_requested;
 }
 

@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <cfenv>
 #include <cmath>
+#include <cstdlib>
 #include <exception>
+#include <iterator>
 #include <optional>
 
 #include "common/platform/error.hpp"
@@ -31,6 +33,13 @@ bool is_digit(char c) {
 double remainder_of(double a, double b) {
   return std::fmod(a, b);
 }
+double negation_of(double truth) {
+  return truth == 0 ? 1 : 0;
+}
+
+constexpr std::size_t kMostInexact = 4;  // inputs of which all combinations are tried
+// Functions that grow or fall over the distance of two neighbouring doubles.
+constexpr std::string_view kSteady[] = {"abs", "min", "max", "sqrt", "exp", "log", "log2", "log10", "ln", "sum", "avg"};
 
 /// Rewrites a condition for muParser: each name becomes v0, v1 …, in the order of `values`.
 class Translation {
@@ -38,12 +47,14 @@ class Translation {
   Translation(std::string_view text, ConditionInputs& inputs, const std::string& where)
       : rest_(text), inputs_(inputs), where_(where) {
     while (!rest_.empty()) take_token();
+    if (brackets_.size() != 1) throw fail("has a '(' without its ')'");
     if (values.empty()) throw fail("depends on nothing; expected the name of a result, or iteration, time …");
     if (!compares_) throw fail("is a number, not a condition; expected a comparison, as in `x.l2 > 0`");
   }
 
   std::string expression;
   std::vector<const Value*> values;
+  bool jumps = false;
 
  private:
   Error fail(const std::string& why) const { return usage_error("{}: the condition {}", where_, why); }
@@ -55,13 +66,30 @@ class Translation {
     for (const std::string_view comparison : {"==", "!=", "<=", ">=", "<", ">", "&&", "||"}) {
       if (!rest_.starts_with(comparison)) continue;
       compares_ = true;
+      const bool joins = comparison == "&&" || comparison == "||";
+      if (!joins && !brackets_.back().empty()) {
+        throw fail(fmt::format("has a chain of comparisons, '{}' behind '{}'; expected each of its own, as in "
+                               "`3 < x.max && x.max < 5`",
+                               comparison, brackets_.back()));
+      }
+      brackets_.back() = joins ? std::string_view() : comparison;
       return take(comparison.size());
     }
     if (c == '=') throw fail("has a single '=', expected '=='");
+    if (c == '!') {
+      rest_.remove_prefix(1);
+      expression += " ! ";  // apart from an operator beside it
+      return;
+    }
     if (std::string_view("+-*/%^()?:, \t").find(c) == std::string_view::npos) {
       throw fail(fmt::format("has '{}', expected names, numbers, operators and brackets",
                              shortened(rest_.substr(0, rest_.find_first_of(" \t")))));
     }
+    if (c == '(') brackets_.emplace_back();
+    if (c == ')' && brackets_.size() == 1) throw fail("has a ')' without its '('");
+    if (c == ')') brackets_.pop_back();
+    if (c == '?' || c == ':' || c == ',') brackets_.back() = {};
+    jumps = jumps || c == '%';
     take(1);
   }
 
@@ -77,6 +105,7 @@ class Translation {
       while (end < rest_.size() && (is_digit(rest_[end]) || rest_[end] == '.')) ++end;
     };
     skip_digits();
+    const std::string digits(rest_.substr(0, end));
     if (end < rest_.size() && (rest_[end] == 'e' || rest_[end] == 'E')) {
       ++end;
       if (end < rest_.size() && (rest_[end] == '+' || rest_[end] == '-')) ++end;
@@ -84,6 +113,11 @@ class Translation {
     }
     if (end < rest_.size() && begins_name(rest_[end])) {
       throw fail(fmt::format("has '{}', expected a number", shortened(rest_.substr(0, end + 1))));
+    }
+    const bool is_whole = digits.size() == end && digits.size() > 15 && digits.find('.') == digits.npos;
+    const std::string held = is_whole ? fmt::format("{:.0f}", std::strtod(digits.c_str(), nullptr)) : std::string();
+    if (is_whole && digits.substr(std::min(digits.find_first_not_of('0'), digits.size())) != held) {
+      throw fail(fmt::format("has {}, expected a number that a double holds: {}", shortened(digits), held));
     }
     take(end);
   }
@@ -98,6 +132,7 @@ class Translation {
     const std::size_t next = behind.find_first_not_of(" \t");
     const bool is_call = next != behind.npos && behind[next] == '(';
     if (is_call && plain == "prev") return take_previous();
+    if (is_call) jumps = jumps || std::find(std::begin(kSteady), std::end(kSteady), plain) == std::end(kSteady);
     if (is_call || plain == "_pi" || plain == "_e") return take(plain.size());
     const auto [bytes, input] = longest_known(longest);
     add(input->now);
@@ -138,6 +173,8 @@ class Translation {
   std::string_view rest_;
   ConditionInputs& inputs_;
   const std::string& where_;
+  // Of the whole and of each bracket that is open: the comparison behind which another one would make a chain.
+  std::vector<std::string_view> brackets_ = std::vector<std::string_view>(1);
   bool compares_ = false;
 };
 
@@ -151,12 +188,14 @@ Condition::Condition(std::string_view text, ConditionInputs& inputs, const std::
     : parser_(std::make_unique<Parser>()) {
   const Translation translation(text, inputs, where);
   used_ = translation.values;
+  numbers_.resize(used_.size());
+  jumps_ = translation.jumps;
   try {
     parser_->parser.EnableOptimizer(false);  // it would compute 1/0 now, and not note it at a step
     parser_->parser.DefineOprt("%", remainder_of, mu::prMUL_DIV, mu::oaLEFT, true);
+    parser_->parser.DefineInfixOprt("!", negation_of);
     for (std::size_t v = 0; v < used_.size(); ++v) {
-      // muParser takes the address of what may be assigned to; without '=' nothing is.
-      parser_->parser.DefineVar(fmt::format("v{}", v), const_cast<double*>(&used_[v]->number));
+      parser_->parser.DefineVar(fmt::format("v{}", v), &numbers_[v]);
     }
     parser_->parser.SetExpr(translation.expression);
     int results = 0;
@@ -177,12 +216,7 @@ Condition::Condition(Condition&&) noexcept = default;
 
 // The processor notes a division by zero and an operation without a result in flags; muParser goes on with infinity and
 // NaN. A comparison with NaN sets the same flag, so the second one counts only if no input is NaN.
-Truth Condition::evaluate() noexcept {
-  bool finite = true;
-  for (const Value* value : used_) {
-    if (!value->present) return Truth::kFalse;
-    finite = finite && std::isfinite(value->number);
-  }
+Truth Condition::evaluate_at_numbers(bool finite) noexcept {
   std::feclearexcept(FE_DIVBYZERO | FE_INVALID);
   double result = 0;
   try {
@@ -195,6 +229,30 @@ Truth Condition::evaluate() noexcept {
   const int flags = std::fetestexcept(FE_DIVBYZERO | FE_INVALID);
   if ((flags & FE_DIVBYZERO) != 0 || ((flags & FE_INVALID) != 0 && finite)) return Truth::kUndefined;
   return result != 0 && !std::isnan(result) ? Truth::kTrue : Truth::kFalse;
+}
+
+Truth Condition::evaluate() noexcept {
+  bool finite = true;
+  for (std::size_t v = 0; v < used_.size(); ++v) {
+    if (!used_[v]->present) return Truth::kFalse;
+    numbers_[v] = used_[v]->number;
+    finite = finite && std::isfinite(numbers_[v]);
+  }
+  std::size_t inexact[kMostInexact];
+  std::size_t count = 0;
+  for (std::size_t v = 0; v < used_.size(); ++v) {
+    if (used_[v]->is_exact()) continue;
+    if (jumps_ || count == kMostInexact) return Truth::kUndefined;
+    inexact[count++] = v;
+  }
+  const Truth truth = evaluate_at_numbers(finite);
+  for (std::size_t ends = 0; count > 0 && ends < std::size_t{1} << count; ++ends) {
+    for (std::size_t i = 0; i < count; ++i) {
+      numbers_[inexact[i]] = (ends >> i & 1) != 0 ? used_[inexact[i]]->high : used_[inexact[i]]->low;
+    }
+    if (evaluate_at_numbers(finite) != truth) return Truth::kUndefined;
+  }
+  return truth;
 }
 
 }  // namespace ringside

@@ -16,7 +16,9 @@ namespace ringside {
 enum class Truth {
   kFalse,
   kTrue,
-  kUndefined  // it divides by zero, or takes a root or a logarithm that does not exist
+  // It divides by zero, takes a root or a logarithm that does not exist, or has an integer beyond 2^53 that lies between two
+  // doubles with which it would be true and false.
+  kUndefined
 };
 
 /// Used by one thread. What it reads is in the inputs, which outlive it.
@@ -32,9 +34,13 @@ class Condition {
   Truth evaluate() noexcept;
 
  private:
+  Truth evaluate_at_numbers(bool finite) noexcept;
+
   struct Parser;
   std::unique_ptr<Parser> parser_;  // muParser's header stays out of this one
   std::vector<const ConditionInputs::Value*> used_;
+  std::vector<double> numbers_;  // of used_, for muParser, which has their addresses
+  bool jumps_ = false;           // it may have another value between two values of its inputs than at both
 };
 
 }  // namespace ringside

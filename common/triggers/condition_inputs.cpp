@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
+#include <limits>
 #include <utility>
 
 #include "common/platform/printable.hpp"
@@ -16,29 +18,43 @@ namespace ringside {
 namespace {
 
 constexpr std::string_view kNonFinite = "non_finite";
+constexpr std::string_view kOfRun = "run.";  // before the name of a fact that a result has, too
 constexpr std::size_t kMostListed = 60;  // names in a message
 
 std::string_view without_first_part(std::string_view full_name) {
   return full_name.substr(full_name.find('.') + 1);
 }
 
+ConditionInputs::Value value_of(double number) noexcept {
+  return {number, true, number, number};
+}
+
+ConditionInputs::Value value_of(Int128 number) noexcept {
+  const auto nearest = static_cast<double>(number);
+  constexpr double kEnd = 0x1p126, kInfinity = std::numeric_limits<double>::infinity();
+  const bool is_small = -kEnd < nearest && nearest < kEnd;  // else the way back would overflow
+  if (is_small && static_cast<Int128>(nearest) == number) return value_of(nearest);
+  const bool is_above = is_small && number > static_cast<Int128>(nearest);
+  return {nearest, true, is_above ? nearest : std::nextafter(nearest, -kInfinity),
+          is_small && !is_above ? nearest : std::nextafter(nearest, kInfinity)};
+}
+
 ConditionInputs::Value value_of(const RecordedResult& recorded, std::span<const std::uint64_t> words) noexcept {
   if ((words[recorded.number / 64] >> (recorded.number % 64) & 1) != 0) return {};
   const std::uint64_t low = words[recorded.word];
   switch (recorded.result->type) {
-    case ValueType::kF64: return {std::bit_cast<double>(low), true};
-    case ValueType::kI64: return {static_cast<double>(static_cast<std::int64_t>(low)), true};
+    case ValueType::kF64: return value_of(std::bit_cast<double>(low));
+    case ValueType::kI64: return value_of(Int128{static_cast<std::int64_t>(low)});
     case ValueType::kI128: break;
   }
-  const auto wide = static_cast<UInt128>(words[recorded.word + 1]) << 64 | low;
-  return {static_cast<double>(static_cast<Int128>(wide)), true};
+  return value_of(static_cast<Int128>(static_cast<UInt128>(words[recorded.word + 1]) << 64 | low));
 }
 
 ConditionInputs::Value sum_of(std::span<const RecordedResult> results, std::span<const std::uint64_t> words) noexcept {
   ConditionInputs::Value sum;
   for (const RecordedResult& recorded : results) {
     const ConditionInputs::Value value = value_of(recorded, words);
-    sum = {sum.number + value.number, sum.present || value.present};
+    sum = {sum.number + value.number, sum.present || value.present, sum.low + value.low, sum.high + value.high};
   }
   return sum;
 }
@@ -56,8 +72,18 @@ ConditionInputs::Input* ConditionInputs::find(std::string_view name, std::string
                                                                         {"analyzer_idle", Fact::kAnalyzerIdle}}};
   Source source;
   source.name = name;
+  const bool is_qualified = name.starts_with(kOfRun);
   for (const auto& [known, fact] : kFacts) {
-    if (known == name) source.fact = fact;
+    if (known == name.substr(is_qualified ? kOfRun.size() : 0)) source.fact = fact;
+  }
+  if (source.fact != Fact::kNone && !is_qualified) {
+    for (const RecordedResult& recorded : layout_->results()) {
+      const std::string& full_name = recorded.result->full_name;
+      if (without_first_part(full_name) != name) continue;
+      why_not = fmt::format("'{}' is that of the run and the end of {}; expected {}{} or {}", name, full_name, kOfRun, name,
+                            full_name);
+      return nullptr;
+    }
   }
   if (source.fact == Fact::kNone) {
     source.results = results_named(name, why_not);
@@ -126,7 +152,7 @@ void ConditionInputs::take(std::span<const std::uint64_t> words, const StepFacts
   for (Source& source : sources_) {
     source.input.before = source.input.now;
     if (source.fact != Fact::kNone) {
-      source.input.now = {fact(source.fact, facts), true};
+      source.input.now = value_of(fact(source.fact, facts));
       continue;
     }
     source.input.now = sum_of(source.results, words);

@@ -30,6 +30,10 @@ class ConditionInputs {
   struct Value {
     double number = 0;
     bool present = false;
+    // An integer beyond 2^53 may lie between two doubles: these, of which `number` is the nearer one. Else both are `number`.
+    double low = 0;
+    double high = 0;
+    bool is_exact() const noexcept { return low == high || number != number; }
   };
   /// A number and what it was. Its address does not change.
   struct Input {

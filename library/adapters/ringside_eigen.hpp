@@ -315,7 +315,7 @@ class KeptSolver : public Eigen::IterativeSolverBase<KeptSolver<Steps_, Matrix, 
     this->m_iterations = static_cast<Eigen::Index>(k);
     this->m_error = of_right > 0 ? sqrt(norm2 / of_right) : RealScalar(0);
     this->m_info = converged ? Eigen::Success : finite ? Eigen::NoConvergence : Eigen::NumericalIssue;
-    run.detach(converged ? RINGSIDE_OUTCOME_FINISHED : finite ? RINGSIDE_OUTCOME_STOPPED : RINGSIDE_OUTCOME_DIVERGED);
+    run.detach(finite ? RINGSIDE_OUTCOME_FINISHED : RINGSIDE_OUTCOME_DIVERGED);  // also at the most iterations
   }
 
  private:

@@ -18,6 +18,7 @@
 
 #include "common/platform/clock.hpp"
 #include "common/platform/error.hpp"
+#include "common/program/stop_signal.hpp"
 
 namespace ringside {
 namespace {
@@ -86,9 +87,7 @@ std::string how_it_ended(const ChildEnd& end) {
 }
 
 HeldSignals::HeldSignals() {
-  sigset_t held;
-  sigemptyset(&held);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&held, signal);
+  const sigset_t held = stop_signals();
   stops_ = UniqueFd(signalfd(-1, &held, SFD_CLOEXEC));
   if (!stops_.valid()) throw system_error("signalfd: {}", errno_text(errno));
   sigprocmask(SIG_BLOCK, &held, &before_);

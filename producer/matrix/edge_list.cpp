@@ -37,9 +37,10 @@ bool ends_word(const char* p, const char* end) noexcept {
   return p == end || is_separator(*p) || is_line_end(*p);
 }
 
-const char* skip_separators(const char* p, const char* end) noexcept {
-  while (p < end && is_separator(*p)) ++p;
-  return p;
+// Blanks, with at most one comma among them: between two there would be an empty word.
+const char* skip_separator(const char* p, const char* end) noexcept {
+  p = skip_blanks(p, end);
+  return p < end && *p == ',' ? skip_blanks(p + 1, end) : p;
 }
 
 // Position of the next line with an edge, at its first character.
@@ -60,7 +61,7 @@ const char* parse_edge(const char* p, const char* end, Edge& edge, LineFault& wr
     wrong = LineFault::kFirstId;
     return p;
   }
-  p = skip_separators(next, end);
+  p = skip_separator(next, end);
   if (p == end || is_line_end(*p)) {
     wrong = LineFault::kMissing;
     return p;
@@ -70,7 +71,7 @@ const char* parse_edge(const char* p, const char* end, Edge& edge, LineFault& wr
     wrong = LineFault::kSecondId;
     return p;
   }
-  p = skip_separators(next, end);
+  p = skip_separator(next, end);
   edge.has_weight = p < end && !is_line_end(*p);
   if (!edge.has_weight) return p;
   next = parse_real(p, end, edge.weight);
@@ -78,7 +79,7 @@ const char* parse_edge(const char* p, const char* end, Edge& edge, LineFault& wr
     wrong = LineFault::kWeight;
     return p;
   }
-  p = skip_separators(next, end);
+  p = skip_separator(next, end);
   if (p < end && !is_line_end(*p)) wrong = LineFault::kExtra;
   return p;
 }

@@ -97,7 +97,7 @@ class Jacobi final : public Solver {
       }
     });
     const double l1 = totals.l1.value();
-    return {.l1 = l1, .linf = totals.linf, .criterion = l1};
+    return {.l1 = l1, .linf = largest_change(totals.linf, l1), .criterion = l1};
   }
 
  private:

@@ -205,7 +205,7 @@ class Pagerank final : public Solver {
     });
     dangling_ = totals.dangling.value();
     const double l1 = totals.l1.value();
-    return {.l1 = l1, .linf = totals.linf, .criterion = l1};
+    return {.l1 = l1, .linf = largest_change(totals.linf, l1), .criterion = l1};
   }
 
   struct Totals {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -22,10 +23,15 @@ namespace ringside {
 /// What an iteration changed, and what it reached.
 struct Change {
   double l1 = 0;         // sum of |x_k[i] - x_{k-1}[i]|
-  double linf = 0;       // their maximum
+  double linf = 0;       // their maximum; see largest_change
   double criterion = 0;  // what --tolerance bounds (SolverChoice::criterion): l1, or a better measure if there is one
   bool broken_down = false;  // there is no step k: see Solver::breakdown
 };
+
+/// The largest change of those that are no NaN, as reductions report it: NaN if that is 0 and others are NaN, whose sum is l1.
+inline double largest_change(double linf, double l1) noexcept {
+  return linf == 0 && std::isnan(l1) ? l1 : linf;
+}
 
 class Solver {
  public:

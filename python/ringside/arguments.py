@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is refused of arguments before the library sees them, in one line each; and the solver's name by default."""
+"""What is refused of arguments before the library sees or NumPy converts them, in one line each; and the solver's name by
+default."""
 
 from __future__ import annotations
 
@@ -8,6 +9,9 @@ import os
 import pathlib
 import sys
 from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from .errors import UsageError
 
@@ -49,6 +53,21 @@ def whole(what: str, given: Any, least: int = 0, most: int = 2**64 - 1) -> int:
     if number > most:
         raise UsageError(f"{what}: found {number}, expected at most {most}")
     return number
+
+
+def array_of(what: str, given: Any) -> npt.NDArray[Any]:
+    """numpy.asarray of what has no mask and no missing entry: it would drop a mask and take what is below it."""
+    if type(given) is np.ndarray:
+        return given
+    if isinstance(given, np.ma.MaskedArray) or (isinstance(given, (list, tuple)) and
+                                                any(isinstance(entry, np.ma.MaskedArray) for entry in given)):
+        raise UsageError(f"{what}: found a masked array, whose mask would be lost; expected a plain one: x.filled(VALUE)")
+    dtypes = getattr(given, "dtypes", None)  # of pandas: of each column
+    extension = [dtype for dtype in (getattr(given, "dtype", None), *(() if dtypes is None else np.atleast_1d(dtypes)))
+                 if hasattr(dtype, "na_value")]
+    if extension and np.any(given.isna()):
+        raise UsageError(f"{what}: found missing entries ({extension[0]}); expected a value in each: x.fillna(VALUE)")
+    return np.asarray(given)
 
 
 def program_name() -> str:

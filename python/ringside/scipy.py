@@ -17,6 +17,7 @@ import numpy.typing as npt
 import scipy.integrate
 import scipy.sparse.linalg
 
+from .arguments import array_of
 from .errors import UsageError
 from .variables import Variable
 from .writing import Writer, publish
@@ -63,13 +64,11 @@ def cg(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0,
     the same. A LinearOperator has no entries: give it a `problem` that names it.
     """
     operator, precondition = scipy.sparse.linalg.aslinearoperator(A), _operator(M)
-    for name, given in (("A", operator), ("b", b), ("x0", x0), ("M", M)):
-        dtype = getattr(given, "dtype", None) or np.asarray(given).dtype
-        if np.issubdtype(dtype, np.complexfloating):
-            raise UsageError(f"cg: {name} is of {dtype}; expected real numbers, a complex system is not supported")
-    rtol = rtol if tol is None else tol
-    b = np.ascontiguousarray(b, np.float64).ravel()
-    x = np.zeros_like(b) if x0 is None else np.array(x0, np.float64).ravel()
+    for name, matrix in (("A", operator), ("M", M)):
+        _refuse_complex(f"cg: {name}", getattr(matrix, "dtype", None))
+    rtol, atol = float(rtol if tol is None else tol), float(atol)
+    b = _doubles("cg: b", b).ravel()
+    x = np.zeros_like(b) if x0 is None else _doubles("cg: x0", x0).copy().ravel()
     state = Variable("f64", b.shape, role="state")
     parameters = f"rtol={rtol!r} atol={atol!r}" + ("" if M is None else " preconditioned")
     limit = max(rtol * float(np.linalg.norm(b)), atol)
@@ -105,7 +104,6 @@ def cg(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0,
                 callback(x)
         if residual <= limit:
             return x, 0
-        run.detach("stopped")
         return x, last
 
 
@@ -122,11 +120,13 @@ def solve_ivp(fun: Callable[[float, Array], Any], t_span: tuple[float, float], y
     methods = {"RK23": scipy.integrate.RK23, "RK45": scipy.integrate.RK45, "DOP853": scipy.integrate.DOP853}
     if method not in methods:
         raise UsageError(f"method {method!r}; expected one of {', '.join(methods)} (others keep more than t, y and h)")
-    y = np.array(y0, np.float64)
+    y = _doubles("solve_ivp: y0", y0).copy()
+    arrays = {key: given for key, given in options.items() if np.ndim(given) > 0}
     start, end = map(float, t_span)
     with publish({"y": ("f64", y.shape)}, scalars=["t", "h"], solver=solver or method, problem=problem,
-                 parameters=f"t={start!r}..{end!r} " + " ".join(f"{key}={options[key]!r}" for key in sorted(options)),
-                 problem_bytes=y.tobytes(), **(publishing or {})) as run:
+                 parameters=f"t={start!r}..{end!r} " + " ".join(f"{key}={_shown(options[key])}" for key in sorted(options)),
+                 problem_bytes=b"".join((y.tobytes(), *(np.asarray(arrays[key]).tobytes() for key in sorted(arrays)))),
+                 **(publishing or {})) as run:
         kept = run.kept
         begin = (start, y) if kept is None else (kept.scalars["t"], kept["y"])
         integrator = methods[method](fun, *begin, end, **options)
@@ -139,6 +139,23 @@ def solve_ivp(fun: Callable[[float, Array], Any], t_span: tuple[float, float], y
                 raise ArithmeticError(message)
             run.publish(run.next_iteration, {"y": integrator.y}, {"t": integrator.t, "h": integrator.h_abs})
         return integrator.t, integrator.y
+
+
+def _refuse_complex(what: str, dtype: Any) -> None:
+    if dtype is not None and np.issubdtype(dtype, np.complexfloating):
+        raise UsageError(f"{what} is of {dtype}; expected real numbers")
+
+
+def _doubles(what: str, given: Any) -> Array:
+    """The array as f64, contiguous."""
+    array = array_of(what, given)
+    _refuse_complex(what, array.dtype)
+    return np.ascontiguousarray(array, np.float64)
+
+
+def _shown(option: Any) -> str:
+    """As every NumPy shows it. Of an array, which may be shown in part, its bytes tell one from another."""
+    return f"array{np.shape(option)}" if np.ndim(option) > 0 else repr(option.item() if isinstance(option, np.generic) else option)
 
 
 def _breakdown(what: str, value: float, operator: str) -> str:
@@ -164,4 +181,4 @@ def _entries(A: Any) -> bytes:
     if hasattr(A, "tocsr"):
         csr = A.tocsr()
         return b"".join(np.ascontiguousarray(part).tobytes() for part in (csr.indptr, csr.indices, csr.data))
-    return np.ascontiguousarray(A).tobytes()
+    return np.ascontiguousarray(array_of("A", A)).tobytes()

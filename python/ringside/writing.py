@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from . import _core
 from ._core import ClaimedStep
-from .arguments import program_name, text_of, whole
+from .arguments import array_of, program_name, text_of, whole
 from .errors import Error, UsageError
 from .variables import DTYPES, ROLES, Variable, scalar_types, variable_of
 
@@ -176,7 +176,7 @@ class Writer:
         if missing:
             raise UsageError(f"iteration {iteration}: no array for {', '.join(missing)}; "
                              "expected one for each variable")
-        return self._core.publish_arrays(iteration, [np.asarray(arrays[name]) for name in self.variables],
+        return self._core.publish_arrays(iteration, [array_of(f"iteration {iteration}: {name}", arrays[name]) for name in self.variables],
                                          {} if scalars is None else scalars, wait)
 
     def skip(self) -> None:
@@ -223,7 +223,7 @@ def _bytes_of(given: Any) -> bytes:
         return given.encode()
     if isinstance(given, bytes):
         return given
-    array = np.ascontiguousarray(given)
+    array = np.ascontiguousarray(array_of("problem_bytes", given))
     if array.dtype.hasobject:
         raise UsageError(f"problem_bytes: found a {type(given).__name__}, expected bytes, a text or an array of numbers")
     return array.tobytes()

@@ -119,9 +119,12 @@ int set_item(PyObject* self, PyObject* name, PyObject* value) {
     const std::uint32_t index = index_of(step, name);
     if (value == nullptr) throw py::type_error("an array of a step cannot be deleted");
     py::object own = step.writer().array(step.owner(), index);
-    const py::array given = py::module_::import("numpy").attr("asarray")(py::handle(value));
-    if (own.is(given)) return 0;  // step["x"] += 1
-    check_array(step.writer().variable(index), given);
+    if (own.ptr() == value) return 0;  // step["x"] += 1
+    const py::object given = py::module_::import("ringside.arguments")
+                                 .attr("array_of")("iteration " + std::to_string(step.iteration) + ": " +
+                                                       step.writer().variable(index).name,
+                                                   py::handle(value));
+    checked_buffer(step.writer().variable(index), given);
     own[py::ellipsis()] = given;
     return 0;
   });

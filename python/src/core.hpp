@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the parts of the extension module share: failures as exceptions, dtypes, and calls of a handle that several
+// What the parts of the extension module share: failures as exceptions, and calls of a handle that several
 // Python threads use. The module is a thin layer over ringside.h; names, defaults and documents for users are in the
 // Python sources beside it (python/ringside).
 #pragma once
 
-#include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
@@ -24,31 +23,6 @@ namespace py = pybind11;
 [[noreturn]] void raise(const ringside_error& error);
 /// The same for an argument that this module refuses itself.
 [[noreturn]] void refuse(const std::string& line);
-
-/// The dtype of a RINGSIDE_F32 ... RINGSIDE_U64. Made once.
-const py::dtype& dtype_of(std::uint16_t number);
-/// Its name: "f64".
-std::string_view name_of(std::uint16_t number);
-
-/// The shape of an array, as Python prints it: "(20, 10)", "(3,)", "()".
-std::string text_of(const std::vector<py::ssize_t>& shape);
-
-struct Variable {
-  std::string name;
-  std::uint16_t dtype = RINGSIDE_F64;
-  std::uint16_t role = RINGSIDE_ROLE_FIELD;
-  std::vector<py::ssize_t> shape;
-  std::string unit;
-
-  std::size_t bytes() const;
-};
-
-/// An array of a variable at `data`, whose base is `owner`: no byte is copied.
-py::array array_at(const Variable& variable, const void* data, const py::object& owner, bool writeable);
-/// What is written through this object is refused from now on. Views that were made of it are not changed.
-void make_read_only(const py::handle& array);
-/// Raises ValueError unless the array has the variable's dtype and shape and is in C order.
-void check_array(const Variable& variable, const py::array& array);
 
 /// How often this process is the child of a fork that was made since the module was loaded.
 int fork_depth() noexcept;

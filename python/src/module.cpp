@@ -2,7 +2,7 @@
 // The extension module ringside._core: its classes and what belongs to none.
 #include <pthread.h>
 
-#include "core.hpp"
+#include "arrays.hpp"
 
 namespace ringside_python {
 namespace {
@@ -41,6 +41,7 @@ PYBIND11_MODULE(_core, module) {
   module.def("version", &ringside_version, "The release of libringside.");
   module.def("catch_bus_errors", &ringside_catch_bus_errors,
              "A load through a view of a truncated pool ends the process with one line from now on.");
+  ringside_python::define_arrays(module);
   ringside_python::define_writer(module);
   ringside_python::define_reader(module);
 }

@@ -38,7 +38,7 @@ class HeldStep {
 
   bool is_held() const { return step_ != nullptr; }
   py::tuple info() const { return info_tuple(info_); }
-  static py::array view(const py::object& self, std::uint32_t index, bool verify);
+  static py::object view(const py::object& self, std::uint32_t index, bool verify);
   void verify() {
     made(Call::kLong, [](ringside_step* step) { return ringside_step_verify(step, RINGSIDE_ALL_VARIABLES); });
   }
@@ -65,7 +65,7 @@ class HeldStep {
   ringside_step_info info_{};
 };
 
-py::array HeldStep::view(const py::object& self, std::uint32_t index, bool verify) {
+py::object HeldStep::view(const py::object& self, std::uint32_t index, bool verify) {
   HeldStep& held = self.cast<HeldStep&>();
   const Variable& variable = held.reader_->variable(index);
   const void* data = nullptr;
@@ -188,10 +188,10 @@ std::unique_ptr<HeldStep> Reader::hold(std::uint64_t commit_seq) {
   return std::make_unique<HeldStep>(shared_from_this(), step);
 }
 
-py::array Reader::copy(std::uint64_t commit_seq, std::uint32_t index) {
+py::object Reader::copy(std::uint64_t commit_seq, std::uint32_t index) {
   const Variable& described = variable(index);
-  py::array copied(dtype_of(described.dtype), described.shape);
-  void* to = copied.mutable_data();
+  const auto [copied, data] = new_array(described);
+  void* const to = data;
   const std::size_t bytes = described.bytes();
   made(Call::kLong, [&](auto* reader) { return ringside_reader_copy(reader, commit_seq, index, to, bytes); });
   return copied;
@@ -205,6 +205,14 @@ py::object int_of(const ringside_value* words) {
   return (high << py::int_(64)) | low;
 }
 
+/// A copy of the values as an array.
+py::object array_of(std::uint16_t dtype, const void* values, py::ssize_t count) {
+  const Variable variable{"", dtype, RINGSIDE_ROLE_FIELD, {count}, ""};
+  auto [array, data] = new_array(variable);
+  std::memcpy(data, values, variable.bytes());
+  return array;
+}
+
 py::object value_of(const ringside_result& result) {
   if (result.values == nullptr) return py::none();
   const auto count = static_cast<py::ssize_t>(result.count);
@@ -216,10 +224,10 @@ py::object value_of(const ringside_result& result) {
   }
   if (result.type == RINGSIDE_VALUE_I64) {
     if (count == 1) return py::int_(result.values->i64);
-    return py::array_t<std::int64_t>(count, &result.values->i64);
+    return array_of(RINGSIDE_I64, &result.values->i64, count);
   }
   if (count == 1) return py::float_(result.values->f64);
-  return py::array_t<double>(count, &result.values->f64);
+  return array_of(RINGSIDE_F64, &result.values->f64, count);
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core.hpp"
+#include "arrays.hpp"
 
 namespace ringside_python {
 
@@ -29,7 +29,7 @@ class Reader : public std::enable_shared_from_this<Reader> {
   py::list steps();
   py::object next(std::uint64_t after, std::optional<double> timeout_s, bool all_runs);
   std::unique_ptr<HeldStep> hold(std::uint64_t commit_seq);
-  py::array copy(std::uint64_t commit_seq, std::uint32_t index);
+  py::object copy(std::uint64_t commit_seq, std::uint32_t index);
   py::list results(std::uint64_t commit_seq);
   py::object next_record(std::uint64_t from);
   py::tuple recorded(const std::optional<std::string>& run_id, std::uint64_t first, std::uint64_t newest,

@@ -142,11 +142,11 @@ struct Table {
 };
 
 /// A NumPy array whose memory is the vector's.
-template <class Number, class Entry>
-py::array array_of(std::vector<Entry>&& entries, std::vector<py::ssize_t> shape) {
+template <class Entry>
+py::object array_of(std::uint16_t dtype, std::vector<Entry>&& entries, std::vector<py::ssize_t> shape) {
   auto* const kept = new std::vector<Entry>(std::move(entries));
   const py::capsule owner(kept, [](void* vector) { delete static_cast<std::vector<Entry>*>(vector); });
-  return py::array_t<Number>(std::move(shape), reinterpret_cast<const Number*>(kept->data()), owner);
+  return array_at({"", dtype, RINGSIDE_ROLE_FIELD, std::move(shape), ""}, kept->data(), owner, true);
 }
 
 }  // namespace
@@ -245,13 +245,13 @@ py::tuple Reader::recorded(const std::optional<std::string>& run_id, std::uint64
   const auto rows = static_cast<py::ssize_t>(table.rows());
   py::dict fields;
   for (std::size_t f = 0; f < std::size(kStepFields); ++f) {
-    fields[kStepFields[f].name] = array_of<std::int64_t>(std::move(table.fields[f]), {rows});
+    fields[kStepFields[f].name] = array_of(RINGSIDE_I64, std::move(table.fields[f]), {rows});
   }
   py::list columns;
   for (Column& column : table.columns) {
     columns.append(py::make_tuple(text_of(column.name), column.type,
-                                  array_of<std::int64_t>(std::move(column.words), {rows, 2}),
-                                  array_of<bool>(std::move(column.present), {rows})));
+                                  array_of(RINGSIDE_I64, std::move(column.words), {rows, 2}),
+                                  array_of(RINGSIDE_U8, std::move(column.present), {rows}).attr("view")("?")));
   }
   return py::make_tuple(fields, columns, found >= newest);
 }

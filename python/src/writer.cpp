@@ -95,17 +95,17 @@ std::uint32_t Writer::index(const py::handle& name) const {
   refuse(std::string(py::repr(name)) + " is no variable of this run; expected one of " + joined(numbers_));
 }
 
-py::array Writer::kept_variable(std::uint32_t index) {
+py::object Writer::kept_variable(std::uint32_t index) {
   if (index >= variables_.size()) refuse("no variable has that number");
   const Variable& variable = variables_[index];
-  py::array copied(dtype_of(variable.dtype), variable.shape);
-  void* to = copied.mutable_data();
+  const auto [copied, data] = new_array(variable);
+  void* const to = data;
   const std::size_t room = variable.bytes();
   const ringside_status status = made(Call::kLong, [&](auto* writer) {
-    const void* data = nullptr;
+    const void* from = nullptr;
     std::size_t bytes = 0;
-    const ringside_status found = ringside_writer_kept_variable(writer, index, &data, &bytes);
-    if (found == RINGSIDE_OK) std::memcpy(to, data, std::min(bytes, room));
+    const ringside_status found = ringside_writer_kept_variable(writer, index, &from, &bytes);
+    if (found == RINGSIDE_OK) std::memcpy(to, from, std::min(bytes, room));
     return found;
   });
   if (status != RINGSIDE_OK) refuse(variable.name + ": the kept step can be read until the first publish");
@@ -182,7 +182,7 @@ py::object Writer::array(const py::object& self, std::uint32_t index) {
 py::object Writer::previous(const py::object& self, std::uint32_t index) {
   if (!published_) {  // the memory of a kept step goes at the first publish: a copy
     if (!kept()) return py::none();
-    py::array copied = kept_variable(index);
+    py::object copied = kept_variable(index);
     make_read_only(copied);
     return copied;
   }
@@ -246,19 +246,18 @@ void Writer::publish(std::uint64_t iteration, const py::object& scalars) {
   }
 }
 
-bool Writer::publish_arrays(const py::object& number, const std::vector<py::array>& arrays, const py::object& scalars,
+bool Writer::publish_arrays(const py::object& number, const std::vector<py::object>& arrays, const py::object& scalars,
                             bool wait) {
   const std::uint64_t iteration = iteration_of(number);
   if (arrays.size() != variables_.size()) refuse("expected an array for each variable");
-  for (std::size_t v = 0; v < arrays.size(); ++v) check_array(variables_[v], arrays[v]);
+  std::vector<Buffer> from;
+  for (std::size_t v = 0; v < arrays.size(); ++v) from.push_back(checked_buffer(variables_[v], arrays[v]));
   const std::vector<ringside_value> given = values(iteration, scalars);
   if (!claim(iteration, wait)) return false;
-  std::vector<const void*> from;
-  for (const py::array& array : arrays) from.push_back(array.data());
   std::vector<std::size_t> bytes;
   for (const Variable& variable : variables_) bytes.push_back(variable.bytes());
   made(Call::kLong, [&](auto* writer) {
-    for (std::uint32_t v = 0; v < from.size(); ++v) std::memcpy(ringside_writer_buffer(writer, v), from[v], bytes[v]);
+    for (std::uint32_t v = 0; v < from.size(); ++v) std::memcpy(ringside_writer_buffer(writer, v), from[v].data(), bytes[v]);
     return ringside_writer_publish(writer, iteration, given.data(), given.size());
   });
   last_ = iteration;

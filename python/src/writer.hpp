@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "core.hpp"
+#include "arrays.hpp"
 
 namespace ringside_python {
 
@@ -37,7 +37,7 @@ class Writer {
     const ringside_status status = short_call([&](auto* writer) { return ringside_writer_kept(writer, &iteration); });
     return status == RINGSIDE_OK ? std::optional(iteration) : std::nullopt;
   }
-  py::array kept_variable(std::uint32_t index);
+  py::object kept_variable(std::uint32_t index);
   py::object kept_scalar(std::uint32_t index);
 
   /// The number of a variable. Raises UsageError if there is none of that name.
@@ -57,7 +57,7 @@ class Writer {
   /// scalars: by name.
   void skip();
   void publish(std::uint64_t iteration, const py::object& scalars);
-  bool publish_arrays(const py::object& iteration, const std::vector<py::array>& arrays, const py::object& scalars,
+  bool publish_arrays(const py::object& iteration, const std::vector<py::object>& arrays, const py::object& scalars,
                       bool wait);
   void detach(std::uint32_t outcome);
   ringside_counts counts();

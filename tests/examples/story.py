@@ -6,6 +6,7 @@ disturbed."""
 import json
 import os
 import pathlib
+import select
 import shutil
 import signal
 import subprocess
@@ -105,6 +106,32 @@ class Solver:
         self.assertEqual((self.folder / "rod.npy").read_bytes(), (self.folder / "whole.npy").read_bytes())
         self.assertEqual(self.followed("rod.pool")[str(last)], self.followed("whole.pool")[str(last)])
 
+    def test_a_run_whose_analyzer_stood_still_for_too_long_is_not_done(self):
+        self.prepare()
+        self.call("ringside", "run", "--quiet", "--pool", "rod.pool", "--", *self.solver, "5")
+        run = subprocess.Popen(["ringside", "run", "--pool", "rod.pool", "--resume", "--peer-timeout", "0.3", "--", *self.solver,
+                                "1000000000"],
+                               cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, encoding="utf-8")
+        analyzer = None
+        try:
+            while self.newest("rod.pool") <= 5:
+                self.assertIsNone(run.poll(), "the run has ended")
+            analyzer = self.child(run.pid, lambda words: words[0].endswith("ringside-analyzer"))
+            solver = os.pidfd_open(self.publishing(run.pid))
+            os.kill(analyzer, signal.SIGSTOP)
+            self.assertTrue(select.select([solver], [], [], 120)[0], "the solver waits for the analyzer for ever")
+            os.kill(analyzer, signal.SIGCONT)
+            shown, said = run.communicate(timeout=120)
+        finally:
+            if analyzer and run.poll() is None:
+                os.kill(analyzer, signal.SIGCONT)
+            run.kill()
+            run.communicate()
+        self.assertEqual(run.returncode, 4, shown + said)
+        self.assertNotIn("ringside run: done", shown)
+        self.assertIn("ringside: ", said)
+
     def without_an_analyzer(self, expected):
         """What the solver says if no analyzer answers; expected: its exit code."""
         self.prepare()
@@ -114,11 +141,13 @@ class Solver:
 
     def publishing(self, parent):
         """The process below `parent` that runs the solver."""
+        return self.child(parent, lambda words: words[:len(self.solver)] == list(self.solver))
+
+    def child(self, parent, is_wanted):
         for child in pathlib.Path(f"/proc/{parent}/task/{parent}/children").read_text(encoding="ascii").split():
-            words = pathlib.Path(f"/proc/{child}/cmdline").read_text(encoding="utf-8").split("\0")
-            if words[:len(self.solver)] == list(self.solver):
+            if is_wanted(pathlib.Path(f"/proc/{child}/cmdline").read_text(encoding="utf-8").split("\0")):
                 return int(child)
-        self.fail(f"process {parent} has no child {' '.join(self.solver)}")
+        return self.fail(f"process {parent} has no such child")
 
 
 def install():

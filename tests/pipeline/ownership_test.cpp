@@ -61,6 +61,35 @@ TEST_F(OwnershipTest, APoolWithASecondNameIsReadAndNotWritten) {
   EXPECT_EQ(run("ringside", run_arguments("grid:20", {"--overwrite", "--foreign-pool"})).exit_code, 0);
 }
 
+TEST_F(OwnershipTest, WipeDestroysOnlyWhatIsThisUsersOwnAndReachedByItsOwnNames) {
+  keep_something(pool_);
+  const std::string before = testing::content_of(pool_);
+  const auto expect_refused = [&](const std::string& name, const std::string& why) {
+    const Finished refused = run("ringside", {"wipe", "--yes", name});
+    EXPECT_EQ(refused.exit_code, 3) << refused.err;
+    expect_one_line(refused.err, {name, why, "--foreign-pool"});
+    EXPECT_EQ(testing::content_of(pool_), before);
+  };
+  const std::string other = folder_.file("other.pool");
+  std::filesystem::create_hard_link(pool_, other);
+  expect_refused(other, "2 names");
+  expect_refused(pool_, "2 names");
+  std::filesystem::remove(other);
+  if (geteuid() == 0) {
+    std::filesystem::create_symlink(pool_, other);
+    ASSERT_EQ(lchown(other.c_str(), testing::kNobody, testing::kNobody), 0);
+    expect_refused(other, "the symbolic link");
+    std::filesystem::remove(other);
+    ASSERT_EQ(chown((pool_ + ".journal-0").c_str(), testing::kNobody, testing::kNobody), 0);
+    const Finished refused = run("ringside", {"wipe", "--yes", pool_});
+    EXPECT_EQ(refused.exit_code, 3) << refused.err;
+    expect_one_line(refused.err, {pool_ + ".journal-0", "belongs to user nobody"});
+    EXPECT_EQ(testing::content_of(pool_), before);
+  }
+  EXPECT_EQ(run("ringside", {"wipe", "--yes", "--foreign-pool", pool_}).exit_code, 0);
+  EXPECT_FALSE(std::filesystem::exists(pool_));
+}
+
 TEST_F(OwnershipTest, AJournalOfAnotherUserIsNotWritten) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can give files to others";
   write_file("test.pool.journal-0", "");

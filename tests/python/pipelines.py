@@ -20,7 +20,7 @@ def modules_or_skip(*names):
     for name in names:
         try:
             __import__(name)
-        except ImportError as error:
+        except (ImportError, ValueError) as error:  # ValueError: it was compiled for another NumPy
             print(f"skipped: {sys.executable} has no {name}: {error}")
             sys.exit(77)
 
@@ -28,7 +28,7 @@ def modules_or_skip(*names):
 def has_module(name):
     try:
         __import__(name)
-    except ImportError:
+    except (ImportError, ValueError):
         return False
     return True
 

@@ -74,7 +74,7 @@ class Steps(OfAPool):
     def test_an_array_keeps_its_step_held(self):
         x = self.pool[7]["x"][:10]
         gc.collect()
-        self.assertTrue(x.base.base.held)
+        self.assertTrue(x.base.base.owner.held)
 
     def test_a_copy_is_verified_and_writeable(self):
         x = self.pool.read(9, "x")

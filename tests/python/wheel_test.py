@@ -3,41 +3,26 @@
 of its own, where there is no compiler. Takes the build folder, where it keeps what the wheel is built with. Skipped if pip is
 missing, or if the registry does not answer when scikit-build-core is asked for."""
 
-import os
 import pathlib
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 import unittest
 import zipfile
+
+from registry import call, other_numpy, packages
 
 BUILD = pathlib.Path(sys.argv.pop(1)).resolve()
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 NO_COMPILER = {compiler: "/bin/false" for compiler in ("CC", "CXX", "FC")}
 
 
-def call(*command, environment=None):
-    return subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, encoding="utf-8", timeout=1500, check=False,
-                          env={**os.environ, "LC_ALL": "C.UTF-8", "PIP_DISABLE_PIP_VERSION_CHECK": "1", **(environment or {})})
-
-
 def requirements():
     """The folder with what pyproject.toml requires of a build. pip's own folder would have another name in each build, and
     the module would be compiled again each time."""
-    folder = BUILD / "wheel" / "requirements"
     wanted = re.search(r"^requires = \[(.*)\]$", (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE).group(1)
-    if not (folder / "complete").exists():
-        shutil.rmtree(folder, ignore_errors=True)
-        run = call(sys.executable, "-m", "pip", "install", "--quiet", "--retries", "1", "--timeout", "15", "--target", folder,
-                   *re.findall(r'"(.*?)"', wanted))
-        if run.returncode != 0:
-            print(f"skipped: no {wanted} from the registry: {(run.stderr.strip().splitlines() or ['?'])[-1]}")
-            sys.exit(77)
-        (folder / "complete").touch()
-    return folder
+    return packages(BUILD / "wheel" / "requirements", *re.findall(r'"(.*?)"', wanted))
 
 
 def setUpModule():
@@ -82,14 +67,16 @@ class Wheel(unittest.TestCase):
         run = call(self.python, "-B", ROOT / "tests" / "examples" / "python_test.py", "--wheel", BUILD, environment=NO_COMPILER)
         self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
 
+    def test_users_solvers_run_with_it_and_another_numpy(self):
+        run = call(self.python, "-B", ROOT / "tests" / "examples" / "python_test.py", "--wheel", BUILD,
+                   environment={**NO_COMPILER, "PYTHONPATH": str(other_numpy(BUILD))})
+        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+
     def test_it_has_the_same_bits_without_avx2(self):
         run = call(self.python, "-B", ROOT / "tests" / "python" / "plain_isa_test.py", BUILD / "bin", environment=NO_COMPILER)
         self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
 
 
 if __name__ == "__main__":
-    if call(sys.executable, "-m", "pip", "--version").returncode != 0:
-        print(f"skipped: {sys.executable} has no pip (python3-pip)")
-        sys.exit(77)
     requirements()
     unittest.main()

@@ -164,7 +164,9 @@ class Endings(pipelines.Pipelines):
         self.assertEqual(self.outcome(), "finished")
 
     def test_another_outcome_can_be_given(self):
-        self.kept(self.PROGRAM.format("run.detach('diverged')"))
+        code, _, error = self.run_program(self.PROGRAM.format("run.detach('diverged')"))
+        self.assertEqual(code, 2, error)
+        self.assertIn("says that it diverged after iteration 1", error)
         self.assertEqual(self.outcome(), "diverged")
 
     def test_an_exception_detaches_as_failed_and_is_raised(self):
@@ -400,6 +402,53 @@ class Refusals(pipelines.Pipelines):
         self.assertEqual(code, 2)
         self.assertIn("ringside.errors.RefusedError: ", error)
         self.kept(program.format("b'one'"), "--resume")
+
+
+class Masked(pipelines.Pipelines):
+    """numpy.asarray would drop a mask, and take what is below it."""
+
+    def refused(self, given, line, how='run.publish(1, {"x": x})'):
+        code, _, error = self.run_program(f"""
+            import numpy as np, ringside
+            from tests_of_masks import Missing
+            x = {given}
+            with ringside.publish({{"x": ("f64", (4,))}}) as run:
+                {how}
+            """, "--overwrite")
+        self.assertNotEqual(code, 0, error)
+        self.assertIn(f"ringside.errors.UsageError: {line}", error)
+
+    def setUp(self):
+        super().setUp()
+        # As pandas' arrays are: a dtype of their own, with a value for what is missing.
+        (self.folder / "tests_of_masks.py").write_text(
+            "import numpy as np\n"
+            "class Float64:\n"
+            "    na_value = None\n"
+            "    def __str__(self): return 'Float64'\n"
+            "class Missing:\n"
+            "    dtype = Float64()\n"
+            "    def __init__(self, *values): self.values = values\n"
+            "    def isna(self): return np.array([value is None for value in self.values])\n"
+            "    def __array__(self, dtype=None, copy=None): return np.array([np.nan if v is None else v for v in self.values])\n")
+
+    def test_a_mask_is_refused_in_a_publish_and_in_an_assignment(self):
+        masked = "np.ma.masked_equal([1.0, 2.0, 3.0, -999.0], -999.0)"
+        line = "iteration 1: x: found a masked array, whose mask would be lost; expected a plain one: x.filled(VALUE)"
+        self.refused(masked, line)
+        self.refused(masked, line, 'with run.step(1) as step: step["x"] = x')
+        self.refused(f"[{masked}][0:1]", line)
+        self.refused(masked, "problem_bytes: found a masked array", 'ringside.publish({"y": x}, problem_bytes=x)')
+
+    def test_missing_entries_and_objects_are_refused(self):
+        self.refused("Missing(1.0, 2.0, None, 4.0)", "iteration 1: x: found missing entries (Float64)")
+        self.refused("np.array([1.0, 2.0, None, 4.0])", "x: found an array of object")
+        self.kept("""
+            import numpy as np, ringside
+            from tests_of_masks import Missing
+            with ringside.publish({"x": ("f64", (4,))}) as run:
+                run.publish(1, {"x": Missing(1.0, 2.0, 3.0, 4.0)})
+            """, "--overwrite")
 
 
 class Lost(pipelines.Pipelines):

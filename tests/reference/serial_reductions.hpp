@@ -56,6 +56,7 @@ inline Reductions serial_reductions_of(const std::vector<double>& x, const std::
   result.l1 = static_cast<double>(l1);
   result.l2 = static_cast<double>(std::sqrt(squares));
   result.linf = std::max(std::fabs(result.min), std::fabs(result.max));
+  if (result.change_linf == 0 && std::isnan(result.change_l1)) result.change_linf = result.change_l1;
   result.has_change = changes.empty() ? 0 : 1;
   result.change_l1 = static_cast<double>(change_l1);
   result.change_l2 = static_cast<double>(std::sqrt(change_squares));

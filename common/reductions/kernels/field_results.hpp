@@ -47,6 +47,16 @@ class FieldResults {
     word[1] = static_cast<std::uint64_t>(value >> 64);
   }
 
+  /// To be called when all results of the change are there. Where no change but NaN is above 0, change_linf is NaN: 0 would
+  /// say that nothing has changed.
+  [[gnu::always_inline]] void settle_change() noexcept {
+    constexpr ValuePlace kL1 = place_of("change_l1", RINGSIDE_CLASS_REAL);
+    constexpr ValuePlace kLinf = place_of("change_linf", RINGSIDE_CLASS_REAL);
+    if (integer_) return;
+    const double l1 = __builtin_bit_cast(double, values_[kL1.word]);
+    if (__builtin_bit_cast(double, values_[kLinf.word]) == 0 && l1 != l1) values_[kLinf.word] = values_[kL1.word];
+  }
+
   /// The words of a result of this type, which is there from now on; null if there is none.
   template <ReductionName kName, std::uint32_t kType>
   [[gnu::always_inline]] std::uint64_t* words() noexcept {

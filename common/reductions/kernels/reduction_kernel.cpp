@@ -111,7 +111,10 @@ std::uint64_t finish(const void* state_memory, const double* block_sums, std::ui
   __builtin_memset(values, 0, words * sizeof *values);
   FieldResults results(values, rows, exact != nullptr);
   state.of_iterate.finish(totals, results);
-  if (has_change) state.of_change.finish(totals + OfIterate::kBlockSums, results);
+  if (has_change) {
+    state.of_change.finish(totals + OfIterate::kBlockSums, results);
+    results.settle_change();
+  }
   if (exact != nullptr) exact->finish(results, has_change);
   return results.presence();
 }

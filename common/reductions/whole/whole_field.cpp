@@ -55,7 +55,7 @@ void WholeField::take(const FieldPart& part) {
   }
   min = std::min(min, f64_of<"min">(part));
   max = std::max(max, f64_of<"max">(part));
-  change_linf = std::max(change_linf, f64_of<"change_linf">(part));
+  change_linf = std::max(change_linf, f64_of<"change_linf">(part));  // in this order: NaN of a part is left out
   non_finite += part.values[place_of("non_finite", RINGSIDE_CLASS_REAL).word];
 }
 
@@ -113,7 +113,10 @@ std::uint64_t WholeField::finish(bool is_integer, std::uint64_t* values) const n
     results.f64<"max">(max);
     results.f64<"linf">(std::fabs(max) > std::fabs(min) ? std::fabs(max) : std::fabs(min));
     results.i64<"non_finite">(non_finite);
-    if (has_change) results.f64<"change_linf">(change_linf);
+    if (has_change) {
+      results.f64<"change_linf">(change_linf);
+      results.settle_change();
+    }
   }
   return results.presence();
 }

@@ -29,10 +29,10 @@ class CompareTest : public PipelineTest {
   }
 
   /// Standard error of the program.
-  std::string publish(const std::string& pool, int seed, bool flips) {
+  std::string publish(const std::string& pool, int seed, const std::string& how = {}) {
     std::vector<std::string> words = {"run", "--pool=" + pool, "--quiet", "--durability=process", "--overwrite", "--",
                                       std::string(RINGSIDE_BIN_DIR) + "/flipped_program", std::to_string(seed)};
-    if (flips) words.emplace_back("flip");
+    if (!how.empty()) words.push_back(how);
     const Finished ran = run("ringside", words);
     EXPECT_EQ(ran.exit_code, 0) << ran.err;
     return ran.err;
@@ -65,8 +65,8 @@ TEST_F(CompareTest, AFlippedMantissaBitIsNamedExactly) {
   const std::string a = folder_.file("a.pool");
   const std::string b = folder_.file("b.pool");
   for (int seed = 1; seed <= 10; ++seed) {
-    publish(a, seed, false);
-    const std::string printed = publish(b, seed, true);
+    publish(a, seed);
+    const std::string printed = publish(b, seed, "flip");
     std::istringstream words(printed.substr(printed.find("flipped ")));
     std::string word, variable;
     std::uint64_t iteration = 0, entry = 0, bit = 0;
@@ -88,6 +88,31 @@ TEST_F(CompareTest, DifferentProblemsAreSaidFirstAndTheirIteratesAreNotCompared)
   EXPECT_EQ(text.exit_code, 0) << text.err;
   EXPECT_EQ(text.out.rfind("ringside compare: 2 runs of DIFFERENT PROBLEMS\n", 0), 0u) << text.out;
   EXPECT_NE(text.out.find("their variables differ"), std::string::npos) << text.out;
+}
+
+TEST_F(CompareTest, RunsOfOtherUnitsAreNotEqualThoughAllTheirNumbersAre) {
+  const std::string a = folder_.file("a.pool");
+  const std::string b = folder_.file("b.pool");
+  publish(a, 1);
+  publish(b, 1, "unit");
+  const Json pair = compared({a, b, "--expect-equal"}, 5)["pairs"][0];
+  EXPECT_TRUE(pair["first_difference"].is_null()) << pair;
+  EXPECT_EQ(pair["same_variables"], false);
+  for (const std::string& pool : {a, b}) std::filesystem::remove(pool);  // by their journals alone, too
+  compared({a, b, "--expect-equal"}, 5);
+}
+
+TEST_F(CompareTest, MeasurementsAreNoContentAndWhatIsIgnoredIsNotCompared) {
+  const std::string a = folder_.file("a.pool");
+  const std::string b = folder_.file("b.pool");
+  for (const std::string& pool : {a, b}) publish(pool, 1, "measured");
+  const Json found = compared({a, b, "--expect-equal"}, 5)["pairs"][0]["first_difference"];
+  ASSERT_EQ(found["results"].size(), 1u) << found;
+  EXPECT_EQ(found["results"][0]["name"], "solver.took");
+  compared({a, b, "--expect-equal", "--ignore=solver.took"});
+  const Finished refused = run("ringside", {"compare", a, b, "--ignore=solver.took", "--ignore=took"});
+  EXPECT_EQ(refused.exit_code, 2);
+  expect_one_line(refused.err, {"--ignore", "'took'", "solver.took"});
 }
 
 TEST_F(CompareTest, SummariesJournalsAndOneRunOfAPoolAreTaken) {

@@ -85,6 +85,52 @@ TEST_P(EitherProgramTest, CtrlCEndsAProgramThatDoesNotHandleItAndEveryPublishedS
   expect_no_child_left();
 }
 
+TEST_F(ProgramTest, ABatchSystemsAnnouncementIsAMatterOfAProgramThatHandlesIt) {
+  for (const bool to_all : {false, true}) {
+    Process ringside("ringside",
+                     scripted({"handle", "attach", "publish", "5", "say", "up", "await", "publish", "1", "detach"}, {"--overwrite"}));
+    ASSERT_TRUE(ringside.wait_for_out("up\n"));
+    if (to_all) kill(wait_for_child(ringside.pid(), "ringside-analyzer"), SIGUSR1);
+    ringside.signal(SIGUSR1);
+    const Finished ran = ringside.finish();
+    EXPECT_EQ(ran.exit_code, 130) << ran.err;
+    EXPECT_EQ(lines(ran), "");
+    EXPECT_EQ(summary()["steps_committed"], 6);
+    expect_no_child_left();
+  }
+}
+
+TEST_F(ProgramTest, ABatchSystemsAnnouncementStopsARunWhoseProgramDoesNotHandleIt) {
+  for (const int number : {SIGUSR1, SIGUSR2, SIGXCPU}) {
+    Process ringside("ringside", scripted({"attach", "publish", "5", "say", "up", "pause"}, {"--overwrite"}));
+    ASSERT_TRUE(ringside.wait_for_out("up\n"));
+    ringside.signal(number);
+    const Finished ran = ringside.finish();
+    EXPECT_EQ(ran.exit_code, 130) << ran.err;
+    EXPECT_NE(ran.out.find("the account so far"), std::string::npos) << ran.out;
+    EXPECT_EQ(summary()["steps_committed"], 5);
+    expect_no_child_left();
+  }
+}
+
+TEST_F(ProgramTest, ARunBelowNohupOutlivesItsTerminal) {
+  struct sigaction before {};
+  ASSERT_EQ(sigaction(SIGHUP, nullptr, &before), 0);
+  std::signal(SIGHUP, SIG_IGN);  // as nohup does; it is inherited
+  const std::string go = fifo("go");
+  Process ringside("ringside", scripted({"attach", "publish", "5", "say", "up", "read", go, "publish", "1", "detach"}));
+  ASSERT_EQ(sigaction(SIGHUP, &before, nullptr), 0);
+  ASSERT_TRUE(ringside.wait_for_out("up\n"));
+  for (const char* name : {"scripted_program", "ringside-analyzer"}) kill(wait_for_child(ringside.pid(), name), SIGHUP);
+  ringside.signal(SIGHUP);
+  std::ofstream(go) << '\n';
+  const Finished ran = ringside.finish();
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_EQ(lines(ran), "");
+  EXPECT_EQ(summary()["steps_committed"], 6);
+  expect_no_child_left();
+}
+
 TEST_F(ProgramTest, AThirdSignalKillsAProgramThatIgnoresTheOthers) {
   Process ringside("ringside", scripted({"ignore", "attach", "publish", "2", "say", "up", "pause"}));
   ASSERT_TRUE(ringside.wait_for_out("up\n"));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A solver that does what its arguments say, one word after the other, and prints what happens:
 //   attach | publish N | detach | exit STATUS | raise SIGNAL | say TEXT | run COMMAND | write FIFO | read FIFO
-//   handle (SIGINT from here on) | await (a SIGINT that is handled) | ignore (SIGINT) | pause (until a signal)
+//   handle (SIGINT and SIGUSR1 from here on) | await (one of them) | ignore (SIGINT) | pause (until a signal)
 //   problem NAME | variables x (the default), several, states | fork (a child uses the attachment) | leave (a child
 //   that outlives this process)
 // x_k[i] = x_{k-1}[i] / 2 + i, from zeros or from the iterate that was kept.
@@ -146,10 +146,12 @@ class ScriptedProgram {
 
   /// Blocked outside `await`, so that none comes between a check and a wait.
   static void handle() {
-    std::signal(SIGINT, [](int) { stop = true; });
     sigset_t set;
     sigemptyset(&set);
-    sigaddset(&set, SIGINT);
+    for (const int number : {SIGINT, SIGUSR1}) {
+      std::signal(number, [](int) { stop = true; });
+      sigaddset(&set, number);
+    }
     sigprocmask(SIG_BLOCK, &set, nullptr);
   }
 

@@ -26,7 +26,9 @@ void expect(const ProgramRunEnd& run, ExitCode code, const std::string& line) {
 }
 
 TEST(ProgramEndTest, ARunThatDetachedAndEndedWithZeroIsDone) {
-  expect(attached("detached", {.status = 0}), ExitCode::kDone, "");
+  ProgramRunEnd run = attached("detached", {.status = 0});
+  run.attachment.outcome = "finished";
+  expect(run, ExitCode::kDone, "");
 }
 
 TEST(ProgramEndTest, AProgramThatNeverAttachedIsABadInputIfItEndedWell) {
@@ -86,6 +88,23 @@ TEST(ProgramEndTest, ResumingIsOnlyRecommendedIfThereIsSomethingToContinueFrom) 
 TEST(ProgramEndTest, AFailureAfterTheDetachIsAFailureThoughEverythingIsCommitted) {
   expect(attached("detached", {.status = 3}), ExitCode::kPeerLost,
          "./solver ended with status 3 after iteration 17; every published step is committed");
+}
+
+TEST(ProgramEndTest, AProgramThatHasNotReachedItsEndIsNotDoneThoughItEndedWithZero) {
+  ProgramRunEnd run = attached("detached", {.status = 0});
+  run.attachment.outcome = "interrupted";
+  expect(run, ExitCode::kPeerLost,
+         "./solver stopped after iteration 17, before its end, and ringside did not ask it to; 17 steps are committed; "
+         "ringside run --resume continues");
+  run.interrupted = true;
+  expect(run, ExitCode::kInterrupted, "");
+  run.interrupted = false;
+  run.attachment.outcome = "failed";
+  expect(run, ExitCode::kPeerLost,
+         "./solver says that it failed after iteration 17; 17 steps are committed; ringside run --resume continues");
+  run.attachment.outcome = "diverged";
+  expect(run, ExitCode::kUsage,
+         "./solver says that it diverged after iteration 17; 17 steps are committed; ringside run --resume continues");
 }
 
 TEST(ProgramEndTest, AnInterruptionIsNoFailureOfAProgramThatDetached) {

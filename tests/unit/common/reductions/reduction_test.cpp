@@ -144,6 +144,17 @@ TEST(Reduction, AnInfinityMakesTheNormsInfinite) {
   EXPECT_EQ(reduce_with(2, {"", x, {}}).min, -kInfinity);
 }
 
+TEST(Reduction, NoChangeButNaNIsNotReportedAsNoChange) {
+  Vector x(3 * block_rows(), kNaN);
+  const Vector before(x.size(), 1.0);
+  EXPECT_TRUE(std::isnan(reduce_with(2, {"", x, before}).change_linf));
+  x[5] = 1.0;  // which has not changed
+  EXPECT_TRUE(std::isnan(reduce_with(2, {"", x, before}).change_linf));
+  x[7] = 1.5;
+  EXPECT_EQ(reduce_with(2, {"", x, before}).change_linf, 0.5);
+  EXPECT_EQ(reduce_with(2, {"", before, before}).change_linf, 0.0);
+}
+
 TEST(Reduction, NothingButNaNLeavesTheExtremesEmpty) {
   const Reductions found = reduce_with(2, {"", Vector(40, kNaN), {}});
   EXPECT_EQ(found.min, kInfinity);

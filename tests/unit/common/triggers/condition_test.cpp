@@ -70,6 +70,56 @@ TEST_F(ConditionTest, ReadsResultsScalarsAndFactsByName) {
   EXPECT_EQ(truth("max(abs(-u.l2), 1) >= 3 || 0 > 1"), Truth::kTrue);
 }
 
+TEST_F(ConditionTest, AChainOfComparisonsIsRefused) {
+  for (const char* chain : {"3 < u.max < 5", "0 == iteration < 0", "u.l2 == u.l1 == 3", "1 + (u.l2 < 3 < 4) > 0",
+                            "u.l2 > 0 && 1 <= u.max != 3"}) {
+    EXPECT_NE(refusal(chain).find("chain of comparisons"), std::string::npos) << chain << ": " << refusal(chain);
+  }
+  set("u.max", 4.0);
+  EXPECT_EQ(truth("3 < u.max && u.max < 5"), Truth::kTrue);
+  EXPECT_EQ(truth("(3 < u.max) == (u.max < 5)"), Truth::kTrue);
+  EXPECT_EQ(truth("u.max > 9 ? u.max < 10 : u.max > 3"), Truth::kTrue);
+  EXPECT_EQ(truth("max(u.max > 9, u.max > 3) > 0"), Truth::kTrue);
+  EXPECT_NE(refusal("(u.max > 3").find("without its"), std::string::npos);
+  EXPECT_NE(refusal("u.max > 3)").find("without its"), std::string::npos);
+}
+
+TEST_F(ConditionTest, NotNegatesWhatFollows) {
+  set("u.max", 4.0);
+  EXPECT_EQ(truth("!(u.max < 3)"), Truth::kTrue);
+  EXPECT_EQ(truth("u.max > 3 &&!(u.max > 3)"), Truth::kFalse);
+  EXPECT_EQ(truth("!(u.max > 3) || !(u.max != 4)"), Truth::kTrue);
+  set("u.max", kNan);
+  EXPECT_EQ(truth("!(u.max < 3)"), Truth::kTrue);
+}
+
+TEST_F(ConditionTest, AnIntegerBetweenTwoDoublesDecidesOnlyWhatBothDecide) {
+  set("solver.sweeps", std::int64_t{9007199254740993});
+  EXPECT_EQ(truth("solver.sweeps > 9007199254740990"), Truth::kTrue);
+  EXPECT_EQ(truth("solver.sweeps == 9007199254740992"), Truth::kUndefined);
+  EXPECT_EQ(truth("solver.sweeps > 9007199254740992"), Truth::kUndefined);
+  EXPECT_EQ(truth("solver.sweeps < 9007199254740992"), Truth::kFalse);
+  EXPECT_EQ(truth("solver.sweeps > 9007199254740994"), Truth::kFalse);
+  EXPECT_EQ(truth("solver.sweeps % 2 == 0"), Truth::kUndefined);
+  set("solver.sweeps", std::int64_t{9007199254740992});
+  EXPECT_EQ(truth("solver.sweeps % 2 == 0"), Truth::kTrue);
+  set("solver.sweeps", std::numeric_limits<std::int64_t>::max());
+  EXPECT_EQ(truth("solver.sweeps > 9e18"), Truth::kTrue);
+  EXPECT_NE(refusal("solver.sweeps > 9007199254740993").find("9007199254740992"), std::string::npos);
+}
+
+TEST_F(ConditionTest, AResultThatIsNamedAsAFactOfTheRunMakesTheShortNameAmbiguous) {
+  const Schema schema = Schema::of({{.name = "u", .dtype = DType::kF64, .shape = {4}}});
+  layout_ = std::make_shared<const RecordLayout>(schema, catalogue_of(schema, std::vector<Scalar>{{.name = "time"}}));
+  inputs_.emplace(layout_);
+  words_.assign(layout_->words(), 0);
+  EXPECT_NE(refusal("time > 350").find("expected run.time or solver.time"), std::string::npos) << refusal("time > 350");
+  set("solver.time", 400.0);
+  EXPECT_EQ(truth("solver.time > 350"), Truth::kTrue);
+  EXPECT_EQ(truth("run.time > 350"), Truth::kFalse);
+  EXPECT_EQ(truth("run.iteration == iteration"), Truth::kTrue);
+}
+
 TEST_F(ConditionTest, AMinusInANameIsNoDifferenceIfThereIsSuchAName) {
   set("a-b.l2", 4.0);
   set("u.l2", 3.0);

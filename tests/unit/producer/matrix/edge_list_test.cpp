@@ -142,6 +142,8 @@ TEST(EdgeList, EachWayToBeWrongHasItsLine) {
       {"0 1\n2 b\n", "line 2: found 'b'"},
       {"from,to\n0,1\n", "line 1: found 'from'"},
       {"0 1\n2\n", "line 2: found '2', expected 'u v' or"},
+      {"0 1\n0,,1\n", "line 2: found '"},
+      {"0 1 2\n0 1,,2\n", "line 2: found '"},
       {"0 1\n1 2.0 3\n", "line 2: found '2.0'"},
       {"0 1 1\n1 2 x\n", "line 2: found 'x', expected a weight"},
       {"0 1 1\n1 2 1e400\n", "line 2: found '1e400', expected a weight"},
