@@ -65,7 +65,7 @@ struct ringside_writer {
   std::vector<SharedMapping> dropped;
   std::size_t next_dropped = 0;
   bool drops = false;   // the claimed step is one of them
-  bool ran_out = false;  // the last claim was interrupted or failed
+  bool ran_out = false;  // the last claim but that of a last step was interrupted or failed
   bool leaves = false;  // a detach was tried: no step may follow
   bool ended = false;   // detached
   std::uint64_t last_iteration = 0;
@@ -145,14 +145,18 @@ ringside_status claim_with(ringside_writer* writer, Patience patience) noexcept 
                                                      : handoff.claim_last();
   writer->claimed = claimed.payload;
   writer->drops = false;
-  writer->ran_out = !claimed && claimed.status != ClaimStatus::kFull;
+  if (patience != Patience::kLast) writer->ran_out = !claimed;  // a last step does not make the end of a run of an early one
   if (claimed) return RINGSIDE_OK;
   // The caller may try again, or continue without the step: ringside_writer_skip counts.
-  if (claimed.status == ClaimStatus::kFull && (patience == Patience::kTry || writer->skips)) return RINGSIDE_FULL;
+  if (claimed.status == ClaimStatus::kFull && (patience == Patience::kTry || writer->skips)) {
+    writer->ran_out = false;
+    return RINGSIDE_FULL;
+  }
   return guarded(writer->error, [&]() -> ringside_status {
     if (claimed.status != ClaimStatus::kFull) throw failure_of(*writer, claimed.status);
     writer->claimed = dropped_buffer(*writer);
     writer->drops = true;
+    writer->ran_out = false;
     handoff.count_skip();
     return RINGSIDE_OK;
   });

@@ -73,6 +73,13 @@ std::string why_iterates_cannot_be(const ComparedRun& first, const ComparedRun& 
   return here == there ? std::string() : "their variables differ: " + difference(here, there);
 }
 
+/// Of the run, whatever a pool keeps by now. Null: the source has no steps, or the description of the run is lost.
+const Schema* schema_of(const ComparedRun& run) {
+  if (run.steps.empty()) return nullptr;
+  const SharedLayout layout = run.results(run.steps.back()).layout();
+  return layout ? &layout->schema() : nullptr;  // the run has it, too
+}
+
 /// What the iterations that both pools keep showed, by iteration.
 using IterateOutcomes = std::map<std::uint64_t, IterateComparison>;
 
@@ -95,8 +102,8 @@ class Walk {
  public:
   Walk(const ComparedRun& first, const ComparedRun& second, const std::set<std::string>& ignored)
       : first_(first), second_(second), ignored_(ignored), is_compared_(ignored, nullptr) {
-    const Json* const here = find_fact(first.facts, "schema");
-    const Json* const there = find_fact(second.facts, "schema");
+    const Schema* const here = schema_of(first);
+    const Schema* const there = schema_of(second);
     result_.same_variables = here == nullptr || there == nullptr || *here == *there;
     result_.iterates_not_compared = why_iterates_cannot_be(first, second);
     if (result_.iterates_not_compared.empty()) {

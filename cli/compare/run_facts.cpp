@@ -51,8 +51,8 @@ std::string variables_text(const Json& schema) {
     const std::string shape = variable.contains("shape") ? variable.at("shape").dump() : "[]";
     const std::string unit = word(variable, "unit");
     text += (text.empty() ? "" : ", ") + word(variable, "name") + " " + word(variable, "dtype") +
-            (shape == "[]" ? "" : shape) + (word(variable, "role") == "state" ? " state" : "") +
-            (unit.empty() ? "" : " " + unit);
+            (shape == "[]" ? "" : shape) + (unit.empty() ? "" : " " + unit) +
+            (word(variable, "role") == "state" ? " state" : "");
   }
   return text;
 }

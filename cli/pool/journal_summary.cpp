@@ -18,6 +18,7 @@
 #include "common/platform/error.hpp"
 #include "common/records/analysis_results.hpp"
 #include "common/records/results_json.hpp"
+#include "common/results/result_values.hpp"
 #include "proto/ringside.pb.h"
 
 namespace ringside {
@@ -163,6 +164,7 @@ std::vector<FieldDifference> differences(const RecordedStep& journaled, const St
     const StepValue now = recomputed.find(name);
     const bool may_be_absent = journaled.figures.rebuilt || (recorded.result->flags & kNeedsPrevious) != 0;
     if (before == now || (may_be_absent && !(before.present && now.present))) continue;
+    if (is_of_earlier_release(*recorded.result, before.words[0], now.words[0])) continue;
     found.push_back({name, to_text(before), to_text(now)});
     if (found.back().recorded != found.back().recomputed) continue;
     found.back().recorded += fmt::format(" ({:#018x})", before.words[0]);

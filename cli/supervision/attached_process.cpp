@@ -52,14 +52,15 @@ std::vector<int> AttachedProcess::cores() const {
   return {cores.begin(), cores.end()};
 }
 
-bool handles_signal(pid_t pid, int number) {
+Handling handling_of(pid_t pid, int number) {
   std::ifstream status("/proc/" + std::to_string(pid) + "/status");
-  std::uint64_t handled = 0;
   for (std::string line; std::getline(status, line);) {
-    if (!line.starts_with("SigCgt:") && !line.starts_with("SigIgn:")) continue;
-    handled |= std::strtoull(line.c_str() + std::strlen("SigCgt:"), nullptr, 16);
+    const bool caught = line.starts_with("SigCgt:");
+    if (!caught && !line.starts_with("SigIgn:")) continue;
+    const std::uint64_t set = std::strtoull(line.c_str() + std::strlen("SigCgt:"), nullptr, 16);
+    if ((set >> (number - 1) & 1) != 0) return caught ? Handling::kCaught : Handling::kIgnored;
   }
-  return (handled >> (number - 1) & 1) != 0;
+  return Handling::kDefault;
 }
 
 void adopt_orphans() noexcept {

@@ -29,8 +29,9 @@ class AttachedProcess {
   UniqueFd pidfd_;
 };
 
-/// Whether a process has a handler for the signal, or ignores it. False if that cannot be read.
-bool handles_signal(pid_t pid, int number);
+enum class Handling { kDefault, kIgnored, kCaught };
+/// What a process does with a signal; kDefault if that cannot be read.
+Handling handling_of(pid_t pid, int number);
 
 /// From now on, processes whose parents end become children of this process.
 void adopt_orphans() noexcept;

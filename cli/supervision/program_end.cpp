@@ -58,7 +58,10 @@ ProgramVerdict judge_outcome(const ProgramRunEnd& run) {
     return fmt::format("{} {} {}{}; {} steps are committed{}", run.program, what, when(attachment), more,
                        attachment.committed, attachment.iteration > 0 ? "; ringside run --resume continues" : "");
   };
-  if (attachment.outcome == "interrupted" && run.announced) return {ExitCode::kInterrupted, ""};
+  if (attachment.outcome == "interrupted" && run.announced != 0) {
+    const std::string after = fmt::format(", after signal {} ({})", run.announced, strsignal(run.announced));
+    return {ExitCode::kInterrupted, line("stopped", after.c_str())};
+  }
   if (attachment.outcome == "interrupted") {
     return {ExitCode::kPeerLost, line("stopped", ", before its end, and ringside did not ask it to")};
   }

@@ -45,7 +45,7 @@ struct ProgramRunEnd {
   ProcessEnd publisher_end = {};
   bool publisher_lives = false;
   bool interrupted = false;
-  bool announced = false;  // the program has got an announcement of the batch system
+  int announced = 0;  // the signal of a batch system that the program has got; 0: none
   std::string analyzer_death = {};              // "was killed by signal 9 (Killed)"; empty: it reported its end
   ExitCode analyzer_verdict = ExitCode::kDone;  // its exit code, if it reported its end
 };

@@ -163,15 +163,20 @@ void ProgramSupervisor::signal_producer(Child& program, int number) {
   }
 }
 
-// The process that was started first: a launcher passes the signal on to its ranks.
+// What the process that publishes does with it decides. A launcher that catches it passes it on to its ranks.
 bool ProgramSupervisor::take_announcement(const Child& program, int number) {
-  if (program.running() && handles_signal(program.pid(), number)) {
+  const bool is_apart = attachment_.attached && !is_over() && publisher_.alive() && attachment_.pid != program.pid();
+  if (!is_apart && !program.running()) return false;
+  const Handling handling = handling_of(is_apart ? attachment_.pid : program.pid(), number);
+  if (handling != Handling::kCaught) return handling == Handling::kIgnored;
+  const bool by_launcher = program.running() && handling_of(program.pid(), number) == Handling::kCaught;
+  if (is_apart && !by_launcher) {
+    publisher_.signal(number);
+  } else {
     kill(program.pid(), number);
-    return announced_ = true;
   }
-  if (!attachment_.attached || is_over() || !publisher_.alive() || !handles_signal(attachment_.pid, number)) return false;
-  publisher_.signal(number);
-  return announced_ = true;
+  announced_ = number;
+  return true;
 }
 
 /// Orphans are children of this process: they are collected, so that the end of the one that was attached is known.

@@ -65,7 +65,7 @@ class ProgramSupervisor final : public Supervisor {
   bool waiting_was_told_ = false;
   bool loss_was_told_ = false;
   bool publisher_was_signalled_ = false;
-  bool announced_ = false;
+  int announced_ = 0;  // the last signal that was passed on as an announcement
 };
 
 }  // namespace ringside

@@ -254,7 +254,10 @@ void Supervisor::pass_on_signals(Child* producer, Child* analyzer) {
   signalfd_siginfo info{};
   while (read(signals_.get(), &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
     const int number = static_cast<int>(info.ssi_signo);
-    if (is_announcement(number) && producer != nullptr && take_announcement(*producer, number)) continue;
+    if (is_announcement(number)) {  // it asks once, and kills no one
+      if (producer != nullptr && take_announcement(*producer, number)) continue;
+      if (interrupts_ > 0) continue;
+    }
     ++interrupts_;
     if (producer != nullptr) signal_producer(*producer, interrupts_ > 2 ? SIGKILL : SIGINT);
     if (analyzer != nullptr && interrupts_ > 1) analyzer->signal(interrupts_ > 2 ? SIGKILL : SIGTERM);

@@ -76,6 +76,10 @@ class ResultWriter {
 /// A value as text: of a double, the shortest digits that read back as the same number; "-" if it is absent.
 std::string to_text(const ResultValues& values, const Result& result, std::uint32_t index = 0);
 
+/// Whether a recorded value is what an earlier release made of the same entries: up to 0.2, change_linf was 0 where no change
+/// but NaN is above 0, and is NaN now. Both are the bits of an f64.
+bool is_of_earlier_release(const Result& result, std::uint64_t recorded, std::uint64_t recomputed) noexcept;
+
 /// A value that differs, as texts; of doubles with their bits if the digits are equal.
 struct ResultDifference {
   std::string name;  // "x.l1", "x.histogram[40]"
@@ -83,7 +87,7 @@ struct ResultDifference {
   std::string recomputed;
 };
 
-/// Every value that differs, in the order of the words. Doubles are compared by their bits: -0 differs from 0, and a
+/// Every value that differs, and is not an earlier release's, in the order of the words. Doubles are compared by their bits: -0 differs from 0, and a
 /// NaN equals itself.
 std::vector<ResultDifference> differences(const Catalogue& catalogue, const ResultValues& recorded,
                                           const ResultValues& recomputed);

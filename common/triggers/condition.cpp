@@ -89,7 +89,7 @@ class Translation {
     if (c == ')' && brackets_.size() == 1) throw fail("has a ')' without its '('");
     if (c == ')') brackets_.pop_back();
     if (c == '?' || c == ':' || c == ',') brackets_.back() = {};
-    jumps = jumps || c == '%';
+    jumps = jumps || c == '%' || c == '^';
     take(1);
   }
 
@@ -116,7 +116,7 @@ class Translation {
     }
     const bool is_whole = digits.size() == end && digits.size() > 15 && digits.find('.') == digits.npos;
     const std::string held = is_whole ? fmt::format("{:.0f}", std::strtod(digits.c_str(), nullptr)) : std::string();
-    if (is_whole && digits.substr(std::min(digits.find_first_not_of('0'), digits.size())) != held) {
+    if (is_whole && digits.substr(std::min(digits.find_first_not_of('0'), digits.size() - 1)) != held) {
       throw fail(fmt::format("has {}, expected a number that a double holds: {}", shortened(digits), held));
     }
     take(end);

@@ -76,6 +76,10 @@ ConditionInputs::Input* ConditionInputs::find(std::string_view name, std::string
   for (const auto& [known, fact] : kFacts) {
     if (known == name.substr(is_qualified ? kOfRun.size() : 0)) source.fact = fact;
   }
+  if (source.fact != Fact::kNone && layout_->find(name) != nullptr) {
+    why_not = fmt::format("'{}' is that of the run and the name of a result; expected another name of the variable 'run'", name);
+    return nullptr;
+  }
   if (source.fact != Fact::kNone && !is_qualified) {
     for (const RecordedResult& recorded : layout_->results()) {
       const std::string& full_name = recorded.result->full_name;
@@ -133,14 +137,11 @@ std::string ConditionInputs::names() const {
 
 double ConditionInputs::fact(Fact which, const StepFacts& facts) noexcept {
   switch (which) {
-    case Fact::kIteration: return static_cast<double>(facts.iteration);
-    case Fact::kStep: return static_cast<double>(facts.step);
     case Fact::kTime: return facts.time_s;
     case Fact::kProducerIdle: return facts.producer_idle;
     case Fact::kAnalyzerIdle: return facts.analyzer_idle;
-    case Fact::kNone: break;
+    default: return 0;
   }
-  return 0;
 }
 
 ConditionInputs::Value ConditionInputs::of(const Input& input, std::span<const std::uint64_t> words) const noexcept {
@@ -152,7 +153,9 @@ void ConditionInputs::take(std::span<const std::uint64_t> words, const StepFacts
   for (Source& source : sources_) {
     source.input.before = source.input.now;
     if (source.fact != Fact::kNone) {
-      source.input.now = value_of(fact(source.fact, facts));
+      const bool is_count = source.fact == Fact::kIteration || source.fact == Fact::kStep;
+      source.input.now = is_count ? value_of(Int128{source.fact == Fact::kStep ? facts.step : facts.iteration})
+                                  : value_of(fact(source.fact, facts));
       continue;
     }
     source.input.now = sum_of(source.results, words);

@@ -121,11 +121,14 @@ def solve_ivp(fun: Callable[[float, Array], Any], t_span: tuple[float, float], y
     if method not in methods:
         raise UsageError(f"method {method!r}; expected one of {', '.join(methods)} (others keep more than t, y and h)")
     y = _doubles("solve_ivp: y0", y0).copy()
-    arrays = {key: given for key, given in options.items() if np.ndim(given) > 0}
+    arrays = {key: np.asarray(given) for key, given in options.items() if np.ndim(given) > 0}
+    for key, array in arrays.items():
+        if array.dtype.hasobject:
+            raise UsageError(f"solve_ivp: {key} holds objects, which do not tell one run from another; expected numbers")
     start, end = map(float, t_span)
     with publish({"y": ("f64", y.shape)}, scalars=["t", "h"], solver=solver or method, problem=problem,
                  parameters=f"t={start!r}..{end!r} " + " ".join(f"{key}={_shown(options[key])}" for key in sorted(options)),
-                 problem_bytes=b"".join((y.tobytes(), *(np.asarray(arrays[key]).tobytes() for key in sorted(arrays)))),
+                 problem_bytes=b"".join((y.tobytes(), *(arrays[key].tobytes() for key in sorted(arrays)))),
                  **(publishing or {})) as run:
         kept = run.kept
         begin = (start, y) if kept is None else (kept.scalars["t"], kept["y"])

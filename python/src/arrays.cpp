@@ -2,9 +2,11 @@
 #include "arrays.hpp"
 
 #include <cstddef>
+#include <cstdio>
 #include <cstring>
 #include <functional>
 #include <numeric>
+#include <utility>
 
 // Needs Python.h, which pybind11 includes.
 #include <structmember.h>
@@ -89,7 +91,7 @@ PyType_Slot memory_slots[] = {{Py_bf_getbuffer, reinterpret_cast<void*>(get_buff
                        {Py_tp_dealloc, reinterpret_cast<void*>(destroy_memory)},
                        {0, nullptr}};
 PyType_Spec memory_spec = {"ringside._core.Memory", sizeof(Memory), 0,
-                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, memory_slots};
+                           Py_TPFLAGS_DEFAULT, memory_slots};
 
 }  // namespace
 
@@ -166,15 +168,20 @@ Buffer checked_buffer(const Variable& variable, const py::handle& array) {
 
 void define_arrays(const py::module_&) {
   memory_type = reinterpret_cast<PyTypeObject*>(called(PyType_FromSpec(&memory_spec)).release().ptr());
+  memory_type->tp_new = nullptr;  // Py_TPFLAGS_DISALLOW_INSTANTIATION came with Python 3.10
+  const auto module = py::module_::import("numpy");
+  const std::string version = py::str(module.attr("__version__"));
+  const std::string which = "NumPy " + version + " at " + std::string(py::str(module.attr("__file__")));
+  int major = 0, minor = 0;
+  if (std::sscanf(version.c_str(), "%d.%d", &major, &minor) != 2 || std::pair(major, minor) < std::pair(1, 22)) {
+    throw py::import_error(which + " is too old; ringside needs NumPy 1.22 or newer");
+  }
   static const std::int16_t known_values[] = {1, 2, 3, 4, 5, 6};
   const Variable variable{"x", RINGSIDE_I16, RINGSIDE_ROLE_FIELD, {2, 3}, ""};
   const py::object made = array_at(variable, known_values, py::none(), false);
   const std::string expected = "[[1, 2, 3], [4, 5, 6]]", found = py::str(made.attr("tolist")());
   if (found != expected || checked_buffer(variable, made).data() != known_values) {
-    const auto module = py::module_::import("numpy");
-    throw py::import_error("NumPy " + std::string(py::str(module.attr("__version__"))) + " at " +
-                           std::string(py::str(module.attr("__file__"))) + " reads an array of Ringside's as " + found +
-                           ", expected " + expected + "; ringside needs NumPy 1.20 or newer");
+    throw py::import_error(which + " reads an array of Ringside's as " + found + ", expected " + expected);
   }
 }
 

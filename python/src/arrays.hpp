@@ -4,6 +4,8 @@
 // and strides are wrong then, without an error.
 #pragma once
 
+#include <utility>
+
 #include "core.hpp"
 
 namespace ringside_python {
@@ -38,7 +40,8 @@ struct NewArray {
 /// An array of a variable in memory of its own.
 NewArray new_array(const Variable& variable);
 
-/// The memory of an object that has the buffer protocol, which holds the object while this lives.
+/// The memory of a NumPy array, which holds the array while this lives. (Of others, shape and strides may point into the
+/// Py_buffer itself, which moves.)
 class Buffer {
  public:
   explicit Buffer(const py::handle& object, int flags = PyBUF_STRIDES) {

@@ -99,6 +99,10 @@ TEST(ProgramEndTest, AProgramThatHasNotReachedItsEndIsNotDoneThoughItEndedWithZe
   run.interrupted = true;
   expect(run, ExitCode::kInterrupted, "");
   run.interrupted = false;
+  run.announced = 10;
+  expect(run, ExitCode::kInterrupted,
+         "./solver stopped after iteration 17, after signal 10 (User defined signal 1); 17 steps are committed; ringside run "
+         "--resume continues");
   run.attachment.outcome = "failed";
   expect(run, ExitCode::kPeerLost,
          "./solver says that it failed after iteration 17; 17 steps are committed; ringside run --resume continues");

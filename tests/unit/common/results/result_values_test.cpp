@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -73,6 +74,19 @@ TEST(ResultValuesTest, DifferencesAreNamedAndDoublesAreComparedByTheirBits) {
   EXPECT_EQ(found[2].name, "a.exact");
   EXPECT_EQ(found[2].recorded, "-");
   EXPECT_EQ(found[2].recomputed, "0");
+}
+
+TEST(ResultValuesTest, NoChangeBesideNaNIsWhatAnEarlierReleaseRecorded) {
+  Result result;
+  result.full_name = "x.change_linf";
+  result.source = ResultSource::kReduction;
+  result.type = ValueType::kF64;
+  const auto nan = std::bit_cast<std::uint64_t>(std::numeric_limits<double>::quiet_NaN());
+  EXPECT_TRUE(is_of_earlier_release(result, 0, nan));
+  EXPECT_FALSE(is_of_earlier_release(result, nan, 0));
+  EXPECT_FALSE(is_of_earlier_release(result, std::bit_cast<std::uint64_t>(0.5), nan));
+  result.full_name = "x.change_l1";
+  EXPECT_FALSE(is_of_earlier_release(result, 0, nan));
 }
 
 TEST(ResultValuesTest, EqualDigitsOfADoubleAreFollowedByItsBits) {
