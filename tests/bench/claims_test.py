@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What README.md and CONTRIBUTING.md say of the time to build is what bench/results has, and was measured on
-sources of about today's size."""
+"""What README.md and CONTRIBUTING.md say of the time to build and to test is what bench/results has, and was measured
+on sources of about today's size."""
 
 import json
 import pathlib
@@ -46,6 +46,18 @@ class Build(unittest.TestCase):
         measured, now = newest("build_time")["source_lines"], build_time.source_lines(ROOT)
         self.assertLess(abs(now - measured), 0.1 * measured,
                         f"{now} lines now, {measured} when bench/results/build_time.json was measured: run bench/build_time.py again")
+
+
+class Stages(unittest.TestCase):
+    def test_contributing_states_the_measured_minutes_of_each_stage(self):
+        found = newest("ci_time")["warm"]
+        for row, titles in (("release: build, tests", "release: "), ("AddressSanitizer, UndefinedBehaviorSanitizer", "AddressSanitizer"),
+                            ("fuzz targets", "fuzzing"), ("ThreadSanitizer", "ThreadSanitizer")):
+            seconds = sum(taken for title, taken in found["stages_s"].items() if title.startswith(titles))
+            with self.subTest(row):
+                self.assertEqual(claims("CONTRIBUTING.md", rf"\| {row} \| ([\d.]+) \|"), [round(seconds / 60, 1)])
+        self.assertEqual(claims("CONTRIBUTING.md", r"with a filled compiler cache it takes ([\d.]+) minutes on two cores"),
+                         [round(found["wall_s"] / 60, 1)])
 
 
 if __name__ == "__main__":
