@@ -40,13 +40,11 @@ int main(int argc, char** argv) {
   if (ringside_writer_attach(NULL, &rod, 1, NULL, 0, &run, &error)) return fail(&error);
   const void* kept;
   if (!ringside_writer_kept(run, &k) && !ringside_writer_kept_variable(run, 0, &kept, NULL)) memcpy(x, kept, sizeof x);
-  ringside_status status = RINGSIDE_OK;
-  while (k < iterations && !(status = ringside_writer_claim(run))) {  // your loop
-    heat_step();                                                     // your solver
-    memcpy(ringside_writer_buffer(run, 0), x, sizeof x);
-    ringside_writer_publish(run, ++k, NULL, 0);
+  while (k < iterations) {  // your loop
+    heat_step();          // your solver
+    if (ringside_writer_put(run, ++k, (const void*[]){x}, NULL, 0)) return fail(ringside_writer_error(run));
   }
-  if (status || ringside_writer_detach(run, RINGSIDE_OUTCOME_FINISHED)) return fail(ringside_writer_error(run));
+  if (ringside_writer_detach(run, RINGSIDE_OUTCOME_FINISHED)) return fail(ringside_writer_error(run));
   ringside_writer_free(run);
   return 0;
 }

@@ -400,7 +400,8 @@ void RankWriter::end(std::uint32_t outcome) {
   const auto own = static_cast<std::int64_t>(published());
   const std::array<std::int64_t, 5> numbers = {own, -own, outcome, -static_cast<std::int64_t>(outcome), ran_out_};
   std::array<std::int64_t, 5> most{};
-  check(MPI_Allreduce(numbers.data(), most.data(), static_cast<int>(numbers.size()), MPI_INT64_T, MPI_MAX, job_.all.get()), "MPI_Allreduce");
+  check(MPI_Allreduce(numbers.data(), most.data(), static_cast<int>(numbers.size()), MPI_INT64_T, MPI_MAX, job_.all.get()),
+        "MPI_Allreduce");
   job_.all.together("", [&] {
     if (most[0] != -most[1]) {
       throw usage_error("the ranks have published {} to {} steps; expected the same number on all of them", -most[1],

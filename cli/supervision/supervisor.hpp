@@ -68,7 +68,7 @@ class Supervisor {
   /// Takes note of a line of the analyzer's report.
   virtual void analyzer_reported(Json& line) { (void)line; }
   virtual void signal_producer(Child& producer, int number) { producer.signal(number); }
-  /// Whether the announcement of a batch system was passed on to a process that has a handler for it.
+  /// Whether the announcement of a batch system is settled: passed on to a process that catches it, or ignored there.
   virtual bool take_announcement(const Child&, int) { return false; }
   virtual void remember_lost_analyzer();
   std::int64_t alone_for_ns(std::int64_t since_ns, const Reported& reported) const noexcept;

@@ -87,8 +87,8 @@ struct ResultDifference {
   std::string recomputed;
 };
 
-/// Every value that differs, and is not an earlier release's, in the order of the words. Doubles are compared by their bits: -0 differs from 0, and a
-/// NaN equals itself.
+/// Every value that differs, and is not an earlier release's, in the order of the words. Doubles are compared by their bits:
+/// -0 differs from 0, and a NaN equals itself.
 std::vector<ResultDifference> differences(const Catalogue& catalogue, const ResultValues& recorded,
                                           const ResultValues& recomputed);
 

@@ -45,10 +45,10 @@ class Readme(unittest.TestCase):
                 places = [at for at in range(len(lines)) if lines[at:at + len(shown)] == shown]
                 self.assertEqual(len(places), 1, "\n".join(shown))
 
-    def test_a_user_adds_at_most_ten_lines(self):
+    def test_a_user_adds_less_than_ten_lines(self):
         for language, word, source in BLOCKS:
             added = [line for line in block(language, word) if line.strip() not in ("", "}", "end do") and "your " not in line]
-            self.assertLessEqual(len(added), 10, source)
+            self.assertLess(len(added), 10, source)
 
 
 class Compiled(story.Solver):
@@ -127,7 +127,7 @@ class SolverInFortran(AtEveryLevel, Place):
     def test_the_module_gives_every_function_to_fortran(self):
         self.copy(pathlib.Path(__file__).resolve().parent / "fortran_face.f90")
         # gfortran warns of what it optimises away, and of allocatable arrays that a function makes.
-        for level in ("-O0 -Wall -Wextra -Werror", "-O1", "-O2", "-O3", "-O3 -fcheck=all -g"):
+        for level in ("-O0 -Wall -Wextra -Werror -fcheck=all -g", "-O1", "-O2", "-O3", "-O3 -fcheck=all -g"):
             self.call("sh", "-ec", command_for("publish.f90").replace("publish.f90", "-std=f2018 fortran_face.f90").replace(
                 "-O2 -o publish", f"{level} -o face"))
             self.write_resume_and_read()

@@ -101,6 +101,11 @@ print(info, (iterates[-1] == x).all(), len(iterates), x.tobytes().hex())
         last = ringside.open(self.path("run.pool"))[-1].iteration
         self.assertEqual(outputs[0].split()[:3], ["0", "True", str(last)])
 
+    def test_solve_ivp_of_complex_numbers_is_refused(self):
+        import ringside.scipy
+        with self.assertRaisesRegex(ringside.UsageError, "solve_ivp: y0 is of complex128; expected real numbers"):
+            ringside.scipy.solve_ivp(lambda t, y: y, (0, 1), [1j])
+
     def test_cg_of_complex_numbers_is_refused(self):
         import ringside.scipy
         A, b = np.eye(2), np.ones(2)

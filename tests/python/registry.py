@@ -14,7 +14,8 @@ def call(*command, environment=None):
 
 
 def packages(folder, *wanted):
-    """The folder with the packages (what `pip install` takes), for PYTHONPATH. Ends the test as skipped if pip is missing or the registry does not answer."""
+    """The folder with the packages (what `pip install` takes), for PYTHONPATH. Ends the test as skipped if pip is missing, or if
+    the registry does not answer."""
     if (folder / "complete").exists():
         return folder
     if call(sys.executable, "-m", "pip", "--version").returncode != 0:
