@@ -85,9 +85,9 @@ typedef struct ringside_reduction_field {
   const ringside_reduction_setting* settings;
 } ringside_reduction_field;
 
-/* Consecutive entries of a field. values, previous: doubles (of a complex entry its modulus, as in
- * docs/reductions.md), or with RINGSIDE_REDUCTION_RAW entries of the dtype, aligned to their size. They are not to be
- * written to, and valid during the call only. */
+/* Consecutive entries of a field. values, previous: doubles (of a complex entry its modulus, as in docs/reductions.md), or
+ * with RINGSIDE_REDUCTION_RAW entries of the dtype, aligned to their size. They are copies, valid during the call only: what
+ * is written to them changes neither the iterate nor what other reductions see. */
 typedef struct ringside_reduction_block {
   uint32_t size;
   uint32_t reserved;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "producer/solve_loop.hpp"
 
+#include "common/kernels/float_environment.hpp"
 #include "common/platform/clock.hpp"
 
 namespace ringside {
@@ -25,6 +26,8 @@ Progress account_for(const SolveRun& run, const FinishedIterate& iterate) noexce
 
 SolveEnd solve(const SolveRun& run, const FirstStep& first, IterateSink& sink) noexcept {
   const SolveOptions& options = run.options;
+#pragma omp parallel
+  set_default_floats();  // in each thread that computes: a resumed run must not mix the bits of two environments
   run.solver.prepare(first.payload, first.scalars);
   set(run.account.analyzer_cores_lent_ns, std::int64_t{0});  // preparing is not part of the account
   set(run.account.iterations, first.iteration);

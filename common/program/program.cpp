@@ -15,6 +15,7 @@
 
 #include "common/files/standard_streams.hpp"
 #include "common/files/watched_mapping.hpp"
+#include "common/kernels/float_environment.hpp"
 #include "common/kernels/isa.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/printable.hpp"
@@ -74,6 +75,7 @@ int fail_with_caught() noexcept {
 }
 
 int run_program(const std::function<int()>& body) noexcept {
+  set_default_floats();  // a preloaded library may have set another; later threads inherit this one
   hold_standard_descriptors();
   ignore_write_signals();
   catch_bus_errors(logs_to_journal());

@@ -9,6 +9,7 @@
 #include <new>
 #include <system_error>
 
+#include "common/kernels/float_environment.hpp"
 #include "common/platform/clock.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/thread_binding.hpp"
@@ -154,6 +155,7 @@ bool ElasticTeam::work(End end, int thread, const Continues& continues) noexcept
 }
 
 void ElasticTeam::be_home_thread(int thread, int& error, std::latch& started) noexcept {
+  set_default_floats();
   error = bind_calling_thread(home_[static_cast<std::size_t>(thread)]);
   started.count_down();
   while (!ended_.load()) {
@@ -164,6 +166,7 @@ void ElasticTeam::be_home_thread(int thread, int& error, std::latch& started) no
 }
 
 void ElasticTeam::run_guest(int thread) noexcept {
+  set_default_floats();
   std::uint32_t generation = 0;  // of the list of cores by which this guest was placed; the first is 1
   bool placed = false;
   while (!ended_.load()) {

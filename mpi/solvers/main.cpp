@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/handoff/handoff_environment.hpp"
+#include "common/kernels/float_environment.hpp"
 #include "common/options/command_line.hpp"
 #include "common/options/options.hpp"
 #include "common/platform/clock.hpp"
@@ -92,6 +93,7 @@ ExitCode run(const SolveOptions& options, RankNeighbours& ranks) {
 int run_rank(const SolveOptions& options) {
   int level = MPI_THREAD_SINGLE;
   MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &level);
+  set_default_floats();  // MPI loads libraries of its own
   RankNeighbours ranks(MPI_COMM_WORLD);
   int code = 0;
   try {

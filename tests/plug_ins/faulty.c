@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A plug-in that does what its setting `do` says, from the block with the index `from` on: once, if a file `once` is
- * given, which it makes before; else each time. */
+ * given, which it makes before; else each time. Compiled with -DTRAPS it has floating-point exceptions trapped as soon as it
+ * is loaded, as some numerical libraries have. */
+#define _GNU_SOURCE /* feenableexcept */
 #include <fcntl.h>
+#include <fenv.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "ringside_reduction.h"
@@ -29,8 +33,18 @@ static int create(const ringside_reduction_field* field, void** self, char* erro
     snprintf(to, to == faulty->what ? sizeof faulty->what : sizeof faulty->once, "%s", setting->value);
   }
   *self = faulty;
+  if (strcmp(faulty->what, "without self") == 0) {
+    free(faulty);
+    *self = NULL; /* as of a plug-in that has settings to check but none to keep */
+  }
   return 0;
 }
+
+#ifdef TRAPS
+__attribute__((constructor)) static void trap(void) {
+  feenableexcept(FE_INVALID | FE_DIVBYZERO | FE_OVERFLOW);
+}
+#endif
 
 static void init(void* self, void* state) {
   (void)self;
@@ -49,6 +63,7 @@ static int endless(int depth) {
 static void block(void* self, void* state, const ringside_reduction_block* block) {
   const struct faulty* faulty = self;
   *(int64_t*)state += (int64_t)block->count;
+  if (faulty == NULL) return;
   if (block->first_index == 0) return; /* so that the results of earlier blocks exist */
   if (faulty->once[0] != '\0') {
     int file = open(faulty->once, O_CREAT | O_EXCL, 0600);
@@ -61,6 +76,15 @@ static void block(void* self, void* state, const ringside_reduction_block* block
   if (strcmp(faulty->what, "hang") == 0) for (;;) pause();
   if (strcmp(faulty->what, "recurse") == 0) (again = endless)(0);
   if (strcmp(faulty->what, "divide") == 0) raise(SIGFPE);
+  if (strcmp(faulty->what, "round") == 0) fesetround(FE_UPWARD);
+  if (strcmp(faulty->what, "entries") == 0) ((double*)(uintptr_t)block->values)[0] = 7;
+  if (strcmp(faulty->what, "fork") == 0) {
+    const pid_t child = fork();
+    if (child > 0) waitpid(child, NULL, 0); /* it ends as soon as it comes back */
+  }
+  if (strcmp(faulty->what, "close") == 0) {
+    for (int descriptor = 3; descriptor < 256; ++descriptor) close(descriptor);
+  }
   if (strcmp(faulty->what, "outside") == 0) ((char*)state)[sizeof(int64_t)] = 1;
 }
 

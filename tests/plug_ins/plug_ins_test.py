@@ -26,6 +26,7 @@ class Place(unittest.TestCase):
         cls.made = tempfile.TemporaryDirectory()
         folder = pathlib.Path(cls.made.name)
         for name, source, flags in (("libl3", "examples/reduction/l3.c", []), ("faulty", "tests/plug_ins/faulty.c", []),
+                                    ("traps", "tests/plug_ins/faulty.c", ["-DTRAPS"]), ("fast_math", "examples/reduction/l3.c", ["-ffast-math"]),
                                     ("other_abi", "tests/plug_ins/faulty.c", ["-DABI=99"]),
                                     ("no_table", "tests/plug_ins/faulty.c", ["-DWITHOUT_TABLE", "-Wno-unused"])):
             subprocess.run(["cc", "-O2", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off", "-shared", "-fPIC", f"-I{ROOT / 'library'}", *flags,
@@ -50,9 +51,9 @@ class Place(unittest.TestCase):
         self.assertEqual(run.returncode, expected, f"{command}\n{run.stdout}{run.stderr}")
         return run
 
-    def run_with(self, *specs, name="run", expected=0, more=()):
+    def run_with(self, *specs, name="run", expected=0, more=(), environment=()):
         """The summary of a run, and what it said."""
-        said = self.call("ringside", "run", "--quiet", "--matrix=grid:120", f"--iterations={STEPS}", "--durability=process",
+        said = self.call("env", *environment, "ringside", "run", "--quiet", "--matrix=grid:120", f"--iterations={STEPS}", "--durability=process",
                          f"--pool={name}.pool", f"--summary={name}.json", *(f"--reduce-with={spec}" for spec in specs), *more,
                          expected=expected)
         summary = json.loads((self.folder / f"{name}.json").read_text(encoding="utf-8"))
@@ -139,7 +140,7 @@ class Replay(Place):
 
 class Faults(Place):
     HOW = {"crash": "Segmentation fault", "abort": "Aborted", "exit": "it called exit", "hang": "it did not return",
-           "recurse": "Segmentation fault", "divide": "Floating point exception"}
+           "recurse": "Segmentation fault", "divide": "Floating point exception", "close": "it closed descriptors that are not its own"}
 
     def test_one_that_ends_the_analyzer_twice_is_named_and_left_out_and_no_step_is_lost(self):
         for reduce in ("slot", "transfer"):
@@ -149,7 +150,8 @@ class Faults(Place):
                     summary, said = self.run_with(f"./faulty.so:faulty:do={what}", "./libl3.so:l3", name=name,
                                                   more=(f"--reduce={reduce}", "--reduce-with-timeout=0.4"))
                     self.assertEqual(summary["steps_committed"], STEPS)
-                    self.assertEqual(summary["analyzer_restarts"], 2)
+                    # Without its descriptors a thread of ZeroMQ's may end the analyzer between two calls, which names no one.
+                    self.assertIn(summary["analyzer_restarts"], (2, 3) if what == "close" else (2,))
                     [faulty, l3] = summary["plug_ins"]
                     self.assertEqual((faulty["name"], faulty["deaths"], faulty["left_out"]), ("faulty", 2, True))
                     self.assertEqual((l3["deaths"], l3["left_out"]), (0, False))
@@ -180,6 +182,70 @@ class Faults(Place):
         self.assertEqual((summary["steps_committed"], summary["analyzer_restarts"]), (STEPS, 0))
         self.assertEqual([(one["left_out"], one["why"]) for one in summary["plug_ins"]], [(True, "it wrote outside its state")])
         self.assertEqual(set(self.recorded("run.pool", "x.faulty").values()), {None})
+
+    def test_one_that_writes_to_the_entries_changes_neither_the_iterate_nor_other_results(self):
+        self.run_with("./libl3.so:l3", name="alone")
+        expected = self.recorded("alone.pool", "x.l3")
+        for reduce in ("slot", "transfer"):
+            name = f"entries-{reduce}"
+            self.run_with("./faulty.so:faulty:do=entries", "./libl3.so:l3", name=name, more=(f"--reduce={reduce}",))
+            self.assertEqual(self.recorded(f"{name}.pool", "x.l3"), expected)
+            self.call("ringside", "compare", "alone.pool", f"{name}.pool", "--expect-equal")
+            self.assertTrue(self.replayed(f"{name}.pool")["intact"])
+
+    def test_one_that_keeps_no_self_runs(self):
+        summary, _ = self.run_with("./faulty.so:faulty:do=without self")
+        self.assertEqual(summary["last"]["results"]["x.faulty"], ENTRIES)
+
+    def test_one_that_forks_is_left_out_and_the_child_ends(self):
+        summary, said = self.run_with("./faulty.so:faulty:do=fork")
+        self.assertEqual((summary["steps_committed"], summary["analyzer_restarts"]), (STEPS, 0))
+        self.assertEqual([(one["left_out"], one["why"]) for one in summary["plug_ins"]],
+                         [(True, "it forked, and the child came back from the call")])
+        self.assertRegex(said, r"\Aringside: the reduction 'faulty' \(.*\) has forked, .*\n\Z")
+
+
+class FloatEnvironment(Place):
+    """No result of our own, and no iterate, depends on what foreign code has set."""
+    NAMED = r"reduction '{}' \(.*\) has changed the floating-point environment"
+
+    def published(self, name, *specs, environment=()):
+        """The results of a small run whose entries show each change of the environment: subnormal ones, sums that are rounded, a NaN."""
+        (self.folder / "fields.py").write_text("""
+import numpy as np, ringside
+fields = {"x": ("f64", (5000,)), "tiny": ("f64", (5000,)), "broken": ("f64", (5000,))}
+with ringside.publish(variables=fields, solver="s", parameters="p") as run:
+    for k in range(run.next_iteration, 4):
+        broken = np.full(5000, float(k))
+        broken[5] = np.nan
+        run.publish(k, {"x": np.full(5000, 0.1 * k), "tiny": np.full(5000, 1e-310 * k), "broken": broken})
+""", encoding="utf-8")
+        said = self.call("env", *environment, "ringside", "run", "--quiet", "--durability=process", f"--pool={name}.pool",
+                         *(f"--reduce-with={spec}" for spec in specs), "--", "env", "-u", "LD_PRELOAD", sys.executable, "fields.py").stderr
+        results = [f"{variable}.{name}" for variable in ("x", "tiny", "broken") for name in ("sum", "l2", "max", "change_linf")]
+        self.replayed(f"{name}.pool")
+        return {result: self.recorded(f"{name}.pool", result) for result in results}, said
+
+    def test_neither_of_a_plug_in_when_it_is_loaded_nor_when_it_is_called(self):
+        expected, said = self.published("alone", "./libl3.so:l3")
+        self.assertNotIn("floating-point environment", said)
+        self.assertEqual(expected["tiny.max"][3], 3 * 1e-310)
+        for name, spec, reduction in (("fast", "./fast_math.so:l3", "l3"), ("traps", "./traps.so:faulty", "faulty"),
+                                      ("round", "./faulty.so:faulty:do=round", "faulty")):
+            with self.subTest(name):
+                results, said = self.published(name, spec)
+                self.assertEqual(results, expected)
+                self.assertRegex(said, self.NAMED.format(reduction))
+
+    def test_nor_of_a_preloaded_library(self):
+        expected, _ = self.published("alone")
+        solved, _ = self.run_with(name="solved")
+        for library in ("fast_math", "traps"):
+            preloaded = [f"LD_PRELOAD={self.folder}/{library}.so"]
+            self.assertEqual(self.published(library, environment=preloaded)[0], expected)
+            name = f"solved-{library}"
+            self.assertEqual(self.run_with(name=name, environment=preloaded)[0]["last"]["results"], solved["last"]["results"])
+            self.call("ringside", "compare", "solved.pool", f"{name}.pool", "--expect-equal")
 
 
 class Throwing(Place):

@@ -19,6 +19,7 @@ namespace {
 constexpr std::size_t kAlignment = 64;  // of a state, as ringside_reduction.h promises
 constexpr std::size_t kGuardBytes = 64;
 constexpr unsigned char kGuard = 0xA7;
+constexpr std::size_t kMostEntryBytes = 16;  // complex, of two doubles
 constexpr std::uint64_t kFreeStateBytes = std::uint64_t{64} << 20;
 
 static_assert(kReductionBlockRows == RINGSIDE_REDUCTION_BLOCK);
@@ -80,6 +81,7 @@ struct FieldPlugIns::Instance {
   std::size_t plug_in = 0;  // its number in the set
   const ringside_reduction* declared = nullptr;
   void* self = nullptr;
+  bool created = false;  // `self` alone does not tell: a plug-in without settings may leave it null
   bool in_any_order = false;
   bool raw = false;
   bool needs_previous = false;
@@ -108,10 +110,12 @@ struct FieldPlugIns::Instance {
   ringside_reduction_field field{};
 };
 
-/// Entries as doubles. 64: one cache line, and the width of a register.
-struct alignas(64) FieldPlugIns::Widened {
-  double values[kReductionBlockRows];
-  double previous[kReductionBlockRows];
+/// The entries that a thread lends to a plug-in for a call: a copy, as they are or as doubles. A plug-in that writes to what
+/// it reads then changes neither the payload, which is stored and hashed from where it is, nor what another one reads. 64:
+/// one cache line, and the width of a register.
+struct FieldPlugIns::Lent {
+  alignas(64) std::byte values[kReductionBlockRows * kMostEntryBytes];
+  alignas(64) std::byte previous[kReductionBlockRows * kMostEntryBytes];
 };
 
 FieldPlugIns::FieldPlugIns(PlugInSet& set, const Schema& schema, std::size_t variable, const Catalogue& catalogue,
@@ -131,7 +135,6 @@ FieldPlugIns::FieldPlugIns(PlugInSet& set, const Schema& schema, std::size_t var
     instance.in_any_order = plug_in.is(RINGSIDE_REDUCTION_ANY_ORDER);
     instance.raw = plug_in.is(RINGSIDE_REDUCTION_RAW) || declared.dtype == DType::kF64;
     instance.needs_previous = plug_in.is(RINGSIDE_REDUCTION_NEEDS_PREVIOUS);
-    widens_ = widens_ || !instance.raw;
 
     const std::size_t state_bytes = plug_in.declared().state_bytes;
     for (std::size_t t = 0; t < threads; ++t) instance.states.push_back(std::make_unique<GuardedState>(state_bytes));
@@ -176,7 +179,8 @@ FieldPlugIns::FieldPlugIns(PlugInSet& set, const Schema& schema, std::size_t var
                       .shape = instance.shape.data(),
                       .entries = entries_,
                       .settings = instance.settings.data()};
-    if (instance.declared->create == nullptr || set.left_out(p)) continue;
+    instance.created = instance.declared->create == nullptr;
+    if (instance.created || set.left_out(p)) continue;
     char why[256] = {};
     const PlugInCall call(*set.watch(), 0, p);
     if (instance.declared->create(&instance.field, &instance.self, why, sizeof why) != 0) {
@@ -184,8 +188,9 @@ FieldPlugIns::FieldPlugIns(PlugInSet& set, const Schema& schema, std::size_t var
       throw usage_error("--reduce-with {}: refused for '{}': {}", plug_in.spec().text, declared.name,
                         why[0] != '\0' ? why : "without a reason");
     }
+    instance.created = true;
   }
-  if (widens_) widened_.resize(threads);
+  if (!instances_.empty()) lent_.resize(threads);
 }
 
 FieldPlugIns::~FieldPlugIns() {
@@ -197,50 +202,49 @@ FieldPlugIns::~FieldPlugIns() {
 }
 
 void FieldPlugIns::begin(const void* previous) noexcept {
+  set_.leave_out_forked();
   previous_ = static_cast<const std::byte*>(previous);
   for (const auto& instance : instances_) {
     ++instance->step;
-    const bool created = instance->declared->create == nullptr || instance->self != nullptr;
-    instance->runs = created && !set_.left_out(instance->plug_in) && (previous != nullptr || !instance->needs_previous);
+    instance->runs = instance->created && !set_.left_out(instance->plug_in) && (previous != nullptr || !instance->needs_previous);
   }
 }
 
 // Bytes moved: none from memory that the reductions of our own have not just brought into the cache, but those of the
-// step before if a plug-in reads it, and stride bytes a block written.
+// step before if a plug-in reads it, and stride bytes a block written. What is lent stays in the cache.
 void FieldPlugIns::reduce(std::size_t thread, const void* values, std::uint64_t first_entry,
                           std::uint64_t entries) noexcept {
-  const auto* const from = static_cast<const std::byte*>(values);
   for (std::uint64_t done = 0; done < entries; done += kReductionBlockRows) {
     const std::uint64_t first = first_entry + done;
     const std::size_t count = std::min<std::uint64_t>(kReductionBlockRows, entries - done);
-    const std::byte* const block_values = from + done * entry_bytes_;
-    const std::byte* const before = previous_ != nullptr ? previous_ + first * entry_bytes_ : nullptr;
-    ringside_reduction_block raw{.size = sizeof(ringside_reduction_block),
-                                 .reserved = 0,
-                                 .values = block_values,
-                                 .previous = before,
-                                 .count = count,
-                                 .first_index = first};
-    ringside_reduction_block doubles = raw;
-    if (widens_) {
-      Widened& widened = widened_[thread];
-      kernel_.widen(block_values, count, widened.values);
-      if (before != nullptr) kernel_.widen(before, count, widened.previous);
-      doubles.values = widened.values;
-      doubles.previous = before != nullptr ? widened.previous : nullptr;
-    }
+    const std::byte* const now = static_cast<const std::byte*>(values) + done * entry_bytes_;
     for (const auto& instance : instances_) {
-      if (instance->runs) {
-        ringside_reduction_block block = instance->raw ? raw : doubles;
-        if (!instance->needs_previous) block.previous = nullptr;
-        call_block(*instance, thread, block, first / kReductionBlockRows);
-      }
+      if (!instance->runs) continue;
+      Lent& lent = lent_[thread];
+      lend(*instance, now, count, lent.values);
+      const bool with_previous = instance->needs_previous && previous_ != nullptr;
+      if (with_previous) lend(*instance, previous_ + first * entry_bytes_, count, lent.previous);
+      call_block(*instance, thread,
+                 {.size = sizeof(ringside_reduction_block),
+                  .reserved = 0,
+                  .values = lent.values,
+                  .previous = with_previous ? lent.previous : nullptr,
+                  .count = count,
+                  .first_index = first});
     }
   }
 }
 
-void FieldPlugIns::call_block(Instance& instance, std::size_t thread, const ringside_reduction_block& block,
-                              std::uint64_t number) noexcept {
+void FieldPlugIns::lend(const Instance& instance, const std::byte* entries, std::size_t count,
+                        std::byte* to) const noexcept {
+  if (instance.raw) {
+    std::memcpy(to, entries, count * entry_bytes_);
+  } else {
+    kernel_.widen(entries, count, reinterpret_cast<double*>(to));
+  }
+}
+
+void FieldPlugIns::call_block(Instance& instance, std::size_t thread, const ringside_reduction_block& block) noexcept {
   GuardedState& state = *instance.states[thread];
   {
     const PlugInCall call(*set_.watch(), thread, instance.plug_in);
@@ -248,13 +252,15 @@ void FieldPlugIns::call_block(Instance& instance, std::size_t thread, const ring
     if (begins) instance.declared->init(instance.self, state.state());
     instance.declared->block(instance.self, state.state(), &block);
   }
+  if (set_.plug_ins().size() > 1) set_.watch()->check_descriptors(instance.plug_in);  // else `finish` knows whose call it was
   if (instance.in_any_order) {
     instance.entered[thread] = instance.step;
   } else {
+    const std::uint64_t number = block.first_index / kReductionBlockRows;
     std::memcpy(instance.kept.data() + number * instance.stride, state.state(), instance.declared->state_bytes);
   }
   if (!state.intact()) {
-    set_.wrote_outside(instance.plug_in);
+    set_.leave_out(instance.plug_in, PlugInHarm::kWroteOutside);
     state.mend();
   }
 }
@@ -288,9 +294,10 @@ void FieldPlugIns::finish(std::span<std::uint64_t> words) noexcept {
       const PlugInCall call(*set_.watch(), 0, instance.plug_in);
       merge_all(instance, blocks);
       absent = instance.declared->finish(instance.self, instance.states[0]->state(), instance.values.data());
+      set_.watch()->check_descriptors(instance.plug_in);
     }
     if (!instance.states[0]->intact() || !instance.other->intact()) {
-      set_.wrote_outside(instance.plug_in);
+      set_.leave_out(instance.plug_in, PlugInHarm::kWroteOutside);
       absent = ~std::uint64_t{0};
     }
     for (const Instance::Placed& placed : instance.results) {

@@ -42,18 +42,17 @@ class FieldPlugIns {
 
  private:
   struct Instance;
-  struct Widened;
-  void call_block(Instance& instance, std::size_t thread, const ringside_reduction_block& block,
-                  std::uint64_t number) noexcept;
+  struct Lent;
+  void lend(const Instance& instance, const std::byte* entries, std::size_t count, std::byte* to) const noexcept;
+  void call_block(Instance& instance, std::size_t thread, const ringside_reduction_block& block) noexcept;
   void merge_all(Instance& instance, std::size_t block_count) noexcept;
 
   PlugInSet& set_;
   const FieldKernel& kernel_;
   std::size_t entry_bytes_;
   std::uint64_t entries_;
-  bool widens_ = false;  // a plug-in wants doubles of a field of another dtype
   std::vector<std::unique_ptr<Instance>> instances_;
-  std::vector<Widened> widened_;  // by thread
+  std::vector<Lent> lent_;  // by thread
   const std::byte* previous_ = nullptr;
 };
 

@@ -22,7 +22,7 @@ struct PlugInNotes::Content {
   struct PlugIn {
     Id128 id;
     std::uint32_t deaths;
-    std::uint32_t unused;
+    std::uint32_t children;  // that came back from a call that had forked
     std::uint64_t ended_at;  // progress + 1 when it ended an analyzer that left no note; 0: it never did
   };
 
@@ -40,6 +40,7 @@ std::string to_text(PlugInEnd how) {
     case PlugInEnd::kUnknown: return "cause unknown";
     case PlugInEnd::kHang: return "it did not return in time";
     case PlugInEnd::kExit: return "it called exit";
+    case PlugInEnd::kDescriptors: return "it closed descriptors that are not its own";
   }
   const char* const name = sigdescr_np(static_cast<int>(how));
   return fmt::format("signal {} ({})", static_cast<int>(how), name != nullptr ? name : "unknown");
@@ -61,7 +62,7 @@ PlugInNotes::~PlugInNotes() {
 }
 
 void PlugInNotes::map(int fd) {
-  const int flags = fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
+  const int flags = fd < 0 ? MAP_SHARED | MAP_ANONYMOUS : MAP_SHARED;  // with children, too
   void* const at = mmap(nullptr, sizeof(Content), PROT_READ | PROT_WRITE, flags, fd, 0);
   if (at == MAP_FAILED) throw system_error("notes of plug-ins: {}", errno_text(errno));
   content_ = static_cast<Content*>(at);
@@ -86,7 +87,7 @@ std::vector<PlugInDeath> PlugInNotes::begin_run(const Id128& run_id, std::span<c
     Content::PlugIn& known = notes.plug_ins[p];
     const Id128 id = p < ids.size() ? ids[p] : Id128{};
     if (!same_run || known.id != id) {
-      known = {.id = id, .deaths = 0, .unused = 0, .ended_at = 0};
+      known = {.id = id, .deaths = 0, .children = 0, .ended_at = 0};
       continue;
     }
     if (noted == p + 1) {
@@ -118,6 +119,14 @@ std::size_t PlugInNotes::cells() noexcept {
 void PlugInNotes::note_end(std::uint32_t plug_in, PlugInEnd how) noexcept {
   std::uint32_t none = 0;
   if (content_->ended_in.compare_exchange_strong(none, plug_in + 1)) content_->how.store(static_cast<std::uint32_t>(how));
+}
+
+bool PlugInNotes::note_child(std::uint32_t plug_in) noexcept {
+  return std::atomic_ref(content_->plug_ins[plug_in].children).fetch_add(1) == 0;
+}
+
+bool PlugInNotes::has_forked(std::size_t plug_in) const noexcept {
+  return std::atomic_ref(content_->plug_ins[plug_in].children).load(std::memory_order_relaxed) != 0;
 }
 
 void PlugInNotes::step_done() noexcept {

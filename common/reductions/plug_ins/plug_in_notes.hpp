@@ -33,7 +33,8 @@ struct alignas(64) PlugInCell {
 enum class PlugInEnd : std::uint32_t {
   kUnknown = 0,  // it was killed from outside, or by something that leaves no note
   kHang = 1001,
-  kExit = 1002  // the plug-in called exit
+  kExit = 1002,        // the plug-in called exit
+  kDescriptors = 1003  // it closed descriptors that are not its own
   // Else the number of a signal.
 };
 
@@ -66,6 +67,10 @@ class PlugInNotes {
   static std::size_t cells() noexcept;
   /// Async-signal-safe. The process ends next.
   void note_end(std::uint32_t plug_in, PlugInEnd how) noexcept;
+  /// In a child that a call of the plug-in has forked. True if it is the first one.
+  bool note_child(std::uint32_t plug_in) noexcept;
+  /// Such a child has come back from the call, in this run.
+  bool has_forked(std::size_t plug_in) const noexcept;
   /// Every plug-in has returned for a step: the analyzer makes progress.
   void step_done() noexcept;
 

@@ -51,20 +51,36 @@ std::vector<std::string> PlugInSet::begin_run(const Id128& run_id) {
   }
   for (std::size_t p = 0; p < plug_ins_.size(); ++p) {
     const bool too_many = notes_->deaths(p) >= kMostPlugInDeaths;
-    out_[p].store(too_many ? kTooManyDeaths : kIn, std::memory_order_relaxed);
+    leave_out(p, too_many ? PlugInHarm::kTooManyDeaths : PlugInHarm::kNone);
   }
+  leave_out_forked();
   return lines;
+}
+
+void PlugInSet::leave_out_forked() noexcept {
+  for (std::size_t p = 0; p < plug_ins_.size(); ++p) {
+    if (notes_->has_forked(p)) leave_out(p, PlugInHarm::kForked);
+  }
+}
+
+std::string PlugInSet::why(std::size_t plug_in) const {
+  switch (PlugInHarm{out_[plug_in].load(std::memory_order_relaxed)}) {
+    case PlugInHarm::kWroteOutside: return "it wrote outside its state";
+    case PlugInHarm::kForked: return "it forked, and the child came back from the call";
+    case PlugInHarm::kNone:
+    case PlugInHarm::kTooManyDeaths: break;
+  }
+  return ended_[plug_in];
 }
 
 std::vector<PlugInState> PlugInSet::states() const {
   std::vector<PlugInState> states;
   for (std::size_t p = 0; p < plug_ins_.size(); ++p) {
-    const bool outside = out_[p].load(std::memory_order_relaxed) == kWroteOutside;
     states.push_back({.name = plug_ins_[p].name(),
                       .spec = plug_ins_[p].spec().text,
                       .deaths = notes_->deaths(p),
                       .left_out = left_out(p),
-                      .why = outside ? "it wrote outside its state" : ended_[p]});
+                      .why = why(p)});
   }
   return states;
 }

@@ -25,6 +25,9 @@ struct PlugInState {
   std::string why;  // it is left out, or ended the analyzer before this one; empty: neither
 };
 
+/// Why a plug-in is left out.
+enum class PlugInHarm : int { kNone, kTooManyDeaths, kWroteOutside, kForked };
+
 class PlugInSet {
  public:
   /// No plug-ins.
@@ -49,20 +52,24 @@ class PlugInSet {
     if (notes_) notes_->step_done();
   }
 
-  bool left_out(std::size_t plug_in) const noexcept { return out_[plug_in].load(std::memory_order_relaxed) != kIn; }
-  /// It wrote behind its state. By any thread.
-  void wrote_outside(std::size_t plug_in) noexcept { out_[plug_in].store(kWroteOutside, std::memory_order_relaxed); }
+  bool left_out(std::size_t plug_in) const noexcept { return out_[plug_in].load(std::memory_order_relaxed) != 0; }
+  /// From now on. By any thread.
+  void leave_out(std::size_t plug_in, PlugInHarm harm) noexcept {
+    out_[plug_in].store(static_cast<int>(harm), std::memory_order_relaxed);
+  }
+  /// Leaves out those whose calls have forked a child that came back.
+  void leave_out_forked() noexcept;
 
   std::vector<PlugInState> states() const;
 
  private:
-  enum Out : int { kIn, kTooManyDeaths, kWroteOutside };
+  std::string why(std::size_t plug_in) const;
 
   std::vector<PlugIn> plug_ins_;
   std::vector<ResultDescription> descriptions_;
   std::unique_ptr<PlugInNotes> notes_;
   std::unique_ptr<PlugInWatch> watch_;
-  std::atomic<int> out_[kMostPlugIns] = {};
+  std::atomic<int> out_[kMostPlugIns] = {};  // PlugInHarm
   std::vector<std::string> ended_;  // by plug-in: how it ended the analyzer before
 };
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/reductions/plug_ins/plug_in_watch.hpp"
 
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -13,6 +15,8 @@
 #include <string_view>
 #include <vector>
 
+#include "common/kernels/float_environment.hpp"
+
 namespace ringside {
 namespace {
 
@@ -21,20 +25,23 @@ namespace {
 constexpr int kSignals[] = {SIGSEGV, SIGFPE, SIGILL, SIGABRT, SIGSYS};
 constexpr std::size_t kLabelBytes = 512;
 constexpr int kLooksInTimeout = 8;
+constexpr const char* kSentinel = "/dev/null";
+constexpr std::string_view kClosedDescriptors = "it closed descriptors that are not its own";
 constexpr std::size_t kSignalStackBytes = std::size_t{64} << 10;  // an endless recursion leaves none of the thread's
 
 // For the handlers, which read nothing else of the process.
 std::atomic<PlugInNotes*> notes_of_process{nullptr};
+std::atomic<const ForkMark*> mark_of_process{nullptr};
+std::atomic<int> sentinel_of_process{-1};
 char labels_of_process[kMostPlugIns][kLabelBytes];
 struct sigaction actions_before[std::size(kSignals)];
 thread_local std::atomic<PlugInCell*> own_cell{nullptr};
 
-/// Async-signal-safe.
-void write_line(std::string_view label, std::string_view what) noexcept {
+/// "ringside: the LABEL WHAT REST". Async-signal-safe.
+void write_line(std::string_view label, std::string_view what, std::string_view rest = {}) noexcept {
   char line[kLabelBytes + 256];
   std::size_t length = 0;
-  for (const std::string_view part : {std::string_view("ringside: the "), label, std::string_view(" failed, and ends the process: "),
-                                      what, std::string_view("\n")}) {
+  for (const std::string_view part : {std::string_view("ringside: the "), label, what, rest, std::string_view("\n")}) {
     const std::size_t count = std::min(part.size(), sizeof line - length);
     std::memcpy(line + length, part.data(), count);
     length += count;
@@ -47,18 +54,39 @@ void note(std::uint32_t plug_in, PlugInEnd how, std::string_view what) noexcept 
   PlugInNotes* const notes = notes_of_process.load();
   if (notes == nullptr || plug_in == 0 || plug_in > kMostPlugIns) return;
   notes->note_end(plug_in - 1, how);
-  write_line(labels_of_process[plug_in - 1], what);
+  write_line(labels_of_process[plug_in - 1], " failed, and ends the process: ", what);
 }
 
 std::uint32_t own_plug_in() noexcept {
-  if (notes_of_process.load() == nullptr) return 0;  // the cells may be gone
+  if (notes_of_process.load() == nullptr) return 0;       // the cells may be gone
+  if (!mark_of_process.load()->is_owner()) return 0;  // the end of a child of the plug-in's is its own matter
   const PlugInCell* const cell = own_cell.load(std::memory_order_relaxed);
   return cell != nullptr ? cell->plug_in.load(std::memory_order_relaxed) : 0;
 }
 
+/// Another thread may have been given the sentinel's number by now, for a file of another kind. Async-signal-safe.
+bool lost_descriptors() noexcept {
+  struct stat found {};
+  const int sentinel = sentinel_of_process.load();
+  return sentinel >= 0 && (fstat(sentinel, &found) != 0 || !S_ISCHR(found.st_mode));
+}
+
+/// The first one that a thread is in; 0: none is in any.
+std::uint32_t plug_in_of_any_thread() noexcept {
+  for (std::size_t thread = 0; thread < PlugInNotes::cells(); ++thread) {
+    const std::uint32_t plug_in = notes_of_process.load()->cell(thread).plug_in.load(std::memory_order_relaxed);
+    if (plug_in != 0) return plug_in;
+  }
+  return 0;
+}
+
 void on_signal(int number) {
   const int errno_before = errno;
-  if (const std::uint32_t plug_in = own_plug_in(); plug_in != 0) {
+  const std::uint32_t plug_in = own_plug_in();
+  if (plug_in == 0 && notes_of_process.load() != nullptr && lost_descriptors()) {  // ZeroMQ aborts when it misses one
+    note(plug_in_of_any_thread(), PlugInEnd::kDescriptors, kClosedDescriptors);
+  }
+  if (plug_in != 0) {
     const char* const name = sigdescr_np(number);
     note(plug_in, PlugInEnd{static_cast<std::uint32_t>(number)}, name != nullptr ? name : "a signal");
   }
@@ -92,7 +120,7 @@ void give_signal_stack() noexcept {
 }  // namespace
 
 PlugInWatch::PlugInWatch(std::span<const std::string> labels, double timeout_s, PlugInNotes& notes)
-    : notes_(notes), timeout_s_(timeout_s) {
+    : notes_(notes), timeout_s_(timeout_s), sentinel_(open(kSentinel, O_RDONLY | O_CLOEXEC)) {
   for (std::size_t p = 0; p < labels.size() && p < kMostPlugIns; ++p) {
     const std::size_t count = std::min(labels[p].size(), kLabelBytes - 1);
     std::memcpy(labels_of_process[p], labels[p].data(), count);
@@ -100,6 +128,8 @@ PlugInWatch::PlugInWatch(std::span<const std::string> labels, double timeout_s, 
   }
   static const int registered = std::atexit(on_exit_of_process);
   (void)registered;
+  mark_of_process.store(&mark_);
+  sentinel_of_process.store(sentinel_.get());
   notes_of_process.store(&notes);
   struct sigaction action {};
   action.sa_handler = on_signal;
@@ -123,7 +153,34 @@ void PlugInWatch::enter(std::size_t thread, std::size_t plug_in) noexcept {
 }
 
 void PlugInWatch::leave(std::size_t thread) noexcept {
+  if (!mark_.is_owner()) end_child(thread);
+  if (!has_default_floats()) restore_floats(thread);
   notes_.cell(thread).plug_in.store(0, std::memory_order_relaxed);
+}
+
+void PlugInWatch::check_descriptors(std::size_t plug_in) noexcept {
+  if (!lost_descriptors()) return;
+  note(static_cast<std::uint32_t>(plug_in + 1), PlugInEnd::kDescriptors, kClosedDescriptors);
+  std::abort();
+}
+
+void PlugInWatch::restore_floats(std::size_t thread) noexcept {
+  set_default_floats();
+  const std::uint32_t plug_in = notes_.cell(thread).plug_in.load(std::memory_order_relaxed) - 1;
+  const std::uint32_t bit = std::uint32_t{1} << plug_in;
+  if ((changed_floats_.fetch_or(bit, std::memory_order_relaxed) & bit) != 0) return;
+  write_line(labels_of_process[plug_in],
+             " has changed the floating-point environment (rounding, subnormal numbers or traps); it is set back after each of "
+             "its calls, so that no other result depends on it");
+}
+
+/// In a child that the plug-in's call has forked: it has none of the analyzer's other threads, and must not touch the ring.
+void PlugInWatch::end_child(std::size_t thread) noexcept {
+  const std::uint32_t plug_in = notes_.cell(thread).plug_in.load(std::memory_order_relaxed) - 1;
+  if (notes_.note_child(plug_in)) {
+    write_line(labels_of_process[plug_in], " has forked, and the child came back from the call: the child ends, and the plug-in is left out");
+  }
+  _exit(EXIT_FAILURE);
 }
 
 // Counts looks, not time: a process that was stopped, or had no core, has looked as seldom as it has run.

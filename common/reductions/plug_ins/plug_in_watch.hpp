@@ -2,14 +2,18 @@
 // Watches the calls of plug-ins. If a call crashes, exits or does not return, it names the plug-in on standard error and
 // in the notes, and the process dies of the signal (of SIGABRT, if there is none): an analyzer that a plug-in may have
 // damaged must not write to the ring any more. The plug-in may hold locks, too, so its thread cannot be abandoned.
+// After each call the thread has the default floating-point environment again, and a child that the call has left behind ends.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <thread>
 
+#include "common/platform/fork_mark.hpp"
+#include "common/platform/unique_fd.hpp"
 #include "common/reductions/plug_ins/plug_in_notes.hpp"
 
 namespace ringside {
@@ -27,12 +31,21 @@ class PlugInWatch {
   /// A call begins and ends in this thread. thread: its number in the team.
   void enter(std::size_t thread, std::size_t plug_in) noexcept;
   void leave(std::size_t thread) noexcept;
+  /// Ends the process in the name of the plug-in if one of its calls since the last check has closed descriptors at large.
+  /// (A single one of the process's is not noticed.) One system call.
+  void check_descriptors(std::size_t plug_in) noexcept;
 
  private:
   void look_for_hangs(const std::stop_token& stop);
+  void restore_floats(std::size_t thread) noexcept;
+  [[noreturn]] void end_child(std::size_t thread) noexcept;
 
   PlugInNotes& notes_;
   double timeout_s_;
+  ForkMark mark_;
+  UniqueFd sentinel_;  // as good as any other descriptor of the process, and closed by none of its threads
+  std::atomic<std::uint32_t> changed_floats_{0};  // a bit for each plug-in that has been named for it
+  static_assert(kMostPlugIns <= 32);
   std::jthread thread_;  // last: it uses the others
 };
 

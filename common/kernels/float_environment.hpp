@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The floating-point environment of a thread: rounding to nearest, subnormal numbers kept, no exception trapped (IEEE 754).
+// The bits of iterates and results depend on it, and foreign code changes it: a library that was linked with -ffast-math sets
+// "flush to zero" when it is loaded, interval arithmetic leaves another rounding behind. A new thread inherits its creator's.
+// So each program of Ringside sets the default when it begins, and again wherever foreign code has run: plug-ins, MPI_Init.
+// A program that uses libringside keeps what it has set.
+#pragma once
+
+#include <cfenv>
+#include <cstdint>
+
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
+namespace ringside {
+
+inline void set_default_floats() noexcept {
+  std::fesetenv(FE_DFL_ENV);
+}
+
+/// True if this thread computes in the default environment. A few cycles on x86-64; elsewhere it asks <cfenv>, which does not
+/// tell of subnormal numbers, so that the answer is always false: the caller then sets what may be set already.
+inline bool has_default_floats() noexcept {
+#if defined(__x86_64__)
+  constexpr unsigned kExceptions = 0x3f;  // the flags that arithmetic raises are no part of what was set
+  constexpr unsigned kSseDefault = 0x1f80;
+  constexpr std::uint16_t kX87Set = 0x0f3f;  // masks, precision, rounding
+  constexpr std::uint16_t kX87Default = 0x033f;
+  std::uint16_t x87 = 0;
+  asm volatile("fnstcw %0" : "=m"(x87));
+  return (_mm_getcsr() & ~kExceptions) == kSseDefault && (x87 & kX87Set) == kX87Default;
+#else
+  return false;
+#endif
+}
+
+}  // namespace ringside
