@@ -34,6 +34,7 @@ Json to_json(const AnalyzerAccount& account) {
           {"transfer_s", seconds(account.transfer_ns)},
           {"commit_s", seconds(account.commit_ns)},
           {"analyze_s", seconds(account.analyze_ns)},
+          {"record_s", seconds(account.record_ns)},
           {"analyzer_idle_s", seconds(account.analyzer_idle_ns)},
           {"producer_cores_lent_s", seconds(account.producer_cores_lent_ns)},
           {"ended_ns", load(account.ended_ns)}};

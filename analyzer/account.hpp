@@ -39,6 +39,7 @@ struct AnalyzerAccount {
   std::atomic<std::int64_t> transfer_ns{0};
   std::atomic<std::int64_t> commit_ns{0};
   std::atomic<std::int64_t> analyze_ns{0};
+  std::atomic<std::int64_t> record_ns{0};  // counting a step, recording it, and choosing the slot of the next one
   std::atomic<std::int64_t> analyzer_idle_ns{0};
   std::atomic<std::int64_t> producer_cores_lent_ns{0};  // time of our threads on the producer's cores, summed
   std::atomic<std::int64_t> ended_ns{0};                // CLOCK_MONOTONIC: the end of the last work on an iterate

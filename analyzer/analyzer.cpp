@@ -7,6 +7,7 @@
 #include <cstring>
 #include <exception>
 #include <span>
+#include <utility>
 
 #include "analyzer/recorder/mark_records.hpp"
 #include "analyzer/ring/kept_steps.hpp"
@@ -219,12 +220,12 @@ ServeEnd Attachment::serve(std::atomic<bool>& stop) noexcept {
       if (first) idle_since = std::max(idle_since, begun_ns(step.step.descriptor));
       first = false;
       if (triggers_.frozen()) {
-        pass_over(step, arrived - idle_since);
+        pass_over(step, arrived, arrived - idle_since);
       } else if (!keep(step, arrived, arrived - idle_since)) {
         return ServeEnd::kSyncFailed;
       }
       if (triggers_.stops()) end_run(stop);
-      idle_since = account_.ended_ns.load(std::memory_order_relaxed);
+      idle_since = end_step();
       continue;
     }
     switch (status) {
@@ -279,6 +280,7 @@ bool Attachment::keep(const PublishedStep& step, std::int64_t arrived_ns, std::i
                       .transfer_ns = copied - copy_begin,
                       .commit_ns = (copy_begin - arrived_ns) + (committed - copied),
                       .analyze_ns = reduced - committed,
+                      .record_ns = std::exchange(recorded_ns_, 0),
                       .bytes_transferred = pool().ring().geometry().payload_bytes(),
                       .broke_lease = ring_.leases_broken() > account_.leases_broken.load(std::memory_order_relaxed)};
   const StepMarks marks = triggers_.step(values_, figures, handoff_);
@@ -294,15 +296,25 @@ bool Attachment::keep(const PublishedStep& step, std::int64_t arrived_ns, std::i
   return true;
 }
 
-/// The ring is frozen: the step's buffer is released without a copy, and the solver goes on.
-void Attachment::pass_over(const PublishedStep& step, std::int64_t idle_ns) noexcept {
+/// What follows a step's figures is `record`: each nanosecond of the account is in one of its columns. Returns the time, from
+/// which on the analyzer waits.
+std::int64_t Attachment::end_step() noexcept {
+  const std::int64_t ended = now_ns();
+  recorded_ns_ = ended - account_.ended_ns.load(std::memory_order_relaxed);
+  add(account_.record_ns, recorded_ns_);
+  account_.ended_ns.store(ended, std::memory_order_relaxed);
+  return ended;
+}
+
+/// The ring is frozen: the step's buffer is released without a copy, and the solver goes on. All of it is `record`.
+void Attachment::pass_over(const PublishedStep& step, std::int64_t arrived_ns, std::int64_t idle_ns) noexcept {
   handoff_.release();
   if (round_ != nullptr) round_->pass_over();
   const std::int64_t passed = now_ns();
   account_.publisher.add(step.step.descriptor);
   add(account_.analyzer_idle_ns, idle_ns);
   account_.steps_not_kept.fetch_add(1, std::memory_order_relaxed);
-  account_.ended_ns.store(passed, std::memory_order_relaxed);
+  account_.ended_ns.store(arrived_ns, std::memory_order_relaxed);
   count_persisted();
   pulse_.beat(passed);
 

@@ -116,7 +116,8 @@ class Attachment {
   std::size_t scalars_of(const KeptSlot& kept) const;
   void continue_from(const KeptSlot& newest, const Recovery& found);
   bool keep(const PublishedStep& step, std::int64_t arrived_ns, std::int64_t idle_ns) noexcept;
-  void pass_over(const PublishedStep& step, std::int64_t idle_ns) noexcept;
+  void pass_over(const PublishedStep& step, std::int64_t arrived_ns, std::int64_t idle_ns) noexcept;
+  std::int64_t end_step() noexcept;
   void record_marks(const StepMarks& marks, const StepFigures& figures) noexcept;
   void end_run(std::atomic<bool>& stop) noexcept;
   enum class Recorded { kYes, kNo, kOfAnotherCatalogue };
@@ -150,6 +151,7 @@ class Attachment {
   std::uint64_t steps_before_ = 0;  // committed by earlier analyzers of this run
   std::vector<std::uint64_t> values_;  // of the newest step, as records carry them
   std::vector<std::uint64_t> passed_values_;  // the same of a step that was not kept
+  std::int64_t recorded_ns_ = 0;       // `record` of the last step, which the next one's figures tell
   bool has_last_ = false;              // `values_` are of a step
   bool triggered_ = false;             // a trigger ends the run
 };

@@ -75,6 +75,7 @@ ringside_record given(const PlainRecord& record) {
   made.transfer_ns = step.transfer_ns;
   made.commit_ns = step.commit_ns;
   made.analyze_ns = step.analyze_ns;
+  made.record_ns = step.record_ns;
   made.bytes_transferred = step.bytes_transferred;
   made.skipped_before = step.skipped_before;
   made.rebuilt = step.rebuilt ? 1 : 0;

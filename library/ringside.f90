@@ -97,7 +97,7 @@ module ringside
     integer :: kind = 0, exit_code = 0, outcome = 0
     integer(c_int64_t) :: seq = 0, unix_ns = 0, step = 0, iteration = 0, commit_seq = 0, published_at_ns = 0, generate_ns = 0, &
       producer_idle_ns = 0, analyzer_idle_ns = 0, hand_off_ns = 0, transfer_ns = 0, commit_ns = 0, analyze_ns = 0, &
-      bytes_transferred = 0, skipped_before = 0
+      record_ns = 0, bytes_transferred = 0, skipped_before = 0
     integer(c_int8_t) :: run_id(16) = 0_c_int8_t
     logical :: rebuilt = .false., broke_lease = .false.
     character(len=:), allocatable :: solver, problem, parameters, how, text, cause, name, actions
@@ -182,6 +182,7 @@ module ringside
     type(c_ptr) :: solver = c_null_ptr, problem = c_null_ptr, parameters = c_null_ptr, how = c_null_ptr, text = c_null_ptr
     integer(c_int32_t) :: exit_code = 0, outcome = 0
     type(c_ptr) :: cause = c_null_ptr, name = c_null_ptr, actions = c_null_ptr
+    integer(c_int64_t) :: record_ns = 0
   end type
 
   !> A run that is published.
@@ -1538,6 +1539,7 @@ contains
     record%transfer_ns = kept%transfer_ns
     record%commit_ns = kept%commit_ns
     record%analyze_ns = kept%analyze_ns
+    record%record_ns = kept%record_ns
     record%bytes_transferred = kept%bytes_transferred
     record%skipped_before = kept%skipped_before
     record%rebuilt = kept%rebuilt /= 0

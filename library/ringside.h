@@ -523,6 +523,8 @@ typedef struct ringside_record {
   const char* cause;   /* "trigger", "non_finite" ... */
   const char* name;    /* of the trigger or the plug-in */
   const char* actions; /* what followed: "freeze, stop" */
+  /* of a step, again */
+  int64_t record_ns; /* counting and recording the step before, and choosing the slot of this one */
 } ringside_record;
 
 /* The first record of the journal beside the pool whose seq is at least `from`: all steps, also those that the ring has

@@ -42,6 +42,7 @@ void fill_figures(wire::StepRecord& record, const StepFigures& figures) {
   record.set_published_at_ns(step.published_at_ns);
   record.set_generate_ns(step.generate_ns);
   record.set_producer_idle_ns(step.producer_idle_ns);
+  record.set_record_ns(figures.record_ns);
   record.set_analyzer_idle_ns(figures.analyzer_idle_ns);
   record.set_hand_off_ns(figures.hand_off_ns);
   record.set_transfer_ns(figures.transfer_ns);
@@ -116,6 +117,7 @@ std::optional<RecordedStep> step_of(const wire::StepRecord& record, const Result
                   .published_at_ns = record.published_at_ns(),
                   .skipped_before = record.skipped_before()};
   figures.commit_seq = record.commit_seq();
+  figures.record_ns = record.record_ns();
   figures.analyzer_idle_ns = record.analyzer_idle_ns();
   figures.hand_off_ns = record.hand_off_ns();
   figures.transfer_ns = record.transfer_ns();

@@ -6,10 +6,19 @@
 #include <stdexcept>
 #include <utility>
 
+#include "common/platform/clock.hpp"
+#include "common/platform/futex.hpp"
+
 namespace ringside {
+namespace {
+
+constexpr std::int64_t kLookNs = 10'000'000;  // how long a sleep lasts at most before the other side is looked at again
+constexpr std::uint64_t kFreedAtOnce = 64;    // steps for which a writer that waits is woken: one system call
+
+}  // namespace
 
 // Every page is touched here, and not by the first steps.
-RecordQueue::RecordQueue() : cells_(kMostCapacity) {}
+RecordQueue::RecordQueue(std::int64_t patience_ns) : patience_ns_(patience_ns), cells_(kMostCapacity) {}
 
 std::size_t RecordQueue::capacity_for(std::size_t value_words) noexcept {
   const std::size_t bytes = std::max<std::size_t>(value_words, 1) * sizeof(std::uint64_t);
@@ -29,8 +38,9 @@ void RecordQueue::begin_run(std::size_t value_words) {
 bool RecordQueue::push(const StepFigures& figures, std::span<const std::uint64_t> values,
                        const StepMarks& marks) noexcept {
   const std::uint64_t at = pushed_.load(std::memory_order_relaxed);
-  if (at - popped_seen_ >= capacity_) popped_seen_ = popped_.load(std::memory_order_acquire);
-  if (at - popped_seen_ >= capacity_) {
+  // Woken before the queue is full, so that the writer may never have to wait.
+  if (at % (capacity_ / 4) == 0 && !has_room(at + capacity_ / 2) && popped_seen_ != stuck_at_) call_reader();
+  if (!has_room(at) && !wait_for_room(at)) {
     miss({.run_id = figures.run_id,
           .first_step = figures.step.step,
           .steps = 1,
@@ -46,6 +56,44 @@ bool RecordQueue::push(const StepFigures& figures, std::span<const std::uint64_t
   // Release: the reader that sees the count sees the cell.
   pushed_.store(at + 1, std::memory_order_release);
   return true;
+}
+
+/// Writer's thread: a step with this number has room.
+bool RecordQueue::has_room(std::uint64_t at) noexcept {
+  if (at - popped_seen_ < capacity_) return true;
+  popped_seen_ = popped_.load(std::memory_order_acquire);
+  return at - popped_seen_ < capacity_;
+}
+
+/// False if the reader does not go on.
+bool RecordQueue::wait_for_room(std::uint64_t at) noexcept {
+  if (popped_seen_ == stuck_at_) return false;
+  std::int64_t moved_ns = now_ns();
+  for (std::uint64_t popped = popped_seen_;;) {
+    const std::uint32_t freed = freed_.load(std::memory_order_acquire);
+    writer_sleeps_.store(true);
+    if (has_room(at)) break;
+    if (popped != popped_seen_) {
+      popped = popped_seen_;
+      moved_ns = now_ns();
+    } else if (now_ns() - moved_ns >= patience_ns_) {
+      stuck_at_ = popped;
+      break;
+    }
+    call_reader();
+    futex_sleep(&freed_, freed, kLookNs);
+  }
+  writer_sleeps_.store(false);
+  return has_room(at);
+}
+
+void RecordQueue::call_reader() noexcept {
+  calls_.fetch_add(1, std::memory_order_release);
+  futex_wake(&calls_, 1);
+}
+
+void RecordQueue::sleep(std::uint32_t calls_seen, std::int64_t at_most_ns) const noexcept {
+  futex_sleep(&calls_, calls_seen, at_most_ns);
 }
 
 void RecordQueue::miss(const MissingSteps& missing) noexcept {
@@ -91,6 +139,10 @@ void RecordQueue::pop(RecordSink& sink, std::size_t at_most) {
     sink.take(cell.figures, std::span(values_).subspan(at % capacity_ * value_words_, value_words_), cell.marks);
     // Release: our reads of the cell come before the writer's next stores to it.
     popped_.store(at + 1, std::memory_order_release);
+    if (((at + 1) % kFreedAtOnce == 0 || at + 1 == end) && writer_sleeps_.load()) {
+      freed_.fetch_add(1, std::memory_order_release);
+      futex_wake(&freed_, 1);
+    }
   }
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Passes each step from the analyzer's main thread to the recorder's (docs/live.md), in a circular buffer of fixed
-// capacity with one writer and one reader. Pushing is wait-free: no lock, no allocation, no system call. Steps that
-// find no room are counted, and reported in front of the next item. Events are rare; they go through a list under a
-// lock and stay in order with the steps.
+// capacity with one writer and one reader. Pushing takes no lock and allocates nothing. A writer that finds no room wakes the
+// reader and waits for it: steps then come no faster than they are recorded, and the wait is in the account (`record`). Only
+// if the reader stands still, because a disk does, are steps passed over: they are counted, and reported in front of the
+// next item. Events are rare; they go through a list under a lock and stay in order with the steps.
 #pragma once
 
 #include <atomic>
@@ -37,15 +38,17 @@ class RecordQueue {
   static constexpr std::size_t kLeastCapacity = 64;
   static constexpr std::size_t kValuesBytes = std::size_t{32} << 20;
   static std::size_t capacity_for(std::size_t value_words) noexcept;
+  /// A reader that has taken nothing for so long is not waited for until it has taken a step again.
+  static constexpr std::int64_t kPatienceNs = 2'000'000'000;
 
-  RecordQueue();
+  explicit RecordQueue(std::int64_t patience_ns = kPatienceNs);
 
   /// Writer's thread, before the first step of a run: allocates room for its values. value_words: of each step.
   /// Requires that every step pushed before was taken.
   void begin_run(std::size_t value_words);
   std::size_t capacity() const noexcept { return capacity_; }
 
-  /// Writer's thread. values: as many words as begin_run was told. False if there was no room.
+  /// Writer's thread. values: as many words as begin_run was told. False if there was no room, and the reader stood still.
   bool push(const StepFigures& figures, std::span<const std::uint64_t> values, const StepMarks& marks = {}) noexcept;
   /// Writer's thread: steps without a record, which come before the next step.
   void miss(const MissingSteps& missing) noexcept;
@@ -55,6 +58,9 @@ class RecordQueue {
   /// Reader's thread: hands `sink` up to `at_most` steps, and what was pushed before and between them. Each step's room
   /// is free again when the sink has taken it.
   void pop(RecordSink& sink, std::size_t at_most = kMostCapacity);
+  /// Reader's thread: how often the writer has asked for room; and sleeps until it asks once more, or for that long.
+  std::uint32_t calls() const noexcept { return calls_.load(std::memory_order_acquire); }
+  void sleep(std::uint32_t calls_seen, std::int64_t at_most_ns) const noexcept;
 
  private:
   struct Cell {
@@ -68,11 +74,20 @@ class RecordQueue {
     wire::Record record;
   };
 
+  bool has_room(std::uint64_t at) noexcept;
+  bool wait_for_room(std::uint64_t at) noexcept;
+  void call_reader() noexcept;
+
+  const std::int64_t patience_ns_;
   // One cache line each, so that the writer's stores do not invalidate the reader's line.
   alignas(64) std::atomic<std::uint64_t> pushed_{0};
   MissingSteps missing_;           // writer's: consecutive steps that found no room
   std::uint64_t popped_seen_ = 0;  // writer's: `popped_` as it last read it
+  std::uint64_t stuck_at_ = ~std::uint64_t{0};  // writer's: `popped_` when it lost its patience
   alignas(64) std::atomic<std::uint64_t> popped_{0};
+  alignas(64) std::atomic<std::uint32_t> calls_{0};  // a futex: of the reader's sleep
+  std::atomic<std::uint32_t> freed_{0};              // a futex: of the writer's sleep
+  std::atomic<bool> writer_sleeps_{false};
   // The writer replaces the members below while the queue is empty. `pushed_` publishes them to the reader.
   std::size_t capacity_ = kMostCapacity;
   std::size_t value_words_ = 0;

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <future>
 #include <mutex>
@@ -37,9 +36,7 @@
 namespace ringside {
 namespace {
 
-using std::chrono::milliseconds;
-
-constexpr milliseconds kTurn{10};
+constexpr std::int64_t kTurnNs = 10'000'000;
 constexpr int kTurnsABeat = 10;
 constexpr std::size_t kMostInAMessage = 512;  // records; of a run with one variable about 200 KB
 // Of records, so that a whole message stays below 1 MiB.
@@ -134,9 +131,10 @@ class Recorder::Worker : private RecordSink {
     }
     for (int turn = 0;; ++turn) {
       const bool last = stopping.stop_requested();
+      const std::uint32_t calls = queue_.calls();
       take_turn(last || turn % kTurnsABeat == 0);
       if (last) return;
-      std::this_thread::sleep_for(kTurn);
+      queue_.sleep(calls, kTurnNs);
     }
   }
 

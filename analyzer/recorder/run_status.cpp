@@ -29,6 +29,7 @@ void RunStatus::add(const wire::StepRecord& step) {
   status_.set_transfer_ns(status_.transfer_ns() + step.transfer_ns());
   status_.set_commit_ns(status_.commit_ns() + step.commit_ns());
   status_.set_analyze_ns(status_.analyze_ns() + step.analyze_ns());
+  status_.set_record_ns(status_.record_ns() + step.record_ns());
   status_.set_bytes_transferred(status_.bytes_transferred() + step.bytes_transferred());
   status_.set_guarded_commit_seq(step.guarded_commit_seq());
   hand_off_.add(step.hand_off_ns());

@@ -69,6 +69,7 @@ RunTimes times_of(const StepSums& sums) {
           .transfer_s = seconds_of(sums.transfer_ns),
           .commit_s = seconds_of(sums.commit_ns),
           .analyze_s = seconds_of(sums.analyze_ns),
+          .record_s = seconds_of(sums.record_ns),
           .analyzer_idle_s = seconds_of(sums.analyzer_idle_ns)};
 }
 
@@ -83,7 +84,7 @@ std::optional<double> RunTimes::producer_idle_share() const {
 }
 
 std::optional<double> RunTimes::analyzer_idle_share() const {
-  return share(analyzer_idle_s, {transfer_s, commit_s, analyze_s, analyzer_idle_s});
+  return share(analyzer_idle_s, {transfer_s, commit_s, analyze_s, record_s, analyzer_idle_s});
 }
 
 ComparedRun ComparedRun::read(const std::string& name, const std::string& result) {
@@ -127,6 +128,7 @@ void ComparedRun::read_summary(const std::string& text) {
            .transfer_s = seconds_of("transfer_s"),
            .commit_s = seconds_of("commit_s"),
            .analyze_s = seconds_of("analyze_s"),
+           .record_s = seconds_of("record_s"),
            .analyzer_idle_s = seconds_of("analyzer_idle_s")};
   last_value = seconds_of("residual_l1");
   if (last_value) course = {.course = "solver.residual_l1", .course_linf = {}, .is_change = true};

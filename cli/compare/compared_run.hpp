@@ -28,6 +28,7 @@ struct RunTimes {
   std::optional<double> transfer_s;
   std::optional<double> commit_s;
   std::optional<double> analyze_s;
+  std::optional<double> record_s;
   std::optional<double> analyzer_idle_s;
 
   std::optional<double> producer_idle_share() const;

@@ -28,6 +28,7 @@ Json to_json(const RunTimes& times) {
           {"transfer_s", or_null(times.transfer_s)},
           {"commit_s", or_null(times.commit_s)},
           {"analyze_s", or_null(times.analyze_s)},
+          {"record_s", or_null(times.record_s)},
           {"analyzer_idle_s", or_null(times.analyzer_idle_s)},
           {"producer_idle_share", or_null(times.producer_idle_share())},
           {"analyzer_idle_share", or_null(times.analyzer_idle_share())}};

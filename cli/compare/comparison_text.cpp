@@ -134,6 +134,7 @@ std::string times_text(const Comparison& comparison) {
                              {"transfer", &RunTimes::transfer_s},
                              {"commit", &RunTimes::commit_s},
                              {"analyze", &RunTimes::analyze_s},
+                             {"record", &RunTimes::record_s},
                              {"analyzer idle", &RunTimes::analyzer_idle_s},
                              {"total", &RunTimes::total_s}};
   std::vector<Row> rows = {letters(comparison, "times")};

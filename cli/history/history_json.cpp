@@ -106,6 +106,7 @@ Json to_json(const SeriesPoint& p) {
           {"transfer_ns", p.transfer_ns},
           {"commit_ns", p.commit_ns},
           {"analyze_ns", p.analyze_ns},
+          {"record_ns", p.record_ns},
           {"hand_off_max_ns", p.hand_off_max_ns},
           {"bytes_transferred", p.bytes_transferred},
           {"skipped", p.skipped},
@@ -171,6 +172,7 @@ Json totals_of(const RunView& run) {
           {"transfer_ns", sums.transfer_ns},
           {"commit_ns", sums.commit_ns},
           {"analyze_ns", sums.analyze_ns},
+          {"record_ns", sums.record_ns},
           {"bytes_transferred", sums.bytes_transferred},
           {"rebuilt", sums.rebuilt},
           {"records_missing", sums.records_missing}};

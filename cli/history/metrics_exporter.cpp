@@ -165,6 +165,8 @@ void add_times(Families& out, const RunView& run) {
   out.counter("ringside_commit_seconds_total", "Time commits took, with the waiting for the disk there was.",
               seconds(sums.commit_ns));
   out.counter("ringside_analyze_seconds_total", "Time the analyzer spent on reductions.", seconds(sums.analyze_ns));
+  out.counter("ringside_record_seconds_total", "Time the analyzer spent on counting and recording steps, and on choosing slots.",
+              seconds(sums.record_ns));
   out.histogram("ringside_hand_off_seconds", "From publishing a step to the analyzer's first copied byte.",
                 run.hand_off);
 }

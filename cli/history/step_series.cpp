@@ -19,6 +19,7 @@ SeriesPoint merged(const SeriesPoint& older, const SeriesPoint& newer) {
   both.transfer_ns += older.transfer_ns;
   both.commit_ns += older.commit_ns;
   both.analyze_ns += older.analyze_ns;
+  both.record_ns += older.record_ns;
   both.hand_off_max_ns = std::max(both.hand_off_max_ns, older.hand_off_max_ns);
   both.bytes_transferred += older.bytes_transferred;
   both.skipped += older.skipped;
@@ -42,6 +43,7 @@ SeriesPoint point_of(const wire::Record& record, const StepResults& results) {
   point.transfer_ns = step.transfer_ns();
   point.commit_ns = step.commit_ns();
   point.analyze_ns = step.analyze_ns();
+  point.record_ns = step.record_ns();
   point.hand_off_max_ns = step.hand_off_ns();
   point.bytes_transferred = step.bytes_transferred();
   point.skipped = step.skipped_before();

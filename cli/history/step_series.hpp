@@ -35,6 +35,7 @@ struct SeriesPoint {
   std::int64_t transfer_ns = 0;
   std::int64_t commit_ns = 0;
   std::int64_t analyze_ns = 0;
+  std::int64_t record_ns = 0;
   std::int64_t hand_off_max_ns = 0;  // the largest of the group
   std::uint64_t bytes_transferred = 0;
   std::uint64_t skipped = 0;

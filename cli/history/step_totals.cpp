@@ -40,6 +40,7 @@ bool StepTotals::add(const wire::StepRecord& step) {
   sums.transfer_ns += step.transfer_ns();
   sums.commit_ns += step.commit_ns();
   sums.analyze_ns += step.analyze_ns();
+  sums.record_ns += step.record_ns();
   sums.bytes_transferred += step.bytes_transferred();
   if (step.rebuilt()) ++sums.rebuilt;
   steps_persisted = std::max(steps_persisted, step.steps_persisted());

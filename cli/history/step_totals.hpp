@@ -19,12 +19,14 @@ struct StepSums {
   std::int64_t transfer_ns = 0;
   std::int64_t commit_ns = 0;
   std::int64_t analyze_ns = 0;
+  std::int64_t record_ns = 0;
   std::uint64_t bytes_transferred = 0;
   std::uint64_t rebuilt = 0;          // steps whose record was made from the ring, without the analyzer's durations
   std::uint64_t records_missing = 0;  // steps that have no record
 
   std::int64_t producer_ns() const noexcept { return generate_ns + producer_idle_ns; }
-  std::int64_t analyzer_ns() const noexcept { return transfer_ns + commit_ns + analyze_ns + analyzer_idle_ns; }
+  std::int64_t analyzer_ns() const noexcept { return analyzer_work_ns() + analyzer_idle_ns; }
+  std::int64_t analyzer_work_ns() const noexcept { return transfer_ns + commit_ns + analyze_ns + record_ns; }
 };
 
 struct StepTotals {

@@ -45,6 +45,7 @@ Json JournalComparison::last_as_json() const {
                  {"transfer_ns", f.transfer_ns},
                  {"commit_ns", f.commit_ns},
                  {"analyze_ns", f.analyze_ns},
+                 {"record_ns", f.record_ns},
                  {"steps_committed", f.steps_committed},
                  {"steps_persisted", f.steps_persisted},
                  {"skipped_before", f.step.skipped_before},

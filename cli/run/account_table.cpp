@@ -123,7 +123,7 @@ Json make_summary(const RunFacts& facts, const Json& producer, const Json& analy
   for (const char* key : {"load_s", "generate_s", "producer_idle_s"}) summary[key] = value_or_null(producer, key);
   for (const char* key : {"transfer_s", "commit_s"}) summary[key] = kept(key);
   summary["analyze_s"] = dram ? value_or_null(producer, "analyze_s") : value_or_null(analyzer, "analyze_s");
-  summary["analyzer_idle_s"] = kept("analyzer_idle_s");
+  for (const char* key : {"record_s", "analyzer_idle_s"}) summary[key] = kept(key);
   summary["elastic"] = dram ? Json() : Json(facts.elastic);
   summary["producer_cores_lent_s"] = kept("producer_cores_lent_s");
   summary["analyzer_cores_lent_s"] = dram ? Json() : value_or_null(producer, "analyzer_cores_lent_s");
@@ -291,6 +291,7 @@ std::string account_table(const Json& summary, const RunFacts& facts) {
   if (total <= 0) return out;  // nothing was left to do
   const double transfer = number(summary, "transfer_s");
   const double commit = number(summary, "commit_s");
+  const double record = number(summary, "record_s");
   const double analyzer_idle = number(summary, "analyzer_idle_s");
   const auto planned = [&](const char* key) { return summary.contains(key) ? summary.at(key) : Json(); };
   const bool with_plan = planned("planned_total_s").is_number();
@@ -306,6 +307,7 @@ std::string account_table(const Json& summary, const RunFacts& facts) {
       times.cell("transfer", transfer, planned("planned_transfer_s")));
   row("", times.cell("commit", commit, planned("planned_commit_s")));
   row("", times.cell("analyze", analyze, planned("planned_analyze_s")));
+  row("", times.cell("record", record));
   row(times.cell("idle", producer_idle, planned("planned_producer_idle_s")),
       times.cell("idle", analyzer_idle, planned("planned_analyzer_idle_s")));
   if (facts.elastic) {
@@ -314,7 +316,7 @@ std::string account_table(const Json& summary, const RunFacts& facts) {
         times.cell("(lent)", number(summary, "analyzer_cores_lent_s")));
   }
   row(times.cell("other", std::max(0.0, total - generate - producer_idle)),
-      times.cell("other", std::max(0.0, total - transfer - commit - analyze - analyzer_idle)));
+      times.cell("other", std::max(0.0, total - transfer - commit - analyze - record - analyzer_idle)));
   row(times.cell("total", total, planned("planned_total_s")), times.cell("total", total, planned("planned_total_s")));
   if (with_plan) line(fmt::format("\n  planned    {}", verdict(summary)));
   if (summary["adapted"] == true) {

@@ -176,7 +176,7 @@ bool Supervisor::analyzer_can_be_replaced(const Child& analyzer) noexcept {
 }
 
 // What each analyzer counts from zero. Its successor continues all other counts.
-constexpr const char* kCountedByEach[] = {"transfer_s",      "commit_s",          "analyze_s",
+constexpr const char* kCountedByEach[] = {"transfer_s",      "commit_s",          "analyze_s", "record_s",
                                           "analyzer_idle_s", "bytes_transferred", "producer_cores_lent_s"};
 
 void Supervisor::remember_lost_analyzer() {

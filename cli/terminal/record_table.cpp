@@ -242,13 +242,15 @@ void RecordTable::add_steps(std::string& out, std::span<const wire::Record* cons
     sum.set_transfer_ns(sum.transfer_ns() + step.transfer_ns());
     sum.set_commit_ns(sum.commit_ns() + step.commit_ns());
     sum.set_analyze_ns(sum.analyze_ns() + step.analyze_ns());
+    sum.set_record_ns(sum.record_ns() + step.record_ns());
     sum.set_hand_off_ns(sum.hand_off_ns() + step.hand_off_ns());
     sum.set_skipped_before(sum.skipped_before() + step.skipped_before());
   }
   const wire::StepRecord& newest = steps.back()->step();
   const double producer_idle = share_of(sum.producer_idle_ns(), sum.producer_idle_ns() + sum.generate_ns());
   const double analyzer_idle =
-      share_of(sum.analyzer_idle_ns(), sum.analyzer_idle_ns() + sum.transfer_ns() + sum.commit_ns() + sum.analyze_ns());
+      share_of(sum.analyzer_idle_ns(), sum.analyzer_idle_ns() + sum.transfer_ns() + sum.commit_ns() + sum.analyze_ns() +
+                                           sum.record_ns());
   remember(changes_, std::log10(figures.course.value_or(std::numeric_limits<double>::quiet_NaN())));
   remember(producer_idle_, producer_idle);
   remember(analyzer_idle_, analyzer_idle);

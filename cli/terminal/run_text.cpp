@@ -149,11 +149,11 @@ std::string status_text(const wire::Status& status) {
   if (status.has_last()) line("last", last_text(status));
   line("producer", fmt::format("generate {}, idle {}", duration_text(status.generate_ns()),
                                duration_text(status.producer_idle_ns())));
-  line("analyzer", fmt::format("transfer {}, commit {}, analyze {}, idle {}", duration_text(status.transfer_ns()),
+  line("analyzer", fmt::format("transfer {}, commit {}, analyze {}, record {}, idle {}", duration_text(status.transfer_ns()),
                                duration_text(status.commit_ns()), duration_text(status.analyze_ns()),
-                               duration_text(status.analyzer_idle_ns())));
+                               duration_text(status.record_ns()), duration_text(status.analyzer_idle_ns())));
   if (run.has_planned() && status.steps_committed() > run.from_step()) {
-    const std::int64_t worked_ns = status.transfer_ns() + status.commit_ns() + status.analyze_ns();
+    const std::int64_t worked_ns = status.transfer_ns() + status.commit_ns() + status.analyze_ns() + status.record_ns();
     const auto steps = static_cast<std::int64_t>(status.steps_committed() - run.from_step());  // of this analyzer
     line("planned", fmt::format("{}; measured {} a step", planned_text(run.planned()),
                                 duration_text((worked_ns + status.analyzer_idle_ns()) / steps)));

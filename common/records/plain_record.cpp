@@ -159,6 +159,7 @@ bool take_step(std::string_view message, PlainRecord& record) {
       case 20: step.rebuilt = field.flag(); break;
       case 21: return take_results(field.bytes, step);
       case 22: step.broke_lease = field.flag(); break;
+      case 24: step.record_ns = field.i64(); break;
       default: break;
     }
     return true;

@@ -43,6 +43,7 @@ struct PlainStep {
   std::int64_t transfer_ns = 0;
   std::int64_t commit_ns = 0;
   std::int64_t analyze_ns = 0;
+  std::int64_t record_ns = 0;
   std::uint64_t bytes_transferred = 0;
   std::uint64_t skipped_before = 0;
   bool rebuilt = false;

@@ -74,6 +74,7 @@ struct StepFigures {
   std::int64_t transfer_ns = 0;
   std::int64_t commit_ns = 0;
   std::int64_t analyze_ns = 0;
+  std::int64_t record_ns = 0;  // of the step before this one: its own is not over when its figures are recorded
   std::uint64_t bytes_transferred = 0;
   std::uint64_t steps_committed = 0;  // of this attachment, this one included
   std::uint64_t steps_persisted = 0;

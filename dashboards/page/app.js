@@ -117,7 +117,7 @@
     view.text("persisted", totals ? persisted_words(totals, run) : "");
     if (!totals) return;
     const producer = totals.generate_ns + totals.producer_idle_ns;
-    const analyzer = totals.transfer_ns + totals.commit_ns + totals.analyze_ns + totals.analyzer_idle_ns;
+    const analyzer = totals.transfer_ns + totals.commit_ns + totals.analyze_ns + totals.record_ns + totals.analyzer_idle_ns;
     view.text("producer-idle", percent(totals.producer_idle_ns, producer));
     view.text("producer-idle-time", `${duration(totals.producer_idle_ns)} of ${duration(producer)}`);
     view.text("analyzer-idle", percent(totals.analyzer_idle_ns, analyzer));

@@ -11,6 +11,7 @@ ringside.charts = (() => {
     transfer: "transfer",
     commit: "commit",
     analyze: "analyze",
+    record: "record",
     producer_idle: "producer idle",
     analyzer_idle: "analyzer idle",
   };
@@ -173,7 +174,7 @@ ringside.charts = (() => {
   }
 
   const producer_time = (id) => stacked_time(id, ["generate", "producer_idle"]);
-  const analyzer_time = (id) => stacked_time(id, ["transfer", "commit", "analyze", "analyzer_idle"]);
+  const analyzer_time = (id) => stacked_time(id, ["transfer", "commit", "analyze", "record", "analyzer_idle"]);
 
   function share(point, kind, others) {
     const whole = [kind, ...others].reduce((sum, k) => sum + point[`${k}_ns`], 0);
@@ -184,7 +185,7 @@ ringside.charts = (() => {
     return readable(over_iterations(id, [
       line("producer waits for the analyzer", "producer-idle", (p) => share(p, "producer_idle", ["generate"])),
       line("analyzer waits for the producer", "generate",
-        (p) => share(p, "analyzer_idle", ["transfer", "commit", "analyze"]), { borderDash: [6, 4] }),
+        (p) => share(p, "analyzer_idle", ["transfer", "commit", "analyze", "record"]), { borderDash: [6, 4] }),
     ], { min: 0, max: 100, title: { display: true, text: "% of its time" } }, (value) => `${value.toFixed(1)} %`));
   }
 

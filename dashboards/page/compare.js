@@ -80,7 +80,7 @@
 
   function show_times() {
     const lines = [["generate", "generate_s"], ["producer idle", "producer_idle_s"], ["transfer", "transfer_s"],
-      ["commit", "commit_s"], ["analyze", "analyze_s"], ["analyzer idle", "analyzer_idle_s"], ["total", "total_s"]];
+      ["commit", "commit_s"], ["analyze", "analyze_s"], ["record", "record_s"], ["analyzer idle", "analyzer_idle_s"], ["total", "total_s"]];
     const shares = [["producer idle", "producer_idle_share"], ["analyzer idle", "analyzer_idle_share"]];
     fill("times", ["", ...letters], [
       ...lines.map(([name, key]) => [name, ...data.runs.map(({ times }) => seconds(times[key]))]),

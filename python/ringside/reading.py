@@ -293,7 +293,7 @@ class Pool:
 
         The first columns are commit_seq, iteration and step. Then follow unix_ns, when the record was written;
         generate_ns and producer_idle_ns, the solver's work and its wait for a buffer; analyzer_idle_ns, hand_off_ns,
-        transfer_ns, commit_ns and analyze_ns; bytes_transferred, skipped_before and published_at_ns: these are 0 for a
+        transfer_ns, commit_ns, analyze_ns and record_ns; bytes_transferred, skipped_before and published_at_ns: these are 0 for a
         step that is not in the journal. The others are the results of count 1 by name, and those of analyses
         (docs/analyses.md): NaN for the steps that these did not look at. An absent f64 is NaN. A column of
         another type is an array of objects if a value is absent or has more than 64 bits: ints, and None.

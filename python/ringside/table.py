@@ -13,7 +13,7 @@ import numpy.typing as npt
 _F64 = 1  # the type of a result in ringside.h
 _KEYS = ("commit_seq", "iteration", "step")
 TIMES = ("unix_ns", "generate_ns", "producer_idle_ns", "analyzer_idle_ns", "hand_off_ns", "transfer_ns", "commit_ns",
-         "analyze_ns", "bytes_transferred", "skipped_before", "published_at_ns")
+         "analyze_ns", "record_ns", "bytes_transferred", "skipped_before", "published_at_ns")
 
 
 def columns_of(rows: Sequence[tuple[Any, Sequence[tuple[str, str, int, int, Any]]]]) -> dict[str, npt.NDArray[Any]]:

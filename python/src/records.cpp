@@ -44,8 +44,8 @@ constexpr StepField kStepFields[] = {
     RINGSIDE_FIELD(commit_seq),       RINGSIDE_FIELD(iteration),      RINGSIDE_FIELD(step),
     RINGSIDE_FIELD(unix_ns),          RINGSIDE_FIELD(generate_ns),    RINGSIDE_FIELD(producer_idle_ns),
     RINGSIDE_FIELD(analyzer_idle_ns), RINGSIDE_FIELD(hand_off_ns),    RINGSIDE_FIELD(transfer_ns),
-    RINGSIDE_FIELD(commit_ns),        RINGSIDE_FIELD(analyze_ns),     RINGSIDE_FIELD(bytes_transferred),
-    RINGSIDE_FIELD(skipped_before),   RINGSIDE_FIELD(published_at_ns)};
+    RINGSIDE_FIELD(commit_ns),        RINGSIDE_FIELD(analyze_ns),     RINGSIDE_FIELD(record_ns),
+    RINGSIDE_FIELD(bytes_transferred), RINGSIDE_FIELD(skipped_before), RINGSIDE_FIELD(published_at_ns)};
 #undef RINGSIDE_FIELD
 
 /// Texts come from a file: what is no UTF-8 is shown as such.

@@ -73,6 +73,7 @@ class MadeRun {
     step.set_commit_seq(s + 1);
     step.set_generate_ns(2'000'000 + 1000 * static_cast<std::int64_t>(s % 7));
     step.set_producer_idle_ns(s % 10 == 9 ? 500'000 : 0);
+    step.set_record_ns(100'000);
     step.set_analyzer_idle_ns(900'000);
     step.set_hand_off_ns(1'500 + 10 * static_cast<std::int64_t>(s % 100));
     step.set_transfer_ns(300'000);

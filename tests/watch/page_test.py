@@ -46,7 +46,7 @@ class Page(PageTest):
         steps = self.steps()
         self.assertEqual(len(steps), 120)
         kinds = {"producer-chart": ["generate", "producer_idle"],
-                 "analyzer-chart": ["transfer", "commit", "analyze", "analyzer_idle"]}
+                 "analyzer-chart": ["transfer", "commit", "analyze", "record", "analyzer_idle"]}
         residual_l1, residual_linf = self.chart("change-chart", 0), self.chart("change-chart", 1)
         self.assertEqual(len(residual_l1), 120)
         for step in steps:

@@ -53,6 +53,7 @@ void for_each_figure(const wire::Record& record, const Use& use) {
   ns("transfer_ns", step.transfer_ns());
   ns("commit_ns", step.commit_ns());
   ns("analyze_ns", step.analyze_ns());
+  ns("record_ns", step.record_ns());
   whole("bytes_transferred", ColumnType::kU64, "byte", step.bytes_transferred());
   whole("steps_committed", ColumnType::kU64, "", step.steps_committed());
   whole("steps_persisted", ColumnType::kU64, "", step.steps_persisted());

@@ -38,6 +38,12 @@ TEST_P(EitherProgramTest, EveryStepIsKeptAndAccountedFor) {
   EXPECT_EQ(s["steps_committed"], 30);
   EXPECT_EQ(s["steps_skipped"], 0);
   EXPECT_EQ(s["iterations"], 30);
+  double columns_s = 0;
+  for (const char* column : {"transfer_s", "commit_s", "analyze_s", "record_s", "analyzer_idle_s"}) {
+    EXPECT_GT(s[column].get<double>(), 0) << column;
+    columns_s += s[column].get<double>();
+  }
+  EXPECT_NEAR(columns_s, s["total_s"].get<double>(), 1e-8) << "each nanosecond of the analyzer is in one column";
   EXPECT_EQ(s["resumed_from"], 0);
   EXPECT_EQ(s["bytes_transferred"], 30 * 8000);
   EXPECT_EQ(s["coordination"], coordination_);

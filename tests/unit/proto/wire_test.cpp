@@ -55,11 +55,11 @@ const std::vector<Golden>& goldens() {
        "hand_off_ns: 9 transfer_ns: 10 commit_ns: 11 analyze_ns: 12 bytes_transferred: 720000 residual_l1: 0.5 "
        "residual_linf: 0.25 reductions { sum: 1 mean: 0.5 min: -1 max: 2 l1: 3 l2: 2.5 linf: 2 has_change: true "
        "change_l1: 0.25 change_l2: 0.125 change_linf: 0.0625 non_finite: 3 } steps_committed: 300 "
-       "steps_persisted: 298 skipped_before: 2 rebuilt: true broke_lease: true }",
-       "0807108780a8b1e39fe7cb171ab7010a103031323334353637383961626364656610ab0218ac0220950a2881e497d01230063807"
+       "steps_persisted: 298 skipped_before: 2 rebuilt: true broke_lease: true record_ns: 24 }",
+       "0807108780a8b1e39fe7cb171aba010a103031323334353637383961626364656610ab0218ac0220950a2881e497d01230063807"
        "40084809500a580b600c6880f92b71000000000000e03f79000000000000d03f82015e09000000000000f03f11000000000000e0"
        "3f19000000000000f0bf210000000000000040290000000000000840310000000000000440390000000000000040400149000000"
-       "000000d03f51000000000000c03f59000000000000b03f60038801ac029001aa02980102a00101b00101"},
+       "000000d03f51000000000000c03f59000000000000b03f60038801ac029001aa02980102a00101b00101c00118"},
       {&made<wire::Record>,
        "seq: 7 unix_ns: 1700000000000000007 run_started { run_id: \"0123456789abcdef\" problem_id: "
        "\"fedcba9876543210\" rows: 90000 nonzeros: 357600 solver: \"pagerank\" matrix: \"grid:300\" parameters: "
@@ -140,10 +140,10 @@ const std::vector<Golden>& goldens() {
        "steps_persisted: 10 steps_skipped: 11 generate_ns: 12 producer_idle_ns: 13 analyzer_idle_ns: 14 "
        "transfer_ns: 15 commit_ns: 16 analyze_ns: 17 bytes_transferred: 18 hand_off_p50_ns: 19 hand_off_p99_ns: "
        "20 hand_off_max_ns: 21 journal: \"file\" journal_error: \"full\" oldest_seq: 24 newest_seq: 25 "
-       "records_missing: 26 }",
-       "12740a05312e302e3010932118ffffffffffffffffff01220170280132120a10303132333435363738396162636465663a091207"
+       "records_missing: 26 record_ns: 29 }",
+       "12770a05312e302e3010932118ffffffffffffffffff01220170280132120a10303132333435363738396162636465663a091207"
        "73746f70706564420210014809500a580b600c680d700e780f800110880111900112980113a00114a80115b2010466696c65ba01"
-       "0466756c6cc00118c80119d0011a"},
+       "0466756c6cc00118c80119d0011ae8011d"},
       {&made<wire::ControlReply>, "status { frozen_at_iteration: 120 guarded_commit_seq: 419 }",
        "1207d80178e001a303"},
       {&made<wire::ControlReply>, "status { frozen_at_iteration: 0 }", "1203d80100"},

@@ -150,6 +150,7 @@ TEST(StepRecordTest, FiguresComeBackAsTheyWent) {
       .step = 1, .iteration = 2, .generate_ns = 3, .producer_idle_ns = 4, .published_at_ns = 5, .skipped_before = 6};
   figures.commit_seq = 7;
   figures.analyzer_idle_ns = 8;
+  figures.record_ns = 15;
   figures.hand_off_ns = 9;
   figures.transfer_ns = 10;
   figures.commit_ns = 11;

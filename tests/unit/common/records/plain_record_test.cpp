@@ -39,6 +39,7 @@ wire::Record step_record() {
   step.set_transfer_ns(16);
   step.set_commit_ns(17);
   step.set_analyze_ns(18);
+  step.set_record_ns(21);
   step.set_bytes_transferred(19);
   step.set_skipped_before(20);
   step.set_rebuilt(true);
@@ -100,6 +101,7 @@ TEST(PlainRecordTest, EveryFieldOfAStepIsThere) {
   EXPECT_EQ(step.transfer_ns, 16);
   EXPECT_EQ(step.commit_ns, 17);
   EXPECT_EQ(step.analyze_ns, 18);
+  EXPECT_EQ(step.record_ns, 21);
   EXPECT_EQ(step.bytes_transferred, 19u);
   EXPECT_EQ(step.skipped_before, 20u);
   EXPECT_TRUE(step.rebuilt);
