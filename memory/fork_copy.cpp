@@ -167,7 +167,8 @@ void adopt_nothing(bool signals) noexcept {
   const char* why = "";
   // Without it the addresses are simply not mapped: SIGSEGV.
   if (core.userfault.open(true, true, &why) < 0 || table.adopt() < 0) return;
-  core.userfault.watch(table.address(0), table.bytes());
+  if (core.userfault.watch(table.address(0), table.bytes()) < 0)
+    raw(SYS_munmap, as_long(table.address(0)), static_cast<long>(table.bytes()));
 }
 
 }  // namespace ringside::memory

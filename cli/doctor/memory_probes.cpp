@@ -6,6 +6,7 @@
 #include <sys/vfs.h>
 
 #include "analyzer/pool/pool_device.hpp"
+#include "common/platform/system_files.hpp"
 #include "memory/ringside_memory.h"
 
 namespace ringside {
@@ -26,6 +27,15 @@ Finding memory_mode_finding(const MemoryModeFacts& facts) {
                               facts.tmpfs    ? "tmpfs"
                               : facts.mapped ? "mapped persistent memory (DAX)"
                                              : "on a disk");
+  // move_pages() of these kernels: memory/frames/userfault.cpp.
+  const bool miscounts = facts.moves && !facts.release.empty() && !kernel_before(facts.release, 6, 18);
+  finding.facts.emplace_back("moves_may_be_uncounted", miscounts);
+  if (miscounts) {
+    finding.found += fmt::format(
+        "; Linux {} may answer 'File exists' to a move of pages under migration without counting what it moved (seen "
+        "with 6.18): Ringside looks where the pages are and continues",
+        facts.release);
+  }
   if (facts.tmpfs) {
     finding.advice = "far memory in tmpfs takes DRAM or swap itself: to save DRAM, name a folder on NVDIMM or a disk";
   } else if (!facts.moves) {
@@ -45,6 +55,7 @@ Finding memory_mode_finding(const MemoryModeFacts& facts) {
 Finding probe_memory_mode(const std::string& place) {
   MemoryModeFacts facts;
   facts.folder = pool_folder(place);
+  facts.release = first_line("/proc/sys/kernel/osrelease").value_or("");
   ringside_memory_options arena{};
   arena.struct_bytes = sizeof arena;
   arena.far_folder = facts.folder.c_str();

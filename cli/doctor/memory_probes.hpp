@@ -15,6 +15,7 @@ struct MemoryModeFacts {
   bool moves = false;   // pages are moved, not copied
   bool mapped = false;  // far memory is mapped: tmpfs or DAX
   bool tmpfs = false;
+  std::string release{};  // of the kernel, as /proc/sys/kernel/osrelease has it
 };
 
 Finding memory_mode_finding(const MemoryModeFacts& facts);

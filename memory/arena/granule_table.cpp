@@ -60,8 +60,7 @@ long GranuleTable::start(uint64_t bytes) noexcept {
 }
 
 void GranuleTable::divide_arena() const noexcept {
-  raw(SYS_madvise, as_long(base_), static_cast<long>(bytes_), MADV_NOHUGEPAGE);
-  raw(SYS_madvise, as_long(base_), static_cast<long>(bytes_), MADV_DONTFORK);
+  keep_movable(base_, bytes_);
   constexpr uint64_t kLeastStripe = 32 * kPiece, kMostStripes = 2048;  // the kernel allows 65530 mappings
   uint64_t stripe = kLeastStripe;
   while (bytes_ / stripe > kMostStripes) stripe *= 2;
@@ -132,8 +131,7 @@ long GranuleTable::restore(uint32_t page, uint32_t pages, const UserFault& userf
   const long at = raw(SYS_mmap, as_long(address(page)), length, PROT_NONE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
   if (at < 0 && at > -4096) return at;
-  raw(SYS_madvise, at, length, MADV_NOHUGEPAGE);
-  raw(SYS_madvise, at, length, MADV_DONTFORK);
+  keep_movable(address(page), static_cast<uint64_t>(length));
   const long watched = userfault.watch(address(page), static_cast<size_t>(length));
   return watched < 0 ? watched : raw(SYS_mprotect, at, length, PROT_READ | PROT_WRITE);
 }

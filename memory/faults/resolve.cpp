@@ -203,22 +203,15 @@ bool Resolve::fill(uint32_t granule, uint32_t kind, bool zero, const Page* pages
     far.read(offset_of(granule), slot, bytes);
   }
   if (protect) return move_in_protected(at, slot, bytes);
-  move_in(at, slot, bytes);
+  userfault_->move_all(at, slot, bytes);
   return false;
-}
-
-void Resolve::move_in(char* to, char* slot, size_t bytes) const noexcept {
-  for (size_t done = 0; done < bytes;) {
-    done += userfault_->move(to + done, slot + done, bytes - done);
-    if (done < bytes) yield_core();  // the kernel holds the page for an instant (compaction)
-  }
 }
 
 // Between MOVE and write-protection another thread may store. The content is compared once with what it was.
 bool Resolve::move_in_protected(char* to, char* slot, size_t bytes) noexcept {
   char* const bounce = take_bounce();
   memcpy(bounce, slot, bytes);
-  move_in(to, slot, bytes);
+  userfault_->move_all(to, slot, bytes);
   userfault_->protect(to, bytes, true);
   const bool same = memcmp(bounce, to, bytes) == 0;
   if (!same) userfault_->protect(to, bytes, false);
@@ -254,7 +247,7 @@ void Resolve::come_back(uint32_t granule, uint32_t kind, Word seen, bool store) 
     if (protect) {
       is_protected = move_in_protected(at, from, (end - i) * bytes_of(kind));
     } else {
-      move_in(at, from, (end - i) * bytes_of(kind));
+      userfault_->move_all(at, from, (end - i) * bytes_of(kind));
     }
     for (uint32_t j = i; j < end; ++j) {
       const bool changed = protect ? !is_protected : store && j == run.own();

@@ -35,7 +35,6 @@ class Resolve {
   void read_blocks_ahead(uint32_t granule, const Run& run) const noexcept;
   void come_back(uint32_t granule, uint32_t kind, Word seen, bool store) noexcept;
   void allow_stores(uint32_t granule, uint32_t kind, Word seen) noexcept;
-  void move_in(char* to, char* slot, size_t bytes) const noexcept;
   /// The same, and write-protected: whether it is, and so equals what was in the slot.
   bool move_in_protected(char* to, char* slot, size_t bytes) noexcept;
   char* take_bounce() noexcept;

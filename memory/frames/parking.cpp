@@ -48,7 +48,7 @@ long Parking::start(const UserFault& userfault, uint64_t bytes, uint32_t partiti
     for (uint32_t partition = 0; partition < partitions; ++partition) {
       here.sections[partition].used = here.words < 8 ? here.words : 8;
     }
-    raw(SYS_madvise, as_long(here.base), static_cast<long>(bytes_), MADV_DONTFORK);
+    keep_movable(here.base, bytes_);
     divide(here.base, bytes_, bytes_ / partitions);
     if (!userfault.moves) continue;  // never used
     const long result = userfault.watch(here.base, bytes_);
@@ -112,7 +112,7 @@ void Parking::give(uint32_t kind, uint32_t slot) noexcept {
 }
 
 void Parking::drop_pages(uint32_t kind, uint32_t slot, uint32_t count) const noexcept {
-  raw(SYS_madvise, as_long(address(kind, slot)), static_cast<long>(count) << (kPageShift + kind), MADV_DONTNEED);
+  drop_range(address(kind, slot), static_cast<size_t>(count) << (kPageShift + kind));
 }
 
 }  // namespace ringside::memory

@@ -26,8 +26,16 @@ uint64_t address(const void* pointer) {
   return reinterpret_cast<uintptr_t>(pointer);
 }
 
-long control(int descriptor, unsigned long request, void* argument) {
+long control(int descriptor, unsigned long request, void* argument) noexcept {
   return raw(SYS_ioctl, descriptor, static_cast<long>(request), as_long(argument));
+}
+
+long resident(const void* at, size_t bytes, unsigned char* of_each_page) noexcept {
+  return raw(SYS_mincore, as_long(at), static_cast<long>(bytes), as_long(of_each_page));
+}
+
+long give_back(void* at, size_t bytes) noexcept {
+  return raw(SYS_madvise, as_long(at), static_cast<long>(bytes), MADV_DONTNEED);
 }
 
 long new_descriptor(bool user_mode_only) {
@@ -57,6 +65,8 @@ int descriptor_for_drops() {
 }
 
 }  // namespace
+
+const KernelCalls kernel_calls = {control, resident, give_back};
 
 long UserFault::open(bool signals, bool copy_only, const char** why) noexcept {
   const long result = open_descriptor(signals, copy_only, why);
@@ -110,7 +120,7 @@ long UserFault::watch(void* at, size_t bytes) const noexcept {
   uffdio_register range{};
   range.range = {address(at), bytes};
   range.mode = UFFDIO_REGISTER_MODE_MISSING | UFFDIO_REGISTER_MODE_WP;
-  return control(descriptor, UFFDIO_REGISTER, &range);
+  return kernel->control(descriptor, UFFDIO_REGISTER, &range);
 }
 
 void UserFault::copy_in(char* to, const char* from, size_t bytes, bool protect) const noexcept {
@@ -120,12 +130,14 @@ void UserFault::copy_in(char* to, const char* from, size_t bytes, bool protect) 
     order.src = address(from + done);
     order.len = bytes - done;
     order.mode = protect ? UFFDIO_COPY_MODE_WP : 0;
-    const long result = control(descriptor, UFFDIO_COPY, &order);
+    const long result = kernel->control(descriptor, UFFDIO_COPY, &order);
     if (result == 0) return;
     if (order.copy > 0) {
       done += static_cast<size_t>(order.copy);
     } else if (result == -ENOMEM) {
       yield_core();  // the kernel reclaims; the limit leaves no more to give up
+    } else if (result == -EFAULT) {
+      die("cannot read far memory (UFFDIO_COPY)", result);  // its device failed, or the page has a memory error
     } else if (result != -EAGAIN) {
       die("cannot put a page in (UFFDIO_COPY)", result);
     }
@@ -138,17 +150,23 @@ size_t UserFault::move(char* to, char* from, size_t bytes) const noexcept {
   for (size_t done = 0; done < bytes;) {
     const size_t part = bytes - done < most ? bytes - done : most;
     Move order{address(to + done), address(from + done), part, 0, 0};
-    const long result = control(descriptor, kMove, &order);
+    const long result = kernel->control(descriptor, kMove, &order);
     if (result == 0) {
       done += part;
     } else if (order.moved > 0) {
       done += static_cast<size_t>(order.moved);
     } else if (result == -EINVAL && most > kPage) {
       most = kPage;  // the range lies in two mappings (divide)
-    } else if (result == -EBUSY || result == -EAGAIN) {
+    } else if (result == -EBUSY || result == -EAGAIN || result == -ENOMEM) {
       // EBUSY may also be a reference that lives for an instant only: a few more tries before another victim is taken.
       if (++refused == 8) return done;
       if (refused > 2) yield_core();
+    } else if (result == -EEXIST || result == -ENOENT) {
+      const size_t uncounted = moved_uncounted(to + done, from + done, part, result == -EEXIST);
+      if (uncounted == 0) die("cannot move a page (UFFDIO_MOVE)", result);
+      done += uncounted;
+    } else if (result == -EFAULT) {
+      die("cannot move a page: it has a memory error (UFFDIO_MOVE)", result);
     } else {
       die("cannot move a page (UFFDIO_MOVE)", result);
     }
@@ -156,12 +174,55 @@ size_t UserFault::move(char* to, char* from, size_t bytes) const noexcept {
   return bytes;
 }
 
+// Linux 6.18 (move_pages in mm/userfaultfd.c) keeps the EAGAIN of a page under migration when its next try moves that
+// page and others. It does not count them, tries a third time, meets them and answers EEXIST, or ENOENT where the
+// emptied page table is gone. What is absent at its source was moved, then; an absent page may also be swapped out, so
+// it must be at its destination, too. EEXIST says so of the first page, even if that is swapped out by now.
+size_t UserFault::moved_uncounted(const char* to, const char* from, size_t bytes, bool first_is_there) const noexcept {
+  constexpr size_t kAtOnce = 64;
+  unsigned char at_source[kAtOnce], at_destination[kAtOnce];
+  const size_t pages = bytes / kPage < kAtOnce ? bytes / kPage : kAtOnce;
+  if (kernel->resident(from, pages * kPage, at_source) != 0 ||
+      kernel->resident(to, pages * kPage, at_destination) != 0) {
+    return 0;
+  }
+  size_t moved = 0;
+  for (; moved < pages && (at_source[moved] & 1) == 0; ++moved) {
+    if ((at_destination[moved] & 1) == 0 && !(moved == 0 && first_is_there)) break;
+  }
+  return moved * kPage;
+}
+
+void UserFault::move_all(char* to, char* from, size_t bytes) const noexcept {
+  // Migration holds a page for an instant. One that is shared (KSM) is held for ever; nothing can store into it at
+  // its source, so a copy is as good.
+  constexpr int kPatience = 64;
+  int waited = 0;
+  for (size_t done = 0; done < bytes;) {
+    const size_t moved = move(to + done, from + done, bytes - done);
+    done += moved;
+    if (done == bytes) return;
+    waited = moved > 0 ? 0 : waited + 1;
+    if (waited < kPatience) {
+      yield_core();
+      continue;
+    }
+    copy_in(to + done, from + done, kPage, false);
+    drop_range(from + done, kPage, *kernel);
+    done += kPage;
+    waited = 0;
+  }
+}
+
 void UserFault::protect(char* at, size_t bytes, bool on) const noexcept {
   uffdio_writeprotect order{};
   order.range = {address(at), bytes};
   order.mode = on ? UFFDIO_WRITEPROTECT_MODE_WP : 0;
   long result = 0;
-  while ((result = control(descriptor, UFFDIO_WRITEPROTECT, &order)) == -EAGAIN) yield_core();
+  do {
+    result = kernel->control(descriptor, UFFDIO_WRITEPROTECT, &order);
+    if (result != 0) yield_core();
+  } while (result == -EAGAIN || result == -ENOMEM);
   if (result != 0) die("cannot write-protect (UFFDIO_WRITEPROTECT)", result);
 }
 
@@ -174,16 +235,18 @@ void UserFault::drop(const iovec* ranges, uint32_t count) const noexcept {
     for (auto left = dropped > 0 ? static_cast<size_t>(dropped) : 0; done < count && left >= ranges[done].iov_len;)
       left -= ranges[done++].iov_len;
   }
-  for (; done < count; ++done) {
-    const long result = raw(SYS_madvise, as_long(ranges[done].iov_base), static_cast<long>(ranges[done].iov_len),
-                            MADV_DONTNEED);
-    if (result != 0) die("cannot give pages back (madvise)", result);
-  }
+  for (; done < count; ++done) drop_range(ranges[done].iov_base, ranges[done].iov_len, *kernel);
+}
+
+// A page that stayed would be in the way of the next content of its address (EEXIST), or be read in its place.
+void drop_range(void* at, size_t bytes, const KernelCalls& kernel) noexcept {
+  const long result = kernel.give_back(at, bytes);
+  if (result != 0) die("cannot give pages back (madvise)", result);
 }
 
 void UserFault::wake(char* at, size_t bytes) const noexcept {
   uffdio_range range{address(at), bytes};
-  control(descriptor, UFFDIO_WAKE, &range);
+  kernel->control(descriptor, UFFDIO_WAKE, &range);
 }
 
 }  // namespace ringside::memory

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The kernel's side of a fault: userfaultfd(2). Pages are copied in, moved in and out, and write-protected. Headers
-// before Linux 6.8 lack UFFDIO_MOVE, so its numbers are here. Every call keeps errno.
+// before Linux 6.8 lack UFFDIO_MOVE, so its numbers are here. Every call keeps errno. An answer that says nothing about
+// content is asked again or worked around; one that does ends the process (die).
 #pragma once
 
 #include <stddef.h>
@@ -9,7 +10,16 @@
 
 namespace ringside::memory {
 
+/// The calls below whose answers decide what is done next. Results as of raw(). Tests put other answers in their place.
+struct KernelCalls {
+  long (*control)(int descriptor, unsigned long request, void* argument) noexcept;      // ioctl(2)
+  long (*resident)(const void* at, size_t bytes, unsigned char* of_each_page) noexcept;  // mincore(2)
+  long (*give_back)(void* at, size_t bytes) noexcept;                                    // madvise(2), MADV_DONTNEED
+};
+extern const KernelCalls kernel_calls;
+
 struct UserFault {
+  const KernelCalls* kernel = &kernel_calls;
   int descriptor = -1;
   bool moves = false;          // UFFDIO_MOVE is there and wanted
   bool kernel_faults = false;  // accesses by the kernel itself may be served (faults=thread)
@@ -25,6 +35,8 @@ struct UserFault {
   void copy_in(char* to, const char* from, size_t bytes, bool protect) const noexcept;
   /// Moves present pages. Returns the bytes moved: fewer if the kernel holds a page for now (EBUSY).
   size_t move(char* to, char* from, size_t bytes) const noexcept;
+  /// Moves them all. A page that the kernel holds for long is copied, and its source dropped.
+  void move_all(char* to, char* from, size_t bytes) const noexcept;
   void protect(char* at, size_t bytes, bool on) const noexcept;
   /// Forgets the content of present pages and gives them back to the kernel. Linux 6.16 interrupts the other cores once
   /// for all ranges; before 6.13 each range is a call.
@@ -33,7 +45,11 @@ struct UserFault {
   void wake(char* at, size_t bytes) const noexcept;
 
  private:
+  size_t moved_uncounted(const char* to, const char* from, size_t bytes, bool first_is_there) const noexcept;
   long open_descriptor(bool signals, bool copy_only, const char** why) noexcept;
 };
+
+/// Gives the pages of a range back to the kernel; they are absent then.
+void drop_range(void* at, size_t bytes, const KernelCalls& kernel = kernel_calls) noexcept;
 
 }  // namespace ringside::memory

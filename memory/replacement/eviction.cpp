@@ -146,14 +146,11 @@ void Eviction::park(Batch& batch) const noexcept {
     i += whole;
     if (whole == run) continue;
     // The kernel holds a page of the next granule: its other pages go back, it stays.
-    size_t part = moved - whole * bytes_of(batch.kind);
-    while (part > 0) {
-      const size_t returned = userfault_->move(from + (moved - part), to + (moved - part), part);
-      part -= returned;
-    }
+    const size_t begun = whole * bytes_of(batch.kind);
+    userfault_->move_all(from + begun, to + begun, moved - begun);
     Word word = batch.victims[i].word;
-    if (moved > whole * bytes_of(batch.kind) && (word & kProtected) != 0) {
-      userfault_->protect(from + whole * bytes_of(batch.kind), bytes_of(batch.kind), false);  // a MOVE lost it in part
+    if (moved > begun && (word & kProtected) != 0) {
+      userfault_->protect(from + begun, bytes_of(batch.kind), false);  // a MOVE lost it in part
       word = (word & ~(kProtected | kCleaned)) | kChanged;
     }
     Cache& cache = caches.of(batch.victims[i].granule, batch.kind);
@@ -212,7 +209,7 @@ void Eviction::settle(Batch& batch, bool keep, State forgotten) const noexcept {
     for (uint32_t i = 0; i < batch.count;) {
       uint32_t run = 1;
       while (i + run < batch.count && batch.victims[i + run].granule == batch.victims[i].granule + run * span) ++run;
-      raw(SYS_madvise, as_long(table.address(batch.victims[i].granule)), static_cast<long>(run * size), MADV_DONTNEED);
+      drop_range(table.address(batch.victims[i].granule), run * size);
       i += run;
     }
     caches.uncharge(batch.count * size);

@@ -7,6 +7,8 @@
 #include <sys/mman.h>
 #include <time.h>
 
+#include <initializer_list>
+
 #include "memory/system/line.hpp"
 
 #if defined(__x86_64__)
@@ -165,6 +167,11 @@ void* map_device_buffer(size_t bytes) noexcept {
 
 void unmap_table(void* at, size_t bytes) noexcept {
   if (at != nullptr) raw(SYS_munmap, as_long(at), static_cast<long>(bytes));
+}
+
+void keep_movable(void* at, uint64_t bytes) noexcept {
+  for (const long advice : {MADV_NOHUGEPAGE, MADV_DONTFORK, MADV_UNMERGEABLE})
+    raw(SYS_madvise, as_long(at), static_cast<long>(bytes), advice);
 }
 
 void divide(void* at, uint64_t bytes, uint64_t stripe) noexcept {

@@ -125,6 +125,10 @@ void unmap_table(void* at, size_t bytes) noexcept;
 /// pages if there are any: a disk gets one address for 512 KiB instead of 128, and is several times faster.
 void* map_device_buffer(size_t bytes) noexcept;
 
+/// For anonymous memory whose pages are moved: single pages, which a forked child does not inherit and the kernel does
+/// not share (prctl(PR_SET_MEMORY_MERGE), MemoryKSM= of systemd): a shared page answers EBUSY for ever.
+void keep_movable(void* at, uint64_t bytes) noexcept;
+
 /// Divides anonymous memory into mappings of `stripe` bytes. UFFDIO_MOVE takes a lock that a mapping has for all of its
 /// pages: with one mapping two threads that evict wait for each other. Neighbours differ in advice that means nothing
 /// here, or the kernel would join them.

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What start accepts, and the line for what it does not.
+#include <sys/prctl.h>
 #include <unistd.h>
+
+#include <fstream>
 
 #include "tests/unit/memory/arena.hpp"
 
@@ -62,6 +65,22 @@ TEST(Start, ASecondStartIsRefusedAndStartAfterStopWorks) {
   EXPECT_EQ(ringside_memory_stop(), -1);
   EXPECT_EQ(ringside_memory_alloc(10), nullptr);
   EXPECT_EQ(errno, EINVAL);
+}
+
+// A page that the kernel shares (KSM) cannot be moved: a service with MemoryKSM=yes hung.
+TEST(Start, NoMemoryWhosePagesAreMovedIsSharedByTheKernel) {
+  constexpr int kMergeAll = 67;  // PR_SET_MEMORY_MERGE, since Linux 6.4
+  if (prctl(kMergeAll, 1, 0, 0, 0) != 0) GTEST_SKIP() << "this kernel shares no memory at a process's wish";
+  START_ARENA(arena, small_options());
+  std::ifstream mappings("/proc/self/smaps");
+  size_t ours = 0;
+  for (std::string line; std::getline(mappings, line);) {
+    if (line.rfind("VmFlags:", 0) != 0 || line.find(" um") == std::string::npos) continue;  // not a userfaultfd's
+    ++ours;
+    EXPECT_EQ(line.find(" mg"), std::string::npos) << line;
+  }
+  EXPECT_GT(ours, 1u);
+  prctl(kMergeAll, 0, 0, 0, 0);
 }
 
 TEST(Start, WithoutASizeFarMemoryIsWhatTheFileSystemHasFree) {
