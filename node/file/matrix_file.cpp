@@ -9,6 +9,14 @@
 #include "producer/matrix/matrix_source.hpp"
 
 namespace ringside {
+namespace {
+
+/// From 0 up: the node file has no negative numbers.
+std::int64_t nanoseconds(const timespec& time) {
+  return std::max<std::int64_t>(std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec, 0);
+}
+
+}  // namespace
 
 std::optional<MatrixFile> matrix_file(const std::string& matrix) {
   if (announced_size(matrix)) return std::nullopt;
@@ -16,10 +24,11 @@ std::optional<MatrixFile> matrix_file(const std::string& matrix) {
   const std::filesystem::path full = std::filesystem::canonical(matrix, none);
   struct stat status {};
   if (none || stat(full.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
-  const std::int64_t mtime_ns = std::int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec;
   return MatrixFile{.path = full.string(),
                     .size_bytes = static_cast<std::uint64_t>(status.st_size),
-                    .mtime_ns = std::max<std::int64_t>(mtime_ns, 0)};  // the node file has no negative numbers
+                    .mtime_ns = nanoseconds(status.st_mtim),
+                    .inode = status.st_ino,
+                    .ctime_ns = nanoseconds(status.st_ctim)};
 }
 
 }  // namespace ringside

@@ -125,12 +125,16 @@ std::vector<Tier> tiers(const CheckedJson& list) {
 
 MatrixFile matrix_file_in(const CheckedJson& object) {
   constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-  object.expect_object({"path", "size_bytes", "mtime_ns"});
+  object.expect_object({"path", "size_bytes", "mtime_ns", "inode", "ctime_ns"});
   const CheckedJson path = object.at("path");
   if (!path.text().starts_with('/')) path.refuse("a path from the root");
-  return {.path = path.text(),
-          .size_bytes = object.at("size_bytes").count(0, kMost),
-          .mtime_ns = static_cast<std::int64_t>(object.at("mtime_ns").count(0, kMost))};
+  MatrixFile file{.path = path.text(),
+                  .size_bytes = object.at("size_bytes").count(0, kMost),
+                  .mtime_ns = static_cast<std::int64_t>(object.at("mtime_ns").count(0, kMost))};
+  // Files of earlier versions lack these two: their matrix files count as changed.
+  if (const auto inode = object.find("inode")) file.inode = inode->count(0, std::numeric_limits<std::uint64_t>::max());
+  if (const auto ctime = object.find("ctime_ns")) file.ctime_ns = static_cast<std::int64_t>(ctime->count(0, kMost));
+  return file;
 }
 
 ProblemSize problem(const CheckedJson& object) {

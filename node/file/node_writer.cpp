@@ -23,7 +23,8 @@ Json json_of(const ProblemSize& size) {
   object["nonzeros"] = size.nonzeros;
   if (size.file) {
     object["file"] = {
-        {"path", size.file->path}, {"size_bytes", size.file->size_bytes}, {"mtime_ns", size.file->mtime_ns}};
+        {"path", size.file->path},         {"size_bytes", size.file->size_bytes}, {"mtime_ns", size.file->mtime_ns},
+        {"inode", size.file->inode}, {"ctime_ns", size.file->ctime_ns}};
   }
   return object;
 }

@@ -63,6 +63,8 @@ struct MatrixFile {
   std::string path;  // from the root, without links
   std::uint64_t size_bytes = 0;
   std::int64_t mtime_ns = 0;
+  std::uint64_t inode = 0;    // 0: not recorded; so equals no file that there is
+  std::int64_t ctime_ns = 0;  // when the file system last changed anything of it: no program can set this
   bool operator==(const MatrixFile&) const = default;
 };
 

@@ -50,7 +50,7 @@ struct ModelRequest {
   bool synced = false;  // --durability power where stores need a sync
 };
 
-/// By their files where both have one: path, size and time. Else by their spelling; an empty one is like every other.
+/// By their files where both have one: path, size, times and inode. Else by their spelling; an empty one is like every other.
 bool same_matrix(const ProblemSize& a, const ProblemSize& b);
 
 /// Throws Error (exit code 2) if the node has no such tier, no rate of a STREAM kernel for the channels of DRAM or of

@@ -177,8 +177,8 @@ void write_matrix_cache(const CsrMatrix& matrix, const CacheSource& source, cons
   header.columns = matrix.columns;
   header.nonzeros = matrix.nonzeros();
   lay_out(header, !matrix.value.empty(), !matrix.id.empty());
-  header.source_bytes = source.stamp.size_bytes;
-  header.source_mtime_ns = source.stamp.mtime_ns;
+  header.source_bytes = source.bytes;
+  header.source_hash = source.hash;
   header.content_id = matrix.content_id;
   assign(header.source, source.text);
   header.header_hash = hash_of(header);
@@ -248,8 +248,8 @@ bool is_fresh_cache(std::string_view bytes, const std::string& name, Orientation
   check_header_hash(header, name);
   char expected[sizeof header.source];
   assign(expected, source.text);
-  return header.orientation == code_of(orientation) && header.source_bytes == source.stamp.size_bytes &&
-         header.source_mtime_ns == source.stamp.mtime_ns && std::memcmp(expected, header.source, sizeof expected) == 0;
+  return header.orientation == code_of(orientation) && header.source_bytes == source.bytes &&
+         header.source_hash == source.hash && std::memcmp(expected, header.source, sizeof expected) == 0;
 }
 
 }  // namespace ringside

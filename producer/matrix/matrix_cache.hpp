@@ -16,7 +16,7 @@
 namespace ringside {
 
 inline constexpr std::string_view kCacheMagic = "RSMATRIX";
-inline constexpr std::uint32_t kCacheVersion = 1;
+inline constexpr std::uint32_t kCacheVersion = 2;
 inline constexpr std::uint32_t kCacheByteOrder = 0x01020304;
 /// Sections begin at multiples of this: they are mapped, and no page holds parts of two of them.
 inline constexpr std::uint64_t kCacheAlignment = 4096;
@@ -35,21 +35,24 @@ struct CacheHeader {
   std::uint64_t value_offset;  // 0: a pattern
   std::uint64_t id_offset;     // 0: rows are named 0 .. rows-1
   std::uint64_t file_bytes;
-  std::uint64_t source_bytes;    // 0: generated
-  std::int64_t source_mtime_ns;  // 0: generated
+  std::uint64_t source_bytes;  // 0: generated
+  Id128 source_hash;           // 0: generated
   Id128 content_id;
-  char source[376];   // file name or generator text, zero-padded
+  char source[368];   // file name or generator text, zero-padded
   Id128 header_hash;  // XXH3-128 of the bytes before it
 };
 static_assert(std::is_trivially_copyable_v<CacheHeader> && sizeof(CacheHeader) == 512);
 static_assert(offsetof(CacheHeader, rows) == 24 && offsetof(CacheHeader, row_begin_offset) == 48);
-static_assert(offsetof(CacheHeader, file_bytes) == 80 && offsetof(CacheHeader, content_id) == 104);
-static_assert(offsetof(CacheHeader, source) == 120 && offsetof(CacheHeader, header_hash) == 496);
+static_assert(offsetof(CacheHeader, file_bytes) == 80 && offsetof(CacheHeader, content_id) == 112);
+static_assert(offsetof(CacheHeader, source) == 128 && offsetof(CacheHeader, header_hash) == 496);
 
-/// What a cache was made from: a file's name and stamp, or a generator's text.
+/// What a cache was made from: a file's name, size and hash128_parallel of its bytes, or a generator's text. The hash
+/// decides, not what the file system records of a file: archives, images and stores give all files the same times, and
+/// some file systems invent the rest.
 struct CacheSource {
   std::string text;
-  FileStamp stamp;
+  std::uint64_t bytes = 0;
+  Id128 hash = {};
 };
 
 /// True if `bytes` open like a cache, of any version.

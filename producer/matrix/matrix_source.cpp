@@ -122,16 +122,19 @@ const TextFormat& format_of(InputText& input) {
   return *std::rbegin(kTextFormats);
 }
 
-CsrMatrix read_file(const std::string& path, Orientation orientation) {
-  const Text file = map_file(path);
-  if (is_cache(file.text)) return read_matrix_cache(file, path, orientation);
-  InputText input = input_text(file, path);
-  const TextFormat& format = format_of(input);
-  return format.read(input.text.text, input.name, orientation);
+/// What `matrix` names: nothing for a generator.
+Text open_source(const std::string& matrix) {
+  if (matrix.empty()) throw usage_error("--matrix: found nothing, expected FILE, grid:SIDE or rmat:SCALE");
+  return is_generated(matrix) ? Text{} : map_file(matrix);
 }
 
-CsrMatrix read_without_cache(const std::string& matrix, Orientation orientation) {
-  return is_generated(matrix) ? generate(matrix, orientation) : read_file(matrix, orientation);
+/// The matrix in `source`, which `matrix` names.
+CsrMatrix read_source(const Text& source, const std::string& matrix, Orientation orientation) {
+  if (is_generated(matrix)) return generate(matrix, orientation);
+  if (is_cache(source.text)) return read_matrix_cache(source, matrix, orientation);
+  InputText input = input_text(source, matrix);
+  const TextFormat& format = format_of(input);
+  return format.read(input.text.text, input.name, orientation);
 }
 
 std::string cache_path(const MatrixOptions& options, Orientation orientation) {
@@ -144,9 +147,12 @@ std::string cache_path(const MatrixOptions& options, Orientation orientation) {
   return folder + name + (orientation == Orientation::kRows ? ".rows.rsm" : ".in-links.rsm");
 }
 
-CacheSource source_of(const std::string& matrix) {
-  if (is_generated(matrix)) return {matrix, {}};
-  return {matrix.substr(matrix.rfind('/') + 1), stamp_of(matrix)};
+/// The bytes are hashed before they are read: if they change meanwhile, the cache is stale at once.
+CacheSource cache_source(const Text& source, const std::string& matrix) {
+  if (is_generated(matrix)) return {.text = matrix};
+  return {.text = matrix.substr(matrix.rfind('/') + 1),
+          .bytes = source.text.size(),
+          .hash = hash128_parallel(source.text.data(), source.text.size())};
 }
 
 bool is_cache_file(const std::string& matrix) {
@@ -199,16 +205,16 @@ void check_matrix_name(const std::string& matrix) {
 }
 
 CsrMatrix load_matrix(const MatrixOptions& options, Orientation orientation) {
-  if (options.matrix.empty()) throw usage_error("--matrix: found nothing, expected FILE, grid:SIDE or rmat:SCALE");
-  if (!options.cache || is_cache_file(options.matrix)) return read_without_cache(options.matrix, orientation);
-  const CacheSource source = source_of(options.matrix);
+  const Text source = open_source(options.matrix);
+  if (!options.cache || is_cache(source.text)) return read_source(source, options.matrix, orientation);
+  const CacheSource made_from = cache_source(source, options.matrix);
   const std::string path = cache_path(options, orientation);
   if (access(path.c_str(), F_OK) == 0) {
     const Text file = map_file(path);
-    if (is_fresh_cache(file.text, path, orientation, source)) return read_matrix_cache(file, path, orientation);
+    if (is_fresh_cache(file.text, path, orientation, made_from)) return read_matrix_cache(file, path, orientation);
   }
-  CsrMatrix matrix = read_without_cache(options.matrix, orientation);
-  write_matrix_cache(matrix, source, path);
+  CsrMatrix matrix = read_source(source, options.matrix, orientation);
+  write_matrix_cache(matrix, made_from, path);
   return matrix;
 }
 
@@ -228,17 +234,16 @@ std::optional<PlaceInText> find_in_text(const std::string& matrix, const Refused
 }
 
 std::string write_cache(const MatrixOptions& options, Orientation orientation) {
-  if (options.matrix.empty()) throw usage_error("--matrix: found nothing, expected FILE, grid:SIDE or rmat:SCALE");
-  if (is_cache_file(options.matrix))
+  const Text source = open_source(options.matrix);
+  if (is_cache(source.text))
     throw usage_error("{}: found a matrix cache, expected a matrix to cache", options.matrix);
-  // The stamp is taken first: a file that changes while it is read makes a cache that is stale at once.
-  const CacheSource source = source_of(options.matrix);
+  const CacheSource made_from = cache_source(source, options.matrix);
   const std::string path = cache_path(options, orientation);
   if (access(path.c_str(), F_OK) == 0 && !is_cache(map_file(path).text)) {
     throw usage_error("{}: found a file that is no matrix cache under the cache's name; move it, or choose --cache-dir",
                       path);
   }
-  write_matrix_cache(read_without_cache(options.matrix, orientation), source, path);
+  write_matrix_cache(read_source(source, options.matrix, orientation), made_from, path);
   return path;
 }
 

@@ -41,10 +41,7 @@ class InputFile {
   InputFile& operator=(const InputFile&) = delete;
 
   int descriptor() const { return descriptor_; }
-  FileStamp stamp() const {
-    return {static_cast<std::uint64_t>(status_.st_size),
-            static_cast<std::int64_t>(status_.st_mtim.tv_sec) * 1'000'000'000 + status_.st_mtim.tv_nsec};
-  }
+  std::size_t bytes() const { return static_cast<std::size_t>(status_.st_size); }
 
  private:
   int descriptor_ = -1;
@@ -53,13 +50,9 @@ class InputFile {
 
 }  // namespace
 
-FileStamp stamp_of(const std::string& path) {
-  return InputFile(path).stamp();
-}
-
 Text map_file(const std::string& path) {
   const InputFile file(path);
-  const std::size_t bytes = file.stamp().size_bytes;
+  const std::size_t bytes = file.bytes();
   if (bytes == 0) return {};
   void* const map = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, file.descriptor(), 0);
   if (map == MAP_FAILED) throw system_error("{}: cannot be mapped ({})", path, errno_text(errno));

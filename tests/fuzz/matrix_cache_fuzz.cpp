@@ -56,7 +56,7 @@ CsrMatrix any_arrays(Numbers& numbers) {
 // The bytes of a cache of any arrays; some words of its header may be changed.
 Text forged_cache(Numbers& numbers) {
   static const std::string path = "/tmp/matrix_cache_fuzz." + std::to_string(getpid());
-  write_matrix_cache(any_arrays(numbers), {"fuzz", {}}, path);
+  write_matrix_cache(any_arrays(numbers), {.text = "fuzz"}, path);
   const Text written = map_file(path);
   const Text forged = copy_of(written.text.data(), written.text.size());
   unlink(path.c_str());
@@ -72,7 +72,7 @@ Text forged_cache(Numbers& numbers) {
 
 void read(const Text& file) {
   fuzzing::read_both_ways([&](Orientation orientation) { return read_matrix_cache(file, "fuzz.rsm", orientation); });
-  fuzzing::run([&] { is_fresh_cache(file.text, "fuzz.rsm", Orientation::kRows, {"fuzz", {}}); });
+  fuzzing::run([&] { is_fresh_cache(file.text, "fuzz.rsm", Orientation::kRows, {.text = "fuzz"}); });
 }
 
 }  // namespace

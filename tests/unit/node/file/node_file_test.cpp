@@ -5,6 +5,8 @@
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "common/platform/error.hpp"
 #include "producer/solver/solver_table.hpp"
 #include "tests/unit/node/model/testing_node.hpp"
@@ -35,7 +37,11 @@ TEST(NodeFileTest, WhatIsWrittenReadsBackAsItWas) {
   node.measured_at = "2026-11-23T01:00:00Z";
   node.remarks = {"a remark"};
   node.kernels[0].problem.matrix = "./a.mtx";
-  node.kernels[0].problem.file = MatrixFile{.path = "/x/a.mtx", .size_bytes = 5, .mtime_ns = 1'795'395'600'000'000'001};
+  node.kernels[0].problem.file = MatrixFile{.path = "/x/a.mtx",
+                                            .size_bytes = 5,
+                                            .mtime_ns = 1'795'395'600'000'000'001,
+                                            .inode = std::numeric_limits<std::uint64_t>::max(),
+                                            .ctime_ns = 1'795'395'600'000'000'002};
   node.clock_ghz = testing::series_of(3, 4, 0.01);
   node.tiers[1].sync_s = Measured{.value = 1e-3, .spread = 0.1};
   PairFigures pair;
@@ -113,6 +119,9 @@ TEST(NodeFileTest, NamesThatTheModelDoesNotHaveAreRefusedWithThoseItHas) {
 TEST(NodeFileTest, AMatrixFileNeedsAFullPathASizeAndATime) {
   Json file = written();
   file["kernels"][0]["problem"]["file"] = {{"path", "/x/a.mtx"}, {"size_bytes", 5}, {"mtime_ns", 7}};
+  EXPECT_EQ(refusal_of(file.dump()), "");  // as written before inode and ctime_ns were
+  file["kernels"][0]["problem"]["file"]["inode"] = 3;
+  file["kernels"][0]["problem"]["file"]["ctime_ns"] = 9;
   EXPECT_EQ(refusal_of(file.dump()), "");
   file["kernels"][0]["problem"]["file"]["path"] = "a.mtx";
   EXPECT_EQ(refusal_of(file.dump()),

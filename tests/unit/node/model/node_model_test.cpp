@@ -129,7 +129,7 @@ TEST_F(NodeModelTest, FiguresOfAnotherStorageFormatAreNotThoseOfThisProblem) {
 }
 
 TEST_F(NodeModelTest, AMatrixFileIsTheSameUnderAnotherSpellingAndAnotherOneAfterAChange) {
-  const MatrixFile file{.path = "/x/a.mtx", .size_bytes = 5, .mtime_ns = 7};
+  const MatrixFile file{.path = "/x/a.mtx", .size_bytes = 5, .mtime_ns = 7, .inode = 3, .ctime_ns = 9};
   for (KernelFigures& kernel : node_.kernels) {
     kernel.problem.matrix = "a.mtx";
     kernel.problem.file = file;
@@ -137,7 +137,7 @@ TEST_F(NodeModelTest, AMatrixFileIsTheSameUnderAnotherSpellingAndAnotherOneAfter
   request_.problem.matrix = "../x/a.mtx";
   request_.problem.file = file;
   EXPECT_TRUE(model_of(node_, request_).remarks.empty());
-  request_.problem.file->mtime_ns = 8;
+  request_.problem.file->ctime_ns = 8;
   const NodeModel changed = model_of(node_, request_);
   ASSERT_EQ(changed.remarks.size(), 1u);
   EXPECT_NE(changed.remarks[0].find("no figures for this problem: those of a.mtx"), std::string::npos);

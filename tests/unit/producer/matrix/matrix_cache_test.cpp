@@ -41,7 +41,7 @@ TEST(MatrixCache, GivesBackWhatWasWritten) {
   const CsrMatrix matrices[] = {weighted(), make_grid(40, Orientation::kRows), make_grid(1, Orientation::kRows),
                                 read_edge_list("7 9 1\n9 7 2\n", "a", Orientation::kRows)};
   for (const CsrMatrix& matrix : matrices) {
-    write_matrix_cache(matrix, {"a", {}}, folder.file("a.rsm"));
+    write_matrix_cache(matrix, {.text = "a"}, folder.file("a.rsm"));
     const CsrMatrix mapped = read_file(folder.file("a.rsm"));
     testing::expect_same_matrix(mapped, matrix);
     EXPECT_EQ(mapped.is_pattern(), matrix.is_pattern());
@@ -50,8 +50,8 @@ TEST(MatrixCache, GivesBackWhatWasWritten) {
 
 TEST(MatrixCache, BytesOnDiskAreThoseOfTheDocument) {
   const testing::TemporaryFolder folder;
-  write_matrix_cache(read_edge_list("7 9\n9 8\n", "a", Orientation::kInLinks), {"e.txt", {8, 12345}},
-                     folder.file("a.rsm"));
+  write_matrix_cache(read_edge_list("7 9\n9 8\n", "a", Orientation::kInLinks),
+                     {.text = "e.txt", .bytes = 8, .hash = {12345, 67890}}, folder.file("a.rsm"));
   const std::string bytes = content_of(folder.file("a.rsm"));
   ASSERT_EQ(bytes.size(), 4u * 4096);
   const auto word = [&](std::size_t offset) {
@@ -59,7 +59,7 @@ TEST(MatrixCache, BytesOnDiskAreThoseOfTheDocument) {
     std::memcpy(&value, bytes.data() + offset, sizeof value);
     return value;
   };
-  EXPECT_EQ(bytes.substr(0, 24), std::string("RSMATRIX\x01\0\0\0\x04\x03\x02\x01\x01\0\0\0\0\0\0\0", 24));
+  EXPECT_EQ(bytes.substr(0, 24), std::string("RSMATRIX\x02\0\0\0\x04\x03\x02\x01\x01\0\0\0\0\0\0\0", 24));
   EXPECT_EQ(word(24), 3u);      // rows
   EXPECT_EQ(word(32), 3u);      // columns
   EXPECT_EQ(word(40), 2u);      // nonzeros
@@ -69,8 +69,9 @@ TEST(MatrixCache, BytesOnDiskAreThoseOfTheDocument) {
   EXPECT_EQ(word(72), 12288u);  // id
   EXPECT_EQ(word(80), 16384u);  // file
   EXPECT_EQ(word(88), 8u);      // source's size
-  EXPECT_EQ(word(96), 12345u);  // and time
-  EXPECT_STREQ(bytes.data() + 120, "e.txt");
+  EXPECT_EQ(word(96), 12345u);  // and hash
+  EXPECT_EQ(word(104), 67890u);
+  EXPECT_STREQ(bytes.data() + 128, "e.txt");
   // 7 -> 9, 9 -> 8; rows 7, 8, 9 list the nodes that link to them.
   EXPECT_EQ(word(4096), 0u);
   EXPECT_EQ(word(4104), 0u);
@@ -81,13 +82,13 @@ TEST(MatrixCache, BytesOnDiskAreThoseOfTheDocument) {
   EXPECT_EQ(word(12296), 8u);
   EXPECT_EQ(word(12304), 9u);
   // The two hashes, as this version computes them.
-  EXPECT_EQ(to_string(Id128{word(104), word(112)}), "251789e41099a75cb9dd6fa6c2d8bfa6");
-  EXPECT_EQ(to_string(Id128{word(496), word(504)}), "fdc2008ad24835f8d06d22ee13c84732");
+  EXPECT_EQ(to_string(Id128{word(112), word(120)}), "251789e41099a75cb9dd6fa6c2d8bfa6");
+  EXPECT_EQ(to_string(Id128{word(496), word(504)}), "024def3f8f11ac728820b4ef2cf57310");
 }
 
 TEST(MatrixCache, BelongsToItsOwner) {
   const testing::TemporaryFolder folder;
-  write_matrix_cache(weighted(), {"a", {}}, folder.file("a.rsm"));
+  write_matrix_cache(weighted(), {.text = "a"}, folder.file("a.rsm"));
   struct stat status {};
   ASSERT_EQ(stat(folder.file("a.rsm").c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777, 0600u);
@@ -95,7 +96,7 @@ TEST(MatrixCache, BelongsToItsOwner) {
 
 TEST(MatrixCache, EveryFlippedBitOfTheContentIsDamage) {
   const testing::TemporaryFolder folder;
-  write_matrix_cache(weighted(), {"a", {}}, folder.file("a.rsm"));
+  write_matrix_cache(weighted(), {.text = "a"}, folder.file("a.rsm"));
   const std::string bytes = content_of(folder.file("a.rsm"));
   const CsrMatrix matrix = weighted();
   const std::pair<std::size_t, std::size_t> sections[] = {{16, 512},
@@ -116,7 +117,7 @@ TEST(MatrixCache, EveryFlippedBitOfTheContentIsDamage) {
 
 TEST(MatrixCache, EveryCutIsDamage) {
   const testing::TemporaryFolder folder;
-  write_matrix_cache(weighted(), {"a", {}}, folder.file("a.rsm"));
+  write_matrix_cache(weighted(), {.text = "a"}, folder.file("a.rsm"));
   const std::string bytes = content_of(folder.file("a.rsm"));
   for (const std::size_t size : {8u, 100u, 511u, 512u, 4095u, 4096u, 5000u, 12289u, 16383u, 16385u}) {
     std::string cut = bytes;
@@ -133,7 +134,7 @@ TEST(MatrixCache, AForgedMatrixIsRefused) {
     CsrMatrix matrix = weighted();
     change(matrix);
     matrix.content_id = hash_content(matrix);
-    write_matrix_cache(matrix, {"a", {}}, folder.file("a.rsm"));
+    write_matrix_cache(matrix, {.text = "a"}, folder.file("a.rsm"));
     return error_of([&] { read_file(folder.file("a.rsm")); }, ExitCode::kDamaged);
   };
   EXPECT_NE(forge([](CsrMatrix& m) { m.column[3] = 4; }).find("are no matrix"), std::string::npos);
@@ -145,7 +146,7 @@ TEST(MatrixCache, AForgedMatrixIsRefused) {
 
 TEST(MatrixCache, AForgedHeaderIsRefused) {
   const testing::TemporaryFolder folder;
-  write_matrix_cache(weighted(), {"a", {}}, folder.file("a.rsm"));
+  write_matrix_cache(weighted(), {.text = "a"}, folder.file("a.rsm"));
   const std::string bytes = content_of(folder.file("a.rsm"));
   const auto forge = [&](const std::function<void(CacheHeader&)>& change) {
     std::string forged = bytes;
@@ -170,8 +171,8 @@ TEST(MatrixCache, AForgedHeaderIsRefused) {
     const std::string path = forge(lie);
     EXPECT_NE(error_of([&] { read_file(path); }, ExitCode::kDamaged), "");
   }
-  const std::string newer = forge([](CacheHeader& h) { h.version = 2; });
-  EXPECT_NE(error_of([&] { read_file(newer); }).find("version 2, expected version 1"), std::string::npos);
+  const std::string newer = forge([](CacheHeader& h) { h.version = 3; });
+  EXPECT_NE(error_of([&] { read_file(newer); }).find("version 3, expected version 2"), std::string::npos);
   const std::string foreign = forge([](CacheHeader& h) { h.byte_order = 0x04030201; });
   EXPECT_NE(error_of([&] { read_file(foreign); }).find("another byte order"), std::string::npos);
   EXPECT_NE(error_of([&] {
@@ -181,7 +182,7 @@ TEST(MatrixCache, AForgedHeaderIsRefused) {
 }
 
 TEST(MatrixCache, AFolderThatCannotBeWrittenIsNamedWithTheWayOut) {
-  const auto write = [] { write_matrix_cache(weighted(), {"a", {}}, "/proc/nowhere/a.rsm"); };
+  const auto write = [] { write_matrix_cache(weighted(), {.text = "a"}, "/proc/nowhere/a.rsm"); };
   const std::string error = error_of(write, ExitCode::kSystem);
   EXPECT_NE(error.find("/proc/nowhere/a.rsm: the matrix cache cannot be created"), std::string::npos) << error;
   EXPECT_NE(error.find("--cache-dir"), std::string::npos);
@@ -189,14 +190,14 @@ TEST(MatrixCache, AFolderThatCannotBeWrittenIsNamedWithTheWayOut) {
 
 TEST(MatrixCache, WhenTheDiskIsFullWhatWasThereStaysAndNothingIsLeftBehind) {
   const testing::TemporaryFolder folder;
-  write_matrix_cache(weighted(), {"a", {}}, folder.file("a.rsm"));
+  write_matrix_cache(weighted(), {.text = "a"}, folder.file("a.rsm"));
   // A limit on the size of files stands in for a full disk.
   rlimit before{};
   getrlimit(RLIMIT_FSIZE, &before);
   const rlimit limited{65536, before.rlim_max};
   const auto signal_before = std::signal(SIGXFSZ, SIG_IGN);
   setrlimit(RLIMIT_FSIZE, &limited);
-  const auto write = [&] { write_matrix_cache(make_grid(100, Orientation::kRows), {"g", {}}, folder.file("a.rsm")); };
+  const auto write = [&] { write_matrix_cache(make_grid(100, Orientation::kRows), {.text = "g"}, folder.file("a.rsm")); };
   const std::string error = error_of(write, ExitCode::kSystem);
   setrlimit(RLIMIT_FSIZE, &before);
   std::signal(SIGXFSZ, signal_before);
@@ -253,14 +254,44 @@ TEST_F(MatrixSource, ACacheIsUsedWhileTheFileIsUnchangedAndWrittenAnewAfterwards
   EXPECT_NE(inode(cache), written);
 }
 
+// Images, stores and some archives give all files the same time; written in place, a file keeps its number, too.
+TEST_F(MatrixSource, AFileOfTheSameSizeAndTimeButOtherContentIsAnother) {
+  const std::string path = folder_.write("a.mtx", kWeighted);
+  const auto written = std::filesystem::last_write_time(path);
+  load(path, true);
+  std::string other = kWeighted;
+  other[other.size() - 2] = '7';  // the last entry's 2
+  folder_.write("a.mtx", other);
+  std::filesystem::last_write_time(path, written);
+  const CsrMatrix loaded = load(path, true);
+  testing::expect_same_matrix(loaded, load(path));
+  EXPECT_NE(loaded.content_id, weighted().content_id);
+}
+
+TEST_F(MatrixSource, ACopyUnderTheSameNameUsesTheCacheThatCameWithIt) {
+  const std::string path = folder_.write("a.mtx", kWeighted);
+  load(path, true);
+  const std::string copy = folder_.file("copy");
+  std::filesystem::create_directory(copy);
+  for (const char* const file : {"/a.mtx", "/a.mtx.rows.rsm"}) {
+    std::filesystem::copy(folder_.path() + file, copy + file);
+  }
+  const ino_t copied = inode(copy + "/a.mtx.rows.rsm");
+  const std::ifstream keep_it(copy + "/a.mtx.rows.rsm");
+  testing::expect_same_matrix(load(copy + "/a.mtx", true), weighted());
+  EXPECT_EQ(inode(copy + "/a.mtx.rows.rsm"), copied);
+}
+
 TEST_F(MatrixSource, ACacheOfAnotherVersionIsWrittenAnew) {
   const std::string path = folder_.write("a.mtx", kWeighted);
   load(path, true);
   std::string bytes = content_of(path + ".rows.rsm");
-  bytes[8] = 9;
-  folder_.write("a.mtx.rows.rsm", bytes);
-  EXPECT_EQ(load(path, true).nonzeros(), 4u);
-  EXPECT_EQ(content_of(path + ".rows.rsm")[8], 1);
+  for (const char version : {'\x01', '\x09'}) {
+    bytes[8] = version;
+    folder_.write("a.mtx.rows.rsm", bytes);
+    EXPECT_EQ(load(path, true).nonzeros(), 4u);
+    EXPECT_EQ(content_of(path + ".rows.rsm")[8], kCacheVersion);
+  }
 }
 
 TEST_F(MatrixSource, ADamagedCacheIsReportedNotUsed) {
