@@ -40,6 +40,9 @@ int cache_command(int argc, const char* const* argv) {
   line.option("MATRIX", matrix.matrix, "FILE, grid:SIDE or rmat:SCALE[:EDGEFACTOR[:SEED]]")
       .required()
       .value_name("FILE|grid:SIDE|rmat:SCALE");
+  line.option("--columns", matrix.columns,
+              "what each column of an edge list is: from, to, weight or skip (default: its head, or from,to[,weight])")
+      .value_name("from,to,...");
   line.option("--solver", solver, "whose orientation: " + orientations())
       .check(one_of(names))
       .value_name(fmt::format("{}", fmt::join(names, "|")))

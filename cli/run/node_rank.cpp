@@ -107,7 +107,7 @@ void take_solver_of_ranks(const CommandLine& line, RunOptions& options) {
     throw system_error("{}: found no program {} ({}); expected the package ringside-mpi, or a build with "
                        "RINGSIDE_BUILD_MPI", ranks, program, errno_text(errno));
   }
-  check_matrix_name(options.solve.matrix);
+  check_matrix_name(options.solve.matrix, options.solve.columns);
   options.program = {program};
   const std::vector<std::string> given = line.arguments_given<SolveOptions>();
   options.program.insert(options.program.end(), given.begin(), given.end());

@@ -46,7 +46,7 @@ std::optional<AutoPlan> calibrated_modes(const CommandLine& line, const RunOptio
   if (!options.cores.producer_cores.empty() || !options.cores.analyzer_cores.empty()) return std::nullopt;
   const CorePlan cores = cores_for(options);
   if (cores.oversubscribed_one_core) return std::nullopt;
-  check_matrix_name(options.solve.matrix);
+  check_matrix_name(options.solve.matrix, options.solve.columns);
   return make_mode_plan(planned_options(line, options), static_cast<int>(cores.producer.size()),
                         static_cast<int>(cores.analyzer.size()));
 }
@@ -71,7 +71,7 @@ std::optional<AutoPlan> plan_for(const CommandLine& line, const RunOptions& opti
   }
   // Wrong lists and names are errors of their own, not reasons against a plan.
   cores_for(options);
-  check_matrix_name(options.solve.matrix);
+  check_matrix_name(options.solve.matrix, options.solve.columns);
   std::string why_not;
   std::optional<AutoPlan> plan = make_auto_plan(planned_options(line, options), options.node_file, why_not);
   if (!options.quiet) {
@@ -144,7 +144,7 @@ void check_own(const CommandLine& line, const RunOptions& options, const std::ve
   }
   check_analyses(options);
   // Before the pool is looked at: a mistyped matrix must not be answered with how to discard another run's iterates.
-  check_matrix_name(options.solve.matrix);
+  check_matrix_name(options.solve.matrix, options.solve.columns);
   check_matrix_memory(options.solve);
   if (options.ring.require_dax) require_dax(options.ring.pool);
   // The analyzer decides about the pool when the producer attaches. Ask first here.

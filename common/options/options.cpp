@@ -103,6 +103,9 @@ void declare(CommandLine& line, SolveOptions& options, const SolverChoices& solv
                              .value_name("FILE|grid:SIDE|rmat:SCALE");
   if (matrix == MatrixOption::kRequired) matrix_option.required();
   if (matrix == MatrixOption::kRequiredWithoutProgram) matrix_option.required_without_program();
+  set.option("--columns", options.columns,
+             "what each column of an edge list is: from, to, weight or skip (default: its head, or from,to[,weight])")
+      .value_name("from,to,...");
   set.option("--solver", options.solver, "iterative method: " + methods)
       .check(one_of(names))
       .value_name(fmt::format("{}", fmt::join(names, "|")))

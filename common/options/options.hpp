@@ -36,6 +36,7 @@ inline constexpr std::uint64_t kMostIterations = 1'000'000;
 struct SolveOptions {
   std::string matrix;               // FILE, grid:SIDE or rmat:SCALE[:EDGEFACTOR[:SEED]]
   std::string solver = "pagerank";  // a name of producer/solver/solver_table.cpp
+  std::string columns;              // of an edge list: from, to, weight, skip; empty: `u v` or `u v weight`
   std::string rhs;                  // b, an n-by-1 MatrixMarket file; empty: all ones
   double damping = 0.85;            // d
   bool damping_given = false;

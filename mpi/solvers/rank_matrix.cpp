@@ -210,12 +210,12 @@ CsrMatrix cached_part(const MatrixOptions& options, Orientation orientation, Blo
 CsrMatrix text_part(const MatrixOptions& options, Orientation orientation, BlockBorders& border,
                     RankNeighbours& ranks) {
   InputText input;
-  ranks.together([&] { input = open_matrix_text(options.matrix); });
+  ranks.together([&] { input = open_matrix_text(options); });
   RankBuild build(ranks);
   CsrMatrix part;
   std::optional<Error> wrong;
   try {
-    part = read_matrix_share(input, {orientation, &build});
+    part = read_matrix_share(input, options, {orientation, &build});
   } catch (const Error& error) {
     if (error.code() != ExitCode::kUsage) throw;  // of this rank alone
     wrong = error;

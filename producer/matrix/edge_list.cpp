@@ -14,13 +14,16 @@
 
 #include "common/platform/error.hpp"
 #include "producer/matrix/csr_builder.hpp"
+#include "producer/matrix/edge_columns.hpp"
 #include "producer/matrix/id_map.hpp"
 #include "producer/text/text_scan.hpp"
 
 namespace ringside {
 namespace {
 
-enum class LineFault { kNothing, kFirstId, kSecondId, kMissing, kWeight, kExtra };
+enum class LineFault { kNothing, kId, kMissing, kWeight, kExtra };
+
+constexpr std::string_view kColumnsHint = "`--columns from,to,weight,skip` says what each column is";
 
 struct Edge {
   std::uint64_t from = 0;
@@ -53,34 +56,46 @@ const char* skip_to_edge(const char* p, const char* end) noexcept {
   return end;
 }
 
+const char* find_word_end(const char* p, const char* end) noexcept {
+  while (!ends_word(p, end)) ++p;
+  return p;
+}
+
 // Reads the line at p up to its end. Returns the position of the line end; or sets `wrong` and returns the position
 // where the offending word begins.
-const char* parse_edge(const char* p, const char* end, Edge& edge, LineFault& wrong) noexcept {
-  const char* next = parse_unsigned(p, end, edge.from);
-  if (next == nullptr || !ends_word(next, end)) {
-    wrong = LineFault::kFirstId;
-    return p;
+const char* parse_edge(const char* p, const char* end, const EdgeColumns& columns, Edge& edge,
+                       LineFault& wrong) noexcept {
+  const std::size_t most = columns.order.size();
+  edge.has_weight = false;
+  for (std::size_t column = 0; column < most; ++column) {
+    const char* next = nullptr;
+    switch (columns.order[column]) {
+      case EdgeColumn::kFrom:
+        next = parse_unsigned(p, end, edge.from);
+        if (next == nullptr || !ends_word(next, end)) wrong = LineFault::kId;
+        break;
+      case EdgeColumn::kTo:
+        next = parse_unsigned(p, end, edge.to);
+        if (next == nullptr || !ends_word(next, end)) wrong = LineFault::kId;
+        break;
+      case EdgeColumn::kWeight:
+        next = parse_real(p, end, edge.weight);
+        if (next == nullptr || !ends_word(next, end)) wrong = LineFault::kWeight;
+        edge.has_weight = true;
+        break;
+      case EdgeColumn::kSkip: next = find_word_end(p, end); break;
+    }
+    if (wrong != LineFault::kNothing) return p;
+    p = skip_separator(next, end);
+    if (p == end || is_line_end(*p)) {
+      const std::size_t missing = columns.required > column + 1 ? columns.required - column - 1 : 0;
+      // "0,1," has three columns, of which the last may be empty if it is skipped.
+      const bool only_the_last = missing == 1 && columns.order.back() == EdgeColumn::kSkip;
+      if (missing > 0 && !(only_the_last && std::find(next, p, ',') != p)) wrong = LineFault::kMissing;
+      return p;
+    }
   }
-  p = skip_separator(next, end);
-  if (p == end || is_line_end(*p)) {
-    wrong = LineFault::kMissing;
-    return p;
-  }
-  next = parse_unsigned(p, end, edge.to);
-  if (next == nullptr || !ends_word(next, end)) {
-    wrong = LineFault::kSecondId;
-    return p;
-  }
-  p = skip_separator(next, end);
-  edge.has_weight = p < end && !is_line_end(*p);
-  if (!edge.has_weight) return p;
-  next = parse_real(p, end, edge.weight);
-  if (next == nullptr || !ends_word(next, end)) {
-    wrong = LineFault::kWeight;
-    return p;
-  }
-  p = skip_separator(next, end);
-  if (p < end && !is_line_end(*p)) wrong = LineFault::kExtra;
+  wrong = LineFault::kExtra;
   return p;
 }
 
@@ -106,7 +121,8 @@ struct Survey {
   }
   /// The first id of the range base .. base + rows - 1 that holds every id, if there is one.
   std::optional<std::uint64_t> base_within(std::uint64_t rows) const noexcept {
-    if (rows > 0 && max_id <= rows - 1) return 0;
+    if (rows == 0) return std::nullopt;
+    if (max_id <= rows - 1) return 0;
     if (min_id >= 1 && max_id <= rows) return 1;
     return std::nullopt;
   }
@@ -114,12 +130,25 @@ struct Survey {
 
 class EdgeListReader {
  public:
-  EdgeListReader(std::string_view text, const std::string& name) : text_(text), name_(name) {}
+  EdgeListReader(std::string_view text, const std::string& name, const EdgeColumns& columns)
+      : text_(text), name_(name), columns_(columns) {
+    skip_head();
+  }
 
   template <class Builder>
   CsrMatrix read(typename Builder::How how);
+  PlaceInText find(const MatrixPlace& place, IsRefused is_refused) const;
 
  private:
+  struct Counts {
+    std::uint64_t nodes;
+    std::uint64_t edges;
+  };
+
+  void skip_head();
+  std::optional<Counts> counts(LineFault wrong_edge) const;
+  template <class Take>
+  bool each_edge(std::string_view piece, const Take& take) const;
   Survey survey(IdBitmap& bitmap) const;
   template <class Sink, class Builder, class RowOf>
   bool read_edges(const std::vector<std::string_view>& pieces, Builder& builder, std::uint64_t rows,
@@ -140,20 +169,63 @@ class EdgeListReader {
 
   std::string_view text_;
   const std::string& name_;
-  const char* first_edge_ = nullptr;  // the first line that is not a comment, even if it turns out to be "n m"
+  EdgeColumns columns_;
+  const char* first_edge_ = nullptr;  // the first line that is no comment and no head, even if it turns out to be "n m"
   bool weighted_ = false;
   std::vector<std::string_view> pieces_;
 };
 
+// The first line of a CSV file may name the columns, where edges have ids.
+void EdgeListReader::skip_head() {
+  const char* const end = text_.data() + text_.size();
+  first_edge_ = skip_to_edge(text_.data(), end);
+  const char* const line_end = find_line_end(first_edge_, end);
+  std::vector<std::string_view> words;
+  for (const char* p = first_edge_; p < line_end && words.size() <= kMostEdgeColumns;) {
+    const char* const word_end = find_word_end(p, line_end);
+    words.emplace_back(p, static_cast<std::size_t>(word_end - p));
+    p = skip_separator(word_end, line_end);
+  }
+  const auto is_name = [](std::string_view word) {
+    const char first = word.empty() ? '\0' : word.front();
+    return (first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z') || first == '"' || first == '\'';
+  };
+  if (columns_.are_given()) {
+    for (std::size_t i = 0; i < columns_.order.size(); ++i) {
+      const bool is_id = columns_.order[i] == EdgeColumn::kFrom || columns_.order[i] == EdgeColumn::kTo;
+      if (is_id && (i >= words.size() || !is_name(words[i]))) return;
+    }
+  } else {
+    if (words.empty() || !is_name(words.front())) return;
+    EdgeHead head = edge_head(words);
+    if (!head.is_head) return;
+    if (!head.wrong.empty()) {
+      fail(first_edge_, head.wrong, fmt::format("from, to and weight, or source, target and value; {}", kColumnsHint));
+    }
+    columns_ = std::move(head.columns);
+  }
+  first_edge_ = skip_to_edge(line_end, end);
+}
+
+// The first line may count nodes and edges: "n m". Where the columns are given, a line that has all of them is an edge.
+std::optional<EdgeListReader::Counts> EdgeListReader::counts(LineFault wrong_edge) const {
+  if (columns_.are_given() && wrong_edge == LineFault::kNothing) return std::nullopt;
+  static const EdgeColumns two_words{.order = {EdgeColumn::kFrom, EdgeColumn::kTo}};
+  Edge counts;
+  LineFault wrong = LineFault::kNothing;
+  parse_edge(first_edge_, text_.data() + text_.size(), two_words, counts, wrong);
+  return wrong == LineFault::kNothing ? std::optional(Counts{counts.from, counts.to}) : std::nullopt;
+}
+
 // Calls take(edge) for each edge of a piece, until it returns false; false if it did, or if a line is wrong.
 template <class Take>
-bool each_edge(std::string_view piece, const Take& take) {
+bool EdgeListReader::each_edge(std::string_view piece, const Take& take) const {
   const char* p = piece.data();
   const char* const end = p + piece.size();
   Edge edge;
   LineFault wrong = LineFault::kNothing;
   while ((p = skip_to_edge(p, end)) < end) {
-    p = parse_edge(p, end, edge, wrong);
+    p = parse_edge(p, end, columns_, edge, wrong);
     if (wrong != LineFault::kNothing || !take(edge)) return false;
     p = after_line_end(p, end);
   }
@@ -263,7 +335,7 @@ CsrMatrix EdgeListReader::build_compacted(typename Builder::How how, IdBitmap& b
     Edge edge;
     LineFault wrong = LineFault::kNothing;
     while ((p = skip_to_edge(p, end)) < end) {
-      p = parse_edge(p, end, edge, wrong);
+      p = parse_edge(p, end, columns_, edge, wrong);
       if (wrong != LineFault::kNothing) explain();
       collection.add(edge.from);
       collection.add(edge.to);
@@ -282,29 +354,36 @@ CsrMatrix EdgeListReader::build_compacted(typename Builder::How how, IdBitmap& b
 template <class Builder>
 CsrMatrix EdgeListReader::read(typename Builder::How how) {
   const char* const end = text_.data() + text_.size();
-  first_edge_ = skip_to_edge(text_.data(), end);
   if (first_edge_ == end) {
-    throw usage_error("{}: found no edge, expected lines 'u v' or 'u v weight', or a MatrixMarket banner", name_);
+    throw usage_error("{}: found no edge, expected lines {}, or a MatrixMarket banner", name_, columns_.line);
   }
   Edge first;
   LineFault wrong = LineFault::kNothing;
-  const char* const after_first = after_line_end(parse_edge(first_edge_, end, first, wrong), end);
-  if (wrong != LineFault::kNothing) explain();
+  parse_edge(first_edge_, end, columns_, first, wrong);
+  const std::optional<Counts> counted = counts(wrong);
+  if (wrong != LineFault::kNothing && !counted) explain();
 
   // The survey leaves the first line out: whether it is "n m" shows only when the rest is known.
   const auto use_text_from = [&](const char* begin) {
     pieces_ = split_at_lines(text_.substr(offset_of(begin)), piece_count(text_.size()));
   };
-  use_text_from(after_first);
+  use_text_from(skip_line(first_edge_, end));
   const std::uint64_t most_rows = most_announced_rows(text_.size());
   IdBitmap bitmap(most_rows);
   Survey survey_of = survey(bitmap);
   if (!survey_of.good) explain();
-  const bool first_counts_the_rest = !first.has_weight && first.to == survey_of.edges && survey_of.edges > 0;
-  if (first_counts_the_rest && survey_of.base_within(first.from)) {
-    check_rows(first.from, first_edge_, most_rows);
-    weighted_ = survey_of.weighted_edges > 0;
-    return build_consecutive<Builder>(how, first.from, *survey_of.base_within(first.from));
+  if (counted && counted->edges == survey_of.edges) {
+    if (const std::optional<std::uint64_t> base = survey_of.base_within(counted->nodes)) {
+      check_rows(counted->nodes, first_edge_, most_rows);
+      weighted_ = survey_of.weighted_edges > 0;
+      return build_consecutive<Builder>(how, counted->nodes, *base);
+    }
+  }
+  if (wrong != LineFault::kNothing) explain();
+  if (!columns_.are_given() && first.has_weight && first.from == first.to && survey_of.edges > 0 &&
+      first.weight == static_cast<double>(survey_of.edges) && survey_of.base_within(first.from)) {
+    fail(first_edge_, quote_line(text_, offset_of(first_edge_)) + ", which counts rows, columns and the lines below it",
+         "a MatrixMarket banner above it, or `--columns from,to,weight` if it is an edge");
   }
 
   use_text_from(first_edge_);
@@ -324,26 +403,30 @@ CsrMatrix EdgeListReader::read(typename Builder::How how) {
 
 // Walks the text again, line by line, to the first wrong line.
 void EdgeListReader::explain() const {
-  constexpr std::string_view kLine = "'u v' or 'u v weight' (ids are whole numbers from 0 up)";
+  const std::string line = fmt::format("{} (ids are whole numbers from 0 to {})", columns_.line,
+                                       std::numeric_limits<std::uint64_t>::max());
   const char* const end = text_.data() + text_.size();
   std::optional<bool> weighted;
   std::uint64_t weighted_line = 0;
-  std::uint64_t lines = 0;
-  for (const char* p = text_.data(); (p = skip_to_edge(p, end)) < end; p = skip_line(p, end), ++lines) {
+  const char* p = first_edge_;
+  // "n m" has fewer words than the edges may have: lines are compared from the second on.
+  Edge first;
+  LineFault wrong_first = LineFault::kNothing;
+  parse_edge(p, end, columns_, first, wrong_first);
+  const bool may_count = counts(wrong_first).has_value() && (weighted_ || wrong_first != LineFault::kNothing);
+  if (may_count) p = skip_line(p, end);
+  for (; (p = skip_to_edge(p, end)) < end; p = skip_line(p, end)) {
     Edge edge;
     LineFault wrong = LineFault::kNothing;
-    const char* const at = parse_edge(p, end, edge, wrong);
-    const std::string word = quote_word(text_, offset_of(at));
+    const char* const at = parse_edge(p, end, columns_, edge, wrong);
+    const std::string word = quote_word(text_, offset_of(at), ",");
     switch (wrong) {
       case LineFault::kNothing: break;
-      case LineFault::kFirstId:
-      case LineFault::kSecondId: fail(at, word, fmt::format("a node id in {}", kLine));
-      case LineFault::kMissing: fail(at, quote_line(text_, offset_of(at)), kLine);
-      case LineFault::kWeight: fail(at, word, fmt::format("a weight within a double's range in {}", kLine));
-      case LineFault::kExtra: fail(at, word + " behind the edge", kLine);
+      case LineFault::kId: fail(at, word, fmt::format("a node id in {}", line));
+      case LineFault::kMissing: fail(at, quote_line(text_, offset_of(at)), line);
+      case LineFault::kWeight: fail(at, word, fmt::format("a weight within a double's range in {}", line));
+      case LineFault::kExtra: fail(at, word + " behind the edge", fmt::format("{}; {}", line, kColumnsHint));
     }
-    // The first line may be "n m", which has no weight where the edges have one: lines are compared from the second on.
-    if (lines == 0 && !edge.has_weight && weighted_) continue;
     if (!weighted) {
       weighted = edge.has_weight;
       weighted_line = line_number(text_, offset_of(p));
@@ -353,34 +436,45 @@ void EdgeListReader::explain() const {
            fmt::format("'{}' like line {}", *weighted ? "u v weight" : "u v", weighted_line));
     }
   }
+  if (wrong_first == LineFault::kMissing) {
+    fail(first_edge_, quote_line(text_, offset_of(first_edge_)), line + ", or the numbers of nodes and lines");
+  }
   throw usage_error("{}: the file changed while it was read; start again when no process writes to it", name_);
+}
+
+PlaceInText EdgeListReader::find(const MatrixPlace& place, IsRefused is_refused) const {
+  LineChoice choice(is_refused);
+  const char* const end = text_.data() + text_.size();
+  for (const char* p = first_edge_; (p = skip_to_edge(p, end)) < end; p = skip_line(p, end)) {
+    Edge edge;
+    LineFault wrong = LineFault::kNothing;
+    parse_edge(p, end, columns_, edge, wrong);
+    // In a weighted edge list, "n m" is a line without a weight.
+    if (wrong != LineFault::kNothing || !edge.has_weight || edge.from != place.from) continue;
+    if (place.what == MatrixPlace::What::kEntry && edge.to != place.to) continue;
+    choice.add(offset_of(p), edge.weight);
+  }
+  return {.is_edge_list = true,
+          .line = choice.lines() > 0 ? line_number(text_, choice.at()) : 0,
+          .lines = choice.lines()};
 }
 
 }  // namespace
 
-CsrMatrix read_edge_list(std::string_view text, const std::string& name, Orientation orientation) {
-  return EdgeListReader(text, name).read<CsrBuilder>(orientation);
+CsrMatrix read_edge_list(std::string_view text, const std::string& name, Orientation orientation,
+                         const EdgeColumns& columns) {
+  return EdgeListReader(text, name, columns).read<CsrBuilder>(orientation);
 }
 
-CsrMatrix read_edge_list_share(std::string_view text, const std::string& name, SharedBuilder::How how) {
-  return EdgeListReader(text, name).read<SharedBuilder>(how);
+CsrMatrix read_edge_list_share(std::string_view text, const std::string& name, SharedBuilder::How how,
+                               const EdgeColumns& columns) {
+  return EdgeListReader(text, name, columns).read<SharedBuilder>(how);
 }
 
-PlaceInText find_in_edge_list(std::string_view text, const MatrixPlace& place, IsRefused is_refused) {
+PlaceInText find_in_edge_list(std::string_view text, const MatrixPlace& place, IsRefused is_refused,
+                              const EdgeColumns& columns) {
   if (place.what == MatrixPlace::What::kRow) return {.is_edge_list = true};
-  LineChoice choice(is_refused);
-  const char* const end = text.data() + text.size();
-  for (const char* p = text.data(); (p = skip_to_edge(p, end)) < end; p = skip_line(p, end)) {
-    Edge edge;
-    LineFault wrong = LineFault::kNothing;
-    parse_edge(p, end, edge, wrong);
-    // In a weighted edge list, "n m" is a line without a weight.
-    if (wrong != LineFault::kNothing || !edge.has_weight || edge.from != place.from) continue;
-    if (place.what == MatrixPlace::What::kEntry && edge.to != place.to) continue;
-    choice.add(static_cast<std::uint64_t>(p - text.data()), edge.weight);
-  }
-  return {
-      .is_edge_list = true, .line = choice.lines() > 0 ? line_number(text, choice.at()) : 0, .lines = choice.lines()};
+  return EdgeListReader(text, "", columns).find(place, is_refused);
 }
 
 }  // namespace ringside

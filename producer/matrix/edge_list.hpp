@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads edge lists: `u v` or `u v weight` a line. The announcement in the text and the ids themselves decide how many
-// rows there are, and which id becomes which row (docs/inputs.md).
+// Reads edge lists: `u v` or `u v weight` a line, or columns that are given. The announcement in the text and the ids
+// themselves decide how many rows there are, and which id becomes which row (docs/inputs.md).
 #pragma once
 
 #include <string>
 #include <string_view>
 
 #include "producer/matrix/csr_matrix.hpp"
+#include "producer/matrix/edge_columns.hpp"
 #include "producer/matrix/refused_entry.hpp"
 #include "producer/matrix/shared_builder.hpp"
 
@@ -15,14 +16,17 @@ namespace ringside {
 /// Builds the matrix of an edge list, by all OpenMP threads; the result is the same for every number of them. `name`
 /// is the text's name in messages. Throws `Error` (exit code 2) naming the line, what was found and what would be
 /// accepted.
-CsrMatrix read_edge_list(std::string_view text, const std::string& name, Orientation orientation);
+CsrMatrix read_edge_list(std::string_view text, const std::string& name, Orientation orientation,
+                         const EdgeColumns& columns = {});
 
 /// This process's part, where several read a share of the text each; each looks over all of it first. Where it throws,
 /// all processes do.
-CsrMatrix read_edge_list_share(std::string_view text, const std::string& name, SharedBuilder::How how);
+CsrMatrix read_edge_list_share(std::string_view text, const std::string& name, SharedBuilder::How how,
+                               const EdgeColumns& columns = {});
 
 /// Where a text that `read_edge_list` accepts holds a weighted edge, or the first edge that leaves a node. A place that
 /// is a whole row (`kRow`) is on no line.
-PlaceInText find_in_edge_list(std::string_view text, const MatrixPlace& place, IsRefused is_refused);
+PlaceInText find_in_edge_list(std::string_view text, const MatrixPlace& place, IsRefused is_refused,
+                              const EdgeColumns& columns = {});
 
 }  // namespace ringside

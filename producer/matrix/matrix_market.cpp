@@ -266,12 +266,12 @@ void MatrixMarketReader::explain_line(const char* at, EntryFault wrong) const {
     case EntryFault::kRow: fail(offset, word, fmt::format("a row from 1 to {} ({})", header_.rows, expected_line()));
     case EntryFault::kColumn:
       fail(offset, word, fmt::format("a column from 1 to {} ({})", header_.columns, expected_line()));
-    case EntryFault::kValue:
-      fail(offset, word,
-           fmt::format(
-               "{} ({})",
-               header_.field == Field::kInteger ? "a whole number of 64 bits" : "a number within a double's range",
-               expected_line()));
+    case EntryFault::kValue: {
+      const std::string_view expected = header_.field == Field::kInteger                ? "a whole number of 64 bits"
+                                        : word.find(',') != std::string::npos ? "a number with a decimal point"
+                                                                              : "a number within a double's range";
+      fail(offset, word, fmt::format("{} ({})", expected, expected_line()));
+    }
     case EntryFault::kAboveDiagonal:
       fail(offset, quote_line(text_, offset), "entries on or below the diagonal in a symmetric matrix (row >= column)");
     case EntryFault::kOnDiagonal:

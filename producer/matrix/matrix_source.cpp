@@ -2,6 +2,7 @@
 // Distinguishes the kinds of input, by their first bytes where they have some, and keeps caches beside them.
 #include "producer/matrix/matrix_source.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,11 +13,13 @@
 #include <limits>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "common/platform/decimal.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/printable.hpp"
+#include "producer/matrix/edge_columns.hpp"
 #include "producer/matrix/edge_list.hpp"
 #include "producer/matrix/grid.hpp"
 #include "producer/matrix/matrix_cache.hpp"
@@ -81,16 +84,28 @@ struct TextFormat {
   std::string_view name;                    // in messages
   std::array<std::string_view, 2> endings;  // of files that must be of this format
   bool (*begins)(std::string_view text);    // true for a text that is recognised whatever its name
-  CsrMatrix (*read)(std::string_view text, const std::string& name, Orientation orientation);
-  CsrMatrix (*read_share)(std::string_view text, const std::string& name, SharedBuilder::How how);
-  PlaceInText (*find)(std::string_view text, const MatrixPlace& place, IsRefused is_refused);
+  bool has_columns;                         // takes --columns
+  CsrMatrix (*read)(std::string_view text, const std::string& name, Orientation orientation, const EdgeColumns&);
+  CsrMatrix (*read_share)(std::string_view text, const std::string& name, SharedBuilder::How how, const EdgeColumns&);
+  PlaceInText (*find)(std::string_view text, const MatrixPlace& place, IsRefused is_refused, const EdgeColumns&);
 };
 
 // The first that fits is taken. A text that fits none is an edge list.
 constexpr TextFormat kTextFormats[] = {
-    {"MatrixMarket", {".mtx", ".mm"}, has_matrix_market_banner, read_matrix_market, read_matrix_market_share,
-     find_in_matrix_market},
-    {"an edge list", {}, nullptr, read_edge_list, read_edge_list_share, find_in_edge_list},
+    {"MatrixMarket",
+     {".mtx", ".mm"},
+     has_matrix_market_banner,
+     false,
+     [](std::string_view text, const std::string& name, Orientation orientation, const EdgeColumns&) {
+       return read_matrix_market(text, name, orientation);
+     },
+     [](std::string_view text, const std::string& name, SharedBuilder::How how, const EdgeColumns&) {
+       return read_matrix_market_share(text, name, how);
+     },
+     [](std::string_view text, const MatrixPlace& place, IsRefused is_refused, const EdgeColumns&) {
+       return find_in_matrix_market(text, place, is_refused);
+     }},
+    {"an edge list", {}, nullptr, true, read_edge_list, read_edge_list_share, find_in_edge_list},
 };
 
 std::string names_of_formats() {
@@ -122,19 +137,36 @@ const TextFormat& format_of(InputText& input) {
   return *std::rbegin(kTextFormats);
 }
 
-/// What `matrix` names: nothing for a generator.
-Text open_source(const std::string& matrix) {
-  if (matrix.empty()) throw usage_error("--matrix: found nothing, expected FILE, grid:SIDE or rmat:SCALE");
-  return is_generated(matrix) ? Text{} : map_file(matrix);
+/// Throws Error (exit code 2) if --columns is given for what has none.
+void refuse_columns_of(const std::string& what, const std::string& columns) {
+  if (!columns.empty()) throw usage_error("--columns: found it with {}, expected an edge list", what);
 }
 
-/// The matrix in `source`, which `matrix` names.
-CsrMatrix read_source(const Text& source, const std::string& matrix, Orientation orientation) {
-  if (is_generated(matrix)) return generate(matrix, orientation);
-  if (is_cache(source.text)) return read_matrix_cache(source, matrix, orientation);
-  InputText input = input_text(source, matrix);
+/// The format, and what the columns are if it is an edge list. Throws Error as format_of and parse_edge_columns do.
+std::pair<const TextFormat&, EdgeColumns> format_and_columns(InputText& input, const std::string& columns) {
   const TextFormat& format = format_of(input);
-  return format.read(input.text.text, input.name, orientation);
+  if (!format.has_columns) refuse_columns_of(fmt::format("{} ({})", printable(input.name), format.name), columns);
+  return {format, parse_edge_columns(columns)};
+}
+
+/// What the options name: nothing for a generator.
+Text open_source(const MatrixOptions& options) {
+  if (options.matrix.empty()) throw usage_error("--matrix: found nothing, expected FILE, grid:SIDE or rmat:SCALE");
+  if (!is_generated(options.matrix)) return map_file(options.matrix);
+  refuse_columns_of(printable(options.matrix), options.columns);
+  return {};
+}
+
+/// The matrix in `source`, which the options name.
+CsrMatrix read_source(const Text& source, const MatrixOptions& options, Orientation orientation) {
+  if (is_generated(options.matrix)) return generate(options.matrix, orientation);
+  if (is_cache(source.text)) {
+    refuse_columns_of(fmt::format("{} (a matrix cache)", printable(options.matrix)), options.columns);
+    return read_matrix_cache(source, options.matrix, orientation);
+  }
+  InputText input = input_text(source, options.matrix);
+  const auto [format, columns] = format_and_columns(input, options.columns);
+  return format.read(input.text.text, input.name, orientation, columns);
 }
 
 std::string cache_path(const MatrixOptions& options, Orientation orientation) {
@@ -148,9 +180,14 @@ std::string cache_path(const MatrixOptions& options, Orientation orientation) {
 }
 
 /// The bytes are hashed before they are read: if they change meanwhile, the cache is stale at once.
-CacheSource cache_source(const Text& source, const std::string& matrix) {
+CacheSource cache_source(const Text& source, const MatrixOptions& options) {
+  const std::string& matrix = options.matrix;
   if (is_generated(matrix)) return {.text = matrix};
-  return {.text = matrix.substr(matrix.rfind('/') + 1),
+  // Everything beside the bytes that decides how they are read.
+  std::string text = matrix.substr(matrix.rfind('/') + 1);
+  if (!options.columns.empty()) text += " --columns " + options.columns;
+  if (text.size() > sizeof(CacheHeader::source)) text = to_string(hash128(text.data(), text.size()));
+  return {.text = std::move(text),
           .bytes = source.text.size(),
           .hash = hash128_parallel(source.text.data(), source.text.size())};
 }
@@ -174,14 +211,15 @@ CsrMatrix map_matrix(const MatrixOptions& options, Orientation orientation) {
   return map_matrix_cache(map_file(path), path, orientation);
 }
 
-InputText open_matrix_text(const std::string& matrix) {
-  InputText input = input_text(map_file(matrix), matrix);
-  (void)format_of(input);
+InputText open_matrix_text(const MatrixOptions& options) {
+  InputText input = input_text(map_file(options.matrix), options.matrix);
+  (void)format_and_columns(input, options.columns);
   return input;
 }
 
-CsrMatrix read_matrix_share(InputText& input, SharedBuilder::How how) {
-  return format_of(input).read_share(input.text.text, input.name, how);
+CsrMatrix read_matrix_share(InputText& input, const MatrixOptions& options, SharedBuilder::How how) {
+  const auto [format, columns] = format_and_columns(input, options.columns);
+  return format.read_share(input.text.text, input.name, how, columns);
 }
 
 std::optional<AnnouncedSize> announced_size(const std::string& matrix) {
@@ -195,9 +233,11 @@ std::optional<AnnouncedSize> announced_size(const std::string& matrix) {
   return AnnouncedSize{rows, rows * made.rmat.edge_factor, false};
 }
 
-void check_matrix_name(const std::string& matrix) {
+void check_matrix_name(const std::string& matrix, const std::string& columns) {
+  (void)parse_edge_columns(columns);
   if (is_generated(matrix)) {
     generated(matrix);
+    refuse_columns_of(matrix, columns);
   } else if (access(matrix.c_str(), F_OK) != 0 && errno == ENOENT) {
     throw usage_error("--matrix {}: cannot be opened ({}), expected a readable file, grid:SIDE or rmat:SCALE",
                       printable(matrix), errno_text(ENOENT));
@@ -205,27 +245,27 @@ void check_matrix_name(const std::string& matrix) {
 }
 
 CsrMatrix load_matrix(const MatrixOptions& options, Orientation orientation) {
-  const Text source = open_source(options.matrix);
-  if (!options.cache || is_cache(source.text)) return read_source(source, options.matrix, orientation);
-  const CacheSource made_from = cache_source(source, options.matrix);
+  const Text source = open_source(options);
+  if (!options.cache || is_cache(source.text)) return read_source(source, options, orientation);
+  const CacheSource made_from = cache_source(source, options);
   const std::string path = cache_path(options, orientation);
   if (access(path.c_str(), F_OK) == 0) {
     const Text file = map_file(path);
     if (is_fresh_cache(file.text, path, orientation, made_from)) return read_matrix_cache(file, path, orientation);
   }
-  CsrMatrix matrix = read_source(source, options.matrix, orientation);
+  CsrMatrix matrix = read_source(source, options, orientation);
   write_matrix_cache(matrix, made_from, path);
   return matrix;
 }
 
-std::optional<PlaceInText> find_in_text(const std::string& matrix, const RefusedEntry& refused) {
-  if (is_generated(matrix)) return std::nullopt;
+std::optional<PlaceInText> find_in_text(const MatrixOptions& options, const RefusedEntry& refused) {
+  if (is_generated(options.matrix)) return std::nullopt;
   try {
-    const Text file = map_file(matrix);
+    const Text file = map_file(options.matrix);
     if (is_cache(file.text)) return std::nullopt;
-    InputText input = input_text(file, matrix);
-    const TextFormat& format = format_of(input);
-    PlaceInText place = format.find(input.text.text, refused.place(), refused.is_refused());
+    InputText input = input_text(file, options.matrix);
+    const auto [format, columns] = format_and_columns(input, options.columns);
+    PlaceInText place = format.find(input.text.text, refused.place(), refused.is_refused(), columns);
     place.name = input.name;
     return place;
   } catch (const Error&) {
@@ -234,16 +274,16 @@ std::optional<PlaceInText> find_in_text(const std::string& matrix, const Refused
 }
 
 std::string write_cache(const MatrixOptions& options, Orientation orientation) {
-  const Text source = open_source(options.matrix);
+  const Text source = open_source(options);
   if (is_cache(source.text))
     throw usage_error("{}: found a matrix cache, expected a matrix to cache", options.matrix);
-  const CacheSource made_from = cache_source(source, options.matrix);
+  const CacheSource made_from = cache_source(source, options);
   const std::string path = cache_path(options, orientation);
   if (access(path.c_str(), F_OK) == 0 && !is_cache(map_file(path).text)) {
     throw usage_error("{}: found a file that is no matrix cache under the cache's name; move it, or choose --cache-dir",
                       path);
   }
-  write_matrix_cache(read_source(source, options.matrix, orientation), made_from, path);
+  write_matrix_cache(read_source(source, options, orientation), made_from, path);
   return path;
 }
 

@@ -16,9 +16,10 @@
 namespace ringside {
 
 struct MatrixOptions {
-  std::string matrix;     // FILE, grid:SIDE, rmat:SCALE[:EDGEFACTOR[:SEED]] (docs/inputs.md)
-  bool cache = false;     // map a cache of it if there is a fresh one, else write one
-  std::string cache_dir;  // where; empty: beside the file, or the current folder for a generated matrix
+  std::string matrix = {};     // FILE, grid:SIDE, rmat:SCALE[:EDGEFACTOR[:SEED]] (docs/inputs.md)
+  bool cache = false;          // map a cache of it if there is a fresh one, else write one
+  std::string cache_dir = {};  // where; empty: beside the file, or the current folder for a generated matrix
+  std::string columns = {};    // of an edge list (producer/matrix/edge_columns.hpp); empty: not said
 };
 
 /// The matrix, in the orientation the solver needs. Uses all OpenMP threads. Throws `Error` with one line and the exit
@@ -41,11 +42,11 @@ bool has_cache(const MatrixOptions& options);
 CsrMatrix map_matrix(const MatrixOptions& options, Orientation orientation);
 
 /// The text of a matrix file that is no cache, unpacked, and of a format that is known. Throws Error as load_matrix.
-InputText open_matrix_text(const std::string& matrix);
+InputText open_matrix_text(const MatrixOptions& options);
 
 /// This process's part of it, where several read a share of the text each. Where it throws Error (exit code 2), all
 /// processes do.
-CsrMatrix read_matrix_share(InputText& input, SharedBuilder::How how);
+CsrMatrix read_matrix_share(InputText& input, const MatrixOptions& options, SharedBuilder::How how);
 
 /// The size of a matrix that is known from its name alone.
 struct AnnouncedSize {
@@ -57,13 +58,13 @@ struct AnnouncedSize {
 /// Of grid:SIDE and rmat:SCALE; nothing for a file. Throws as check_matrix_name.
 std::optional<AnnouncedSize> announced_size(const std::string& matrix);
 
-/// Throws Error (exit code 2) for a generator's name that is malformed and for a file that does not exist. Opens
-/// nothing: a pipe can be read only once.
-void check_matrix_name(const std::string& matrix);
+/// Throws Error (exit code 2) for a generator's name and for columns that are malformed, for columns of a generated
+/// matrix, and for a file that does not exist. Opens nothing: a pipe can be read only once.
+void check_matrix_name(const std::string& matrix, const std::string& columns = {});
 
-/// Where the text that `matrix` names holds the entry that a solver refused; reads the text again. Empty for a
+/// Where the text that `options` name holds the entry that a solver refused; reads the text again. Empty for a
 /// generated matrix, for a cache, and if the file can no longer be read.
-std::optional<PlaceInText> find_in_text(const std::string& matrix, const RefusedEntry& refused);
+std::optional<PlaceInText> find_in_text(const MatrixOptions& options, const RefusedEntry& refused);
 
 /// Reads the matrix and writes its cache, fresh or not; returns the cache's path.
 std::string write_cache(const MatrixOptions& options, Orientation orientation);

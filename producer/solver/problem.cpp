@@ -31,10 +31,17 @@ Id128 problem_id(const Id128& content_id, std::string_view solver, const std::st
   return hash128(text.data(), text.size());
 }
 
+MatrixOptions matrix_of(const SolveOptions& options) {
+  return {.matrix = options.matrix,
+          .cache = options.cache,
+          .cache_dir = options.cache_dir,
+          .columns = options.columns};
+}
+
 /// The solver names rows, not files.
 Error naming_files(const Error& error, const SolveOptions& options) {
   if (const auto* const refused = dynamic_cast<const RefusedEntry*>(&error)) {
-    return refused->in(options.matrix, find_in_text(options.matrix, *refused));
+    return refused->in(options.matrix, find_in_text(matrix_of(options), *refused));
   }
   const std::string files = options.matrix + (options.rhs.empty() ? "" : " with --rhs " + options.rhs);
   return {error.code(), files + ": " + error.what()};
@@ -45,8 +52,7 @@ Error naming_files(const Error& error, const SolveOptions& options) {
 Problem load_problem(const SolveOptions& options, Neighbours& neighbours, const LoadMatrix& load) {
   neighbours.together([&] { refuse_options_not_taken(solver_named(options.solver).choice, options); });
   const SolverEntry& solver = solver_named(options.solver);
-  CsrMatrix matrix =
-      load({.matrix = options.matrix, .cache = options.cache, .cache_dir = options.cache_dir}, solver.orientation);
+  CsrMatrix matrix = load(matrix_of(options), solver.orientation);
   RightSide right_side;
   neighbours.together([&] {
     check_square(matrix, options.matrix);

@@ -23,6 +23,25 @@ std::string quote(std::string_view found) {
 
 }  // namespace
 
+const char* parse_fortran_real(const char* p, const char* exponent, const char* end, double& number) noexcept {
+  const bool has_letter = (*exponent | 0x20) == 'd';
+  const char* digits = has_letter ? exponent + 1 : exponent;
+  if (digits < end && (*digits == '+' || *digits == '-')) ++digits;
+  const char* last = digits;
+  while (last < end && static_cast<unsigned char>(*last) - unsigned{'0'} <= 9) ++last;
+  const bool has_point = std::find(p, exponent, '.') != exponent;
+  if (has_letter ? last == digits : !has_point || last - digits != 3) return exponent;  // another word than a number
+  try {
+    const std::string decimal =
+        std::string(p, exponent) + 'e' + std::string(has_letter ? exponent + 1 : exponent, last);
+    const char* const read = parse_real(decimal.data(), decimal.data() + decimal.size(), number);
+    if (read == nullptr) return nullptr;
+    return read == decimal.data() + decimal.size() ? last : exponent;  // "1e5D3"
+  } catch (...) {
+    return nullptr;
+  }
+}
+
 std::vector<std::string_view> split_at_lines(std::string_view text, std::size_t count) {
   std::vector<std::string_view> pieces;
   const char* const end = text.data() + text.size();
@@ -51,11 +70,14 @@ std::uint64_t line_number(std::string_view text, std::size_t offset) {
   return line;
 }
 
-std::string quote_word(std::string_view text, std::size_t offset) {
+std::string quote_word(std::string_view text, std::size_t offset, std::string_view separators) {
   if (offset >= text.size()) return "the end of the file";
   if (is_line_end(text[offset])) return "the end of the line";
   std::size_t last = offset;
-  while (last < text.size() && !is_blank(text[last]) && text[last] != ',' && !is_line_end(text[last])) ++last;
+  const auto ends = [separators](char c) {
+    return is_blank(c) || is_line_end(c) || separators.find(c) != std::string_view::npos;
+  };
+  while (last < text.size() && !ends(text[last])) ++last;
   return quote(text.substr(offset, std::max<std::size_t>(last - offset, 1)));
 }
 

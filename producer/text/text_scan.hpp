@@ -72,6 +72,10 @@ inline const char* parse_unsigned(const char* p, const char* end, std::uint64_t&
   return p;
 }
 
+/// As parse_real, of a number whose exponent Fortran wrote: "1.0D+00", "1d0", and "1.0-100", which Fortran writes where an
+/// exponent has three digits. `exponent` is where that begins.
+const char* parse_fortran_real(const char* p, const char* exponent, const char* end, double& number) noexcept;
+
 /// Reads a decimal number, "inf" or "nan" at `p`. Returns the position after it, or null: not a number, or too large
 /// for a double. One too small for a double becomes 0 or a subnormal.
 inline const char* parse_real(const char* p, const char* end, double& number) noexcept {
@@ -105,7 +109,11 @@ inline const char* parse_real(const char* p, const char* end, double& number) no
     return q;
   }
   const std::from_chars_result result = std::from_chars(first, end, number);
-  if (result.ec == std::errc{}) return result.ptr;
+  if (result.ec == std::errc{}) {
+    const char next = result.ptr == end ? ' ' : *result.ptr;
+    const bool fortran = next == 'd' || next == 'D' || next == '+' || next == '-';
+    return fortran ? parse_fortran_real(first, result.ptr, end, number) : result.ptr;
+  }
   if (result.ec != std::errc::result_out_of_range) return nullptr;
   // from_chars leaves `number` as it was and does not report on which side it is out of range; strtod does. No program
   // here calls setlocale, so strtod expects '.'.
@@ -142,9 +150,9 @@ std::size_t piece_count(std::size_t text_bytes);
 /// The number, from 1, of the line that holds `offset`.
 std::uint64_t line_number(std::string_view text, std::size_t offset);
 
-/// What a message shows of the text at `offset`: up to the next blank, comma or line end, shortened, unprintable bytes
-/// as '?', in quotes; "the end of the line" or "the end of the file" where nothing follows.
-std::string quote_word(std::string_view text, std::size_t offset);
+/// What a message shows of the text at `offset`: up to the next blank, line end or character of `separators`, shortened,
+/// unprintable bytes as '?', in quotes; "the end of the line" or "the end of the file" where nothing follows.
+std::string quote_word(std::string_view text, std::size_t offset, std::string_view separators = {});
 
 /// The same for the whole line that holds `offset`.
 std::string quote_line(std::string_view text, std::size_t offset);

@@ -27,6 +27,10 @@ CsrMatrix read_list(std::string_view text, Orientation orientation = Orientation
   return read_edge_list(text, "a.txt", orientation);
 }
 
+CsrMatrix read_columns(std::string_view text, const std::string& columns) {
+  return read_edge_list(text, "a.txt", Orientation::kRows, parse_edge_columns(columns));
+}
+
 std::string list_error(std::string_view text) {
   return error_of([&] { read_list(text); });
 }
@@ -89,6 +93,72 @@ TEST(EdgeList, AFirstLineThatDoesNotCountTheRestIsAnEdge) {
   EXPECT_EQ(read_list("0 0\n").nonzeros(), 1u);
 }
 
+TEST(EdgeList, AFirstLineMayCountNodesWithoutAnEdge) {
+  for (const char* const text : {"8 0\n", "# c\n8 0", "8,0\r\n\n# end\n"}) {
+    EXPECT_EQ(read_list(text).rows, 8u) << text;
+    EXPECT_EQ(read_list(text).nonzeros(), 0u) << text;
+  }
+  EXPECT_EQ(entries_of(read_columns("8 0\n", "from,to")), (Entries{{1, 0, 1}}));
+}
+
+TEST(EdgeList, ASizeLineOfMatrixMarketIsNoEdge) {
+  const std::string error = list_error("3 3 2\n1 2 0.5\n2 3 1\n");
+  EXPECT_NE(error.find("line 1: found '3 3 2', which counts rows, columns and the lines below it, expected a MatrixMarket "
+                       "banner above it, or `--columns from,to,weight`"),
+            std::string::npos)
+      << error;
+  EXPECT_EQ(read_columns("3 3 2\n1 2 0.5\n2 3 1\n", "from,to,weight").nonzeros(), 3u);
+  EXPECT_EQ(read_list("3 3 2\n1 2 0.5\n").nonzeros(), 2u);
+  EXPECT_EQ(read_list("3 3 2\n1 2 0.5\n2 4 1\n").nonzeros(), 3u);
+}
+
+TEST(EdgeList, ColumnsSayWhatEachColumnIs) {
+  const Entries unweighted{{0, 1, 1}, {1, 2, 1}};
+  EXPECT_EQ(entries_of(read_columns("0 1 1082040961\n1 2 1082040962\n", "from,to,skip")), unweighted);
+  EXPECT_TRUE(read_columns("0 1 1082040961\n1 2 1082040962\n", "from,to,skip").is_pattern());
+  EXPECT_EQ(entries_of(read_columns("1 0\n2 1\n", "to,from")), unweighted);
+  EXPECT_EQ(entries_of(read_columns("0 1 3 77\n1 2 .5 78\n", "from,to,weight,skip")), (Entries{{0, 1, 3}, {1, 2, .5}}));
+  EXPECT_EQ(entries_of(read_columns("a,3,0,xy,1\n,0.5,1,,2\n", "skip,weight,from,skip,to")),
+            (Entries{{0, 1, 3}, {1, 2, .5}}));
+  EXPECT_EQ(entries_of(read_columns("0,1,\n1,2,\n", "from,to,skip")), unweighted);
+  EXPECT_EQ(entries_of(read_columns("3 2\n0 1 9\n1 2 9\n", "from,to,skip")), unweighted);  // 3 nodes, 2 edges
+}
+
+TEST(EdgeList, ColumnsThatALineLacksOrHasTooManyOfAreNamed) {
+  const auto error = [](std::string_view text, const std::string& columns) {
+    return error_of([&] { read_columns(text, columns); });
+  };
+  EXPECT_NE(error("0 1 7\n1 2\n", "from,to,skip").find("line 2: found '1 2', expected 'from to skip' as --columns says"),
+            std::string::npos);
+  EXPECT_NE(error("0 1\n1 2 7\n", "from,to,skip").find("line 1: found '0 1', expected 'from to skip'"), std::string::npos);
+  EXPECT_NE(error("0 1 7\n", "from,to").find("line 1: found '7' behind the edge, expected 'from to'"), std::string::npos);
+  EXPECT_NE(error("0 1,\n", "from,to,weight").find("line 1: found '0 1,', expected 'from to weight'"), std::string::npos);
+  EXPECT_NE(list_error("0 1 1 9\n").find("`--columns from,to,weight,skip` says what each column is"), std::string::npos);
+}
+
+TEST(EdgeList, AHeadNamesTheColumns) {
+  const Entries weighted{{0, 1, 3}, {1, 2, 0.5}};
+  EXPECT_EQ(entries_of(read_list("source,target,weight\n0,1,3\n1,2,0.5\n")), weighted);
+  EXPECT_EQ(entries_of(read_list("# c\r\n\"Weight\",\"Target\",\"Source\"\r\n3,1,0\r\n.5,2,1\r\n")), weighted);
+  EXPECT_EQ(entries_of(read_list("from to\n0 1\n1 2\n")), (Entries{{0, 1, 1}, {1, 2, 1}}));
+  EXPECT_EQ(entries_of(read_columns("a,b,time\n0,1,5\n1,2,6\n", "from,to,skip")), (Entries{{0, 1, 1}, {1, 2, 1}}));
+  EXPECT_NE(list_error("source,target,time\n0,1,5\n").find("line 1: found a column 'time' in the head, expected "),
+            std::string::npos);
+  EXPECT_NE(list_error("source,weight\n0,1\n").find("line 1: found the head 'source weight', expected "),
+            std::string::npos);
+  EXPECT_NE(list_error("source,target\n0,1\n1,x\n").find("line 3: found 'x', expected a node id in 'source target' as"),
+            std::string::npos);
+  EXPECT_NE(list_error("source,target\n").find("found no edge"), std::string::npos);
+}
+
+TEST(EdgeList, ColumnsHaveOneFromAndOneTo) {
+  for (const char* const wrong : {"from", "from,to,from", "to,skip", "from,to,weight,weight", "from,to,time", "from,,to",
+                                  "from to", ",", "from,to,"}) {
+    const std::string error = error_of([&] { parse_edge_columns(wrong); });
+    EXPECT_EQ(error.find("--columns: found "), 0u) << wrong << ": " << error;
+  }
+}
+
 TEST(EdgeList, ANodesCommentGivesTheRowsIfEveryIdFits) {
   EXPECT_EQ(read_list("# Nodes: 6 Edges: 1\n# From To\n0 1\n").rows, 6u);
   EXPECT_EQ(read_list("# Nodes: 6 Edges: 1\n5 6\n").rows, 6u);
@@ -140,7 +210,7 @@ TEST(EdgeList, EachWayToBeWrongHasItsLine) {
   const std::vector<std::pair<std::string, std::string>> wrong = {
       {"0 1\n-3 2\n", "line 2: found '-3', expected a node id in 'u v' or 'u v weight'"},
       {"0 1\n2 b\n", "line 2: found 'b'"},
-      {"from,to\n0,1\n", "line 1: found 'from'"},
+      {"a,b\n0,1\n", "line 1: found 'a'"},
       {"0 1\n2\n", "line 2: found '2', expected 'u v' or"},
       {"0 1\n0,,1\n", "line 2: found '"},
       {"0 1 2\n0 1,,2\n", "line 2: found '"},
@@ -151,7 +221,8 @@ TEST(EdgeList, EachWayToBeWrongHasItsLine) {
       {"0 1\n# c\n1 2 0.5\n", "line 3: found '1 2 0.5', expected 'u v' like line 1"},
       {"0 1 1\n1 2\n", "line 2: found '1 2', expected 'u v weight' like line 1"},
       {"9 3\n0 1 1\n1 2\n2 3 1\n", "line 3: found '1 2', expected 'u v weight' like line 2"},
-      {"18446744073709551616 1\n", "line 1: found '18446744073709551616'"}};
+      {"18446744073709551616 1\n", "line 1: found '18446744073709551616', expected a node id in 'u v' or 'u v weight' (ids are "
+                                    "whole numbers from 0 to 18446744073709551615)"}};
   for (const auto& [text, message] : wrong)
     EXPECT_EQ(list_error(text).find("a.txt: " + message), 0u) << text << "\ngave: " << list_error(text);
   for (const char* text : {"", "\n\n", "# Nodes: 3\n"})

@@ -282,6 +282,26 @@ TEST_F(MatrixSource, ACopyUnderTheSameNameUsesTheCacheThatCameWithIt) {
   EXPECT_EQ(inode(copy + "/a.mtx.rows.rsm"), copied);
 }
 
+TEST_F(MatrixSource, ACacheOfOtherColumnsIsAnother) {
+  const std::string path = folder_.write("a.txt", "0 1 5\n1 0 7\n");
+  const auto read = [&](const std::string& columns) {
+    return load_matrix({.matrix = path, .cache = true, .columns = columns}, Orientation::kRows);
+  };
+  EXPECT_FALSE(read("").is_pattern());
+  EXPECT_TRUE(read("from,to,skip").is_pattern());
+  EXPECT_FALSE(read("from,to,weight").is_pattern());
+}
+
+TEST_F(MatrixSource, ColumnsAreRefusedWhereThereIsNoEdgeList) {
+  const std::string path = folder_.write("a.mtx", kWeighted);
+  const std::string cache = write_cache({.matrix = path}, Orientation::kRows);
+  for (const std::string& matrix : {path, cache, std::string("grid:3")}) {
+    const MatrixOptions options{.matrix = matrix, .columns = "from,to"};
+    const std::string error = error_of([&] { load_matrix(options, Orientation::kRows); });
+    EXPECT_EQ(error.find("--columns: found it with " + matrix), 0u) << error;
+  }
+}
+
 TEST_F(MatrixSource, ACacheOfAnotherVersionIsWrittenAnew) {
   const std::string path = folder_.write("a.mtx", kWeighted);
   load(path, true);

@@ -213,6 +213,14 @@ TEST(MatrixMarket, NumbersAreReadToTheLastBit) {
       {"9007199254740993", 9007199254740992.0},
       {"1.7976931348623157e308", std::numeric_limits<double>::max()},
       {"5e-324", 5e-324},
+      {"1.0D+00", 1},
+      {"-2.5d-1", -0.25},
+      {"+.5D3", 500},
+      {"1D5", 1e5},
+      {"0.12345678901234567D-02", 0.12345678901234567e-2},
+      {"1.7976931348623157D+308", std::numeric_limits<double>::max()},
+      {"0.5-300", 0.5e-300},
+      {"-1.25+100", -1.25e100},
       {"inf", std::numeric_limits<double>::infinity()},
       {"-Infinity", -std::numeric_limits<double>::infinity()}};
   for (const auto& [text, value] : numbers) {
@@ -221,6 +229,7 @@ TEST(MatrixMarket, NumbersAreReadToTheLastBit) {
   }
   EXPECT_TRUE(std::isnan(read_market("%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 NaN\n").value[0]));
   EXPECT_EQ(read_market("%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 1e-400\n").nonzeros(), 0u);
+  EXPECT_EQ(read_market("%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 1d-400\n").nonzeros(), 0u);
   const std::string integer = "%%MatrixMarket matrix coordinate integer general\n1 1 1\n1 1 ";
   EXPECT_EQ(read_market(integer + "18446744073709551615").value[0], 18446744073709551615.0);
   EXPECT_EQ(read_market(integer + "-9223372036854775808").value[0], -9223372036854775808.0);
@@ -259,7 +268,13 @@ TEST(MatrixMarket, EachWayToBeWrongHasItsLine) {
       {general + "2 2 1\n1 1.5 1\n", "line 3: found '1.5', expected a column from 1 to 2"},
       {general + "2 2 1\n1 1 1 % note\n", "line 3: found '%' behind the entry"},
       {general + "2 2 1\n1 1 1e999\n", "line 3: found '1e999', expected a number within a double's range"},
-      {general + "2 2 1\n1 1 1.0D+03\n", "line 3: found '1.0D+03'"},
+      {general + "2 2 1\n1 1 1e3D+03\n", "line 3: found '1e3D+03', expected a number within a double's range"},
+      {general + "2 2 1\n1 1 1.0D\n", "line 3: found '1.0D'"},
+      {general + "2 2 1\n1 1 1.0D+400\n", "line 3: found '1.0D+400'"},
+      {general + "2 2 1\n1 1 infD+1\n", "line 3: found 'infD+1'"},
+      {general + "2 2 1\n1 1 2026-100\n", "line 3: found '2026-100'"},
+      {general + "2 2 1\n1 1 1.5-10\n", "line 3: found '1.5-10'"},
+      {general + "2 2 1\n1 2 1,5\n", "line 3: found '1,5', expected a number with a decimal point ("},
       {general + "2 2 1\n1 1 +-1\n", "line 3: found '+-1'"},
       {symmetric + "2 2 1\n1 2 1\n", "line 3: found '1 2 1', expected entries on or below the diagonal"},
       {skew + "2 2 1\n2 2 1\n", "line 3: found '2 2 1', expected entries below the diagonal"},
