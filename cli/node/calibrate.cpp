@@ -25,6 +25,7 @@
 #include "node/file/node_file.hpp"
 #include "node/file/node_place.hpp"
 #include "producer/solver/solver_table.hpp"
+#include "producer/text/input_text.hpp"
 
 namespace ringside {
 namespace {
@@ -82,7 +83,7 @@ std::vector<SolveOptions> problems_of(const CalibrateOptions& options) {
 /// The files that the command reads, which its output must not replace.
 std::vector<KeptFile> read_files(const CalibrateOptions& options) {
   std::vector<KeptFile> kept;
-  for (const std::string& matrix : options.matrices) kept.push_back({"--matrix", matrix});
+  for (const std::string& matrix : options.matrices) kept.push_back({"--matrix", named_input(matrix).path});
   return kept;
 }
 

@@ -21,6 +21,7 @@
 #include "node/file/node_file.hpp"
 #include "node/file/node_place.hpp"
 #include "producer/solver/solver_table.hpp"
+#include "producer/text/input_text.hpp"
 
 namespace ringside {
 namespace {
@@ -85,8 +86,8 @@ Node node_of(const PlanOptions& options) {
 /// The files that the command reads, which its page must not replace.
 std::vector<KeptFile> files_read(const CommandLine& line, const PlanOptions& options) {
   std::vector<KeptFile> kept = {{"--node", options.node_file.empty() ? default_node_file() : options.node_file},
-                                {"--matrix", options.solve.matrix},
-                                {"--rhs", options.solve.rhs},
+                                {"--matrix", named_input(options.solve.matrix).path},
+                                {"--rhs", named_input(options.solve.rhs).path},
                                 {"--pool", options.ring.pool}};
   if (const std::optional<std::string> config = line.value_given("--config")) kept.push_back({"--config", *config});
   return kept;

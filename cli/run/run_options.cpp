@@ -12,6 +12,7 @@
 #include "common/options/option_checks.hpp"
 #include "common/telemetry/key_folder.hpp"
 #include "producer/solver/solver_table.hpp"
+#include "producer/text/input_text.hpp"
 
 namespace ringside {
 
@@ -84,7 +85,8 @@ CorePlan cores_for(const RunOptions& options, std::optional<int> analyzer_thread
 }
 
 std::vector<KeptFile> kept_files(const CommandLine& line, const RunOptions& options) {
-  std::vector<KeptFile> kept = {{"--matrix", options.solve.matrix}, {"--rhs", options.solve.rhs}};
+  std::vector<KeptFile> kept = {{"--matrix", named_input(options.solve.matrix).path},
+                                {"--rhs", named_input(options.solve.rhs).path}};
   if (const std::optional<std::string> config = line.value_given("--config")) kept.push_back({"--config", *config});
   if (options.mode == Mode::kPipeline) {
     kept.push_back({"--pool", options.ring.pool});

@@ -98,7 +98,7 @@ void declare(CommandLine& line, SolveOptions& options, const SolverChoices& solv
   }
   OptionSet set = line.options_of<SolveOptions>("Problem and solver");
   Option matrix_option = set.option("--matrix", options.matrix,
-                                    "matrix or graph: FILE (.mtx, edge list; .gz, .xz, .bz2, .zst, .tar), grid:SIDE, "
+                                    "matrix or graph: FILE (.mtx, edge list; .gz, .xz, .bz2, .zst, .tar, .zip), ARCHIVE:MEMBER, grid:SIDE, "
                                     "rmat:SCALE[:EDGEFACTOR[:SEED]]")
                              .value_name("FILE|grid:SIDE|rmat:SCALE");
   if (matrix == MatrixOption::kRequired) matrix_option.required();
@@ -111,9 +111,9 @@ void declare(CommandLine& line, SolveOptions& options, const SolverChoices& solv
       .value_name(fmt::format("{}", fmt::join(names, "|")))
       .show_default();
   set.option("--rhs", options.rhs,
-             fmt::format("right-hand side b of {}, an n-by-1 .mtx file (default: all ones)",
+             fmt::format("right-hand side b of {}, an n-by-1 .mtx file, which may lie in an archive (default: all ones)",
                          fmt::join(takers(&SolverChoice::rhs), " and ")))
-      .value_name("FILE");
+      .value_name("FILE|ARCHIVE:MEMBER");
   set.option("--damping", options.damping,
              fmt::format("damping d of {}, between 0 and 1", fmt::join(takers(&SolverChoice::damping), " and ")))
       .records_given(options.damping_given)

@@ -37,7 +37,7 @@ struct SolveOptions {
   std::string matrix;               // FILE, grid:SIDE or rmat:SCALE[:EDGEFACTOR[:SEED]]
   std::string solver = "pagerank";  // a name of producer/solver/solver_table.cpp
   std::string columns;              // of an edge list: from, to, weight, skip; empty: `u v` or `u v weight`
-  std::string rhs;                  // b, an n-by-1 MatrixMarket file; empty: all ones
+  std::string rhs;                  // b, an n-by-1 MatrixMarket file or ARCHIVE:MEMBER; empty: all ones
   double damping = 0.85;            // d
   bool damping_given = false;
   double tolerance = 0;                // stop when the L1 change is at most this; 0: never

@@ -149,51 +149,74 @@ std::pair<const TextFormat&, EdgeColumns> format_and_columns(InputText& input, c
   return {format, parse_edge_columns(columns)};
 }
 
+/// The file of --matrix, and what is named in it; a matrix cache has no members.
+struct Source {
+  NamedInput named;
+  Text file;
+};
+Source map_source(const std::string& matrix) {
+  Source source{named_input(matrix), {}};
+  source.file = map_file(source.named.path);
+  if (!source.named.member.empty() && is_cache(source.file.text)) {
+    throw usage_error("{}: found a matrix cache, which has no member '{}'", printable(source.named.path),
+                      shortened(source.named.member));
+  }
+  return source;
+}
+
 /// What the options name: nothing for a generator.
-Text open_source(const MatrixOptions& options) {
+Source open_source(const MatrixOptions& options) {
   if (options.matrix.empty()) throw usage_error("--matrix: found nothing, expected FILE, grid:SIDE or rmat:SCALE");
-  if (!is_generated(options.matrix)) return map_file(options.matrix);
+  if (!is_generated(options.matrix)) return map_source(options.matrix);
   refuse_columns_of(printable(options.matrix), options.columns);
   return {};
 }
 
 /// The matrix in `source`, which the options name.
-CsrMatrix read_source(const Text& source, const MatrixOptions& options, Orientation orientation) {
+CsrMatrix read_source(const Source& source, const MatrixOptions& options, Orientation orientation) {
   if (is_generated(options.matrix)) return generate(options.matrix, orientation);
-  if (is_cache(source.text)) {
+  if (is_cache(source.file.text)) {
     refuse_columns_of(fmt::format("{} (a matrix cache)", printable(options.matrix)), options.columns);
-    return read_matrix_cache(source, options.matrix, orientation);
+    return read_matrix_cache(source.file, options.matrix, orientation);
   }
-  InputText input = input_text(source, options.matrix);
+  InputText input = input_text(source.file, source.named);
   const auto [format, columns] = format_and_columns(input, options.columns);
   return format.read(input.text.text, input.name, orientation, columns);
 }
 
+std::string_view last_part(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
 std::string cache_path(const MatrixOptions& options, Orientation orientation) {
-  const bool generated = is_generated(options.matrix);
-  const std::size_t slash = generated ? std::string::npos : options.matrix.rfind('/');
-  std::string folder = slash == std::string::npos ? "" : options.matrix.substr(0, slash + 1);
-  std::string name = slash == std::string::npos ? options.matrix : options.matrix.substr(slash + 1);
-  if (generated) std::replace(name.begin(), name.end(), ':', '-');
+  std::string folder;
+  std::string name = options.matrix;
+  if (is_generated(options.matrix)) {
+    std::replace(name.begin(), name.end(), ':', '-');
+  } else {
+    const NamedInput named = named_input(options.matrix);
+    name = last_part(named.path);
+    folder = named.path.substr(0, named.path.size() - name.size());
+    if (!named.member.empty()) name.append(":").append(last_part(named.member));
+  }
   if (!options.cache_dir.empty()) folder = options.cache_dir + '/';
   return folder + name + (orientation == Orientation::kRows ? ".rows.rsm" : ".in-links.rsm");
 }
 
 /// The bytes are hashed before they are read: if they change meanwhile, the cache is stale at once.
-CacheSource cache_source(const Text& source, const MatrixOptions& options) {
-  const std::string& matrix = options.matrix;
-  if (is_generated(matrix)) return {.text = matrix};
+CacheSource cache_source(const Source& source, const MatrixOptions& options) {
+  if (is_generated(options.matrix)) return {.text = options.matrix};
   // Everything beside the bytes that decides how they are read.
-  std::string text = matrix.substr(matrix.rfind('/') + 1);
+  std::string text(last_part(source.named.path));
+  if (!source.named.member.empty()) text += ":" + source.named.member;
   if (!options.columns.empty()) text += " --columns " + options.columns;
   if (text.size() > sizeof(CacheHeader::source)) text = to_string(hash128(text.data(), text.size()));
-  return {.text = std::move(text),
-          .bytes = source.text.size(),
-          .hash = hash128_parallel(source.text.data(), source.text.size())};
+  const std::string_view bytes = source.file.text;
+  return {.text = std::move(text), .bytes = bytes.size(), .hash = hash128_parallel(bytes.data(), bytes.size())};
 }
 
 bool is_cache_file(const std::string& matrix) {
-  return !is_generated(matrix) && is_cache(map_file(matrix).text);
+  return !is_generated(matrix) && is_cache(map_source(matrix).file.text);
 }
 
 }  // namespace
@@ -212,7 +235,8 @@ CsrMatrix map_matrix(const MatrixOptions& options, Orientation orientation) {
 }
 
 InputText open_matrix_text(const MatrixOptions& options) {
-  InputText input = input_text(map_file(options.matrix), options.matrix);
+  const Source source = map_source(options.matrix);
+  InputText input = input_text(source.file, source.named);
   (void)format_and_columns(input, options.columns);
   return input;
 }
@@ -238,15 +262,15 @@ void check_matrix_name(const std::string& matrix, const std::string& columns) {
   if (is_generated(matrix)) {
     generated(matrix);
     refuse_columns_of(matrix, columns);
-  } else if (access(matrix.c_str(), F_OK) != 0 && errno == ENOENT) {
+  } else if (access(named_input(matrix).path.c_str(), F_OK) != 0 && errno == ENOENT) {
     throw usage_error("--matrix {}: cannot be opened ({}), expected a readable file, grid:SIDE or rmat:SCALE",
                       printable(matrix), errno_text(ENOENT));
   }
 }
 
 CsrMatrix load_matrix(const MatrixOptions& options, Orientation orientation) {
-  const Text source = open_source(options);
-  if (!options.cache || is_cache(source.text)) return read_source(source, options, orientation);
+  const Source source = open_source(options);
+  if (!options.cache || is_cache(source.file.text)) return read_source(source, options, orientation);
   const CacheSource made_from = cache_source(source, options);
   const std::string path = cache_path(options, orientation);
   if (access(path.c_str(), F_OK) == 0) {
@@ -261,9 +285,9 @@ CsrMatrix load_matrix(const MatrixOptions& options, Orientation orientation) {
 std::optional<PlaceInText> find_in_text(const MatrixOptions& options, const RefusedEntry& refused) {
   if (is_generated(options.matrix)) return std::nullopt;
   try {
-    const Text file = map_file(options.matrix);
-    if (is_cache(file.text)) return std::nullopt;
-    InputText input = input_text(file, options.matrix);
+    const Source source = map_source(options.matrix);
+    if (is_cache(source.file.text)) return std::nullopt;
+    InputText input = input_text(source.file, source.named);
     const auto [format, columns] = format_and_columns(input, options.columns);
     PlaceInText place = format.find(input.text.text, refused.place(), refused.is_refused(), columns);
     place.name = input.name;
@@ -274,8 +298,8 @@ std::optional<PlaceInText> find_in_text(const MatrixOptions& options, const Refu
 }
 
 std::string write_cache(const MatrixOptions& options, Orientation orientation) {
-  const Text source = open_source(options);
-  if (is_cache(source.text))
+  const Source source = open_source(options);
+  if (is_cache(source.file.text))
     throw usage_error("{}: found a matrix cache, expected a matrix to cache", options.matrix);
   const CacheSource made_from = cache_source(source, options);
   const std::string path = cache_path(options, orientation);

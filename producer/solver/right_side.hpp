@@ -14,7 +14,7 @@ struct RightSide {
   std::string name = "ones";
 };
 
-/// From an n-by-1 matrix file; all ones if `file` is empty. Throws Error as load_matrix does, and (exit code 2) if the
+/// From an n-by-1 matrix file, or ARCHIVE:MEMBER; all ones if `file` is empty. Throws Error as load_matrix does, and (exit code 2) if the
 /// matrix has another number of columns than 1.
 RightSide load_right_side(const std::string& file);
 

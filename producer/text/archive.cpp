@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "common/platform/error.hpp"
+#include "common/platform/printable.hpp"
 #include "producer/text/growing_bytes.hpp"
 #include "producer/text/packing_errors.hpp"
 
@@ -35,6 +36,8 @@ class Reader {
 
   archive* get() const { return archive_; }
   bool open() { return archive_read_open(archive_, this, nullptr, next_piece, nullptr) == ARCHIVE_OK; }
+  /// Where the format needs to seek: a zip archive's directory stands at its end.
+  bool open_seekable() { return archive_read_open_memory(archive_, rest_.data(), rest_.size()) == ARCHIVE_OK; }
 
   /// The number of bytes that were taken from the input.
   std::size_t taken() const {
@@ -60,31 +63,61 @@ class Reader {
   std::size_t piece_bytes_;
 };
 
+/// What libarchive stumbled over: the end, if nothing more is left to read, or damage.
+Error damage(const Reader& reader, std::string_view packed, const std::string& name, std::string_view format) {
+  if (reader.is_out_of_memory()) return system_error("{}: not enough memory to read it", name);
+  const std::size_t rest = packed.size() - std::min(reader.taken(), packed.size());
+  // A zip archive is read from its end: one that is cut short has no directory (open_zip).
+  if (format != "zip" && rest < (format == "tar" ? kTarBlockBytes : 1)) return cut_short(name, format);
+  return damaged_near(name, format, reader.taken(), reader.reason());
+}
+
 struct Unpacked {
   Text text;
   std::size_t taken;  // bytes of the packed data
 };
 
-Unpacked unpack_by(int filter, std::string_view packed, const std::string& name, std::string_view format) {
-  Reader reader(packed, std::size_t{1} << 20);  // libarchive's bzip2 filter counts a piece in 32 bits
-  archive_entry* entry = nullptr;
+/// All data of the entry that was opened. Throws Error for damage.
+Text data_of(Reader& reader, std::string_view packed, const std::string& name, std::string_view format) {
   GrowingBytes unpacked;
-  la_ssize_t bytes = archive_read_append_filter(reader.get(), filter) == ARCHIVE_OK &&
-                             archive_read_set_format(reader.get(), ARCHIVE_FORMAT_RAW) == ARCHIVE_OK && reader.open() &&
-                             archive_read_next_header(reader.get(), &entry) == ARCHIVE_OK
-                         ? 1
-                         : ARCHIVE_FATAL;
+  la_ssize_t bytes = 1;
   while (bytes > 0) {
     if (unpacked.free_bytes() == 0) unpacked.grow();
     bytes = archive_read_data(reader.get(), unpacked.free_space(), unpacked.free_bytes());
     if (bytes > 0) unpacked.add(static_cast<std::size_t>(bytes));
   }
-  if (bytes < 0) {
-    if (reader.is_out_of_memory()) throw system_error("{}: not enough memory to unpack it", name);
-    if (reader.taken() == packed.size()) throw cut_short(name, format);
-    throw damaged_near(name, format, reader.taken(), reader.reason());
+  if (bytes < 0) throw damage(reader, packed, name, format);
+  return unpacked.take();
+}
+
+/// The next header, or null at the end. Throws Error for damage.
+archive_entry* next_entry(Reader& reader, std::string_view packed, const std::string& name, std::string_view format) {
+  archive_entry* entry = nullptr;
+  const int result = archive_read_next_header(reader.get(), &entry);
+  if (result == ARCHIVE_EOF) return nullptr;
+  // A name that the locale cannot show is returned as it is, with a warning.
+  const bool is_name_in_bytes =
+      result == ARCHIVE_WARN && reader.reason().find("can't be converted") != std::string_view::npos;
+  if (result != ARCHIVE_OK && !is_name_in_bytes) throw damage(reader, packed, name, format);
+  return entry;
+}
+
+/// The name of a regular file; nothing for other members.
+std::optional<std::string> file_name(archive_entry* entry) {
+  const char* const name = archive_entry_pathname(entry);
+  const bool is_file = archive_entry_filetype(entry) == AE_IFREG && archive_entry_hardlink(entry) == nullptr;
+  return name != nullptr && is_file ? std::optional<std::string>(name) : std::nullopt;
+}
+
+Unpacked unpack_by(int filter, std::string_view packed, const std::string& name, std::string_view format) {
+  Reader reader(packed, std::size_t{1} << 20);  // libarchive's bzip2 filter counts a piece in 32 bits
+  if (archive_read_append_filter(reader.get(), filter) != ARCHIVE_OK ||
+      archive_read_set_format(reader.get(), ARCHIVE_FORMAT_RAW) != ARCHIVE_OK || !reader.open() ||
+      next_entry(reader, packed, name, format) == nullptr) {
+    throw damage(reader, packed, name, format);
   }
-  return {unpacked.take(), reader.taken()};
+  Text text = data_of(reader, packed, name, format);
+  return {std::move(text), reader.taken()};
 }
 
 /// The member's bytes; empty if they do not lie in one piece in `tar`, as those of a sparse file.
@@ -103,12 +136,19 @@ std::optional<std::string_view> text_of(archive_entry* entry, Reader& reader, st
     whole = whole && at == begin + size && std::cmp_equal(offset, size) && at <= tar.size() && bytes <= tar.size() - at;
     size += bytes;
   }
-  if (result != ARCHIVE_EOF) {
-    if (reader.taken() == tar.size()) throw cut_short(name, "tar");
-    throw damaged_near(name, "tar", reader.taken(), reader.reason());
-  }
+  if (result != ARCHIVE_EOF) throw damage(reader, tar, name, "tar");
   if (!whole || !std::cmp_equal(size, archive_entry_size(entry))) return std::nullopt;
   return tar.substr(begin, size);
+}
+
+// The directory at the end decides what the members are; what only looks like one on the way there is none.
+void open_zip(Reader& reader, const std::string& name) {
+  if (archive_read_support_format_zip_seekable(reader.get()) != ARCHIVE_OK || !reader.open_seekable()) {
+    if (reader.is_out_of_memory()) throw system_error("{}: not enough memory to read it", name);
+    throw usage_error("{}: found no directory of members at the end of the zip archive, expected a whole archive with a "
+                      "matrix in it (was it cut short?)",
+                      name);
+  }
 }
 
 }  // namespace
@@ -147,23 +187,10 @@ std::vector<TarMember> tar_members(std::string_view tar, const std::string& name
     throw damaged_near(name, "tar", 0, reader.reason());
   }
   std::vector<TarMember> members;
-  archive_entry* entry = nullptr;
-  for (;;) {
-    const int result = archive_read_next_header(reader.get(), &entry);
-    if (result == ARCHIVE_EOF) break;
-    // A name that the locale cannot show is returned as it is, with a warning.
-    const bool is_name_in_bytes =
-        result == ARCHIVE_WARN && reader.reason().find("can't be converted") != std::string_view::npos;
-    if (result != ARCHIVE_OK && !is_name_in_bytes) {
-      if (reader.is_out_of_memory()) throw system_error("{}: not enough memory to read it", name);
-      if (tar.size() - reader.taken() < kTarBlockBytes) throw cut_short(name, "tar");
-      throw damaged_near(name, "tar", reader.taken(), reader.reason());
-    }
-    const char* const member = archive_entry_pathname(entry);
-    if (member == nullptr || archive_entry_filetype(entry) != AE_IFREG || archive_entry_hardlink(entry) != nullptr) {
-      continue;
-    }
-    TarMember found{member, {}};
+  while (archive_entry* const entry = next_entry(reader, tar, name, "tar")) {
+    const std::optional<std::string> member = file_name(entry);
+    if (!member) continue;
+    TarMember found{*member, {}};
     if (const auto text = text_of(entry, reader, tar, name)) {
       found.text = *text;
       members.push_back(std::move(found));
@@ -180,6 +207,33 @@ std::vector<TarMember> tar_members(std::string_view tar, const std::string& name
         name, end);
   }
   return members;
+}
+
+bool is_zip(std::string_view bytes) {
+  return bytes.starts_with("PK\x03\x04") || bytes.starts_with("PK\x05\x06");  // the latter: without members
+}
+
+std::vector<ZipMember> zip_members(std::string_view zip, const std::string& name) {
+  Reader reader(zip, zip.size());
+  open_zip(reader, name);
+  std::vector<ZipMember> members;
+  for (std::size_t number = 0; archive_entry* const entry = next_entry(reader, zip, name, "zip"); ++number) {
+    if (const std::optional<std::string> member = file_name(entry)) members.push_back({*member, number});
+  }
+  return members;
+}
+
+Text unzip(std::string_view zip, const ZipMember& member, const std::string& name) {
+  Reader reader(zip, zip.size());
+  open_zip(reader, name);
+  archive_entry* entry = next_entry(reader, zip, name, "zip");
+  for (std::size_t i = 0; entry != nullptr && i < member.number; ++i) entry = next_entry(reader, zip, name, "zip");
+  if (entry == nullptr) throw damage(reader, zip, name, "zip");
+  if (archive_entry_is_encrypted(entry) != 0) {
+    throw usage_error("{}: found the encrypted member '{}' in the zip archive, expected one that is not; unpack it first",
+                      name, shortened(member.name));
+  }
+  return data_of(reader, zip, name, "zip");
 }
 
 }  // namespace ringside

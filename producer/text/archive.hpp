@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What libarchive reads: texts packed by bzip2 or zstd, and tar archives. Nothing is ever written to a disk.
+// What libarchive reads: texts packed by bzip2 or zstd, and tar and zip archives. Nothing is ever written to a disk.
 #pragma once
 
 #include <string>
@@ -29,5 +29,21 @@ struct TarMember {
 /// name in messages. Throws `Error` (exit code 2) if a header is damaged, the end of the archive is missing, or
 /// anything but zeros follows it.
 std::vector<TarMember> tar_members(std::string_view tar, const std::string& name);
+
+/// True if `bytes` begin like a zip archive.
+bool is_zip(std::string_view bytes);
+
+struct ZipMember {
+  std::string name;    // as that of a TarMember
+  std::size_t number;  // among all members
+};
+
+/// The regular files that a zip archive's directory lists; nothing is unpacked. Throws `Error` (exit code 2) if the
+/// directory is damaged or missing.
+std::vector<ZipMember> zip_members(std::string_view zip, const std::string& name);
+
+/// Unpacks a member. Throws `Error` (exit code 2) if it is damaged (it has a CRC-32), encrypted, or packed in a way that
+/// libarchive does not know.
+Text unzip(std::string_view zip, const ZipMember& member, const std::string& name);
 
 }  // namespace ringside

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which member of a tar archive is the matrix. SuiteSparse's NAME.tar.gz holds a folder NAME with NAME.mtx, and often
+// Which member of an archive is the matrix. SuiteSparse's NAME.tar.gz holds a folder NAME with NAME.mtx, and often
 // right-hand sides and coordinates beside it (NAME_b.mtx).
 #include "producer/text/input_text.hpp"
+
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <string_view>
@@ -39,55 +41,96 @@ bool is_named_like_its_folder_or_archive(std::string_view member, std::string_vi
   return stem == after_last_slash(folder) || stem == archive_stem;
 }
 
-std::string list_of(const std::vector<const TarMember*>& members) {
+std::string list_of(const std::vector<std::string_view>& members) {
   constexpr std::size_t kShown = 4;
   std::string list;
   for (std::size_t i = 0; i < std::min(members.size(), kShown); ++i) {
-    list += (i > 0 ? ", " : "") + shortened(members[i]->name, kShownNameBytes);
+    list += (i > 0 ? ", " : "") + shortened(members[i], kShownNameBytes);
   }
   return list + (members.size() > kShown ? ", ..." : "");
 }
 
-const TarMember& matrix_among(const std::vector<TarMember>& members, const std::string& path) {
-  std::vector<const TarMember*> files;
-  std::vector<const TarMember*> matrices;
-  std::vector<const TarMember*> named;
-  for (const TarMember& member : members) {
-    if (after_last_slash(member.name).starts_with('.')) continue;  // what a file manager adds
+/// The member that was named, or the matrix. kind: "tar archive".
+template <class Member>
+const Member& chosen_of(const std::vector<Member>& members, const NamedInput& named, std::string_view kind) {
+  std::vector<const Member*> files;
+  std::vector<const Member*> matrices;
+  std::vector<const Member*> like_folder;
+  std::vector<const Member*> of_path;
+  std::vector<const Member*> of_last_part;
+  for (const Member& member : members) {
+    const std::string_view name = member.name;
+    if (name == named.member || name == "./" + named.member) of_path.push_back(&member);
+    if (after_last_slash(name) == named.member) of_last_part.push_back(&member);
+    if (after_last_slash(name).starts_with('.')) continue;  // what a file manager adds
     files.push_back(&member);
-    if (!member.name.ends_with(kMatrixEnding)) continue;
+    if (!name.ends_with(kMatrixEnding)) continue;
     matrices.push_back(&member);
-    if (is_named_like_its_folder_or_archive(member.name, stem_of_archive(path))) named.push_back(&member);
+    if (is_named_like_its_folder_or_archive(name, stem_of_archive(named.path))) like_folder.push_back(&member);
   }
-  for (const auto* const choice : {&named, &matrices, &files}) {
-    if (choice->size() == 1) return *choice->front();
-    if (!choice->empty()) break;
-  }
-  if (files.empty()) {
+  const std::vector<const Member*>& fitting = !named.member.empty() ? (of_path.empty() ? of_last_part : of_path)
+                                              : !like_folder.empty() ? like_folder
+                                              : !matrices.empty()    ? matrices
+                                                                     : files;
+  if (fitting.size() == 1) return *fitting.front();
+  const std::vector<const Member*>& among = !named.member.empty() && !fitting.empty() ? fitting
+                                            : !named.member.empty() || matrices.empty() ? files
+                                                                                        : matrices;
+  std::vector<std::string_view> names;
+  for (const Member* const member : among) names.emplace_back(member->name);
+  if (names.empty()) {
     throw usage_error(
-        "{}: found a tar archive without a regular file, expected one that holds a matrix (links, devices and sparse "
-        "files are not read)",
-        path);
+        "{}: found a {} without a regular file, expected one that holds a matrix (links, devices and sparse files are not "
+        "read)",
+        named.path, kind);
+  }
+  if (!named.member.empty()) {
+    throw usage_error("{}: found {} '{}' in the {}, expected the path of one of {}", named.path,
+                      fitting.empty() ? "no" : "more than one", shortened(named.member, kShownNameBytes), kind,
+                      list_of(names));
   }
   throw usage_error(
-      "{}: found {} {}files in the tar archive ({}), expected one, or one named like its folder or the archive "
-      "(NAME/NAME.mtx); unpack the archive and name the file",
-      path, matrices.empty() ? files.size() : matrices.size(), matrices.empty() ? "" : ".mtx ",
-      list_of(matrices.empty() ? files : matrices));
+      "{}: found {} {}files in the {} ({}), expected one, or one named like its folder or the archive (NAME/NAME.mtx); name "
+      "the one that is meant: {}:{}",
+      named.path, names.size(), matrices.empty() ? "" : ".mtx ", kind, list_of(names), named.path,
+      shortened(names.front(), kShownNameBytes));
 }
 
 }  // namespace
 
-InputText input_text(Text file, const std::string& path) {
+NamedInput named_input(const std::string& name) {
+  struct stat found {};
+  if (stat(name.c_str(), &found) == 0) return {name, {}};
+  for (std::size_t colon = name.rfind(':'); colon != std::string::npos && colon > 0; colon = name.rfind(':', colon - 1)) {
+    const std::string path = name.substr(0, colon);
+    if (colon + 1 < name.size() && stat(path.c_str(), &found) == 0 && S_ISREG(found.st_mode)) {
+      return {path, name.substr(colon + 1)};
+    }
+  }
+  return {name, {}};
+}
+
+InputText input_text(Text file, const NamedInput& named) {
+  const std::string& path = named.path;
   InputText input{std::move(file), path, path};
   if (is_packed(input.text.text)) input.text = unpack(input.text.text, path);
   input.file_name = name_without_packing(path);
-  if (!is_tar(input.text.text)) return input;
-  const std::vector<TarMember> members = tar_members(input.text.text, path);
-  const TarMember& matrix = matrix_among(members, path);
-  input.text.text = matrix.text;
-  input.file_name = matrix.name;
-  input.name = path + ":" + shortened(matrix.name, kShownNameBytes);
+  if (is_zip(input.text.text)) {
+    const std::vector<ZipMember> members = zip_members(input.text.text, path);
+    const ZipMember& member = chosen_of(members, named, "zip archive");
+    input.text = unzip(input.text.text, member, path);
+    input.file_name = member.name;
+  } else if (is_tar(input.text.text)) {
+    const std::vector<TarMember> members = tar_members(input.text.text, path);
+    const TarMember& member = chosen_of(members, named, "tar archive");
+    input.text.text = member.text;
+    input.file_name = member.name;
+  } else {
+    if (named.member.empty()) return input;
+    throw usage_error("{}: found no archive of which '{}' could be a member, expected a tar or zip archive", path,
+                      shortened(named.member, kShownNameBytes));
+  }
+  input.name = path + ":" + shortened(input.file_name, kShownNameBytes);
   return input;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From a mapped file to the text of one matrix: unpacks it, and takes the matrix out of a tar archive.
+// From a mapped file to the text of one matrix: unpacks it, and takes the matrix out of a tar or zip archive.
 #pragma once
 
 #include <string>
@@ -14,8 +14,19 @@ struct InputText {
   std::string name;       // in messages: the path, or "PATH:MEMBER"
 };
 
-/// `path` is the file's. Throws `Error` (exit code 2) if the file is damaged (`unpack`, `tar_members`), or if it is an
-/// archive in which no member is clearly the matrix (docs/inputs.md); the message lists what was found.
-InputText input_text(Text file, const std::string& path);
+/// A file, or a member of an archive.
+struct NamedInput {
+  std::string path = {};
+  std::string member = {};  // its path in the archive, or the last part of that; empty: none was named
+};
+
+/// "ARCHIVE:MEMBER" if there is no file of this whole name but one of the name before a colon (the last such). Else, and
+/// if there is neither, the file.
+NamedInput named_input(const std::string& name);
+
+/// `file` is that of `input.path`. Throws `Error` (exit code 2) if the file is damaged (`unpack`, `tar_members`, `unzip`),
+/// or if it is an archive in which no member is clearly the one that was named, or the matrix (docs/inputs.md); the
+/// message lists what was found. Also if a member was named and the file is no archive.
+InputText input_text(Text file, const NamedInput& named);
 
 }  // namespace ringside

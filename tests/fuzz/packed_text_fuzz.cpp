@@ -131,7 +131,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t byte
   using namespace ringside;
   const std::string_view packed(reinterpret_cast<const char*>(data), bytes);
   InputText input;
-  fuzzing::run([&] { input = input_text({nullptr, packed}, "fuzz.tar.gz"); });
+  fuzzing::run([&] { input = input_text({nullptr, packed}, {"fuzz.tar.gz"}); });
   if (is_tar(packed)) {
     std::vector<TarMember> members;
     fuzzing::run([&] { members = tar_members(packed, "fuzz.tar"); });
@@ -142,6 +142,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t byte
     }
     return 0;
   }
+  if (is_zip(packed)) return 0;
   if (!is_packed(packed)) return -1;
   Text unpacked;
   const std::string error = fuzzing::run([&] { unpacked = unpack(packed, "fuzz.gz"); });

@@ -58,6 +58,9 @@ TEST_F(OutputsTest, ASummaryNeverReplacesTheRightHandSide) {
   expect_refused(
       {"run", "--solver=jacobi", "--matrix=" + matrix_, "--rhs=" + rhs, "--pool=" + pool_, "--summary=" + rhs}, rhs,
       {"--summary", "--rhs"});
+  expect_refused(
+      {"run", "--solver=jacobi", "--matrix=" + matrix_, "--rhs=" + rhs + ":member", "--pool=" + pool_, "--summary=" + rhs},
+      rhs, {"--summary", "--rhs"});
 }
 
 TEST_F(OutputsTest, ASummaryNeverReplacesTheConfigFile) {

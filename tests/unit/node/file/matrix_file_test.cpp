@@ -21,6 +21,7 @@ TEST(MatrixFileTest, EverySpellingOfAFileGivesTheSame) {
   EXPECT_EQ(file->size_bytes, 4u);
   EXPECT_EQ(matrix_file(folder.file("below/../a.mtx")), file);
   EXPECT_EQ(matrix_file(folder.file("link.mtx")), file);
+  EXPECT_EQ(matrix_file(folder.file("link.mtx:a/b"))->path, file->path + ":a/b");  // a member, if it is an archive
 }
 
 TEST(MatrixFileTest, AChangeOfSizeTimeOrInodeGivesAnother) {

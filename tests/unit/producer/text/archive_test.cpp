@@ -24,6 +24,7 @@ using testing::Member;
 using testing::tar_of;
 using testing::TarFormat;
 using testing::xz_of;
+using testing::zip_of;
 using testing::zstd_of;
 
 const std::string kMatrix = "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 2 3\n2 1 4\n";
@@ -37,9 +38,10 @@ std::vector<Member> suite_sparse() {
 }
 
 /// The text that is taken from `archive`, or the error.
-std::string text_in(const std::string& archive, const std::string& path = "/data/web.tar") {
+std::string text_in(const std::string& archive, const std::string& path = "/data/web.tar",
+                    const std::string& member = "") {
   std::string text;
-  const std::string error = error_of([&] { text = input_text({nullptr, archive}, path).text.text; });
+  const std::string error = error_of([&] { text = input_text({nullptr, archive}, {path, member}).text.text; });
   EXPECT_TRUE(error.empty() || error.starts_with(path + ": ")) << error;
   return error.empty() ? text : error;
 }
@@ -103,7 +105,7 @@ TEST_F(Archive, TwoMatricesAreRefusedAndListed) {
   const std::string tar = tar_of({{.name = "x/a.mtx", .content = kMatrix}, {.name = "x/b.mtx", .content = kOther}});
   EXPECT_EQ(text_in(tar),
             "/data/web.tar: found 2 .mtx files in the tar archive (x/a.mtx, x/b.mtx), expected one, or one named like "
-            "its folder or the archive (NAME/NAME.mtx); unpack the archive and name the file");
+            "its folder or the archive (NAME/NAME.mtx); name the one that is meant: /data/web.tar:x/a.mtx");
 }
 
 TEST_F(Archive, TwoMatricesNamedLikeTheirFoldersAreRefused) {
@@ -220,6 +222,86 @@ TEST_F(Archive, TheEndingOfTheMemberDecidesNotThatOfTheArchive) {
             }).find("expected '%%MatrixMarket"),
             std::string::npos);
   EXPECT_EQ(load("x.mtx", gzip_of(tar_of({{.name = "a", .content = "0 1\n"}}))).size(), 1u);
+}
+
+TEST_F(Archive, AZipArchiveIsReadAsATarArchive) {
+  const testing::Entries expected = {{0, 1, 3.0}, {1, 0, 4.0}};
+  EXPECT_EQ(load("renamed.zip", zip_of(suite_sparse())), expected);
+  EXPECT_EQ(load("no_ending", zip_of({{.name = "a.mtx", .content = kMatrix}})), expected);
+  EXPECT_EQ(text_in(zip_of({{.name = "a.mtx", .content = kOther}, {.name = "web.mtx", .content = kMatrix}}), "web.zip"),
+            kMatrix);
+  EXPECT_EQ(text_in(zip_of({{.name = "__MACOSX/._edges", .content = "x"}, {.name = "edges", .content = "0 1\n"}})),
+            "0 1\n");
+  EXPECT_EQ(text_in(zip_of({{.name = "empty", .content = ""}})), "");
+  EXPECT_NE(text_in(zip_of({{.name = "x/a.mtx", .content = kMatrix}, {.name = "x/b.mtx", .content = kOther}}))
+                .find("found 2 .mtx files in the zip archive (x/a.mtx, x/b.mtx), expected one"),
+            std::string::npos);
+  EXPECT_NE(text_in(zip_of({})).find("found no directory of members"), std::string::npos);
+}
+
+TEST_F(Archive, ADamagedZipArchiveGivesTheSameTextOrAnError) {
+  std::string text;
+  for (int i = 0; i < 40; ++i) text += "0 1\n1 2\n" + std::string(1, static_cast<char>('0' + i % 10)) + " 3\n";
+  const std::string zip = zip_of({{.name = "edges", .content = text}});
+  for (std::size_t size = 4; size < zip.size(); ++size) {
+    EXPECT_NE(text_in(zip.substr(0, size)).find("found no directory of members at the end"), std::string::npos) << size;
+  }
+  for (std::size_t at = 4; at < zip.size(); ++at) {
+    for (int bit = 0; bit < 8; ++bit) {
+      std::string damaged = zip;
+      damaged[at] = static_cast<char>(damaged[at] ^ (1 << bit));
+      const std::string found = text_in(damaged);
+      EXPECT_TRUE(found == text || found.starts_with("/data/web.tar: found ")) << at << ' ' << bit << ": " << found;
+    }
+  }
+}
+
+TEST_F(Archive, AnEncryptedMemberOfAZipArchiveIsNamed) {
+  EXPECT_NE(text_in(zip_of({{.name = "a.mtx", .content = kMatrix}}, "secret"))
+                .find("found the encrypted member 'a.mtx' in the zip archive, expected one that is not"),
+            std::string::npos);
+}
+
+TEST_F(Archive, AMemberIsNamedByItsPathOrTheLastPartOfIt) {
+  for (const std::string& archive : {tar_of(suite_sparse()), gzip_of(tar_of(suite_sparse())), zip_of(suite_sparse())}) {
+    EXPECT_EQ(text_in(archive, "web", "web/web_b.mtx"), kOther);
+    EXPECT_EQ(text_in(archive, "web", "web_b.mtx"), kOther);
+    EXPECT_NE(text_in(archive, "web", "b.mtx").find("found no 'b.mtx' in the "), std::string::npos);
+    EXPECT_NE(text_in(archive, "web", "b.mtx").find("expected the path of one of web/web_b.mtx, web/web.mtx"),
+              std::string::npos);
+  }
+  const std::string two = tar_of({{.name = "./x/a", .content = "0 1\n"}, {.name = "y/a", .content = "1 0\n"}});
+  EXPECT_EQ(text_in(two, "two", "x/a"), "0 1\n");
+  EXPECT_EQ(text_in(two, "two", "y/a"), "1 0\n");
+  EXPECT_NE(text_in(two, "two", "a").find("found more than one 'a' in the tar archive, expected the path of one of ./x/a"),
+            std::string::npos);
+  EXPECT_NE(text_in("0 1\n", "plain", "a").find("found no archive of which 'a' could be a member"), std::string::npos);
+}
+
+TEST_F(Archive, AColonNamesAMemberUnlessThereIsAFileOfTheWholeName) {
+  const std::string archive = folder_.write("a:b.tar", tar_of(suite_sparse()));
+  const auto rows = [](const std::string& matrix) {
+    return load_matrix({.matrix = matrix}, Orientation::kRows).rows;
+  };
+  const auto columns = [](const std::string& matrix) {
+    return load_matrix({.matrix = matrix}, Orientation::kRows).columns;
+  };
+  EXPECT_EQ(columns(archive), 2u);
+  EXPECT_EQ(columns(archive + ":web_b.mtx"), 1u);
+  EXPECT_EQ(named_input(archive + ":x:y").member, "x:y");
+  folder_.write("a:b.tar:edges", "0 1\n1 2\n");
+  EXPECT_EQ(rows(archive + ":edges"), 3u);
+  EXPECT_NE(error_of([&] { rows(folder_.file("none.tar:a")); }).find("none.tar:a: cannot be opened"), std::string::npos);
+}
+
+TEST_F(Archive, EachMemberHasACacheOfItsOwn) {
+  const std::string archive = folder_.write("web.tar", tar_of(suite_sparse()));
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(load_matrix({.matrix = archive, .cache = true}, Orientation::kRows).columns, 2u);
+    EXPECT_EQ(load_matrix({.matrix = archive + ":web/web_b.mtx", .cache = true}, Orientation::kRows).columns, 1u);
+  }
+  EXPECT_TRUE(std::filesystem::exists(folder_.file("web.tar:web_b.mtx.rows.rsm")));
+  EXPECT_TRUE(std::filesystem::exists(folder_.file("web.tar.rows.rsm")));
 }
 
 TEST_F(Archive, ACacheIsNamedAfterTheArchiveAndUsedAgain) {

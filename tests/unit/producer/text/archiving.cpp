@@ -105,4 +105,17 @@ std::string tar_of(const std::vector<Member>& members, TarFormat format) {
       });
 }
 
+std::string zip_of(const std::vector<Member>& members, const std::string& password) {
+  return written(
+      [&](archive* out) {
+        archive_write_set_format_zip(out);
+        if (password.empty()) return;
+        EXPECT_EQ(archive_write_set_options(out, "zip:encryption=traditional"), ARCHIVE_OK);
+        EXPECT_EQ(archive_write_set_passphrase(out, password.c_str()), ARCHIVE_OK);
+      },
+      [&](archive* out) {
+        for (const Member& member : members) add(out, member);
+      });
+}
+
 }  // namespace ringside::testing

@@ -30,4 +30,7 @@ enum class TarFormat { kPax, kGnu, kUstar, kV7 };
 
 std::string tar_of(const std::vector<Member>& members, TarFormat format = TarFormat::kUstar);
 
+/// password: empty for members that are not encrypted.
+std::string zip_of(const std::vector<Member>& members, const std::string& password = {});
+
 }  // namespace ringside::testing
