@@ -25,6 +25,45 @@
 namespace ringside {
 namespace {
 
+// OpenMP's run-time library binds the main thread while it is loaded, if variables of a job script say so. They are
+// meant for the user's solver: Ringside chooses the cores of its own threads among all that the kernel allows, and
+// every thread would inherit the one core of the main thread. So the names are hidden from this process's libraries,
+// and shown again before main: what is started later inherits them.
+constexpr const char* kBindingVariables[] = {"OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY", "KMP_AFFINITY"};
+
+struct HiddenVariable {
+  char* text;  // in the environment
+  char first;
+};
+constexpr int kMostHidden = 16;
+HiddenVariable hidden_variables[kMostHidden];
+int hidden_count = 0;
+
+[[gnu::no_sanitize("address", "undefined", "thread")]] bool begins_with(const char* text, const char* name) noexcept {
+  while (*name != '\0' && *text == *name) ++text, ++name;
+  return *name == '\0';
+}
+
+/// Called before the constructors of every library, and before a sanitizer's run-time library is ready.
+[[gnu::no_sanitize("address", "undefined", "thread")]] void hide_binding_variables(int /*argc*/, char** /*argv*/,
+                                                                                   char** variables) noexcept {
+  for (; *variables != nullptr; ++variables) {
+    for (const char* name : kBindingVariables) {
+      if (hidden_count == kMostHidden || !begins_with(*variables, name)) continue;
+      hidden_variables[hidden_count++] = {*variables, **variables};
+      **variables = '_';
+      break;
+    }
+  }
+}
+
+[[gnu::used, gnu::section(".preinit_array")]] void (*const kBeforeLibraries)(int, char**,
+                                                                             char**) noexcept = hide_binding_variables;
+
+[[gnu::constructor]] void show_binding_variables() noexcept {
+  for (int i = 0; i < hidden_count; ++i) *hidden_variables[i].text = hidden_variables[i].first;
+}
+
 int fail(ExitCode code, std::string_view text) noexcept {
   print_failure("ringside", static_cast<int>(code), text);
   return static_cast<int>(code);

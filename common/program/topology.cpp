@@ -5,11 +5,15 @@
 #include <hwloc.h>
 #include <omp.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <new>
 #include <optional>
 #include <set>
 
@@ -196,10 +200,41 @@ struct TopologyDeleter {
 };
 using Topology = std::unique_ptr<hwloc_topology, TopologyDeleter>;
 
-Topology load_topology() {
+/// While it lives, hwloc finds none of the variables by which it takes a stored or invented machine for this one: a
+/// launcher or an earlier test may have left them. The environment itself is not changed, only which list of it is
+/// looked up: programs that are started later inherit all of it.
+class OwnMachineOnly {
+ public:
+  OwnMachineOnly() {
+    constexpr std::array<std::string_view, 6> kSubstitutes = {
+        "HWLOC_XMLFILE=",    "HWLOC_SYNTHETIC=",  "HWLOC_FSROOT=",
+        "HWLOC_CPUID_PATH=", "HWLOC_COMPONENTS=", "HWLOC_THISSYSTEM="};
+    for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
+      const std::string_view text = *variable;
+      const bool substitutes = std::any_of(kSubstitutes.begin(), kSubstitutes.end(),
+                                           [text](std::string_view name) { return text.starts_with(name); });
+      if (!substitutes) others_.push_back(*variable);
+    }
+    others_.push_back(nullptr);
+    environ = others_.data();
+  }
+  ~OwnMachineOnly() { environ = all_; }
+  OwnMachineOnly(const OwnMachineOnly&) = delete;
+  OwnMachineOnly& operator=(const OwnMachineOnly&) = delete;
+
+ private:
+  char** all_ = environ;
+  std::vector<char*> others_;
+};
+
+Topology load_topology(const char* synthetic) {
+  const OwnMachineOnly own;
   hwloc_topology_t raw = nullptr;
   if (hwloc_topology_init(&raw) != 0) throw system_error("hwloc cannot be initialised ({})", errno_text(errno));
   Topology topology(raw);
+  if (synthetic != nullptr && hwloc_topology_set_synthetic(raw, synthetic) != 0) {
+    throw usage_error("found the machine '{}', expected one as hwloc describes it", shortened(synthetic));
+  }
   // Cores outside the cpuset are read as well, to distinguish "not allowed" from "does not exist".
   if (hwloc_topology_set_flags(raw, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) != 0 || hwloc_topology_load(raw) != 0) {
     throw system_error("hwloc cannot read this machine's cores ({}); is /sys mounted?", errno_text(errno));
@@ -219,6 +254,51 @@ int numa_node_of(hwloc_topology_t topology, int cpu) {
 int ancestor_index(hwloc_topology_t topology, hwloc_obj_type_t type, hwloc_obj_t thread, unsigned otherwise) {
   hwloc_obj_t ancestor = hwloc_get_ancestor_obj_by_type(topology, type, thread);
   return static_cast<int>(ancestor != nullptr ? ancestor->logical_index : otherwise);
+}
+
+/// The CPUs that the kernel lets the calling thread run on: its affinity within its cgroup's cpuset.
+std::set<int> allowed_by_kernel() {
+  constexpr std::size_t kLargestMask = 1 << 16;
+  for (std::size_t bits = CPU_SETSIZE; bits <= kLargestMask; bits *= 2) {
+    std::unique_ptr<cpu_set_t, void (*)(cpu_set_t*)> set(CPU_ALLOC(bits), [](cpu_set_t* mask) { CPU_FREE(mask); });
+    const std::size_t bytes = CPU_ALLOC_SIZE(bits);
+    if (set == nullptr) throw std::bad_alloc();
+    if (sched_getaffinity(0, bytes, set.get()) != 0) {
+      if (errno == EINVAL) continue;  // the kernel's own mask is larger
+      break;
+    }
+    std::set<int> cpus;
+    for (std::size_t cpu = 0; cpu < bits; ++cpu) {
+      if (CPU_ISSET_S(cpu, bytes, set.get())) cpus.insert(static_cast<int>(cpu));
+    }
+    return cpus;
+  }
+  throw system_error("the kernel does not say on which cores this process may run (sched_getaffinity: {})",
+                     errno_text(errno));
+}
+
+template <class IsAllowed>
+Machine machine_in(hwloc_topology_t topology, const IsAllowed& is_allowed) {
+  Machine machine;
+  hwloc_obj_t thread = nullptr;
+  while ((thread = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PU, thread)) != nullptr) {
+    const int cpu = static_cast<int>(thread->os_index);
+    machine.threads.push_back({cpu, ancestor_index(topology, HWLOC_OBJ_CORE, thread, thread->logical_index),
+                               ancestor_index(topology, HWLOC_OBJ_PACKAGE, thread, 0), numa_node_of(topology, cpu),
+                               is_allowed(cpu)});
+  }
+  std::sort(machine.threads.begin(), machine.threads.end(),
+            [](const HardwareThread& a, const HardwareThread& b) { return a.cpu < b.cpu; });
+
+  machine.numa_nodes = std::max(1, hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_NUMANODE));
+  machine.l3_caches = std::max(0, hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_L3CACHE));
+  if (hwloc_obj_t cache = hwloc_get_obj_by_type(topology, HWLOC_OBJ_L3CACHE, 0)) {
+    machine.l3_bytes = cache->attr->cache.size;
+  }
+  if (hwloc_obj_t package = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PACKAGE, 0)) {
+    if (const char* model = hwloc_obj_get_info_by_name(package, "CPUModel")) machine.model = model;
+  }
+  return machine;
 }
 
 int number_in(std::string_view digits, std::string_view piece, std::string_view option) {
@@ -263,32 +343,13 @@ std::string to_string(const CoreList& list) {
 }
 
 Machine read_machine() {
-  const Topology loaded = load_topology();
-  hwloc_topology_t topology = loaded.get();
-  Machine machine;
+  const Topology topology = load_topology(nullptr);
+  const std::set<int> allowed = allowed_by_kernel();
+  return machine_in(topology.get(), [&](int cpu) { return allowed.contains(cpu); });
+}
 
-  std::unique_ptr<hwloc_bitmap_s, decltype(&hwloc_bitmap_free)> allowed(hwloc_bitmap_alloc(), hwloc_bitmap_free);
-  const bool restricted = hwloc_topology_is_thissystem(topology) != 0 &&
-                          hwloc_get_cpubind(topology, allowed.get(), HWLOC_CPUBIND_THREAD) == 0;
-  hwloc_obj_t thread = nullptr;
-  while ((thread = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PU, thread)) != nullptr) {
-    const int cpu = static_cast<int>(thread->os_index);
-    machine.threads.push_back({cpu, ancestor_index(topology, HWLOC_OBJ_CORE, thread, thread->logical_index),
-                               ancestor_index(topology, HWLOC_OBJ_PACKAGE, thread, 0), numa_node_of(topology, cpu),
-                               !restricted || hwloc_bitmap_isset(allowed.get(), thread->os_index) != 0});
-  }
-  std::sort(machine.threads.begin(), machine.threads.end(),
-            [](const HardwareThread& a, const HardwareThread& b) { return a.cpu < b.cpu; });
-
-  machine.numa_nodes = std::max(1, hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_NUMANODE));
-  machine.l3_caches = std::max(0, hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_L3CACHE));
-  if (hwloc_obj_t cache = hwloc_get_obj_by_type(topology, HWLOC_OBJ_L3CACHE, 0)) {
-    machine.l3_bytes = cache->attr->cache.size;
-  }
-  if (hwloc_obj_t package = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PACKAGE, 0)) {
-    if (const char* model = hwloc_obj_get_info_by_name(package, "CPUModel")) machine.model = model;
-  }
-  return machine;
+Machine synthetic_machine(const std::string& description) {
+  return machine_in(load_topology(description.c_str()).get(), [](int) { return true; });
 }
 
 MachineCounts count(const Machine& machine) {

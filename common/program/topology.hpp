@@ -46,10 +46,14 @@ struct Machine {
   int numa_nodes = 1;
 };
 
-/// This machine, and the cores that the calling thread may use: call it before pinning anything. Throws `Error` (exit
-/// code 3) if hwloc cannot read the machine. The environment variable HWLOC_SYNTHETIC ("package:2 core:28 pu:2")
-/// substitutes another machine.
+/// This machine, and the cores that the kernel lets the calling thread use: call it before pinning anything, and from a
+/// process without other threads that read the environment. Variables by which hwloc takes another machine for this one
+/// (HWLOC_XMLFILE, HWLOC_SYNTHETIC ...) are left out of account. Throws `Error` (exit code 3) if hwloc cannot read the
+/// machine.
 Machine read_machine();
+
+/// Another machine, all of whose cores are allowed. description: "package:2 core:28 pu:2", in hwloc's words.
+Machine synthetic_machine(const std::string& description);
 
 struct MachineCounts {
   int packages = 0;

@@ -9,6 +9,7 @@
 #include "producer/matrix/grid.hpp"
 #include "producer/solver/pagerank.hpp"
 #include "tests/pipeline/pipeline_fixture.hpp"
+#include "tests/unit/allowed_cpus.hpp"
 
 namespace ringside {
 namespace {
@@ -243,6 +244,25 @@ TEST_P(EitherRunTest, OneCoreWorksWithAWarning) {
   EXPECT_EQ(ran.exit_code, 0) << ran.err;
   EXPECT_NE(ran.err.find("warning"), std::string::npos) << ran.err;
   EXPECT_EQ(summary()["steps_committed"], 10);
+}
+
+TEST_F(PipelineTest, TheCoresAreThoseThatTheKernelAllowsWhateverAJobScriptTellsOpenMpAndHwloc) {
+  if (allowed_cpus().size() < 2) GTEST_SKIP() << "needs two cores";
+  ASSERT_EQ(run("ringside", run_arguments("grid:30", {"--iterations=3"})).exit_code, 0);
+  const Json expected = summary();
+  const std::vector<std::pair<const char*, const char*>> settings = {
+      {"OMP_PROC_BIND", "true"},   {"OMP_PLACES", "{0}"},          {"GOMP_CPU_AFFINITY", "0"},
+      {"HWLOC_SYNTHETIC", "pu:1"}, {"HWLOC_XMLFILE", "/none.xml"}, {"HWLOC_FSROOT", "/nonexistent"},
+      {"HWLOC_THISSYSTEM", "0"},   {"HWLOC_COMPONENTS", "-linux"},
+  };
+  for (const auto& [name, value] : settings) {
+    const Finished ran = run("ringside", run_arguments("grid:30", {"--iterations=3", "--overwrite"}),
+                             [name = name, value = value] { setenv(name, value, 1); });
+    ASSERT_EQ(ran.exit_code, 0) << name << ran.err;
+    EXPECT_EQ(ran.err.find("warning"), std::string::npos) << name << ran.err;
+    EXPECT_EQ(summary()["producer_cores"], expected["producer_cores"]) << name;
+    EXPECT_EQ(summary()["analyzer_cores"], expected["analyzer_cores"]) << name;
+  }
 }
 
 TEST_F(PipelineTest, AConfigFileGivesTheSameOptionsAsFlags) {

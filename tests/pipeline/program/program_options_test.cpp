@@ -81,6 +81,17 @@ TEST_F(ProgramTest, TheEnvironmentHasTheSocketTheCoresAndTheOptions) {
   EXPECT_EQ(threads.out, "3\n");
 }
 
+TEST_F(ProgramTest, TheProgramHasTheVariablesThatBindItsOwnOpenMpThreads) {
+  const Finished ran =
+      run("ringside", with({"sh", "-c", "echo $OMP_PROC_BIND $OMP_PLACES $GOMP_CPU_AFFINITY $HWLOC_XMLFILE"}), [] {
+        setenv("OMP_PROC_BIND", "spread", 1);
+        setenv("OMP_PLACES", "threads", 1);
+        setenv("GOMP_CPU_AFFINITY", "0", 1);
+        setenv("HWLOC_XMLFILE", "/none.xml", 1);
+      });
+  EXPECT_EQ(ran.out, "spread threads 0 /none.xml\n") << ran.err;
+}
+
 TEST_F(ProgramTest, TheSocketIsInAFolderForThisUserOnly) {
   const Finished ran = run("ringside", with({"sh", "-c", "stat -c %a $(dirname $RINGSIDE_SOCKET)"}));
   EXPECT_EQ(ran.out, "700\n");

@@ -7,9 +7,11 @@
 #include <sched.h>
 
 #include <cstdlib>
+#include <string_view>
 #include <thread>
 
 #include "common/platform/error.hpp"
+#include "common/platform/thread_binding.hpp"
 
 namespace ringside {
 namespace {
@@ -183,10 +185,8 @@ TEST(CorePlan, NoAllowedCoreAtAllIsAnError) {
   expect_error(ExitCode::kSystem, "no core is allowed", [&] { plan_cores(machine, {}, {}); });
 }
 
-TEST(ReadMachine, SeesSocketsNodesCoresAndSiblingsOfASyntheticMachine) {
-  setenv("HWLOC_SYNTHETIC", "package:2 l3:1(size=40MB) core:28 pu:2", 1);
-  const Machine machine = read_machine();
-  unsetenv("HWLOC_SYNTHETIC");
+TEST(SyntheticMachine, HasItsSocketsNodesCoresAndSiblings) {
+  const Machine machine = synthetic_machine("package:2 l3:1(size=40MB) core:28 pu:2");
   const MachineCounts counts = count(machine);
   EXPECT_EQ(counts.packages, 2);
   EXPECT_EQ(counts.cores, 56);
@@ -197,14 +197,40 @@ TEST(ReadMachine, SeesSocketsNodesCoresAndSiblingsOfASyntheticMachine) {
   EXPECT_GT(machine.l3_bytes, 0u);
 }
 
-TEST(ReadMachine, KnowsTheNumaNodeOfEveryCpu) {
-  setenv("HWLOC_SYNTHETIC", "package:2 [numa] core:2 pu:1", 1);
-  const Machine machine = read_machine();
-  unsetenv("HWLOC_SYNTHETIC");
+TEST(SyntheticMachine, KnowsTheNumaNodeOfEveryCpu) {
+  const Machine machine = synthetic_machine("package:2 [numa] core:2 pu:1");
   EXPECT_EQ(machine.numa_nodes, 2);
   ASSERT_EQ(machine.threads.size(), 4u);
   EXPECT_EQ(machine.threads[0].numa_node, machine.threads[1].numa_node);
   EXPECT_NE(machine.threads[1].numa_node, machine.threads[2].numa_node);
+}
+
+TEST(ReadMachine, SeesThisMachineWhateverHwlocIsToldToTakeForIt) {
+  const Machine expected = read_machine();
+  for (const char* name :
+       {"HWLOC_SYNTHETIC", "HWLOC_XMLFILE", "HWLOC_FSROOT", "HWLOC_COMPONENTS", "HWLOC_THISSYSTEM"}) {
+    const bool is_synthetic = std::string_view(name) == "HWLOC_SYNTHETIC";
+    setenv(name, is_synthetic ? "package:2 core:28 pu:2" : "/nonexistent", 1);
+    const Machine machine = read_machine();
+    EXPECT_NE(std::getenv(name), nullptr) << "programs that are started later inherit it";
+    unsetenv(name);
+    ASSERT_EQ(machine.threads.size(), expected.threads.size()) << name;
+    for (std::size_t i = 0; i < machine.threads.size(); ++i) {
+      EXPECT_EQ(machine.threads[i].cpu, expected.threads[i].cpu) << name;
+      EXPECT_EQ(machine.threads[i].allowed, expected.threads[i].allowed) << name;
+    }
+  }
+}
+
+TEST(ReadMachine, AllowsTheCoresOfTheCallingThreadOnly) {
+  std::thread([] {
+    const int here = sched_getcpu();
+    ASSERT_EQ(bind_calling_thread(here), 0);
+    setenv("HWLOC_THISSYSTEM", "0", 1);
+    const Machine machine = read_machine();
+    unsetenv("HWLOC_THISSYSTEM");
+    for (const HardwareThread& thread : machine.threads) EXPECT_EQ(thread.allowed, thread.cpu == here) << thread.cpu;
+  }).join();
 }
 
 TEST(ReadMachine, FindsAtLeastTheCoreThisTestRunsOn) {
