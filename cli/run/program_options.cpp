@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <utility>
 
 #include "common/handoff/handoff_environment.hpp"
 #include "common/platform/error.hpp"
@@ -17,6 +18,16 @@ namespace ringside {
 namespace {
 
 constexpr const char* kThreadsVariable = "OMP_NUM_THREADS";
+
+// By which a launcher starts more ranks than it finds cores, binds none of them, and makes those that wait give their
+// core away: Open MPI 4, then 5. MPICH's does so unasked.
+constexpr std::pair<const char*, const char*> kSharedCores[] = {
+    {"OMPI_MCA_rmaps_base_oversubscribe", "1"},
+    {"OMPI_MCA_hwloc_base_binding_policy", "none"},
+    {"PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe"},
+    {"PRTE_MCA_hwloc_default_binding_policy", "none"},
+    {"OMPI_MCA_mpi_yield_when_idle", "1"},
+};
 
 // Beside all of SolveOptions: what only our producer does, or what is predicted for a built-in solver.
 constexpr const char* kSolverOptions[] = {"--mode", "--when-full", "--elastic", "--cores", "--node", "--adapt"};
@@ -63,6 +74,11 @@ std::vector<std::pair<std::string, std::string>> program_environment(const Publi
   if (threads == nullptr || *threads == '\0') {
     const std::size_t each = std::max<std::size_t>(cores.size() / static_cast<std::size_t>(std::max(ranks, 1)), 1);
     variables.emplace_back(kThreadsVariable, std::to_string(each));
+  }
+  if (ranks > static_cast<int>(cores.size())) {
+    for (const auto& [name, value] : kSharedCores) {
+      if (std::getenv(name) == nullptr) variables.emplace_back(name, value);
+    }
   }
   return variables;
 }

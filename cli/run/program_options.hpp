@@ -23,7 +23,9 @@ struct ProgramPlaces {
   std::string resume_from = {};  // rings of an earlier job; empty: none
 };
 
-/// The variables of the program. cores: the producer's, for `ranks` processes. OMP_NUM_THREADS is left as it is if it is set.
+/// The variables of the program. cores: the producer's, for `ranks` processes, which share them if they are more: then
+/// the launcher is told to start them all the same. OMP_NUM_THREADS and the launcher's variables are left as they are
+/// if set.
 std::vector<std::pair<std::string, std::string>> program_environment(const PublishOptions& publish,
                                                                      const PeerOptions& peer, const ProgramPlaces& places,
                                                                      const std::vector<int>& cores, int ranks);

@@ -107,6 +107,11 @@ ExitCode run_user_program(const CommandLine& line, RunOptions options) {
   check(line, options, kept);
   const CorePlan cores = options.per_node ? cores_of_rank(options) : cores_for(options);
   if (cores.oversubscribed_one_core) write_standard_error(fmt::format("ringside: warning: {}\n", cores.reason));
+  if (options.ranks > static_cast<int>(cores.producer.size()) && !options.quiet) {
+    write_standard_error(fmt::format("ringside: {} ranks share {} (cores {}); each waits while others compute\n",
+                                     options.ranks, counted(cores.producer.size(), "core"),
+                                     to_string(CoreList{cores.producer})));
+  }
 
   // The supervisor handles the stop signals, so from here on the folder of the run is always removed.
   ProgramSupervisor supervisor({.name = shortened(options.program.front()),

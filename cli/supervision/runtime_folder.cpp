@@ -2,6 +2,7 @@
 #include "cli/supervision/runtime_folder.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -17,6 +18,7 @@
 #include <utility>
 
 #include "common/files/regular_file.hpp"
+#include "common/files/standard_streams.hpp"
 #include "common/handoff/peer.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/printable.hpp"
@@ -55,15 +57,34 @@ std::pair<std::string, fs::path> temporary_base() {
   return {"TMPDIR", "/tmp"};
 }
 
+/// The longest path of a folder in which a run's folder has room for the paths of all sockets.
+std::size_t longest_base() {
+  const std::size_t suffix = std::ranges::max(Listener::kSocketSuffixes, {}, &std::string_view::size).size();
+  return sizeof(sockaddr_un::sun_path) - 1 - suffix - std::strlen(kGlobalSuffix) - std::strlen(kSocket) -
+         std::strlen(kPattern) - 2;  // two slashes
+}
+
+/// Why no folder for sockets can be in `base`; 0: it can be tried.
+int obstacle_in(const fs::path& base) {
+  if (base.native().size() > longest_base()) return ENAMETOOLONG;
+  return access(base.c_str(), W_OK | X_OK) == 0 ? 0 : errno;
+}
+
 /// A run's folder lies in the first of these that allows one. A relative XDG_RUNTIME_DIR must be ignored (XDG Base
-/// Directory Specification).
+/// Directory Specification). A batch system's TMPDIR may be gone, or longer than a socket's path may be: then the last two.
 std::vector<fs::path> bases() {
   std::vector<fs::path> bases;
   if (const char* runtime = variable("XDG_RUNTIME_DIR"); runtime != nullptr && *runtime == '/') {
     bases.emplace_back(runtime);
   }
   bases.push_back(temporary_base().second);
+  if (obstacle_in(bases.back()) != 0) bases.insert(bases.end(), {"/tmp", "/var/tmp"});
   return bases;
+}
+
+std::string why_not(int error) {
+  if (error == ENAMETOOLONG) return fmt::format("its path has more than {} bytes", longest_base());
+  return errno_text(error);
 }
 
 std::vector<fs::path> folders_in(const fs::path& base) {
@@ -120,30 +141,42 @@ void remove_abandoned(const fs::path& base) {
   }
 }
 
-/// In the first folder that may be written: the same one for all processes of a user on a node.
+/// In the first folder that allows it: the same one for all processes of a user on a node.
 std::string folder_named(const std::string& name) {
   const std::vector<fs::path> all = bases();
   for (const fs::path& base : all) {
-    if (access(base.c_str(), W_OK | X_OK) == 0) return (base / (std::string(kPrefix) + name)).string();
+    if (obstacle_in(base) == 0) return (base / (std::string(kPrefix) + name)).string();
   }
   return (all.back() / (std::string(kPrefix) + name)).string();
+}
+
+/// Names the variable that was passed over. error: why its folder allows none.
+void tell_other_base(const fs::path& base, int error) {
+  const auto [name, folder] = temporary_base();
+  write_standard_error(
+      fmt::format("ringside: warning: {}: no folder for the sockets can be in '{}' ({}); it is in {}\n", name,
+                  shortened(folder.string()), why_not(error), base.string()));
 }
 
 }  // namespace
 
 RuntimeFolder::RuntimeFolder() {
-  fs::path tried;
+  const auto [name, named] = temporary_base();
+  int error_there = 0;
   int error = 0;
   for (const fs::path& base : bases()) {
     remove_abandoned(base);
-    if (try_under(base)) return;
+    if (try_under(base)) {
+      if (error_there != 0) tell_other_base(base, error_there);
+      return;
+    }
     error = errno;
-    tried = base;
+    if (base == named) error_there = error;
   }
   throw system_error(
-      "{}: no folder for the socket can be made in '{}' ({}), expected a folder that may be written, of "
-      "a short name",
-      temporary_base().first, shortened(tried.string()), errno_text(error));
+      "{}: no folder for the sockets can be made in '{}' ({}), nor in /tmp or /var/tmp ({}); expected one that may be "
+      "written, with a path of at most {} bytes",
+      name, shortened(named.string()), why_not(error_there), why_not(error), longest_base());
 }
 
 RuntimeFolder::RuntimeFolder(const std::string& name) : path_(folder_named(name)) {
@@ -155,6 +188,9 @@ RuntimeFolder::RuntimeFolder(const std::string& name) : path_(folder_named(name)
   if (!lock_.valid() || fstat(lock_.get(), &status) != 0 || status.st_uid != geteuid()) {
     throw system_error("'{}': found a folder that another process has, expected none, or one of this user's", path_);
   }
+  const fs::path base = fs::path(path_).parent_path();
+  const fs::path named = temporary_base().second;
+  if (base != bases().front() && base != named) tell_other_base(base, obstacle_in(named));
 }
 
 std::string RuntimeFolder::socket_named(const std::string& name) {
@@ -170,10 +206,9 @@ std::string RuntimeFolder::socket() const {
 }
 
 bool RuntimeFolder::try_under(const fs::path& base) {
+  errno = obstacle_in(base);
+  if (errno != 0) return false;
   path_ = (base / kPattern).string();
-  errno = ENAMETOOLONG;
-  const std::size_t longest_suffix = std::ranges::max(Listener::kSocketSuffixes, {}, &std::string_view::size).size();
-  if (socket().size() + std::strlen(kGlobalSuffix) + longest_suffix >= sizeof(sockaddr_un::sun_path)) return false;
   if (mkdtemp(path_.data()) == nullptr) return false;
   lock_ = locked_folder(path_);
   return true;

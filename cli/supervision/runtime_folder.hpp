@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The folder in which `ringside run` puts the sockets of its analyzer, and in which other subcommands look for them.
-// Each run has its own, mode 0700, and removes it at its end.
+// Each run has its own, mode 0700, and removes it at its end. It lies in XDG_RUNTIME_DIR or TMPDIR; if neither allows
+// one, in /tmp or /var/tmp, and a line on standard error says so.
 #pragma once
 
 #include <filesystem>

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`ringside run` with programs of several MPI ranks: below mpirun, with --ranks, and with --per-node."""
 
+import os
 import signal
 import subprocess
 
@@ -54,6 +55,16 @@ class Run(Jobs):
 
     def test_ranks_are_started_by_mpirun(self):
         self.assert_keeps_and_resumes([], ["--ranks=3", "--"])
+
+    def test_more_ranks_than_cores_share_them_and_a_line_says_so(self):
+        for name in [name for name in self.environment if "oversubscribe" in name or "_binding_policy" in name
+                     or "_mapping_policy" in name]:
+            del self.environment[name]
+        self.options.remove("--quiet")
+        ranks = len(os.sched_getaffinity(0)) + 2
+        said = self.end(self.start_run(BIN / "ringside", *self.options, f"--ranks={ranks}", "--", BIN / "publish_mpi", SIDE, 20), 0)
+        self.assertRegex(said, rf"(?m)^ringside: {ranks} ranks share \d+ cores? \(cores [0-9,-]+\); each waits while others compute$")
+        self.assert_kept(20)
 
     def test_the_first_rank_of_a_node_starts_its_analyzer(self):
         self.assert_keeps_and_resumes(["mpirun", "-n", "3"], ["--per-node", "--"])

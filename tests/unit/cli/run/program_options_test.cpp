@@ -83,6 +83,21 @@ TEST(ProgramOptionsTest, RanksShareTheCores) {
   EXPECT_EQ(found.at("OMP_NUM_THREADS"), "2");
 }
 
+TEST(ProgramOptionsTest, MoreRanksThanCoresAreStartedUnlessTheUserDecides) {
+  const auto of = [](int ranks) {
+    const auto variables = program_environment({}, {}, {"/s", "/p"}, {0, 1, 2, 4}, ranks);
+    return std::map<std::string, std::string>(variables.begin(), variables.end());
+  };
+  for (const char* name : {"OMPI_MCA_rmaps_base_oversubscribe", "PRTE_MCA_rmaps_default_mapping_policy"})
+    unsetenv(name);
+  EXPECT_FALSE(of(4).contains("OMPI_MCA_rmaps_base_oversubscribe"));
+  EXPECT_EQ(of(5).at("OMPI_MCA_rmaps_base_oversubscribe"), "1");
+  EXPECT_EQ(of(5).at("PRTE_MCA_rmaps_default_mapping_policy"), ":oversubscribe");
+  setenv("OMPI_MCA_rmaps_base_oversubscribe", "0", 1);
+  EXPECT_FALSE(of(5).contains("OMPI_MCA_rmaps_base_oversubscribe"));
+  unsetenv("OMPI_MCA_rmaps_base_oversubscribe");
+}
+
 TEST(ProgramOptionsTest, AnOwnNumberOfThreadsIsKept) {
   setenv("OMP_NUM_THREADS", "2", 1);
   const auto variables = program_environment({}, {}, {"/s", "/p"}, {0, 1, 2, 4}, 0);
