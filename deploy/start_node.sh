@@ -28,7 +28,7 @@ usage: $name start  [OPTION...] [-- PRODUCER-OPTION...]   the analyzer, and with
                            run --per-node' does it). With --pool (%h is the node's name), --analyzer and both lists of cores
   --restarts N             run: analyzers that may be started in place of killed ones (default 3; 0: none)
   --runtime DIR            folder of socket, locks and logs, this user's alone (default: one a user and Slurm job, in
-                           XDG_RUNTIME_DIR or TMPDIR)
+                           XDG_RUNTIME_DIR, TMPDIR or /tmp)
   --log-dir DIR            folder of analyzer.log and producer.log (default: the --runtime folder)
   --timeout S              how long starting the analyzer, answering or stopping may take (default 60)
   --force                  stop: kill what has not ended after --timeout
@@ -342,10 +342,13 @@ stop() {
 # ---- the command line
 
 job='' has_job=no per_node=no of_no_rank='' analyzer_cores='' producer_cores='' restarts=3 timeout=60 force=no log_folder=
-folder=${XDG_RUNTIME_DIR:-}
-# Slurm passes on the login node's value; the folder need not exist on the node of the job.
-[[ -d $folder && -w $folder ]] || folder=${TMPDIR:-/tmp}
-folder=$folder/ringside-node-$(id -u)${SLURM_JOB_ID:+-$SLURM_JOB_ID}
+own_folder=ringside-node-$(id -u)${SLURM_JOB_ID:+-$SLURM_JOB_ID}
+# Slurm passes on the login node's values; the folders need not exist on the node of the job. A socket's path has at most
+# 107 bytes, of which /analyzer.socket.global.telemetry are 33.
+for folder in "${XDG_RUNTIME_DIR:-}" "${TMPDIR:-/tmp}" /tmp /var/tmp; do
+  folder=$folder/$own_folder
+  [[ -d ${folder%/*} && -w ${folder%/*} && ${#folder} -le 74 ]] && break
+done
 analyzer_options=() producer_options=()
 command=${1:-}
 case $command in

@@ -7,6 +7,7 @@ import fcntl
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -208,6 +209,19 @@ class StartNode(unittest.TestCase):
         for arguments in (command, [SCRIPT, "stop"]):
             subprocess.run(arguments, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=True, timeout=PATIENCE_S,
                            env=self.environment)
+
+    def test_a_temporary_folder_that_is_gone_or_too_long_for_a_socket_is_passed_over(self):
+        for named in ("/nonexistent/job.1", str(self.folder / ("t" * 100))):
+            if self.folder.name in named:
+                os.mkdir(named)
+            self.environment |= {"TMPDIR": named, "SLURM_JOB_ID": str(os.getpid())}
+            chosen = f"/tmp/ringside-node-{os.getuid()}-{os.getpid()}"
+            self.addCleanup(shutil.rmtree, chosen, ignore_errors=True)
+            call = lambda *words: subprocess.run([SCRIPT, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=True,
+                                                 encoding="utf-8", timeout=PATIENCE_S, env=self.environment, cwd=self.folder).stdout
+            self.assertIn(f"listens at {chosen}/analyzer.socket",
+                          call("start", f"--pool={self.pool}", "--analyzer", "--durability=process"))
+            call("stop")
 
     def test_messages_name_the_command_as_it_is_installed(self):
         installed = self.folder / "ringside-start-node"
