@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "common/platform/error.hpp"
+#include "common/platform/printable.hpp"
 #include "library/ringside.h"
 
 namespace ringside::library {
@@ -21,11 +22,10 @@ namespace ringside::library {
 class LastError {
  public:
   const ringside_error& get() const noexcept { return error_; }
-  /// Returns the status.
+  /// Returns the status. Programs print the line as it is: of names in it only what is printable is kept, the rest
+  /// escaped.
   ringside_status set(ringside_status status, std::string_view line, std::uint32_t reason = 0) noexcept {
-    const std::size_t bytes = std::min(line.size(), sizeof(error_.line) - 1);
-    std::memcpy(error_.line, line.data(), bytes);
-    error_.line[bytes] = '\0';
+    error_.line[write_printable(line, error_.line, sizeof(error_.line) - 1)] = '\0';
     error_.status = status;
     error_.reason = reason;
     return status;

@@ -16,6 +16,8 @@
 #include <mutex>
 #include <string_view>
 
+#include "common/platform/printable.hpp"
+
 namespace ringside {
 
 constexpr std::uintptr_t kFaultPageBytes = 4096;
@@ -167,10 +169,7 @@ Entry* enter(const std::string& name, int fd, std::uintptr_t begin, std::uintptr
   const std::lock_guard lock(entries_mutex);
   Entry* const entry = free_entry();
   entry->fd = own_fd;
-  const std::size_t kept = std::min(name.size(), kMaxNameBytes - 1);
-  std::transform(name.begin(), name.begin() + static_cast<std::ptrdiff_t>(kept), entry->name,
-                 [](unsigned char c) { return c < ' ' || c == 0x7f ? '?' : static_cast<char>(c); });  // one line
-  entry->name[kept] = '\0';
+  entry->name[write_printable(name, entry->name, kMaxNameBytes - 1)] = '\0';
   entry->begin.store(begin);
   entry->thread.store(thread);
   entry->survives.store(false);

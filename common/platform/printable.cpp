@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/platform/printable.hpp"
 
+#include <cstring>
+
 #include "common/platform/formatted.hpp"
 #include "common/platform/utf8_prefix.hpp"
 
@@ -35,13 +37,76 @@ bool is_control(std::string_view character) {
   return character.size() == 2 && first == 0xc2 && byte_at(character, 1) < 0xa0;
 }
 
-void append_escaped(std::string& out, std::string_view bytes) {
-  for (const char c : bytes) {
-    switch (c) {
-      case '\n': out += "\\n"; break;
-      case '\t': out += "\\t"; break;
-      case '\r': out += "\\r"; break;
-      default: out += formatted("\\x{:02x}", static_cast<unsigned char>(c));
+/// character: one of UTF-8, whole.
+char32_t code_point(std::string_view character) {
+  constexpr unsigned kLeadBits[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+  char32_t code = byte_at(character, 0) & kLeadBits[character.size()];
+  for (std::size_t i = 1; i < character.size(); ++i) code = (code << 6) | (byte_at(character, i) & 0x3fU);
+  return code;
+}
+
+/// What shows nothing itself but reorders, hides or breaks the text around it (Unicode's general categories Cf, Zl and
+/// Zp, without the visible signs of Arabic and Kaithi numbers): U+202E lets "gpj.exe" look like "exe.jpg".
+bool is_invisible_format(char32_t code) {
+  constexpr char32_t kRanges[][2] = {
+      {0xad, 0xad},     {0x61c, 0x61c},   {0x180e, 0x180e},   {0x200b, 0x200f},   {0x2028, 0x202e},   {0x2060, 0x206f},
+      {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a}, {0xe0000, 0xe007f},
+  };
+  for (const auto& [first, last] : kRanges) {
+    if (code >= first && code <= last) return true;
+  }
+  return false;
+}
+
+/// A piece of a printable text, without allocation.
+struct Piece {
+  char text[12];
+  std::size_t size = 0;
+
+  void add(char c) { text[size++] = c; }
+  /// The last hexadecimal digits of the number.
+  void add(char32_t number, int digits) {
+    for (int shift = 4 * (digits - 1); shift >= 0; shift -= 4) add("0123456789abcdef"[(number >> shift) & 0xfU]);
+  }
+};
+
+Piece escaped(unsigned char byte) {
+  Piece piece;
+  piece.add('\\');
+  switch (byte) {
+    case '\n': piece.add('n'); break;
+    case '\t': piece.add('t'); break;
+    case '\r': piece.add('r'); break;
+    default: piece.add('x'); piece.add(byte, 2);
+  }
+  return piece;
+}
+
+Piece escaped(char32_t code) {
+  Piece piece;
+  piece.add('\\');
+  piece.add(code > 0xffff ? 'U' : 'u');
+  piece.add(code, code > 0xffff ? 8 : 4);
+  return piece;
+}
+
+/// append(std::string_view): the printable text, piece by piece.
+template <class Append>
+void for_each_piece(std::string_view text, const Append& append) {
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length = length_of_character(text, at);
+    const std::string_view character = text.substr(at, length > 0 ? length : 1);
+    at += character.size();
+    if (length == 0 || is_control(character)) {
+      for (const char c : character) {
+        const Piece piece = escaped(static_cast<unsigned char>(c));
+        append(std::string_view(piece.text, piece.size));
+      }
+    } else if (const char32_t code = code_point(character); is_invisible_format(code)) {
+      const Piece piece = escaped(code);
+      append(std::string_view(piece.text, piece.size));
+    } else {
+      append(character);
     }
   }
 }
@@ -51,17 +116,20 @@ void append_escaped(std::string& out, std::string_view bytes) {
 std::string printable(std::string_view text) {
   std::string out;
   out.reserve(text.size());
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t length = length_of_character(text, at);
-    const std::string_view character = text.substr(at, length > 0 ? length : 1);
-    if (length == 0 || is_control(character)) {
-      append_escaped(out, character);
-    } else {
-      out += character;
-    }
-    at += character.size();
-  }
+  for_each_piece(text, [&out](std::string_view piece) { out += piece; });
   return out;
+}
+
+std::size_t write_printable(std::string_view text, char* to, std::size_t room) noexcept {
+  std::size_t used = 0;
+  bool is_full = false;
+  for_each_piece(text, [&](std::string_view piece) {
+    is_full = is_full || piece.size() > room - used;
+    if (is_full) return;
+    std::memcpy(to + used, piece.data(), piece.size());
+    used += piece.size();
+  });
+  return used;
 }
 
 std::string shortened(std::string_view text, std::size_t most_bytes) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Printable forms of texts that others chose: file names, option values, a peer's messages. No byte of them may
-// control a terminal or start a new line. Every message and every table shows such a text through these functions.
+// control a terminal, start a new line, or change how the text around it is shown. Every message and every table shows
+// such a text through these functions; ringside.format.printable does the same in the pages.
 #pragma once
 
 #include <cstddef>
@@ -9,9 +10,13 @@
 
 namespace ringside {
 
-/// `text` on one line: control characters and bytes that are not UTF-8 as "\n", "\t", "\r" or "\x1b", all else
-/// unchanged. Idempotent.
+/// `text` on one line: control characters and bytes that are not UTF-8 as "\n", "\t", "\r" or "\x1b", characters that
+/// are invisible and reorder or hide others as "\u202e", all else unchanged. Idempotent.
 std::string printable(std::string_view text);
+
+/// The same into `room` bytes at `to`, as much as fits without cutting a character; returns the number of bytes
+/// written. Async-signal-safe.
+std::size_t write_printable(std::string_view text, char* to, std::size_t room) noexcept;
 
 /// The same for a value that may be long: its first bytes, and their total number.
 std::string shortened(std::string_view text, std::size_t most_bytes = 200);

@@ -2,7 +2,7 @@
 // A comparison: what `ringside compare` found about two or more runs, shown once.
 "use strict";
 (() => {
-  const data = JSON.parse(document.getElementById("data").textContent);
+  const data = ringside.format.parsed(document.getElementById("data").textContent);
   const { count, duration, instant, percent, scientific, utc } = ringside.format;
   const { charts, view } = ringside;
   const letters = data.runs.map((_, i) => String.fromCharCode(65 + i));

@@ -2,7 +2,7 @@
 // The page of `ringside experiment`: its plots and tables, from the object that --json prints.
 "use strict";
 (() => {
-  const data = JSON.parse(document.getElementById("data").textContent);
+  const data = ringside.format.parsed(document.getElementById("data").textContent);
   const { count, utc } = ringside.format;
   const { charts, view } = ringside;
   const machine = document.getElementById("machine").closest("section");

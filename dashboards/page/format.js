@@ -48,5 +48,15 @@ ringside.format = (() => {
   // "2026-11-23T03:51:00Z", as JSON has it.
   const utc = (text) => text.replace(/^([\d-]+)T([\d:]+)Z$/, "$1 $2 UTC");
 
-  return { bytes, count, duration, instant, percent, scientific, short, utc };
+  // JSON of serve or of a report. In names of others, what is invisible but reorders or hides the text around it is shown
+  // as an escape: the characters and the form of common/platform/printable.hpp. In JSON they are only within strings.
+  const invisible = /[\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e007f}]/gu;
+  function parsed(json) {
+    return JSON.parse(json.replace(invisible, (character) => {
+      const code = character.codePointAt(0);
+      return code > 0xffff ? `\\\\U${code.toString(16).padStart(8, "0")}` : `\\\\u${code.toString(16).padStart(4, "0")}`;
+    }));
+  }
+
+  return { bytes, count, duration, instant, parsed, percent, scientific, short, utc };
 })();

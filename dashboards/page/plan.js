@@ -2,7 +2,7 @@
 // A plan: what `ringside plan` predicted for each split of the cores, shown once.
 "use strict";
 (() => {
-  const data = JSON.parse(document.getElementById("data").textContent);
+  const data = ringside.format.parsed(document.getElementById("data").textContent);
   const { count, duration, instant, percent, utc } = ringside.format;
   const { charts, view } = ringside;
   // Not in minutes: neighbouring splits must differ.

@@ -2,7 +2,7 @@
 // A report: what `ringside report` found in a journal, a ring or a summary, shown once.
 "use strict";
 (() => {
-  const data = JSON.parse(document.getElementById("data").textContent);
+  const data = ringside.format.parsed(document.getElementById("data").textContent);
   const { count, duration, instant, percent, scientific } = ringside.format;
   const { chooser, charts, field, marks, result_charts, view } = ringside;
 

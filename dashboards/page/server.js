@@ -26,8 +26,8 @@ ringside.server = (() => {
 
   async function ask(path) {
     const [answer, text] = await answer_of(path);
-    if (answer.ok) return JSON.parse(text);
-    if (answer.status === 401) throw new Refusal(answer, "the token is not known any more: open the page with /?token=… again");
+    if (answer.ok) return ringside.format.parsed(text);
+    if (answer.status === 401) throw new Refusal(answer, "the token is not known any more: open the page with ?token=… again");
     throw new Refusal(answer, answer.status === 503 ? text.trim() : `${path}: ${answer.status}`);
   }
 

@@ -106,6 +106,13 @@ class Choices(PageTest):
         self.assertIn("At most 8", self.text("chooser-note"))
         self.assert_no_complaints()
 
+    def test_a_name_cannot_turn_the_text_around_it(self):
+        self.browser.get(self.server.url)
+        self.show("up", "start run-0123456789ab", "steps 10", "mark trigger a\u202egpj.exe\u2069 x.max > 3")
+        self.wait_until(lambda b: b.find_elements(By.CSS_SELECTOR, "#marks tr"))
+        self.assertEqual(self.browser.find_element(By.CSS_SELECTOR, "#marks tr:first-child td:nth-child(3)").text,
+                         "a\\u202egpj.exe\\u2069")
+
     def test_a_mark_is_on_every_chart_and_its_table_is_reached_by_the_keyboard(self):
         self.browser.get(self.server.url)
         self.show("up", "start run-0123456789ab", "steps 30")
@@ -313,7 +320,7 @@ class Field(unittest.TestCase):
         self.wait.until(lambda b: b.find_element(By.ID, "field-panel").is_displayed())
         self.browser.execute_script("""
             const real = window.fetch;
-            window.fetch = (path, ...rest) => (window.refuses && path.startsWith("/api/image")
+            window.fetch = (path, ...rest) => (window.refuses && path.startsWith("api/image")
               ? Promise.resolve(new Response("images of 16 other kinds are asked for\\n", { status: 503, headers: { "Retry-After": "1" } }))
               : real(path, ...rest));
             window.refuses = true;

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "common/kernels/float_environment.hpp"
+#include "common/platform/printable.hpp"
 
 namespace ringside {
 namespace {
@@ -122,9 +123,7 @@ void give_signal_stack() noexcept {
 PlugInWatch::PlugInWatch(std::span<const std::string> labels, double timeout_s, PlugInNotes& notes)
     : notes_(notes), timeout_s_(timeout_s), sentinel_(open(kSentinel, O_RDONLY | O_CLOEXEC)) {
   for (std::size_t p = 0; p < labels.size() && p < kMostPlugIns; ++p) {
-    const std::size_t count = std::min(labels[p].size(), kLabelBytes - 1);
-    std::memcpy(labels_of_process[p], labels[p].data(), count);
-    labels_of_process[p][count] = '\0';
+    labels_of_process[p][write_printable(labels[p], labels_of_process[p], kLabelBytes - 1)] = '\0';
   }
   static const int registered = std::atexit(on_exit_of_process);
   (void)registered;

@@ -142,6 +142,11 @@ TEST_F(ReaderTest, ATruncatedPoolIsAnErrorOfACopyAndNoSignal) {
   EXPECT_NE(line().find("truncated"), std::string::npos) << line();
 }
 
+TEST_F(ReaderTest, AnErrorsLineHasNoCharacterThatSteersATerminal) {
+  EXPECT_NE(ringside_reader_open("/nonexistent/\x1b[31m\n\u202egpj.pool", nullptr, &reader_, &error_), RINGSIDE_OK);
+  EXPECT_NE(std::string(error_.line).find(R"(/nonexistent/\x1b[31m\n\u202egpj.pool)"), std::string::npos) << error_.line;
+}
+
 TEST_F(ReaderTest, WhatIsNoPoolIsRefused) {
   EXPECT_EQ(open(), RINGSIDE_USAGE);
   EXPECT_EQ(error_.reason, static_cast<std::uint32_t>(RINGSIDE_REASON_NO_FILE));

@@ -63,13 +63,13 @@ TEST_F(WatchedMappingDeathTest, ATruncatedFileEndsTheProcessWithOneLineAndExitCo
       {
         catch_bus_errors(false);
         const Mapped file(folder_);
-        const WatchedMapping watched("a\npool", file.fd.get(), file.base, kBytes);
+        const WatchedMapping watched("a\n\u202epool", file.fd.get(), file.base, kBytes);
         file.truncate_to(kPageBytes);
         file.read(0);  // still there
         file.read(kPageBytes);
       },
       ::testing::ExitedWithCode(5),
-      "^ringside: a\\?pool: was truncated to 4096 bytes while it was in use; expected a file that keeps its size\n$");
+      "^ringside: a\\\\n\\\\u202epool: was truncated to 4096 bytes while it was in use; expected a file that keeps its size\n$");
 }
 
 TEST_F(WatchedMappingDeathTest, InTheJournalTheLineHasAPriorityAndKeys) {

@@ -29,6 +29,24 @@ TEST(Printable, WhatSteersATerminalIsShownAsAnEscape) {
       << "C1 of one that does not";
 }
 
+TEST(Printable, WhatReordersOrHidesTheTextAroundItIsShownAsAnEscape) {
+  EXPECT_EQ(printable("a\u202egpj.exe"), "a\\u202egpj.exe") << "right-to-left override";
+  EXPECT_EQ(printable("\u2066a\u2069"), "\\u2066a\\u2069");
+  EXPECT_EQ(printable("a\u2028b\u200bc\ufeff\u061c"), "a\\u2028b\\u200bc\\ufeff\\u061c");
+  EXPECT_EQ(printable("a\u00adb"), "a\\u00adb");
+  EXPECT_EQ(printable("\U000e0041"), "\\U000e0041") << "a tag";
+  EXPECT_EQ(printable("\u05d0\u0628\u2027\u202f\u205f\u2070"), "\u05d0\u0628\u2027\u202f\u205f\u2070")
+      << "letters written from right to left, and the neighbours of those above";
+}
+
+TEST(Printable, WithoutAllocationAsMuchIsWrittenAsFits) {
+  char room[8];
+  EXPECT_EQ(std::string(room, write_printable("a\x1b", room, sizeof room)), "a\\x1b");
+  EXPECT_EQ(std::string(room, write_printable("abcde\x1b", room, sizeof room)), "abcde") << "no half of an escape";
+  EXPECT_EQ(std::string(room, write_printable("abcdef\u20ac", room, sizeof room)), "abcdef");
+  EXPECT_EQ(write_printable("a", room, 0), 0u);
+}
+
 TEST(Printable, BytesThatAreNoUtf8AreShownOneByOne) {
   EXPECT_EQ(printable("\xc3"), "\\xc3");
   EXPECT_EQ(printable("\xe2\x82"
