@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <exception>
 #include <map>
@@ -56,6 +57,7 @@ std::string_view reason_of(int status) noexcept {
     case 303: return "See Other";
     case 400: return "Bad Request";
     case 401: return "Unauthorized";
+    case 403: return "Forbidden";
     case 404: return "Not Found";
     case 405: return "Method Not Allowed";
     case 413: return "Payload Too Large";
@@ -133,10 +135,42 @@ std::string_view host_name(std::string_view host) {
   return has_port ? host.substr(0, colon) : host;
 }
 
+std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return lower;
+}
+
 /// Against DNS rebinding: a page of another site whose name resolves to loopback still sends that name as Host.
-bool is_our_name(std::string_view host, const std::string& listens_at) {
-  const std::string_view name = host_name(host);
-  return name == "127.0.0.1" || name == "localhost" || name == "[::1]" || name == listens_at;
+bool is_our_name(std::string_view host, const ListenAddress& address) {
+  const std::string name = lower_case(host_name(host));
+  return name == "127.0.0.1" || name == "localhost" || name == "[::1]" || name == address.host ||
+         std::ranges::find(address.allowed_hosts, name) != address.allowed_hosts.end();
+}
+
+/// Whether a browser asks for a page of another origin: for a script, an image or a frame in it. Following a link to us
+/// is not that. Programs send neither header, and a page of our own no Origin with a GET.
+bool is_of_another_origin(const RequestHead& request, const ListenAddress& address) {
+  const std::string_view site = request.field("sec-fetch-site");
+  if (!site.empty()) {
+    const bool follows_link =
+        request.field("sec-fetch-mode") == "navigate" && request.field("sec-fetch-dest") == "document";
+    return site != "same-origin" && site != "none" && !follows_link;
+  }
+  const std::string_view origin = request.field("origin");
+  if (origin.empty()) return false;
+  const std::size_t scheme = origin.find("://");
+  if (scheme == std::string_view::npos) return true;  // "null": a file, a sandbox
+  const std::string host = lower_case(origin.substr(scheme + 3));
+  return host != lower_case(request.field("host")) &&
+         std::ranges::find(address.allowed_hosts, host_name(host)) == address.allowed_hosts.end();
+}
+
+/// From a page at `path` to the first one: "./", or "../" below a folder.
+std::string way_to_root(std::string_view path) {
+  std::string way = "./";
+  for (auto slashes = std::ranges::count(path, '/'); slashes > 1; --slashes) way = way == "./" ? "../" : way + "../";
+  return way;
 }
 
 std::optional<std::string> cookie(const RequestHead& request, std::string_view wanted) {
@@ -179,6 +213,20 @@ ListenAddress parse_listen_address(const std::string& text) {
   return address;
 }
 
+std::string allowed_host(const std::string& text, std::string_view option) {
+  constexpr std::string_view kOfNames = "abcdefghijklmnopqrstuvwxyz0123456789.-_";
+  constexpr std::string_view kOfAddresses = "0123456789abcdef:.";
+  std::string name = lower_case(text);
+  std::string_view inner = name;
+  const bool bracketed = inner.starts_with('[') && inner.ends_with(']');
+  if (bracketed) inner = inner.substr(1, inner.size() - 2);
+  if (inner.empty() || inner.find_first_not_of(bracketed ? kOfAddresses : kOfNames) != std::string_view::npos) {
+    throw usage_error("{}: found '{}', expected the name or address alone, as monitor.example.org or [2001:db8::1]",
+                      option, shortened(text));
+  }
+  return name;
+}
+
 struct HttpServer::Implementation {
   Implementation(std::shared_ptr<const Site> served, ListenAddress listen, std::optional<AccessToken> access,
                  const ConnectionLimits& connection_limits)
@@ -202,8 +250,15 @@ struct HttpServer::Implementation {
   }
 
   bool may_pass(const RequestHead& request, Response& response) const {
-    if (address.is_loopback() && !is_our_name(request.field("host"), address.host)) {
-      refuse(response, 421, "Host: expected localhost, 127.0.0.1 or [::1], or the address that is listened at");
+    if (address.is_loopback() && !is_our_name(request.field("host"), address)) {
+      refuse(response, 421,
+             "Host: expected localhost, 127.0.0.1 or [::1], the address that is listened at, or a proxy's name that "
+             "`ringside serve --allow-host NAME` permits");
+      return false;
+    }
+    if (is_of_another_origin(request, address)) {
+      refuse(response, 403,
+             "found a request of a page of another origin, expected one of our own pages, or a program's");
       return false;
     }
     if (request.method != "GET" && request.method != "HEAD") {
@@ -225,9 +280,11 @@ struct HttpServer::Implementation {
     if (const auto given = request.parameter("token"); given && token->matches(*given)) {
       // The redirect removes the token from the address bar, so that it is not kept in a history or a screenshot.
       response.status = 303;
-      response.headers["Location"] = "/";
+      const std::string root = way_to_root(request.path);
+      response.headers["Location"] = root;
+      // Without a path it is for what lies beside the page asked for, below a proxy's path, too.
       response.headers["Set-Cookie"] =
-          fmt::format("{}={}; Path=/; HttpOnly; SameSite=Strict", kCookie, token->session());
+          fmt::format("{}={}; {}HttpOnly; SameSite=Strict", kCookie, token->session(), root == "./" ? "" : "Path=/; ");
       return false;
     }
     response.headers["WWW-Authenticate"] = "Bearer realm=\"ringside\"";

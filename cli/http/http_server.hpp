@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The HTTP side of `ringside serve`: a site, and the assets of its pages. It only reads, and it trusts no
 // client: it limits requests, time and connections, accepts only heads as the RFC defines
-// them, and demands a token if one is configured. While it serves loopback only, it accepts only our own Host header.
-// It offers nothing that a page of another origin could use.
+// them, and demands a token if one is configured. While it serves loopback only, it accepts only our own Host header,
+// or that of a proxy that was named. It refuses what a browser asks for a page of another origin. Every address in what
+// it sends is relative, so that a proxy may put it below any path.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "cli/history/watched_run.hpp"
 #include "cli/http/access_token.hpp"
@@ -20,11 +23,16 @@ namespace ringside {
 struct ListenAddress {
   std::string host;  // a numeric address, or "localhost"
   int port = 0;      // 0: any free port
+  std::vector<std::string> allowed_hosts = {};  // other names in a Host header, as allowed_host() returns them
   bool is_loopback() const noexcept;
 };
 
 /// Parses "HOST:PORT" or "[IPV6]:PORT". Throws Error (exit code 2).
 ListenAddress parse_listen_address(const std::string& text);
+
+/// The name by which a proxy may pass requests on, in lower case: "monitor.example.org". Throws Error (exit code 2),
+/// which names `option`.
+std::string allowed_host(const std::string& text, std::string_view option);
 
 class HttpServer {
  public:

@@ -49,20 +49,56 @@ struct ServeOptions {
   ServiceOptions service;
   std::string listen = kListen;
   std::string token_file;
+  std::vector<std::string> allowed_hosts;
   std::string pool;
   std::string runs;
 };
 
-/// The analyzer to follow after one that is gone for good: the one at the socket that was named, else the one that is
-/// alive. Nothing if there is none.
-std::optional<FoundService> successor_of(const FoundService& gone, const ServiceOptions& options) {
-  if (!options.socket.empty()) return is_gone_for_good(gone) ? std::nullopt : std::optional(gone);
-  try {
-    return find_service(options, {});
-  } catch (const Error&) {  // none is alive, or several are: the choice is not ours
-    return std::nullopt;
-  }
+bool names_analyzer(const ServiceOptions& options) {
+  return !options.socket.empty() || !options.tcp.empty() || !options.keys.empty();
 }
+
+/// Which analyzer is followed: the one that was named, else the one that has the pool that was named, else the only
+/// one.
+class AnalyzerChoice {
+ public:
+  AnalyzerChoice(const ServiceOptions& service, const std::string& pool)
+      : service_(service), pool_(names_analyzer(service) ? std::string() : pool) {}
+
+  /// Throws Error if there is none, or more than one; but for a pool's past none is needed.
+  std::optional<FoundService> first() {
+    if (!pool_.empty()) return that_of_pool();
+    return find_service(service_,
+                        "start one with `ringside run --matrix FILE`; `ringside serve --pool POOL` shows the "
+                        "past of a run that has ended");
+  }
+
+  /// The one to follow after `gone`, which is gone for good; nothing while there is none.
+  std::optional<FoundService> after(const std::optional<FoundService>& gone) {
+    if (!pool_.empty()) {
+      if (now_ns() - asked_ns_ < kRunsEveryNs) return std::nullopt;
+      return that_of_pool();
+    }
+    if (!service_.socket.empty() && gone) return is_gone_for_good(*gone) ? std::nullopt : gone;
+    try {
+      return find_service(service_, {});
+    } catch (const Error&) {  // none is alive, or several are: the choice is not ours
+      return std::nullopt;
+    }
+  }
+
+ private:
+  std::optional<FoundService> that_of_pool() {
+    const std::string socket = socket_of_pool(pool_);
+    asked_ns_ = now_ns();
+    if (socket.empty()) return std::nullopt;
+    return FoundService{telemetry_at(socket), socket, true};
+  }
+
+  const ServiceOptions& service_;
+  const std::string pool_;
+  std::int64_t asked_ns_ = 0;
+};
 
 /// Looks at the pool itself once a second: its slots, and which one images are drawn of.
 class PoolLook {
@@ -133,36 +169,24 @@ void follow(const FoundService& service, std::uint64_t from_seq, WatchedRun& wat
   }
 }
 
-/// Follows one analyzer after the other until `stop` is set.
-void follow_all(FoundService service, std::uint64_t from_seq, const ServiceOptions& options, WatchedRun& watched,
-                PoolLook& pool, StopFlag stop, Pulse& pulse) {
-  follow(service, from_seq, watched, pool, stop, pulse);
+/// Follows one analyzer after the other until `stop` is set. service: the first; from_seq: its first record.
+void follow_all(std::optional<FoundService> service, std::uint64_t from_seq, AnalyzerChoice& choice,
+                WatchedRun& watched, PoolLook& pool, StopFlag stop, Pulse& pulse) {
+  if (service) follow(*service, from_seq, watched, pool, stop, pulse);
   while (!stop.is_set()) {
-    std::optional<FoundService> next = successor_of(service, options);
+    std::optional<FoundService> next = choice.after(service);
     if (!next) {
       std::this_thread::sleep_for(std::chrono::milliseconds(kTurnMs));
       pulse.beat(now_ns());
       pool.look();
       continue;
     }
-    service = std::move(*next);
+    service = std::move(next);
     watched.begin_anew();
     watched.another_analyzer_came();
-    print_notice(stdout, fmt::format("ringside serve: shows the analyzer at {} from now on", service.name),
-                 fmt::format("event=another_analyzer analyzer={}", service.name));
-    follow(service, 0, watched, pool, stop, pulse);
-  }
-}
-
-/// The analyzer to follow. If none is alive but the past is to be shown: the service's socket, where one may start.
-FoundService service_for(const ServeOptions& options) {
-  try {
-    return find_service(options.service,
-                        "start one with `ringside run --matrix FILE`; `ringside serve --pool POOL` shows the past of a "
-                        "run that has ended");
-  } catch (const Error& error) {
-    if (options.pool.empty() || error.code() != ExitCode::kPeerLost) throw;
-    return {telemetry_at(ProcessOptions().socket), ProcessOptions().socket, true};
+    print_notice(stdout, fmt::format("ringside serve: shows the analyzer at {} from now on", service->name),
+                 fmt::format("event=another_analyzer analyzer={}", service->name));
+    follow(*service, 0, watched, pool, stop, pulse);
   }
 }
 
@@ -219,18 +243,26 @@ int serve_command(int argc, const char* const* argv) {
       .show_default();
   line.option("--token-file", options.token_file, "ask everybody for the token in this file, mode 600")
       .value_name("FILE");
-  line.option("--pool", options.pool, "show the past from the journal beside this pool while no analyzer is there")
+  line.option("--allow-host", options.allowed_hosts,
+              "on loopback: also answer requests that a proxy passes on under this name; may be repeated")
+      .value_name("NAME");
+  line.option("--pool", options.pool,
+              "show the past from the journal beside this pool, and the analyzer that has it, if one is there")
       .value_name("FILE");
   line.option("--runs", options.runs, "show all runs below this folder, from their journals, instead of one analyzer's")
       .value_name("DIR");
   line.declare_config_file();
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
 
-  const ListenAddress address = parse_listen_address(options.listen);
+  ListenAddress address = parse_listen_address(options.listen);
+  for (const std::string& name : options.allowed_hosts) {
+    address.allowed_hosts.push_back(allowed_host(name, "--allow-host"));
+  }
   std::optional<AccessToken> token;
   if (!options.token_file.empty()) token = AccessToken::read(options.token_file);
   if (!options.runs.empty()) return static_cast<int>(serve_runs(options, address, std::move(token)));
-  const FoundService service = service_for(options);
+  AnalyzerChoice choice(options.service, options.pool);
+  std::optional<FoundService> service = choice.first();
   const ConnectionLimits limits = limits_here();
   WatchedRun watched;
   FieldImages images;
@@ -245,16 +277,18 @@ int serve_command(int argc, const char* const* argv) {
   }
   const StopFlag stop = catch_stop_signals();
   server.start();
-  const std::string journal = options.pool.empty() ? "" : "the journal of " + options.pool + " and ";
-  const std::string shown = journal + "the analyzer at " + service.name;
+  const std::string analyzer = service ? "the analyzer at " + service->name : "no analyzer has it";
+  const std::string shown =
+      options.pool.empty() ? analyzer
+                           : fmt::format("the journal of {}{}{}", options.pool, service ? " and " : ", ", analyzer);
   print_notice(stdout,
                fmt::format("ringside serve: {} shows {}{}; Ctrl-C ends it", server.url(), shown,
                            options.token_file.empty() ? "" : " to clients that have the token"),
-               fmt::format("event=listening url={} analyzer={}", server.url(), service.name));
+               fmt::format("event=listening url={} analyzer={}", server.url(), service ? service->name : ""));
   ServiceManager manager;
   manager.describe(fmt::format("{} shows {}", server.url(), shown));
   manager.ready();
-  follow_all(service, from_seq, options.service, watched, pool, stop, manager);
+  follow_all(std::move(service), from_seq, choice, watched, pool, stop, manager);
   manager.stopping();
   return static_cast<int>(ExitCode::kDone);
 }

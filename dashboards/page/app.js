@@ -47,7 +47,7 @@
     for (let more = true; more;) {
       const asked = asked_for;
       const results = asked.length ? `&results=${encodeURIComponent(asked.join(","))}` : "";
-      const answer = await ask(`/api/steps?from=${newest_seq + 1}${results}`);
+      const answer = await ask(`api/steps?from=${newest_seq + 1}${results}`);
       if (asked !== asked_for) continue; // the steps are asked for again, with the other results
       const began_anew = answer.run_id !== run_id || answer.newest_seq < newest_seq;
       const was_empty = newest_seq === 0;
@@ -179,7 +179,7 @@
 
   async function turn() {
     try {
-      const status = await ask("/api/status");
+      const status = await ask("api/status");
       show_choice(status);
       await refresh_steps();
       show(status);

@@ -81,7 +81,7 @@ ringside.live_field = (() => {
       const wanted = choice();
       // An address may hold anything; without a name it is the first one that there is.
       const name = offered.split("\n").includes(address.get("field")) ? address.get("field") : "";
-      const answer = await answer_of(`/api/image?variable=${encodeURIComponent(name)}&cell=${cell.value}`
+      const answer = await answer_of(`api/image?variable=${encodeURIComponent(name)}&cell=${cell.value}`
         + `&large=${large.checked ? 1 : 0}&known=${known}`, wanted);
       if (!answer || wanted !== choice()) return; // of an earlier choice
       if (answer.variables.length === 0 && !answer.why) return; // not known yet: what is shown stays, and the focus with it

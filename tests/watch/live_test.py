@@ -188,6 +188,25 @@ class Live(unittest.TestCase):
         self.assertEqual(status["last"]["iteration"], 300)
         self.compare_with_summary(status["totals"], status["hand_off_ns"], summary)
 
+    def test_serve_shows_an_ended_pool_beside_live_analyzers_of_others(self):
+        self.start_run(iterations=300).communicate(timeout=PATIENCE_S)
+        ended = json.loads((self.folder / "summary.json").read_text(encoding="utf-8"))["run_id"]
+        ended_pool, runs = self.pool, []
+        for count in (1, 2):
+            self.pool = self.folder / f"live{count}.pool"
+            runs.append(self.start_run())
+            self.wait_for("they listen", lambda: len(list(self.folder.glob("ringside-*/analyzer.socket.control"))) == count)
+            serve = self.start_serve("--pool", ended_pool)
+            status = self.status()
+            self.assertEqual((status["run"]["run_id"], status["analyzer"]["up"]), (ended, False))
+            serve.terminate()
+            serve.wait(timeout=PATIENCE_S)
+        self.start_serve("--pool", self.pool)  # of the two, the one that has it
+        self.wait_for("its steps come", lambda: (lambda s: s["analyzer"]["up"] and (s["totals"] or {}).get("steps", 0) >= 20)(self.status()))
+        self.assertNotEqual(self.status()["run"]["run_id"], ended)
+        for run in runs:
+            self.end_run(run)
+
     def test_serve_continues_when_the_analyzer_is_replaced(self):
         run = self.start_run()
         self.start_serve()

@@ -189,10 +189,68 @@ TEST_F(HttpServerTest, ANameThatWasMadeToResolveHereIsRefused) {
     EXPECT_EQ(answer.status, 421) << host;
     EXPECT_EQ(answer.body.find("grid:300"), std::string::npos);
   }
-  for (const char* host : {"localhost", "localhost:8080", "127.0.0.1:9464", "[::1]:9464"}) {
+  for (const char* host : {"localhost", "localhost:8080", "127.0.0.1:9464", "[::1]:9464", "LocalHost"}) {
     EXPECT_EQ(get("/api/status", "Host: " + std::string(host) + "\r\n").status, 200) << host;
   }
   EXPECT_EQ(send_raw("GET /api/status HTTP/1.0\r\n\r\n").status, 421);
+}
+
+TEST_F(HttpServerTest, AProxysNameIsAcceptedOnceItIsAllowed) {
+  server_.emplace(watched_, ListenAddress{"127.0.0.1", 0, {allowed_host("Monitor.example.org", "--allow-host")}},
+                  std::nullopt);
+  server_->start();
+  for (const char* host : {"monitor.example.org", "MONITOR.example.org:443", "localhost"}) {
+    EXPECT_EQ(get("/api/status", "Host: " + std::string(host) + "\r\n").status, 200) << host;
+  }
+  for (const char* host : {"evil.example.org", "monitor.example.org.evil", "x.monitor.example.org"}) {
+    const Answer answer = get("/api/status", "Host: " + std::string(host) + "\r\n");
+    EXPECT_EQ(answer.status, 421) << host;
+    EXPECT_NE(answer.body.find("--allow-host NAME"), std::string::npos) << answer.body;
+  }
+}
+
+TEST_F(HttpServerTest, AnAllowedHostIsANameWithoutSchemePortAndPath) {
+  EXPECT_EQ(allowed_host("Monitor.Example.org", "--allow-host"), "monitor.example.org");
+  EXPECT_EQ(allowed_host("[2001:DB8::1]", "--allow-host"), "[2001:db8::1]");
+  for (const char* text :
+       {"", "*", "https://monitor.example.org", "monitor.example.org:443", "a/b", "[]", "::1", "a b"}) {
+    EXPECT_THROW(allowed_host(text, "--allow-host"), Error) << text;
+  }
+}
+
+TEST_F(HttpServerTest, WhatABrowserAsksForAPageOfAnotherOriginIsRefused) {
+  server_.emplace(watched_, ListenAddress{"127.0.0.1", 0, {"monitor.example.org"}}, std::nullopt);
+  server_->start();
+  const std::string local = "Host: localhost:9464\r\n";
+  for (const char* headers :
+       {"Origin: https://evil.example\r\n", "Origin: null\r\n", "Origin: http://localhost:8080\r\n",
+        "Origin: https://monitor.example.org.evil\r\n", "Sec-Fetch-Site: cross-site\r\n",
+        "Sec-Fetch-Site: same-site\r\nSec-Fetch-Mode: no-cors\r\nSec-Fetch-Dest: script\r\n",
+        "Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: iframe\r\n"}) {
+    for (const char* target : {"/", "/metrics", "/api/status", "/app.js"}) {
+      const Answer answer = get(target, local + headers);
+      EXPECT_EQ(answer.status, 403) << target << " " << headers;
+      EXPECT_EQ(answer.body.find("grid:300"), std::string::npos);
+    }
+  }
+  for (const char* headers :
+       {"", "Origin: http://localhost:9464\r\n", "Origin: https://Monitor.example.org\r\n", "Sec-Fetch-Site: none\r\n",
+        "Sec-Fetch-Site: same-origin\r\nOrigin: https://monitor.example.org\r\n",
+        "Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: document\r\n"}) {
+    EXPECT_EQ(get("/api/status", local + headers).status, 200) << headers;
+  }
+}
+
+TEST_F(HttpServerTest, NothingInThePagesAsksAtTheRootOfTheHost) {
+  start();
+  for (const std::string page : {"/", "/app.js", "/server.js", "/live_field.js", "/result_charts.js", "/style.css"}) {
+    const Answer answer = get(page);
+    ASSERT_EQ(answer.status, 200) << page;
+    for (const char* rooted : {"\"/", "'/", "`/", "(/"}) {
+      EXPECT_EQ(answer.body.find(rooted), std::string::npos)
+          << page << ": " << answer.body.substr(answer.body.find(rooted), 40);
+    }
+  }
 }
 
 TEST_F(HttpServerTest, ARequestThatOthersMayReadInAnotherWayIsRefusedWithAReason) {
@@ -230,7 +288,11 @@ TEST_F(HttpServerTest, TheTokenLetsInByHeaderAndByCookie) {
   EXPECT_EQ(get("/metrics", std::string("Host: localhost\r\nAuthorization: Bearer ") + kToken + "\r\n").status, 200);
   const Answer first = get(std::string("/?token=") + kToken);
   EXPECT_EQ(first.status, 303);
-  EXPECT_NE(first.head.find("Location: /\r\n"), std::string::npos) << first.head;
+  EXPECT_NE(first.head.find("Location: ./\r\n"), std::string::npos) << first.head;
+  EXPECT_EQ(first.head.find("Path="), std::string::npos) << "below a proxy's path, for that path alone";
+  const Answer deeper = get(std::string("/api/status?token=") + kToken);
+  EXPECT_NE(deeper.head.find("Location: ../\r\n"), std::string::npos) << deeper.head;
+  EXPECT_NE(deeper.head.find("; Path=/; "), std::string::npos) << deeper.head;
   EXPECT_NE(first.head.find("HttpOnly; SameSite=Strict"), std::string::npos);
   EXPECT_EQ(first.head.find(kToken), std::string::npos) << "the cookie is not the token";
   const std::size_t begin = first.head.find("ringside_session=");
