@@ -5,13 +5,17 @@
 find_package(Threads REQUIRED)
 find_path(RINGSIDE_XXHASH_INCLUDE xxhash.h REQUIRED)
 
-if(NOT PROJECT_IS_TOP_LEVEL OR NOT RINGSIDE_BUILD_PROGRAMS)
+# And what libringside_mpi needs beside MPI.
+if(RINGSIDE_BUILD_COMMON)
+  find_package(OpenMP REQUIRED COMPONENTS CXX)
+  find_package(fmt REQUIRED)
+  find_package(nlohmann_json REQUIRED)
+endif()
+if(NOT RINGSIDE_BUILD_PROGRAMS)
   return()
 endif()
 
 find_package(PkgConfig REQUIRED)
-find_package(OpenMP REQUIRED COMPONENTS CXX)
-find_package(fmt REQUIRED)
 find_package(Protobuf REQUIRED)
 pkg_check_modules(zmq REQUIRED IMPORTED_TARGET libzmq)
 find_path(RINGSIDE_CPPZMQ_INCLUDE zmq.hpp REQUIRED)
@@ -20,7 +24,6 @@ find_package(LibLZMA REQUIRED)
 find_package(LibArchive REQUIRED)
 find_package(spdlog REQUIRED)
 find_package(CLI11 REQUIRED)
-find_package(nlohmann_json REQUIRED)
 pkg_check_modules(pmemobj REQUIRED IMPORTED_TARGET libpmemobj)
 pkg_check_modules(pmem REQUIRED IMPORTED_TARGET libpmem)
 # PMDK has deprecated libpmemlog, and newer releases lack it: the journal works without it.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The options of a build, with their defaults. In another project's build only the first two have an effect; nothing
-# here changes that project's variables.
+# The options of a build, with their defaults. In another project's build only the first two have an effect, and
+# RINGSIDE_BUILD_MPI, if that project sets it; nothing here changes that project's variables.
 option(RINGSIDE_WARNINGS "Compile with warnings: a twentieth of a build's time (quickstart.sh does without)" ${PROJECT_IS_TOP_LEVEL})
 option(RINGSIDE_WERROR "Treat warnings as errors, whatever RINGSIDE_WARNINGS is (CI does)" OFF)
 
@@ -9,7 +9,10 @@ set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 
+# Whether common/ is built as libraries, of which libringside_mpi and the programs are made.
 if(NOT PROJECT_IS_TOP_LEVEL)
+  set(RINGSIDE_BUILD_PROGRAMS OFF)
+  set(RINGSIDE_BUILD_COMMON "${RINGSIDE_BUILD_MPI}")
   return()
 endif()
 
@@ -31,6 +34,11 @@ option(RINGSIDE_BUILD_BENCH "Build the benchmarks" ON)
 option(RINGSIDE_BUILD_EXAMPLES "Build the examples" ON)
 option(RINGSIDE_BUILD_PYTHON "Build the Python package (needs Python's headers, NumPy and pybind11)" OFF)
 option(RINGSIDE_BUILD_MPI "Build libringside_mpi, for solvers of several ranks (needs an MPI library)" OFF)
+if(RINGSIDE_BUILD_PROGRAMS OR RINGSIDE_BUILD_MPI)
+  set(RINGSIDE_BUILD_COMMON ON)
+else()
+  set(RINGSIDE_BUILD_COMMON OFF)
+endif()
 option(RINGSIDE_BUILD_FUZZ "Build the libFuzzer targets (needs clang)" OFF)
 option(RINGSIDE_UNITY "Compile the sources of a room together, several at a time, with precompiled headers" ON)
 set(RINGSIDE_SANITIZE "" CACHE STRING "Sanitizers to build with: empty, 'address,undefined' or 'thread'")

@@ -48,7 +48,7 @@ function(ringside_unity_by_folder target)
 endfunction()
 
 # libringside needs no more than that (library/CMakeLists.txt).
-if(NOT PROJECT_IS_TOP_LEVEL OR NOT RINGSIDE_BUILD_PROGRAMS)
+if(NOT RINGSIDE_BUILD_COMMON)
   return()
 endif()
 

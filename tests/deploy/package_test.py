@@ -258,6 +258,8 @@ class MpiPackages(Machine):
         for package, parts in (("libringside-mpi0", (r"lib/\S+/libringside_mpi\.so\.0(\.\d+\.\d+)?",)),
                                ("libringside-mpi-dev", (r"include/ringside_mpi\.h", r"lib/\S+/libringside_mpi\.so",
                                                         r"lib/\S+/pkgconfig/ringside-mpi\.pc",
+                                                        r"lib/\S+/cmake/Ringside/Ringside-mpi\.cmake",
+                                                        r"lib/\S+/cmake/Ringside/RingsideMpiTargets(-\w+)?\.cmake",
                                                         r"share/doc/libringside-mpi-dev/examples/publish_mpi\.c")),
                                ("ringside-mpi", (r"bin/ringside-producer-mpi", r"share/man/man1/ringside-producer-mpi\.1\.gz",
                                                  r"share/bash-completion/completions/ringside-producer-mpi",
