@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `ringside analyze POOL FILE.py`: runs a user's analyses over what a pool keeps, or beside the run that writes it.
 // `ringside run --analyze` starts this command, too.
-#include <fmt/format.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sched.h>
 
 #include <cerrno>
@@ -14,6 +14,7 @@
 #include "cli/analyses/analysis_workers.hpp"
 #include "cli/analyses/live_analysis.hpp"
 #include "cli/pool/iterations.hpp"
+#include "cli/pool/one_pool.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/terminal/format.hpp"
 #include "cli/terminal/run_text.hpp"
@@ -204,7 +205,7 @@ int analyze_command(int argc, const char* const* argv) {
       "Runs functions of yours over the steps that a pool keeps, or beside the run that writes it, until that run ends.\n"
       "FILE.py registers them with @ringside.reduction. Their results are printed and go to the journal beside the pool.",
       "ringside analyze");
-  line.option("POOL", options.pool, "pool file").required().value_name("FILE");
+  line.option("POOL", options.pool, "pool file, or its ranks file").required().value_name("FILE");
   line.option("SCRIPT", options.files, "Python files with functions of a step; each gets a process of its own")
       .required()
       .times(1, 16)
@@ -217,6 +218,7 @@ int analyze_command(int argc, const char* const* argv) {
   line.flag("--lowest-priority", options.lowest_priority, "run only where nothing else wants to").group("");
   line.option("--report-fd", options.report_fd, "where lines of JSON about this process go").value_name("FD").group("");
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
+  if (options.of_run.empty()) options.pool = one_pool_of(options.pool);
   return static_cast<int>(analyze(options));
 }
 

@@ -34,7 +34,8 @@ struct CompareOptions {
 
 void declare_compare(CommandLine& line, CompareOptions& options) {
   line.option("RUN", options.runs,
-              "pool, journal or summary; of a pool or journal the newest run, or the one whose id begins with the digits "
+              "pool, ranks file, journal or summary; of a pool or journal the newest run, or the one whose id begins "
+              "with the digits "
               "behind @")
       .required()
       .times(2, kMostRuns)
@@ -69,7 +70,10 @@ void check_result(const char* option, const std::string& result, const std::vect
 
 std::vector<KeptFile> files_read(const std::vector<ComparedRun>& runs) {
   std::vector<KeptFile> kept;
-  for (const ComparedRun& run : runs) kept.push_back({"RUN", run.path});
+  for (const ComparedRun& run : runs) {
+    kept.push_back({"RUN", run.path});
+    if (run.name != run.path) kept.push_back({"RUN", run.name});  // the ranks file that named it
+  }
   return kept;
 }
 

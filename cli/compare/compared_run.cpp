@@ -13,6 +13,7 @@
 #include "analyzer/pool/pool_file.hpp"
 #include "analyzer/ring/kept_results.hpp"
 #include "cli/history/history_json.hpp"
+#include "cli/pool/one_pool.hpp"
 #include "cli/pool/summary_file.hpp"
 #include "common/journal/journal_files.hpp"
 #include "common/platform/error.hpp"
@@ -23,7 +24,7 @@
 namespace ringside {
 namespace {
 
-constexpr std::string_view kExpected = "a pool, a journal or a summary of `ringside run`";
+constexpr std::string_view kExpected = "a pool, a ranks file, a journal or a summary of `ringside run`";
 
 bool exists(const std::string& path) {
   std::error_code ignored;
@@ -91,7 +92,7 @@ ComparedRun ComparedRun::read(const std::string& name, const std::string& result
   ComparedRun run;
   run.name = name;
   const auto [file, run_prefix] = split(name);
-  run.path = without_journal_suffix(file);
+  run.path = without_journal_suffix(one_journal_of(file));
   if (exists(run.path)) {
     if (const std::optional<std::string> text = read_json_object(run.path, kExpected)) {
       if (!run_prefix.empty()) throw usage_error("{}: {} is a summary, of one run; expected no @RUN_ID", name, file);

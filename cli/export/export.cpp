@@ -21,6 +21,7 @@
 #include "cli/export/step_choice.hpp"
 #include "cli/export/step_export.hpp"
 #include "cli/pool/iterations.hpp"
+#include "cli/pool/one_pool.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/terminal/format.hpp"
 #include "common/files/output_file.hpp"
@@ -340,10 +341,7 @@ int export_command(int argc, const char* const* argv) {
       .value_name("FILE");
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
   refuse_combinations(options, line);
-  if (options.records && names_rings(options.pool)) {
-    throw usage_error("--records: found '{}', which names rings of several nodes; expected one pool, whose journal has records",
-                      options.pool);
-  }
+  if (options.records) options.pool = one_journal_of(options.pool);
   if (!options.records) return names_rings(options.pool) ? export_rings(options) : export_steps(options);
   export_records({.pool = options.pool,
                   .range = parse_range(options.steps.from, options.steps.to),

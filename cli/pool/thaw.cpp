@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "analyzer/pool/pool_file.hpp"
+#include "cli/pool/one_pool.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/terminal/format.hpp"
 #include "common/files/regular_file.hpp"
@@ -42,6 +43,7 @@ int thaw_command(int argc, const char* const* argv) {
   line.option("POOL", pool, "pool file").required().value_name("FILE");
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
 
+  pool = one_pool_of(pool);
   std::error_code error;
   const bool has_pool = std::filesystem::exists(pool, error);
   if (!has_pool && !std::filesystem::exists(freeze_path(pool), error)) {

@@ -122,6 +122,10 @@ int wipe_command(int argc, const char* const* argv) {
       "whole device. Exported iterates, summaries and matrix caches are files of their own and stay.");
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
 
+  if (pool.ends_with(kRanksEnding)) {
+    throw usage_error("{}: found a ranks file, expected the pool beside it, {}; both are deleted then", pool,
+                      pool.substr(0, pool.size() - kRanksEnding.size()));
+  }
   const std::string archive = archive_path(pool);
   const Foreign foreign = foreign_pool ? Foreign::kAllowed : Foreign::kRefused;
   WipedPool whole(pool, foreign);  // may refuse: before the user is asked or a byte is overwritten

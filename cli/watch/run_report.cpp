@@ -11,6 +11,7 @@
 #include "analyzer/ring/kept_results.hpp"
 #include "cli/pool/decoded_journal.hpp"
 #include "cli/pool/journal_identity.hpp"
+#include "cli/pool/one_pool.hpp"
 #include "cli/pool/pool_names.hpp"
 #include "cli/pool/summary_file.hpp"
 #include "cli/pool_view/field_image.hpp"
@@ -111,13 +112,14 @@ int report_command(int argc, const char* const* argv) {
   bool draw_large = false;
   CommandLine line("Writes one HTML file about a run: the account, the waiting of each side, change and reductions.",
                    "ringside report");
-  line.option("INPUT", input, "pool with its journal, or a summary of `ringside run`")
+  line.option("INPUT", input, "pool with its journal, its ranks file, or a summary of `ringside run`")
       .value_name("POOL|SUMMARY.json")
       .show_default();
   line.option("-o,--output", output, "the file to write; -: standard output").value_name("FILE.html").show_default();
   line.flag("--draw-large", draw_large, "draw fields of more than 4,000,000 entries as well");
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
 
+  const std::string named = std::exchange(input, one_journal_of(input));
   // The journal of a whole run of several nodes has no ring beside it.
   const bool only_journal = access(input.c_str(), F_OK) != 0 && !journal_files_there(input).empty();
   const std::optional<std::string> text = only_journal ? std::nullopt : read_json_object(input, kExpected);
@@ -126,7 +128,7 @@ int report_command(int argc, const char* const* argv) {
   report["written_s"] = std::chrono::duration<double>(now).count();
   report["source"] = input;
   report["version"] = version();
-  OutputFile file(output, "--output", {{"INPUT", input}});
+  OutputFile file(output, "--output", {{"INPUT", input}, {"INPUT", named}});
   file.write(report_page(report));
   file.finish();
   write_beside_output(output, fmt::format("ringside report: wrote {}\n", printable(output_name(output))));

@@ -16,6 +16,7 @@
 #include "cli/http/http_server.hpp"
 #include "cli/http/run_site.hpp"
 #include "cli/pool/decoded_journal.hpp"
+#include "cli/pool/one_pool.hpp"
 #include "cli/pool_view/field_images.hpp"
 #include "cli/pool_view/ring_slots.hpp"
 #include "cli/pool_view/watched_pool.hpp"
@@ -261,6 +262,7 @@ int serve_command(int argc, const char* const* argv) {
   std::optional<AccessToken> token;
   if (!options.token_file.empty()) token = AccessToken::read(options.token_file);
   if (!options.runs.empty()) return static_cast<int>(serve_runs(options, address, std::move(token)));
+  options.pool = one_journal_of(options.pool);
   AnalyzerChoice choice(options.service, options.pool);
   std::optional<FoundService> service = choice.first();
   const ConnectionLimits limits = limits_here();

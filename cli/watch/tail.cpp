@@ -16,6 +16,7 @@
 
 #include "cli/pool/decoded_journal.hpp"
 #include "cli/pool/journal_identity.hpp"
+#include "cli/pool/one_pool.hpp"
 #include "cli/pool/pool_names.hpp"
 #include "cli/runs/run_folder.hpp"
 #include "cli/runs/run_list.hpp"
@@ -333,7 +334,7 @@ int tail_command(int argc, const char* const* argv) {
 
   const Since since = parse_since(options.since, realtime_ns());
   Output output(options.json, since);
-  if (!options.pool.empty()) return static_cast<int>(show_journal(options.pool, output));
+  if (!options.pool.empty()) return static_cast<int>(show_journal(one_journal_of(options.pool), output));
   const FoundService found = find_service(options.service,
                                           "start one with `ringside run --matrix FILE`; `ringside tail --pool POOL` "
                                           "shows the past of a run that has ended");

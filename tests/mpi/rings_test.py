@@ -147,6 +147,34 @@ class Rings(Jobs):
             lines = [json.loads(line) for line in self.say("replay", "--json", path).splitlines()]
             self.assertEqual([line["node"] for line in lines if "intact" in line], [0, 1])
 
+    def test_what_reads_one_pool_takes_the_ranks_file_of_one_node(self):
+        nodes, ranks_file = self.run_on(1, "publish_mpi", SIDE, STEPS, placed=blocks(2, 1))
+        pool = nodes[0].pool
+        self.say("compare", ranks_file, pool, "--expect-equal")
+        self.say("report", ranks_file, "-o", self.folder / "r.html")
+        self.assertIn("expected another file", self.say("report", ranks_file, "-o", ranks_file, expected=USAGE))
+        self.assertIn(f"{STEPS} records of {pool}", self.say("export", ranks_file, "--records", "-o", self.folder / "r.csv"))
+        self.assertEqual(self.say("tail", "--pool", ranks_file), self.say("tail", "--pool", pool))
+        self.assertEqual(self.say("thaw", ranks_file), f"{pool}: is not frozen\n")
+        (self.folder / "mean.py").write_text("import ringside\n\n@ringside.reduction\ndef mean(step):\n"
+                                             "    return float(step['u'].mean())\n", encoding="utf-8")
+        self.assertIn(f"{SLOTS} steps, 0 skipped", self.say("analyze", ranks_file, self.folder / "mean.py"))
+        self.assertIn(f"expected the pool beside it, {pool}", self.say("wipe", "--yes", ranks_file, expected=USAGE))
+
+    def test_of_several_nodes_their_pools_are_named_or_the_journal_of_the_whole_run_is_taken(self):
+        nodes, ranks_file = self.run_on(2, "publish_mpi", SIDE, STEPS, placed=blocks(4, 2))
+        pools = f"expected one of their pools: {nodes[0].pool}, {nodes[1].pool}"
+        (self.folder / "none.py").touch()
+        self.assertIn(f"found the rings of 2 nodes, {pools}", self.say("analyze", ranks_file, self.folder / "none.py", expected=USAGE))
+        self.assertIn(pools, self.say("thaw", ranks_file, expected=USAGE))
+        for words in (("compare", ranks_file, nodes[0].pool), ("report", ranks_file, "-o", self.folder / "r.html"),
+                      ("tail", "--pool", ranks_file), ("serve", "--pool", ranks_file, "--listen=127.0.0.1:0")):
+            self.assertIn(pools, self.say(*words, expected=USAGE))
+        for journal in nodes[0].folder.glob("ring.pool.journal*"):  # as the first node of a run whose nodes are linked has it
+            shutil.copy(journal, str(journal).replace("ring.pool", "ring.pool.global"))
+        self.say("report", ranks_file, "-o", self.folder / "r.html")
+        self.assertIn(f"{STEPS} records of {nodes[0].pool}.global", self.say("export", ranks_file, "--records", "-o", self.folder / "r.csv"))
+
     def test_python_reads_them_as_a_pool(self):
         nodes, _ = self.run_on(2, "publish_boxes", STEPS, "cubes", placed=blocks(8, 2))
         rings = ringside.open(self.gathered(nodes))
