@@ -79,7 +79,7 @@ PyObject* make(PyTypeObject* type, PyObject* arguments, PyObject* keywords) {
 
 void destroy(PyObject* self) {
   auto& step = *reinterpret_cast<ClaimedStep*>(self);
-  if (step.open) step.writer().leave();  // a block that was entered by hand
+  if (step.open) step.writer().forget_block();  // it was entered by hand
   Py_XDECREF(step.core);
   Py_XDECREF(step.scalars);
   PyTypeObject* type = Py_TYPE(self);
@@ -89,21 +89,20 @@ void destroy(PyObject* self) {
 
 PyObject* enter(PyObject* self, PyObject*) {
   return guarded<PyObject*>(self, nullptr, [&](ClaimedStep& step) {
-    step.skipped = !step.writer().claim(step.iteration, step.wait);
+    step.skipped = !step.writer().begin_block(step.iteration, step.wait);
     step.open = true;
-    step.writer().enter(step.iteration);
     return py::reinterpret_borrow<py::object>(self).release().ptr();
   });
 }
 
 PyObject* leave(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
   return guarded<PyObject*>(self, nullptr, [&](ClaimedStep& step) {
-    if (step.open) step.writer().leave();
-    step.open = false;
-    if ((count == 0 || arguments[0] == Py_None) && !step.skipped) {
-      if (step.scalars == nullptr) refuse("scalars: found none; expected a dict");
-      step.writer().publish(step.iteration, py::reinterpret_borrow<py::object>(step.scalars));
-    }
+    const bool publishes = (count == 0 || arguments[0] == Py_None) && !step.skipped;
+    const bool was_open = std::exchange(step.open, false);
+    if (!publishes && !was_open) return py::none().release().ptr();
+    const bool lacks_scalars = publishes && step.scalars == nullptr;
+    step.writer().end_block(step.iteration, publishes ? py::reinterpret_borrow<py::object>(step.scalars) : py::object());
+    if (lacks_scalars) refuse("scalars: found none; expected a dict");
     return py::none().release().ptr();
   });
 }

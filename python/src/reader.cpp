@@ -44,20 +44,21 @@ class HeldStep {
   }
   void check() { made(Call::kShort, ringside_step_check); }
   void release() {
-    if (step_ == nullptr) return;
-    made(Call::kShort, [&](ringside_step* step) {
-      step_ = nullptr;  // freed whatever the last check says
-      return ringside_step_release(step);
+    reader_->made(Call::kShort, [&](auto*) {
+      ringside_step* const step = std::exchange(step_, nullptr);  // freed whatever the last check says
+      return step != nullptr ? ringside_step_release(step) : RINGSIDE_OK;
     });
   }
 
  private:
   template <class Function>
   void made(Call kind, const Function& call) {
-    if (step_ == nullptr) {
-      refuse("iteration " + std::to_string(info_.iteration) + ": the step was released; hold it again");
-    }
-    reader_->made(kind, [&](auto*) { return call(step_); });
+    bool held = false;
+    reader_->made(kind, [&](auto*) {  // not before: another thread may release the step until the handle is ours
+      held = step_ != nullptr;
+      return held ? call(step_) : RINGSIDE_OK;
+    });
+    if (!held) refuse("iteration " + std::to_string(info_.iteration) + ": the step was released; hold it again");
   }
 
   std::shared_ptr<Reader> reader_;

@@ -2,6 +2,7 @@
 #include "writer.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <memory>
 #include <utility>
@@ -131,6 +132,35 @@ std::uint64_t iteration_of(const py::handle& given) {
   refuse("an iteration: found " + shown(given) + ", expected a whole number, 1 to 2^64 - 1");
 }
 
+Writer::Turn::Turn(Writer& writer) : lock_(writer.turn_, std::defer_lock) {
+  constexpr std::chrono::milliseconds kBetweenSignals{50};
+  if (writer.writer_.depth != fork_depth()) return;  // a thread of the parent may have it; the library refuses the call
+  for (bool taken = lock_.try_lock(); !taken;) {
+    {
+      const Released released;
+      taken = lock_.try_lock_for(kBetweenSignals);
+    }
+    if (!taken && PyErr_CheckSignals() != 0) throw py::error_already_set();
+  }
+}
+
+bool Writer::begin_block(std::uint64_t iteration, bool wait) {
+  const Turn turn(*this);
+  const bool claimed = claim(iteration, wait);
+  in_block_ = iteration;
+  return claimed;
+}
+
+void Writer::end_block(std::uint64_t iteration, const py::object& scalars) {
+  struct Ended {
+    std::uint64_t& in_block;
+    ~Ended() { in_block = 0; }
+  };
+  const Turn turn(*this);
+  const Ended ended{in_block_};
+  if (scalars) publish(iteration, scalars);
+}
+
 bool Writer::claim(std::uint64_t iteration, bool wait) {
   if (detached_) refuse("iteration " + std::to_string(iteration) + ": this run has ended; publish another one");
   if (iteration <= last_) {
@@ -253,11 +283,16 @@ bool Writer::publish_arrays(const py::object& number, const std::vector<py::obje
   std::vector<Buffer> from;
   for (std::size_t v = 0; v < arrays.size(); ++v) from.push_back(checked_buffer(variables_[v], arrays[v]));
   const std::vector<ringside_value> given = values(iteration, scalars);
+  const Turn turn(*this);
   if (!claim(iteration, wait)) return false;
   std::vector<std::size_t> bytes;
   for (const Variable& variable : variables_) bytes.push_back(variable.bytes());
   made(Call::kLong, [&](auto* writer) {
-    for (std::uint32_t v = 0; v < from.size(); ++v) std::memcpy(ringside_writer_buffer(writer, v), from[v].data(), bytes[v]);
+    for (std::uint32_t v = 0; v < from.size(); ++v) {
+      void* const to = ringside_writer_buffer(writer, v);
+      if (to == nullptr) break;  // another thread has ended the run: the publish says so
+      std::memcpy(to, from[v].data(), bytes[v]);
+    }
     return ringside_writer_publish(writer, iteration, given.data(), given.size());
   });
   last_ = iteration;

@@ -2,6 +2,7 @@
 // The writing half of the module: a ringside_writer as a Python object, and a step of it that is being written.
 #pragma once
 
+#include <mutex>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -44,19 +45,18 @@ class Writer {
   std::uint32_t index(const py::handle& name) const;
   const Variable& variable(std::uint32_t index) const { return variables_[index]; }
 
-  /// Waits for the next step's buffer. False: no analyzer is there ("continue"), or no buffer is free and the call is
-  /// not to wait. Refuses while a step is in its block: both would have the same buffer.
-  bool claim(std::uint64_t iteration, bool wait);
-  /// The claimed step is in its block until `leave`.
-  void enter(std::uint64_t iteration) noexcept { in_block_ = iteration; }
-  void leave() noexcept { in_block_ = 0; }
+  /// Waits for the next step's buffer, which belongs to a block then. False: no analyzer is there ("continue"), or no buffer
+  /// is free and the call is not to wait. Refuses while a step is in its block: both would have the same buffer.
+  bool begin_block(std::uint64_t iteration, bool wait);
+  /// scalars: by name; null: the step is not published. Whatever follows, the block has ended.
+  void end_block(std::uint64_t iteration, const py::object& scalars);
+  /// A block that was never left: its object is gone.
+  void forget_block() noexcept { in_block_ = 0; }
   /// A variable of the claimed step: always the same object until the step is published.
   py::object array(const py::object& self, std::uint32_t index);
   /// The same of the step before, read-only; None if there is none.
   py::object previous(const py::object& self, std::uint32_t index);
-  /// scalars: by name.
   void skip();
-  void publish(std::uint64_t iteration, const py::object& scalars);
   bool publish_arrays(const py::object& iteration, const std::vector<py::object>& arrays, const py::object& scalars,
                       bool wait);
   void detach(std::uint32_t outcome);
@@ -67,6 +67,18 @@ class Writer {
   bool detached() const { return detached_; }
 
  private:
+  /// A thread's turn at a step: what a claim finds holds until the publish, whatever other threads of the run do. They wait
+  /// without the interpreter's lock, and a signal's handler may end the wait.
+  class Turn {
+   public:
+    explicit Turn(Writer& writer);
+
+   private:
+    std::unique_lock<std::timed_mutex> lock_;
+  };
+
+  bool claim(std::uint64_t iteration, bool wait);
+  void publish(std::uint64_t iteration, const py::object& scalars);
   /// The status of the call, if it is no failure. Raises otherwise.
   template <class Function>
   ringside_status made(Call kind, const Function& call) {
@@ -82,6 +94,7 @@ class Writer {
   std::vector<ringside_value> values(std::uint64_t iteration, const py::object& scalars) const;
 
   Shared<ringside_writer> writer_;
+  std::timed_mutex turn_;
   std::vector<Variable> variables_;
   py::dict numbers_;  // of variables, by name
   std::vector<std::uint32_t> scalar_types_;
