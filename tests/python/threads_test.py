@@ -18,13 +18,13 @@ def at_once(*functions):
 
 class Writing(pipelines.Pipelines):
     def publish(self, how):
-        """Four threads publish 50 steps each, numbered in the order in which a thread began. Prints what was refused."""
+        """Four threads publish 300 steps each, numbered in the order in which a thread began. Prints what was refused."""
         return self.kept(f"""
             import threading, numpy as np, ringside
             refused, lock, begun = [], threading.Lock(), 0
             def publish():
                 global begun
-                for _ in range(50):
+                for _ in range(300):
                     with lock:
                         begun += 1
                         k = begun
@@ -32,7 +32,7 @@ class Writing(pipelines.Pipelines):
                         {how}
                     except ringside.UsageError as error:
                         refused.append(f"{{k}} {{error}}")
-            with ringside.publish({{"x": ("f64", (20_000,))}}) as run:
+            with ringside.publish({{"x": ("f64", (2_000,))}}) as run:
                 threads = [threading.Thread(target=publish) for _ in range(4)]
                 for thread in threads: thread.start()
                 for thread in threads: thread.join()
@@ -40,17 +40,17 @@ class Writing(pipelines.Pipelines):
             """).splitlines()
 
     def check(self, said, reasons):
-        self.assertEqual(said[0], "200", "each step was published or refused")
+        self.assertEqual(said[0], "1200", "each step was published or refused")
         for line in said[1:]:
             self.assertRegex(line, reasons)
         pool = ringside.open(self.path("run.pool"))
         refused = {int(line.split()[0]) for line in said[1:]}
-        self.assertEqual(set(pool.columns()["iteration"].tolist()), set(range(1, 201)) - refused)
+        self.assertEqual(set(pool.columns()["iteration"].tolist()), set(range(1, 1201)) - refused)
         for step in pool.steps:
-            np.testing.assert_array_equal(pool.read(step.iteration, "x"), np.full(20_000, float(step.iteration)))
+            np.testing.assert_array_equal(pool.read(step.iteration, "x"), np.full(2_000, float(step.iteration)))
 
     def test_that_publish_arrays_take_turns(self):
-        self.check(self.publish('run.publish(k, {"x": np.full(20_000, float(k))})'), "expected more than [0-9]+, the one before")
+        self.check(self.publish('run.publish(k, {"x": np.full(2_000, float(k))})'), "expected more than [0-9]+, the one before")
 
     def test_that_write_in_a_block_get_an_error_while_another_one_has_the_buffer(self):
         self.check(self.publish("""
