@@ -15,6 +15,7 @@
 #include "memory/calls/transfer.hpp"
 #include "memory/core.hpp"
 #include "memory/replacement/cache.hpp"
+#include "memory/system/advice.hpp"
 #include "memory/system/raw.hpp"
 
 #if defined(__x86_64__)
@@ -248,23 +249,7 @@ long answer_mapping(long number, const uint64_t* arguments) noexcept {
     case SYS_msync: return 0;  // far memory has no other reader
     case SYS_mprotect:
     case SYS_pkey_mprotect: return arguments[2] == kReadWrite ? 0 : -EINVAL;
-    case SYS_madvise:
-      switch (arguments[2]) {
-        case MADV_NORMAL:
-        case MADV_RANDOM:
-        case MADV_SEQUENTIAL:
-        case MADV_WILLNEED:
-        case MADV_DONTFORK:
-        case MADV_MERGEABLE:
-        case MADV_UNMERGEABLE:
-        case MADV_HUGEPAGE:
-        case MADV_NOHUGEPAGE:
-        case MADV_DONTDUMP:
-        case MADV_DODUMP:
-        case MADV_COLD:
-        case MADV_PAGEOUT: return 0;
-        default: return -EINVAL;  // it would drop or share what is there
-      }
+    case SYS_madvise: return is_only_advice(static_cast<int>(arguments[2])) ? 0 : -EINVAL;  // else it drops or shares
     default: return -EINVAL;
   }
 }

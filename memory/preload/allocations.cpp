@@ -19,6 +19,7 @@
 #include "memory/preload/locked_pages.hpp"
 #include "memory/preload/next.hpp"
 #include "memory/preload/settings.hpp"
+#include "memory/preload/wiped_pages.hpp"
 #include "memory/ringside_memory.h"
 
 namespace ringside::memory {
@@ -61,7 +62,9 @@ size_t usable_in_arena(const void* memory) {
 void free_large(void* memory) {
   if (!core.ready()) return;  // in a forked child without an arena: nothing here is its own
   const int kept = errno;
-  unlock_pages(table.page_of(memory), static_cast<uint32_t>(usable_in_arena(memory) >> kPageShift));
+  const auto pages = static_cast<uint32_t>(usable_in_arena(memory) >> kPageShift);
+  unlock_pages(table.page_of(memory), pages);
+  keep_on_fork(table.page_of(memory), pages);
   {
     const ThroughGate through;
     const Region region = region_of(memory);

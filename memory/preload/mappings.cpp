@@ -17,7 +17,9 @@
 #include "memory/preload/interface.hpp"
 #include "memory/preload/locked_pages.hpp"
 #include "memory/preload/settings.hpp"
+#include "memory/preload/wiped_pages.hpp"
 #include "memory/ringside_memory.h"
+#include "memory/system/advice.hpp"
 
 using namespace ringside::memory;
 
@@ -72,6 +74,7 @@ long around_arena(const void* address, uint64_t bytes, Call call) {
 
 void release_range(uint32_t page, uint32_t pages) {
   unlock_pages(page, pages);
+  keep_on_fork(page, pages);
   const ThroughGate through;
   for (uint32_t at = page; at < page + pages;) {
     const Region region = region_of(table.address(at));
@@ -85,6 +88,7 @@ void release_range(uint32_t page, uint32_t pages) {
   }
 }
 
+/// Without holes: no page of it was given back, or never taken.
 bool all_allocated(uint32_t page, uint32_t pages) {
   for (uint32_t at = page; at < page + pages; ++at) {
     if (!is_allocated(at)) return false;
@@ -168,15 +172,9 @@ int advise_in_arena(uint32_t page, uint32_t pages, int advice) {
     case MADV_SEQUENTIAL: return pass(RINGSIDE_MEMORY_SEQUENTIAL);
     case MADV_COLD:
     case MADV_PAGEOUT: return pass(RINGSIDE_MEMORY_DONT_NEED);
-    case MADV_WILLNEED:  // read-ahead is the library's own matter
-    case MADV_HUGEPAGE:
-    case MADV_NOHUGEPAGE:
-    case MADV_MERGEABLE:
-    case MADV_UNMERGEABLE:
-    case MADV_DONTDUMP:
-    case MADV_DODUMP:
-    case MADV_DOFORK: return 0;
-    default: return -EINVAL;
+    case MADV_WIPEONFORK: return wipe_on_fork(page, pages) ? 0 : -EAGAIN;
+    case MADV_KEEPONFORK: keep_on_fork(page, pages); return 0;
+    default: return is_only_advice(advice) ? 0 : -EINVAL;  // read-ahead and huge pages are the library's own matter
   }
 }
 
@@ -255,6 +253,7 @@ RINGSIDE_MEMORY_INTERPOSED int madvise(void* address, size_t bytes, int advice) 
     result = around_arena(address, whole,
                           [&](long from, long length) { return raw(SYS_madvise, from, length, advice); });
   }
+  if (result == 0 && !all_allocated(page, pages)) result = -ENOMEM;  // as the kernel: the rest was advised
   return result_of(result);
 }
 

@@ -21,6 +21,7 @@
 #include "memory/preload/next.hpp"
 #include "memory/preload/settings.hpp"
 #include "memory/preload/threads.hpp"
+#include "memory/preload/wiped_pages.hpp"
 #include "memory/ringside_memory.h"
 #include "memory/system/line.hpp"
 
@@ -82,6 +83,7 @@ void start_in_child() {
     return;
   }
   adopt(static_cast<int>(copy_for_child));
+  wipe_in_child();
 }
 
 void after_fork_in_child() {

@@ -252,12 +252,47 @@ TEST(Interposed, DontNeedReadsAsZerosAfterwards) {
 TEST(Interposed, OtherAdviceKeepsTheContent) {
   auto* const memory = static_cast<char*>(map(2 * kMiB));
   std::memset(memory, 5, 2 * kMiB);
+  constexpr int kPopulateRead = 22, kPopulateWrite = 23, kCollapse = 25, kGuard = 102, kUnknown = 4711;
   for (const int advice :
-       {MADV_NORMAL, MADV_RANDOM, MADV_SEQUENTIAL, MADV_WILLNEED, MADV_HUGEPAGE, MADV_NOHUGEPAGE, MADV_COLD})
+       {MADV_NORMAL, MADV_RANDOM, MADV_SEQUENTIAL, MADV_WILLNEED, MADV_HUGEPAGE, MADV_NOHUGEPAGE, MADV_COLD,
+        MADV_PAGEOUT, MADV_MERGEABLE, MADV_UNMERGEABLE, MADV_DONTDUMP, MADV_DODUMP, MADV_DONTFORK, MADV_DOFORK,
+        MADV_WIPEONFORK, MADV_KEEPONFORK, kPopulateRead, kPopulateWrite, kCollapse})
     EXPECT_EQ(madvise(memory, 2 * kMiB, advice), 0) << advice;
+  for (const int advice : {MADV_REMOVE, kGuard, kUnknown}) {
+    EXPECT_EQ(madvise(memory, 2 * kMiB, advice), -1) << advice;
+    EXPECT_EQ(errno, EINVAL) << advice;
+  }
   EXPECT_EQ(posix_madvise(memory, 2 * kMiB, POSIX_MADV_DONTNEED), 0);
   EXPECT_EQ(memory[kMiB], 5);
   munmap(memory, 2 * kMiB);
+}
+
+TEST(Interposed, AdviceForAHoleIsENOMEMAndTheRestIsAdvised) {
+  auto* const memory = static_cast<char*>(map(3 * kMiB));
+  std::memset(memory, 5, 3 * kMiB);
+  ASSERT_EQ(munmap(memory + kMiB, kMiB), 0);
+  EXPECT_EQ(madvise(memory, 3 * kMiB, MADV_WILLNEED), -1);
+  EXPECT_EQ(errno, ENOMEM);
+  EXPECT_EQ(madvise(memory, 3 * kMiB, MADV_DONTNEED), -1);
+  EXPECT_EQ(errno, ENOMEM);
+  EXPECT_TRUE(is_zero(memory, kMiB));
+  EXPECT_TRUE(is_zero(memory + 2 * kMiB, kMiB));
+  munmap(memory, 3 * kMiB);
+}
+
+TEST(Interposed, AForkedChildFindsWhatIsToBeWipedEmpty) {
+  auto* const memory = static_cast<char*>(map(3 * kMiB));
+  fill(memory, 3 * kMiB, 5);
+  ASSERT_EQ(madvise(memory, 2 * kMiB, MADV_WIPEONFORK), 0);
+  ASSERT_EQ(madvise(memory + kMiB, kMiB, MADV_KEEPONFORK), 0);
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) _exit(is_zero(memory, kMiB) && holds(memory + kMiB, 2 * kMiB, 5) ? 0 : 1);
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_TRUE(holds(memory, 3 * kMiB, 5)) << "in the parent it stays";
+  munmap(memory, 3 * kMiB);
 }
 
 TEST(Interposed, AFixedMappingOverAPartReadsAsZerosOrIsRefused) {
