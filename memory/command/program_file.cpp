@@ -3,19 +3,23 @@
 
 #include <elf.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <sstream>
+#include <string_view>
 #include <vector>
 
 #include "common/platform/error.hpp"
 #include "common/platform/printable.hpp"
 #include "common/platform/unique_fd.hpp"
+#include "memory/system/sanitizer.hpp"
 
 namespace ringside {
 namespace {
@@ -35,9 +39,10 @@ Error cannot_start(const std::string& program, int error) {
                      errno_text(error));
 }
 
-Error not_preloadable(const std::string& file, const char* found) {
-  return usage_error("{}: {}; expected a program that is linked dynamically for this machine and keeps its user",
-                     shortened(file), found);
+Error not_preloadable(const std::string& file, std::string_view found) {
+  return usage_error(
+      "{}: {}; expected a program that is linked dynamically for this machine, keeps its user and has no sanitizer",
+      shortened(file), found);
 }
 
 void refuse_other_user(const std::string& file) {
@@ -105,7 +110,10 @@ void refuse_unless_preloadable(const std::string& file) {
     if (count >= static_cast<ssize_t>(sizeof(Elf64_Ehdr)) && std::memcmp(begin, ELFMAG, SELFMAG) == 0) {
       Elf64_Ehdr header;
       std::memcpy(&header, begin, sizeof header);
-      return refuse_static(now, fd.get(), header);
+      refuse_static(now, fd.get(), header);
+      if (const char* const sanitizer = memory::sanitizer_of(fd.get()); sanitizer != nullptr)
+        throw not_preloadable(now, fmt::format("found a program with {}, which stands in front of malloc itself", sanitizer));
+      return;
     }
     if (count < 3 || begin[0] != '#' || begin[1] != '!') {
       throw not_preloadable(now, "found neither a program nor a script that names its interpreter (#!)");
@@ -115,6 +123,22 @@ void refuse_unless_preloadable(const std::string& file) {
     if (error != 0) throw cannot_start(now, error);
   }
   throw not_preloadable(file, "found a script whose interpreters are scripts without end");
+}
+
+void refuse_sanitizers(const std::string& libraries) {
+  std::string words = libraries;
+  std::replace(words.begin(), words.end(), ':', ' ');
+  std::istringstream names(words);
+  for (std::string name; names >> name;) {
+    // The loader finds one without a path among its own folders.
+    const UniqueFd fd(open(name.c_str(), O_RDONLY | O_CLOEXEC));
+    const bool found = name.find('/') == std::string::npos ? name.find("san.so") != std::string::npos
+                                                           : fd.valid() && memory::sanitizer_of(fd.get()) != nullptr;
+    if (found) {
+      throw usage_error("LD_PRELOAD: found {}, the library of a sanitizer, which stands in front of malloc itself; "
+                        "expected other libraries", shortened(name));
+    }
+  }
 }
 
 }  // namespace ringside

@@ -10,7 +10,11 @@ namespace ringside {
 std::string find_program(const std::string& program);
 
 /// Throws Error (exit code 2) if the dynamic linker would not preload the library: the program is static, for another
-/// machine, or changes its user (setuid, setgid, capabilities). A script is judged by its interpreter.
+/// machine, or changes its user (setuid, setgid, capabilities), or if its sanitizer would not bear it. A script is judged by
+/// its interpreter.
 void refuse_unless_preloadable(const std::string& file);
+
+/// UsageError if a library of LD_PRELOAD (`libraries`) is the run-time library of a sanitizer.
+void refuse_sanitizers(const std::string& libraries);
 
 }  // namespace ringside

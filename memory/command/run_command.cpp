@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -170,9 +171,14 @@ void run_to_end(const std::string& file, std::vector<std::string> environment, M
   UniqueFd read_end(failure[0]), write_end(failure[1]);
   const SignalsPassedOn signals;
   const auto begun = std::chrono::steady_clock::now();
+  const pid_t parent = getpid();
   const pid_t child = fork();
   if (child < 0) throw system_error("cannot start {}: {}", shortened(file), errno_text(errno));
   if (child == 0) {
+    // No one would have its account. The kernel forgets this if the program changes its user; it is of the thread that
+    // forked, which is this process's only one.
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(127);  // it died before the line above took effect
     signals.undo();
     execve(file.c_str(), arguments.data(), variables.data());
     const int error = errno;
@@ -281,6 +287,7 @@ int run_command(int argc, const char* const* argv) {
   options.far_folder = folder.string();
   const std::string file = find_program(options.program.front());
   refuse_unless_preloadable(file);
+  if (const char* const libraries = std::getenv("LD_PRELOAD"); libraries != nullptr) refuse_sanitizers(libraries);
 
   const SharedPage shared;
   MemoryRun run;

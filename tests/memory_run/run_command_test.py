@@ -95,6 +95,31 @@ class Command(unittest.TestCase):
             self.skipTest("the C library has no static form here")
         self.assert_refused(run([], [str(static)]), 2, "found a static program")
 
+    @unittest.skipUnless(shutil.which("gcc"), "gcc is not installed")
+    def test_programs_with_a_sanitizer_are_refused_in_one_line(self):
+        kinds = {"address": "AddressSanitizer", "leak": "LeakSanitizer", "thread": "ThreadSanitizer"}
+        built = {}
+        for kind in kinds:
+            program = self.folder / kind
+            made = subprocess.run(["gcc", f"-fsanitize={kind}", "-x", "c", "-", "-o", program], input="int main(void) { return 0; }",
+                                  text=True, capture_output=True, check=False)
+            if made.returncode == 0:
+                built[kind] = str(program)
+        if not built:
+            self.skipTest("no sanitizer is installed")
+        for kind, program in built.items():
+            self.assert_refused(run([], [program]), 2, f"found a program with {kinds[kind]}")
+            # Below a program that may have the library in front of it, the loader of the other one says so.
+            self.assert_refused(run(["--quiet"], ["sh", "-c", program]), 2, f"{program}: found {kinds[kind]}")
+        library = subprocess.run(["gcc", "-print-file-name=libasan.so"], capture_output=True, text=True, check=False).stdout.strip()
+        if "/" in library:
+            self.assert_refused(run([], ["true"], env={**os.environ, "LD_PRELOAD": library}), 2, "LD_PRELOAD: found")
+
+    @unittest.skipUnless(shutil.which("valgrind"), "valgrind is not installed")
+    def test_valgrind_is_named(self):
+        done = run(["--quiet"], ["valgrind", "-q", "/bin/true"])
+        self.assert_refused(done, 2, "found valgrind")
+
     def test_bad_input_is_refused_in_one_line(self):
         self.assert_refused(run(["--far=/not/there"], ["true"]), 2, "expected an existing folder")
         self.assert_refused(run(["--min-size=1"], ["true"]), 2, "--min-size")
@@ -213,6 +238,18 @@ assert all(texts[i] == (str(i) * 150 if i % 2 else str(i + 1) * 200) for i in ra
             self.assertEqual(process.stdout.readline(), b"ready\n")
             process.terminate()
             self.assertEqual(process.wait(60), 11)
+
+    def test_program_ends_with_the_killed_command(self):
+        program = "import os, sys\nprint('ready', flush=True)\nsys.stdin.read()\nprint('it goes on', flush=True)\n"
+        stays_open, writer = os.pipe()
+        self.addCleanup(os.close, stays_open)
+        self.addCleanup(os.close, writer)
+        with subprocess.Popen([BIN / "ringside-memory", "run", "--dram=4M", "--far=/dev/shm", "--quiet", "--", PYTHON, "-c", program],
+                              stdin=stays_open, stdout=subprocess.PIPE) as process:
+            self.assertEqual(process.stdout.readline(), b"ready\n")
+            process.kill()
+            # Its end closes the last descriptor of the pipe; a program that goes on would keep this waiting.
+            self.assertEqual(process.stdout.read(), b"")
 
     def test_settings_in_the_environment_are_checked(self):
         library = next(path for path in (BIN.parent / "lib").glob("libringside_memory_preload.so"))

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A program that cannot have this library in front of it ends with one line, before anything else runs: the loader calls
+// the resolver of an indirect function while it links, when neither the run-time library of a sanitizer, which would end
+// the process itself, nor the C library has begun. `ringside-memory run` looks at PROGRAM; this is for what it starts.
+#include <fcntl.h>
+
+#include "memory/preload/settings.hpp"
+#include "memory/system/line.hpp"
+#include "memory/system/raw.hpp"
+#include "memory/system/sanitizer.hpp"
+
+namespace ringside::memory {
+namespace {
+
+[[noreturn]] void refuse(const char* found) {
+  char path[256];
+  const long length = raw(SYS_readlink, as_long("/proc/self/exe"), as_long(path), sizeof path - 1);
+  path[length > 0 ? length : 0] = '\0';
+  Line line;
+  line << path << ": found " << found << ", which stands in front of malloc itself; expected a program without it: "
+       << "start it without ringside-memory";
+  print_line(line.text());
+  raw(SYS_exit_group, 2);
+  __builtin_unreachable();
+}
+
+void nothing() {}
+
+}  // namespace
+
+extern "C" {
+__attribute__((visibility("hidden"), used)) void (*ringside_memory_look_first() noexcept)() {
+  if (is_below_valgrind()) refuse("valgrind");
+  const long file = raw(SYS_openat, AT_FDCWD, as_long("/proc/self/exe"), O_RDONLY | O_CLOEXEC);
+  const char* const sanitizer = file < 0 ? nullptr : sanitizer_of(static_cast<int>(file));
+  if (file >= 0) raw(SYS_close, file);
+  if (sanitizer != nullptr) refuse(sanitizer);
+  return nothing;
+}
+__attribute__((visibility("hidden"), ifunc("ringside_memory_look_first"))) void ringside_memory_first() noexcept;
+}
+
+// A use, without which the loader has nothing to resolve.
+__attribute__((constructor(101))) void use_first() {
+  ringside_memory_first();
+}
+
+}  // namespace ringside::memory
