@@ -21,26 +21,6 @@ Value value_at(const std::byte* entry) {
   return value;
 }
 
-/// Calls with(value) for one zero of the type that an entry, or one part of a complex entry, has.
-template <class With>
-auto with_type(DType dtype, const With& with) {
-  switch (dtype) {
-    case DType::kF32:
-    case DType::kC64: return with(float{});
-    case DType::kF64:
-    case DType::kC128: return with(double{});
-    case DType::kI8: return with(std::int8_t{});
-    case DType::kI16: return with(std::int16_t{});
-    case DType::kI32: return with(std::int32_t{});
-    case DType::kI64: return with(std::int64_t{});
-    case DType::kU8: return with(std::uint8_t{});
-    case DType::kU16: return with(std::uint16_t{});
-    case DType::kU32: return with(std::uint32_t{});
-    case DType::kU64: break;
-  }
-  return with(std::uint64_t{});
-}
-
 /// The magnitudes of finite numbers, taken as integers, count the representable numbers from 0 on.
 template <class Bits, class Real>
 std::optional<std::uint64_t> ulps(Real a, Real b) noexcept {

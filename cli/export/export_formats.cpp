@@ -32,8 +32,8 @@ using Takes = ExportFormat::Takes;
 constexpr ExportFormat kFormats[] = {
     {"npy", kNpy, Takes::kOne, false, true, true, accept_every, make_npy},
     {"npz", kNpz, Takes::kSeveral, false, true, true, accept_every, make_npz},
-    {"csv", kCsv, Takes::kOne, false, true, true, check_real_table, make_csv},
-    {"mtx", kMtx, Takes::kOne, false, true, false, check_real_table, make_mtx},
+    {"csv", kCsv, Takes::kOne, false, true, true, check_table, make_csv},
+    {"mtx", kMtx, Takes::kOne, false, true, false, check_table, make_mtx},
     {"hdf5", kHdf5, Takes::kSeveral, true, false, true, accept_every, make_hdf5},
     {"vtk", kVtk, Takes::kSeveralOfOneShape, true, true, true, check_vtk, make_vtk},
     {"zarr", kZarr, Takes::kSeveral, true, false, true, check_store, make_zarr2},

@@ -14,14 +14,10 @@ namespace {
 
 /// The shortest text that reads back as the same number: text formats lose no bit.
 std::string entry_text(DType dtype, std::span<const std::byte> values, std::uint64_t index) {
-  if (dtype == DType::kF64) {
-    double value;
+  return with_type(dtype, [&](auto value) {
     std::memcpy(&value, values.data() + index * sizeof value, sizeof value);
     return fmt::format("{}", value);
-  }
-  float value;
-  std::memcpy(&value, values.data() + index * sizeof value, sizeof value);
-  return fmt::format("{}", value);
+  });
 }
 
 /// Writes one variable entry by entry: a head, then use(row, column) in the order of the format.
@@ -72,7 +68,8 @@ class MtxSink final : public TextSink {
   void write(const ExportedStep& step) override {
     const std::size_t entry_bytes = bytes_of(variable_.dtype);
     const std::span<const std::byte> values = step.part(0, whole_of(variable_.shape, entry_bytes));
-    file_.write(fmt::format("%%MatrixMarket matrix array real general\n{} {}\n", rows_, columns_));
+    const char* const field = class_of(variable_.dtype) == DTypeClass::kInteger ? "integer" : "real";
+    file_.write(fmt::format("%%MatrixMarket matrix array {} general\n{} {}\n", field, rows_, columns_));
     for (std::uint64_t column = 0; column < columns_; ++column) {
       for (std::uint64_t row = 0; row < rows_; ++row) {
         file_.write(entry_text(variable_.dtype, values, row * columns_ + column) + "\n");
@@ -84,11 +81,11 @@ class MtxSink final : public TextSink {
 
 }  // namespace
 
-void check_real_table(const ExportTarget& target) {
+void check_table(const ExportTarget& target) {
   const Variable& variable = target.variables.at(0).variable;
-  const bool real = class_of(variable.dtype) == DTypeClass::kReal;
-  if (real && variable.shape.size() <= 2) return;
-  throw usage_error("--format: csv and mtx hold real numbers of at most two dimensions, '{}' is {}; give npy or npz",
+  const bool complex = class_of(variable.dtype) == DTypeClass::kComplex;
+  if (!complex && variable.shape.size() <= 2) return;
+  throw usage_error("--format: csv and mtx hold real numbers and integers of at most two dimensions, '{}' is {}; give npy or npz",
                     variable.name, to_text(variable));
 }
 

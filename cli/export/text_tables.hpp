@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Variables as text: csv, and Matrix Market's arrays. Both hold one variable of real numbers, as a table.
+// Variables as text: csv, and Matrix Market's arrays. Both hold one variable of real numbers or integers, as a table.
 #pragma once
 
 #include <memory>
@@ -8,8 +8,8 @@
 
 namespace ringside {
 
-/// Throws Error (exit code 2) for complex numbers, integers, and more than two dimensions.
-void check_real_table(const ExportTarget& target);
+/// Throws Error (exit code 2) for complex numbers and more than two dimensions.
+void check_table(const ExportTarget& target);
 
 std::unique_ptr<ExportSink> make_csv(const ExportTarget& target);
 std::unique_ptr<ExportSink> make_mtx(const ExportTarget& target);

@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
+#include <iterator>
 
 #include "cli/export/result_columns.hpp"
 
@@ -37,7 +39,8 @@ std::string text_figure(const std::string& name, const std::string& text) {
                      name, codes);
 }
 
-/// Origin, spacing and extent of a variable's grid, x being the last dimension. A slice lies where it was.
+/// Origin, spacing and extent of a variable's grid, x being the last dimension. A slice lies where it was: a dimension
+/// of which one index was taken keeps its axis, unless the variable has more dimensions than VTK has axes.
 struct Grid {
   std::uint64_t extents[3] = {1, 1, 1};
   std::uint64_t origin[3] = {0, 0, 0};
@@ -45,11 +48,14 @@ struct Grid {
 };
 
 Grid grid_of(const Region& region) {
+  std::vector<IndexRange> ranges = region.ranges;
+  while (ranges.size() > std::size(Grid().extents)) {
+    ranges.erase(std::find_if(ranges.begin(), ranges.end(), [](const IndexRange& range) { return range.dropped; }));
+  }
   Grid grid;
   std::size_t axis = 0;
-  for (std::size_t d = region.ranges.size(); d-- > 0;) {
-    const IndexRange& range = region.ranges[d];
-    if (range.dropped) continue;
+  for (std::size_t d = ranges.size(); d-- > 0;) {
+    const IndexRange& range = ranges[d];
     grid.extents[axis] = range.count;
     grid.origin[axis] = range.first;
     grid.spacing[axis] = range.step;

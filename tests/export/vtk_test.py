@@ -66,8 +66,8 @@ class Vtk(unittest.TestCase):
 
     def test_a_slice_lies_where_it_was(self):
         image = read(export("slice.vti", "--variable", "u", "--slice", "1:6:2,3,2:"))
-        self.assertEqual(image.GetDimensions(), (2, 3, 1))
-        self.assertEqual((image.GetOrigin(), image.GetSpacing()), ((2, 1, 0), (1, 2, 1)))
+        self.assertEqual(image.GetDimensions(), (2, 1, 3))
+        self.assertEqual((image.GetOrigin(), image.GetSpacing()), ((2, 3, 1), (1, 1, 2)))
         self.assert_same(array_of(image, "u"), npy("u")[1:6:2, 3, 2:])
 
     def test_points_of_the_users_from_csv_and_npy(self):

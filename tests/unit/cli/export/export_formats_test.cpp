@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cli/export/export_format.hpp"
+#include "cli/export/vtk_xml.hpp"
 #include "tests/unit/failure_line.hpp"
 #include "tests/unit/sanitized.hpp"
 #include "tests/unit/temporary_folder.hpp"
@@ -165,6 +166,38 @@ TEST(ExportFormatsTest, CsvHasTheIndicesOfEachEntry) {
   EXPECT_EQ(exported("csv", {.name = "alpha"}, std::vector<double>{0.1}), "row,value\n0,0.1\n");
 }
 
+TEST(ExportFormatsTest, TextFormatsHoldEveryInteger) {
+  const std::vector<std::int64_t> signed_values = {-9223372036854775807 - 1, 9007199254740993, 0, 9223372036854775807};
+  EXPECT_EQ(exported("csv", {.name = "n", .dtype = DType::kI64, .shape = {4}}, signed_values),
+            "row,value\n0,-9223372036854775808\n1,9007199254740993\n2,0\n3,9223372036854775807\n");
+  EXPECT_EQ(exported("mtx", {.name = "n", .dtype = DType::kI64, .shape = {2, 2}}, signed_values),
+            "%%MatrixMarket matrix array integer general\n2 2\n-9223372036854775808\n0\n9007199254740993\n"
+            "9223372036854775807\n");
+  const std::vector<std::uint64_t> values = {18446744073709551615u};
+  EXPECT_EQ(exported("csv", {.name = "n", .dtype = DType::kU64}, values), "row,value\n0,18446744073709551615\n");
+  const std::vector<std::uint8_t> bytes = {65, 255};
+  EXPECT_EQ(exported("csv", {.name = "n", .dtype = DType::kU8, .shape = {2}}, bytes), "row,value\n0,65\n1,255\n");
+  EXPECT_EQ(exported("mtx", {.name = "n", .dtype = DType::kI8, .shape = {2}}, bytes),
+            "%%MatrixMarket matrix array integer general\n2 1\n65\n-1\n");
+}
+
+// A slice of three dimensions keeps its place on each axis, also where it takes one index.
+TEST(ExportFormatsTest, ASliceOnAVtkGridLiesWhereItWas) {
+  const auto image_of = [](std::vector<std::uint64_t> shape, const std::string& slice) {
+    ExportTarget target = target_for("x.vti", {{{.name = "u", .dtype = DType::kU8, .shape = std::move(shape)}, {}}});
+    target.variables[0].region = Slice(slice).of(target.variables[0].variable);
+    const std::string text = vtk_head(target, {}).text;
+    const std::size_t begin = text.find("WholeExtent");
+    return text.substr(begin, text.find('>', begin) - begin);
+  };
+  EXPECT_EQ(image_of({6, 5, 4}, "2"), R"(WholeExtent="0 3 0 4 0 0" Origin="0 0 2" Spacing="1 1 1")");
+  EXPECT_EQ(image_of({6, 5, 4}, "1:6:2,3,2:"), R"(WholeExtent="0 1 0 0 0 2" Origin="2 3 1" Spacing="1 1 2")");
+  EXPECT_EQ(image_of({6, 5, 4}, ":,:,1"), R"(WholeExtent="0 0 0 4 0 5" Origin="1 0 0" Spacing="1 1 1")");
+  EXPECT_EQ(image_of({5, 4}, "3"), R"(WholeExtent="0 3 0 0 0 0" Origin="0 3 0" Spacing="1 1 1")");
+  EXPECT_EQ(image_of({7, 6, 5, 4}, "1,2"), R"(WholeExtent="0 3 0 4 0 0" Origin="0 0 2" Spacing="1 1 1")");
+  EXPECT_EQ(image_of({7, 6, 5, 4}, ":,2"), R"(WholeExtent="0 3 0 4 0 6" Origin="0 0 0" Spacing="1 1 1")");
+}
+
 TEST(ExportFormatsTest, MatrixMarketHasColumnAfterColumn) {
   const std::vector<float> values = {1, 0.1f, -2.5f, 1e-30f, 16777216, 3};
   const std::string banner = "%%MatrixMarket matrix array real general\n";
@@ -179,17 +212,17 @@ TEST(ExportFormatsTest, MatrixMarketHasColumnAfterColumn) {
   EXPECT_EQ(exported("mtx", {.name = "alpha"}, std::vector<double>{0.1}), banner + "1 1\n0.1\n");
 }
 
-TEST(ExportFormatsTest, TextFormatsRefuseWhatIsNoRealTable) {
+TEST(ExportFormatsTest, TextFormatsRefuseComplexNumbersAndMoreThanTwoDimensions) {
   for (const char* name : {"csv", "mtx"}) {
     const auto refusal = [&](const Variable& variable) {
       return failure_line([&] { format_named(name).check(target_for("x", {{variable, {}}})); });
     };
     EXPECT_EQ(refusal({.name = "z", .dtype = DType::kC128, .shape = {4}}),
-              "--format: csv and mtx hold real numbers of at most two dimensions, 'z' is z c128[4]; give npy or npz");
+              "--format: csv and mtx hold real numbers and integers of at most two dimensions, 'z' is z c128[4]; give npy or npz");
     EXPECT_EQ(refusal({.name = "u", .dtype = DType::kF32, .shape = {2, 3, 4}}),
-              "--format: csv and mtx hold real numbers of at most two dimensions, 'u' is u f32[2,3,4]; give npy or "
+              "--format: csv and mtx hold real numbers and integers of at most two dimensions, 'u' is u f32[2,3,4]; give npy or "
               "npz");
-    EXPECT_NE(refusal({.name = "n", .dtype = DType::kI64, .shape = {4}}), "");
+    EXPECT_EQ(refusal({.name = "n", .dtype = DType::kI64, .shape = {4}}), "");
     EXPECT_EQ(refusal({.name = "u", .dtype = DType::kF32, .shape = {2, 3}}), "");
     EXPECT_EQ(refusal({.name = "alpha"}), "");
   }
