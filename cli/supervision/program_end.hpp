@@ -46,7 +46,8 @@ struct ProgramRunEnd {
   bool publisher_lives = false;
   bool interrupted = false;
   int announced = 0;  // the signal of a batch system that the program has got; 0: none
-  std::string analyzer_death = {};              // "was killed by signal 9 (Killed)"; empty: it reported its end
+  std::string analyzer_death =
+      {};  // "was killed by signal 9 (Killed)"; empty: it reported its end, or came after the program's
   ExitCode analyzer_verdict = ExitCode::kDone;  // its exit code, if it reported its end
 };
 

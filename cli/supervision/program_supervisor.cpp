@@ -39,6 +39,8 @@ void ProgramSupervisor::wait_for_program(Child& program, std::optional<Child>& a
       if (replaced(*analyzer, restart_analyzer)) continue;
       signal_producer(program, SIGINT);  // as Ctrl-C: its next claim finds no analyzer
       told_program = true;
+      if (analyzer->ended_unexpectedly()) lost_analyzer_ = analyzer->how_it_ended();
+      if (analyzer->exit_code() == 0) lost_analyzer_ = "was stopped by another process";
     }
     // Without a process to serve, the analyzer has nothing left to do. A signal before it is ready would kill it.
     if (!is_served && analyzer_alone_since_ns == 0 && analyzer_.ready) {
@@ -63,7 +65,9 @@ ProgramRunEnd ProgramSupervisor::end(const Child& program, const Child& analyzer
   end.publisher_lives = publisher_.alive();
   end.interrupted = interrupted();
   end.announced = announced_;
-  if (!analyzer.ended_unexpectedly()) {
+  if (!lost_analyzer_.empty()) {
+    end.analyzer_death = lost_analyzer_;
+  } else if (!analyzer.ended_unexpectedly()) {
     end.analyzer_verdict = analyzer.verdict();
   } else if (attachment_.how.empty()) {
     end.analyzer_death = analyzer.how_it_ended();

@@ -61,6 +61,7 @@ class ProgramSupervisor final : public Supervisor {
   ProcessEnd publisher_end_;
   std::vector<pid_t> orphans_;            // that run
   Json lost_publishing_;                  // sums of what lost analyzers reported of the publisher
+  std::string lost_analyzer_;             // how the last one ended, because of which the program was asked to end
   bool is_attached_to_analyzer_ = false;  // the one that runs, not a predecessor
   bool waiting_was_told_ = false;
   bool loss_was_told_ = false;

@@ -162,11 +162,12 @@ bool Supervisor::replaced(const Child& analyzer, const std::function<void()>& re
   return true;
 }
 
-/// True if the analyzer was killed, or stopped by another process. False if it ended by itself (it has reported why),
-/// if the run is to end, or if several in a row died without a committed step.
+/// True if the analyzer was killed, or stopped by another process, before or after the producer came. False if it ended
+/// by itself (it has reported why), if the run is to end, or if several in a row died without a committed step.
 bool Supervisor::analyzer_can_be_replaced(const Child& analyzer) noexcept {
   constexpr int kFutileRestarts = 3;
-  const bool stopped = analyzer_.figures.is_object() && analyzer_.figures.value("how", "") == "stopped";
+  const std::string how = analyzer_.figures.is_object() ? analyzer_.figures.value("how", "") : std::string();
+  const bool stopped = how == "stopped" || (how.empty() && analyzer.exit_code() == 0);
   const bool taken = analyzer.death_signal() != 0 || stopped;
   if (!taken || interrupts_ > 0) return false;
   const double committed = number(analyzer_.figures, "steps_committed");

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The course of a run whose solver is a program of the user's: what is kept and accounted for, Ctrl-C, resuming, and an
 // analyzer that dies.
+#include <atomic>
+#include <filesystem>
+#include <thread>
+
 #include "tests/pipeline/program/program_fixture.hpp"
 
 namespace ringside {
@@ -218,6 +222,53 @@ TEST_P(EitherProgramTest, AfterAKilledAnalyzerAnotherOneTakesOverAndNothingIsMis
   EXPECT_EQ(s["iterations"], 20);
   EXPECT_EQ(Json::parse(run("ringside", {"info", pool_, "--json"}).out)["iterates"].size(), 20u);
   EXPECT_EQ(exported(20), solve(20));
+  expect_no_child_left();
+}
+
+TEST_F(ProgramTest, AnAnalyzerThatIsStoppedBeforeTheProgramComesBackIsReplaced) {
+  const std::string go = fifo("go");
+  const std::string at = folder_.file("at");
+  Process ringside("ringside", scripted({"attach", "publish", "10", "run", "echo $RINGSIDE_SOCKET >" + at, "say", "up",
+                                         "read", go, "publish", "10", "detach"}));
+  ASSERT_TRUE(ringside.wait_for_out("up\n"));
+  std::ifstream file(at);
+  std::string socket;
+  std::getline(file, socket);
+  pid_t analyzer = wait_for_child(ringside.pid(), "ringside-analyzer");
+  for (int stopped = 0; stopped < 2; ++stopped) {
+    kill(analyzer, SIGTERM);
+    analyzer = wait_for_child(ringside.pid(), "ringside-analyzer", analyzer);
+    while (!std::filesystem::exists(socket) && kill(ringside.pid(), 0) == 0)
+      std::this_thread::yield();  // it handles signals now
+  }
+  std::ofstream(go) << '\n';
+  const std::string stopped = "ringside: the analyzer ended with exit code 0; another one takes over\n";
+  expect_end(ringside, 0, stopped + stopped);
+  EXPECT_EQ(summary()["analyzer_restarts"], 2);
+  EXPECT_EQ(summary()["steps_committed"], 20);
+  EXPECT_EQ(exported(20), solve(20));
+  expect_no_child_left();
+}
+
+TEST_F(ProgramTest, OfAnalyzersThatAreStoppedAgainAndAgainTheRunsEndSpeaksNotOfTheProgramsSignal) {
+  Process ringside("ringside", scripted({"attach", "publish", "10", "say", "up", "pause"}));
+  ASSERT_TRUE(ringside.wait_for_out("up\n"));
+  ASSERT_TRUE(ringside.wait_for_err("iteration 10"));
+  std::atomic<bool> done{false};
+  std::thread stopper([&, parent = ringside.pid()] {
+    while (!done) {
+      for (const pid_t analyzer : children_of(parent, "ringside-analyzer")) kill(analyzer, SIGTERM);
+    }
+  });
+  const Finished ran = ringside.finish();
+  done = true;
+  stopper.join();
+  EXPECT_EQ(ran.exit_code, 4) << ran.err;
+  EXPECT_TRUE(std::regex_search(
+      ran.err, std::regex("\nringside: the analyzer was (stopped by another process|killed by signal 15 "
+                          "\\(Terminated\\))\n")))
+      << ran.err;
+  EXPECT_EQ(ran.err.find("died of signal 2"), std::string::npos) << ran.err;
   expect_no_child_left();
 }
 
