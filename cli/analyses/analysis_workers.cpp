@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <map>
 #include <system_error>
+#include <utility>
 
 #include "cli/analyses/analysis_python.hpp"
 #include "common/files/standard_streams.hpp"
@@ -19,6 +20,7 @@ namespace ringside {
 namespace {
 
 constexpr std::int64_t kLoadNs = 120'000'000'000;  // an import may compile something
+constexpr std::int64_t kTellNs = 3'000'000'000;    // then a person asks what is being waited for
 constexpr int kTickMs = 100;
 
 /// A line of what a user's functions print, or about them.
@@ -61,14 +63,15 @@ bool AnalysisWorkers::load(const std::vector<std::string>& files, const std::str
     return false;
   }
   const std::int64_t begun_ns = now_ns();
+  bool told = false;
   for (;;) {
     wait(signals, kTickMs, true);
-    bool all_ready = true;
+    const AnalysisWorker* importing = nullptr;
     std::size_t index = 0;
     for (AnalysisWorker& worker : workers_) {
       AnalysisOutput& output = outputs_[index++];
       worker.take_in([](const wire::AnalysisResults&) {}, [&](const std::string& text) { output.show(text); });
-      all_ready = all_ready && worker.is_ready();
+      if (importing == nullptr && !worker.is_ready()) importing = &worker;
       if (!worker.refusal().empty()) throw Error(ExitCode::kUsage, printable(worker.refusal()));
       if (worker.is_ready() || worker.running()) continue;
       if (worker.has_package()) {
@@ -77,11 +80,18 @@ bool AnalysisWorkers::load(const std::vector<std::string>& files, const std::str
       why_not = worker.last_words();
       return false;
     }
-    if (all_ready) return true;
+    if (importing == nullptr) return true;
     if (signals.take() != 0) throw Error(ExitCode::kInterrupted, "interrupted while analyses were imported");
-    if (now_ns() - begun_ns > kLoadNs) {
+    const std::int64_t waited_ns = now_ns() - begun_ns;
+    if (waited_ns > kLoadNs) {
       throw usage_error("{}: not imported after {} s; expected a file that defines functions and does not wait",
-                        files.front(), kLoadNs / 1'000'000'000);
+                        importing->file(), kLoadNs / 1'000'000'000);
+    }
+    if (waited_ns > kTellNs && !std::exchange(told, true)) {
+      write_standard_error(fmt::format(
+          "ringside: {} is still being imported after {} s (process {}); nothing begins before it "
+          "is, or {} s have passed\n",
+          printable(importing->file()), kTellNs / 1'000'000'000, importing->child().pid(), kLoadNs / 1'000'000'000));
     }
   }
 }

@@ -2,6 +2,7 @@
 """Files, interpreters and options that are refused before a run begins: one line, an exit code, and no pool."""
 
 import os
+import subprocess
 import sys
 import unittest
 
@@ -14,6 +15,18 @@ class Refusals(Place):
         self.assertEqual((said.stderr.count("\n"), said.stdout), (1, ""), said.stderr)
         self.assertRegex(said.stderr, line)
         self.assertFalse((self.folder / "run.pool").exists())
+
+    def test_a_file_whose_import_waits_is_named_and_the_run_begins_after_it(self):
+        go = self.folder / "go"
+        os.mkfifo(go)
+        self.write(ENERGY)
+        self.write(f"open({str(go)!r}).read()\n" + ENERGY.replace("energy", "slow"), "slow.py")
+        run = subprocess.Popen(self.run_words(files=("my.py", "slow.py")), cwd=self.folder, env=self.environment, encoding="utf-8",
+                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        self.addCleanup(lambda: (run.poll() is None and run.kill(), run.communicate()))
+        self.assertRegex(run.stderr.readline(), r"^ringside: slow\.py is still being imported after 3 s \(process \d+\)")
+        go.write_text("", encoding="utf-8")
+        self.assertEqual((run.communicate(timeout=240)[1], run.returncode), ("", 0))
 
     def test_a_file_that_cannot_be_used_is_named_with_its_line(self):
         for text, line in (("import ringside\n\ndef f(:\n", r"my\.py, line 3: invalid syntax"),
