@@ -160,6 +160,8 @@ Json describe(const AnalyzerOptions& options, const Attachment& attachment, cons
   final["triggers"] = triggers_json(attachment.triggers());
   const auto& freeze = attachment.triggers().freeze();
   final["frozen_at_iteration"] = freeze ? Json(freeze->iteration) : Json();
+  const int freeze_error = attachment.triggers().freeze_error();
+  final["freeze_error"] = freeze_error != 0 ? Json(errno_text(freeze_error)) : Json();
   if (const PoolArchive* archive = attachment.triggers().archive()) {
     final["archive"] = {{"kept", archive->kept()}, {"lost", attachment.triggers().not_archived()}};
   }

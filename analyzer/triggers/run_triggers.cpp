@@ -26,8 +26,19 @@ void RunTriggers::admit(const RingOptions& ring, const Admission& admission, con
   }
   std::uint32_t actions = 0;
   for (const TriggerSpec& spec : specs()) actions |= spec.actions;
+  if ((actions & kFreeze) != 0 && !frozen()) reserve_freeze(admission.start);
   if ((actions & kKeep) == 0) return;
   archive_ = std::make_unique<PoolArchive>(ring, archive_bytes_, offered, use, catalogue, writer_);
+}
+
+/// A run does not begin without the room. One that goes on with another analyzer is not ended for it.
+void RunTriggers::reserve_freeze(RunStart start) {
+  freeze_file_.emplace(pool_);
+  if (freeze_file_->error() == 0) return;
+  const std::string why = formatted("{}: no room for it ({}); a trigger that freezes the ring needs some", freeze_path(pool_),
+                                    errno_text(freeze_file_->error()));
+  if (start != RunStart::kTakeover) throw system_error("{}: free some, or take another --pool", why);
+  log_warning("event=freeze_without_room pool={} text=\"{}\"", pool_, why);
 }
 
 void RunTriggers::begin(RunStart start, const std::optional<KeptSlot>& newest, const ValuesOf& values_of,
@@ -172,18 +183,22 @@ int RunTriggers::freeze_ring(const TriggerSpec& trigger, const StepFigures& figu
                        .commit_seq = figures.commit_seq,
                        .trigger = trigger.name,
                        .unix_ns = realtime_ns()};
-  const int error = write_freeze(pool_, *freeze_);
+  if (!freeze_file_ || freeze_file_->error() != 0) freeze_file_.emplace(pool_);  // a `thaw` and a trigger again, or room by now
+  const int error = freeze_error_ = freeze_file_->write(*freeze_);
+  freeze_file_.reset();
   if (error == 0) {
     log_warning("event=frozen pool={} text=\"the ring of {} is frozen since iteration {} (trigger '{}')\"", pool_,
                 pool_, freeze_->iteration, trigger.name);
   } else {
-    log_error("event=freeze_not_written pool={} iteration={} text=\"{}: {}\"", pool_, freeze_->iteration,
-              freeze_path(pool_), errno_text(error));
+    log_error(
+        "event=freeze_not_written pool={} iteration={} text=\"the ring of {} is frozen since iteration {} (trigger '{}') only until "
+        "this run ends, because {} cannot be written ({}): the next run in it overwrites its steps; copy or export them first\"",
+        pool_, freeze_->iteration, pool_, freeze_->iteration, trigger.name, freeze_path(pool_), errno_text(error));
   }
   return error;
 } catch (const std::exception&) {  // no memory: the ring is frozen even so
   if (!freeze_) freeze_.emplace();
-  return ENOMEM;
+  return freeze_error_ = ENOMEM;
 }
 
 const TriggerSpec& RunTriggers::first_with(TriggerAction action, std::uint64_t fired) const noexcept {

@@ -42,8 +42,8 @@ class RunTriggers {
       : triggers_(triggers), archive_bytes_(archive_bytes), writer_(writer), layout_(std::move(layout)) {}
 
   /// To be called before the run begins in the ring: finds whether an earlier analyzer of this run has frozen it, and
-  /// makes or takes the archive. Throws Error: exit code 2 if the ring is frozen and the run would resume from it; else
-  /// as PoolArchive and read_freeze.
+  /// makes room for POOL.freeze, and makes or takes the archive. Throws Error: exit code 2 if the ring is frozen and the run
+  /// would resume from it, 3 if there is no room; else as PoolArchive and read_freeze.
   void admit(const RingOptions& ring, const Admission& admission, const OfferedRun& offered, PoolUse use,
              const Catalogue& catalogue);
 
@@ -62,6 +62,8 @@ class RunTriggers {
   /// Nothing in the ring may be overwritten.
   bool frozen() const noexcept { return freeze_.has_value(); }
   const std::optional<PoolFreeze>& freeze() const noexcept { return freeze_; }
+  /// 0, or why the freeze does not outlive this process: an errno value.
+  int freeze_error() const noexcept { return freeze_error_; }
   /// A trigger has asked for the end of the run; which one, for people.
   bool stops() const noexcept { return stopping_ != nullptr; }
   std::string what_stopped() const;
@@ -100,6 +102,7 @@ class RunTriggers {
            HandoffReader& producer) noexcept;
   void guard_last_finite(const StepFigures& figures, StepMarks& marks) noexcept;
   void count(std::uint64_t fired, std::uint64_t iteration) noexcept;
+  void reserve_freeze(RunStart start);
   int freeze_ring(const TriggerSpec& trigger, const StepFigures& figures) noexcept;
   const TriggerSpec& first_with(TriggerAction action, std::uint64_t fired) const noexcept;
 
@@ -110,7 +113,9 @@ class RunTriggers {
   std::string pool_;
   std::string pool_id_;
   std::unique_ptr<PoolArchive> archive_;
+  std::optional<FreezeFile> freeze_file_;  // there is room for it, if a trigger freezes
   std::optional<PoolFreeze> freeze_;
+  int freeze_error_ = 0;  // an errno value: the freeze ends with this process
   const TriggerSpec* stopping_ = nullptr;
   std::uint64_t stopping_iteration_ = 0;  // at which it fired
   Finite last_finite_;

@@ -141,7 +141,7 @@ Json make_summary(const RunFacts& facts, const Json& producer, const Json& analy
     summary[key] = value_or_null(producer, key);
   }
   summary["adapted"] = dram ? Json() : value_or_null(analyzer, "adapted");
-  for (const char* key : {"plug_ins", "triggers", "frozen_at_iteration", "archive"}) {
+  for (const char* key : {"plug_ins", "triggers", "frozen_at_iteration", "freeze_error", "archive"}) {
     summary[key] = dram ? Json() : value_or_null(analyzer, key);
   }
   summary["analyses"] = facts.analyses;
@@ -176,9 +176,13 @@ void add_triggers(const Json& summary, const RunFacts& facts, const std::functio
                      with_separators(count(trigger, "first_iteration")), last));
   }
   if (summary["frozen_at_iteration"].is_number()) {
-    line(fmt::format("  frozen     since iteration {}; {} after it not kept; `ringside thaw` ends this",
-                     with_separators(count(summary, "frozen_at_iteration")),
-                     counted(count(summary, "steps_not_kept"), "step")));
+    const bool outlives_run = !summary.contains("freeze_error") || summary["freeze_error"].is_null();
+    line(fmt::format("  frozen     since iteration {}; {} after it not kept; {}",
+                     with_separators(count(summary, "frozen_at_iteration")), counted(count(summary, "steps_not_kept"), "step"),
+                     outlives_run ? "`ringside thaw` ends this"
+                                  : fmt::format("NOT ANY MORE: the freeze could not be written ({}), and the next run in the pool "
+                                                "overwrites its steps",
+                                                text(summary, "freeze_error"))));
   }
   if (const Json& archive = summary["archive"]; archive.is_object()) {
     const std::uint64_t lost = count(archive, "lost");

@@ -7,7 +7,9 @@ namespace ringside {
 
 std::optional<std::string> sentence_of(std::string_view log_line) {
   constexpr std::string_view kEvents[] = {" ringside-analyzer level=warning event=records_missing ",
-                                          " ringside-analyzer level=warning event=frozen "};
+                                          " ringside-analyzer level=warning event=frozen ",
+                                          " ringside-analyzer level=warning event=freeze_without_room ",
+                                          " ringside-analyzer level=error event=freeze_not_written "};
   constexpr std::string_view kText = " text=\"";
   const std::size_t text = log_line.find(kText);
   const auto is_in_line = [&](std::string_view event) { return log_line.find(event) != std::string_view::npos; };

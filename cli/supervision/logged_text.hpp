@@ -9,7 +9,7 @@
 
 namespace ringside {
 
-/// The text="..." of an event=records_missing or event=frozen; nothing for any other line.
+/// The text="..." of an event that people must see (records_missing, frozen …); nothing for any other line.
 std::optional<std::string> sentence_of(std::string_view log_line);
 
 }  // namespace ringside

@@ -34,6 +34,17 @@ std::string content_of(int fd, const std::string& name) {
   return content;
 }
 
+/// Returns 0, or an errno value.
+int write_at_begin(int fd, std::string_view text) noexcept {
+  for (std::size_t done = 0; done < text.size();) {
+    const ssize_t count = pwrite(fd, text.data() + done, text.size() - done, static_cast<off_t>(done));
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return count < 0 ? errno : ENOSPC;
+    done += static_cast<std::size_t>(count);
+  }
+  return 0;
+}
+
 }  // namespace
 
 std::string freeze_path(const std::string& pool) {
@@ -74,19 +85,26 @@ std::optional<PoolFreeze> freeze_of(const std::string& pool, const Id128& pool_i
   return counts ? freeze : std::nullopt;
 }
 
-int write_freeze(const std::string& pool, const PoolFreeze& freeze) {
+FreezeFile::FreezeFile(const std::string& pool) : name_(freeze_path(pool)), file_(name_, kPrivateMode) {
+  if (!file_.fd().valid()) {
+    error_ = errno;
+    return;
+  }
+  error_ = write_at_begin(file_.fd().get(), std::string(kMostBytes, ' '));  // fallocate alone is no promise on every file system
+  if (error_ == 0 && fsync(file_.fd().get()) != 0) error_ = errno;
+}
+
+int FreezeFile::write(const PoolFreeze& freeze) {
+  if (error_ != 0) return error_;
   const Json json{{kVersionKey, kVersion},         {"pool_id", freeze.pool_id}, {"run_id", freeze.run_id},
                   {"iteration", freeze.iteration}, {"step", freeze.step},       {"commit_seq", freeze.commit_seq},
                   {"trigger", freeze.trigger},     {"unix_ns", freeze.unix_ns}};
   const std::string text = json.dump() + "\n";
-  const std::string name = freeze_path(pool);
-  NewFile file(name, kPrivateMode);
-  if (!file.fd().valid()) return errno;
-  const ssize_t written = write(file.fd().get(), text.data(), text.size());
-  if (written < 0) return errno;
-  if (written != static_cast<ssize_t>(text.size())) return ENOSPC;
-  if (const int error = file.publish()) return error;
-  return sync_folder_of(name);  // else the name could be gone after a power cut
+  const int fd = file_.fd().get();
+  if (const int error = write_at_begin(fd, text)) return error;
+  if (ftruncate(fd, static_cast<off_t>(text.size())) != 0) return errno;
+  if (const int error = file_.publish()) return error;
+  return sync_folder_of(name_);  // else the name could be gone after a power cut
 }
 
 bool remove_freeze(const std::string& pool) {

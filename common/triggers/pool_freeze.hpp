@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "common/files/new_file.hpp"
 #include "common/kernels/hash.hpp"
 
 namespace ringside {
@@ -30,8 +31,22 @@ std::optional<PoolFreeze> read_freeze(const std::string& pool);
 /// The same if the file is about this pool and this run, which is that of the ring's newest step.
 std::optional<PoolFreeze> freeze_of(const std::string& pool, const Id128& pool_id, const Id128& run_id);
 
-/// Returns 0 when the file is on its disk, or an errno value.
-int write_freeze(const std::string& pool, const PoolFreeze& freeze);
+/// The room for the file, on its disk before anything needs to be frozen: the disk may be full by then. The file has no name
+/// until it is written, and is gone with the process, where the file system can do so (NewFile).
+class FreezeFile {
+ public:
+  explicit FreezeFile(const std::string& pool);
+
+  /// 0, or why there is no room: an errno value.
+  int error() const noexcept { return error_; }
+  /// Once. Returns 0 when the file is on its disk, under its name; or an errno value.
+  int write(const PoolFreeze& freeze);
+
+ private:
+  const std::string name_;
+  NewFile file_;
+  int error_ = 0;
+};
 
 /// Whether there was such a file. Throws Error (exit code 3).
 bool remove_freeze(const std::string& pool);

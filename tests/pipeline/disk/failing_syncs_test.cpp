@@ -113,6 +113,31 @@ TEST_F(FailingSyncsTest, WhicheverSyncOfAKeptPoolIsTheFirstToFailItsIteratesAreF
   }
 }
 
+TEST_F(FailingSyncsTest, WhicheverSyncFailsAFreezeIsWrittenOrSaidToBeLost) {
+  const std::vector<std::string> arguments =
+      run_arguments("grid:20", {"--overwrite", "--slots=3", "--iterations=6", "--durability=process",
+                                "--trigger=iteration == 4: freeze"});
+  const long syncs = syncs_of(arguments);
+  ASSERT_GT(syncs, 2);
+  ASSERT_LT(syncs, kMostSyncs);
+  int lost = 0;
+  for (long from = std::max(1L, syncs - 9); from <= syncs; ++from) {  // those before it are the pool's
+    SCOPED_TRACE("from sync " + std::to_string(from));
+    const Finished ran = run("ringside", arguments, with("RINGSIDE_TEST_SYNCS_FAIL_FROM", std::to_string(from)));
+    EXPECT_TRUE(ran.exit_code == 0 || ran.exit_code == 3) << ran.exit_code << ran.err;
+    if (ran.err.find("frozen since iteration 4") == std::string::npos) continue;  // the run had ended before
+    if (summary()["freeze_error"].is_null()) {
+      EXPECT_TRUE(std::filesystem::exists(pool_ + ".freeze"));
+      continue;
+    }
+    ++lost;
+    EXPECT_NE(ran.err.find("cannot be written (Input/output error)"), std::string::npos) << ran.err;
+    EXPECT_EQ(summary()["freeze_error"], "Input/output error");
+    EXPECT_NE(ran.out.find("NOT ANY MORE"), std::string::npos) << ran.out;
+  }
+  EXPECT_GT(lost, 0);
+}
+
 TEST_F(FailingSyncsTest, WhicheverSyncOfALibpmemlogJournalFailsNothingIsAborted) {
   const std::vector<std::string> arguments = run_arguments(
       "grid:20",

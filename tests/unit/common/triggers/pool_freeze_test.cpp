@@ -3,8 +3,13 @@
 #include "common/triggers/pool_freeze.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
 
 #include "common/platform/error.hpp"
 #include "tests/unit/temporary_folder.hpp"
@@ -45,8 +50,27 @@ class PoolFreezeTest : public ::testing::Test {
   std::string message_;
 };
 
+TEST_F(PoolFreezeTest, ItCanBeWrittenOnADiskThatHasBecomeFull) {
+  const std::string small = folder_.file("small");
+  std::filesystem::create_directory(small);
+  if (mount("none", small.c_str(), "tmpfs", 0, "size=256k") != 0) GTEST_SKIP() << "mounting needs root";
+  const std::string pool = small + "/x.pool";
+  {
+    FreezeFile reserved(pool);
+    EXPECT_EQ(reserved.error(), 0);
+    EXPECT_FALSE(std::filesystem::exists(freeze_path(pool))) << "the pool is not frozen yet";
+    std::ofstream filler(small + "/filler");
+    while (filler << std::string(4096, 'x') << std::flush) {
+    }
+    EXPECT_EQ(FreezeFile(pool).error(), ENOSPC);
+    EXPECT_EQ(reserved.write(some_freeze()), 0);
+    EXPECT_EQ(read_freeze(pool)->iteration, some_freeze().iteration);
+  }
+  umount(small.c_str());
+}
+
 TEST_F(PoolFreezeTest, ItsBytesAreThoseOfTheDocument) {
-  ASSERT_EQ(write_freeze(pool_, some_freeze()), 0);
+  ASSERT_EQ(FreezeFile(pool_).write(some_freeze()), 0);
   EXPECT_EQ(content_of(pool_ + ".freeze"),
             R"({"ringside_freeze":1,"pool_id":"00000000000000010000000000000002",)"
             R"("run_id":"00000000000000030000000000000004","iteration":121,"step":120,"commit_seq":421,)"
@@ -60,7 +84,7 @@ TEST_F(PoolFreezeTest, ItsBytesAreThoseOfTheDocument) {
 TEST_F(PoolFreezeTest, IsReadAsItWasWrittenAndCanBeRemoved) {
   EXPECT_FALSE(read_freeze(pool_));
   EXPECT_FALSE(remove_freeze(pool_));
-  ASSERT_EQ(write_freeze(pool_, some_freeze()), 0);
+  ASSERT_EQ(FreezeFile(pool_).write(some_freeze()), 0);
   const auto read = freeze_of(pool_, kPool, kRun);
   ASSERT_TRUE(read);
   EXPECT_EQ(read->iteration, 121u);
@@ -76,14 +100,14 @@ TEST_F(PoolFreezeTest, EveryNameOfThePoolLeadsToIt) {
   ASSERT_EQ(mkdir(folder_.file("other").c_str(), 0700), 0);
   const std::string link = folder_.file("other/link.pool");
   ASSERT_EQ(symlink(pool_.c_str(), link.c_str()), 0);
-  ASSERT_EQ(write_freeze(link, some_freeze()), 0);
+  ASSERT_EQ(FreezeFile(link).write(some_freeze()), 0);
   EXPECT_TRUE(read_freeze(pool_));
   EXPECT_TRUE(remove_freeze(pool_));
   EXPECT_FALSE(read_freeze(link));
 }
 
 TEST_F(PoolFreezeTest, OneOfAnotherPoolOrRunDoesNotCount) {
-  ASSERT_EQ(write_freeze(pool_, some_freeze()), 0);
+  ASSERT_EQ(FreezeFile(pool_).write(some_freeze()), 0);
   EXPECT_FALSE(freeze_of(pool_, Id128{1, 3}, kRun));
   EXPECT_FALSE(freeze_of(pool_, kPool, Id128{3, 5}));
   EXPECT_TRUE(freeze_of(pool_, kPool, kRun));
