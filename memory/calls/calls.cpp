@@ -5,6 +5,7 @@
 #include "memory/calls/calls.hpp"
 
 #include <errno.h>
+#include <sys/ptrace.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -75,6 +76,17 @@ __attribute__((noinline, no_sanitize("address"))) void leave(const Frame& frame,
   for (size_t i = 0; i < sizeof(Frame) / sizeof(uint64_t); ++i) to[i] = from[i];
 }
 
+// A child of vfork has the variables of its parent's thread.
+thread_local long traced_at_exec = 0;
+
+// A failed exec would end in a trap (`pinned`), and another attempt would be one: for those it stays untraced.
+void begin_trace(long number, const uint64_t* arguments) {
+  if (traced_at_exec == 0 || traced_at_exec != raw(SYS_getpid)) return;
+  if (number == SYS_execve && raw(SYS_access, static_cast<long>(arguments[0]), X_OK) != 0) return;
+  traced_at_exec = 0;
+  raw(SYS_ptrace, PTRACE_TRACEME, 0, 0, 0);
+}
+
 // Whether the call concerns the arena's addresses, not only what lies there.
 bool is_mapping_of_ours(const Call& call, const uint64_t* arguments) {
   if (call.action != Action::kMapping || !core.ready()) return false;
@@ -135,9 +147,15 @@ long Calls::start(bool wanted, const char** why) noexcept {
   if (first == first_ && first + table.bytes() <= end_) return 0;
   result = install_filter(first, first + table.bytes(), covered, why);
   if (result < 0) return result;
+  traps_exec_ = result != kOnlyOfAncestors && sites.count() > 0;
   first_ = first;
   end_ = first + table.bytes();
   return 0;
+}
+
+bool Calls::trace_at_exec() noexcept {
+  if (traps_exec_) traced_at_exec = raw(SYS_getpid);
+  return traps_exec_;
 }
 
 void Calls::stop() noexcept {
@@ -221,6 +239,7 @@ void Calls::handle(int signal, siginfo_t* info, void* context) noexcept {
     pinned = record->ranges > 0 || record->in_pieces || record->stack_old_bytes > 0;
     if (!pinned) records.give(record);
   }
+  if (call != nullptr && call->action == Action::kExecute) begin_trace(number, arguments);
   for (int i = 0; i < 6; ++i) registers[kArguments[i]] = static_cast<greg_t>(arguments[i]);
   registers[REG_RSP] = static_cast<greg_t>(at);
   registers[REG_RIP] = static_cast<greg_t>(pinned ? stub.pinned : stub.plain);
@@ -296,6 +315,9 @@ long Calls::start(bool wanted, const char** why) noexcept {
   return -ENOSYS;
 }
 void Calls::stop() noexcept {}
+bool Calls::trace_at_exec() noexcept {
+  return false;
+}
 void Calls::adopt() noexcept {}
 void Calls::drop_ended() noexcept {}
 

@@ -23,6 +23,10 @@ class Calls {
   /// Whether SIGSYS is handled here.
   bool handling() const noexcept { return handling_; }
 
+  /// In a child of vfork(2) that wants to be traced (PTRACE_TRACEME): each trap would stop it for its tracer, which
+  /// sleeps until its exec. So that begins with its exec. false: its calls are not trapped, it need not wait.
+  bool trace_at_exec() noexcept;
+
   /// In a forked child that has an arena.
   void adopt() noexcept;
   /// The process that has the arena.
@@ -36,7 +40,7 @@ class Calls {
   static void finish(void* context) noexcept;
   void pass_on(int signal, siginfo_t* info, void* context) noexcept;
   struct sigaction previous_ {};
-  bool handling_ = false, inherited_ = false;
+  bool handling_ = false, inherited_ = false, traps_exec_ = false;
   volatile bool asking_ = false, trapped_ = false;
   long process_ = 0;
   unsigned long first_ = 0, end_ = 0;  // what the newest filter traps

@@ -191,11 +191,11 @@ long install_filter(uint64_t first, uint64_t end, bool covered, const char** why
       result = install(program);
     }
     // The filters of its ancestors trap what lies in the arena; without one of its own only structures are missed.
-    if (result == -ENOMEM && covered) result = 0;
     if (result > 0) {
       *why = "a thread of the program has a filter of system calls of its own";
       result = -EBUSY;
     }
+    if (result == -ENOMEM && covered) result = kOnlyOfAncestors;
   }
   unmap_table(builder, sizeof(Builder));
   return result;

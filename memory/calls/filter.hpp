@@ -12,7 +12,10 @@ inline constexpr uint32_t kTrapMark = 0x5253;
 /// Whether the process has a filter already, its own or its ancestors'.
 bool has_filter() noexcept;
 
-/// Installs it for all threads: 0 or -errno, `why` then says what failed. The range is what traps, [first, end).
+/// The filters of the ancestors must do: there is no room for one more.
+inline constexpr long kOnlyOfAncestors = 1;
+
+/// Installs it for all threads: 0, kOnlyOfAncestors or -errno, `why` then says what failed. The range is what traps, [first, end).
 /// `covered`: an ancestor's filter traps it already, and only the calls with structures are this process's own.
 long install_filter(uint64_t first, uint64_t end, bool covered, const char** why) noexcept;
 

@@ -42,6 +42,7 @@ void find_all() noexcept {
   find(found.epoll_pwait, "epoll_pwait");
   find(found.epoll_pwait2, "epoll_pwait2");
   find(found.exit_at_once, "_exit");
+  find(found.ptrace, "ptrace");
   find(found.pthread_create, "pthread_create");
   find(found.pthread_attr_setstack, "pthread_attr_setstack");
   find(found.pthread_attr_setsigmask_np, "pthread_attr_setsigmask_np");

@@ -32,6 +32,7 @@ struct Next {
   int (*epoll_pwait)(int, struct epoll_event*, int, int, const sigset_t*);
   int (*epoll_pwait2)(int, struct epoll_event*, int, const struct timespec*, const sigset_t*);
   void (*exit_at_once)(int);
+  long (*ptrace)(long, long, void*, void*);
   int (*pthread_create)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
   int (*pthread_attr_setstack)(pthread_attr_t*, void*, size_t);
   int (*pthread_attr_setsigmask_np)(pthread_attr_t*, const sigset_t*);

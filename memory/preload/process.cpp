@@ -3,13 +3,16 @@
 // completed when the process ends.
 #include <pthread.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ptrace.h>
 #include <unistd.h>
 
 #include <initializer_list>
 
 #include "memory/arena/granule_table.hpp"
+#include "memory/calls/calls.hpp"
 #include "memory/core.hpp"
 #include "memory/mapping.hpp"
 #include "memory/preload/account.hpp"
@@ -185,4 +188,17 @@ RINGSIDE_MEMORY_INTERPOSED void _exit(int code) {
 }
 RINGSIDE_MEMORY_INTERPOSED void _Exit(int code) {
   _exit(code);
+}
+
+// A debugger starts its program by vfork, and that asks to be traced.
+RINGSIDE_MEMORY_INTERPOSED long ptrace(enum __ptrace_request request, ...) noexcept {
+  va_list rest;
+  va_start(rest, request);
+  const long process = va_arg(rest, long);
+  void* const address = va_arg(rest, void*);
+  void* const data = va_arg(rest, void*);
+  va_end(rest);
+  const bool waits =
+      request == PTRACE_TRACEME && core.ready() && raw(SYS_getpid) != own_process() && calls.trace_at_exec();
+  return waits ? 0 : next()->ptrace(request, process, address, data);
 }

@@ -10,6 +10,7 @@
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <ucontext.h>
@@ -341,6 +342,37 @@ TEST(InterposedChildren, SetTheirOwnHandlerOfBusErrorsInEveryWay) {
   }
   EXPECT_EQ(status_of(child), 7);
   std::free(memory);
+}
+
+// gdb starts a program in this way: until the exec it sleeps in vfork, and cannot let its child go on after a trap.
+pid_t traced_by_vfork(const char* program) {
+  const pid_t child = vfork();
+  if (child != 0) return child;
+  ptrace(PTRACE_TRACEME, 0, nullptr, nullptr);
+  struct sigaction standard {};
+  standard.sa_handler = SIG_DFL;
+  for (const int signal : {SIGUSR1, SIGPIPE, SIGSYS}) sigaction(signal, &standard, nullptr);
+  execl(program, program, static_cast<char*>(nullptr));
+  _exit(7);
+}
+
+TEST(InterposedChildren, OfVforkAreTracedFromTheirExecOn) {
+  const pid_t child = traced_by_vfork("/bin/true");
+  ASSERT_GT(child, 0);
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFSTOPPED(status)) << status;
+  EXPECT_EQ(WSTOPSIG(status), SIGTRAP);
+  for (long passed = 0; WIFSTOPPED(status);) {  // the program's own traps and faults
+    ASSERT_EQ(ptrace(PTRACE_CONT, child, nullptr, passed), 0);
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    passed = WIFSTOPPED(status) ? WSTOPSIG(status) : 0;
+  }
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+}
+
+TEST(InterposedChildren, OfVforkWhoseExecFailsEndAsUsual) {
+  EXPECT_EQ(status_of(traced_by_vfork("/no/such/program")), 7);
 }
 
 // As with --fork none, and where far memory had no room for a copy.

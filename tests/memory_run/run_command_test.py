@@ -120,6 +120,13 @@ class Command(unittest.TestCase):
         done = run(["--quiet"], ["valgrind", "-q", "/bin/true"])
         self.assert_refused(done, 2, "found valgrind")
 
+    @unittest.skipUnless(shutil.which("gdb"), "gdb is not installed")
+    def test_a_debugger_runs_its_program(self):
+        done = run(["--quiet"], ["gdb", "-batch", "-nx", "-ex", "handle SIGSYS SIGBUS nostop noprint pass", "-ex", "run", "/bin/true"],
+                   stdin=subprocess.DEVNULL)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("exited normally", done.stdout)
+
     def test_bad_input_is_refused_in_one_line(self):
         self.assert_refused(run(["--far=/not/there"], ["true"]), 2, "expected an existing folder")
         self.assert_refused(run(["--min-size=1"], ["true"]), 2, "--min-size")
