@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/mman.h>
 #include <sys/sysinfo.h>
 
@@ -106,6 +107,12 @@ int fail_start(const char* what, long result) {
   end_all();
   Line line;
   line << "ringside_memory_start: " << what << " (" << error_text(-result) << ")";
+  const char* name = "";
+  const uint64_t addresses = address_limit(&name);
+  if (result == -ENOMEM && addresses != UINT64_MAX) {
+    line << "; " << name << " permits " << addresses << " bytes of addresses, expected no limit: the arena takes twice the "
+         << "far memory, its frames " << uint64_t{2 * kKinds} << " times the machine's memory";
+  }
   return fail(static_cast<int>(-result), line);
 }
 
@@ -122,6 +129,14 @@ int start(const ringside_memory_options& options) {
   constexpr uint64_t kMostArena = uint64_t{1} << 44;  // 16 TiB: a page's number has 32 bits
   if (arena_bytes > kMostArena || arena_bytes < far_bytes) {
     return bad("far_bytes", far_bytes, "at most 8 TiB");
+  }
+  // The kernel would end the process by SIGXFSZ.
+  if (const uint64_t most = process_limit(RLIMIT_FSIZE); arena_bytes > most) {
+    Line line;
+    line << "ringside_memory_start: far folder " << options.far_folder << ": ulimit -f permits files of " << most
+         << " bytes, expected twice the far memory (" << arena_bytes
+         << "): raise it, or use less far memory (far_bytes, --far-limit)";
+    return fail(EFBIG, line);
   }
   const bool signals = options.faults != RINGSIDE_MEMORY_FAULTS_THREAD;
   const char* why = "userfaultfd failed";

@@ -52,6 +52,9 @@ struct MemoryRunOptions {
 class SharedPage {
  public:
   SharedPage() : fd_(memfd_create("ringside-memory-account", MFD_CLOEXEC)) {
+    if (const std::uint64_t most = memory::process_limit(RLIMIT_FSIZE); most < sizeof(memory::AccountPage))
+      throw system_error("ulimit -f permits files of {} bytes, expected at least {}: the account is one", most,
+                         sizeof(memory::AccountPage));
     if (!fd_.valid() || ftruncate(fd_.get(), sizeof(memory::AccountPage)) != 0)
       throw system_error("cannot make memory for the account: {}", errno_text(errno));
     void* const at =
@@ -268,6 +271,10 @@ void report(const MemoryRunOptions& options, const MemoryRun& run) {
 }  // namespace
 
 int run_command(int argc, const char* const* argv) {
+  // The program's part of the library needs some in each process before main.
+  constexpr std::uint64_t kLeastStack = 64 << 10;
+  if (const std::uint64_t most = memory::process_limit(RLIMIT_STACK); most < kLeastStack)
+    throw system_error("ulimit -s permits a stack of {} bytes, expected at least {}", most, kLeastStack);
   MemoryRunOptions options;
   CommandLine line("Runs a program with more memory than DRAM: its large allocations live in far memory.",
                    "ringside-memory run");

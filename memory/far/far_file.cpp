@@ -89,7 +89,7 @@ int FarFile::start(const char* folder, uint64_t arena_bytes) noexcept {
   if (past_page_cache) start_beside_page_cache();
   if (!mapped) return 0;
   if ((result = map_file()) < 0)
-    return fail_far(result, "the file cannot be mapped", folder, "a smaller far_bytes");
+    return fail_far(result, "the file cannot be mapped", folder, "a smaller far_bytes, or larger ulimit -v and -d");
   return 0;
 }
 

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/sysinfo.h>
 
 #include "memory/system/line.hpp"
@@ -90,6 +91,18 @@ uint64_t available_memory(const char** bound) noexcept {
   const uint64_t group = cgroup_limit("/proc/self/cgroup", "/sys/fs/cgroup");
   *bound = group < ram ? "the limit of the memory cgroup" : "the memory of the machine";
   return group < ram ? group : ram;
+}
+
+uint64_t process_limit(int resource) noexcept {
+  struct rlimit limit {};
+  if (raw(SYS_prlimit64, 0, resource, 0, as_long(&limit)) < 0) return UINT64_MAX;
+  return limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX : limit.rlim_cur;
+}
+
+uint64_t address_limit(const char** name) noexcept {
+  const uint64_t all = process_limit(RLIMIT_AS), data = process_limit(RLIMIT_DATA);
+  *name = all < data ? "ulimit -v" : "ulimit -d";
+  return all < data ? all : data;
 }
 
 }  // namespace ringside::memory

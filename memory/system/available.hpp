@@ -13,4 +13,9 @@ uint64_t available_memory(const char** bound) noexcept;
 /// `groups`: a file like /proc/self/cgroup, of version 1 or 2; `root`: where the kernel shows the groups.
 uint64_t cgroup_limit(const char* groups, const char* root) noexcept;
 
+/// A soft limit of this process (RLIMIT_FSIZE and so on) in bytes; UINT64_MAX: none.
+uint64_t process_limit(int resource) noexcept;
+/// The limit of the process's addresses, if there is one, and its name in a shell: "ulimit -v", "ulimit -d".
+uint64_t address_limit(const char** name) noexcept;
+
 }  // namespace ringside::memory

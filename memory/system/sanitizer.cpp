@@ -39,7 +39,7 @@ const Mark* mark_at(const char* text, const char* end) {
 
 // In a table of names, which is read in pieces that overlap by a name.
 const Mark* mark_in(int file, uint64_t at, uint64_t bytes) {
-  char piece[4096];
+  char piece[1024];  // the stack may be small
   const Mark* found = nullptr;
   for (uint64_t done = 0; done < bytes; done += sizeof piece - kLongest) {
     const uint64_t part = bytes - done < sizeof piece ? bytes - done : sizeof piece;

@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -119,6 +120,18 @@ class Command(unittest.TestCase):
     def test_valgrind_is_named(self):
         done = run(["--quiet"], ["valgrind", "-q", "/bin/true"])
         self.assert_refused(done, 2, "found valgrind")
+
+    def test_small_limits_are_named_in_one_line(self):
+        for limit, size, line in ((resource.RLIMIT_FSIZE, 100 << 10, "ulimit -f permits files of 102400 bytes"),
+                                  (resource.RLIMIT_FSIZE, 20 << 20, "ulimit -f permits files of 20971520 bytes, expected twice the far"),
+                                  (resource.RLIMIT_STACK, 32 << 10, "ulimit -s permits a stack of 32768 bytes, expected at least 65536"),
+                                  (resource.RLIMIT_AS, 1 << 30, "ulimit -v"), (resource.RLIMIT_DATA, 1 << 30, "ulimit -d")):
+            hard = resource.getrlimit(limit)[1]
+            done = run(["--far-limit=64M"], ["true"], preexec_fn=lambda: resource.setrlimit(limit, (size, hard)))
+            self.assert_refused(done, 3, line)
+        enough = (128 << 20, resource.getrlimit(resource.RLIMIT_FSIZE)[1])
+        done = run(["--far-limit=64M", "--quiet"], ["true"], preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, enough))
+        self.assertEqual(done.returncode, 0, done.stderr)
 
     @unittest.skipUnless(shutil.which("gdb"), "gdb is not installed")
     def test_a_debugger_runs_its_program(self):
