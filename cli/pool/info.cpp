@@ -158,6 +158,14 @@ void print(const RingReader& reader, const Recovery& recovery) {
       fmt::print("          {}: {}, the last {:.6g} of iteration {}\n", printable(name), counted(one.records, "value"), one.value,
                  with_separators(one.iteration));
     }
+    for (const auto& [name, one] : journal->marks) {
+      const std::string last = with_separators(one.last_iteration);
+      fmt::print("          {} marked by {}{}\n",
+                 one.records == 1 ? "iteration " + last
+                                  : fmt::format("{} iterations, {} to {},", with_separators(one.records),
+                                                with_separators(one.first_iteration), last),
+                 printable(name.second), name.first.empty() ? "" : " '" + printable(name.first) + "'");
+    }
     if (!journal->torn.empty()) fmt::print("          {}\n", printable(journal->torn));
     if (!journal->damage.empty()) fmt::print("          DAMAGED: {}\n", printable(journal->damage));
     const JournalIdentity identity = identify(journal->named, reader.path().string(), ring);

@@ -38,6 +38,7 @@ JournalSummary summarize(JournalReader& journal, const See& see) {
   RecordGaps gaps;
   NamedByJournal named;
   std::map<std::string, AnalysisInJournal> analyses;
+  std::map<JournalSummary::MarkName, MarksInJournal> marks;
   for_each_record(journal, [&](const wire::Record& record) {
     gaps.add(record);
     named.add(record);
@@ -48,6 +49,12 @@ JournalSummary summarize(JournalReader& journal, const See& see) {
       one.iteration = record.analysis_results().iteration();
       one.value = value;
     });
+    if (record.has_mark()) {
+      const wire::Mark& mark = record.mark();
+      MarksInJournal& of_name = marks[{mark.name(), mark.cause()}];
+      if (++of_name.records == 1) of_name.first_iteration = mark.iteration();
+      of_name.last_iteration = mark.iteration();
+    }
   });
   return {.kind = std::string(to_string(journal.kind())),
           .file_bytes = journal.file_bytes(),
@@ -60,7 +67,8 @@ JournalSummary summarize(JournalReader& journal, const See& see) {
           .damage = journal.damage(),
           .torn = journal.torn(),
           .named = std::move(named),
-          .analyses = std::move(analyses)};
+          .analyses = std::move(analyses),
+          .marks = std::move(marks)};
 }
 
 }  // namespace
@@ -91,6 +99,14 @@ Json to_json(const JournalSummary& summary) {
   for (const auto& [name, one] : summary.analyses) {
     analyses[name] = {{"records", one.records}, {"iteration", one.iteration}, {"last", number_or_null(one.value)}};
   }
+  Json marks = Json::array();
+  for (const auto& [name, one] : summary.marks) {
+    marks.push_back({{"name", name.first},
+                     {"cause", name.second},
+                     {"records", one.records},
+                     {"first_iteration", one.first_iteration},
+                     {"last_iteration", one.last_iteration}});
+  }
   return {{"kind", summary.kind},
           {"file_bytes", summary.file_bytes},
           {"records", summary.records},
@@ -99,7 +115,8 @@ Json to_json(const JournalSummary& summary) {
           {"records_missing", summary.steps_missing},
           {"damage", summary.damage},
           {"torn", summary.torn},
-          {"analyses", analyses}};
+          {"analyses", analyses},
+          {"marks", marks}};
 }
 
 std::optional<JournaledSteps> JournaledSteps::read(const std::string& pool) {

@@ -25,6 +25,13 @@ struct AnalysisInJournal {
   double value = 0;
 };
 
+/// What a journal has of the marks of one cause and name.
+struct MarksInJournal {
+  std::uint64_t records = 0;
+  std::uint64_t first_iteration = 0;  // of the oldest one
+  std::uint64_t last_iteration = 0;   // of the newest one
+};
+
 /// A journal's kind, size and state, without its records.
 struct JournalSummary {
   std::string kind;
@@ -39,6 +46,8 @@ struct JournalSummary {
   std::string torn;  // no damage: the writer is at work, or was killed
   NamedByJournal named;
   std::map<std::string, AnalysisInJournal> analyses;  // by full name
+  using MarkName = std::pair<std::string, std::string>;  // of the trigger or the plug-in, else empty; the cause
+  std::map<MarkName, MarksInJournal> marks;
 };
 
 /// "392 committed steps have no record, iterations 101 to 492"; empty if none is missing.
@@ -47,7 +56,7 @@ std::string missing_text(const JournalSummary& summary);
 /// Nothing if there is no journal beside `pool`. If it cannot be read at all, only `damage` is set.
 std::optional<JournalSummary> summarize_journal(const std::string& pool);
 
-/// {kind, file_bytes, records, oldest_seq, newest_seq, records_missing, damage, torn, analyses}
+/// {kind, file_bytes, records, oldest_seq, newest_seq, records_missing, damage, torn, analyses, marks}
 Json to_json(const JournalSummary& summary);
 
 /// The recorded steps of a journal, by the key that names a commit.

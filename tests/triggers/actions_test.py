@@ -13,6 +13,12 @@ class Marks(Place):
                                         ("trigger", "iteration % 25 == 0", 50, ("mark",))])
         self.assertEqual([(one["name"], one["fired"], one["first_iteration"], one["last_iteration"]) for one in run.summary["triggers"]],
                          [("non_finite", 0, None, None), ("middle", 1, 11, 11), ("iteration % 25 == 0", 2, 25, 50)])
+        every = {"cause": "trigger", "name": "iteration % 25 == 0", "records": 2, "first_iteration": 25, "last_iteration": 50}
+        once = {"cause": "trigger", "name": "middle", "records": 1, "first_iteration": 11, "last_iteration": 11}
+        self.assertEqual(self.info()["journal"]["marks"], [every, once])
+        text = self.call("ringside", "info", "x.pool").stdout
+        self.assertIn("iteration 11 marked by trigger 'middle'\n", text)
+        self.assertIn("2 iterations, 25 to 50, marked by trigger 'iteration % 25 == 0'\n", text)
 
     def test_the_same_triggers_fire_by_messages_and_on_the_way_to_the_slot(self):
         seen = set()
