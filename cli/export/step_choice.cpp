@@ -17,7 +17,8 @@ KeptSlot chosen_step(const StepOptions& options, const Recovery& recovery, const
   for (auto kept = recovery.kept.rbegin(); kept != recovery.kept.rend(); ++kept) {
     if (kept->header.iteration == *wanted) return *kept;
   }
-  throw usage_error("--iteration: {} is not kept in {}; {}", *wanted, pool, kept_iterations(recovery));
+  throw usage_error("--iteration: {} is not kept in {}; {}{}", *wanted, pool, kept_iterations(recovery),
+                    in_the_archive(pool, recovery, {*wanted, *wanted}));
 }
 
 bool is_of_a_run_in(const Recovery& pool, const SlotHeader& header) noexcept {
@@ -54,8 +55,8 @@ std::vector<ChosenStep> chosen_steps(const StepOptions& options, const Recovery&
     if (range.contains(step.kept.header.iteration) && seen++ % options.every == 0) chosen.push_back(step);
   }
   if (chosen.empty()) {
-    throw usage_error("--from, --to: no iteration from {} to {} is kept in {}; {}", range.first, range.last, pool,
-                      kept_iterations(recovery));
+    throw usage_error("--from, --to: no iteration from {} to {} is kept in {}; {}{}", range.first, range.last, pool,
+                      kept_iterations(recovery), in_the_archive(pool, recovery, range));
   }
   return chosen;
 }

@@ -3,13 +3,18 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <vector>
 
 #include "common/platform/decimal.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/printable.hpp"
+#include "common/pool_reader/ring_reader.hpp"
+#include "common/triggers/pool_freeze.hpp"
 
 namespace ringside {
 
@@ -36,6 +41,27 @@ IterationRange parse_range(const std::string& from, const std::string& to) {
 std::string kept_iterations(const Recovery& recovery) {
   return fmt::format("kept are {} to {}", recovery.kept.front().header.iteration,
                      recovery.kept.back().header.iteration);
+}
+
+std::string in_the_archive(const std::string& pool, const Recovery& recovery, const IterationRange& range) {
+  try {
+    const std::string path = archive_path(pool);
+    const RingReader archive = RingReader::open(path, std::chrono::milliseconds(0));
+    std::vector<SlotHeader> found;
+    for (const KeptSlot& kept : archive.recover().kept) {
+      if (range.contains(kept.header.iteration)) found.push_back(kept.header);
+    }
+    if (found.empty()) return {};
+    const bool other_run = std::none_of(recovery.kept.begin(), recovery.kept.end(), [&](const KeptSlot& kept) {
+      return kept.header.run_id == found.back().run_id;
+    });
+    const std::string which = found.size() == 1 ? fmt::format("iteration {}", found.front().iteration)
+                                                : fmt::format("{} of them, iterations {} to {}", found.size(),
+                                                              found.front().iteration, found.back().iteration);
+    return fmt::format("; its archive keeps {}{}: name {} as the pool", which, other_run ? " of another run" : "", path);
+  } catch (const Error&) {  // there is none, or none that can be read
+    return {};
+  }
 }
 
 }  // namespace ringside

@@ -26,4 +26,8 @@ IterationRange parse_range(const std::string& from, const std::string& to);
 /// "kept are 3 to 10", for a message about an iteration that is not kept. Requires at least one kept iterate.
 std::string kept_iterations(const Recovery& recovery);
 
+/// For the same message: "; its archive keeps iteration 14: name PATH as the pool" if the archive to which triggers
+/// kept steps has some of the range, else "".
+std::string in_the_archive(const std::string& pool, const Recovery& recovery, const IterationRange& range);
+
 }  // namespace ringside

@@ -71,9 +71,9 @@ Selection select(const Recovery& recovery, const std::string& pool, const std::s
   }
   if (selection.iterates.empty() && !(from.empty() && to.empty())) {
     if (recovery.kept.empty()) throw usage_error("{}: the pool holds no iterates", pool);
-    throw usage_error("{}{}{}{}{}: none of these iterations is kept in {}; {}", from.empty() ? "" : "--from ", from,
+    throw usage_error("{}{}{}{}{}: none of these iterations is kept in {}; {}{}", from.empty() ? "" : "--from ", from,
                       from.empty() || to.empty() ? "" : " ", to.empty() ? "" : "--to ", to, pool,
-                      kept_iterations(recovery));
+                      kept_iterations(recovery), in_the_archive(pool, recovery, range));
   }
   return selection;
 }

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from . import _core
 from .arguments import path_of, whole
-from .errors import NotKeptError, OverwrittenError, ResourceError, UsageError
+from .errors import Error, NotKeptError, OverwrittenError, ResourceError, UsageError
 from .table import arrow_table, columns_of, joined, recorded_columns, structured
 from .variables import ROLES, Variable
 
@@ -367,7 +367,17 @@ class Pool:
             if step.iteration == iteration:
                 return step
         kept = ", ".join(str(step.iteration) for step in steps[-8:]) or "none"
-        raise NotKeptError(f"{self.path}: iteration {iteration} is not kept; the newest kept are {kept}")
+        raise NotKeptError(f"{self.path}: iteration {iteration} is not kept; the newest kept are {kept}"
+                           f"{self._in_the_archive(iteration)}")
+
+    def _in_the_archive(self, iteration: int) -> str:
+        """Where triggers have kept the iteration, for a message."""
+        path = os.fsdecode(self.path) + ".archive"
+        try:
+            kept = any(step[1] == iteration for step in _core.Reader(path_of("the archive", path), 0).steps())
+        except Error:  # there is none, or none that can be read
+            return ""
+        return f"; its archive keeps it: open {path!r}" if kept else ""
 
 
 def _step_info(step: tuple[int, int, int, bytes]) -> StepInfo:

@@ -3,6 +3,7 @@
 
 import gc
 import os
+import re
 import threading
 
 import pipelines
@@ -41,6 +42,16 @@ class Steps(OfAPool):
         for commit in (0, 3, 10**9):
             with self.assertRaises(ringside.NotKeptError):
                 self.pool.hold(commit)
+
+    def test_a_step_that_only_the_archive_keeps_is_named_there(self):
+        self.kept(PROGRAM, "--trigger=iteration == 3: keep", pool="kept.pool")
+        path = self.path("kept.pool")
+        archive = re.escape(repr(f"{path}.archive"))
+        pool = ringside.open(path)
+        with self.assertRaisesRegex(LookupError, f"3 is not kept; .*; its archive keeps it: open {archive}"):
+            pool[3]
+        with self.assertRaisesRegex(LookupError, "2 is not kept; the newest kept are .*12$"):
+            pool[2]
 
     def test_a_view_is_read_only_verified_and_not_a_copy(self):
         with self.pool[7] as step:
