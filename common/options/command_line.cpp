@@ -212,6 +212,10 @@ std::vector<Option> Option::needed() const {
 
 std::optional<std::string> Option::store(const std::vector<std::string>& values) {
   CLI::Option& option = *declared_->option;
+  if (const auto least = static_cast<std::size_t>(option.get_items_expected_min()); values.size() < least) {
+    return fmt::format("{}: found {} only, expected at least {} ({})", name_of(option), shortened(values.back()), least,
+                       accepted_by(described(*declared_)));
+  }
   option.clear();
   for (const std::string& value : values) option.add_result(value);
   try {

@@ -212,6 +212,8 @@ TEST_F(CommandLineTest, EveryInvalidCommandLineIsRefusedInTheSameForm) {
        {"--format: found 'xlsx', expected npy|npz|csv|mtx"}},
       {"ringside", {"cache", "grid:3", "--solver=gauss"}, 2, {"--solver: found 'gauss', expected pagerank|"}},
       {"ringside", {"report", "-o"}, 2, {"--output: found no value"}},
+      {"ringside", {"compare"}, 2, {"RUN: found none, expected POOL"}},
+      {"ringside", {"compare", "a.pool"}, 2, {"RUN: found a.pool only, expected at least 2 (POOL|POOL@RUN_ID|SUMMARY.json)"}},
       {"ringside-analyzer", {"--slots"}, 2, {"--slots: found no value, expected K"}},
       {"ringside-analyzer", {"x"}, 2, {"found 'x', expected options only"}},
       {"ringside-producer", {}, 2, {"--matrix: found none"}},
