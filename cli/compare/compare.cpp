@@ -87,7 +87,10 @@ int compare_runs(const CompareOptions& options) {
   if (!options.result.empty()) check_result("--result", options.result, runs);
   for (const std::string& name : options.ignored) check_result("--ignore", name, runs);
   const std::vector<KeptFile> kept = files_read(runs);
-  if (!options.output.empty()) check_output(options.output, "--output", kept);
+  if (!options.output.empty()) {
+    check_output(options.output, "--output", kept);
+    refuse_other_endings(options.output, "--output", kPageEndings);
+  }
   const Comparison comparison = compare(std::move(runs), std::move(residuals),
                                         {options.ignored.begin(), options.ignored.end()});
   Json object = to_json(comparison);

@@ -106,7 +106,10 @@ int experiment_command(int argc, const char* const* argv) {
   std::sort(options.threads.begin(), options.threads.end());
   options.threads.erase(std::unique(options.threads.begin(), options.threads.end()), options.threads.end());
   Surroundings around = surroundings_for(options);
-  if (!output.empty()) check_output(output, "--output", {});
+  if (!output.empty()) {
+    check_output(output, "--output", {});
+    refuse_other_endings(output, "--output", kPageEndings);
+  }
   const Json machine = machine_of(around.machine);
   const ExperimentResult result = run_with_progress(experiment, around);
   const Json found = to_json(experiment, around, result, machine);

@@ -113,6 +113,19 @@ const ExportFormat& chosen_format(const ExportOptions& options) {
   return export_formats()[0];
 }
 
+bool is_folder_format(const ExportFormat& format) {
+  return format.name.starts_with("zarr");
+}
+
+/// Throws Error (exit code 2) unless the output can be written there, in the format that its name says.
+void check_place(const ExportOptions& options, const ExportFormat& format, const std::vector<KeptFile>& kept) {
+  if (!is_folder_format(format)) check_output(options.output, "--output", kept);
+  if (!options.format.empty()) return;
+  std::vector<std::string> endings;
+  for (const ExportFormat& one : export_formats()) endings.insert(endings.end(), one.endings.begin(), one.endings.end());
+  refuse_other_endings(options.output, "--output", endings, kFormatHint);
+}
+
 /// The points of the entries that the slice leaves.
 std::vector<double> points_of(const ExportOptions& options, const Variable& variable, const Slice& slice) {
   std::vector<double> points = read_points(options.points);
@@ -239,8 +252,8 @@ int export_rings(const ExportOptions& options) {
   for (std::size_t i = 0; i < chosen.size() && options.slice.empty(); ++i) {
     target.variables[i].chunk = assembly.chunk_of_ranks(chosen[i], kMostChunkBytes);
   }
-  const bool is_folder = format.name.starts_with("zarr");
-  if (!is_folder) check_output(options.output, "--output", target.kept);
+  const bool is_folder = is_folder_format(format);
+  check_place(options, format, target.kept);
   if (is_standard_output(options.output) || (!is_folder && !is_made_anew(options.output))) {
     throw usage_error("--output: found '{}' for rings of several nodes, whose steps are read while they are written, so that what "
                       "was written may have to be taken back; expected the name of a new file or folder",
@@ -259,9 +272,9 @@ int export_steps(const ExportOptions& options) {
   const std::optional<RingReader> instead = archive_instead_of(pool, options.steps);
   const RingReader& reader = instead ? *instead : pool;
   const ExportFormat& format = checked_format(options);
-  const bool is_folder = format.name.starts_with("zarr");
+  const bool is_folder = is_folder_format(format);
   const std::vector<KeptFile> kept_files = {{"POOL", options.pool}, {"--points", options.points}};
-  if (!is_folder) check_output(options.output, "--output", kept_files);
+  check_place(options, format, kept_files);
   const bool to_file = is_folder || is_made_anew(options.output);
   if (!format.streams && (is_standard_output(options.output) || !to_file)) {
     throw usage_error("--output: '{}' cannot be {}, which is not written from front to back; expected {}",

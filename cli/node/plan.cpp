@@ -118,7 +118,10 @@ int plan_measured(const PlanOptions& options) {
 int plan(const CommandLine& line, const PlanOptions& options) {
   if (!options.many.step_figures.empty()) return plan_measured(options);
   const std::vector<KeptFile> kept = files_read(line, options);
-  if (!options.output.empty()) check_output(options.output, "--output", kept);
+  if (!options.output.empty()) {
+    check_output(options.output, "--output", kept);
+    refuse_other_endings(options.output, "--output", kPageEndings);
+  }
   if (options.json && options.output == "-") {
     throw usage_error("--json, --output -: found both, expected one of them: standard output holds one document");
   }

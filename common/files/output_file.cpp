@@ -2,9 +2,12 @@
 #include "common/files/output_file.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <optional>
@@ -14,6 +17,7 @@
 #include "common/files/own_descriptor.hpp"
 #include "common/files/regular_file.hpp"
 #include "common/platform/error.hpp"
+#include "common/platform/printable.hpp"
 
 namespace ringside {
 namespace {
@@ -49,6 +53,21 @@ void check_output(const std::string& path, const std::string& option, const std:
   if (faccessat(AT_FDCWD, folder_of(path).c_str(), W_OK | X_OK, AT_EACCESS) != 0) {
     refuse(errno, "in a folder that may be written");
   }
+}
+
+void refuse_other_endings(const std::string& path, const std::string& option, const std::vector<std::string>& accepted,
+                          const std::string& hint) {
+  const std::string_view name = std::string_view(path).substr(path.rfind('/') + 1);
+  const std::size_t dot = name.rfind('.');
+  if (dot == std::string_view::npos || dot == 0) return;
+  const std::string_view ending = name.substr(dot);
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  const bool is_ending = ending.size() > 1 && is_letter(ending[1]) &&
+                         std::all_of(ending.begin() + 2, ending.end(),
+                                     [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
+  if (!is_ending || std::find(accepted.begin(), accepted.end(), ending) != accepted.end() || !is_made_anew(path)) return;
+  throw usage_error("{}: found '{}', expected a name that ends with {}, or has no ending{}{}", option, shortened(path),
+                    fmt::format("{}", fmt::join(accepted, ", ")), hint.empty() ? "" : "; ", hint);
 }
 
 bool is_made_anew(const std::string& path) {

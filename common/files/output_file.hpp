@@ -28,6 +28,13 @@ inline constexpr mode_t kOutputMode = 0640;   // for a user's outputs: the group
 /// commands that work for hours before they write. Leaves nothing behind.
 void check_output(const std::string& path, const std::string& option, const std::vector<KeptFile>& kept);
 
+/// Throws Error (exit code 2) if the name has an ending (a dot behind the first character, a letter, letters and digits)
+/// other than `accepted`: the content would not be what the name says. A device or a pipe may have any name. hint: what
+/// else could be done; may be empty.
+void refuse_other_endings(const std::string& path, const std::string& option, const std::vector<std::string>& accepted,
+                          const std::string& hint = {});
+inline const std::vector<std::string> kPageEndings = {".html", ".htm"};
+
 /// Whether an OutputFile of that name is a new file: what was written to it vanishes unless it is finished.
 bool is_made_anew(const std::string& path);
 

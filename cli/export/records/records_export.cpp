@@ -86,6 +86,13 @@ void export_records(const RecordsOptions& options) {
   const RecordsFormat& format = chosen_records_format(options);
   const std::vector<KeptFile> kept = {{"POOL", options.pool}};
   check_output(options.output, "--output", kept);
+  if (options.format.empty()) {
+    std::vector<std::string> endings;
+    for (const RecordsFormat& one : kRecordsFormats) {
+      endings.insert(endings.end(), one.endings.begin(), one.endings.end());
+    }
+    refuse_other_endings(options.output, "--output", endings, kFormatHint);
+  }
   const RecordsTable table = RecordsTable::read(options.pool, options.range);
   if (!table.damage().empty()) {
     write_standard_error(fmt::format("ringside: note: {}\n", printable(table.damage())));

@@ -13,6 +13,8 @@ namespace ringside {
 
 class RecordsTable;
 
+inline constexpr const char* kFormatHint = "--format names the format, whatever the ending";
+
 struct RecordsFormat {
   std::string_view name;
   std::span<const std::string_view> endings;

@@ -53,6 +53,31 @@ TEST_F(OutputsTest, ASummaryNeverReplacesTheMatrix) {
   EXPECT_FALSE(fs::exists(pool_));
 }
 
+// What is written would not be what the name says.
+TEST_F(OutputsTest, ANameWithTheEndingOfAnotherFormatIsRefused) {
+  keep_a_run();
+  const auto refused = [&](std::vector<std::string> words, const std::string& name, const std::string& expected) {
+    const std::string path = folder_.file(name);
+    words.push_back("--output=" + path);
+    const Finished ran = run("ringside", words);
+    EXPECT_EQ(ran.exit_code, 2);
+    expect_one_line(ran.err, {"--output: found '" + path + "', expected a name that ends with " + expected});
+    EXPECT_FALSE(fs::exists(path));
+  };
+  refused({"export", pool_}, "x.vtk", ".npy, .npz, .csv");
+  refused({"export", pool_}, "x.csv.gz", ".npy, .npz, .csv");
+  refused({"export", pool_, "--records"}, "x.npy", ".csv, .feather, .arrow, .parquet");
+  refused({"report", pool_}, "x.pdf", ".html, .htm");
+  refused({"compare", pool_, pool_}, "x.json", ".html, .htm");
+  refused({"plan", "--matrix=grid:10", std::string("--node=") + RINGSIDE_PUBLISHED_NODE}, "x.txt", ".html, .htm");
+  for (const char* const name : {"x", "x.2026-11", ".x", "x.vtk"}) {
+    const std::string path = folder_.file(name);
+    EXPECT_EQ(run("ringside", {"export", pool_, "--format=npy", "--output=" + path}).exit_code, 0) << name;
+    if (std::string(name) == "x.vtk") continue;
+    EXPECT_EQ(run("ringside", {"report", pool_, "--output=" + path}).exit_code, 0) << name;
+  }
+}
+
 TEST_F(OutputsTest, ASummaryNeverReplacesTheRightHandSide) {
   const std::string rhs = folder_.write("b.mtx", "%%MatrixMarket matrix array real general\n1 1\n1\n");
   expect_refused(
