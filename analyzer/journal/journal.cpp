@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analyzer/journal/journal.hpp"
 
-#include <pthread.h>
-#include <signal.h>
 #include <time.h>
 
 #include <algorithm>
@@ -21,6 +19,7 @@
 #include "common/journal/journal_log_copy.hpp"
 #include "common/journal/journal_scan.hpp"
 #include "common/platform/error.hpp"
+#include "common/platform/quiet_thread.hpp"
 #include "common/program/log.hpp"
 
 namespace ringside {
@@ -44,14 +43,7 @@ std::int64_t realtime_ns() noexcept {
 class Syncer {
  public:
   explicit Syncer(std::array<std::unique_ptr<JournalStorage>, kJournalLogs>& logs) : logs_(logs) {
-    // This thread inherits a mask that blocks signals: other threads wait for them.
-    sigset_t all;
-    sigset_t before;
-    sigfillset(&all);
-    sigdelset(&all, SIGBUS);  // the thread that faults handles its own SIGBUS
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    thread_ = quiet_thread([this](const std::stop_token& stop) { run(stop); });
   }
 
   void mark_dirty(std::uint32_t log) noexcept { dirty_[log].store(true, std::memory_order_release); }

@@ -5,15 +5,23 @@
 #include <unistd.h>
 #include <xmmintrin.h>
 
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <stop_token>
+#include <thread>
 #include <utility>
 
 #include "common/files/data_sync.hpp"
 #include "common/kernels/copy.hpp"
 #include "common/kernels/hash.hpp"
+#include "common/platform/quiet_thread.hpp"
 #include "common/reductions/step_reducer.hpp"
 
 namespace ringside {
 namespace {
+
+constexpr std::chrono::seconds kBetweenLooks{10};  // at a disk that nothing is synced to
 
 class PoolPersistence : public Persistence {
  public:
@@ -83,6 +91,18 @@ class FilePersistence final : public PoolPersistence {
 
   void expect_syncs() noexcept override { syncs_follow_ = true; }
 
+  void watch_disk() override {
+    if (disk_watch_.joinable()) return;
+    disk_watch_ = quiet_thread([this](const std::stop_token& stop) {
+      std::mutex mutex;
+      std::condition_variable_any wake;
+      for (std::unique_lock lock(mutex); !stop.stop_requested() && watched_->error() == 0;) {
+        if (const int error = lost_writes(file_.get())) watched_->note(error);
+        wake.wait_for(lock, stop, kBetweenLooks, [] { return false; });
+      }
+    });
+  }
+
   void flush(const void*, std::size_t) noexcept override {}
   void drain() noexcept override { _mm_sfence(); }  // non-temporal stores wait in write-combining buffers until then
 
@@ -104,6 +124,7 @@ class FilePersistence final : public PoolPersistence {
   UniqueFd file_;
   const std::byte* base_;
   bool syncs_follow_ = false;
+  std::jthread disk_watch_;  // last: it uses the others
 };
 
 }  // namespace

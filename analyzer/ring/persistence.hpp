@@ -50,6 +50,10 @@ class Persistence {
   /// accordingly. Called while no thread copies.
   virtual void expect_syncs() noexcept {}
 
+  /// Announces that no `sync` follows: on a plain file, a thread of its own looks now and then whether what is stored reaches
+  /// the disk, and notes a failure for `store_error`. Nothing waits for it.
+  virtual void watch_disk() {}
+
   /// Makes everything stored so far survive power loss. Returns 0 or an errno value. After an error it is unknown what
   /// survived, and the run must stop. On DAX there is nothing left to do.
   virtual int sync() noexcept = 0;

@@ -1,21 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analyzer/ring/ring_syncer.hpp"
 
-#include <pthread.h>
-#include <signal.h>
+#include "common/platform/quiet_thread.hpp"
 
 namespace ringside {
 
 RingSyncer::RingSyncer(Persistence& persistence, std::atomic<std::uint64_t>& persisted)
     : persistence_(persistence), persisted_(persisted), requested_(persisted.load()) {
-  // This thread inherits a mask that blocks signals: other threads wait for them.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  sigdelset(&all, SIGBUS);  // the thread that faults handles its own SIGBUS
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread_ = std::jthread([this] { run(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  thread_ = quiet_thread([this] { run(); });
 }
 
 void RingSyncer::request(std::uint64_t commit_seq) noexcept {

@@ -76,6 +76,8 @@ std::optional<KeptSlot> RingWriter::begin_run(const RunDescription& run, const C
   if (syncs_) {
     persistence_.expect_syncs();
     syncer_ = std::make_unique<RingSyncer>(persistence_, persisted_);
+  } else {
+    persistence_.watch_disk();
   }
   return intact;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/files/data_sync.hpp"
 
+#include <fcntl.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -20,6 +21,13 @@ int aborted(int file) noexcept {
 }
 
 }  // namespace
+
+int lost_writes(int file) noexcept {
+  if (const int error = aborted(file)) return error;
+  // The kernel writes dirty pages when it likes to, and tells of failures of any of them when a part of the file is waited for.
+  const bool failed = sync_file_range(file, 0, 4096, SYNC_FILE_RANGE_WAIT_BEFORE) != 0;
+  return failed && (errno == EIO || errno == ENOSPC) ? errno : 0;
+}
 
 int sync_data(int file) noexcept {
   while (fdatasync(file) != 0) {

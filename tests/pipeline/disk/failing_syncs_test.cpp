@@ -113,6 +113,19 @@ TEST_F(FailingSyncsTest, WhicheverSyncOfAKeptPoolIsTheFirstToFailItsIteratesAreF
   }
 }
 
+TEST_F(FailingSyncsTest, ARunThatSyncsNothingNoticesThatItsDiskHasFailed) {
+  const std::vector<std::string> more = {"--overwrite", "--slots=3", "--durability=process", "--journal=off", "--quiet"};
+  std::vector<std::string> to_count = run_arguments("grid:20", more);
+  ASSERT_EQ(run("ringside", to_count).exit_code, 0);
+  const long syncs = syncs_of(to_count);  // the last but one looks at the disk, the last one ends the run
+  std::vector<std::string> endless = run_arguments("grid:20", more);
+  endless.insert(endless.end(), {"--iterations=1000000000", "--tolerance=0"});
+  const Finished ran = run("ringside", endless, with("RINGSIDE_TEST_SYNCS_FAIL_FROM", std::to_string(syncs - 1)));
+  expect_controlled_end(ran);
+  EXPECT_GT(summary()["steps_committed"], 0);
+  EXPECT_EQ(ran.exit_code, 3) << ran.err;
+}
+
 TEST_F(FailingSyncsTest, WhicheverSyncFailsAFreezeIsWrittenOrSaidToBeLost) {
   const std::vector<std::string> arguments =
       run_arguments("grid:20", {"--overwrite", "--slots=3", "--iterations=6", "--durability=process",
