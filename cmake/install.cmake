@@ -34,9 +34,6 @@ install(TARGETS ${command_programs} RUNTIME DESTINATION libexec/ringside)
 if(TARGET ringside_memory_preload)
   install(TARGETS ringside_memory_preload LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/ringside")
 endif()
-install(TARGETS libringside_memory
-  LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT library NAMELINK_COMPONENT development)
-install(FILES "${PROJECT_SOURCE_DIR}/memory/ringside_memory.h" TYPE INCLUDE COMPONENT development)
 
 # The programs generate their manual pages, completions and settings, anew whenever one of them is linked.
 set(generated "${PROJECT_BINARY_DIR}/share")

@@ -119,7 +119,8 @@ set(CPACK_DEBIAN_DEVELOPMENT_DESCRIPTION
 "publish the steps of a solver to Ringside (development files)
 The headers for C (ringside.h) and C++20 (ringside.hpp), the adapters for
 solvers of Eigen and Ginkgo, the source of the Fortran module, and the files
-for CMake (find_package(Ringside)) and pkg-config (ringside.pc).")
+for CMake (find_package(Ringside)) and pkg-config (ringside.pc). The same for
+libringside_memory, a software Memory Mode (ringside_memory.h).")
 
 # cmake/package_depends.cmake adds the libraries, of which MPI's decides for which implementation the package is.
 set(CPACK_DEBIAN_MPI_PACKAGE_NAME libringside-mpi0)

@@ -47,6 +47,23 @@ function(ringside_unity_by_folder target)
   endforeach()
 endfunction()
 
+# ringside_install_pkg_config(NAME COMPONENT) installs NAME.pc from NAME.pc.in of this folder. The prefix is known only at
+# installation: a package's is not the build's. A folder may lie outside it.
+function(ringside_install_pkg_config name component)
+  include(GNUInstallDirs)
+  install(CODE "
+    set(PROJECT_VERSION \"${PROJECT_VERSION}\")
+    set(libdir \"${CMAKE_INSTALL_LIBDIR}\")
+    set(includedir \"${CMAKE_INSTALL_INCLUDEDIR}\")
+    set(fortrandir \"${CMAKE_INSTALL_DATADIR}/ringside/fortran\")
+    foreach(folder libdir includedir fortrandir)
+      cmake_path(ABSOLUTE_PATH \${folder} BASE_DIRECTORY \"\${CMAKE_INSTALL_PREFIX}\")
+    endforeach()
+    configure_file(\"${CMAKE_CURRENT_SOURCE_DIR}/${name}.pc.in\" \"${CMAKE_CURRENT_BINARY_DIR}/${name}.pc\" @ONLY)
+    file(INSTALL \"${CMAKE_CURRENT_BINARY_DIR}/${name}.pc\" DESTINATION \"\${libdir}/pkgconfig\")"
+    COMPONENT ${component})
+endfunction()
+
 # libringside needs no more than that (library/CMakeLists.txt).
 if(NOT RINGSIDE_BUILD_COMMON)
   return()

@@ -203,7 +203,7 @@ class Library(Machine):
                                ("libringside-dev", (r"include/ringside\.h", r"include/ringside\.hpp", r"include/ringside/\w+\.hpp",
                                                     r"include/ringside_(eigen|ginkgo)\.hpp", r"include/ringside_(memory|reduction)\.h",
                                                     r"lib/\S+/libringside(_memory)?\.so",
-                                                    r"lib/\S+/pkgconfig/ringside\.pc", r"lib/\S+/cmake/Ringside/\S+\.cmake",
+                                                    r"lib/\S+/pkgconfig/ringside(-memory)?\.pc", r"lib/\S+/cmake/Ringside/\S+\.cmake",
                                                     r"share/ringside/fortran/ringside\.f90",
                                                     r"share/doc/libringside-dev/examples/\S+"))):
             files = self.contents(package)

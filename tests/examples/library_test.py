@@ -155,6 +155,19 @@ class CMakePackage(Place):
             self.call("ringside", "run", "--quiet", "--pool", f"{program}.pool", "--", f"build/{program}", "5")
         self.assertEqual(self.call("build/follow", "in_c.pool", "0").stdout, self.call("build/follow", "in_cpp.pool", "0").stdout)
 
+    def test_the_memory_library_has_a_target_and_a_name_for_pkg_config(self):
+        (self.folder / "use.c").write_text(
+            '#include <ringside_memory.h>\n#include <stdio.h>\n'
+            'int main(void) { puts(ringside_memory_stop() == 0 ? "stopped" : ringside_memory_error()); return 0; }\n', encoding="utf-8")
+        (self.folder / "CMakeLists.txt").write_text(
+            "cmake_minimum_required(VERSION 3.25)\nproject(own LANGUAGES C)\nfind_package(Ringside 0.2 CONFIG REQUIRED COMPONENTS memory)\n"
+            "add_executable(use use.c)\ntarget_link_libraries(use PRIVATE Ringside::memory)\n", encoding="utf-8")
+        self.call("cmake", "-G", "Ninja", "-S", ".", "-B", "build")
+        self.call("cmake", "--build", "build")
+        self.call("sh", "-ec", "cc -o use use.c $(pkg-config --cflags --libs ringside-memory)")
+        for program in ("build/use", "./use"):
+            self.assertIn("ringside_memory_stop: ", self.call(program).stdout)
+
     def test_the_example_of_a_reduction_is_built_and_loaded(self):
         self.copy("reduction/l3.c", "reduction/CMakeLists.txt")
         self.call("cmake", "-G", "Ninja", "-S", ".", "-B", "build")
