@@ -178,8 +178,8 @@ void run_to_end(const std::string& file, std::vector<std::string> environment, M
   const pid_t child = fork();
   if (child < 0) throw system_error("cannot start {}: {}", shortened(file), errno_text(errno));
   if (child == 0) {
-    // No one would have its account. The kernel forgets this if the program changes its user; it is of the thread that
-    // forked, which is this process's only one.
+    // No one would have its account. The wish is about the thread that forked, which is this process's only one. When the
+    // program changes its user, the kernel forgets it, and memory/preload/process.cpp makes it again.
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(127);  // it died before the line above took effect
     signals.undo();

@@ -43,6 +43,14 @@ void find_all() noexcept {
   find(found.epoll_pwait2, "epoll_pwait2");
   find(found.exit_at_once, "_exit");
   find(found.ptrace, "ptrace");
+  find(found.setuid, "setuid");
+  find(found.setgid, "setgid");
+  find(found.seteuid, "seteuid");
+  find(found.setegid, "setegid");
+  find(found.setreuid, "setreuid");
+  find(found.setregid, "setregid");
+  find(found.setresuid, "setresuid");
+  find(found.setresgid, "setresgid");
   find(found.pthread_create, "pthread_create");
   find(found.pthread_attr_setstack, "pthread_attr_setstack");
   find(found.pthread_attr_setsigmask_np, "pthread_attr_setsigmask_np");

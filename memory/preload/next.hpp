@@ -33,6 +33,14 @@ struct Next {
   int (*epoll_pwait2)(int, struct epoll_event*, int, const struct timespec*, const sigset_t*);
   void (*exit_at_once)(int);
   long (*ptrace)(long, long, void*, void*);
+  int (*setuid)(uid_t);
+  int (*setgid)(gid_t);
+  int (*seteuid)(uid_t);
+  int (*setegid)(gid_t);
+  int (*setreuid)(uid_t, uid_t);
+  int (*setregid)(gid_t, gid_t);
+  int (*setresuid)(uid_t, uid_t, uid_t);
+  int (*setresgid)(gid_t, gid_t, gid_t);
   int (*pthread_create)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
   int (*pthread_attr_setstack)(pthread_attr_t*, void*, size_t);
   int (*pthread_attr_setsigmask_np)(pthread_attr_t*, const sigset_t*);

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <unistd.h>
 
@@ -36,6 +37,22 @@ constinit uint64_t mask_before_fork = 0;
 // A child whose parent had nothing allocated starts its arena when it first allocates: most of them call exec instead.
 constinit std::atomic<uint32_t> starts_late{0};
 constinit Lock late_lock;
+
+constinit long command = 0;  // `ringside-memory run`, if it is the parent
+
+// PROGRAM ends with its command, by a wish (PR_SET_PDEATHSIG) that the kernel forgets when a process changes its user.
+void end_with_command() {
+  if (command == 0 || raw(SYS_getppid) != command) return;
+  raw(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+  if (raw(SYS_getppid) != command) raw(SYS_kill, raw(SYS_getpid), SIGKILL);  // it died in between
+}
+
+template <class Change>
+int change_user(Change change) {
+  const int result = change();
+  end_with_command();
+  return result;
+}
 
 [[noreturn]] void end_at_once(int code) {
   raw(SYS_exit_group, code);
@@ -147,6 +164,10 @@ __attribute__((constructor(101))) void start() {
     print_line(ringside_memory_error());
     end_at_once(3);
   }
+  // The account is /proc/PID/fd/N of the command.
+  const char* const page = getenv(kAccountVariable);
+  const long owner = page == nullptr || strncmp(page, "/proc/", 6) != 0 ? 0 : strtol(page + 6, nullptr, 10);
+  command = owner == raw(SYS_getppid) ? owner : 0;
   account.start();
   if (settings.first_only) leave_environment();
 }
@@ -201,4 +222,29 @@ RINGSIDE_MEMORY_INTERPOSED long ptrace(enum __ptrace_request request, ...) noexc
   const bool waits =
       request == PTRACE_TRACEME && core.ready() && raw(SYS_getpid) != own_process() && calls.trace_at_exec();
   return waits ? 0 : next()->ptrace(request, process, address, data);
+}
+
+RINGSIDE_MEMORY_INTERPOSED int setuid(uid_t user) noexcept {
+  return change_user([&] { return next()->setuid(user); });
+}
+RINGSIDE_MEMORY_INTERPOSED int setgid(gid_t group) noexcept {
+  return change_user([&] { return next()->setgid(group); });
+}
+RINGSIDE_MEMORY_INTERPOSED int seteuid(uid_t user) noexcept {
+  return change_user([&] { return next()->seteuid(user); });
+}
+RINGSIDE_MEMORY_INTERPOSED int setegid(gid_t group) noexcept {
+  return change_user([&] { return next()->setegid(group); });
+}
+RINGSIDE_MEMORY_INTERPOSED int setreuid(uid_t user, uid_t effective) noexcept {
+  return change_user([&] { return next()->setreuid(user, effective); });
+}
+RINGSIDE_MEMORY_INTERPOSED int setregid(gid_t group, gid_t effective) noexcept {
+  return change_user([&] { return next()->setregid(group, effective); });
+}
+RINGSIDE_MEMORY_INTERPOSED int setresuid(uid_t user, uid_t effective, uid_t saved) noexcept {
+  return change_user([&] { return next()->setresuid(user, effective, saved); });
+}
+RINGSIDE_MEMORY_INTERPOSED int setresgid(gid_t group, gid_t effective, gid_t saved) noexcept {
+  return change_user([&] { return next()->setresgid(group, effective, saved); });
 }

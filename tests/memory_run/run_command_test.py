@@ -259,8 +259,8 @@ assert all(texts[i] == (str(i) * 150 if i % 2 else str(i + 1) * 200) for i in ra
             process.terminate()
             self.assertEqual(process.wait(60), 11)
 
-    def test_program_ends_with_the_killed_command(self):
-        program = "import os, sys\nprint('ready', flush=True)\nsys.stdin.read()\nprint('it goes on', flush=True)\n"
+    def assert_ends_with_the_command(self, first):
+        program = f"import os, sys\n{first}\nprint('ready', flush=True)\nsys.stdin.read()\nprint('it goes on', flush=True)\n"
         stays_open, writer = os.pipe()
         self.addCleanup(os.close, stays_open)
         self.addCleanup(os.close, writer)
@@ -270,6 +270,13 @@ assert all(texts[i] == (str(i) * 150 if i % 2 else str(i + 1) * 200) for i in ra
             process.kill()
             # Its end closes the last descriptor of the pipe; a program that goes on would keep this waiting.
             self.assertEqual(process.stdout.read(), b"")
+
+    def test_program_ends_with_the_killed_command(self):
+        self.assert_ends_with_the_command("")
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root changes its user")
+    def test_program_that_changed_its_user_ends_with_the_killed_command(self):
+        self.assert_ends_with_the_command("os.setgid(65534)\nos.setuid(65534)")
 
     def test_settings_in_the_environment_are_checked(self):
         library = next(path for path in (BIN.parent / "lib").glob("libringside_memory_preload.so"))
