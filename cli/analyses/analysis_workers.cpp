@@ -186,6 +186,18 @@ bool AnalysisWorkers::any_stopped() const noexcept {
   return false;
 }
 
+std::vector<std::string> AnalysisWorkers::all_failed() const {
+  std::vector<std::string> failed;
+  for (const AnalysisWorker& worker : workers_) {
+    for (const AnalysisCounts& counts : worker.counts()) {
+      if (counts.failed == 0 || counts.steps > 0) continue;
+      const std::string calls = counts.failed == 1 ? "its only call" : fmt::format("each of its {} calls", counts.failed);
+      failed.push_back(fmt::format("{}: {}: {} failed", worker.file(), counts.name, calls));
+    }
+  }
+  return failed;
+}
+
 void AnalysisWorkers::wait(const StopSignals& signals, int timeout_ms, bool reads_results) {
   std::vector<pollfd> watched = {{signals.fd(), POLLIN, 0}};
   for (const AnalysisWorker& worker : workers_) {

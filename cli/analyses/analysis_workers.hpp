@@ -43,6 +43,8 @@ class AnalysisWorkers {
   /// Of those that still run: whether one has not looked at everything yet.
   bool any_busy() const noexcept;
   bool any_stopped() const noexcept;
+  /// Those that have looked at steps of which each one failed: "energy: each of its 8 calls failed".
+  std::vector<std::string> all_failed() const;
 
   /// Waits until one of them has written something or has ended, a signal has come, or the time is over. reads_results:
   /// false leaves their results where they are.

@@ -193,8 +193,13 @@ ExitCode analyze(const AnalyzeOptions& options) {
   }
   report.write({{"event", "final"}, {"analyses", workers.to_json()}});
   if (!is_ours) output.end(workers.to_json(), said);
+  // Those of a run are in its account.
+  const std::vector<std::string> failed = is_ours ? std::vector<std::string>() : workers.all_failed();
+  for (const std::string& one : failed) {
+    write_standard_error(fmt::format("ringside: {}; there are no results of it\n", printable(one)));
+  }
   if (code != ExitCode::kDone) return code;
-  return workers.any_stopped() ? ExitCode::kUsage : ExitCode::kDone;
+  return workers.any_stopped() || !failed.empty() ? ExitCode::kUsage : ExitCode::kDone;
 }
 
 }  // namespace
