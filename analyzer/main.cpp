@@ -270,6 +270,9 @@ ExitCode serve(Service& service, HandoffReader& handoff) {
   const std::vector<std::string>& ended = attachment->plug_in_lines();
   if (!ended.empty()) report.write({{"event", "plug_ins_ended"}, {"lines", ended}});
   for (const std::string& text : ended) log_warning("event=plug_in_ended text=\"{}\"", text);
+  const std::vector<std::string> idle = service.plug_ins.without_a_field(handoff.schema());
+  if (!idle.empty()) report.write({{"event", "plug_ins_without_field"}, {"lines", idle}});
+  for (const std::string& text : idle) log_warning("event=plug_in_without_field text=\"{}\"", text);
   std::optional<RefusingThread> refusing;
   if (supervised) refusing.emplace(service.reception, service.attachment);
   const DescribedRun described(service.manager, *attachment, account, options.reduce);

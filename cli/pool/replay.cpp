@@ -21,6 +21,7 @@
 #include "cli/terminal/format.hpp"
 #include "cli/terminal/run_text.hpp"
 #include "cli/terminal/terminal_line.hpp"
+#include "common/files/standard_streams.hpp"
 #include "common/json/json.hpp"
 #include "common/options/command_line.hpp"
 #include "common/options/options.hpp"
@@ -263,6 +264,11 @@ ExitCode replay_pool(const RingReader& reader, const ReplayOptions& options, std
       load_recorded(pool, reader.ring(), options.plug_ins.reduce_with, options.plug_ins.timeout_s);
   // Allocates first: beside a running analyzer, the reads must follow quickly.
   RingReplay replay(reader.ring(), recorded.set.get());
+  if (recorded.set) {
+    for (const std::string& line : recorded.set->without_a_field(reader.ring().geometry().schema())) {
+      write_standard_error(fmt::format("ringside: note: {}\n", printable(line)));
+    }
+  }
   const Recovery recovery = reader.recover();
   const Selection selection = select(recovery, pool, options.from, options.to);
   std::optional<JournalComparison> journal;

@@ -228,7 +228,7 @@ void Supervisor::take_in(Child& child, Reported& reported) {
     }
     const std::string event = line.value("event", "");
     if (event == "attached" && line.contains("note")) say(line.value("note", ""));
-    if (event == "plug_ins_ended") {
+    if (event == "plug_ins_ended" || event == "plug_ins_without_field") {
       for (const Json& sentence : line["lines"]) say(sentence.get<std::string>());
       return;
     }

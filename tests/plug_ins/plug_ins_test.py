@@ -27,6 +27,7 @@ class Place(unittest.TestCase):
         folder = pathlib.Path(cls.made.name)
         for name, source, flags in (("libl3", "examples/reduction/l3.c", []), ("faulty", "tests/plug_ins/faulty.c", []),
                                     ("traps", "tests/plug_ins/faulty.c", ["-DTRAPS"]), ("fast_math", "examples/reduction/l3.c", ["-ffast-math"]),
+                                    ("integers", "tests/plug_ins/faulty.c", ["-DWRONG=.classes=RINGSIDE_CLASS_INTEGER"]),
                                     ("other_abi", "tests/plug_ins/faulty.c", ["-DABI=99"]),
                                     ("no_table", "tests/plug_ins/faulty.c", ["-DWITHOUT_TABLE", "-Wno-unused"])):
             subprocess.run(["cc", "-O2", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off", "-shared", "-fPIC", f"-I{ROOT / 'library'}", *flags,
@@ -111,6 +112,16 @@ class Results(Place):
         (self.folder / "run.toml").write_text('reduce-with = ["./libl3.so:l3", "./libl3.so:lp:p=4"]\n', encoding="utf-8")
         summary, _ = self.run_with(more=("--config=run.toml",))
         self.assertEqual([one["name"] for one in summary["plug_ins"]], ["l3", "lp"])
+
+
+    def test_one_that_takes_none_of_the_fields_is_named(self):
+        line = r"the reduction 'faulty' \(.*integers.so\) has no results in this run: it takes integer fields, and the fields are x f64\[14400\] "
+        summary, said = self.run_with("./integers.so:faulty", "./libl3.so:l3")
+        self.assertRegex(said, line)
+        self.assertNotIn("l3", said)
+        self.assertIn("x.l3", summary["last"]["results"])
+        replayed = self.call("ringside", "replay", "run.pool", "--reduce-with=./integers.so:faulty")
+        self.assertRegex(replayed.stderr, "^ringside: note: " + line)
 
 
 class Replay(Place):

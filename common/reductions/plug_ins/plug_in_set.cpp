@@ -2,14 +2,25 @@
 #include "common/reductions/plug_ins/plug_in_set.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "common/platform/error.hpp"
+#include "common/results/declared_results.hpp"
 
 namespace ringside {
 namespace {
 
 std::string label_of(const PlugInSpec& spec) {
   return fmt::format("reduction '{}' ({})", spec.as.empty() ? spec.name : spec.as, spec.path);
+}
+
+/// "real or complex fields".
+std::string fields_taken_by(std::uint32_t classes) {
+  std::vector<std::string_view> names;
+  if ((classes & RINGSIDE_CLASS_REAL) != 0) names.emplace_back("real");
+  if ((classes & RINGSIDE_CLASS_COMPLEX) != 0) names.emplace_back("complex");
+  if ((classes & RINGSIDE_CLASS_INTEGER) != 0) names.emplace_back("integer");
+  return fmt::format("{} fields", fmt::join(names, " or "));
 }
 
 }  // namespace
@@ -71,6 +82,27 @@ std::string PlugInSet::why(std::size_t plug_in) const {
     case PlugInHarm::kTooManyDeaths: break;
   }
   return ended_[plug_in];
+}
+
+std::vector<std::string> PlugInSet::without_a_field(const Schema& schema) const {
+  std::uint32_t there = 0;
+  std::vector<std::string> fields;
+  for (const Variable& variable : schema.variables()) {
+    if (variable.role != Role::kField) continue;
+    there |= static_cast<std::uint32_t>(class_of(variable.dtype));
+    if (fields.size() < 4) fields.push_back(to_text(variable));
+  }
+  std::vector<std::string> lines;
+  for (const PlugIn& plug_in : plug_ins_) {
+    const std::uint32_t classes = classes_of(plug_in.declared());
+    if ((classes & there) != 0) continue;
+    lines.push_back(fmt::format("the {} has no results in this run: it takes {}, and {}", label_of(plug_in.spec()),
+                                fields_taken_by(classes),
+                                fields.empty() ? "there is no field"
+                                               : fmt::format("the fields are {} (ringside_reduction.classes says what it takes)",
+                                                             fmt::join(fields, ", "))));
+  }
+  return lines;
 }
 
 std::vector<PlugInState> PlugInSet::states() const {

@@ -13,6 +13,7 @@
 #include "common/reductions/plug_ins/plug_in.hpp"
 #include "common/reductions/plug_ins/plug_in_notes.hpp"
 #include "common/reductions/plug_ins/plug_in_watch.hpp"
+#include "common/schema/schema.hpp"
 
 namespace ringside {
 
@@ -47,6 +48,8 @@ class PlugInSet {
 
   /// Takes up what earlier analyzers of the run noted. Returns a line for each plug-in that ended the last one.
   std::vector<std::string> begin_run(const Id128& run_id);
+  /// A line for each plug-in that takes none of these fields, and so has no results.
+  std::vector<std::string> without_a_field(const Schema& schema) const;
   /// All plug-ins have returned for a step.
   void step_done() noexcept {
     if (notes_) notes_->step_done();
