@@ -24,8 +24,8 @@
 #include "node/file/matrix_file.hpp"
 #include "node/file/node_file.hpp"
 #include "node/file/node_place.hpp"
+#include "producer/matrix/matrix_source.hpp"
 #include "producer/solver/solver_table.hpp"
-#include "producer/text/input_text.hpp"
 
 namespace ringside {
 namespace {

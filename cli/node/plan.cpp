@@ -20,8 +20,8 @@
 #include "node/calibration/fingerprint.hpp"
 #include "node/file/node_file.hpp"
 #include "node/file/node_place.hpp"
+#include "producer/matrix/matrix_source.hpp"
 #include "producer/solver/solver_table.hpp"
-#include "producer/text/input_text.hpp"
 
 namespace ringside {
 namespace {

@@ -11,8 +11,8 @@
 #include "common/files/standard_streams.hpp"
 #include "common/options/option_checks.hpp"
 #include "common/telemetry/key_folder.hpp"
+#include "producer/matrix/matrix_source.hpp"
 #include "producer/solver/solver_table.hpp"
-#include "producer/text/input_text.hpp"
 
 namespace ringside {
 
