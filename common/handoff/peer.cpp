@@ -21,6 +21,7 @@
 #include "common/files/regular_file.hpp"
 #include "common/platform/clock.hpp"
 #include "common/platform/error.hpp"
+#include "common/platform/owner_socket.hpp"
 
 namespace ringside {
 namespace {
@@ -227,12 +228,10 @@ Listener::Listener(const std::string& path) : path_(path) {
   unlink(path.c_str());
   remove_sockets_beside(path);
   socket_ = new_socket(SOCK_NONBLOCK);
-  // Created without rights for others, whatever the umask: no one else can connect between bind and chmod.
-  const mode_t umask_before = umask(0177);
-  const int bound = bind(socket_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
-  const int error = errno;
-  umask(umask_before);
-  if (bound != 0) throw system_error("cannot listen at '{}': {}", path, errno_text(error));
+  // Without rights for others from the first moment on: no one else can connect.
+  if (const int error = bind_for_owner(socket_.get(), address); error != 0) {
+    throw system_error("cannot listen at '{}': {}", path, errno_text(error));
+  }
   if (listen(socket_.get(), kMostInQueue) != 0)
     throw system_error("cannot listen at '{}': {}", path, errno_text(errno));
 }

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <cerrno>
@@ -45,6 +46,12 @@ SharedMapping SharedMapping::create(const std::string& name, std::size_t bytes, 
 SharedMapping SharedMapping::create_for_team(const std::string& name, std::size_t bytes) {
   UniqueFd fd(memfd_create(name.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!fd.valid()) throw system_error("cannot create shared memory '{}': {}", name, errno_text(errno));
+  // Beyond this limit ftruncate sends SIGXFSZ, of which a user's program would die.
+  rlimit limit{};
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && bytes > limit.rlim_cur) {
+    throw system_error("shared memory '{}' needs {} bytes, the limit on a file's size (ulimit -f) is {} bytes", name,
+                       bytes, limit.rlim_cur);
+  }
   if (ftruncate(fd.get(), static_cast<off_t>(bytes)) != 0) {
     throw system_error("cannot size shared memory '{}' to {} bytes: {}", name, bytes, errno_text(errno));
   }

@@ -2,12 +2,14 @@
 #include "common/messages/channel.hpp"
 
 #include <poll.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <ctime>
@@ -18,6 +20,9 @@
 
 #include "common/platform/descriptor_limit.hpp"
 #include "common/platform/error.hpp"
+#include "common/platform/owner_socket.hpp"
+#include "common/platform/thread_limit.hpp"
+#include "common/platform/unique_fd.hpp"
 
 namespace ringside {
 namespace {
@@ -28,6 +33,7 @@ constexpr std::size_t kMostChannelsWaitedFor = 8;
 constexpr std::size_t kMostFrames = 16;
 // For ZeroMQ's threads, their mailboxes and a channel. If ZeroMQ lacks descriptors, it aborts the process.
 constexpr std::size_t kDescriptorsToStart = 12;
+constexpr std::size_t kThreadsToStart = 2;  // it also aborts if it cannot start these
 constexpr int kZapEnforceDomain = 93;  // zmq.h names it in builds with drafts only; every library since 4.3 has it
 
 zmq::socket_type type_of(ChannelKind kind) {
@@ -45,25 +51,27 @@ zmq::socket_type type_of(ChannelKind kind) {
   throw system_error("cannot {} '{}': {}", what, endpoint, error.what());
 }
 
-/// While such an object exists, files are created for their owner only. The mask belongs to the process: other files
-/// created meanwhile get fewer rights, never more.
-class OwnerOnly {
- public:
-  OwnerOnly() : before_(umask(S_IRWXG | S_IRWXO | S_IXUSR)) {}
-  ~OwnerOnly() { umask(before_); }
-  OwnerOnly(const OwnerOnly&) = delete;
-  OwnerOnly& operator=(const OwnerOnly&) = delete;
-
- private:
-  mode_t before_;
-};
-
-/// ZeroMQ would delete any file at the path. A socket left by a dead process may be deleted, a user's file may not.
+/// A socket left by a dead process may be deleted, a user's file may not.
 void refuse_to_replace_file(const std::string& path) {
   struct stat found {};
   if (lstat(path.c_str(), &found) == 0 && !S_ISSOCK(found.st_mode)) {
     throw system_error("cannot listen at '{}': there is a file that is not a socket; choose another --socket", path);
   }
+}
+
+/// A socket that listens at the path, for its owner only. ZeroMQ would make one for all whom the umask admits.
+UniqueFd listen_at(const std::string& path) {
+  constexpr int kMostInQueue = 100;  // as ZeroMQ
+  sockaddr_un address{};
+  if (path.size() >= sizeof address.sun_path) throw system_error("cannot listen at '{}{}': too long", kIpc, path);
+  address.sun_family = AF_UNIX;
+  std::copy(path.begin(), path.end(), address.sun_path);
+  UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  unlink(path.c_str());
+  int error = fd.valid() ? bind_for_owner(fd.get(), address) : errno;
+  if (error == 0 && listen(fd.get(), kMostInQueue) != 0) error = errno;
+  if (error != 0) throw system_error("cannot listen at '{}{}': {}", kIpc, path, errno_text(error));
+  return fd;
 }
 
 /// Stores frame `number`, counted from 1. False if there is no memory for it.
@@ -97,6 +105,7 @@ std::string ipc_endpoint(const std::string& path) {
 
 struct ChannelContext::Implementation {
   zmq::context_t context{1};
+  std::atomic<bool> has_threads{false};  // the first socket starts them
 };
 
 ChannelContext::ChannelContext() try : implementation_(std::make_unique<Implementation>()) {
@@ -129,17 +138,27 @@ bool is_key_text(const std::string& text) {
 }
 
 struct Channel::Implementation {
+  Implementation() = default;
+  Implementation(const Implementation&) = delete;
+  Implementation& operator=(const Implementation&) = delete;
+  ~Implementation() {
+    for (const std::string& path : paths) unlink(path.c_str());
+  }
+
   zmq::socket_t socket;
   zmq::message_t incoming;
   int event_fd = -1;    // ZeroMQ's descriptor: readable after a possible event
   bool is_far = false;  // encrypted: its peers are on other machines, whatever the transport
+  std::vector<std::string> paths;  // of the sockets that it listens at
 };
 
 Channel::Channel(ChannelContext& context, ChannelKind kind, const ChannelOptions& options) try
     : implementation_(std::make_unique<Implementation>()) {
   require_free_descriptors(kDescriptorsToStart, "ZeroMQ");
+  if (!context.implementation_->has_threads) require_threads(kThreadsToStart, "ZeroMQ");
   zmq::socket_t& socket = implementation_->socket;
   socket = zmq::socket_t(context.implementation_->context, type_of(kind));
+  context.implementation_->has_threads = true;
   socket.set(zmq::sockopt::linger, options.linger_ms);
   socket.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(options.max_message_bytes));
   socket.set(zmq::sockopt::sndhwm, options.high_water_mark);
@@ -180,15 +199,20 @@ void Channel::bind(const std::string& endpoint) {
     const bool is_ipc = endpoint.starts_with(kIpc);
     if (!is_ipc || implementation_->is_far) notice_vanished_peers(socket);
     if (!is_ipc) return socket.bind(endpoint);
-    const bool is_file = !endpoint.starts_with(kAbstractIpc);
-    if (is_file) refuse_to_replace_file(endpoint.substr(kIpc.size()));
+    const std::string path = endpoint.starts_with(kAbstractIpc) ? std::string() : endpoint.substr(kIpc.size());
+    if (!path.empty()) refuse_to_replace_file(path);
     // Root may read everything anyway: this lets an administrator follow a service without becoming its user.
     for (const uid_t is_admitted : {geteuid(), uid_t{0}}) {
       if (zmq_setsockopt(socket.handle(), ZMQ_IPC_FILTER_UID, &is_admitted, sizeof is_admitted) != 0)
         throw zmq::error_t();
     }
-    const OwnerOnly owner_only;
-    socket.bind(endpoint);
+    if (path.empty()) return socket.bind(endpoint);
+    UniqueFd listening = listen_at(path);
+    implementation_->paths.push_back(path);
+    socket.set(zmq::sockopt::use_fd, listening.get());
+    socket.bind(endpoint);  // it has its own address now, and the descriptor
+    [[maybe_unused]] const int given = listening.release();
+    socket.set(zmq::sockopt::use_fd, -1);
   } catch (const zmq::error_t& error) {
     fail("listen at", endpoint, error);
   }

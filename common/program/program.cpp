@@ -2,6 +2,8 @@
 #include "common/program/program.hpp"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -19,6 +21,7 @@
 #include "common/kernels/isa.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/printable.hpp"
+#include "common/platform/thread_limit.hpp"
 #include "common/program/log.hpp"
 #include "common/program/stop_signal.hpp"
 
@@ -57,8 +60,22 @@ int hidden_count = 0;
   }
 }
 
-[[gnu::used, gnu::section(".preinit_array")]] void (*const kBeforeLibraries)(int, char**,
-                                                                             char**) noexcept = hide_binding_variables;
+/// The limit of the main thread's stack is the size of every other thread's. Below this, constructors and threads of
+/// libraries die of SIGSEGV.
+[[gnu::no_sanitize("address", "undefined", "thread")]] void check_stack(int /*argc*/, char** /*argv*/,
+                                                                        char** /*variables*/) noexcept {
+  constexpr rlim_t kLeastBytes = rlim_t{256} << 10;
+  rlimit limit{};
+  if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= kLeastBytes) return;
+  static const char text[] =
+      "ringside: the limit of the stack (ulimit -s) is less than 256 KiB; expected as much for each thread, as "
+      "`ulimit -s 8192` gives\n";
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text, sizeof text - 1);
+  _exit(static_cast<int>(ExitCode::kSystem));
+}
+
+[[gnu::used, gnu::section(".preinit_array")]] void (*const kBeforeLibraries[])(int, char**, char**) noexcept = {
+    check_stack, hide_binding_variables};
 
 [[gnu::constructor]] void show_binding_variables() noexcept {
   for (int i = 0; i < hidden_count; ++i) *hidden_variables[i].text = hidden_variables[i].first;
@@ -108,6 +125,12 @@ int fail_with_caught() noexcept {
   } catch (const std::filesystem::filesystem_error& error) {
     const std::string path = error.path1().empty() ? "a path" : error.path1().string();
     return fail(ExitCode::kSystem, path + ": cannot be used (" + error.code().message() + ")");
+  } catch (const std::system_error& error) {
+    if (error.code() == std::errc::resource_unavailable_try_again) {  // std::thread's
+      return fail(ExitCode::kSystem,
+                  "cannot start a thread (" + error.code().message() + "); " + std::string(kNoMoreThreads));
+    }
+    return fail(ExitCode::kSystem, std::string("unexpected failure: ") + error.what());
   } catch (const std::exception& error) {
     return fail(ExitCode::kSystem, std::string("unexpected failure: ") + error.what());
   }

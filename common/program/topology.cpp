@@ -21,6 +21,7 @@
 #include "common/platform/error.hpp"
 #include "common/platform/printable.hpp"
 #include "common/platform/thread_binding.hpp"
+#include "common/platform/thread_limit.hpp"
 
 namespace ringside {
 namespace {
@@ -394,6 +395,8 @@ CorePlan plan_cores(const std::optional<CoreList>& producer, const std::optional
 
 void pin_openmp_threads(const std::vector<int>& cpus) {
   if (cpus.empty()) throw system_error("no core given to run on");
+  // OpenMP ends the process if it cannot start a thread.
+  if (cpus.size() > 1) require_threads(cpus.size() - 1, "OpenMP");
   omp_set_dynamic(0);  // else the runtime may start fewer threads than requested
   omp_set_num_threads(static_cast<int>(cpus.size()));
   std::vector<int> errors(cpus.size(), 0);

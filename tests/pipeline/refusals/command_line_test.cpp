@@ -392,12 +392,55 @@ TEST_F(CommandLineTest, ADeletedWorkingFolderIsReportedAsAnExpectedFailure) {
   }
 }
 
+TEST_F(CommandLineTest, ASmallLimitIsNamedBeforeALibraryDiesOfIt) {
+  const Words solve = {"run", "--matrix=grid:300", "--quiet", "--iterations=2", "--durability=process"};
+  for (const rlim_t kib : std::vector<rlim_t>{16, 64, 255}) {
+    const Finished ran = run_there({"ringside", solve, 3, {}}, [kib] {
+      const rlimit limit{kib << 10, kib << 10};
+      setrlimit(RLIMIT_STACK, &limit);
+    });
+    expect_one_clean_line(ran, 3, {"ulimit -s"});
+  }
+#ifndef __SANITIZE_ADDRESS__  // which needs more than any of these
+  for (const rlim_t mib : std::vector<rlim_t>{5, 20, 30, 40}) {
+    const Finished ran = run_there({"ringside", solve, 3, {}}, [mib] {
+      const rlimit limit{mib << 20, mib << 20};
+      setrlimit(RLIMIT_DATA, &limit);
+    });
+    expect_one_clean_line(ran, 3, {});
+    std::filesystem::remove_all(work_);
+    std::filesystem::create_directory(work_);
+  }
+#endif
+  const Finished ran = run_there({"ringside", solve, 3, {}}, [] {
+    const rlimit limit{4096, 4096};
+    setrlimit(RLIMIT_FSIZE, &limit);
+  });
+  expect_one_clean_line(ran, 3, {"ulimit -f"});
+}
+
+TEST_F(CommandLineTest, AUsersLimitOfProcessesIsNamed) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root, to become a user without other processes";
+  constexpr uid_t kNobodys = 2'013'265;  // no process of this machine is this user's
+  ASSERT_EQ(chmod(folder_.path().c_str(), 0755), 0);
+  ASSERT_EQ(chown(work_.c_str(), kNobodys, kNobodys), 0);
+  for (const rlim_t processes : std::vector<rlim_t>{1, 2, 3, 4, 5}) {
+    const Finished ran = run_there(
+        {"ringside", {"run", "--matrix=grid:300", "--quiet", "--iterations=2", "--durability=process"}, 3, {}},
+        [processes] {
+          const rlimit limit{processes, processes};
+          if (setrlimit(RLIMIT_NPROC, &limit) != 0 || setuid(kNobodys) != 0) _exit(125);
+        });
+    expect_one_clean_line(ran, 3, {"Resource temporarily unavailable"});
+  }
+}
+
 TEST_F(CommandLineTest, ALimitOnTheSizeOfFilesIsSaidOnce) {
   const Finished ran = run_there({"ringside", {"run", "--matrix=grid:1000", "--quiet"}, 3, {}}, [] {
     const rlimit limit{2'048'000, 2'048'000};  // less than one iterate, more than libraries need
     setrlimit(RLIMIT_FSIZE, &limit);
   });
-  expect_one_clean_line(ran, 3, {"File too large"});
+  expect_one_clean_line(ran, 3, {"(ulimit -f)"});
 }
 
 TEST_F(CommandLineTest, ArgumentsThatAreTooLongTogetherAreReportedAsTooLong) {
