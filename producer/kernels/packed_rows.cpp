@@ -7,6 +7,7 @@
 #include <cstring>
 #include <span>
 
+#include "common/threads/first_failure.hpp"
 #include "producer/kernels/block_rows.hpp"
 #include "producer/kernels/row_partition.hpp"
 #include "producer/memory/matrix_memory.hpp"
@@ -206,11 +207,10 @@ PackedRows pack_rows(const CsrMatrix& matrix, const RowBands& rows, const std::u
 
   const int threads = omp_get_max_threads();
   const std::vector<std::uint64_t> border = partition_blocks(matrix.row_begin.span(), threads);
-#pragma omp parallel for schedule(static, 1) num_threads(threads)
-  for (int p = 0; p < threads; ++p) {
+  const auto pack = [&](int p) {
     const std::uint64_t first = border[static_cast<std::size_t>(p)];
     const std::uint64_t last = border[static_cast<std::size_t>(p) + 1];
-    if (first == last) continue;
+    if (first == last) return;
     const std::uint64_t first_row = first * kBlockRows;
     const std::uint64_t entry = matrix.row_begin[first_row];
     Packer packer(matrix, place, packed.word.data() + words_at_most(entry, first_row, first),
@@ -223,7 +223,11 @@ PackedRows pack_rows(const CsrMatrix& matrix, const RowBands& rows, const std::u
       packer.pack(block * kBlockRows, {rows.single.data() + begin, rows.block[block + 1].single - begin});
       at.words = static_cast<std::uint64_t>(packer.word() - packed.word.data()) - at.word;
     }
-  }
+  };
+  FirstFailure failure;
+#pragma omp parallel for schedule(static, 1) num_threads(threads)
+  for (int p = 0; p < threads; ++p) failure.guard([&] { pack(p); });
+  failure.rethrow();
   return packed;
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "common/threads/first_failure.hpp"
 #include "producer/kernels/block_rows.hpp"
 #include "producer/kernels/row_partition.hpp"
 
@@ -76,15 +77,17 @@ RowBands find_row_bands(const CsrMatrix& matrix, bool look_for_bands) {
   const int threads = omp_get_max_threads();
   const std::vector<std::uint64_t> border = partition_blocks(matrix.row_begin.span(), threads);
   std::vector<RowBands> parts(static_cast<std::size_t>(threads));
-#pragma omp parallel for schedule(static, 1) num_threads(threads)
-  for (int p = 0; p < threads; ++p) {
-    const auto part = static_cast<std::size_t>(p);
+  const auto describe = [&](std::size_t part) {
     std::vector<RowBand> scratch;
     for (std::uint64_t block = border[part]; block < border[part + 1]; ++block) {
       const std::uint64_t first = block * kBlockRows;
       describe_block(matrix, look_for_bands, first, std::min(first + kBlockRows, matrix.rows), scratch, parts[part]);
     }
-  }
+  };
+  FirstFailure failure;
+#pragma omp parallel for schedule(static, 1) num_threads(threads)
+  for (int p = 0; p < threads; ++p) failure.guard([&] { describe(static_cast<std::size_t>(p)); });
+  failure.rethrow();
 
   RowBands all = std::move(parts[0]);
   all.block.insert(all.block.begin(), RowBandsBlock{});

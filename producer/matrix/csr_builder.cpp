@@ -12,6 +12,7 @@
 #include <string>
 
 #include "common/platform/error.hpp"
+#include "common/threads/first_failure.hpp"
 #include "producer/matrix/matrix_checks.hpp"
 #include "producer/memory/matrix_memory.hpp"
 
@@ -209,11 +210,11 @@ std::uint64_t CsrBuilder::sort_and_merge(const std::vector<std::uint64_t>& bound
   std::vector<std::uint64_t> begin_of(parts + 1);
   for (std::size_t part = 0; part <= parts; ++part) begin_of[part] = cursor_[bound[part]];
   std::uint64_t total = 0;
+  FirstFailure failure;
 #pragma omp parallel reduction(+ : total)
   {
     std::vector<Entry> scratch;
-#pragma omp for schedule(dynamic, 1)
-    for (std::size_t part = 0; part < parts; ++part) {
+    const auto merge = [&](std::size_t part) {
       std::uint64_t from = begin_of[part];
       std::uint64_t to = from;
       for (std::uint64_t row = bound[part]; row < bound[part + 1]; ++row) {
@@ -228,9 +229,14 @@ std::uint64_t CsrBuilder::sort_and_merge(const std::vector<std::uint64_t>& bound
         from = row_end;
       }
       kept[part] = to - begin_of[part];
+    };
+#pragma omp for schedule(dynamic, 1)
+    for (std::size_t part = 0; part < parts; ++part) {
+      failure.guard([&] { merge(part); });
       total += kept[part];
     }
   }
+  failure.rethrow();
   return total;
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "common/platform/error.hpp"
+#include "common/threads/first_failure.hpp"
 #include "producer/matrix/csr_builder.hpp"
 #include "producer/matrix/edge_columns.hpp"
 #include "producer/matrix/id_map.hpp"
@@ -237,12 +238,9 @@ bool EdgeListReader::each_edge(std::string_view piece, const Take& take) const {
 template <class Sink, class Builder, class RowOf>
 bool EdgeListReader::read_edges(const std::vector<std::string_view>& pieces, Builder& builder, std::uint64_t rows,
                                 const RowOf& row_of) const {
-  bool good = true;
-#pragma omp parallel for schedule(dynamic, 1) reduction(&& : good)
-  for (std::size_t i = 0; i < pieces.size(); ++i) {
-    if (!good) continue;
+  const auto read = [&](std::string_view piece) {
     Sink sink(builder);
-    good = each_edge(pieces[i], [&](const Edge& edge) {
+    return each_edge(piece, [&](const Edge& edge) {
       if (edge.has_weight != weighted_) return false;
       const std::uint64_t row = row_of(edge.from);
       const std::uint64_t column = row_of(edge.to);
@@ -252,7 +250,15 @@ bool EdgeListReader::read_edges(const std::vector<std::string_view>& pieces, Bui
       }
       return true;
     });
+  };
+  bool good = true;
+  FirstFailure failure;
+#pragma omp parallel for schedule(dynamic, 1) reduction(&& : good)
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    if (!good) continue;
+    failure.guard([&] { good = read(pieces[i]); });
   }
+  failure.rethrow();
   return good;
 }
 

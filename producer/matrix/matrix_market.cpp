@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/platform/error.hpp"
+#include "common/threads/first_failure.hpp"
 #include "producer/matrix/csr_builder.hpp"
 #include "producer/matrix/matrix_market_header.hpp"
 #include "producer/text/text_scan.hpp"
@@ -206,24 +207,30 @@ std::uint64_t MatrixMarketReader::read_pieces(const std::vector<std::string_view
                                               Builder& builder) const {
   const bool mirror = header_.symmetry != Symmetry::kGeneral;
   const double sign = header_.symmetry == Symmetry::kSkewSymmetric ? -1.0 : 1.0;
-  bool good = true;
-  std::uint64_t lines = 0;
-#pragma omp parallel for schedule(dynamic, 1) reduction(&& : good) reduction(+ : lines)
-  for (std::size_t i = 0; i < pieces.size(); ++i) {
-    if (!good) continue;
-    std::uint64_t piece_lines = 0;
+  /// Adds the piece's lines to `lines`; false for a wrong one.
+  const auto read = [&](std::size_t i, std::uint64_t& lines) {
     Sink sink(builder);
     const auto visit = [&](const CoordinateEntry& entry) {
-      ++piece_lines;
+      ++lines;
       const auto row = static_cast<std::uint32_t>(entry.row - 1);
       const auto column = static_cast<std::uint32_t>(entry.column - 1);
       sink.add(row, column, entry.value);
       if (mirror && row != column) sink.add(column, row, sign * entry.value);
     };
-    good = header_.is_array ? for_each_array_value(pieces[i], first_line[i], with_value, visit)
+    return header_.is_array ? for_each_array_value(pieces[i], first_line[i], with_value, visit)
                             : for_each_coordinate(pieces[i], with_value, visit);
+  };
+  bool good = true;
+  std::uint64_t lines = 0;
+  FirstFailure failure;
+#pragma omp parallel for schedule(dynamic, 1) reduction(&& : good) reduction(+ : lines)
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    if (!good) continue;
+    std::uint64_t piece_lines = 0;
+    failure.guard([&] { good = read(i, piece_lines); });
     lines += piece_lines;
   }
+  failure.rethrow();
   return good ? lines : kWrongLine;
 }
 

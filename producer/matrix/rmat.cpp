@@ -2,7 +2,12 @@
 // Counter-based random numbers (splitmix64 of seed, edge and level; Steele, Lea, Flood, OOPSLA 2014), read twice.
 #include "producer/matrix/rmat.hpp"
 
+#include <omp.h>
+
+#include <algorithm>
+
 #include "common/platform/error.hpp"
+#include "common/threads/first_failure.hpp"
 #include "common/threads/team.hpp"
 #include "producer/matrix/csr_builder.hpp"
 
@@ -39,11 +44,9 @@ void make_edges(const RmatOptions& options, Edges edges, const MakeSink& make_si
   constexpr std::uint32_t kAB = probability(0.57 + 0.19);
   constexpr std::uint32_t kABC = probability(0.57 + 0.19 + 0.19);
   const std::uint64_t seed = splitmix64(options.seed);
-#pragma omp parallel
-  {
+  const auto make = [&](std::uint64_t first, std::uint64_t last) {
     auto sink = make_sink();
-#pragma omp for schedule(static)
-    for (std::uint64_t edge = edges.first; edge < edges.last; ++edge) {
+    for (std::uint64_t edge = first; edge < last; ++edge) {
       const std::uint64_t stream = splitmix64(seed ^ splitmix64(edge));
       std::uint32_t from = 0;
       std::uint32_t to = 0;
@@ -61,7 +64,16 @@ void make_edges(const RmatOptions& options, Edges edges, const MakeSink& make_si
       }
       sink.add(from, to, 1);
     }
+  };
+  const auto threads = static_cast<std::uint64_t>(omp_get_max_threads());
+  const std::uint64_t each = (edges.last - edges.first + threads - 1) / threads;
+  FirstFailure failure;
+#pragma omp parallel for schedule(static, 1)
+  for (std::uint64_t thread = 0; thread < threads; ++thread) {
+    const std::uint64_t first = std::min(edges.first + thread * each, edges.last);
+    failure.guard([&] { make(first, std::min(first + each, edges.last)); });
   }
+  failure.rethrow();
 }
 
 }  // namespace

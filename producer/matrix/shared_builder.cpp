@@ -2,6 +2,7 @@
 #include "producer/matrix/shared_builder.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <functional>
 #include <utility>
 
@@ -67,12 +68,14 @@ SharedBuilder::Counter::~Counter() {
   std::transform(entries_.begin(), entries_.end(), builder_.entries_.begin(), builder_.entries_.begin(), std::plus<>());
 }
 
-SharedBuilder::Placer::Placer(SharedBuilder& builder) : builder_(builder) {
+SharedBuilder::Placer::Placer(SharedBuilder& builder)
+    : builder_(builder), exceptions_before_(std::uncaught_exceptions()) {
   outbox_.place.resize(builder.outbox_.place.size());
   outbox_.value.resize(builder.outbox_.value.size());
 }
 
-SharedBuilder::Placer::~Placer() {
+SharedBuilder::Placer::~Placer() noexcept(false) {
+  if (std::uncaught_exceptions() > exceptions_before_) return;  // the matrix will not be finished
   const auto append = [](auto& to, auto& from) {
     for (std::size_t process = 0; process < to.size(); ++process) {
       if (to[process].empty()) {
@@ -85,11 +88,9 @@ SharedBuilder::Placer::~Placer() {
       from[process] = {};  // gives its memory back
     }
   };
-#pragma omp critical(ringside_shared_builder)
-  {
-    append(builder_.outbox_.place, outbox_.place);
-    append(builder_.outbox_.value, outbox_.value);
-  }
+  const std::lock_guard lock(builder_.mutex_);  // no exception may leave a critical section of OpenMP
+  append(builder_.outbox_.place, outbox_.place);
+  append(builder_.outbox_.value, outbox_.value);
 }
 
 void SharedBuilder::Placer::add(std::uint32_t i, std::uint32_t j, double value) {

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <string_view>
 #include <vector>
 
@@ -71,6 +72,7 @@ class SharedBuilder {
   std::vector<std::uint64_t> entries_;  // by blocks of rows
   std::vector<std::uint64_t> first_row_;
   Outbox outbox_;
+  std::mutex mutex_;  // over outbox_, while Placers end
 };
 
 /// One for each thread, as EntryCounter.
@@ -96,7 +98,7 @@ class SharedBuilder::Counter {
 class SharedBuilder::Placer {
  public:
   explicit Placer(SharedBuilder& builder);
-  ~Placer();
+  ~Placer() noexcept(false);  // std::bad_alloc
   Placer(const Placer&) = delete;
   Placer& operator=(const Placer&) = delete;
 
@@ -104,6 +106,7 @@ class SharedBuilder::Placer {
 
  private:
   SharedBuilder& builder_;
+  int exceptions_before_;
   Outbox outbox_;
 };
 

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The exception of a parallel region. None may leave a region or a loop of OpenMP, which would end the process: out of
+// memory, with a line for the user, would become an abort.
+#pragma once
+
+#include <atomic>
+#include <exception>
+
+namespace ringside {
+
+class FirstFailure {
+ public:
+  /// Does the work, unless some thread has failed already, and keeps the first exception. From any thread.
+  template <class Work>
+  void guard(const Work& work) noexcept {
+    if (failed_.load(std::memory_order_relaxed)) return;
+    try {
+      work();
+    } catch (...) {
+      if (!failed_.exchange(true)) exception_ = std::current_exception();
+    }
+  }
+
+  /// Behind the region: throws what was kept, if anything was.
+  void rethrow() const {
+    if (exception_) std::rethrow_exception(exception_);
+  }
+
+ private:
+  std::atomic<bool> failed_{false};
+  std::exception_ptr exception_;
+};
+
+}  // namespace ringside
