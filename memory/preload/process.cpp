@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/ptrace.h>
 #include <unistd.h>
 
 #include <initializer_list>
@@ -211,8 +210,10 @@ RINGSIDE_MEMORY_INTERPOSED void _Exit(int code) {
   _exit(code);
 }
 
-// A debugger starts its program by vfork, and that asks to be traced.
-RINGSIDE_MEMORY_INTERPOSED long ptrace(enum __ptrace_request request, ...) noexcept {
+// A debugger starts its program by vfork, and that asks to be traced. (Without its header, whose enumeration cannot be the
+// last parameter before variable ones.)
+RINGSIDE_MEMORY_INTERPOSED long ptrace(int request, ...) noexcept {
+  constexpr int kTraceMe = 0;  // PTRACE_TRACEME
   va_list rest;
   va_start(rest, request);
   const long process = va_arg(rest, long);
@@ -220,7 +221,7 @@ RINGSIDE_MEMORY_INTERPOSED long ptrace(enum __ptrace_request request, ...) noexc
   void* const data = va_arg(rest, void*);
   va_end(rest);
   const bool waits =
-      request == PTRACE_TRACEME && core.ready() && raw(SYS_getpid) != own_process() && calls.trace_at_exec();
+      request == kTraceMe && core.ready() && raw(SYS_getpid) != own_process() && calls.trace_at_exec();
   return waits ? 0 : next()->ptrace(request, process, address, data);
 }
 

@@ -37,15 +37,16 @@ const Mark* mark_at(const char* text, const char* end) {
   return nullptr;
 }
 
+constexpr uint64_t kBuffer = 64 << 10;  // mapped: the stack may be small
+
 // In a table of names, which is read in pieces that overlap by a name.
-const Mark* mark_in(int file, uint64_t at, uint64_t bytes) {
-  char piece[1024];  // the stack may be small
+const Mark* mark_in(int file, uint64_t at, uint64_t bytes, char* buffer) {
   const Mark* found = nullptr;
-  for (uint64_t done = 0; done < bytes; done += sizeof piece - kLongest) {
-    const uint64_t part = bytes - done < sizeof piece ? bytes - done : sizeof piece;
-    if (!read_all(file, piece, part, at + done)) return found;
-    for (const char* text = piece; text < piece + part; ++text) {
-      const Mark* const mark = mark_at(text, piece + part);
+  for (uint64_t done = 0; done < bytes; done += kBuffer - kLongest) {
+    const uint64_t part = bytes - done < kBuffer ? bytes - done : kBuffer;
+    if (!read_all(file, buffer, part, at + done)) return found;
+    for (const char* text = buffer; text < buffer + part; ++text) {
+      const Mark* const mark = mark_at(text, buffer + part);
       // A library of AddressSanitizer has the entry of LeakSanitizer, too.
       if (mark != nullptr && (found == nullptr || mark < found)) found = mark;
     }
@@ -58,14 +59,16 @@ const Mark* mark_in(int file, uint64_t at, uint64_t bytes) {
 const char* sanitizer_of(int program_file) noexcept {
   Elf64_Ehdr header;
   if (!read_all(program_file, &header, sizeof header, 0) || header.e_shentsize != sizeof(Elf64_Shdr)) return nullptr;
+  char* const buffer = static_cast<char*>(map_table(kBuffer));
   const Mark* found = nullptr;
-  for (unsigned number = 0; number < header.e_shnum; ++number) {
+  for (unsigned number = 0; buffer != nullptr && number < header.e_shnum; ++number) {
     Elf64_Shdr section;
     if (!read_all(program_file, &section, sizeof section, header.e_shoff + number * sizeof section)) break;
     if (section.sh_type != SHT_STRTAB) continue;
-    const Mark* const mark = mark_in(program_file, section.sh_offset, section.sh_size);
+    const Mark* const mark = mark_in(program_file, section.sh_offset, section.sh_size, buffer);
     if (mark != nullptr && (found == nullptr || mark < found)) found = mark;
   }
+  unmap_table(buffer, kBuffer);
   return found == nullptr ? nullptr : found->name;
 }
 
