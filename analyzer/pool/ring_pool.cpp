@@ -120,9 +120,10 @@ std::uint64_t RingPool::file_bytes(const RingShape& shape, std::uint32_t slots) 
   const std::uint64_t slot_chunks = heap_chunks(slot_object_bytes(geometry));
   const std::uint64_t zone_bytes = kZoneHeaderBytes + kZoneChunks * kHeapChunkBytes;
 
-  // Whole zones as long as slots remain, then what the last zone needs.
+  // Whole zones as long as objects remain, then what the last zone needs.
   std::uint64_t bytes = kBeforeHeapBytes;
-  std::uint64_t left = slots;
+  const std::uint64_t each = slots_in_object(geometry);
+  std::uint64_t left = (slots + each - 1) / each;  // objects
   std::uint64_t taken_chunks = first_chunks;
   while (left > (kZoneChunks - taken_chunks) / slot_chunks) {
     left -= (kZoneChunks - taken_chunks) / slot_chunks;
@@ -130,7 +131,7 @@ std::uint64_t RingPool::file_bytes(const RingShape& shape, std::uint32_t slots) 
     bytes += zone_bytes;
   }
   bytes += kZoneHeaderBytes + (taken_chunks + left * slot_chunks + 1) * kHeapChunkBytes;
-  return round_up(bytes, kPayloadAlignment);
+  return round_up(bytes, kHugePageBytes);
 }
 
 RingPool RingPool::create(const fs::path& path, const RingShape& shape, std::uint32_t slots, Foreign foreign) {
@@ -182,13 +183,14 @@ RingPool RingPool::make(const fs::path& path, const std::string& name, const Rin
   const PMEMoid root = pmemobj_root(pool.pool_.get(), root_object_bytes(geometry));
   if (OID_IS_NULL(root)) throw system_error("{}: libpmemobj cannot place the root: {}", name, pmdk_message());
   place_root(root.off, geometry);
+  const std::uint32_t each = slots_in_object(geometry);
+  PMEMoid object;
   for (std::uint32_t slot = 0; slot < slots; ++slot) {
-    PMEMoid object;
-    if (pmemobj_alloc(pool.pool_.get(), &object, slot_object_bytes(geometry), 0, nullptr, nullptr) != 0) {
+    if (slot % each == 0 && pmemobj_alloc(pool.pool_.get(), &object, slot_object_bytes(geometry), 0, nullptr, nullptr) != 0) {
       throw system_error("{}: libpmemobj cannot place slot {} of {} in {} bytes: {}", name, slot, slots, bytes,
                          pmdk_message());
     }
-    geometry.slots[slot] = place_slot(object.off, geometry);
+    geometry.slots[slot] = place_slot(object.off + slot % each * slot_bytes(geometry), geometry);
   }
 
   const std::span<std::byte> file(pool.base(), bytes);
@@ -351,8 +353,8 @@ void RingPool::prefault() const noexcept {
   for (std::uint32_t slot = 0; slot < geometry.slot_count(); ++slot) {
     std::byte* payload = ring_->writable_payload(slot);
     // To the end of the last huge page: payloads begin with one. Its other content is not changed.
-    const bool huge = geometry.payload_bytes() >= kPayloadAlignment;
-    const std::uint64_t pages = huge ? round_up(geometry.payload_bytes(), kPayloadAlignment) : geometry.payload_bytes();
+    const bool huge = geometry.payload_bytes() >= kHugePageBytes;
+    const std::uint64_t pages = huge ? round_up(geometry.payload_bytes(), kHugePageBytes) : geometry.payload_bytes();
     if (huge) madvise(payload, pages, MADV_HUGEPAGE);  // where the file system offers them (tmpfs, DAX)
     madvise(payload, pages, MADV_POPULATE_WRITE);
     // A tmpfs allocated its blocks when the pool was made, before they could be advised.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analyzer/ring/ring_creation.hpp"
 
+#include <algorithm>
 #include <vector>
 
 namespace ringside {
@@ -29,12 +30,21 @@ void write_formatted_word(std::span<std::byte> file, const RingGeometry& geometr
 
 }  // namespace
 
-std::uint64_t slot_object_bytes(const RingGeometry& shape) noexcept {
-  return object_bytes(kPayloadAlignment + shape.meta_bytes() + round_up(shape.payload_bytes(), kLineBytes));
+std::uint64_t slot_bytes(const RingGeometry& shape) noexcept {
+  return payload_alignment(shape.payload_bytes()) + shape.meta_bytes() + round_up(shape.payload_bytes(), kLineBytes);
 }
 
-SlotPlace place_slot(std::uint64_t object_offset, const RingGeometry& shape) noexcept {
-  const std::uint64_t payload = round_up(object_offset + shape.meta_bytes(), kPayloadAlignment);
+std::uint32_t slots_in_object(const RingGeometry& shape) noexcept {
+  const std::uint64_t fill = (kMinObjectBytes + slot_bytes(shape) - 1) / slot_bytes(shape);
+  return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(fill, 1, shape.slot_count()));
+}
+
+std::uint64_t slot_object_bytes(const RingGeometry& shape) noexcept {
+  return object_bytes(slots_in_object(shape) * slot_bytes(shape));
+}
+
+SlotPlace place_slot(std::uint64_t offset, const RingGeometry& shape) noexcept {
+  const std::uint64_t payload = round_up(offset + shape.meta_bytes(), payload_alignment(shape.payload_bytes()));
   return {payload - shape.meta_bytes(), payload};
 }
 

@@ -12,10 +12,14 @@
 
 namespace ringside {
 
-/// Bytes that one slot needs wherever it begins, and its place within an object of that many bytes at `object_offset`.
-/// The places in `shape` are not read.
+/// Bytes that one slot needs wherever they begin, and its place within them. The places in `shape` are not read, the number of
+/// its slots is.
+std::uint64_t slot_bytes(const RingGeometry& shape) noexcept;
+SlotPlace place_slot(std::uint64_t offset, const RingGeometry& shape) noexcept;
+/// An object of libpmemobj holds as many slots as fill the smallest one whose place is predictable, one after the other; large
+/// slots have an object each.
+std::uint32_t slots_in_object(const RingGeometry& shape) noexcept;
 std::uint64_t slot_object_bytes(const RingGeometry& shape) noexcept;
-SlotPlace place_slot(std::uint64_t object_offset, const RingGeometry& shape) noexcept;
 
 /// The same for the superblocks and run tables, which share one object.
 /// geometry: its number of slots is read, not their places.

@@ -12,6 +12,12 @@ bool is_storage_lost(ExitCode code) noexcept {
   return code == ExitCode::kSystem || code == ExitCode::kDamaged;
 }
 
+/// Of a program that failed after it had attached. A program that ends with the status of a refusal, as those of the examples
+/// do, and uncaught exceptions of the Python package, says that it was used wrongly.
+ExitCode code_of_failure(const ProcessEnd& end) noexcept {
+  return end.signal == 0 && end.status == static_cast<int>(ExitCode::kUsage) ? ExitCode::kUsage : ExitCode::kPeerLost;
+}
+
 /// PROGRAM has ended and was never attached.
 ProgramVerdict judge_unattached(const ProgramRunEnd& run) {
   const std::string end = run.end.in_words();
@@ -45,7 +51,7 @@ ProgramVerdict judge_lost(const ProgramRunEnd& run) {
                         "and the pool cannot be read; ringside info {} says why",
                         run.program, attachment.pid, end, run.pool)};
   }
-  return {ExitCode::kPeerLost,
+  return {code_of_failure(run.publisher_end),
           fmt::format("{}: process {} {} {}{}; {} steps are committed{}", run.program, attachment.pid, end,
                       when(attachment), run.publisher_lives || reported ? " without detaching" : "",
                       attachment.committed, attachment.iteration > 0 ? "; ringside run --resume continues" : "")};
@@ -76,8 +82,8 @@ ProgramVerdict judge_attached(const ProgramRunEnd& run) {
     if (attachment.code != ExitCode::kDone) return {attachment.code, attachment.text};
     if (run.interrupted) return {};
     if (run.end.status == 0) return judge_outcome(run);
-    return {ExitCode::kPeerLost, fmt::format("{} {} {}; every published step is committed", run.program,
-                                             run.end.in_words(), when(attachment))};
+    return {code_of_failure(run.end), fmt::format("{} {} {}; every published step is committed", run.program,
+                                                  run.end.in_words(), when(attachment))};
   }
   if (attachment.how == "stop_requested" || attachment.how == "stopped_by_trigger" ||
       attachment.how == "protocol_violation") {

@@ -27,7 +27,7 @@ inline constexpr std::uint32_t kOldestRingVersion =
 
 inline constexpr std::size_t kLineBytes = 64;                // the unit that reaches persistent memory in store order
 inline constexpr std::size_t kPageBytes = 4096;              // superblocks and run tables start at a page
-inline constexpr std::size_t kPayloadAlignment = 2 << 20;    // a huge page, so that DAX maps a payload with few entries
+inline constexpr std::size_t kHugePageBytes = 2 << 20;
 inline constexpr std::size_t kChunkBytes = kCopyChunkBytes;  // hashed while in the first-level cache
 inline constexpr std::uint64_t kScanBytes = 64 << 20;        // superblocks lie within these first bytes of the file
 inline constexpr std::uint64_t kLeastPoolBytes = 8 << 20;    // PMEMOBJ_MIN_POOL
@@ -46,7 +46,7 @@ inline constexpr std::uint64_t kMaxResultsBytes = 16 << 20;
 /// Where a slot's two parts lie, as file offsets. The payload follows its meta area directly.
 struct SlotPlace {
   std::uint64_t meta_offset = 0;     // multiple of 64
-  std::uint64_t payload_offset = 0;  // multiple of kPayloadAlignment
+  std::uint64_t payload_offset = 0;  // multiple of payload_alignment
 };
 static_assert(sizeof(SlotPlace) == 16 && std::is_trivially_copyable_v<SlotPlace>);
 
@@ -131,6 +131,11 @@ static_assert(sizeof(RunEntryTail) == 16);
 // A slot's meta area: header, step descriptor with all scalars, results, chunk hashes (8 bytes each, rounded up to a
 // line).
 inline constexpr std::size_t kStepOffset = sizeof(SlotHeader);
+
+/// A payload of a huge page or more begins with one, so that DAX maps it with few entries; a smaller one begins with a page.
+constexpr std::uint64_t payload_alignment(std::uint64_t payload_bytes) noexcept {
+  return payload_bytes < kHugePageBytes ? kPageBytes : kHugePageBytes;
+}
 
 constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) noexcept {
   return (value + unit - 1) / unit * unit;

@@ -190,7 +190,8 @@ class SuperblockCheck {
       throw damaged("the offset of the second superblock", fixed.superblock_offset[1]);
     }
     for (const SlotPlace& place : geometry.slots) {
-      add_part("payload offset", place.payload_offset, geometry.payload_bytes(), kPayloadAlignment);
+      add_part("payload offset", place.payload_offset, geometry.payload_bytes(),
+               payload_alignment(geometry.payload_bytes()));
       if (place.meta_offset > place.payload_offset ||
           place.payload_offset - place.meta_offset != geometry.meta_bytes()) {
         throw damaged("meta offset", place.meta_offset);

@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+import sys
+from types import TracebackType
 from typing import ClassVar
 
 __all__ = ["DamagedError", "Error", "Interrupted", "NoFileError", "NotKeptError", "OverwrittenError", "PeerLostError",
@@ -75,3 +77,18 @@ def of_status(status: int, reason: int, line: str) -> Error:
     """The exception for a status of ringside.h and, of a UsageError, its reason."""
     kind = _KINDS.get(status, Error)
     return (_REASONS.get(reason, kind) if kind is UsageError else kind)(line)
+
+
+_show = sys.excepthook
+
+
+def _end_with_status(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
+    """A script that one of these exceptions ends has its status as exit code, as programs in other languages have. What is
+    shown of it stays as it was."""
+    _show(kind, error, traceback)
+    interactive = hasattr(sys, "ps1") or sys.flags.inspect
+    if isinstance(error, Error) and 2 <= error.status <= 5 and not interactive:
+        raise SystemExit(error.status)
+
+
+sys.excepthook = _end_with_status

@@ -34,7 +34,7 @@ RingGeometry geometry_of(const Setting& setting, std::uint64_t seed) {
     place = place_slot(at, geometry);
     at = place.payload_offset + round_up(geometry.payload_bytes(), kPageBytes);
   }
-  geometry.file_bytes = at;
+  geometry.file_bytes = std::max<std::uint64_t>(at, kLeastPoolBytes);
   return geometry;
 }
 

@@ -23,7 +23,7 @@
 namespace ringside {
 namespace {
 
-constexpr std::uint64_t kWipedRows = 20'000;
+constexpr std::uint64_t kWipedRows = 300'000;
 
 std::string contents(int fd) {
   std::string bytes(static_cast<std::size_t>(lseek(fd, 0, SEEK_END)), '\0');

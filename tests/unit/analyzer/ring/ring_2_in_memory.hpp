@@ -3,6 +3,7 @@
 // the tests of its readers need an encoder of their own (docs/ring_format.md, section 8).
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 #include <span>
 #include <vector>
@@ -25,8 +26,8 @@ class Ring2InMemory {
       place = place_slot(at, geometry_);
       at = place.payload_offset + round_up(geometry_.payload_bytes(), kPageBytes);
     }
-    geometry_.file_bytes = at;
-    bytes_.resize(at);
+    geometry_.file_bytes = std::max<std::uint64_t>(at, kLeastPoolBytes);
+    bytes_.resize(geometry_.file_bytes);
     for (int copy : {0, 1}) write_superblock(copy);
   }
 

@@ -103,7 +103,7 @@ class WatchedFile {
       place = place_slot(at, geometry);
       at = place.payload_offset + round_up(geometry.payload_bytes(), kPageBytes);
     }
-    geometry.file_bytes = at;
+    geometry.file_bytes = std::max<std::uint64_t>(at, kLeastPoolBytes);
     return geometry;
   }
   std::byte* map(int protection) const {

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <mutex>
@@ -86,8 +87,8 @@ class RingInMemory {
       place = place_slot(at, geometry_);
       at = place.payload_offset + round_up(geometry_.payload_bytes(), kPageBytes);
     }
-    geometry_.file_bytes = at;
-    void* memory = mmap(nullptr, at, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    geometry_.file_bytes = std::max<std::uint64_t>(at, kLeastPoolBytes);
+    void* memory = mmap(nullptr, geometry_.file_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     base_ = static_cast<std::byte*>(memory);
     geometry_.pmdk_hash = pmdk_metadata_hash(bytes(), geometry_.superblock_offset[0]);
     format_ring(bytes(), geometry_, persistence);
