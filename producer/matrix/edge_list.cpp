@@ -387,7 +387,7 @@ CsrMatrix EdgeListReader::read(typename Builder::How how) {
   }
   if (wrong != LineFault::kNothing) explain();
   if (!columns_.are_given() && first.has_weight && first.from == first.to && survey_of.edges > 0 &&
-      first.weight == static_cast<double>(survey_of.edges) && survey_of.base_within(first.from)) {
+      first.weight == static_cast<double>(survey_of.edges) && survey_of.min_id >= 1 && survey_of.max_id <= first.from) {
     fail(first_edge_, quote_line(text_, offset_of(first_edge_)) + ", which counts rows, columns and the lines below it",
          "a MatrixMarket banner above it, or `--columns from,to,weight` if it is an edge");
   }
@@ -428,7 +428,10 @@ void EdgeListReader::explain() const {
     const std::string word = quote_word(text_, offset_of(at), ",");
     switch (wrong) {
       case LineFault::kNothing: break;
-      case LineFault::kId: fail(at, word, fmt::format("a node id in {}", line));
+      case LineFault::kId:
+        fail(at, word,
+             word.find(';') == std::string::npos ? fmt::format("a node id in {}", line)
+                                                 : "columns separated by blanks, tabs or commas: " + line);
       case LineFault::kMissing: fail(at, quote_line(text_, offset_of(at)), line);
       case LineFault::kWeight: fail(at, word, fmt::format("a weight within a double's range in {}", line));
       case LineFault::kExtra: fail(at, word + " behind the edge", fmt::format("{}; {}", line, kColumnsHint));

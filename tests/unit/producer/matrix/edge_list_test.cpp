@@ -211,6 +211,7 @@ TEST(EdgeList, EachWayToBeWrongHasItsLine) {
       {"0 1\n-3 2\n", "line 2: found '-3', expected a node id in 'u v' or 'u v weight'"},
       {"0 1\n2 b\n", "line 2: found 'b'"},
       {"a,b\n0,1\n", "line 1: found 'a'"},
+      {"0;1\n", "line 1: found '0;1', expected columns separated by blanks, tabs or commas"},
       {"0 1\n2\n", "line 2: found '2', expected 'u v' or"},
       {"0 1\n0,,1\n", "line 2: found '"},
       {"0 1 2\n0 1,,2\n", "line 2: found '"},
