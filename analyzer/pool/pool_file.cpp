@@ -3,10 +3,12 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/magic.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -43,6 +45,18 @@ void check_file_size_limit(std::uint64_t bytes, const std::string& name) {
     throw system_error("{}: the pool needs {} bytes, the limit on a file's size (ulimit -f) is {} bytes", name, bytes,
                        limit.rlim_cur);
   }
+}
+
+/// Those that a sparse copy of a pool lacks.
+std::uint64_t bytes_of_holes(const struct stat& status) noexcept {
+  const auto bytes = static_cast<std::uint64_t>(status.st_size);
+  const std::uint64_t has = static_cast<std::uint64_t>(status.st_blocks) * 512;  // POSIX: units of 512
+  return has < bytes ? bytes - has : 0;
+}
+
+Error no_room_for_holes(int fd, std::uint64_t bytes, int error, const std::string& name) {
+  return system_error("{}: no room for the {} bytes that a sparse copy left out: {} are available ({})", name, bytes,
+                      available_bytes(fd), errno_text(error));
 }
 
 /// A file in the folder of `path` that has no name yet, marked and locked; not valid if it cannot be made.
@@ -189,15 +203,19 @@ void allocate_blocks(int fd, std::uint64_t bytes, const std::string& name) {
   }
 }
 
+void require_room_for_holes(int fd, const std::string& name) {
+  struct statfs system {};
+  if (fstatfs(fd, &system) != 0 || system.f_type != TMPFS_MAGIC) return;
+  const std::uint64_t missing = bytes_of_holes(status_of(fd, name));
+  if (missing > available_bytes(fd)) throw no_room_for_holes(fd, missing, ENOSPC, name);
+}
+
 void allocate_holes(int fd, const std::string& name) {
   const struct stat status = status_of(fd, name);
-  const auto bytes = static_cast<std::uint64_t>(status.st_size);
-  const std::uint64_t has = static_cast<std::uint64_t>(status.st_blocks) * 512;  // POSIX: units of 512
-  if (has >= bytes) return;
+  const std::uint64_t missing = bytes_of_holes(status);
+  if (missing == 0) return;
   if (fallocate(fd, 0, 0, status.st_size) == 0 || errno == EOPNOTSUPP || errno == ENOSYS) return;
-  const int error = errno;
-  throw system_error("{}: no room for the {} bytes that a sparse copy left out: {} are available ({})", name,
-                     bytes - has, available_bytes(fd), errno_text(error));
+  throw no_room_for_holes(fd, missing, errno, name);
 }
 
 Room room_for(std::uint64_t needed, int old, const std::string& name) {

@@ -94,6 +94,10 @@ void allocate_blocks(int fd, std::uint64_t bytes, const std::string& name);
 /// The same for a sparse copy of a pool. On a file system that cannot reserve blocks, the file is left as it is.
 void allocate_holes(int fd, const std::string& name);
 
+/// A look at a hole of a sparse copy, too, takes a block on tmpfs: throws the Error of allocate_holes before one, if
+/// there is no room for all of them.
+void require_room_for_holes(int fd, const std::string& name);
+
 /// Whether a new pool of `needed` bytes has room beside `old`, an open file that it will replace, or only without it.
 /// Throws Error (exit code 3, with the bytes needed and available) if it has no room in either case.
 enum class Room { kForBoth, kForOne };
