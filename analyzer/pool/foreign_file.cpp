@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analyzer/pool/foreign_file.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 
+#include <climits>
 #include <deque>
+#include <optional>
 #include <system_error>
+#include <utility>
 
 #include "common/platform/error.hpp"
+#include "common/platform/unique_fd.hpp"
 #include "common/platform/user_name.hpp"
 
 namespace ringside {
@@ -15,6 +20,53 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kMostLinks = 40;  // the kernel follows as many
+
+/// Goes along the path part by part. Each part is opened in the folder that was reached, without following it: what was
+/// checked is then what is gone through, whoever exchanges names meanwhile. Nothing: the path leads nowhere, which the caller's
+/// open reports.
+std::optional<struct stat> follow(const fs::path& path) {
+  std::error_code error;
+  const fs::path absolute = fs::absolute(path, error);
+  std::deque<fs::path> ahead(absolute.begin(), absolute.end());
+  const auto enter = [](int folder, const char* part) {
+    return UniqueFd(openat(folder, part, O_PATH | O_NOFOLLOW | O_CLOEXEC));
+  };
+  UniqueFd reached = enter(AT_FDCWD, "/");
+  fs::path named = "/";  // for people
+  for (int links = 0; !ahead.empty() && links <= kMostLinks;) {
+    const fs::path part = ahead.front();
+    ahead.pop_front();
+    if (part.empty() || part == "." || part == "/") continue;
+    UniqueFd next = enter(reached.get(), part.c_str());
+    struct stat status {};
+    if (!next.valid() || fstat(next.get(), &status) != 0) return std::nullopt;
+    if (!S_ISLNK(status.st_mode)) {
+      reached = std::move(next);
+      named = part == ".." ? named.parent_path() : named / part;
+      continue;
+    }
+    if (status.st_uid != geteuid() && status.st_uid != 0) {
+      throw system_error(
+          "{}: the symbolic link '{}' belongs to {}, who may point it elsewhere; this is {}; expected links of this "
+          "user's or root's own, or --foreign-pool",
+          path.string(), (named / part).string(), user_name(status.st_uid), user_name(geteuid()));
+    }
+    ++links;
+    std::string target(PATH_MAX, '\0');
+    const ssize_t length = readlinkat(next.get(), "", target.data(), target.size());
+    if (length <= 0) return std::nullopt;
+    target.resize(static_cast<std::size_t>(length));
+    if (target.front() == '/') {
+      reached = enter(AT_FDCWD, "/");
+      named = "/";
+    }
+    const fs::path rest(target);
+    ahead.insert(ahead.begin(), rest.begin(), rest.end());
+  }
+  struct stat status {};
+  if (!ahead.empty() || fstat(reached.get(), &status) != 0) return std::nullopt;
+  return status;
+}
 
 }  // namespace
 
@@ -34,33 +86,15 @@ void refuse_foreign_file(const struct stat& file, const std::string& name) {
 }
 
 void refuse_foreign_links(const fs::path& path) {
-  std::error_code error;
-  const fs::path absolute = fs::absolute(path, error);
-  std::deque<fs::path> ahead(absolute.begin(), absolute.end());
-  fs::path reached = "/";
-  for (int links = 0; !ahead.empty() && links <= kMostLinks;) {
-    const fs::path part = ahead.front();
-    ahead.pop_front();
-    if (part == "..") reached = reached.parent_path();
-    if (part.empty() || part == "." || part == ".." || part == "/") continue;
-    const fs::path next = reached / part;
-    struct stat status {};
-    if (lstat(next.c_str(), &status) != 0) return;  // the caller's open reports the reason
-    if (!S_ISLNK(status.st_mode)) {
-      reached = next;
-      continue;
-    }
-    if (status.st_uid != geteuid() && status.st_uid != 0) {
-      throw system_error(
-          "{}: the symbolic link '{}' belongs to {}, who may point it elsewhere; this is {}; expected links of this "
-          "user's or root's own, or --foreign-pool",
-          path.string(), next.string(), user_name(status.st_uid), user_name(geteuid()));
-    }
-    ++links;
-    const fs::path target = fs::read_symlink(next, error);
-    if (target.is_absolute()) reached = "/";
-    ahead.insert(ahead.begin(), target.begin(), target.end());
-  }
+  (void)follow(path);
+}
+
+void refuse_foreign_links(const fs::path& path, const struct stat& opened) {
+  const std::optional<struct stat> found = follow(path);
+  if (found && found->st_dev == opened.st_dev && found->st_ino == opened.st_ino) return;
+  throw system_error(
+      "{}: leads to another file than a moment ago; expected a path that nobody changes meanwhile, or --foreign-pool",
+      path.string());
 }
 
 }  // namespace ringside

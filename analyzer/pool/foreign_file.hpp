@@ -22,5 +22,7 @@ void refuse_foreign_file(const struct stat& file, const std::string& name);
 /// Throws Error (exit code 3, naming --foreign-pool) if a symbolic link in `path`, or `path` itself, belongs to a user
 /// other than the effective user or root.
 void refuse_foreign_links(const std::filesystem::path& path);
+/// The same, and if the path does not lead to the file that was opened by it: it was exchanged meanwhile.
+void refuse_foreign_links(const std::filesystem::path& path, const struct stat& opened);
 
 }  // namespace ringside

@@ -69,7 +69,10 @@ PoolWipe::PoolWipe(const fs::path& path, Foreign foreign)
   fd_ = open_pool_file(file_.string(), O_RDWR);
   lock_named_or_throw(fd_.get(), file_, name_);
   const struct stat status = status_of(fd_.get(), name_);
-  if (foreign == Foreign::kRefused) refuse_foreign_file(status, name_);
+  if (foreign == Foreign::kRefused) {
+    refuse_foreign_links(path, status);  // again: names may have been exchanged before the file was open
+    refuse_foreign_file(status, name_);
+  }
   if (status.st_size == 0) throw usage_error("{}: an empty file, not a Ringside pool", name_);
   demand_a_pool(Look(fd_.get(), name_).file(), name_);
   require_deletable_name(file_, name_);

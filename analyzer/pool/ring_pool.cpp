@@ -285,7 +285,10 @@ RingPool RingPool::replace_unfinished(const fs::path& path, const RingShape& sha
 RingPool RingPool::open(const fs::path& path, Foreign foreign) {
   const std::string name = path.string();
   UniqueFd fd = open_pool_file(name, O_RDWR);
-  if (foreign == Foreign::kRefused) refuse_foreign_file(status_of(fd.get(), name), name);
+  if (foreign == Foreign::kRefused) {
+    refuse_foreign_links(path, status_of(fd.get(), name));
+    refuse_foreign_file(status_of(fd.get(), name), name);
+  }
   require_room_for_holes(fd.get(), name);
   check_content_at_rest(fd.get(), path, name);
   // A copy may have been made under another umask: from here on only its owner may read it.

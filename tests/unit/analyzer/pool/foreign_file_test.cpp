@@ -155,6 +155,18 @@ TEST_F(ForeignFileTest, LinksOfRootAreFollowedByEverybody) {
   EXPECT_NO_THROW(refuse_foreign_links(folder_.file("link/x.pool")));
 }
 
+TEST_F(ForeignFileTest, AFileThatAnotherOneHasReplacedIsNotTheOneThatWasOpened) {
+  std::ofstream(folder_.file("opened")) << "x";
+  fs::create_symlink("opened", folder_.file("name"));
+  struct stat opened {};
+  ASSERT_EQ(stat(folder_.file("name").c_str(), &opened), 0);
+  EXPECT_NO_THROW(refuse_foreign_links(folder_.file("name"), opened));
+  fs::remove(folder_.file("name"));
+  EXPECT_THROW(refuse_foreign_links(folder_.file("name"), opened), Error);
+  std::ofstream(folder_.file("name")) << "y";
+  expect_refused([&] { refuse_foreign_links(folder_.file("name"), opened); }, "leads to another file than a moment ago");
+}
+
 TEST_F(ForeignFileTest, LinksThatGoRoundEndTheWalk) {
   fs::create_symlink("b", folder_.file("a"));
   fs::create_symlink("a", folder_.file("b"));
