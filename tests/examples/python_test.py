@@ -32,7 +32,7 @@ class Interpreted(story.Solver):
         self.copy(self.solver[1], self.follower[1])
 
     def test_without_an_analyzer_it_ends_with_an_exception_that_names_the_socket(self):
-        said = self.without_an_analyzer(expected=1).splitlines()
+        said = self.without_an_analyzer(expected=4).splitlines()
         self.assertRegex(said[-1], r"^ringside\.\S*PeerLostError: .*nothing\.socket")
 
 

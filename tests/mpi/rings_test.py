@@ -113,7 +113,7 @@ class Rings(Jobs):
         self.assertEqual(table[:, 2].astype("<f4").tolist(), boxes_of(STEPS)["p"][:, 1].ravel().tolist())
         self.say("export", folder, "--variable", "p", "-o", out / "s.vti")
         self.assertIn("expected csv, hdf5, npy", self.say("export", folder, "--variable", "basis", "-o", out / "s.mtx", expected=USAGE))
-        self.assertIn("expected one pool", self.say("export", folder, "--records", "-o", out / "s2.csv", expected=USAGE))
+        self.assertIn("expected one of their pools", self.say("export", folder, "--records", "-o", out / "s2.csv", expected=USAGE))
         self.assertIn("a new file or folder", self.say("export", folder, "--variable", "basis", "-o", "-", expected=USAGE))
         self.assertIn(f"held by all are {STEPS - SLOTS + 1} to {STEPS}",
                       self.say("export", folder, "--iteration", 1, "-o", out / "n.h5", expected=USAGE))
