@@ -216,9 +216,7 @@ ServeEnd Attachment::serve(std::atomic<bool>& stop) noexcept {
     const NextStatus status = handoff_.next(step, options_.may_spin, &stop, &pulse_);
     const std::int64_t arrived = now_ns();
     if (status == NextStatus::kStep) {
-      // The account begins with the first iteration, not with the solver's preparations for it.
-      if (first) idle_since = std::max(idle_since, begun_ns(step.step.descriptor));
-      first = false;
+      if (std::exchange(first, false)) idle_since = begin_account(idle_since, begun_ns(step.step.descriptor));
       if (triggers_.frozen()) {
         pass_over(step, arrived, arrived - idle_since);
       } else if (!keep(step, arrived, arrived - idle_since)) {
@@ -236,6 +234,18 @@ ServeEnd Attachment::serve(std::atomic<bool>& stop) noexcept {
       default: return ServeEnd::kProducerLost;
     }
   }
+}
+
+/// The account begins with the first iteration, not with the solver's preparations for it. What this analyzer still did for the
+/// attachment then is `record`; what happened before a lost analyzer's successor served is in nobody's account. Returns the
+/// time from which on the analyzer waited.
+std::int64_t Attachment::begin_account(std::int64_t serving_since_ns, std::int64_t begun_ns) noexcept {
+  if (serving_since_ns <= begun_ns) return begun_ns;
+  if (start() != RunStart::kTakeover) {
+    recorded_ns_ = serving_since_ns - begun_ns;
+    add(account_.record_ns, recorded_ns_);
+  }
+  return serving_since_ns;
 }
 
 /// A trigger has asked for it. What was published is still taken.

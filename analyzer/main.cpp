@@ -205,6 +205,7 @@ RecorderOptions recorder_options(const Service& service) {
           .journal = journal,
           .telemetry = options.telemetry,
           .durability = options.ring.durability,
+          .peer_timeout_s = options.peer.timeout_s,
           .cpus = options.cores};
 }
 

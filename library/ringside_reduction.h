@@ -113,7 +113,7 @@ typedef struct ringside_reduction {
   /* Makes an instance for a field. Returns 0, or not 0 and a line in `error` if a setting is wrong. NULL: there are no
    * instances, and no settings are accepted. */
   int (*create)(const ringside_reduction_field* field, void** self, char* error, size_t error_bytes);
-  void (*destroy)(void* self); /* may be NULL */
+  void (*destroy)(void* self); /* may be NULL; not called for a self that is NULL */
   void (*init)(void* self, void* state);
   void (*block)(void* self, void* state, const ringside_reduction_block* block);
   /* Takes in the state of the blocks that follow those of `state`. */

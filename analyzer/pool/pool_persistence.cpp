@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <exception>
 #include <mutex>
 #include <stop_token>
 #include <thread>
@@ -91,7 +92,7 @@ class FilePersistence final : public PoolPersistence {
 
   void expect_syncs() noexcept override { syncs_follow_ = true; }
 
-  void watch_disk() override {
+  void watch_disk() noexcept override try {
     if (disk_watch_.joinable()) return;
     disk_watch_ = quiet_thread([this](const std::stop_token& stop) {
       std::mutex mutex;
@@ -101,6 +102,7 @@ class FilePersistence final : public PoolPersistence {
         wake.wait_for(lock, stop, kBetweenLooks, [] { return false; });
       }
     });
+  } catch (const std::exception&) {
   }
 
   void flush(const void*, std::size_t) noexcept override {}

@@ -71,7 +71,8 @@ bool RecordQueue::wait_for_room(std::uint64_t at) noexcept {
   std::int64_t moved_ns = now_ns();
   for (std::uint64_t popped = popped_seen_;;) {
     const std::uint32_t freed = freed_.load(std::memory_order_acquire);
-    writer_sleeps_.store(true);
+    writer_sleeps_.store(true, std::memory_order_relaxed);
+    std::atomic_thread_fence(std::memory_order_seq_cst);
     if (has_room(at)) break;
     if (popped != popped_seen_) {
       popped = popped_seen_;
@@ -139,7 +140,10 @@ void RecordQueue::pop(RecordSink& sink, std::size_t at_most) {
     sink.take(cell.figures, std::span(values_).subspan(at % capacity_ * value_words_, value_words_), cell.marks);
     // Release: our reads of the cell come before the writer's next stores to it.
     popped_.store(at + 1, std::memory_order_release);
-    if (((at + 1) % kFreedAtOnce == 0 || at + 1 == end) && writer_sleeps_.load()) {
+    if ((at + 1) % kFreedAtOnce != 0 && at + 1 != end) continue;
+    // Either this thread sees that the writer sleeps, or the writer sees what was freed: each stores before it loads.
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    if (writer_sleeps_.load(std::memory_order_relaxed)) {
       freed_.fetch_add(1, std::memory_order_release);
       futex_wake(&freed_, 1);
     }

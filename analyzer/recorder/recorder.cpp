@@ -78,6 +78,7 @@ class Recorder::Worker : private RecordSink {
       : options_(options),
         stop_run_(stop_run),
         pool_path_(std::filesystem::absolute(options.pool).string()),
+        queue_(std::min(RecordQueue::kPatienceNs, static_cast<std::int64_t>(options.peer_timeout_s * 0.5e9))),
         history_(options.journal.kind == JournalKind::kOff ? std::string() : options.pool) {
     if (options.journal.kind != JournalKind::kOff) numbering_.set_journal_pool(pool_path_);
     std::promise<void> listening;

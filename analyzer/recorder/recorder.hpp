@@ -31,6 +31,7 @@ struct RecorderOptions {
   JournalOptions journal;
   TelemetryOptions telemetry;
   Durability durability = Durability::kPower;
+  double peer_timeout_s = 30;  // after which the producer takes a main thread that waits for lost
   std::vector<int> cpus;  // of its thread, and ZeroMQ's; empty: wherever the caller may run
 };
 

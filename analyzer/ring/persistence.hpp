@@ -51,8 +51,9 @@ class Persistence {
   virtual void expect_syncs() noexcept {}
 
   /// Announces that no `sync` follows: on a plain file, a thread of its own looks now and then whether what is stored reaches
-  /// the disk, and notes a failure for `store_error`. Nothing waits for it.
-  virtual void watch_disk() {}
+  /// the disk, and notes a failure for `store_error`. No step waits for it; the end waits for a look that is under way. Without
+  /// the thread, which a system may refuse, nothing is noticed.
+  virtual void watch_disk() noexcept {}
 
   /// Makes everything stored so far survive power loss. Returns 0 or an errno value. After an error it is unknown what
   /// survived, and the run must stop. On DAX there is nothing left to do.

@@ -19,9 +19,9 @@ inline void set_default_floats() noexcept {
   std::fesetenv(FE_DFL_ENV);
 }
 
-/// True if this thread computes in the default environment. A few cycles on x86-64; elsewhere it asks <cfenv>, which does not
-/// tell of subnormal numbers, so that the answer is always false: the caller then sets what may be set already.
-inline bool has_default_floats() noexcept {
+/// The same where it is not the default one. Returns whether it was changed: a few cycles if not, on x86-64 and AArch64.
+/// Elsewhere <cfenv> tells of the rounding only, and what else was changed is set back without being told.
+inline bool restore_default_floats() noexcept {
 #if defined(__x86_64__)
   constexpr unsigned kExceptions = 0x3f;  // the flags that arithmetic raises are no part of what was set
   constexpr unsigned kSseDefault = 0x1f80;
@@ -29,9 +29,19 @@ inline bool has_default_floats() noexcept {
   constexpr std::uint16_t kX87Default = 0x033f;
   std::uint16_t x87 = 0;
   asm volatile("fnstcw %0" : "=m"(x87));
-  return (_mm_getcsr() & ~kExceptions) == kSseDefault && (x87 & kX87Set) == kX87Default;
+  if ((_mm_getcsr() & ~kExceptions) == kSseDefault && (x87 & kX87Set) == kX87Default) return false;
+  set_default_floats();
+  return true;
+#elif defined(__aarch64__)
+  std::uint64_t control = 0;
+  asm volatile("mrs %0, fpcr" : "=r"(control));
+  if (control == 0) return false;
+  set_default_floats();
+  return true;
 #else
-  return false;
+  const bool changed = std::fegetround() != FE_TONEAREST;
+  set_default_floats();
+  return changed;
 #endif
 }
 

@@ -84,10 +84,10 @@ _show = sys.excepthook
 
 def _end_with_status(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
     """A script that one of these exceptions ends has its status as exit code, as programs in other languages have. What is
-    shown of it stays as it was."""
+    shown of it stays as it was. A session and a program that embeds Python go on."""
     _show(kind, error, traceback)
-    interactive = hasattr(sys, "ps1") or sys.flags.inspect
-    if isinstance(error, Error) and 2 <= error.status <= 5 and not interactive:
+    goes_on = hasattr(sys, "ps1") or sys.flags.inspect or not getattr(sys, "orig_argv", sys.argv)
+    if isinstance(error, Error) and 2 <= error.status <= 5 and not goes_on:
         raise SystemExit(error.status)
 
 

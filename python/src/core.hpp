@@ -4,6 +4,7 @@
 // Python sources beside it (python/ringside).
 #pragma once
 
+#include <cxxabi.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 #include <unistd.h>
@@ -25,15 +26,6 @@ namespace py = pybind11;
 /// The same for an argument that this module refuses itself.
 [[noreturn]] void refuse(const std::string& line);
 
-/// The interpreter ends. For any thread, with and without its lock.
-inline bool is_finalizing() noexcept {
-#if PY_VERSION_HEX >= 0x030d0000
-  return Py_IsFinalizing() != 0;
-#else
-  return _Py_IsFinalizing() != 0;
-#endif
-}
-
 /// How often this process is the child of a fork that was made since the module was loaded.
 int fork_depth() noexcept;
 
@@ -49,11 +41,14 @@ struct Shared {
 class Released {
  public:
   Released() : state_(PyEval_SaveThread()) {}
-  /// When the interpreter ends, it ends the threads that wait for its lock by unwinding their stacks, which no function of C++
-  /// survives. Such a thread (a daemon) sleeps until the process has ended.
+  /// When the interpreter ends, it ends the other threads that wait for its lock by unwinding their stacks (before Python 3.14),
+  /// which no function of C++ survives. Such a thread, a daemon, sleeps until the process has ended.
   ~Released() {
-    while (is_finalizing()) pause();
-    PyEval_RestoreThread(state_);
+    try {
+      PyEval_RestoreThread(state_);
+    } catch (const abi::__forced_unwind&) {
+      for (;;) pause();
+    }
   }
   Released(const Released&) = delete;
   Released& operator=(const Released&) = delete;

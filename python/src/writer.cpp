@@ -132,9 +132,13 @@ std::uint64_t iteration_of(const py::handle& given) {
   refuse("an iteration: found " + shown(given) + ", expected a whole number, 1 to 2^64 - 1");
 }
 
-Writer::Turn::Turn(Writer& writer) : lock_(writer.turn_, std::defer_lock) {
+Writer::Turn::Turn(Writer& writer) : writer_(writer), lock_(writer.turn_, std::defer_lock) {
   constexpr std::chrono::milliseconds kBetweenSignals{50};
   if (writer.writer_.depth != fork_depth()) return;  // a thread of the parent may have it; the library refuses the call
+  if (writer.has_turn_.load(std::memory_order_relaxed) == std::this_thread::get_id()) {
+    refuse("this thread is publishing a step of the run, and a handler of a signal has interrupted it; expected the handler to note "
+           "that it was called, and the loop to publish");
+  }
   for (bool taken = lock_.try_lock(); !taken;) {
     {
       const Released released;
@@ -142,6 +146,7 @@ Writer::Turn::Turn(Writer& writer) : lock_(writer.turn_, std::defer_lock) {
     }
     if (!taken && PyErr_CheckSignals() != 0) throw py::error_already_set();
   }
+  writer.has_turn_.store(std::this_thread::get_id(), std::memory_order_relaxed);
 }
 
 bool Writer::begin_block(std::uint64_t iteration, bool wait) {
@@ -156,8 +161,8 @@ void Writer::end_block(std::uint64_t iteration, const py::object& scalars) {
     std::uint64_t& in_block;
     ~Ended() { in_block = 0; }
   };
-  const Turn turn(*this);
   const Ended ended{in_block_};
+  const Turn turn(*this);
   if (scalars) publish(iteration, scalars);
 }
 

@@ -2,8 +2,10 @@
 // The writing half of the module: a ringside_writer as a Python object, and a step of it that is being written.
 #pragma once
 
+#include <atomic>
 #include <mutex>
 #include <optional>
+#include <thread>
 #include <tuple>
 #include <utility>
 
@@ -72,8 +74,14 @@ class Writer {
   class Turn {
    public:
     explicit Turn(Writer& writer);
+    ~Turn() {
+      if (lock_.owns_lock()) writer_.has_turn_.store({}, std::memory_order_relaxed);
+    }
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
 
    private:
+    Writer& writer_;
     std::unique_lock<std::timed_mutex> lock_;
   };
 
@@ -95,6 +103,7 @@ class Writer {
 
   Shared<ringside_writer> writer_;
   std::timed_mutex turn_;
+  std::atomic<std::thread::id> has_turn_;
   std::vector<Variable> variables_;
   py::dict numbers_;  // of variables, by name
   std::vector<std::uint32_t> scalar_types_;

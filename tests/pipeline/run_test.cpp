@@ -306,7 +306,7 @@ TEST_F(PipelineTest, AnExportHasTheFormatThatIsAskedForElseTheOneOfItsName) {
     const char* begins;
   };
   for (const Case& one : {Case{"x.csv", {}, "row,value"}, Case{"x.mtx", {}, "%%MatrixMarket"},
-                          Case{"x.npy", {}, "\x93NUMPY"}, Case{"x.txt", {}, "\x93NUMPY"}, Case{"csv", {}, "\x93NUMPY"},
+                          Case{"x.npy", {}, "\x93NUMPY"}, Case{"x.txt", {"--format=npy"}, "\x93NUMPY"}, Case{"csv", {}, "\x93NUMPY"},
                           Case{"y.csv", {"--format=mtx"}, "%%MatrixMarket"}}) {
     std::vector<std::string> arguments = {"export", pool_, "--output", folder_.file(one.file)};
     arguments.insert(arguments.end(), one.options.begin(), one.options.end());

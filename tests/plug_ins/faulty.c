@@ -82,6 +82,7 @@ static void block(void* self, void* state, const ringside_reduction_block* block
     const pid_t child = fork();
     if (child > 0) waitpid(child, NULL, 0); /* it ends as soon as it comes back */
   }
+  if (strcmp(faulty->what, "fork late") == 0 && fork() == 0) usleep(20000); /* its parent is elsewhere when it comes back */
   if (strcmp(faulty->what, "close") == 0) {
     for (int descriptor = 3; descriptor < 256; ++descriptor) close(descriptor);
   }

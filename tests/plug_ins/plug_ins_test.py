@@ -216,6 +216,13 @@ class Faults(Place):
         self.assertRegex(said, r"\Aringside: the reduction 'faulty' \(.*\) has forked, .*\n\Z")
 
 
+    def test_a_child_that_comes_back_late_is_that_of_the_plug_in_that_forked(self):
+        summary, said = self.run_with(f"./faulty.so:faulty:do=fork late:once={self.folder}/forked", "./libl3.so:l3")
+        self.assertEqual((summary["steps_committed"], summary["analyzer_restarts"]), (STEPS, 0))
+        self.assertFalse(summary["plug_ins"][1]["left_out"])
+        self.assertRegex(said, r"\Aringside: the reduction 'faulty' \(.*\) has forked, .*\n\Z")
+
+
 class FloatEnvironment(Place):
     """No result of our own, and no iterate, depends on what foreign code has set."""
     NAMED = r"reduction '{}' \(.*\) has changed the floating-point environment"

@@ -189,6 +189,7 @@ FieldPlugIns::FieldPlugIns(PlugInSet& set, const Schema& schema, std::size_t var
                         why[0] != '\0' ? why : "without a reason");
     }
     instance.created = true;
+    set.watch()->check_descriptors(p);
   }
   if (!instances_.empty()) lent_.resize(threads);
 }

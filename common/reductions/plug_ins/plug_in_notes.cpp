@@ -116,9 +116,11 @@ std::size_t PlugInNotes::cells() noexcept {
   return Content::kCells;
 }
 
-void PlugInNotes::note_end(std::uint32_t plug_in, PlugInEnd how) noexcept {
+bool PlugInNotes::note_end(std::uint32_t plug_in, PlugInEnd how) noexcept {
   std::uint32_t none = 0;
-  if (content_->ended_in.compare_exchange_strong(none, plug_in + 1)) content_->how.store(static_cast<std::uint32_t>(how));
+  if (!content_->ended_in.compare_exchange_strong(none, plug_in + 1)) return false;
+  content_->how.store(static_cast<std::uint32_t>(how));
+  return true;
 }
 
 bool PlugInNotes::note_child(std::uint32_t plug_in) noexcept {

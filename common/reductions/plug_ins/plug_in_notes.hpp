@@ -65,8 +65,8 @@ class PlugInNotes {
 
   PlugInCell& cell(std::size_t thread) noexcept;
   static std::size_t cells() noexcept;
-  /// Async-signal-safe. The process ends next.
-  void note_end(std::uint32_t plug_in, PlugInEnd how) noexcept;
+  /// Async-signal-safe. The process ends next. False if an end was noted before: that one counts.
+  bool note_end(std::uint32_t plug_in, PlugInEnd how) noexcept;
   /// In a child that a call of the plug-in has forked. True if it is the first one.
   bool note_child(std::uint32_t plug_in) noexcept;
   /// Such a child has come back from the call, in this run.

@@ -38,6 +38,7 @@ PlugInSet::PlugInSet(std::span<const std::string> specs, double timeout_s, const
   for (const PlugInSpec& spec : parsed) {
     const PlugInCall call(*watch_, 0, plug_ins_.size());  // a library's constructors run
     plug_ins_.push_back(PlugIn::load(spec));
+    watch_->check_descriptors(plug_ins_.size() - 1);
     for (const PlugIn& other : std::span(plug_ins_).first(plug_ins_.size() - 1)) {
       if (other.name() != plug_ins_.back().name()) continue;
       throw usage_error("--reduce-with: two reductions are named '{}' ({}, {}); expected each name once: add :as=NAME",
@@ -62,7 +63,7 @@ std::vector<std::string> PlugInSet::begin_run(const Id128& run_id) {
   }
   for (std::size_t p = 0; p < plug_ins_.size(); ++p) {
     const bool too_many = notes_->deaths(p) >= kMostPlugInDeaths;
-    leave_out(p, too_many ? PlugInHarm::kTooManyDeaths : PlugInHarm::kNone);
+    out_[p].store(static_cast<int>(too_many ? PlugInHarm::kTooManyDeaths : PlugInHarm::kNone), std::memory_order_relaxed);
   }
   leave_out_forked();
   return lines;

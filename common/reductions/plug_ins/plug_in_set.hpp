@@ -56,9 +56,10 @@ class PlugInSet {
   }
 
   bool left_out(std::size_t plug_in) const noexcept { return out_[plug_in].load(std::memory_order_relaxed) != 0; }
-  /// From now on. By any thread.
+  /// From now on. By any thread; the first reason stays.
   void leave_out(std::size_t plug_in, PlugInHarm harm) noexcept {
-    out_[plug_in].store(static_cast<int>(harm), std::memory_order_relaxed);
+    int none = static_cast<int>(PlugInHarm::kNone);
+    out_[plug_in].compare_exchange_strong(none, static_cast<int>(harm), std::memory_order_relaxed);
   }
   /// Leaves out those whose calls have forked a child that came back.
   void leave_out_forked() noexcept;

@@ -54,8 +54,7 @@ void write_line(std::string_view label, std::string_view what, std::string_view 
 void note(std::uint32_t plug_in, PlugInEnd how, std::string_view what) noexcept {
   PlugInNotes* const notes = notes_of_process.load();
   if (notes == nullptr || plug_in == 0 || plug_in > kMostPlugIns) return;
-  notes->note_end(plug_in - 1, how);
-  write_line(labels_of_process[plug_in - 1], " failed, and ends the process: ", what);
+  if (notes->note_end(plug_in - 1, how)) write_line(labels_of_process[plug_in - 1], " failed, and ends the process: ", what);
 }
 
 std::uint32_t own_plug_in() noexcept {
@@ -84,7 +83,8 @@ std::uint32_t plug_in_of_any_thread() noexcept {
 void on_signal(int number) {
   const int errno_before = errno;
   const std::uint32_t plug_in = own_plug_in();
-  if (plug_in == 0 && notes_of_process.load() != nullptr && lost_descriptors()) {  // ZeroMQ aborts when it misses one
+  // ZeroMQ aborts when it misses one.
+  if (plug_in == 0 && notes_of_process.load() != nullptr && mark_of_process.load()->is_owner() && lost_descriptors()) {
     note(plug_in_of_any_thread(), PlugInEnd::kDescriptors, kClosedDescriptors);
   }
   if (plug_in != 0) {
@@ -151,9 +151,9 @@ void PlugInWatch::enter(std::size_t thread, std::size_t plug_in) noexcept {
   cell.plug_in.store(static_cast<std::uint32_t>(plug_in + 1), std::memory_order_relaxed);
 }
 
-void PlugInWatch::leave(std::size_t thread) noexcept {
-  if (!mark_.is_owner()) end_child(thread);
-  if (!has_default_floats()) restore_floats(thread);
+void PlugInWatch::leave(std::size_t thread, std::size_t plug_in) noexcept {
+  if (!mark_.is_owner()) end_child(plug_in);
+  if (restore_default_floats()) name_changed_floats(plug_in);
   notes_.cell(thread).plug_in.store(0, std::memory_order_relaxed);
 }
 
@@ -163,9 +163,7 @@ void PlugInWatch::check_descriptors(std::size_t plug_in) noexcept {
   std::abort();
 }
 
-void PlugInWatch::restore_floats(std::size_t thread) noexcept {
-  set_default_floats();
-  const std::uint32_t plug_in = notes_.cell(thread).plug_in.load(std::memory_order_relaxed) - 1;
+void PlugInWatch::name_changed_floats(std::size_t plug_in) noexcept {
   const std::uint32_t bit = std::uint32_t{1} << plug_in;
   if ((changed_floats_.fetch_or(bit, std::memory_order_relaxed) & bit) != 0) return;
   write_line(labels_of_process[plug_in],
@@ -174,9 +172,8 @@ void PlugInWatch::restore_floats(std::size_t thread) noexcept {
 }
 
 /// In a child that the plug-in's call has forked: it has none of the analyzer's other threads, and must not touch the ring.
-void PlugInWatch::end_child(std::size_t thread) noexcept {
-  const std::uint32_t plug_in = notes_.cell(thread).plug_in.load(std::memory_order_relaxed) - 1;
-  if (notes_.note_child(plug_in)) {
+void PlugInWatch::end_child(std::size_t plug_in) noexcept {
+  if (notes_.note_child(static_cast<std::uint32_t>(plug_in))) {
     write_line(labels_of_process[plug_in], " has forked, and the child came back from the call: the child ends, and the plug-in is left out");
   }
   _exit(EXIT_FAILURE);

@@ -30,15 +30,16 @@ class PlugInWatch {
 
   /// A call begins and ends in this thread. thread: its number in the team.
   void enter(std::size_t thread, std::size_t plug_in) noexcept;
-  void leave(std::size_t thread) noexcept;
-  /// Ends the process in the name of the plug-in if one of its calls since the last check has closed descriptors at large.
-  /// (A single one of the process's is not noticed.) One system call.
+  void leave(std::size_t thread, std::size_t plug_in) noexcept;
+  /// Ends the process in the name of the plug-in if descriptors have been closed at large since the last check. (A single one of
+  /// the process's is not noticed; of several plug-ins that run at the same time, the one that is checked first is named.)
+  /// One system call.
   void check_descriptors(std::size_t plug_in) noexcept;
 
  private:
   void look_for_hangs(const std::stop_token& stop);
-  void restore_floats(std::size_t thread) noexcept;
-  [[noreturn]] void end_child(std::size_t thread) noexcept;
+  void name_changed_floats(std::size_t plug_in) noexcept;
+  [[noreturn]] void end_child(std::size_t plug_in) noexcept;
 
   PlugInNotes& notes_;
   double timeout_s_;
@@ -52,16 +53,18 @@ class PlugInWatch {
 /// A call of a plug-in: `enter` now, `leave` at the end of the scope.
 class PlugInCall {
  public:
-  PlugInCall(PlugInWatch& watch, std::size_t thread, std::size_t plug_in) noexcept : watch_(watch), thread_(thread) {
+  PlugInCall(PlugInWatch& watch, std::size_t thread, std::size_t plug_in) noexcept
+      : watch_(watch), thread_(thread), plug_in_(plug_in) {
     watch_.enter(thread, plug_in);
   }
-  ~PlugInCall() { watch_.leave(thread_); }
+  ~PlugInCall() { watch_.leave(thread_, plug_in_); }
   PlugInCall(const PlugInCall&) = delete;
   PlugInCall& operator=(const PlugInCall&) = delete;
 
  private:
   PlugInWatch& watch_;
   std::size_t thread_;
+  std::size_t plug_in_;  // the cell is shared with children, in which it is the parent's
 };
 
 }  // namespace ringside
