@@ -271,10 +271,6 @@ void report(const MemoryRunOptions& options, const MemoryRun& run) {
 }  // namespace
 
 int run_command(int argc, const char* const* argv) {
-  // The program's part of the library needs some in each process before main.
-  constexpr std::uint64_t kLeastStack = 64 << 10;
-  if (const std::uint64_t most = memory::process_limit(RLIMIT_STACK); most < kLeastStack)
-    throw system_error("ulimit -s permits a stack of {} bytes, expected at least {}", most, kLeastStack);
   MemoryRunOptions options;
   CommandLine line("Runs a program with more memory than DRAM: its large allocations live in far memory.",
                    "ringside-memory run");

