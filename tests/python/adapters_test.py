@@ -187,7 +187,7 @@ from scipy.sparse.linalg import gmres
 with ringside.publish({"x": b}) as run:
     gmres(A, b, maxiter=4, callback=ringside.scipy.callback(run), callback_type="pr_norm")
 """)
-        self.assertEqual(code, 4, error)
+        self.assertEqual(code, 2, error)
         self.assertIn("gmres: give callback_type='x'", error)
 
 

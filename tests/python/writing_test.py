@@ -468,7 +468,7 @@ class Lost(pipelines.Pipelines):
             """, self.path("socket"), str(analyzer.pid))
         self.assertEqual(output, "True\nTrue\nTrue 2\n", error)
         self.assertIn("ringside.errors.PeerLostError: ", error)
-        self.assertEqual(code, 1)
+        self.assertEqual(code, 4)
         self.assertEqual(analyzer.wait(), -signal.SIGKILL)
 
 
