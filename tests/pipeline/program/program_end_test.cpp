@@ -88,7 +88,7 @@ TEST_F(ProgramTest, ASecondProcessIsRefusedAtOnceAndTheRunContinues) {
 
 TEST_F(ProgramTest, AnotherAttachmentAfterTheDetachIsRefused) {
   const Finished ran = run("ringside", scripted({"attach", "publish", "3", "detach", "attach"}));
-  EXPECT_EQ(ran.exit_code, 4);
+  EXPECT_EQ(ran.exit_code, 2);
   EXPECT_EQ(lines(ran),
             "scripted_program: this run has ended at iteration 3; ringside run keeps one run; start ringside-analyzer "
             "as a service for several\n" +
