@@ -308,8 +308,6 @@ TEST_F(CommandLineTest, AFolderForTheSocketsIsFoundWhereTheNamedOneAllowsNone) {
 TEST_F(CommandLineTest, AnInvalidEnvironmentVariableIsNamed) {
   const Words solve = {"run", "--matrix=grid:9", "--quiet", "--iterations=2"};
   expect_refused({
-      {"ringside", {"tail", "--once"}, 4, {"no analyzer"}, {{"TMPDIR", "/nonexistent"}}},
-      {"ringside", {"stop"}, 4, {"no analyzer"}, {{"TMPDIR", kLong}}},
       {"ringside", solve, 2, {"RINGSIDE_ISA: found 'avx9'", "plain, avx2 or avx512"}, {{"RINGSIDE_ISA", "avx9"}}},
       {"ringside", solve, 2, {"--log-level: found 'loud'", "RINGSIDE_LOG_LEVEL"}, {{"RINGSIDE_LOG_LEVEL", "loud"}}},
       {"ringside-producer", {"--matrix=grid:9"}, 2, {"--log-level: found 'x\\x1b'"}, {{"RINGSIDE_LOG_LEVEL", "x\x1b"}}},
