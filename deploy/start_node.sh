@@ -40,6 +40,8 @@ TEXT
 
 say() { echo "$name: $*"; }
 
+bytes_of() { local LC_ALL=C && echo "${#1}"; }
+
 fail() {  # STATUS TEXT...: prints one line and exits
   local status=$1
   shift
@@ -345,9 +347,11 @@ job='' has_job=no per_node=no of_no_rank='' analyzer_cores='' producer_cores='' 
 own_folder=ringside-node-$(id -u)${SLURM_JOB_ID:+-$SLURM_JOB_ID}
 # Slurm passes on the login node's values; the folders need not exist on the node of the job. A socket's path has at most
 # 107 bytes, of which /analyzer.socket.global.telemetry are 33.
-for folder in "${XDG_RUNTIME_DIR:-}" "${TMPDIR:-/tmp}" /tmp /var/tmp; do
-  folder=$folder/$own_folder
-  [[ -d ${folder%/*} && -w ${folder%/*} && ${#folder} -le 74 ]] && break
+passed_over=
+for base in "${XDG_RUNTIME_DIR:-}" "${TMPDIR:-/tmp}" /tmp /var/tmp; do
+  folder=$base/$own_folder
+  [[ -d $base && -w $base ]] && (($(bytes_of "$folder") <= 74)) && break
+  [[ -n ${TMPDIR:-} && $base == "$TMPDIR" ]] && passed_over=$TMPDIR
 done
 analyzer_options=() producer_options=()
 command=${1:-}
@@ -371,7 +375,7 @@ while (($# > 0)); do
     --analyzer-cores=*) analyzer_cores=${1#*=} ;;
     --producer-cores=*) producer_cores=${1#*=} ;;
     --restarts=*) restarts=${1#*=} of_no_rank=${1%%=*} ;;
-    --runtime=*) folder=${1#*=} of_no_rank=${1%%=*} ;;
+    --runtime=*) folder=${1#*=} passed_over='' of_no_rank=${1%%=*} ;;
     --log-dir=*) log_folder=${1#*=} of_no_rank=${1%%=*} ;;
     --timeout=*) timeout=${1#*=} of_no_rank=${1%%=*} ;;
     --force) force=yes of_no_rank=$1 ;;
@@ -391,4 +395,8 @@ fi
 [[ $folder == /* ]] || folder=$PWD/$folder
 log_folder=${log_folder:-$folder}
 socket=$folder/analyzer.socket
+if [[ -n $passed_over && ($command == start || $command == run) ]]; then
+  say "TMPDIR: the folder of the socket cannot be in '${passed_over//[[:cntrl:]]/?}' (missing, not writable, or a path that is" \
+    "too long); it is $folder" >&2
+fi
 "$command"

@@ -211,17 +211,22 @@ class StartNode(unittest.TestCase):
                            env=self.environment)
 
     def test_a_temporary_folder_that_is_gone_or_too_long_for_a_socket_is_passed_over(self):
-        for named in ("/nonexistent/job.1", str(self.folder / ("t" * 100))):
+        in_bytes = "ü" * ((74 - len(os.fsencode(self.folder))) // 2)  # fits in characters, not in bytes
+        for named in ("/nonexistent/job.1", str(self.folder / ("t" * 100)), str(self.folder / in_bytes)):
             if self.folder.name in named:
                 os.mkdir(named)
             self.environment |= {"TMPDIR": named, "SLURM_JOB_ID": str(os.getpid())}
             chosen = f"/tmp/ringside-node-{os.getuid()}-{os.getpid()}"
             self.addCleanup(shutil.rmtree, chosen, ignore_errors=True)
-            call = lambda *words: subprocess.run([SCRIPT, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=True,
-                                                 encoding="utf-8", timeout=PATIENCE_S, env=self.environment, cwd=self.folder).stdout
-            self.assertIn(f"listens at {chosen}/analyzer.socket",
-                          call("start", f"--pool={self.pool}", "--analyzer", "--durability=process"))
-            call("stop")
+            call = lambda *words: subprocess.run([SCRIPT, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                                 stderr=subprocess.STDOUT, check=True, encoding="utf-8", timeout=PATIENCE_S,
+                                                 env=self.environment, cwd=self.folder).stdout
+            said = call("start", f"--pool={self.pool}", "--analyzer", "--durability=process")
+            self.assertIn(f"listens at {chosen}/analyzer.socket", said)
+            self.assertEqual(said.count("TMPDIR: "), 1, said)
+            self.assertIn(f"TMPDIR: the folder of the socket cannot be in '{named}'", said)
+            self.assertIn(f"it is {chosen}\n", said)
+            self.assertNotIn("TMPDIR", call("stop"))
 
     def test_messages_name_the_command_as_it_is_installed(self):
         installed = self.folder / "ringside-start-node"
