@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -70,15 +71,24 @@ int obstacle_in(const fs::path& base) {
   return access(base.c_str(), W_OK | X_OK) == 0 ? 0 : errno;
 }
 
+/// Only making a folder shows whether there is room for one; where others are looked for, none is made.
+bool is_full(const fs::path& base) {
+  struct statvfs status {};
+  if (statvfs(base.c_str(), &status) != 0) return false;
+  return status.f_bavail == 0 || (status.f_files != 0 && status.f_favail == 0);
+}
+
 /// A run's folder lies in the first of these that allows one. A relative XDG_RUNTIME_DIR must be ignored (XDG Base
-/// Directory Specification). A batch system's TMPDIR may be gone, or longer than a socket's path may be: then the last two.
+/// Directory Specification). A batch system's TMPDIR may be gone, full, or longer than a socket's path may be: then the
+/// last two.
 std::vector<fs::path> bases() {
   std::vector<fs::path> bases;
   if (const char* runtime = variable("XDG_RUNTIME_DIR"); runtime != nullptr && *runtime == '/') {
     bases.emplace_back(runtime);
   }
-  bases.push_back(temporary_base().second);
-  if (obstacle_in(bases.back()) != 0) bases.insert(bases.end(), {"/tmp", "/var/tmp"});
+  for (const fs::path& base : {temporary_base().second, fs::path("/tmp"), fs::path("/var/tmp")}) {
+    if (std::ranges::find(bases, base) == bases.end()) bases.push_back(base);
+  }
   return bases;
 }
 
@@ -214,10 +224,13 @@ bool RuntimeFolder::try_under(const fs::path& base) {
   return true;
 }
 
-std::vector<std::string> sockets_of_runs() {
+std::vector<std::string> sockets_of_runs(Reach reach) {
   std::vector<std::string> found;
+  const fs::path named = temporary_base().second;
+  const bool is_passed_over = obstacle_in(named) != 0 || is_full(named);
   for (const fs::path& base : bases()) {
     for (const fs::path& folder : folders_in(base)) found.push_back((folder / kSocket).string());
+    if (base == named && reach == Reach::kOwn && !is_passed_over) break;
   }
   return found;
 }

@@ -37,7 +37,11 @@ class RuntimeFolder {
   UniqueFd lock_;
 };
 
-/// The analyzer sockets of all runs on this machine, alive or not, of any user.
-std::vector<std::string> sockets_of_runs();
+/// kOwn: where runs with this environment have their folders. kAll: also /tmp and /var/tmp, where those are that were started
+/// while TMPDIR was another one, or allowed none.
+enum class Reach { kOwn, kAll };
+
+/// The analyzer sockets of the runs there, alive or not, of any user.
+std::vector<std::string> sockets_of_runs(Reach reach);
 
 }  // namespace ringside

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <optional>
 #include <set>
@@ -48,11 +49,11 @@ bool is_served(const std::string& socket, Whose whose) {
 
 /// The sockets of live analyzers on this machine that are ours. Root also takes the service's socket, whichever user
 /// the service runs as: only root can have made its folder. The sockets of runs lie where any user may make one.
-std::set<std::string> living() {
+std::set<std::string> living(Reach reach) {
   std::set<std::string> found;
   const std::string of_service = ProcessOptions().socket;
   if (is_served(of_service, geteuid() == 0 ? Whose::kAnybodys : Whose::kOurs)) found.insert(of_service);
-  for (const std::string& socket : sockets_of_runs()) {
+  for (const std::string& socket : sockets_of_runs(reach)) {
     if (is_served(socket, Whose::kOurs)) found.insert(socket);
   }
   return found;
@@ -98,7 +99,7 @@ FoundService find_service(const ServiceOptions& options, std::string_view otherw
   }
   if (!options.tcp.empty()) return over_tcp(options);
   if (!options.socket.empty()) return {telemetry_at(options.socket), options.socket, true};
-  const std::set<std::string> sockets = living();
+  const std::set<std::string> sockets = living(Reach::kOwn);
   if (sockets.empty()) {
     throw peer_error(
         "no analyzer of this user that can be followed is on this machine (is one alive, with --telemetry on?); name "
@@ -119,12 +120,22 @@ FoundService find_service(const ServiceOptions& options, std::string_view otherw
 }
 
 std::string socket_of_pool(const std::string& pool) {
+  // The whole run has the journal POOL.global, and no pool.
+  const std::string_view of_node = std::string_view(pool).ends_with(kGlobalSuffix)
+                                       ? std::string_view(pool).substr(0, pool.size() - std::strlen(kGlobalSuffix))
+                                       : std::string_view();
   ChannelContext context;
-  for (const std::string& socket : living()) {
+  for (const std::string& socket : living(Reach::kAll)) {
     RecordStream stream(context, telemetry_at(socket), RecordStream::kNoRecords);
     const std::optional<wire::Status> status = stream.status(kDescriptionPatienceMs);
     std::error_code missing;
-    if (status && std::filesystem::equivalent(status->pool(), pool, missing)) return socket;
+    if (!status) continue;
+    if (std::filesystem::equivalent(status->pool(), pool, missing)) return socket;
+    const std::string global = socket + kGlobalSuffix;
+    if (!of_node.empty() && std::filesystem::equivalent(status->pool(), of_node, missing) &&
+        is_served(global, Whose::kAnybodys)) {
+      return global;
+    }
   }
   return {};
 }

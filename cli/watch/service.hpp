@@ -32,7 +32,8 @@ struct FoundService {
 /// otherwise: what else a user may do then.
 FoundService find_service(const ServiceOptions& options, std::string_view otherwise);
 
-/// The socket of the analyzer of this user that has this pool, and takes requests; empty: none is found.
+/// The socket of the analyzer of this user that has this pool, and takes requests; empty: none is found. For POOL.global,
+/// the journal of a whole run of several nodes: the socket at which the node that has POOL publishes the whole.
 std::string socket_of_pool(const std::string& pool);
 
 /// Whether no analyzer will return to where `found` was: a `ringside run` ends by removing the folder of its sockets.

@@ -163,12 +163,31 @@ class Disks(Failures):
         with urllib.request.urlopen(url, timeout=HANG_S) as answer:
             return answer.read()
 
+    def start_serve(self, *words, **environment):
+        serve = subprocess.Popen([BIN / "ringside", "serve", "--listen=127.0.0.1:0", *words], env=self.environment | environment,
+                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        self.addCleanup(lambda: (serve.kill(), serve.communicate()))
+        return serve
+
     def serve(self, node):
         """`ringside serve` of the whole run, and its address."""
-        serve = subprocess.Popen([BIN / "ringside", "serve", "--listen=127.0.0.1:0", "--socket", whole_of(node, "socket")],
-                                 env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        self.addCleanup(lambda: (serve.kill(), serve.communicate()))
+        serve = self.start_serve("--socket", whole_of(node, "socket"))
         return serve, re.search(r"http://\S+/", serve.stdout.readline())[0]
+
+    def test_the_journal_of_the_whole_is_served_with_the_analyzer_that_writes_it(self):
+        two = self.nodes(2)
+        job = self.heat(two, 500)
+        self.assertIsNotNone(two[0].await_steps(job, 5))
+        sockets = self.folder / "ringside-abcdef"  # where `ringside run` has them
+        sockets.mkdir()
+        with job.stopped():
+            for file in two[0].socket.parent.glob(two[0].socket.name + "*"):
+                (sockets / f"analyzer.socket{file.name.removeprefix(two[0].socket.name)}").symlink_to(file)
+            for pool, found in ((whole_of(two[0]), ".global"), (two[0].pool, "")):
+                serve = self.start_serve("--pool", pool, XDG_RUNTIME_DIR="", TMPDIR=str(self.folder))
+                self.assertIn(f"shows the journal of {pool} and the analyzer at {sockets}/analyzer.socket{found};",
+                              serve.stdout.readline())
+        self.assert_ends_well(job)
 
 
 class Nodes(Failures):
