@@ -128,8 +128,8 @@ int report_command(int argc, const char* const* argv) {
   report["written_s"] = std::chrono::duration<double>(now).count();
   report["source"] = input;
   report["version"] = version();
-  OutputFile file(output, "--output", {{"INPUT", input}, {"INPUT", named}});
   refuse_other_endings(output, "--output", kPageEndings);
+  OutputFile file(output, "--output", {{"INPUT", input}, {"INPUT", named}});
   file.write(report_page(report));
   file.finish();
   write_beside_output(output, fmt::format("ringside report: wrote {}\n", printable(output_name(output))));
