@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <new>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -22,19 +23,19 @@ constexpr std::size_t kMemoryBytes = std::size_t{32} << 20;
 
 void require_threads(std::size_t count, const char* what_for) {
   std::vector<std::thread> probes;
-  probes.reserve(count);
   std::atomic<bool> done{false};
   int error = 0;
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, &before);  // the probes inherit it: none of them takes this process's signals
-  while (probes.size() < count && error == 0) {
-    try {
-      probes.emplace_back([&done] { done.wait(false); });
-    } catch (const std::system_error& failure) {
-      error = failure.code().value();
-    }
+  try {
+    probes.reserve(count);
+    while (probes.size() < count) probes.emplace_back([&done] { done.wait(false); });
+  } catch (const std::system_error& failure) {
+    error = failure.code().value();
+  } catch (const std::bad_alloc&) {
+    error = ENOMEM;
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   void* memory = MAP_FAILED;
