@@ -86,7 +86,7 @@ ProblemSize problem_size(const Node& node, const PlannedOptions& options, std::v
     size.nonzeros = options.nonzeros;
     return size;
   }
-  size.file = matrix_file(size.matrix);
+  size.file = matrix_file(size.matrix, options.solve.columns);
   const KernelFigures* before = nullptr;  // the same file, changed since
   for (const KernelFigures& figures : node.kernels) {
     const ProblemSize& known = figures.problem;

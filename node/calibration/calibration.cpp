@@ -67,7 +67,7 @@ class Calibration {
     const std::vector<int> counts = thread_counts();
     for (const SolveOptions& solve : options_.problems) {
       check_matrix_name(solve.matrix, solve.columns);
-      files_.push_back(matrix_file(solve.matrix));  // before it is read: a later change is seen
+      files_.push_back(matrix_file(solve.matrix, solve.columns));  // before it is read: a later change is seen
     }
     std::optional<Problem> first = load(options_.problems.front());  // before minutes are spent on the machine
     if (!options_.folders.empty()) (void)tiers_with_room(first->solver->rows());

@@ -60,7 +60,7 @@ struct Competition {
 
 /// A matrix file as it was when its problem was measured.
 struct MatrixFile {
-  std::string path;  // from the root, without links
+  std::string path;  // from the root, without links; with :MEMBER of an archive, and the value of --columns
   std::uint64_t size_bytes = 0;
   std::int64_t mtime_ns = 0;
   std::uint64_t inode = 0;    // 0: not recorded; so equals no file that there is

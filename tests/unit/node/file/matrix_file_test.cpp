@@ -22,6 +22,9 @@ TEST(MatrixFileTest, EverySpellingOfAFileGivesTheSame) {
   EXPECT_EQ(matrix_file(folder.file("below/../a.mtx")), file);
   EXPECT_EQ(matrix_file(folder.file("link.mtx")), file);
   EXPECT_EQ(matrix_file(folder.file("link.mtx:a/b"))->path, file->path + ":a/b");  // a member, if it is an archive
+  const std::optional<MatrixFile> edges = matrix_file(matrix, "from,to,skip");  // the same text is another matrix
+  EXPECT_EQ(edges->path, file->path + " --columns from,to,skip");
+  EXPECT_NE(edges, file);
 }
 
 TEST(MatrixFileTest, AChangeOfSizeTimeOrInodeGivesAnother) {
