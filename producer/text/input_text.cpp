@@ -57,18 +57,18 @@ const Member& chosen_of(const std::vector<Member>& members, const NamedInput& na
   std::vector<const Member*> matrices;
   std::vector<const Member*> like_folder;
   std::vector<const Member*> of_path;
-  std::vector<const Member*> of_last_part;
+  std::vector<const Member*> of_end;
   for (const Member& member : members) {
     const std::string_view name = member.name;
     if (name == named.member || name == "./" + named.member) of_path.push_back(&member);
-    if (after_last_slash(name) == named.member) of_last_part.push_back(&member);
+    if (name.ends_with("/" + named.member)) of_end.push_back(&member);
     if (after_last_slash(name).starts_with('.')) continue;  // what a file manager adds
     files.push_back(&member);
     if (!name.ends_with(kMatrixEnding)) continue;
     matrices.push_back(&member);
     if (is_named_like_its_folder_or_archive(name, stem_of_archive(named.path))) like_folder.push_back(&member);
   }
-  const std::vector<const Member*>& fitting = !named.member.empty() ? (of_path.empty() ? of_last_part : of_path)
+  const std::vector<const Member*>& fitting = !named.member.empty() ? (of_path.empty() ? of_end : of_path)
                                               : !like_folder.empty() ? like_folder
                                               : !matrices.empty()    ? matrices
                                                                      : files;

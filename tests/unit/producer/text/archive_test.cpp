@@ -262,7 +262,7 @@ TEST_F(Archive, AnEncryptedMemberOfAZipArchiveIsNamed) {
             std::string::npos);
 }
 
-TEST_F(Archive, AMemberIsNamedByItsPathOrTheLastPartOfIt) {
+TEST_F(Archive, AMemberIsNamedByItsPathOrTheLastPartsOfIt) {
   for (const std::string& archive : {tar_of(suite_sparse()), gzip_of(tar_of(suite_sparse())), zip_of(suite_sparse())}) {
     EXPECT_EQ(text_in(archive, "web", "web/web_b.mtx"), kOther);
     EXPECT_EQ(text_in(archive, "web", "web_b.mtx"), kOther);
@@ -273,6 +273,9 @@ TEST_F(Archive, AMemberIsNamedByItsPathOrTheLastPartOfIt) {
   const std::string two = tar_of({{.name = "./x/a", .content = "0 1\n"}, {.name = "y/a", .content = "1 0\n"}});
   EXPECT_EQ(text_in(two, "two", "x/a"), "0 1\n");
   EXPECT_EQ(text_in(two, "two", "y/a"), "1 0\n");
+  const std::string deep = tar_of({{.name = "job/x/a", .content = "0 1\n"}, {.name = "job/y/a", .content = "1 0\n"}});
+  EXPECT_EQ(text_in(deep, "deep", "x/a"), "0 1\n");
+  EXPECT_EQ(text_in(deep, "deep", "y/a"), "1 0\n");
   EXPECT_NE(text_in(two, "two", "a").find("found more than one 'a' in the tar archive, expected the path of one of ./x/a"),
             std::string::npos);
   EXPECT_NE(text_in("0 1\n", "plain", "a").find("found no archive of which 'a' could be a member"), std::string::npos);
