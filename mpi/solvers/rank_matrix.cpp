@@ -236,7 +236,7 @@ CsrMatrix load_part(const MatrixOptions& options, Orientation orientation, Block
                     RankNeighbours& ranks) {
   std::optional<Generated> generator;
   ranks.together([&] { generator = generator_of(options.matrix); });
-  if (!generator) check_same_file(options.matrix, ranks);
+  if (!generator) check_same_file(named_input(options.matrix).path, ranks);
   bool cached = false;
   ranks.together([&] { cached = has_cache(options); });
   if (cached) return cached_part(options, orientation, border, ranks);

@@ -6,6 +6,7 @@ import pathlib
 import random
 import shutil
 import subprocess
+import tarfile
 import tempfile
 
 import numpy as np
@@ -114,6 +115,13 @@ class Solvers(Jobs):
         path = self.folder / "edges.txt"
         path.write_text("\n".join(["# a comment", *lines, ""]))
         self.has_the_bits_of_one_process(f"--matrix={path}", shares=((3, 1),))
+
+    def test_a_matrix_in_an_archive(self):
+        path = self.folder / "archive.tar.gz"
+        with tarfile.open(path, "w:gz") as archive:
+            for name in ("laplacian.mtx", "b.mtx"):
+                archive.add(self.matrices / name, f"folder/{name}")
+        self.has_the_bits_of_one_process(f"--matrix={path}:laplacian.mtx", "--solver=cg", f"--rhs={path}:folder/b.mtx", shares=((3, 1),))
 
     def test_jacobi_of_an_array(self):
         rows = 60
