@@ -243,7 +243,8 @@ TEST_F(HttpServerTest, WhatABrowserAsksForAPageOfAnotherOriginIsRefused) {
 
 TEST_F(HttpServerTest, NothingInThePagesAsksAtTheRootOfTheHost) {
   start();
-  for (const std::string page : {"/", "/app.js", "/server.js", "/live_field.js", "/result_charts.js", "/style.css"}) {
+  for (const std::string page : {"/", "/app.js", "/server.js", "/live_field.js", "/result_charts.js", "/style.css",
+                                  "/runs.html", "/runs.js", "/report.html", "/report.js"}) {
     const Answer answer = get(page);
     ASSERT_EQ(answer.status, 200) << page;
     for (const char* rooted : {"\"/", "'/", "`/", "(/"}) {
