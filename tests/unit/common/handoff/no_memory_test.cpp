@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The publishing side when memory runs out: a claim reports it, and the user's solver survives. This program's
-// operator new fails where a test demands it.
+// When memory runs out: a claim of the publishing side reports it, and the user's solver survives; threads that cannot be
+// started are joined. This program's operator new fails where a test demands it.
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <future>
 #include <new>
 #include <optional>
 #include <thread>
 
+#include "common/platform/thread_limit.hpp"
 #include "common/program/service_manager.hpp"
 #include "tests/unit/common/handoff/handoff_fixture.hpp"
 
@@ -158,6 +160,28 @@ TEST_F(NoMemoryTest, TheWatchdogIsFedWithoutMemory) {
   }
   EXPECT_NE(heard.find("WATCHDOG_USEC=51000000\nWATCHDOG=1\n"), std::string::npos) << heard;
   EXPECT_NE(heard.find("STOPPING=1\nEXTEND_TIMEOUT_USEC=51000000\n"), std::string::npos) << heard;
+}
+
+/// Whether the threads were found.
+bool require_four_threads(int allocations) {
+  const NoMemory none(allocations);
+  try {
+    require_threads(4, "a test");
+  } catch (const std::exception&) {  // an Error, or for want of its text std::bad_alloc
+    return false;
+  }
+  return true;
+}
+
+TEST(ThreadLimitNoMemoryTest, WhereverMemoryEndsThreadsAreJoinedAndSignalsTaken) {
+  int allocations = 0;
+  for (bool done = false; !done; ++allocations) {
+    done = require_four_threads(allocations);
+    sigset_t blocked;
+    pthread_sigmask(SIG_BLOCK, nullptr, &blocked);
+    EXPECT_FALSE(sigismember(&blocked, SIGTERM)) << allocations;
+  }
+  EXPECT_GT(allocations, 4);
 }
 
 }  // namespace
