@@ -61,7 +61,7 @@ bool RecordQueue::push(const StepFigures& figures, std::span<const std::uint64_t
 /// Writer's thread: a step with this number has room.
 bool RecordQueue::has_room(std::uint64_t at) noexcept {
   if (at - popped_seen_ < capacity_) return true;
-  popped_seen_ = popped_.load(std::memory_order_acquire);
+  popped_seen_ = popped_.load();
   return at - popped_seen_ < capacity_;
 }
 
@@ -71,8 +71,7 @@ bool RecordQueue::wait_for_room(std::uint64_t at) noexcept {
   std::int64_t moved_ns = now_ns();
   for (std::uint64_t popped = popped_seen_;;) {
     const std::uint32_t freed = freed_.load(std::memory_order_acquire);
-    writer_sleeps_.store(true, std::memory_order_relaxed);
-    std::atomic_thread_fence(std::memory_order_seq_cst);
+    writer_sleeps_.store(true);
     if (has_room(at)) break;
     if (popped != popped_seen_) {
       popped = popped_seen_;
@@ -138,12 +137,11 @@ void RecordQueue::pop(RecordSink& sink, std::size_t at_most) {
     const Cell& cell = cells_[at % capacity_];
     take(cell.missing_before);
     sink.take(cell.figures, std::span(values_).subspan(at % capacity_ * value_words_, value_words_), cell.marks);
-    // Release: our reads of the cell come before the writer's next stores to it.
-    popped_.store(at + 1, std::memory_order_release);
-    if ((at + 1) % kFreedAtOnce != 0 && at + 1 != end) continue;
-    // Either this thread sees that the writer sleeps, or the writer sees what was freed: each stores before it loads.
-    std::atomic_thread_fence(std::memory_order_seq_cst);
-    if (writer_sleeps_.load(std::memory_order_relaxed)) {
+    // Release: our reads of the cell come before the writer's next stores to it. Now and then more: either this thread sees
+    // that the writer sleeps, or the writer sees what was freed, because each stores before it loads.
+    const bool looks = (at + 1) % kFreedAtOnce == 0 || at + 1 == end;
+    popped_.store(at + 1, looks ? std::memory_order_seq_cst : std::memory_order_release);
+    if (looks && writer_sleeps_.load()) {
       freed_.fetch_add(1, std::memory_order_release);
       futex_wake(&freed_, 1);
     }
