@@ -86,8 +86,16 @@ RINGSIDE_BEFORE_SANITIZERS void check_stack(int /*argc*/, char** /*argv*/,
   _exit(static_cast<int>(ExitCode::kSystem));
 }
 
-[[gnu::used, gnu::section(".preinit_array")]] void (*const kBeforeLibraries[])(int, char**, char**) noexcept = {
-    check_stack, hide_binding_variables};
+}  // namespace
+
+extern "C" [[gnu::used]] RINGSIDE_BEFORE_SANITIZERS void ringside_before_libraries(int count, char** arguments, char** variables) noexcept {
+  check_stack(count, arguments, variables);
+  hide_binding_variables(count, arguments, variables);
+}
+// Not an array of C++: AddressSanitizer would put zeros behind it, which are called as well.
+asm(".pushsection .preinit_array,\"aw\",@preinit_array\n.balign 8\n.quad ringside_before_libraries\n.popsection");
+
+namespace {
 
 [[gnu::constructor]] void show_binding_variables() noexcept {
   for (int i = 0; i < hidden_count; ++i) *hidden_variables[i].text = hidden_variables[i].first;
