@@ -286,8 +286,9 @@ RingPool RingPool::open(const fs::path& path, Foreign foreign) {
   const std::string name = path.string();
   UniqueFd fd = open_pool_file(name, O_RDWR);
   if (foreign == Foreign::kRefused) {
-    refuse_foreign_links(path, status_of(fd.get(), name));
-    refuse_foreign_file(status_of(fd.get(), name), name);
+    const struct stat opened = status_of(fd.get(), name);
+    refuse_foreign_links(path, opened);
+    refuse_foreign_file(opened, name);
   }
   require_room_for_holes(fd.get(), name);
   check_content_at_rest(fd.get(), path, name);
