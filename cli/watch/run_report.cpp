@@ -128,8 +128,10 @@ int report_command(int argc, const char* const* argv) {
   report["written_s"] = std::chrono::duration<double>(now).count();
   report["source"] = input;
   report["version"] = version();
+  const std::vector<KeptFile> kept = {{"INPUT", input}, {"INPUT", named}};
+  check_output(output, "--output", kept);  // before its ending: that it is the input matters more
   refuse_other_endings(output, "--output", kPageEndings);
-  OutputFile file(output, "--output", {{"INPUT", input}, {"INPUT", named}});
+  OutputFile file(output, "--output", kept);
   file.write(report_page(report));
   file.finish();
   write_beside_output(output, fmt::format("ringside report: wrote {}\n", printable(output_name(output))));

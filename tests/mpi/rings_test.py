@@ -152,7 +152,7 @@ class Rings(Jobs):
         pool = nodes[0].pool
         self.say("compare", ranks_file, pool, "--expect-equal")
         self.say("report", ranks_file, "-o", self.folder / "r.html")
-        self.assertIn("expected a name that ends with .html", self.say("report", ranks_file, "-o", ranks_file, expected=USAGE))
+        self.assertIn("expected another file", self.say("report", ranks_file, "-o", ranks_file, expected=USAGE))
         self.assertIn(f"{STEPS} records of {pool}", self.say("export", ranks_file, "--records", "-o", self.folder / "r.csv"))
         self.assertEqual(self.say("tail", "--pool", ranks_file), self.say("tail", "--pool", pool))
         self.assertEqual(self.say("thaw", ranks_file), f"{pool}: is not frozen\n")
