@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -24,12 +25,6 @@
 #include "common/platform/thread_limit.hpp"
 #include "common/program/log.hpp"
 #include "common/program/stop_signal.hpp"
-
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-#define RINGSIDE_SANITIZED
-#endif
-#endif
 
 namespace ringside {
 namespace {
@@ -57,8 +52,7 @@ RINGSIDE_BEFORE_SANITIZERS bool begins_with(const char* text, const char* name) 
 }
 
 /// Called before the constructors of every library, and before a sanitizer's run-time library is ready.
-RINGSIDE_BEFORE_SANITIZERS void hide_binding_variables(int /*argc*/, char** /*argv*/,
-                                                                                   char** variables) noexcept {
+RINGSIDE_BEFORE_SANITIZERS void hide_binding_variables(char** variables) noexcept {
   for (; *variables != nullptr; ++variables) {
     for (const char* name : kBindingVariables) {
       if (hidden_count == kMostHidden || !begins_with(*variables, name)) continue;
@@ -70,27 +64,24 @@ RINGSIDE_BEFORE_SANITIZERS void hide_binding_variables(int /*argc*/, char** /*ar
 }
 
 /// The limit of the main thread's stack is the size of every other thread's. Below this, constructors and threads of
-/// libraries die of SIGSEGV.
-RINGSIDE_BEFORE_SANITIZERS void check_stack(int /*argc*/, char** /*argv*/,
-                                                                        char** /*variables*/) noexcept {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(RINGSIDE_SANITIZED)
-  return;  // their functions in place of libc's do not work yet
-#endif
+/// libraries die of SIGSEGV. System calls by number: a sanitizer's functions in place of libc's do not work yet.
+RINGSIDE_BEFORE_SANITIZERS void check_stack() noexcept {
   constexpr rlim_t kLeastBytes = rlim_t{256} << 10;
   rlimit limit{};
-  if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= kLeastBytes) return;
+  if (syscall(SYS_prlimit64, 0, RLIMIT_STACK, nullptr, &limit) != 0 || limit.rlim_cur >= kLeastBytes) return;
   static const char text[] =
       "ringside: the limit of the stack (ulimit -s) is less than 256 KiB; expected as much for each thread, as "
       "`ulimit -s 8192` gives\n";
-  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text, sizeof text - 1);
-  _exit(static_cast<int>(ExitCode::kSystem));
+  [[maybe_unused]] const long written = syscall(SYS_write, STDERR_FILENO, text, sizeof text - 1);
+  syscall(SYS_exit_group, static_cast<int>(ExitCode::kSystem));
 }
 
 }  // namespace
 
-extern "C" [[gnu::used]] RINGSIDE_BEFORE_SANITIZERS void ringside_before_libraries(int count, char** arguments, char** variables) noexcept {
-  check_stack(count, arguments, variables);
-  hide_binding_variables(count, arguments, variables);
+extern "C" [[gnu::used]] RINGSIDE_BEFORE_SANITIZERS void ringside_before_libraries(int /*argc*/, char** /*argv*/,
+                                                                                   char** variables) noexcept {
+  check_stack();
+  hide_binding_variables(variables);
 }
 // Not an array of C++: AddressSanitizer would put zeros behind it, which are called as well.
 asm(".pushsection .preinit_array,\"aw\",@preinit_array\n.balign 8\n.quad ringside_before_libraries\n.popsection");
