@@ -108,6 +108,7 @@ void attach(std::optional<Attachment>& attachment, HandoffReader& handoff, const
   manager.describe(fmt::format("preparing {} for {} rows", options.ring.pool, handoff.run().entries));
   manager.expect_work_on(pool_work(options.ring, handoff.schema().payload_bytes()));
   try {
+    check_asked_pool(handoff.asked_pool(), options.ring.pool);
     attachment.emplace(handoff, options, plug_ins, account, records, manager);
   } catch (const Error& error) {
     handoff.refuse(error);

@@ -4,12 +4,15 @@
 #include <sys/stat.h>
 
 #include <chrono>
+#include <filesystem>
+#include <system_error>
 
 #include "analyzer/journal/journal.hpp"
 #include "analyzer/pool/dax.hpp"
 #include "analyzer/pool/foreign_file.hpp"
 #include "analyzer/pool/pool_device.hpp"
 #include "common/platform/error.hpp"
+#include "common/platform/printable.hpp"
 #include "common/pool_reader/ring_reader.hpp"
 #include "common/program/log.hpp"
 
@@ -53,6 +56,15 @@ void check_journal_place(const RingOptions& ring, JournalKind journal) {
     struct stat status {};
     if (lstat(log.c_str(), &status) == 0) refuse_foreign_file(status, log);
   }
+}
+
+void check_asked_pool(const std::string& asked, const std::string& own) {
+  namespace fs = std::filesystem;
+  std::error_code none;
+  if (asked.empty() || asked == fs::absolute(own, none)) return;
+  if (fs::equivalent(asked, own, none) || fs::weakly_canonical(asked, none) == fs::weakly_canonical(own, none)) return;
+  throw usage_error("pool: found {}, but this analyzer keeps {}; expected the same one, or no pool beside its socket "
+                    "(RINGSIDE_SOCKET)", shortened(asked), shortened(fs::absolute(own, none).string()));
 }
 
 }  // namespace ringside

@@ -3,6 +3,8 @@
 // warns of in the log.
 #pragma once
 
+#include <string>
+
 #include "common/options/options.hpp"
 
 namespace ringside {
@@ -14,5 +16,9 @@ void check_place(const RingOptions& ring);
 /// Throws Error (exit code 3) if the journal beside the pool is to be written and belongs to another user. The journal
 /// checks again when it opens; this check comes before a run is admitted.
 void check_journal_place(const RingOptions& ring, JournalKind journal);
+
+/// Throws Error (exit code 2) if the producer was told of another pool than `own`. asked: an absolute path, which a peer sent;
+/// empty: any pool.
+void check_asked_pool(const std::string& asked, const std::string& own);
 
 }  // namespace ringside

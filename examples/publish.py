@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A solver in Python that keeps every step. With the package `ringside` installed, in any folder:
-    ringside run --pool heat.pool -- python3 publish.py 2000
-    ringside run --pool heat.pool --resume -- python3 publish.py 3000
+    RINGSIDE_POOL=heat.pool python3 publish.py 2000
+    RINGSIDE_POOL=heat.pool python3 publish.py 3000       # continues
 The solver is explicit heat conduction on a rod. It has its own array x; the lines with "run" are what it adds.
 """
 
@@ -20,7 +20,7 @@ x = np.zeros(10000)
 x[0] = 100
 
 with ringside.publish({"x": ringside.Variable("f64", x.shape, unit="K")}) as run:
-    if run.kept is not None:                             # ringside run --resume
+    if run.kept is not None:                             # killed and started again
         x = run.kept["x"]
     for k in range(run.next_iteration, iterations + 1):  # your loop
         heat_step(x)                                     # your solver

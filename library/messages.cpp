@@ -17,15 +17,6 @@ constexpr const char* kLibrary = "libringside-messages.so.0";
 
 std::atomic<MakeMessages> linked{nullptr};
 
-/// The folder of the file that this code is in, with a slash at its end: the other library lies beside it. Empty if it
-/// is not known.
-std::string own_folder() {
-  Dl_info info{};
-  if (dladdr(reinterpret_cast<const void*>(&load_messages), &info) == 0 || info.dli_fname == nullptr) return {};
-  const char* slash = std::strrchr(info.dli_fname, '/');
-  return slash != nullptr ? std::string(info.dli_fname, slash + 1) : std::string();
-}
-
 /// Stays loaded until the process ends: ZeroMQ's threads may run its code.
 void* load() {
   constexpr int kHow = RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE;
@@ -37,6 +28,13 @@ void* load() {
 }
 
 }  // namespace
+
+std::string own_folder() {
+  Dl_info info{};
+  if (dladdr(reinterpret_cast<const void*>(&load_messages), &info) == 0 || info.dli_fname == nullptr) return {};
+  const char* slash = std::strrchr(info.dli_fname, '/');
+  return slash != nullptr ? std::string(info.dli_fname, slash + 1) : std::string();
+}
 
 void link_messages(MakeMessages make) noexcept {
   linked.store(make, std::memory_order_relaxed);

@@ -21,6 +21,10 @@ struct MessagesEntry {
 /// version; 3 as `make`.
 std::unique_ptr<Messages> load_messages(const std::string& socket);
 
+/// The folder of the file that this code is in, with a slash at its end: what belongs to this library lies beside it. Empty if it
+/// is not known.
+std::string own_folder();
+
 /// From now on load_messages calls `make`, and loads nothing.
 void link_messages(MakeMessages make) noexcept;
 

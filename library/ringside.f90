@@ -152,6 +152,7 @@ module ringside
     type(c_ptr) :: lent_cores = c_null_ptr
     integer(c_size_t) :: lent_core_count = 0
     type(c_ptr) :: problem_id = c_null_ptr
+    type(c_ptr) :: pool = c_null_ptr, run_options = c_null_ptr
   end type
   type, bind(c) :: c_reader_options
     integer(c_int32_t) :: size = 0, follow = 0
@@ -215,6 +216,7 @@ module ringside
     procedure :: reply => writer_reply
     procedure :: run => writer_run
     procedure :: note => writer_note
+    procedure :: account => writer_account
     procedure :: detach => writer_detach
     procedure :: line => writer_line
     procedure :: reason => writer_reason
@@ -396,6 +398,10 @@ module ringside
       type(c_ptr), value :: writer
       type(c_run), intent(inout) :: out
     end function
+    type(c_ptr) function c_account(writer) bind(c, name='ringside_writer_account')
+      import
+      type(c_ptr), value :: writer
+    end function
     type(c_ptr) function c_note(writer) bind(c, name='ringside_writer_note')
       import
       type(c_ptr), value :: writer
@@ -507,16 +513,18 @@ contains
 
   ! ---- Writing ----
 
-  !> Attaches to the analyzer. An argument that is absent comes from the environment of `ringside run -- PROGRAM`, or is
-  !> a default. stop: not 0 ends a wait; it lives until the handle is freed, and a signal handler may set it. shares_core: the
+  !> Attaches to an analyzer. An argument that is absent comes from the environment of `ringside run -- PROGRAM`, or is
+  !> a default. pool: without a socket, the library starts an analyzer for this run, which keeps its steps in that file, and with
+  !> run_options options of `ringside run`: '--slots 16'. stop: not 0 ends a wait; it lives until the handle is freed, and a signal handler may set it. shares_core: the
   !> analyzer runs on the solver's core, so no wait spins. lent_cores: lent to the analyzer while a claim waits. problem_id:
   !> 16 bytes.
   subroutine writer_attach(self, variables, scalars, solver, problem, parameters, pool_use, buffers, socket, peer_timeout_s, &
-    on_analyzer_loss, work, problem_bytes, problem_bytes_count, stop, coordination, shares_core, lent_cores, problem_id, stat)
+    on_analyzer_loss, work, problem_bytes, problem_bytes_count, stop, coordination, shares_core, lent_cores, problem_id, &
+    pool, run_options, stat)
     class(ringside_writer), intent(inout) :: self
     type(ringside_variable), intent(in) :: variables(:)
     type(ringside_scalar), intent(in), optional :: scalars(:)
-    character(*), intent(in), optional :: solver, problem, parameters, socket
+    character(*), intent(in), optional :: solver, problem, parameters, socket, pool, run_options
     integer, intent(in), optional :: pool_use, buffers, on_analyzer_loss, coordination
     logical, intent(in), optional :: shares_core
     real(c_double), intent(in), optional :: peer_timeout_s
@@ -529,7 +537,7 @@ contains
     integer, intent(out), optional :: stat
     type(c_options) :: options
     type(c_scalar), allocatable :: all_scalars(:)
-    type(c_text), target :: texts(4), names(size(variables)), units(size(variables))
+    type(c_text), target :: texts(6), names(size(variables)), units(size(variables))
     type(c_text), allocatable, target :: scalar_names(:), scalar_units(:)
     integer(c_int32_t) :: status
     integer :: i, rank
@@ -540,6 +548,8 @@ contains
     options%problem = c_string(texts(2), problem)
     options%parameters = c_string(texts(3), parameters)
     options%socket = c_string(texts(4), socket)
+    options%pool = c_string(texts(5), pool)
+    options%run_options = c_string(texts(6), run_options)
     if (present(pool_use)) options%pool_use = int(pool_use, c_int32_t)
     if (present(buffers)) options%buffers = int(buffers, c_int32_t)
     if (present(on_analyzer_loss)) options%on_analyzer_loss = int(on_analyzer_loss, c_int32_t)
@@ -792,6 +802,13 @@ contains
     status = c_writer_run(self%handle, found)
     if (status /= RINGSIDE_OK) call conclude(status, self%line())
     run = run_of(found)
+  end function
+
+  !> Of a run with `pool`, after its detach: the account, a JSON object; otherwise ''.
+  function writer_account(self) result(account)
+    class(ringside_writer), intent(in) :: self
+    character(len=:), allocatable :: account
+    account = fortran_string(c_account(self%handle))
   end function
 
   !> A message of the analyzer to the user about the attachment; '' in most cases.

@@ -225,10 +225,20 @@ typedef struct ringside_writer_options {
   const int32_t* lent_cores; /* these cores are lent to the analyzer while a claim waits; NULL: none */
   size_t lent_core_count;
   const unsigned char* problem_id; /* 16 bytes in place of the hash of solver, problem, parameters, problem_bytes */
+  /* A path. Without a socket: the pool for which the library starts an analyzer, as `ringside run` does, for this run
+   * (see ringside_writer_attach). With one: the analyzer's pool must be this one. NULL: RINGSIDE_POOL. */
+  const char* pool;
+  /* Options of `ringside run` for an analyzer that the library starts, as words of a shell: "--slots 16 --quiet".
+   * NULL: RINGSIDE_RUN_OPTIONS. */
+  const char* run_options;
 } ringside_writer_options;
 
 /*
- * Attaches to the analyzer and waits until it accepts. A step of the run has these variables and scalars.
+ * Attaches to an analyzer and waits until it accepts. A step of the run has these variables and scalars.
+ * Which analyzer: that at `socket`, or RINGSIDE_SOCKET; else, with `pool` or RINGSIDE_POOL, one that the library starts
+ * for this run on cores of its own, to which it leaves them: the run continues if the pool holds steps of the same
+ * problem (pool_use 0 means RINGSIDE_POOL_RESUME), the analyzer ends when the run does or this process, and prints the
+ * account to standard error; else the service's.
  * options: NULL for all defaults. error: NULL if the line is not wanted. *out is NULL unless RINGSIDE_OK is returned.
  * RINGSIDE_USAGE: an argument, or the analyzer refuses (its own line); RINGSIDE_PEER_LOST: there is no analyzer;
  * RINGSIDE_INTERRUPTED. Two runs are of one problem if solver, problem, parameters, problem_bytes and variables are
@@ -308,6 +318,10 @@ RINGSIDE_API ringside_status ringside_writer_put(ringside_writer* writer, uint64
  * on the medium, if the analyzer was asked for that); `stop` does not end this wait, which may last 20 times
  * peer_timeout_s where a disk stands still. A failure says what was not committed. [handle] */
 RINGSIDE_API ringside_status ringside_writer_detach(ringside_writer* writer, uint32_t outcome);
+
+/* Of a run whose analyzer the library started, after its detach: the account as `ringside run --summary` writes it, a JSON
+ * object. "" before, for a run without steps, and where the account was not told. Valid until the writer is freed. [handle] */
+RINGSIDE_API const char* ringside_writer_account(const ringside_writer* writer);
 
 typedef struct ringside_counts {
   uint32_t size;

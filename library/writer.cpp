@@ -2,6 +2,7 @@
 // The writing half of the C interface: a HandoffWriter behind a handle.
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,8 +13,10 @@
 #include "common/platform/clock.hpp"
 #include "common/platform/fork_mark.hpp"
 #include "common/platform/stop_flag.hpp"
+#include "library/bound_threads.hpp"
 #include "library/handle.hpp"
 #include "library/loan.hpp"
+#include "library/own_analyzer.hpp"
 #include "library/ringside.h"
 #include "library/writer_options.hpp"
 
@@ -33,11 +36,14 @@ static_assert(RINGSIDE_VALUE_I64 == static_cast<int>(ValueType::kI64));
 static_assert(RINGSIDE_VALUE_I128 == static_cast<int>(ValueType::kI128));
 
 struct ringside_writer {
-  ringside_writer(const HandoffOptions& options, const RunDescription& run, Schema schema, std::vector<Scalar> scalars,
-                  bool has_own_memory)
-      : scalar_count(scalars.size()),
+  ringside_writer(std::unique_ptr<library::OwnAnalyzer> own, const HandoffOptions& options, const RunDescription& run, Schema schema,
+                  std::vector<Scalar> scalars, bool has_own_memory)
+      : own_analyzer(std::move(own)),
+        bound_threads(own_analyzer ? own_analyzer->cores() : std::vector<int>()),
+        scalar_count(scalars.size()),
         stop(options.stop),
         buffers(options.buffers),
+        peer_timeout_s(options.peer_timeout_s),
         skips(has_own_memory),
         lends(options.elastic),
         handoff(options, run, std::move(schema), std::move(scalars)) {
@@ -49,9 +55,12 @@ struct ringside_writer {
   }
 
   ForkMark process;
+  std::unique_ptr<library::OwnAnalyzer> own_analyzer;  // null: the run has another one
+  std::optional<library::BoundThreads> bound_threads;  // while there is one
   std::size_t scalar_count;
   StopFlag stop;
   std::uint32_t buffers;
+  double peer_timeout_s;
   bool skips;  // RINGSIDE_LOSS_SKIP
   bool lends;  // lent_cores
   HandoffWriter handoff;
@@ -168,6 +177,11 @@ ringside_status refuse_publish(ringside_writer& writer, std::uint64_t iteration,
   return owned_call(&writer, [&]() -> ringside_status {
     if (writer.leaves) throw after_detach();
     if (iteration == 0) throw usage_error("iteration 0: expected 1 or more");
+    if (iteration <= writer.last_iteration && has_kept(writer)) {
+      throw usage_error("iteration {}: the run continues from iteration {}, which the pool keeps: expected {} or more (the kept step "
+                        "and what follows it), or pool_use `overwrite` for a run from its beginning", iteration, writer.last_iteration,
+                        writer.last_iteration + 1);
+    }
     if (iteration <= writer.last_iteration) {
       throw usage_error("iteration {}: expected more than {}, the one before", iteration, writer.last_iteration);
     }
@@ -210,9 +224,13 @@ ringside_status ringside_writer_attach(const ringside_writer_options* options, c
     ringside_writer_options given{};
     if (options != nullptr) given = library::taken(options, "ringside_writer_options");
     try {
-      *out = new ringside_writer(
-          library::handoff_options_of(given), library::run_of(given), library::schema_of(variables, variable_count),
-          library::scalars_of(scalars, scalar_count), given.on_analyzer_loss == RINGSIDE_LOSS_SKIP);
+      const RunDescription run = library::run_of(given);
+      Schema schema = library::schema_of(variables, variable_count);
+      std::vector<Scalar> numbers = library::scalars_of(scalars, scalar_count);
+      std::unique_ptr<library::OwnAnalyzer> own = library::own_analyzer_for(given);
+      const HandoffOptions handoff = library::handoff_options_of(given, own.get());
+      *out = new ringside_writer(std::move(own), handoff, run, std::move(schema), std::move(numbers),
+                                 given.on_analyzer_loss == RINGSIDE_LOSS_SKIP);
     } catch (const RefusedError& refused) {
       if (refused.code() != ExitCode::kUsage) throw;
       throw Refusal(RINGSIDE_REASON_REFUSED, refused);
@@ -351,6 +369,10 @@ ringside_status ringside_writer_detach(ringside_writer* writer, uint32_t outcome
     const bool stopped = outcome == RINGSIDE_OUTCOME_FINISHED && writer->ran_out;
     writer->handoff.detach(stopped ? Outcome::kInterrupted : static_cast<Outcome>(outcome - RINGSIDE_OUTCOME_FINISHED));
     writer->ended = true;
+    if (writer->own_analyzer) {
+      writer->bound_threads.reset();
+      writer->own_analyzer->finish(writer->peer_timeout_s);
+    }
     return RINGSIDE_OK;
   });
 }
@@ -391,6 +413,10 @@ ringside_status ringside_writer_run(ringside_writer* writer, ringside_run* out) 
     library::give(made, out, "ringside_run");
     return RINGSIDE_OK;
   });
+}
+
+const char* ringside_writer_account(const ringside_writer* writer) {
+  return writer != nullptr && writer->own_analyzer ? writer->own_analyzer->account().c_str() : "";
 }
 
 const char* ringside_writer_note(const ringside_writer* writer) {

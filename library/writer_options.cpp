@@ -3,16 +3,20 @@
 
 #include <errno.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <span>
 #include <string>
 #include <utility>
 
+#include "common/handoff/attach_request.hpp"
 #include "common/handoff/handoff_environment.hpp"
 #include "common/kernels/hash.hpp"
 #include "common/kernels/id_bytes.hpp"
 #include "common/platform/clock.hpp"
+#include "common/platform/formatted.hpp"
+#include "common/platform/printable.hpp"
 #include "common/threads/core_loan.hpp"
 #include "library/handle.hpp"
 #include "library/messages.hpp"
@@ -51,9 +55,7 @@ Id128 problem_id(const std::string& solver, const std::string& problem, const st
   return hash128(all.data(), all.size());
 }
 
-}  // namespace
-
-HandoffOptions handoff_options_of(const ringside_writer_options& given) {
+HandoffChoices choices_of(const ringside_writer_options& given) {
   constexpr PoolUse kUses[] = {PoolUse::kFresh, PoolUse::kOverwrite, PoolUse::kResume};
   constexpr CoordinationKind kCoordinations[] = {CoordinationKind::kLocks, CoordinationKind::kMessages};
   // The hand-off gives no buffer with RINGSIDE_LOSS_CONTINUE, nor with RINGSIDE_LOSS_SKIP: what then is the writer's.
@@ -67,12 +69,62 @@ HandoffOptions handoff_options_of(const ringside_writer_options& given) {
   }
   HandoffChoices chosen;
   if (given.socket != nullptr) chosen.socket = given.socket;
+  if (given.pool != nullptr) {
+    if (*given.pool == '\0') throw usage_error("pool: found an empty name, expected a path, or NULL");
+    chosen.pool = given.pool;
+  }
   if (given.buffers != 0) chosen.buffers = given.buffers;
   if (timeout_s > 0) chosen.peer_timeout_s = timeout_s;
   chosen.pool_use = chosen_of<PoolUse>(given.pool_use, kUses, "pool_use");
   chosen.on_analyzer_loss = chosen_of<OnAnalyzerLoss>(given.on_analyzer_loss, kLosses, "on_analyzer_loss");
   chosen.coordination = chosen_of<CoordinationKind>(given.coordination, kCoordinations, "coordination");
-  HandoffOptions options = handoff_options_of_environment(chosen);
+  return chosen;
+}
+
+/// Of a run with an analyzer of its own: what is there of the same problem is continued.
+PoolUse use_of_own_pool(const HandoffChoices& chosen) {
+  return pool_use_of_environment(chosen).value_or(PoolUse::kResume);
+}
+
+}  // namespace
+
+std::unique_ptr<OwnAnalyzer> own_analyzer_for(const ringside_writer_options& given) {
+  const HandoffChoices chosen = choices_of(given);
+  const AnalyzerPlace place = analyzer_place(chosen);
+  if (!place.socket.empty()) return nullptr;
+  if (place.pool.size() >= sizeof(AttachRequestHead::pool)) {
+    throw usage_error("pool: found a path of {} bytes, expected at most {}", place.pool.size(), sizeof(AttachRequestHead::pool) - 1);
+  }
+  (void)handoff_options_of_environment(chosen);  // a wrong value is refused before anything is started
+  const char* const options = given.run_options != nullptr ? given.run_options : std::getenv(kRunOptionsVariable);
+  const char* const pool = given.pool != nullptr ? given.pool : std::getenv(kPoolVariable);
+  return std::make_unique<OwnAnalyzer>(OwnAnalyzerOptions{.pool = pool,
+                                                          .pool_use = use_of_own_pool(chosen),
+                                                          .run_options = text_or(options, ""),
+                                                          .stop = StopFlag(given.stop)});
+}
+
+HandoffOptions handoff_options_of(const ringside_writer_options& given, const OwnAnalyzer* own) {
+  HandoffChoices chosen = choices_of(given);
+  if (own != nullptr) {
+    chosen.pool_use = use_of_own_pool(chosen);
+    for (const auto& [name, value] : own->variables()) {
+      if (name == kSocketVariable) chosen.socket = value;
+    }
+  }
+  const AnalyzerPlace place = analyzer_place(chosen);
+  if (place.socket.empty()) {
+    throw usage_error("pool: found {} without RINGSIDE_SOCKET for several ranks; expected `ringside run --ranks` or --per-node, which "
+                      "starts an analyzer on each node", shortened(place.pool));
+  }
+  const bool is_service = place.is_service;
+  HandoffOptions options = handoff_options_of_environment(chosen, own != nullptr ? own->variables() : Variables());
+  if (is_service) {
+    options.while_waiting = formatted(
+        "ringside: no analyzer listens at {}, the service's; waiting up to {} s for it. Two ways out: RINGSIDE_POOL=FILE (`pool` in "
+        "the call) starts an analyzer with this program, and so does `ringside run --pool FILE -- PROGRAM`\n",
+        options.socket, options.peer_timeout_s);
+  }
   options.messages = load_messages;
   if (given.shares_core != 0) options.spin_ns = 0;
   if (given.lent_core_count > 0) {

@@ -3,18 +3,25 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <vector>
 
 #include "common/handoff/handoff_options.hpp"
 #include "common/handoff/run_description.hpp"
 #include "common/results/result_description.hpp"
 #include "common/schema/schema.hpp"
+#include "library/own_analyzer.hpp"
 #include "library/ringside.h"
 
 namespace ringside::library {
 
-/// What the caller leaves at its default comes from the environment. Throws Error (exit code 2).
-HandoffOptions handoff_options_of(const ringside_writer_options& given);
+/// The analyzer that the library starts for this run; null if the run has another one (handoff_environment.hpp has the order).
+/// Throws as OwnAnalyzer.
+std::unique_ptr<OwnAnalyzer> own_analyzer_for(const ringside_writer_options& given);
+
+/// What the caller leaves at its default comes from the environment, or from its own analyzer if it has one. own: null only where
+/// none was asked for, and for several ranks, which cannot have one. Throws Error (exit code 2).
+HandoffOptions handoff_options_of(const ringside_writer_options& given, const OwnAnalyzer* own);
 
 /// A new run. Throws Error (exit code 2).
 RunDescription run_of(const ringside_writer_options& given);

@@ -59,7 +59,7 @@ mpi::RankOptions options_of(const ringside_writer_options* options, const ringsi
                             std::size_t scalar_count) {
   ringside_writer_options given{};
   if (options != nullptr) given = library::taken(options, "ringside_writer_options");
-  mpi::RankOptions made{.handoff = library::handoff_options_of(given),
+  mpi::RankOptions made{.handoff = library::handoff_options_of(given, nullptr),
                         .run = library::run_of(given),
                         .variables = library::variables_of(variables, variable_count),
                         .boxes = {},

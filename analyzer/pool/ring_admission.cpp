@@ -126,13 +126,13 @@ RunReading resumable(const RingView& ring, const SlotHeader& newest, const Offer
   if (kept->run.schema_id != run.schema_id && !(schema.is_x_only() && offered.schema.is_x_only())) {
     throw usage_error(
         "{}: --resume: the pool's steps have other variables: this run has {}; give what that run was given, "
-        "--overwrite to begin anew, or another --pool",
+        "--overwrite (pool_use in a program) to begin anew, or another --pool",
         options.pool, difference(schema, offered.schema));
   }
   if (kept->run.problem_id != run.problem_id || kept->run.schema_id != run.schema_id) {
     throw usage_error(
         "{}: --resume: the pool's iterates are of another problem: this run has {}; give what that run was given, "
-        "--overwrite to begin anew, or another --pool",
+        "--overwrite (pool_use in a program) to begin anew, or another --pool",
         options.pool, differences(kept->run, run));
   }
   check_scalars(scalars_of(*kept, schema, options.pool), offered.scalars, ring.geometry(), options.pool);

@@ -74,7 +74,7 @@ std::string speaker(const RunOptions& options, const char* name) {
 
 /// Prints the account and writes the summary, if a step was committed or continued from.
 void close_account(const RunOptions& options, RunFacts facts, ExitCode code, const ProgramSupervisor& supervisor,
-                   const std::vector<KeptFile>& kept) {
+                   const std::vector<KeptFile>& kept, Attendance* attendance) {
   const Json& reported = supervisor.producer().figures;
   const Json& analyzed = supervisor.analyzer().figures;
   if (!reported.is_object() || !analyzed.is_object()) return;
@@ -90,18 +90,40 @@ void close_account(const RunOptions& options, RunFacts facts, ExitCode code, con
                                     headline(code, supervisor.attachment(), reported), account_table(summary, facts)));
   }
   if (!options.summary.empty()) write_summary(options.summary, kept, summary);
+  if (attendance != nullptr) attendance->tell("account", summary.dump());
 }
 
-}  // namespace
-
-ExitCode run_user_program(const CommandLine& line, RunOptions options) {
-  if (options.per_node) {
-    if (rank_on_node() > 0) become_program(options);
-    options.ring.pool = with_host(options.ring.pool);
-    options.summary = with_host(options.summary);
+/// The analyzer has ended before it listened. What it wrote is one line at most: of an attended program's, only that program
+/// tells it.
+ExitCode end_unready(const ProgramSupervisor& supervisor, const Child& analyzer, Attendance* attendance) {
+  if (supervisor.interrupted()) return ExitCode::kInterrupted;
+  const ExitCode code = analyzer.exit_code() > 0 ? analyzer.verdict() : ExitCode::kPeerLost;
+  if (attendance == nullptr) {
+    report_death("analyzer", analyzer);
+  } else {
+    const std::string& line = supervisor.analyzers_last_line();
+    const std::size_t name = line.starts_with("ringside") ? line.find(": ") : std::string::npos;
+    attendance->refuse(Error(code, line.empty() ? "the analyzer " + analyzer.how_it_ended()
+                                                : line.substr(name == std::string::npos ? 0 : name + 2)));
   }
-  if (options.ranks > 0) options.program = ranks_command(line, options);
-  if (!options.hosts.empty()) become(options.program);  // mpirun, whose ranks are this command with --per-node
+  return code;
+}
+
+Child start_or_attend(const RunOptions& options, const ProgramPlaces& places, const CorePlan& cores, Attendance* attendance) {
+  if (attendance != nullptr) {
+    attendance->ready(program_environment(options.publish, options.peer, places, cores.producer, options.ranks));
+    return Child(AttendedProgram{attendance->program(), attendance->take_pidfd(), attendance->copy_of_socket()});
+  }
+  return Child(UserProgram{
+      .words = options.program,
+      .environment = options.per_node
+                         ? rank_environment(options.publish, options.peer, places)
+                         : program_environment(options.publish, options.peer, places, cores.producer, options.ranks),
+      .cpus = cores.producer});
+}
+
+/// attendance: null, or options.program has started us.
+ExitCode run_beside(const CommandLine& line, const RunOptions& options, Attendance* attendance) {
   ensure_descriptors(kRunDescriptors, "ringside run");
   const std::vector<KeptFile> kept = kept_files(line, options);
   check(line, options, kept);
@@ -117,7 +139,8 @@ ExitCode run_user_program(const CommandLine& line, RunOptions options) {
   ProgramSupervisor supervisor({.name = shortened(options.program.front()),
                                 .cores = cores.producer,
                                 .kill_after_s = options.peer.timeout_s,
-                                .show_progress = !options.quiet && (!options.per_node || is_first_of_job())});
+                                .show_progress = !options.quiet && (!options.per_node || is_first_of_job()),
+                                .is_attended = attendance != nullptr});
   const auto folder = options.per_node ? std::make_unique<const RuntimeFolder>(node_folder_name())
                                        : std::make_unique<const RuntimeFolder>();
   supervisor.expect_at(folder->socket());
@@ -127,23 +150,15 @@ ExitCode run_user_program(const CommandLine& line, RunOptions options) {
   const auto start_analyzer = [&] {
     analyzer.reset();
     analyzer.emplace(sibling("ringside-analyzer"),
-                     analyzer_arguments(line, options, folder->socket(), cores, supervisor.attachment().pid));
+                     analyzer_arguments(line, options, folder->socket(), cores,
+                                        attendance != nullptr ? attendance->program() : supervisor.attachment().pid));
   };
   const bool restarts = options.publish.on_analyzer_loss != OnAnalyzerLoss::kStop;
   const std::function<void()> restart_analyzer = restarts ? start_analyzer : std::function<void()>();
   start_analyzer();
-  if (!supervisor.wait_until_ready(analyzer, restart_analyzer)) {
-    if (supervisor.interrupted()) return ExitCode::kInterrupted;
-    report_death("analyzer", *analyzer);
-    return analyzer->exit_code() > 0 ? analyzer->verdict() : ExitCode::kPeerLost;
-  }
+  if (!supervisor.wait_until_ready(analyzer, restart_analyzer)) return end_unready(supervisor, *analyzer, attendance);
   const ProgramPlaces places{folder->socket(), options.ring.pool, options.resume_from};
-  Child program(UserProgram{
-      .words = options.program,
-      .environment = options.per_node
-                         ? rank_environment(options.publish, options.peer, places)
-                         : program_environment(options.publish, options.peer, places, cores.producer, options.ranks),
-      .cpus = cores.producer});
+  Child program = start_or_attend(options, places, cores, attendance);
   supervisor.wait_for_program(program, analyzer, restart_analyzer);
 
   ProgramRunEnd end = supervisor.end(program, *analyzer);
@@ -163,8 +178,35 @@ ExitCode run_user_program(const CommandLine& line, RunOptions options) {
                        .ranks = options.ranks,
                        .nodes = options.ranks > 0 ? 1 : 0,
                        .analyses = analyses.end()};
-  close_account(options, facts, verdict.code, supervisor, kept);
+  close_account(options, facts, verdict.code, supervisor, kept, attendance);
   return verdict.code;
+}
+
+}  // namespace
+
+ExitCode run_user_program(const CommandLine& line, RunOptions options) {
+  if (options.per_node) {
+    if (rank_on_node() > 0) become_program(options);
+    options.ring.pool = with_host(options.ring.pool);
+    options.summary = with_host(options.summary);
+  }
+  if (options.ranks > 0) options.program = ranks_command(line, options);
+  if (!options.hosts.empty()) become(options.program);  // mpirun, whose ranks are this command with --per-node
+  return run_beside(line, options, nullptr);
+}
+
+ExitCode attend_program(CommandLine& line, RunOptions& options, Attendance& attendance, std::vector<std::string> words) {
+  try {
+    words.insert(words.end(), {"--", attendance.words()});
+    parse_words(line, words);
+    if (options.ranks > 0 || options.per_node || !options.hosts.empty() || !options.resume_from.empty()) {
+      throw usage_error("run_options: found an option for several ranks; expected them to be started by `ringside run`");
+    }
+    return run_beside(line, options, &attendance);
+  } catch (const Error& error) {
+    attendance.refuse(error);
+    return error.code();
+  }
 }
 
 }  // namespace ringside

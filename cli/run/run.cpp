@@ -10,6 +10,7 @@
 #include "analyzer/pool/dax.hpp"
 #include "analyzer/pool/ring_admission.hpp"
 #include "cli/run/account_table.hpp"
+#include "cli/run/attendance.hpp"
 #include "cli/run/auto_plan.hpp"
 #include "cli/run/node_rank.hpp"
 #include "cli/run/program_run.hpp"
@@ -290,6 +291,10 @@ int run_command(int argc, const char* const* argv) {
       "RINGSIDE_ON_ANALYZER_LOSS, RINGSIDE_COORDINATION and RINGSIDE_RESUME_FROM pass on options. --mode,\n"
       "--when-full, --elastic, --cores, --node, --adapt and all of \"Problem and solver\" belong to built-in solvers.\n"
       "Ctrl-C reaches PROGRAM as SIGINT.");
+  if (const auto value = Attendance::asked_in(argc, argv)) {
+    Attendance attendance(*value);
+    return static_cast<int>(attend_program(line, options, attendance, {argv + 2, argv + argc}));
+  }
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
   check_rank_options(options);
   if ((options.ranks > 0 || options.per_node) && options.program.empty()) take_solver_of_ranks(line, options);

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -213,17 +214,24 @@ Child::Child(const Interpreter& interpreter) : is_group_(true) {
   watch(words.front());
 }
 
+Child::Child(AttendedProgram program)
+    : pid_(program.pid), is_attended_(true), pidfd_(std::move(program.pidfd)), report_(std::move(program.connection)), running_(true) {
+  fcntl(report_.get(), F_SETFL, O_NONBLOCK);
+}
+
 std::string Child::how_it_ended() const {
   return death_signal_ != 0 ? fmt::format("was killed by signal {} ({})", death_signal_, strsignal(death_signal_))
                             : fmt::format("ended with exit code {}", exit_code_);
 }
 
 Child::~Child() {
+  if (is_attended_) return;
   if (running_) signal(SIGKILL);
   if (running_ || is_group_) waitpid(pid_, nullptr, 0);
 }
 
 void Child::signal(int number) noexcept {
+  if (is_attended_) return;
   if (running_ || is_group_) kill(is_group_ ? -pid_ : pid_, number);
 }
 
@@ -256,6 +264,11 @@ void Child::read_lines(UniqueFd& fd, std::string& partial, const std::function<v
 }
 
 void Child::reap() noexcept {
+  if (is_attended_) {
+    pollfd ended{pidfd_.get(), POLLIN, 0};
+    running_ = running_ && poll(&ended, 1, 0) == 0;
+    return;
+  }
   siginfo_t ended{};
   const int options = WEXITED | WNOHANG | (is_group_ ? WNOWAIT : 0);
   if (!running_ || waitid(P_PID, static_cast<id_t>(pid_), &ended, options) != 0 || ended.si_pid != pid_) return;

@@ -32,6 +32,14 @@ struct Interpreter {
   std::vector<std::pair<std::string, std::string>> environment;
 };
 
+/// A program that runs already and has started us (cli/run/attendance.hpp). It is not a child: it is watched, gets no signal, and
+/// how it ends is not known.
+struct AttendedProgram {
+  pid_t pid;
+  UniqueFd pidfd;
+  UniqueFd connection;  // its end is the end of the program's run
+};
+
 class Child {
  public:
   /// Starts `program` (a path) with `arguments`, followed by `--report-fd=N`, in a process group of its own: the
@@ -44,7 +52,8 @@ class Child {
   /// Starts an interpreter in a process group of its own, which `signal` reaches as a whole. Throws Error, exit code 3 if
   /// it cannot be executed.
   explicit Child(const Interpreter& interpreter);
-  /// Kills the process (a user's program: with its group) if it still runs.
+  explicit Child(AttendedProgram program);
+  /// Kills the process (a user's program: with its group) if it still runs. Not an attended one.
   ~Child();
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
@@ -53,9 +62,10 @@ class Child {
   int pidfd() const noexcept { return pidfd_.get(); }
   int report_fd() const noexcept { return report_.get(); }
   int stderr_fd() const noexcept { return stderr_.get(); }
-  bool running() const noexcept { return running_; }
+  /// Of an attended program: its run goes on.
+  bool running() const noexcept { return running_ && (!is_attended_ || report_.valid()); }
   /// Stopped by a signal (SIGSTOP), not ended.
-  bool stopped() const noexcept { return running_ && is_stopped(pid_); }
+  bool stopped() const noexcept { return running_ && !is_attended_ && is_stopped(pid_); }
 
   /// Does nothing once the process has ended; of a user's program, what is left of its group still gets the signal.
   void signal(int number) noexcept;
@@ -87,6 +97,7 @@ class Child {
   static void read_lines(UniqueFd& fd, std::string& partial, const std::function<void(const std::string&)>& on_line);
 
   pid_t pid_ = -1;
+  bool is_attended_ = false;
   bool is_group_ = false;  // a user's program: stays a zombie until our end, so that no other group gets its number
   UniqueFd pidfd_;
   UniqueFd report_;

@@ -20,6 +20,7 @@ ExitCode code_of_failure(const ProcessEnd& end) noexcept {
 
 /// PROGRAM has ended and was never attached.
 ProgramVerdict judge_unattached(const ProgramRunEnd& run) {
+  if (run.is_attended) return {};  // it was told why, if it was refused
   const std::string end = run.end.in_words();
   if (run.attachment.refusal) {
     return {run.attachment.refusal->code(),
@@ -40,6 +41,12 @@ std::string when(const AttachmentReport& attachment) {
                                   : std::string("before its first iteration");
 }
 
+/// What to do to go on.
+const char* way_on(const ProgramRunEnd& run) noexcept {
+  if (run.attachment.iteration == 0) return "";
+  return run.is_attended ? "; started again, it continues" : "; ringside run --resume continues";
+}
+
 /// The process that published is gone, and did not detach.
 ProgramVerdict judge_lost(const ProgramRunEnd& run) {
   const AttachmentReport& attachment = run.attachment;
@@ -54,7 +61,7 @@ ProgramVerdict judge_lost(const ProgramRunEnd& run) {
   return {code_of_failure(run.publisher_end),
           fmt::format("{}: process {} {} {}{}; {} steps are committed{}", run.program, attachment.pid, end,
                       when(attachment), run.publisher_lives || reported ? " without detaching" : "",
-                      attachment.committed, attachment.iteration > 0 ? "; ringside run --resume continues" : "")};
+                      attachment.committed, way_on(run))};
 }
 
 /// PROGRAM detached, ended with status 0, and no one has asked for that.
@@ -62,8 +69,9 @@ ProgramVerdict judge_outcome(const ProgramRunEnd& run) {
   const AttachmentReport& attachment = run.attachment;
   const auto line = [&](const char* what, const char* more = "") {
     return fmt::format("{} {} {}{}; {} steps are committed{}", run.program, what, when(attachment), more,
-                       attachment.committed, attachment.iteration > 0 ? "; ringside run --resume continues" : "");
+                       attachment.committed, way_on(run));
   };
+  if (attachment.outcome == "interrupted" && run.is_attended) return {ExitCode::kInterrupted, ""};
   if (attachment.outcome == "interrupted" && run.announced != 0) {
     const std::string after = fmt::format(", after signal {} ({})", run.announced, strsignal(run.announced));
     return {ExitCode::kInterrupted, line("stopped", after.c_str())};
@@ -81,7 +89,7 @@ ProgramVerdict judge_attached(const ProgramRunEnd& run) {
   if (attachment.how == "detached") {
     if (attachment.code != ExitCode::kDone) return {attachment.code, attachment.text};
     if (run.interrupted) return {};
-    if (run.end.status == 0) return judge_outcome(run);
+    if (run.end.status == 0 || run.is_attended) return judge_outcome(run);
     return {code_of_failure(run.end), fmt::format("{} {} {}; every published step is committed", run.program,
                                                   run.end.in_words(), when(attachment))};
   }

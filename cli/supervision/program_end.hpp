@@ -40,6 +40,7 @@ struct ProgramRunEnd {
   std::string program;  // as it was given
   std::string socket;
   std::string pool = {};
+  bool is_attended = false;  // it started us: how it ends is its own business
   ProcessEnd end = {};  // of the process that was started
   AttachmentReport attachment = {};
   ProcessEnd publisher_end = {};

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "common/platform/exit_code.hpp"
+#include "common/program/stop_signal.hpp"
 #include "common/program/topology.hpp"
 
 namespace ringside {
@@ -21,6 +22,7 @@ constexpr const char* kPublishingCountedByEach[] = {"generate_s", "producer_idle
 ProgramSupervisor::ProgramSupervisor(const WatchedProgram& program)
     : Supervisor(program.show_progress, program.kill_after_s, false), program_(program), reminder_(clock_ns_) {
   adopt_orphans();
+  attends_ = program.is_attended;
   progress_.wait_for(fmt::format("waiting for {} to attach", program_.name));
 }
 
@@ -58,7 +60,8 @@ void ProgramSupervisor::wait_for_program(Child& program, std::optional<Child>& a
 }
 
 ProgramRunEnd ProgramSupervisor::end(const Child& program, const Child& analyzer) const {
-  ProgramRunEnd end{.program = program_.name, .socket = socket_, .attachment = attachment_};
+  ProgramRunEnd end{
+      .program = program_.name, .socket = socket_, .is_attended = program_.is_attended, .attachment = attachment_};
   if (program.exit_code() >= 0) end.end.status = program.exit_code();
   end.end.signal = program.death_signal();
   end.publisher_end = attachment_.pid == program.pid() ? end.end : publisher_end_;
@@ -167,8 +170,11 @@ void ProgramSupervisor::signal_producer(Child& program, int number) {
   }
 }
 
-// What the process that publishes does with it decides. A launcher that catches it passes it on to its ranks.
-bool ProgramSupervisor::take_announcement(const Child& program, int number) {
+// An attended program has had it itself, or decides alone when it ends. Of one that we started, what the process that publishes does
+// with an announcement decides. A launcher that catches it passes it on to its ranks.
+bool ProgramSupervisor::settle_signal(const Child& program, int number) {
+  if (program_.is_attended) return true;
+  if (!is_announcement(number)) return false;
   const bool is_apart = attachment_.attached && !is_over() && publisher_.alive() && attachment_.pid != program.pid();
   if (!is_apart && !program.running()) return false;
   const Handling handling = handling_of(is_apart ? attachment_.pid : program.pid(), number);

@@ -19,6 +19,7 @@ struct WatchedProgram {
   std::vector<int> cores;  // that it was bound to
   double kill_after_s = 30;
   bool show_progress = true;
+  bool is_attended = false;  // it runs already, and we only attend it
 };
 
 class ProgramSupervisor final : public Supervisor {
@@ -41,7 +42,7 @@ class ProgramSupervisor final : public Supervisor {
  protected:
   void analyzer_reported(Json& line) override;
   void signal_producer(Child& program, int number) override;
-  bool take_announcement(const Child& program, int number) override;
+  bool settle_signal(const Child& program, int number) override;
   void remember_lost_analyzer() override;
 
  private:

@@ -227,7 +227,8 @@ void Supervisor::take_in(Child& child, Reported& reported) {
       analyzer_reported(line);
     }
     const std::string event = line.value("event", "");
-    if (event == "attached" && line.contains("note")) say(line.value("note", ""));
+    const bool begins_unasked = attends_ && line.value("resumed_from", std::uint64_t{0}) == 0;
+    if (event == "attached" && line.contains("note") && !begins_unasked) say(line.value("note", ""));
     if (event == "plug_ins_ended" || event == "plug_ins_without_field") {
       for (const Json& sentence : line["lines"]) say(sentence.get<std::string>());
       return;
@@ -243,6 +244,8 @@ void Supervisor::take_in(Child& child, Reported& reported) {
     // The producer's answer to our own signal; the analyzer has already reported the cause.
     if (&reported == &producer_ && analyzer_reported_cause_ && text.starts_with("ringside: interrupted ")) return;
     if (const std::optional<std::string> sentence = sentence_of(text)) return say(*sentence);
+    if (&reported == &analyzer_) analyzers_last_line_ = text;
+    if (&reported == &analyzer_ && attends_ && !analyzer_.ready) return;
     progress_.clear();
     write_standard_error(printable(text) + "\n");
   });
@@ -255,10 +258,8 @@ void Supervisor::pass_on_signals(Child* producer, Child* analyzer) {
   signalfd_siginfo info{};
   while (read(signals_.get(), &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
     const int number = static_cast<int>(info.ssi_signo);
-    if (is_announcement(number)) {  // it asks once, and kills no one
-      if (producer != nullptr && take_announcement(*producer, number)) continue;
-      if (interrupts_ > 0) continue;
-    }
+    if (producer != nullptr && settle_signal(*producer, number)) continue;
+    if (is_announcement(number) && interrupts_ > 0) continue;  // it asks once, and kills no one
     ++interrupts_;
     if (producer != nullptr) signal_producer(*producer, interrupts_ > 2 ? SIGKILL : SIGINT);
     if (analyzer != nullptr && interrupts_ > 1) analyzer->signal(interrupts_ > 2 ? SIGKILL : SIGTERM);

@@ -61,6 +61,8 @@ class Supervisor {
   const Reported& analyzer() const noexcept { return analyzer_; }
   bool interrupted() const noexcept { return interrupts_ > 0; }
   int restarts() const noexcept { return restarts_; }
+  /// What the analyzer wrote last to standard error: why it ended, if it ended by itself.
+  const std::string& analyzers_last_line() const noexcept { return analyzers_last_line_; }
 
  protected:
   void wait_once(Child* producer, Child* analyzer);
@@ -68,8 +70,8 @@ class Supervisor {
   /// Takes note of a line of the analyzer's report.
   virtual void analyzer_reported(Json& line) { (void)line; }
   virtual void signal_producer(Child& producer, int number) { producer.signal(number); }
-  /// Whether the announcement of a batch system is settled: passed on to a process that catches it, or ignored there.
-  virtual bool take_announcement(const Child&, int) { return false; }
+  /// Whether a signal to us is settled: it is not meant for the run, or was passed on, as the announcement of a batch system.
+  virtual bool settle_signal(const Child&, int) { return false; }
   virtual void remember_lost_analyzer();
   std::int64_t alone_for_ns(std::int64_t since_ns, const Reported& reported) const noexcept;
   void kill_if_stopped_for_long(Child& child, const char* name, std::int64_t& stopped_since_ns);
@@ -87,6 +89,8 @@ class Supervisor {
   Reported analyzer_;
   Child* beside_ = nullptr;  // the analyses of the run
   Reported beside_reported_;
+  std::string analyzers_last_line_;
+  bool attends_ = false;  // the program has started us: it is told itself why there is no analyzer, and asks what it continues from
   Json lost_;  // sums of what lost analyzers reported, key by key
   int restarts_ = 0;
   int futile_restarts_ = 0;  // in a row, without a step committed

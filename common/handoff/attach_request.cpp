@@ -132,6 +132,7 @@ AttachRequest AttachRequest::decode(std::span<const std::byte> message, std::siz
   head.run.solver[sizeof head.run.solver - 1] = '\0';
   head.run.matrix[sizeof head.run.matrix - 1] = '\0';
   head.run.parameters[sizeof head.run.parameters - 1] = '\0';
+  head.pool[sizeof head.pool - 1] = '\0';
   return {head, schema, std::move(scalars)};
 }
 

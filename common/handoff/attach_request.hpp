@@ -27,13 +27,15 @@ struct AttachRequestHead {
   std::uint32_t scalars = 0;
   // With PoolUse::kResume: the iteration to continue from, and newer steps of the run are discarded; 0: the newest one.
   std::uint64_t resume_from = 0;
+  // The pool that the producer was told of, an absolute path: the analyzer refuses if its own is another one. Empty: any.
+  char pool[1024] = {};
 };
-static_assert(sizeof(AttachRequestHead) == 1072);
+static_assert(sizeof(AttachRequestHead) == 2096);
 
 /// The largest request.
 inline constexpr std::size_t kMostRequestBytes =
     sizeof(AttachRequestHead) + kMostVariables * sizeof(VariableDescription) + kMostScalars * sizeof(ResultDescription);
-static_assert(kMostRequestBytes == 52'272);
+static_assert(kMostRequestBytes == 53'296);
 
 struct AttachRequest {
   AttachRequestHead head;

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdlib>
+#include <filesystem>
 #include <optional>
 
 #include "common/platform/decimal.hpp"
@@ -35,9 +36,13 @@ constexpr std::array<Word<OnAnalyzerLoss>, 3> kLosses = {
 constexpr std::array<Word<CoordinationKind>, 2> kCoordinations = {
     {{"locks", CoordinationKind::kLocks}, {"messages", CoordinationKind::kMessages}}};
 
-std::optional<std::string> value_of(const char* variable) {
+std::optional<std::string> value_of(const char* variable, const Variables& otherwise = {}) {
   const char* value = std::getenv(variable);
-  return value != nullptr && *value != '\0' ? std::optional<std::string>(value) : std::nullopt;
+  if (value != nullptr && *value != '\0') return value;
+  for (const auto& [name, other] : otherwise) {
+    if (name == variable) return other;
+  }
+  return std::nullopt;
 }
 
 Error refusal(const char* variable, const std::string& found, const std::string& expected) {
@@ -45,10 +50,11 @@ Error refusal(const char* variable, const std::string& found, const std::string&
 }
 
 template <class Words, class Value>
-Value chosen_or_word(const std::optional<Value>& chosen, const char* variable, const Words& words, Value otherwise) {
-  if (chosen) return *chosen;
-  const std::optional<std::string> found = value_of(variable);
-  if (!found) return otherwise;
+std::optional<Value> chosen_or_word(const std::optional<Value>& chosen, const char* variable, const Words& words,
+                                    const Variables& otherwise = {}) {
+  if (chosen) return chosen;
+  const std::optional<std::string> found = value_of(variable, otherwise);
+  if (!found) return std::nullopt;
   std::string expected;
   for (const auto& word : words) {
     if (word.text == *found) return word.value;
@@ -57,8 +63,8 @@ Value chosen_or_word(const std::optional<Value>& chosen, const char* variable, c
   throw refusal(variable, *found, "one of " + expected);
 }
 
-std::uint32_t buffers_or(std::uint32_t otherwise) {
-  const std::optional<std::string> found = value_of(kBuffersVariable);
+std::uint32_t buffers_or(std::uint32_t otherwise, const Variables& variables) {
+  const std::optional<std::string> found = value_of(kBuffersVariable, variables);
   if (!found) return otherwise;
   const std::optional<std::uint64_t> number = whole_number(*found);
   if (!number || *number < kMinBuffers || *number > kMaxBuffers) {
@@ -67,8 +73,8 @@ std::uint32_t buffers_or(std::uint32_t otherwise) {
   return static_cast<std::uint32_t>(*number);
 }
 
-double peer_timeout_s_or(double otherwise) {
-  const std::optional<std::string> found = value_of(kPeerTimeoutVariable);
+double peer_timeout_s_or(double otherwise, const Variables& variables) {
+  const std::optional<std::string> found = value_of(kPeerTimeoutVariable, variables);
   if (!found) return otherwise;
   const std::optional<double> seconds = decimal_number(*found);
   if (!seconds || *seconds < kLeastTimeoutS || *seconds > kMostTimeoutS) {
@@ -87,20 +93,38 @@ std::string word_of(const Words& words, Value value) {
 
 }  // namespace
 
-HandoffOptions handoff_options_of_environment(const HandoffChoices& chosen) {
+AnalyzerPlace analyzer_place(const HandoffChoices& chosen) {
+  const auto absolute = [](const std::optional<std::string>& pool) {
+    return pool ? std::filesystem::absolute(*pool).string() : std::string();
+  };
+  if (chosen.socket) return {.socket = *chosen.socket, .pool = absolute(chosen.pool)};
+  const std::optional<std::string> socket = value_of(kSocketVariable);
+  const std::optional<std::string> pool = chosen.pool ? chosen.pool : value_of(kPoolVariable);
+  if (socket || pool) return {.socket = socket.value_or(""), .pool = absolute(pool)};
+  return {.socket = kServiceSocket, .pool = "", .is_service = true};
+}
+
+std::optional<PoolUse> pool_use_of_environment(const HandoffChoices& chosen) {
+  return chosen_or_word(chosen.pool_use, kPoolUseVariable, kPoolUses);
+}
+
+HandoffOptions handoff_options_of_environment(const HandoffChoices& chosen, const Variables& otherwise) {
   HandoffOptions options;
-  options.socket = chosen.socket ? *chosen.socket : value_of(kSocketVariable).value_or(kServiceSocket);
-  options.pool_use = chosen_or_word(chosen.pool_use, kPoolUseVariable, kPoolUses, options.pool_use);
-  options.buffers = chosen.buffers ? *chosen.buffers : buffers_or(options.buffers);
-  options.peer_timeout_s = chosen.peer_timeout_s ? *chosen.peer_timeout_s : peer_timeout_s_or(options.peer_timeout_s);
-  options.on_analyzer_loss =
-      chosen_or_word(chosen.on_analyzer_loss, kOnAnalyzerLossVariable, kLosses, options.on_analyzer_loss);
-  options.coordination =
-      chosen_or_word(chosen.coordination, kCoordinationVariable, kCoordinations, options.coordination);
+  AnalyzerPlace place = analyzer_place(chosen);
+  options.socket = std::move(place.socket);
+  options.pool = std::move(place.pool);
+  options.pool_use = pool_use_of_environment(chosen).value_or(options.pool_use);
+  options.buffers = chosen.buffers ? *chosen.buffers : buffers_or(options.buffers, otherwise);
+  options.peer_timeout_s =
+      chosen.peer_timeout_s ? *chosen.peer_timeout_s : peer_timeout_s_or(options.peer_timeout_s, otherwise);
+  options.on_analyzer_loss = chosen_or_word(chosen.on_analyzer_loss, kOnAnalyzerLossVariable, kLosses, otherwise)
+                                 .value_or(options.on_analyzer_loss);
+  options.coordination = chosen_or_word(chosen.coordination, kCoordinationVariable, kCoordinations, otherwise)
+                             .value_or(options.coordination);
   return options;
 }
 
-std::vector<std::pair<std::string, std::string>> environment_of(const HandoffOptions& options) {
+Variables environment_of(const HandoffOptions& options) {
   return {{kSocketVariable, options.socket},
           {kPoolUseVariable, word_of(kPoolUses, options.pool_use)},
           {kBuffersVariable, std::to_string(options.buffers)},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How `ringside run -- PROGRAM` tells a program where its analyzer is and how to publish: in environment variables
-// (docs/library.md). The names and the words are here only, for the side that sets them and the side that reads them.
+// (docs/library.md), and which analyzer a program attaches to. The names, the words and the order are here only, for the side
+// that sets them and the side that reads them.
 #pragma once
 
 #include <cstdint>
@@ -16,16 +17,19 @@ namespace ringside {
 
 inline constexpr const char* kSocketVariable = "RINGSIDE_SOCKET";
 inline constexpr const char* kCoresVariable = "RINGSIDE_CORES";
-/// The path of the analyzer's pool, for what a program reads of it before it attaches.
+/// The path of the analyzer's pool. Without RINGSIDE_SOCKET: of the pool for which the program starts an analyzer itself.
 inline constexpr const char* kPoolVariable = "RINGSIDE_POOL";
 /// The rings of an earlier job, from which ranks continue: a folder, or a ranks file.
 inline constexpr const char* kResumeFromVariable = "RINGSIDE_RESUME_FROM";
+/// Options of `ringside run`, as words of a shell, for an analyzer that the program starts itself.
+inline constexpr const char* kRunOptionsVariable = "RINGSIDE_RUN_OPTIONS";
 /// Where the analyzer of the service listens.
 inline constexpr const char* kServiceSocket = "/run/ringside/analyzer.socket";
 
 /// What a program decides itself.
 struct HandoffChoices {
   std::optional<std::string> socket = {};
+  std::optional<std::string> pool = {};
   std::optional<PoolUse> pool_use = {};
   std::optional<std::uint32_t> buffers = {};
   std::optional<double> peer_timeout_s = {};
@@ -33,12 +37,27 @@ struct HandoffChoices {
   std::optional<CoordinationKind> coordination = {};
 };
 
-/// These choices, and for the others what the environment gives; a variable that is unset or empty gives the default,
-/// and without RINGSIDE_SOCKET the socket is the service's. Throws Error (exit code 2) that names a variable with a
-/// wrong value, if it is asked for.
-HandoffOptions handoff_options_of_environment(const HandoffChoices& chosen = {});
+/// Names of variables and their values.
+using Variables = std::vector<std::pair<std::string, std::string>>;
+
+/// The analyzer that a program attaches to: at the socket that it chose, or RINGSIDE_SOCKET; else one that it starts itself, for
+/// the pool that it chose, or RINGSIDE_POOL; else the service's.
+struct AnalyzerPlace {
+  std::string socket;  // empty: the program starts the analyzer
+  std::string pool;    // the analyzer's must be this one: an absolute path; empty: any
+  bool is_service = false;
+};
+AnalyzerPlace analyzer_place(const HandoffChoices& chosen = {});
+
+/// These choices, and for the others what the environment gives; a variable that is unset or empty gives the value in
+/// `otherwise`, or the default. The socket and the pool are those of `analyzer_place`. Throws Error (exit code 2) that names a
+/// variable with a wrong value, if it is asked for.
+HandoffOptions handoff_options_of_environment(const HandoffChoices& chosen = {}, const Variables& otherwise = {});
+
+/// The use of the pool that is chosen, or RINGSIDE_POOL_USE; nothing if neither is given. Throws Error (exit code 2).
+std::optional<PoolUse> pool_use_of_environment(const HandoffChoices& chosen);
 
 /// The variables from which `handoff_options_of_environment` makes these options: names and values.
-std::vector<std::pair<std::string, std::string>> environment_of(const HandoffOptions& options);
+Variables environment_of(const HandoffOptions& options);
 
 }  // namespace ringside

@@ -15,7 +15,7 @@
 namespace ringside {
 
 inline constexpr std::uint64_t kHandoffMagic = 0x3146464f44485352;  // "RSHDOFF1", little-endian
-inline constexpr std::uint32_t kHandoffVersion = 6;
+inline constexpr std::uint32_t kHandoffVersion = 7;
 
 // 2: x_{k-1} is read from the buffer published last, while x_k is written into another. 64: their descriptors fill a
 // page.

@@ -84,6 +84,8 @@ class HandoffReader {
   PoolUse pool_use() const noexcept { return request_->head.pool_use; }
   /// With PoolUse::kResume: the iteration to continue from; 0: the newest intact one.
   std::uint64_t resume_from() const noexcept { return request_->head.resume_from; }
+  /// The pool that the producer was told of; empty: any.
+  std::string asked_pool() const { return std::string(text_of(request_->head.pool)); }
   /// The text of the ranks file that came with the request, unchecked; empty if there was none.
   const std::string& ranks() const noexcept { return ranks_; }
   std::uint32_t buffers() const noexcept { return geometry_.buffers; }

@@ -51,7 +51,7 @@ HandoffWriter::HandoffWriter(const HandoffOptions& options, const RunDescription
     messages_.reset(make_messages_with(options.messages, options.socket).release());
   }
   // Connect before allocating memory: without an analyzer there is no use for it.
-  Peer peer = Peer::connect(options.socket, options.peer_timeout_s, options.stop);
+  Peer peer = Peer::connect(options.socket, options.peer_timeout_s, options.stop, options.while_waiting);
   payload_ = SharedMapping::create_for_team("ringside-payload", geometry_.total_bytes());
   control_mapping_ = SharedMapping::create("ringside-control", sizeof(HandoffControl), PeerAccess::kReadWrite);
   control_ = new (control_mapping_.data()) HandoffControl;
@@ -85,6 +85,7 @@ void HandoffWriter::ask(Peer peer) {
   head.elastic = options_.elastic ? 1 : 0;
   head.resume_from = head.pool_use == PoolUse::kResume ? options_.resume_from : 0;
   head.name = name_ = random_id();
+  assign(head.pool, options_.pool);
   const std::array<int, 3> fds = {payload_.fd(), control_mapping_.fd(), ranks_.fd()};
   peer_.send(request_.encode(), std::span(fds).first(ranks_.fd() >= 0 ? 3 : 2));
   link_ = Link::kAsked;

@@ -95,8 +95,11 @@ std::optional<Peer> Peer::try_connect(const std::string& path) {
   return connect_once(path, error);
 }
 
-Peer Peer::connect(const std::string& path, double timeout_s, StopFlag stop) {
-  const std::int64_t deadline = now_ns() + static_cast<std::int64_t>(timeout_s * 1e9);
+Peer Peer::connect(const std::string& path, double timeout_s, StopFlag stop, const std::string& while_waiting) {
+  constexpr std::int64_t kMomentNs = 500'000'000;
+  const std::int64_t begun = now_ns();
+  const std::int64_t deadline = begun + static_cast<std::int64_t>(timeout_s * 1e9);
+  bool told = while_waiting.empty();
   for (;;) {
     int error = 0;
     if (std::optional<Peer> peer = connect_once(path, error)) return std::move(*peer);
@@ -105,9 +108,13 @@ Peer Peer::connect(const std::string& path, double timeout_s, StopFlag stop) {
     }
     if (now_ns() >= deadline) {
       throw peer_error(
-          "no analyzer listens at '{}' ({}) after {} s; start the solver with `ringside run`, or "
+          "no analyzer listens at '{}' ({}) after {} s; start the solver with `ringside run` or with RINGSIDE_POOL, or "
           "ringside-analyzer with the same --socket",
           path, errno_text(error), timeout_s);
+    }
+    if (!told && now_ns() - begun > kMomentNs) {
+      told = true;
+      (void)!write(STDERR_FILENO, while_waiting.data(), while_waiting.size());
     }
     pause_ms(10);
   }

@@ -42,8 +42,8 @@ class Peer {
 
   /// Connects to the SOCK_SEQPACKET socket at `path`, repeating the attempt for `timeout_s` seconds while no process
   /// listens there. Throws Error: exit code 4 when the time is over, 3 for a path that is too long, not permitted, or
-  /// another user's, 130 once `stop` (may be null) is set.
-  static Peer connect(const std::string& path, double timeout_s, StopFlag stop = {});
+  /// another user's, 130 once `stop` (may be null) is set. while_waiting: a line for standard error, after a moment.
+  static Peer connect(const std::string& path, double timeout_s, StopFlag stop = {}, const std::string& while_waiting = {});
 
   /// The same without waiting: nothing while no process listens there.
   static std::optional<Peer> try_connect(const std::string& path);

@@ -141,4 +141,7 @@ class CommandLine {
 /// is refused if the option that it `needs` is switched off.
 std::optional<int> parse_or_exit_code(CommandLine& line, int argc, const char* const* argv);
 
+/// Parses words that no one has typed, for a run. Throws Error where the other one prints a line, and for `--help`.
+void parse_words(CommandLine& line, const std::vector<std::string>& words);
+
 }  // namespace ringside

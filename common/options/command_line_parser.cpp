@@ -277,6 +277,12 @@ class Parser {
 
 }  // namespace
 
+void parse_words(CommandLine& line, const std::vector<std::string>& words) {
+  if (Parser(line).parse(words, true) != Request::kRun) {
+    throw usage_error("found --help or --version; expected options of a run ({} --help)", line.describe().name);
+  }
+}
+
 std::optional<int> parse_or_exit_code(CommandLine& line, int argc, const char* const* argv) {
   std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
   try {

@@ -39,6 +39,8 @@ struct WriterOptions {
   bool shares_core = false;
   std::span<const std::int32_t> lent_cores{};
   const std::array<unsigned char, 16>* problem_id = nullptr;
+  std::string pool{};         // without a socket: the library starts an analyzer for it
+  std::string run_options{};  // of `ringside run`, for that analyzer
 };
 
 /// A run that is published. A Writer that is destroyed without a detach leaves a run that counts as lost.
@@ -86,6 +88,8 @@ class Writer {
     given.shares_core = options.shares_core ? 1 : 0;
     given.lent_cores = options.lent_cores.data();
     given.lent_core_count = options.lent_cores.size();
+    given.pool = text("pool", options.pool);
+    given.run_options = text("run_options", options.run_options);
     given.problem_id = options.problem_id == nullptr ? nullptr : options.problem_id->data();
     ringside_error error{};
     error.size = sizeof(error);
@@ -224,6 +228,8 @@ class Writer {
     return made;
   }
 
+  /// Of a run with `pool`, after its detach: the account, a JSON object; otherwise "".
+  std::string_view account() const noexcept { return ringside_writer_account(writer_); }
   /// A message of the analyzer to the user about the attachment; "" in most cases.
   std::string_view note() const noexcept { return ringside_writer_note(writer_); }
 

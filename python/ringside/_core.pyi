@@ -23,6 +23,8 @@ class Writer:
         problem_bytes: bytes,
         work: int,
         socket: Optional[str],
+        pool: Optional[str],
+        run_options: Optional[str],
         buffers: int,
         peer_timeout_s: float,
         pool_use: int,
@@ -37,6 +39,7 @@ class Writer:
     @property
     def detached(self) -> bool: ...
     def index(self, name: str) -> int: ...
+    def account(self) -> str: ...
     def skip(self) -> None: ...
     def publish_arrays(
         self, iteration: int, arrays: Sequence[npt.NDArray[Any]], scalars: Mapping[str, float], wait: bool

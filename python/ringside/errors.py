@@ -80,11 +80,19 @@ def of_status(status: int, reason: int, line: str) -> Error:
 
 
 _show = sys.excepthook
+_uncaught: BaseException | None = None
+
+
+def last_uncaught() -> BaseException | None:
+    """The exception that ends this script; None while there is none."""
+    return None if hasattr(sys, "ps1") else _uncaught
 
 
 def _end_with_status(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
     """A script that one of these exceptions ends has its status as exit code, as programs in other languages have. What is
     shown of it stays as it was. A session and a program that embeds Python go on."""
+    global _uncaught
+    _uncaught = error
     _show(kind, error, traceback)
     goes_on = hasattr(sys, "ps1") or sys.flags.inspect or not getattr(sys, "orig_argv", sys.argv)
     if isinstance(error, Error) and 2 <= error.status <= 5 and not goes_on:

@@ -3,7 +3,14 @@
 
 from __future__ import annotations
 
+import atexit
+import contextlib
+import json
+import os
+import shlex
+import sys
 import warnings
+import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, NamedTuple
@@ -13,8 +20,9 @@ import numpy.typing as npt
 
 from . import _core
 from ._core import ClaimedStep
-from .arguments import array_of, program_name, text_of, whole
-from .errors import Error, UsageError
+from .arguments import array_of, path_of, program_name, text_of, whole
+from .errors import Error, UsageError, last_uncaught
+from .notebook import LiveView, in_notebook
 from .variables import DTYPES, ROLES, Variable, scalar_types, variable_of
 
 __all__ = ["ClaimedStep", "Counts", "KeptStep", "Writer", "publish"]
@@ -27,9 +35,16 @@ _OUTCOMES = {"finished": 1, "stopped": 2, "diverged": 3, "failed": 4}
 
 def publish(variables: Mapping[str, Any], *, scalars: Mapping[str, Any] | Sequence[str] = (), solver: str | None = None,
             problem: str | None = None, parameters: str | None = None, problem_bytes: Any = b"", work: int = 0,
+            pool: str | os.PathLike[str] | None = None, run_options: str | Sequence[str] | None = None,
             socket: str | None = None, buffers: int = 0, peer_timeout: float = 0, pool_use: str | None = None,
             on_analyzer_loss: str | None = None, coordination: str | None = None) -> Writer:
-    """Attaches to the analyzer and waits until it accepts. The Writer is a context manager.
+    """Attaches to an analyzer and waits until it accepts. The Writer is a context manager.
+
+    pool: starts an analyzer for this run, which keeps its steps in this file; the run continues if the file holds steps
+        of the same problem (`kept`, `next_iteration`). Under `ringside run`: the analyzer's pool must be this one.
+    run_options: options of `ringside run` for that analyzer: "--slots 16 --durability process", or a list of words.
+    Without either, the environment decides: RINGSIDE_SOCKET, which `ringside run -- PROGRAM` sets; else RINGSIDE_POOL;
+    else the analyzer of the service.
 
     variables: by name, a Variable, a pair of dtype and shape ("f64", (1000,)), or an array, whose dtype and shape it
         gets.
@@ -41,7 +56,7 @@ def publish(variables: Mapping[str, Any], *, scalars: Mapping[str, Any] | Sequen
     problem_bytes: what else the iterates depend on, for instance a matrix: bytes or an array, of which a hash is kept.
     work: nonzeros, cells or whatever an iteration's work is proportional to.
 
-    `ringside run -- PROGRAM` sets the others in the environment. An argument that is given takes precedence:
+    `ringside run -- PROGRAM` and run_options set the others. An argument that is given takes precedence:
     socket: the analyzer's. buffers: 2 to 64. peer_timeout: seconds. pool_use: "fresh", "overwrite", "resume".
     on_analyzer_loss: "wait", "continue", "stop". coordination: "locks", "messages".
 
@@ -53,6 +68,9 @@ def publish(variables: Mapping[str, Any], *, scalars: Mapping[str, Any] | Sequen
     described = {name: variable_of(name, given) for name, given in variables.items()}
     texts = {name: None if given is None else text_of(name, given)
              for name, given in (("problem", problem), ("parameters", parameters), ("socket", socket))}
+    texts["pool"] = None if pool is None else os.fsdecode(path_of("pool", pool))
+    own_pool = _own_pool(texts["pool"], socket)
+    texts["run_options"] = _options_of(run_options, quiet=own_pool is not None and in_notebook())
     content = _bytes_of(problem_bytes)
     run = Writer(described, scalar_types(scalars), {
         **texts, "solver": program_name() if solver is None else text_of("solver", solver), "problem_bytes": content,
@@ -65,6 +83,8 @@ def publish(variables: Mapping[str, Any], *, scalars: Mapping[str, Any] | Sequen
         warnings.warn(f"continues from iteration {run.kept.iteration} of a run that had this program's name and variables: "
                       "nothing else says that it is the same problem (problem=, parameters=, problem_bytes=)",
                       RuntimeWarning, stacklevel=2)
+    if own_pool is not None:
+        run._watch(own_pool)
     return run
 
 
@@ -119,8 +139,13 @@ class Writer:
     """A run that is published. Made by `publish`; a context manager.
 
     Leaving the block detaches and returns when every step is committed. The outcome is "finished"; after an exception
-    "failed", after Ctrl-C or `ringside stop` "stopped". `detach` gives another one.
+    "failed", after Ctrl-C or `ringside stop` "stopped". `detach` gives another one. A run with `pool` that is in no block
+    ends with the script, by the same rules; with an interactive session, or if nothing refers to it any more, it is
+    "stopped".
     """
+
+    _has_own_analyzer = False
+    _view: LiveView | None = None
 
     def __init__(self, variables: dict[str, Variable], scalars: dict[str, tuple[int, str]],
                  options: dict[str, Any]) -> None:
@@ -146,6 +171,13 @@ class Writer:
         """The last reply of a trigger, as the newest step's claim found it; None if there was none."""
         found = self._core.reply()
         return None if found is None else Reply(*found)
+
+    @property
+    def account(self) -> dict[str, Any] | None:
+        """Where the time of a run with `pool` went, once it has ended, as `ringside run --summary` has it; otherwise None."""
+        text = self._core.account()
+        found: dict[str, Any] | None = json.loads(text) if text else None
+        return found
 
     @property
     def counts(self) -> Counts:
@@ -185,7 +217,24 @@ class Writer:
 
     def detach(self, outcome: str = "finished") -> None:
         """Ends the run: "finished", "stopped" (it may be resumed), "diverged" or "failed". Waits for the commits."""
-        self._core.detach(_number_of("outcome", outcome, _OUTCOMES))
+        try:
+            self._core.detach(_number_of("outcome", outcome, _OUTCOMES))
+        finally:
+            _open_runs.discard(self)
+            if self._view is not None and self._core.detached:
+                self._view.finish(self.account)
+
+    def _watch(self, pool: str) -> None:
+        """It has an analyzer of its own: it is shown in a notebook, and ended with the interpreter."""
+        self._has_own_analyzer = True
+        _open_runs.add(self)
+        if in_notebook():
+            self._view = LiveView(pool)
+
+    def __del__(self) -> None:
+        if self._has_own_analyzer and not self._core.detached:
+            with contextlib.suppress(Error):
+                self.detach("stopped")
 
     def __enter__(self) -> Writer:
         return self
@@ -204,6 +253,35 @@ class Writer:
     def __repr__(self) -> str:
         state = "detached" if self._core.detached else f"at iteration {self._core.last}"
         return f"<ringside.Writer of {', '.join(self.variables)}, {state}>"
+
+
+_open_runs: weakref.WeakSet[Writer] = weakref.WeakSet()
+
+
+@atexit.register
+def _end_open_runs() -> None:
+    uncaught = last_uncaught()
+    in_session = hasattr(sys, "ps1") or bool(sys.flags.inspect) or in_notebook()
+    outcome = _outcome_of(uncaught) if uncaught is not None else "stopped" if in_session else "finished"
+    for run in list(_open_runs):
+        with contextlib.suppress(Error):  # of a child of fork(), whose parent goes on
+            run.detach(outcome)
+
+
+def _own_pool(pool: str | None, socket: str | None) -> str | None:
+    """The pool for which the library starts an analyzer, by the order of ringside_writer_attach."""
+    if socket is not None or os.environ.get("RINGSIDE_SOCKET"):
+        return None
+    return pool or os.environ.get("RINGSIDE_POOL") or None
+
+
+def _options_of(given: str | Sequence[str] | None, *, quiet: bool) -> str | None:
+    if given is None and quiet:
+        given = os.environ.get("RINGSIDE_RUN_OPTIONS", "")
+    if given is None:
+        return None
+    text = text_of("run_options", given if isinstance(given, str) else shlex.join(given))
+    return text + " --quiet" if quiet else text
 
 
 def _outcome_of(error: BaseException) -> str:

@@ -60,6 +60,8 @@ Writer::Writer(const std::vector<VariableTuple>& variables, const std::vector<Sc
   given.size = sizeof(given);
   given.buffers = options.buffers;
   given.socket = text(options.socket);
+  given.pool = text(options.pool);
+  given.run_options = text(options.run_options);
   given.peer_timeout_s = options.peer_timeout_s;
   given.pool_use = options.pool_use;
   given.on_analyzer_loss = options.on_analyzer_loss;
@@ -168,6 +170,11 @@ void Writer::end_block(std::uint64_t iteration, const py::object& scalars) {
 
 bool Writer::claim(std::uint64_t iteration, bool wait) {
   if (detached_) refuse("iteration " + std::to_string(iteration) + ": this run has ended; publish another one");
+  if (iteration <= last_ && last_ > 0 && !published_) {
+    refuse("iteration " + std::to_string(iteration) + ": the run continues from iteration " + std::to_string(last_) +
+           ", which the pool keeps: expected " + std::to_string(last_ + 1) +
+           " or more (run.kept, run.next_iteration), or pool_use=\"overwrite\" for a run from its beginning");
+  }
   if (iteration <= last_) {
     refuse("iteration " + std::to_string(iteration) + ": expected more than " + std::to_string(last_) +
            ", the one before");
@@ -334,15 +341,18 @@ void define_writer(py::module_& module) {
   type.def(py::init([](const std::vector<VariableTuple>& variables, const std::vector<ScalarTuple>& scalars,
                        std::optional<std::string> solver, std::optional<std::string> problem,
                        std::optional<std::string> parameters, std::string problem_bytes, std::uint64_t work,
-                       std::optional<std::string> socket, std::uint32_t buffers, double peer_timeout_s,
+                       std::optional<std::string> socket, std::optional<std::string> pool,
+                       std::optional<std::string> run_options, std::uint32_t buffers, double peer_timeout_s,
                        std::uint32_t pool_use, std::uint32_t on_analyzer_loss, std::uint32_t coordination) {
              return std::make_unique<Writer>(variables, scalars,
                                              Options{std::move(solver), std::move(problem), std::move(parameters),
-                                                     std::move(socket), std::move(problem_bytes), work, buffers,
+                                                     std::move(socket), std::move(pool), std::move(run_options),
+                                                     std::move(problem_bytes), work, buffers,
                                                      peer_timeout_s, pool_use, on_analyzer_loss, coordination});
            }),
            py::kw_only(), py::arg("variables"), py::arg("scalars"), py::arg("solver"), py::arg("problem"),
-           py::arg("parameters"), py::arg("problem_bytes"), py::arg("work"), py::arg("socket"), py::arg("buffers"),
+           py::arg("parameters"), py::arg("problem_bytes"), py::arg("work"), py::arg("socket"), py::arg("pool"),
+           py::arg("run_options"), py::arg("buffers"),
            py::arg("peer_timeout_s"), py::arg("pool_use"), py::arg("on_analyzer_loss"), py::arg("coordination"),
            "Attaches to the analyzer and waits until it accepts.")
       .def("kept", &Writer::kept, "The iteration that the run continues from; None for a new run.")
@@ -351,6 +361,7 @@ void define_writer(py::module_& module) {
       .def_property_readonly("last", &Writer::last, "The iteration of the last step: kept or published; or 0.")
       .def_property_readonly("detached", &Writer::detached, "Whether the run has ended.")
       .def("index", &Writer::index, py::arg("name"), "The number of a variable.")
+      .def("account", &Writer::account, "The account of a run whose analyzer was started for it, once it has ended: JSON.")
       .def("skip", &Writer::skip, "Counts a step as skipped.")
       .def("publish_arrays", &Writer::publish_arrays, py::arg("iteration"), py::arg("arrays"), py::arg("scalars"),
            py::arg("wait"),

@@ -17,7 +17,7 @@ using VariableTuple = std::tuple<std::string, std::uint16_t, std::uint16_t, std:
 using ScalarTuple = std::tuple<std::string, std::uint32_t, std::string>;
 
 struct Options {
-  std::optional<std::string> solver, problem, parameters, socket;
+  std::optional<std::string> solver, problem, parameters, socket, pool, run_options;
   std::string problem_bytes;
   std::uint64_t work = 0;
   std::uint32_t buffers = 0;
@@ -40,6 +40,8 @@ class Writer {
     const ringside_status status = short_call([&](auto* writer) { return ringside_writer_kept(writer, &iteration); });
     return status == RINGSIDE_OK ? std::optional(iteration) : std::nullopt;
   }
+  /// The account of a run whose analyzer the library started, as JSON, once it has ended; or an empty text.
+  std::string account() const { return ringside_writer_account(writer_.handle); }
   py::object kept_variable(std::uint32_t index);
   py::object kept_scalar(std::uint32_t index);
 

@@ -111,6 +111,25 @@ TEST(ProgramEndTest, AProgramThatHasNotReachedItsEndIsNotDoneThoughItEndedWithZe
          "./solver says that it diverged after iteration 17; 17 steps are committed; ringside run --resume continues");
 }
 
+TEST(ProgramEndTest, HowAnAttendedProgramEndsIsItsOwnBusiness) {
+  ProgramRunEnd run = attached("detached", {});
+  run.is_attended = true;
+  run.attachment.outcome = "finished";
+  expect(run, ExitCode::kDone, "");
+  run.attachment.outcome = "interrupted";
+  expect(run, ExitCode::kInterrupted, "");
+  run.attachment.outcome = "failed";
+  expect(run, ExitCode::kPeerLost,
+         "./solver says that it failed after iteration 17; 17 steps are committed; started again, it continues");
+  run.attachment.how = "producer_lost";
+  expect(run, ExitCode::kPeerLost,
+         "./solver: process 4711 ended after iteration 17; 17 steps are committed; started again, it continues");
+  run = unattached({});
+  run.is_attended = true;
+  run.attachment.refusal = Error(ExitCode::kUsage, "p.pool: holds another run");
+  expect(run, ExitCode::kDone, "");
+}
+
 TEST(ProgramEndTest, AnInterruptionIsNoFailureOfAProgramThatDetached) {
   ProgramRunEnd run = attached("detached", {.status = 130});
   run.interrupted = true;

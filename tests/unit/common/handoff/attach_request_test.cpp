@@ -49,7 +49,7 @@ void expect_unchanged(const AttachRequest& sent) {
 
 TEST(AttachRequestTest, OneVariableWithoutScalarsComesBack) {
   const AttachRequest request = request_with({{.name = "x", .shape = {100}}}, {});
-  EXPECT_EQ(request.encode().size(), 1072u + 168u);
+  EXPECT_EQ(request.encode().size(), 2096u + 168u);
   expect_unchanged(request);
 }
 
@@ -72,7 +72,7 @@ TEST(AttachRequestTest, TheLargestRequestComesBack) {
   std::vector<Scalar> scalars;
   for (int s = 0; s < 64; ++s) scalars.push_back({.name = "s" + std::to_string(s)});
   const AttachRequest request = request_with(variables, scalars);
-  EXPECT_EQ(request.encode().size(), 52'272u);
+  EXPECT_EQ(request.encode().size(), 53'296u);
   EXPECT_EQ(request.encode().size(), kMostRequestBytes);
   expect_unchanged(request);
 }
@@ -145,6 +145,14 @@ TEST(AttachRequestTest, AWrongHeadIsRefused) {
   EXPECT_EQ(refusal([](Parts p) { p.head.coordination = CoordinationKind{2}; }),
             "attach request for coordination 2, expected 0 or 1");
   EXPECT_EQ(refusal([](Parts p) { p.head.elastic = 2; }), "attach request for elastic 2, expected 0 or 1");
+}
+
+TEST(AttachRequestTest, ThePoolThatIsAskedForComesBackAndEndsWithinItsField) {
+  AttachRequest request = small_request();
+  assign(request.head.pool, "/a/heat.pool");
+  EXPECT_EQ(text_of(AttachRequest::decode(request.encode(), 2).head.pool), "/a/heat.pool");
+  std::memset(request.head.pool, 'x', sizeof request.head.pool);
+  EXPECT_EQ(text_of(AttachRequest::decode(request.encode(), 2).head.pool), std::string(1023, 'x'));
 }
 
 TEST(AttachRequestTest, TheIterationToContinueFromComesBackAndBelongsToAResumedRun) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,8 +23,38 @@ class HandoffEnvironmentTest : public ::testing::Test {
 
   static void clear() {
     for (const auto& [name, value] : environment_of({})) unsetenv(name.c_str());
+    unsetenv("RINGSIDE_POOL");
   }
 };
+
+/// "socket|pool", and "|service" if it is that one.
+std::string place(const HandoffChoices& chosen = {}) {
+  const AnalyzerPlace found = analyzer_place(chosen);
+  return found.socket + "|" + found.pool + (found.is_service ? "|service" : "");
+}
+
+TEST_F(HandoffEnvironmentTest, OneOrderDecidesWhichAnalyzerAProgramAttachesTo) {
+  EXPECT_EQ(place(), "/run/ringside/analyzer.socket||service");
+  EXPECT_EQ(place({.pool = "/a/p"}), "|/a/p");
+  setenv("RINGSIDE_POOL", "/env/p", 1);
+  EXPECT_EQ(place(), "|/env/p");
+  EXPECT_EQ(place({.pool = "/a/p"}), "|/a/p");
+  EXPECT_EQ(place({.socket = "s"}), "s|") << "RINGSIDE_POOL is that of RINGSIDE_SOCKET, not of another one";
+  setenv("RINGSIDE_SOCKET", "/env/s", 1);
+  EXPECT_EQ(place(), "/env/s|/env/p");
+  EXPECT_EQ(place({.pool = "/a/p"}), "/env/s|/a/p");
+  EXPECT_EQ(place({.socket = "s", .pool = "/a/p"}), "s|/a/p");
+  EXPECT_EQ(place({.pool = "p"}), "/env/s|" + std::filesystem::absolute("p").string());
+}
+
+TEST_F(HandoffEnvironmentTest, WhatAnAnalyzerOfItsOwnSaysStandsInForWhatIsUnset) {
+  const Variables said = {{"RINGSIDE_BUFFERS", "5"}, {"RINGSIDE_PEER_TIMEOUT", "7"}, {"RINGSIDE_ON_ANALYZER_LOSS", "stop"}};
+  setenv("RINGSIDE_BUFFERS", "3", 1);
+  const HandoffOptions options = handoff_options_of_environment({.peer_timeout_s = 9}, said);
+  EXPECT_EQ(options.buffers, 3u);
+  EXPECT_EQ(options.peer_timeout_s, 9);
+  EXPECT_EQ(options.on_analyzer_loss, OnAnalyzerLoss::kStop);
+}
 
 TEST_F(HandoffEnvironmentTest, WithoutVariablesTheOptionsAreTheDefaultsAndTheSocketIsTheServices) {
   const HandoffOptions options = handoff_options_of_environment();

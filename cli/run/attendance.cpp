@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/run/attendance.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+#include <vector>
+
+#include "common/platform/decimal.hpp"
+#include "common/platform/printable.hpp"
+#include "common/platform/version.hpp"
+#include "common/program/topology.hpp"
+
+namespace ringside {
+namespace {
+
+constexpr std::string_view kOption = "--attend=";
+
+/// What the program has open is not ours: a pipe whose other end waits for its end, a port that it gives back.
+void close_others(int own, int pidfd) {
+  std::vector<int> found;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    if (const auto number = whole_number(entry.path().filename().string())) found.push_back(static_cast<int>(*number));
+  }
+  for (const int fd : found) {
+    if (fd > STDERR_FILENO && fd != own && fd != pidfd) close(fd);
+  }
+}
+
+void run_on(const CoreList& cores) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const int cpu : cores.cpus) {
+    if (cpu < CPU_SETSIZE) CPU_SET(static_cast<std::size_t>(cpu), &set);
+  }
+  sched_setaffinity(0, sizeof set, &set);  // the kernel leaves out what is not allowed
+}
+
+/// Standard output is the program's own, for its data: what we tell goes to standard error.
+void take_streams() {
+  const UniqueFd nothing(open("/dev/null", O_RDWR | O_CLOEXEC));
+  if (nothing.valid()) dup2(nothing.get(), STDIN_FILENO);
+  dup2(STDERR_FILENO, STDOUT_FILENO);
+}
+
+}  // namespace
+
+std::optional<std::string> Attendance::asked_in(int argc, const char* const* argv) {
+  if (argc < 2 || !std::string_view(argv[1]).starts_with(kOption)) return std::nullopt;
+  return std::string(argv[1]).substr(kOption.size());
+}
+
+Attendance::Attendance(const std::string& value) : program_(getppid()) {
+  const std::size_t colon = value.find(':');
+  const auto fd = whole_number(value.substr(0, colon));
+  sockaddr_storage address{};
+  socklen_t length = sizeof address;
+  if (!fd || colon == std::string::npos || getsockname(static_cast<int>(*fd), reinterpret_cast<sockaddr*>(&address), &length) != 0) {
+    throw usage_error("--attend: found '{}', expected what libringside gives; it is not for the command line", shortened(value));
+  }
+  socket_.reset(static_cast<int>(*fd));
+  fcntl(socket_.get(), F_SETFD, FD_CLOEXEC);
+  pidfd_.reset(static_cast<int>(syscall(SYS_pidfd_open, program_, 0)));
+  if (!pidfd_.valid()) throw system_error("cannot watch process {}: {}; Linux 5.3 or newer is needed", program_, errno_text(errno));
+  if (getppid() != program_) _exit(1);  // it has ended, and its number may be another's
+  if (const pid_t child = fork(); child != 0) _exit(child < 0 ? 1 : 0);
+  setsid();
+  close_others(socket_.get(), pidfd_.get());
+  take_streams();
+  run_on(parse_core_list(value.substr(colon + 1), "--attend"));
+  tell("version", version());
+}
+
+std::string Attendance::words() const {
+  std::ifstream file(fmt::format("/proc/{}/cmdline", program_), std::ios::binary);
+  std::string words{std::istreambuf_iterator<char>(file), {}};
+  while (!words.empty() && words.back() == '\0') words.pop_back();
+  for (char& letter : words) {
+    if (letter == '\0') letter = ' ';
+  }
+  return words.empty() ? fmt::format("process {}", program_) : words;
+}
+
+UniqueFd Attendance::copy_of_socket() const {
+  UniqueFd copy(fcntl(socket_.get(), F_DUPFD_CLOEXEC, 0));
+  if (!copy.valid()) throw system_error("cannot copy a descriptor: {}", errno_text(errno));
+  return copy;
+}
+
+void Attendance::tell(std::string_view name, std::string_view value) noexcept {
+  send(fmt::format("{}={}", name, value));
+}
+
+void Attendance::ready(const Variables& variables) noexcept {
+  for (const auto& [name, value] : variables) tell(name, value);
+  send("ready");
+}
+
+void Attendance::refuse(const Error& error) noexcept {
+  send(fmt::format("refused={} {}", static_cast<int>(error.code()), error.what()));
+}
+
+void Attendance::send(std::string_view record) noexcept {
+  const std::string bytes = std::string(record) + '\0';
+  for (std::size_t at = 0; at < bytes.size();) {
+    const ssize_t sent = ::send(socket_.get(), bytes.data() + at, bytes.size() - at, MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent <= 0) return;  // the program has gone
+    at += static_cast<std::size_t>(sent);
+  }
+}
+
+}  // namespace ringside
