@@ -52,6 +52,7 @@ class Buffer {
   Buffer& operator=(Buffer&&) = delete;
 
   void* data() const { return view_.buf; }
+  std::size_t bytes() const { return static_cast<std::size_t>(view_.len); }
   std::vector<py::ssize_t> shape() const { return {view_.shape, view_.shape + view_.ndim}; }
   std::string_view order() const;
 

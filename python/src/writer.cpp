@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstring>
 #include <memory>
 #include <utility>
@@ -290,20 +291,44 @@ void Writer::publish(std::uint64_t iteration, const py::object& scalars) {
 
 bool Writer::publish_arrays(const py::object& number, const std::vector<py::object>& arrays, const py::object& scalars,
                             bool wait) {
+  return publish_packed(number, arrays, scalars, wait);
+}
+
+bool Writer::publish_packed(const py::object& number, const std::vector<py::object>& variables, const py::object& scalars,
+                            bool wait) {
   const std::uint64_t iteration = iteration_of(number);
-  if (arrays.size() != variables_.size()) refuse("expected an array for each variable");
-  std::vector<Buffer> from;
-  for (std::size_t v = 0; v < arrays.size(); ++v) from.push_back(checked_buffer(variables_[v], arrays[v]));
+  if (variables.size() != variables_.size()) refuse("expected an array for each variable");
+  std::vector<std::vector<Buffer>> from(variables.size());
+  for (std::size_t v = 0; v < variables.size(); ++v) {
+    const Variable& variable = variables_[v];
+    if (!PyList_Check(variables[v].ptr())) {
+      from[v].push_back(checked_buffer(variable, variables[v]));
+      continue;
+    }
+    std::size_t bytes = 0;
+    for (const py::handle piece : py::reinterpret_borrow<py::list>(variables[v])) {
+      bytes += from[v].emplace_back(piece, PyBUF_SIMPLE).bytes();
+    }
+    if (bytes != variable.bytes()) {
+      refuse("iteration " + std::to_string(iteration) + ": " + variable.name + ": found " + std::to_string(bytes) + " bytes in " +
+             std::to_string(from[v].size()) + " pieces, expected " + std::to_string(variable.bytes()));
+    }
+  }
+  return put(iteration, from, scalars, wait);
+}
+
+bool Writer::put(std::uint64_t iteration, const std::vector<std::vector<Buffer>>& from, const py::object& scalars, bool wait) {
   const std::vector<ringside_value> given = values(iteration, scalars);
   const Turn turn(*this);
   if (!claim(iteration, wait)) return false;
-  std::vector<std::size_t> bytes;
-  for (const Variable& variable : variables_) bytes.push_back(variable.bytes());
   made(Call::kLong, [&](auto* writer) {
     for (std::uint32_t v = 0; v < from.size(); ++v) {
-      void* const to = ringside_writer_buffer(writer, v);
+      auto* to = static_cast<std::byte*>(ringside_writer_buffer(writer, v));
       if (to == nullptr) break;  // another thread has ended the run: the publish says so
-      std::memcpy(to, from[v].data(), bytes[v]);
+      for (const Buffer& piece : from[v]) {
+        if (piece.bytes() != 0) std::memcpy(to, piece.data(), piece.bytes());
+        to += piece.bytes();
+      }
     }
     return ringside_writer_publish(writer, iteration, given.data(), given.size());
   });
@@ -366,6 +391,9 @@ void define_writer(py::module_& module) {
       .def("publish_arrays", &Writer::publish_arrays, py::arg("iteration"), py::arg("arrays"), py::arg("scalars"),
            py::arg("wait"),
            "Claims a step, copies an array for each variable into it, and publishes it. False: it was skipped.")
+      .def("publish_packed", &Writer::publish_packed, py::arg("iteration"), py::arg("variables"), py::arg("scalars"),
+           py::arg("wait"),
+           "The same. In place of an array, a list of C-contiguous buffers: their bytes follow one another and fill the variable.")
       .def("detach", &Writer::detach, py::arg("outcome"), "Ends the run: returns when every step is committed.")
       .def(
           "reply",

@@ -63,6 +63,9 @@ class Writer {
   void skip();
   bool publish_arrays(const py::object& iteration, const std::vector<py::object>& arrays, const py::object& scalars,
                       bool wait);
+  /// The same; a variable may also be a list of buffers whose bytes follow one another and fill it.
+  bool publish_packed(const py::object& iteration, const std::vector<py::object>& variables, const py::object& scalars,
+                      bool wait);
   void detach(std::uint32_t outcome);
   ringside_counts counts();
   /// What the last claim found: a value, and how many there were; none if that is 0.
@@ -88,6 +91,8 @@ class Writer {
   };
 
   bool claim(std::uint64_t iteration, bool wait);
+  /// Claims, copies and publishes: for each variable, the buffers that follow one another in it.
+  bool put(std::uint64_t iteration, const std::vector<std::vector<Buffer>>& from, const py::object& scalars, bool wait);
   void publish(std::uint64_t iteration, const py::object& scalars);
   /// The status of the call, if it is no failure. Raises otherwise.
   template <class Function>

@@ -368,6 +368,29 @@ class Refusals(pipelines.Pipelines):
             "iteration 2: this run has ended; publish another one",
             "1"])
 
+    def test_the_bytes_of_a_list_of_buffers_follow_one_another_in_a_variable(self):
+        output = self.kept("""
+            import array, numpy as np, ringside
+            with ringside.publish({"x": ("f64", (6,)), "n": ("i32", (3,))}, scalars=["rho"]) as run:
+                n = np.arange(3, dtype=np.int32)
+                def put(k, x, n=n):
+                    try:
+                        print(run._core.publish_packed(k, [x, n], {"rho": 1.0}, True))
+                    except ValueError as error:
+                        print(error)
+                put(1, [np.arange(4.0).reshape(2, 2), array.array("d", [4.0]), b"", np.float64(5.0)])
+                put(2, np.arange(6.0), [n[:1], n[1:].tobytes()])
+                put(3, [np.arange(4.0)])
+                put(3, [np.arange(12.0)[::2]])
+                print(run.counts.published)
+            """).splitlines()
+        self.assertEqual(output[:3], ["True", "True", "iteration 3: x: found 32 bytes in 1 pieces, expected 48"])
+        self.assertIn("not C-contiguous", output[3])
+        self.assertEqual(output[-1], "2")
+        pool = ringside.open(self.path("run.pool"))
+        self.assertEqual(pool.array("x").tolist(), [list(range(6))] * 2)
+        self.assertEqual(pool.array("n").tolist(), [[0, 1, 2]] * 2)
+
     def test_a_child_of_fork_cannot_use_the_handle_and_the_run_goes_on(self):
         output = self.kept("""
             import os, ringside
