@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is refused of arguments before the library sees or NumPy converts them, in one line each; and the solver's name by
-default."""
+"""What is refused of arguments before the library sees or NumPy converts them, in one line each; what other libraries' arrays
+are for NumPy; and the solver's name by default."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ import numpy.typing as npt
 from .errors import UsageError
 
 _SOLVER_BYTES = 23
+_IN_MAIN_MEMORY = (1, 3, 11, 13)  # DLDeviceType of dlpack.h: kDLCPU, kDLCUDAHost, kDLROCMHost, kDLCUDAManaged
 
 
 def text_of(what: str, given: Any) -> str:
@@ -55,19 +56,103 @@ def whole(what: str, given: Any, least: int = 0, most: int = 2**64 - 1) -> int:
     return number
 
 
+class Unfit(Exception):
+    """What is not as expected. Of a tree, `path` is its way from the leaf to the top, added as the calls return."""
+
+    def __init__(self, found: str, expected: str) -> None:
+        super().__init__()
+        self.found, self.expected = found, expected
+        self.path: list[str] = []
+
+    def refused(self, what: str) -> UsageError:
+        """What is raised in its place. what: of the line."""
+        return UsageError(f"{what}{''.join(reversed(self.path))}: found {self.found}; expected {self.expected}")
+
+
 def array_of(what: str, given: Any) -> npt.NDArray[Any]:
-    """numpy.asarray of what has no mask and no missing entry: it would drop a mask and take what is below it."""
+    """What the array, list, tensor or column holds, as NumPy's array. It is no copy, if NumPy needs none."""
     if type(given) is np.ndarray:
         return given
+    try:
+        return plain_array(given)
+    except Unfit as error:
+        raise error.refused(what) from None
+
+
+def plain_array(given: Any) -> npt.NDArray[Any]:
+    """The same. Raises Unfit."""
+    if type(given) is np.ndarray:
+        return given
+    array, foreign = array_and_foreign(given)
+    if foreign:
+        raise Unfit(f"an array of {foreign}, which NumPy does not have", "a dtype that it has, for instance x.float()")
+    return array
+
+
+def array_and_foreign(given: Any) -> tuple[npt.NDArray[Any], str]:
+    """The array; and the name of its dtype if NumPy does not have it, and the array has its bits as unsigned integers.
+
+    Raises Unfit if the array would not hold what is given: masks and missing entries, of which numpy.asarray takes what is below,
+    columns of several dtypes, which it converts, and objects.
+    """
     if isinstance(given, np.ma.MaskedArray) or (isinstance(given, (list, tuple)) and
                                                 any(isinstance(entry, np.ma.MaskedArray) for entry in given)):
-        raise UsageError(f"{what}: found a masked array, whose mask would be lost; expected a plain one: x.filled(VALUE)")
-    dtypes = getattr(given, "dtypes", None)  # of pandas: of each column
-    extension = [dtype for dtype in (getattr(given, "dtype", None), *(() if dtypes is None else np.atleast_1d(dtypes)))
-                 if hasattr(dtype, "na_value")]
-    if extension and np.any(given.isna()):
-        raise UsageError(f"{what}: found missing entries ({extension[0]}); expected a value in each: x.fillna(VALUE)")
+        raise Unfit("a masked array, whose mask would be lost", "a plain one: x.filled(VALUE)")
+    if hasattr(given, "__dlpack_device__") and not isinstance(given, np.ndarray):
+        return _of_tensor(given)
+    try:
+        array = _of_columns(given) if hasattr(given, "isna") else np.asarray(given)
+    except (TypeError, ValueError) as error:  # lists of different lengths, a tensor on a GPU in a list
+        raise Unfit(f"a {type(given).__name__} of which NumPy makes no array ({_first_line(error)})", "an array of numbers") from None
+    if array.dtype.hasobject:
+        found = "an array" if isinstance(given, np.ndarray) else f"a {type(given).__name__} of which NumPy makes an array"
+        raise Unfit(f"{found} of objects", "numbers of one dtype")
+    return array, ""
+
+
+def _of_columns(given: Any) -> npt.NDArray[Any]:
+    """Of a Series, an Index or a DataFrame of pandas."""
+    dtypes = list(np.atleast_1d(given.dtypes)) if hasattr(given, "dtypes") else [given.dtype]
+    if any(dtype != dtypes[0] for dtype in dtypes):
+        names = ", ".join(dict.fromkeys(str(dtype) for dtype in dtypes))
+        raise Unfit(f"columns of {names}", "one dtype: x.astype(DTYPE), or x.to_numpy()")
+    if dtypes and hasattr(dtypes[0], "na_value"):
+        if np.any(given.isna()):
+            raise Unfit(f"missing entries ({dtypes[0]})", "a value in each: x.fillna(VALUE)")
+        if hasattr(dtypes[0], "numpy_dtype"):  # else NumPy makes objects of it
+            return np.asarray(given.to_numpy(dtype=dtypes[0].numpy_dtype))
     return np.asarray(given)
+
+
+def _of_tensor(given: Any) -> tuple[npt.NDArray[Any], str]:
+    """Of what has DLPack. Without a copy if it is contiguous and in main memory; from a GPU by its library's own copy."""
+    torch = sys.modules.get("torch")
+    try:
+        if torch is not None and isinstance(given, torch.Tensor):
+            if given.layout is not torch.strided:
+                raise Unfit(f"a tensor of the layout {given.layout}", "a dense one: x.to_dense()")
+            given = given.detach().cpu().resolve_conj().resolve_neg()
+            if given.dtype in (torch.bool, torch.bfloat16) or "float8" in str(given.dtype):
+                bits = given.view({1: torch.uint8, 2: torch.int16}[given.element_size()])
+                array = np.ascontiguousarray(np.from_dlpack(bits)).view(f"u{given.element_size()}")
+                return (array.view(bool), "") if given.dtype is torch.bool else (array, str(given.dtype).removeprefix("torch."))
+        elif given.__dlpack_device__()[0] not in _IN_MAIN_MEMORY:
+            given = given.get() if hasattr(given, "get") else np.asarray(given)  # CuPy; JAX
+        try:
+            array = np.from_dlpack(given)
+        except (AttributeError, BufferError, RuntimeError, TypeError, ValueError):  # a dtype that DLPack or this NumPy's does not have
+            if not hasattr(given, "__array__"):
+                raise
+            array = np.asarray(given)
+    except (AttributeError, BufferError, RuntimeError, TypeError, ValueError) as error:
+        raise Unfit(f"a {type(given).__name__} that cannot be read ({_first_line(error)})", "an array in main memory") from None
+    if array.dtype.hasobject:
+        raise Unfit(f"a {type(given).__name__} of which NumPy makes an array of objects", "numbers of one dtype")
+    return np.ascontiguousarray(array).reshape(array.shape), ""  # the first makes one dimension of none
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0][:120]
 
 
 def program_name() -> str:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import datetime
+import functools
 import os
 from collections.abc import Iterable, Iterator
 from types import TracebackType
@@ -16,6 +17,7 @@ from . import _core
 from .arguments import path_of, whole
 from .errors import Error, NotKeptError, OverwrittenError, ResourceError, UsageError
 from .table import arrow_table, columns_of, joined, recorded_columns, structured
+from .trees import Tree, tree_of
 from .variables import ROLES, Variable
 
 __all__ = ["HeldStep", "Pool", "Record", "RunInfo", "StepInfo"]
@@ -102,9 +104,17 @@ class HeldStep:
         """
         return self._pool.results(self.info)
 
-    def __getitem__(self, name: str) -> npt.NDArray[Any]:
-        """Raises DamagedError, OverwrittenError, or UsageError after the release. Hashes a variable once."""
+    def __getitem__(self, name: str) -> Any:
+        """Raises DamagedError, OverwrittenError, or UsageError after the release. Hashes a variable once. What was published as a
+        nested structure is one again, of such arrays."""
+        if name not in self._pool._names and (tree := tree_of(self._pool, self.__getitem__)) is not None and name in tree:
+            return tree.entry(name, self.__getitem__)
         return self._core.view(self._pool._index(name), True)
+
+    def tree(self) -> dict[str, Any]:
+        """All that was published, with the structure that it had (docs/python.md#many-arrays): arrays in place."""
+        tree = tree_of(self._pool, self.__getitem__)
+        return {name: self[name] for name in self} if tree is None else tree.whole(self.__getitem__)
 
     def view(self, name: str) -> npt.NDArray[Any]:
         """The same without hashing it."""
@@ -166,6 +176,7 @@ class Pool:
                           for name, dtype, role, shape, unit in self._core.variables()}
         """The variables of every step, by name."""
         self._names = {name: index for index, name in enumerate(self.variables)}
+        self._tree: tuple[bytes, Tree] | None = None  # of the last step looked at: the table of what is packed, and what it says
         self._unrecorded = 0  # the commit_seq for whose record `columns` waited in vain
 
     @property
@@ -216,9 +227,18 @@ class Pool:
             raise NotKeptError(f"{self.path}: there is no step with the commit_seq {commit_seq} yet")
         return HeldStep(self, held)
 
-    def read(self, iteration: int, name: str) -> npt.NDArray[Any]:
-        """A verified copy of a variable, without a hold. Raises NotKeptError, OverwrittenError, DamagedError."""
-        return self._core.copy(self._find(iteration).commit_seq, self._index(name))
+    def read(self, iteration: int, name: str) -> Any:
+        """A verified copy of a variable, or of a nested structure, without a hold. Raises NotKeptError, OverwrittenError,
+        DamagedError."""
+        commit_seq = self._find(iteration).commit_seq
+
+        @functools.cache
+        def copy(variable: str) -> npt.NDArray[Any]:
+            return self._core.copy(commit_seq, self._index(variable))
+
+        if name not in self._names and (tree := tree_of(self, copy)) is not None and name in tree:
+            return tree.entry(name, copy)
+        return copy(name)
 
     def array(self, name: str, steps: slice | Iterable[StepInfo | int] = slice(None), *,
               part: Any = ()) -> npt.NDArray[Any]:

@@ -71,16 +71,18 @@ def dtype_name(given: Any) -> str:
     raise UsageError(f"dtype {text!r}; expected one of {', '.join(DTYPES)}")
 
 
+def is_description(given: Any) -> bool:
+    """Whether it is a Variable, or a pair of dtype and shape."""
+    return isinstance(given, Variable) or (isinstance(given, tuple) and len(given) == 2 and isinstance(given[0], (str, type, np.dtype)))
+
+
 def variable_of(name: str, given: Any) -> Variable:
-    """A Variable, a pair of dtype and shape, or an array whose dtype and shape are taken."""
+    """That of a description."""
     text_of("the name of a variable", name)
     if isinstance(given, Variable):
         return given
     try:
-        if isinstance(given, tuple) and len(given) == 2 and isinstance(given[0], (str, type, np.dtype)):
-            return Variable(given[0], given[1])
-        array = np.asarray(given)
-        return Variable(array.dtype, array.shape)
+        return Variable(given[0], given[1])
     except UsageError as error:
         raise UsageError(f"variable {name!r}: {error}") from None
 

@@ -23,7 +23,8 @@ from ._core import ClaimedStep
 from .arguments import array_of, path_of, program_name, text_of, whole
 from .errors import Error, UsageError, last_uncaught
 from .notebook import LiveView, in_notebook
-from .variables import DTYPES, ROLES, Variable, scalar_types, variable_of
+from .trees import PackedStep, Packing, packed
+from .variables import DTYPES, ROLES, Variable, scalar_types
 
 __all__ = ["ClaimedStep", "Counts", "KeptStep", "Writer", "publish"]
 
@@ -46,8 +47,8 @@ def publish(variables: Mapping[str, Any], *, scalars: Mapping[str, Any] | Sequen
     Without either, the environment decides: RINGSIDE_SOCKET, which `ringside run -- PROGRAM` sets; else RINGSIDE_POOL;
     else the analyzer of the service.
 
-    variables: by name, a Variable, a pair of dtype and shape ("f64", (1000,)), or an array, whose dtype and shape it
-        gets.
+    variables: by name, a Variable, a pair of dtype and shape ("f64", (1000,)), an array, whose dtype and shape it
+        gets, or nested dicts, lists and tuples of arrays (docs/python.md#many-arrays).
     scalars: names of the numbers that each step has beside its variables, or by name
         "f64", "i64", or a pair of it and a unit.
     solver, problem, parameters: at most 23, 399 and 511 bytes of text. Runs are of one problem if solver, problem,
@@ -65,7 +66,7 @@ def publish(variables: Mapping[str, Any], *, scalars: Mapping[str, Any] | Sequen
     if not isinstance(variables, Mapping):
         raise UsageError(f"variables: found a {type(variables).__name__}, expected descriptions by name: "
                          '{"x": ("f64", (1000,))}')
-    described = {name: variable_of(name, given) for name, given in variables.items()}
+    described, packing = packed(variables)
     texts = {name: None if given is None else text_of(name, given)
              for name, given in (("problem", problem), ("parameters", parameters), ("socket", socket))}
     texts["pool"] = None if pool is None else os.fsdecode(path_of("pool", pool))
@@ -73,12 +74,13 @@ def publish(variables: Mapping[str, Any], *, scalars: Mapping[str, Any] | Sequen
     texts["run_options"] = _options_of(run_options, quiet=own_pool is not None and in_notebook())
     content = _bytes_of(problem_bytes)
     run = Writer(described, scalar_types(scalars), {
-        **texts, "solver": program_name() if solver is None else text_of("solver", solver), "problem_bytes": content,
+        **texts, "solver": program_name() if solver is None else text_of("solver", solver),
+        "problem_bytes": content if packing is None else content + packing.table,
         "work": whole("work", work), "buffers": whole("buffers", buffers, most=2**32 - 1),
         "peer_timeout_s": float(peer_timeout),
         "pool_use": _number_of("pool_use", pool_use, _POOL_USES),
         "on_analyzer_loss": _number_of("on_analyzer_loss", on_analyzer_loss, _LOSSES),
-        "coordination": _number_of("coordination", coordination, _COORDINATIONS)})
+        "coordination": _number_of("coordination", coordination, _COORDINATIONS)}, packing)
     if run.kept is not None and solver is problem is parameters is None and not content:
         warnings.warn(f"continues from iteration {run.kept.iteration} of a run that had this program's name and variables: "
                       "nothing else says that it is the same problem (problem=, parameters=, problem_bytes=)",
@@ -104,35 +106,46 @@ class Reply(NamedTuple):
     """How many replies there were: a new one has a greater number."""
 
 
-class KeptStep(Mapping[str, "npt.NDArray[Any]"]):
-    """The step that a resumed run continues from: a copy of each variable, by name, and its scalars.
+class KeptStep(Mapping[str, Any]):
+    """The step that a resumed run continues from: a copy of each variable, by name, and its scalars. What was published as a
+    nested structure is one again.
 
     A variable is copied when it is first used, which must be before the first publish.
     """
 
-    def __init__(self, core: _core.Writer, iteration: int, variables: Sequence[str], scalars: Sequence[str]) -> None:
+    def __init__(self, core: _core.Writer, iteration: int, variables: Sequence[str], scalars: Sequence[str],
+                 packing: Packing | None = None) -> None:
         self._core = core
+        self._packing = packing
         self._variables = {name: index for index, name in enumerate(variables)}
         self._copies: dict[str, npt.NDArray[Any]] = {}
+        self._entries: dict[str, Any] = {}  # structures of these copies
         self.iteration = iteration
         """The step's iteration."""
         values = {name: core.kept_scalar(index) for index, name in enumerate(scalars)}
         self.scalars = {name: value for name, value in values.items() if value is not None}
         """Its scalars; a scalar that the run before did not declare is missing."""
 
-    def __getitem__(self, name: str) -> npt.NDArray[Any]:
+    def __getitem__(self, name: str) -> Any:
+        if self._packing is None or name not in self._packing:
+            return self._copy(name)
+        if name not in self._entries:
+            self._entries[name] = self._packing.entry(name, self._copy, as_declared=True)
+        return self._entries[name]
+
+    def _copy(self, name: str) -> npt.NDArray[Any]:
         if name not in self._copies:
             self._copies[name] = self._core.kept_variable(self._variables[name])
         return self._copies[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._variables)
+        return iter(self._variables if self._packing is None else self._packing.names())
 
     def __len__(self) -> int:
-        return len(self._variables)
+        return len(list(iter(self)))
 
     def __repr__(self) -> str:
-        return f"<ringside.KeptStep of iteration {self.iteration}: {', '.join(self._variables)}>"
+        return f"<ringside.KeptStep of iteration {self.iteration}: {', '.join(map(str, self))}>"
 
 
 class Writer:
@@ -148,7 +161,8 @@ class Writer:
     _view: LiveView | None = None
 
     def __init__(self, variables: dict[str, Variable], scalars: dict[str, tuple[int, str]],
-                 options: dict[str, Any]) -> None:
+                 options: dict[str, Any], packing: Packing | None = None) -> None:
+        self._packing = packing
         self.variables = variables
         """By name, in the order declared."""
         self.scalars = tuple(scalars)
@@ -158,7 +172,7 @@ class Writer:
                        for name, v in variables.items()],
             scalars=[(name, number, unit) for name, (number, unit) in scalars.items()], **options)
         iteration = self._core.kept()
-        self.kept = None if iteration is None else KeptStep(self._core, iteration, list(variables), list(scalars))
+        self.kept = None if iteration is None else KeptStep(self._core, iteration, list(variables), list(scalars), packing)
         """The step that the run continues from; None for a new run."""
 
     @property
@@ -189,6 +203,8 @@ class Writer:
 
         wait=False: if no buffer is free, the step counts as skipped (`step.skipped`), and its arrays are not published.
         """
+        if self._packing is not None:
+            return PackedStep(ClaimedStep(self._core, iteration, wait), self._packing)  # type: ignore[return-value]
         return ClaimedStep(self._core, iteration) if wait else ClaimedStep(self._core, iteration, False)
 
     def publish(self, iteration: int, arrays: Mapping[str, Any], scalars: Mapping[str, float] | None = None, *,
@@ -202,6 +218,9 @@ class Writer:
         if not isinstance(arrays, Mapping):
             raise UsageError(f"iteration {iteration}: found a {type(arrays).__name__}, expected arrays by name: "
                              f'{{"{next(iter(self.variables))}": array}}')
+        given = {} if scalars is None else scalars
+        if self._packing is not None:
+            return self._core.publish_packed(iteration, self._packing.pieces(f"iteration {iteration}", arrays), given, wait)
         for name in arrays:
             self._core.index(name)
         missing = [name for name in self.variables if name not in arrays]
@@ -209,7 +228,7 @@ class Writer:
             raise UsageError(f"iteration {iteration}: no array for {', '.join(missing)}; "
                              "expected one for each variable")
         return self._core.publish_arrays(iteration, [array_of(f"iteration {iteration}: {name}", arrays[name]) for name in self.variables],
-                                         {} if scalars is None else scalars, wait)
+                                         given, wait)
 
     def skip(self) -> None:
         """Counts a step as skipped: one that the solver made and does not publish."""

@@ -38,7 +38,7 @@ class Descriptions(pipelines.Pipelines):
         self.assertEqual(self.refused(x, solver=3), "solver: found 3, expected a text")
         self.assertIn("has no UTF-8 at character 1", self.refused(x, problem="a\udc80"))
         self.assertIn("expected descriptions by name", self.refused([("x", "f64", 3)]))
-        self.assertIn("problem_bytes: found a dict, expected bytes", self.refused(x, problem_bytes={"a": 1}))
+        self.assertIn("problem_bytes: found a dict of which NumPy makes an array of objects; expected", self.refused(x, problem_bytes={"a": 1}))
         self.assertEqual(self.refused(x, work=-1), "work: found -1, expected at least 0")
 
     def test_extents_are_whole_numbers(self):

@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Nested structures of arrays: published, read, killed and resumed with the same bits, and what of them is refused."""
+
+import pipelines
+
+pipelines.modules_or_skip("numpy")
+import numpy as np  # noqa: E402
+import ringside  # noqa: E402
+
+# A state with everything that a leaf may be. state(k) has the same structure for every k.
+STATE = """
+import collections, os, signal, sys, numpy as np, ringside
+Point = collections.namedtuple("Point", "x y")
+def state(k):
+    rng = np.random.default_rng(k)
+    return collections.OrderedDict(
+        u=np.full(5, k / 3), levels=[rng.standard_normal(n) for n in (4, 2, 0)],
+        flow={"v": rng.standard_normal((2, 3)).astype("f4"), 1: rng.integers(9, size=(2, 2)), "z": 1j * rng.standard_normal(3)},
+        points=(Point(np.array([k % 2 == 0, True]), np.float16([k, 0.1])), collections.OrderedDict(b=np.arange(3.0), a=[])),
+        plain={"lr": 0.1 / k, "n": -k, "on": k % 2 == 1, "c": complex(k, 1), "kind": "adam", "none": None, "betas": (0.9, 0.99)},
+        rng=rng.bit_generator.state, raw=bytes([k % 256, 0, 255]), when=np.datetime64("2020-01-01", "s") + k,
+        other=[np.array([k, 2.5], ">f8"), np.array([(k, [1, 2])], [("a", "f8"), ("b", "i2", (2,))]), np.longdouble([1]) / k,
+               np.array(["ab", "c"]), np.float32(k)], **{"layers/0 w": np.arange(4, dtype="u1") + k % 9})
+def same(one, other, path=""):
+    "That both have the same structure, types, dtypes, shapes and bits."
+    assert type(one).__name__ == type(other).__name__, (path, type(one), type(other))
+    if isinstance(one, dict):
+        assert list(one) == list(other), (path, list(one), list(other))
+        for key in one: same(one[key], other[key], f"{path}[{key!r}]")
+    elif isinstance(one, (list, tuple)):
+        assert len(one) == len(other) and getattr(one, "_fields", 0) == getattr(other, "_fields", 0), path
+        for n, (a, b) in enumerate(zip(one, other)): same(a, b, f"{path}[{n}]")
+    elif isinstance(one, (np.ndarray, np.generic)):
+        assert (one.dtype, one.shape) == (other.dtype, other.shape), (path, one, other)
+        value = (lambda a: a.tolist()) if one.dtype == np.longdouble else lambda a: a.tobytes()  # which has padding
+        assert value(one) == value(other), (path, one, other)
+    else:
+        assert one == other, (path, one, other)
+"""
+
+
+class Trees(pipelines.Pipelines):
+    maxDiff = None
+
+    def lines(self, program):
+        """What a program prints that has `refused`, `state` and a run."""
+        return self.kept(STATE + """
+def refused(call, *arguments, **options):
+    try:
+        call(*arguments, **options)
+        print("not refused")
+    except ringside.UsageError as error:
+        print(error)
+""" + program).splitlines()
+
+    def test_a_state_comes_back_as_it_was_also_after_a_kill(self):
+        program = STATE + """
+with ringside.publish(state(1), problem="state") as run:
+    if run.kept is not None:
+        assert run.kept.iteration >= 8 and list(run.kept) == list(state(1)), run.kept
+        same(state(run.kept.iteration), collections.OrderedDict(run.kept))
+        run.kept["levels"][0][:] = 7      # a copy, which the program may change
+    for k in range(run.next_iteration, 21):
+        if k == kill_at:
+            os.kill(os.getpid(), signal.SIGKILL)
+        run.publish(k, state(k))
+print(run.next_iteration)
+"""
+        code, output, _ = self.run_program("kill_at = 10\n" + program)
+        self.assertEqual((code, output), (4, ""))
+        self.assertEqual(self.kept("kill_at = 0\n" + program, "--resume"), "21\n")
+        names = {}
+        exec(STATE, names)
+        pool = ringside.open(self.path("run.pool"))
+        for k in list(pool):
+            with pool[k] as step:
+                names["same"](dict(names["state"](k)), step.tree())
+                names["same"](names["state"](k)["levels"], step["levels"])
+                self.assertFalse(step["levels"][0].flags.writeable)
+                self.assertFalse(step["levels"][0].flags.owndata)
+            names["same"](names["state"](k)["flow"], pool.read(k, "flow"))
+        with self.assertRaisesRegex(ringside.Error, "'flaw' is no variable"):
+            pool[-1]["flaw"]
+
+    def test_what_can_be_a_variable_is_one_and_the_rest_is_packed_by_dtype(self):
+        self.kept(STATE + "with ringside.publish(state(1)) as run: run.publish(1, state(1))\n")
+        pool = ringside.open(self.path("run.pool"))
+        self.assertEqual({name: (variable.dtype, variable.role) for name, variable in pool.variables.items()},
+                         {"u": ("f64", "field"), "tree.bits": ("u8", "state"), "tree.f64": ("f64", "state"),
+                          "tree.f32": ("f32", "state"), "tree.i64": ("i64", "state"), "tree.c128": ("c128", "state"),
+                          "tree.u8": ("u8", "state"), "tree.table": ("u8", "state")})
+        with pool[-1] as step:
+            self.assertTrue(all(name.split(".")[0] in ("u", "solver") for name in step.results))
+
+    def test_a_flat_mapping_has_a_variable_for_each_array_as_long_as_there_are_at_most_256(self):
+        for count, expected in ((256, 256), (257, 2)):
+            self.kept(f"""
+                import numpy as np, ringside
+                arrays = {{f"x{{n}}": np.full(2, float(n)) for n in range({count})}}
+                with ringside.publish(arrays) as run:
+                    run.publish(1, arrays)
+                """, "--overwrite")
+            pool = ringside.open(self.path("run.pool"))
+            self.assertEqual(len(pool.variables), expected)
+            self.assertEqual(pool.read(-1, "x255").tolist(), [255.0, 255.0])
+
+    def test_ten_thousand_arrays_are_one_state(self):
+        program = """
+            import numpy as np, ringside
+            state = lambda k: {"layers": {f"layer/{n}": np.full((2, 3), n + k) for n in range(10000)}}
+            with ringside.publish(state(0), problem="many") as run:
+                if run.kept is not None:
+                    assert all((run.kept["layers"][name] == a).all() for name, a in state(run.kept.iteration)["layers"].items())
+                for k in range(run.next_iteration, run.next_iteration + 3):
+                    run.publish(k, state(k))
+            """
+        self.kept(program)
+        self.kept(program, "--resume")
+        with ringside.open(self.path("run.pool"))[6] as step:
+            layers = step["layers"]
+            self.assertEqual((len(layers), layers["layer/9999"].tolist()), (10000, [[10005] * 3] * 2))
+
+    def test_a_structure_is_written_in_place_in_a_block(self):
+        self.kept("""
+            import numpy as np, ringside
+            state = {"levels": [np.zeros((2, 2)), np.zeros(3)], "x": np.zeros(4), "n": {"k": 0}}
+            with ringside.publish(state, scalars=["r"]) as run:
+                with run.step(1) as step:
+                    assert step.previous("levels") is None and not step.skipped and step.iteration == 1
+                    step["levels"][0][:] = 1
+                    step["levels"][1][:] = 2
+                    step["x"][:] = 3
+                    step["n"]["k"][...] = 4
+                    step.scalars["r"] = 0.5
+                with run.step(2) as step:
+                    step["levels"] = [2 * array for array in step.previous("levels")]
+                    step["x"] = 2 * step.previous("x")
+                    step["n"] = {"k": 2 * step.previous("n")["k"]}
+                    try:
+                        step["levels"] = [np.zeros((2, 2)), np.zeros(4)]
+                    except ringside.UsageError as error:
+                        print(error)
+                    step.scalars = {"r": 0.25}
+            """)
+        with ringside.open(self.path("run.pool"))[2] as step:
+            self.assertEqual(repr(step.tree()), "{'levels': [array([[2., 2.],\n       [2., 2.]]), array([4., 4., 4.])], "
+                                                "'x': array([6., 6., 6., 6.]), 'n': {'k': 8}}")
+
+    def test_a_leaf_that_changes_is_refused_with_its_path_and_the_run_continues(self):
+        self.assertEqual(self.lines("""
+with ringside.publish(state(1)) as run:
+    def changed(path, value, k=1):
+        made = state(k)
+        at = made
+        for key in path[:-1]: at = at[key]
+        if value is None: del at[path[-1]]
+        else: at[path[-1]] = value
+        refused(run.publish, k, made)
+    changed(["levels", 1], np.zeros(3))
+    changed(["levels", 0], np.zeros(4, "f4"))
+    changed(["levels"], [np.zeros(4)])
+    changed(["levels"], (np.zeros(4),) * 3)
+    changed(["levels"], np.zeros((3, 4)))
+    changed(["flow", 1], None)
+    changed(["flow", "w"], 1.0)
+    changed(["flow", "v"], [1.0])
+    changed(["points"], (Point(np.zeros(2, bool), np.zeros(3, "f2")), state(1)["points"][1]))
+    changed(["plain", "lr"], 1)
+    changed(["plain", "n"], True)
+    changed(["plain", "n"], 2**63)
+    changed(["plain", "kind"], "sgd")
+    changed(["plain", "none"], 3)
+    changed(["raw"], b"four")
+    changed(["u"], np.ma.masked_array(np.zeros(5), 1))
+    changed(["levels", 0], np.ma.masked_array(np.zeros(4), 1))
+    changed(["v"], np.zeros(4))
+    changed(["u"], None)
+    run.publish(1, state(1))
+"""), [
+            "iteration 1: levels[1]: found an array of float64, shape (3,); expected float64, shape (2,), as declared",
+            "iteration 1: levels[0]: found an array of float32, shape (4,); expected float64, shape (4,), as declared",
+            "iteration 1: levels: found a list of 1; expected one of 3",
+            "iteration 1: levels: found a tuple of 3; expected a list",
+            "iteration 1: levels: found an array of float64, shape (3, 4); expected a list",
+            "iteration 1: flow: found no 1; expected the keys 'v', 1, 'z'",
+            "iteration 1: flow: found 'w', which was not declared; expected the keys 'v', 1, 'z'",
+            "iteration 1: flow[\"v\"]: found a list of 1; expected float32, shape (2, 3), as declared",
+            "iteration 1: points[0].y: found an array of float16, shape (3,); expected float16, shape (2,), as declared",
+            "iteration 1: plain[\"lr\"]: found 1; expected a float",
+            "iteration 1: plain[\"n\"]: found True; expected a whole number of 64 bits",
+            "iteration 1: plain[\"n\"]: found 9223372036854775808; expected a whole number of 64 bits",
+            "iteration 1: plain[\"kind\"]: found 'sgd'; expected 'adam', which is a part of the structure, the same in every step",
+            "iteration 1: plain[\"none\"]: found 3; expected None, which is a part of the structure, the same in every step",
+            "iteration 1: raw: found b'four'; expected 3 bytes",
+            "iteration 1: u: found a masked array, whose mask would be lost; expected a plain one: x.filled(VALUE)",
+            "iteration 1: levels[0]: found a masked array, whose mask would be lost; expected a plain one: x.filled(VALUE)",
+            "iteration 1: found 'v', which was not declared; expected the keys 'u', 'levels', 'flow', 'points', 'plain', 'rng', 'raw', "
+            "'when' and 2 more",
+            "iteration 1: found no 'u'; expected the keys 'u', 'levels', 'flow', 'points', 'plain', 'rng', 'raw', 'when' and 2 more",
+        ])
+
+    def test_a_run_of_another_structure_is_not_resumed(self):
+        program = "import numpy as np, ringside\nx = {}\nwith ringside.publish(x) as run: run.publish(run.next_iteration, x)\n"
+        self.kept(program.format('{"a": [np.zeros(2), np.zeros(3)]}'))
+        code, _, error = self.run_program(program.format('{"a": [np.zeros(3), np.zeros(2)]}'), "--resume")
+        self.assertEqual(code, 2, error)
+        self.assertIn("RefusedError", error)
+
+    def test_what_cannot_be_a_structure_is_refused_when_it_is_declared(self):
+        def refused(variables, line):
+            with self.assertRaises(ringside.UsageError) as raised:
+                ringside.publish(variables, socket=self.path("nobody"), peer_timeout=0.01)
+            self.assertEqual(str(raised.exception), line)
+
+        x = np.zeros(3)
+        cycle = [x]
+        cycle.append(cycle)
+        refused({"a": [x, {"b": {1, 2}}]}, 'variables: a[1]["b"]: found a set of which NumPy makes an array of objects; expected '
+                                           'numbers of one dtype')
+        refused({"a": [x, np.array([None])]}, "variables: a[1]: found an array of objects; expected numbers of one dtype")
+        refused({"a": {2.5: x}}, "variables: a: found the key 2.5; expected keys that are texts or whole numbers")
+        refused({"a": {True: x}}, "variables: a: found the key True; expected keys that are texts or whole numbers")
+        refused({"a": None}, "variables: found no array in a dict of 1; expected one at least")
+        refused({"a": "f64"}, "variable 'a': found the dtype 'f64' without a shape; expected a pair: ('f64', (1000,))")
+        refused({"a": [x, ringside.Variable("f64", (3,), unit="K")]},
+                "variables: a[1]: found the unit 'K'; expected none: only a variable of its own, at the top, has one")
+        with self.assertRaisesRegex(ringside.UsageError, "something contains itself"):
+            ringside.publish({"a": cycle}, socket=self.path("nobody"), peer_timeout=0.01)
+
+    def test_a_table_that_is_none_is_refused_in_one_line(self):
+        for number, table in enumerate((b"nothing", b"{}", b'{"dict":[["a",{"in":"x","at":0,"shape":[9]}]]}', b"[" * 10000,
+                                        b'{"dict":[["a",{"in":"x","at":0,"shape":[1],"dtype":"O"}]]}')):
+            self.kept(f"""
+                import numpy as np, ringside
+                table = np.frombuffer({table!r}, np.uint8)
+                with ringside.publish({{"x": np.zeros(4), "tree.table": ringside.Variable("u8", table.shape)}}) as run:
+                    run.publish(1, {{"x": np.zeros(4), "tree.table": table}})
+                """, pool=f"{number}.pool")
+            with ringside.open(self.path(f"{number}.pool"))[-1] as step:
+                self.assertEqual(step["x"].tolist(), [0] * 4)
+                with self.assertRaisesRegex(ringside.UsageError, "tree.table is not a table of packed arrays") as raised:
+                    step.tree()
+                self.assertNotIn("\n", str(raised.exception))
+
+
+if __name__ == "__main__":
+    pipelines.run_tests()
