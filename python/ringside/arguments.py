@@ -107,7 +107,11 @@ def array_and_foreign(given: Any) -> tuple[npt.NDArray[Any], str]:
     if array.dtype.hasobject:
         found = "an array" if isinstance(given, np.ndarray) else f"a {type(given).__name__} of which NumPy makes an array"
         raise Unfit(f"{found} of objects", "numbers of one dtype")
-    return array, ""
+    return (array if isinstance(given, np.ndarray) else _in_c_order(array)), ""
+
+
+def _in_c_order(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    return array if array.flags.c_contiguous else np.ascontiguousarray(array)
 
 
 def _of_columns(given: Any) -> npt.NDArray[Any]:
@@ -126,17 +130,19 @@ def _of_columns(given: Any) -> npt.NDArray[Any]:
 
 def _of_tensor(given: Any) -> tuple[npt.NDArray[Any], str]:
     """Of what has DLPack. Without a copy if it is contiguous and in main memory; from a GPU by its library's own copy."""
-    torch = sys.modules.get("torch")
+    torch: Any = sys.modules.get("torch")
     try:
-        if torch is not None and isinstance(given, torch.Tensor):
+        if isinstance(given, getattr(torch, "Tensor", ())):
             if given.layout is not torch.strided:
                 raise Unfit(f"a tensor of the layout {given.layout}", "a dense one: x.to_dense()")
             given = given.detach().cpu().resolve_conj().resolve_neg()
             if given.dtype in (torch.bool, torch.bfloat16) or "float8" in str(given.dtype):
                 bits = given.view({1: torch.uint8, 2: torch.int16}[given.element_size()])
-                array = np.ascontiguousarray(np.from_dlpack(bits)).view(f"u{given.element_size()}")
+                array = _in_c_order(np.from_dlpack(bits)).view(f"u{given.element_size()}")
                 return (array.view(bool), "") if given.dtype is torch.bool else (array, str(given.dtype).removeprefix("torch."))
-        elif given.__dlpack_device__()[0] not in _IN_MAIN_MEMORY:
+        elif (device := given.__dlpack_device__()[0]) not in _IN_MAIN_MEMORY:
+            if not hasattr(given, "get") and not hasattr(given, "__array__"):
+                raise Unfit(f"a {type(given).__name__} on a device (type {int(device)} of DLPack)", "an array in main memory")
             given = given.get() if hasattr(given, "get") else np.asarray(given)  # CuPy; JAX
         try:
             array = np.from_dlpack(given)
@@ -148,11 +154,11 @@ def _of_tensor(given: Any) -> tuple[npt.NDArray[Any], str]:
         raise Unfit(f"a {type(given).__name__} that cannot be read ({_first_line(error)})", "an array in main memory") from None
     if array.dtype.hasobject:
         raise Unfit(f"a {type(given).__name__} of which NumPy makes an array of objects", "numbers of one dtype")
-    return np.ascontiguousarray(array).reshape(array.shape), ""  # the first makes one dimension of none
+    return _in_c_order(array), ""
 
 
 def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0][:120]
+    return (str(error).splitlines() or [type(error).__name__])[0].split(". ")[0][:100]
 
 
 def program_name() -> str:

@@ -49,14 +49,14 @@ Fetch = Callable[[str], "npt.NDArray[Any]"]
 class _Own:
     """A variable of its own: an entry at the top."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    def __init__(self, name: str, restore: Callable[[npt.NDArray[Any]], Any] | None = None) -> None:
+        self.name, self.restore = name, restore
 
     def collect(self, given: Any, out: dict[str, list[Any]]) -> None:
         out[self.name] = plain_array(given)  # type: ignore[assignment]
 
     def rebuilt(self, fetch: Fetch, as_declared: bool) -> Any:
-        return fetch(self.name)
+        return fetch(self.name) if self.restore is None or not as_declared else self.restore(fetch(self.name))
 
     def views(self, fetch: Fetch) -> Any:
         return fetch(self.name)
@@ -280,7 +280,7 @@ class Packing(Tree):
         nodes: list[Any] = []
         for name, given in entries.items():
             try:
-                nodes.append(_Own(name) if name in own else _node_of(given, leaves, 0))
+                nodes.append(_Own(name, _restorer_of(given)) if name in own else _node_of(given, leaves, 0))
             except Unfit as error:
                 error.path.append(f": {name}")
                 raise error.refused("variables") from None
@@ -294,8 +294,11 @@ class Packing(Tree):
             counts = self._counts.setdefault(leaf.variable, [])
             leaf.place = len(counts)
             counts.append(leaf.count)
-        self.table = json.dumps(self._root.described(), separators=(",", ":")).encode()
-        sizes[TABLE] = len(self.table)
+        self.table = b""
+        """What is in tree.table; nothing if each entry is a variable of its own."""
+        if len(own) < len(entries):
+            self.table = json.dumps(self._root.described(), separators=(",", ":")).encode()
+            sizes[TABLE] = len(self.table)
         self.variables = {**own, **{name: Variable("u8" if name in (TABLE, _BITS) else name.partition(".")[2], (size,), role="state")
                                     for name, size in sizes.items()}}
         """To be declared."""
@@ -404,7 +407,7 @@ def tree_of(pool: Any, fetch: Fetch) -> Tree | None:
 
 def packed(variables: Mapping[Any, Any]) -> tuple[dict[str, Variable], Packing | None]:
     """The variables to be declared for the entries of `publish(variables)`, and how they are packed: None if each is a variable
-    of its own.
+    of its own and comes back as an array.
 
     A description (a Variable, a pair of dtype and shape) is a variable. So is an array with a name, a dtype and a shape that a
     variable may have, unless there are more than 256. Everything else is packed.
@@ -417,12 +420,12 @@ def packed(variables: Mapping[Any, Any]) -> tuple[dict[str, Variable], Packing |
         elif (variable := _own_variable(name, given)) is not None:
             own[name] = variable
     if len(own) == len(variables) <= _MOST_VARIABLES:
-        return own, None
+        return own, Packing(own, variables) if any(_restorer_of(given) for given in variables.values()) else None
     packing = Packing({name: variable for name, variable in own.items() if name not in _RESERVED}, variables)
     if len(packing.variables) > _MOST_VARIABLES and described < len(own):
         packing = Packing({}, variables)
-    if len(packing.variables) == 1:
-        raise UsageError(f"variables: found no array in {_shown(variables)}; expected one at least")
+    if set(packing.variables) == {TABLE}:
+        raise UsageError(f"variables: found no entry of an array in {_shown(variables)}; expected one at least")
     return packing.variables, packing
 
 
@@ -511,8 +514,9 @@ def _long_int(given: int) -> _Leaf:
 
 def _restorer_of(given: Any) -> Callable[[npt.NDArray[Any]], Any] | None:
     """Makes a tensor of an array, as the program's own leaf is one."""
-    torch, jax = sys.modules.get("torch"), sys.modules.get("jax")
-    if torch is not None and isinstance(given, torch.Tensor):
+    torch: Any = sys.modules.get("torch")
+    jax: Any = sys.modules.get("jax")
+    if isinstance(given, getattr(torch, "Tensor", ())):
         dtype = given.dtype
 
         def tensor(array: npt.NDArray[Any]) -> Any:
@@ -520,7 +524,7 @@ def _restorer_of(given: Any) -> Callable[[npt.NDArray[Any]], Any] | None:
             return made if made.dtype is dtype else made.view(dtype)
 
         return tensor
-    if jax is not None and isinstance(given, jax.Array):
+    if isinstance(given, getattr(jax, "Array", ())):
         return lambda array: jax.numpy.asarray(array)
     return None
 

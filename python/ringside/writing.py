@@ -203,7 +203,7 @@ class Writer:
 
         wait=False: if no buffer is free, the step counts as skipped (`step.skipped`), and its arrays are not published.
         """
-        if self._packing is not None:
+        if self._packing is not None and self._packing.table:
             return PackedStep(ClaimedStep(self._core, iteration, wait), self._packing)  # type: ignore[return-value]
         return ClaimedStep(self._core, iteration) if wait else ClaimedStep(self._core, iteration, False)
 

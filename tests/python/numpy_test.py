@@ -27,7 +27,7 @@ class OtherNumPy(unittest.TestCase):
         self.assertNotEqual(found.split(".")[0], np.__version__.split(".")[0])
 
     def test_the_tests_of_arrays_pass(self):
-        for name in ("writing", "reading", "arguments", "tables"):
+        for name in ("writing", "reading", "arguments", "tables", "trees", "inputs"):
             with self.subTest(name):
                 run = self.call(TESTS / f"{name}_test.py", BUILD / "bin")
                 self.assertEqual(run.returncode, 0, run.stdout + run.stderr)

@@ -220,7 +220,7 @@ with ringside.publish(state(1)) as run:
         refused({"a": [x, np.array([None])]}, "variables: a[1]: found an array of objects; expected numbers of one dtype")
         refused({"a": {2.5: x}}, "variables: a: found the key 2.5; expected keys that are texts or whole numbers")
         refused({"a": {True: x}}, "variables: a: found the key True; expected keys that are texts or whole numbers")
-        refused({"a": None}, "variables: found no array in a dict of 1; expected one at least")
+        refused({"a": None}, "variables: found no entry of an array in a dict of 1; expected one at least")
         refused({"a": "f64"}, "variable 'a': found the dtype 'f64' without a shape; expected a pair: ('f64', (1000,))")
         refused({"a": [x, ringside.Variable("f64", (3,), unit="K")]},
                 "variables: a[1]: found the unit 'K'; expected none: only a variable of its own, at the top, has one")
