@@ -106,6 +106,26 @@ class Solver:
         self.assertEqual((self.folder / "rod.npy").read_bytes(), (self.folder / "whole.npy").read_bytes())
         self.assertEqual(self.followed("rod.pool")[str(last)], self.followed("whole.pool")[str(last)])
 
+    def test_without_a_launcher_a_killed_solver_continues_with_the_same_bits(self):
+        self.prepare()
+        self.environment.update(RINGSIDE_POOL="own.pool", RINGSIDE_RUN_OPTIONS="--quiet")
+        self.call(*self.solver, "5")
+        run = subprocess.Popen([*self.solver, "1000000000"], cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, encoding="utf-8")
+        try:
+            while self.newest("own.pool") <= 5:
+                self.assertIsNone(run.poll(), "the second run has ended")
+        finally:
+            run.kill()
+            said = run.communicate(timeout=120)[1]  # until what attends it has ended, too
+        self.assertIn("; started again, it continues", said)
+        last = self.newest("own.pool") + 10
+        self.call(*self.solver, last)
+        self.call("ringside", "run", "--quiet", "--pool", "whole.pool", "--", *self.solver, last)
+        for pool in ("own", "whole"):
+            self.call("ringside", "export", f"{pool}.pool", "--iteration", last, "--output", f"{pool}.npy")
+        self.assertEqual((self.folder / "own.npy").read_bytes(), (self.folder / "whole.npy").read_bytes())
+
     def test_a_run_whose_analyzer_stood_still_for_too_long_is_not_done(self):
         self.prepare()
         self.call("ringside", "run", "--quiet", "--pool", "rod.pool", "--", *self.solver, "5")

@@ -1,0 +1,349 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""What one line costs that keeps an array: `run.publish` beside what scripts write instead, and what is left after kill -9.
+
+Cost: a script has a new array of --entries doubles in each step and saves it, each way in turn, in a folder on --pool-dir. `copy` is
+np.copyto into memory of the script's own: what no way can do without. The peers overwrite one file, as scripts do that want their last
+state back; h5py and zarr append to one, because that is what they are for. None of them syncs the disk, and neither does
+ringside (--durability process); ringside_power does.
+Small arrays: `run.publish` of 10 doubles in Python beside the same in C++ (bench_publishing), both beside a running analyzer.
+Start: `ringside.publish(pool=...)` of a new pool, until it returns.
+Nested: a state of 1,000 arrays with --nested doubles in all beside one array of them, both published.
+Crashes: a script that saves as fast as it can is killed at a random instant, --kills times each way; what is left is loaded. Lost: the
+file does not open, has a step that is torn, or has none. Ways whose library is missing are left out.
+Writes JSON (see docs/benchmarking.md)."""
+
+import functools
+import json
+import os
+import pathlib
+import pickle
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+from measuring import (UNCALIBRATED, add_loop, confidence, demand_cores, in_turn, interpreter_header, machine_header, others_share,
+                       parser_of, ratio, remove_pool, spread, work_folder, write_json)
+
+import numpy as np
+import ringside
+
+PACE_S = 0.01  # computing between two steps: a buffer is always free
+
+
+class Ringside:
+    options = "--quiet --durability process"
+
+    def __init__(self, folder, like):
+        self.run = ringside.publish({"x": like}, solver="peers", pool=str(folder / "x.pool"), pool_use="overwrite", run_options=self.options)
+
+    def save(self, k, x):
+        self.run.publish(k, {"x": x})
+
+    def close(self):
+        self.run.detach()
+
+    @staticmethod
+    def load(folder):
+        pool = ringside.open(str(folder / "x.pool"))
+        return pool.read(list(pool)[-1], "x")
+
+
+class RingsidePower(Ringside):
+    options = "--quiet --durability power"
+
+
+class Copy:
+    def __init__(self, folder, like):
+        self.buffers = [np.zeros_like(like) for _ in range(2)]
+
+    def save(self, k, x):
+        np.copyto(self.buffers[k % 2], x)
+
+    def close(self):
+        pass
+
+
+class NumpySave(Copy):
+    name, saved, loaded = "x.npy", staticmethod(np.save), staticmethod(np.load)
+
+    def __init__(self, folder, like):
+        self.path = folder / self.name
+
+    def save(self, k, x):
+        self.saved(self.path, x)
+
+    @classmethod
+    def load(cls, folder):
+        return cls.loaded(folder / cls.name)
+
+
+class NumpySavez(NumpySave):
+    name = "x.npz"
+
+    @staticmethod
+    def saved(path, x):
+        np.savez(path, x=x)
+
+    @staticmethod
+    def loaded(path):
+        return np.load(path)["x"]
+
+
+class Pickle(NumpySave):
+    name = "x.pickle"
+
+    @staticmethod
+    def saved(path, x):
+        with open(path, "wb") as file:
+            pickle.dump(x, file, protocol=5)
+
+    @staticmethod
+    def loaded(path):
+        with open(path, "rb") as file:
+            return pickle.load(file)
+
+
+class TorchSave(NumpySave):
+    name = "x.pt"
+
+    @staticmethod
+    def saved(path, x):
+        import torch
+        torch.save(torch.from_numpy(x), path)
+
+    @staticmethod
+    def loaded(path):
+        import torch
+        return torch.load(path).numpy()
+
+
+class Hdf5:
+    """Appends a step to a dataset that grows, and flushes it."""
+
+    def __init__(self, folder, like):
+        import h5py
+        self.file = h5py.File(folder / "x.h5", "w")
+        self.steps = self.file.create_dataset("x", (0, len(like)), maxshape=(None, len(like)), chunks=(1, len(like)), dtype=like.dtype)
+
+    def save(self, k, x):
+        self.steps.resize(self.steps.shape[0] + 1, axis=0)
+        self.steps[-1] = x
+        self.file.flush()
+
+    def close(self):
+        self.file.close()
+
+    @staticmethod
+    def load(folder):
+        import h5py
+        with h5py.File(folder / "x.h5") as file:
+            return file["x"][-1]
+
+
+class Zarr:
+    def __init__(self, folder, like):
+        import zarr
+        self.steps = zarr.open(str(folder / "x.zarr"), mode="w", shape=(0, len(like)), chunks=(1, len(like)), dtype="f8")
+
+    def save(self, k, x):
+        self.steps.resize((self.steps.shape[0] + 1, len(x)))
+        self.steps[-1] = x
+
+    def close(self):
+        pass
+
+    @staticmethod
+    def load(folder):
+        import zarr
+        return zarr.open(str(folder / "x.zarr"), mode="r")[-1]
+
+
+WAYS = {"copy": Copy, "ringside": Ringside, "ringside_power": RingsidePower, "numpy_save": NumpySave, "numpy_savez": NumpySavez,
+        "pickle": Pickle, "torch_save": TorchSave, "h5py": Hdf5, "zarr": Zarr}
+NEEDS = {"torch_save": "torch", "h5py": "h5py", "zarr": "zarr"}
+
+
+def has(way):
+    try:
+        __import__(NEEDS.get(way, "numpy"))
+        return True
+    except ImportError:
+        return False
+
+
+def pause(x):
+    """The solver's work: reads x, and writes it all."""
+    until = time.perf_counter() + PACE_S
+    x += 1.0
+    while time.perf_counter() < until:
+        pass
+
+
+def cost_ms(way, folder, entries, steps):
+    """The median of a step's milliseconds, after the first tenth."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    x = np.zeros(entries)
+    saver = WAYS[way](folder, x)
+    costs = []
+    for k in range(1, steps + 1):
+        pause(x)
+        begin = time.perf_counter()
+        saver.save(k, x)
+        costs.append(1e3 * (time.perf_counter() - begin))
+    saver.close()
+    return spread(costs[steps // 10:])["median"]
+
+
+def small_us(options, work, way):
+    """The median cost of a step of 10 doubles, copied and published."""
+    pool, file = work / "small.pool", work / "costs.json"
+    remove_pool(pool)
+    program = [str(options.bin / "bench_publishing")] if way == "cpp" else [sys.executable, __file__, "--loop=small"]
+    numbers = [str(file), "10", "2000", "100", "0"]
+    subprocess.run([options.bin / "ringside", "run", "--quiet", "--durability=process", f"--pool={pool}", "--", *program, *numbers],
+                   check=True, env=UNCALIBRATED)
+    remove_pool(pool)
+    return spread(json.loads(file.read_text())[200:])["median"] / 1000
+
+
+def publish_small(file, rows, steps, pace_us):
+    clock, costs, given = time.perf_counter_ns, [], np.zeros(rows)
+    with ringside.publish({"x": ("f64", (rows,))}, solver="small") as run:
+        for k in range(1, steps + 1):
+            until = clock() + 1000 * pace_us
+            while clock() < until:
+                pass
+            begin = clock()
+            run.publish(k, {"x": given})
+            costs.append(clock() - begin)
+    pathlib.Path(file).write_text(json.dumps(costs), encoding="utf-8")
+
+
+def start_ms(work):
+    remove_pool(work / "start.pool")
+    begin = time.perf_counter()
+    run = ringside.publish({"x": ("f64", (1000,))}, pool=str(work / "start.pool"), run_options=Ringside.options)
+    taken = 1e3 * (time.perf_counter() - begin)
+    run.publish(1, {"x": np.zeros(1000)})
+    run.detach()
+    remove_pool(work / "start.pool")
+    return taken
+
+
+def nested_ms(work, state, steps):
+    remove_pool(work / "nested.pool")
+    with ringside.publish(state, solver="nested", pool=str(work / "nested.pool"), run_options=Ringside.options + " --slots 3") as run:
+        costs = []
+        for k in range(1, steps + 1):
+            time.sleep(0.2)  # the analyzer has copied the step before
+            begin = time.perf_counter()
+            run.publish(k, state)
+            costs.append(1e3 * (time.perf_counter() - begin))
+    remove_pool(work / "nested.pool")
+    return spread(costs[1:])["median"]
+
+
+def crash(way, folder, entries):
+    """Saves for ever, and says when the first step is there."""
+    saver = WAYS[way](pathlib.Path(folder), np.zeros(entries))
+    x = np.zeros(entries)
+    for k in range(1, 10**9):
+        x[:] = k
+        saver.save(k, x)
+        if k == 1:
+            print("saved", flush=True)
+
+
+def is_lost(way, folder, entries, chance):
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    process = subprocess.Popen([sys.executable, __file__, "--loop=crash", way, str(folder), str(entries)], stdout=subprocess.PIPE,
+                               stderr=subprocess.DEVNULL, encoding="utf-8")
+    process.stdout.readline()
+    time.sleep(chance.uniform(0.05, 0.5))
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    process.stdout.close()
+    for _ in range(100):  # the helper commits what was published, and gives the pool back
+        if not any("--attend" in words for words in commands()):
+            break
+        time.sleep(0.05)
+    try:
+        x = np.asarray(WAYS[way].load(folder))
+        return bool(len(x) != entries or x[0] < 1 or (x != x[0]).any())
+    except Exception:  # whatever a library raises for a file that it cannot read
+        return True
+
+
+def commands():
+    for entry in pathlib.Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                yield (entry / "cmdline").read_text(errors="replace")
+            except OSError:
+                pass
+
+
+def report(options):
+    demand_cores(2)
+    ways = [way for way in WAYS if has(way)]
+    document = {"benchmark": "python", "machine": machine_header(options.bin), **interpreter_header(np),
+                "file_system": subprocess.run(["stat", "-f", "-c", "%T", options.pool_dir], stdout=subprocess.PIPE, encoding="utf-8",
+                                              check=True).stdout.strip(),
+                "entries": options.entries, "steps": options.steps, "durability": {"ringside": "process", "ringside_power": "power"}}
+    os.environ["PATH"] = f"{options.bin}:{os.environ['PATH']}"
+    with work_folder(options.pool_dir) as work, others_share(document):
+        rounds = in_turn({way: functools.partial(cost_ms, way, work / "cost", options.entries, options.steps) for way in ways},
+                         options.repeats)
+        document["save_ms"] = {way: spread([r[way] for r in rounds]) for way in ways}
+        document["over_copy"] = {way: ratio(rounds, way, "copy") for way in ways if way != "copy"}
+        shutil.rmtree(work / "cost", ignore_errors=True)
+        rounds = in_turn({way: functools.partial(small_us, options, work, way) for way in ("python", "cpp")}, options.repeats)
+        document["small_arrays"] = {"entries": 10, **{f"{way}_us": spread([r[way] for r in rounds]) for way in ("python", "cpp")},
+                                    "python_more_than_cpp_us": spread([r["python"] - r["cpp"] for r in rounds])}
+        document["start_ms"] = spread([start_ms(work) for _ in range(options.repeats)])
+        each = options.nested // 1000
+        states = {"nested": {f"level{i}": {f"a{j}": np.ones(each) for j in range(20)} for i in range(50)},
+                  "one": {"x": np.ones(1000 * each)}}
+        rounds = in_turn({name: functools.partial(nested_ms, work, state, 6) for name, state in states.items()}, options.repeats)
+        document["nested"] = {"arrays": 1000, "entries": 1000 * each, **{f"{name}_ms": spread([r[name] for r in rounds]) for name in states},
+                              "nested_over_one": ratio(rounds, "nested", "one")}
+        chance = random.Random(20)
+        lost = {way: sum(is_lost(way, work / "crash", options.entries, chance) for _ in range(options.kills))
+                for way in ways if way != "copy"}
+        document["crashes"] = {"kills": options.kills, "lost": lost}
+    write_json(document, options.output)
+    for part in ("save_ms", "over_copy"):
+        for way, found in document[part].items():
+            print(f"{part} {way}: {confidence(found)}")
+    print(json.dumps(document["crashes"]), "start", confidence(document["start_ms"]), "nested ÷ one",
+          confidence(document["nested"]["nested_over_one"]), "small, more than C++",
+          confidence(document["small_arrays"]["python_more_than_cpp_us"]))
+
+
+def main():
+    parser = parser_of(__doc__)
+    parser.add_argument("--entries", type=int, default=1_000_000, help="of x (default 1000000: 8 MB)")
+    parser.add_argument("--steps", type=int, default=30, help="of each run (default 30)")
+    parser.add_argument("--nested", type=int, default=10_000_000, help="doubles of the nested state (default 10000000)")
+    parser.add_argument("--kills", type=int, default=18, help="of each way (default 18)")
+    parser.add_argument("--repeats", type=int, default=7, help="measured rounds (default 7)")
+    add_loop(parser, ("small", "crash"))
+    options = parser.parse_args()
+    if options.loop == "small":
+        file, *numbers = options.numbers
+        publish_small(file, *map(int, numbers[:3]))
+    elif options.loop == "crash":
+        way, folder, entries = options.numbers
+        crash(way, folder, int(entries))
+    else:
+        report(options)
+
+
+if __name__ == "__main__":
+    main()
