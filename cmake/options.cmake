@@ -32,7 +32,7 @@ option(RINGSIDE_BUILD_PROGRAMS "Build more than libringside, which needs a compi
 option(RINGSIDE_BUILD_TESTS "Build the tests" ON)
 option(RINGSIDE_BUILD_BENCH "Build the benchmarks" ON)
 option(RINGSIDE_BUILD_EXAMPLES "Build the examples" ON)
-option(RINGSIDE_BUILD_PYTHON "Build the Python package (needs Python's headers, NumPy and pybind11)" OFF)
+option(RINGSIDE_BUILD_PYTHON "Build the Python package (needs Python's headers, 3.10 or newer)" OFF)
 option(RINGSIDE_BUILD_MPI "Build libringside_mpi, for solvers of several ranks (needs an MPI library)" OFF)
 if(RINGSIDE_BUILD_PROGRAMS OR RINGSIDE_BUILD_MPI)
   set(RINGSIDE_BUILD_COMMON ON)

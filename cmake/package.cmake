@@ -156,7 +156,6 @@ several MPI ranks with rows distributed among them, started by `ringside run
 --ranks`. It is for Debian's Open MPI.")
 
 # cmake/package_depends.cmake adds the dependencies on Python, NumPy and libraries.
-set(CPACK_RINGSIDE_PYTHON_VERSION "${RINGSIDE_PYTHON_VERSION}")
 set(CPACK_DEBIAN_PYTHON_PACKAGE_NAME python3-ringside)
 set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION python)
 set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "libringside0 (= ${PROJECT_VERSION})")

@@ -29,13 +29,7 @@ if(CPACK_COMPONENTS_ALL MATCHES "python")
   # The module needs libringside0 of its own version, which package.cmake says: shlibs would allow newer ones.
   libraries_of(libraries "${module}" -xlibringside0 "-l${CPACK_RINGSIDE_BUILD}/lib"
     "-L${CMAKE_CURRENT_LIST_DIR}/../deploy/debian/libringside0/shlibs")
-  # Python as dh_python3 bounds it: another minor version does not find the module. NumPy as dh_numpy3 does: pybind11 knows
-  # the structures of its arrays.
-  string(REGEX MATCH "^3\\.([0-9]+)" version "${CPACK_RINGSIDE_PYTHON_VERSION}")
-  math(EXPR next "${CMAKE_MATCH_1} + 1")
-  execute_process(COMMAND dpkg-query --show "--showformat=\${Provides}" python3-numpy
-    OUTPUT_VARIABLE provided COMMAND_ERROR_IS_FATAL ANY)
-  string(REGEX MATCH "python3-numpy[0-9]*-abi[0-9]+" abi "${provided}")
+  # The module is one for every Python from 3.10 on, and knows nothing of NumPy's structures (python/CMakeLists.txt).
   string(JOIN ", " CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "${CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS}" ${libraries}
-    "python3 (<< 3.${next})" "python3 (>= ${version}~)" "python3:any" "python3-numpy (>= 1:1.22)" ${abi})
+    "python3 (>= 3.10~)" "python3:any" "python3-numpy (>= 1:1.22)")
 endif()

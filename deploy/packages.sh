@@ -24,7 +24,7 @@ packages_build=(
 packages_test=(clang libclang-rt-dev libomp-dev gfortran abigail-tools libeigen3-dev)
 
 # The Python package.
-packages_python=(python3-dev python3-numpy pybind11-dev)
+packages_python=(python3-dev python3-numpy)
 
 # libringside_mpi: compiler wrappers and headers, and the launcher; for its tests, `ip`.
 packages_mpi=(libopenmpi-dev openmpi-bin iproute2)

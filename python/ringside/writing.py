@@ -211,7 +211,7 @@ class Writer:
                 wait: bool = True) -> bool:
         """Copies an array for each variable into a buffer and publishes it: a step in one call.
 
-        An array has the dtype and the shape of its variable, in C order; otherwise this raises UsageError, which is a
+        An array has the dtype and the shape of its variable, in any layout; otherwise this raises UsageError, which is a
         ValueError. False: the step was skipped, because there is no analyzer and on_analyzer_loss is "continue", or with
         wait=False because no buffer was free.
         """
@@ -227,7 +227,7 @@ class Writer:
         if missing:
             raise UsageError(f"iteration {iteration}: no array for {', '.join(missing)}; "
                              "expected one for each variable")
-        return self._core.publish_arrays(iteration, [array_of(f"iteration {iteration}: {name}", arrays[name]) for name in self.variables],
+        return self._core.publish_packed(iteration, [array_of(f"iteration {iteration}: {name}", arrays[name]) for name in self.variables],
                                          given, wait)
 
     def skip(self) -> None:

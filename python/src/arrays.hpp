@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // NumPy arrays of variables, made and read through NumPy's Python interface and the buffer protocol, which every release of
-// NumPy has. pybind11/numpy.h reads NumPy's structs instead: NumPy 2 changed them, and with pybind11 before 2.12 the shapes
-// and strides are wrong then, without an error.
+// NumPy has: NumPy's structs, which its C interface shows, differ between NumPy 1 and 2.
 #pragma once
 
 #include <utility>
@@ -11,30 +10,30 @@
 namespace ringside_python {
 
 /// The numpy.dtype of a RINGSIDE_F32 ... RINGSIDE_U64. Made once.
-const py::object& dtype_of(std::uint16_t number);
+const Object& dtype_of(std::uint16_t number);
 /// Its name: "f64".
 std::string_view name_of(std::uint16_t number);
 
 /// A shape, as Python prints it: "(20, 10)", "(3,)", "()".
-std::string text_of(const std::vector<py::ssize_t>& shape);
+std::string text_of(const std::vector<Py_ssize_t>& shape);
 
 struct Variable {
   std::string name;
   std::uint16_t dtype = RINGSIDE_F64;
   std::uint16_t role = RINGSIDE_ROLE_FIELD;
-  std::vector<py::ssize_t> shape;
+  std::vector<Py_ssize_t> shape;
   std::string unit;
 
   std::size_t bytes() const;
 };
 
 /// An array of a variable at `data`, which `owner` keeps: no byte is copied.
-py::object array_at(const Variable& variable, const void* data, const py::handle& owner, bool writeable);
+Object array_at(const Variable& variable, const void* data, PyObject* owner, bool writeable);
 /// What is written through this array of array_at is refused from now on. Views that were made of it are not changed.
-void make_read_only(const py::handle& array);
+void make_read_only(PyObject* array);
 
 struct NewArray {
-  py::object array;
+  Object array;
   void* data;  // uninitialised
 };
 /// An array of a variable in memory of its own.
@@ -44,26 +43,28 @@ NewArray new_array(const Variable& variable);
 /// Py_buffer itself, which moves.)
 class Buffer {
  public:
-  explicit Buffer(const py::handle& object, int flags = PyBUF_STRIDES) {
-    if (PyObject_GetBuffer(object.ptr(), &view_, flags) != 0) throw py::error_already_set();
-  }
+  explicit Buffer(PyObject* object, int flags = PyBUF_STRIDES) { called(PyObject_GetBuffer(object, &view_, flags)); }
   ~Buffer() { PyBuffer_Release(&view_); }
   Buffer(Buffer&& other) noexcept : view_(std::exchange(other.view_, {})) {}
   Buffer& operator=(Buffer&&) = delete;
 
   void* data() const { return view_.buf; }
   std::size_t bytes() const { return static_cast<std::size_t>(view_.len); }
-  std::vector<py::ssize_t> shape() const { return {view_.shape, view_.shape + view_.ndim}; }
-  std::string_view order() const;
+  std::vector<Py_ssize_t> shape() const { return {view_.shape, view_.shape + view_.ndim}; }
+  bool in_c_order() const { return PyBuffer_IsContiguous(&view_, 'C') != 0; }
 
  private:
   Py_buffer view_{};
 };
 
-/// The memory of an array that has the variable's dtype and shape and is in C order. Raises ValueError for another.
-Buffer checked_buffer(const Variable& variable, const py::handle& array);
+/// The memory of an array that has the variable's dtype and shape. Raises ValueError for another.
+Buffer checked_buffer(const Variable& variable, PyObject* array);
+/// numpy.asarray: an array itself, or one of the memory of any object that has a buffer.
+Object as_array(PyObject* given);
+/// Copies an array of any layout to one of the same shape.
+void copy_array(PyObject* to, PyObject* from);
 
 /// Raises ImportError if this NumPy does not take memory of ours as it is.
-void define_arrays(const py::module_& module);
+void define_arrays();
 
 }  // namespace ringside_python

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ClaimedStep: what `with run.step(k) as step` gives. A type of the interpreter's own C interface, because a solver
-// makes and leaves one in every step, when its own data have taken the caches: calls through pybind11, and a class
-// written in Python, touch several times the memory (docs/python.md#costs).
+// ClaimedStep: what `with run.step(k) as step` gives. A solver makes and leaves one in every step, when its own data have
+// taken the caches: a class written in Python touches several times the memory (docs/python.md#costs).
 #include <cstddef>
-#include <new>
 
 #include "writer.hpp"
-
-// Needs Python.h, which pybind11 includes.
-#include <structmember.h>
 
 namespace ringside_python {
 namespace {
@@ -22,30 +17,15 @@ struct ClaimedStep {
   char skipped;
   char wait;  // for a buffer
 
-  py::object owner() const { return py::reinterpret_borrow<py::object>(core); }
-  Writer& writer() const {
-    auto* instance = reinterpret_cast<py::detail::instance*>(core);
-    return *static_cast<Writer*>(instance->get_value_and_holder().value_ptr());
-  }
+  Writer& writer() const { return value_of<Writer>(core); }
 };
 
-PyObject* writer_type = nullptr;
+PyTypeObject* writer_type = nullptr;
 
-/// call(step) as a function of the interpreter's C interface; what it throws becomes Python's exception, and `failed`.
+/// guarded() for a step.
 template <class Result, class Call>
-Result guarded(PyObject* self, Result failed, const Call& call) noexcept {
-  try {
-    return call(*reinterpret_cast<ClaimedStep*>(self));
-  } catch (py::error_already_set& error) {
-    error.restore();
-  } catch (const py::builtin_exception& error) {
-    error.set_error();
-  } catch (const std::bad_alloc&) {
-    PyErr_NoMemory();
-  } catch (const std::exception& error) {
-    PyErr_SetString(PyExc_RuntimeError, error.what());
-  }
-  return failed;
+Result guarded_step(PyObject* self, Result failed, const Call& call) {
+  return guarded(failed, [&] { return call(*reinterpret_cast<ClaimedStep*>(self)); });
 }
 
 /// Its number, for a step that may be written.
@@ -60,21 +40,20 @@ std::uint32_t index_of(const ClaimedStep& step, PyObject* name) {
 PyObject* make(PyTypeObject* type, PyObject* arguments, PyObject* keywords) {
   PyObject *core = nullptr, *given = nullptr, *wait = Py_True;
   if (keywords != nullptr || !PyArg_UnpackTuple(arguments, "ClaimedStep", 2, 3, &core, &given, &wait)) return nullptr;
-  if (reinterpret_cast<PyObject*>(Py_TYPE(core)) != writer_type) {
+  if (Py_TYPE(core) != writer_type) {
     PyErr_SetString(PyExc_TypeError, "a step is made by Writer.step");
     return nullptr;
   }
-  PyObject* self = type->tp_alloc(type, 0);
-  if (self == nullptr) return nullptr;
-  PyObject* made = guarded<PyObject*>(self, nullptr, [&](ClaimedStep& step) {
-    step.iteration = iteration_of(given);
+  return guarded<PyObject*>(nullptr, [&] {
+    const std::uint64_t iteration = iteration_of(given);
+    Object self = called(PyType_GenericAlloc(type, 0));
+    auto& step = *reinterpret_cast<ClaimedStep*>(self.get());
+    step.iteration = iteration;
     step.wait = wait != Py_False;
-    step.core = py::reinterpret_borrow<py::object>(core).release().ptr();
-    step.scalars = py::dict().release().ptr();
-    return self;
+    step.core = borrowed(core).release();
+    step.scalars = called(PyDict_New()).release();
+    return self.release();
   });
-  if (made == nullptr) Py_DECREF(self);
-  return made;
 }
 
 void destroy(PyObject* self) {
@@ -82,60 +61,57 @@ void destroy(PyObject* self) {
   if (step.open) step.writer().forget_block();  // it was entered by hand
   Py_XDECREF(step.core);
   Py_XDECREF(step.scalars);
-  PyTypeObject* type = Py_TYPE(self);
-  type->tp_free(self);
-  Py_DECREF(type);
+  free_object(self);
 }
 
 PyObject* enter(PyObject* self, PyObject*) {
-  return guarded<PyObject*>(self, nullptr, [&](ClaimedStep& step) {
+  return guarded_step<PyObject*>(self, nullptr, [&](ClaimedStep& step) {
     step.skipped = !step.writer().begin_block(step.iteration, step.wait);
     step.open = true;
-    return py::reinterpret_borrow<py::object>(self).release().ptr();
+    return borrowed(self).release();
   });
 }
 
 PyObject* leave(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
-  return guarded<PyObject*>(self, nullptr, [&](ClaimedStep& step) {
+  return guarded_step<PyObject*>(self, nullptr, [&](ClaimedStep& step) {
     const bool publishes = (count == 0 || arguments[0] == Py_None) && !step.skipped;
     const bool was_open = std::exchange(step.open, false);
-    if (!publishes && !was_open) return py::none().release().ptr();
+    if (!publishes && !was_open) return none().release();
     const bool lacks_scalars = publishes && step.scalars == nullptr;
-    step.writer().end_block(step.iteration, publishes ? py::reinterpret_borrow<py::object>(step.scalars) : py::object());
+    const Object scalars = borrowed(publishes ? step.scalars : nullptr);
+    step.writer().end_block(step.iteration, scalars.get());
     if (lacks_scalars) refuse("scalars: found none; expected a dict");
-    return py::none().release().ptr();
+    return none().release();
   });
 }
 
 PyObject* item(PyObject* self, PyObject* name) {
-  return guarded<PyObject*>(self, nullptr, [&](ClaimedStep& step) {
-    return step.writer().array(step.owner(), index_of(step, name)).release().ptr();
-  });
+  return guarded_step<PyObject*>(self, nullptr,
+                            [&](ClaimedStep& step) { return step.writer().array(step.core, index_of(step, name)).release(); });
 }
 
 int set_item(PyObject* self, PyObject* name, PyObject* value) {
-  return guarded(self, -1, [&](ClaimedStep& step) {
+  return guarded_step(self, -1, [&](ClaimedStep& step) {
     const std::uint32_t index = index_of(step, name);
-    if (value == nullptr) throw py::type_error("an array of a step cannot be deleted");
-    py::object own = step.writer().array(step.owner(), index);
-    if (own.ptr() == value) return 0;  // step["x"] += 1
-    const py::object given = py::module_::import("ringside.arguments")
-                                 .attr("array_of")("iteration " + std::to_string(step.iteration) + ": " +
-                                                       step.writer().variable(index).name,
-                                                   py::handle(value));
-    checked_buffer(step.writer().variable(index), given);
-    own[py::ellipsis()] = given;
+    if (value == nullptr) raise(PyExc_TypeError, "an array of a step cannot be deleted");
+    const Object own = step.writer().array(step.core, index);
+    if (own.get() == value) return 0;  // step["x"] += 1
+    const Variable& variable = step.writer().variable(index);
+    const Object given = call(attribute(imported("ringside.arguments").get(), "array_of").get(),
+                              python_of("iteration " + std::to_string(step.iteration) + ": " + variable.name), borrowed(value));
+    checked_buffer(variable, given.get());
+    copy_array(own.get(), given.get());
     return 0;
   });
 }
 
 PyObject* previous(PyObject* self, PyObject* name) {
-  return guarded<PyObject*>(self, nullptr, [&](ClaimedStep& step) {
-    return step.writer().previous(step.owner(), index_of(step, name)).release().ptr();
+  return guarded_step<PyObject*>(self, nullptr, [&](ClaimedStep& step) {
+    return step.writer().previous(step.core, index_of(step, name)).release();
   });
 }
 
-PyMethodDef methods[] = {
+PyMethodDef step_methods[] = {
     {"__enter__", enter, METH_NOARGS, nullptr},
     {"__exit__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(leave)), METH_FASTCALL, nullptr},
     {"previous", previous, METH_O,
@@ -144,7 +120,7 @@ PyMethodDef methods[] = {
      "the kept one. None in the first step of a new run. Valid in the block: later its memory may take another step."},
     {}};
 
-PyMemberDef members[] = {
+PyMemberDef step_members[] = {
     {"iteration", T_ULONGLONG, offsetof(ClaimedStep, iteration), READONLY, "The number of the step."},
     {"scalars", T_OBJECT_EX, offsetof(ClaimedStep, scalars), 0,
      "Its scalars, by name. When the block ends, all that were declared must be there."},
@@ -154,7 +130,7 @@ PyMemberDef members[] = {
      "wait: the arrays are then not published."},
     {}};
 
-constexpr char kDoc[] =
+constexpr char kStepDoc[] =
     "A step that is being written: step[\"x\"] is a NumPy array in shared memory, step.scalars[\"rho\"] a number.\n\n"
     "A context manager. Entering claims the buffer and waits while the analyzer copies from it. Leaving publishes the\n"
     "step; leaving by an exception does not. The arrays are read-only from then on: the analyzer reads them.\n"
@@ -162,18 +138,17 @@ constexpr char kDoc[] =
 
 }  // namespace
 
-void define_claimed_step(py::module_& module, const py::object& writer) {
-  writer_type = writer.ptr();
-  PyType_Slot slots[] = {{Py_tp_doc, const_cast<char*>(kDoc)},
+void define_claimed_step(PyObject* module, PyTypeObject* writer) {
+  writer_type = writer;
+  PyType_Slot slots[] = {{Py_tp_doc, const_cast<char*>(kStepDoc)},
                          {Py_tp_new, reinterpret_cast<void*>(make)},
                          {Py_tp_dealloc, reinterpret_cast<void*>(destroy)},
-                         {Py_tp_methods, methods},
-                         {Py_tp_members, members},
+                         {Py_tp_methods, step_methods},
+                         {Py_tp_members, step_members},
                          {Py_mp_subscript, reinterpret_cast<void*>(item)},
                          {Py_mp_ass_subscript, reinterpret_cast<void*>(set_item)},
                          {}};
-  PyType_Spec spec = {"ringside.ClaimedStep", sizeof(ClaimedStep), 0, Py_TPFLAGS_DEFAULT, slots};
-  module.add_object("ClaimedStep", py::reinterpret_steal<py::object>(PyType_FromSpec(&spec)));
+  add_type(module, "ringside.ClaimedStep", sizeof(ClaimedStep), slots);
 }
 
 }  // namespace ringside_python

@@ -4,22 +4,16 @@
 // Python sources beside it (python/ringside).
 #pragma once
 
-#include <cxxabi.h>
-#include <pybind11/pybind11.h>
-#include <pybind11/stl.h>
-#include <unistd.h>
-
 #include <cstdint>
 #include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "python.hpp"
 #include "ringside.h"
 
 namespace ringside_python {
-
-namespace py = pybind11;
 
 /// Raises the exception of python/ringside/errors.py for a failure.
 [[noreturn]] void raise(const ringside_error& error);
@@ -37,7 +31,7 @@ struct Shared {
   int depth = fork_depth();
 };
 
-/// Gives the interpreter's lock to other threads. Of py::gil_scoped_release only what the threads of Python need.
+/// Gives the interpreter's lock to other threads.
 class Released {
  public:
   Released() : state_(PyEval_SaveThread()) {}
@@ -82,7 +76,7 @@ ringside_status with(Shared<Handle>& shared, const ringside_error* (*error_of)(c
   return status;
 }
 
-void define_writer(py::module_& module);
-void define_reader(py::module_& module);
+void define_writer(PyObject* module);
+void define_reader(PyObject* module);
 
 }  // namespace ringside_python

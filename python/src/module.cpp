@@ -15,11 +15,31 @@ int fork_depth() noexcept {
 
 namespace {
 
-[[noreturn]] void raise(ringside_status status, std::uint32_t reason, std::string_view line) {
-  const py::object error = py::module_::import("ringside.errors").attr("of_status")(status, reason, line);
-  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
-  throw py::error_already_set();
+[[noreturn]] void raise(ringside_status status, std::uint32_t reason, const char* line) {
+  const Object of_status = attribute(imported("ringside.errors").get(), "of_status");
+  const Object error = call(of_status.get(), python_of(status), python_of(reason), python_of(line));
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.get())), error.get());
+  throw Raised{};
 }
+
+PyObject* version(PyObject*, PyObject*) {
+  return guarded<PyObject*>(nullptr, [] { return python_of(ringside_version()).release(); });
+}
+
+PyObject* catch_bus_errors(PyObject*, PyObject*) {
+  ringside_catch_bus_errors();
+  return none().release();
+}
+
+PyMethodDef functions[] = {
+    {"version", version, METH_NOARGS, "version()\n--\n\nThe release of libringside."},
+    {"catch_bus_errors", catch_bus_errors, METH_NOARGS,
+     "catch_bus_errors()\n--\n\nA load through a view of a truncated pool ends the process with one line from now on."},
+    {}};
+
+PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "_core", "The C interface of libringside (ringside.h). The package `ringside` is what to use.",
+    -1, functions, nullptr, nullptr, nullptr, nullptr};
 
 }  // namespace
 
@@ -28,20 +48,19 @@ void raise(const ringside_error& error) {
 }
 
 void refuse(const std::string& line) {
-  raise(RINGSIDE_USAGE, RINGSIDE_REASON_ARGUMENT, line);
+  raise(RINGSIDE_USAGE, RINGSIDE_REASON_ARGUMENT, line.c_str());
 }
 
 }  // namespace ringside_python
 
-namespace py = pybind11;
-
-PYBIND11_MODULE(_core, module) {
-  pthread_atfork(nullptr, nullptr, [] { ++ringside_python::forks; });
-  module.doc() = "The C interface of libringside (ringside.h). The package `ringside` is what to use.";
-  module.def("version", &ringside_version, "The release of libringside.");
-  module.def("catch_bus_errors", &ringside_catch_bus_errors,
-             "A load through a view of a truncated pool ends the process with one line from now on.");
-  ringside_python::define_arrays(module);
-  ringside_python::define_writer(module);
-  ringside_python::define_reader(module);
+PyMODINIT_FUNC PyInit__core() {
+  using namespace ringside_python;
+  pthread_atfork(nullptr, nullptr, [] { ++forks; });
+  return guarded<PyObject*>(nullptr, [] {
+    Object module = called(PyModule_Create(&definition));
+    define_arrays();
+    define_writer(module.get());
+    define_reader(module.get());
+    return module.release();
+  });
 }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 
 #include "signal_watch.hpp"
 
@@ -13,9 +14,8 @@ namespace ringside_python {
 namespace {
 
 /// A step of a pool: (commit_seq, iteration, step, run_id).
-py::tuple info_tuple(const ringside_step_info& info) {
-  return py::make_tuple(info.commit_seq, info.iteration, info.step,
-                        py::bytes(reinterpret_cast<const char*>(info.run_id), sizeof(info.run_id)));
+Object info_tuple(const ringside_step_info& info) {
+  return tuple_of(info.commit_seq, info.iteration, info.step, bytes_of(info.run_id));
 }
 
 }  // namespace
@@ -24,27 +24,28 @@ py::tuple info_tuple(const ringside_step_info& info) {
 /// one, unless the step is released.
 class HeldStep {
  public:
-  HeldStep(std::shared_ptr<Reader> reader, ringside_step* step) : reader_(std::move(reader)), step_(step) {
+  HeldStep(PyObject* reader, ringside_step* step) : owner_(borrowed(reader)), reader_(value_of<Reader>(reader)), step_(step) {
     info_.size = sizeof(info_);
     ringside_error error;  // a lease that was broken since is found by every later call
-    reader_->status_of(Call::kShort, error, [&](auto*) { return ringside_step_describe(step_, &info_); });
+    reader_.status_of(Call::kShort, error, [&](auto*) { return ringside_step_describe(step_, &info_); });
   }
   ~HeldStep() {
     ringside_error error;  // a destructor raises nothing: code that used the step's arrays calls check or release
-    if (step_ != nullptr) reader_->status_of(Call::kShort, error, [&](auto*) { return ringside_step_release(step_); });
+    if (step_ != nullptr) reader_.status_of(Call::kShort, error, [&](auto*) { return ringside_step_release(step_); });
   }
   HeldStep(const HeldStep&) = delete;
   HeldStep& operator=(const HeldStep&) = delete;
 
   bool is_held() const { return step_ != nullptr; }
-  py::tuple info() const { return info_tuple(info_); }
-  static py::object view(const py::object& self, std::uint32_t index, bool verify);
+  Object info() const { return info_tuple(info_); }
+  /// self: this object, which the array keeps.
+  Object view(PyObject* self, std::uint32_t index, bool verify);
   void verify() {
     made(Call::kLong, [](ringside_step* step) { return ringside_step_verify(step, RINGSIDE_ALL_VARIABLES); });
   }
   void check() { made(Call::kShort, ringside_step_check); }
   void release() {
-    reader_->made(Call::kShort, [&](auto*) {
+    reader_.made(Call::kShort, [&](auto*) {
       ringside_step* const step = std::exchange(step_, nullptr);  // freed whatever the last check says
       return step != nullptr ? ringside_step_release(step) : RINGSIDE_OK;
     });
@@ -54,25 +55,25 @@ class HeldStep {
   template <class Function>
   void made(Call kind, const Function& call) {
     bool held = false;
-    reader_->made(kind, [&](auto*) {  // not before: another thread may release the step until the handle is ours
+    reader_.made(kind, [&](auto*) {  // not before: another thread may release the step until the handle is ours
       held = step_ != nullptr;
       return held ? call(step_) : RINGSIDE_OK;
     });
     if (!held) refuse("iteration " + std::to_string(info_.iteration) + ": the step was released; hold it again");
   }
 
-  std::shared_ptr<Reader> reader_;
+  Object owner_;  // of the reader
+  Reader& reader_;
   ringside_step* step_ = nullptr;
   ringside_step_info info_{};
 };
 
-py::object HeldStep::view(const py::object& self, std::uint32_t index, bool verify) {
-  HeldStep& held = self.cast<HeldStep&>();
-  const Variable& variable = held.reader_->variable(index);
+Object HeldStep::view(PyObject* self, std::uint32_t index, bool verify) {
+  const Variable& variable = reader_.variable(index);
   const void* data = nullptr;
   std::size_t bytes = 0;
-  held.made(Call::kShort, [&](ringside_step* step) { return ringside_step_view(step, index, &data, &bytes); });
-  if (verify) held.made(Call::kLong, [&](ringside_step* step) { return ringside_step_verify(step, index); });
+  made(Call::kShort, [&](ringside_step* step) { return ringside_step_view(step, index, &data, &bytes); });
+  if (verify) made(Call::kLong, [&](ringside_step* step) { return ringside_step_verify(step, index); });
   return array_at(variable, data, self, false);
 }
 
@@ -111,16 +112,15 @@ Reader::Reader(const std::string& pool, double wait_s) {
   }
 }
 
-py::list Reader::variables() const {
-  py::list made;
+Object Reader::variables() const {
+  Object made = called(PyList_New(0));
   for (const Variable& variable : variables_) {
-    made.append(py::make_tuple(variable.name, name_of(variable.dtype), variable.role,
-                               py::tuple(py::cast(variable.shape)), variable.unit));
+    append(made, tuple_of(variable.name, name_of(variable.dtype), variable.role, tuple_of(variable.shape), variable.unit));
   }
   return made;
 }
 
-py::list Reader::runs() {
+Object Reader::runs() {
   std::vector<ringside_run> runs;
   std::vector<std::string> texts;  // copied before another thread can make a call: until then they are valid
   made(Call::kShort, [&](auto* reader) {
@@ -129,29 +129,27 @@ py::list Reader::runs() {
     for (const ringside_run& run : runs) texts.insert(texts.end(), {run.solver, run.problem, run.parameters});
     return status;
   });
-  py::list listed;
+  Object listed = called(PyList_New(0));
   for (std::size_t r = 0; r < runs.size(); ++r) {
     const ringside_run& run = runs[r];
-    listed.append(py::make_tuple(py::bytes(reinterpret_cast<const char*>(run.run_id), sizeof(run.run_id)),
-                                 py::bytes(reinterpret_cast<const char*>(run.problem_id), sizeof(run.problem_id)),
-                                 static_cast<double>(run.started_unix_ns) * 1e-9, run.work, texts[3 * r],
-                                 texts[3 * r + 1], texts[3 * r + 2]));
+    append(listed, tuple_of(bytes_of(run.run_id), bytes_of(run.problem_id), static_cast<double>(run.started_unix_ns) * 1e-9,
+                            run.work, texts[3 * r], texts[3 * r + 1], texts[3 * r + 2]));
   }
   return listed;
 }
 
-py::list Reader::steps() {
+Object Reader::steps() {
   std::vector<ringside_step_info> infos;
   made(Call::kShort, [&](auto* reader) {
     return list_all(infos,
                     [&](auto* out, auto room, auto* count) { return ringside_reader_steps(reader, out, room, count); });
   });
-  py::list listed;
-  for (const ringside_step_info& info : infos) listed.append(info_tuple(info));
+  Object listed = called(PyList_New(0));
+  for (const ringside_step_info& info : infos) append(listed, info_tuple(info));
   return listed;
 }
 
-py::object Reader::next(std::uint64_t after, std::optional<double> timeout_s, bool all_runs) {
+Object Reader::next(std::uint64_t after, std::optional<double> timeout_s, bool all_runs) {
   // The waits between two looks, as ringside_reader_next makes them. Here no other thread waits for the handle
   // meanwhile, and a signal ends a wait.
   constexpr std::chrono::nanoseconds kFirst = std::chrono::microseconds(50), kLast = std::chrono::milliseconds(2);
@@ -169,27 +167,25 @@ py::object Reader::next(std::uint64_t after, std::optional<double> timeout_s, bo
     // As RINGSIDE_FOLLOW_POOL, which is for a reader and not for a call.
     const bool is_over = status == RINGSIDE_END || status == RINGSIDE_PEER_LOST;
     if (status > 0 && !(is_over && all_runs)) raise(error);
-    if (is_over && !all_runs) return py::none();
-    if (timeout_s && steady_clock::now() >= give_up) return py::none();
+    if (is_over && !all_runs) return none();
+    if (timeout_s && steady_clock::now() >= give_up) return none();
     {
       const Released released;
       const timespec duration{0, static_cast<long>(wait.count())};
       nanosleep(&duration, nullptr);
     }
-    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+    called(PyErr_CheckSignals());
     wait = std::min(2 * wait, kLast);
   }
 }
 
-std::unique_ptr<HeldStep> Reader::hold(std::uint64_t commit_seq) {
+ringside_step* Reader::hold(std::uint64_t commit_seq) {
   ringside_step* step = nullptr;
-  const ringside_status status =
-      made(Call::kShort, [&](auto* reader) { return ringside_reader_hold(reader, commit_seq, &step); });
-  if (status != RINGSIDE_OK) return nullptr;
-  return std::make_unique<HeldStep>(shared_from_this(), step);
+  made(Call::kShort, [&](auto* reader) { return ringside_reader_hold(reader, commit_seq, &step); });
+  return step;
 }
 
-py::object Reader::copy(std::uint64_t commit_seq, std::uint32_t index) {
+Object Reader::copy(std::uint64_t commit_seq, std::uint32_t index) {
   const Variable& described = variable(index);
   const auto [copied, data] = new_array(described);
   void* const to = data;
@@ -201,34 +197,32 @@ py::object Reader::copy(std::uint64_t commit_seq, std::uint32_t index) {
 namespace {
 
 /// An int of the two words of an i128.
-py::object int_of(const ringside_value* words) {
-  const py::int_ low(static_cast<std::uint64_t>(words[0].i64)), high(words[1].i64);
-  return (high << py::int_(64)) | low;
+Object int_of(const ringside_value* words) {
+  const Object shifted = called(PyNumber_Lshift(python_of(words[1].i64).get(), python_of(64).get()));
+  return called(PyNumber_Or(shifted.get(), python_of(static_cast<std::uint64_t>(words[0].i64)).get()));
 }
 
 /// A copy of the values as an array.
-py::object array_of(std::uint16_t dtype, const void* values, py::ssize_t count) {
+Object array_of(std::uint16_t dtype, const void* values, Py_ssize_t count) {
   const Variable variable{"", dtype, RINGSIDE_ROLE_FIELD, {count}, ""};
   auto [array, data] = new_array(variable);
   std::memcpy(data, values, variable.bytes());
   return array;
 }
 
-py::object value_of(const ringside_result& result) {
-  if (result.values == nullptr) return py::none();
-  const auto count = static_cast<py::ssize_t>(result.count);
+Object value_of(const ringside_result& result) {
+  if (result.values == nullptr) return none();
+  const auto count = static_cast<Py_ssize_t>(result.count);
   if (result.type == RINGSIDE_VALUE_I128) {
     if (count == 1) return int_of(result.values);
-    py::list numbers;
-    for (py::ssize_t i = 0; i < count; ++i) numbers.append(int_of(result.values + 2 * i));
+    Object numbers = called(PyList_New(0));
+    for (Py_ssize_t i = 0; i < count; ++i) append(numbers, int_of(result.values + 2 * i));
     return numbers;
   }
   if (result.type == RINGSIDE_VALUE_I64) {
-    if (count == 1) return py::int_(result.values->i64);
-    return array_of(RINGSIDE_I64, &result.values->i64, count);
+    return count == 1 ? python_of(result.values->i64) : array_of(RINGSIDE_I64, &result.values->i64, count);
   }
-  if (count == 1) return py::float_(result.values->f64);
-  return array_of(RINGSIDE_F64, &result.values->f64, count);
+  return count == 1 ? python_of(result.values->f64) : array_of(RINGSIDE_F64, &result.values->f64, count);
 }
 
 }  // namespace
@@ -253,16 +247,15 @@ void ResultCopies::own() {
   }
 }
 
-py::list ResultCopies::listed() const {
-  py::list made;
+Object ResultCopies::listed() const {
+  Object made = called(PyList_New(0));
   for (std::size_t i = 0; i < results.size(); ++i) {
-    made.append(
-        py::make_tuple(texts[2 * i], texts[2 * i + 1], results[i].type, results[i].count, value_of(results[i])));
+    append(made, tuple_of(texts[2 * i], texts[2 * i + 1], results[i].type, results[i].count, value_of(results[i])));
   }
   return made;
 }
 
-py::list Reader::results(std::uint64_t commit_seq) {
+Object Reader::results(std::uint64_t commit_seq) {
   ResultCopies copies;
   made(Call::kShort, [&](auto* reader) {
     const ringside_status answer = list_all(copies.results, [&](auto* out, auto room, auto* count) {
@@ -274,31 +267,133 @@ py::list Reader::results(std::uint64_t commit_seq) {
   return copies.listed();
 }
 
-void define_reader(py::module_& module) {
-  py::class_<HeldStep>(module, "HeldStep", "A step that a reader holds: ringside_step.")
-      .def_property_readonly("held", &HeldStep::is_held, "False after release.")
-      .def("info", &HeldStep::info, "(commit_seq, iteration, step, run_id).")
-      .def("view", &HeldStep::view, py::arg("index"), py::arg("verify"), "A variable in place, read-only.")
-      .def("verify", &HeldStep::verify, "Hashes all variables in place.")
-      .def("check", &HeldStep::check, "Raises OverwrittenError if the slot has taken another step.")
-      .def("release", &HeldStep::release, "The last check, and the end of the hold.");
-  py::class_<Reader, std::shared_ptr<Reader>>(module, "Reader", "A pool that is read: ringside_reader.")
-      .def(py::init([](const std::string& pool, double wait_s) { return std::make_shared<Reader>(pool, wait_s); }),
-           py::arg("pool"), py::arg("wait_s"))
-      .def("variables", &Reader::variables, "[(name, dtype, role, shape, unit)].")
-      .def("runs", &Reader::runs, "[(run_id, problem_id, started_s, work, solver, problem, parameters)].")
-      .def("steps", &Reader::steps, "[(commit_seq, iteration, step, run_id)], ascending.")
-      .def("next", &Reader::next, py::arg("after"), py::arg("timeout_s"), py::arg("all_runs"),
-           "The oldest step after that commit, waiting for one; None when the time is over or the run has ended.")
-      .def("hold", &Reader::hold, py::arg("commit_seq"), "Holds a step. None: there is no such step.")
-      .def("copy", &Reader::copy, py::arg("commit_seq"), py::arg("index"), "A verified copy of a variable.")
-      .def("results", &Reader::results, py::arg("commit_seq"),
-           "[(name, unit, type, count, value)]; none if the pool does not describe the run.")
-      .def("next_record", &Reader::next_record, py::arg("from_seq"),
-           "(seq, kind, unix_ns, run_id, {field: value}, [(name, unit, type, count, value)]), or None.")
-      .def("recorded", &Reader::recorded, py::arg("run_id"), py::arg("first"), py::arg("newest"), py::arg("wait_s"),
-           "The steps in the journal from the commit_seq `first` on as columns: ({name: array}, [(name, type, words, "
-           "present)], there). Waits until the step `newest` is among them, which `there` says.");
+namespace {
+
+PyTypeObject* held_step_type = nullptr;
+
+constexpr const char* kView[] = {"index", "verify"};
+
+Object held(HeldStep& step) {
+  return python_of(step.is_held());
+}
+Object info(HeldStep& step) {
+  return step.info();
+}
+Object view(HeldStep& step, PyObject* self, const std::array<PyObject*, 2>& given) {
+  return step.view(self, number_of<std::uint32_t>(given[0]), truth_of(given[1]));
+}
+Object verify(HeldStep& step) {
+  step.verify();
+  return none();
+}
+Object check(HeldStep& step) {
+  step.check();
+  return none();
+}
+Object release(HeldStep& step) {
+  step.release();
+  return none();
+}
+
+PyMethodDef held_methods[] = {
+    {"info", method<HeldStep, info>, METH_NOARGS, "info($self)\n--\n\n(commit_seq, iteration, step, run_id)."},
+    with_arguments("view", method<HeldStep, kView, view>, "view($self, index, verify)\n--\n\nA variable in place, read-only."),
+    {"verify", method<HeldStep, verify>, METH_NOARGS, "verify($self)\n--\n\nHashes all variables in place."},
+    {"check", method<HeldStep, check>, METH_NOARGS,
+     "check($self)\n--\n\nRaises OverwrittenError if the slot has taken another step."},
+    {"release", method<HeldStep, release>, METH_NOARGS, "release($self)\n--\n\nThe last check, and the end of the hold."},
+    {}};
+
+PyGetSetDef held_properties[] = {{"held", getter<HeldStep, held>, nullptr, "False after release.", nullptr}, {}};
+
+PyObject* make_reader(PyTypeObject* type, PyObject* arguments, PyObject* keywords) {
+  static const char* const kNames[] = {"pool", "wait_s", nullptr};
+  PyObject *pool = nullptr, *wait_s = nullptr;
+  if (PyArg_ParseTupleAndKeywords(arguments, keywords, "OO:Reader", const_cast<char**>(kNames), &pool, &wait_s) == 0) {
+    return nullptr;
+  }
+  return guarded<PyObject*>(nullptr, [&] {
+    return instance_of(type, std::make_unique<Reader>(text_of(pool), real_of(wait_s))).release();
+  });
+}
+
+constexpr const char* kNext[] = {"after", "timeout_s", "all_runs"};
+constexpr const char* kCommit[] = {"commit_seq"};
+constexpr const char* kCopy[] = {"commit_seq", "index"};
+constexpr const char* kFrom[] = {"from_seq"};
+constexpr const char* kRecorded[] = {"run_id", "first", "newest", "wait_s"};
+
+Object variables(Reader& reader) {
+  return reader.variables();
+}
+Object runs(Reader& reader) {
+  return reader.runs();
+}
+Object steps(Reader& reader) {
+  return reader.steps();
+}
+Object next(Reader& reader, PyObject*, const std::array<PyObject*, 3>& given) {
+  return reader.next(number_of<std::uint64_t>(given[0]), given[1] == Py_None ? std::nullopt : std::optional(real_of(given[1])),
+                     truth_of(given[2]));
+}
+Object hold(Reader& reader, PyObject* self, const std::array<PyObject*, 1>& given) {
+  ringside_step* const step = reader.hold(number_of<std::uint64_t>(given[0]));
+  return step == nullptr ? none() : instance_of(held_step_type, std::make_unique<HeldStep>(self, step));
+}
+Object copy(Reader& reader, PyObject*, const std::array<PyObject*, 2>& given) {
+  return reader.copy(number_of<std::uint64_t>(given[0]), number_of<std::uint32_t>(given[1]));
+}
+Object results(Reader& reader, PyObject*, const std::array<PyObject*, 1>& given) {
+  return reader.results(number_of<std::uint64_t>(given[0]));
+}
+Object next_record(Reader& reader, PyObject*, const std::array<PyObject*, 1>& given) {
+  return reader.next_record(number_of<std::uint64_t>(given[0]));
+}
+Object recorded(Reader& reader, PyObject*, const std::array<PyObject*, 4>& given) {
+  return reader.recorded(optional_text_of(given[0]), number_of<std::uint64_t>(given[1]), number_of<std::uint64_t>(given[2]),
+                         real_of(given[3]));
+}
+
+PyMethodDef reader_methods[] = {
+    {"variables", method<Reader, variables>, METH_NOARGS, "variables($self)\n--\n\n[(name, dtype, role, shape, unit)]."},
+    {"runs", method<Reader, runs>, METH_NOARGS,
+     "runs($self)\n--\n\n[(run_id, problem_id, started_s, work, solver, problem, parameters)]."},
+    {"steps", method<Reader, steps>, METH_NOARGS, "steps($self)\n--\n\n[(commit_seq, iteration, step, run_id)], ascending."},
+    with_arguments("next", method<Reader, kNext, next>,
+                   "next($self, after, timeout_s, all_runs)\n--\n\n"
+                   "The oldest step after that commit, waiting for one; None when the time is over or the run has ended."),
+    with_arguments("hold", method<Reader, kCommit, hold>,
+                   "hold($self, commit_seq)\n--\n\nHolds a step. None: there is no such step."),
+    with_arguments("copy", method<Reader, kCopy, copy>, "copy($self, commit_seq, index)\n--\n\nA verified copy of a variable."),
+    with_arguments("results", method<Reader, kCommit, results>,
+                   "results($self, commit_seq)\n--\n\n"
+                   "[(name, unit, type, count, value)]; none if the pool does not describe the run."),
+    with_arguments("next_record", method<Reader, kFrom, next_record>,
+                   "next_record($self, from_seq)\n--\n\n"
+                   "(seq, kind, unix_ns, run_id, {field: value}, [(name, unit, type, count, value)]), or None."),
+    with_arguments("recorded", method<Reader, kRecorded, recorded>,
+                   "recorded($self, run_id, first, newest, wait_s)\n--\n\n"
+                   "The steps in the journal from the commit_seq `first` on as columns: ({name: array}, [(name, type, words,\n"
+                   "present)], there). Waits until the step `newest` is among them, which `there` says."),
+    {}};
+
+}  // namespace
+
+void define_reader(PyObject* module) {
+  PyType_Slot held_slots[] = {{Py_tp_doc, const_cast<char*>("A step that a reader holds: ringside_step.")},
+                              {Py_tp_new, reinterpret_cast<void*>(refuse_new)},
+                              {Py_tp_dealloc, reinterpret_cast<void*>(destroy_instance<HeldStep>)},
+                              {Py_tp_methods, held_methods},
+                              {Py_tp_getset, held_properties},
+                              {}};
+  held_step_type = add_type(module, "ringside._core.HeldStep", sizeof(Instance<HeldStep>), held_slots);
+  PyType_Slot slots[] = {
+      {Py_tp_doc, const_cast<char*>("Reader(pool, wait_s)\n--\n\nA pool that is read: ringside_reader.")},
+      {Py_tp_new, reinterpret_cast<void*>(make_reader)},
+      {Py_tp_dealloc, reinterpret_cast<void*>(destroy_instance<Reader>)},
+      {Py_tp_methods, reader_methods},
+      {}};
+  add_type(module, "ringside._core.Reader", sizeof(Instance<Reader>), slots);
 }
 
 }  // namespace ringside_python

@@ -2,7 +2,6 @@
 // A ringside_reader as a Python object: what reads the ring (reader.cpp) and what reads the journal (records.cpp).
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,9 +10,7 @@
 
 namespace ringside_python {
 
-class HeldStep;
-
-class Reader : public std::enable_shared_from_this<Reader> {
+class Reader {
  public:
   Reader(const std::string& pool, double wait_s);
   ~Reader() { ringside_reader_free(reader_.handle); }
@@ -24,16 +21,16 @@ class Reader : public std::enable_shared_from_this<Reader> {
     if (index >= variables_.size()) refuse("no variable has that number");
     return variables_[index];
   }
-  py::list variables() const;
-  py::list runs();
-  py::list steps();
-  py::object next(std::uint64_t after, std::optional<double> timeout_s, bool all_runs);
-  std::unique_ptr<HeldStep> hold(std::uint64_t commit_seq);
-  py::object copy(std::uint64_t commit_seq, std::uint32_t index);
-  py::list results(std::uint64_t commit_seq);
-  py::object next_record(std::uint64_t from);
-  py::tuple recorded(const std::optional<std::string>& run_id, std::uint64_t first, std::uint64_t newest,
-                     double wait_s);
+  Object variables() const;
+  Object runs();
+  Object steps();
+  Object next(std::uint64_t after, std::optional<double> timeout_s, bool all_runs);
+  /// A step, to be released by HeldStep; null if there is no such step.
+  ringside_step* hold(std::uint64_t commit_seq);
+  Object copy(std::uint64_t commit_seq, std::uint32_t index);
+  Object results(std::uint64_t commit_seq);
+  Object next_record(std::uint64_t from);
+  Object recorded(const std::optional<std::string>& run_id, std::uint64_t first, std::uint64_t newest, double wait_s);
 
   template <class Function>
   ringside_status status_of(Call kind, ringside_error& error, const Function& call) {
@@ -77,7 +74,7 @@ struct ResultCopies {
   /// Copies what results[i].name, .unit and .values point to.
   void own();
   /// [(name, unit, type, count, value)]
-  py::list listed() const;
+  Object listed() const;
 };
 
 }  // namespace ringside_python

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstring>
 #include <iterator>
+#include <memory>
 #include <unordered_map>
 
 #include "reader.hpp"
@@ -24,11 +25,11 @@ std::string kind_of(const ringside_record& record) {
 }
 
 /// None if the solver did not end its run itself.
-py::object outcome_of(const ringside_record& record) {
+Object outcome_of(const ringside_record& record) {
   constexpr const char* kOutcomes[] = {"finished", "stopped", "diverged", "failed"};
   const std::uint32_t index = record.outcome - RINGSIDE_OUTCOME_FINISHED;
-  if (index >= std::size(kOutcomes)) return py::none();
-  return py::str(kOutcomes[index]);
+  if (index >= std::size(kOutcomes)) return none();
+  return python_of(kOutcomes[index]);
 }
 
 /// The numbers of a step's record, in the order of the columns.
@@ -47,12 +48,6 @@ constexpr StepField kStepFields[] = {
     RINGSIDE_FIELD(commit_ns),        RINGSIDE_FIELD(analyze_ns),     RINGSIDE_FIELD(record_ns),
     RINGSIDE_FIELD(bytes_transferred), RINGSIDE_FIELD(skipped_before), RINGSIDE_FIELD(published_at_ns)};
 #undef RINGSIDE_FIELD
-
-/// Texts come from a file: what is no UTF-8 is shown as such.
-py::str text_of(const std::string& text) {
-  return py::reinterpret_steal<py::str>(
-      PyUnicode_DecodeUTF8(text.data(), static_cast<py::ssize_t>(text.size()), "replace"));
-}
 
 ringside_record empty_record() {
   ringside_record record{};
@@ -143,15 +138,18 @@ struct Table {
 
 /// A NumPy array whose memory is the vector's.
 template <class Entry>
-py::object array_of(std::uint16_t dtype, std::vector<Entry>&& entries, std::vector<py::ssize_t> shape) {
-  auto* const kept = new std::vector<Entry>(std::move(entries));
-  const py::capsule owner(kept, [](void* vector) { delete static_cast<std::vector<Entry>*>(vector); });
-  return array_at({"", dtype, RINGSIDE_ROLE_FIELD, std::move(shape), ""}, kept->data(), owner, true);
+Object array_of(std::uint16_t dtype, std::vector<Entry>&& entries, std::vector<Py_ssize_t> shape) {
+  auto kept = std::make_unique<std::vector<Entry>>(std::move(entries));
+  const Object owner = called(PyCapsule_New(kept.get(), nullptr, [](PyObject* capsule) {
+    delete static_cast<std::vector<Entry>*>(PyCapsule_GetPointer(capsule, nullptr));
+  }));
+  void* const data = kept.release()->data();
+  return array_at({"", dtype, RINGSIDE_ROLE_FIELD, std::move(shape), ""}, data, owner.get(), true);
 }
 
 }  // namespace
 
-py::object Reader::next_record(std::uint64_t from) {
+Object Reader::next_record(std::uint64_t from) {
   ringside_record record = empty_record();
   ResultCopies copies;
   std::vector<std::string> texts;
@@ -166,40 +164,38 @@ py::object Reader::next_record(std::uint64_t from) {
     copies.own();  // before another thread can make a call
     return listed;
   });
-  if (status != RINGSIDE_OK) return py::none();
-  py::dict fields;
+  if (status != RINGSIDE_OK) return none();
+  const Object fields = called(PyDict_New());
+  const auto put = [&](const char* name, const auto& value) { set(fields, name, python_of(value)); };
   if (record.kind == RINGSIDE_RECORD_STEP) {
-    for (const StepField& field : kStepFields) fields[field.name] = py::int_(field.of(record));
-    fields.attr("pop")("unix_ns");  // every record has it
-    fields["rebuilt"] = py::bool_(record.rebuilt != 0);
-    fields["broke_lease"] = py::bool_(record.broke_lease != 0);
+    for (const StepField& field : kStepFields) put(field.name, field.of(record));
+    called(PyDict_DelItemString(fields.get(), "unix_ns"));  // every record has it
+    put("rebuilt", record.rebuilt != 0);
+    put("broke_lease", record.broke_lease != 0);
   } else if (record.kind == RINGSIDE_RECORD_ANALYSIS_RESULTS || record.kind == RINGSIDE_RECORD_MARK) {
-    fields["commit_seq"] = py::int_(record.commit_seq);
-    fields["iteration"] = py::int_(record.iteration);
-    fields["step"] = py::int_(record.step);
+    put("commit_seq", record.commit_seq);
+    put("iteration", record.iteration);
+    put("step", record.step);
     if (record.kind == RINGSIDE_RECORD_MARK) {
-      fields["text"] = text_of(texts[4]);
-      fields["cause"] = text_of(texts[5]);
-      fields["name"] = text_of(texts[6]);
-      fields["actions"] = text_of(texts[7]);
+      put("text", texts[4]);
+      put("cause", texts[5]);
+      put("name", texts[6]);
+      put("actions", texts[7]);
     }
   } else if (record.kind == RINGSIDE_RECORD_RUN_STARTED) {
-    fields["solver"] = text_of(texts[0]);
-    fields["problem"] = text_of(texts[1]);
-    fields["parameters"] = text_of(texts[2]);
+    put("solver", texts[0]);
+    put("problem", texts[1]);
+    put("parameters", texts[2]);
   } else if (record.kind == RINGSIDE_RECORD_RUN_ENDED) {
-    fields["how"] = text_of(texts[3]);
-    fields["text"] = text_of(texts[4]);
-    fields["exit_code"] = py::int_(record.exit_code);
-    fields["outcome"] = outcome_of(record);
+    put("how", texts[3]);
+    put("text", texts[4]);
+    put("exit_code", record.exit_code);
+    put("outcome", outcome_of(record));
   }
-  return py::make_tuple(record.seq, kind_of(record), record.unix_ns,
-                        py::bytes(reinterpret_cast<const char*>(record.run_id), sizeof(record.run_id)), fields,
-                        copies.listed());
+  return tuple_of(record.seq, kind_of(record), record.unix_ns, bytes_of(record.run_id), fields, copies.listed());
 }
 
-py::tuple Reader::recorded(const std::optional<std::string>& run_id, std::uint64_t first, std::uint64_t newest,
-                           double wait_s) {
+Object Reader::recorded(const std::optional<std::string>& run_id, std::uint64_t first, std::uint64_t newest, double wait_s) {
   using std::chrono::steady_clock;
   constexpr std::chrono::nanoseconds kFirst = std::chrono::microseconds(100), kLast = std::chrono::milliseconds(10);
   if (run_id && run_id->size() != sizeof(ringside_record::run_id)) refuse("run_id: expected 16 bytes");
@@ -239,21 +235,20 @@ py::tuple Reader::recorded(const std::optional<std::string>& run_id, std::uint64
       const timespec duration{0, static_cast<long>(wait.count())};
       nanosleep(&duration, nullptr);
     }
-    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+    called(PyErr_CheckSignals());
   }
   table.end();
-  const auto rows = static_cast<py::ssize_t>(table.rows());
-  py::dict fields;
+  const auto rows = static_cast<Py_ssize_t>(table.rows());
+  const Object fields = called(PyDict_New()), columns = called(PyList_New(0));
   for (std::size_t f = 0; f < std::size(kStepFields); ++f) {
-    fields[kStepFields[f].name] = array_of(RINGSIDE_I64, std::move(table.fields[f]), {rows});
+    set(fields, kStepFields[f].name, array_of(RINGSIDE_I64, std::move(table.fields[f]), {rows}));
   }
-  py::list columns;
   for (Column& column : table.columns) {
-    columns.append(py::make_tuple(text_of(column.name), column.type,
-                                  array_of(RINGSIDE_I64, std::move(column.words), {rows, 2}),
-                                  array_of(RINGSIDE_U8, std::move(column.present), {rows}).attr("view")("?")));
+    const Object present = array_of(RINGSIDE_U8, std::move(column.present), {rows});
+    append(columns, tuple_of(column.name, column.type, array_of(RINGSIDE_I64, std::move(column.words), {rows, 2}),
+                             called(PyObject_CallMethod(present.get(), "view", "s", "?"))));
   }
-  return py::make_tuple(fields, columns, found >= newest);
+  return tuple_of(fields, columns, found >= newest);
 }
 
 }  // namespace ringside_python

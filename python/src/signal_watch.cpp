@@ -39,7 +39,7 @@ bool is_main_thread() {
 }
 
 void raise_pending() {
-  if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+  called(PyErr_CheckSignals());
 }
 
 }  // namespace

@@ -6,15 +6,17 @@
 #include <mutex>
 #include <optional>
 #include <thread>
-#include <tuple>
 #include <utility>
 
 #include "arrays.hpp"
 
 namespace ringside_python {
 
-using VariableTuple = std::tuple<std::string, std::uint16_t, std::uint16_t, std::vector<py::ssize_t>, std::string>;
-using ScalarTuple = std::tuple<std::string, std::uint32_t, std::string>;
+struct Scalar {
+  std::string name;
+  std::uint32_t type = RINGSIDE_VALUE_F64;
+  std::string unit;
+};
 
 struct Options {
   std::optional<std::string> solver, problem, parameters, socket, pool, run_options;
@@ -30,7 +32,7 @@ struct Options {
 /// Arrays of buffers have this object as their base, so the buffers stay mapped as long as there is one.
 class Writer {
  public:
-  Writer(const std::vector<VariableTuple>& variables, const std::vector<ScalarTuple>& scalars, const Options& options);
+  Writer(std::vector<Variable> variables, const std::vector<Scalar>& scalars, const Options& options);
   ~Writer() { ringside_writer_free(writer_.handle); }
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
@@ -41,31 +43,29 @@ class Writer {
     return status == RINGSIDE_OK ? std::optional(iteration) : std::nullopt;
   }
   /// The account of a run whose analyzer the library started, as JSON, once it has ended; or an empty text.
-  std::string account() const { return ringside_writer_account(writer_.handle); }
-  py::object kept_variable(std::uint32_t index);
-  py::object kept_scalar(std::uint32_t index);
+  const char* account() const { return ringside_writer_account(writer_.handle); }
+  Object kept_variable(std::uint32_t index);
+  Object kept_scalar(std::uint32_t index);
 
   /// The number of a variable. Raises UsageError if there is none of that name.
-  std::uint32_t index(const py::handle& name) const;
+  std::uint32_t index(PyObject* name) const;
   const Variable& variable(std::uint32_t index) const { return variables_[index]; }
 
   /// Waits for the next step's buffer, which belongs to a block then. False: no analyzer is there ("continue"), or no buffer
   /// is free and the call is not to wait. Refuses while a step is in its block: both would have the same buffer.
   bool begin_block(std::uint64_t iteration, bool wait);
   /// scalars: by name; null: the step is not published. Whatever follows, the block has ended.
-  void end_block(std::uint64_t iteration, const py::object& scalars);
+  void end_block(std::uint64_t iteration, PyObject* scalars);
   /// A block that was never left: its object is gone.
   void forget_block() noexcept { in_block_ = 0; }
   /// A variable of the claimed step: always the same object until the step is published.
-  py::object array(const py::object& self, std::uint32_t index);
+  Object array(PyObject* self, std::uint32_t index);
   /// The same of the step before, read-only; None if there is none.
-  py::object previous(const py::object& self, std::uint32_t index);
+  Object previous(PyObject* self, std::uint32_t index);
   void skip();
-  bool publish_arrays(const py::object& iteration, const std::vector<py::object>& arrays, const py::object& scalars,
-                      bool wait);
-  /// The same; a variable may also be a list of buffers whose bytes follow one another and fill it.
-  bool publish_packed(const py::object& iteration, const std::vector<py::object>& variables, const py::object& scalars,
-                      bool wait);
+  /// A step in one call. variables: of each an array of any layout, or a list of buffers whose bytes follow one another and fill
+  /// it. False: the step was skipped.
+  bool publish_packed(PyObject* self, PyObject* iteration, PyObject* variables, PyObject* scalars, bool wait);
   void detach(std::uint32_t outcome);
   ringside_counts counts();
   /// What the last claim found: a value, and how many there were; none if that is 0.
@@ -91,9 +91,9 @@ class Writer {
   };
 
   bool claim(std::uint64_t iteration, bool wait);
-  /// Claims, copies and publishes: for each variable, the buffers that follow one another in it.
-  bool put(std::uint64_t iteration, const std::vector<std::vector<Buffer>>& from, const py::object& scalars, bool wait);
-  void publish(std::uint64_t iteration, const py::object& scalars);
+  void publish(std::uint64_t iteration, PyObject* scalars);
+  /// After the publish: the arrays of the step are the analyzer's.
+  void has_published(std::uint64_t iteration);
   /// The status of the call, if it is no failure. Raises otherwise.
   template <class Function>
   ringside_status made(Call kind, const Function& call) {
@@ -106,16 +106,16 @@ class Writer {
   ringside_status short_call(const Function& call) {
     return made(Call::kShort, call);
   }
-  std::vector<ringside_value> values(std::uint64_t iteration, const py::object& scalars) const;
+  std::vector<ringside_value> values(std::uint64_t iteration, PyObject* scalars) const;
 
   Shared<ringside_writer> writer_;
   std::timed_mutex turn_;
   std::atomic<std::thread::id> has_turn_;
   std::vector<Variable> variables_;
-  py::dict numbers_;  // of variables, by name
+  Object numbers_;  // of variables, by name: a dict
   std::vector<std::uint32_t> scalar_types_;
-  std::vector<py::str> scalar_names_;
-  std::vector<py::object> written_;  // arrays of the claimed step, as far as they were asked for
+  std::vector<Object> scalar_names_;
+  std::vector<Object> written_;  // arrays of the claimed step, as far as they were asked for
   bool drops_ = false;               // the claimed step: no analyzer takes it
   std::uint64_t skipped_ = 0;        // steps, by the library's count
   std::uint64_t last_ = 0;           // iteration
@@ -126,9 +126,9 @@ class Writer {
 };
 
 /// An iteration as a caller gives it: a whole number of Python or NumPy. Raises UsageError for anything else.
-std::uint64_t iteration_of(const py::handle& given);
+std::uint64_t iteration_of(PyObject* given);
 
 /// Adds the type of a step (claimed_step.cpp) to the module. writer: the type of Writer.
-void define_claimed_step(py::module_& module, const py::object& writer);
+void define_claimed_step(PyObject* module, PyTypeObject* writer);
 
 }  // namespace ringside_python

@@ -153,7 +153,7 @@ class Steps(pipelines.Pipelines):
             "iteration 1: 's' is no scalar of this run; expected r, n",
             "iteration 1: found [0.5, 2] as scalars; expected values by name",
             "iteration 1: no value for scalar r",
-            "x: found an array of float64, shape (3,), C order; expected f64, shape (4,), C order",
+            "x: found an array of float64, shape (3,); expected f64, shape (4,)",
             "an iteration: found -1, expected a whole number, 1 to 2^64 - 1",
             "an iteration: found 'one', expected a whole number, 1 to 2^64 - 1",
             "0 is no variable of this run; expected one of x",

@@ -338,7 +338,7 @@ class Refusals(pipelines.Pipelines):
             with ringside.publish({"x": ("f64", (20, 10)), "n": ("i32", (3,))}, scalars=["rho"]) as run:
                 x, n, rho = np.zeros((20, 10)), np.zeros(3, np.int32), {"rho": 1.0}
                 refused(run.publish, 1, {"x": np.zeros((10, 20), np.float32, order="F"), "n": n}, rho)
-                refused(run.publish, 1, {"x": x, "n": np.zeros(6, np.int32)[::2]}, rho)
+                refused(run.publish, 1, {"x": x.T, "n": n}, rho)
                 refused(run.publish, 1, {"x": x, "n": np.zeros(3, ">i4")}, rho)
                 refused(run.publish, 1, {"x": x, "n": [1, 2, 3]}, rho)
                 refused(run.publish, 1, {"x": x}, rho)
@@ -354,19 +354,81 @@ class Refusals(pipelines.Pipelines):
             print(run.counts.published)
             """)
         self.assertEqual(output.splitlines(), [
-            "x: found an array of float32, shape (10, 20), Fortran order; expected f64, shape (20, 10), C order",
-            "n: found an array of int32, shape (3,), not contiguous; expected i32, shape (3,), C order",
-            "n: found an array of >i4, shape (3,), C order; expected i32, shape (3,), C order",
-            "n: found an array of int64, shape (3,), C order; expected i32, shape (3,), C order",
+            "x: found an array of float32, shape (10, 20); expected f64, shape (20, 10)",
+            "x: found an array of float64, shape (10, 20); expected f64, shape (20, 10)",
+            "n: found an array of >i4, shape (3,); expected i32, shape (3,)",
+            "n: found an array of int64, shape (3,); expected i32, shape (3,)",
             "iteration 1: no array for n; expected one for each variable",
             "'y' is no variable of this run; expected one of x, n",
             "iteration 1: no value for scalar rho",
             "iteration 1: 'mu' is no scalar of this run; expected rho",
             "iteration 0: expected more than 0, the one before",
-            "x: found an array of float64, shape (200,), C order; expected f64, shape (20, 10), C order",
+            "x: found an array of float64, shape (200,); expected f64, shape (20, 10)",
             "'y' is no variable of this run; expected one of x, n",
             "iteration 2: this run has ended; publish another one",
             "1"])
+
+    def test_an_array_of_any_layout_is_published_in_its_own_order(self):
+        self.kept("""
+            import array, numpy as np, ringside
+            a = np.arange(12.0).reshape(3, 4)
+            wide = np.zeros((6, 8))
+            wide[::2, ::2] = a
+            odd = np.zeros(97, np.int8)[1:].view(np.float64).reshape(3, 4)  # not aligned
+            odd[:] = a
+            layouts = [a, np.asfortranarray(a), wide[::2, ::2], a[::-1].copy()[::-1], a.T.copy().T, odd]
+            with ringside.publish({"x": ("f64", (3, 4)), "n": ("i32", (2,)), "z": ("f64", ())}) as run:
+                for k, x in enumerate(layouts, start=1):
+                    n = np.array([k, 0, 7, 0], np.int32)[::2]
+                    run.publish(k, {"x": x, "n": n, "z": np.float64(k)})
+                k = len(layouts)
+                for x in layouts:
+                    k += 1
+                    with run.step(k) as step:
+                        step["x"], step["n"], step["z"] = x, np.broadcast_to(np.int32(k), 2), float(k)
+                run.publish(k + 1, {"x": memoryview(a), "n": array.array("i", [5, 6]), "z": 1.5})
+                run.publish(k + 2, {"x": np.broadcast_to(2.0, (3, 4)), "n": np.array([5, 6], np.int32)[::-1], "z": 1.5})
+            """, "--slots=16")
+        pool = ringside.open(self.path("run.pool"))
+        expected = np.arange(12.0).reshape(3, 4).tolist()
+        self.assertEqual([x.tolist() for x in pool.array("x")], [expected] * 13 + [[[2.0] * 4] * 3])
+        self.assertEqual(pool.array("n").tolist(), [[k, 7] for k in range(1, 7)] + [[k, k] for k in range(7, 13)] + [[5, 6], [6, 5]])
+
+    def test_a_name_that_is_wrong_is_named_and_not_what_therefore_is_missing(self):
+        output = self.kept("""
+            import types, numpy as np, ringside
+            def refused(call, *arguments):
+                try:
+                    call(*arguments)
+                except ringside.UsageError as error:
+                    print(error)
+            with ringside.publish({"x": ("f64", (2,)), "y": ("f64", (2,))}, scalars=["rho", "mu"]) as run:
+                x = {"x": np.zeros(2), "y": np.zeros(2)}
+                refused(run.publish, 1, x, {"roh": 1.0, "mu": 2.0})
+                refused(run.publish, 1, x, types.MappingProxyType({"rho": 1.0, "x": 2.0}))
+                refused(run.publish, 1, x, {"mu": 2.0})
+                refused(run.publish, 1, {**x, "rho": 1.0})
+                def leave():
+                    with run.step(1) as step:
+                        step["x"] = step["y"] = 0.0 * x["x"]
+                        step.scalars["rho"] = step.scalars["nu"] = 1.0
+                refused(leave)
+                with run.step(1) as step:
+                    refused(step.__setitem__, "rho", 1.0)
+                    refused(step.previous, "z")
+                    step["x"] = step["y"] = x["x"]
+                    step.scalars.update(rho=1.0, mu=2.0)
+            """)
+        self.assertEqual(output.splitlines(), [
+            "iteration 1: 'roh' is no scalar of this run; expected rho, mu",
+            "iteration 1: 'x' is a variable and no scalar of this run; expected rho, mu",
+            "iteration 1: no value for scalar rho",
+            "'rho' is no variable of this run; expected one of x, y. It is a scalar: step.scalars['rho'], or in publish(k, arrays, "
+            "scalars)",
+            "iteration 1: 'nu' is no scalar of this run; expected rho, mu",
+            "'rho' is no variable of this run; expected one of x, y. It is a scalar: step.scalars['rho'], or in publish(k, arrays, "
+            "scalars)",
+            "'z' is no variable of this run; expected one of x, y"])
 
     def test_the_bytes_of_a_list_of_buffers_follow_one_another_in_a_variable(self):
         output = self.kept("""
@@ -384,7 +446,7 @@ class Refusals(pipelines.Pipelines):
                 put(3, [np.arange(12.0)[::2]])
                 print(run.counts.published)
             """).splitlines()
-        self.assertEqual(output[:3], ["True", "True", "iteration 3: x: found 32 bytes in 1 pieces, expected 48"])
+        self.assertEqual(output[:3], ["True", "True", "x: found buffers of 32 bytes in all; expected 48"])
         self.assertIn("not C-contiguous", output[3])
         self.assertEqual(output[-1], "2")
         pool = ringside.open(self.path("run.pool"))

@@ -179,21 +179,21 @@ TEST(AttachRequestTest, NumbersOfVariablesAndScalarsAreLimited) {
             "attach request: found 4294967295 variables, expected 1 to 256");
   EXPECT_EQ(refusal([](Parts p) { p.head.scalars = 70; }), "attach request: found 70 scalars, expected at most 64");
   EXPECT_EQ(refusal([](Parts p) { p.head.variables = 256; }),
-            "attach request of 1664 bytes with 256 variables and 2 scalars, expected 44336");
+            "attach request of 2688 bytes with 256 variables and 2 scalars, expected 45360");
 }
 
 TEST(AttachRequestTest, EveryOtherLengthIsRefused) {
   const std::vector<std::byte> message = small_request().encode();
-  ASSERT_EQ(message.size(), 1664u);
+  ASSERT_EQ(message.size(), 2688u);
   for (std::size_t bytes = 0; bytes < message.size(); ++bytes) {
     EXPECT_NE(failure_line([&] { AttachRequest::decode(std::span(message).first(bytes), 2); }), "") << bytes;
   }
-  EXPECT_EQ(failure_line([&] { AttachRequest::decode(std::span(message).first(1200), 2); }),
-            "attach request of 1200 bytes with 2 variables and 2 scalars, expected 1664");
+  EXPECT_EQ(failure_line([&] { AttachRequest::decode(std::span(message).first(2200), 2); }),
+            "attach request of 2200 bytes with 2 variables and 2 scalars, expected 2688");
   std::vector<std::byte> longer = message;
   longer.push_back(std::byte{0});
   EXPECT_EQ(failure_line([&] { AttachRequest::decode(longer, 2); }),
-            "attach request of 1665 bytes with 2 variables and 2 scalars, expected 1664");
+            "attach request of 2689 bytes with 2 variables and 2 scalars, expected 2688");
 }
 
 TEST(AttachRequestTest, WrongVariablesAreRefused) {

@@ -57,7 +57,7 @@ TEST_F(HostileProducerTest, ShortAndLongRequestsAreRefused) {
   std::vector<std::byte> message = bytes_of(request);
   EXPECT_NE(verdict(std::span(message).first(10), memory.fds()).find("10 bytes"), std::string::npos);
   message.push_back(std::byte{0});
-  EXPECT_NE(verdict(message, memory.fds()).find("1497 bytes with 1 variables and 2 scalars, expected 1496"),
+  EXPECT_NE(verdict(message, memory.fds()).find("2521 bytes with 1 variables and 2 scalars, expected 2520"),
             std::string::npos);
 }
 
@@ -98,7 +98,7 @@ TEST_F(HostileProducerTest, ASchemaThatNoProducerSendsIsRefused) {
   constexpr std::size_t kScalar = kVariable + sizeof(VariableDescription);
   expect(offsetof(AttachRequestHead, variables), 0, 4, "found 0 variables, expected 1 to 256");
   expect(offsetof(AttachRequestHead, variables), 10'000, 4, "found 10000 variables, expected 1 to 256");
-  expect(offsetof(AttachRequestHead, variables), 2, 4, "2 variables and 2 scalars, expected 1664");
+  expect(offsetof(AttachRequestHead, variables), 2, 4, "2 variables and 2 scalars, expected 2688");
   expect(offsetof(AttachRequestHead, scalars), 65, 4, "found 65 scalars, expected at most 64");
   expect(kVariable + offsetof(VariableDescription, dtype), 77, 2, "dtype 77");
   expect(kVariable + offsetof(VariableDescription, role), 7, 2, "role 7");
