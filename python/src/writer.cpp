@@ -54,8 +54,8 @@ bool is_real(PyObject* given, double& number) {
   return fits;
 }
 
-/// memcpy of a piece of a variable to memory that another core reads next. As memcpy does it of much memory at once, the stores
-/// leave the caches out: else each line of `to` would be read before it is written.
+/// memcpy to a buffer that the caches cannot hold until another core reads it: the stores leave the caches out, so that no line
+/// of `to` is read before it is written. memcpy itself does so only of much memory at once, not of many pieces.
 void stream(std::byte* to, const std::byte* from, std::size_t bytes) {
 #ifdef __SSE2__
   constexpr std::size_t kLine = 64;
@@ -88,7 +88,7 @@ struct Source {
     auto* to = static_cast<std::byte*>(memory);
     for (const Buffer& piece : pieces) {
       const auto* from = static_cast<const std::byte*>(piece.data());
-      if (pieces.size() > 1 && room >= kStreamed) {
+      if (room >= kStreamed) {
         stream(to, from, piece.bytes());
       } else if (piece.bytes() != 0) {
         std::memcpy(to, from, piece.bytes());

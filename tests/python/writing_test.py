@@ -453,6 +453,21 @@ class Refusals(pipelines.Pipelines):
         self.assertEqual(pool.array("x").tolist(), [list(range(6))] * 2)
         self.assertEqual(pool.array("n").tolist(), [[0, 1, 2]] * 2)
 
+    def test_so_do_those_of_much_memory_wherever_a_buffer_begins_and_ends(self):
+        self.kept("""
+            import numpy as np, ringside
+            x = np.random.default_rng(1).integers(0, 256, 5_000_003, np.uint8)
+            with ringside.publish({"x": ("u8", x.shape)}) as run:
+                for k, most in enumerate((1_000, 100_000, 6_000_000), start=1):
+                    cuts = np.cumsum(np.random.default_rng(k).integers(0, most, 10_000))
+                    run._core.publish_packed(k, [np.split(x, cuts[cuts < len(x)])], {}, True)
+                run.publish(4, {"x": x})
+            """)
+        pool = ringside.open(self.path("run.pool"))
+        expected = np.random.default_rng(1).integers(0, 256, 5_000_003, np.uint8)
+        for step in pool.steps:
+            np.testing.assert_array_equal(pool.read(step.iteration, "x"), expected)
+
     def test_a_child_of_fork_cannot_use_the_handle_and_the_run_goes_on(self):
         output = self.kept("""
             import os, ringside
