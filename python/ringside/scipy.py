@@ -54,7 +54,8 @@ def cg(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0,
     """scipy.sparse.linalg.cg as a kept run: the same recurrence, and every iterate is published.
 
     A, M: a matrix or LinearOperator, symmetric positive definite, real; M approximates the inverse of A. b: n doubles.
-    Stops when the residual's norm is at most max(rtol * norm(b), atol). tol: the name that rtol had before SciPy 1.12.
+    x0: n doubles, or "Mb" for M times b. Stops when the residual's norm is below max(rtol * norm(b), atol), or 0. tol: the name
+    that rtol had before SciPy 1.12.
     callback: is called with x after each iteration, when it is published; a resumed run calls it for new ones only.
     options: of ringside.publish. Returns x and 0, or x and the number of iterations if maxiter (10 n) were not enough.
     Raises UsageError for complex numbers, and ArithmeticError, by which the run has failed, unless A and M are positive definite.
@@ -66,17 +67,29 @@ def cg(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0,
     operator, precondition = scipy.sparse.linalg.aslinearoperator(A), _operator(M)
     for name, matrix in (("A", operator), ("M", M)):
         _refuse_complex(f"cg: {name}", getattr(matrix, "dtype", None))
-    rtol, atol = float(rtol if tol is None else tol), float(atol)
-    b = _doubles("cg: b", b).ravel()
-    x = np.zeros_like(b) if x0 is None else _doubles("cg: x0", x0).copy().ravel()
+    n = operator.shape[0]
+    for name, shape in (("A", operator.shape), ("M", getattr(M, "shape", (n, n)))):
+        if shape != (n, n):
+            raise UsageError(f"cg: {name}: found the shape {shape}; expected ({n}, {n})")
+    rtol = _tolerance("rtol", rtol) if tol is None else _tolerance("tol", tol)
+    atol = _tolerance("atol", atol)
+    b = _vector("cg: b", b, n)
+    if isinstance(x0, str):
+        if x0 != "Mb":
+            raise UsageError(f"cg: x0: found {x0!r}; expected {n} numbers, or 'Mb'")
+        x = precondition(b).copy()
+    else:
+        x = np.zeros_like(b) if x0 is None else _vector("cg: x0", x0, n).copy()
     state = Variable("f64", b.shape, role="state")
     parameters = f"rtol={rtol!r} atol={atol!r}" + ("" if M is None else " preconditioned")
     limit = max(rtol * float(np.linalg.norm(b)), atol)
-    last = 10 * b.size if maxiter is None else maxiter
+    last = 10 * n if maxiter is None else maxiter
     with publish({"x": ("f64", b.shape), "r": state, "p": state}, scalars=["rho", "residual"], solver=solver,
                  problem=problem, parameters=parameters,
                  problem_bytes=_entries(A) + _entries(M) + b.tobytes() + x.tobytes(),
                  work=int(getattr(A, "nnz", 0)), **options) as run:
+        if not b.any():
+            return b.copy(), 0
         if run.kept is None:
             r = b - operator.matvec(x) if x.any() else b.copy()
             p, rho, residual = np.zeros_like(b), 0.0, float(np.linalg.norm(r))
@@ -84,7 +97,7 @@ def cg(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0,
             x, r, p = (run.kept[name] for name in "xrp")
             rho, residual = run.kept.scalars["rho"], run.kept.scalars["residual"]
         for k in range(run.next_iteration, last + 1):
-            if residual <= limit:
+            if residual < limit or residual == 0:
                 return x, 0
             z = precondition(r)
             rho, before = float(np.dot(r, z)), rho
@@ -102,46 +115,111 @@ def cg(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0,
             run.publish(k, {"x": x, "r": r, "p": p}, {"rho": rho, "residual": residual})
             if callback is not None:
                 callback(x)
-        if residual <= limit:
-            return x, 0
-        return x, last
+        return x, 0 if residual < limit or residual == 0 else last
 
 
-def solve_ivp(fun: Callable[[float, Array], Any], t_span: tuple[float, float], y0: Any, method: str = "RK45", *,
+def solve_ivp(fun: Callable[..., Any], t_span: tuple[float, float], y0: Any, method: Any = "RK45", t_eval: Any = None,
+              dense_output: bool = False, events: Any = None, vectorized: bool = False, args: tuple[Any, ...] | None = None, *,
               solver: str | None = None, problem: str | None = None, publishing: dict[str, Any] | None = None,
-              **options: Any) -> tuple[float, Array]:
-    """scipy.integrate.solve_ivp's explicit methods (RK23, RK45, DOP853) as a kept run. Returns the last t and y.
+              **options: Any) -> Any:
+    """scipy.integrate.solve_ivp as a kept run, with its arguments and its result, an OdeResult.
 
-    A step has y, and the scalars t and h (the size of the next step). Such a method needs no more to continue, so a
-    resumed run has the same bits, if fun(t, y) depends on t and y only. options: of the method (rtol, atol,
-    max_step). publishing: options of ringside.publish. It is the same problem only if t_span, y0, the method, its
-    options and the name of the problem are the same: `problem` names fun.
+    method: RK23, RK45 or DOP853, or its class. They need the last t and y and the size of the next step only, so a resumed run
+    has the same bits, if fun(t, y) depends on t and y only. The other methods keep more, and are refused; so are complex numbers, and
+    an event that is terminal at its second occurrence or later, because occurrences are not kept.
+
+    A step has y, and the scalars t and h (the size of the next step); with events also event: the number of the one that
+    ended the run, or -1. The result of a resumed run begins at the kept step: t, y, sol and events of the steps before are those that
+    the run before found. publishing: options of ringside.publish. It is the same problem only if t_span, y0, the method, rtol, atol,
+    max_step, first_step, args (numbers, texts and arrays) and the name of the problem are the same: `problem` names fun.
     """
     methods = {"RK23": scipy.integrate.RK23, "RK45": scipy.integrate.RK45, "DOP853": scipy.integrate.DOP853}
-    if method not in methods:
-        raise UsageError(f"method {method!r}; expected one of {', '.join(methods)} (others keep more than t, y and h)")
+    name = method if isinstance(method, str) else getattr(method, "__name__", method)
+    if name not in methods or method not in (name, methods[name]):
+        raise UsageError(f"method {name!r}; expected one of {', '.join(methods)} (others keep more than t, y and h)")
+    watched = [] if events is None else list(events) if isinstance(events, (list, tuple)) else [events]
+    for place, event in enumerate(watched):
+        if getattr(event, "terminal", None) not in (None, False, True):
+            raise UsageError(f"solve_ivp: events[{place}].terminal: found {event.terminal!r}; expected True or False: occurrences are "
+                             "not kept")
+    start, end = map(float, t_span)
     y = _doubles("solve_ivp: y0", y0).copy()
-    arrays = {key: np.asarray(given) for key, given in options.items() if np.ndim(given) > 0}
+    given = {key: options[key] for key in ("atol", "first_step", "max_step", "rtol") if key in options}
+    given.update({f"args[{place}]": value for place, value in enumerate(args or ())
+                  if isinstance(value, (str, int, float, complex, np.generic)) or np.ndim(value) > 0})
+    arrays = {key: np.asarray(value) for key, value in given.items() if np.ndim(value) > 0}
     for key, array in arrays.items():
         if array.dtype.hasobject:
             raise UsageError(f"solve_ivp: {key} holds objects, which do not tell one run from another; expected numbers")
-    start, end = map(float, t_span)
-    with publish({"y": ("f64", y.shape)}, scalars=["t", "h"], solver=solver or method, problem=problem,
-                 parameters=f"t={start!r}..{end!r} " + " ".join(f"{key}={_shown(options[key])}" for key in sorted(options)),
-                 problem_bytes=b"".join((y.tobytes(), *(arrays[key].tobytes() for key in sorted(arrays)))),
+    with publish({"y": ("f64", y.shape)}, scalars={"t": "f64", "h": "f64", **({"event": "i64"} if watched else {})},
+                 solver=solver or name, problem=problem,
+                 parameters=f"t={start!r}..{end!r} " + " ".join(f"{key}={_shown(value)}" for key, value in given.items()),
+                 problem_bytes=b"".join((y.tobytes(), *(array.tobytes() for array in arrays.values()))),
                  **(publishing or {})) as run:
-        kept = run.kept
-        begin = (start, y) if kept is None else (kept.scalars["t"], kept["y"])
-        integrator = methods[method](fun, *begin, end, **options)
-        if kept is not None:
-            integrator.h_abs = kept.scalars["h"]
-        while integrator.status == "running" and integrator.t != end:
-            message = integrator.step()
-            if integrator.status == "failed":
-                run.detach("failed")
-                raise ArithmeticError(message)
-            run.publish(run.next_iteration, {"y": integrator.y}, {"t": integrator.t, "h": integrator.h_abs})
-        return integrator.t, integrator.y
+        begin = start
+        if run.kept is not None:
+            begin, y = run.kept.scalars["t"], run.kept["y"]
+            if run.kept.scalars.get("event", -1) >= 0:
+                return _ended_by_event(begin, y, int(run.kept.scalars["event"]), len(watched))
+            if t_eval is not None:
+                t_eval = np.asarray(t_eval)
+                t_eval = t_eval[(t_eval - begin) * math.copysign(1, end - start) > 0]
+            if begin != end:  # any that is allowed: the kept one takes its place
+                options["first_step"] = abs(end - begin)
+        integrator = _publishing(methods[name], run, bool(watched))
+        found = scipy.integrate.solve_ivp(fun, (begin, end), y, integrator, t_eval, dense_output, events, vectorized, args, **options)
+        last = integrator.made[-1]
+        if found.status == 1:  # the step over the event is not published, but the event
+            terminal = [place for place, event in enumerate(watched) if getattr(event, "terminal", False) and len(found.t_events[place])]
+            place = max(terminal, key=lambda place: (found.t_events[place][-1] - begin) * (end - begin))
+            run.publish(run.next_iteration, {"y": found.y_events[place][-1]},
+                        {"t": found.t_events[place][-1], "h": last.h_abs, "event": place})
+            return found
+        last.publish_pending()
+        if found.status < 0:
+            run.detach("failed")
+        return found
+
+
+def _publishing(method: type[Any], run: Writer, waits: bool) -> Any:
+    """The method as a class that begins with the kept step's size, and publishes its steps. waits: a step is published when the
+    next one begins, because only then it is known that no event ended the run within it."""
+
+    class Publishing(method):  # type: ignore[misc]
+        made: list[Any] = []
+
+        def __init__(self, *arguments: Any, **options: Any) -> None:
+            super().__init__(*arguments, **options)
+            if run.kept is not None:
+                self.h_abs = run.kept.scalars["h"]
+            self.pending: tuple[dict[str, Any], dict[str, float]] | None = None
+            self.made.append(self)
+
+        def step(self) -> Any:
+            self.publish_pending()
+            before = self.t
+            message = super().step()
+            if self.status != "failed" and self.t != before:
+                self.pending = {"y": self.y}, {"t": self.t, "h": self.h_abs, **({"event": -1} if waits else {})}
+            if not waits:
+                self.publish_pending()
+            return message
+
+        def publish_pending(self) -> None:
+            if self.pending is not None:
+                run.publish(run.next_iteration, *self.pending)
+                self.pending = None
+
+    return Publishing
+
+
+def _ended_by_event(t: float, y: Array, event: int, count: int) -> Any:
+    """The result of a run that was ended by an event before it was resumed."""
+    found = scipy.integrate.solve_ivp(lambda t, y: np.zeros_like(y), (t, t), y)  # an OdeResult, which has no public name
+    found.update(t=np.array([t]), y=y[:, np.newaxis], nfev=0, status=1, message="A termination event occurred.", success=True,
+                 t_events=[np.array([t] if place == event else []) for place in range(count)],
+                 y_events=[np.array([y] if place == event else []) for place in range(count)])
+    return found
 
 
 def _refuse_complex(what: str, dtype: Any) -> None:
@@ -154,6 +232,23 @@ def _doubles(what: str, given: Any) -> Array:
     array = array_of(what, given)
     _refuse_complex(what, array.dtype)
     return np.ascontiguousarray(array, np.float64)
+
+
+def _vector(what: str, given: Any, n: int) -> Array:
+    vector = _doubles(what, given)
+    if vector.shape not in ((n,), (n, 1)):
+        raise UsageError(f"{what}: found the shape {vector.shape}; expected ({n},) or ({n}, 1)")
+    return vector.ravel()
+
+
+def _tolerance(name: str, given: Any) -> float:
+    try:
+        found = float(given)
+    except (TypeError, ValueError):
+        raise UsageError(f"cg: {name}: found {given!r}; expected a number") from None
+    if not found >= 0:
+        raise UsageError(f"cg: {name}: found {found!r}; expected 0 or more")
+    return found
 
 
 def _shown(option: Any) -> str:

@@ -3,6 +3,7 @@
 
 import glob
 import os
+import textwrap
 
 import pipelines
 
@@ -22,6 +23,31 @@ PROBLEM = """
 import os, signal, sys, numpy as np, scipy.sparse
 A = scipy.sparse.diags([-1.0, 2.0, -1.0], [-1, 0, 1], shape=(400, 400), format="csr")
 b = np.sin(np.arange(400.0)) + 1
+"""
+
+
+# In place of ringside.publish, for programs that solve many problems: runs without an analyzer, which continue from `kept`.
+UNPUBLISHED = """
+import contextlib, types, numpy as np, ringside.scipy
+kept, steps = None, []
+class Run:
+    @property
+    def kept(self): return kept
+    @property
+    def next_iteration(self): return len(steps) + 1 + (kept.iteration if kept else 0)
+    def publish(self, k, arrays, scalars):
+        assert k == self.next_iteration
+        steps.append(({name: array.copy() for name, array in arrays.items()}, scalars))
+    def detach(self, outcome): pass
+@contextlib.contextmanager
+def unpublished(*arguments, **options):
+    steps.clear()
+    yield Run()
+class Kept(dict):
+    def __init__(self, iteration, step):
+        super().__init__(step[0])
+        self.iteration, self.scalars = iteration, step[1]
+ringside.scipy.publish = unpublished
 """
 
 
@@ -89,6 +115,52 @@ print(info, len(iterates), max(abs(x - iterates[-1])) < 1e-9 * max(abs(x)))
                                      "print(info, x.any())\n")
         self.assertEqual(output, "0 False\n")
 
+    def test_cg_stops_where_scipys_does(self):
+        code, output, error = self.python(UNPUBLISHED + textwrap.dedent("""
+            import inspect, numpy as np, scipy.sparse.linalg, ringside.scipy
+            rtol_of_scipy = "rtol" if "rtol" in inspect.signature(scipy.sparse.linalg.cg).parameters else "tol"
+            rng, different = np.random.default_rng(5), 0
+            for number in range(40):
+                n = int(rng.integers(2, 30))
+                B = rng.standard_normal((n, n))
+                A, b = B @ B.T + n * np.eye(n), rng.standard_normal(n)
+                M = [None, np.diag(1 / np.diag(A))][number % 2]
+                x0 = [None, rng.standard_normal(n), np.linalg.solve(A, b), "Mb"][number % 4]
+                b = b.reshape(n, 1) if number % 5 == 0 else b
+                for rtol, atol, maxiter in ((1.0, 0.0, None), (1e-5, 0.0, None), (0.5, 0.1, 2), (1e-12, 1e-3, None), (1e-8, 0.0, 3)):
+                    calls = [], []
+                    expected = scipy.sparse.linalg.cg(A, b, x0, **{rtol_of_scipy: rtol}, atol=atol, maxiter=maxiter, M=M,
+                                                      callback=lambda x: calls[0].append(x.copy()))
+                    found = ringside.scipy.cg(A, b, x0, rtol=rtol, atol=atol, maxiter=maxiter, M=M, callback=calls[1].append,
+                                              problem=f"{number}")
+                    assert len(steps) == len(calls[1])
+                    assert found[0].shape == expected[0].shape, (found, expected)
+                    # Before SciPy 1.12, cg was Fortran, and always made an iteration.
+                    same = rtol_of_scipy == "tol" or (len(calls[0]) == len(calls[1]) and
+                                                      np.allclose(found[0], expected[0], rtol=1e-6, atol=1e-9))
+                    # SciPy from 1.12 does not look again after the last iteration, and says that it has not converged.
+                    same &= found[1] == expected[1] or (found[1] == 0 and expected[1] == maxiter)
+                    if not same:
+                        different += 1
+                        print(number, rtol, atol, maxiter, len(calls[0]), len(calls[1]), found[1], expected[1])
+            print(different)
+            """))
+        self.assertEqual((code, output), (0, "0\n"), error)
+
+    def test_cg_refuses_other_shapes_and_tolerances(self):
+        import ringside.scipy
+        A, b = np.eye(3), np.ones(3)
+        for arguments, options, line in (
+                ((A[:2], b), {}, r"cg: A: found the shape \(2, 3\); expected \(2, 2\)"),
+                ((A, np.ones(4)), {}, r"cg: b: found the shape \(4,\); expected \(3,\) or \(3, 1\)"),
+                ((A, b, np.ones(2)), {}, r"cg: x0: found the shape \(2,\)"), ((A, b, "b"), {}, "cg: x0: found 'b'; expected 3 numbers, or 'Mb'"),
+                ((A, b), {"M": np.eye(2)}, r"cg: M: found the shape \(2, 2\); expected \(3, 3\)"),
+                ((A, b), {"atol": None}, "cg: atol: found None; expected a number"),
+                ((A, b), {"atol": "legacy"}, "cg: atol: found 'legacy'; expected a number"),
+                ((A, b), {"rtol": -1}, "cg: rtol: found -1.0; expected 0 or more")):
+            with self.assertRaisesRegex(ringside.UsageError, line):
+                ringside.scipy.cg(*arguments, **options)
+
     def test_cg_takes_tol_and_a_callback_as_scipy_does(self):
         program = PROBLEM + """
 import ringside.scipy
@@ -145,15 +217,101 @@ def fun(t, y):                      # a pendulum
     if kill_at and t > 2 * kill_at:
         os.kill(os.getpid(), signal.SIGKILL)
     return np.array([y[1], -np.sin(y[0])])
-t, y = ringside.scipy.solve_ivp(fun, (0.0, 200.0), [1.0, 0.0], "{method}", rtol=1e-7, problem="pendulum")
-print(t, y.tobytes().hex())
+found = ringside.scipy.solve_ivp(fun, (0.0, 200.0), [1.0, 0.0], "{method}", rtol=1e-7, first_step=0.5, problem="pendulum")
+print(found.t[-1], found.y[:, -1].tobytes().hex(), found.status)
 """)
                 self.assertEqual(output.split()[0], "200.0")
 
-    def test_an_implicit_method_is_refused(self):
+    def test_what_solve_ivp_cannot_keep_is_refused(self):
+        import scipy.integrate
+
         import ringside.scipy
-        with self.assertRaisesRegex(ValueError, "method 'BDF'; expected one of RK23, RK45, DOP853"):
-            ringside.scipy.solve_ivp(lambda t, y: y, (0, 1), [1.0], "BDF")
+
+        class Own(scipy.integrate.RK45):
+            pass
+
+        def event(t, y):
+            return y[0]
+
+        event.terminal = 2
+        for options, line in (({"method": "BDF"}, "method 'BDF'; expected one of RK23, RK45, DOP853"),
+                              ({"method": scipy.integrate.Radau}, "method 'Radau'; expected one of"),
+                              ({"method": Own}, "method 'Own'; expected one of"), ({"method": 3}, "method 3; expected one of"),
+                              ({"events": [event]}, r"solve_ivp: events\[0\].terminal: found 2; expected True or False")):
+            with self.assertRaisesRegex(ValueError, line):
+                ringside.scipy.solve_ivp(lambda t, y: y, (0, 1), [1.0], **options)
+
+    def test_solve_ivp_gives_the_result_of_scipys_with_each_of_its_arguments(self):
+        code, _, error = self.python(UNPUBLISHED + textwrap.dedent("""
+            import numpy as np, scipy.integrate, ringside.scipy
+            def fun(t, y, *args):
+                return np.array([y[1], -np.sin(y[0]) - (args[0] * y[1] if args else 0)])
+            def down(t, y, *args): return y[0]
+            def fast(t, y, *args): return y[1] + 1.2
+            fast.terminal, fast.direction, down.direction = True, -1, -1
+            vectorized = lambda t, y: np.array([y[1], -np.sin(y[0])])
+            span, y0, times = (0.0, 9.0), [1.0, 0.5], np.linspace(0, 9, 20)
+            for number, (arguments, options) in enumerate((
+                    ((fun, span, y0), {}), ((fun, span, y0, "RK23"), {}), ((fun, span, y0, scipy.integrate.DOP853), {"rtol": 1e-9}),
+                    ((fun, span, y0, "RK45", times), {}), ((fun, span, y0, "RK45", times, True), {}), ((fun, span, y0), {"dense_output": True}),
+                    ((fun, span, y0), {"events": down}), ((fun, span, [1.5, 1.5]), {"events": [down, fast]}),
+                    ((fun, span, [1.5, 1.5]), {"events": (fast, down), "t_eval": times, "dense_output": True}),
+                    ((vectorized, span, y0), {"vectorized": True}), ((fun, span, y0), {"args": (0.3,), "events": down}),
+                    ((fun, span, y0), {"first_step": 0.01, "max_step": 0.1, "rtol": [1e-3, 1e-6], "atol": 1e-9}),
+                    ((fun, (9.0, 0.0), y0), {"t_eval": times[::-1]}), ((fun, (1.0, 1.0), y0), {}), ((fun, span, [1, 0]), {}),
+                    ((lambda t, y: y * y, (0, 2), [1.0]), {}))):
+                expected = scipy.integrate.solve_ivp(*arguments, **options)
+                found = ringside.scipy.solve_ivp(*arguments, **options)
+                all_steps = list(steps)
+                for k in (1, len(all_steps) - 1) if len(all_steps) > 3 else ():  # resumed from there
+                    kept = Kept(k, all_steps[k - 1])
+                    rest = ringside.scipy.solve_ivp(*arguments, **options)
+                    assert all(a[0]["y"].tobytes() == b[0]["y"].tobytes() and a[1] == b[1] for a, b in zip(all_steps[k:], steps)), number
+                    assert len(steps) == len(all_steps) - k and (rest.status, rest.message) == (found.status, found.message)
+                    assert np.array_equal(rest.y[:, -1:], found.y[:, -1:]) or "t_eval" in options and rest.t.size == 0, (number, rest)
+                    kept = None
+                assert type(found) is type(expected) and list(found) == list(expected), found
+                for key in expected:
+                    if key in ("t_events", "y_events") and expected[key] is not None:
+                        assert all(np.array_equal(a, b) for a, b in zip(expected[key], found[key])), (number, key, found)
+                    elif key == "sol":
+                        assert (found.sol is None) == (expected.sol is None)
+                        assert found.sol is None or np.array_equal(found.sol(times[1:5]), expected.sol(times[1:5]))
+                    else:
+                        assert np.array_equal(found[key], expected[key]), (number, key, found[key], expected[key])
+            """))
+        self.assertEqual(code, 0, error)
+
+    def test_a_run_that_an_event_ends_is_ended_there_also_after_a_kill(self):
+        self.scalar = "t"
+        pool, output = self.kill_and_resume("""
+import os, signal, numpy as np, ringside.scipy
+def fun(t, y):                      # a damped pendulum, until it is slow
+    if kill_at and t > 0.5 * kill_at:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return np.array([y[1], -np.sin(y[0]) - 0.05 * y[1]])
+def energy(t, y): return y[1]**2 / 2 - np.cos(y[0]) + 0.999
+def down(t, y): return y[0]
+energy.terminal = True
+times = np.linspace(0, 500, 1000)
+found = ringside.scipy.solve_ivp(fun, (0.0, 500.0), [1.0, 0.0], t_eval=times, events=[down, energy], rtol=1e-7)
+print(found.status, found.t_events[1].tobytes().hex(), found.y_events[1].tobytes().hex(), found.t[-1], found.y[:, -1].tobytes().hex())
+""")
+        status, t, y, *_ = output.split()
+        self.assertEqual(status, "1")
+        with pool[-1] as step:
+            self.assertEqual((step.results["solver.event"], step["y"].tobytes().hex()), (1, y))
+            self.assertEqual(step.results["solver.t"], np.frombuffer(bytes.fromhex(t))[0])
+
+    def test_a_run_that_an_event_has_ended_is_not_continued_beyond_it(self):
+        program = """
+            import ringside.scipy
+            def event(t, y): return y[0] - 2
+            event.terminal = True
+            found = ringside.scipy.solve_ivp(lambda t, y: y, (0.0, 5.0), [1.0], events=event, problem="e")
+            print(found.status, found.success, found.message, found.t[-1], found.y[:, -1], found.t_events, found.y_events)
+            """
+        self.assertEqual(self.kept(program), self.kept(program, "--resume"))
 
     def test_two_lines_keep_the_iterates_of_minimize_and_gmres(self):
         output = self.kept("""
