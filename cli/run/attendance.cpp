@@ -3,8 +3,10 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sched.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -15,6 +17,8 @@
 #include <system_error>
 #include <vector>
 
+#include "common/files/lock_holder.hpp"
+#include "common/platform/clock.hpp"
 #include "common/platform/decimal.hpp"
 #include "common/platform/printable.hpp"
 #include "common/platform/version.hpp"
@@ -43,6 +47,29 @@ void run_on(const CoreList& cores) {
     if (cpu < CPU_SETSIZE) CPU_SET(static_cast<std::size_t>(cpu), &set);
   }
   sched_setaffinity(0, sizeof set, &set);  // the kernel leaves out what is not allowed
+}
+
+/// The words of a process's command line, each with a NUL behind it; empty if there is no such process.
+std::string command_of(pid_t pid) {
+  std::ifstream file(fmt::format("/proc/{}/cmdline", pid), std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// Not one that has ended and waits to be collected.
+bool is_running(pid_t pid) {
+  const UniqueFd process(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+  pollfd ended{process.get(), POLLIN, 0};
+  return process.valid() && poll(&ended, 1, 0) == 0;
+}
+
+/// Whether that process is an analyzer that a program has started which has ended.
+bool outlives_its_program(pid_t holder) {
+  constexpr std::string_view kPublisher = "--publisher=";
+  const std::string words = command_of(holder);
+  const std::size_t at = words.find(kPublisher);
+  if (at == std::string::npos) return false;
+  const auto publisher = whole_number(words.substr(at + kPublisher.size(), words.find('\0', at) - at - kPublisher.size()));
+  return publisher && !is_running(static_cast<pid_t>(*publisher));
 }
 
 /// Standard output is the program's own, for its data: what we tell goes to standard error.
@@ -81,8 +108,7 @@ Attendance::Attendance(const std::string& value) : program_(getppid()) {
 }
 
 std::string Attendance::words() const {
-  std::ifstream file(fmt::format("/proc/{}/cmdline", program_), std::ios::binary);
-  std::string words{std::istreambuf_iterator<char>(file), {}};
+  std::string words = command_of(program_);
   while (!words.empty() && words.back() == '\0') words.pop_back();
   for (char& letter : words) {
     if (letter == '\0') letter = ' ';
@@ -116,6 +142,17 @@ void Attendance::send(std::string_view record) noexcept {
     if (sent < 0 && errno == EINTR) continue;
     if (sent <= 0) return;  // the program has gone
     at += static_cast<std::size_t>(sent);
+  }
+}
+
+void wait_for_predecessor(const std::string& pool, double most_s) {
+  constexpr int kSliceMs = 5;
+  struct stat file {};
+  const std::int64_t until_ns = now_ns() + static_cast<std::int64_t>(most_s * 1e9);
+  while (stat(pool.c_str(), &file) == 0 && now_ns() < until_ns) {
+    const std::optional<pid_t> holder = flock_holder(file);
+    if (!holder || !outlives_its_program(*holder)) return;
+    poll(nullptr, 0, kSliceMs);
   }
 }
 

@@ -46,4 +46,8 @@ class Attendance {
   UniqueFd socket_;
 };
 
+/// Waits while an analyzer has the pool whose program has ended: it commits what that had published, and goes. So a program that was
+/// killed may be started again at once. most_s: how long that may take.
+void wait_for_predecessor(const std::string& pool, double most_s);
+
 }  // namespace ringside

@@ -202,6 +202,7 @@ ExitCode attend_program(CommandLine& line, RunOptions& options, Attendance& atte
     if (options.ranks > 0 || options.per_node || !options.hosts.empty() || !options.resume_from.empty()) {
       throw usage_error("run_options: found an option for several ranks; expected them to be started by `ringside run`");
     }
+    wait_for_predecessor(options.ring.pool, options.peer.timeout_s);
     return run_beside(line, options, &attendance);
   } catch (const Error& error) {
     attendance.refuse(error);

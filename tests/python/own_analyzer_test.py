@@ -100,6 +100,17 @@ class OwnAnalyzer(Pipelines):
         self.assertEqual(code, 0, error)
         self.assertEqual(self.bits(), self.undisturbed())
 
+    def test_a_program_that_is_killed_may_be_started_again_at_once(self):
+        lines = []
+        for _ in range(8):
+            process = self.started(HEAT.replace("k == 40", "k % 40 == 0"), 100_000, "import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
+            process.stdout.readline()
+            process.wait()  # and not for its helper
+            lines.append(process.stderr)
+        said = "".join(line.read() for line in lines)
+        self.assertNotIn("in use", said)
+        self.assertEqual(ringside.open(self.path("heat.pool")).steps[-1].iteration, 320)
+
     def test_a_killed_analyzer_has_a_successor(self):
         process = self.paused()
         _, analyzer = self.helper_of(process)
