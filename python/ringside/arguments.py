@@ -107,11 +107,7 @@ def array_and_foreign(given: Any) -> tuple[npt.NDArray[Any], str]:
     if array.dtype.hasobject:
         found = "an array" if isinstance(given, np.ndarray) else f"a {type(given).__name__} of which NumPy makes an array"
         raise Unfit(f"{found} of objects", "numbers of one dtype")
-    return (array if isinstance(given, np.ndarray) else _in_c_order(array)), ""
-
-
-def _in_c_order(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    return array if array.flags.c_contiguous else np.ascontiguousarray(array)
+    return array, ""
 
 
 def _of_columns(given: Any) -> npt.NDArray[Any]:
@@ -129,7 +125,7 @@ def _of_columns(given: Any) -> npt.NDArray[Any]:
 
 
 def _of_tensor(given: Any) -> tuple[npt.NDArray[Any], str]:
-    """Of what has DLPack. Without a copy if it is contiguous and in main memory; from a GPU by its library's own copy."""
+    """Of what has DLPack: without a copy if it is in main memory; from a GPU by its library's own copy."""
     torch: Any = sys.modules.get("torch")
     try:
         if isinstance(given, getattr(torch, "Tensor", ())):
@@ -138,7 +134,7 @@ def _of_tensor(given: Any) -> tuple[npt.NDArray[Any], str]:
             given = given.detach().cpu().resolve_conj().resolve_neg()
             if given.dtype in (torch.bool, torch.bfloat16) or "float8" in str(given.dtype):
                 bits = given.view({1: torch.uint8, 2: torch.int16}[given.element_size()])
-                array = _in_c_order(np.from_dlpack(bits)).view(f"u{given.element_size()}")
+                array = np.from_dlpack(bits).view(f"u{given.element_size()}")
                 return (array.view(bool), "") if given.dtype is torch.bool else (array, str(given.dtype).removeprefix("torch."))
         elif (device := given.__dlpack_device__()[0]) not in _IN_MAIN_MEMORY:
             if not hasattr(given, "get") and not hasattr(given, "__array__"):
@@ -154,7 +150,7 @@ def _of_tensor(given: Any) -> tuple[npt.NDArray[Any], str]:
         raise Unfit(f"a {type(given).__name__} that cannot be read ({_first_line(error)})", "an array in main memory") from None
     if array.dtype.hasobject:
         raise Unfit(f"a {type(given).__name__} of which NumPy makes an array of objects", "numbers of one dtype")
-    return _in_c_order(array), ""
+    return array, ""
 
 
 def _first_line(error: Exception) -> str:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import ast
 import collections
+import functools
 import json
 import math
 import re
@@ -43,7 +44,7 @@ _LONG_INT_BYTES = 32  # of an int of more than 64 bits, for instance the state o
 _EXPECTED = "an array, a number, a text, None, or a dict, list or tuple of these"
 
 Fetch = Callable[[str], "npt.NDArray[Any]"]
-"""Gives a variable's array by name."""
+"""Gives a variable's array by name. It is called once for each variable, not for each leaf."""
 
 
 class _Own:
@@ -264,11 +265,11 @@ class Tree:
 
     def entry(self, name: Any, fetch: Fetch, as_declared: bool = False) -> Any:
         """What was published by this name. as_declared: tensors as tensors, where the program declared them."""
-        return self._nodes[name].rebuilt(fetch, as_declared)
+        return self._nodes[name].rebuilt(functools.cache(fetch), as_declared)
 
     def whole(self, fetch: Fetch) -> dict[Any, Any]:
         """All of it."""
-        made: dict[Any, Any] = self._root.rebuilt(fetch, False)
+        made: dict[Any, Any] = self._root.rebuilt(functools.cache(fetch), False)
         return made
 
 
@@ -315,7 +316,7 @@ class Packing(Tree):
 
     def views(self, name: Any, fetch: Fetch) -> Any:
         """As `entry`, with arrays without dimensions in place of numbers: to be written in a step's block."""
-        return self._nodes[name].views(fetch)
+        return self._nodes[name].views(functools.cache(fetch))
 
     def fill(self, what: str, name: Any, given: Any, fetch: Fetch) -> None:
         """Copies one entry into a step's arrays."""

@@ -25,6 +25,7 @@ NUMPY = {
     "gpu_other": ("OnGpu(x)", "found a OnGpu on a device (type 2 of DLPack); expected an array in main memory", "found a OnGpu on a device"),
     "fortran": ("np.asfortranarray(x)", "right", "f64"),
     "strided": ("np.repeat(x, 2, axis=1)[:, ::2]", "right", "f64"),
+    "transposed": ("x.T", "found an array of float64, shape (3, 2); expected f64, shape (2, 3)", "f64"),
     "big_endian": ("x.astype('>f8')", "found an array of >f8, shape (2, 3)", "packed"),
     "f16": ("x.astype('f2')", "found an array of float16", "packed"),
     "bool": ("x > 2", "found an array of bool", "packed"),
