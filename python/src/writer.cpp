@@ -3,16 +3,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstddef>
 #include <cstring>
 #include <memory>
 #include <utility>
 
 #include "signal_watch.hpp"
-
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
+#include "source.hpp"
 
 namespace ringside_python {
 namespace {
@@ -33,7 +29,7 @@ std::string shown(PyObject* given) {
   return "a " + str(attribute(reinterpret_cast<PyObject*>(Py_TYPE(given)), "__name__").get());
 }
 
-/// A whole number of 64 bits; also of a type that has no other values than numbers, if it is whole. False: `given` is none.
+/// False: `given` is no whole number of 64 bits. (numpy.bool_ has no index, but is equal to a whole number.)
 bool is_whole(PyObject* given, std::int64_t& number) {
   Object whole(PyNumber_Index(given));
   if (!whole && !PyFloat_Check(given)) {
@@ -52,76 +48,6 @@ bool is_real(PyObject* given, double& number) {
   const bool fits = number != -1 || !PyErr_Occurred();
   PyErr_Clear();
   return fits;
-}
-
-/// memcpy to a buffer that the caches cannot hold until another core reads it: the stores leave the caches out, so that no line
-/// of `to` is read before it is written. memcpy itself does so only of much memory at once, not of many pieces.
-void stream(std::byte* to, const std::byte* from, std::size_t bytes) {
-#ifdef __SSE2__
-  constexpr std::size_t kLine = 64;
-  if (bytes >= 4 * kLine) {
-    const std::size_t head = (kLine - reinterpret_cast<std::uintptr_t>(to) % kLine) % kLine;
-    std::memcpy(to, from, head);
-    to += head, from += head, bytes -= head;
-    for (; bytes >= kLine; to += kLine, from += kLine, bytes -= kLine) {
-      const auto* line = reinterpret_cast<const __m128i*>(from);
-      auto* out = reinterpret_cast<__m128i*>(to);
-      const __m128i a = _mm_loadu_si128(line), b = _mm_loadu_si128(line + 1), c = _mm_loadu_si128(line + 2),
-                    d = _mm_loadu_si128(line + 3);
-      _mm_stream_si128(out, a);
-      _mm_stream_si128(out + 1, b);
-      _mm_stream_si128(out + 2, c);
-      _mm_stream_si128(out + 3, d);
-    }
-  }
-#endif
-  if (bytes != 0) std::memcpy(to, from, bytes);
-}
-
-/// What follows one another in a variable's memory.
-struct Source {
-  std::vector<Buffer> pieces;
-  Object array;  // in place of them: one that is not in C order
-
-  void copy_to(void* memory, std::size_t room) const {
-    constexpr std::size_t kStreamed = std::size_t{4} << 20;
-    auto* to = static_cast<std::byte*>(memory);
-    for (const Buffer& piece : pieces) {
-      const auto* from = static_cast<const std::byte*>(piece.data());
-      if (room >= kStreamed) {
-        stream(to, from, piece.bytes());
-      } else if (piece.bytes() != 0) {
-        std::memcpy(to, from, piece.bytes());
-      }
-      to += piece.bytes();
-    }
-#ifdef __SSE2__
-    _mm_sfence();  // before the store that publishes
-#endif
-  }
-};
-
-Source source_of(const Variable& variable, PyObject* given) {
-  Source source;
-  if (!PyList_Check(given)) {
-    Object array = as_array(given);
-    Buffer buffer = checked_buffer(variable, array.get());
-    if (buffer.in_c_order()) {
-      source.pieces.push_back(std::move(buffer));
-    } else {
-      source.array = std::move(array);
-    }
-    return source;
-  }
-  const Entries pieces(given);
-  std::size_t bytes = 0;
-  source.pieces.reserve(pieces.size());
-  for (std::size_t p = 0; p < pieces.size(); ++p) bytes += source.pieces.emplace_back(pieces[p], PyBUF_SIMPLE).bytes();
-  if (bytes != variable.bytes()) {
-    refuse(variable.name + ": found buffers of " + std::to_string(bytes) + " bytes in all; expected " +
-           std::to_string(variable.bytes()));
-  }
-  return source;
 }
 
 }  // namespace
@@ -451,145 +377,6 @@ std::pair<double, std::uint64_t> Writer::reply() {
     return status == RINGSIDE_ABSENT ? RINGSIDE_OK : status;
   });
   return {value, number};
-}
-
-namespace {
-
-Variable variable_of(const Entries& given) {
-  Variable made{text_of(given[0]), number_of<std::uint16_t>(given[1]), number_of<std::uint16_t>(given[2]), {}, text_of(given[4])};
-  const Entries shape(given[3]);
-  for (std::size_t d = 0; d < shape.size(); ++d) {
-    made.shape.push_back(static_cast<Py_ssize_t>(number_of<std::uint64_t>(shape[d])));
-  }
-  return made;
-}
-
-PyObject* make_writer(PyTypeObject* type, PyObject* arguments, PyObject* keywords) {
-  static const char* const kNames[] = {"variables", "scalars",        "solver",   "problem",          "parameters",
-                                       "problem_bytes", "work",       "socket",   "pool",  "run_options", "buffers", "peer_timeout_s",
-                                       "pool_use",  "on_analyzer_loss", "coordination", nullptr};
-  PyObject *variables, *scalars, *solver, *problem, *parameters, *problem_bytes, *work, *socket, *pool, *run_options, *buffers, *peer_timeout_s, *pool_use,
-      *on_analyzer_loss, *coordination;
-  if (PyArg_ParseTupleAndKeywords(arguments, keywords, "$OOOOOOOOOOOOOOO:Writer", const_cast<char**>(kNames), &variables, &scalars,
-                                  &solver, &problem, &parameters, &problem_bytes, &work, &socket, &pool, &run_options, &buffers, &peer_timeout_s,
-                                  &pool_use, &on_analyzer_loss, &coordination) == 0) {
-    return nullptr;
-  }
-  return guarded<PyObject*>(nullptr, [&] {
-    std::vector<Variable> own;
-    const Entries described(variables), named(scalars);
-    for (std::size_t v = 0; v < described.size(); ++v) own.push_back(variable_of(Entries(described[v])));
-    std::vector<Scalar> numbers;
-    for (std::size_t s = 0; s < named.size(); ++s) {
-      const Entries given(named[s]);
-      numbers.push_back({text_of(given[0]), number_of<std::uint32_t>(given[1]), text_of(given[2])});
-    }
-    Options options;
-    options.solver = optional_text_of(solver);
-    options.problem = optional_text_of(problem);
-    options.parameters = optional_text_of(parameters);
-    options.problem_bytes = text_of(problem_bytes);
-    options.work = number_of<std::uint64_t>(work);
-    options.socket = optional_text_of(socket);
-    options.pool = optional_text_of(pool);
-    options.run_options = optional_text_of(run_options);
-    options.buffers = number_of<std::uint32_t>(buffers);
-    options.peer_timeout_s = real_of(peer_timeout_s);
-    options.pool_use = number_of<std::uint32_t>(pool_use);
-    options.on_analyzer_loss = number_of<std::uint32_t>(on_analyzer_loss);
-    options.coordination = number_of<std::uint32_t>(coordination);
-    return instance_of(type, std::make_unique<Writer>(std::move(own), numbers, options)).release();
-  });
-}
-
-constexpr const char* kIndex[] = {"index"};
-constexpr const char* kName[] = {"name"};
-constexpr const char* kOutcome[] = {"outcome"};
-constexpr const char* kStep[] = {"iteration", "variables", "scalars", "wait"};
-using One = std::array<PyObject*, 1>;
-
-Object kept(Writer& writer) {
-  return python_of(writer.kept());
-}
-Object kept_variable(Writer& writer, PyObject*, const One& given) {
-  return writer.kept_variable(number_of<std::uint32_t>(given[0]));
-}
-Object kept_scalar(Writer& writer, PyObject*, const One& given) {
-  return writer.kept_scalar(number_of<std::uint32_t>(given[0]));
-}
-Object last(Writer& writer) {
-  return python_of(writer.last());
-}
-Object detached(Writer& writer) {
-  return python_of(writer.detached());
-}
-Object index(Writer& writer, PyObject*, const One& given) {
-  return python_of(writer.index(given[0]));
-}
-Object account(Writer& writer) {
-  return python_of(writer.account());
-}
-Object skip(Writer& writer) {
-  writer.skip();
-  return none();
-}
-Object publish_packed(Writer& writer, PyObject* self, const std::array<PyObject*, 4>& given) {
-  return python_of(writer.publish_packed(self, given[0], given[1], given[2], truth_of(given[3])));
-}
-Object detach(Writer& writer, PyObject*, const One& given) {
-  writer.detach(number_of<std::uint32_t>(given[0]));
-  return none();
-}
-Object reply(Writer& writer) {
-  const auto [value, number] = writer.reply();
-  return number == 0 ? none() : tuple_of(value, number);
-}
-Object counts(Writer& writer) {
-  const ringside_counts counts = writer.counts();
-  return tuple_of(counts.published, counts.skipped, static_cast<double>(counts.idle_ns) * 1e-9);
-}
-
-PyMethodDef writer_methods[] = {
-    {"kept", method<Writer, kept>, METH_NOARGS, "kept($self)\n--\n\nThe iteration that the run continues from; None for a new run."},
-    with_arguments("kept_variable", method<Writer, kIndex, kept_variable>,
-                   "kept_variable($self, index)\n--\n\nA copy of the kept step's variable."),
-    with_arguments("kept_scalar", method<Writer, kIndex, kept_scalar>,
-                   "kept_scalar($self, index)\n--\n\nThe kept step's scalar, or None."),
-    with_arguments("index", method<Writer, kName, index>, "index($self, name)\n--\n\nThe number of a variable."),
-    {"account", method<Writer, account>, METH_NOARGS,
-     "account($self)\n--\n\nThe account of a run whose analyzer was started for it, once it has ended: JSON."},
-    {"skip", method<Writer, skip>, METH_NOARGS, "skip($self)\n--\n\nCounts a step as skipped."},
-    with_arguments("publish_packed", method<Writer, kStep, publish_packed>,
-                   "publish_packed($self, iteration, variables, scalars, wait)\n--\n\n"
-                   "Claims a step, fills each variable, and publishes it: from an array of any layout, or from a list of\n"
-                   "C-contiguous buffers whose bytes follow one another. False: it was skipped."),
-    with_arguments("detach", method<Writer, kOutcome, detach>,
-                   "detach($self, outcome)\n--\n\nEnds the run: returns when every step is committed."),
-    {"reply", method<Writer, reply>, METH_NOARGS,
-     "reply($self)\n--\n\n(value, number) of the last reply of a trigger; None if there was none."},
-    {"counts", method<Writer, counts>, METH_NOARGS, "counts($self)\n--\n\n(published, skipped, idle_s)."},
-    {}};
-
-PyGetSetDef writer_properties[] = {
-    {"last", getter<Writer, last>, nullptr, "The iteration of the last step: kept or published; or 0.", nullptr},
-    {"detached", getter<Writer, detached>, nullptr, "Whether the run has ended.", nullptr},
-    {}};
-
-constexpr char kWriterDoc[] =
-    "Writer(*, variables, scalars, solver, problem, parameters, problem_bytes, work, socket, pool, run_options, buffers, peer_timeout_s, "
-    "pool_use, on_analyzer_loss, coordination)\n--\n\n"
-    "The handle of a run that is published: ringside_writer. Attaches to the analyzer and waits until it accepts.";
-
-}  // namespace
-
-void define_writer(PyObject* module) {
-  PyType_Slot slots[] = {{Py_tp_doc, const_cast<char*>(kWriterDoc)},
-                         {Py_tp_new, reinterpret_cast<void*>(make_writer)},
-                         {Py_tp_dealloc, reinterpret_cast<void*>(destroy_instance<Writer>)},
-                         {Py_tp_methods, writer_methods},
-                         {Py_tp_getset, writer_properties},
-                         {}};
-  define_claimed_step(module, add_type(module, "ringside._core.Writer", sizeof(Instance<Writer>), slots));
 }
 
 }  // namespace ringside_python
