@@ -72,8 +72,7 @@ BoundThreads::BoundThreads(const std::vector<int>& cores) {
     if (sched_getaffinity(thread, sizeof one.before, &one.before) != 0) continue;
     CPU_AND(&one.now, &one.before, &wanted);
     if (is_empty(one.now)) one.now = wanted;
-    if (CPU_EQUAL(&one.now, &one.before) || sched_setaffinity(thread, sizeof one.now, &one.now) != 0) continue;
-    bound_.push_back(one);
+    if (sched_setaffinity(thread, sizeof one.now, &one.now) == 0) bound_.push_back(one);  // also one that stays where it is
   }
   // As `ringside run` sets OMP_NUM_THREADS, unless the user has.
   const char* chosen = std::getenv("OMP_NUM_THREADS");

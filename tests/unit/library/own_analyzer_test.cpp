@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the library does for an analyzer of its own, apart from starting it: the words of options, and the cores of this process's
+// threads. tests/python/own_analyzer_test.py and the stories of the examples have the rest.
+#include "library/own_analyzer.hpp"
+
+#include <gtest/gtest.h>
+#include <omp.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "common/platform/error.hpp"
+#include "library/bound_threads.hpp"
+
+namespace ringside::library {
+namespace {
+
+using Words = std::vector<std::string>;
+
+TEST(WordsTest, AreThoseOfAShell) {
+  EXPECT_EQ(words_of("", "o"), Words());
+  EXPECT_EQ(words_of(" --slots  16\t--quiet\n", "o"), (Words{"--slots", "16", "--quiet"}));
+  EXPECT_EQ(words_of("--pool='a b' --trigger \"x.max > 3: stop\"", "o"), (Words{"--pool=a b", "--trigger", "x.max > 3: stop"}));
+  EXPECT_EQ(words_of("a\\ b '' \"it's\" 'a\\b'", "o"), (Words{"a b", "", "it's", "a\\b"}));
+}
+
+TEST(WordsTest, AQuoteThatDoesNotEndIsRefused) {
+  for (const char* text : {"'a", "a\"b", "--x='"}) EXPECT_THROW(words_of(text, "o"), Error) << text;
+}
+
+std::vector<int> cores_of(pid_t thread) {
+  cpu_set_t set;
+  std::vector<int> cores;
+  if (sched_getaffinity(thread, sizeof set, &set) != 0) return cores;
+  for (int core = 0; core < CPU_SETSIZE; ++core) {
+    if (CPU_ISSET(static_cast<std::size_t>(core), &set)) cores.push_back(core);
+  }
+  return cores;
+}
+
+void bind(pid_t thread, int core) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(static_cast<std::size_t>(core), &set);
+  ASSERT_EQ(sched_setaffinity(thread, sizeof set, &set), 0);
+}
+
+/// A thread that lives as long as this object.
+class Sleeper {
+ public:
+  Sleeper() : thread_([this] {
+      id_ = static_cast<pid_t>(syscall(SYS_gettid));
+      id_.notify_one();
+      end_.wait(false);
+    }) {
+    id_.wait(0);
+  }
+  ~Sleeper() {
+    end_ = true;
+    end_.notify_one();
+    thread_.join();
+  }
+  pid_t id() const { return id_; }
+
+ private:
+  std::atomic<pid_t> id_ = 0;
+  std::atomic<bool> end_ = false;
+  std::thread thread_;
+};
+
+TEST(BoundThreadsTest, ThreadsRunOnTheCoresAndHaveTheirOwnAgainAfterwards) {
+  const std::vector<int> all = cores_of(0);
+  if (all.size() < 2) GTEST_SKIP() << "one core";
+  const Sleeper free, on_first, on_last;
+  bind(on_first.id(), all.front());
+  bind(on_last.id(), all.back());
+  EXPECT_EQ(cores_of_process(), all);
+  std::optional<Sleeper> later;
+  {
+    const BoundThreads bound({all.front()});
+    for (const pid_t thread : {getpid(), free.id(), on_first.id(), on_last.id()}) {
+      EXPECT_EQ(cores_of(thread), std::vector{all.front()});
+    }
+    later.emplace();
+    EXPECT_EQ(cores_of(later->id()), std::vector{all.front()});
+  }
+  EXPECT_EQ(cores_of(getpid()), all);
+  EXPECT_EQ(cores_of(free.id()), all);
+  EXPECT_EQ(cores_of(on_first.id()), std::vector{all.front()});
+  EXPECT_EQ(cores_of(on_last.id()), std::vector{all.back()});
+  EXPECT_EQ(cores_of(later->id()), all);
+}
+
+TEST(BoundThreadsTest, WithoutCoresNothingChanges) {
+  const std::vector<int> all = cores_of(0);
+  const BoundThreads bound({});
+  EXPECT_EQ(cores_of(0), all);
+}
+
+TEST(BoundThreadsTest, OpenMpsNextTeamHasAThreadForEachCore) {
+  const std::vector<int> all = cores_of(0);
+  if (all.size() < 2) GTEST_SKIP() << "one core";
+  unsetenv("OMP_NUM_THREADS");
+  omp_set_num_threads(static_cast<int>(all.size()));
+  {
+    const BoundThreads bound({all.front()});
+    EXPECT_EQ(omp_get_max_threads(), 1);
+  }
+  EXPECT_EQ(omp_get_max_threads(), static_cast<int>(all.size()));
+}
+
+}  // namespace
+}  // namespace ringside::library
