@@ -1,37 +1,24 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Notebooks, executed by nbconvert: one publishes, is killed with its kernel and continues, another one follows it. What a person
-sees in the cells."""
+"""Notebooks, executed by nbconvert: the README's first example, killed with its kernel, continued, and followed by a second one.
+What a person sees in the cells."""
 
+import pathlib
 import re
 import subprocess
 import sys
 
 import pipelines
 
-pipelines.modules_or_skip("numpy", "nbconvert", "nbformat", "ipykernel", "ringside")
+pipelines.modules_or_skip("numpy", "xarray", "nbconvert", "nbformat", "ipykernel", "ringside")
 
 import nbformat  # noqa: E402
 import numpy as np  # noqa: E402
 import ringside  # noqa: E402
 
-HEAT = """
-import numpy as np, ringside
-x = np.zeros(1000); x[500] = 1000
-with ringside.publish({"x": x}, pool="heat.pool", scalars=["residual"], problem="rod") as run:
-    x = x if run.kept is None else run.kept["x"]
-    for k in range(run.next_iteration, 101):
-        before = x.copy()
-        x[1:-1] += 0.25 * (before[2:] - 2 * before[1:-1] + before[:-2])
-        run.publish(k, {"x": x}, {"residual": float(np.linalg.norm(x - before))})
-        KILL
-"""
-FOLLOW = """
-import ringside
-for step in ringside.open("heat.pool", wait=60).follow(all_runs=True):
-    print(step.iteration, float(step["x"].max()))
-    if step.iteration == 100:
-        break
-"""
+README = pathlib.Path(__file__).resolve().parents[2] / "README.md"
+HEAT, FOLLOW = re.findall(r"^```python\n(.*?)^```$", README.read_text(encoding="utf-8").split("## Two commands")[0], re.M | re.S)
+KILLED = HEAT + "        if k == 400: import os; os.kill(os.getpid(), 9)\n"
+STEPS = 5000
 
 
 class Notebooks(pipelines.Pipelines):
@@ -67,28 +54,32 @@ class Notebooks(pipelines.Pipelines):
         return ["\n".join(output.get("text") or "\n".join(output.get("data", {}).values()) for output in cell.outputs)
                 for cell in notebook.cells]
 
-    def test_a_notebook_publishes_is_killed_continues_and_is_followed(self):
-        follower = self.start("follow.ipynb", FOLLOW)
-        self.execute("heat.ipynb", HEAT.replace("KILL", "if k == 40: import os; os.kill(os.getpid(), 9)"), ends_well=False)
-        shown, account = self.execute("heat.ipynb", HEAT.replace("KILL", ""), 'print(run.account["resumed_from"])')
-        self.assertIn("<b>python</b>: 100 iterations, continued from iteration 40; 60 steps committed", shown)
-        for part in ("<th>producer, cores ", "<td>transfer</td>", "<td>total</td>", "<svg ", "solver.residual, logarithmic"):
+    def test_the_readmes_notebook_is_killed_continues_and_is_followed(self):
+        self.execute("heat.ipynb", KILLED, ends_well=False)
+        heat = self.start("heat.ipynb", HEAT, 'print(run.account["resumed_from"])')
+        pool = ringside.open(self.path("heat.pool"))
+        while pool.steps[-1].iteration <= 400:  # a reader that comes earlier sees the end of the first run
+            self.assertIsNone(heat.poll(), "the second run has ended")
+        [followed, peak] = self.execute("follow.ipynb", FOLLOW, 'print(peak.iteration.values[-1], float(peak[-1]))')
+        _, said = heat.communicate(timeout=100)
+        self.assertEqual(heat.returncode, 0, said)
+        shown, account = self.outputs("heat.ipynb")
+        self.assertIn("<b>python</b>: 5,000 iterations, continued from iteration 400; 4,600 steps committed", shown)
+        for part in ("<th>producer, cores ", "<td>transfer</td>", "<td>total</td>", "<svg ", "x.change_l2, logarithmic"):
             self.assertIn(part, shown)
         self.assertNotIn("kept       ", shown)  # that is for a terminal
-        self.assertEqual(account.strip(), "40")
+        self.assertEqual(account.strip(), "400")
 
-        _, said = follower.communicate(timeout=100)
-        self.assertEqual(follower.returncode, 0, said)
-        [followed] = self.outputs("follow.ipynb")
-        lines = dict(re.findall(r"^(\d+) (\S+)$", followed, re.MULTILINE))
-        self.assertEqual(list(lines)[-1], "100")
-        x = np.zeros(1000)
+        x, peaks = np.zeros(1000), {}
         x[500] = 1000
-        for _ in range(100):
-            before = x.copy()
-            x[1:-1] += 0.25 * (before[2:] - 2 * before[1:-1] + before[:-2])
-        self.assertEqual(float(lines["100"]), x.max())
-        np.testing.assert_array_equal(ringside.open(self.path("heat.pool")).read(100, "x"), x)
+        for k in range(1, STEPS + 1):
+            x[1:-1] += 0.25 * (x[2:] - 2 * x[1:-1] + x[:-2])
+            peaks[k] = x.max()
+        np.testing.assert_array_equal(ringside.open(self.path("heat.pool")).read(STEPS, "x"), x)
+        lines = dict(re.findall(r"^(\d+) (\S+)$", followed, re.MULTILINE))
+        self.assertEqual(list(lines)[-1], str(STEPS))
+        for iteration, value in (*lines.items(), peak.split()):
+            self.assertEqual(float(value), peaks[int(iteration)])
 
     def test_a_cell_shows_the_pool_while_its_run_goes_on(self):
         shown, ended = self.execute("live.ipynb", """
