@@ -17,20 +17,23 @@ source "$here/passed.sh"
 
 usage() {
   cat <<'TEXT'
-usage: test.sh [--quick | --all | --changed | --mpich | --release]
+usage: test.sh [--quick | --all | --changed | --mpich | --frameworks | --release]
   --quick     the release build and its tests only
   --all       also the page in a real browser, Prometheus itself, the Debian package before lintian and in every shell, and
               on a virtual machine with an NVDIMM whose power is cut; what that takes is installed
   --changed   as --all, but leaves out, and names, each stage that has passed before with the same inputs (CI does this)
   --mpich     only the tests of several MPI ranks, with MPICH in place of Open MPI (no part of --all)
-  --release   what is too long for every change, as root: MPICH, Debian 13, and a virtual node whose power is cut 100 times
+  --frameworks
+              only Python's tests with Torch, JAX and scikit-learn from the registry, 6 GB on disk (no part of --all)
+  --release   what is too long for every change, as root: MPICH, the frameworks, Debian 13, and a virtual node whose power is
+              cut 100 times
 TEXT
 }
 
 mode=default
 for argument in "$@"; do
   case $argument in
-    --quick | --all | --changed | --mpich | --release)
+    --quick | --all | --changed | --mpich | --frameworks | --release)
       if [[ $mode != default ]]; then echo "test.sh: --$mode and $argument exclude each other" >&2 && usage >&2 && exit 2; fi
       mode=${argument#--} ;;
     -h | --help) usage && exit 0 ;;
@@ -204,6 +207,15 @@ test_sanitizer() {
 
 mpich() { configure_and_build mpich -DRINGSIDE_BUILD_TESTS=ON && run_tests mpich; }
 
+frameworks() {
+  local status=0
+  build_release || return 1
+  PYTHONPATH=$root/build/release/python RINGSIDE_TEST_FRAMEWORKS=yes /usr/bin/python3 -B "$root/tests/python/frameworks_test.py" \
+    "$root/build/release/bin" || status=$?
+  if ((status == 77)); then skipped+=(frameworks) && return 0; fi
+  return "$status"
+}
+
 long_virtual_node() {
   local status=0
   "$root/tests/node/node_test.py" --long || status=$?
@@ -240,10 +252,12 @@ mkdir -p "$logs"
 rm -f "$logs"/*.log  # of an earlier run: the verdict quotes them
 
 if [[ $mode == mpich ]]; then check mpich "MPICH: build, and the tests of several MPI ranks" mpich; fi
+if [[ $mode == frameworks ]]; then check frameworks "Torch, JAX and scikit-learn: tensors, and the examples" frameworks; fi
 if [[ $mode == release ]]; then
   as_user=()  # who called sudo, so that what is built is theirs
   if [[ ${SUDO_UID:-0} != 0 ]]; then as_user=(sudo -H -u "#$SUDO_UID" -g "#${SUDO_GID:-$SUDO_UID}" --); fi
   check mpich "MPICH: build, and the tests of several MPI ranks" "${as_user[@]}" "$here/test.sh" --mpich
+  check frameworks "Torch, JAX and scikit-learn: tensors, and the examples" "${as_user[@]}" "$here/test.sh" --frameworks
   check trixie "Debian 13: quickstart, packages and tests in a system of its own" "$here/test_on.sh" trixie
   check node "a virtual node: every bad state, and 100 power cuts" long_virtual_node
 fi

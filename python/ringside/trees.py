@@ -413,18 +413,20 @@ def packed(variables: Mapping[Any, Any]) -> tuple[dict[str, Variable], Packing |
     A description (a Variable, a pair of dtype and shape) is a variable. So is an array with a name, a dtype and a shape that a
     variable may have, unless there are more than 256. Everything else is packed.
     """
-    own, described = {}, 0
+    own, described = {}, {}
     for name, given in variables.items():
         if is_description(given):
-            own[name] = variable_of(name, given)
-            described += 1
+            own[name] = described[name] = variable_of(name, given)
         elif (variable := _own_variable(name, given)) is not None:
             own[name] = variable
-    if len(own) == len(variables) <= _MOST_VARIABLES:
+    if len(own) == len(variables) and (len(own) <= _MOST_VARIABLES or own == described):
         return own, Packing(own, variables) if any(_restorer_of(given) for given in variables.values()) else None
+    for name in described:
+        if name in _RESERVED:
+            raise UsageError(f"variable {name!r}: found the name of a variable of packed arrays; expected another name")
     packing = Packing({name: variable for name, variable in own.items() if name not in _RESERVED}, variables)
-    if len(packing.variables) > _MOST_VARIABLES and described < len(own):
-        packing = Packing({}, variables)
+    if len(packing.variables) > _MOST_VARIABLES:
+        packing = Packing(described, variables)
     if set(packing.variables) == {TABLE}:
         raise UsageError(f"variables: found no entry of an array in {_shown(variables)}; expected one at least")
     return packing.variables, packing
@@ -438,7 +440,7 @@ def _own_variable(name: Any, given: Any) -> Variable | None:
             isinstance(given, (list, tuple)) and not _has_numbers_only(given)):
         return None
     try:
-        array, foreign = array_and_foreign(given)
+        array, foreign = _array_of(given)
     except Unfit as error:
         raise error.refused(f"variable {name!r}") from None
     if foreign or array.dtype not in _PACKED or array.size == 0 or array.ndim > _MOST_DIMS:
@@ -497,11 +499,17 @@ def _leaf_of(given: Any) -> _Leaf:
         if given.unit:
             raise Unfit(f"the unit {given.unit!r}", "none: only a variable of its own, at the top, has one")
         return _Leaf(given.numpy_dtype, given.shape)
-    array, foreign = array_and_foreign(given)
-    if array.ndim > 32:
-        raise Unfit(f"{array.ndim} dimensions", "at most 32")
-    _text_of(array.dtype)
+    array, foreign = _array_of(given)
     return _Leaf(array.dtype, array.shape, "scalar" if isinstance(given, np.generic) else "array", foreign, _restorer_of(given))
+
+
+def _array_of(given: Any) -> tuple[npt.NDArray[Any], str]:
+    try:
+        return array_and_foreign(given)
+    except Unfit:
+        if isinstance(given, (list, tuple)) or any(hasattr(given, name) for name in ("dtype", "dtypes", "__dlpack_device__")):
+            raise
+        raise Unfit(f"a {type(given).__name__}", _EXPECTED) from None
 
 
 _NUMBER_DTYPES = {"bool": np.dtype(bool), "int": np.dtype("<i8"), "float": np.dtype("<f8"), "complex": np.dtype("<c16")}
@@ -541,7 +549,10 @@ def _text_of(dtype: np.dtype[Any]) -> str:
 def _dtype_of(node: Mapping[str, Any]) -> np.dtype[Any]:
     text = node["dtype"]
     if "bytes" not in node:
-        return np.dtype(np.lib.format.descr_to_dtype(ast.literal_eval(text) if text[0] in "[(" else text))
+        dtype = np.dtype(np.lib.format.descr_to_dtype(ast.literal_eval(text) if text[0] in "[(" else text))
+        if dtype.hasobject:
+            raise ValueError(f"{text} has objects")
+        return dtype
     try:
         import ml_dtypes
 
@@ -579,7 +590,12 @@ def _leaf_of_table(node: Mapping[str, Any], variables: Mapping[str, Variable]) -
     variable = variables[node["in"]]
     shape = tuple(int(extent) for extent in node["shape"])
     dtype = _dtype_of(node) if "dtype" in node else variable.numpy_dtype
-    leaf = _Leaf(dtype, shape, node.get("as", "array"))
+    form = node.get("as", "array")
+    if form not in ("array", "bytes") and shape != ((_LONG_INT_BYTES,) if form == "int" and "dtype" in node else ()):
+        raise ValueError(f"{dict(node)} is not one value")
+    if form not in ("array", "scalar", "bytes", *_NUMBERS):
+        raise ValueError(f"{form!r} is unknown")
+    leaf = _Leaf(dtype, shape, form)
     leaf.variable, leaf.is_bits, leaf.first = node["in"], "dtype" in node, int(node["at"])
     leaf.count = leaf.size * dtype.itemsize if leaf.is_bits else leaf.size
     if min(shape, default=0) < 0 or leaf.first < 0 or leaf.first + leaf.count > variable.shape[0]:

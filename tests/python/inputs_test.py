@@ -46,7 +46,7 @@ NUMPY = {
     "ragged": ("[[1.0, 2.0], [3.0]]", "found a list of which NumPy makes no array", "found a list of which NumPy makes no array"),
     "text": ("'heat'", "found an array of <U4", "found no entry of an array in a dict of 1"),
     "none": ("None", "found a NoneType of which NumPy makes an array of objects", "found no entry of an array in a dict of 1"),
-    "generator": ("(i for i in range(3))", "found a generator of which NumPy makes an array of objects", "found a generator"),
+    "generator": ("(i for i in range(3))", "found a generator of which NumPy makes an array of objects", "found a generator; expected an array, a number"),
     "set": ("{1.0, 2.0}", "found a set of which NumPy makes an array of objects", "found a set"),
 }
 PANDAS = {

@@ -104,6 +104,19 @@ print(run.next_iteration)
             self.assertEqual(len(pool.variables), expected)
             self.assertEqual(pool.read(-1, "x255").tolist(), [255.0, 255.0])
 
+    def test_descriptions_and_arrays_at_the_top_stay_variables_beside_what_is_packed(self):
+        self.kept("""
+            import numpy as np, ringside
+            arrays = {f"x{n}": np.full(2, float(n)) for n in range(300)}
+            with ringside.publish({**arrays, "y": ringside.Variable("f64", (2,), unit="K"), "name": "heat"}) as run:
+                run.publish(1, {**arrays, "y": np.ones(2), "name": "heat"})
+            """)
+        pool = ringside.open(self.path("run.pool"))
+        self.assertEqual(list(pool.variables), ["y", "tree.f64", "tree.table"])
+        with pool[-1] as step:
+            tree = step.tree()
+            self.assertEqual((len(tree), tree["x299"].tolist(), tree["y"].tolist(), tree["name"]), (302, [299] * 2, [1, 1], "heat"))
+
     def test_ten_thousand_arrays_are_one_state(self):
         program = """
             import numpy as np, ringside
@@ -215,8 +228,10 @@ with ringside.publish(state(1)) as run:
         x = np.zeros(3)
         cycle = [x]
         cycle.append(cycle)
-        refused({"a": [x, {"b": {1, 2}}]}, 'variables: a[1]["b"]: found a set of which NumPy makes an array of objects; expected '
-                                           'numbers of one dtype')
+        refused({"a": [x, {"b": {1, 2}}]}, 'variables: a[1]["b"]: found a set; expected an array, a number, a text, None, or a dict, '
+                                           'list or tuple of these')
+        refused({"a": [x], "tree.f64": ("f64", (3,))},
+                "variable 'tree.f64': found the name of a variable of packed arrays; expected another name")
         refused({"a": [x, np.array([None])]}, "variables: a[1]: found an array of objects; expected numbers of one dtype")
         refused({"a": {2.5: x}}, "variables: a: found the key 2.5; expected keys that are texts or whole numbers")
         refused({"a": {True: x}}, "variables: a: found the key True; expected keys that are texts or whole numbers")
@@ -229,7 +244,9 @@ with ringside.publish(state(1)) as run:
 
     def test_a_table_that_is_none_is_refused_in_one_line(self):
         for number, table in enumerate((b"nothing", b"{}", b'{"dict":[["a",{"in":"x","at":0,"shape":[9]}]]}', b"[" * 10000,
-                                        b'{"dict":[["a",{"in":"x","at":0,"shape":[1],"dtype":"O"}]]}')):
+                                        b'{"dict":[["a",{"in":"x","at":0,"shape":[1],"dtype":"O"}]]}',
+                                        b'{"dict":[["a",{"in":"x","at":0,"shape":[2],"as":"int"}]]}',
+                                        b'{"dict":[["a",{"in":"x","at":0,"shape":[],"as":"text"}]]}')):
             self.kept(f"""
                 import numpy as np, ringside
                 table = np.frombuffer({table!r}, np.uint8)
