@@ -124,11 +124,16 @@ def _of_columns(given: Any) -> npt.NDArray[Any]:
     return np.asarray(given)
 
 
+def is_torch(given: Any) -> bool:
+    """Whether it is a tensor of Torch, which need not have been imported."""
+    return isinstance(given, getattr(sys.modules.get("torch"), "Tensor", ()))
+
+
 def _of_tensor(given: Any) -> tuple[npt.NDArray[Any], str]:
     """Of what has DLPack: without a copy if it is in main memory; from a GPU by its library's own copy."""
     torch: Any = sys.modules.get("torch")
     try:
-        if isinstance(given, getattr(torch, "Tensor", ())):
+        if is_torch(given):
             if given.layout is not torch.strided:
                 raise Unfit(f"a tensor of the layout {given.layout}", "a dense one: x.to_dense()")
             given = given.detach().cpu().resolve_conj().resolve_neg()

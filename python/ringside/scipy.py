@@ -144,7 +144,7 @@ def solve_ivp(fun: Callable[..., Any], t_span: tuple[float, float], y0: Any, met
                              "not kept")
     start, end = map(float, t_span)
     y = _doubles("solve_ivp: y0", y0).copy()
-    given = {key: options[key] for key in ("atol", "first_step", "max_step", "rtol") if key in options}
+    given: dict[str, Any] = {key: options[key] for key in ("atol", "first_step", "max_step", "rtol") if key in options}
     given.update({f"args[{place}]": value for place, value in enumerate(args or ())
                   if isinstance(value, (str, int, float, complex, np.generic)) or np.ndim(value) > 0})
     arrays = {key: np.asarray(value) for key, value in given.items() if np.ndim(value) > 0}

@@ -28,7 +28,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._core import ClaimedStep
-from .arguments import Unfit, array_and_foreign, plain_array
+from .arguments import Unfit, array_and_foreign, is_torch, plain_array
 from .errors import UsageError
 from .variables import DTYPES, Variable, is_description, variable_of
 
@@ -161,7 +161,8 @@ class _Leaf:
             raise self._unfit(given)
         try:
             if self.shape:  # a long int
-                return np.frombuffer(int(given).to_bytes(_LONG_INT_BYTES, "little", signed=True), np.uint8)
+                whole: Any = given
+                return np.frombuffer(int(whole).to_bytes(_LONG_INT_BYTES, "little", signed=True), np.uint8)
             return np.array(given, self.dtype)
         except OverflowError:
             raise self._unfit(given) from None
@@ -490,9 +491,11 @@ def _branch(form: str, keys: list[Any], entries: Any, leaves: list[_Leaf], depth
 
 
 def _leaf_of(given: Any) -> _Leaf:
+    if type(given) is int and not -2**63 <= given < 2**63:
+        return _long_int(given)
     for form, kinds in _NUMBERS.items():
         if type(given) is kinds[0]:
-            return _long_int(given) if form == "int" and not -2**63 <= given < 2**63 else _Leaf(_NUMBER_DTYPES[form], (), form)
+            return _Leaf(_NUMBER_DTYPES[form], (), form)
     if type(given) is bytes:
         return _Leaf(np.dtype(np.uint8), (len(given),), "bytes")
     if isinstance(given, Variable):
@@ -525,7 +528,7 @@ def _restorer_of(given: Any) -> Callable[[npt.NDArray[Any]], Any] | None:
     """Makes a tensor of an array, as the program's own leaf is one."""
     torch: Any = sys.modules.get("torch")
     jax: Any = sys.modules.get("jax")
-    if isinstance(given, getattr(torch, "Tensor", ())):
+    if is_torch(given):
         dtype = given.dtype
 
         def tensor(array: npt.NDArray[Any]) -> Any:
@@ -541,24 +544,26 @@ def _restorer_of(given: Any) -> Callable[[npt.NDArray[Any]], Any] | None:
 def _text_of(dtype: np.dtype[Any]) -> str:
     """A dtype in the table: as in the header of a .npy file; of another library, its name."""
     if dtype.isbuiltin == 2:
-        return dtype.name
-    described = np.lib.format.dtype_to_descr(dtype)
+        return str(dtype.name)
+    described: Any = np.lib.format.dtype_to_descr(dtype)
     return described if isinstance(described, str) else repr(described)
 
 
 def _dtype_of(node: Mapping[str, Any]) -> np.dtype[Any]:
     text = node["dtype"]
     if "bytes" not in node:
-        dtype = np.dtype(np.lib.format.descr_to_dtype(ast.literal_eval(text) if text[0] in "[(" else text))
+        dtype: np.dtype[Any] = np.dtype(np.lib.format.descr_to_dtype(ast.literal_eval(text) if text[0] in "[(" else text))
         if dtype.hasobject:
             raise ValueError(f"{text} has objects")
         return dtype
     try:
         import ml_dtypes
 
-        return np.dtype(getattr(ml_dtypes, text))
+        kind: Any = getattr(ml_dtypes, text)
     except (ImportError, AttributeError):  # its bits
-        return np.dtype(f"<u{node['bytes']}")
+        kind = f"<u{node['bytes']}"
+    found: np.dtype[Any] = np.dtype(kind)
+    return found
 
 
 def _node_of_table(node: Any, variables: Mapping[str, Variable]) -> Any:

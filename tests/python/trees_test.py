@@ -117,6 +117,28 @@ print(run.next_iteration)
             tree = step.tree()
             self.assertEqual((len(tree), tree["x299"].tolist(), tree["y"].tolist(), tree["name"]), (302, [299] * 2, [1, 1], "heat"))
 
+    def test_a_structure_can_be_declared_without_arrays_and_published_by_several_threads(self):
+        output = self.kept("""
+            import collections, threading, numpy as np, ringside
+            Empty = collections.namedtuple("Empty", "")
+            f64 = ringside.Variable("f64", (3,))
+            with ringside.publish({"levels": [f64, {"x": ringside.Variable(np.int8, (2, 2))}, Empty()], "n": 0}) as run:
+                lock, numbers = threading.Lock(), iter(range(1, 21))
+                def publish():
+                    for _ in range(5):
+                        with lock:
+                            k = next(numbers)
+                            run.publish(k, {"levels": [np.full(3, float(k)), {"x": np.full((2, 2), k, np.int8)}, Empty()], "n": k})
+                threads = [threading.Thread(target=publish) for _ in range(4)]
+                for thread in threads: thread.start()
+                for thread in threads: thread.join()
+                print(run)
+            """)
+        self.assertEqual(output, "<ringside.Writer of n, tree.f64, tree.i8, tree.table, at iteration 20>\n")
+        with ringside.open(self.path("run.pool"))[20] as step:
+            levels = step["levels"]
+            self.assertEqual((levels[0].tolist(), levels[1]["x"].tolist(), len(levels[2]), step["n"].item()), ([20.0] * 3, [[20] * 2] * 2, 0, 20))
+
     def test_ten_thousand_arrays_are_one_state(self):
         program = """
             import numpy as np, ringside
