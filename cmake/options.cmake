@@ -40,6 +40,7 @@ else()
   set(RINGSIDE_BUILD_COMMON OFF)
 endif()
 option(RINGSIDE_BUILD_FUZZ "Build the libFuzzer targets (needs clang)" OFF)
+option(RINGSIDE_WHEEL "Install for a Python wheel: below ringside/_prefix, without symbolic links, for any place" OFF)
 option(RINGSIDE_UNITY "Compile the sources of a room together, several at a time, with precompiled headers" ON)
 set(RINGSIDE_SANITIZE "" CACHE STRING "Sanitizers to build with: empty, 'address,undefined' or 'thread'")
 

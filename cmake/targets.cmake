@@ -1,6 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What every target of ours has: its include folder, its flags and its definitions.
 
+# Of the libraries' file names. A wheel holds no symbolic links: there the file has the name that programs ask for.
+set(RINGSIDE_LIBRARY_VERSION "0.${PROJECT_VERSION_MINOR}.${PROJECT_VERSION_PATCH}")
+if(RINGSIDE_WHEEL)
+  set(RINGSIDE_LIBRARY_VERSION 0)
+endif()
+
 # For every target that includes our headers.
 add_library(ringside_headers INTERFACE)
 target_compile_features(ringside_headers INTERFACE cxx_std_20)
@@ -48,7 +54,7 @@ function(ringside_unity_by_folder target)
 endfunction()
 
 # ringside_install_pkg_config(NAME COMPONENT) installs NAME.pc from NAME.pc.in of this folder. The prefix is known only at
-# installation: a package's is not the build's. A folder may lie outside it.
+# installation: a package's is not the build's, and a wheel's is where the file lies. A folder may lie outside it.
 function(ringside_install_pkg_config name component)
   include(GNUInstallDirs)
   install(CODE "
@@ -56,11 +62,20 @@ function(ringside_install_pkg_config name component)
     set(libdir \"${CMAKE_INSTALL_LIBDIR}\")
     set(includedir \"${CMAKE_INSTALL_INCLUDEDIR}\")
     set(fortrandir \"${CMAKE_INSTALL_DATADIR}/ringside/fortran\")
+    set(prefix \"\${CMAKE_INSTALL_PREFIX}\")
     foreach(folder libdir includedir fortrandir)
       cmake_path(ABSOLUTE_PATH \${folder} BASE_DIRECTORY \"\${CMAKE_INSTALL_PREFIX}\")
     endforeach()
+    set(to \"\${libdir}/pkgconfig\")
+    if(\"${RINGSIDE_WHEEL}\" MATCHES \"^(ON|1|TRUE|YES)$\")
+      set(prefix [[\${pcfiledir}/../..]])
+      foreach(folder libdir includedir fortrandir)
+        cmake_path(RELATIVE_PATH \${folder} BASE_DIRECTORY \"\${CMAKE_INSTALL_PREFIX}\")
+        string(PREPEND \${folder} [[\${prefix}/]])
+      endforeach()
+    endif()
     configure_file(\"${CMAKE_CURRENT_SOURCE_DIR}/${name}.pc.in\" \"${CMAKE_CURRENT_BINARY_DIR}/${name}.pc\" @ONLY)
-    file(INSTALL \"${CMAKE_CURRENT_BINARY_DIR}/${name}.pc\" DESTINATION \"\${libdir}/pkgconfig\")"
+    file(INSTALL \"${CMAKE_CURRENT_BINARY_DIR}/${name}.pc\" DESTINATION \"\${to}\")"
     COMPONENT ${component})
 endfunction()
 

@@ -41,6 +41,9 @@ packages_python_test=(python3-scipy)
 # What package.sh adds: the tools that make a Debian package and its Depends.
 packages_package=(dpkg-dev binutils file)
 
+# What wheels.sh adds: the tools that build the libraries that the wheels contain.
+packages_wheels=(python3-venv dpkg patch make binutils)
+
 # What test.sh --all adds: the page in a real browser, Prometheus itself, libraries that the Python package works with, pip
 # for its wheel, the libraries that open exported files (57 MB to download, 43 of them VTK; pip brings what Debian does not
 # have: tests/export/install_readers.py), and the programs that check the package, its manual pages and its completions.

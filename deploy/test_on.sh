@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Builds and tests the last commit on another release of Debian or Ubuntu, in a chroot that debootstrap makes once and that
 # is kept: quickstart.sh, test.sh --quick and package.sh as an ordinary user without sudo, then the made packages installed
-# and run. For use before a release. If one stage fails, the next ones still run; the last line is the verdict. Exit status:
-# 0 passed, 1 failed, 2 usage, 3 the system lacks something.
+# and run. With --wheels, what a user without root has of the wheels in a chroot that holds Python, a C compiler and pkg-config
+# only. For use before a release. If one stage fails, the next ones still run; the last line is the verdict. Exit status: 0
+# passed, 1 failed, 2 usage, 3 the system lacks something.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -15,8 +16,9 @@ source "$here/stages.sh"
 
 usage() {
   cat <<'TEXT'
-usage: test_on.sh SUITE [--mirror URL] [--folder FOLDER]     (as root)
+usage: test_on.sh SUITE [--wheels FOLDER] [--mirror URL] [--folder FOLDER]     (as root)
   SUITE             bookworm, trixie, noble, or another release that debootstrap can make
+  --wheels FOLDER   test the files that deploy/wheels.sh made there, in the chroot SUITE-wheels, and nothing else
   --mirror URL      where its packages come from (default: the mirror of this system's own sources)
   --folder FOLDER   where the chroot SUITE is made, once, and kept (default: ringside/chroots in the user's cache folder)
 Tests on real matrices use the folder that RINGSIDE_TEST_DATA names, if there is one.
@@ -31,12 +33,17 @@ refuse() {
 arguments=("$@")
 suite=
 mirror=
+wheels=
 folder=${XDG_CACHE_HOME:-$HOME/.cache}/ringside/chroots
 while (($# > 0)); do
   case $1 in
-    --mirror | --folder)
+    --mirror | --folder | --wheels)
       if (($# < 2)) || [[ -z $2 ]]; then refuse "$1: expected a value" 2; fi
-      if [[ $1 == --mirror ]]; then mirror=$2; else folder=$(realpath -m -- "$2"); fi
+      case $1 in
+        --mirror) mirror=$2 ;;
+        --wheels) wheels=$(realpath -m -- "$2") ;;
+        *) folder=$(realpath -m -- "$2") ;;
+      esac
       shift ;;
     -h | --help) usage && exit 0 ;;
     -*) echo "test_on.sh: unknown option '$1'" >&2 && usage >&2 && exit 2 ;;
@@ -50,6 +57,10 @@ if [[ -z $suite ]]; then usage >&2 && exit 2; fi
 if ((EUID != 0)); then
   refuse "debootstrap and chroot need root: run sudo $0 ${arguments[*]} (what is tested runs as an ordinary user all the same)"
 fi
+if [[ -n $wheels ]] && ! compgen -G "$wheels/ringside_insitu-*.whl" >/dev/null; then
+  refuse "--wheels: found no ringside_insitu-*.whl in $wheels, expected what deploy/wheels.sh makes"
+fi
+name=$suite${wheels:+-wheels}  # of the chroot
 for tool in debootstrap unshare git; do
   command -v "$tool" >/dev/null || refuse "'$tool' was not found; as root: apt-get install debootstrap util-linux git"
 done
@@ -58,8 +69,8 @@ done
 # leave running. Only SIGKILL ends `unshare` before its child, which then is killed, too.
 if [[ ${RINGSIDE_TEST_ON_APART:-} != yes ]]; then
   mkdir -p "$folder"
-  exec {lock}>"$folder/$suite.lock"
-  flock --nonblock "$lock" || refuse "another run uses $folder/$suite"
+  exec {lock}>"$folder/$name.lock"
+  flock --nonblock "$lock" || refuse "another run uses $folder/$name"
   RINGSIDE_TEST_ON_APART=yes unshare --mount --propagation private --pid --fork --kill-child -- "$0" "${arguments[@]}" &
   trap 'kill -KILL $!; exit 1' INT TERM HUP
   status=0
@@ -81,7 +92,7 @@ default_mirror() {
 
 failed=()
 minutes=()
-chroot=$folder/$suite
+chroot=$folder/$name
 user=ringside
 home=/home/$user
 source_folder=$home/ringside
@@ -109,7 +120,7 @@ make_chroot() {
   if [[ -z $mirror ]]; then refuse "apt has no mirror of that distribution among its sources; expected --mirror URL"; fi
   if is_ubuntu; then components=main,universe script=(gutsy); fi
   rm -rf --one-file-system "$made"
-  quietly "$folder/$suite.log" debootstrap --variant=minbase --components="$components" "$suite" "$made" "$mirror" "${script[@]}" || exit 3
+  quietly "$folder/$name.log" debootstrap --variant=minbase --components="$components" "$suite" "$made" "$mirror" "${script[@]}" || exit 3
   # A proxy and the like: whatever this system's apt needs to reach a mirror.
   apt-config dump | grep -E '^Acquire::(http|https|Check-)' >"$made/etc/apt/apt.conf.d/99ringside" || true
   chroot "$made" useradd --create-home --shell /bin/bash "$user"
@@ -156,9 +167,53 @@ install_and_run() {
     >>"$folder/$suite-install.log" 2>&1
 }
 
-stage "$suite: chroot"
+# The chroot may have no Python that the wheel is for: Debian 11 has 3.9. Then that of Debian 12 is built from its source, once.
+provide_python() {
+  python=python3
+  if as_root python3 -c "import sys; sys.exit(sys.version_info < (3, 10))"; then return 0; fi
+  python=/opt/python/bin/python3
+  if [[ -x $chroot$python ]]; then return 0; fi
+  echo "deb-src $mirror bookworm main" >"$chroot/etc/apt/sources.list.d/python.list"
+  # Its archive's newer keys are those of this system.
+  cp /usr/share/keyrings/debian-archive-*.gpg "$chroot/etc/apt/trusted.gpg.d/"
+  # shellcheck disable=SC2016  # expanded in the chroot
+  as_root bash -ec 'apt-get update && apt-get install -y --no-install-recommends build-essential zlib1g-dev libffi-dev libssl-dev
+    rm -rf /tmp/python && mkdir /tmp/python && cd /tmp/python && apt-get --download-only source python3.11
+    tar --strip-components=1 -xf python3.11_*.orig.tar.*z && ./configure --prefix=/opt/python && make -j "$(nproc)" && make install'
+}
+
+# What a user does: an environment, pip, a run. NumPy is fetched before, as a wheel for that Python: pip looks in this folder only.
+test_wheels() {
+  local files=$home/wheels version
+  quietly "$folder/$name-packages.log" as_root bash -c \
+    'apt-get update && apt-get install -y --no-install-recommends python3-venv gcc libc6-dev pkg-config man-db' || return 1
+  quietly "$folder/$name-python.log" provide_python || return 1
+  version=$(as_root "$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+  rm -rf --one-file-system "${chroot:?}$files" "${chroot:?}$home/environment"
+  mkdir -p "$chroot$files"
+  cp "$wheels"/*.whl "$root/tests/python/installed_wheel.py" "$root/examples/publish.c" "$chroot$files"
+  quietly "$folder/$name-numpy.log" python3 -m pip download --dest "$chroot$files" --only-binary=:all: --python-version "$version" \
+    --platform manylinux_2_28_x86_64 --platform manylinux2014_x86_64 numpy || return 1
+  chown -R --reference "$chroot$home" "$chroot$files"
+  # shellcheck disable=SC2016  # expanded in the chroot
+  as_user bash -ec '
+    cd && began=$(date +%s%N)
+    "$1" -m venv environment && . environment/bin/activate && pip install --quiet --no-index --find-links wheels ringside-insitu
+    ringside run --matrix grid:300 --iterations 50 --pool first.pool --overwrite >first.txt
+    echo "to the first account: $((($(date +%s%N) - began) / 1000000)) ms; $(python --version), $(ldd --version | head -n 1)"
+    python -B wheels/installed_wheel.py wheels' bash "$python"
+}
+
+stage "$name: chroot"
 make_chroot
 enter_chroot
+if [[ -n $wheels ]]; then
+  if [[ -z $mirror ]]; then mirror=$(default_mirror); fi
+  check wheels "the wheels, as an ordinary user without any package of ours" test_wheels
+  if ((${#failed[@]} > 0)); then echo "FAILED on $suite: ${failed[*]} (logs in $folder)" && exit 1; fi
+  echo "PASSED on $suite: the wheels"
+  exit 0
+fi
 stage "$suite: sources"
 copy_sources
 stage "$suite: packages"

@@ -23,6 +23,7 @@ from ._core import version as _version
 from .analyses import reduction
 from .errors import (DamagedError, Error, Interrupted, NoFileError, NotKeptError, OverwrittenError, PeerLostError,
                      RefusedError, ResourceError, UsageError)
+from .prefix import get_cmake_dir, get_fortran_source, get_include, get_lib, get_pkgconfig_dir, get_prefix
 from .reading import HeldStep, Pool, Record, RunInfo, StepInfo
 from .rings import GlobalStep, NodeRing, Rings, open
 from .variables import Variable
@@ -33,5 +34,6 @@ __version__ = _version()
 __all__ = [
     "ClaimedStep", "Counts", "DamagedError", "Error", "GlobalStep", "HeldStep", "Interrupted", "KeptStep", "NoFileError", "NodeRing",
     "NotKeptError", "OverwrittenError", "PeerLostError", "Pool", "Record", "RefusedError", "Reply", "ResourceError", "Rings", "RunInfo",
-    "StepInfo", "UsageError", "Variable", "Writer", "catch_bus_errors", "open", "publish", "reduction",
+    "StepInfo", "UsageError", "Variable", "Writer", "catch_bus_errors", "get_cmake_dir", "get_fortran_source", "get_include", "get_lib",
+    "get_pkgconfig_dir", "get_prefix", "open", "publish", "reduction",
 ]

@@ -6,6 +6,7 @@ module was built for."""
 
 import glob
 import os
+import pathlib
 import subprocess
 import sys
 
@@ -40,8 +41,10 @@ class SolverInPython(Interpreted, Place):
     def test_the_package_is_that_of_the_installation(self):
         # Another one, which the interpreter also finds, would make the other tests pass.
         found = self.call("python3", "-c", "import importlib.metadata, ringside; print(ringside.__file__); "
-                          "print(ringside.__version__, importlib.metadata.version('ringside'))").stdout.splitlines()
+                          "print(ringside.__version__, importlib.metadata.version('ringside-insitu-core')); "
+                          "print(ringside.get_prefix())").stdout.splitlines()
         self.assertTrue(found[0].startswith(str(Installation.prefix or sys.prefix)), found)
+        self.assertEqual(found[2], str(Installation.prefix or pathlib.Path(found[0]).parent / "_prefix"))
         versions = found[1].split()
         self.assertEqual(versions[0], versions[1])
 

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A wheel of the Python package, made as docs/python.md says: what is in it, and the README's solvers with it in an environment
-of its own, where there is no compiler. Takes the build folder, where it keeps what the wheel is built with. Skipped if pip is
-missing, or if the registry does not answer when scikit-build-core is asked for."""
+"""The wheels, made as docs/python.md says: what is in them, and the README's solvers with them in an environment of its own, where
+there is no compiler. Takes the build folder, where it keeps what the wheels are built with. The wheel of the programs is made of
+this folder's own programs, which link the distribution's libraries: those that deploy/wheels.sh makes take minutes to build, and are
+tested by deploy/test_on.sh --wheels. Skipped if pip is missing, or if the registry does not answer when scikit-build-core is asked
+for."""
 
 import pathlib
 import re
@@ -31,38 +33,54 @@ def setUpModule():
     unittest.addModuleCleanup(folder.cleanup)
     made = pathlib.Path(folder.name)
     launcher = shutil.which("ccache")
-    run = call(sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--config-settings",
-               f"build-dir={BUILD / 'wheel' / 'build'}", "--config-settings",
-               "cmake.define.CMAKE_CXX_FLAGS_RELEASE=-O1", "--wheel-dir", made, ROOT,  # it is tested, not measured
-               environment={"PYTHONPATH": str(requirements()), **({"CMAKE_CXX_COMPILER_LAUNCHER": launcher} if launcher else {})})
-    assert run.returncode == 0, run.stdout + run.stderr
-    [Wheel.wheel] = made.glob("ringside-*.whl")
+    for name, source, define in (("build", ROOT, "CMAKE_CXX_FLAGS_RELEASE=-O1"),  # it is tested, not measured
+                                 ("programs", ROOT / "python" / "programs", f"RINGSIDE_BUILT={BUILD}")):
+        run = call(sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--config-settings",
+                   f"build-dir={BUILD / 'wheel' / name}", "--config-settings", f"cmake.define.{define}", "--wheel-dir", made, source,
+                   environment={"PYTHONPATH": str(requirements()), **({"CMAKE_CXX_COMPILER_LAUNCHER": launcher} if launcher else {})})
+        assert run.returncode == 0, run.stdout + run.stderr
+    [Wheel.wheel] = made.glob("ringside_insitu_core-*.whl")
+    [Wheel.programs] = made.glob("ringside_insitu-*.whl")
     Wheel.python = made / "environment" / "bin" / "python3"
     for command in ((sys.executable, "-m", "venv", "--without-pip", "--system-site-packages", made / "environment"),
-                    (sys.executable, "-m", "pip", "--python", Wheel.python, "install", "--no-deps", "--no-index", Wheel.wheel)):
+                    (sys.executable, "-m", "pip", "--python", Wheel.python, "install", "--no-deps", "--no-index",
+                     Wheel.wheel, Wheel.programs)):
         run = call(*command, environment=NO_COMPILER)
         assert run.returncode == 0, run.stdout + run.stderr
 
 
 class Wheel(unittest.TestCase):
-    def test_it_has_the_sources_and_one_module_and_no_other_file(self):
+    def test_it_has_the_sources_one_module_and_the_library_and_no_other_file(self):
         sources = {f"ringside/{path.name}" for path in (ROOT / "python" / "ringside").iterdir() if path.is_file()}
         names = set(zipfile.ZipFile(self.wheel).namelist())
         self.assertLessEqual(sources, names)
-        others = [name for name in names - sources if not re.match(r"ringside-[\d.]+\.dist-info/", name)]
-        self.assertEqual(others, ["ringside/_core.abi3.so"])
+        others = {name for name in names - sources
+                  if not re.match(r"ringside_insitu_core-[\d.]+\.dist-info/|ringside/_prefix/(include|share|lib/cmake)/", name)}
+        self.assertEqual(others, {"ringside/_core.abi3.so", "ringside/_prefix/lib/libringside.so", "ringside/_prefix/lib/libringside.so.0",
+                                  "ringside/_prefix/lib/pkgconfig/ringside.pc"})
         self.assertRegex(self.wheel.name, r"-cp310-abi3-linux_\w+\.whl$")
 
-    def test_its_module_needs_libc_only_and_shows_nothing_of_libringside(self):
+    def test_no_file_is_in_both_wheels(self):
+        both = set(zipfile.ZipFile(self.wheel).namelist()) & set(zipfile.ZipFile(self.programs).namelist())
+        self.assertEqual(both, set())
+
+    def test_its_files_need_libc_only_and_the_module_shows_nothing_of_libringside(self):
         with tempfile.TemporaryDirectory() as folder:
-            [module] = [name for name in zipfile.ZipFile(self.wheel).namelist() if name.endswith(".so")]
-            path = zipfile.ZipFile(self.wheel).extract(module, folder)
-            needed = re.findall(r"^\s*(lib\S+?)\.so\S* =>", call("ldd", path).stdout, re.MULTILINE)
-            self.assertIn("libc", needed)
-            self.assertLessEqual(set(needed), {"libc", "libm"})
-            symbols = call("nm", "-D", "--defined-only", path).stdout
+            zipfile.ZipFile(self.wheel).extractall(folder)
+            [module] = pathlib.Path(folder, "ringside").glob("_core*.so")
+            library = pathlib.Path(folder, "ringside/_prefix/lib/libringside.so.0")
+            self.assertIn(f"libringside.so.0 => {module.parent}/_prefix/lib/libringside.so.0 ", call("ldd", module).stdout)
+            for path in (module, library):
+                needed = re.findall(r"^\s*(lib\S+?)\.so\S* =>", call("ldd", path).stdout, re.MULTILINE)
+                self.assertIn("libc", needed)
+                self.assertLessEqual(set(needed), {"libc", "libm", "libringside"})
+            symbols = call("nm", "-D", "--defined-only", module).stdout
             self.assertIn(" T PyInit__core\n", symbols)
             self.assertNotIn("ringside", symbols)
+
+    def test_installed_beside_its_programs_it_serves_a_user_without_any_package(self):
+        run = call(self.python, "-B", ROOT / "tests" / "python" / "installed_wheel.py", ROOT / "examples")
+        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
 
     def test_users_solvers_in_python_run_with_it(self):
         run = call(self.python, "-B", ROOT / "tests" / "examples" / "python_test.py", "--wheel", BUILD, environment=NO_COMPILER)

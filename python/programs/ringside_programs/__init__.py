@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The commands of the wheel ringside-insitu: each becomes the program of its name in ringside/_prefix/bin. This is no part of the
+package ringside, which imports NumPy: a command starts in the time of an empty Python."""
+
+import os
+import sys
+
+PREFIX = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "ringside", "_prefix")
+
+
+def main():
+    program = os.path.join(PREFIX, "bin", os.path.basename(sys.argv[0]))
+    try:
+        os.execv(program, [program, *sys.argv[1:]])
+    except OSError as error:
+        sys.exit(f"{sys.argv[0]}: {program}: {error.strerror}; expected the program: pip install --force-reinstall ringside-insitu")

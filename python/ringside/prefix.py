@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where the programs, headers and libraries of this installation lie: in a wheel below ringside/_prefix, in a Debian package below
+/usr. What compiles a program in C, C++ or Fortran asks here, as it asks numpy.get_include() or pybind11.get_cmake_dir()."""
+
+import os
+
+from .errors import NoFileError
+
+_PACKAGE = os.path.dirname(os.path.abspath(__file__))
+
+
+def get_prefix():
+    """The folder with bin, include, lib and share.
+
+    >>> import os, ringside
+    >>> os.path.isdir(ringside.get_prefix())
+    True
+    """
+    own = os.path.join(_PACKAGE, "_prefix")
+    if os.path.isdir(own):
+        return own
+    return os.path.normpath(os.path.join(_PACKAGE, *[os.pardir] * 4))  # PREFIX/lib/python3/dist-packages/ringside
+
+
+def _found(*candidates):
+    for candidate in candidates:
+        path = os.path.join(get_prefix(), *candidate)
+        if os.path.exists(path):
+            return os.path.dirname(path)
+    raise NoFileError(f"{os.path.join(get_prefix(), *candidates[0])}: not found; expected it in the wheel ringside-insitu-core, or from "
+                      "the package libringside-dev (apt install libringside-dev)")
+
+
+def _in_lib(*names):
+    import sysconfig
+    multiarch = sysconfig.get_config_var("MULTIARCH")
+    return [("lib", *names)] + ([("lib", multiarch, *names)] if multiarch else [])
+
+
+def get_include():
+    """The folder of ringside.h and ringside.hpp, for the compiler's -I."""
+    return _found(("include", "ringside.h"))
+
+
+def get_lib():
+    """The folder of libringside, for the linker's -L and -rpath."""
+    return _found(*_in_lib("libringside.so"))
+
+
+def get_pkgconfig_dir():
+    """The folder of ringside.pc, for PKG_CONFIG_PATH."""
+    return _found(*_in_lib("pkgconfig", "ringside.pc"))
+
+
+def get_cmake_dir():
+    """The folder of RingsideConfig.cmake, for CMake's Ringside_DIR."""
+    return _found(*_in_lib("cmake", "Ringside", "RingsideConfig.cmake"))
+
+
+def get_fortran_source():
+    """The path of ringside.f90, which a program in Fortran compiles with itself: a .mod file suits one compiler only."""
+    return os.path.join(_found(("share", "ringside", "fortran", "ringside.f90")), "ringside.f90")
