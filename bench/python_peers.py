@@ -8,7 +8,6 @@ state back; h5py and zarr append to one, because that is what they are for. None
 ringside (--durability process); ringside_power does.
 Small arrays: `run.publish` of 10 doubles in Python beside the same in C++ (bench_publishing), both beside a running analyzer.
 Start: `ringside.publish(pool=...)` of a new pool, until it returns.
-Nested: a state of 1,000 arrays with --nested doubles in all beside one array of them, both published.
 Crashes: a script that saves as fast as it can is killed at a random instant, --kills times each way; what is left is loaded. Lost: the
 file does not open, has a step that is torn, or has none. Ways whose library is missing are left out.
 Writes JSON (see docs/benchmarking.md)."""
@@ -235,19 +234,6 @@ def start_ms(work):
     return taken
 
 
-def nested_ms(work, state, steps):
-    remove_pool(work / "nested.pool")
-    with ringside.publish(state, solver="nested", pool=str(work / "nested.pool"), run_options=Ringside.options + " --slots 3") as run:
-        costs = []
-        for k in range(1, steps + 1):
-            time.sleep(0.2)  # the analyzer has copied the step before
-            begin = time.perf_counter()
-            run.publish(k, state)
-            costs.append(1e3 * (time.perf_counter() - begin))
-    remove_pool(work / "nested.pool")
-    return spread(costs[1:])["median"]
-
-
 def crash(way, folder, entries):
     """Saves for ever, and says when the first step is there."""
     saver = WAYS[way](pathlib.Path(folder), np.zeros(entries))
@@ -307,12 +293,6 @@ def report(options):
         document["small_arrays"] = {"entries": 10, **{f"{way}_us": spread([r[way] for r in rounds]) for way in ("python", "cpp")},
                                     "python_more_than_cpp_us": spread([r["python"] - r["cpp"] for r in rounds])}
         document["start_ms"] = spread([start_ms(work) for _ in range(options.repeats)])
-        each = options.nested // 1000
-        states = {"nested": {f"level{i}": {f"a{j}": np.ones(each) for j in range(20)} for i in range(50)},
-                  "one": {"x": np.ones(1000 * each)}}
-        rounds = in_turn({name: functools.partial(nested_ms, work, state, 6) for name, state in states.items()}, options.repeats)
-        document["nested"] = {"arrays": 1000, "entries": 1000 * each, **{f"{name}_ms": spread([r[name] for r in rounds]) for name in states},
-                              "nested_over_one": ratio(rounds, "nested", "one")}
         chance = random.Random(20)
         lost = {way: sum(is_lost(way, work / "crash", options.entries, chance) for _ in range(options.kills))
                 for way in ways if way != "copy"}
@@ -321,8 +301,7 @@ def report(options):
     for part in ("save_ms", "over_copy"):
         for way, found in document[part].items():
             print(f"{part} {way}: {confidence(found)}")
-    print(json.dumps(document["crashes"]), "start", confidence(document["start_ms"]), "nested ÷ one",
-          confidence(document["nested"]["nested_over_one"]), "small, more than C++",
+    print(json.dumps(document["crashes"]), "start", confidence(document["start_ms"]), "small, more than C++",
           confidence(document["small_arrays"]["python_more_than_cpp_us"]))
 
 
@@ -330,7 +309,6 @@ def main():
     parser = parser_of(__doc__)
     parser.add_argument("--entries", type=int, default=1_000_000, help="of x (default 1000000: 8 MB)")
     parser.add_argument("--steps", type=int, default=30, help="of each run (default 30)")
-    parser.add_argument("--nested", type=int, default=10_000_000, help="doubles of the nested state (default 10000000)")
     parser.add_argument("--kills", type=int, default=18, help="of each way (default 18)")
     parser.add_argument("--repeats", type=int, default=7, help="measured rounds (default 7)")
     add_loop(parser, ("small", "crash"))
