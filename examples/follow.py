@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A reader in Python: prints each step as the analyzer commits it. It looks at the step in place, in the pool, while it holds
+"""A reader in Python: prints each step as the analyzer commits it. It looks at a verified copy of the step, which it holds
 it.
     python3 follow.py heat.pool        # ends when no step has come for 10 s; follow.py POOL SECONDS for another time
 """

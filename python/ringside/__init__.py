@@ -14,26 +14,27 @@
 
 Start a program that publishes with `ringside run --pool my.pool -- python3 program.py`. docs/python.md has more.
 
-Several threads may use one object; calls that wait or hash release the interpreter's lock. An object belongs to the
-process that made it: in a child of fork(), its calls raise UsageError.
+Several threads may use one object; calls that wait or hash release the interpreter's lock. In a child of fork(), a pool opens
+its file anew; a step that is held and a run that is published belong to the parent, and their calls raise UsageError.
 """
 
 from ._core import catch_bus_errors
 from ._core import version as _version
 from .analyses import reduction
 from .errors import (DamagedError, Error, Interrupted, NoFileError, NotKeptError, OverwrittenError, PeerLostError,
-                     RefusedError, ResourceError, UsageError)
+                     RefusedError, ResourceError, UnknownNameError, UsageError)
 from .prefix import get_cmake_dir, get_fortran_source, get_include, get_lib, get_pkgconfig_dir, get_prefix
-from .reading import HeldStep, Pool, Record, RunInfo, StepInfo
-from .rings import GlobalStep, NodeRing, Rings, open
+from .reading import Following, HeldStep, Pool, Record, RunInfo, StepInfo
+from .rings import GlobalStep, NodeRing, Rings, open_rings
+from .rings import open as open  # not in __all__: `from ringside import *` keeps Python's own
 from .variables import Variable
 from .writing import ClaimedStep, Counts, KeptStep, Reply, Writer, publish
 
 __version__ = _version()
 
 __all__ = [
-    "ClaimedStep", "Counts", "DamagedError", "Error", "GlobalStep", "HeldStep", "Interrupted", "KeptStep", "NoFileError", "NodeRing",
-    "NotKeptError", "OverwrittenError", "PeerLostError", "Pool", "Record", "RefusedError", "Reply", "ResourceError", "Rings", "RunInfo",
-    "StepInfo", "UsageError", "Variable", "Writer", "catch_bus_errors", "get_cmake_dir", "get_fortran_source", "get_include", "get_lib",
-    "get_pkgconfig_dir", "get_prefix", "open", "publish", "reduction",
+    "ClaimedStep", "Counts", "DamagedError", "Error", "Following", "GlobalStep", "HeldStep", "Interrupted", "KeptStep", "NoFileError",
+    "NodeRing", "NotKeptError", "OverwrittenError", "PeerLostError", "Pool", "Record", "RefusedError", "Reply", "ResourceError", "Rings", "RunInfo",
+    "StepInfo", "UnknownNameError", "UsageError", "Variable", "Writer", "catch_bus_errors", "get_cmake_dir", "get_fortran_source",
+    "get_include", "get_lib", "get_pkgconfig_dir", "get_prefix", "open_rings", "publish", "reduction",
 ]

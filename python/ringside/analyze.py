@@ -203,7 +203,7 @@ class Worker:
         while True:
             command = self._command(wait=False)
             self._is_over = self._is_over or (command is not None and "end" in command)
-            found = pool._core.next(last, 0 if self._is_over else _LOOK_S, True)
+            found = pool._live.next(last, 0 if self._is_over else _LOOK_S, True)
             if found is None:
                 if self._is_over:
                     return

@@ -6,12 +6,17 @@
 
 from __future__ import annotations
 
+import difflib
 import sys
+from collections.abc import Iterable, Mapping
 from types import TracebackType
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 __all__ = ["DamagedError", "Error", "Interrupted", "NoFileError", "NotKeptError", "OverwrittenError", "PeerLostError",
-           "RefusedError", "ResourceError", "UsageError"]
+           "RefusedError", "ResourceError", "UnknownNameError", "UsageError"]
+
+_Value = TypeVar("_Value")
+_MOST_NAMES = 16  # in a line
 
 
 class Error(RuntimeError):
@@ -36,6 +41,12 @@ class NoFileError(UsageError, FileNotFoundError):
 
 class NotKeptError(UsageError, LookupError):
     """The pool does not keep that step, or keeps it no longer."""
+
+
+class UnknownNameError(UsageError, KeyError):
+    """No variable, scalar, result or column has that name. A KeyError, as of other mappings."""
+
+    __str__ = BaseException.__str__  # KeyError shows the text as Python writes it, in quotes
 
 
 class ResourceError(Error):
@@ -77,6 +88,41 @@ def of_status(status: int, reason: int, line: str) -> Error:
     """The exception for a status of ringside.h and, of a UsageError, its reason."""
     kind = _KINDS.get(status, Error)
     return (_REASONS.get(reason, kind) if kind is UsageError else kind)(line)
+
+
+def unknown_name(what: str, name: object, known: Iterable[str], hint: str = "") -> UnknownNameError:
+    """The line for a name that nothing has. what: "variable of this run", for instance. hint: where it would be right."""
+    names = [str(name) for name in known]
+    close = difflib.get_close_matches(name, names, 1) if isinstance(name, str) and not hint else []
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    return UnknownNameError(f"{name!r} is no {what}; {hint}{f'did you mean {close[0]!r}? ' if close else ''}expected "
+                            + (f"one of {', '.join(names[:_MOST_NAMES])}{more}" if names else "none"))
+
+
+def no_variable(name: object, variables: Iterable[str], scalars: Iterable[str]) -> UnknownNameError:
+    """Of a run that is published: for an array of that name."""
+    hint = f"it is a scalar: scalars[{name!r}]; " if isinstance(name, str) and name in list(scalars) else ""
+    return unknown_name("variable of this run", name, variables, hint)
+
+
+def no_scalar(name: object, scalars: Iterable[str], variables: Iterable[str]) -> UnknownNameError:
+    """The same for a number."""
+    hint = "it is a variable; " if isinstance(name, str) and name in list(variables) else ""
+    return unknown_name("scalar of this run", name, scalars, hint)
+
+
+class Named(dict[str, _Value]):
+    """A dict that says what a name that it does not have may have been meant for."""
+
+    def __init__(self, what: str, values: Mapping[str, _Value]) -> None:
+        super().__init__(values)
+        self._what = what
+
+    def __missing__(self, name: object) -> _Value:
+        raise unknown_name(self._what, name, self)
+
+    def __reduce__(self) -> tuple[type[Named[_Value]], tuple[str, dict[str, _Value]]]:
+        return Named, (self._what, dict(self))
 
 
 _show = sys.excepthook

@@ -30,7 +30,7 @@ def page_of(pool: Pool) -> str:
                           for name, v in pool.variables.items())
     parts = [f"<p><b>{_text(pool.path)}</b>: {_text(variables)}</p>"]
     for run in pool.runs[-2:]:
-        parts.append(f"<p>{_text(' '.join(filter(None, (run.solver, run.problem, run.parameters))))}, "
+        parts.append(f"<p>run {run.run_id}: {_text(' '.join(filter(None, (run.solver, run.problem, run.parameters))))}, "
                      f"begun {run.started:%Y-%m-%d %H:%M:%S} UTC</p>")
     names = ["iteration", "commit_seq"] + ([shown] if shown else [])
     parts.append("<table><tr>" + "".join(f"<th>{_text(name)}</th>" for name in names) + "</tr>")

@@ -60,7 +60,8 @@ class LiveView:
 
     def _page(self) -> str:
         try:
-            return page_of(Pool(self._path))
+            with Pool(self._path) as pool:
+                return page_of(pool)
         except (Error, OSError):  # not there yet, or another run is taking it
             return ""
 

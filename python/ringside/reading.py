@@ -3,26 +3,33 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import datetime
 import functools
 import os
-from collections.abc import Iterable, Iterator
+import time
+import warnings
+import weakref
+from collections.abc import AsyncIterator, Iterable, Iterator
 from types import TracebackType
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple, cast, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _core
 from .arguments import path_of, whole
-from .errors import Error, NotKeptError, OverwrittenError, ResourceError, UsageError
+from .errors import Error, Named, NotKeptError, OverwrittenError, ResourceError, UsageError, unknown_name
+from .step_mapping import StepMapping
 from .table import arrow_table, columns_of, joined, recorded_columns, structured
-from .trees import Tree, tree_of
+from .trees import TABLE, Tree, is_own, tree_of
 from .variables import ROLES, Variable
 
-__all__ = ["HeldStep", "Pool", "Record", "RunInfo", "StepInfo"]
+__all__ = ["Following", "HeldStep", "Pool", "Record", "RunInfo", "StepInfo"]
 
 _LAST_SEQ = 2**64 - 1  # as a commit_seq, ringside.h has another meaning for it
+_SLICE_S = 0.1  # of a wait in another thread, which nothing else ends
 _ROLE_NAMES = {number: name for name, number in ROLES.items()}
 
 
@@ -66,24 +73,32 @@ class Record(NamedTuple):
     analysis computed of the step of these fields (docs/analyses.md)."""
 
 
-class HeldStep:
-    """A step that is held: step["x"] is a verified, read-only NumPy array in place, without a copy.
+class HeldStep(StepMapping):
+    """A step that is held, as a mapping of names to read-only, verified arrays.
 
-    While it is held, the analyzer overwrites other slots, as long as there are others. A context manager: leaving the
-    block checks and releases. Arrays keep their step held (it is their base) until it is released; then they are stale,
-    because their memory may take another step.
+    In its `with` block, step["x"] is the array in place: no byte is copied. Leaving the block checks that the step was
+    there all the time, and raises OverwrittenError otherwise. Outside of a block, as in pool[17]["x"], it is a copy.
+
+    While a step is held, the analyzer overwrites other slots, as long as there are others. An array in place keeps its step
+    held as long as it lives, also when its block has ended, and nothing checks it then: copy what you keep.
+
+    >>> with pool[-1] as step:
+    ...     step.iteration, sorted(step), float(step["x"].max())
+    (12, ['n', 'x'], 1011.0)
     """
 
-    def __init__(self, pool: Pool, core: _core.HeldStep) -> None:
+    def __init__(self, pool: Pool, core: _core.HeldStep, *, copy: bool | None = None) -> None:
         self._pool = pool
-        self._core = core
+        self._held: _core.HeldStep | None = core
+        self._copies = copy is not False  # until its block begins, if copy is None
+        self._stays = copy is not None
+        self._copied: dict[str, npt.NDArray[Any]] = {}
+        self._given: list[weakref.ref[npt.NDArray[Any]]] = []
+        self._tree: Tree | None = None  # once it was asked for, if something is packed
+        self.variables = pool.variables
         self.info = _step_info(core.info())
         """commit_seq, iteration, step of its attachment, run_id."""
-
-    @property
-    def iteration(self) -> int:
-        """The step's iteration."""
-        return self.info.iteration
+        self.iteration = self.info.iteration
 
     @property
     def commit_seq(self) -> int:
@@ -92,63 +107,53 @@ class HeldStep:
 
     @property
     def held(self) -> bool:
-        """False after release."""
-        return self._core.held
+        """False after the block or the release."""
+        return self._held is not None and self._held.held
 
     @property
     def results(self) -> dict[str, Any]:
-        """What was recorded of the step, by name: {"x.l2": 1.0}. Sums of integers are ints of any size.
+        """What was recorded of the step, by name. Sums of integers are ints of any size.
 
         Empty until the analyzer has recorded it. None is a value that is absent, for instance the change of a run's
         first step.
+
+        >>> pool[-1].results["n.sum"]
+        73786976294838206416
         """
         return self._pool.results(self.info)
 
     def __getitem__(self, name: str) -> Any:
-        """Raises DamagedError, OverwrittenError, or UsageError after the release. Hashes a variable once. What was published as a
-        nested structure is one again, of such arrays."""
-        if name not in self._pool._names and (tree := tree_of(self._pool, self.__getitem__)) is not None and name in tree:
-            return tree.entry(name, self.__getitem__)
-        return self._core.view(self._pool._index(name), True)
+        """Raises UnknownNameError, DamagedError, OverwrittenError, or UsageError after the release. Hashes a variable once. What was
+        published as a nested structure is one again, of such arrays."""
+        return self._entry(name, self._array)
 
-    def tree(self) -> dict[str, Any]:
-        """All that was published, with the structure that it had (docs/python.md#many-arrays): arrays in place."""
-        tree = tree_of(self._pool, self.__getitem__)
-        return {name: self[name] for name in self} if tree is None else tree.whole(self.__getitem__)
-
-    def view(self, name: str) -> npt.NDArray[Any]:
-        """The same without hashing it."""
-        return self._core.view(self._pool._index(name), False)
-
-    def keys(self) -> list[str]:
-        """The names of the variables."""
-        return list(self._pool.variables)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._pool.variables)
-
-    def __len__(self) -> int:
-        return len(self._pool.variables)
+    def view(self, name: str) -> Any:
+        """The array in place, in a block and outside, without hashing it."""
+        return self._entry(name, lambda variable: self._in_place(self._index(variable), False))
 
     def verify(self) -> None:
         """Hashes all variables in place. Raises DamagedError or OverwrittenError."""
-        self._core.verify()
+        self._live.verify()
 
     def check(self) -> None:
-        """Raises OverwrittenError unless all that was read through the arrays until now is of this step."""
-        self._core.check()
+        """Raises OverwrittenError unless all that was read through arrays in place until now is of this step."""
+        self._live.check()
 
     def release(self) -> None:
-        """Makes the last check and ends the hold in every case. A second call does nothing."""
-        self._core.release()
+        """Makes the last check and ends the hold in every case: arrays in place are stale then, because their memory may take
+        another step. A second call does nothing."""
+        if self._held is not None:
+            self._held.release()
 
     def __enter__(self) -> HeldStep:
+        if not self._stays:
+            self._copies = False
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
                  traceback: TracebackType | None) -> None:
         try:
-            self.release()
+            self._leave()
         except OverwrittenError as broken:
             if error is None:
                 raise
@@ -157,7 +162,123 @@ class HeldStep:
 
     def __repr__(self) -> str:
         state = "held" if self.held else "released"
-        return f"<ringside.HeldStep of iteration {self.iteration}, {state}: {', '.join(self._pool.variables)}>"
+        return f"<ringside.HeldStep of iteration {self.iteration}, {state}: {', '.join(self.variables)}>"
+
+    def _packed(self) -> Tree | None:
+        if self._tree is None:
+            self._tree = tree_of(self._pool, self._array)
+        return self._tree
+
+    def _array(self, name: str) -> npt.NDArray[Any]:
+        """In place or a copy."""
+        index = self._index(name)
+        if not self._copies:
+            return self._in_place(index, True)
+        if not self.held:
+            raise self._released()
+        if name not in self._copied:
+            self._live.check()
+            copied = self._pool._live.copy(self.commit_seq, index)
+            copied.flags.writeable = False  # as the array in place
+            self._copied[name] = copied
+        return self._copied[name]
+
+    @property
+    def _live(self) -> _core.HeldStep:
+        if self._held is None:
+            raise self._released()
+        return self._held
+
+    def _released(self) -> UsageError:
+        return UsageError(f"iteration {self.iteration}: the step was released; hold it again")
+
+    def _in_place(self, index: int, verify: bool) -> npt.NDArray[Any]:
+        array = self._live.view(index, verify)
+        self._given.append(weakref.ref(array))
+        return array
+
+    def _leave(self) -> None:
+        """The end of a block: the last check, and the end of the hold, unless arrays in place are still there: they keep it."""
+        self._given = [array for array in self._given if array() is not None]
+        if self._held is None or not self._given:
+            self.release()
+            self._held = None
+            return
+        try:
+            if self._held.held:
+                self._held.check()
+                self._pool._outlived.extend(self._given)
+        except OverwrittenError:
+            with contextlib.suppress(OverwrittenError):  # the same again
+                self.release()
+            raise
+        finally:
+            self._held = None
+
+
+class Following(Iterator[HeldStep], AsyncIterator[HeldStep]):
+    """What Pool.follow gives: an iterator for `for` and for `async for`. A step is released when the next is asked for."""
+
+    def __init__(self, pool: Pool, after: int, timeout: float | None, all_runs: bool, copy: bool) -> None:
+        self._pool, self._last, self._timeout, self._all_runs, self._copy = pool, after, timeout, all_runs, copy
+        self._step: HeldStep | None = None
+        self._ended = False
+
+    def __iter__(self) -> Following:
+        return self
+
+    def __aiter__(self) -> Following:
+        return self
+
+    def __next__(self) -> HeldStep:
+        self._leave()
+        while not self._ended:
+            found = self._pool._live.next(self._last, self._timeout, self._all_runs)
+            self._ended = found is None
+            if found is not None and self._take(found[0]):
+                return cast(HeldStep, self._step)
+        raise StopIteration
+
+    async def __anext__(self) -> HeldStep:
+        """The wait is made in slices in another thread, so that it can be cancelled."""
+        self._leave()
+        give_up = None if self._timeout is None else time.monotonic() + self._timeout
+        await asyncio.sleep(0)  # other tasks have their turn, also if there is always a step
+        while not self._ended:
+            found = self._pool._live.next(self._last, 0, self._all_runs)
+            if found is None:
+                began = time.monotonic()
+                wait = _SLICE_S if give_up is None else max(0, min(_SLICE_S, give_up - began))
+                found = await asyncio.to_thread(self._pool._live.next, self._last, wait, self._all_runs)
+                # None is the end of the run or of the wait. The former comes at once; at the latest the next look finds it.
+                at_once = time.monotonic() - began < wait / 2
+                self._ended = found is None and (at_once or give_up is not None and time.monotonic() >= give_up)
+            if found is not None and self._take(found[0]):
+                return cast(HeldStep, self._step)
+        raise StopAsyncIteration
+
+    def close(self) -> None:
+        """Ends the loop, and releases its last step."""
+        self._ended = True
+        self._leave()
+
+    def _take(self, commit_seq: int) -> bool:
+        self._last = commit_seq
+        try:
+            self._step = self._pool._hold(commit_seq, copy=self._copy)
+        except NotKeptError:
+            return False
+        return True
+
+    def _leave(self) -> None:
+        step, self._step = self._step, None
+        if step is None:
+            return
+        try:
+            step._leave()
+        except OverwrittenError:
+            if not self._copy:  # copies were verified when they were made
+                raise
 
 
 class Pool:
@@ -165,34 +286,80 @@ class Pool:
 
     pool[17] holds the newest committed step of iteration 17, pool[-1] the newest step, pool[-2] the one before. `in`,
     len() and iteration are about the iterations that are kept.
+
+    A context manager, which closes it. It can be pickled: the copy opens the same file. In a child of fork() it opens the
+    file anew; a step that was held belongs to the parent.
+
+    >>> list(pool), 12 in pool, 3 in pool
+    ([5, 6, 7, 8, 9, 10, 11, 12], True, False)
+    >>> pool.variables["x"]
+    Variable(dtype='f64', shape=(1000,), role='field', unit='K')
     """
 
     def __init__(self, path: str | os.PathLike[str], *, wait: float = 0) -> None:
         encoded = path_of("the pool", path)
         self.path = os.fspath(path)
         """As it was given."""
-        self._core = _core.Reader(encoded, wait)
-        self.variables = {name: Variable(dtype, shape, _ROLE_NAMES[role], unit)
-                          for name, dtype, role, shape, unit in self._core.variables()}
+        self._absolute = os.path.abspath(encoded)
+        self._reader: _core.Reader | None = _core.Reader(encoded, wait)
+        self._process = os.getpid()
+        self.variables = self._described(self._reader)
         """The variables of every step, by name."""
         self._names = {name: index for index, name in enumerate(self.variables)}
         self._tree: tuple[bytes, Tree] | None = None  # of the last step looked at: the table of what is packed, and what it says
         self._unrecorded = 0  # the commit_seq for whose record `columns` waited in vain
+        self._outlived: list[weakref.ref[npt.NDArray[Any]]] = []  # arrays in place whose block has ended
+
+    @property
+    def closed(self) -> bool:
+        """Whether `close` was called."""
+        return self._reader is None
+
+    def close(self) -> None:
+        """Every later call that needs the file raises UsageError. Steps that are held, and arrays, stay as they are. A second call
+        does nothing."""
+        self._reader = None
+
+    def __enter__(self) -> Pool:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 traceback: TracebackType | None) -> None:
+        self.close()
+
+    def __reduce__(self) -> tuple[type[Pool], tuple[str]]:
+        self._live.variables()  # not of a pool that was closed
+        return type(self), (os.fsdecode(self._absolute),)
+
+    @property
+    def _live(self) -> _core.Reader:
+        if self._reader is None:
+            raise UsageError(f"{self.path}: the pool was closed; open it again")
+        if self._process != os.getpid():  # a child of fork(), in which the parent's handle is refused
+            reader = _core.Reader(self._absolute, 0)
+            if self._described(reader) != self.variables:
+                raise UsageError(f"{self.path}: this child of fork() finds another pool there than its parent opened; open it again")
+            self._reader, self._process = reader, os.getpid()
+        return self._reader
+
+    def _described(self, reader: _core.Reader) -> Named[Variable]:
+        return Named(f"variable of {self.path}", {
+            name: Variable(dtype, shape, _ROLE_NAMES[role], unit) for name, dtype, role, shape, unit in reader.variables()})
 
     @property
     def runs(self) -> list[RunInfo]:
         """The runs that the pool knows, the newest last."""
         return [RunInfo(run_id.hex(), problem_id.hex(), datetime.datetime.fromtimestamp(started, datetime.timezone.utc),
                         work, solver, problem, parameters)
-                for run_id, problem_id, started, work, solver, problem, parameters in self._core.runs()]
+                for run_id, problem_id, started, work, solver, problem, parameters in self._live.runs()]
 
     @property
     def steps(self) -> list[StepInfo]:
         """The committed steps, in the order of their commits."""
-        return [_step_info(step) for step in self._core.steps()]
+        return [_step_info(step) for step in self._live.steps()]
 
     def __len__(self) -> int:
-        return len(self._core.steps())
+        return len(self._live.steps())
 
     def __iter__(self) -> Iterator[int]:
         return iter(dict.fromkeys(step.iteration for step in self.steps))
@@ -216,28 +383,57 @@ class Pool:
 
     def hold(self, step: StepInfo | int) -> HeldStep:
         """Holds a step of `steps`, or that of a commit_seq."""
+        return self._hold(step)
+
+    def _hold(self, step: StepInfo | int, *, copy: bool | None = None) -> HeldStep:
+        self._warn_of_stale_arrays()
         commit_seq = step.commit_seq if isinstance(step, StepInfo) else whole("a commit_seq", step, -2**63)
         if not 0 < commit_seq < _LAST_SEQ:
             raise NotKeptError(f"{self.path}: no step has the commit_seq {commit_seq}; expected one of pool.steps")
         try:
-            held = self._core.hold(commit_seq)
+            held = self._live.hold(commit_seq)
         except OverwrittenError as error:
             raise NotKeptError(str(error)) from None
         if held is None:
             raise NotKeptError(f"{self.path}: there is no step with the commit_seq {commit_seq} yet")
-        return HeldStep(self, held)
+        return HeldStep(self, held, copy=copy)
+
+    def _warn_of_stale_arrays(self) -> None:
+        """Nothing else tells a program that an array in place, which it has kept beyond its block, has another step's bytes."""
+        kept, self._outlived = self._outlived, []
+        for reference in kept:
+            array = reference()
+            if array is None:
+                continue
+            try:
+                cast(Any, array.base).owner.check()
+            except OverwrittenError as error:
+                warnings.warn(f"{self.path}: an array in place is still there after its block, and {error}; copy what you keep: "
+                              'step["x"].copy()', RuntimeWarning, stacklevel=4)
+            except UsageError:  # released since, or of the parent of this process
+                continue
+            else:
+                self._outlived.append(reference)
 
     def read(self, iteration: int, name: str) -> Any:
         """A verified copy of a variable, or of a nested structure, without a hold. Raises NotKeptError, OverwrittenError,
-        DamagedError."""
+        DamagedError.
+
+        >>> pool.read(-1, "n")
+        array([18446744073709551604, 18446744073709551604, 18446744073709551604,
+               18446744073709551604], dtype=uint64)
+        """
         commit_seq = self._find(iteration).commit_seq
 
         @functools.cache
         def copy(variable: str) -> npt.NDArray[Any]:
-            return self._core.copy(commit_seq, self._index(variable))
+            return self._live.copy(commit_seq, self._index(variable))
 
-        if name not in self._names and (tree := tree_of(self, copy)) is not None and name in tree:
-            return tree.entry(name, copy)
+        if not is_own(name, self.variables) and (tree := tree_of(self, copy)) is not None:
+            if name in tree:
+                return tree.entry(name, copy)
+            if name not in self.variables:
+                raise unknown_name(f"variable of {self.path}", name, tree.names())
         return copy(name)
 
     def array(self, name: str, steps: slice | Iterable[StepInfo | int] = slice(None), *,
@@ -247,8 +443,13 @@ class Pool:
         steps: a slice as of pool[...], steps of it, or iterations. part: an index of each step's array as NumPy takes
         it, such as numpy.s_[100:200, 0]: only that is copied. Raises as `read`, which it does for one step after the
         other.
+
+        >>> pool.array("x", pool[10:], part=slice(0, 3))
+        array([[10., 11., 12.],
+               [11., 12., 13.],
+               [12., 13., 14.]])
         """
-        index = self._index(name)
+        index = self._index(name, f"pool.read(ITERATION, {name!r}) gives what is packed, of one step; " if TABLE in self._names else "")
         chosen = self._select(steps) if isinstance(steps, slice) else [
             step if isinstance(step, StepInfo) else self._find(step) for step in steps]
         variable = self.variables[name]
@@ -258,7 +459,7 @@ class Pool:
             try:
                 held = self.hold(step)
             except (ResourceError, NotKeptError):  # no locks, or about to be overwritten
-                made[row] = self._core.copy(step.commit_seq, index)[part]
+                made[row] = self._live.copy(step.commit_seq, index)[part]
             else:
                 with held:
                     made[row] = held[name][part]
@@ -266,38 +467,37 @@ class Pool:
 
     def results(self, step: StepInfo) -> dict[str, Any]:
         """What was recorded of a step, by name (see HeldStep.results)."""
-        return {name: value for name, _, _, _, value in self._core.results(step.commit_seq)}
+        return Named(f"result of iteration {step.iteration}",
+                     {name: value for name, _, _, _, value in self._live.results(step.commit_seq)})
 
-    def follow(self, *, after: StepInfo | int = 0, timeout: float | None = None,
-               all_runs: bool = False) -> Iterator[HeldStep]:
+    def follow(self, *, after: StepInfo | int = 0, timeout: float | None = None, all_runs: bool = False,
+               copy: bool = True) -> Following:
         """Holds one step after the other: first the kept ones, from the oldest, then each that the analyzer commits. Ends
         when the run has ended and there is no further step.
 
-        A step is released when the next one is asked for, which raises OverwrittenError if its lease was broken; a loop
-        that is left by `break` calls step.check() itself. Steps that were overwritten before their turn are
-        left out. after: begins behind this step of `steps` (or commit_seq); pool.steps[-1] gives new steps only.
+        step["x"] is a verified copy, so it stays what it is when its step is overwritten. A step is released when the next one
+        is asked for; later, step["x"] is refused. Steps that were overwritten before their turn
+        are left out. `async for` works, too: in asyncio, a wait leaves the loop to other tasks and can be cancelled.
+
+        after: begins behind this step of `steps` (or commit_seq); pool.steps[-1] gives new steps only.
         timeout: seconds without a new step after which the loop ends, too; None waits until Ctrl-C.
         all_runs: continues with the runs that follow.
+        copy: False gives arrays in place, as in a `with` block: asking for the next step raises OverwrittenError if the
+            analyzer needed the slot, and a loop that is left by `break` calls step.check() itself.
+
+        >>> xs = [step["x"] for step in pool.follow()]
+        >>> [float(x[0]) for x in xs]
+        [5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0, 12.0]
         """
         last = after.commit_seq if isinstance(after, StepInfo) else whole("after", after)
-        while True:
-            found = self._core.next(last, timeout, all_runs)
-            if found is None:
-                return
-            last = found[0]
-            try:
-                step = self.hold(last)
-            except NotKeptError:
-                continue
-            with step:
-                yield step
+        return Following(self, last, timeout, all_runs, copy)
 
     def records(self, *, after: int = 0) -> Iterator[Record]:
         """The records of the journal beside the pool whose seq is greater than `after`: all runs, and all steps, also
         those that the ring has overwritten. Ends with the last record that is there now. Without a journal there are
         none."""
         after = whole("after", after, most=2**64 - 2)
-        while (found := self._core.next_record(after + 1)) is not None:
+        while (found := self._live.next_record(after + 1)) is not None:
             after, kind, unix_ns, run_id, fields, results = found
             written = datetime.datetime.fromtimestamp(unix_ns * 1e-9, datetime.timezone.utc)
             yield Record(after, kind, written, run_id.hex(), fields, {name: value for name, _, _, _, value in results})
@@ -311,7 +511,8 @@ class Pool:
         seconds to wait until the journal has the newest step that is kept now: its record comes soon after its commit.
         Without an analyzer it may never come, so a call does not wait for it again.
 
-        The first columns are commit_seq, iteration and step. Then follow unix_ns, when the record was written;
+        The first columns are commit_seq, iteration and step; run, which is 1 for the oldest run of the pool and its journal, and
+        run_id. Then follow unix_ns, when the record was written;
         generate_ns and producer_idle_ns, the solver's work and its wait for a buffer; analyzer_idle_ns, hand_off_ns,
         transfer_ns, commit_ns, analyze_ns and record_ns; bytes_transferred, skipped_before and published_at_ns: these are 0 for a
         step that is not in the journal. The others are the results of count 1 by name, and those of analyses
@@ -321,11 +522,14 @@ class Pool:
         run_id = run.run_id if isinstance(run, RunInfo) else run
         steps = self.steps
         first, newest = (steps[0].commit_seq, steps[-1].commit_seq) if steps else (_LAST_SEQ if kept else 0, 0)
-        fields, results, is_there = self._core.recorded(None if run_id is None else _bytes_of(run_id), first if kept else 0,
-                                                        newest, 0 if newest == self._unrecorded else wait)
+        fields, results, is_there, runs, run_ids = self._live.recorded(
+            None if run_id is None else _bytes_of(run_id), first if kept else 0, newest,
+            0 if newest == self._unrecorded else wait)
         if not is_there and wait > 0:
             self._unrecorded = newest
-        recorded = recorded_columns(fields, results)
+        # The journal has the runs in their order. One that only the ring knows is newer, or there is no journal.
+        known = list(dict.fromkeys([*(run_id.hex() for run_id in run_ids), *(step.run_id for step in steps)]))
+        recorded = recorded_columns(fields, results, runs, known)
         if kept:
             there = np.isin(recorded["commit_seq"], [step.commit_seq for step in steps])
             recorded = {name: column[there] for name, column in recorded.items()}
@@ -335,13 +539,18 @@ class Pool:
             if run_id not in (None, step.run_id) or step.commit_seq in found:
                 continue
             try:
-                rows.append((step, self._core.results(step.commit_seq)))
+                rows.append((step, self._live.results(step.commit_seq)))
             except (UsageError, OverwrittenError):
                 continue  # overwritten since
-        return joined(recorded, columns_of(rows))
+        return Named(f"column of {self.path}", joined(recorded, columns_of(rows, known)))
 
     def table(self, *, run: RunInfo | str | None = None, kept: bool = False, wait: float = 1) -> npt.NDArray[Any]:
-        """The same as one structured array, a row for each step: pandas.DataFrame(pool.table())."""
+        """The same as one structured array, a row for each step: pandas.DataFrame(pool.table()).
+
+        >>> pool.table()[["run", "iteration", "solver.residual"]][:2]
+        array([(1, 1, 0.1 ), (1, 2, 0.01)],
+              dtype={'names': ['run', 'iteration', 'solver.residual'], ...
+        """
         return structured(self.columns(run=run, kept=kept, wait=wait))
 
     def arrow(self, *, run: RunInfo | str | None = None, kept: bool = False, wait: float = 1) -> Any:
@@ -350,16 +559,22 @@ class Pool:
         return arrow_table(self.columns(run=run, kept=kept, wait=wait))
 
     def __repr__(self) -> str:
-        return f"<ringside.Pool {self.path}: {', '.join(self.variables)}; {len(self)} steps>"
+        kept = "closed" if self.closed else f"{len(self)} steps"
+        return f"<ringside.Pool {self.path}: {', '.join(self.variables)}; {kept}>"
 
-    def _repr_html_(self) -> str:
+    def _ipython_key_completions_(self) -> list[int]:
+        return list(self)
+
+    def _repr_html_(self) -> str | None:
+        if self.closed:
+            return None
         from .html import page_of
 
         return page_of(self)
 
-    def _index(self, name: str) -> int:
+    def _index(self, name: str, hint: str = "") -> int:
         if not isinstance(name, str) or name not in self._names:
-            raise UsageError(f"{name!r} is no variable of {self.path}; expected one of {', '.join(self._names)}")
+            raise unknown_name(f"variable of {self.path}", name, self._names, hint)
         return self._names[name]
 
     def _select(self, chosen: slice) -> list[StepInfo]:

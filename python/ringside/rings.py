@@ -10,32 +10,43 @@ import pathlib
 import re
 from collections.abc import Iterable, Iterator
 from types import TracebackType
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple, cast, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from .arguments import path_of, whole
-from .errors import Error, NoFileError, NotKeptError, OverwrittenError, UsageError
+from .errors import Error, Named, NoFileError, NotKeptError, OverwrittenError, UsageError, unknown_name
 from .ranks_file import ENDING, RanksFile, kept_shape, read_ranks, regions_pattern
 from .reading import HeldStep, Pool, StepInfo
+from .step_mapping import StepMapping
+from .variables import Variable
 
-__all__ = ["GlobalStep", "NodeRing", "Rings", "open"]
+__all__ = ["GlobalStep", "NodeRing", "Rings", "open", "open_rings"]
 
 
-def open(path: str | os.PathLike[str], *, wait: float = 0) -> Any:  # noqa: A001 (as gzip.open and others)
+def open(path: str | os.PathLike[str], *, wait: float = 0) -> Pool:  # noqa: A001 (as gzip.open and others)
     """Opens the pool at `path` for reading: a Pool. Its owner, if there is one, continues; neither waits for the other.
 
     A folder with the rings of all nodes of a run of several MPI ranks, or a ranks file (POOL.ranks), gives Rings: they are
-    read as one.
+    read as one. `open_rings` does the same, and type checkers know what it gives.
 
     wait: seconds to wait for a pool that does not exist yet.
 
     Raises NoFileError if there is no file, UsageError if it is no pool, ResourceError if it may not be read,
     DamagedError. Of Rings, the line names the node.
+
+    >>> with ringside.open("made.pool") as pool:
+    ...     pool
+    <ringside.Pool made.pool: x, n; 8 steps>
     """
     path_of("the pool", path)
-    return (Rings if is_rings(path) else Pool)(path, wait=wait)
+    return cast(Pool, Rings(path, wait=wait)) if is_rings(path) else Pool(path, wait=wait)
+
+
+def open_rings(path: str | os.PathLike[str], *, wait: float = 0) -> Rings:
+    """Opens the rings of all nodes of a run of several MPI ranks: their folder, or one of their ranks files. Raises as `open`."""
+    return Rings(path, wait=wait)
 
 
 class NodeRing(NamedTuple):
@@ -49,14 +60,15 @@ class NodeRing(NamedTuple):
     """With the steps, the results and the journal of this node."""
 
 
-class GlobalStep:
-    """A step that is held in the rings of all nodes: step["u"] is a verified copy of the whole array.
+class GlobalStep(StepMapping):
+    """A step that is held in the rings of all nodes, as a mapping: step["u"] is a verified copy of the whole array.
 
     A context manager: leaving the block checks and releases.
     """
 
     def __init__(self, rings: Rings, iteration: int, held: list[HeldStep]) -> None:
         self._rings = rings
+        self.variables = rings.variables
         self.iteration = iteration
         self.nodes = held
         """The held step of each node, with that node's results."""
@@ -67,18 +79,8 @@ class GlobalStep:
         return all(step.held for step in self.nodes)
 
     def __getitem__(self, name: str) -> npt.NDArray[Any]:
-        """Raises DamagedError, OverwrittenError, or UsageError after the release."""
+        """Raises UnknownNameError, DamagedError, OverwrittenError, or UsageError after the release."""
         return self._rings._assembled(name, lambda node: _named(self._rings.nodes[node], lambda: self.nodes[node][name]))
-
-    def keys(self) -> list[str]:
-        """The names of the variables."""
-        return list(self._rings.variables)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._rings.variables)
-
-    def __len__(self) -> int:
-        return len(self._rings.variables)
 
     def verify(self) -> None:
         """Hashes all variables in place. Raises DamagedError or OverwrittenError."""
@@ -117,6 +119,8 @@ class Rings:
 
     rings[17] holds the step of iteration 17 in every ring, rings[-1] the newest that all have. `in`, len() and iteration are
     about the iterations that all rings hold. What a node alone has is in `nodes`: rings.nodes[1].pool.table(), for instance.
+
+    It is closed, pickled and used in a child of fork() as a Pool.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, wait: float = 0) -> None:
@@ -124,12 +128,34 @@ class Rings:
         self.path = os.fspath(path)
         """As it was given."""
         ranks, pools = _found(pathlib.Path(self.path))
+        self._absolute = os.path.abspath(self.path)
         self.run_id = ranks.run_id
-        self.variables = ranks.variables
+        self.variables = Named(f"variable of {self.path}", ranks.variables)
         """The variables of the whole run, by name."""
         self._ranks = ranks
         self.nodes = [_opened(ranks, node, pool, wait) for node, pool in enumerate(pools)]
         """The ring of each node."""
+
+    @property
+    def closed(self) -> bool:
+        """Whether `close` was called."""
+        return all(ring.pool.closed for ring in self.nodes)
+
+    def close(self) -> None:
+        """Closes the pool of every node (Pool.close)."""
+        for ring in self.nodes:
+            ring.pool.close()
+
+    def __enter__(self) -> Rings:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 traceback: TracebackType | None) -> None:
+        self.close()
+
+    def __reduce__(self) -> tuple[type[Rings], tuple[str]]:
+        len(self)  # not of rings that were closed
+        return type(self), (self._absolute,)
 
     @property
     def steps(self) -> dict[int, list[StepInfo]]:
@@ -164,7 +190,8 @@ class Rings:
         held: list[HeldStep] = []
         try:
             for ring, step in zip(self.nodes, steps):
-                held.append(_named(ring, lambda ring=ring, step=step: ring.pool.hold(step)))
+                # Each is copied into the whole at once: in place, without a copy of its own.
+                held.append(_named(ring, lambda ring=ring, step=step: ring.pool._hold(step, copy=False)))
         except BaseException:
             for one in held:
                 with contextlib.suppress(OverwrittenError):
@@ -176,7 +203,7 @@ class Rings:
         """A verified copy of a variable of the whole run, without a hold. Raises NotKeptError, OverwrittenError, DamagedError."""
         steps = self._find(iteration)[1]
         return self._assembled(name, lambda node: _named(
-            self.nodes[node], lambda: self.nodes[node].pool._core.copy(steps[node].commit_seq,
+            self.nodes[node], lambda: self.nodes[node].pool._live.copy(steps[node].commit_seq,
                                                                        self.nodes[node].pool._index(name))))
 
     def array(self, name: str, steps: slice | Iterable[int] = slice(None), *, part: Any = ()) -> npt.NDArray[Any]:
@@ -194,11 +221,15 @@ class Rings:
         return made
 
     def __repr__(self) -> str:
-        return f"<ringside.Rings {self.path}: {len(self.nodes)} nodes, {', '.join(self.variables)}; {len(self)} steps>"
+        kept = "closed" if self.closed else f"{len(self)} steps"
+        return f"<ringside.Rings {self.path}: {len(self.nodes)} nodes, {', '.join(self.variables)}; {kept}>"
 
-    def _variable(self, name: str) -> Any:
+    def _ipython_key_completions_(self) -> list[int]:
+        return list(self)
+
+    def _variable(self, name: str) -> Variable:
         if not isinstance(name, str) or name not in self.variables:
-            raise UsageError(f"{name!r} is no variable of {self.path}; expected one of {', '.join(self.variables)}")
+            raise unknown_name(f"variable of {self.path}", name, self.variables)
         return self.variables[name]
 
     def _assembled(self, name: str, of_node: Any) -> npt.NDArray[Any]:

@@ -16,11 +16,14 @@ TIMES = ("unix_ns", "generate_ns", "producer_idle_ns", "analyzer_idle_ns", "hand
          "analyze_ns", "record_ns", "bytes_transferred", "skipped_before", "published_at_ns")
 
 
-def columns_of(rows: Sequence[tuple[Any, Sequence[tuple[str, str, int, int, Any]]]]) -> dict[str, npt.NDArray[Any]]:
-    """A contiguous array for each result of count 1, after those that name the step. See Pool.columns."""
+def columns_of(rows: Sequence[tuple[Any, Sequence[tuple[str, str, int, int, Any]]]],
+               run_ids: Sequence[str]) -> dict[str, npt.NDArray[Any]]:
+    """A contiguous array for each result of count 1, after those that name the step and its run. See Pool.columns. run_ids: of
+    all runs."""
     columns: dict[str, npt.NDArray[Any]] = {
         key: np.array([getattr(step, key) for step, _ in rows], np.uint64)
         for key in _KEYS}
+    columns.update(_run_columns(np.array([run_ids.index(step.run_id) for step, _ in rows], np.int64), run_ids))
     types: dict[str, int] = {}
     for _, results in rows:
         types.update((name, kind) for name, _, kind, count, _ in results if count == 1)
@@ -36,12 +39,15 @@ def columns_of(rows: Sequence[tuple[Any, Sequence[tuple[str, str, int, int, Any]
 
 def recorded_columns(fields: Mapping[str, npt.NDArray[np.int64]],
                      results: Sequence[tuple[str, int, npt.NDArray[np.int64], npt.NDArray[np.bool_]]],
-                     ) -> dict[str, npt.NDArray[Any]]:
-    """The same columns of the steps of a journal. results: name, type, the low and the high 64 bits, what is there."""
-    columns: dict[str, npt.NDArray[Any]] = {
-        name: column.view(np.uint64) if name in _KEYS else column for name, column in fields.items()}
+                     runs: npt.NDArray[np.int64], run_ids: Sequence[str]) -> dict[str, npt.NDArray[Any]]:
+    """The same columns of the steps of a journal. results: name, type, the low and the high 64 bits, what is there. runs: of
+    each step, the place of its run among run_ids."""
+    columns: dict[str, npt.NDArray[Any]] = {key: fields[key].view(np.uint64) for key in _KEYS}
+    columns.update(_run_columns(runs, run_ids))
+    columns.update((name, column) for name, column in fields.items() if name not in _KEYS)
     for name, kind, words, present in results:
         low, high = np.ascontiguousarray(words[:, 0]), words[:, 1]
+        column: npt.NDArray[Any]
         if kind == _F64:
             column = low.view(np.float64)
             column[~present] = np.nan
@@ -96,6 +102,10 @@ def arrow_table(columns: Mapping[str, npt.NDArray[Any]]) -> Any:
         return pyarrow.array(exact, pyarrow.decimal256(39, 0))  # an i128 has up to 39 digits
 
     return pyarrow.Table.from_arrays([array_of(column) for column in columns.values()], names=list(columns))
+
+
+def _run_columns(runs: npt.NDArray[np.int64], run_ids: Sequence[str]) -> dict[str, npt.NDArray[Any]]:
+    return {"run": runs + 1, "run_id": np.array([*run_ids, ""], "U32")[runs]}
 
 
 def _absent(like: npt.NDArray[Any], rows: int) -> npt.NDArray[Any]:

@@ -20,7 +20,7 @@ import json
 import math
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
@@ -29,10 +29,10 @@ import numpy.typing as npt
 
 from ._core import ClaimedStep
 from .arguments import Unfit, array_and_foreign, is_torch, plain_array
-from .errors import UsageError
+from .errors import UsageError, no_variable
 from .variables import DTYPES, Variable, is_description, variable_of
 
-__all__ = ["PackedStep", "Packing", "Tree", "packed", "tree_of"]
+__all__ = ["TABLE", "PackedStep", "Packing", "Tree", "is_own", "packed", "tree_of"]
 
 TABLE = "tree.table"
 _BITS = "tree.bits"
@@ -225,8 +225,8 @@ class _Branch:
             try:
                 entries = [given[key] for key in self.keys]
             except KeyError:
-                missing = [key for key in self.keys if key not in given]
-                raise Unfit(f"no {_some(missing)}", f"the keys {_some(self.keys)}") from None
+                missing, others = ([key for key in keys if key not in there] for keys, there in ((self.keys, given), (given, self.keys)))
+                raise Unfit(f"no {_some(missing)}{f', but {_some(others)}' if others else ''}", f"the keys {_some(self.keys)}") from None
             if len(given) != len(self.keys):
                 raise Unfit(f"{_some([key for key in given if key not in self.keys])}, which was not declared",
                                f"the keys {_some(self.keys)}")
@@ -342,9 +342,10 @@ class PackedStep:
     A number of the structure is an array without dimensions: step["state"]["n"][...] = 3. step["levels"] = [...] copies all.
     """
 
-    def __init__(self, core: ClaimedStep, packing: Packing) -> None:
+    def __init__(self, core: ClaimedStep, packing: Packing, scalars: Sequence[str]) -> None:
         self._core = core
         self._packing = packing
+        self._scalars = scalars
 
     @property
     def iteration(self) -> int:
@@ -376,19 +377,24 @@ class PackedStep:
         self._core.__exit__(kind, error, traceback)
 
     def __getitem__(self, name: str) -> Any:
-        return self._packing.views(name, self._core.__getitem__) if name in self._packing else self._core[name]
+        return self._packing.views(name, self._core.__getitem__) if name in self._packing else self._core[self._checked(name)]
 
     def __setitem__(self, name: str, value: Any) -> None:
-        if name not in self._packing or name in self._packing.variables:
-            self._core[name] = value
+        if name not in self._packing or is_own(name, self._packing.variables):
+            self._core[self._checked(name)] = value
         else:
             self._packing.fill(f"iteration {self.iteration}", name, value, self._core.__getitem__)
 
     def previous(self, name: str) -> Any:
         """The same of the step before, read-only (see ClaimedStep.previous)."""
         if name not in self._packing:
-            return self._core.previous(name)
+            return self._core.previous(self._checked(name))
         return None if self._core.previous(TABLE) is None else self._packing.entry(name, self._before)
+
+    def _checked(self, name: str) -> str:
+        if name not in self._packing.variables:
+            raise no_variable(name, self._packing.names(), self._scalars)
+        return name
 
     def _before(self, name: str) -> npt.NDArray[Any]:
         found = self._core.previous(name)
@@ -396,15 +402,20 @@ class PackedStep:
         return found
 
 
+def is_own(name: Any, variables: Mapping[str, Variable]) -> bool:
+    """Whether an entry of that name is a variable of its own. An entry may have the name of a packed variable, and is packed then."""
+    return name in variables and name not in _RESERVED
+
+
 def tree_of(pool: Any, fetch: Fetch) -> Tree | None:
     """That of a step of a pool, whose variables `fetch` gives; None if nothing is packed."""
     if TABLE not in pool.variables:
         return None
     table = fetch(TABLE).tobytes()
-    if pool._tree is None or pool._tree[0] != table:
-        pool._tree = table, Tree.of_table(table, pool.variables, pool.path)
-    tree: Tree = pool._tree[1]
-    return tree
+    last: tuple[bytes, Tree] | None = pool._tree
+    if last is None or last[0] != table:
+        last = pool._tree = table, Tree.of_table(table, pool.variables, pool.path)
+    return last[1]
 
 
 def packed(variables: Mapping[Any, Any]) -> tuple[dict[str, Variable], Packing | None]:
@@ -584,11 +595,23 @@ def _node_of_table(node: Any, variables: Mapping[str, Variable]) -> Any:
         kind = collections.OrderedDict if node.get("name") == "OrderedDict" else dict
         return _Branch(form, keys, entries, lambda made: kind(zip(keys, made)))
     if form == "namedtuple":
-        cls = collections.namedtuple(node["name"], node["fields"], rename=True)  # type: ignore[misc]
+        cls = _namedtuple(node["name"], tuple(node["fields"]))
         if len(cls._fields) != len(entries):
             raise ValueError(f"{len(entries)} entries for {cls._fields}")
         return _Branch(form, list(cls._fields), entries, lambda made: cls(*made), node["name"])
     return _Branch(form, list(range(len(entries))), entries, list if form == "list" else tuple)
+
+
+@functools.cache
+def _namedtuple(name: str, fields: tuple[str, ...]) -> Any:
+    """The class of those that are read. They are pickled by name and fields, because no module has it."""
+    cls: Any = collections.namedtuple(name, fields, rename=True)  # type: ignore[misc]
+    cls.__reduce__ = lambda made: (_named, (name, fields, tuple(made)))
+    return cls
+
+
+def _named(name: str, fields: tuple[str, ...], entries: tuple[Any, ...]) -> Any:
+    return _namedtuple(name, fields)(*entries)
 
 
 def _leaf_of_table(node: Mapping[str, Any], variables: Mapping[str, Variable]) -> _Leaf:

@@ -11,7 +11,7 @@ import shlex
 import sys
 import warnings
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any, NamedTuple
 
@@ -21,8 +21,9 @@ import numpy.typing as npt
 from . import _core
 from ._core import ClaimedStep
 from .arguments import array_of, path_of, program_name, text_of, whole
-from .errors import Error, UsageError, last_uncaught
+from .errors import Error, Named, UsageError, last_uncaught
 from .notebook import LiveView, in_notebook
+from .step_mapping import StepMapping
 from .trees import PackedStep, Packing, packed
 from .variables import DTYPES, ROLES, Variable, scalar_types
 
@@ -106,43 +107,40 @@ class Reply(NamedTuple):
     """How many replies there were: a new one has a greater number."""
 
 
-class KeptStep(Mapping[str, Any]):
+class KeptStep(StepMapping):
     """The step that a resumed run continues from: a copy of each variable, by name, and its scalars. What was published as a
     nested structure is one again.
 
     A variable is copied when it is first used, which must be before the first publish.
     """
 
-    def __init__(self, core: _core.Writer, iteration: int, variables: Sequence[str], scalars: Sequence[str],
+    def __init__(self, core: _core.Writer, iteration: int, variables: Mapping[str, Variable], scalars: Sequence[str],
                  packing: Packing | None = None) -> None:
         self._core = core
         self._packing = packing
-        self._variables = {name: index for index, name in enumerate(variables)}
+        self.variables = variables
         self._copies: dict[str, npt.NDArray[Any]] = {}
         self._entries: dict[str, Any] = {}  # structures of these copies
         self.iteration = iteration
-        """The step's iteration."""
         values = {name: core.kept_scalar(index) for index, name in enumerate(scalars)}
-        self.scalars = {name: value for name, value in values.items() if value is not None}
+        self.scalars = Named(f"scalar of the kept iteration {iteration}",
+                             {name: value for name, value in values.items() if value is not None})
         """Its scalars; a scalar that the run before did not declare is missing."""
 
     def __getitem__(self, name: str) -> Any:
         if self._packing is None or name not in self._packing:
-            return self._copy(name)
+            return self._array(name)
         if name not in self._entries:
-            self._entries[name] = self._packing.entry(name, self._copy, as_declared=True)
+            self._entries[name] = self._packing.entry(name, self._array, as_declared=True)
         return self._entries[name]
 
-    def _copy(self, name: str) -> npt.NDArray[Any]:
+    def _packed(self) -> Packing | None:
+        return self._packing
+
+    def _array(self, name: str) -> npt.NDArray[Any]:
         if name not in self._copies:
-            self._copies[name] = self._core.kept_variable(self._variables[name])
+            self._copies[name] = self._core.kept_variable(self._index(name))
         return self._copies[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._variables if self._packing is None else self._packing.names())
-
-    def __len__(self) -> int:
-        return len(list(iter(self)))
 
     def __repr__(self) -> str:
         return f"<ringside.KeptStep of iteration {self.iteration}: {', '.join(map(str, self))}>"
@@ -163,7 +161,7 @@ class Writer:
     def __init__(self, variables: dict[str, Variable], scalars: dict[str, tuple[int, str]],
                  options: dict[str, Any], packing: Packing | None = None) -> None:
         self._packing = packing
-        self.variables = variables
+        self.variables = Named("variable of this run", variables)
         """By name, in the order declared."""
         self.scalars = tuple(scalars)
         """The names of its scalars, in the order declared."""
@@ -172,7 +170,7 @@ class Writer:
                        for name, v in variables.items()],
             scalars=[(name, number, unit) for name, (number, unit) in scalars.items()], **options)
         iteration = self._core.kept()
-        self.kept = None if iteration is None else KeptStep(self._core, iteration, list(variables), list(scalars), packing)
+        self.kept = None if iteration is None else KeptStep(self._core, iteration, self.variables, list(scalars), packing)
         """The step that the run continues from; None for a new run."""
 
     @property
@@ -204,7 +202,7 @@ class Writer:
         wait=False: if no buffer is free, the step counts as skipped (`step.skipped`), and its arrays are not published.
         """
         if self._packing is not None and self._packing.table:
-            return PackedStep(ClaimedStep(self._core, iteration, wait), self._packing)  # type: ignore[return-value]
+            return PackedStep(ClaimedStep(self._core, iteration, wait), self._packing, self.scalars)  # type: ignore[return-value]
         return ClaimedStep(self._core, iteration) if wait else ClaimedStep(self._core, iteration, False)
 
     def publish(self, iteration: int, arrays: Mapping[str, Any], scalars: Mapping[str, float] | None = None, *,

@@ -15,9 +15,9 @@ int fork_depth() noexcept {
 
 namespace {
 
-[[noreturn]] void raise(ringside_status status, std::uint32_t reason, const char* line) {
-  const Object of_status = attribute(imported("ringside.errors").get(), "of_status");
-  const Object error = call(of_status.get(), python_of(status), python_of(reason), python_of(line));
+template <class... Arguments>
+[[noreturn]] void raise_made_by(const char* function, const Arguments&... arguments) {
+  const Object error = call(attribute(imported("ringside.errors").get(), function).get(), arguments...);
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.get())), error.get());
   throw Raised{};
 }
@@ -44,11 +44,16 @@ PyModuleDef definition = {
 }  // namespace
 
 void raise(const ringside_error& error) {
-  raise(error.status, error.reason, error.line);
+  raise_made_by("of_status", python_of(error.status), python_of(error.reason), python_of(error.line));
 }
 
 void refuse(const std::string& line) {
-  raise(RINGSIDE_USAGE, RINGSIDE_REASON_ARGUMENT, line.c_str());
+  raise_made_by("of_status", python_of(static_cast<int>(RINGSIDE_USAGE)), python_of(static_cast<int>(RINGSIDE_REASON_ARGUMENT)),
+                python_of(line));
+}
+
+void refuse_name(const char* function, PyObject* name, const Object& known, const Object& others) {
+  raise_made_by(function, borrowed(name), known, others);
 }
 
 }  // namespace ringside_python

@@ -77,6 +77,8 @@ struct Column {
 struct Table {
   std::vector<std::int64_t> fields[std::size(kStepFields)];
   std::vector<Column> columns;
+  std::vector<std::string> run_ids;  // of all step records, also of those that are not in the table
+  std::vector<std::int64_t> runs;    // of each row, the place of its run among them
 
   std::size_t rows() const noexcept { return fields[0].size(); }
 
@@ -95,8 +97,18 @@ struct Table {
 
   void put(const ringside_record& record, const std::vector<ringside_result>& results) {
     const std::size_t row = rows();
+    runs.push_back(run(record));
     for (std::size_t f = 0; f < std::size(kStepFields); ++f) fields[f].push_back(kStepFields[f].of(record));
     for (std::size_t r = 0; r < results.size(); ++r) column(results[r], r).put(row, results[r]);
+  }
+
+  /// The place of a record's run; new ones are put behind the others.
+  std::int64_t run(const ringside_record& record) {
+    const std::string_view id(reinterpret_cast<const char*>(record.run_id), sizeof(record.run_id));
+    const auto found = std::find(run_ids.rbegin(), run_ids.rend(), id);  // nearly always the last one
+    if (found != run_ids.rend()) return run_ids.rend() - found - 1;
+    run_ids.emplace_back(id);
+    return static_cast<std::int64_t>(run_ids.size()) - 1;
   }
 
   /// What an analysis computed of the step of that commit, whose row is there or not.
@@ -211,7 +223,10 @@ Object Reader::recorded(const std::optional<std::string>& run_id, std::uint64_t 
       if (answer != RINGSIDE_OK) return answer;
       const bool is_analysis = record.kind == RINGSIDE_RECORD_ANALYSIS_RESULTS;
       if (record.kind != RINGSIDE_RECORD_STEP && !is_analysis) continue;
-      if (!is_analysis) found = std::max(found, record.commit_seq);
+      if (!is_analysis) {
+        found = std::max(found, record.commit_seq);
+        table.run(record);
+      }
       if (record.commit_seq < first) continue;
       if (run_id && std::memcmp(record.run_id, run_id->data(), run_id->size()) != 0) continue;
       answer = list_all(results, [&](auto* out, auto room, auto* count) {
@@ -248,7 +263,11 @@ Object Reader::recorded(const std::optional<std::string>& run_id, std::uint64_t 
     append(columns, tuple_of(column.name, column.type, array_of(RINGSIDE_I64, std::move(column.words), {rows, 2}),
                              called(PyObject_CallMethod(present.get(), "view", "s", "?"))));
   }
-  return tuple_of(fields, columns, found >= newest);
+  const Object run_ids = called(PyList_New(0));
+  for (const std::string& id : table.run_ids) {
+    append(run_ids, called(PyBytes_FromStringAndSize(id.data(), static_cast<Py_ssize_t>(id.size()))));
+  }
+  return tuple_of(fields, columns, found >= newest, array_of(RINGSIDE_I64, std::move(table.runs), {rows}), run_ids);
 }
 
 }  // namespace ringside_python

@@ -53,7 +53,7 @@ bool is_real(PyObject* given, double& number) {
 }  // namespace
 
 Writer::Writer(std::vector<Variable> variables, const std::vector<Scalar>& scalars, const Options& options)
-    : variables_(std::move(variables)), numbers_(called(PyDict_New())) {
+    : variables_(std::move(variables)), numbers_(called(PyDict_New())), scalar_names_(called(PyList_New(0))) {
   std::vector<ringside_variable> given_variables;
   for (const Variable& own : variables_) {
     called(PyDict_SetItem(numbers_.get(), python_of(own.name).get(), python_of(given_variables.size()).get()));
@@ -74,7 +74,7 @@ Writer::Writer(std::vector<Variable> variables, const std::vector<Scalar>& scala
   for (const Scalar& scalar : scalars) {
     given_scalars.push_back({sizeof(ringside_scalar), scalar.type, scalar.name.c_str(), scalar.unit.c_str()});
     scalar_types_.push_back(scalar.type);
-    scalar_names_.push_back(python_of(scalar.name));
+    append(scalar_names_, python_of(scalar.name));
   }
   ringside_writer_options given{};
   given.size = sizeof(given);
@@ -115,13 +115,7 @@ std::uint32_t Writer::index(PyObject* name) const {
   PyObject* number = PyDict_GetItemWithError(numbers_.get(), name);
   if (number != nullptr) return static_cast<std::uint32_t>(PyLong_AsUnsignedLong(number));
   PyErr_Clear();  // what is not hashable is no name either
-  std::string line = repr(name) + " is no variable of this run; expected one of " + joined(numbers_.get());
-  const auto is_name = [&](const Object& known) { return PyObject_RichCompareBool(known.get(), name, Py_EQ) == 1; };
-  if (std::any_of(scalar_names_.begin(), scalar_names_.end(), is_name)) {
-    line += ". It is a scalar: step.scalars[" + repr(name) + "], or in publish(k, arrays, scalars)";
-  }
-  PyErr_Clear();
-  refuse(line);
+  refuse_name("no_variable", name, numbers_, scalar_names_);
 }
 
 Object Writer::kept_variable(std::uint32_t index) {
@@ -272,10 +266,10 @@ std::vector<ringside_value> Writer::values(std::uint64_t iteration, PyObject* sc
   if (!is_dict && PyObject_HasAttrString(scalars, "keys") == 0) {
     refused("found " + shown(scalars) + " as scalars; expected values by name");
   }
-  std::vector<ringside_value> made(scalar_names_.size());
+  std::vector<ringside_value> made(scalar_types_.size());
   std::string missing;
   for (std::size_t s = 0; s < made.size(); ++s) {
-    PyObject* const name = scalar_names_[s].get();
+    PyObject* const name = PyList_GetItem(scalar_names_.get(), static_cast<Py_ssize_t>(s));
     Object given;
     if (is_dict) {
       given = borrowed(PyDict_GetItemWithError(scalars, name));
@@ -298,16 +292,9 @@ std::vector<ringside_value> Writer::values(std::uint64_t iteration, PyObject* sc
   const Object names = called(PySequence_List(scalars));
   for (Py_ssize_t n = 0; n < PyList_Size(names.get()); ++n) {
     PyObject* const name = PyList_GetItem(names.get(), n);
-    const auto is_name = [&](const Object& known) { return called(PyObject_RichCompareBool(known.get(), name, Py_EQ)) != 0; };
-    if (std::any_of(scalar_names_.begin(), scalar_names_.end(), is_name)) continue;
-    Object known = called(PyList_New(0));
-    for (const Object& scalar : scalar_names_) append(known, scalar);
-    const std::string expected = made.empty() ? "none" : joined(known.get());
-    const int is_variable = PyDict_Contains(numbers_.get(), name);
-    if (is_variable < 0) PyErr_Clear();
-    refused(repr(name) + (is_variable > 0 ? " is a variable and" : " is") + " no scalar of this run; expected " + expected);
+    if (called(PySequence_Contains(scalar_names_.get(), name)) == 0) refuse_name("no_scalar", name, scalar_names_, numbers_);
   }
-  if (!missing.empty()) refused(missing);
+  if (!missing.empty()) refused(missing + "; expected one for each of " + joined(scalar_names_.get()));
   return made;
 }
 

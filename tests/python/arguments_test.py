@@ -65,7 +65,7 @@ class Descriptions(pipelines.Pipelines):
                 run.publish(1, {"x": [1.0] * 4}, {"t": 0.5, "n": 2})
             """)
         pool = ringside.open(self.path("run.pool"))
-        units = {name: unit for name, unit, *_ in pool._core.results(pool.steps[0].commit_seq)}
+        units = {name: unit for name, unit, *_ in pool._live.results(pool.steps[0].commit_seq)}
         self.assertEqual((units["solver.t"], units["solver.n"]), ("s", ""))
 
 
@@ -149,10 +149,10 @@ class Steps(pipelines.Pipelines):
             "iteration 1: scalar r: found 'a', expected a number",
             "iteration 1: scalar n: found 2.5, expected a whole number of 64 bits",
             f"iteration 1: scalar n: found {2**63}, expected a whole number of 64 bits",
-            "iteration 1: no value for scalar n",
-            "iteration 1: 's' is no scalar of this run; expected r, n",
+            "iteration 1: no value for scalar n; expected one for each of r, n",
+            "'s' is no scalar of this run; expected one of r, n",
             "iteration 1: found [0.5, 2] as scalars; expected values by name",
-            "iteration 1: no value for scalar r",
+            "iteration 1: no value for scalar r; expected one for each of r, n",
             "x: found an array of float64, shape (3,); expected f64, shape (4,)",
             "an iteration: found -1, expected a whole number, 1 to 2^64 - 1",
             "an iteration: found 'one', expected a whole number, 1 to 2^64 - 1",

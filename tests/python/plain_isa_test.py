@@ -27,7 +27,7 @@ READ = """
             print(k, *(hashlib.sha256(step[name]).hexdigest() for name in step))
     table = pool.table(wait=30)
     for name in table.dtype.names:
-        if not name.endswith("_ns") and name != "step":
+        if not name.endswith("_ns") and name not in ("step", "run_id"):
             print(name, [value.hex() if isinstance(value, float) else value for value in table[name].tolist()])
     """
 

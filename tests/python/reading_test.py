@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Pools that the Python package reads: views in place, copies, results, live runs, and what is refused."""
 
+import collections.abc
 import gc
+import multiprocessing
 import os
+import pickle
 import re
+import shutil
 import threading
 
 import pipelines
@@ -70,7 +74,8 @@ class Steps(OfAPool):
 
     def test_after_the_release_the_step_gives_no_array_and_the_old_ones_can_still_be_loaded(self):
         step = self.pool[7]
-        x = step["x"]
+        x = step.view("x")
+        self.assertEqual(step["x"][0], 7)
         step.release()
         step.release()
         self.assertFalse(step.held)
@@ -82,10 +87,90 @@ class Steps(OfAPool):
         gc.collect()
         self.assertEqual(x[0], 7)
 
-    def test_an_array_keeps_its_step_held(self):
-        x = self.pool[7]["x"][:10]
+    def test_an_array_in_place_keeps_its_step_held_also_when_its_block_has_ended(self):
+        with self.pool[7] as step:
+            x = step["x"][:10]
         gc.collect()
+        self.assertFalse(step.held)
+        with self.assertRaisesRegex(ringside.UsageError, "iteration 7: the step was released; hold it again"):
+            step["x"]
         self.assertTrue(x.base.base.owner.held)
+        self.assertTrue(self.pool[7].view("x")[:10].base.base.owner.held)
+
+    def test_a_step_without_a_block_gives_copies(self):
+        step = self.pool[7]
+        x = step["x"]
+        self.assertIs(step["x"], x)
+        self.assertFalse(np.shares_memory(x, step.view("x")))
+        self.assertFalse(x.flags.writeable)
+        np.testing.assert_array_equal(self.pool[7]["x"], 7 + np.arange(1000.0))
+        with step:
+            self.assertTrue(np.shares_memory(step["x"], step.view("x")))
+
+    def test_a_step_is_a_mapping(self):
+        with self.pool[7] as step:
+            self.assertIsInstance(step, collections.abc.Mapping)
+            self.assertEqual((list(step), list(step.keys()), len(step)), (["x", "n"], ["x", "n"], 2))
+            self.assertEqual({name: array.shape for name, array in step.items()}, {"x": (1000,), "n": (4,)})
+            self.assertTrue("x" in step and "y" not in step and 3 not in step)
+            self.assertIsNone(step.get("y"))
+            self.assertEqual(step.get("n").tolist(), [2**64 - 7] * 4)
+            self.assertEqual(step, step)
+            self.assertNotEqual(step, self.pool[7])
+            self.assertIn(step, {step})
+            with self.assertRaisesRegex(ringside.UsageError, r"iteration 7 has 2 variables; expected one of them: step\['x'\]"):
+                np.asarray(step)
+            self.assertEqual(step._ipython_key_completions_(), ["x", "n"])
+        self.assertEqual(self.pool._ipython_key_completions_(), list(self.pool))
+
+    def test_a_name_that_is_spelt_wrongly_is_a_key_error_that_says_what_was_meant(self):
+        step = self.pool[7]
+        for call, line in ((lambda: step["X"], "'X' is no variable of iteration 7; expected one of x, n"),
+                           (lambda: self.pool.read(7, "y"), f"'y' is no variable of {self.pool_path}; expected one of x, n"),
+                           (lambda: self.pool.variables["nn"],
+                            f"'nn' is no variable of {self.pool_path}; did you mean 'n'? expected one of x, n")):
+            with self.assertRaises(ringside.UnknownNameError) as raised:
+                call()
+            self.assertEqual(str(raised.exception), line)
+        for kind in (KeyError, ValueError, ringside.UsageError):
+            with self.assertRaisesRegex(kind, "'x.l3' is no result of iteration 7; did you mean 'x.l[12]'[?] expected one of .* more$"):
+                step.results["x.l3"]
+            with self.assertRaisesRegex(kind, "'solver.residul' is no column of .*; did you mean 'solver.residual'[?]"):
+                self.pool.columns()["solver.residul"]
+
+    def test_a_closed_pool_refuses_calls_in_one_line_and_leaves_what_was_given(self):
+        with ringside.open(self.pool_path) as pool:
+            step = pool[7]
+            x = step.view("x")
+            self.assertFalse(pool.closed)
+        self.assertTrue(pool.closed)
+        pool.close()
+        self.assertEqual(x[0], 7)
+        self.assertEqual(pool.variables["x"].unit, "K")
+        self.assertRegex(repr(pool), "run.pool: x, n; closed>")
+        self.assertIsNone(pool._repr_html_())
+        for call in (lambda: pool[7], lambda: len(pool), pool.table, lambda: list(pool.follow()), lambda: pickle.dumps(pool)):
+            with self.assertRaisesRegex(ringside.UsageError, f"^{self.pool_path}: the pool was closed; open it again$"):
+                call()
+
+    def test_a_pool_is_pickled_by_its_path_and_a_step_is_not(self):
+        before = os.getcwd()
+        self.addCleanup(os.chdir, before)
+        os.chdir(os.path.dirname(self.pool_path))
+        pickled = pickle.dumps(ringside.open("run.pool"))
+        os.chdir("/")
+        self.assertEqual(pickle.loads(pickled).read(7, "x")[0], 7)
+        self.assertEqual(pickle.loads(pickle.dumps(self.pool.columns()))["iteration"][0], 1)
+        with self.assertRaisesRegex(ringside.UsageError, "iteration 7: a step cannot be pickled"):
+            pickle.dumps(self.pool[7])
+
+    def test_workers_that_are_forked_or_spawned_read_the_pool(self):
+        for way in ("fork", "spawn"):
+            with self.subTest(way), multiprocessing.get_context(way).Pool(2) as workers:
+                self.assertEqual(workers.starmap(_first, [(self.pool, k) for k in self.pool]), [float(k) for k in self.pool])
+
+    def test_star_import_leaves_pythons_open(self):
+        self.assertEqual(self.python("from ringside import *\nprint(open is __builtins__.open, Pool.__name__)")[1], "True Pool\n")
 
     def test_a_copy_is_verified_and_writeable(self):
         x = self.pool.read(9, "x")
@@ -119,23 +204,44 @@ class Steps(OfAPool):
             thread.join()
         self.assertEqual(wrong, [])
 
-    def test_a_child_of_fork_cannot_use_pool_or_step(self):
+    def test_a_child_of_fork_reads_the_pool_but_not_what_its_parent_holds(self):
+        def in_child(call):
+            reading, writing = os.pipe()
+            child = os.fork()
+            if child == 0:
+                try:
+                    line = str(call())
+                except ringside.UsageError as error:
+                    line = str(error)
+                os.write(writing, line.encode())
+                os._exit(0)
+            os.waitpid(child, 0)
+            os.close(writing)
+            with os.fdopen(reading) as pipe:
+                return pipe.read()
+
+        held = self.pool[8]
         with self.pool[7] as step:
-            for call in (lambda: step["x"], lambda: self.pool.steps, step.release):
-                reading, writing = os.pipe()
-                child = os.fork()
-                if child == 0:
-                    try:
-                        call()
-                        line = "no error"
-                    except ringside.UsageError as error:
-                        line = str(error)
-                    os.write(writing, line.encode())
-                    os._exit(0)
-                os.waitpid(child, 0)
-                self.assertRegex(os.read(reading, 4096).decode(), r"this handle belongs to process \d+; its child \d+ ")
-                os.close(reading)
-                os.close(writing)
+            for call in (lambda: step["x"], lambda: held["x"], step.release):
+                self.assertRegex(in_child(call), r"this handle belongs to process \d+; its child \d+ ")
+            self.assertEqual(in_child(lambda: self.pool[7]["x"][0] + self.pool.read(8, "x")[0]), "15.0")
+            self.assertEqual(in_child(lambda: len(self.pool.table())), str(STEPS))
+        other = self.path("other.pool")
+        shutil.copy(self.pool_path, other)
+        pool = ringside.open(other)
+        self.kept("""
+            import ringside
+            with ringside.publish({"y": ("f64", (4,))}) as run:
+                run.publish(1, {"y": [1.0] * 4})
+            """)
+        os.replace(self.path("run.pool"), other)
+        self.assertRegex(in_child(lambda: pool.steps), "this child of fork.* finds another pool there than its parent opened")
+
+
+def _first(pool, iteration):
+    """For workers."""
+    with pool[iteration] as step:
+        return float(step["x"][0])
 
 
 class Live(pipelines.Pipelines):
@@ -154,6 +260,96 @@ class Live(pipelines.Pipelines):
                 print([step.iteration for step in pool.follow(after=pool.steps[-3], timeout=0)])
             """)
         self.assertEqual(output, "[19, 20]\n")
+
+    def test_what_a_loop_that_follows_has_collected_stays_what_it_is(self):
+        output = self.kept("""
+            import numpy as np, ringside
+            with ringside.publish({"x": ("f64", (1000,))}) as run:
+                run.publish(1, {"x": np.full(1000, 1.0)})
+                pool, xs, steps = ringside.open("run.pool"), [], []
+                for step in pool.follow(timeout=5):
+                    xs.append(step["x"])
+                    steps.append(step)
+                    if step.iteration == 100:
+                        break
+                    run.publish(step.iteration + 1, {"x": np.full(1000, step.iteration + 1.0)})
+                assert [x.tolist() for x in xs] == [[k] * 1000 for k in np.arange(1.0, 101.0)]
+                try:
+                    steps[0]["x"]
+                except ringside.UsageError as error:
+                    print(error)
+            """)
+        self.assertEqual(output, "iteration 1: the step was released; hold it again\n")
+
+    def test_arrays_in_place_that_outlive_their_steps_are_an_error_or_a_warning(self):
+        output = self.kept("""
+            import warnings, ringside
+            def publish(iterations):
+                for k in iterations:
+                    run.publish(k, {"x": [float(k)] * 4})
+                while not pool.steps or pool.steps[-1].iteration != run.next_iteration - 1:
+                    pass                             # until it is committed
+            with ringside.publish({"x": ("f64", (4,))}) as run, warnings.catch_warnings(record=True) as said:
+                warnings.simplefilter("always")
+                run.publish(1, {"x": [1.0] * 4})
+                pool = ringside.open("run.pool")     # of three slots: no lease is respected
+                publish([2])
+                with pool[2] as step:
+                    x = step["x"]
+                publish(range(3, 9))
+                pool[8], pool[8]
+                print(len(said), said[0].message)
+                following = pool.follow(after=pool.steps[-2], copy=False)
+                x = next(following)["x"]
+                publish(range(9, 15))
+                try:
+                    next(following)
+                except ringside.OverwrittenError as error:
+                    print(error)
+                following = pool.follow(after=pool.steps[-2])
+                x = next(following)["x"]
+                publish(range(15, 19))
+                print(next(following)["x"][0] > x[0] == 14)  # a copy needs no last check
+            """, "--slots=3")
+        lines = output.splitlines()
+        self.assertRegex(lines[0], 'run.pool: an array in place is still there after its block, and iteration 2 is no longer held.*; '
+                                   r'copy what you keep: step\["x"\].copy\(\)')
+        self.assertEqual(lines[0][:2], "1 ")
+        self.assertRegex(lines[1], "iteration 8 is no longer held")
+        self.assertEqual(lines[2:], ["True"])
+
+    def test_async_for_follows_too_and_leaves_the_loop_to_other_tasks(self):
+        output = self.kept("""
+            import asyncio, ringside
+            async def main():
+                with ringside.publish({"x": ("f64", (4,))}) as run:
+                    pool = ringside.open("run.pool", wait=60)
+                    async def publish():
+                        for k in range(1, 21):
+                            await asyncio.sleep(0)
+                            run.publish(k, {"x": [float(k)] * 4})
+                    publishing, followed = asyncio.create_task(publish()), []
+                    async for step in pool.follow():
+                        followed.append(step["x"][0])
+                        if step.iteration == 20:
+                            break
+                    await publishing
+                    print(followed == sorted(followed), followed[-1])
+                    async def wait():
+                        async for step in pool.follow(after=pool.steps[-1]):
+                            print("a step")
+                    waiting = asyncio.create_task(wait())
+                    await asyncio.sleep(0.2)
+                    waiting.cancel()
+                    try:
+                        await waiting
+                    except asyncio.CancelledError:
+                        print("cancelled")
+                    print([step.iteration async for step in pool.follow(after=pool.steps[-1], timeout=0.01)])
+                print([step.iteration async for step in pool.follow(after=pool.steps[-3])])  # ends with the run
+            asyncio.run(main())
+            """)
+        self.assertEqual(output.splitlines(), ["True 20.0", "cancelled", "[]", "[19, 20]"])
 
     def test_a_broken_lease_is_an_error_at_the_check_and_at_the_end_of_the_block(self):
         output = self.kept("""

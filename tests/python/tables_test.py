@@ -80,6 +80,18 @@ class Tables(OfAPool):
             self.assertEqual(len(pool.table(run=run, kept=kept)), 1)
             self.assertEqual(len(pool.table(run=run.run_id, kept=kept)), 1)
             self.assertEqual(len(pool.table(run="0" * 32, kept=kept)), 0)
+            self.assertEqual(pool.table(run=run, kept=kept)["run"].tolist(), [2])  # as in the table of all
+        self.assertEqual(pool.table(kept=True)["run"].tolist(), [2])
+        self.assertEqual(pool.table()["run"].tolist(), [1, 2])
+        self.assertEqual(pool.table()["run_id"].tolist()[1], run.run_id)
+        self.assertEqual(len(set(pool.table()["run_id"])), 2)
+        columns = pool.columns()
+        self.assertEqual(list(columns)[:6], ["commit_seq", "iteration", "step", "run", "run_id", "unix_ns"])
+        self.assertEqual([columns[name].dtype for name in ("run", "run_id")], [np.int64, "U32"])
+        alone = self.path("alone.pool")
+        shutil.copy(self.path("run.pool"), alone)
+        self.assertEqual(ringside.open(alone).table()["run"].tolist(), [1])  # without a journal, those of the ring
+        self.assertIn(f"run {run.run_id}: ", pool._repr_html_())
 
     def test_the_mark_of_a_trigger_is_a_record_with_its_texts(self):
         self.kept("""
@@ -127,7 +139,7 @@ class Tables(OfAPool):
         root = xml.etree.ElementTree.fromstring(page)
         self.assertEqual([cell.text for cell in root.iter("th")], ["iteration", "commit_seq", "solver.residual"])
         self.assertEqual(next(root.iter("td")).text, str(STEPS - KEPT + 1))
-        self.assertIn(">made a&lt;b c=1, begun ", page)
+        self.assertIn(f">run {self.pool.runs[0].run_id}: made a&lt;b c=1, begun ", page)
         self.assertIn("x f64[1000] K, n u64[4]<", page)
         labels = [text.text for text in root.iter("{http://www.w3.org/2000/svg}text")]
         self.assertEqual(labels[-2:], ["iteration", "solver.residual, logarithmic"])

@@ -116,7 +116,8 @@ class Reading(pipelines.Pipelines):
         for _ in range(20):
             step = pool.hold(1)
             self.assertEqual(step["x"][-1], 99_999.0)
-            at_once(lambda: use(step.verify), lambda: use(step.check), lambda: use(lambda: step["x"]), step.release, step.release)
+            at_once(lambda: use(step.verify), lambda: use(step.check), lambda: use(lambda: step["x"]),
+                    lambda: use(lambda: step.view("x")), step.release, step.release)
         self.assertEqual(other_errors, [])
 
 

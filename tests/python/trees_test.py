@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Nested structures of arrays: published, read, killed and resumed with the same bits, and what of them is refused."""
 
+import gc
+import multiprocessing
+import pickle
+
 import pipelines
 
 pipelines.modules_or_skip("numpy")
@@ -39,6 +43,16 @@ def same(one, other, path=""):
 """
 
 
+NAMES = {}
+exec(STATE, NAMES)
+state, same = NAMES["state"], NAMES["same"]
+
+
+def read_flow(pool, iteration):
+    """For workers."""
+    return pool.read(iteration, "flow"), pool[iteration]["levels"]
+
+
 class Trees(pipelines.Pipelines):
     maxDiff = None
 
@@ -69,18 +83,132 @@ print(run.next_iteration)
         code, output, _ = self.run_program("kill_at = 10\n" + program)
         self.assertEqual((code, output), (4, ""))
         self.assertEqual(self.kept("kill_at = 0\n" + program, "--resume"), "21\n")
-        names = {}
-        exec(STATE, names)
         pool = ringside.open(self.path("run.pool"))
         for k in list(pool):
             with pool[k] as step:
-                names["same"](dict(names["state"](k)), step.tree())
-                names["same"](names["state"](k)["levels"], step["levels"])
+                same(dict(state(k)), step.tree())
+                same(state(k)["levels"], step["levels"])
                 self.assertFalse(step["levels"][0].flags.writeable)
                 self.assertFalse(step["levels"][0].flags.owndata)
-            names["same"](names["state"](k)["flow"], pool.read(k, "flow"))
-        with self.assertRaisesRegex(ringside.Error, "'flaw' is no variable"):
-            pool[-1]["flaw"]
+            same(state(k)["flow"], pool.read(k, "flow"))
+
+    def pool_of_states(self, count):
+        self.kept(STATE + f"""
+with ringside.publish(state(1)) as run:
+    for k in range(1, {count + 1}): run.publish(k, state(k))
+""")
+        return ringside.open(self.path("run.pool"))
+
+    def test_a_step_is_a_mapping_of_what_was_published(self):
+        pool = self.pool_of_states(2)
+        names = list(state(1))
+        with pool[2] as step:
+            self.assertEqual((list(step), list(step.keys()), len(step)), (names, names, len(names)))
+            same(dict(state(2)), dict(step.items()))
+            self.assertTrue("levels" in step and "u" in step and "level" not in step)
+            same(state(2)["points"], step.get("points"))
+            self.assertIsNone(step.get("point"))
+            self.assertEqual(step._ipython_key_completions_(), names)
+            self.assertTrue(np.shares_memory(step.view("levels")[0], step["tree.f64"]))
+            self.assertIn("tree.f64", step)  # every variable is there, but what is packed is no entry
+        self.assertEqual(list(step), names)
+        for call, where in ((lambda: pool[2]["level"], "iteration 2"), (lambda: pool.read(2, "level"), pool.path),
+                            (lambda: pool[2].view("level"), "iteration 2")):
+            with self.assertRaisesRegex(ringside.UnknownNameError, f"^'level' is no variable of {where}; did you mean 'levels'[?] "
+                                                                   f"expected one of {', '.join(names)}$"):
+                call()
+        with self.assertRaisesRegex(ringside.UnknownNameError, r"'levels' is no variable of .*; pool\.read\(ITERATION, 'levels'\) gives "
+                                                               "what is packed, of one step; expected one of u, tree.bits"):
+            pool.array("levels")
+
+    def test_what_a_loop_that_follows_has_collected_of_structures_stays_what_it_is(self):
+        output = self.kept(STATE + """
+with ringside.publish(state(1)) as run:
+    run.publish(1, state(1))
+    pool, collected, steps = ringside.open("run.pool"), [], []
+    for step in pool.follow(timeout=5):
+        collected.append((step.iteration, step["levels"], dict(step)))
+        steps.append(step)
+        if step.iteration == 30:
+            break
+        run.publish(step.iteration + 1, state(step.iteration + 1))
+    assert [k for k, _, _ in collected] == list(range(1, 31))
+    for k, levels, whole in collected:
+        same(state(k)["levels"], levels)
+        same(dict(state(k)), whole)
+        assert not levels[0].flags.writeable
+    for name in ("levels", "u"):
+        try:
+            steps[0][name]
+        except ringside.UsageError as error:
+            print(error)
+""", "--slots=3")
+        self.assertEqual(output, "iteration 1: the step was released; hold it again\n" * 2)
+
+    def test_a_structure_in_place_keeps_its_step_held_when_its_block_has_ended(self):
+        pool = self.pool_of_states(1)
+        with pool[1] as step:
+            levels, number = step["levels"], step["plain"]["n"]
+            owner = step.view("tree.f64").base.owner
+        gc.collect()
+        self.assertFalse(step.held)
+        self.assertTrue(owner.held)
+        same(state(1)["levels"], levels)
+        with pool[1] as step:
+            owner = step.view("tree.f64").base.owner
+            same(number, step["plain"]["n"])  # a number of Python keeps nothing
+        self.assertFalse(owner.held)
+        copies = pool[1]["levels"]  # without a block
+        self.assertFalse(np.shares_memory(copies[0], levels[0]))
+        same(levels, copies)
+
+    def test_structures_are_read_by_workers_pickled_and_left_when_the_pool_is_closed(self):
+        pool = self.pool_of_states(2)
+        pool.read(1, "raw")  # a table is known when it is pickled
+        for way in ("fork", "spawn"):
+            with self.subTest(way), multiprocessing.get_context(way).Pool(2) as workers:
+                for k, found in zip((1, 2), workers.starmap(read_flow, [(pool, 1), (pool, 2)])):
+                    same((state(k)["flow"], state(k)["levels"]), found)
+        with pool[2] as step:
+            whole = pickle.loads(pickle.dumps(dict(step), 5))  # of 4, NumPy makes big-endian numbers native
+            levels = step["levels"]
+            pool.close()
+            same(dict(state(2)), dict(step))
+        same(dict(state(2)), whole)
+        self.assertIs(type(whole["points"][0]), type(ringside.open(pool.path)[1]["points"][0]))
+        same(state(2)["levels"], levels)
+        for call in (lambda: pool.read(2, "levels"), lambda: pool[2]):
+            with self.assertRaisesRegex(ringside.UsageError, "the pool was closed; open it again$"):
+                call()
+
+    def test_a_name_of_a_structure_that_is_spelt_wrongly_is_named_as_the_cause(self):
+        self.assertEqual(self.lines("""
+state = {"levels": [np.zeros(2)], "u": np.zeros(3)}
+with ringside.publish(state, scalars=["r"], problem="spelt") as run:
+    refused(run.publish, 1, {"level": [np.zeros(2)], "u": np.zeros(3)}, {"r": 1})
+    with run.step(1) as step:
+        refused(step.__getitem__, "level")
+        refused(step.__setitem__, "level", [np.zeros(2)])
+        refused(step.previous, "level")
+        refused(step.__getitem__, "r")
+        step.scalars["r"] = 1
+"""), ["iteration 1: found no 'levels', but 'level'; expected the keys 'levels', 'u'",
+       *["'level' is no variable of this run; did you mean 'levels'? expected one of levels, u"] * 3,
+       "'r' is no variable of this run; it is a scalar: scalars['r']; expected one of levels, u"])
+        self.assertEqual(self.kept("""
+            import numpy as np, pickle, ringside
+            state = {"levels": [np.zeros(2)], "u": np.zeros(3)}
+            with ringside.publish(state, scalars=["r"], problem="spelt") as run:
+                print(list(run.kept), len(run.kept), "levels" in run.kept, "level" in run.kept, run.kept.get("level"), run.kept)
+                print(pickle.loads(pickle.dumps(run.kept.tree())))
+                try:
+                    run.kept["level"]
+                except KeyError as error:
+                    print(error)
+            """, "--resume").splitlines(), [
+                "['levels', 'u'] 2 True False None <ringside.KeptStep of iteration 1: levels, u>",
+                "{'levels': [array([0., 0.])], 'u': array([0., 0., 0.])}",
+                "'level' is no variable of iteration 1; did you mean 'levels'? expected one of levels, u"])
 
     def test_what_can_be_a_variable_is_one_and_the_rest_is_packed_by_dtype(self):
         self.kept(STATE + "with ringside.publish(state(1)) as run: run.publish(1, state(1))\n")

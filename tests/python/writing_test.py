@@ -323,9 +323,58 @@ class Refusals(pipelines.Pipelines):
         expected = "expected a whole number, 1 to 2^64 - 1"
         self.assertEqual(lines[1:3], [f"UsageError an iteration: found {found}, {expected}" for found in ("'1'", "-1")])
         self.assertEqual(lines[3:], ["TypeError an array of a step cannot be deleted",
-                                     "UsageError 'y' is no variable of this run; expected one of x",
+                                     "UnknownNameError 'y' is no variable of this run; expected one of x",
                                      "1 {'rho': 0.5}", "scalars: found none; expected a dict"])
         np.testing.assert_array_equal(ringside.open(self.path("run.pool")).read(1, "x"), [2, 2, 2, 2])
+
+    def test_a_name_that_is_spelt_wrongly_is_named_as_the_cause(self):
+        _, output, _ = self.run_program("""
+            import ringside
+            def refused(call):
+                try:
+                    call()
+                except KeyError as error:
+                    assert isinstance(error, ringside.UsageError)
+                    print(error)
+            def block(k, name, scalar):
+                with run.step(k) as step:
+                    step[name][:] = 0
+                    step.scalars[scalar] = 1
+            with ringside.publish({"velocity": ("f64", (2,))}, scalars=["residual", "t"]) as run:
+                v = [0.0, 0.0]
+                refused(lambda: run.publish(1, {"velocty": v}, {"residual": 1, "t": 0}))
+                refused(lambda: run.publish(1, {"velocity": v}, {"residul": 1, "t": 0}))
+                refused(lambda: run.publish(1, {"velocity": v, "t": 0}, {"residual": 1}))
+                refused(lambda: run.publish(1, {"velocity": v}, {"residual": 1, "velocity": v}))
+                refused(lambda: block(1, "Velocity", "t"))
+                refused(lambda: block(2, "velocity", "residul"))
+                refused(lambda: block(3, "residual", "t"))
+                refused(lambda: run.variables["pressure"])
+                run.publish(4, {"velocity": v}, {"residual": 1, "t": 0})
+                run.detach("stopped")
+            """)
+        self.assertEqual(output.splitlines(), [
+            "'velocty' is no variable of this run; did you mean 'velocity'? expected one of velocity",
+            "'residul' is no scalar of this run; did you mean 'residual'? expected one of residual, t",
+            "'t' is no variable of this run; it is a scalar: scalars['t']; expected one of velocity",
+            "'velocity' is no scalar of this run; it is a variable; expected one of residual, t",
+            "'Velocity' is no variable of this run; did you mean 'velocity'? expected one of velocity",
+            "'residul' is no scalar of this run; did you mean 'residual'? expected one of residual, t",
+            "'residual' is no variable of this run; it is a scalar: scalars['residual']; expected one of velocity",
+            "'pressure' is no variable of this run; expected one of velocity"])
+        output = self.kept("""
+            import numpy as np, ringside
+            with ringside.publish({"velocity": ("f64", (2,))}, scalars=["residual", "t"]) as run:
+                for call in (lambda: run.kept["velocty"], lambda: run.kept.scalars["T"]):
+                    try:
+                        call()
+                    except KeyError as error:
+                        print(error)
+                print(dict(run.kept)["velocity"], np.asarray(run.kept))
+            """, "--resume")
+        self.assertEqual(output.splitlines(), [
+            "'velocty' is no variable of iteration 4; did you mean 'velocity'? expected one of velocity",
+            "'T' is no scalar of the kept iteration 4; expected one of residual, t", "[0. 0.] [0. 0.]"])
 
     def test_arrays_that_do_not_fit_are_refused_and_nothing_is_published(self):
         output = self.kept("""
@@ -360,8 +409,8 @@ class Refusals(pipelines.Pipelines):
             "n: found an array of int64, shape (3,); expected i32, shape (3,)",
             "iteration 1: no array for n; expected one for each variable",
             "'y' is no variable of this run; expected one of x, n",
-            "iteration 1: no value for scalar rho",
-            "iteration 1: 'mu' is no scalar of this run; expected rho",
+            "iteration 1: no value for scalar rho; expected one for each of rho",
+            "'mu' is no scalar of this run; expected one of rho",
             "iteration 0: expected more than 0, the one before",
             "x: found an array of float64, shape (200,); expected f64, shape (20, 10)",
             "'y' is no variable of this run; expected one of x, n",
@@ -420,14 +469,12 @@ class Refusals(pipelines.Pipelines):
                     step.scalars.update(rho=1.0, mu=2.0)
             """)
         self.assertEqual(output.splitlines(), [
-            "iteration 1: 'roh' is no scalar of this run; expected rho, mu",
-            "iteration 1: 'x' is a variable and no scalar of this run; expected rho, mu",
-            "iteration 1: no value for scalar rho",
-            "'rho' is no variable of this run; expected one of x, y. It is a scalar: step.scalars['rho'], or in publish(k, arrays, "
-            "scalars)",
-            "iteration 1: 'nu' is no scalar of this run; expected rho, mu",
-            "'rho' is no variable of this run; expected one of x, y. It is a scalar: step.scalars['rho'], or in publish(k, arrays, "
-            "scalars)",
+            "'roh' is no scalar of this run; did you mean 'rho'? expected one of rho, mu",
+            "'x' is no scalar of this run; it is a variable; expected one of rho, mu",
+            "iteration 1: no value for scalar rho; expected one for each of rho, mu",
+            "'rho' is no variable of this run; it is a scalar: scalars['rho']; expected one of x, y",
+            "'nu' is no scalar of this run; expected one of rho, mu",
+            "'rho' is no variable of this run; it is a scalar: scalars['rho']; expected one of x, y",
             "'z' is no variable of this run; expected one of x, y"])
 
     def test_the_bytes_of_a_list_of_buffers_follow_one_another_in_a_variable(self):

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the steps that are read have in common: each is a mapping of the names that were published to arrays, or to nested
+structures of them (trees.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .errors import UsageError, unknown_name
+from .trees import is_own
+from .variables import Variable
+
+if TYPE_CHECKING:
+    from .trees import Fetch, Tree
+
+__all__ = ["StepMapping"]
+
+
+class StepMapping(Mapping[str, "npt.NDArray[Any]"]):
+    """`keys`, `items`, `values`, `get` and `in` are those of every mapping. Only the arrays that are asked for are read.
+
+    Of nested structures, the names are those that were published. The variables in which they are packed (`variables`) are no
+    entries, but step["tree.f64"] gives them, too.
+    """
+
+    variables: Mapping[str, Variable]
+    """By name: dtype, shape, role and unit of each array."""
+    iteration: int
+    """The step's iteration."""
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names())
+
+    def __len__(self) -> int:
+        return len(self._names())
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, (str, int)) and (name in self.variables or ((tree := self._packed()) is not None and name in tree))
+
+    # Mapping compares entries, which are arrays: their comparison has no truth value.
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
+
+    def tree(self) -> dict[str, Any]:
+        """All that was published, with the structure that it had (docs/python.md#many-arrays). dict(step) is the same; for type
+        checkers, the entries of this one may be structures."""
+        return dict(self)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        """np.asarray(step) of a step that has one variable."""
+        names = list(self)
+        if len(names) != 1:
+            raise UsageError(f"iteration {self.iteration} has {len(names)} variables; expected one of them: step[{names[0]!r}]")
+        array: Any = self[names[0]]
+        if not isinstance(array, np.ndarray):
+            raise UsageError(f"iteration {self.iteration}: step[{names[0]!r}] is a {type(array).__name__}; expected one of its arrays")
+        if dtype is None or array.dtype == dtype:
+            return array.copy() if copy else array
+        if copy is False:
+            raise UsageError(f"iteration {self.iteration}: found {array.dtype}; expected a copy to be allowed, to make it "
+                             f"{np.dtype(dtype)}")
+        return array.astype(dtype)
+
+    def __reduce__(self) -> Any:
+        raise UsageError(f"iteration {self.iteration}: a step cannot be pickled, because what it holds belongs to this process; "
+                         "expected the pool and the iteration, or copies: dict(step)")
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self)
+
+    def _packed(self) -> Tree | None:
+        """Of a step with nested structures: how they are packed."""
+        return None
+
+    def _names(self) -> Collection[str]:
+        tree = self._packed()
+        return self.variables if tree is None else tree.names()
+
+    def _entry(self, name: str, fetch: Fetch) -> Any:
+        """An array, or a structure of the arrays that `fetch` gives."""
+        if not is_own(name, self.variables) and (tree := self._packed()) is not None and name in tree:
+            return tree.entry(name, fetch)
+        return fetch(name)
+
+    def _index(self, name: str) -> int:
+        if not isinstance(name, str) or name not in self.variables:
+            raise unknown_name(f"variable of iteration {self.iteration}", name, self._names())
+        return list(self.variables).index(name)
