@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A reader in Python: prints each step as the analyzer commits it. It looks at a verified copy of the step, which it holds
-it.
+"""A reader in Python: prints each step as the analyzer commits it. What it looks at is a verified copy;
+`follow(copy=False)` gives the arrays in place, in the pool, while it holds the step.
+
     python3 follow.py heat.pool        # ends when no step has come for 10 s; follow.py POOL SECONDS for another time
 """
 

@@ -27,14 +27,15 @@ from .prefix import get_cmake_dir, get_fortran_source, get_include, get_lib, get
 from .reading import Following, HeldStep, Pool, Record, RunInfo, StepInfo
 from .rings import GlobalStep, NodeRing, Rings, open_rings
 from .rings import open as open  # not in __all__: `from ringside import *` keeps Python's own
-from .variables import Variable
+from .variables import DTypeLike, Variable, VariableLike
 from .writing import ClaimedStep, Counts, KeptStep, Reply, Writer, publish
 
 __version__ = _version()
 
 __all__ = [
-    "ClaimedStep", "Counts", "DamagedError", "Error", "Following", "GlobalStep", "HeldStep", "Interrupted", "KeptStep", "NoFileError",
-    "NodeRing", "NotKeptError", "OverwrittenError", "PeerLostError", "Pool", "Record", "RefusedError", "Reply", "ResourceError", "Rings", "RunInfo",
-    "StepInfo", "UnknownNameError", "UsageError", "Variable", "Writer", "catch_bus_errors", "get_cmake_dir", "get_fortran_source",
-    "get_include", "get_lib", "get_pkgconfig_dir", "get_prefix", "open_rings", "publish", "reduction",
+    "ClaimedStep", "Counts", "DTypeLike", "DamagedError", "Error", "Following", "GlobalStep", "HeldStep", "Interrupted", "KeptStep",
+    "NoFileError", "NodeRing", "NotKeptError", "OverwrittenError", "PeerLostError", "Pool", "Record", "RefusedError", "Reply",
+    "ResourceError", "Rings", "RunInfo", "StepInfo", "UnknownNameError", "UsageError", "Variable", "VariableLike", "Writer",
+    "catch_bus_errors", "get_cmake_dir", "get_fortran_source", "get_include", "get_lib", "get_pkgconfig_dir", "get_prefix",
+    "open_rings", "publish", "reduction",
 ]

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 from types import TracebackType
-from typing import Any, Mapping, Optional, Sequence, final
+from typing import Any, Mapping, Optional, Sequence, SupportsFloat, SupportsIndex, Union, final
 
 import numpy.typing as npt
 
+from .variables import DTypeName
+
+_Number = Union[SupportsFloat, SupportsIndex]
 _Info = tuple[int, int, int, bytes]
 _Result = tuple[str, str, int, int, Any]
 _Column = tuple[str, int, npt.NDArray[Any], npt.NDArray[Any]]
@@ -46,7 +49,7 @@ class Writer:
         self,
         iteration: int,
         variables: Sequence[Any],  # of each an array, or a list of C-contiguous buffers
-        scalars: Mapping[str, float],
+        scalars: Mapping[str, _Number],
         wait: bool,
     ) -> bool: ...
     def detach(self, outcome: int) -> None: ...
@@ -57,7 +60,7 @@ class Writer:
 class ClaimedStep:
     @property
     def iteration(self) -> int: ...
-    scalars: dict[str, float]
+    scalars: dict[str, _Number]
     @property
     def skipped(self) -> bool: ...
     def __new__(cls, run: Writer, iteration: int, wait: bool = True, /) -> ClaimedStep: ...
@@ -86,7 +89,7 @@ class HeldStep:
 @final
 class Reader:
     def __new__(cls, pool: bytes, wait_s: float) -> Reader: ...
-    def variables(self) -> list[tuple[str, str, int, tuple[int, ...], str]]: ...
+    def variables(self) -> list[tuple[str, DTypeName, int, tuple[int, ...], str]]: ...
     def runs(self) -> list[tuple[bytes, bytes, float, int, str, str, str]]: ...
     def steps(self) -> list[_Info]: ...
     def next(self, after: int, timeout_s: Optional[float], all_runs: bool) -> Optional[_Info]: ...

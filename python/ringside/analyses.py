@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, overload
 
 from .arguments import whole
 from .errors import UsageError
@@ -36,6 +36,14 @@ _registered: dict[str, Reduction] = {}
 def is_name(text: Any) -> bool:
     """Whether a result may be called so: 1 to 63 letters, digits, _, . or -, not beginning with a digit, . or -."""
     return isinstance(text, str) and _NAME.match(text) is not None
+
+
+@overload
+def reduction(name: _Function, /) -> _Function: ...
+
+
+@overload
+def reduction(name: str | None = None, *, every: int = 1) -> Callable[[_Function], _Function]: ...
 
 
 def reduction(name: str | Callable[..., Any] | None = None, *, every: int = 1) -> Any:

@@ -2,6 +2,8 @@
 """Where the programs, headers and libraries of this installation lie: in a wheel below ringside/_prefix, in a Debian package below
 /usr. What compiles a program in C, C++ or Fortran asks here, as it asks numpy.get_include() or pybind11.get_cmake_dir()."""
 
+from __future__ import annotations
+
 import os
 
 from .errors import NoFileError
@@ -9,7 +11,7 @@ from .errors import NoFileError
 _PACKAGE = os.path.dirname(os.path.abspath(__file__))
 
 
-def get_prefix():
+def get_prefix() -> str:
     """The folder with bin, include, lib and share.
 
     >>> import os, ringside
@@ -22,7 +24,7 @@ def get_prefix():
     return os.path.normpath(os.path.join(_PACKAGE, *[os.pardir] * 4))  # PREFIX/lib/python3/dist-packages/ringside
 
 
-def _found(*candidates):
+def _found(*candidates: tuple[str, ...]) -> str:
     for candidate in candidates:
         path = os.path.join(get_prefix(), *candidate)
         if os.path.exists(path):
@@ -31,32 +33,32 @@ def _found(*candidates):
                       "the package libringside-dev (apt install libringside-dev)")
 
 
-def _in_lib(*names):
+def _in_lib(*names: str) -> list[tuple[str, ...]]:
     import sysconfig
     multiarch = sysconfig.get_config_var("MULTIARCH")
     return [("lib", *names)] + ([("lib", multiarch, *names)] if multiarch else [])
 
 
-def get_include():
+def get_include() -> str:
     """The folder of ringside.h and ringside.hpp, for the compiler's -I."""
     return _found(("include", "ringside.h"))
 
 
-def get_lib():
+def get_lib() -> str:
     """The folder of libringside, for the linker's -L and -rpath."""
     return _found(*_in_lib("libringside.so"))
 
 
-def get_pkgconfig_dir():
+def get_pkgconfig_dir() -> str:
     """The folder of ringside.pc, for PKG_CONFIG_PATH."""
     return _found(*_in_lib("pkgconfig", "ringside.pc"))
 
 
-def get_cmake_dir():
+def get_cmake_dir() -> str:
     """The folder of RingsideConfig.cmake, for CMake's Ringside_DIR."""
     return _found(*_in_lib("cmake", "Ringside", "RingsideConfig.cmake"))
 
 
-def get_fortran_source():
+def get_fortran_source() -> str:
     """The path of ringside.f90, which a program in Fortran compiles with itself: a .mod file suits one compiler only."""
     return os.path.join(_found(("share", "ringside", "fortran", "ringside.f90")), "ringside.f90")

@@ -11,7 +11,7 @@ import os
 import time
 import warnings
 import weakref
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, NamedTuple, cast, overload
 
@@ -24,13 +24,13 @@ from .errors import Error, Named, NotKeptError, OverwrittenError, ResourceError,
 from .step_mapping import StepMapping
 from .table import arrow_table, columns_of, joined, recorded_columns, structured
 from .trees import TABLE, Tree, is_own, tree_of
-from .variables import ROLES, Variable
+from .variables import ROLES, Role, Variable
 
 __all__ = ["Following", "HeldStep", "Pool", "Record", "RunInfo", "StepInfo"]
 
 _LAST_SEQ = 2**64 - 1  # as a commit_seq, ringside.h has another meaning for it
 _SLICE_S = 0.1  # of a wait in another thread, which nothing else ends
-_ROLE_NAMES = {number: name for name, number in ROLES.items()}
+_ROLE_NAMES: dict[int, Role] = {number: name for name, number in ROLES.items()}
 
 
 class RunInfo(NamedTuple):
@@ -73,7 +73,7 @@ class Record(NamedTuple):
     analysis computed of the step of these fields (docs/analyses.md)."""
 
 
-class HeldStep(StepMapping):
+class HeldStep(StepMapping["npt.NDArray[Any]"]):
     """A step that is held, as a mapping of names to read-only, verified arrays.
 
     In its `with` block, step["x"] is the array in place: no byte is copied. Leaving the block checks that the step was
@@ -122,14 +122,16 @@ class HeldStep(StepMapping):
         """
         return self._pool.results(self.info)
 
-    def __getitem__(self, name: str) -> Any:
+    def __getitem__(self, name: str) -> npt.NDArray[Any]:
         """Raises UnknownNameError, DamagedError, OverwrittenError, or UsageError after the release. Hashes a variable once. What was
-        published as a nested structure is one again, of such arrays."""
-        return self._entry(name, self._array)
+        published as a nested structure is one again, of such arrays; for type checkers, use `tree`."""
+        found: npt.NDArray[Any] = self._entry(name, self._array)
+        return found
 
-    def view(self, name: str) -> Any:
+    def view(self, name: str) -> npt.NDArray[Any]:
         """The array in place, in a block and outside, without hashing it."""
-        return self._entry(name, lambda variable: self._in_place(self._index(variable), False))
+        found: npt.NDArray[Any] = self._entry(name, lambda variable: self._in_place(self._index(variable), False))
+        return found
 
     def verify(self) -> None:
         """Hashes all variables in place. Raises DamagedError or OverwrittenError."""
@@ -557,6 +559,17 @@ class Pool:
         """The same as a pyarrow.Table, without a copy of the columns of numbers. Columns of objects become int64 with
         nulls, or decimals if an int has more than 64 bits. Needs pyarrow."""
         return arrow_table(self.columns(run=run, kept=kept, wait=wait))
+
+    def to_xarray(self, *, run: RunInfo | str | None = None, dims: Mapping[str, Sequence[str]] | None = None) -> Any:
+        """The kept steps as an xarray.Dataset along `iteration`, with the coordinates `run` and `commit_seq`: the variables, which are
+        read when they are used, and every recorded number. Needs xarray.
+
+        run: only its steps; with those of several runs, an iteration may be there twice. dims: names of the dimensions of
+        variables, by name; x_0, x_1 ... otherwise. A step that is overwritten before it is read raises NotKeptError.
+        """
+        from .xarray import dataset_of
+
+        return dataset_of(self, run=run, dims=dims)
 
     def __repr__(self) -> str:
         kept = "closed" if self.closed else f"{len(self)} steps"

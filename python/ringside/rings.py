@@ -8,7 +8,7 @@ import contextlib
 import os
 import pathlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, NamedTuple, cast, overload
 
@@ -60,7 +60,7 @@ class NodeRing(NamedTuple):
     """With the steps, the results and the journal of this node."""
 
 
-class GlobalStep(StepMapping):
+class GlobalStep(StepMapping["npt.NDArray[Any]"]):
     """A step that is held in the rings of all nodes, as a mapping: step["u"] is a verified copy of the whole array.
 
     A context manager: leaving the block checks and releases.
@@ -219,6 +219,12 @@ class Rings:
         for row, iteration in enumerate(chosen):
             made[row] = self.read(iteration, name)[part]
         return made
+
+    def to_xarray(self, *, dims: Mapping[str, Sequence[str]] | None = None) -> Any:
+        """The steps that all rings hold as an xarray.Dataset along `iteration`, as Pool.to_xarray, without the recorded numbers."""
+        from .xarray import dataset_of
+
+        return dataset_of(self, dims=dims)
 
     def __repr__(self) -> str:
         kept = "closed" if self.closed else f"{len(self)} steps"

@@ -5,7 +5,7 @@ structures of them (trees.py)."""
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 __all__ = ["StepMapping"]
 
 
-class StepMapping(Mapping[str, "npt.NDArray[Any]"]):
+_Entry = TypeVar("_Entry", covariant=True)
+
+
+class StepMapping(Mapping[str, _Entry]):
     """`keys`, `items`, `values`, `get` and `in` are those of every mapping. Only the arrays that are asked for are read.
 
     Of nested structures, the names are those that were published. The variables in which they are packed (`variables`) are no

@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 _F64 = 1  # the type of a result in ringside.h
-_KEYS = ("commit_seq", "iteration", "step")
+KEYS = ("commit_seq", "iteration", "step")
+RUN_KEYS = ("run", "run_id")
 TIMES = ("unix_ns", "generate_ns", "producer_idle_ns", "analyzer_idle_ns", "hand_off_ns", "transfer_ns", "commit_ns",
          "analyze_ns", "record_ns", "bytes_transferred", "skipped_before", "published_at_ns")
 
@@ -22,7 +23,7 @@ def columns_of(rows: Sequence[tuple[Any, Sequence[tuple[str, str, int, int, Any]
     all runs."""
     columns: dict[str, npt.NDArray[Any]] = {
         key: np.array([getattr(step, key) for step, _ in rows], np.uint64)
-        for key in _KEYS}
+        for key in KEYS}
     columns.update(_run_columns(np.array([run_ids.index(step.run_id) for step, _ in rows], np.int64), run_ids))
     types: dict[str, int] = {}
     for _, results in rows:
@@ -42,9 +43,9 @@ def recorded_columns(fields: Mapping[str, npt.NDArray[np.int64]],
                      runs: npt.NDArray[np.int64], run_ids: Sequence[str]) -> dict[str, npt.NDArray[Any]]:
     """The same columns of the steps of a journal. results: name, type, the low and the high 64 bits, what is there. runs: of
     each step, the place of its run among run_ids."""
-    columns: dict[str, npt.NDArray[Any]] = {key: fields[key].view(np.uint64) for key in _KEYS}
+    columns: dict[str, npt.NDArray[Any]] = {key: fields[key].view(np.uint64) for key in KEYS}
     columns.update(_run_columns(runs, run_ids))
-    columns.update((name, column) for name, column in fields.items() if name not in _KEYS)
+    columns.update((name, column) for name, column in fields.items() if name not in KEYS)
     for name, kind, words, present in results:
         low, high = np.ascontiguousarray(words[:, 0]), words[:, 1]
         column: npt.NDArray[Any]

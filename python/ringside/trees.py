@@ -30,7 +30,7 @@ import numpy.typing as npt
 from ._core import ClaimedStep
 from .arguments import Unfit, array_and_foreign, is_torch, plain_array
 from .errors import UsageError, no_variable
-from .variables import DTYPES, Variable, is_description, variable_of
+from .variables import DTYPES, ScalarValue, Variable, dtype_name, is_description, variable_of
 
 __all__ = ["TABLE", "PackedStep", "Packing", "Tree", "is_own", "packed", "tree_of"]
 
@@ -40,6 +40,7 @@ _PACKED = {np.dtype(numpy): f"tree.{name}" for name, (_, numpy) in DTYPES.items(
 _RESERVED = {TABLE, _BITS, *_PACKED.values()}
 _MOST_VARIABLES, _MOST_DIMS, _MOST_DEPTH = 256, 8, 100
 _NAME = re.compile(r"(?!(solver|analysis)(\.|$))[A-Za-z_][A-Za-z0-9_.-]{0,62}", re.ASCII)
+_FORMAT: Any = np.lib.format  # of .npy files; NumPy does not type it
 _LONG_INT_BYTES = 32  # of an int of more than 64 bits, for instance the state of numpy.random.PCG64
 _EXPECTED = "an array, a number, a text, None, or a dict, list or tuple of these"
 
@@ -301,8 +302,8 @@ class Packing(Tree):
         if len(own) < len(entries):
             self.table = json.dumps(self._root.described(), separators=(",", ":")).encode()
             sizes[TABLE] = len(self.table)
-        self.variables = {**own, **{name: Variable("u8" if name in (TABLE, _BITS) else name.partition(".")[2], (size,), role="state")
-                                    for name, size in sizes.items()}}
+        dtypes = {name: dtype_name("u8" if name in (TABLE, _BITS) else name.partition(".")[2]) for name in sizes}
+        self.variables = {**own, **{name: Variable(dtypes[name], (size,), role="state") for name, size in sizes.items()}}
         """To be declared."""
 
     def pieces(self, what: str, given: Any) -> list[Any]:
@@ -358,12 +359,12 @@ class PackedStep:
         return self._core.skipped
 
     @property
-    def scalars(self) -> dict[str, float]:
+    def scalars(self) -> dict[str, ScalarValue]:
         """Its scalars, by name."""
         return self._core.scalars
 
     @scalars.setter
-    def scalars(self, given: dict[str, float]) -> None:
+    def scalars(self, given: dict[str, ScalarValue]) -> None:
         self._core.scalars = given
 
     def __enter__(self) -> PackedStep:
@@ -556,14 +557,14 @@ def _text_of(dtype: np.dtype[Any]) -> str:
     """A dtype in the table: as in the header of a .npy file; of another library, its name."""
     if dtype.isbuiltin == 2:
         return str(dtype.name)
-    described: Any = np.lib.format.dtype_to_descr(dtype)
+    described: Any = _FORMAT.dtype_to_descr(dtype)
     return described if isinstance(described, str) else repr(described)
 
 
 def _dtype_of(node: Mapping[str, Any]) -> np.dtype[Any]:
     text = node["dtype"]
     if "bytes" not in node:
-        dtype: np.dtype[Any] = np.dtype(np.lib.format.descr_to_dtype(ast.literal_eval(text) if text[0] in "[(" else text))
+        dtype: np.dtype[Any] = np.dtype(_FORMAT.descr_to_dtype(ast.literal_eval(text) if text[0] in "[(" else text))
         if dtype.hasobject:
             raise ValueError(f"{text} has objects")
         return dtype
@@ -605,8 +606,11 @@ def _node_of_table(node: Any, variables: Mapping[str, Variable]) -> Any:
 @functools.cache
 def _namedtuple(name: str, fields: tuple[str, ...]) -> Any:
     """The class of those that are read. They are pickled by name and fields, because no module has it."""
+    def reduced(made: tuple[Any, ...]) -> tuple[Any, ...]:
+        return _named, (name, fields, tuple(made))
+
     cls: Any = collections.namedtuple(name, fields, rename=True)  # type: ignore[misc]
-    cls.__reduce__ = lambda made: (_named, (name, fields, tuple(made)))
+    setattr(cls, "__reduce__", reduced)
     return cls
 
 

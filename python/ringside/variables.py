@@ -1,28 +1,58 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The description of a variable, and how `publish` takes one from a tuple or an array."""
+"""The description of a variable, and how `publish` takes one from a tuple or an array. The names of types for type checkers are
+here, too: what a dtype, a shape and a variable may be given as."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, Protocol, SupportsFloat, SupportsIndex, Union
 
 import numpy as np
+import numpy.typing as npt
 
 from .arguments import text_of, whole
 from .errors import UsageError
 
-__all__ = ["Variable"]
+__all__ = ["ArrayLike", "DTypeLike", "DTypeName", "Role", "ScalarLike", "ScalarValue", "Variable", "VariableLike"]
+
+DTypeName = Literal["f32", "f64", "c64", "c128", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"]
+_LongName = Literal["float32", "float64", "complex64", "complex128", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32",
+                    "uint64"]
+DTypeLike = Union[DTypeName, _LongName, "np.dtype[Any]", type[Any]]
+"""A dtype as Ringside or NumPy names it, or NumPy's own."""
+Role = Literal["field", "state"]
+ScalarLike = Union[Literal["f64", "i64"], tuple[Literal["f64", "i64"], str]]
+"""The type of a scalar, or a pair of it and a unit."""
+ScalarValue = Union[SupportsFloat, SupportsIndex]
+"""A number of Python or NumPy."""
+
+
+class SupportsArray(Protocol):
+    """An array of NumPy, or of a library that makes one of its own."""
+
+    def __array__(self) -> npt.NDArray[Any]: ...
+
+
+class SupportsDLPack(Protocol):
+    """A tensor."""
+
+    def __dlpack__(self, *_: Any, **__: Any) -> Any: ...
+
+
+ArrayLike = Union[SupportsArray, SupportsDLPack, Mapping[Any, Any], Sequence[Any], complex]
+"""An array, what one is made of, or a structure of arrays."""
 
 # By name: the number of ringside.h, and NumPy's dtype. The pool is little-endian.
-DTYPES = {"f32": (1, "<f4"), "f64": (2, "<f8"), "c64": (3, "<c8"), "c128": (4, "<c16"),
+DTYPES: dict[DTypeName, tuple[int, str]] = {
+          "f32": (1, "<f4"), "f64": (2, "<f8"), "c64": (3, "<c8"), "c128": (4, "<c16"),
           "i8": (5, "|i1"), "i16": (6, "<i2"), "i32": (7, "<i4"), "i64": (8, "<i8"),
           "u8": (9, "|u1"), "u16": (10, "<u2"), "u32": (11, "<u4"), "u64": (12, "<u8")}
 _NAMES = {np.dtype(numpy): name for name, (_, numpy) in DTYPES.items()}
-ROLES = {"field": 1, "state": 2}
+ROLES: dict[Role, int] = {"field": 1, "state": 2}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Variable:
     """A named array of a run, row-major. Its name is its key in `publish(variables={...})` or `pool.variables`.
 
@@ -30,24 +60,29 @@ class Variable:
     shape: () is one entry.
     role: "field" is kept and reduced; "state" is kept only: what the solver needs to continue.
     unit: at most 31 printable ASCII characters.
+
+    >>> ringside.Variable("float32", 1000, unit="K")
+    Variable(dtype='f32', shape=(1000,), role='field', unit='K')
     """
 
-    dtype: Any
+    dtype: DTypeName
     shape: tuple[int, ...] = ()
-    role: str = "field"
+    role: Role = "field"
     unit: str = ""
 
-    def __post_init__(self) -> None:
-        given: Any = self.shape
+    def __init__(self, dtype: DTypeLike, shape: SupportsIndex | Iterable[SupportsIndex] = (), role: Role = "field",
+                 unit: str = "") -> None:
+        given: Any = shape
         try:
-            shape = tuple(given)
+            extents = tuple(given)
         except TypeError:  # a number is one extent
-            shape = (given,)
-        object.__setattr__(self, "shape", tuple(whole(f"shape {given!r}", extent, least=1, most=2**63 - 1) for extent in shape))
-        object.__setattr__(self, "dtype", dtype_name(self.dtype))
-        if self.role not in ROLES:
-            raise UsageError(f"role {self.role!r}; expected field or state")
-        text_of("unit", self.unit)
+            extents = (given,)
+        object.__setattr__(self, "shape", tuple(whole(f"shape {given!r}", extent, least=1, most=2**63 - 1) for extent in extents))
+        object.__setattr__(self, "dtype", dtype_name(dtype))
+        if role not in ROLES:
+            raise UsageError(f"role {role!r}; expected field or state")
+        object.__setattr__(self, "role", role)
+        object.__setattr__(self, "unit", text_of("unit", unit))
 
     @property
     def numpy_dtype(self) -> np.dtype[Any]:
@@ -55,7 +90,13 @@ class Variable:
         return np.dtype(DTYPES[self.dtype][1])
 
 
-def dtype_name(given: Any) -> str:
+_Structure = Union[Mapping[Any, Any], list[Any]]
+VariableLike = Union[Variable, tuple[DTypeLike, Union[SupportsIndex, Iterable[SupportsIndex]]], SupportsArray, SupportsDLPack, _Structure,
+                     tuple[Union[SupportsArray, SupportsDLPack, _Structure, tuple[Any, ...]], ...], complex]
+"""How a variable is described: a Variable, a pair of dtype and shape, an array that has both, or a structure of arrays."""
+
+
+def dtype_name(given: Any) -> DTypeName:
     """The name of a dtype: of itself, or of what numpy.dtype accepts. Of texts, NumPy's long names only ("float64"):
     its "i8" has 8 bytes, and that of Ringside 8 bits."""
     if isinstance(given, str) and given in DTYPES:

@@ -13,7 +13,7 @@ import warnings
 import weakref
 from collections.abc import Mapping, Sequence
 from types import TracebackType
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -25,21 +25,25 @@ from .errors import Error, Named, UsageError, last_uncaught
 from .notebook import LiveView, in_notebook
 from .step_mapping import StepMapping
 from .trees import PackedStep, Packing, packed
-from .variables import DTYPES, ROLES, Variable, scalar_types
+from .variables import DTYPES, ROLES, ArrayLike, ScalarLike, ScalarValue, Variable, VariableLike, scalar_types
 
 __all__ = ["ClaimedStep", "Counts", "KeptStep", "Writer", "publish"]
 
+PoolUse = Literal["fresh", "overwrite", "resume"]
+AnalyzerLoss = Literal["wait", "continue", "stop"]
+Coordination = Literal["locks", "messages"]
+Outcome = Literal["finished", "stopped", "diverged", "failed"]
 _POOL_USES = {None: 0, "fresh": 1, "overwrite": 2, "resume": 3}
 _LOSSES = {None: 0, "wait": 1, "continue": 2, "stop": 3}
 _COORDINATIONS = {None: 0, "locks": 1, "messages": 2}
 _OUTCOMES = {"finished": 1, "stopped": 2, "diverged": 3, "failed": 4}
 
 
-def publish(variables: Mapping[str, Any], *, scalars: Mapping[str, Any] | Sequence[str] = (), solver: str | None = None,
+def publish(variables: Mapping[str, VariableLike], *, scalars: Mapping[str, ScalarLike] | Sequence[str] = (), solver: str | None = None,
             problem: str | None = None, parameters: str | None = None, problem_bytes: Any = b"", work: int = 0,
             pool: str | os.PathLike[str] | None = None, run_options: str | Sequence[str] | None = None,
-            socket: str | None = None, buffers: int = 0, peer_timeout: float = 0, pool_use: str | None = None,
-            on_analyzer_loss: str | None = None, coordination: str | None = None) -> Writer:
+            socket: str | None = None, buffers: int = 0, peer_timeout: float = 0, pool_use: PoolUse | None = None,
+            on_analyzer_loss: AnalyzerLoss | None = None, coordination: Coordination | None = None) -> Writer:
     """Attaches to an analyzer and waits until it accepts. The Writer is a context manager.
 
     pool: starts an analyzer for this run, which keeps its steps in this file; the run continues if the file holds steps
@@ -107,7 +111,7 @@ class Reply(NamedTuple):
     """How many replies there were: a new one has a greater number."""
 
 
-class KeptStep(StepMapping):
+class KeptStep(StepMapping[Any]):
     """The step that a resumed run continues from: a copy of each variable, by name, and its scalars. What was published as a
     nested structure is one again.
 
@@ -205,7 +209,7 @@ class Writer:
             return PackedStep(ClaimedStep(self._core, iteration, wait), self._packing, self.scalars)  # type: ignore[return-value]
         return ClaimedStep(self._core, iteration) if wait else ClaimedStep(self._core, iteration, False)
 
-    def publish(self, iteration: int, arrays: Mapping[str, Any], scalars: Mapping[str, float] | None = None, *,
+    def publish(self, iteration: int, arrays: Mapping[str, ArrayLike], scalars: Mapping[str, ScalarValue] | None = None, *,
                 wait: bool = True) -> bool:
         """Copies an array for each variable into a buffer and publishes it: a step in one call.
 
@@ -232,7 +236,7 @@ class Writer:
         """Counts a step as skipped: one that the solver made and does not publish."""
         self._core.skip()
 
-    def detach(self, outcome: str = "finished") -> None:
+    def detach(self, outcome: Outcome = "finished") -> None:
         """Ends the run: "finished", "stopped" (it may be resumed), "diverged" or "failed". Waits for the commits."""
         try:
             self._core.detach(_number_of("outcome", outcome, _OUTCOMES))
@@ -279,7 +283,7 @@ _open_runs: weakref.WeakSet[Writer] = weakref.WeakSet()
 def _end_open_runs() -> None:
     uncaught = last_uncaught()
     in_session = hasattr(sys, "ps1") or bool(sys.flags.inspect) or in_notebook()
-    outcome = _outcome_of(uncaught) if uncaught is not None else "stopped" if in_session else "finished"
+    outcome: Outcome = _outcome_of(uncaught) if uncaught is not None else "stopped" if in_session else "finished"
     for run in list(_open_runs):
         with contextlib.suppress(Error):  # of a child of fork(), whose parent goes on
             run.detach(outcome)
@@ -301,7 +305,7 @@ def _options_of(given: str | Sequence[str] | None, *, quiet: bool) -> str | None
     return text + " --quiet" if quiet else text
 
 
-def _outcome_of(error: BaseException) -> str:
+def _outcome_of(error: BaseException) -> Outcome:
     if isinstance(error, SystemExit):
         return "finished" if error.code in (None, 0) else "failed"
     return "failed" if isinstance(error, Exception) and not isinstance(error, KeyboardInterrupt) else "stopped"
