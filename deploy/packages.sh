@@ -48,7 +48,7 @@ packages_wheels=(python3-venv dpkg patch make binutils)
 # for its wheel, the libraries that open exported files (57 MB to download, 43 of them VTK; pip brings what Debian does not
 # have: tests/export/install_readers.py), and the programs that check the package, its manual pages and its completions.
 packages_all=(
-  chromium chromium-driver python3-selenium prometheus python3-pandas python3-petsc4py python3-pip
+  chromium chromium-driver python3-selenium prometheus python3-pandas python3-dask python3-petsc4py python3-pip
   python3-h5py python3-zarr python3-xarray python3-vtk9 python3-nbconvert python3-ipykernel
   "${packages_package[@]}" lintian fakeroot man-db groff shellcheck zsh fish
 )

@@ -13,7 +13,7 @@ import warnings
 import weakref
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
-from typing import Any, NamedTuple, cast, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, cast, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,9 @@ from .step_mapping import StepMapping
 from .table import arrow_table, columns_of, joined, recorded_columns, structured
 from .trees import TABLE, Tree, is_own, tree_of
 from .variables import ROLES, Role, Variable
+
+if TYPE_CHECKING:
+    import xarray
 
 __all__ = ["Following", "HeldStep", "Pool", "Record", "RunInfo", "StepInfo"]
 
@@ -560,7 +563,7 @@ class Pool:
         nulls, or decimals if an int has more than 64 bits. Needs pyarrow."""
         return arrow_table(self.columns(run=run, kept=kept, wait=wait))
 
-    def to_xarray(self, *, run: RunInfo | str | None = None, dims: Mapping[str, Sequence[str]] | None = None) -> Any:
+    def to_xarray(self, *, run: RunInfo | str | None = None, dims: Mapping[str, Sequence[str]] | None = None) -> xarray.Dataset:
         """The kept steps as an xarray.Dataset along `iteration`, with the coordinates `run` and `commit_seq`: the variables, which are
         read when they are used, and every recorded number. Needs xarray.
 

@@ -10,7 +10,7 @@ import pathlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
-from typing import Any, NamedTuple, cast, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, cast, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,9 @@ from .ranks_file import ENDING, RanksFile, kept_shape, read_ranks, regions_patte
 from .reading import HeldStep, Pool, StepInfo
 from .step_mapping import StepMapping
 from .variables import Variable
+
+if TYPE_CHECKING:
+    import xarray
 
 __all__ = ["GlobalStep", "NodeRing", "Rings", "open", "open_rings"]
 
@@ -220,7 +223,7 @@ class Rings:
             made[row] = self.read(iteration, name)[part]
         return made
 
-    def to_xarray(self, *, dims: Mapping[str, Sequence[str]] | None = None) -> Any:
+    def to_xarray(self, *, dims: Mapping[str, Sequence[str]] | None = None) -> xarray.Dataset:
         """The steps that all rings hold as an xarray.Dataset along `iteration`, as Pool.to_xarray, without the recorded numbers."""
         from .xarray import dataset_of
 
