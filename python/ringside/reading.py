@@ -33,6 +33,7 @@ __all__ = ["Following", "HeldStep", "Pool", "Record", "RunInfo", "StepInfo"]
 
 _LAST_SEQ = 2**64 - 1  # as a commit_seq, ringside.h has another meaning for it
 _SLICE_S = 0.1  # of a wait in another thread, which nothing else ends
+_MANY_ARRAYS = 64  # of a step, beyond which those that are gone are forgotten
 _ROLE_NAMES: dict[int, Role] = {number: name for name, number in ROLES.items()}
 
 
@@ -199,6 +200,8 @@ class HeldStep(StepMapping["npt.NDArray[Any]"]):
 
     def _in_place(self, index: int, verify: bool) -> npt.NDArray[Any]:
         array = self._live.view(index, verify)
+        if len(self._given) >= _MANY_ARRAYS:
+            self._given = [given for given in self._given if given() is not None]
         self._given.append(weakref.ref(array))
         return array
 

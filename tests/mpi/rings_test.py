@@ -2,9 +2,11 @@
 """The rings of all nodes read as one: the arrays of the whole run have the bits that the ranks wrote, and what is missing,
 damaged, of another run or a lie is named, with the node."""
 
+import importlib.util
 import json
 import os
 import pathlib
+import pickle
 import re
 import shutil
 import signal
@@ -193,10 +195,33 @@ class Rings(Jobs):
         self.assertEqual([node.name for node in rings.nodes], ["node 0 (ranks 0 to 3)", "node 1 (ranks 4 to 7)"])
         for node in rings.nodes:
             self.assertEqual(len(node.pool.table()["solver.waited_ns"]), STEPS)
-        for wrong, kind in ((lambda: rings[1], ringside.NotKeptError), (lambda: rings.read(STEPS, "q"), ringside.UsageError),
+            self.assertEqual(len(set(node.pool.table()["run_id"])), 1)
+        for wrong, kind in ((lambda: rings[1], ringside.NotKeptError), (lambda: rings.read(STEPS, "q"), KeyError),
                             (lambda: rings["p"], ringside.UsageError)):
             self.assertRaises(kind, wrong)
         self.assertIn("2 nodes", repr(rings))
+        with rings[-1] as step:
+            self.assertEqual({name: array.shape for name, array in step.items()}, {name: step[name].shape for name in step})
+            self.assertRaisesRegex(KeyError, "'P' is no variable of .*; expected one of p, id, basis", lambda: step["P"])
+        np.testing.assert_array_equal(pickle.loads(pickle.dumps(rings)).read(STEPS, "id"), rings.read(STEPS, "id"))
+        with ringside.open_rings(rings.path) as other:
+            self.assertFalse(other.closed)
+        self.assertTrue(other.closed)
+        self.assertIn("closed", repr(other))
+        self.assertRaisesRegex(ringside.UsageError, "the pool was closed; open it again", len, other)
+
+    @unittest.skipUnless(importlib.util.find_spec("xarray"), "this interpreter has no xarray")
+    def test_xarray_opens_them_as_a_pool(self):
+        from ringside.xarray import PoolBackend
+
+        nodes, _ = self.run_on(2, "publish_boxes", STEPS, "cubes", placed=blocks(8, 2))
+        folder = self.gathered(nodes)
+        self.assertTrue(PoolBackend().guess_can_open(folder))
+        with PoolBackend().open_dataset(folder, dims={"id": ("a", "b", "c")}) as found:
+            self.assertEqual(found["id"].dims, ("iteration", "a", "b", "c"))
+            self.assertEqual(found["id"].sel(iteration=STEPS, b=0)[1:4].values.tolist(), boxes_of(STEPS)["id"][1:4, 0].tolist())
+            self.assertEqual(found.attrs["run_id"], ringside.open(folder).run_id)
+            found["p"].load()
 
     def test_steps_are_those_that_all_rings_hold(self):
         nodes, ranks_file = self.run_on(2, "publish_mpi", SIDE, STEPS, placed=blocks(4, 2))
