@@ -189,6 +189,10 @@ class HeldStep(StepMapping["npt.NDArray[Any]"]):
             self._copied[name] = copied
         return self._copied[name]
 
+    def _index(self, name: str) -> int:
+        index = self._pool._names.get(name) if isinstance(name, str) else None
+        return super()._index(name) if index is None else index
+
     @property
     def _live(self) -> _core.HeldStep:
         if self._held is None:
@@ -642,5 +646,5 @@ def _step_info(step: tuple[int, int, int, bytes]) -> StepInfo:
 def _bytes_of(run_id: str) -> bytes:
     try:
         return bytes.fromhex(run_id)
-    except ValueError:
-        raise UsageError(f"run_id {run_id!r}; expected 32 hexadecimal digits, as in pool.runs") from None
+    except (TypeError, ValueError):
+        raise UsageError(f"run {run_id!r}; expected one of pool.runs, or its run_id of 32 hexadecimal digits") from None
