@@ -61,7 +61,8 @@ class Unfit(Exception):
 
     def __init__(self, found: str, expected: str) -> None:
         super().__init__()
-        self.found, self.expected = found, expected
+        self.found: str = found
+        self.expected: str = expected
         self.path: list[str] = []
 
     def refused(self, what: str) -> UsageError:

@@ -46,7 +46,8 @@ class NotKeptError(UsageError, LookupError):
 class UnknownNameError(UsageError, KeyError):
     """No variable, scalar, result or column has that name. A KeyError, as of other mappings."""
 
-    __str__ = BaseException.__str__  # KeyError shows the text as Python writes it, in quotes
+    def __str__(self) -> str:
+        return BaseException.__str__(self)  # KeyError shows the text as Python writes it, in quotes
 
 
 class ResourceError(Error):

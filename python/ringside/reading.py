@@ -99,10 +99,10 @@ class HeldStep(StepMapping["npt.NDArray[Any]"]):
         self._copied: dict[str, npt.NDArray[Any]] = {}
         self._given: list[weakref.ref[npt.NDArray[Any]]] = []
         self._tree: Tree | None = None  # once it was asked for, if something is packed
-        self.variables = pool.variables
-        self.info = _step_info(core.info())
+        self.variables: Mapping[str, Variable] = pool.variables
+        self.info: StepInfo = _step_info(core.info())
         """commit_seq, iteration, step of its attachment, run_id."""
-        self.iteration = self.info.iteration
+        self.iteration: int = self.info.iteration
 
     @property
     def commit_seq(self) -> int:
@@ -310,12 +310,12 @@ class Pool:
 
     def __init__(self, path: str | os.PathLike[str], *, wait: float = 0) -> None:
         encoded = path_of("the pool", path)
-        self.path = os.fspath(path)
+        self.path: str = os.fspath(path)
         """As it was given."""
         self._absolute = os.path.abspath(encoded)
         self._reader: _core.Reader | None = _core.Reader(encoded, wait)
         self._process = os.getpid()
-        self.variables = self._described(self._reader)
+        self.variables: Mapping[str, Variable] = self._described(self._reader)
         """The variables of every step, by name."""
         self._names = {name: index for index, name in enumerate(self.variables)}
         self._tree: tuple[bytes, Tree] | None = None  # of the last step looked at: the table of what is packed, and what it says

@@ -71,9 +71,9 @@ class GlobalStep(StepMapping["npt.NDArray[Any]"]):
 
     def __init__(self, rings: Rings, iteration: int, held: list[HeldStep]) -> None:
         self._rings = rings
-        self.variables = rings.variables
-        self.iteration = iteration
-        self.nodes = held
+        self.variables: Mapping[str, Variable] = rings.variables
+        self.iteration: int = iteration
+        self.nodes: list[HeldStep] = held
         """The held step of each node, with that node's results."""
 
     @property
@@ -128,15 +128,15 @@ class Rings:
 
     def __init__(self, path: str | os.PathLike[str], *, wait: float = 0) -> None:
         path_of("the rings", path)
-        self.path = os.fspath(path)
+        self.path: str = os.fspath(path)
         """As it was given."""
         ranks, pools = _found(pathlib.Path(self.path))
         self._absolute = os.path.abspath(self.path)
-        self.run_id = ranks.run_id
-        self.variables = Named(f"variable of {self.path}", ranks.variables)
+        self.run_id: str = ranks.run_id
+        self.variables: Mapping[str, Variable] = Named(f"variable of {self.path}", ranks.variables)
         """The variables of the whole run, by name."""
         self._ranks = ranks
-        self.nodes = [_opened(ranks, node, pool, wait) for node, pool in enumerate(pools)]
+        self.nodes: list[NodeRing] = [_opened(ranks, node, pool, wait) for node, pool in enumerate(pools)]
         """The ring of each node."""
 
     @property

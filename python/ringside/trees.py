@@ -297,13 +297,13 @@ class Packing(Tree):
             counts = self._counts.setdefault(leaf.variable, [])
             leaf.place = len(counts)
             counts.append(leaf.count)
-        self.table = b""
+        self.table: bytes = b""
         """What is in tree.table; nothing if each entry is a variable of its own."""
         if len(own) < len(entries):
             self.table = json.dumps(self._root.described(), separators=(",", ":")).encode()
             sizes[TABLE] = len(self.table)
         dtypes = {name: dtype_name("u8" if name in (TABLE, _BITS) else name.partition(".")[2]) for name in sizes}
-        self.variables = {**own, **{name: Variable(dtypes[name], (size,), role="state") for name, size in sizes.items()}}
+        self.variables: dict[str, Variable] = {**own, **{name: Variable(dtypes[name], (size,), role="state") for name, size in sizes.items()}}
         """To be declared."""
 
     def pieces(self, what: str, given: Any) -> list[Any]:

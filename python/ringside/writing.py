@@ -122,13 +122,13 @@ class KeptStep(StepMapping[Any]):
                  packing: Packing | None = None) -> None:
         self._core = core
         self._packing = packing
-        self.variables = variables
+        self.variables: Mapping[str, Variable] = variables
         self._copies: dict[str, npt.NDArray[Any]] = {}
         self._entries: dict[str, Any] = {}  # structures of these copies
-        self.iteration = iteration
+        self.iteration: int = iteration
         values = {name: core.kept_scalar(index) for index, name in enumerate(scalars)}
-        self.scalars = Named(f"scalar of the kept iteration {iteration}",
-                             {name: value for name, value in values.items() if value is not None})
+        self.scalars: dict[str, float] = Named(f"scalar of the kept iteration {iteration}",
+                                               {name: value for name, value in values.items() if value is not None})
         """Its scalars; a scalar that the run before did not declare is missing."""
 
     def __getitem__(self, name: str) -> Any:
@@ -165,16 +165,16 @@ class Writer:
     def __init__(self, variables: dict[str, Variable], scalars: dict[str, tuple[int, str]],
                  options: dict[str, Any], packing: Packing | None = None) -> None:
         self._packing = packing
-        self.variables = Named("variable of this run", variables)
+        self.variables: Mapping[str, Variable] = Named("variable of this run", variables)
         """By name, in the order declared."""
-        self.scalars = tuple(scalars)
+        self.scalars: tuple[str, ...] = tuple(scalars)
         """The names of its scalars, in the order declared."""
         self._core = _core.Writer(
             variables=[(name, DTYPES[v.dtype][0], ROLES[v.role], list(v.shape), v.unit)
                        for name, v in variables.items()],
             scalars=[(name, number, unit) for name, (number, unit) in scalars.items()], **options)
         iteration = self._core.kept()
-        self.kept = None if iteration is None else KeptStep(self._core, iteration, self.variables, list(scalars), packing)
+        self.kept: KeptStep | None = None if iteration is None else KeptStep(self._core, iteration, self.variables, list(scalars), packing)
         """The step that the run continues from; None for a new run."""
 
     @property

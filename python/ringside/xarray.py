@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -40,7 +40,8 @@ class _Steps(BackendArray):
         self.dtype = variable.numpy_dtype
 
     def __getitem__(self, key: indexing.ExplicitIndexer) -> npt.NDArray[Any]:
-        return indexing.explicit_indexing_adapter(key, self.shape, indexing.IndexingSupport.OUTER, self._read)
+        found: npt.NDArray[Any] = indexing.explicit_indexing_adapter(key, self.shape, indexing.IndexingSupport.OUTER, self._read)
+        return found
 
     def _read(self, key: tuple[Any, ...]) -> npt.NDArray[Any]:
         first, *part = key
@@ -92,8 +93,8 @@ def dataset_of(source: Pool | Rings, *, run: RunInfo | str | None = None, drop_v
 class PoolBackend(BackendEntrypoint):  # type: ignore[misc, unused-ignore]
     """The engine "ringside" of xarray.open_dataset. The dataset's `close` closes the pool."""
 
-    description = "Steps of a solver that Ringside keeps (ringside.open)"
-    open_dataset_parameters = ("filename_or_obj", "drop_variables", "run", "dims")
+    description: ClassVar[str] = "Steps of a solver that Ringside keeps (ringside.open)"
+    open_dataset_parameters: ClassVar[tuple[str, ...] | None] = ("filename_or_obj", "drop_variables", "run", "dims")
 
     def open_dataset(self, filename_or_obj: Any, *, drop_variables: str | Iterable[str] | None = None,
                      run: RunInfo | str | None = None, dims: Mapping[str, Sequence[str]] | None = None) -> xarray.Dataset:

@@ -57,15 +57,21 @@ class Checked(unittest.TestCase):
 
     def test_the_stubs_describe_the_extension_module(self):
         (self.folder / "not_said").write_text(NOT_SAID, encoding="utf-8")
-        run = self.mypy("mypy.stubtest", "ringside._core", "--concise", "--allowlist", self.folder / "not_said", "--ignore-unused-allowlist")
+        run = self.mypy("mypy.stubtest", "ringside._core", "--concise", "--allowlist", self.folder / "not_said",
+                        "--ignore-unused-allowlist")
         self.assertEqual((run.returncode, run.stdout), (0, ""), run.stderr)
 
-    def test_pyright_accepts_what_is_right_and_refuses_what_is_wrong(self):
+    def test_pyright_knows_every_type_accepts_what_is_right_and_refuses_what_is_wrong(self):
         folder = BUILD / "pyright"
         if not (pipelines.has_module("basedpyright") or (folder / "complete").exists() or pipelines.IN_CI):
             self.skipTest("there is no basedpyright")
         if not pipelines.has_module("basedpyright"):
             folder = registry.packages(folder, "basedpyright", "numpy>=2")  # whose types are complete
+        run = self.call(folder, "basedpyright", "--pythonpath", sys.executable, "--verifytypes", "ringside", "--ignoreexternal",
+                        "--outputjson")
+        unknown = [symbol["name"] for symbol in json.loads(run.stdout)["typeCompleteness"]["symbols"]
+                   if symbol["isExported"] and not (symbol["isTypeKnown"] and not symbol["isTypeAmbiguous"])]
+        self.assertEqual([name for name in unknown if not name.startswith(("ringside.xarray.", "ringside.scipy."))], [])
         (self.folder / "pyrightconfig.json").write_text(json.dumps(
             {"include": [str(TYPED)], "typeCheckingMode": "strict", "extraPaths": [str(PACKAGE), str(folder)]}), encoding="utf-8")
         run = self.call(folder, "basedpyright", "--pythonpath", sys.executable, "--project", self.folder, "--outputjson")
