@@ -219,7 +219,7 @@ class HeldStep(StepMapping["npt.NDArray[Any]"]):
         try:
             if self._held.held:
                 self._held.check()
-                self._pool._outlived.extend(self._given)
+                self._pool._watch(self._held, self._given)
         except OverwrittenError:
             with contextlib.suppress(OverwrittenError):  # the same again
                 self.release()
@@ -320,7 +320,7 @@ class Pool:
         self._names = {name: index for index, name in enumerate(self.variables)}
         self._tree: tuple[bytes, Tree] | None = None  # of the last step looked at: the table of what is packed, and what it says
         self._unrecorded = 0  # the commit_seq for whose record `columns` waited in vain
-        self._outlived: list[weakref.ref[npt.NDArray[Any]]] = []  # arrays in place whose block has ended
+        self._outlived: list[weakref.finalize[..., npt.NDArray[Any]]] = []  # of arrays in place whose block has ended
 
     @property
     def closed(self) -> bool:
@@ -410,22 +410,26 @@ class Pool:
             raise NotKeptError(f"{self.path}: there is no step with the commit_seq {commit_seq} yet")
         return HeldStep(self, held, copy=copy)
 
-    def _warn_of_stale_arrays(self) -> None:
-        """Nothing else tells a program that an array in place, which it has kept beyond its block, has another step's bytes."""
-        kept, self._outlived = self._outlived, []
-        for reference in kept:
+    def _watch(self, core: _core.HeldStep, arrays: Iterable[weakref.ref[npt.NDArray[Any]]]) -> None:
+        """Arrays in place that are kept beyond their block: the last check is made when they go."""
+        for reference in arrays:
             array = reference()
-            if array is None:
+            if array is not None:
+                finalizer = weakref.finalize(array, _is_stale, core, self.path)
+                finalizer.atexit = False
+                self._outlived.append(finalizer)
+
+    def _warn_of_stale_arrays(self) -> None:
+        """The check of these arrays, before each hold."""
+        kept, self._outlived = self._outlived, []
+        for finalizer in kept:
+            alive = finalizer.peek()
+            if alive is None:
                 continue
-            try:
-                cast(Any, array.base).owner.check()
-            except OverwrittenError as error:
-                warnings.warn(f"{self.path}: an array in place is still there after its block, and {error}; copy what you keep: "
-                              'step["x"].copy()', RuntimeWarning, stacklevel=4)
-            except UsageError:  # released since, or of the parent of this process
-                continue
+            if _is_stale(*alive[2], stacklevel=6):
+                finalizer.detach()
             else:
-                self._outlived.append(reference)
+                self._outlived.append(finalizer)
 
     def read(self, iteration: int, name: str) -> Any:
         """A verified copy of a variable, or of a nested structure, without a hold. Raises NotKeptError, OverwrittenError,
@@ -636,6 +640,19 @@ class Pool:
         except Error:  # there is none, or none that can be read
             return ""
         return f"; its archive keeps it: open {path!r}" if kept else ""
+
+
+def _is_stale(core: _core.HeldStep, path: str, stacklevel: int = 2) -> bool:
+    """Whether an array in place, which was kept beyond its block, has another step's bytes. Nothing else tells the program."""
+    try:
+        core.check()
+    except OverwrittenError as error:
+        warnings.warn(f"{path}: an array in place was kept after its block, and {error}; copy what you keep: step[\"x\"].copy()",
+                      RuntimeWarning, stacklevel=stacklevel)
+        return True
+    except UsageError:  # released since, or of the parent of this process
+        return True
+    return False
 
 
 def _step_info(step: tuple[int, int, int, bytes]) -> StepInfo:
