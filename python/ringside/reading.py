@@ -426,7 +426,8 @@ class Pool:
             alive = finalizer.peek()
             if alive is None:
                 continue
-            if _is_stale(*alive[2], stacklevel=6):
+            core, path = alive[2]
+            if _is_stale(core, path, stacklevel=6):
                 finalizer.detach()
             else:
                 self._outlived.append(finalizer)

@@ -314,14 +314,14 @@ class Live(pipelines.Pipelines):
                 following = pool.follow(after=pool.steps[-2])
                 x = next(following)["x"]
                 publish(range(20, 24))
-                print(next(following)["x"][0] > x[0] == 18)  # a copy needs no last check
+                print(next(following)["x"][0] > x[0] == 19)  # a copy needs no last check
             """, "--slots=3")
         lines = output.splitlines()
         self.assertRegex(lines[0], 'run.pool: an array in place was kept after its block, and iteration 2 is no longer held.*; '
                                    r'copy what you keep: step\["x"\].copy\(\)')
         self.assertRegex(lines[0], "^1 .* <string>$")
         self.assertRegex(lines[1], "^2 .* iteration 8 is no longer held")
-        self.assertRegex(lines[2], "^iteration 13 is no longer held")
+        self.assertRegex(lines[2], "^iteration 14 is no longer held")
         self.assertEqual(lines[3:], ["True"])
 
     def test_async_for_follows_too_and_leaves_the_loop_to_other_tasks(self):
