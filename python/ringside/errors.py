@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import ClassVar, TypeVar
 
@@ -91,25 +91,27 @@ def of_status(status: int, reason: int, line: str) -> Error:
     return (_REASONS.get(reason, kind) if kind is UsageError else kind)(line)
 
 
-def unknown_name(what: str, name: object, known: Iterable[str], hint: str = "") -> UnknownNameError:
-    """The line for a name that nothing has. what: "variable of this run", for instance. hint: where it would be right."""
-    names = [str(name) for name in known]
-    close = difflib.get_close_matches(name, names, 1) if isinstance(name, str) and not hint else []
+def unknown_name(what: str, name: object, known: Iterable[str], *, before: str = "", behind: str = "") -> UnknownNameError:
+    """The line for a name that nothing has. what: "variable of this run", for instance. before: of the line. behind: where the name
+    would be right."""
+    names = [str(name) for name in known]  # of structures, also numbers
+    close = difflib.get_close_matches(name, names, 1) if isinstance(name, str) and not behind else []
     more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-    return UnknownNameError(f"{name!r} is no {what}; {hint}{f'did you mean {close[0]!r}? ' if close else ''}expected "
-                            + (f"one of {', '.join(names[:_MOST_NAMES])}{more}" if names else "none"))
+    return UnknownNameError(f"{before}{name!r} is no {what}; {f'did you mean {close[0]!r}? ' if close else ''}expected "
+                            + (f"one of {', '.join(names[:_MOST_NAMES])}{more}" if names else "none") + behind)
 
 
-def no_variable(name: object, variables: Iterable[str], scalars: Iterable[str]) -> UnknownNameError:
+def no_variable(name: object, variables: Iterable[str], scalars: Sequence[str]) -> UnknownNameError:
     """Of a run that is published: for an array of that name."""
-    hint = f"it is a scalar: scalars[{name!r}]; " if isinstance(name, str) and name in list(scalars) else ""
-    return unknown_name("variable of this run", name, variables, hint)
+    is_scalar = f". It is a scalar: step.scalars[{name!r}], or in publish(k, arrays, scalars)"
+    return unknown_name("variable of this run", name, variables, behind=is_scalar if isinstance(name, str) and name in scalars else "")
 
 
-def no_scalar(name: object, scalars: Iterable[str], variables: Iterable[str]) -> UnknownNameError:
+def no_scalar(iteration: int, name: object, scalars: Iterable[str], variables: Iterable[str]) -> UnknownNameError:
     """The same for a number."""
-    hint = "it is a variable; " if isinstance(name, str) and name in list(variables) else ""
-    return unknown_name("scalar of this run", name, scalars, hint)
+    is_variable = ". It is a variable: step[...], or in publish(k, arrays)"
+    return unknown_name("scalar of this run", name, scalars, before=f"iteration {iteration}: ",
+                        behind=is_variable if isinstance(name, str) and name in list(variables) else "")
 
 
 class Named(dict[str, _Value]):

@@ -33,7 +33,6 @@ __all__ = ["Following", "HeldStep", "Pool", "Record", "RunInfo", "StepInfo"]
 
 _LAST_SEQ = 2**64 - 1  # as a commit_seq, ringside.h has another meaning for it
 _SLICE_S = 0.1  # of a wait in another thread, which nothing else ends
-_MANY_ARRAYS = 64  # of a step, beyond which those that are gone are forgotten
 _ROLE_NAMES: dict[int, Role] = {number: name for name, number in ROLES.items()}
 
 
@@ -97,7 +96,7 @@ class HeldStep(StepMapping["npt.NDArray[Any]"]):
         self._copies = copy is not False  # until its block begins, if copy is None
         self._stays = copy is not None
         self._copied: dict[str, npt.NDArray[Any]] = {}
-        self._given: list[weakref.ref[npt.NDArray[Any]]] = []
+        self._given: dict[int, tuple[npt.NDArray[Any], bool]] = {}  # in place, and whether verified
         self._tree: Tree | None = None  # once it was asked for, if something is packed
         self.variables: Mapping[str, Variable] = pool.variables
         self.info: StepInfo = _step_info(core.info())
@@ -203,23 +202,27 @@ class HeldStep(StepMapping["npt.NDArray[Any]"]):
         return UsageError(f"iteration {self.iteration}: the step was released; hold it again")
 
     def _in_place(self, index: int, verify: bool) -> npt.NDArray[Any]:
+        array, is_verified = self._given.get(index, (None, False))
+        if array is not None and (is_verified or not verify):
+            self._live.check()
+            return array
         array = self._live.view(index, verify)
-        if len(self._given) >= _MANY_ARRAYS:
-            self._given = [given for given in self._given if given() is not None]
-        self._given.append(weakref.ref(array))
+        self._given[index] = array, verify
         return array
 
     def _leave(self) -> None:
         """The end of a block: the last check, and the end of the hold, unless arrays in place are still there: they keep it."""
-        self._given = [array for array in self._given if array() is not None]
-        if self._held is None or not self._given:
+        given = [weakref.ref(array) for array, _ in self._given.values()]
+        self._given = {}
+        outlived = [array for array in given if array() is not None]
+        if self._held is None or not outlived:
             self.release()
             self._held = None
             return
         try:
             if self._held.held:
                 self._held.check()
-                self._pool._watch(self._held, self._given)
+                self._pool._watch(self._held, outlived)
         except OverwrittenError:
             with contextlib.suppress(OverwrittenError):  # the same again
                 self.release()
@@ -466,7 +469,7 @@ class Pool:
                [11., 12., 13.],
                [12., 13., 14.]])
         """
-        index = self._index(name, f"pool.read(ITERATION, {name!r}) gives what is packed, of one step; " if TABLE in self._names else "")
+        index = self._index(name, f". What is packed is read of one step: pool.read(ITERATION, {name!r})" if TABLE in self._names else "")
         chosen = self._select(steps) if isinstance(steps, slice) else [
             step if isinstance(step, StepInfo) else self._find(step) for step in steps]
         variable = self.variables[name]
@@ -600,9 +603,9 @@ class Pool:
 
         return page_of(self)
 
-    def _index(self, name: str, hint: str = "") -> int:
+    def _index(self, name: str, behind: str = "") -> int:
         if not isinstance(name, str) or name not in self._names:
-            raise unknown_name(f"variable of {self.path}", name, self._names, hint)
+            raise unknown_name(f"variable of {self.path}", name, self._names, behind=behind)
         return self._names[name]
 
     def _select(self, chosen: slice) -> list[StepInfo]:

@@ -303,7 +303,8 @@ class Packing(Tree):
             self.table = json.dumps(self._root.described(), separators=(",", ":")).encode()
             sizes[TABLE] = len(self.table)
         dtypes = {name: dtype_name("u8" if name in (TABLE, _BITS) else name.partition(".")[2]) for name in sizes}
-        self.variables: dict[str, Variable] = {**own, **{name: Variable(dtypes[name], (size,), role="state") for name, size in sizes.items()}}
+        self.variables: dict[str, Variable] = {
+            **own, **{name: Variable(dtypes[name], (size,), role="state") for name, size in sizes.items()}}
         """To be declared."""
 
     def pieces(self, what: str, given: Any) -> list[Any]:

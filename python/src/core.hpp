@@ -19,8 +19,8 @@ namespace ringside_python {
 [[noreturn]] void raise(const ringside_error& error);
 /// The same for an argument that this module refuses itself.
 [[noreturn]] void refuse(const std::string& line);
-/// The same for a name that nothing has: what `function` of errors.py makes of the arguments.
-[[noreturn]] void refuse_name(const char* function, PyObject* name, const Object& known, const Object& others);
+/// The same for a name that nothing has: raises what `function` of errors.py makes of the arguments, a tuple.
+[[noreturn]] void refuse_name(const char* function, const Object& arguments);
 
 /// How often this process is the child of a fork that was made since the module was loaded.
 int fork_depth() noexcept;

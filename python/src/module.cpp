@@ -15,9 +15,9 @@ int fork_depth() noexcept {
 
 namespace {
 
-template <class... Arguments>
-[[noreturn]] void raise_made_by(const char* function, const Arguments&... arguments) {
-  const Object error = call(attribute(imported("ringside.errors").get(), function).get(), arguments...);
+[[noreturn]] void raise_made_by(const char* function, const Object& arguments) {
+  const Object maker = attribute(imported("ringside.errors").get(), function);
+  const Object error = called(PyObject_CallObject(maker.get(), arguments.get()));
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.get())), error.get());
   throw Raised{};
 }
@@ -44,16 +44,15 @@ PyModuleDef definition = {
 }  // namespace
 
 void raise(const ringside_error& error) {
-  raise_made_by("of_status", python_of(error.status), python_of(error.reason), python_of(error.line));
+  raise_made_by("of_status", tuple_of(error.status, error.reason, error.line));
 }
 
 void refuse(const std::string& line) {
-  raise_made_by("of_status", python_of(static_cast<int>(RINGSIDE_USAGE)), python_of(static_cast<int>(RINGSIDE_REASON_ARGUMENT)),
-                python_of(line));
+  raise_made_by("of_status", tuple_of(static_cast<int>(RINGSIDE_USAGE), static_cast<int>(RINGSIDE_REASON_ARGUMENT), line));
 }
 
-void refuse_name(const char* function, PyObject* name, const Object& known, const Object& others) {
-  raise_made_by(function, borrowed(name), known, others);
+void refuse_name(const char* function, const Object& arguments) {
+  raise_made_by(function, arguments);
 }
 
 }  // namespace ringside_python

@@ -374,8 +374,8 @@ PyMethodDef reader_methods[] = {
     with_arguments("recorded", method<Reader, kRecorded, recorded>,
                    "recorded($self, run_id, first, newest, wait_s)\n--\n\n"
                    "The steps in the journal from the commit_seq `first` on as columns: ({name: array}, [(name, type, words,\n"
-                   "present)], there, runs, run_ids). Waits until the step `newest` is among them, which `there` says. runs: of\n"
-                   "each row the place of its run among run_ids, those of the whole journal."),
+                   "present)], there, runs, run_ids). Waits until the step `newest` is among them, which `there` says. runs: of each\n"
+                   "row the place of its run among run_ids, those of the whole journal."),
     {}};
 
 }  // namespace

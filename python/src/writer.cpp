@@ -17,9 +17,11 @@ const char* text(const std::optional<std::string>& given) {
   return given ? given->c_str() : nullptr;
 }
 
-/// "a, b" of an iterable's texts.
-std::string joined(PyObject* names) {
-  return str(called(PyUnicode_Join(python_of(", ").get(), names)).get());
+/// A list of names.
+Object listed(const std::vector<Object>& names) {
+  Object made = called(PyList_New(0));
+  for (const Object& name : names) append(made, name);
+  return made;
 }
 
 /// A value in a line, if it is short there.
@@ -53,7 +55,7 @@ bool is_real(PyObject* given, double& number) {
 }  // namespace
 
 Writer::Writer(std::vector<Variable> variables, const std::vector<Scalar>& scalars, const Options& options)
-    : variables_(std::move(variables)), numbers_(called(PyDict_New())), scalar_names_(called(PyList_New(0))) {
+    : variables_(std::move(variables)), numbers_(called(PyDict_New())) {
   std::vector<ringside_variable> given_variables;
   for (const Variable& own : variables_) {
     called(PyDict_SetItem(numbers_.get(), python_of(own.name).get(), python_of(given_variables.size()).get()));
@@ -74,7 +76,7 @@ Writer::Writer(std::vector<Variable> variables, const std::vector<Scalar>& scala
   for (const Scalar& scalar : scalars) {
     given_scalars.push_back({sizeof(ringside_scalar), scalar.type, scalar.name.c_str(), scalar.unit.c_str()});
     scalar_types_.push_back(scalar.type);
-    append(scalar_names_, python_of(scalar.name));
+    scalar_names_.push_back(python_of(scalar.name));
   }
   ringside_writer_options given{};
   given.size = sizeof(given);
@@ -115,7 +117,7 @@ std::uint32_t Writer::index(PyObject* name) const {
   PyObject* number = PyDict_GetItemWithError(numbers_.get(), name);
   if (number != nullptr) return static_cast<std::uint32_t>(PyLong_AsUnsignedLong(number));
   PyErr_Clear();  // what is not hashable is no name either
-  refuse_name("no_variable", name, numbers_, scalar_names_);
+  refuse_name("no_variable", tuple_of(borrowed(name), numbers_, listed(scalar_names_)));
 }
 
 Object Writer::kept_variable(std::uint32_t index) {
@@ -266,10 +268,10 @@ std::vector<ringside_value> Writer::values(std::uint64_t iteration, PyObject* sc
   if (!is_dict && PyObject_HasAttrString(scalars, "keys") == 0) {
     refused("found " + shown(scalars) + " as scalars; expected values by name");
   }
-  std::vector<ringside_value> made(scalar_types_.size());
+  std::vector<ringside_value> made(scalar_names_.size());
   std::string missing;
   for (std::size_t s = 0; s < made.size(); ++s) {
-    PyObject* const name = PyList_GetItem(scalar_names_.get(), static_cast<Py_ssize_t>(s));
+    PyObject* const name = scalar_names_[s].get();
     Object given;
     if (is_dict) {
       given = borrowed(PyDict_GetItemWithError(scalars, name));
@@ -292,9 +294,11 @@ std::vector<ringside_value> Writer::values(std::uint64_t iteration, PyObject* sc
   const Object names = called(PySequence_List(scalars));
   for (Py_ssize_t n = 0; n < PyList_Size(names.get()); ++n) {
     PyObject* const name = PyList_GetItem(names.get(), n);
-    if (called(PySequence_Contains(scalar_names_.get(), name)) == 0) refuse_name("no_scalar", name, scalar_names_, numbers_);
+    const auto is_name = [&](const Object& known) { return called(PyObject_RichCompareBool(known.get(), name, Py_EQ)) != 0; };
+    if (std::any_of(scalar_names_.begin(), scalar_names_.end(), is_name)) continue;
+    refuse_name("no_scalar", tuple_of(iteration, borrowed(name), listed(scalar_names_), numbers_));
   }
-  if (!missing.empty()) refused(missing + "; expected one for each of " + joined(scalar_names_.get()));
+  if (!missing.empty()) refused(missing);
   return made;
 }
 

@@ -114,7 +114,7 @@ class Writer {
   std::vector<Variable> variables_;
   Object numbers_;  // of variables, by name: a dict
   std::vector<std::uint32_t> scalar_types_;
-  Object scalar_names_;  // a list
+  std::vector<Object> scalar_names_;
   std::vector<Object> written_;  // arrays of the claimed step, as far as they were asked for
   bool drops_ = false;               // the claimed step: no analyzer takes it
   std::uint64_t skipped_ = 0;        // steps, by the library's count

@@ -149,10 +149,10 @@ class Steps(pipelines.Pipelines):
             "iteration 1: scalar r: found 'a', expected a number",
             "iteration 1: scalar n: found 2.5, expected a whole number of 64 bits",
             f"iteration 1: scalar n: found {2**63}, expected a whole number of 64 bits",
-            "iteration 1: no value for scalar n; expected one for each of r, n",
-            "'s' is no scalar of this run; expected one of r, n",
+            "iteration 1: no value for scalar n",
+            "iteration 1: 's' is no scalar of this run; expected one of r, n",
             "iteration 1: found [0.5, 2] as scalars; expected values by name",
-            "iteration 1: no value for scalar r; expected one for each of r, n",
+            "iteration 1: no value for scalar r",
             "x: found an array of float64, shape (3,); expected f64, shape (4,)",
             "an iteration: found -1, expected a whole number, 1 to 2^64 - 1",
             "an iteration: found 'one', expected a whole number, 1 to 2^64 - 1",
@@ -249,7 +249,7 @@ class Reading(OfAPool):
             with self.assertRaises(ringside.UsageError) as raised:
                 self.pool[wrong]
             self.assertIn(line, str(raised.exception))
-        with self.assertRaisesRegex(ringside.UsageError, "run_id 'newest'; expected 32 hexadecimal digits"):
+        with self.assertRaisesRegex(ringside.UsageError, "run 'newest'; expected one of pool.runs, or its run_id of 32 hexadecimal digits"):
             self.pool.table(run="newest")
         self.assertEqual(self.pool[np.int64(STEPS)].iteration, STEPS)
 

@@ -117,8 +117,8 @@ with ringside.publish(state(1)) as run:
             with self.assertRaisesRegex(ringside.UnknownNameError, f"^'level' is no variable of {where}; did you mean 'levels'[?] "
                                                                    f"expected one of {', '.join(names)}$"):
                 call()
-        with self.assertRaisesRegex(ringside.UnknownNameError, r"'levels' is no variable of .*; pool\.read\(ITERATION, 'levels'\) gives "
-                                                               "what is packed, of one step; expected one of u, tree.bits"):
+        with self.assertRaisesRegex(ringside.UnknownNameError, r"'levels' is no variable of .*; expected one of u, tree.bits.*[.] What is "
+                                                               r"packed is read of one step: pool\.read\(ITERATION, 'levels'\)$"):
             pool.array("levels")
 
     def test_what_a_loop_that_follows_has_collected_of_structures_stays_what_it_is(self):
@@ -194,7 +194,7 @@ with ringside.publish(state, scalars=["r"], problem="spelt") as run:
         step.scalars["r"] = 1
 """), ["iteration 1: found no 'levels', but 'level'; expected the keys 'levels', 'u'",
        *["'level' is no variable of this run; did you mean 'levels'? expected one of levels, u"] * 3,
-       "'r' is no variable of this run; it is a scalar: scalars['r']; expected one of levels, u"])
+       "'r' is no variable of this run; expected one of levels, u. It is a scalar: step.scalars['r'], or in publish(k, arrays, scalars)"])
         self.assertEqual(self.kept("""
             import numpy as np, pickle, ringside
             state = {"levels": [np.zeros(2)], "u": np.zeros(3)}

@@ -355,12 +355,15 @@ class Refusals(pipelines.Pipelines):
             """)
         self.assertEqual(output.splitlines(), [
             "'velocty' is no variable of this run; did you mean 'velocity'? expected one of velocity",
-            "'residul' is no scalar of this run; did you mean 'residual'? expected one of residual, t",
-            "'t' is no variable of this run; it is a scalar: scalars['t']; expected one of velocity",
-            "'velocity' is no scalar of this run; it is a variable; expected one of residual, t",
+            "iteration 1: 'residul' is no scalar of this run; did you mean 'residual'? expected one of residual, t",
+            "'t' is no variable of this run; expected one of velocity. It is a scalar: step.scalars['t'], or in publish(k, arrays, "
+            "scalars)",
+            "iteration 1: 'velocity' is no scalar of this run; expected one of residual, t. It is a variable: step[...], or in "
+            "publish(k, arrays)",
             "'Velocity' is no variable of this run; did you mean 'velocity'? expected one of velocity",
-            "'residul' is no scalar of this run; did you mean 'residual'? expected one of residual, t",
-            "'residual' is no variable of this run; it is a scalar: scalars['residual']; expected one of velocity",
+            "iteration 2: 'residul' is no scalar of this run; did you mean 'residual'? expected one of residual, t",
+            "'residual' is no variable of this run; expected one of velocity. It is a scalar: step.scalars['residual'], or in publish(k, "
+            "arrays, scalars)",
             "'pressure' is no variable of this run; expected one of velocity"])
         output = self.kept("""
             import numpy as np, ringside
@@ -409,8 +412,8 @@ class Refusals(pipelines.Pipelines):
             "n: found an array of int64, shape (3,); expected i32, shape (3,)",
             "iteration 1: no array for n; expected one for each variable",
             "'y' is no variable of this run; expected one of x, n",
-            "iteration 1: no value for scalar rho; expected one for each of rho",
-            "'mu' is no scalar of this run; expected one of rho",
+            "iteration 1: no value for scalar rho",
+            "iteration 1: 'mu' is no scalar of this run; expected one of rho",
             "iteration 0: expected more than 0, the one before",
             "x: found an array of float64, shape (200,); expected f64, shape (20, 10)",
             "'y' is no variable of this run; expected one of x, n",
@@ -469,12 +472,14 @@ class Refusals(pipelines.Pipelines):
                     step.scalars.update(rho=1.0, mu=2.0)
             """)
         self.assertEqual(output.splitlines(), [
-            "'roh' is no scalar of this run; did you mean 'rho'? expected one of rho, mu",
-            "'x' is no scalar of this run; it is a variable; expected one of rho, mu",
-            "iteration 1: no value for scalar rho; expected one for each of rho, mu",
-            "'rho' is no variable of this run; it is a scalar: scalars['rho']; expected one of x, y",
-            "'nu' is no scalar of this run; expected one of rho, mu",
-            "'rho' is no variable of this run; it is a scalar: scalars['rho']; expected one of x, y",
+            "iteration 1: 'roh' is no scalar of this run; did you mean 'rho'? expected one of rho, mu",
+            "iteration 1: 'x' is no scalar of this run; expected one of rho, mu. It is a variable: step[...], or in publish(k, arrays)",
+            "iteration 1: no value for scalar rho",
+            "'rho' is no variable of this run; expected one of x, y. It is a scalar: step.scalars['rho'], or in publish(k, arrays, "
+            "scalars)",
+            "iteration 1: 'nu' is no scalar of this run; expected one of rho, mu",
+            "'rho' is no variable of this run; expected one of x, y. It is a scalar: step.scalars['rho'], or in publish(k, arrays, "
+            "scalars)",
             "'z' is no variable of this run; expected one of x, y"])
 
     def test_the_bytes_of_a_list_of_buffers_follow_one_another_in_a_variable(self):
