@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import datetime
 import functools
@@ -256,6 +255,8 @@ class Following(Iterator[HeldStep], AsyncIterator[HeldStep]):
 
     async def __anext__(self) -> HeldStep:
         """The wait is made in slices in another thread, so that it can be cancelled."""
+        import asyncio  # not at the top: that takes 26 ms, and who calls this has it
+
         self._leave()
         give_up = None if self._timeout is None else time.monotonic() + self._timeout
         await asyncio.sleep(0)  # other tasks have their turn, also if there is always a step

@@ -169,6 +169,11 @@ class Steps(OfAPool):
             with self.subTest(way), multiprocessing.get_context(way).Pool(2) as workers:
                 self.assertEqual(workers.starmap(_first, [(self.pool, k) for k in self.pool]), [float(k) for k in self.pool])
 
+    def test_an_import_brings_no_module_that_few_programs_need(self):
+        few = {"asyncio", "xarray", "scipy", "IPython", "multiprocessing"}
+        code, output, error = self.python(f"import sys, ringside; print({few} & set(sys.modules))")
+        self.assertEqual((code, output), (0, "set()\n"), error)
+
     def test_star_import_leaves_pythons_open(self):
         self.assertEqual(self.python("from ringside import *\nprint(open is __builtins__.open, Pool.__name__)")[1], "True Pool\n")
 
