@@ -60,7 +60,7 @@ fi
 if [[ -n $wheels ]] && ! compgen -G "$wheels/ringside_insitu-*.whl" >/dev/null; then
   refuse "--wheels: found no ringside_insitu-*.whl in $wheels, expected what deploy/wheels.sh makes"
 fi
-name=$suite${wheels:+-wheels}  # of the chroot
+system=$suite${wheels:+-wheels}  # the name of the chroot
 for tool in debootstrap unshare git; do
   command -v "$tool" >/dev/null || refuse "'$tool' was not found; as root: apt-get install debootstrap util-linux git"
 done
@@ -69,8 +69,8 @@ done
 # leave running. Only SIGKILL ends `unshare` before its child, which then is killed, too.
 if [[ ${RINGSIDE_TEST_ON_APART:-} != yes ]]; then
   mkdir -p "$folder"
-  exec {lock}>"$folder/$name.lock"
-  flock --nonblock "$lock" || refuse "another run uses $folder/$name"
+  exec {lock}>"$folder/$system.lock"
+  flock --nonblock "$lock" || refuse "another run uses $folder/$system"
   RINGSIDE_TEST_ON_APART=yes unshare --mount --propagation private --pid --fork --kill-child -- "$0" "${arguments[@]}" &
   trap 'kill -KILL $!; exit 1' INT TERM HUP
   status=0
@@ -92,7 +92,7 @@ default_mirror() {
 
 failed=()
 minutes=()
-chroot=$folder/$name
+chroot=$folder/$system
 user=ringside
 home=/home/$user
 source_folder=$home/ringside
@@ -120,7 +120,7 @@ make_chroot() {
   if [[ -z $mirror ]]; then refuse "apt has no mirror of that distribution among its sources; expected --mirror URL"; fi
   if is_ubuntu; then components=main,universe script=(gutsy); fi
   rm -rf --one-file-system "$made"
-  quietly "$folder/$name.log" debootstrap --variant=minbase --components="$components" "$suite" "$made" "$mirror" "${script[@]}" || exit 3
+  quietly "$folder/$system.log" debootstrap --variant=minbase --components="$components" "$suite" "$made" "$mirror" "${script[@]}" || exit 3
   # A proxy and the like: whatever this system's apt needs to reach a mirror.
   apt-config dump | grep -E '^Acquire::(http|https|Check-)' >"$made/etc/apt/apt.conf.d/99ringside" || true
   chroot "$made" useradd --create-home --shell /bin/bash "$user"
@@ -167,48 +167,60 @@ install_and_run() {
     >>"$folder/$suite-install.log" 2>&1
 }
 
-# The chroot may have no Python that the wheel is for: Debian 11 has 3.9. Then that of Debian 12 is built from its source, once.
-provide_python() {
-  python=python3
-  if as_root python3 -c "import sys; sys.exit(sys.version_info < (3, 10))"; then return 0; fi
-  python=/opt/python/bin/python3
-  if [[ -x $chroot$python ]]; then return 0; fi
-  echo "deb-src $mirror bookworm main" >"$chroot/etc/apt/sources.list.d/python.list"
-  # Its archive's newer keys are those of this system.
-  cp /usr/share/keyrings/debian-archive-*.gpg "$chroot/etc/apt/trusted.gpg.d/"
-  # shellcheck disable=SC2016  # expanded in the chroot
-  as_root bash -ec 'apt-get update && apt-get install -y --no-install-recommends build-essential zlib1g-dev libffi-dev libssl-dev
-    rm -rf /tmp/python && mkdir /tmp/python && cd /tmp/python && apt-get --download-only source python3.11
-    tar --strip-components=1 -xf python3.11_*.orig.tar.*z && ./configure --prefix=/opt/python && make -j "$(nproc)" && make install'
-}
-
-# What a user does: an environment, pip, a run. NumPy is fetched before, as a wheel for that Python: pip looks in this folder only.
+# What a user does: an environment, pip, a run, and what installed_wheel.py says. NumPy is fetched before, as a wheel for that
+# Python: pip looks in this folder only.
 test_wheels() {
   local files=$home/wheels version
-  quietly "$folder/$name-packages.log" as_root bash -c \
-    'apt-get update && apt-get install -y --no-install-recommends python3-venv gcc libc6-dev pkg-config man-db' || return 1
-  quietly "$folder/$name-python.log" provide_python || return 1
-  version=$(as_root "$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+  quietly "$folder/$system-packages.log" as_root bash -c \
+    'apt-get update && apt-get install -y --no-install-recommends python3-venv gcc libc6-dev pkg-config' || return 1
+  version=$(as_root python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')
   rm -rf --one-file-system "${chroot:?}$files" "${chroot:?}$home/environment"
   mkdir -p "$chroot$files"
   cp "$wheels"/*.whl "$root/tests/python/installed_wheel.py" "$root/examples/publish.c" "$chroot$files"
-  quietly "$folder/$name-numpy.log" python3 -m pip download --dest "$chroot$files" --only-binary=:all: --python-version "$version" \
+  if [[ $(printf '%s\n' 3.10 "$version" | sort -V | head -n 1) != 3.10 ]]; then
+    chown -R --reference "$chroot$home" "$chroot$files"
+    test_files_alone "$version"
+    return
+  fi
+  quietly "$folder/$system-numpy.log" python3 -m pip download --dest "$chroot$files" --only-binary=:all: --python-version "$version" \
     --platform manylinux_2_28_x86_64 --platform manylinux2014_x86_64 numpy || return 1
   chown -R --reference "$chroot$home" "$chroot$files"
   # shellcheck disable=SC2016  # expanded in the chroot
   as_user bash -ec '
-    cd && began=$(date +%s%N)
-    "$1" -m venv environment && . environment/bin/activate && pip install --quiet --no-index --find-links wheels ringside-insitu
+    cd
+    began=$(date +%s%N)
+    python3 -m venv environment
+    . environment/bin/activate
+    pip install --quiet --no-index --find-links wheels ringside-insitu
     ringside run --matrix grid:300 --iterations 50 --pool first.pool --overwrite >first.txt
     echo "to the first account: $((($(date +%s%N) - began) / 1000000)) ms; $(python --version), $(ldd --version | head -n 1)"
-    python -B wheels/installed_wheel.py wheels' bash "$python"
+    python -B wheels/installed_wheel.py wheels'
 }
 
-stage "$name: chroot"
+# Debian 11 has glibc 2.31, and Python 3.9, which the package is not for: programs and library, from the unpacked wheels.
+test_files_alone() {
+  echo "Python $1 is older than 3.10: the programs and the library only"
+  # shellcheck disable=SC2016  # expanded in the chroot
+  as_user bash -ec '
+    cd ~/wheels
+    for wheel in ringside_insitu*.whl; do python3 -m zipfile -e "$wheel" unpacked; done
+    prefix=$PWD/unpacked/ringside/_prefix
+    chmod -R u+x "$prefix/bin" "$prefix/libexec"
+    export PATH=$prefix/bin:$PATH
+    ringside run --matrix grid:300 --iterations 50 --pool first.pool --overwrite
+    cc -o publish publish.c $(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --cflags --libs ringside) -Wl,-rpath,"$prefix/lib"
+    ringside run --pool c.pool --overwrite -- ./publish 30
+    ringside run --pool m.pool --overwrite --coordination messages -- ./publish 30
+    ringside verify c.pool
+    ringside export c.pool -o c.h5
+    test -s c.h5
+    echo "with $(ldd --version | head -n 1)"'
+}
+
+stage "$system: chroot"
 make_chroot
 enter_chroot
 if [[ -n $wheels ]]; then
-  if [[ -z $mirror ]]; then mirror=$(default_mirror); fi
   check wheels "the wheels, as an ordinary user without any package of ours" test_wheels
   if ((${#failed[@]} > 0)); then echo "FAILED on $suite: ${failed[*]} (logs in $folder)" && exit 1; fi
   echo "PASSED on $suite: the wheels"

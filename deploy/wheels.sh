@@ -73,7 +73,7 @@ wheel programs -C build-dir="$made/programs-wheel" -C cmake.define.RINGSIDE_BUIL
   -C cmake.define.RINGSIDE_LICENSES="$RINGSIDE_WHEEL_LIBRARIES/licenses" python/programs
 # auditwheel refuses a wheel that needs a newer glibc, or a library that is neither in it nor part of every system.
 for file in "$made/linux"/*.whl; do
-  quietly "$logs/wheels-audit.log" env PATH="$made/tools/bin:$PATH" "$made/tools/bin/auditwheel" repair --plat "$tag" --only-plat \
+  quietly "$logs/wheels-audit.log" env PATH="$made/tools/bin:$PATH" "$made/tools/bin/auditwheel" repair --plat "$tag" --only-plat --zip-compression-level 9 \
     --wheel-dir "$output" "$file"
 done
 quietly "$logs/wheels-sdist.log" "$made/tools/bin/python3" -m build --sdist --no-isolation --outdir "$output" .

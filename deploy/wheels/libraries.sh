@@ -87,12 +87,15 @@ unpack() {
 export CFLAGS="-O2 -fPIC -ffunction-sections -fdata-sections" CXXFLAGS="-O2 -fPIC -ffunction-sections -fdata-sections"
 export LDFLAGS="-B$glibc/usr/lib/x86_64-linux-gnu -L$glibc/usr/lib/x86_64-linux-gnu -Wl,--sysroot=$glibc -static-libstdc++ -static-libgcc"
 
-# by_cmake PACKAGE OPTION... and by_configure PACKAGE OPTION... build and install below the prefix.
+# by_cmake PACKAGE OPTION... builds and installs below the prefix. For size, unless a caller sets `optimised`: a run spends its time
+# elsewhere.
 by_cmake() {
   local source=$folder/sources/$1 package=$1
   shift
-  logged "$package" cmake -S "$source" -B "$source/build-ringside" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX="$prefix" \
-    -DCMAKE_INSTALL_LIBDIR=lib -DCMAKE_PREFIX_PATH="$prefix" -DBUILD_SHARED_LIBS=OFF \
+  mkdir -p "$source/build-ringside"
+  cd "$source/build-ringside"  # where HDF5's configuration runs its programs
+  logged "$package" cmake -S "$source" -B "$source/build-ringside" -G Ninja -DCMAKE_BUILD_TYPE="${optimised:-MinSizeRel}" \
+    -DCMAKE_INSTALL_PREFIX="$prefix" -DCMAKE_INSTALL_LIBDIR=lib -DCMAKE_PREFIX_PATH="$prefix" -DBUILD_SHARED_LIBS=OFF \
     -DCMAKE_CXX_STANDARD_LIBRARIES="$glibc/glibc_2_28.o -lpthread -ldl -lrt" "$@"
   logged "$package" cmake --build "$source/build-ringside" --parallel "$jobs"
   logged "$package" cmake --install "$source/build-ringside"
@@ -135,6 +138,7 @@ build_libarchive() {
     -DENABLE_PCREPOSIX=OFF -DENABLE_{ZLIB,LZMA,BZip2,ZSTD,LZ4}=ON -DENABLE_WERROR=OFF -DHAVE_ARC4RANDOM_BUF=1
 }
 build_zeromq3() {
+  local optimised=Release
   by_cmake zeromq3 -DBUILD_SHARED=OFF -DBUILD_STATIC=ON -DBUILD_TESTS=OFF -DENABLE_{CURVE,DRAFTS,WS}=OFF \
     -DWITH_{LIBSODIUM,LIBBSD,OPENPGM,NORM,VMCI,TLS,DOCS,PERF_TOOL}=OFF -DENABLE_CPACK=OFF
 }
@@ -162,7 +166,7 @@ build_pmdk() {
 build_fmtlib() { by_cmake fmtlib -DFMT_{DOC,TEST}=OFF; }
 build_spdlog() { by_cmake spdlog -DSPDLOG_FMT_EXTERNAL=ON -DSPDLOG_BUILD_{EXAMPLE,TESTS}=OFF; }
 build_prometheus_cpp() { by_cmake prometheus-cpp -DENABLE_{PUSH,PULL,TESTING}=OFF; }
-build_muparser() { by_cmake muparser -DENABLE_{SAMPLES,OPENMP}=OFF; }
+build_muparser() { optimised=Release by_cmake muparser -DENABLE_{SAMPLES,OPENMP}=OFF; }
 
 if [[ ! -s $folder/apt/updated ]]; then logged apt apt update && date >"$folder/apt/updated"; fi
 make_glibc
@@ -183,6 +187,8 @@ library prometheus-cpp
 library pmdk trixie
 library protobuf
 library hdf5
+
+rm -f "$prefix"/lib/*.so*  # some build both kinds
 
 # What a program that links one of these needs besides, as the linker and pkg-config read it.
 pc() {

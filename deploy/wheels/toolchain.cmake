@@ -21,5 +21,7 @@ set(CMAKE_CXX_STANDARD_LIBRARIES "-lpthread -ldl -lrt")  # libraries of their ow
 set(CMAKE_PREFIX_PATH "${prefix}")
 set(ENV{PKG_CONFIG_LIBDIR} "${prefix}/lib/pkgconfig")
 set(Protobuf_USE_STATIC_LIBS ON)
+set(OpenMP_CXX_FLAGS -fopenmp CACHE STRING "")
+set(OpenMP_CXX_LIB_NAMES "gomp;pthread" CACHE STRING "")
 set(OpenMP_gomp_LIBRARY "/usr/lib/gcc/x86_64-linux-gnu/12/libgomp.a" CACHE FILEPATH "")
 set(OpenMP_pthread_LIBRARY "-lpthread" CACHE STRING "")

@@ -60,10 +60,13 @@ pid_t started(const ChildCommand& command, const sigset_t& signals) {
   posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   stream_to(STDOUT_FILENO, command.output);
   stream_to(STDERR_FILENO, command.messages);
-  if (!command.folder.empty()) posix_spawn_file_actions_addchdir_np(&files, command.folder.c_str());
+  int error = 0;
+  if (!command.folder.empty()) error = posix_spawn_file_actions_addchdir_np(&files, command.folder.c_str());
   pid_t child = -1;
-  const int error = posix_spawn(&child, words.front().c_str(), &files, &attributes, pointers_to(words).data(),
-                                pointers_to(environment).data());
+  if (error == 0) {
+    error = posix_spawn(&child, words.front().c_str(), &files, &attributes, pointers_to(words).data(),
+                        pointers_to(environment).data());
+  }
   posix_spawn_file_actions_destroy(&files);
   posix_spawnattr_destroy(&attributes);
   if (error != 0) throw system_error("cannot start {}: {}", words.front(), errno_text(error));

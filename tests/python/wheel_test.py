@@ -82,6 +82,28 @@ class Wheel(unittest.TestCase):
         run = call(self.python, "-B", ROOT / "tests" / "python" / "installed_wheel.py", ROOT / "examples")
         self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
 
+    def test_pip_takes_the_debian_package_for_the_same_distribution(self):
+        with tempfile.TemporaryDirectory() as folder:
+            debian = pathlib.Path(folder, "usr/lib/python3/dist-packages")
+            call("cmake", "--install", BUILD, "--component", "python", "--prefix", f"{folder}/usr")
+            python = pathlib.Path(folder, "environment/bin/python3")
+            call(sys.executable, "-m", "venv", "--without-pip", "--system-site-packages", python.parents[1])
+            [site] = python.parents[1].glob("lib/python3*/site-packages")
+            (site / "debian.pth").write_text(f"{debian}\n", encoding="utf-8")  # behind the environment's own folder
+            install = (sys.executable, "-m", "pip", "--python", python, "install", "--no-index", "--find-links", self.wheel.parent)
+            where = (python, "-c", "import os, ringside; print(ringside.__file__)")
+
+            run = call(*install, "ringside-insitu")
+            self.assertRegex(run.stdout, rf"already satisfied: ringside-insitu-core==\S+ in {re.escape(str(debian))}")
+            self.assertEqual(call(python.parent / "ringside", "--version").returncode, 0)
+            run = call(*where, environment={"LD_LIBRARY_PATH": str(BUILD / "lib")})  # the package's library is not installed here
+            self.assertTrue(run.stdout.startswith(str(debian)), run.stdout + run.stderr)
+
+            run = call(*install, "--ignore-installed", "--no-deps", "ringside-insitu-core")
+            self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+            self.assertTrue(call(*where).stdout.startswith(str(site)))
+            self.assertTrue((debian / "ringside/__init__.py").exists())
+
     def test_users_solvers_in_python_run_with_it(self):
         run = call(self.python, "-B", ROOT / "tests" / "examples" / "python_test.py", "--wheel", BUILD, environment=NO_COMPILER)
         self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
