@@ -244,6 +244,12 @@ with ringside.publish(state, scalars=["r"], problem="spelt") as run:
         with pool[-1] as step:
             tree = step.tree()
             self.assertEqual((len(tree), tree["x299"].tolist(), tree["y"].tolist(), tree["name"]), (302, [299] * 2, [1, 1], "heat"))
+            self.assertEqual((len(step), list(step)), (302, list(tree)))  # a mapping of what was published
+            self.assertTrue("x299" in step and "tree.f64" in step and "x300" not in step)
+            with self.assertRaisesRegex(KeyError, "'x300' is no variable of iteration 1; did you mean 'x[0-9]+'[?]"):
+                step["x300"]
+        first, second = pool[-1]["x1"], pool[-1]["x2"]  # without a block: copies, which stay
+        self.assertEqual((first.tolist(), second.tolist(), first.flags.writeable), ([1, 1], [2, 2], False))
 
     def test_a_structure_can_be_declared_without_arrays_and_published_by_several_threads(self):
         output = self.kept("""
