@@ -61,9 +61,10 @@ class StepMapping(Mapping[str, _Entry]):
         names = list(self)
         if len(names) != 1:
             raise UsageError(f"iteration {self.iteration} has {len(names)} variables; expected one of them: step[{names[0]!r}]")
-        array: Any = self[names[0]]
-        if not isinstance(array, np.ndarray):
-            raise UsageError(f"iteration {self.iteration}: step[{names[0]!r}] is a {type(array).__name__}; expected one of its arrays")
+        entry: Any = self[names[0]]
+        if entry is None or isinstance(entry, (str, list, tuple, dict)):
+            raise UsageError(f"iteration {self.iteration}: step[{names[0]!r}] is a {type(entry).__name__}; expected one of its arrays")
+        array: npt.NDArray[Any] = np.asarray(entry)
         if dtype is None or array.dtype == dtype:
             return array.copy() if copy else array
         if copy is False:

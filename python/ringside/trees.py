@@ -429,6 +429,8 @@ def packed(variables: Mapping[Any, Any]) -> tuple[dict[str, Variable], Packing |
     """
     own, described = {}, {}
     for name, given in variables.items():
+        if not isinstance(name, str) and type(name) is not int:
+            raise UsageError(f"variables: found the key {_shown(name)}; expected keys that are texts or whole numbers")
         if is_description(given):
             own[name] = described[name] = variable_of(name, given)
         elif (variable := _own_variable(name, given)) is not None:

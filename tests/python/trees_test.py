@@ -109,6 +109,8 @@ with ringside.publish(state(1)) as run:
             same(state(2)["points"], step.get("points"))
             self.assertIsNone(step.get("point"))
             self.assertEqual(step._ipython_key_completions_(), names)
+            with self.assertRaisesRegex(ringside.UsageError, rf"iteration 2 has {len(names)} variables; expected one of them: step\['u'\]"):
+                np.asarray(step)
             self.assertTrue(np.shares_memory(step.view("levels")[0], step["tree.f64"]))
             self.assertIn("tree.f64", step)  # every variable is there, but what is packed is no entry
         self.assertEqual(list(step), names)
@@ -209,6 +211,34 @@ with ringside.publish(state, scalars=["r"], problem="spelt") as run:
                 "['levels', 'u'] 2 True False None <ringside.KeptStep of iteration 1: levels, u>",
                 "{'levels': [array([0., 0.])], 'u': array([0., 0., 0.])}",
                 "'level' is no variable of iteration 1; did you mean 'levels'? expected one of levels, u"])
+
+    def test_an_entry_may_have_the_name_of_a_packed_variable_and_a_key_may_be_a_number(self):
+        self.kept("""
+            import numpy as np, ringside
+            state = lambda k: {"tree.f64": [np.full(2, k)], 7: np.full(3, k), "tree.table": k}
+            with ringside.publish(state(1.0)) as run:
+                run.publish(1, state(1.0))
+                with run.step(2) as step:
+                    for name, value in state(2.0).items():
+                        step[name] = value
+            """)
+        pool = ringside.open(self.path("run.pool"))
+        for k in (1, 2):
+            with pool[k] as step:
+                self.assertEqual((list(step), repr(dict(step))),
+                                 (["tree.f64", 7, "tree.table"], f"{{'tree.f64': [array([{k}., {k}.])], 7: array([{k}., {k}., {k}.]), "
+                                                                 f"'tree.table': {k}.0}}"))
+            self.assertEqual((pool.read(k, "tree.f64")[0].tolist(), pool.read(k, 7).tolist()), ([k] * 2, [k] * 3))
+        with self.assertRaisesRegex(ringside.UnknownNameError, "'tree' is no variable .*expected one of tree.f64, 7, tree.table"):
+            pool[1]["tree"]
+        self.kept("""
+            import numpy as np, ringside
+            with ringside.publish({"levels": [np.zeros(2)]}) as run:
+                run.publish(1, {"levels": [np.zeros(2)]})
+            """, pool="one.pool")
+        with ringside.open(self.path("one.pool"))[1] as step:
+            with self.assertRaisesRegex(ringside.UsageError, r"^iteration 1: step\['levels'\] is a list; expected one of its arrays$"):
+                np.asarray(step)
 
     def test_what_can_be_a_variable_is_one_and_the_rest_is_packed_by_dtype(self):
         self.kept(STATE + "with ringside.publish(state(1)) as run: run.publish(1, state(1))\n")
@@ -391,6 +421,8 @@ with ringside.publish(state(1)) as run:
         refused({"a": [x, np.array([None])]}, "variables: a[1]: found an array of objects; expected numbers of one dtype")
         refused({"a": {2.5: x}}, "variables: a: found the key 2.5; expected keys that are texts or whole numbers")
         refused({"a": {True: x}}, "variables: a: found the key True; expected keys that are texts or whole numbers")
+        for key, shown in ((2.5, "2.5"), (True, "True"), (None, "None"), ((1, 2), "a tuple of 2")):
+            refused({key: x}, f"variables: found the key {shown}; expected keys that are texts or whole numbers")
         refused({"a": None}, "variables: found no entry of an array in a dict of 1; expected one at least")
         refused({"a": "f64"}, "variable 'a': found the dtype 'f64' without a shape; expected a pair: ('f64', (1000,))")
         refused({"a": [x, ringside.Variable("f64", (3,), unit="K")]},
