@@ -427,10 +427,12 @@ def packed(variables: Mapping[Any, Any]) -> tuple[dict[str, Variable], Packing |
     A description (a Variable, a pair of dtype and shape) is a variable. So is an array with a name, a dtype and a shape that a
     variable may have, unless there are more than 256. Everything else is packed.
     """
-    own, described = {}, {}
-    for name, given in variables.items():
+    own: dict[str, Variable] = {}
+    described: dict[str, Variable] = {}
+    for name in variables:
         if not isinstance(name, str) and type(name) is not int:
             raise UsageError(f"variables: found the key {_shown(name)}; expected keys that are texts or whole numbers")
+    for name, given in variables.items():
         if is_description(given):
             own[name] = described[name] = variable_of(name, given)
         elif (variable := _own_variable(name, given)) is not None:
