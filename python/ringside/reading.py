@@ -205,7 +205,8 @@ class HeldStep(StepMapping["npt.NDArray[Any]"]):
         if array is not None and (is_verified or not verify):
             self._live.check()
             return array
-        array = self._live.view(index, verify)
+        viewed = self._live.view(index, verify)
+        array = viewed if array is None else array  # always the same one: what is kept of it is seen when the block ends
         self._given[index] = array, verify
         return array
 

@@ -96,6 +96,11 @@ class Steps(OfAPool):
             step["x"]
         self.assertTrue(x.base.base.owner.held)
         self.assertTrue(self.pool[7].view("x")[:10].base.base.owner.held)
+        with self.pool[7] as step:
+            x = step.view("x")
+            self.assertIs(step["x"], x)  # the one that was not verified before
+            self.assertIs(step.view("x"), x)
+        self.assertTrue(x.base.owner.held)
 
     def test_a_step_without_a_block_gives_copies(self):
         step = self.pool[7]
