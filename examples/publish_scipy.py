@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A solver of SciPy that keeps every step. With the package `ringside` installed, in any folder:
-    ringside run --pool diffusion.pool -- python3 publish_scipy.py 20
-    ringside run --pool diffusion.pool --resume -- python3 publish_scipy.py 20
+    RINGSIDE_POOL=diffusion.pool python3 publish_scipy.py 20
+    RINGSIDE_POOL=diffusion.pool python3 publish_scipy.py 20       # continues
 The solver integrates the diffusion and decay of a substance in a tube until a time. ringside.scipy.solve_ivp takes the place of SciPy's,
 with the same arguments and the same result. Killed and resumed, it has the bits of a run that was not disturbed.
 """

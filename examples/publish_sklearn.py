@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A model of scikit-learn that is fitted in parts and keeps every part. With the packages `ringside` and `scikit-learn` installed, in any folder:
-    ringside run --pool fit.pool -- python3 publish_sklearn.py 200
-    ringside run --pool fit.pool --resume -- python3 publish_sklearn.py 300
+    RINGSIDE_POOL=fit.pool python3 publish_sklearn.py 200
+    RINGSIDE_POOL=fit.pool python3 publish_sklearn.py 300       # continues
 A step has what scikit-learn has fitted: the attributes whose names end with "_". Killed and resumed, the model has the bits of one that
 was not disturbed. The lines with "run" are what it adds.
 """
@@ -27,7 +27,7 @@ def fitted():
 
 model = SGDRegressor(random_state=0).partial_fit(*part(0))
 with ringside.publish(fitted(), scalars=["score"], problem="linear, 50 weights") as run:
-    if run.kept is not None:                             # ringside run --resume
+    if run.kept is not None:                             # killed and started again
         vars(model).update(run.kept)
     for k in range(run.next_iteration, iterations + 1):  # your loop
         model.partial_fit(*part(k))                      # your model

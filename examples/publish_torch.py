@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A training with PyTorch that keeps every step. With the packages `ringside` and `torch` installed, in any folder:
-    ringside run --pool net.pool -- python3 publish_torch.py 2000
-    ringside run --pool net.pool --resume -- python3 publish_torch.py 3000
+    RINGSIDE_POOL=net.pool python3 publish_torch.py 2000
+    RINGSIDE_POOL=net.pool python3 publish_torch.py 3000       # continues
 The net learns a sine. A step has all that the next one depends on: the weights, Adam's moments, and the state of the random numbers. Killed
 and resumed, the training has the bits of one that was not disturbed. The lines with "run" are what it adds.
 """
@@ -32,7 +32,7 @@ def state():
 
 train()  # Adam makes its moments in its first step
 with ringside.publish(state(), scalars=["loss"], problem="sine") as run:
-    if run.kept is not None:                             # ringside run --resume
+    if run.kept is not None:                             # killed and started again
         net.load_state_dict(run.kept["net"])
         adam.load_state_dict(run.kept["adam"])
         torch.set_rng_state(run.kept["random"])
