@@ -223,6 +223,7 @@ class OtherRanks(Jobs):
                          of_rank={1: stop})
         first = next(iter(ringside.open(nodes[0].pool, wait=HANG_S).follow(after=0, timeout=HANG_S)))
         self.assertEqual(first.iteration, 20)
+        del first  # it is held as long as there is a name for it
         job.process.kill()
         job.kill(0, 1)
         job.ended()
