@@ -201,6 +201,7 @@ class Live(unittest.TestCase):
             self.assertEqual((status["run"]["run_id"], status["analyzer"]["up"]), (ended, False))
             serve.terminate()
             serve.wait(timeout=PATIENCE_S)
+        self.wait_for("it has made its pool", self.pool.exists)
         self.start_serve("--pool", self.pool)  # of the two, the one that has it
         self.wait_for("its steps come", lambda: (lambda s: s["analyzer"]["up"] and (s["totals"] or {}).get("steps", 0) >= 20)(self.status()))
         self.assertNotEqual(self.status()["run"]["run_id"], ended)
