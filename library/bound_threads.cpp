@@ -3,11 +3,17 @@
 
 #include <dirent.h>
 #include <dlfcn.h>
+#include <sched.h>
+#include <sys/types.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <memory>
+#include <mutex>
+#include <optional>
+#include <utility>
 
 namespace ringside::library {
 namespace {
@@ -28,8 +34,69 @@ std::vector<pid_t> threads_of_process() {
   return threads;
 }
 
-bool is_empty(const cpu_set_t& set) noexcept {
-  return CPU_COUNT(&set) == 0;
+cpu_set_t intersection(const cpu_set_t& a, const cpu_set_t& b) noexcept {
+  cpu_set_t both;
+  CPU_AND(&both, &a, &b);
+  return both;
+}
+
+struct Bound {
+  cpu_set_t before;
+  cpu_set_t now;
+};
+
+/// What the objects of a process share.
+struct Process {
+  std::mutex mutex;
+  std::vector<const BoundThreads*> binding;
+  std::vector<cpu_set_t> cores;  // of each
+  std::map<pid_t, Bound> threads;
+  int openmp_threads = 0;  // before; 0: left as they were
+};
+
+Process& process() {
+  static auto* made = new Process;  // never freed: a run may end when the process does
+  return *made;
+}
+
+/// As many threads as cores are left, as `ringside run` sets OMP_NUM_THREADS; unless the user has.
+void bind_openmp(Process& own, const cpu_set_t* cores) {
+  const char* chosen = std::getenv("OMP_NUM_THREADS");
+  auto* const set = openmp<void(int)>("omp_set_num_threads");
+  auto* const most = openmp<int()>("omp_get_max_threads");
+  if ((chosen != nullptr && *chosen != '\0') || set == nullptr || most == nullptr) return;
+  if (own.openmp_threads == 0) own.openmp_threads = most();
+  set(cores == nullptr ? own.openmp_threads : std::min(own.openmp_threads, CPU_COUNT(cores)));
+  if (cores == nullptr) own.openmp_threads = 0;
+}
+
+/// What a thread had before; that of its maker if it was made meanwhile. null: its program has bound it since.
+const cpu_set_t* before_of(const Process& own, pid_t thread, const cpu_set_t& found) {
+  const auto at = own.threads.find(thread);
+  if (at != own.threads.end()) return CPU_EQUAL(&at->second.now, &found) ? &at->second.before : nullptr;
+  const auto maker = std::ranges::find_if(own.threads, [&](const auto& one) { return CPU_EQUAL(&one.second.now, &found); });
+  return maker != own.threads.end() ? &maker->second.before : nullptr;
+}
+
+/// Binds every thread to what all of `own.cores` leave; gives back what they had if there is none.
+void bind_all(Process& own) {
+  std::optional<cpu_set_t> wanted;
+  for (const cpu_set_t& cores : own.cores) {
+    const cpu_set_t both = wanted ? intersection(*wanted, cores) : cores;
+    wanted = CPU_COUNT(&both) > 0 ? both : cores;
+  }
+  std::map<pid_t, Bound> threads;
+  for (const pid_t thread : threads_of_process()) {
+    cpu_set_t found;
+    if (sched_getaffinity(thread, sizeof found, &found) != 0) continue;
+    const cpu_set_t* known = before_of(own, thread, found);
+    Bound one{.before = known != nullptr ? *known : found, .now = {}};
+    one.now = wanted ? intersection(one.before, *wanted) : one.before;
+    if (CPU_COUNT(&one.now) == 0) one.now = *wanted;
+    if (sched_setaffinity(thread, sizeof one.now, &one.now) == 0) threads[thread] = one;
+  }
+  own.threads = wanted ? std::move(threads) : std::map<pid_t, Bound>();
+  bind_openmp(own, wanted ? &*wanted : nullptr);
 }
 
 }  // namespace
@@ -62,41 +129,27 @@ std::vector<int> cores_of_process() {
 
 BoundThreads::BoundThreads(const std::vector<int>& cores) {
   if (cores.empty()) return;
-  cpu_set_t wanted;
-  CPU_ZERO(&wanted);
+  cpu_set_t set;
+  CPU_ZERO(&set);
   for (const int core : cores) {
-    if (core < CPU_SETSIZE) CPU_SET(static_cast<std::size_t>(core), &wanted);
+    if (core < CPU_SETSIZE) CPU_SET(static_cast<std::size_t>(core), &set);
   }
-  for (const pid_t thread : threads_of_process()) {
-    Bound one{.thread = thread, .before = {}, .now = {}};
-    if (sched_getaffinity(thread, sizeof one.before, &one.before) != 0) continue;
-    CPU_AND(&one.now, &one.before, &wanted);
-    if (is_empty(one.now)) one.now = wanted;
-    if (sched_setaffinity(thread, sizeof one.now, &one.now) == 0) bound_.push_back(one);  // also one that stays where it is
-  }
-  // As `ringside run` sets OMP_NUM_THREADS, unless the user has.
-  const char* chosen = std::getenv("OMP_NUM_THREADS");
-  auto* const set = openmp<void(int)>("omp_set_num_threads");
-  auto* const most = openmp<int()>("omp_get_max_threads");
-  if ((chosen != nullptr && *chosen != '\0') || set == nullptr || most == nullptr) return;
-  const int before = most();
-  if (before <= static_cast<int>(cores.size())) return;
-  openmp_threads_ = before;
-  set(static_cast<int>(cores.size()));
+  Process& own = process();
+  const std::lock_guard lock(own.mutex);
+  own.binding.push_back(this);
+  own.cores.push_back(set);
+  binds_ = true;
+  bind_all(own);
 }
 
 BoundThreads::~BoundThreads() {
-  for (const pid_t thread : bound_.empty() ? std::vector<pid_t>() : threads_of_process()) {
-    cpu_set_t found;
-    if (sched_getaffinity(thread, sizeof found, &found) != 0) continue;
-    const auto is_own = [&](const Bound& one) { return one.thread == thread && CPU_EQUAL(&one.now, &found); };
-    const auto is_makers = [&](const Bound& one) { return CPU_EQUAL(&one.now, &found); };
-    auto one = std::ranges::find_if(bound_, is_own);
-    if (one == bound_.end()) one = std::ranges::find_if(bound_, is_makers);
-    if (one != bound_.end()) sched_setaffinity(thread, sizeof one->before, &one->before);
-  }
-  if (openmp_threads_ == 0) return;
-  if (auto* const set = openmp<void(int)>("omp_set_num_threads")) set(openmp_threads_);
+  if (!binds_) return;
+  Process& own = process();
+  const std::lock_guard lock(own.mutex);
+  const auto at = std::ranges::find(own.binding, this) - own.binding.begin();
+  own.binding.erase(own.binding.begin() + at);
+  own.cores.erase(own.cores.begin() + at);
+  bind_all(own);
 }
 
 }  // namespace ringside::library

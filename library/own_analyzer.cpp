@@ -42,7 +42,7 @@ std::string find_program() {
     std::string candidate = own + folder + kProgram;
     if (!own.empty() && is_program(candidate)) return candidate;
   }
-  const char* path = std::getenv("PATH");
+  const char* path = secure_getenv("PATH");
   std::string_view rest = path != nullptr ? path : "";
   while (!rest.empty()) {
     const std::string folder(rest.substr(0, rest.find(':')));
@@ -137,7 +137,9 @@ OwnAnalyzer::OwnAnalyzer(const OwnAnalyzerOptions& options) {
 }
 
 OwnAnalyzer::~OwnAnalyzer() {
-  if (process_.is_owner()) shutdown(socket_.get(), SHUT_WR);
+  if (!process_.is_owner()) return;
+  shutdown(socket_.get(), SHUT_WR);
+  if (helper_ > 0) waitpid(helper_, nullptr, WNOHANG);
 }
 
 void OwnAnalyzer::start(const OwnAnalyzerOptions& options) {
@@ -153,7 +155,7 @@ void OwnAnalyzer::start(const OwnAnalyzerOptions& options) {
   std::vector<std::string> words = {program, "run", "--attend=" + std::to_string(as_theirs) + ":" + text_of_cores(cores_of_process()), "--pool=" + options.pool};
   if (options.pool_use == PoolUse::kResume) words.emplace_back("--resume");
   if (options.pool_use == PoolUse::kOverwrite) words.emplace_back("--overwrite");
-  for (std::string& word : words_of(options.run_options, "run_options")) words.push_back(std::move(word));
+  words.insert(words.end(), options.run_options.begin(), options.run_options.end());
   std::vector<std::string> variables = environment_of_helper();
 
   posix_spawn_file_actions_t actions;
@@ -208,6 +210,8 @@ void OwnAnalyzer::take_record(const std::string& record) {
     throw Error(code != 0 ? documented_exit_code(code) : ExitCode::kPeerLost, value.substr(std::min(blank, value.size() - 1) + 1));
   } else if (name == "version" && value != version()) {
     throw system_error("pool: found the program `{}` of Ringside {}, expected {}, as libringside is", kProgram, value, version());
+  } else if (name == "pid") {
+    helper_ = static_cast<pid_t>(whole_number(value).value_or(0));
   } else if (name == kCoresVariable) {
     cores_ = cores_in(value);
   } else {
@@ -219,8 +223,9 @@ void OwnAnalyzer::finish(double most_s) {
   if (!process_.is_owner()) return;
   shutdown(socket_.get(), SHUT_WR);
   const std::int64_t until_ns = now_ns() + static_cast<std::int64_t>(most_s * 1e9);
-  while (now_ns() < until_ns && read_some(kSliceMs)) {
-  }
+  bool is_there = true;
+  while (is_there && now_ns() < until_ns) is_there = read_some(kSliceMs);
+  if (!is_there && helper_ > 0) waitpid(helper_, nullptr, 0);  // it is about to exit; at once if it is not our child
 }
 
 }  // namespace ringside::library

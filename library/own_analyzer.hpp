@@ -5,6 +5,8 @@
 // refused=CODE TEXT. This side only closes its half: the run is over.
 #pragma once
 
+#include <sys/types.h>
+
 #include <string>
 #include <vector>
 
@@ -18,7 +20,7 @@ namespace ringside::library {
 struct OwnAnalyzerOptions {
   std::string pool;  // as it was given: the helper has this process's folder
   PoolUse pool_use = PoolUse::kResume;
-  std::string run_options;  // of `ringside run`, as words of a shell
+  std::vector<std::string> run_options;  // of `ringside run`
   StopFlag stop = {};
 };
 
@@ -54,6 +56,7 @@ class OwnAnalyzer {
   Variables variables_;
   std::vector<int> cores_;
   std::string account_;
+  pid_t helper_ = 0;  // the kernel makes it a child of this process if that is the first of a container, or adopts orphans
 };
 
 /// The words of a text, as a shell separates them: by blanks, but for those in '…', in "…" and behind a backslash. Throws Error

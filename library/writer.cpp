@@ -366,13 +366,11 @@ ringside_status ringside_writer_detach(ringside_writer* writer, uint32_t outcome
     if (writer->ended) throw after_detach();
     writer->claimed = nullptr;
     writer->leaves = true;
+    writer->bound_threads.reset();  // whatever follows, no step does: the threads have their cores back
     const bool stopped = outcome == RINGSIDE_OUTCOME_FINISHED && writer->ran_out;
     writer->handoff.detach(stopped ? Outcome::kInterrupted : static_cast<Outcome>(outcome - RINGSIDE_OUTCOME_FINISHED));
     writer->ended = true;
-    if (writer->own_analyzer) {
-      writer->bound_threads.reset();
-      writer->own_analyzer->finish(writer->peer_timeout_s);
-    }
+    if (writer->own_analyzer) writer->own_analyzer->finish(writer->peer_timeout_s);
     return RINGSIDE_OK;
   });
 }

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include <cstdlib>
+#include <algorithm>
 #include <cstring>
 #include <optional>
 #include <span>
@@ -81,9 +81,14 @@ HandoffChoices choices_of(const ringside_writer_options& given) {
   return chosen;
 }
 
-/// Of a run with an analyzer of its own: what is there of the same problem is continued.
-PoolUse use_of_own_pool(const HandoffChoices& chosen) {
-  return pool_use_of_environment(chosen).value_or(PoolUse::kResume);
+/// Of a run with an analyzer of its own: what is there of the same problem is continued, unless the options say otherwise.
+PoolUse use_of_own_pool(const HandoffChoices& chosen, const std::vector<std::string>& run_options) {
+  const bool overwrites = std::ranges::find(run_options, "--overwrite") != run_options.end();
+  return pool_use_of_environment(chosen).value_or(overwrites ? PoolUse::kOverwrite : PoolUse::kResume);
+}
+
+std::vector<std::string> run_options_of(const ringside_writer_options& given) {
+  return words_of(given.run_options != nullptr ? given.run_options : run_options_of_environment(), "run_options");
 }
 
 }  // namespace
@@ -96,18 +101,18 @@ std::unique_ptr<OwnAnalyzer> own_analyzer_for(const ringside_writer_options& giv
     throw usage_error("pool: found a path of {} bytes, expected at most {}", place.pool.size(), sizeof(AttachRequestHead::pool) - 1);
   }
   (void)handoff_options_of_environment(chosen);  // a wrong value is refused before anything is started
-  const char* const options = given.run_options != nullptr ? given.run_options : std::getenv(kRunOptionsVariable);
-  const char* const pool = given.pool != nullptr ? given.pool : std::getenv(kPoolVariable);
-  return std::make_unique<OwnAnalyzer>(OwnAnalyzerOptions{.pool = pool,
-                                                          .pool_use = use_of_own_pool(chosen),
-                                                          .run_options = text_or(options, ""),
-                                                          .stop = StopFlag(given.stop)});
+  std::vector<std::string> options = run_options_of(given);
+  const PoolUse use = use_of_own_pool(chosen, options);
+  std::erase_if(options, [](const std::string& word) { return word == "--overwrite" || word == "--resume"; });
+  if (given.peer_timeout_s > 0) options.push_back(formatted("--peer-timeout={}", std::max(given.peer_timeout_s, 0.1)));
+  return std::make_unique<OwnAnalyzer>(
+      OwnAnalyzerOptions{.pool = place.given_pool, .pool_use = use, .run_options = options, .stop = StopFlag(given.stop)});
 }
 
 HandoffOptions handoff_options_of(const ringside_writer_options& given, const OwnAnalyzer* own) {
   HandoffChoices chosen = choices_of(given);
   if (own != nullptr) {
-    chosen.pool_use = use_of_own_pool(chosen);
+    chosen.pool_use = use_of_own_pool(chosen, run_options_of(given));
     for (const auto& [name, value] : own->variables()) {
       if (name == kSocketVariable) chosen.socket = value;
     }

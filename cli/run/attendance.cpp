@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -22,6 +23,7 @@
 #include "common/platform/decimal.hpp"
 #include "common/platform/printable.hpp"
 #include "common/platform/version.hpp"
+#include "common/program/stop_signal.hpp"
 #include "common/program/topology.hpp"
 
 namespace ringside {
@@ -32,7 +34,8 @@ constexpr std::string_view kOption = "--attend=";
 /// What the program has open is not ours: a pipe whose other end waits for its end, a port that it gives back.
 void close_others(int own, int pidfd) {
   std::vector<int> found;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+  std::error_code none;  // without /proc they stay open
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", none)) {
     if (const auto number = whole_number(entry.path().filename().string())) found.push_back(static_cast<int>(*number));
   }
   for (const int fd : found) {
@@ -97,14 +100,21 @@ Attendance::Attendance(const std::string& value) : program_(getppid()) {
   socket_.reset(static_cast<int>(*fd));
   fcntl(socket_.get(), F_SETFD, FD_CLOEXEC);
   pidfd_.reset(static_cast<int>(syscall(SYS_pidfd_open, program_, 0)));
-  if (!pidfd_.valid()) throw system_error("cannot watch process {}: {}; Linux 5.3 or newer is needed", program_, errno_text(errno));
+  if (!pidfd_.valid()) {
+    refuse(system_error("cannot watch process {}: {}; Linux 5.3 or newer is needed", program_, errno_text(errno)));
+    _exit(static_cast<int>(ExitCode::kSystem));
+  }
   if (getppid() != program_) _exit(1);  // it has ended, and its number may be another's
+  const CoreList cores = colon + 1 < value.size() ? parse_core_list(value.substr(colon + 1), "--attend") : CoreList{};
   if (const pid_t child = fork(); child != 0) _exit(child < 0 ? 1 : 0);
   setsid();
+  const sigset_t stop = stop_signals();
+  sigprocmask(SIG_BLOCK, &stop, nullptr);  // the program decides when the run ends
   close_others(socket_.get(), pidfd_.get());
   take_streams();
-  run_on(parse_core_list(value.substr(colon + 1), "--attend"));
+  if (!cores.cpus.empty()) run_on(cores);
   tell("version", version());
+  tell("pid", std::to_string(getpid()));
 }
 
 std::string Attendance::words() const {

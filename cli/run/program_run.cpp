@@ -84,13 +84,13 @@ void close_account(const RunOptions& options, RunFacts facts, ExitCode code, con
   facts.analyzer_restarts = supervisor.restarts();
   facts.pool_gone = analyzed.value("pool_gone", false);
   const Json summary = make_summary(facts, reported, analyzed);
+  if (attendance != nullptr) attendance->tell("account", summary.dump());  // first: standard error may be full
   if (!options.quiet) {
     write_beside_output(options.summary,
                         fmt::format("{}: {}\n{}", speaker(options, "ringside run"),
                                     headline(code, supervisor.attachment(), reported), account_table(summary, facts)));
   }
   if (!options.summary.empty()) write_summary(options.summary, kept, summary);
-  if (attendance != nullptr) attendance->tell("account", summary.dump());
 }
 
 /// The analyzer has ended before it listened. What it wrote is one line at most: of an attended program's, only that program
@@ -145,7 +145,10 @@ ExitCode run_beside(const CommandLine& line, const RunOptions& options, Attendan
                                        : std::make_unique<const RuntimeFolder>();
   supervisor.expect_at(folder->socket());
   RunAnalyses analyses(line, options, folder->socket(), cores, supervisor);
-  if (const std::optional<ExitCode> refusal = analyses.refusal()) return *refusal;
+  if (const std::optional<ExitCode> refusal = analyses.refusal()) {
+    if (attendance != nullptr) attendance->refuse(Error(*refusal, "run_options: --analyze was refused, for the reason on standard error"));
+    return *refusal;
+  }
   std::optional<Child> analyzer;
   const auto start_analyzer = [&] {
     analyzer.reset();
@@ -207,6 +210,9 @@ ExitCode attend_program(CommandLine& line, RunOptions& options, Attendance& atte
   } catch (const Error& error) {
     attendance.refuse(error);
     return error.code();
+  } catch (const std::exception& error) {
+    attendance.refuse(system_error("{}", error.what()));
+    return ExitCode::kSystem;
   }
 }
 

@@ -128,6 +128,7 @@ void ProgramSupervisor::begin_attachment(const Json& line) {
   progress_.wait_for(fmt::format("{} has attached (process {}), no step yet", program_.name, attachment_.pid));
   producer_.figures = Json::object();
   for (const char* key : {"run", "resumed_from", "coordination", "buffers"}) producer_.figures[key] = line.at(key);
+  if (program_.is_attended) return;  // the library binds it, and lets go of it when the run ends
   const CoreList cores{publisher_.cores()};
   if (!cores.cpus.empty() && cores.cpus != program_.cores) {
     say(fmt::format(

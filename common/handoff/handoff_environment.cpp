@@ -45,6 +45,11 @@ std::optional<std::string> value_of(const char* variable, const Variables& other
   return std::nullopt;
 }
 
+/// The same, but not in a program with more rights than its user (setuid): what the variable leads to is done with these.
+std::optional<std::string> trusted_value_of(const char* variable) {
+  return secure_getenv(variable) != nullptr ? value_of(variable) : std::nullopt;
+}
+
 Error refusal(const char* variable, const std::string& found, const std::string& expected) {
   return usage_error("{}: found '{}', expected {}, or the variable unset", variable, shortened(found), expected);
 }
@@ -93,14 +98,21 @@ std::string word_of(const Words& words, Value value) {
 
 }  // namespace
 
+std::string run_options_of_environment() {
+  return trusted_value_of(kRunOptionsVariable).value_or("");
+}
+
 AnalyzerPlace analyzer_place(const HandoffChoices& chosen) {
   const auto absolute = [](const std::optional<std::string>& pool) {
     return pool ? std::filesystem::absolute(*pool).string() : std::string();
   };
-  if (chosen.socket) return {.socket = *chosen.socket, .pool = absolute(chosen.pool)};
+  if (chosen.socket) {
+    if (chosen.socket->empty()) throw usage_error("socket: found an empty name, expected a path, or none");
+    return {.socket = *chosen.socket, .pool = absolute(chosen.pool)};
+  }
   const std::optional<std::string> socket = value_of(kSocketVariable);
-  const std::optional<std::string> pool = chosen.pool ? chosen.pool : value_of(kPoolVariable);
-  if (socket || pool) return {.socket = socket.value_or(""), .pool = absolute(pool)};
+  const std::optional<std::string> pool = chosen.pool ? chosen.pool : trusted_value_of(kPoolVariable);
+  if (socket || pool) return {.socket = socket.value_or(""), .pool = absolute(pool), .given_pool = pool.value_or("")};
   return {.socket = kServiceSocket, .pool = "", .is_service = true};
 }
 

@@ -45,9 +45,13 @@ using Variables = std::vector<std::pair<std::string, std::string>>;
 struct AnalyzerPlace {
   std::string socket;  // empty: the program starts the analyzer
   std::string pool;    // the analyzer's must be this one: an absolute path; empty: any
+  std::string given_pool = {};  // as it was given, if the program starts the analyzer
   bool is_service = false;
 };
+/// Throws Error (exit code 2) for an empty name.
 AnalyzerPlace analyzer_place(const HandoffChoices& chosen = {});
+/// RINGSIDE_RUN_OPTIONS, or nothing.
+std::string run_options_of_environment();
 
 /// These choices, and for the others what the environment gives; a variable that is unset or empty gives the value in
 /// `otherwise`, or the default. The socket and the pool are those of `analyzer_place`. Throws Error (exit code 2) that names a

@@ -133,8 +133,8 @@ _uncaught: BaseException | None = None
 
 
 def last_uncaught() -> BaseException | None:
-    """The exception that ends this script; None while there is none."""
-    return None if hasattr(sys, "ps1") else _uncaught
+    """The exception that ends this script; None while there is none. Also if a hook of the script's own has taken it."""
+    return None if hasattr(sys, "ps1") else _uncaught or getattr(sys, "last_value", None)
 
 
 def _end_with_status(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import atexit
-import contextlib
 import json
 import os
 import shlex
@@ -74,7 +73,7 @@ def publish(variables: Mapping[str, VariableLike], *, scalars: Mapping[str, Scal
     described, packing = packed(variables)
     texts = {name: None if given is None else text_of(name, given)
              for name, given in (("problem", problem), ("parameters", parameters), ("socket", socket))}
-    texts["pool"] = None if pool is None else os.fsdecode(path_of("pool", pool))
+    texts["pool"] = None if pool is None else text_of("pool", os.fsdecode(path_of("pool", pool)))
     own_pool = _own_pool(texts["pool"], socket)
     texts["run_options"] = _options_of(run_options, quiet=own_pool is not None and in_notebook())
     content = _bytes_of(problem_bytes)
@@ -159,7 +158,7 @@ class Writer:
     "stopped".
     """
 
-    _has_own_analyzer = False
+    _owner: int | None = None  # the process, if the run has an analyzer of its own
     _view: LiveView | None = None
 
     def __init__(self, variables: dict[str, Variable], scalars: dict[str, tuple[int, str]],
@@ -242,20 +241,28 @@ class Writer:
             self._core.detach(_number_of("outcome", outcome, _OUTCOMES))
         finally:
             _open_runs.discard(self)
-            if self._view is not None and self._core.detached:
+            if self._view is not None:
                 self._view.finish(self.account)
 
     def _watch(self, pool: str) -> None:
         """It has an analyzer of its own: it is shown in a notebook, and ended with the interpreter."""
-        self._has_own_analyzer = True
+        self._owner = os.getpid()
         _open_runs.add(self)
         if in_notebook():
-            self._view = LiveView(pool)
+            self._view = LiveView(os.path.abspath(pool))
+
+    @property
+    def _ends_here(self) -> bool:
+        """Whether it has an analyzer of its own and goes on, in this process: not in a child of fork()."""
+        return self._owner == os.getpid() and not self._core.detached
 
     def __del__(self) -> None:
-        if self._has_own_analyzer and not self._core.detached:
-            with contextlib.suppress(Error):
-                self.detach("stopped")
+        if not self._ends_here:
+            return
+        try:
+            self.detach("stopped")
+        except Error as error:  # which nobody could catch
+            warnings.warn(f"a run to which nothing refers any more could not be ended: {error}", RuntimeWarning, stacklevel=2)
 
     def __enter__(self) -> Writer:
         return self
@@ -284,9 +291,14 @@ def _end_open_runs() -> None:
     uncaught = last_uncaught()
     in_session = hasattr(sys, "ps1") or bool(sys.flags.inspect) or in_notebook()
     outcome: Outcome = _outcome_of(uncaught) if uncaught is not None else "stopped" if in_session else "finished"
-    for run in list(_open_runs):
-        with contextlib.suppress(Error):  # of a child of fork(), whose parent goes on
+    for run in [run for run in list(_open_runs) if run._ends_here]:
+        try:
             run.detach(outcome)
+        except Error as error:
+            print(f"ringside: a run could not be ended: {error}", file=sys.stderr)
+            sys.stderr.flush()
+            sys.stdout.flush()
+            os._exit(error.status if 0 < error.status < 128 else 1)  # no other way to say it: the interpreter's status is chosen
 
 
 def _own_pool(pool: str | None, socket: str | None) -> str | None:

@@ -42,10 +42,9 @@ class OwnAnalyzer(Pipelines):
     def heat(self, *arguments):
         return self.python(HEAT, *arguments)
 
-    def started(self, program, *arguments):
+    def started(self, program, *arguments, stdin=subprocess.DEVNULL):
         process = subprocess.Popen([sys.executable, "-c", textwrap.dedent(program), *map(str, arguments)], cwd=self.folder,
-                                   env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                   encoding="utf-8")
+                                   env=self.environment, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8")
         self.addCleanup(process.stderr.close)
         self.addCleanup(process.stdout.close)
         self.addCleanup(process.wait)
@@ -122,11 +121,7 @@ class OwnAnalyzer(Pipelines):
 
     def paused(self):
         """A run that waits at iteration 40 for a line."""
-        process = subprocess.Popen([sys.executable, "-c", textwrap.dedent(HEAT), "100", "sys.stdin.readline()"], cwd=self.folder,
-                                   env=self.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                   encoding="utf-8")
-        self.addCleanup(process.wait)
-        self.addCleanup(process.kill)
+        process = self.started(HEAT, 100, "sys.stdin.readline()", stdin=subprocess.PIPE)
         self.assertEqual(process.stdout.readline(), "40\n")
         return process
 
@@ -196,10 +191,50 @@ class OwnAnalyzer(Pipelines):
             run.publish(1, {"x": [1.0] * 4})
             """
         for ending, outcome in (("", "finished"), ("raise ValueError", "failed"), ("raise KeyboardInterrupt", "interrupted"),
+                                ("import sys; sys.excepthook = lambda *error: None\nraise ValueError", "failed"),
                                 ("del run", "interrupted"), ("run.detach('diverged')", "diverged")):
             with self.subTest(ending):
                 self.python(textwrap.dedent(publishing) + ending)
                 self.assertEqual(self.outcome("heat.pool"), outcome)
+
+    def test_a_run_in_no_block_whose_steps_are_lost_does_not_end_well(self):
+        process = self.started("""
+            import sys, ringside
+            run = ringside.publish({"x": ("f64", (4,))}, pool="heat.pool", peer_timeout=0.5)
+            for k in (1, 2):
+                print(k, flush=True)
+                sys.stdin.readline()
+                run.publish(k, {"x": [1.0] * 4})
+            print(3, flush=True)
+            sys.stdin.readline()
+            """, stdin=subprocess.PIPE)
+
+        def go_on():
+            process.stdout.readline()
+            process.stdin.write("\n")
+            process.stdin.flush()
+
+        go_on()
+        self.assertEqual(process.stdout.readline(), "2\n")
+        helper, analyzer = self.helper_of(process)
+        os.kill(analyzer, signal.SIGSTOP)
+        process.stdin.write("\n")  # a step that nobody takes
+        process.stdin.flush()
+        process.stdout.readline()
+        for pid in (helper, analyzer):
+            os.kill(pid, signal.SIGKILL)
+        _, error = process.communicate("\n")
+        self.assertEqual(process.returncode, 4, error)
+        self.assertIn("ringside: a run could not be ended: ", error)
+
+    def test_options_may_say_what_becomes_of_the_pools_steps(self):
+        self.assertEqual(self.heat(5)[0], 0)
+        code, output, error = self.python("""
+            import ringside
+            with ringside.publish({"x": ("f64", (4,))}, pool="heat.pool", run_options="--overwrite --quiet") as run:
+                print(run.kept, run.next_iteration)
+            """)
+        self.assertEqual((code, output), (0, "None 1\n"), error)
 
     def test_the_environment_starts_one_for_an_unchanged_program(self):
         self.environment["RINGSIDE_POOL"] = "given.pool"
@@ -232,6 +267,9 @@ class OwnAnalyzer(Pipelines):
                 ('pool="nowhere/x.pool"', "ResourceError", "cannot make .*nowhere/x.pool"),
                 ('pool="folder"', "UsageError", "folder: is a directory"),
                 ('pool=""', "UsageError", "pool: found an empty name"),
+                ('socket=""', "UsageError", "socket: found an empty name"),
+                ('socket="", pool="p"', "UsageError", "socket: found an empty name"),
+                ('pool=b"caf\\xe9"', "UsageError", "pool: .* has no UTF-8"),
                 ('pool=3', "UsageError", "pool: found 3, expected a path"),
                 ('pool="p", run_options="--slots x"', "UsageError", "--slots: found 'x', expected a number"),
                 ('pool="p", run_options="--slots \'3"', "UsageError", "a ' that does not end"),

@@ -11,6 +11,7 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <memory>
 #include <optional>
 #include <string>
 #include <thread>
@@ -96,6 +97,19 @@ TEST(BoundThreadsTest, ThreadsRunOnTheCoresAndHaveTheirOwnAgainAfterwards) {
   EXPECT_EQ(cores_of(on_first.id()), std::vector{all.front()});
   EXPECT_EQ(cores_of(on_last.id()), std::vector{all.back()});
   EXPECT_EQ(cores_of(later->id()), all);
+}
+
+TEST(BoundThreadsTest, SeveralMayEndInAnyOrder) {
+  const std::vector<int> all = cores_of(0);
+  if (all.size() < 2) GTEST_SKIP() << "one core";
+  auto first = std::make_unique<BoundThreads>(std::vector{all.front()});
+  const auto second = std::make_unique<BoundThreads>(std::vector{all.front()});
+  first.reset();
+  EXPECT_EQ(cores_of(0), std::vector{all.front()});
+  first = std::make_unique<BoundThreads>(std::vector{all.back()});  // nothing that both leave: the newest decides
+  EXPECT_EQ(cores_of(0), std::vector{all.back()});
+  first.reset();
+  EXPECT_EQ(cores_of(0), std::vector{all.front()});
 }
 
 TEST(BoundThreadsTest, WithoutCoresNothingChanges) {
