@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: BSD-3-Clause
+/* SPDX-License-Identifier: BSD-3-Clause */
 // What the wheels' programs need of a newer glibc than 2.28 (2018): the functions that GCC 12's own libraries, made for
 // Debian 12, or the calls below ask for. Linked into each program and library of the wheels, visible in it only; deploy/wheels.sh
 // links everything else with an older glibc. Each does what the newer function's manual says; none is used where speed matters.

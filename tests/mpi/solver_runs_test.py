@@ -87,6 +87,7 @@ class Runs(Jobs):
         for step in ringside.open(self.pool, wait=HANG_S).follow(timeout=HANG_S):
             if step.iteration >= 20:
                 break
+        del step  # it is held as long as there is a name for it
         run.send_signal(signal.SIGINT)
         said = run.communicate(timeout=HANG_S)[0]
         self.assertEqual(run.returncode, 130, said)
