@@ -3,7 +3,7 @@
 
     import ringside
 
-    with ringside.publish(variables={"x": ("f64", (1000,))}, solver="my_solver") as run:
+    with ringside.publish({"x": ("f64", (1000,))}, solver="my_solver", pool="my.pool") as run:
         for k in range(run.next_iteration, 101):
             with run.step(k) as step:
                 step["x"][:] = iterate(k)        # a NumPy array in shared memory
@@ -12,7 +12,7 @@
     with pool[17] as step:
         print(step["x"].max())                   # verified, read-only, not copied
 
-Start a program that publishes with `ringside run --pool my.pool -- python3 program.py`. docs/python.md has more.
+The analyzer that keeps the steps is started with the run. docs/python.md has more.
 
 Several threads may use one object; calls that wait or hash release the interpreter's lock. In a child of fork(), a pool opens
 its file anew; a step that is held and a run that is published belong to the parent, and their calls raise UsageError.

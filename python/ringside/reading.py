@@ -551,11 +551,16 @@ class Pool:
             self._unrecorded = newest
         # The journal has the runs in their order. One that only the ring knows is newer, or there is no journal.
         known = list(dict.fromkeys([*(run_id.hex() for run_id in run_ids), *(step.run_id for step in steps)]))
+        if run_id is not None and run_id not in known:
+            raise UsageError(f"{self.path}: run: found {run_id!r}; expected one of {', '.join(known) or 'none: there is no run'}")
         recorded = recorded_columns(fields, results, runs, known)
+        # The numbers of commits begin anew in a pool that was made anew, and the journal may know both: so the run tells, too.
+        run_of = {step.commit_seq: known.index(step.run_id) + 1 for step in steps}
+        there = np.isin(recorded["commit_seq"], list(run_of))
+        there[there] = recorded["run"][there] == [run_of[commit] for commit in recorded["commit_seq"][there].tolist()]
+        found = set(recorded["commit_seq"][there].tolist())
         if kept:
-            there = np.isin(recorded["commit_seq"], [step.commit_seq for step in steps])
             recorded = {name: column[there] for name, column in recorded.items()}
-        found = set(recorded["commit_seq"].tolist())
         rows = []
         for step in steps:
             if run_id not in (None, step.run_id) or step.commit_seq in found:

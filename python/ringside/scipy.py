@@ -62,7 +62,8 @@ def cg(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0,
 
     A step has x, the states r and p, and the scalars rho and residual (the norm of r). A resumed run continues from all
     of them. It is the same problem only if A (a matrix: its entries), b, x0, rtol, atol and the name of the problem are
-    the same. A LinearOperator has no entries: give it a `problem` that names it.
+    the same. A LinearOperator has no entries: it is known by its code, which does not show the values that the code takes from
+    elsewhere; a `problem` names these.
     """
     operator, precondition = scipy.sparse.linalg.aslinearoperator(A), _operator(M)
     for name, matrix in (("A", operator), ("M", M)):
@@ -131,7 +132,8 @@ def solve_ivp(fun: Callable[..., Any], t_span: tuple[float, float], y0: Any, met
     A step has y, and the scalars t and h (the size of the next step); with events also event: the number of the one that
     ended the run, or -1. The result of a resumed run begins at the kept step: t, y, sol and events of the steps before are those that
     the run before found. publishing: options of ringside.publish. It is the same problem only if t_span, y0, the method, rtol, atol,
-    max_step, first_step, args (numbers, texts and arrays) and the name of the problem are the same: `problem` names fun.
+    max_step, first_step, args (numbers, texts and arrays), the name of the problem and the code of fun are the same. Values that fun takes
+    from elsewhere are not seen: `problem` names them.
     """
     methods = {"RK23": scipy.integrate.RK23, "RK45": scipy.integrate.RK45, "DOP853": scipy.integrate.DOP853}
     name = method if isinstance(method, str) else getattr(method, "__name__", method)
@@ -154,7 +156,7 @@ def solve_ivp(fun: Callable[..., Any], t_span: tuple[float, float], y0: Any, met
     with publish({"y": ("f64", y.shape)}, scalars={"t": "f64", "h": "f64", **({"event": "i64"} if watched else {})},
                  solver=solver or name, problem=problem,
                  parameters=f"t={start!r}..{end!r} " + " ".join(f"{key}={_shown(value)}" for key, value in given.items()),
-                 problem_bytes=b"".join((y.tobytes(), *(array.tobytes() for array in arrays.values()))),
+                 problem_bytes=b"".join((_code_of(fun), y.tobytes(), *(array.tobytes() for array in arrays.values()))),
                  **(publishing or {})) as run:
         begin = start
         if run.kept is not None:
@@ -272,10 +274,26 @@ def _operator(M: Any) -> Callable[[Array], Array]:
     return matvec
 
 
+def _code_of(function: Any) -> bytes:
+    """What the problem's id hashes of a function that has no name of its own as a problem: its code, but not the values that it takes
+    from elsewhere. Of an object that is called, its type."""
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return f"{type(function).__module__}.{type(function).__qualname__}".encode()
+    parts, codes = [function.__qualname__.encode()], [code]
+    for one in codes:  # with those of functions inside
+        codes += [const for const in one.co_consts if hasattr(const, "co_code")]
+        parts += [one.co_code, *(repr(const).encode() for const in one.co_consts if not hasattr(const, "co_code")),
+                  *(name.encode() for name in one.co_names)]
+    return b" ".join(parts)
+
+
 def _entries(A: Any) -> bytes:
-    """What the problem's id hashes of a matrix; b"" of a LinearOperator, which has no entries."""
-    if A is None or isinstance(A, scipy.sparse.linalg.LinearOperator):
+    """What the problem's id hashes of a matrix; of a LinearOperator, which has no entries, its code."""
+    if A is None:
         return b""
+    if isinstance(A, scipy.sparse.linalg.LinearOperator):
+        return _code_of(getattr(A, "_CustomLinearOperator__matvec_impl", A))
     if hasattr(A, "tocsr"):
         csr = A.tocsr()
         return b"".join(np.ascontiguousarray(part).tobytes() for part in (csr.indptr, csr.indices, csr.data))

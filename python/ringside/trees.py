@@ -624,8 +624,9 @@ def _named(name: str, fields: tuple[str, ...], entries: tuple[Any, ...]) -> Any:
 
 
 def _leaf_of_table(node: Mapping[str, Any], variables: Mapping[str, Variable]) -> _Leaf:
-    variable = variables[node["in"]]
     shape = tuple(int(extent) for extent in node["shape"])
+    # Where all leaves of a dtype are empty, there is no variable for them.
+    variable = variables[node["in"]] if 0 not in shape or node["in"] in variables else Variable(node["in"].partition(".")[2].replace("bits", "u8"), (1,))
     dtype = _dtype_of(node) if "dtype" in node else variable.numpy_dtype
     form = node.get("as", "array")
     if form not in ("array", "bytes") and shape != ((_LONG_INT_BYTES,) if form == "int" and "dtype" in node else ()):

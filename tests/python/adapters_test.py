@@ -110,6 +110,19 @@ print(info, len(iterates), max(abs(x - iterates[-1])) < 1e-9 * max(abs(x)))
         code, _, error = self.run_program(program.format("2"), "--resume")
         self.assertEqual(code, 2, error)
 
+    def test_another_function_is_another_problem(self):
+        for first, other in (("solve_ivp(lambda t, y: -y, (0, 1), [1.0])", "solve_ivp(lambda t, y: -5 * y, (0, 1), [1.0])"),
+                             ("cg(LinearOperator((4, 4), matvec=lambda v: 2 * v), np.ones(4))",
+                              "cg(LinearOperator((4, 4), matvec=lambda v: 4 * v), np.ones(4))")):
+            program = ("import numpy as np\nfrom scipy.sparse.linalg import LinearOperator\n"
+                       "from ringside.scipy import cg, solve_ivp\n")
+            with self.subTest(first):
+                self.kept(program + first, pool=f"{first[:2]}.pool")
+                code, _, error = self.run_program(program + other, "--resume", pool=f"{first[:2]}.pool")
+                self.assertEqual(code, 2)
+                self.assertIn("another problem", error)
+                self.kept(program + first, "--resume", pool=f"{first[:2]}.pool")
+
     def test_cg_of_a_right_hand_side_of_zeros_needs_no_iteration(self):
         output = self.kept(PROBLEM + "import ringside.scipy\nx, info = ringside.scipy.cg(A, 0 * b)\n"
                                      "print(info, x.any())\n")

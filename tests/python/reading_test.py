@@ -48,7 +48,17 @@ class Steps(OfAPool):
                 self.pool.hold(commit)
 
     def test_a_step_that_only_the_archive_keeps_is_named_there(self):
-        self.kept(PROGRAM, "--trigger=iteration == 1: keep", pool="kept.pool")
+        self.kept("""
+            import contextlib, ringside
+            with ringside.publish({"x": ("f64", (10,))}) as run:
+                run.publish(1, {"x": [1.0] * 10})
+                archived = []
+                while not archived:  # until then, a slot is kept for it
+                    with contextlib.suppress(ringside.Error):
+                        archived = list(ringside.open("kept.pool.archive"))
+                for k in range(2, 13):
+                    run.publish(k, {"x": [float(k)] * 10})
+            """, "--trigger=iteration == 1: keep", pool="kept.pool")
         path = self.path("kept.pool")
         archive = re.escape(repr(f"{path}.archive"))
         pool = ringside.open(path)

@@ -79,7 +79,8 @@ class Tables(OfAPool):
         for kept in (False, True):
             self.assertEqual(len(pool.table(run=run, kept=kept)), 1)
             self.assertEqual(len(pool.table(run=run.run_id, kept=kept)), 1)
-            self.assertEqual(len(pool.table(run="0" * 32, kept=kept)), 0)
+            with self.assertRaisesRegex(ringside.UsageError, "run: found '0+'; expected one of "):
+                pool.table(run="0" * 32, kept=kept)
             self.assertEqual(pool.table(run=run, kept=kept)["run"].tolist(), [2])  # as in the table of all
         self.assertEqual(pool.table(kept=True)["run"].tolist(), [2])
         self.assertEqual(pool.table()["run"].tolist(), [1, 2])
@@ -146,6 +147,27 @@ class Tables(OfAPool):
         line = root.find(".//{http://www.w3.org/2000/svg}polyline")
         self.assertEqual(len(line.get("points").split()), len(self.pool.table()))
         self.assertEqual(re.findall(r"(?:src|href|url)\s*[=(]", page), [])
+
+
+class Anew(pipelines.Pipelines):
+    def test_a_pool_that_was_made_anew_has_its_own_steps_only(self):
+        # Its journal knows the steps before, whose commits have the same numbers.
+        program = """
+            import numpy as np, ringside
+            with ringside.publish({{"x": ("f64", (3,))}}) as run:
+                for k in range(1, {last} + 1):
+                    run.publish(k, {{"x": np.full(3, {value})}})
+            """
+        self.kept(program.format(last=3, value=1.0))
+        (self.folder / "run.pool").unlink()
+        self.kept(program.format(last=2, value=7.0))
+        pool = ringside.open(self.path("run.pool"))
+        columns = pool.columns(kept=True)
+        self.assertEqual(columns["iteration"].tolist(), [1, 2])
+        self.assertEqual(columns["x.max"].tolist(), [7.0, 7.0])
+        self.assertEqual(set(columns["run_id"].tolist()), {pool.steps[0].run_id})
+        with self.assertRaisesRegex(ringside.UsageError, "run: found 'abab.*expected one of [0-9a-f]{32}"):
+            pool.table(run="ab" * 16)
 
 
 if __name__ == "__main__":

@@ -240,6 +240,20 @@ with ringside.publish(state, scalars=["r"], problem="spelt") as run:
             with self.assertRaisesRegex(ringside.UsageError, r"^iteration 1: step\['levels'\] is a list; expected one of its arrays$"):
                 np.asarray(step)
 
+    def test_arrays_without_entries_are_read_back_also_if_their_dtype_has_no_others(self):
+        self.kept("""
+            import numpy as np, ringside
+            state = {"y": np.arange(3.0), "m": np.zeros((0, 2), "f4"), "in": {"b": np.zeros(0, bool), "e": b"", "i": np.zeros(0, "i8")}}
+            with ringside.publish(state) as run:
+                run.publish(1, state)
+            """)
+        with ringside.open(self.path("run.pool")) as pool:
+            step = pool[1]
+            self.assertEqual(sorted(step), ["in", "m", "y"])
+            self.assertEqual((step["m"].dtype, step["m"].shape), (np.dtype("f4"), (0, 2)))
+            self.assertEqual(step["in"]["e"], b"")
+            self.assertEqual([step["in"][name].dtype for name in "bi"], [np.dtype(bool), np.dtype("i8")])
+
     def test_what_can_be_a_variable_is_one_and_the_rest_is_packed_by_dtype(self):
         self.kept(STATE + "with ringside.publish(state(1)) as run: run.publish(1, state(1))\n")
         pool = ringside.open(self.path("run.pool"))
