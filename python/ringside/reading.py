@@ -381,6 +381,9 @@ class Pool:
     def __iter__(self) -> Iterator[int]:
         return iter(dict.fromkeys(step.iteration for step in self.steps))
 
+    def __reversed__(self) -> Iterator[int]:
+        return reversed([step.iteration for step in self.steps])
+
     def __contains__(self, iteration: object) -> bool:
         return any(step.iteration == iteration for step in self.steps)
 
@@ -472,6 +475,8 @@ class Pool:
                [12., 13., 14.]])
         """
         index = self._index(name, f". What is packed is read of one step: pool.read(ITERATION, {name!r})" if TABLE in self._names else "")
+        if isinstance(steps, (int, np.integer, StepInfo)):
+            raise UsageError(f"{self.path}: array: found one step, {steps!r}; expected a slice or several: [{steps!r}], or pool.read")
         chosen = self._select(steps) if isinstance(steps, slice) else [
             step if isinstance(step, StepInfo) else self._find(step) for step in steps]
         variable = self.variables[name]

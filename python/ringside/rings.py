@@ -173,6 +173,9 @@ class Rings:
     def __iter__(self) -> Iterator[int]:
         return iter(self.steps)
 
+    def __reversed__(self) -> Iterator[int]:
+        return reversed(self.steps)
+
     def __contains__(self, iteration: object) -> bool:
         return iteration in self.steps
 

@@ -121,7 +121,8 @@ def cg(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0,
 
 def solve_ivp(fun: Callable[..., Any], t_span: tuple[float, float], y0: Any, method: Any = "RK45", t_eval: Any = None,
               dense_output: bool = False, events: Any = None, vectorized: bool = False, args: tuple[Any, ...] | None = None, *,
-              solver: str | None = None, problem: str | None = None, publishing: dict[str, Any] | None = None,
+              solver: str | None = None, problem: str | None = None, pool: Any = None, run_options: Any = None,
+              publishing: dict[str, Any] | None = None,
               **options: Any) -> Any:
     """scipy.integrate.solve_ivp as a kept run, with its arguments and its result, an OdeResult.
 
@@ -131,7 +132,7 @@ def solve_ivp(fun: Callable[..., Any], t_span: tuple[float, float], y0: Any, met
 
     A step has y, and the scalars t and h (the size of the next step); with events also event: the number of the one that
     ended the run, or -1. The result of a resumed run begins at the kept step: t, y, sol and events of the steps before are those that
-    the run before found. publishing: options of ringside.publish. It is the same problem only if t_span, y0, the method, rtol, atol,
+    the run before found. pool, run_options, and in publishing others: options of ringside.publish. It is the same problem only if t_span, y0, the method, rtol, atol,
     max_step, first_step, args (numbers, texts and arrays), the name of the problem and the code of fun are the same. Values that fun takes
     from elsewhere are not seen: `problem` names them.
     """
@@ -157,7 +158,7 @@ def solve_ivp(fun: Callable[..., Any], t_span: tuple[float, float], y0: Any, met
                  solver=solver or name, problem=problem,
                  parameters=f"t={start!r}..{end!r} " + " ".join(f"{key}={_shown(value)}" for key, value in given.items()),
                  problem_bytes=b"".join((_code_of(fun), y.tobytes(), *(array.tobytes() for array in arrays.values()))),
-                 **(publishing or {})) as run:
+                 **{"pool": pool, "run_options": run_options, **(publishing or {})}) as run:
         begin = start
         if run.kept is not None:
             begin, y = run.kept.scalars["t"], run.kept["y"]
@@ -283,9 +284,17 @@ def _code_of(function: Any) -> bytes:
     parts, codes = [function.__qualname__.encode()], [code]
     for one in codes:  # with those of functions inside
         codes += [const for const in one.co_consts if hasattr(const, "co_code")]
-        parts += [one.co_code, *(repr(const).encode() for const in one.co_consts if not hasattr(const, "co_code")),
+        parts += [one.co_code, *(_text_of(const).encode() for const in one.co_consts if not hasattr(const, "co_code")),
                   *(name.encode() for name in one.co_names)]
     return b" ".join(parts)
+
+
+def _text_of(const: Any) -> str:
+    """The same in every process: a set has another order in each."""
+    if isinstance(const, (tuple, frozenset)):
+        texts = [_text_of(entry) for entry in const]
+        return f"{type(const).__name__}({', '.join(texts if isinstance(const, tuple) else sorted(texts))})"
+    return repr(const)
 
 
 def _entries(A: Any) -> bytes:

@@ -74,7 +74,8 @@ class _Fixed:
         self.value = value
 
     def collect(self, given: Any, out: dict[str, list[Any]]) -> None:
-        if given is not self.value and (type(given) is not type(self.value) or given != self.value):
+        text = str.__str__(given) if isinstance(given, str) else given
+        if text is not self.value and (type(text) is not type(self.value) or text != self.value):
             raise Unfit(_shown(given), f"{_shown(self.value)}, which is a part of the structure, the same in every step")
 
     def rebuilt(self, fetch: Fetch, as_declared: bool) -> Any:
@@ -437,7 +438,8 @@ def packed(variables: Mapping[Any, Any]) -> tuple[dict[str, Variable], Packing |
             own[name] = described[name] = variable_of(name, given)
         elif (variable := _own_variable(name, given)) is not None:
             own[name] = variable
-    if len(own) == len(variables) and (len(own) <= _MOST_VARIABLES or own == described):
+    if len(own) == len(variables) and not _RESERVED & (own.keys() - described.keys()) and (
+            len(own) <= _MOST_VARIABLES or own == described):
         return own, Packing(own, variables) if any(_restorer_of(given) for given in variables.values()) else None
     for name in described:
         if name in _RESERVED:
@@ -475,8 +477,8 @@ def _node_of(given: Any, leaves: list[_Leaf], depth: int) -> Any:
     """The structure of what is given; its leaves are appended."""
     if depth > _MOST_DEPTH:
         raise Unfit("a structure in which something contains itself, or one more than 100 deep", "a tree")
-    if given is None or type(given) is str:
-        return _Fixed(given)
+    if given is None or isinstance(given, str):  # of a class of its own, too: of an Enum, or NumPy's
+        return _Fixed(None if given is None else str.__str__(given))
     if isinstance(given, Mapping):
         keys = list(given)
         for key in keys:
@@ -626,7 +628,8 @@ def _named(name: str, fields: tuple[str, ...], entries: tuple[Any, ...]) -> Any:
 def _leaf_of_table(node: Mapping[str, Any], variables: Mapping[str, Variable]) -> _Leaf:
     shape = tuple(int(extent) for extent in node["shape"])
     # Where all leaves of a dtype are empty, there is no variable for them.
-    variable = variables[node["in"]] if 0 not in shape or node["in"] in variables else Variable(node["in"].partition(".")[2].replace("bits", "u8"), (1,))
+    name = node["in"]
+    variable = Variable("u8" if name == _BITS else name.partition(".")[2], (1,)) if 0 in shape and name not in variables else variables[name]
     dtype = _dtype_of(node) if "dtype" in node else variable.numpy_dtype
     form = node.get("as", "array")
     if form not in ("array", "bytes") and shape != ((_LONG_INT_BYTES,) if form == "int" and "dtype" in node else ()):

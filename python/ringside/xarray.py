@@ -81,13 +81,19 @@ def dataset_of(source: Pool | Rings, *, run: RunInfo | str | None = None, drop_v
         numbers = {name: ("iteration", _floats(column), {"units": units[name]} if units.get(name) else {})
                    for name, column in columns.items() if name not in (*KEYS, *RUN_KEYS, *TIMES, *dropped)}
         attributes = _attributes(source, {step.run_id for step in steps})
-    arrays = {name: _lazy(source, name, variable, steps, (dims or {}).get(name))
+    named = {name: (given,) if isinstance(given, str) else given for name, given in (dims or {}).items()}
+    for name in named:
+        source.variables[name]  # raises the error that names it
+    arrays = {name: _lazy(source, name, variable, steps, named.get(name))
               for name, variable in source.variables.items() if name not in dropped}
     for name in _COORDINATES:
         if name in arrays:
             raise UsageError(f"{os.fsdecode(source.path)}: variable {name!r} has the name of a coordinate; expected it to be left out: "
                              f"drop_variables=[{name!r}]")
     return xarray.Dataset({**arrays, **numbers}, coordinates, attributes)
+
+
+_DECODERS = {"mask_and_scale", "decode_times", "decode_timedelta", "use_cftime", "concat_characters", "decode_coords"}
 
 
 class PoolBackend(BackendEntrypoint):  # type: ignore[misc, unused-ignore]
@@ -97,7 +103,10 @@ class PoolBackend(BackendEntrypoint):  # type: ignore[misc, unused-ignore]
     open_dataset_parameters: ClassVar[tuple[str, ...] | None] = ("filename_or_obj", "drop_variables", "run", "dims")
 
     def open_dataset(self, filename_or_obj: Any, *, drop_variables: str | Iterable[str] | None = None,
-                     run: RunInfo | str | None = None, dims: Mapping[str, Sequence[str]] | None = None) -> xarray.Dataset:
+                     run: RunInfo | str | None = None, dims: Mapping[str, Sequence[str]] | None = None,
+                     **decoders: Any) -> xarray.Dataset:
+        if unknown := decoders.keys() - _DECODERS:  # nothing is encoded, so that a decoder has nothing to do
+            raise TypeError(f"open_dataset() got an unexpected keyword argument {min(unknown)!r}")
         path_of("the pool", filename_or_obj)
         source: Pool | Rings = open_pool(filename_or_obj)
         try:

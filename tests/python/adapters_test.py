@@ -123,6 +123,18 @@ print(info, len(iterates), max(abs(x - iterates[-1])) < 1e-9 * max(abs(x)))
                 self.assertIn("another problem", error)
                 self.kept(program + first, "--resume", pool=f"{first[:2]}.pool")
 
+    def test_a_function_is_the_same_problem_in_every_process(self):
+        program = """
+            from ringside.scipy import solve_ivp
+            def fun(t, y):
+                return -y if "a" in {"alpha", "beta", "gamma", "delta", "epsilon"} else -2 * y
+            print(solve_ivp(fun, (0, 1), [1.0], pool="i.pool", run_options="--quiet").success)
+            """
+        for seed in range(4):
+            self.environment["PYTHONHASHSEED"] = str(seed)
+            code, output, error = self.python(program)
+            self.assertEqual((code, output), (0, "True\n"), error)
+
     def test_cg_of_a_right_hand_side_of_zeros_needs_no_iteration(self):
         output = self.kept(PROBLEM + "import ringside.scipy\nx, info = ringside.scipy.cg(A, 0 * b)\n"
                                      "print(info, x.any())\n")

@@ -38,6 +38,11 @@ class Steps(OfAPool):
                              [STEPS, STEPS - 1, STEPS - KEPT + 1])
             self.assertEqual(self.pool.hold(newest.commit_seq).iteration, STEPS)
 
+    def test_iterations_from_the_newest_and_arrays_of_several_steps(self):
+        self.assertEqual(list(reversed(self.pool)), list(self.pool)[::-1])
+        with self.assertRaisesRegex(ringside.UsageError, r"array: found one step, 7; expected a slice or several: \[7\]"):
+            self.pool.array("x", 7)
+
     def test_a_step_that_is_not_kept_is_a_lookup_error_that_names_those_that_are(self):
         with self.assertRaisesRegex(LookupError, "iteration 3 is not kept; the newest kept are 5, 6, 7, .*, 11, 12"):
             self.pool[3]

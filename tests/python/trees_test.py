@@ -254,6 +254,27 @@ with ringside.publish(state, scalars=["r"], problem="spelt") as run:
             self.assertEqual(step["in"]["e"], b"")
             self.assertEqual([step["in"][name].dtype for name in "bi"], [np.dtype(bool), np.dtype("i8")])
 
+    def test_texts_of_any_class_and_the_names_of_packed_variables_come_back(self):
+        self.kept("""
+            import enum, numpy as np, ringside
+            kind = enum.Enum("kind", {"A": "adam"}, type=str)
+            state = {"tree.table": np.ones(3), "opt": {"kind": kind.A, "name": np.str_("n")}}
+            with ringside.publish(state) as run:
+                run.publish(1, state)
+                run.publish(2, state)
+            """)
+        with ringside.open(self.path("run.pool"))[2] as step:
+            self.assertEqual(sorted(step), ["opt", "tree.table"])
+            self.assertEqual(step["opt"], {"kind": "adam", "name": "n"})
+            self.assertEqual(step["tree.table"].tolist(), [1.0] * 3)
+        self.kept("""
+            import numpy as np, ringside
+            with ringside.publish({"tree.table": np.ones(3)}) as run:
+                run.publish(1, {"tree.table": np.ones(3)})
+            """, pool="alone.pool")
+        with ringside.open(self.path("alone.pool"))[1] as step:
+            self.assertEqual({name: step[name].tolist() for name in step}, {"tree.table": [1.0] * 3})
+
     def test_what_can_be_a_variable_is_one_and_the_rest_is_packed_by_dtype(self):
         self.kept(STATE + "with ringside.publish(state(1)) as run: run.publish(1, state(1))\n")
         pool = ringside.open(self.path("run.pool"))

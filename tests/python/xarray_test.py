@@ -39,6 +39,9 @@ class Datasets(OfAPool):
         np.testing.assert_array_equal(made["n"].sel(iteration=9), [2**64 - 9] * 4)
         self.assertEqual(made["n"].dtype, np.uint64)
         self.assertNotIn("transfer_ns", made)
+        with self.assertRaises(ringside.UnknownNameError):
+            self.pool.to_xarray(dims={"nope": ["place"]})
+        self.assertIn("place", self.pool.to_xarray(dims={"x": "place"})["x"].dims)
         named = self.pool.to_xarray(dims={"x": ["place"]})
         self.assertEqual(named["x"].dims, ("iteration", "place"))
         with self.assertRaisesRegex(ringside.UsageError, r"dims: found \['a', 'b'\] for variable 'x' of shape \(1000,\)"):
@@ -73,6 +76,7 @@ class Datasets(OfAPool):
         fresh.close()
         with self.assertRaisesRegex(ringside.UsageError, "the pool was closed; open it again"):
             fresh["x"].load()
+        xr.open_dataset(self.pool_path, engine="ringside", mask_and_scale=False, decode_times=False).close()
         with xr.open_dataset(self.pool_path) as guessed:
             self.assertEqual(guessed["x"].shape, (KEPT, 1000))
         with self.assertRaises(FileNotFoundError):
