@@ -19,7 +19,12 @@ namespace ringside {
 namespace {
 
 constexpr std::string_view kMatrixEnding = ".mtx";
-constexpr std::size_t kShownNameBytes = 60;
+constexpr std::size_t kShownNameBytes = 40;
+
+/// A member's name in a line. What is escaped counts as it is shown, so that a few names stay a short line.
+std::string shown(std::string_view name) {
+  return shortened(printable(name), kShownNameBytes);
+}
 
 std::string_view after_last_slash(std::string_view path) {
   return path.substr(path.rfind('/') + 1);
@@ -45,7 +50,7 @@ std::string list_of(const std::vector<std::string_view>& members) {
   constexpr std::size_t kShown = 4;
   std::string list;
   for (std::size_t i = 0; i < std::min(members.size(), kShown); ++i) {
-    list += (i > 0 ? ", " : "") + shortened(members[i], kShownNameBytes);
+    list += (i > 0 ? ", " : "") + shown(members[i]);
   }
   return list + (members.size() > kShown ? ", ..." : "");
 }
@@ -86,14 +91,13 @@ const Member& chosen_of(const std::vector<Member>& members, const NamedInput& na
   }
   if (!named.member.empty()) {
     throw usage_error("{}: found {} '{}' in the {}, expected the path of one of {}", named.path,
-                      fitting.empty() ? "no" : "more than one", shortened(named.member, kShownNameBytes), kind,
+                      fitting.empty() ? "no" : "more than one", shown(named.member), kind,
                       list_of(names));
   }
   throw usage_error(
       "{}: found {} {}files in the {} ({}), expected one, or one named like its folder or the archive (NAME/NAME.mtx); name "
       "the one that is meant: {}:{}",
-      named.path, names.size(), matrices.empty() ? "" : ".mtx ", kind, list_of(names), named.path,
-      shortened(names.front(), kShownNameBytes));
+      named.path, names.size(), matrices.empty() ? "" : ".mtx ", kind, list_of(names), named.path, shown(names.front()));
 }
 
 }  // namespace
@@ -128,9 +132,9 @@ InputText input_text(Text file, const NamedInput& named) {
   } else {
     if (named.member.empty()) return input;
     throw usage_error("{}: found no archive of which '{}' could be a member, expected a tar or zip archive", path,
-                      shortened(named.member, kShownNameBytes));
+                      shown(named.member));
   }
-  input.name = path + ":" + shortened(input.file_name, kShownNameBytes);
+  input.name = path + ":" + shown(input.file_name);
   return input;
 }
 
