@@ -18,6 +18,7 @@
 #include <system_error>
 #include <vector>
 
+#include "cli/supervision/attached_process.hpp"
 #include "common/files/lock_holder.hpp"
 #include "common/platform/clock.hpp"
 #include "common/platform/decimal.hpp"
@@ -58,13 +59,6 @@ std::string command_of(pid_t pid) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// Not one that has ended and waits to be collected.
-bool is_running(pid_t pid) {
-  const UniqueFd process(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
-  pollfd ended{process.get(), POLLIN, 0};
-  return process.valid() && poll(&ended, 1, 0) == 0;
-}
-
 /// Whether that process is an analyzer that a program has started which has ended.
 bool outlives_its_program(pid_t holder) {
   constexpr std::string_view kPublisher = "--publisher=";
@@ -72,7 +66,7 @@ bool outlives_its_program(pid_t holder) {
   const std::size_t at = words.find(kPublisher);
   if (at == std::string::npos) return false;
   const auto publisher = whole_number(words.substr(at + kPublisher.size(), words.find('\0', at) - at - kPublisher.size()));
-  return publisher && !is_running(static_cast<pid_t>(*publisher));
+  return publisher && !AttachedProcess(static_cast<pid_t>(*publisher)).alive();
 }
 
 /// Standard output is the program's own, for its data: what we tell goes to standard error.

@@ -85,7 +85,7 @@ void HandoffWriter::ask(Peer peer) {
   head.elastic = options_.elastic ? 1 : 0;
   head.resume_from = head.pool_use == PoolUse::kResume ? options_.resume_from : 0;
   head.name = name_ = random_id();
-  assign(head.pool, options_.pool);
+  assign(head.pool, options_.pool.size() < sizeof head.pool ? options_.pool : "");  // a part of a path is another one
   const std::array<int, 3> fds = {payload_.fd(), control_mapping_.fd(), ranks_.fd()};
   peer_.send(request_.encode(), std::span(fds).first(ranks_.fd() >= 0 ? 3 : 2));
   link_ = Link::kAsked;
