@@ -123,7 +123,8 @@ RunToRecord describe_start(const HandoffReader& handoff, Attachment& attachment,
                        .storage = attachment.pool().storage(),
                        .layout = attachment.layout(),
                        .triggers = attachment.triggers().specs(),
-                       .started = {}};
+                       .started = {},
+                       .last_iteration = attachment.from_iteration()};
   wire::RunStarted& started = recorded.started;
   started.set_run_id(bytes_of(run.run_id));
   started.set_problem_id(bytes_of(run.problem_id));

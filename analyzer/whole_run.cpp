@@ -124,6 +124,8 @@ std::vector<StepAgain> WholeRun::begin_collector(std::vector<StepAgain> again, c
   if (!again.empty()) {
     of_whole.started.set_from_step(again.front().step->header.step);
     of_whole.started.set_first_commit_seq(again.front().step->header.commit_seq);
+    const KeptSlot* const before = again.front().previous;
+    of_whole.last_iteration = before != nullptr ? before->header.iteration : 0;
   }
   collector_.emplace(options, triggers, *plan_, handoff.scalars(), stop_run);
   collector_->begin_run(of_whole);

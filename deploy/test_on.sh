@@ -167,23 +167,26 @@ install_and_run() {
     >>"$folder/$suite-install.log" 2>&1
 }
 
-# What a user does: an environment, pip, a run, and what installed_wheel.py says. NumPy is fetched before, as a wheel for that
-# Python: pip looks in this folder only.
+# What a user does: an environment, pip, a run, what installed_wheel.py says, and the README's notebooks. NumPy and Jupyter are
+# fetched before, as wheels for that Python: pip looks in these folders only. (It reads the conditions of what it fetches as this
+# system's own Python: exceptiongroup is what Python 3.10 needs besides.)
 test_wheels() {
   local files=$home/wheels version
   quietly "$folder/$system-packages.log" as_root bash -c \
     'apt-get update && apt-get install -y --no-install-recommends python3-venv gcc libc6-dev pkg-config' || return 1
   version=$(as_root python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')
   rm -rf --one-file-system "${chroot:?}$files" "${chroot:?}$home/environment"
-  mkdir -p "$chroot$files"
-  cp "$wheels"/*.whl "$root/tests/python/installed_wheel.py" "$root/examples/publish.c" "$chroot$files"
+  mkdir -p "$chroot$files"/{others,tests/python}
+  cp "$wheels"/*.whl "$root/tests/python/installed_wheel.py" "$root/examples/publish.c" "$root/README.md" "$chroot$files"
+  cp "$root"/tests/python/{notebook_test,pipelines}.py "$chroot$files/tests/python"
   if [[ $(printf '%s\n' 3.10 "$version" | sort -V | head -n 1) != 3.10 ]]; then
     chown -R --reference "$chroot$home" "$chroot$files"
     test_files_alone "$version"
     return
   fi
-  quietly "$folder/$system-numpy.log" python3 -m pip download --dest "$chroot$files" --only-binary=:all: --python-version "$version" \
-    --platform manylinux_2_28_x86_64 --platform manylinux2014_x86_64 numpy || return 1
+  quietly "$folder/$system-others.log" python3 -m pip download --dest "$chroot$files/others" --only-binary=:all: \
+    --python-version "$version" --platform manylinux_2_28_x86_64 --platform manylinux2014_x86_64 \
+    numpy xarray nbconvert ipykernel exceptiongroup || return 1
   chown -R --reference "$chroot$home" "$chroot$files"
   # shellcheck disable=SC2016  # expanded in the chroot
   as_user bash -ec '
@@ -191,10 +194,12 @@ test_wheels() {
     began=$(date +%s%N)
     python3 -m venv environment
     . environment/bin/activate
-    pip install --quiet --no-index --find-links wheels ringside-insitu
+    pip install --quiet --no-index --find-links wheels --find-links wheels/others ringside-insitu
     ringside run --matrix grid:300 --iterations 50 --pool first.pool --overwrite >first.txt
     echo "to the first account: $((($(date +%s%N) - began) / 1000000)) ms; $(python --version), $(ldd --version | head -n 1)"
-    python -B wheels/installed_wheel.py wheels'
+    python -B wheels/installed_wheel.py wheels
+    pip install --quiet --no-index --find-links wheels/others xarray nbconvert ipykernel
+    python -B wheels/tests/python/notebook_test.py environment/bin'
 }
 
 # Debian 11 has glibc 2.31, and Python 3.9, which the package is not for: programs and library, from the unpacked wheels.

@@ -104,7 +104,7 @@ Recorded before_the_first(const StepFigures& oldest) {
 }  // namespace
 
 CatchUp catch_up(const std::string& pool, const std::vector<RecordedStep>& kept, const wire::RunStarted& started,
-                 const std::function<void(const wire::Record&)>& see) {
+                 std::uint64_t last_iteration, const std::function<void(const wire::Record&)>& see) {
   Journaled journaled = read(pool, see);
   CatchUp lacking;
   const auto add_missing = [&lacking](const MissingSteps& missing) {
@@ -140,8 +140,14 @@ CatchUp catch_up(const std::string& pool, const std::vector<RecordedStep>& kept,
       add_missing(between(recorded, *run_id, started.first_commit_seq(), nullptr));
     }
   } else if (started.from_step() > recorded.next_step) {  // taken over without its pool
-    add_missing(
-        {.run_id = *run_id, .first_step = recorded.next_step, .steps = started.from_step() - recorded.next_step});
+    MissingSteps missing{
+        .run_id = *run_id, .first_step = recorded.next_step, .steps = started.from_step() - recorded.next_step};
+    // A ring that was frozen keeps older iterates than the last one, so that its last iteration says nothing here.
+    if (last_iteration >= recorded.iteration + missing.steps) {
+      missing.first_iteration = recorded.iteration + 1;
+      missing.last_iteration = last_iteration;
+    }
+    add_missing(missing);
   }
   return lacking;
 }

@@ -23,9 +23,9 @@ using CatchUp = std::vector<std::variant<MissingSteps, RecordedStep>>;
 
 /// The steps of `kept` whose run, iteration and commit_seq no step record of the pool's journal names; and, in their
 /// place in the order, the commits of these runs that neither the journal nor `kept` has. started: the run that is
-/// admitted; all earlier commits are below its first_commit_seq. see: is called with each record of the journal, in
-/// order. Throws Error as JournalReader::open.
+/// admitted; all earlier commits are below its first_commit_seq. last_iteration: of the step before its from_step; 0: none,
+/// or not known. see: is called with each record of the journal, in order. Throws Error as JournalReader::open.
 CatchUp catch_up(const std::string& pool, const std::vector<RecordedStep>& kept, const wire::RunStarted& started,
-                 const std::function<void(const wire::Record&)>& see = {});
+                 std::uint64_t last_iteration, const std::function<void(const wire::Record&)>& see = {});
 
 }  // namespace ringside

@@ -255,7 +255,7 @@ class Recorder::Worker : private RecordSink {
 
   CatchUp catch_up_journal(const RunToRecord& run) {
     described_.clear();
-    CatchUp lacking = catch_up(options_.pool, run.kept_steps, run.started,
+    CatchUp lacking = catch_up(options_.pool, run.kept_steps, run.started, run.last_iteration,
                                [this](const wire::Record& record) { described_.add(record); });
     described_.appended(journal_->first_seq_of_log());
     for (const KnownRun& known : run.described_runs) described_.know(bytes_of(known.run_id), known.layout);

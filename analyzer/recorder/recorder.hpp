@@ -46,6 +46,7 @@ struct RunToRecord {
   SharedLayout layout;  // of its steps
   std::vector<TriggerSpec> triggers;  // which its steps' marks name
   wire::RunStarted started;
+  std::uint64_t last_iteration = 0;  // of the step before the first one that will be recorded; 0: none, or not known
 };
 
 class Recorder {

@@ -57,6 +57,7 @@ void Collector::begin_run(const RunToRecord& own) {
   run.layout = layout_;
   run.triggers = triggers_.specs();
   run.started = own.started;
+  run.last_iteration = own.last_iteration;
   wire::RunStarted& started = run.started;
   started.set_problem_id(bytes_of(plan_.problem_id));
   started.set_rows(plan_.whole.place(0).entries);
@@ -71,7 +72,7 @@ void Collector::begin_run(const RunToRecord& own) {
   run_id_ = id_of(started.run_id()).value_or(Id128());
   next_step_ = started.from_step();
   next_commit_seq_ = started.first_commit_seq();
-  last_iteration_ = started.from_iteration();
+  last_iteration_ = own.last_iteration;
   recorder_.begin_run(run);
 }
 

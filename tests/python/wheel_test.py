@@ -82,6 +82,12 @@ class Wheel(unittest.TestCase):
         run = call(self.python, "-B", ROOT / "tests" / "python" / "installed_wheel.py", ROOT / "examples")
         self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
 
+    def test_the_readmes_notebooks_are_killed_continue_and_are_followed_with_it(self):
+        run = call(self.python, "-B", ROOT / "tests" / "python" / "notebook_test.py", self.python.parent, environment=NO_COMPILER)
+        if run.returncode == 77:
+            self.skipTest(run.stdout)
+        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+
     def test_pip_takes_the_debian_package_for_the_same_distribution(self):
         with tempfile.TemporaryDirectory() as folder:
             debian = pathlib.Path(folder, "usr/lib/python3/dist-packages")

@@ -54,7 +54,7 @@ class CatchUpTest : public JournalFixture {
     started.set_from_step(step_);
     started.set_from_iteration(step_ == 0 ? iteration_ : 0);
     started.set_first_commit_seq(newest_ + 1);
-    CatchUp lacking = catch_up(pool_, window_, started);
+    CatchUp lacking = catch_up(pool_, window_, started, iteration_);
     for (const auto& what : lacking) {
       wire::Record record;
       if (const auto* missing = std::get_if<MissingSteps>(&what)) fill(*record.mutable_records_missing(), *missing);
@@ -247,6 +247,31 @@ TEST_F(CatchUpTest, ASlotThatIsDamagedIsNamedWhereverItIsInTheWindow) {
   expect_each_recorded_once();
 }
 
+TEST_F(CatchUpTest, ARunThatIsTakenOverWithoutItsRingNamesTheIterations) {
+  resume();
+  commit(10, true);
+  commit(14, false);
+  window_.clear();  // the journal of the whole run of several nodes has no ring
+  const std::vector<MissingSteps> missing = missing_in(take_in(0));
+  ASSERT_EQ(missing.size(), 1u);
+  EXPECT_EQ(missing[0].first_step, 10u);
+  EXPECT_EQ(missing[0].steps, 14u);
+  EXPECT_EQ(missing[0].first_iteration, 11u);
+  EXPECT_EQ(missing[0].last_iteration, 24u);
+}
+
+TEST_F(CatchUpTest, WithoutItsRingNoIterationIsNamedThatCannotBeRight) {
+  resume();
+  commit(10, true);
+  commit(14, false);
+  window_.clear();
+  iteration_ = 12;  // of a ring that was frozen
+  const std::vector<MissingSteps> missing = missing_in(take_in(0));
+  ASSERT_EQ(missing.size(), 1u);
+  EXPECT_EQ(missing[0].steps, 14u);
+  EXPECT_EQ(missing[0].first_iteration, 0u);
+}
+
 TEST_F(CatchUpTest, ARunThatIsLetGoIsRecordedBeforeTheNextOne) {
   resume();
   commit(10, true);
@@ -254,7 +279,7 @@ TEST_F(CatchUpTest, ARunThatIsLetGoIsRecordedBeforeTheNextOne) {
   wire::RunStarted other;
   other.set_run_id(ringside::bytes_of(Id128{7, 8}));
   other.set_first_commit_seq(newest_ + 1);
-  const CatchUp lacking = catch_up(pool_, window_, other);
+  const CatchUp lacking = catch_up(pool_, window_, other, 0);
   ASSERT_EQ(missing_in(lacking).size(), 1u);
   EXPECT_EQ(missing_in(lacking)[0].run_id, kRun);
   EXPECT_EQ(missing_in(lacking)[0].steps, 16u);

@@ -33,7 +33,7 @@ class JournalRebuildTest : public JournalFixture {
     }
   }
 
-  CatchUp lacking() { return catch_up(pool_, kept_steps(memory_.ring()), started_); }
+  CatchUp lacking() { return catch_up(pool_, kept_steps(memory_.ring()), started_, 0); }
 
   /// The steps that the journal lacks and that are recorded anew.
   std::vector<RecordedStep> missing() {
