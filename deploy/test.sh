@@ -316,6 +316,7 @@ fi
 why() {
   if [[ -f $logs/$1.log ]]; then tail -n 30 "$logs/$1.log" | sed "s/^/$1: /"; fi
   if [[ -f $logs/$1-tests.log ]]; then sed -n "/tests FAILED/,\$ s/^/$1: /p" "$logs/$1-tests.log"; fi
+  if [[ -d $root/build/$1/test_results ]]; then python3 "$root/tests/results.py" "$root/build/$1" | sed -n "s/^failed: /$1: /p"; fi
 }
 
 stage "verdict"

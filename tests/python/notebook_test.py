@@ -2,6 +2,7 @@
 """Notebooks, executed by nbconvert: the README's first example, killed with its kernel, continued, and followed by a second one.
 What a person sees in the cells."""
 
+import json
 import pathlib
 import re
 import subprocess
@@ -29,6 +30,12 @@ class Notebooks(pipelines.Pipelines):
         self.environment["RINGSIDE_RUN_OPTIONS"] = "--durability process"
         self.environment["IPYTHONDIR"] = self.environment["JUPYTER_CONFIG_DIR"] = self.path("settings")
         self.environment["JUPYTER_PLATFORM_DIRS"] = "1"
+        # The kernel is this interpreter, in an environment too that shows the system's packages: their kernel is the system's Python.
+        kernel = self.folder / "jupyter/kernels/python3/kernel.json"
+        kernel.parent.mkdir(parents=True)
+        kernel.write_text(json.dumps({"display_name": "Python 3", "language": "python",
+                                      "argv": [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]}))
+        self.environment["JUPYTER_PATH"] = self.path("jupyter")
 
     def start(self, name, *cells):
         notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
