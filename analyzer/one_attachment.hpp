@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The analyzer of `ringside run -- PROGRAM` serves one process, once (docs/library.md). Every other request gets its
-// reason at once, also during the run: whoever asks must not wait for the end of it, or of a time-out.
+// The analyzer of `ringside run -- PROGRAM` serves one process, once (docs/publish/library.md). Every other request
+// gets its reason at once, also during the run: whoever asks must not wait for the end of it, or of a time-out.
 #pragma once
 
 #include <sys/types.h>

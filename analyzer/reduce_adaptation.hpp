@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Whether the next iterate is reduced in its slot or on its way there, while a run adapts (`--adapt`). If steps take
 // longer than planned, both modes are measured, one after the other, and the faster one stays. No bit of the results
-// depends on the mode, so that it may change at any step (docs/reductions.md).
+// depends on the mode, so that it may change at any step (docs/inside/reductions.md).
 #pragma once
 
 #include <cstdint>

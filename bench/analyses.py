@@ -4,7 +4,7 @@
 cheap one (a sum) and with a heavy one (sorting, ten times over), in turn. Also how many steps each of them followed.
 
 By default analyses run on the analyzer's cores with the lowest priority; --analyze-cores names others. Writes JSON (see
-docs/benchmarking.md)."""
+docs/inside/benchmarking.md)."""
 
 from measuring import in_turn, machine_header, others_share, parser_of, ratio, ringside_run, spread, work_folder, write_json
 

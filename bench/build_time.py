@@ -3,7 +3,7 @@
 """How long the programs take to compile, without a compiler cache: from nothing, and again after one file was changed.
 
 Builds what a run needs, in a fresh clone of each commit. The machine should do nothing else. Writes JSON
-(see docs/benchmarking.md)."""
+(see docs/inside/benchmarking.md)."""
 
 import argparse
 import os

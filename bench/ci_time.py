@@ -3,7 +3,7 @@
 """How long deploy/test.sh --all takes, and each of its stages: with an empty compiler cache, then with the one that this left.
 
 Runs it in a fresh clone of each commit. The machine should do nothing else. Packages, the virtual node's image and what the
-tests fetch should be there from an earlier run, so that no download is measured. Writes JSON (see docs/benchmarking.md)."""
+tests fetch should be there from an earlier run, so that no download is measured. Writes JSON (see docs/inside/benchmarking.md)."""
 
 import argparse
 import os

@@ -9,7 +9,7 @@ Runs, each as its own program does, and keeps what they write in the folder give
   transfer       copy, hash and reductions against a bare copy              bench_transfer
   first_iterate  how soon the first iterate is there                        bench/first_iterate.py
 --parts picks some, and without any name after it none; of the others the table shows what lies in the folder from before.
-Whatever is absent is named. The tables are those of docs/benchmarking.md; compare.json holds the rows of the second one, each
+Whatever is absent is named. The tables are those of docs/inside/benchmarking.md; compare.json holds the rows of the second one, each
 with the commit and the time of the measurements it comes from, and a warning where these are not the same build's."""
 
 import argparse

@@ -4,7 +4,7 @@
 
 Makes the journals with two real runs of PageRank on grid:SIDE, compares them several times, then publishes --seeds pairs
 of runs that differ in one bit of one value of one iterate (tests/pipeline/compare/flipped_program) and checks that
-iteration, variable, index and distance are named. Writes JSON (see docs/benchmarking.md)."""
+iteration, variable, index and distance are named. Writes JSON (see docs/inside/benchmarking.md)."""
 
 import json
 import re

@@ -4,7 +4,7 @@
 
 Workload: PageRank on grid:SIDE, one sweep of the reductions, --durability process, one producer core and one analyzer
 core. Both ways are measured in turn after one warm-up of each; which goes first alternates from round to round. Ratios
-are taken within a round, because a shared machine drifts. Writes JSON (see docs/benchmarking.md)."""
+are taken within a round, because a shared machine drifts. Writes JSON (see docs/inside/benchmarking.md)."""
 
 import argparse
 import functools

@@ -5,7 +5,7 @@
 The same program publishes --entries numbers a step, as f32 and as f64 in turn, under `ringside run` with one core for each
 side. Bytes and times of a step are those of the journal (`ringside tail --json`); the bytes must be 4 and 8 for each entry
 in every step. Times are the medians of a run's steps after the first ring is full; ratios are taken round by round. Needs
-the interpreter that the package was built for. Writes JSON (see docs/benchmarking.md)."""
+the interpreter that the package was built for. Writes JSON (see docs/inside/benchmarking.md)."""
 
 import argparse
 import json

@@ -6,7 +6,7 @@ One run keeps an x of --megabytes; its bytes are also in a file. In turn, each t
 that file; the same and a sync of the copy; dd of it straight to the disk, without the page cache; the export as npy, hdf5,
 vtk, zarr and zarr3, which verifies every byte first and ends when the output is on its disk. cp ends before that: with a sync it
 does what an export does. Source and pool are in the page cache. Everything is measured on --pool-dir, then in /dev/shm, where no disk hides the work. Writes JSON (see
-docs/benchmarking.md)."""
+docs/inside/benchmarking.md)."""
 
 import os
 import shutil

@@ -7,7 +7,7 @@ What the time is made of:
   start     until the first iterate is begun, but for loading: three programs, the pool and its journal, the handshake
   load      the matrix: its cache mapped, every byte hashed and checked, the solver's own form of it made
   generate  the first iterate
-Beside it, in turn, the same run without --cache, which parses the text. Writes JSON (see docs/benchmarking.md)."""
+Beside it, in turn, the same run without --cache, which parses the text. Writes JSON (see docs/inside/benchmarking.md)."""
 
 import argparse
 import functools

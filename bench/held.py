@@ -11,7 +11,7 @@ Workload: PageRank on grid:SIDE, one core for the writer and one for the reader,
 ADIOS2 comes as a Python package with headers and libraries; --adios is the source of a program that is compiled against it:
   PROGRAM SST|BP5 writer|reader SIDE ITERATIONS PASSES NAME, the writer printing 'publish=SECONDS'.
 If either is missing, the script reports it and compares nothing. Ratios are taken within a round. Writes JSON (see
-docs/benchmarking.md)."""
+docs/inside/benchmarking.md)."""
 
 import argparse
 import functools

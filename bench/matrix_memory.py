@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What an iteration costs whose matrix is larger than the DRAM it may take (docs/memory_mode.md, "The producer's matrix").
+"""What an iteration costs whose matrix is larger than the DRAM it may take (docs/inside/memory_mode.md, "The producer's matrix").
 
 Whole runs of ringside-producer --mode dram in turn: the matrix in DRAM; in far memory in each folder of --far, with
 --dram-limit a quarter of the matrix; and, as root with a memory cgroup of version 1, mapped from its cache (--cache) in a
-cgroup that leaves the same DRAM for the mapping. All must end with the same bits. Writes JSON (docs/benchmarking.md)."""
+cgroup that leaves the same DRAM for the mapping. All must end with the same bits. Writes JSON (docs/inside/benchmarking.md)."""
 
 import argparse
 import contextlib

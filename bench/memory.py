@@ -6,7 +6,7 @@ Each program (bench/memory/) runs in a memory cgroup of its own. Far memory is a
 ways need a block device or a file system whose pages are cached, so on tmpfs they get ext4 or swap on a loop device over a
 tmpfs file; the libraries get the tmpfs folder itself. mmap's read-ahead and umap's page are chosen first, by one run of each;
 then all schemes run in turn. A scheme that cannot run has "n/a" and the reason. The checksum of a program's result must be the
-same everywhere. bench/memory/README.md has the traps. Needs root. Writes JSON (see docs/benchmarking.md)."""
+same everywhere. bench/memory/README.md has the traps. Needs root. Writes JSON (see docs/inside/benchmarking.md)."""
 
 import argparse
 import contextlib
@@ -361,7 +361,7 @@ def size(text):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--table", action="store_true", help="all series of docs/memory_mode.md into --output")
+    parser.add_argument("--table", action="store_true", help="all series of docs/inside/memory_mode.md into --output")
     parser.add_argument("--cases", nargs="+", choices=CASES, default=list(CASES))
     parser.add_argument("--schemes", nargs="+", help="all unless given")
     parser.add_argument("--data", type=size, default="1G")

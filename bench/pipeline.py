@@ -14,7 +14,7 @@ are taken pair by pair within a round, because a shared machine drifts. Then, in
   dram_once        ringside run --mode dram with one pass
 
 A second part runs the pipeline with one pass, where the analyzer keeps up, for producer idleness and hand-off times; a
-third samples the peak memory of both processes. Writes JSON (see docs/benchmarking.md)."""
+third samples the peak memory of both processes. Writes JSON (see docs/inside/benchmarking.md)."""
 
 import argparse
 import json

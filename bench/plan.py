@@ -6,7 +6,7 @@ competitions, and the placement of a stencil. --published-only predicts the publ
 For each matrix in turn, a round measures the node anew, plans the run, and runs it with --cores auto, in every mode of the
 split that a run has by default, and as planned, with a fresh pool. Errors are of the total against that round's plan.
 Regret is what the planned choice took, divided by what the fastest mode of the same round took; the default is the
-topology's split, --reduce slot, --elastic off. Writes JSON (see docs/model.md)."""
+topology's split, --reduce slot, --elastic off. Writes JSON (see docs/inside/model.md)."""
 
 import argparse
 import json

@@ -4,7 +4,7 @@
 
 Compiles examples/reduction/l3.c and tests/plug_ins/faulty.c with `cc -O3`. Cost: bench_plug_in_cost. Faults: --runs short runs
 each, whose plug-in crashes (or hangs) from its first step on; counts the iterates that are lost, and takes the producer's idle
-time. Writes JSON (see docs/benchmarking.md)."""
+time. Writes JSON (see docs/inside/benchmarking.md)."""
 
 import json
 import subprocess

@@ -11,7 +11,7 @@ Measured in turn, A B C D, D C B A, ..., on the same pinned cores, each in a pro
   copy        what memory allows: a non-temporal copy of 128 MiB
 Peers that were not installed when this was built are named as absent. A turn is a burst: two products to bring the caches
 and threads back, then some that are timed each, of which the median counts. Everybody's first product is checked
-against a plain loop before anything is timed. Ratios are taken within a round. Writes JSON (see docs/benchmarking.md)."""
+against a plain loop before anything is timed. Ratios are taken within a round. Writes JSON (see docs/inside/benchmarking.md)."""
 
 import argparse
 import contextlib

@@ -14,7 +14,7 @@ other content at the next step, and the more a step costs in both languages. Way
   cpp              ringside.hpp
 Reading: a pool of 8 slots of --megabytes: opening it, holding the newest step and getting its array unverified, the
 same verified, and one sum over the array for comparison. The pool's pages are in memory.
-Needs an interpreter that has NumPy (Debian: /usr/bin/python3). Writes JSON (see docs/benchmarking.md)."""
+Needs an interpreter that has NumPy (Debian: /usr/bin/python3). Writes JSON (see docs/inside/benchmarking.md)."""
 
 import functools
 import json

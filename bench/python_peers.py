@@ -10,7 +10,7 @@ Small arrays: `run.publish` of 10 doubles in Python beside the same in C++ (benc
 Start: `ringside.publish(pool=...)` of a new pool, until it returns.
 Crashes: a script that saves as fast as it can is killed at a random instant, --kills times each way; what is left is loaded. Lost: the
 file does not open, has a step that is torn, or has none. Ways whose library is missing are left out.
-Writes JSON (see docs/benchmarking.md)."""
+Writes JSON (see docs/inside/benchmarking.md)."""
 
 import functools
 import json

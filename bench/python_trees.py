@@ -11,7 +11,7 @@ ones are. Ways:
   small     --arrays arrays of 8 entries: what the structure costs by itself
   memcpy    numpy.copyto of the one array to other memory, nothing handed off
 Reading: step.tree() of `nested`, held and not verified, and one array of the same pool.
-Needs the interpreter that the package was built for (Debian: /usr/bin/python3). Writes JSON (see docs/benchmarking.md)."""
+Needs the interpreter that the package was built for (Debian: /usr/bin/python3). Writes JSON (see docs/inside/benchmarking.md)."""
 
 import functools
 import json

@@ -5,7 +5,7 @@
 Weak scaling: bench_ranks with 1, 2 and 4 ranks of equal blocks, which keep each step, against the same ranks on the same cores that
 keep nothing, in turn; and one process with libringside in the same way. On a machine of two cores the ranks share one, and the
 analyzer has the other. Network: two nodes (two analyzers on this machine) whose ranks talk over TCP of the loopback device; counted
-are the device's bytes a step with and without keeping. Writes JSON (see docs/benchmarking.md)."""
+are the device's bytes a step with and without keeping. Writes JSON (see docs/inside/benchmarking.md)."""
 
 import json
 import os

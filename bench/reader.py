@@ -8,7 +8,7 @@ and releasing it; the same verified, against one read of the same bytes by a loo
 of the chunks alone, and against NumPy's sum: from memory, from the caches, and in a mapping whose pages are touched
 first. Copied bytes: what the process has read by system calls, and its private memory, while it views all steps; and each
 array's address, which must lie in the mapping of the pool.
-Writes JSON (see docs/benchmarking.md)."""
+Writes JSON (see docs/inside/benchmarking.md)."""
 
 import argparse
 import contextlib

@@ -4,7 +4,7 @@
 
 --before names the folder of the other build's programs. Each pair is two runs with a fresh pool; ratios are taken within a
 pair. Both must end with the same change and the same reductions of the last iterate, to the last bit, unless --other-bits says
-that a release changed them. Writes JSON (see docs/benchmarking.md)."""
+that a release changed them. Writes JSON (see docs/inside/benchmarking.md)."""
 
 import argparse
 import pathlib

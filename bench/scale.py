@@ -12,7 +12,7 @@
 
   beyond   one iterate of 2,149,580,800 nonzeros, more than 2^31, checked against its closed form (bench/programs/many_nonzeros.cpp).
 
-Writes JSON (see docs/benchmarking.md). Takes 14 GB of memory, and 2.5 GB of the pool's folder, which should lie on a disk."""
+Writes JSON (see docs/inside/benchmarking.md). Takes 14 GB of memory, and 2.5 GB of the pool's folder, which should lie on a disk."""
 
 import argparse
 import contextlib

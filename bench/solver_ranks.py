@@ -3,7 +3,7 @@
 """PageRank as several MPI ranks of one thread each, against one process with as many threads, on the same cores.
 
 Runs of both kinds take turns. Each says itself how long its iterations took, without starting and loading. Only the last iterate is
-published: the analyzer, which shares the cores, sleeps meanwhile. Writes JSON (see docs/benchmarking.md)."""
+published: the analyzer, which shares the cores, sleeps meanwhile. Writes JSON (see docs/inside/benchmarking.md)."""
 
 import json
 import os

@@ -3,7 +3,7 @@
 """Is `ringside experiment stream` as fast as a plain STREAM? Both in turn, with the same arrays, threads and repeats.
 
 tests/reference/plain_stream.cpp is STREAM from its published definition. Compared are the best rates (of the shortest repeat
-but the first), plain stores, DRAM; ratios are taken within a round. Writes JSON (see docs/benchmarking.md)."""
+but the first), plain stores, DRAM; ratios are taken within a round. Writes JSON (see docs/inside/benchmarking.md)."""
 
 import argparse
 import json

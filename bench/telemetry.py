@@ -14,7 +14,7 @@
                with two cores, their own work too.
   push         what leaving a step's figures in the queue costs the main thread: bench/programs/record_push.cpp.
 
-Writes JSON (see docs/benchmarking.md)."""
+Writes JSON (see docs/inside/benchmarking.md)."""
 
 import argparse
 import json

@@ -5,7 +5,7 @@
 Cost: bench_trigger_cost. NaN: --runs runs of a solver that puts one NaN into a random entry at a random step and goes on with it,
 with --on-non-finite freeze,stop. Counted are the runs in which the ring holds the NaN and the K - 1 finite iterates before it, bit
 by bit, and how many steps the solver published after the NaN. Needs the package ringside (PYTHONPATH=build/release/python) and
-NumPy. Writes JSON (see docs/benchmarking.md)."""
+NumPy. Writes JSON (see docs/inside/benchmarking.md)."""
 
 import json
 import os

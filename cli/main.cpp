@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ringside: one command, one file per subcommand. docs/architecture.md and `ringside help` list what each one does.
-// What a run does not need is in programs of their own, which ringside starts.
+// ringside: one command, one file per subcommand. docs/inside/architecture.md and `ringside help` list what each one
+// does. What a run does not need is in programs of their own, which ringside starts.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -2,10 +2,10 @@
 # `cmake --install` runs this on the installed documents: links to files that only the repository has become plain text, so
 # that no link is dead. The folder of the documents is `documents`.
 cmake_path(ABSOLUTE_PATH documents BASE_DIRECTORY "${CMAKE_INSTALL_PREFIX}")
-file(GLOB pages "$ENV{DESTDIR}${documents}/README.md" "$ENV{DESTDIR}${documents}/docs/*.md")
+file(GLOB pages "$ENV{DESTDIR}${documents}/README.md" "$ENV{DESTDIR}${documents}/docs/*/*.md")
 foreach(page IN LISTS pages)
   file(READ "${page}" text)
-  string(REGEX REPLACE [=[\[([^]]+)\]\((\.\./)?(CONTRIBUTING\.md|LICENSE|bench/[^)]*|common/[^)]*|library/[^)]*|mpi/[^)]*)\)]=] [=[\1]=] plain "${text}")
+  string(REGEX REPLACE [=[\[([^]]+)\]\((\.\./)*(CONTRIBUTING\.md|LICENSE|bench/[^)]*|common/[^)]*|library/[^)]*|mpi/[^)]*)\)]=] [=[\1]=] plain "${text}")
   if(NOT plain STREQUAL text)
     file(WRITE "${page}" "${plain}")
   endif()

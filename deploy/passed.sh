@@ -8,7 +8,7 @@
 passed_folder=${XDG_CACHE_HOME:-${HOME:-/nonexistent}/.cache}/ringside/passed
 
 # What a stage reads of the sources, as pathspecs of git; `release` reads all of them. The sanitizers' builds contain no
-# script, benchmark, Python package or MPI library, and the one document that a test reads (docs/inputs.md) is compared in
+# script, benchmark, Python package or MPI library, and the one document that a test reads (docs/use/inputs.md) is compared in
 # `release`, too; the virtual node installs the packages, and runs one program of tests/unit/memory.
 stage_sources() {
   case $1 in

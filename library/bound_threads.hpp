@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Leaves the analyzer its cores in a process that was not started on its own: while this object lives, the process's threads run on
-// the producer's cores only, and OpenMP's next teams have no more threads than these (docs/library.md#without-a-launcher). Several
-// may live at once, in any order: threads then run on the cores that all of them leave.
+// Leaves the analyzer its cores in a process that was not started on its own: while this object lives, the process's
+// threads run on the producer's cores only, and OpenMP's next teams have no more threads than these
+// (docs/publish/library.md#without-a-launcher). Several may live at once, in any order: threads then run on the cores
+// that all of them leave.
 #pragma once
 
 #include <vector>

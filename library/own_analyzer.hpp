@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The analyzer that a program starts for a run of its own: `ringside run --attend`, which does beside this process all that
-// `ringside run -- PROGRAM` does beside one that it has started (docs/library.md#without-a-launcher). The two talk through a pair
-// of sockets, in records that end with a NUL: NAME=VALUE for what the hand-off needs, `ready`, and at the end account=JSON; or
-// refused=CODE TEXT. This side only closes its half: the run is over.
+// The analyzer that a program starts for a run of its own: `ringside run --attend`, which does beside this process all
+// that `ringside run -- PROGRAM` does beside one that it has started (docs/publish/library.md#without-a-launcher). The
+// two talk through a pair of sockets, in records that end with a NUL: NAME=VALUE for what the hand-off needs, `ready`,
+// and at the end account=JSON; or refused=CODE TEXT. This side only closes its half: the run is over.
 #pragma once
 
 #include <sys/types.h>

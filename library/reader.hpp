@@ -58,7 +58,7 @@ struct ringside_reader {
 namespace ringside::library {
 
 /// Throws Error: exit code 2 in a child of the process that opened the pool, 5 if the file was truncated. A file that
-/// is truncated during the call still raises SIGBUS (docs/library.md).
+/// is truncated during the call still raises SIGBUS (docs/publish/library.md).
 void usable(const ringside_reader& reader);
 
 /// call() with the errors of this handle, if it can be used.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * libringside: keep every step of a solver, and read what is kept (docs/library.md).
+ * libringside: keep every step of a solver, and read what is kept (docs/publish/library.md).
  *
  * A solver attaches to an analyzer, claims a buffer in shared memory, writes its variables into it and publishes it.
  * The analyzer copies each published step into a persistent ring, beside the solver. A reader opens that ring, also
@@ -334,9 +334,9 @@ typedef struct ringside_counts {
 /* [handle] */
 RINGSIDE_API ringside_status ringside_writer_counts(ringside_writer* writer, ringside_counts* out);
 
-/* The number that a trigger of the run has answered with `reply:VALUE` (docs/triggers.md), as the last claim found it;
- * RINGSIDE_ABSENT if there was none. number: how many replies there were, so that a new one can be told from the last;
- * may be NULL. [handle] */
+/* The number that a trigger of the run has answered with `reply:VALUE` (docs/use/questions.md), as the last claim found
+ * it; RINGSIDE_ABSENT if there was none. number: how many replies there were, so that a new one can be told from the
+ * last; may be NULL. [handle] */
 RINGSIDE_API ringside_status ringside_writer_reply(ringside_writer* writer, double* value, uint64_t* number);
 
 /* A run as the pool keeps it. */
@@ -488,7 +488,7 @@ RINGSIDE_API ringside_status ringside_reader_results(ringside_reader* reader, ui
 RINGSIDE_API ringside_status ringside_reader_find_result(ringside_reader* reader, uint64_t commit_seq, const char* name,
                                                          ringside_result* out);
 
-/* Kinds of records (docs/journal_format.md). */
+/* Kinds of records (docs/formats/journal_format.md). */
 enum {
   RINGSIDE_RECORD_STEP = 3,
   RINGSIDE_RECORD_RUN_STARTED = 4,

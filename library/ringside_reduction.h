@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A reduction of your own (docs/plug_ins.md): a shared library that `ringside run --reduce-with ./libl3.so:l3` loads
- * into the analyzer, and `ringside replay --reduce-with` again. It links nothing of Ringside.
+ * A reduction of your own (docs/use/questions.md): a shared library that `ringside run --reduce-with ./libl3.so:l3`
+ * loads into the analyzer, and `ringside replay --reduce-with` again. It links nothing of Ringside.
  *
  *     static void init(void* self, void* state) { *(double*)state = 0; }
  *     static void block(void* self, void* state, const ringside_reduction_block* b) {
@@ -85,9 +85,10 @@ typedef struct ringside_reduction_field {
   const ringside_reduction_setting* settings;
 } ringside_reduction_field;
 
-/* Consecutive entries of a field. values, previous: doubles (of a complex entry its modulus, as in docs/reductions.md), or
- * with RINGSIDE_REDUCTION_RAW entries of the dtype, aligned to their size. They are copies, valid during the call only: what
- * is written to them changes neither the iterate nor what other reductions see. */
+/* Consecutive entries of a field. values, previous: doubles (of a complex entry its modulus, as in
+ * docs/inside/reductions.md), or with RINGSIDE_REDUCTION_RAW entries of the dtype, aligned to their size. They are
+ * copies, valid during the call only: what is written to them changes neither the iterate nor what other reductions
+ * see. */
 typedef struct ringside_reduction_block {
   uint32_t size;
   uint32_t reserved;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The story of the library, as docs/memory_mode.md tells it:
+// The story of the library, as docs/inside/memory_mode.md tells it:
 //   start     reserves the arena, the far file and the tables, and asks the kernel for the faults: here
 //   alloc     takes addresses and reserves far memory; every granule reads as zeros: allocation.cpp
 //   fault     a load or store of an absent granule brings it into DRAM: faults/resolve.cpp

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * libringside_memory: a software Memory Mode. Memory from ringside_memory_alloc lives in a file (far memory); at most
- * `dram_bytes` of it are in DRAM at a time. Pointers are ordinary. docs/memory_mode.md says how it works.
+ * `dram_bytes` of it are in DRAM at a time. Pointers are ordinary. docs/inside/memory_mode.md says how it works.
  *
  * One arena a process. Every function may be called from every thread, and from a signal handler only where its comment
  * says so. Functions that can fail return 0 or a pointer; on failure -1 or NULL with errno set, and
@@ -41,7 +41,7 @@ struct ringside_memory_options {
    * SIGSYS for calls with pointers into the arena. It stays for the rest of the process and in the programs that it
    * starts, where it only refuses io_uring (ENOSYS). x86-64 only: ENOSYS elsewhere. Start while no thread blocks
    * SIGBUS or SIGSYS; later masks and handlers leave both open. Without address-space randomisation the program must
-   * neither block nor handle them. docs/memory_programs.md, "System calls", describes threads' stacks in the arena
+   * neither block nor handle them. docs/use/memory_programs.md, "System calls", describes threads' stacks in the arena
    * and mappings there. */
   uint32_t system_calls;
   /* Whether far memory on NVDIMM (DAX) or tmpfs is read and written in place. 0: allocations of 1 MiB or more on DAX,

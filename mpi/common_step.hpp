@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which step a run continues from: the newest that every node's ring holds intact (docs/mpi.md). The first ranks agree on
-// it before any of them attaches.
+// Which step a run continues from: the newest that every node's ring holds intact (docs/publish/mpi.md). The first
+// ranks agree on it before any of them attaches.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the first ranks of the nodes tell each other of the steps: three numbers, by a reduction that nothing waits for
-// (docs/mpi.md).
+// (docs/publish/mpi.md).
 #pragma once
 
 #include <mpi.h>

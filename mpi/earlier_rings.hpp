@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The rings of an earlier job, from whose newest step a job with other ranks or nodes continues (docs/mpi.md, "Resuming
-// with other ranks or nodes"). They are only read: each rank copies what it needs of them.
+// The rings of an earlier job, from whose newest step a job with other ranks or nodes continues (docs/publish/mpi.md,
+// "Resuming with other ranks or nodes"). They are only read: each rank copies what it needs of them.
 #pragma once
 
 #include <cstddef>

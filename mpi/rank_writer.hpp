@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One rank of a run: its part of the buffers that the ranks of its node share, and the collective calls that attach and
-// detach it (docs/mpi.md). It is behind ringside_mpi_writer in mpi/ringside_mpi.h.
+// detach it (docs/publish/mpi.md). It is behind ringside_mpi_writer in mpi/ringside_mpi.h.
 #pragma once
 
 #include <cstddef>

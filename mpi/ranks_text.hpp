@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the ranks know of each other, as the ranks file of a node has it (docs/ranks_file.md).
+// What the ranks know of each other, as the ranks file of a node has it (docs/formats/files.md).
 #pragma once
 
 #include <span>

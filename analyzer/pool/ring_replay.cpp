@@ -98,8 +98,8 @@ void RingReplay::skip(const KeptSlot& kept) {
 }
 
 /// A gap in the sequence numbers means that an iterate between the two was lost. Then it is not known whether the
-/// analyzer compared with the one before the gap. In an archive (docs/triggers.md) commits follow each other, and steps
-/// do not; steps begin with 0 again when a run is resumed.
+/// analyzer compared with the one before the gap. In an archive (docs/use/questions.md) commits follow each other, and
+/// steps do not; steps begin with 0 again when a run is resumed.
 const void* RingReplay::predecessor_of(const SlotHeader& header) const noexcept {
   const auto follows = [&header](const SlotHeader& before) {
     return header.step == 0 ? header.iteration == before.iteration + 1 : header.step == before.step + 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The records of what happened at a step: a mark for each trigger that fired, for each condition without a value, and for
-// steps that the archive could not take (docs/triggers.md).
+// The records of what happened at a step: a mark for each trigger that fired, for each condition without a value, and
+// for steps that the archive could not take (docs/use/questions.md).
 #pragma once
 
 #include <span>

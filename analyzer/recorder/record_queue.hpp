@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Passes each step from the analyzer's main thread to the recorder's (docs/live.md), in a circular buffer of fixed
-// capacity with one writer and one reader. Pushing takes no lock and allocates nothing. A writer that finds no room wakes the
-// reader and waits for it: steps then come no faster than they are recorded, and the wait is in the account (`record`). Only
-// if the reader stands still, because a disk does, are steps passed over: they are counted, and reported in front of the
-// next item. Events are rare; they go through a list under a lock and stay in order with the steps.
+// Passes each step from the analyzer's main thread to the recorder's (docs/use/live.md), in a circular buffer of fixed
+// capacity with one writer and one reader. Pushing takes no lock and allocates nothing. A writer that finds no room
+// wakes the reader and waits for it: steps then come no faster than they are recorded, and the wait is in the account
+// (`record`). Only if the reader stands still, because a disk does, are steps passed over: they are counted, and
+// reported in front of the next item. Events are rare; they go through a list under a lock and stay in order with the
+// steps.
 #pragma once
 
 #include <atomic>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The recorder: a thread that takes items from the main thread's queue, numbers them, keeps them in the journal,
-// publishes them, and answers requests (docs/live.md). It owns the journal, the sockets and the sums that the status
-// shows. The main thread waits for it only when a run is over.
+// publishes them, and answers requests (docs/use/live.md). It owns the journal, the sockets and the sums that the
+// status shows. The main thread waits for it only when a run is over.
 //
 // The journal is open only during a run, because it belongs to the process that owns the pool. Between runs, past
 // records are read from its files, as any other process reads them.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The sockets on which clients follow a run (docs/live.md): PUB and ROUTER beside the analyzer's own socket, and on
+// The sockets on which clients follow a run (docs/use/live.md): PUB and ROUTER beside the analyzer's own socket, and on
 // request the same two on tcp, encrypted and behind a gate. The recorder owns the content. This file decides which
 // clients may connect and how much is done at once, so that no client slows the run.
 #pragma once

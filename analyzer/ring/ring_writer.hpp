@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Commits iterates to the ring. The protocol (docs/ring_format.md) is three functions with a fence each, so that the
-// caller can time them apart; after the third the producer's buffer may be released:
+// Commits iterates to the ring. The protocol (docs/formats/ring_format.md) is three functions with a fence each, so
+// that the caller can time them apart; after the third the producer's buffer may be released:
 //
 //   begin    choose the oldest free slot, make its header invalid   fence 1: before any of its payload changes
 //   copy     payload and chunk hashes, by all threads               fence 2: before the header confirms them

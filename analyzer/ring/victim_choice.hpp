@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which slot a step overwrites (docs/library.md, "Holding a step"): the oldest that no reader holds, and never one of
-// the two newest. Readers are never waited for: if all slots that could go are held, the oldest goes, its lease is
-// broken, and its reader finds that out from the slot's header. The last finite step may be guarded (docs/triggers.md):
-// its slot does not go at all.
+// Which slot a step overwrites (docs/publish/library.md, "Holding a step"): the oldest that no reader holds, and never
+// one of the two newest. Readers are never waited for: if all slots that could go are held, the oldest goes, its lease
+// is broken, and its reader finds that out from the slot's header. The last finite step may be guarded
+// (docs/use/questions.md): its slot does not go at all.
 #pragma once
 
 #include <atomic>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes the results of the whole run. The state of each step goes once round the nodes, from the first one to the last one and
-// back: each node adds what it knows of its own part, in the order of the entries, so that the bits are those of one
-// process. No node waits for it: the solver goes on, and a step that cannot make its round is missing in the records of the
-// whole run (docs/mpi.md, "Results of the whole run").
+// Makes the results of the whole run. The state of each step goes once round the nodes, from the first one to the last
+// one and back: each node adds what it knows of its own part, in the order of the entries, so that the bits are those
+// of one process. No node waits for it: the solver goes on, and a step that cannot make its round is missing in the
+// records of the whole run (docs/publish/mpi.md, "Results of the whole run").
 #pragma once
 
 #include <atomic>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The archive of a pool: a second ring, POOL.archive, to which a thread copies the steps that triggers keep
-// (docs/triggers.md). The main thread only names a step; the thread reads it from the ring as any reader would, and
-// drops it if the writer has needed the slot meanwhile.
+// (docs/use/questions.md). The main thread only names a step; the thread reads it from the ring as any reader would,
+// and drops it if the writer has needed the slot meanwhile.
 #pragma once
 
 #include <atomic>

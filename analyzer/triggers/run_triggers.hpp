@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The triggers of one run: evaluated after each step, and what follows when one fires (docs/triggers.md). The main
+// The triggers of one run: evaluated after each step, and what follows when one fires (docs/use/questions.md). The main
 // thread calls all functions.
 #pragma once
 

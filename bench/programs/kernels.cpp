@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How long does one PageRank iterate take, in each format a matrix can have (docs/kernels.md), and how near is that to
-// the limit that memory sets?
+// How long does one PageRank iterate take, in each format a matrix can have (docs/inside/kernels.md), and how near is
+// that to the limit that memory sets?
 //
 //   bench_kernels [--matrix grid:2000,rmat:22,...] [--formats csr,bands,packed,ranked] [--threads 1,2] [--repeats 21]
 //

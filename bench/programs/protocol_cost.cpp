@@ -195,7 +195,7 @@ Json measure_table_hash(const RingView& ring, int rounds) {
 
 Json measure_all(std::uint64_t rows, std::uint32_t slots, const std::vector<int>& threads, int rounds,
                  const std::string& folder) {
-  // Set before libpmem looks. docs/ring_format.md explains these, and why only tests and this program set them.
+  // Set before libpmem looks. docs/formats/ring_format.md explains these, and why only tests and this program set them.
   setenv("PMEM_IS_PMEM_FORCE", "1", 1);
   setenv("RINGSIDE_ALLOW_FORCED_PMEM", "1", 1);
   Json report = {{"benchmark", "protocol_cost"},

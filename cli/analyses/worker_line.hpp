@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A line that the process of a user's analyses writes (python/ringside/analyze.py, docs/analyses.md). The user's functions
-// run in that process and may write anything there, so a line is taken only if it is whole and within its bounds.
+// A line that the process of a user's analyses writes (python/ringside/analyze.py, docs/use/questions.md). The user's
+// functions run in that process and may write anything there, so a line is taken only if it is whole and within its
+// bounds.
 #pragma once
 
 #include <cstdint>

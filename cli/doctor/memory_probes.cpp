@@ -47,7 +47,8 @@ Finding memory_mode_finding(const MemoryModeFacts& facts) {
   } else {
     finding.advice =
         "it pays for a matrix that does not fit into DRAM (swap was slower for streams and random updates); while the "
-        "kernel has the DRAM to keep it, a mapped --cache is as fast as DRAM (docs/memory_mode.md, When far memory pays)";
+        "kernel has the DRAM to keep it, a mapped --cache is as fast as DRAM (docs/inside/memory_mode.md, When far "
+        "memory pays)";
   }
   return finding;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Probe of software Memory Mode (docs/memory_mode.md): whether a matrix larger than DRAM can lie in a folder.
+// Probe of software Memory Mode (docs/inside/memory_mode.md): whether a matrix larger than DRAM can lie in a folder.
 #pragma once
 
 #include <string>

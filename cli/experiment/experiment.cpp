@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `ringside experiment`: makes a published measurement again on this node and prints its tables, as text or JSON, or
-// writes a page with plots. docs/experiments.md says how to read them.
+// writes a page with plots. docs/use/experiments.md says how to read them.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// HDF5: one dataset for each variable, with a leading axis `iteration` if there are several steps (docs/export.md).
+// HDF5: one dataset for each variable, with a leading axis `iteration` if there are several steps (docs/use/export.md).
 #pragma once
 
 #include <memory>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Zarr stores in a folder, of format 2 and of format 3: one array for each variable, in uncompressed chunks, with what
-// xarray needs to open them as a data set (docs/export.md).
+// xarray needs to open them as a data set (docs/use/export.md).
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `ringside calibrate`: measures this node and writes what is known of it to a file (docs/calibration.md).
+// `ringside calibrate`: measures this node and writes what is known of it to a file (docs/use/plan.md).
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

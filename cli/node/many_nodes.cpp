@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::uint64_t kMostSteps = 200;  // simulated: lags and waits are steady long before
 
-// A publish, and the test and the beginning of an exchange: measured (docs/scale.md, "Parameters").
+// A publish, and the test and the beginning of an exchange: measured (docs/inside/scale.md, "Parameters").
 constexpr double kPublishS = 25e-6;
 constexpr double kExchangeS = 10e-6;
 
@@ -135,12 +135,12 @@ Json json_row(const ScaleResult& row) {
 
 void declare(CommandLine& line, ManyNodesOptions& options) {
   OptionSet set = line.options_of<ManyNodesOptions>("Many nodes");
-  const Option nodes =
-      set.option("--nodes", options.nodes,
-                 "simulate a run of so many nodes, and of 1, 4, 16, ...; or of each number in a list (docs/scale.md)")
-          .comma_separated()
-          .check(whole_number_within(1, kMostSimulatedNodes))
-          .value_name("N");
+  const Option nodes = set.option("--nodes", options.nodes,
+                                  "simulate a run of so many nodes, and of 1, 4, 16, ...; or of each number in a list "
+                                  "(docs/inside/scale.md)")
+                           .comma_separated()
+                           .check(whole_number_within(1, kMostSimulatedNodes))
+                           .value_name("N");
   set.option("--ranks-per-node", options.ranks_per_node, "ranks of a node, each of which takes an iteration's time")
       .check(whole_number_within(1, 4096))
       .needs(nodes)

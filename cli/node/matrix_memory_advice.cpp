@@ -16,7 +16,8 @@ std::optional<std::string> matrix_memory_advice(const MatrixMemoryFacts& facts) 
     if (facts.memory_bytes == 0 || bytes <= facts.memory_bytes) return std::nullopt;
     return fmt::format(
         "{}, but the node has {}: the times here are those of a matrix in DRAM; --matrix-memory far:DIR --dram-limit "
-        "SIZE runs it, and was measured faster than a mapped --cache that does not fit (docs/memory_mode.md, When far "
+        "SIZE runs it, and was measured faster than a mapped --cache that does not fit (docs/inside/memory_mode.md, "
+        "When far "
         "memory pays)",
         size, megabytes(facts.memory_bytes));
   }
@@ -28,7 +29,7 @@ std::optional<std::string> matrix_memory_advice(const MatrixMemoryFacts& facts) 
   return fmt::format(
       "{}, {:.1f} times --dram-limit: the times here are those of a matrix in DRAM, which far memory does not reach "
       "where a matrix does not fit. If the kernel has the DRAM to keep a mapped --cache of csr or bands, that is as "
-      "fast as DRAM; if it has not, far memory was measured faster (docs/memory_mode.md, When far memory pays)",
+      "fast as DRAM; if it has not, far memory was measured faster (docs/inside/memory_mode.md, When far memory pays)",
       size, static_cast<double>(bytes) / static_cast<double>(facts.dram_limit_bytes));
 }
 

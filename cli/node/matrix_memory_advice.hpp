@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What `ringside plan` says of a matrix that is larger than the DRAM it may take. It says which way pays, from what was
-// measured (docs/memory_mode.md, "When far memory pays"), and predicts no time: the node file has no figures for it.
+// measured (docs/inside/memory_mode.md, "When far memory pays"), and predicts no time: the node file has no figures for
+// it.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // For commands that read one pool, or one journal: what a ranks file, or a folder with the rings of several nodes
-// (docs/mpi.md), names for them. A run of ranks on one node has one pool. Of a run of several nodes, the first node has
-// the journal of the whole.
+// (docs/publish/mpi.md), names for them. A run of ranks on one node has one pool. Of a run of several nodes, the first
+// node has the journal of the whole.
 #pragma once
 
 #include <string>

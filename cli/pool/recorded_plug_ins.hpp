@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The plug-ins that a pool's runs were reduced with (docs/plug_ins.md), loaded again for `replay`. The ring keeps the id
-// of the plug-in beside each of its results; the journal keeps where its library lay.
+// The plug-ins that a pool's runs were reduced with (docs/use/questions.md), loaded again for `replay`. The ring keeps
+// the id of the plug-in beside each of its results; the journal keeps where its library lay.
 #pragma once
 
 #include <memory>

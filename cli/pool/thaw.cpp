@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `ringside thaw POOL`: ends what a trigger's `freeze` began, so that a run can continue in the pool (docs/triggers.md).
+// `ringside thaw POOL`: ends what a trigger's `freeze` began, so that a run can continue in the pool
+// (docs/use/questions.md).
 #include <fmt/format.h>
 
 #include <filesystem>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How `ringside` starts the programs that have some of its commands (docs/architecture.md, Processes).
+// How `ringside` starts the programs that have some of its commands (docs/inside/architecture.md, Processes).
 #pragma once
 
 #include <exception>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `ringside gather FOLDER`: copies the rings of all nodes of a run into one folder, for nodes without a shared file
-// system (docs/mpi.md). A ring is copied as a file and then checked like any other: what an analyzer has changed
-// meanwhile shows as damage, so a copy that is accepted has every step whole.
+// system (docs/publish/mpi.md). A ring is copied as a file and then checked like any other: what an analyzer has
+// changed meanwhile shows as damage, so a copy that is accepted has every step whole.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <poll.h>

@@ -151,7 +151,8 @@ Json make_summary(const RunFacts& facts, const Json& producer, const Json& analy
 
 namespace {
 
-/// Of ranks on several nodes: whose analyzer made its solver wait longest, as the newest step tells (docs/mpi.md).
+/// Of ranks on several nodes: whose analyzer made its solver wait longest, as the newest step tells
+/// (docs/publish/mpi.md).
 void add_nodes(const Json& summary, const RunFacts& facts, const std::function<void(const std::string&)>& line) {
   if (facts.nodes == 1 || !summary["last"].is_object() || !summary["last"].contains("results")) return;
   const Json& results = summary["last"]["results"];

@@ -28,8 +28,8 @@ struct RunFacts {
   Json analyses = Json::array();  // the value of the summary's key
 };
 
-/// One JSON object with the keys of `--summary` (docs/architecture.md lists them), in a fixed order. `producer` and
-/// `analyzer` are the last figures of each process; a figure that was never reported is null.
+/// One JSON object with the keys of `--summary` (docs/inside/architecture.md lists them), in a fixed order. `producer`
+/// and `analyzer` are the last figures of each process; a figure that was never reported is null.
 Json make_summary(const RunFacts& facts, const Json& producer, const Json& analyzer);
 
 /// The closing table, several lines.

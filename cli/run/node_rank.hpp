@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `ringside run` where a program runs as several MPI ranks (docs/mpi.md): with --ranks it starts them by mpirun, with
+// `ringside run` where a program runs as several MPI ranks (docs/publish/mpi.md): with --ranks it starts them by
+// mpirun, with
 // --per-node it is itself started once for each rank, and the ranks of a node share one analyzer.
 #pragma once
 

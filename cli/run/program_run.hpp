@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `ringside run -- PROGRAM`: the course of a run whose solver is a program of the user's, which we start, or which has started us
-// (docs/library.md).
+// `ringside run -- PROGRAM`: the course of a run whose solver is a program of the user's, which we start, or which has
+// started us (docs/publish/library.md).
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `ringside run --analyze`: the process of `ringside analyze` beside a run, from before its beginning until after its end
-// (docs/analyses.md).
+// `ringside run --analyze`: the process of `ringside analyze` beside a run, from before its beginning until after its
+// end (docs/use/questions.md).
 #pragma once
 
 #include <optional>

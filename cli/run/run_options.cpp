@@ -48,7 +48,7 @@ void declare(CommandLine& line, RunOptions& options) {
   line.flag("--quiet", options.quiet, "neither progress nor the closing table");
   OptionSet mpi = line.options_of<RunOptions>("Several ranks");
   mpi.option("--ranks", options.ranks,
-             "start PROGRAM, or without one a built-in solver, as that many MPI ranks, by mpirun (docs/mpi.md)")
+             "start PROGRAM, or without one a built-in solver, as that many MPI ranks, by mpirun (docs/publish/mpi.md)")
       .check(whole_number_within(1, 1'000'000))
       .value_name("N");
   mpi.option("--hosts", options.hosts, "with --ranks: the file of nodes for mpirun's --hostfile; without: this node")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How a run of the user's PROGRAM ended: one exit code and at most one line, from what is known of its processes and of
-// its one attachment (docs/library.md has the table).
+// its one attachment (docs/publish/library.md has the table).
 #pragma once
 
 #include <sys/types.h>

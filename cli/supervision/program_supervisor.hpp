@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Supervises the user's PROGRAM and its analyzer. PROGRAM reports nothing: what is known of the run comes from the
-// analyzer. The process that attaches may be any descendant of the one that was started (docs/library.md).
+// analyzer. The process that attaches may be any descendant of the one that was started (docs/publish/library.md).
 #pragma once
 
 #include <functional>

@@ -311,7 +311,7 @@ int tail_command(int argc, const char* const* argv) {
   line.option("--since", options.since,
               "begin with the record of this number, with iteration=K of each run, or so long ago: 30s, 10m, 2h, 1d")
       .value_name("SEQ|iteration=K|AGO");
-  line.flag("--json", options.json, "one record a line, as JSON (docs/live.md)");
+  line.flag("--json", options.json, "one record a line, as JSON (docs/use/live.md)");
   line.flag("--once", options.once, "print the present state, and end");
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
   const ServiceOptions& service = options.service;

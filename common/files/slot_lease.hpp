@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The lease of a slot: a lock of one byte of the pool file, 2^62 + slot (docs/library.md). A reader that works on a
-// slot's bytes in place holds it shared; the analyzer takes it exclusively while it overwrites the slot. Such bytes lie
-// behind the end of every file, so that the locks cover no content. The locks belong to the open file description
-// (F_OFD_SETLK): the kernel drops them when its last user closes it or dies, and two locks of the same description
-// never conflict. No call here waits.
+// The lease of a slot: a lock of one byte of the pool file, 2^62 + slot (docs/publish/library.md). A reader that works
+// on a slot's bytes in place holds it shared; the analyzer takes it exclusively while it overwrites the slot. Such
+// bytes lie behind the end of every file, so that the locks cover no content. The locks belong to the open file
+// description (F_OFD_SETLK): the kernel drops them when its last user closes it or dies, and two locks of the same
+// description never conflict. No call here waits.
 #pragma once
 
 #include <cstdint>

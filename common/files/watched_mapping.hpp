@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Mappings of users' files, and the handling of pages that the kernel cannot provide: the file was truncated, its disk
 // failed, or had no room. The kernel then sends SIGBUS to the thread that touched the page, and one handler decides. A
-// fault in a mapping registered here ends the process with one line and an exit code of docs/architecture.md, or, if
-// the mapping's user has asked for that, is noted and survived. Any other SIGBUS keeps its previous action (a
+// fault in a mapping registered here ends the process with one line and an exit code of docs/inside/architecture.md,
+// or, if the mapping's user has asked for that, is noted and survived. Any other SIGBUS keeps its previous action (a
 // sanitizer's, or the default).
 //
 // The handler is async-signal-safe: it reads atomics and constant text, and calls fstat, pread, mmap, write and _exit.

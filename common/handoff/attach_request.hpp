@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The request with which a producer attaches: what it publishes, and how. One message, which cannot change once the
-// analyzer has received it: so one check suffices (docs/handoff_protocol.md).
+// analyzer has received it: so one check suffices (docs/formats/handoff_protocol.md).
 #pragma once
 
 #include <cstddef>
@@ -44,7 +44,7 @@ struct AttachRequest {
   std::vector<Scalar> scalars;
 
   /// run: becomes that of these variables, which are a part of the problem. Throws Error (exit code 2) for scalars that
-  /// docs/variables.md refuses.
+  /// docs/publish/variables.md refuses.
   AttachRequest(const RunDescription& run, Schema variables, std::vector<Scalar> published_scalars);
 
   /// The message. It travels with two descriptors: the payload memfd and the control memfd; or a third one: a memfd with the

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How a side of the hand-off notifies the other one that its counter has grown, and waits for the other's counter to
 // grow. The rules of waiting are here, once; the two kinds of notification are in futex_coordination and
-// message_coordination (docs/handoff_protocol.md, "Waiting").
+// message_coordination (docs/formats/handoff_protocol.md, "Waiting").
 #pragma once
 
 #include <atomic>

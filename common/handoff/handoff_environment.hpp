@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How `ringside run -- PROGRAM` tells a program where its analyzer is and how to publish: in environment variables
-// (docs/library.md), and which analyzer a program attaches to. The names, the words and the order are here only, for the side
-// that sets them and the side that reads them.
+// (docs/publish/library.md), and which analyzer a program attaches to. The names, the words and the order are here
+// only, for the side that sets them and the side that reads them.
 #pragma once
 
 #include <cstdint>

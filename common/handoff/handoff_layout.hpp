@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The bytes that both processes share while a run is attached: docs/handoff_protocol.md as code. They live no longer
-// than the attachment, but the two sides may be built at different times: hence the version.
+// The bytes that both processes share while a run is attached: docs/formats/handoff_protocol.md as code. They live no
+// longer than the attachment, but the two sides may be built at different times: hence the version.
 #pragma once
 
 #include <atomic>
@@ -47,13 +47,13 @@ struct HandoffControl {
   std::atomic<std::uint32_t> analyzer_state{kAnalyzerAbsent};
   // 1: a trigger ends the run. The producer gets no buffer any more, and the farewell comes; a successor ends it, too.
   std::atomic<std::uint32_t> run_ends{0};
-  // What triggers answer (docs/triggers.md): first the number, as a double's bits, then how many there were. Releases
-  // without replies leave both 0.
+  // What triggers answer (docs/use/questions.md): first the number, as a double's bits, then how many there were.
+  // Releases without replies leave both 0.
   std::atomic<std::uint64_t> reply{0};
   std::atomic<std::uint64_t> replies{0};
   std::atomic<std::uint64_t> persisted{0};  // steps on the medium, if the analyzer was asked for that
 
-  // With `elastic`: the cores of each side, and whether the other one may use them (docs/elastic.md).
+  // With `elastic`: the cores of each side, and whether the other one may use them (docs/inside/architecture.md).
   LentCores producer_cores;
   LentCores analyzer_cores;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a solver may choose when it publishes: the number of buffers, what may happen to iterates that it finds, and
-// what to do when the analyzer is gone (docs/handoff_protocol.md).
+// what to do when the analyzer is gone (docs/formats/handoff_protocol.md).
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@ struct HandoffOptions {
   std::string pool = {};                    // the analyzer's must be this one, an absolute path; empty: any
   std::uint64_t resume_from = 0;            // with PoolUse::kResume: the iteration to continue from; 0: the newest
   PartsGate* parts = nullptr;               // if several processes write the parts of a step; outlives the attachment
-  std::string ranks = {};                   // of a run of several nodes: the text of its ranks file (docs/ranks_file.md)
+  std::string ranks = {};  // of a run of several nodes: the text of its ranks file (docs/formats/files.md)
 };
 
 }  // namespace ringside

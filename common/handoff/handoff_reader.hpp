@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The receiving side of the hand-off: accepts a producer, waits for its steps, releases its buffers, sends the
-// farewell. Everything that comes from the peer is checked before it is used (docs/handoff_protocol.md).
+// farewell. Everything that comes from the peer is checked before it is used (docs/formats/handoff_protocol.md).
 #pragma once
 
 #include <algorithm>

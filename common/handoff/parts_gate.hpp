@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What differs for a HandoffWriter when several processes write the parts of a step: who gets the memory, and who
-// publishes (common/team, docs/mpi.md).
+// publishes (common/team, docs/publish/mpi.md).
 #pragma once
 
 #include <cstdint>

@@ -82,7 +82,7 @@ class Peer {
 class Listener {
  public:
   /// Beside the socket, appended to its path: the lock file, and the sockets that an analyzer listens at as well
-  /// (docs/live.md, docs/handoff_protocol.md).
+  /// (docs/use/live.md, docs/formats/handoff_protocol.md).
   static constexpr std::string_view kLockSuffix = ".lock";
   static constexpr std::array<std::string_view, 3> kSocketSuffixes = {".control", ".telemetry", ".steps"};
 

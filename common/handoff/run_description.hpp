@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The identity and the problem of a run. The producer sends it when it attaches, and the ring keeps it beside the
 // iterates. Fixed size and trivially copyable, because it crosses a process boundary and outlives the process
-// (docs/ring_format.md).
+// (docs/formats/ring_format.md).
 #pragma once
 
 #include <cstdint>

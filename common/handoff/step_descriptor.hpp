@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The producer's description of one published step. It crosses the process boundary beside the iterate
-// (docs/handoff_protocol.md) and stays beside it in the ring (docs/ring_format.md). It is one cache line, so that it
-// costs only one.
+// (docs/formats/handoff_protocol.md) and stays beside it in the ring (docs/formats/ring_format.md). It is one cache
+// line, so that it costs only one.
 #pragma once
 
 #include <bit>

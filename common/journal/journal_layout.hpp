@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The journal's bytes, which are the same for every storage: a log is a header and frames, and each frame has a hash
-// of its own. This header, docs/journal_format.md and the golden bytes of
+// of its own. This header, docs/formats/journal_format.md and the golden bytes of
 // tests/unit/analyzer/journal/journal_layout_test.cpp change together, and kJournalVersion with them.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The journal's reading side (docs/journal_format.md): every record that the analyzer has made, in order. It returns
-// encoded records and does not look into them.
+// The journal's reading side (docs/formats/journal_format.md): every record that the analyzer has made, in order. It
+// returns encoded records and does not look into them.
 #pragma once
 
 #include <cstdint>

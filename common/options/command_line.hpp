@@ -107,7 +107,7 @@ class CommandLine {
     return OptionSet(*declarations_, typeid(Owner), title);
   }
 
-  /// --config FILE.toml: the flags' names without dashes are the keys; an unknown key is an error (docs/settings.md).
+  /// --config FILE.toml: the flags' names without dashes are the keys; an unknown key is an error (docs/use/run.md).
   void declare_config_file();
   void footer(const std::string& text);  // below the options in --help
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The values of `--matrix-format`: the storage formats of the matrix, all of which give the same bits (docs/kernels.md).
-// producer/kernels/row_layout.hpp makes them.
+// The values of `--matrix-format`: the storage formats of the matrix, all of which give the same bits
+// (docs/inside/kernels.md). producer/kernels/row_layout.hpp makes them.
 #pragma once
 
 #include <array>

@@ -99,13 +99,13 @@ struct ReduceOptions {
   int passes = 1;
 };
 
-/// Reductions of the user's own (docs/plug_ins.md), of the analyzer and of `ringside replay`.
+/// Reductions of the user's own (docs/use/questions.md), of the analyzer and of `ringside replay`.
 struct PlugInOptions {
   std::vector<std::string> reduce_with;  // FILE.so:NAME[:KEY=VALUE]...
   double timeout_s = 10;                 // how long a call may take
 };
 
-/// Conditions over the results of each step, and what is to follow (docs/triggers.md): the analyzer's.
+/// Conditions over the results of each step, and what is to follow (docs/use/questions.md): the analyzer's.
 struct TriggerOptions {
   std::vector<std::string> triggers;   // 'CONDITION: ACTION[, ACTION]'
   std::string on_non_finite = "mark";  // or some of freeze, stop, keep, or keep-going
@@ -113,7 +113,7 @@ struct TriggerOptions {
   std::uint64_t archive_bytes = 0;     // at most, of the steps that `keep` copies; 0: as many steps as the ring has slots
 };
 
-/// Where and how long functions of the user's in Python run beside a run (docs/analyses.md).
+/// Where and how long functions of the user's in Python run beside a run (docs/use/questions.md).
 struct AnalysisOptions {
   std::string cores;      // "0-3"; empty: the analyzer's, and only where it does not want them
   std::string python;     // empty: python3 in PATH, or Debian's
@@ -132,7 +132,7 @@ struct PlannedStepOptions {
 
 enum class CoreChoice {
   kTopology,  // a quarter of the cores for the analyzer
-  kAuto       // what the model predicts to be the fastest (docs/model.md)
+  kAuto       // what the model predicts to be the fastest (docs/inside/model.md)
 };
 
 /// Which cores each process is pinned to, as "0-3,8"; empty: chosen.

@@ -10,7 +10,7 @@
 
 namespace ringside {
 
-/// The exit codes of the programs (docs/architecture.md; the numbers are a stable interface).
+/// The exit codes of the programs (docs/inside/architecture.md; the numbers are a stable interface).
 enum class ExitCode : int {
   kDone = 0,
   kUsage = 2,         // usage or bad input

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A service's reports to systemd: that it is ready, what it does, that its main thread makes progress, that it stops
-// (docs/services.md). They are datagrams to a socket (NOTIFY_SOCKET), as sd_notify(3) describes them. libsystemd does
-// not send them, because its call waits while the manager does not read, and no step may wait for that. Without a
+// (docs/use/operations.md). They are datagrams to a socket (NOTIFY_SOCKET), as sd_notify(3) describes them. libsystemd
+// does not send them, because its call waits while the manager does not read, and no step may wait for that. Without a
 // manager every function here does nothing.
 //
 // Only `beat` and `expect_work_on` feed the watchdog, and the main thread calls them where it makes progress: a thread

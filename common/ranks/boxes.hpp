@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How a variable is spread over the ranks: boxes that do not overlap and leave nothing out, and where they lie in what
-// a node keeps (docs/mpi.md). No MPI here.
+// a node keeps (docs/publish/mpi.md). No MPI here.
 #pragma once
 
 #include <array>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Where the analyzers of other nodes reach the one of this node, in the file SOCKET.node beside its socket. The node's
-// first rank reads it before it attaches, and the ranks tell each other (docs/mpi.md, "Results of the whole run"). An
-// analyzer that is restarted takes the same address and keys, because its neighbours know no others.
+// first rank reads it before it attaches, and the ranks tell each other (docs/publish/mpi.md, "Results of the whole
+// run"). An analyzer that is restarted takes the same address and keys, because its neighbours know no others.
 #pragma once
 
 #include <optional>

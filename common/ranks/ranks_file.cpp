@@ -96,7 +96,7 @@ class Value {
   bool is_null() const noexcept { return value_.is_null(); }
 
   [[noreturn]] void refuse(const std::string& expected) const {
-    throw usage_error("{}: {}: found {}, expected {} (docs/ranks_file.md)", where_,
+    throw usage_error("{}: {}: found {}, expected {} (docs/formats/files.md)", where_,
                       place_.empty() ? "the file" : place_, found(), expected);
   }
 
@@ -172,7 +172,7 @@ std::vector<Box> boxes_of_all(const RanksFile& file, const std::string& where) {
         by_rank[rank.rank] = &rank;
         continue;
       }
-      throw usage_error("{}: node {}: found rank {}{}, expected each rank from 0 to {} once (docs/ranks_file.md)",
+      throw usage_error("{}: node {}: found rank {}{}, expected each rank from 0 to {} once (docs/formats/files.md)",
                         where, n, rank.rank, rank.rank < count ? " twice" : "", count - 1);
     }
   }
@@ -193,7 +193,7 @@ void check(const RanksFile& file, const std::string& where) {
     }
     for (std::size_t n = 0; n < file.nodes.size(); ++n) (void)file.layout_of(n);
   } catch (const Error& error) {
-    throw usage_error("{}: {} (docs/ranks_file.md)", where, error.what());
+    throw usage_error("{}: {} (docs/formats/files.md)", where, error.what());
   }
 }
 
@@ -202,11 +202,11 @@ void check(const RanksFile& file, const std::string& where) {
 std::string read_ranks_text(const std::string& path) {
   const RegularFile file = open_regular(path, O_RDONLY);
   if (file.error == ENOENT || file.error == ENOTDIR) {
-    throw usage_error("{}: there is no such file, expected a ranks file (docs/ranks_file.md)", path);
+    throw usage_error("{}: there is no such file, expected a ranks file (docs/formats/files.md)", path);
   }
-  if (!file.valid()) throw system_error("{}: {}; expected a ranks file (docs/ranks_file.md)", path, file.why());
+  if (!file.valid()) throw system_error("{}: {}; expected a ranks file (docs/formats/files.md)", path, file.why());
   if (file.status.st_size > static_cast<off_t>(kMostRanksBytes)) {
-    throw usage_error("{}: found {} bytes, expected a ranks file of at most {} (docs/ranks_file.md)", path,
+    throw usage_error("{}: found {} bytes, expected a ranks file of at most {} (docs/formats/files.md)", path,
                       file.status.st_size, kMostRanksBytes);
   }
   std::string content(static_cast<std::size_t>(file.status.st_size), '\0');
@@ -272,8 +272,9 @@ std::string to_text(const RanksFile& file) {
   }
   std::string text = whole.dump() + "\n";
   if (text.size() > kMostRanksBytes) {
-    throw usage_error("{} ranks with {} variables: a ranks file of {} bytes, expected at most {} (docs/ranks_file.md)",
-                      file.ranks(), file.variables.size(), text.size(), kMostRanksBytes);
+    throw usage_error(
+        "{} ranks with {} variables: a ranks file of {} bytes, expected at most {} (docs/formats/files.md)",
+        file.ranks(), file.variables.size(), text.size(), kMostRanksBytes);
   }
   return text;
 }
@@ -282,7 +283,7 @@ RanksFile parse_ranks(std::string_view text, const std::string& where) {
   const Json parsed = Json::try_parse(text);
   const Value whole(parsed, where);
   if (parsed.is_discarded() || !parsed.is_object() || !parsed.contains(kVersionKey)) {
-    throw usage_error("{}: is no ranks file; expected an object with \"{}\": {} (docs/ranks_file.md)", where,
+    throw usage_error("{}: is no ranks file; expected an object with \"{}\": {} (docs/formats/files.md)", where,
                       kVersionKey, kVersion);
   }
   if (parsed[kVersionKey] != kVersion) {

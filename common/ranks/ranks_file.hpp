@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The file POOL.ranks beside the pool of a run of several MPI ranks: which entries of the whole the ring of each node
-// has, and where these rings were. Any one of them is enough to read the rings of all nodes as one. docs/ranks_file.md
-// is this file's format; tests/unit/common/ranks keeps a golden one.
+// has, and where these rings were. Any one of them is enough to read the rings of all nodes as one.
+// docs/formats/files.md is this file's format; tests/unit/common/ranks keeps a golden one.
 #pragma once
 
 #include <cstddef>
@@ -34,8 +34,8 @@ struct RanksFile {
     std::vector<Rank> ranks;  // in the order in which the ring has their boxes
   };
 
-  /// Where the analyzers of the nodes reach each other (docs/mpi.md, "Results of the whole run"). Ranks pass it to the
-  /// analyzer with the rest; a file does not have it.
+  /// Where the analyzers of the nodes reach each other (docs/publish/mpi.md, "Results of the whole run"). Ranks pass it
+  /// to the analyzer with the rest; a file does not have it.
   struct Round {
     struct Place {
       std::string address;     // HOST:PORT

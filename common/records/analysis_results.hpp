@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The results of a user's analysis beside the run (docs/analyses.md), as a record carries them: which names and how many a
-// record may have. Whoever takes such results from a process of the user's checks them here.
+// The results of a user's analysis beside the run (docs/use/questions.md), as a record carries them: which names and
+// how many a record may have. Whoever takes such results from a process of the user's checks them here.
 #pragma once
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The figures of one step that was kept and reduced, apart from its results: those that the producer reported, and
 // those that the analyzer measured. Fixed size, no pointers: the analyzer's main thread puts one into a queue for each
-// step (docs/live.md).
+// step (docs/use/live.md).
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The reductions that this release computes, as descriptions by class of dtype (docs/variables.md, section 3), and the
-// catalogues made of them.
+// The reductions that this release computes, as descriptions by class of dtype (docs/publish/variables.md, section 3),
+// and the catalogues made of them.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The catalogue of a run: all results that it records of each step, by full name, and where each one's values lie
-// (docs/variables.md, sections 3 and 4.4). Made once per run; the per-step path uses the places only.
+// (docs/publish/variables.md, sections 3 and 4.4). Made once per run; the per-step path uses the places only.
 #pragma once
 
 #include <cstddef>

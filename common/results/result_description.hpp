@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a run says once about a result that it records of each step (docs/variables.md, section 4.5). The run table, the
-// attach request and the journal keep it, so a new result needs no new format.
+// What a run says once about a result that it records of each step (docs/publish/variables.md, section 4.5). The run
+// table, the attach request and the journal keep it, so a new result needs no new format.
 #pragma once
 
 #include <cstddef>

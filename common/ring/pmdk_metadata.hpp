@@ -13,7 +13,7 @@
 namespace ringside {
 
 /// hash64 of libpmemobj's constant bytes in `file`, a whole pool file whose ring begins at byte `ring_begin`
-/// (docs/ring_format.md lists them). Reads nothing outside the file, whatever it holds.
+/// (docs/formats/ring_format.md lists them). Reads nothing outside the file, whatever it holds.
 std::uint64_t pmdk_metadata_hash(std::span<const std::byte> file, std::uint64_t ring_begin) noexcept;
 
 }  // namespace ringside

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The shape of a ring, and where each of its parts lies: what a superblock says. Sizes follow from the shape; only the
-// places of superblocks, run tables and slots are stored (docs/ring_format.md).
+// places of superblocks, run tables and slots are stored (docs/formats/ring_format.md).
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The ring's bytes, format 3: what lies where in a pool, and what each hash covers. This header, docs/ring_format.md
-// and the golden bytes of tests/unit/analyzer/ring/ring_layout_test.cpp change together, and kRingVersion with them.
-// Nothing here depends on PMDK: a reader finds the superblock by its magic and everything else by file offsets.
+// The ring's bytes, format 3: what lies where in a pool, and what each hash covers. This header,
+// docs/formats/ring_format.md and the golden bytes of tests/unit/analyzer/ring/ring_layout_test.cpp change together,
+// and kRingVersion with them. Nothing here depends on PMDK: a reader finds the superblock by its magic and everything
+// else by file offsets.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The bytes of ring format 2, which release 0.2 wrote and this release reads: only what differs from format 3
-// (docs/ring_format.md). Frozen: tests/unit/analyzer/ring/ring_layout_2_test.cpp holds its golden bytes, and
+// (docs/formats/ring_format.md). Frozen: tests/unit/analyzer/ring/ring_layout_2_test.cpp holds its golden bytes, and
 // tests/data/format_2.tar.xz holds pools. A ring of format 2 has one variable `x f64[rows]`, two scalars per step
 // (the residuals), and the reductions of x.
 #pragma once

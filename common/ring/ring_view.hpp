@@ -99,7 +99,7 @@ class RingView {
   /// Reads a slot's header consistently, also while another process writes it.
   SlotReading slot(std::uint32_t slot) const noexcept;
   /// True while the slot still holds `header`, which is a reading of it: then everything that was read of the slot
-  /// since that reading is of its commit (docs/library.md).
+  /// since that reading is of its commit (docs/publish/library.md).
   bool still_holds(std::uint32_t slot, const SlotHeader& header) const noexcept;
 
   const std::byte* payload(std::uint32_t slot) const noexcept;  // payload_bytes: all variables

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Puts parts of a variable of the whole run together from the boxes that the rings of several nodes keep (docs/mpi.md). It
-// needs memory for the part that is asked for, and none if a box has it.
+// Puts parts of a variable of the whole run together from the boxes that the rings of several nodes keep
+// (docs/publish/mpi.md). It needs memory for the part that is asked for, and none if a box has it.
 #pragma once
 
 #include <cstddef>

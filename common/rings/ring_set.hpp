@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The rings of all nodes of one run (docs/mpi.md, "Reading the rings of all nodes"): found by a ranks file, or by those
-// of a folder. A ring is used only if its own run table confirms that it keeps what the ranks file says of its node.
+// The rings of all nodes of one run (docs/publish/mpi.md, "Reading the rings of all nodes"): found by a ranks file, or
+// by those of a folder. A ring is used only if its own run table confirms that it keeps what the ranks file says of its
+// node.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The types of a variable's entries. Their numbers are stored in pools and messages (docs/variables.md, section 2) and
-// only grow. Entries are little-endian.
+// The types of a variable's entries. Their numbers are stored in pools and messages (docs/publish/variables.md, section
+// 2) and only grow. Entries are little-endian.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The schema: the variables of a run, in order, and where each lies in the payload of a step (docs/variables.md).
-// Checked where it is made, from a caller's variables or from the bytes of a peer or a file, and immutable from then
-// on.
+// The schema: the variables of a run, in order, and where each lies in the payload of a step
+// (docs/publish/variables.md). Checked where it is made, from a caller's variables or from the bytes of a peer or a
+// file, and immutable from then on.
 #pragma once
 
 #include <cstddef>
@@ -40,7 +40,7 @@ struct VariablePlace {
 /// A copy shares the content.
 class Schema {
  public:
-  /// Throws Error (exit code 2), which begins with `where`, for what docs/variables.md (section 9) lists.
+  /// Throws Error (exit code 2), which begins with `where`, for what docs/publish/variables.md (section 9) lists.
   static Schema of(std::vector<Variable> variables, std::string_view where = "variables");
 
   /// The same of a run of several nodes: at most kMostWholeBytes a step, which may be more than a ring takes.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A schema's bytes, in a superblock and in an attach request. This header, docs/variables.md (section 4.2) and the
-// golden bytes of tests/unit/common/schema/schema_layout_test.cpp change together.
+// A schema's bytes, in a superblock and in an attach request. This header, docs/publish/variables.md (section 4.2) and
+// the golden bytes of tests/unit/common/schema/schema_layout_test.cpp change together.
 #pragma once
 
 #include <cstddef>

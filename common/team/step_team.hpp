@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Processes of one node that write the parts of each step into the same buffers. Whoever writes the last part of a step
-// publishes it, so none waits for another (docs/mpi.md).
+// publishes it, so none waits for another (docs/publish/mpi.md).
 #pragma once
 
 #include <sys/types.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The bytes that the processes of a team share beside the hand-off's (docs/mpi.md): who has written which part of which
-// step, and why the team has failed. They live as long as the team, whose processes are of one release.
+// The bytes that the processes of a team share beside the hand-off's (docs/publish/mpi.md): who has written which part
+// of which step, and why the team has failed. They live as long as the team, whose processes are of one release.
 #pragma once
 
 #include <atomic>

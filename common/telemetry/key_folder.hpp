@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The folder of keys for following a run over tcp (docs/live.md): the server's key pair, and the list of the clients
-// that are let in. Each client's keys lie in a folder of their own below it, to be copied to the client's machine.
+// The folder of keys for following a run over tcp (docs/use/live.md): the server's key pair, and the list of the
+// clients that are let in. Each client's keys lie in a folder of their own below it, to be copied to the client's
+// machine.
 //
 //   FOLDER/server.secret        the server's pair, 0600       FOLDER/NAME/client.secret   the client's pair, 0600
 //   FOLDER/server.public        its public half               FOLDER/NAME/server.public   the server's public half

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The receiving side of telemetry: records in order, each once, even if the publisher drops messages or another
-// analyzer takes over (docs/live.md). `ringside tail` and `ringside serve` are built on it.
+// analyzer takes over (docs/use/live.md). `ringside tail` and `ringside serve` are built on it.
 #pragma once
 
 #include <cstdint>

@@ -11,8 +11,8 @@
 namespace ringside {
 namespace {
 
-// The time that a guest needs to finish its piece, if it has one (docs/elastic.md). A guest that takes longer was
-// preempted, or its process is gone.
+// The time that a guest needs to finish its piece, if it has one (docs/inside/architecture.md). A guest that takes
+// longer was preempted, or its process is gone.
 constexpr std::int64_t kGuestsLeaveNs = 200'000;
 
 void ring_bell(LentCores& cores, int guests) noexcept {

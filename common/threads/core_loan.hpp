@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A loan of cores between two processes: while the owner of some cores waits, threads of the other process may use
-// them. No data is shared, so that any failure here costs only time (docs/elastic.md).
+// them. No data is shared, so that any failure here costs only time (docs/inside/architecture.md).
 #pragma once
 
 #include <array>

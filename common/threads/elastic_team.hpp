@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A team that grows while the other process waits: home threads on this process's cores, and guests on the cores that
-// the other process lends (common/threads/core_loan, docs/elastic.md). All of them take pieces from one range, home
-// threads from its front, guests from its back.
+// the other process lends (common/threads/core_loan, docs/inside/architecture.md). All of them take pieces from one
+// range, home threads from its front, guests from its back.
 #pragma once
 
 #include <atomic>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A condition over the results of a step (docs/triggers.md), evaluated by muParser. Its names are found before muParser
-// sees the text, because results may have dots and minus signs in their names, and `prev(NAME)` is no function of a
-// number.
+// A condition over the results of a step (docs/use/questions.md), evaluated by muParser. Its names are found before
+// muParser sees the text, because results may have dots and minus signs in their names, and `prev(NAME)` is no function
+// of a number.
 #pragma once
 
 #include <memory>

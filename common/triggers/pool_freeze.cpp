@@ -74,7 +74,7 @@ std::optional<PoolFreeze> read_freeze(const std::string& pool) {
   } catch (const JsonError&) {
   }
   throw damage_error(
-      "{}: cannot be understood; expected an object with \"{}\": {} (docs/triggers.md); if the pool need not stay "
+      "{}: cannot be understood; expected an object with \"{}\": {} (docs/use/questions.md); if the pool need not stay "
       "frozen, `ringside thaw {}`",
       name, kVersionKey, kVersion, pool);
 }

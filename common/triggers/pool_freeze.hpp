@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// POOL.freeze, the file that says that a pool's ring is frozen: nothing in it is overwritten (docs/triggers.md, which has
-// the format). It outlives the analyzer that wrote it.
+// POOL.freeze, the file that says that a pool's ring is frozen: nothing in it is overwritten (docs/use/questions.md,
+// which has the format). It outlives the analyzer that wrote it.
 #pragma once
 
 #include <cstdint>

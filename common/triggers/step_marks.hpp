@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What became of a run's triggers at one step: it travels with the step's figures to the recorder, which makes records of
-// it (docs/triggers.md). Fixed size, no pointers.
+// What became of a run's triggers at one step: it travels with the step's figures to the recorder, which makes records
+// of it (docs/use/questions.md). Fixed size, no pointers.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ringside-generator: systemd cannot read TOML, so at boot and at every `systemctl daemon-reload` this program turns
-// the settings in /etc/ringside that units need into drop-ins (systemd.generator(7), docs/services.md): the cores and
-// their NUMA nodes, the folders that are written to, whether the network is needed.
+// the settings in /etc/ringside that units need into drop-ins (systemd.generator(7), docs/use/operations.md): the cores
+// and their NUMA nodes, the folders that are written to, whether the network is needed.
 //
 // If a file cannot be used, the program writes one line to the kernel's log and no drop-in. The boot continues, and
 // the service itself reports what is wrong. Only /etc/ringside and /sys are read: nothing else need exist so early.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# ringside_add_reduction(NAME SOURCE...) makes libNAME.so, a plug-in for `ringside run --reduce-with` (docs/plug_ins.md).
+# ringside_add_reduction(NAME SOURCE...) makes libNAME.so, a plug-in for `ringside run --reduce-with` (docs/use/questions.md).
 # It is optimised unless the project chose otherwise, and rounds each operation by itself, so that its results have the
 # same bits whatever the processor offers.
 function(ringside_add_reduction name)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// System calls on absent memory (docs/memory_programs.md, "System calls"): the filter traps a call that has an argument
-// in the arena, the handler of SIGSYS brings in and pins what the kernel is going to touch, and the thread makes the
-// call again from an instruction that passes.
+// System calls on absent memory (docs/use/memory_programs.md, "System calls"): the filter traps a call that has an
+// argument in the arena, the handler of SIGSYS brings in and pins what the kernel is going to touch, and the thread
+// makes the call again from an instruction that passes.
 #pragma once
 
 #include <signal.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The questions about the caches before a memory, and all of them asked one after the other (docs/probes.md).
+// The questions about the caches before a memory, and all of them asked one after the other (docs/inside/probes.md).
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Ways: from many lines that do not fit together, those are removed that can go; what remains is ways + 1 lines of one
-// set. Nearer levels and prefetchers are kept from answering (docs/probes.md).
+// set. Nearer levels and prefetchers are kept from answering (docs/inside/probes.md).
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ringside-producer-mpi: the built-in solvers as one rank of several (docs/mpi.md). `ringside run --ranks` starts it;
-// the environment tells it its analyzer, as it tells any solver of several ranks.
+// ringside-producer-mpi: the built-in solvers as one rank of several (docs/publish/mpi.md). `ringside run --ranks`
+// starts it; the environment tells it its analyzer, as it tells any solver of several ranks.
 #include <mpi.h>
 
 #include <cstdlib>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The other ranks of a job, as a built-in solver sees them (producer/solver/neighbours.hpp): ghosts are exchanged while
-// interior rows are computed, and sums go from rank to rank (docs/mpi.md).
+// interior rows are computed, and sums go from rank to rank (docs/publish/mpi.md).
 //
 // The communicator's errors are fatal: MPI ends the job, as no rank could go on without the others.
 #pragma once

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `ringside calibrate`: measures this machine, and our kernels on the given matrices, within a time limit
-// (docs/calibration.md).
+// (docs/use/plan.md).
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The list of experiments, and what each is given: the machine, the tiers, the threads and the sizes.
-// `ringside experiment` calls them; docs/experiments.md says how to read what they print.
+// `ringside experiment` calls them; docs/use/experiments.md says how to read what they print.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The node file, docs/node_format.md: one JSON object, version 1. What is written reads back as it was.
+// The node file, docs/formats/files.md: one JSON object, version 1. What is written reads back as it was.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From text to a node: every key, figure and name is checked (docs/node_format.md).
+// From text to a node: every key, figure and name is checked (docs/formats/files.md).
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>

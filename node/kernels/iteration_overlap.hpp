@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the analyzer's work costs the solver: from iterations and steps that ran side by side, as in a run, to the
-// seconds of an iteration that has the other side at work from its beginning to its end (docs/calibration.md, "Pairs").
+// seconds of an iteration that has the other side at work from its beginning to its end (docs/use/plan.md, "Pairs").
 #pragma once
 
 #include <cstdint>

@@ -27,7 +27,7 @@ void require_rate(const Channels& channels, const Node& node, const std::string&
 /// The group of the tier of that name, which the node must have.
 std::size_t group_of(const Channels& channels, const Node& node, const std::string& tier);
 
-/// The STREAM kernels that a node can have rates of: those of docs/node_format.md.
+/// The STREAM kernels that a node can have rates of: those of docs/formats/files.md.
 std::vector<std::string_view> modelled_streams();
 
 /// Bytes that a STREAM kernel moves for each byte it counts: a plain store reads the line first. 0 for any other

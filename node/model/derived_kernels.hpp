@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Kernels that were not measured in a tier, derived from STREAM: a copy costs what STREAM's copy costs, and each access
 // to an element in the tier costs more than one in DRAM by what STREAM's copy shows. So tables of a published node
-// suffice (docs/model.md, "Derived kernels").
+// suffice (docs/inside/model.md, "Derived kernels").
 #pragma once
 
 #include <optional>

@@ -9,7 +9,7 @@ namespace ringside {
 namespace {
 
 // Where no series is long enough. Between the exponents of the four STREAM tables in DRAM of the published node (2.9 to
-// 3.1; docs/model.md, "Constants").
+// 3.1; docs/inside/model.md, "Constants").
 constexpr double kUsualExponent = 3;
 constexpr std::size_t kPointsToFit = 4;
 

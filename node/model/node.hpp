@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What is known of a node: measured figures and nothing else. `ringside calibrate` measures them; they can also be
-// written by hand from published tables (docs/node_format.md). The model (docs/model.md) reads them.
+// written by hand from published tables (docs/formats/files.md). The model (docs/inside/model.md) reads them.
 #pragma once
 
 #include <cstdint>
@@ -79,7 +79,7 @@ struct ProblemSize {
   bool operator==(const ProblemSize&) const = default;
 };
 
-/// The kernels of a run (docs/model.md). The first one reads and writes DRAM only.
+/// The kernels of a run (docs/inside/model.md). The first one reads and writes DRAM only.
 enum class KernelKind {
   kGenerate,         // one iteration of the solver
   kTransfer,         // the copy of an iterate into a slot, hashed
@@ -99,7 +99,7 @@ struct KernelFigures {
   std::optional<double> moved_bytes;  // what one execution moves between memory and caches, where it is known
 };
 
-/// Two kernels side by side, as they are in a run (docs/calibration.md, "Pairs"); the seconds of one execution that has
+/// Two kernels side by side, as they are in a run (docs/use/plan.md, "Pairs"); the seconds of one execution that has
 /// the other kernel beside it from beginning to end.
 struct PairFigures {
   KernelKind first = KernelKind::kGenerate;

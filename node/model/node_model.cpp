@@ -23,7 +23,7 @@ constexpr double kTransferReducedBytes = 24;
 constexpr double kAnalyzeBytes = 16;
 constexpr double kSweepBytes = 8;
 // Of an iteration over compressed rows: four doubles a row, and one and a half an entry (a value and its column), the
-// rule of the published simulation (docs/model.md, "Sources").
+// rule of the published simulation (docs/inside/model.md, "Sources").
 constexpr double kGenerateRowBytes = 32;
 constexpr double kGenerateEntryBytes = 12;
 // What scaling from another problem may be wrong by; an assumption, stated in the plan.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // From the figures of a node to the times of a run's kernels there: for one problem, in one tier of memory, with any
 // number of threads, alone and beside each other. Figures that are missing are derived (node/model/derived_kernels) or
-// scaled from another problem; docs/model.md has each formula and its origin.
+// scaled from another problem; docs/inside/model.md has each formula and its origin.
 #pragma once
 
 #include <array>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copies that compete for a node's channels, predicted from its STREAM alone: how well the model shares bandwidth, seen
-// against published competitions (docs/model.md, "The published competitions").
+// against published competitions (docs/inside/model.md, "The published competitions").
 #pragma once
 
 #include <string>

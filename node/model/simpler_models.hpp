@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The model with one of its terms taken away, so that a comparison shows what each term contributes (docs/model.md).
+// The model with one of its terms taken away, so that a comparison shows what each term contributes
+// (docs/inside/model.md).
 #pragma once
 
 #include <array>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A discrete-event simulation of a run: producer, double buffer, analyzer and disk. Work progresses at a rate that
-// depends on what the other side does at that moment; an event is the end of a piece of work (docs/model.md,
+// depends on what the other side does at that moment; an event is the end of a piece of work (docs/inside/model.md,
 // "Simulation").
 #pragma once
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The rounds of docs/mpi.md, "Results of the whole run", among simulated nodes: the state of each step passes the analyzers in
-// the order of the nodes, each takes its part in, and the last one sends it back to the first one, which records it.
+// The rounds of docs/publish/mpi.md, "Results of the whole run", among simulated nodes: the state of each step passes
+// the analyzers in the order of the nodes, each takes its part in, and the last one sends it back to the first one,
+// which records it.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The exchange of docs/mpi.md, "The global step", among simulated nodes: mpi/counters.cpp with the tree by which Open
-// MPI reduces a few numbers (up a binomial tree to node 0, and down another one).
+// The exchange of docs/publish/mpi.md, "The global step", among simulated nodes: mpi/counters.cpp with the tree by
+// which Open MPI reduces a few numbers (up a binomial tree to node 0, and down another one).
 #pragma once
 
 #include <array>
@@ -14,7 +14,8 @@ namespace ringside {
 
 class GlobalStep {
  public:
-  static constexpr double kMessageBytes = 78;  // three numbers and headers, measured over TCP (docs/benchmarking.md)
+  static constexpr double kMessageBytes =
+      78;  // three numbers and headers, measured over TCP (docs/inside/benchmarking.md)
 
   GlobalStep(std::uint32_t nodes, const Network& network, EventQueue& events);
 

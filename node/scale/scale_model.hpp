@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the simulation of many nodes is asked, and what it answers: the symbols of docs/scale.md.
+// What the simulation of many nodes is asked, and what it answers: the symbols of docs/inside/scale.md.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +47,7 @@ enum class Progress {
   kAlways    // on its arrival: a thread or the network's card does it
 };
 
-/// The rounds in which all nodes reduce a step together (docs/scale.md, "Parameters").
+/// The rounds in which all nodes reduce a step together (docs/inside/scale.md, "Parameters").
 struct Collection {
   double state_bytes = 907;  // of a step, passed from node to node
   double turn_s = 140e-6;    // from a state's arrival at a node until it is sent on

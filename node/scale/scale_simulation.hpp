@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A discrete-event simulation of a run of many nodes (docs/scale.md): each with ranks, buffers and an analyzer, as in
-// node/plan/pipeline_simulation; and what travels between them.
+// A discrete-event simulation of a run of many nodes (docs/inside/scale.md): each with ranks, buffers and an analyzer,
+// as in node/plan/pipeline_simulation; and what travels between them.
 #pragma once
 
 #include "node/scale/scale_model.hpp"

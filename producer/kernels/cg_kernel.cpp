@@ -3,7 +3,8 @@
 //
 //   q = A p, p.q;     x' = x + alpha p, r' = r - alpha q, r'.r';     p' = r' + beta p
 //
-// Sums over rows have eight running sums whatever the width, row r in lane r modulo 8, as docs/kernels.md promises.
+// Sums over rows have eight running sums whatever the width, row r in lane r modulo 8, as docs/inside/kernels.md
+// promises.
 #include "producer/kernels/cg_kernel.hpp"
 
 #include "producer/kernels/row_product_kernel.hpp"

@@ -20,7 +20,7 @@ constexpr std::uint64_t kLineElements = 8;
 constexpr std::uint64_t kNearLines = std::uint64_t{1} << 15;
 constexpr std::uint64_t kNearRows = std::uint64_t{1} << 17;
 
-// Nanoseconds (docs/kernels.md).
+// Nanoseconds (docs/inside/kernels.md).
 constexpr double kCsrRowNs = 5;
 constexpr double kCsrEntryNs = 0.5;
 constexpr double kPackedRowNs = 2.5;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The model that chooses a matrix's format: counts of a matrix, times the nanoseconds that each counted item took one
-// thread of the machine on which they were measured (docs/kernels.md). It counts and does not time, so that the choice
-// is the same in every run.
+// thread of the machine on which they were measured (docs/inside/kernels.md). It counts and does not time, so that the
+// choice is the same in every run.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The format in which a matrix is stored and multiplied, and the matrix in that format: docs/kernels.md. All formats
-// give the same bits (producer/kernels/row_product.hpp), so that the choice may depend on the machine and the matrix.
+// The format in which a matrix is stored and multiplied, and the matrix in that format: docs/inside/kernels.md. All
+// formats give the same bits (producer/kernels/row_product.hpp), so that the choice may depend on the machine and the
+// matrix.
 #pragma once
 
 #include <cstdint>

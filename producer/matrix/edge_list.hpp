@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Reads edge lists: `u v` or `u v weight` a line, or columns that are given. The announcement in the text and the ids
-// themselves decide how many rows there are, and which id becomes which row (docs/inputs.md).
+// themselves decide how many rows there are, and which id becomes which row (docs/use/inputs.md).
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A matrix as a file that is mapped instead of parsed. The layout is documented in docs/inputs.md and fixed here; the
-// version, the document, the assertions and the golden test change together.
+// A matrix as a file that is mapped instead of parsed. The layout is documented in docs/use/inputs.md and fixed here;
+// the version, the document, the assertions and the golden test change together.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads MatrixMarket text (https://math.nist.gov/MatrixMarket/reports/MMformat.ps). docs/inputs.md describes what is
-// accepted, and what becomes of duplicates, zeros and symmetry.
+// Reads MatrixMarket text (https://math.nist.gov/MatrixMarket/reports/MMformat.ps). docs/use/inputs.md describes what
+// is accepted, and what becomes of duplicates, zeros and symmetry.
 #pragma once
 
 #include <string>

@@ -23,7 +23,7 @@ struct MatrixMarketHeader {
   std::size_t body_offset = 0;  // the line after the size line
 };
 
-/// Reads the header and checks that it describes something readable (docs/inputs.md). Throws `Error` (exit code 2)
+/// Reads the header and checks that it describes something readable (docs/use/inputs.md). Throws `Error` (exit code 2)
 /// naming the line, what was found and what would be accepted. `name` is the text's name in messages.
 MatrixMarketHeader read_matrix_market_header(std::string_view text, const std::string& name);
 

@@ -23,8 +23,8 @@ constexpr std::string_view kFar = "far:";
 bool started = false;
 bool large_granules = false;
 
-// 64 KiB: a stream of them costs half the time of one in granules of 4 KiB (docs/memory_mode.md). The limit holds 64 or
-// more, so that every stream of every thread has some.
+// 64 KiB: a stream of them costs half the time of one in granules of 4 KiB (docs/inside/memory_mode.md). The limit
+// holds 64 or more, so that every stream of every thread has some.
 constexpr std::size_t kStreamGranule = std::size_t{64} << 10;
 constexpr std::uint64_t kLeastGranules = 64;
 

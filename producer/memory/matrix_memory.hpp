@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Where the arrays of the matrix lie (`--matrix-memory`): in DRAM, or in a file with a bounded amount of DRAM before it
-// (docs/memory_mode.md, "The producer's matrix"). The choice is made once in a process, before the first array.
+// (docs/inside/memory_mode.md, "The producer's matrix"). The choice is made once in a process, before the first array.
 // allocate_pages (producer/matrix/array.hpp) and GrowingBytes (producer/text) alone ask for it. Iterates, shared
 // buffers and the solvers' vectors are never in far memory.
 //

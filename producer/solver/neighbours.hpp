@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The other processes among which the rows of a problem are shared (docs/mpi.md), as a solver sees them: what it does
-// together with them while it is made, and in each iteration. A process that has all rows is `alone`, and does nothing
-// here.
+// The other processes among which the rows of a problem are shared (docs/publish/mpi.md), as a solver sees them: what
+// it does together with them while it is made, and in each iteration. A process that has all rows is `alone`, and does
+// nothing here.
 //
 // Each process has whole blocks of rows (producer/kernels/block_rows.hpp), and the processes are in the order of their
 // rows. So a block's sum is made by one process, as a single process would make it, and `in_order` adds the sums of all

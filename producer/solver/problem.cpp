@@ -18,8 +18,9 @@
 namespace ringside {
 namespace {
 
-// The order of additions within a row decides the last bits of an iterate: a release that changes it (docs/kernels.md)
-// cannot continue, bit for bit, what another one has kept. 1: in column order; 2: long rows in eight lanes.
+// The order of additions within a row decides the last bits of an iterate: a release that changes it
+// (docs/inside/kernels.md) cannot continue, bit for bit, what another one has kept. 1: in column order; 2: long rows in
+// eight lanes.
 constexpr int kOrderOfAdditions = 2;
 
 /// Hash of the matrix content, the solver, and every parameter that decides the iterates. `--tolerance`, `--iterations`

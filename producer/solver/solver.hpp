@@ -41,7 +41,7 @@ class Solver {
   virtual std::uint64_t rows() const noexcept = 0;
   virtual std::uint64_t nonzeros() const noexcept = 0;
 
-  /// The storage format of the matrix, such as "packed" (docs/kernels.md): decides the time, not the
+  /// The storage format of the matrix, such as "packed" (docs/inside/kernels.md): decides the time, not the
   /// iterates.
   virtual std::string_view format() const noexcept = 0;
 

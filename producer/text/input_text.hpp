@@ -24,9 +24,9 @@ struct NamedInput {
 /// if there is neither, the file.
 NamedInput named_input(const std::string& name);
 
-/// `file` is that of `input.path`. Throws `Error` (exit code 2) if the file is damaged (`unpack`, `tar_members`, `unzip`),
-/// or if it is an archive in which no member is clearly the one that was named, or the matrix (docs/inputs.md); the
-/// message lists what was found. Also if a member was named and the file is no archive.
+/// `file` is that of `input.path`. Throws `Error` (exit code 2) if the file is damaged (`unpack`, `tar_members`,
+/// `unzip`), or if it is an archive in which no member is clearly the one that was named, or the matrix
+/// (docs/use/inputs.md); the message lists what was found. Also if a member was named and the file is no archive.
 InputText input_text(Text file, const NamedInput& named);
 
 }  // namespace ringside

@@ -12,7 +12,7 @@
     with pool[17] as step:
         print(step["x"].max())                   # verified, read-only, not copied
 
-The analyzer that keeps the steps is started with the run. docs/python.md has more.
+The analyzer that keeps the steps is started with the run. docs/publish/python.md has more.
 
 Several threads may use one object; calls that wait or hash release the interpreter's lock. In a child of fork(), a pool opens
 its file anew; a step that is held and a run that is published belong to the parent, and their calls raise UsageError.

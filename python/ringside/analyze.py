@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The process that runs a user's analyses: `ringside analyze` starts it as `python3 -m ringside.analyze FILE POOL RESULTS
-COMMANDS` and talks to it over two descriptors, in lines of JSON (docs/analyses.md). It reads the pool like any other reader.
+COMMANDS` and talks to it over two descriptors, in lines of JSON (docs/use/questions.md). It reads the pool like any other reader.
 What the user's functions print goes to standard error, with their names."""
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The ranks file beside a pool of a run of several MPI ranks (docs/ranks_file.md): read, and refused if it lies."""
+"""The ranks file beside a pool of a run of several MPI ranks (docs/formats/files.md): read, and refused if it lies."""
 
 from __future__ import annotations
 
@@ -54,16 +54,16 @@ def read_ranks(path: str) -> RanksFile:
     """Raises NoFileError, ResourceError, or UsageError for a file that cannot be true."""
     try:
         if os.path.getsize(path) > _MOST_BYTES:
-            raise UsageError(f"{path}: expected a ranks file of at most {_MOST_BYTES} bytes (docs/ranks_file.md)")
+            raise UsageError(f"{path}: expected a ranks file of at most {_MOST_BYTES} bytes (docs/formats/files.md)")
         content = pathlib.Path(path).read_bytes()
     except FileNotFoundError:
-        raise NoFileError(f"{path}: there is no such file, expected a ranks file (docs/ranks_file.md)") from None
+        raise NoFileError(f"{path}: there is no such file, expected a ranks file (docs/formats/files.md)") from None
     except OSError as error:
-        raise ResourceError(f"{path}: {error.strerror}; expected a ranks file (docs/ranks_file.md)") from None
+        raise ResourceError(f"{path}: {error.strerror}; expected a ranks file (docs/formats/files.md)") from None
     try:
         return _parsed(path, json.loads(content))
     except (KeyError, TypeError, ValueError, RecursionError) as error:
-        raise UsageError(f"{path}: is no ranks file that can be true: {error} (docs/ranks_file.md)") from None
+        raise UsageError(f"{path}: is no ranks file that can be true: {error} (docs/formats/files.md)") from None
 
 
 def _parsed(path: str, whole: Any) -> RanksFile:

@@ -69,10 +69,10 @@ class Record(NamedTuple):
     """Of a step: iteration, commit_seq, generate_ns ... as the columns of Pool.table; of the beginning of a run: solver,
     problem, parameters; of its end: how, text, exit_code, and the outcome that the solver gave ("finished", "stopped",
     "diverged", "failed"), or None; of a mark: commit_seq, iteration, step, cause ("trigger", "non_finite" ...), name (of the
-    trigger or the plug-in), text, actions ("freeze, stop"; docs/triggers.md)."""
+    trigger or the plug-in), text, actions ("freeze, stop"; docs/use/questions.md)."""
     results: dict[str, Any]
     """Of a step: what was recorded of it, by name. Results that are arrays are in the ring only. Of analysis_results: what an
-    analysis computed of the step of these fields (docs/analyses.md)."""
+    analysis computed of the step of these fields (docs/use/questions.md)."""
 
 
 class HeldStep(StepMapping["npt.NDArray[Any]"]):
@@ -543,7 +543,7 @@ class Pool:
         generate_ns and producer_idle_ns, the solver's work and its wait for a buffer; analyzer_idle_ns, hand_off_ns,
         transfer_ns, commit_ns, analyze_ns and record_ns; bytes_transferred, skipped_before and published_at_ns: these are 0 for a
         step that is not in the journal. The others are the results of count 1 by name, and those of analyses
-        (docs/analyses.md): NaN for the steps that these did not look at. An absent f64 is NaN. A column of
+        (docs/use/questions.md): NaN for the steps that these did not look at. An absent f64 is NaN. A column of
         another type is an array of objects if a value is absent or has more than 64 bits: ints, and None.
         """
         run_id = run.run_id if isinstance(run, RunInfo) else run

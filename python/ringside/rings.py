@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reading the rings of all nodes of a run of several MPI ranks as one (docs/mpi.md): `ringside.open` of their folder, or of a
+"""Reading the rings of all nodes of a run of several MPI ranks as one (docs/publish/mpi.md): `ringside.open` of their folder, or of a
 ranks file, gives `Rings`, and `rings[17]` a `GlobalStep`."""
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ class StepMapping(Mapping[str, _Entry]):
         return id(self)
 
     def tree(self) -> dict[str, Any]:
-        """All that was published, with the structure that it had (docs/python.md#many-arrays). dict(step) is the same; for type
+        """All that was published, with the structure that it had (docs/publish/python.md#many-arrays). dict(step) is the same; for type
         checkers, the entries of this one may be structures."""
         return dict(self)
 

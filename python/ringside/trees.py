@@ -4,7 +4,7 @@
 A pool has at most 256 variables, of twelve dtypes and a grammar of names. What cannot be a variable of its own is packed: the
 leaves of one dtype follow one another in one variable (tree.f64), and those of other dtypes in tree.bits, byte for byte. The
 variable tree.table says in JSON where each leaf lies. It is in every step, so a reader needs nothing of the program that wrote it
-(docs/python.md#many-arrays). Packed variables are states: a norm over pressures and velocities is the norm of nothing, and most
+(docs/publish/python.md#many-arrays). Packed variables are states: a norm over pressures and velocities is the norm of nothing, and most
 integers of a state are counters, indices or random numbers.
 
 Nodes are the structure: each takes what is published (`collect`), gives back what is kept (`rebuilt`), and describes itself for

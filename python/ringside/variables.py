@@ -56,7 +56,7 @@ ROLES: dict[Role, int] = {"field": 1, "state": 2}
 class Variable:
     """A named array of a run, row-major. Its name is its key in `publish(variables={...})` or `pool.variables`.
 
-    dtype: "f64" or another name of docs/variables.md (its digits are bits), or a NumPy dtype, or "float64".
+    dtype: "f64" or another name of docs/publish/variables.md (its digits are bits), or a NumPy dtype, or "float64".
     shape: () is one entry.
     role: "field" is kept and reduced; "state" is kept only: what the solver needs to continue.
     unit: at most 31 printable ASCII characters.

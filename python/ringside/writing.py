@@ -52,7 +52,7 @@ def publish(variables: Mapping[str, VariableLike], *, scalars: Mapping[str, Scal
     else the analyzer of the service.
 
     variables: by name, a Variable, a pair of dtype and shape ("f64", (1000,)), an array, whose dtype and shape it
-        gets, or nested dicts, lists and tuples of arrays (docs/python.md#many-arrays).
+        gets, or nested dicts, lists and tuples of arrays (docs/publish/python.md#many-arrays).
     scalars: names of the numbers that each step has beside its variables, or by name
         "f64", "i64", or a pair of it and a unit.
     solver, problem, parameters: at most 23, 399 and 511 bytes of text. Runs are of one problem if solver, problem,

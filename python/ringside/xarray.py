@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["PoolBackend", "dataset_of"]
 
 _COORDINATES = ("iteration", "run", "run_id", "commit_seq")
-_FIRST_WORD = b"PMEMOBJ\0"  # of the file in which the ring is (docs/ring_format.md)
+_FIRST_WORD = b"PMEMOBJ\0"  # of the file in which the ring is (docs/formats/ring_format.md)
 
 
 class _Steps(BackendArray):

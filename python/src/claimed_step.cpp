@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ClaimedStep: what `with run.step(k) as step` gives. A solver makes and leaves one in every step, when its own data have
-// taken the caches: a class written in Python touches several times the memory (docs/python.md#costs).
+// ClaimedStep: what `with run.step(k) as step` gives. A solver makes and leaves one in every step, when its own data
+// have taken the caches: a class written in Python touches several times the memory (docs/publish/python.md#costs).
 #include <cstddef>
 
 #include "writer.hpp"

@@ -202,11 +202,10 @@ class ProgramOfTheUser(Place):
         self.assertEqual(self.recorded()[0]["analysis.both.n"], {k: 3 * k for k in range(1, 11)})
 
 
-class Readme(Place):
+class Page(Place):
     def test_its_analysis_runs_as_it_is_written(self):
-        text = (pathlib.Path(__file__).resolve().parents[2] / "README.md").read_text(encoding="utf-8")
-        section = text[text.index("## Ask your own questions"):]
-        source, commands = (re.search(rf"```{language}\n(.*?)```", section, re.DOTALL).group(1) for language in ("python", "sh"))
+        text = (pathlib.Path(__file__).resolve().parents[2] / "docs" / "use" / "questions.md").read_text(encoding="utf-8")
+        source, commands = (re.search(rf"```{language}\n(.*?)```", text, re.DOTALL).group(1) for language in ("python", "sh"))
         self.write(source, "energy.py")
         run, tail, analyze = commands.splitlines()
         self.call("sh", "-ec", f"{run} --quiet --analyze-cores=0 --analyze-timeout=120")

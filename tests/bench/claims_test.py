@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What README.md and CONTRIBUTING.md say of the time to build and to test is what bench/results has, and was measured
-on sources of about today's size."""
+"""What README.md and CONTRIBUTING.md say of speed, and of the time to build and to test, is what bench/results has, and was measured on
+sources of about today's size."""
 
 import json
 import pathlib
@@ -14,9 +14,13 @@ sys.path.insert(0, str(ROOT / "bench"))
 import build_time  # noqa: E402
 
 
+def results(name):
+    return json.loads((ROOT / "bench/results" / f"{name}.json").read_text(encoding="utf-8"))
+
+
 def newest(name):
     """The results of the newest commit that was measured."""
-    return json.loads((ROOT / "bench/results" / f"{name}.json").read_text(encoding="utf-8"))["results"][-1]
+    return results(name)["results"][-1]
 
 
 def claims(file, pattern):
@@ -46,6 +50,22 @@ class Build(unittest.TestCase):
         measured, now = newest("build_time")["source_lines"], build_time.source_lines(ROOT)
         self.assertLess(abs(now - measured), 0.1 * measured,
                         f"{now} lines now, {measured} when bench/results/build_time.json was measured: run bench/build_time.py again")
+
+
+class Speed(unittest.TestCase):
+    def test_readme_states_the_measured_ratios_and_their_days(self):
+        figures = results("compare")["figures"]
+        kept, = [one for one in figures if one["what"].startswith("`--elastic on --reduce transfer`, every iterate kept")]
+        product, = [one for one in figures if one["what"].endswith("`mxv`, grid:2000, 2 threads")]
+        for one, pattern in ((kept, r"against keeping nothing on the same cores \| ([\d.]+) × its time \(22 November 2026\)"),
+                             (product, r"bare product, 2 threads \| ([\d.]+) × its time \(22 November 2026\)")):
+            self.assertEqual(claims("README.md", pattern), [float(f"{one['measured']['median']:.2g}")])
+            self.assertEqual({run["started"][:10] for run in one["from"].values()}, {"2026-11-22"})
+        python = results("python")
+        over = python["over_copy"]
+        self.assertEqual(claims("README.md", r"`h5py` beside it \| ([\d.]+); ([\d.]+) and ([\d.]+) × its time \(28 November 2026\)"),
+                         [float(f"{over[name]['median']:.2g}") for name in ("ringside", "numpy_save", "h5py")])
+        self.assertEqual(python["machine"]["started"][:10], "2026-11-28")
 
 
 class Stages(unittest.TestCase):

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The invariants of docs/crash_testing.md (section 3), checked on one image by the real recovery code. A violation is
-// one line that begins with the invariant's number.
+// The invariants of docs/inside/crash_testing.md (section 3), checked on one image by the real recovery code. A
+// violation is one line that begins with the invariant's number.
 #pragma once
 
 #include <string>

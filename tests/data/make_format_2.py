@@ -104,7 +104,7 @@ def poisson():
 
 
 def flip_byte(pool, slot, at):
-    """Flips the lowest bit of the byte `at` of a slot's payload (docs/ring_format.md, section 2)."""
+    """Flips the lowest bit of the byte `at` of a slot's payload (docs/formats/ring_format.md, section 2)."""
     data = bytearray(pool.read_bytes())
     superblock = next(page for page in range(0, len(data), 4096) if data[page : page + 8] == b"RSRING01")
     payload = struct.unpack_from("<Q", data, superblock + 136 + 16 * slot + 8)[0]

@@ -95,7 +95,7 @@ class Header(Folder):
                      "-c", self.folder / "own.cpp", "-o", self.folder / "own.o")
 
     def test_the_faces_for_cpp_and_fortran_have_every_function(self):
-        # docs/library.md says why these have no counterpart.
+        # docs/publish/library.md says why these have no counterpart.
         without = {"cpp": {"ringside_version", "ringside_interface", "ringside_dtype_bytes", "ringside_catch_bus_errors"},
                    "fortran": {"ringside_variable_bytes", "ringside_reader_find_variable"}}
         sources = {"cpp": sorted((HEADER.parent / "ringside").glob("*.hpp")), "fortran": [HEADER.parent / "ringside.f90"]}

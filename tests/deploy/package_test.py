@@ -65,7 +65,7 @@ class Contents(Package):
                      "usr/share/bash-completion/completions/ringside", "usr/share/zsh/vendor-completions/_ringside",
                      "usr/share/fish/vendor_completions.d/ringside.fish", "etc/ringside/analyzer.toml",
                      "etc/ringside/serve.toml", "usr/share/doc/ringside/README.md",
-                     "usr/share/doc/ringside/docs/architecture.md", "usr/share/doc/ringside/copyright",
+                     "usr/share/doc/ringside/docs/inside/architecture.md", "usr/share/doc/ringside/copyright",
                      "usr/share/doc/ringside/examples/jobs/grid.toml", "usr/share/ringside/dashboards/alerts.yml"):
             self.assertTrue((self.tree / path).is_file(), path)
         self.assertTrue((self.tree / "etc" / "ringside" / "jobs").is_dir())
@@ -169,7 +169,7 @@ class Machine(Package):
         return run.stderr
 
     def examples(self, script, *cases):
-        """The stories of the README's solvers, against what is installed in the tree."""
+        """The stories of the solvers of docs/publish/README.md, against what is installed in the tree."""
         run = call(sys.executable, "-B", ROOT / "tests" / "examples" / script, "--root", self.machine, *cases, check=False)
         self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
 
@@ -320,8 +320,10 @@ class PythonPackage(Machine):
                                                             "examples/publish_petsc.py", "examples/follow.py")}, found)
 
     def test_users_solvers_in_python_run_with_the_packages(self):
-        self.dpkg("-i", *(self.debs[name] for name in ("ringside", "libringside0", "python3-ringside")))
+        wanted = ("ringside", "libringside0", "python3-ringside", "libringside-mpi0", "ringside-mpi")
+        self.dpkg("-i", *(self.debs[name] for name in wanted if name in self.debs))
         self.examples("python_test.py")
+        self.examples("readme_test.py")
 
     def test_removing_leaves_no_file(self):
         self.dpkg("-i", self.debs["libringside0"], self.debs["python3-ringside"])

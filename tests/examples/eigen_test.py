@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Eigen's solvers as kept runs (ringside_eigen.hpp), with Eigen itself. examples/publish_eigen.cpp is compiled as
-docs/library.md shows, in an empty folder against an installation; it is followed, killed and resumed. Each of the other
+docs/publish/library.md shows, in an empty folder against an installation; it is followed, killed and resumed. Each of the other
 solvers is stopped and resumed, and has the bits of Eigen's x both times. Takes the build folder, and that of
 Eigen's CMake package."""
 
@@ -24,7 +24,7 @@ class SolverWithEigen(library_test.Compiled, story.Place):
     source = "publish_eigen.cpp"
 
     def build(self, source, level="-O2"):
-        """The reader as the README shows it, what uses Eigen as docs/library.md does; with warnings as errors."""
+        """The reader as docs/publish/README.md shows it, what uses Eigen as docs/publish/library.md does; with warnings as errors."""
         if source == "follow.c":
             super().build(source)
         else:
@@ -32,7 +32,7 @@ class SolverWithEigen(library_test.Compiled, story.Place):
 
 
 def compile_with_eigen(place, source):
-    [shown] = re.findall(r"^c\+\+ .* publish_eigen\.cpp .*$", (story.ROOT / "docs" / "library.md").read_text(encoding="utf-8"), re.MULTILINE)
+    [shown] = re.findall(r"^c\+\+ .* publish_eigen\.cpp .*$", (story.ROOT / "docs" / "publish" / "library.md").read_text(encoding="utf-8"), re.MULTILINE)
     place.copy(source)
     words = shown.split(" ", 1)
     place.call("sh", "-ec", f"{words[0]} -Wall -Wextra -Werror {words[1]}")

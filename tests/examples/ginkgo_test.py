@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Ginkgo's solvers as kept runs (ringside_ginkgo.hpp), with Ginkgo itself and its reference executor. ginkgo_solvers.cpp is
-compiled in an empty folder against an installation, as docs/library.md shows. Takes the build folder, and that of
+compiled in an empty folder against an installation, as docs/publish/library.md shows. Takes the build folder, and that of
 Ginkgo's CMake package."""
 
 import json

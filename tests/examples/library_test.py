@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What README.md shows to publish from a solver of one's own: the solvers in C, C++ and Fortran and the reader are compiled
+"""What docs/publish/README.md shows to publish from a solver of one's own: the solvers in C, C++ and Fortran and the reader are compiled
 in an empty folder against an installation, and each solver's story (story.py) is told. The blocks of all languages are parts
 of the examples; python_test.py tells the stories of those in Python. Takes the build folder, or `--root TREE` with packages
 unpacked in TREE."""
@@ -18,25 +18,24 @@ BLOCKS = (("c", "ringside_writer_attach", "publish.c"), ("cpp", "ringside::Write
           ("python", "ksp.solve", "publish_petsc.py"))
 
 
-def section():
-    """The README's section on publishing."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    return re.search(r"^## Publish from your own solver\n(.*?)^## ", text, re.MULTILINE | re.DOTALL).group(1)
+def page():
+    """The page on publishing."""
+    return (ROOT / "docs" / "publish" / "README.md").read_text(encoding="utf-8")
 
 
 def block(language, word):
-    """The lines of the section's block in that language that has the word."""
-    [found] = [text for text in re.findall(rf"^```{language}\n(.*?)^```", section(), re.MULTILINE | re.DOTALL) if word in text]
+    """The lines of the page's block in that language that has the word."""
+    [found] = [text for text in re.findall(rf"^```{language}\n(.*?)^```", page(), re.MULTILINE | re.DOTALL) if word in text]
     return found.splitlines()
 
 
 def command_for(source):
-    """The command that compiles the source, as the section shows it."""
+    """The command that compiles the source, as the page shows it."""
     [found] = [line for line in block("sh", "pkg-config") if re.search(rf" {re.escape(source)} ", line)]
     return found
 
 
-class Readme(unittest.TestCase):
+class Page(unittest.TestCase):
     def test_each_block_is_a_part_of_the_example_that_is_compiled(self):
         for language, word, source in BLOCKS:
             with self.subTest(source):
@@ -70,7 +69,7 @@ class Compiled(story.Solver):
                 program.chmod(0o755)
 
     def build(self, source, level="-O2"):
-        """Compiles the example as the README shows, with warnings as errors; at another level without them: gfortran 14 warns at
+        """Compiles the example as the page shows, with warnings as errors; at another level without them: gfortran 14 warns at
         -O3 of the bounds of a pointer that is not associated."""
         self.copy(source)
         shown = command_for("publish" + pathlib.Path(source).suffix).replace("publish.c ", f"{source} ")
@@ -92,7 +91,7 @@ class Compiled(story.Solver):
 
 
 class AtEveryLevel(Compiled):
-    """The solvers of the README, which have one rod."""
+    """The solvers of the page, which have one rod."""
 
     def test_it_runs_whatever_it_is_optimised_to(self):
         for level in ("-O0", "-O1", "-O3"):  # prepare: -O2

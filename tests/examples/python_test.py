@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What README.md shows to publish in Python, with NumPy and with PETSc: in an empty folder and without a compiler, each
+"""What docs/publish/README.md shows to publish in Python, with NumPy and with PETSc: in an empty folder and without a compiler, each
 solver's story (story.py) is told with an installation of the package `ringside`. Takes the build folder, `--root TREE` with
 packages unpacked in TREE, or `--wheel BUILD` in the environment where a wheel is installed. Run by the interpreter that the
 module was built for."""
@@ -22,12 +22,8 @@ class Interpreted(story.Solver):
 
     def setUp(self):
         super().setUp()
-        self.environment["PATH"] = os.pathsep.join(
-            (str(Installation.programs), os.path.dirname(sys.executable), os.environ["PATH"]))
-        self.environment.update({compiler: "/bin/false" for compiler in ("CC", "CXX", "FC")}, PYTHONDONTWRITEBYTECODE="1")
-        self.environment.pop("PYTHONPATH", None)
-        if Installation.prefix:
-            self.environment["PYTHONPATH"] = str(Installation.prefix / "lib/python3/dist-packages")
+        story.find_python(self.environment)
+        self.environment.update({compiler: "/bin/false" for compiler in ("CC", "CXX", "FC")})
 
     def prepare(self):
         self.copy(self.solver[1], self.follower[1])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The worked example of docs/ring_format.md: its commands make the pool, and its program prints what the page shows."""
+"""The worked example of docs/formats/ring_format.md: its commands make the pool, and its program prints what the page shows."""
 
 import pathlib
 import re
@@ -8,7 +8,7 @@ import sys
 import tempfile
 import unittest
 
-PAGE = pathlib.Path(__file__).parents[2] / "docs" / "ring_format.md"
+PAGE = pathlib.Path(__file__).parents[2] / "docs" / "formats" / "ring_format.md"
 
 
 class WorkedExample(unittest.TestCase):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the tests of the README's solvers share: an installation of Ringside, an empty folder where it is found, and the
+"""What the tests of the solvers of docs/publish/README.md share: an installation of Ringside, an empty folder where it is found, and the
 story of a solver there: it runs below `ringside run`, is followed, is killed, and is resumed to the bits of a run that was not
 disturbed."""
 
@@ -168,6 +168,15 @@ class Solver:
             if is_wanted(pathlib.Path(f"/proc/{child}/cmdline").read_text(encoding="utf-8").split("\0")):
                 return int(child)
         return self.fail(f"process {parent} has no such child")
+
+
+def find_python(environment):
+    """Programs in Python, with the interpreter that runs the tests, find the installation's package."""
+    environment["PATH"] = os.pathsep.join((str(Installation.programs), os.path.dirname(sys.executable), os.environ["PATH"]))
+    environment["PYTHONDONTWRITEBYTECODE"] = "1"
+    environment.pop("PYTHONPATH", None)
+    if Installation.prefix:
+        environment["PYTHONPATH"] = str(Installation.prefix / "lib/python3/dist-packages")
 
 
 def install():

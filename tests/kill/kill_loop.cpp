@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Kills real processes at random instants, again and again, and checks afterwards what the user was promised: no
-// acknowledged commit is lost, every bit is right, and no process waits indefinitely (docs/crash_testing.md, "Kill
-// loops").
+// acknowledged commit is lost, every bit is right, and no process waits indefinitely (docs/inside/crash_testing.md,
+// "Kill loops").
 #include <fmt/format.h>
 #include <sys/prctl.h>
 

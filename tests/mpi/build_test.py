@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The README's solver of several ranks in builds of its own: with the installed component `mpi` of CMake's package, and with
+"""The solver of several ranks of docs/publish/mpi.md in builds of its own: with the installed component `mpi` of CMake's package, and with
 Ringside's sources, of which the commands are looked at: what they compile is what the build of Ringside itself compiles. Takes
 Ringside's build folder, and the folder to build in."""
 

@@ -176,7 +176,7 @@ class Job:
     def __init__(self, nodes, program, arguments, placed, folder, environment, of_rank, outlives_ranks=False):
         self.token = f"RINGSIDE_TEST_JOB={uuid.uuid4()}"  # by which its ranks are found, also without mpirun
         environment = {**environment, **dict([self.token.split("=")])}
-        # One script, in which each rank has a line: mpirun of Debian 13 crashes if it starts several programs (docs/mpi.md).
+        # One script, in which each rank has a line: mpirun of Debian 13 crashes if it starts several programs (docs/publish/mpi.md).
         # Of ranks that outlive another one the launcher of Debian 13 loses lines; without their output it may hang otherwise.
         to_file = f"exec >>{shlex.quote(str(folder / 'job.out'))} 2>&1" if outlives_ranks else ""
         lines = [to_file, "case ${OMPI_COMM_WORLD_RANK:-$PMI_RANK} in"]

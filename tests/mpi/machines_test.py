@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Jobs on two machines with names, networks and folders of their own (machines.py): the commands of the README, the death of a
+"""Jobs on two machines with names, networks and folders of their own (machines.py): the commands of docs/publish/mpi.md, the death of a
 machine, a network between the analyzers that breaks, and rings that lie on their machines and are gathered."""
 
 import contextlib
@@ -55,7 +55,7 @@ class OnMachines(Jobs):
         return process
 
     def start_heat(self, iterations, *options, pool=None, before=("mpirun", "-n", RANKS, "--hostfile", "hosts"), ranks="--per-node"):
-        """From m0, with the commands of the README: every rank's launcher in PATH, a pool for each machine."""
+        """From m0, with the commands of docs/publish/mpi.md: every rank's launcher in PATH, a pool for each machine."""
         return self.start_on(self.machines[0], *before, "ringside", "run", ranks, "--quiet", "--slots=64", "--durability=process",
                              "--pool", pool or self.rings / "%h.pool", *options, "--", "publish_mpi", SIDE, iterations)
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What an administrator sees when something is wrong: one clear line for each state, and the exit status that
-docs/architecture.md names for it.
+docs/inside/architecture.md names for it.
 
-docs/operations.md has the table of these states; those that can be brought about on the machine are tested here.
+docs/use/operations.md has the table of these states; those that can be brought about on the machine are tested here.
 """
 
 POOL_FOLDER = "/var/lib/ringside/pmem"

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""docs/operations.md as a program: the commands of its sections, in their order."""
+"""docs/use/operations.md as a program: the commands of its sections, in their order."""
 
 import pathlib
 import re
 
-GUIDE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "operations.md"
+GUIDE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "use" / "operations.md"
 
 
 class Guide:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ringside on a node, as its administrator has it: docs/operations.md, command by command, on a virtual machine with an NVDIMM
+"""Ringside on a node, as its administrator has it: docs/use/operations.md, command by command, on a virtual machine with an NVDIMM
 whose power is cut in the middle of a job.
 
 Prints one line for each statement that holds, and stops at the first that does not. Exit status: 0 all hold, 1 one
@@ -298,7 +298,7 @@ def scenario(story, node, guide, options, package, reference):
     run_section(story, node, guide, "Wipe and remove")
     node.must("sync; umount /var/lib/ringside/pmem")
     story.check("once it is wiped it does not", not node.nvdimm_holds(pattern))
-    story.equal("every command of docs/operations.md was run", guide.not_run(), [])
+    story.equal("every command of docs/use/operations.md was run", guide.not_run(), [])
 
 
 def repacked_as_later(package, folder):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Plug-in reductions (docs/plug_ins.md) under real runs: their results, what is recorded of them, and plug-ins that crash, hang
+"""Plug-in reductions (docs/use/questions.md) under real runs: their results, what is recorded of them, and plug-ins that crash, hang
 or are no plug-ins. Takes the folder of the programs."""
 
 import json

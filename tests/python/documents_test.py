@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""docs/python.md: its programs run in the order of the page, and print what the page shows."""
+"""docs/publish/python.md: its programs run in the order of the page, and print what the page shows."""
 
 import pathlib
 import re
@@ -10,7 +10,7 @@ import pipelines
 
 pipelines.modules_or_skip("numpy", "scipy", "ringside")
 
-PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "python.md"
+PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "publish" / "python.md"
 
 
 class Page(pipelines.Pipelines):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What may be given as an array or a number, and to what: each input is published with its bits, or refused in one line. The
-table of docs/python.md says the same. Runs with the system's NumPy and (numpy_test.py) with the other one."""
+table of docs/publish/python.md says the same. Runs with the system's NumPy and (numpy_test.py) with the other one."""
 
 import json
 

@@ -17,7 +17,7 @@ import numpy as np  # noqa: E402
 import ringside  # noqa: E402
 
 README = pathlib.Path(__file__).resolve().parents[2] / "README.md"
-HEAT, FOLLOW = re.findall(r"^```python\n(.*?)^```$", README.read_text(encoding="utf-8").split("## Two commands")[0], re.M | re.S)
+HEAT, FOLLOW = re.findall(r"^```python\n(.*?)^```$", README.read_text(encoding="utf-8"), re.M | re.S)[:2]
 KILLED = HEAT + "        if k == 400: import os; os.kill(os.getpid(), 9)\n"
 STEPS = 5000
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The wheels, made as docs/python.md says: what is in them, and the README's solvers with them in an environment of its own, where
+"""The wheels, made as docs/publish/python.md says: what is in them, and the solvers of docs/publish/README.md with them in an environment of its own, where
 there is no compiler. Takes the build folder, where it keeps what the wheels are built with. The wheel of the programs is made of
 this folder's own programs, which link the distribution's libraries: those that deploy/wheels.sh makes take minutes to build, and are
 tested by deploy/test_on.sh --wheels. Skipped if pip is missing, or if the registry does not answer when scikit-build-core is asked

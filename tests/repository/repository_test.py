@@ -133,11 +133,59 @@ class Folders(unittest.TestCase):
         self.assertFalse(below, f"a circle among {', '.join(map(str, below))}")
 
 
+def anchors(page):
+    """The anchors of a page's headings, as GitHub names them."""
+    text = re.sub(r"^ *```.*?^ *```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    found = []
+    for heading in re.findall(r"^#+ (.*)$", text, re.MULTILINE):
+        heading = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).strip().lower()
+        name = re.sub(r"[^\w\- ]", "", heading).replace(" ", "-")
+        found.append(f"{name}-{found.count(name)}" if name in found else name)
+    return found
+
+
+def links(page):
+    """What the page's links and pictures show, and lead to."""
+    text = re.sub(r"^ *```.*?^ *```|`[^`\n]*`(?!\])", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    return re.findall(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)", text)
+
+
 class Documents(unittest.TestCase):
+    def setUp(self):
+        self.pages = [path for path in tracked() if path.suffix == ".md"]
+        if not self.pages:
+            self.skipTest("this is no git repository, or git is not installed")
+
+    def test_every_link_leads_to_a_file_and_a_heading_and_every_picture_has_a_text(self):
+        wrong, seen = [], 0
+        for page in self.pages:
+            for picture, label, target in links(page):
+                if re.match(r"[a-z]+:", target):
+                    continue
+                seen += 1
+                path, _, anchor = target.partition("#")
+                other = (page.parent / path).resolve() if path else page
+                if not other.exists():
+                    wrong.append(f"{page.relative_to(ROOT)}: [{label}]({target}): there is no such file")
+                elif anchor and anchor not in anchors(other):
+                    wrong.append(f"{page.relative_to(ROOT)}: [{label}]({target}): there is no such heading")
+                elif picture and len(label) < 20:
+                    wrong.append(f"{page.relative_to(ROOT)}: {target}: expected a text that says what the picture shows")
+        self.assertGreater(seen, 300)
+        self.assertFalse(wrong, "\n".join(wrong))
+
+    def test_every_page_is_in_the_index_of_its_shelf(self):
+        for shelf in ("use", "publish", "formats", "inside"):
+            index = ROOT / "docs" / shelf / "README.md"
+            listed = {target for _, _, target in links(index)}
+            others = {path.name for path in index.parent.glob("*.md")} - {"README.md"}
+            self.assertLessEqual(others, listed, shelf)
+
+    def test_the_readme_is_read_in_three_minutes(self):
+        self.assertLessEqual(len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()), 180)
+
     def test_every_code_block_is_closed(self):
-        pages = [path for path in ROOT.glob("**/*.md") if "build" not in path.parts]
-        self.assertGreater(len(pages), 15)
-        for page in pages:
+        for page in self.pages:
             fences = re.findall(r"^ *```", page.read_text(encoding="utf-8"), re.MULTILINE)
             self.assertEqual(len(fences) % 2, 0, page.relative_to(ROOT))
 

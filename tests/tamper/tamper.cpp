@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Damages pools and journals in thousands of ways and runs every command that reads them on the result. None may crash,
 // hang or end with an undocumented exit code, and every iterate they return is a true one, bit for bit
-// (docs/crash_testing.md).
+// (docs/inside/crash_testing.md).
 #include <fmt/format.h>
 
 #include <filesystem>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which triggers fire under a real run, and what they mark, stop, answer and refuse (docs/triggers.md)."""
+"""Which triggers fire under a real run, and what they mark, stop, answer and refuse (docs/use/questions.md)."""
 
 import unittest
 

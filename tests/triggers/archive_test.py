@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The archive beside a pool, to which triggers copy steps (docs/triggers.md)."""
+"""The archive beside a pool, to which triggers copy steps (docs/use/questions.md)."""
 
 import unittest
 

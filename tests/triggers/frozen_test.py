@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A ring that a trigger freezes, and the last finite step, which NaN does not overwrite (docs/triggers.md)."""
+"""A ring that a trigger freezes, and the last finite step, which NaN does not overwrite (docs/use/questions.md)."""
 
 import os
 import unittest

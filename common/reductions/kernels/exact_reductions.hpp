@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is exact of an integer field (docs/reductions.md): 128 bits hold the sum of 2^31 entries of 64 bits, so no
-// order of additions shows, and no instruction set.
+// What is exact of an integer field (docs/inside/reductions.md): 128 bits hold the sum of 2^31 entries of 64 bits, so
+// no order of additions shows, and no instruction set.
 #pragma once
 
 #include <cstdint>

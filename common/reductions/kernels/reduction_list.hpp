@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The reductions, one small class each, and the list of them at the end (docs/reductions.md describes how to add one).
+// The reductions, one small class each, and the list of them at the end (docs/inside/reductions.md describes how to add
+// one).
 //
 // A class is one of two kinds.
 //

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The first fourteen results of a field of f64 as a record, which format 2 of the ring stores. docs/reductions.md
-// defines each value. Results that were added later are not in it; the words of a step hold all
-// (common/reductions/kernels/reduction_table.hpp).
+// The first fourteen results of a field of f64 as a record, which format 2 of the ring stores.
+// docs/inside/reductions.md defines each value. Results that were added later are not in it; the words of a step hold
+// all (common/reductions/kernels/reduction_table.hpp).
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ struct TopEntry {
 };
 
 /// The reductions of one iterate x of `rows` doubles. Format 2 of the ring stores this struct as it is
-/// (docs/ring_format.md).
+/// (docs/formats/ring_format.md).
 struct Reductions {
   std::uint64_t rows = 0;
   double sum = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // THE TABLE of our own reductions, declared as a plug-in declares its own (library/ringside_reduction.h), and where its
-// results lie among the values of a field. What computes them is in reduction_list.hpp; docs/reductions.md describes
-// how to add one.
+// results lie among the values of a field. What computes them is in reduction_list.hpp; docs/inside/reductions.md
+// describes how to add one.
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The possible contents of a pool after power was cut, or its owner killed, at one moment of a trace
-// (docs/crash_testing.md gives the reasons). All models share one idea. The pool is divided into cells; a cell has a
-// certain value and, in order, the stores to it that are not certain yet. A cell holds its value after any prefix of
-// these stores, independently of the other cells.
+// (docs/inside/crash_testing.md gives the reasons). All models share one idea. The pool is divided into cells; a cell
+// has a certain value and, in order, the stores to it that are not certain yet. A cell holds its value after any prefix
+// of these stores, independently of the other cells.
 //
 //   model            a cell is                               its stores become certain when
 //   kDax             a line of 64 bytes; a word of 8 bytes   the thread that flushed the line, or copied the word,

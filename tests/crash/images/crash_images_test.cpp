@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The crash models against lists made by hand: the images that each model allows after a few stores. The lists were
-// written from the sources that docs/crash_testing.md names, not from the code.
+// written from the sources that docs/inside/crash_testing.md names, not from the code.
 #include "tests/crash/images/crash_images.hpp"
 
 #include <gtest/gtest.h>

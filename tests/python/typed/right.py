@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a type checker accepts: a solver, analyses and readers, as docs/python.md has them. It is checked, not run."""
+"""What a type checker accepts: a solver, analyses and readers, as docs/publish/python.md has them. It is checked, not run."""
 
 from __future__ import annotations
 

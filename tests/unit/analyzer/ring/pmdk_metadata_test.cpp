@@ -200,7 +200,7 @@ TEST_F(PmdkMetadataTest, ADamagedPoolIsRefusedInOneLineAndStillRead) {
   }
 }
 
-TEST(PmdkMetadataHashTest, HasItsGoldenValue) {  // a separate script computed it from docs/ring_format.md
+TEST(PmdkMetadataHashTest, HasItsGoldenValue) {  // a separate script computed it from docs/formats/ring_format.md
   std::vector<std::byte> file(16384);
   for (std::size_t i = 0; i < file.size(); ++i) file[i] = static_cast<std::byte>((i * i) >> 8 & 0xff);
   const std::uint64_t heap_offset = 8192;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A ring of format 2 in plain memory, as release 0.2 left one: this release reads that format and does not write it, so
-// the tests of its readers need an encoder of their own (docs/ring_format.md, section 8).
+// the tests of its readers need an encoder of their own (docs/formats/ring_format.md, section 8).
 #pragma once
 
 #include <algorithm>

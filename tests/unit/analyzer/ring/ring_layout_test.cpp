@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Golden bytes of the ring's structures. A separate script computed them from docs/ring_format.md and the packaged
-// libxxhash. If one of them changes, existing pools can no longer be read, and kRingVersion has to change too.
+// Golden bytes of the ring's structures. A separate script computed them from docs/formats/ring_format.md and the
+// packaged libxxhash. If one of them changes, existing pools can no longer be read, and kRingVersion has to change too.
 #include "common/ring/ring_layout.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A run that continues from a step that is not its newest, because another node has lost newer ones (docs/mpi.md,
-// "Resuming").
+// A run that continues from a step that is not its newest, because another node has lost newer ones
+// (docs/publish/mpi.md, "Resuming").
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A ring whose steps have several variables and scalars: what is kept, what is found damaged, what is refused
-// (docs/variables.md, sections 4 and 9).
+// (docs/publish/variables.md, sections 4 and 9).
 #include <gtest/gtest.h>
 #include <omp.h>
 

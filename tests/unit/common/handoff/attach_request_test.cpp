@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The bytes of an attach request with variables and scalars: the same content comes back, and bytes that no producer
-// sends are refused in one line each (docs/variables.md, section 9).
+// sends are refused in one line each (docs/publish/variables.md, section 9).
 #include "common/handoff/attach_request.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How a variable is spread over ranks: which boxes are refused, with which line, and what a node keeps of the rest
-// (docs/mpi.md, "The step of a node").
+// (docs/publish/mpi.md, "The step of a node").
 #include "common/ranks/boxes.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The ranks file: its bytes, as docs/ranks_file.md has them, and which lies about ranks and boxes are refused, with which line.
+// The ranks file: its bytes, as docs/formats/files.md has them, and which lies about ranks and boxes are refused, with
+// which line.
 #include "common/ranks/ranks_file.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +16,7 @@
 namespace ringside {
 namespace {
 
-// The file of docs/ranks_file.md, beside the ring of node 1.
+// The file of docs/formats/files.md, beside the ring of node 1.
 constexpr const char* kGolden =
     R"({"ringside_ranks":1,"run_id":"000102030405060708090a0b0c0d0e0f","problem_id":"f0e0d0c0b0a090807060504030201000",)"
     R"("node":1,"variables":[{"name":"u","dtype":"f64","shape":[5,3],"role":"field","unit":"K"},)"
@@ -96,21 +97,21 @@ TEST(RanksFile, LiesBesideItsPoolForTheOwnerAlone) {
   remove_ranks(pool);
   remove_ranks(pool);
   EXPECT_EQ(failure_line([&] { read_ranks(pool + ".ranks"); }),
-            pool + ".ranks: there is no such file, expected a ranks file (docs/ranks_file.md)");
+            pool + ".ranks: there is no such file, expected a ranks file (docs/formats/files.md)");
 }
 
 TEST(RanksFile, BoxesThatOverlapOrLeaveAGapAreRefused) {
   EXPECT_EQ(file_refusal([](auto& file) { file["nodes"][1]["ranks"][0]["boxes"][0]["offset"][0] = 2; }),
             "r.ranks: variable 'u': the boxes of ranks 1 (offset [2,0] extent [1,3]) and 2 (offset [2,0] extent [2,3]) "
             "overlap "
-            "(docs/ranks_file.md)");
+            "(docs/formats/files.md)");
   EXPECT_EQ(file_refusal([](auto& file) { file["nodes"][1]["ranks"][0]["boxes"][0]["extent"][0] = 1; }),
             "r.ranks: variable 'u': the boxes of all ranks have 12 of its 15 entries; no rank has row 4 "
-            "(docs/ranks_file.md)");
+            "(docs/formats/files.md)");
   EXPECT_EQ(
       file_refusal([](auto& file) { file["nodes"][1]["ranks"][0]["boxes"][0] = nullptr; }),
       "r.ranks: variable 'u': it is replicated on rank 2 and distributed on rank 0; expected the same on all ranks "
-      "(docs/ranks_file.md)");
+      "(docs/formats/files.md)");
 }
 
 TEST(RanksFile, HugeNumbersAreRefused) {
@@ -123,21 +124,21 @@ TEST(RanksFile, HugeNumbersAreRefused) {
             }).find("64-bit"),
             std::string::npos);
   EXPECT_EQ(file_refusal([](auto& file) { file["nodes"][1]["ranks"][0]["rank"] = 4'000'000; }),
-            "r.ranks: node 1: found rank 4000000, expected each rank from 0 to 2 once (docs/ranks_file.md)");
+            "r.ranks: node 1: found rank 4000000, expected each rank from 0 to 2 once (docs/formats/files.md)");
   EXPECT_EQ(
       file_refusal([](auto& file) { file["nodes"][1]["ranks"][0]["rank"] = -1; }),
-      "r.ranks: nodes[1].ranks[0].rank: found -1, expected a whole number from 0 to 4194303 (docs/ranks_file.md)");
+      "r.ranks: nodes[1].ranks[0].rank: found -1, expected a whole number from 0 to 4194303 (docs/formats/files.md)");
   EXPECT_EQ(file_refusal([](auto& file) { file["node"] = 2; }),
-            "r.ranks: node: found 2, expected a whole number from 0 to 1 (docs/ranks_file.md)");
+            "r.ranks: node: found 2, expected a whole number from 0 to 1 (docs/formats/files.md)");
 }
 
 TEST(RanksFile, MissingNodesAndRanksAreRefused) {
   EXPECT_EQ(file_refusal([](auto& file) { file["nodes"].erase(0); }),
-            "r.ranks: nodes[0].node: found 1, expected 0: in their order (docs/ranks_file.md)");
+            "r.ranks: nodes[0].node: found 1, expected 0: in their order (docs/formats/files.md)");
   EXPECT_EQ(file_refusal([](auto& file) { file["nodes"][0]["ranks"].erase(1); }),
-            "r.ranks: node 1: found rank 2, expected each rank from 0 to 1 once (docs/ranks_file.md)");
+            "r.ranks: node 1: found rank 2, expected each rank from 0 to 1 once (docs/formats/files.md)");
   EXPECT_EQ(file_refusal([](auto& file) { file["nodes"][0]["ranks"][1]["rank"] = 0; }),
-            "r.ranks: node 0: found rank 0 twice, expected each rank from 0 to 2 once (docs/ranks_file.md)");
+            "r.ranks: node 0: found rank 0 twice, expected each rank from 0 to 2 once (docs/formats/files.md)");
 }
 
 TEST(RanksFile, ListsInListsAreRefusedHoweverDeepTheyAre) {
@@ -148,13 +149,13 @@ TEST(RanksFile, ListsInListsAreRefusedHoweverDeepTheyAre) {
   objects += "1" + std::string(kDeep, '}');
   const auto refusal_of = [](const std::string& text) { return failure_line([&] { parse_ranks(text, "f"); }); };
   EXPECT_EQ(refusal_of(R"({"ringside_ranks":1,"run_id":)" + list + "}"),
-            "f: run_id: found a list of 1, expected a text of at most 8192 bytes (docs/ranks_file.md)");
+            "f: run_id: found a list of 1, expected a text of at most 8192 bytes (docs/formats/files.md)");
   EXPECT_EQ(refusal_of(R"({"ringside_ranks":1,"run_id":)" + objects + "}"),
-            "f: run_id: found an object, expected a text of at most 8192 bytes (docs/ranks_file.md)");
+            "f: run_id: found an object, expected a text of at most 8192 bytes (docs/formats/files.md)");
   EXPECT_EQ(refusal_of(R"({"ringside_ranks":)" + list + "}"),
-            "f: ringside_ranks: found a list of 1, expected 1: the version of this release (docs/ranks_file.md)");
+            "f: ringside_ranks: found a list of 1, expected 1: the version of this release (docs/formats/files.md)");
   const std::string no_ranks_file =
-      "f: is no ranks file; expected an object with \"ringside_ranks\": 1 (docs/ranks_file.md)";
+      "f: is no ranks file; expected an object with \"ringside_ranks\": 1 (docs/formats/files.md)";
   EXPECT_EQ(refusal_of(list), no_ranks_file);
   EXPECT_EQ(refusal_of(objects), no_ranks_file);
   EXPECT_EQ(refusal_of(std::string(kDeep, '[')), no_ranks_file);
@@ -162,10 +163,10 @@ TEST(RanksFile, ListsInListsAreRefusedHoweverDeepTheyAre) {
 
 TEST(RanksFile, AnythingElseIsRefused) {
   EXPECT_EQ(failure_line([] { parse_ranks("{\"version\": 1}", "f"); }),
-            "f: is no ranks file; expected an object with \"ringside_ranks\": 1 (docs/ranks_file.md)");
+            "f: is no ranks file; expected an object with \"ringside_ranks\": 1 (docs/formats/files.md)");
   EXPECT_NE(failure_line([] { parse_ranks("", "f"); }), "");
   EXPECT_EQ(file_refusal([](auto& file) { file["ringside_ranks"] = 2; }),
-            "r.ranks: ringside_ranks: found 2, expected 1: the version of this release (docs/ranks_file.md)");
+            "r.ranks: ringside_ranks: found 2, expected 1: the version of this release (docs/formats/files.md)");
   for (const char* key : {"run_id", "problem_id", "node", "variables", "nodes"}) {
     EXPECT_NE(file_refusal([&](auto& file) { file.erase(key); }).find(key), std::string::npos);
     EXPECT_NE(file_refusal([&](auto& file) { file[key] = "x"; }).find(key), std::string::npos);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What several processes do with the parts of one step: who publishes it, what its descriptor says, and how one member's
-// end reaches the others (docs/mpi.md, "Ranks of a node share the buffers").
+// What several processes do with the parts of one step: who publishes it, what its descriptor says, and how one
+// member's end reaches the others (docs/publish/mpi.md, "Ranks of a node share the buffers").
 #include "common/team/step_team.hpp"
 
 #include <poll.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A team behind a real hand-off: the first member attaches to an analyzer, another process writes its part into the same
-// buffers, and the analyzer cannot tell them from one producer (docs/mpi.md).
+// A team behind a real hand-off: the first member attaches to an analyzer, another process writes its part into the
+// same buffers, and the analyzer cannot tell them from one producer (docs/publish/mpi.md).
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A node whose second memory has channels of its own; the expected seconds are the formulas of docs/model.md written
-// out.
+// A node whose second memory has channels of its own; the expected seconds are the formulas of docs/inside/model.md
+// written out.
 #include "node/model/derived_kernels.hpp"
 
 #include <gtest/gtest.h>
