@@ -56,11 +56,13 @@ set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
 
 # ccache, if it is installed (test.sh installs it), makes the second build of every preset cheap. It keeps nothing that uses
 # precompiled headers unless it is told that macros and times matter to none of them: the flags of their targets are the same.
+# Paths below the sources count as relative ones, so that a clone in another folder finds what this one has compiled.
 find_program(RINGSIDE_CCACHE ccache)
 if(RINGSIDE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER "${RINGSIDE_CCACHE}")
 endif()
 if(CMAKE_CXX_COMPILER_LAUNCHER MATCHES "(^|/)ccache$")
   set(CMAKE_CXX_COMPILER_LAUNCHER
-    "${CMAKE_COMMAND}" -E env "CCACHE_SLOPPINESS=$ENV{CCACHE_SLOPPINESS},pch_defines,time_macros" "${CMAKE_CXX_COMPILER_LAUNCHER}")
+    "${CMAKE_COMMAND}" -E env "CCACHE_SLOPPINESS=$ENV{CCACHE_SLOPPINESS},pch_defines,time_macros"
+    "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}" CCACHE_NOHASHDIR=yes "${CMAKE_CXX_COMPILER_LAUNCHER}")
 endif()
