@@ -12,9 +12,9 @@
 #include "analyzer/pool/foreign_file.hpp"
 #include "analyzer/pool/pool_device.hpp"
 #include "common/platform/error.hpp"
-#include "common/platform/printable.hpp"
 #include "common/pool_reader/ring_reader.hpp"
 #include "common/program/log.hpp"
+#include "common/text/printable.hpp"
 
 namespace ringside {
 namespace {

@@ -18,9 +18,9 @@
 #include "common/options/command_line.hpp"
 #include "common/options/option_checks.hpp"
 #include "common/platform/error.hpp"
-#include "common/platform/printable.hpp"
 #include "common/platform/version.hpp"
 #include "common/program/program.hpp"
+#include "common/text/printable.hpp"
 
 namespace ringside {
 namespace {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "common/platform/error.hpp"
-#include "common/platform/printable.hpp"
+#include "common/text/printable.hpp"
 #include "library/ringside.h"
 
 namespace ringside::library {

@@ -17,11 +17,11 @@
 #include <string_view>
 
 #include "common/platform/clock.hpp"
-#include "common/platform/decimal.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/exit_code.hpp"
-#include "common/platform/printable.hpp"
 #include "common/platform/version.hpp"
+#include "common/text/decimal.hpp"
+#include "common/text/printable.hpp"
 #include "library/bound_threads.hpp"
 #include "library/messages.hpp"
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "common/platform/fixed_text.hpp"
+#include "common/text/fixed_text.hpp"
 
 namespace ringside::mpi {
 namespace {

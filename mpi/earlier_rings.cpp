@@ -12,9 +12,9 @@
 #include <system_error>
 #include <utility>
 
-#include "common/platform/fixed_text.hpp"
 #include "common/pool_reader/pool_look.hpp"
 #include "common/ring/ring_recovery.hpp"
+#include "common/text/fixed_text.hpp"
 #include "mpi/common_step.hpp"
 
 namespace ringside::mpi {

@@ -12,7 +12,7 @@
 
 #include "common/handoff/handoff_writer.hpp"
 #include "common/kernels/hash.hpp"
-#include "common/platform/fixed_text.hpp"
+#include "common/text/fixed_text.hpp"
 #include "library/handle.hpp"
 
 namespace ringside::mpi {

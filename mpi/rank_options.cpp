@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "common/platform/error.hpp"
-#include "common/platform/fixed_text.hpp"
 #include "common/schema/schema.hpp"
+#include "common/text/fixed_text.hpp"
 
 namespace ringside::mpi {
 

@@ -10,10 +10,10 @@
 #include "common/handoff/handoff_environment.hpp"
 #include "common/kernels/hash.hpp"
 #include "common/platform/error.hpp"
-#include "common/platform/fixed_text.hpp"
 #include "common/platform/host_name.hpp"
 #include "common/ranks/node_address.hpp"
 #include "common/ranks/ranks_file.hpp"
+#include "common/text/fixed_text.hpp"
 
 namespace ringside::mpi {
 namespace {

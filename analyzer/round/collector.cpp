@@ -6,11 +6,11 @@
 
 #include "analyzer/journal/step_record.hpp"
 #include "common/files/beside_pool.hpp"
-#include "common/platform/decimal.hpp"
 #include "common/platform/error.hpp"
 #include "common/records/described_run.hpp"
 #include "common/reductions/kernels/reduction_table.hpp"
 #include "common/reductions/reduction_catalogue.hpp"
+#include "common/text/decimal.hpp"
 
 namespace ringside {
 namespace {

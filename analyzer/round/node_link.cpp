@@ -6,11 +6,11 @@
 #include "analyzer/round/part_store.hpp"
 #include "analyzer/round/round_message.hpp"
 #include "common/kernels/hash.hpp"
-#include "common/platform/decimal.hpp"
 #include "common/platform/error.hpp"
-#include "common/platform/printable.hpp"
 #include "common/program/log.hpp"
 #include "common/ranks/node_address.hpp"
+#include "common/text/decimal.hpp"
+#include "common/text/printable.hpp"
 
 namespace ringside {
 namespace {

@@ -18,7 +18,7 @@
 #include "common/kernels/isa.hpp"
 #include "common/platform/clock.hpp"
 #include "common/platform/error.hpp"
-#include "common/platform/utc_text.hpp"
+#include "common/text/utc_text.hpp"
 
 namespace ringside::bench {
 namespace {

@@ -13,8 +13,8 @@
 #include "cli/analyses/analysis_python.hpp"
 #include "common/files/standard_streams.hpp"
 #include "common/platform/clock.hpp"
-#include "common/platform/decimal.hpp"
-#include "common/platform/printable.hpp"
+#include "common/text/decimal.hpp"
+#include "common/text/printable.hpp"
 
 namespace ringside {
 namespace {

@@ -24,11 +24,11 @@
 #include "common/options/command_line.hpp"
 #include "common/options/options.hpp"
 #include "common/platform/clock.hpp"
-#include "common/platform/printable.hpp"
 #include "common/platform/thread_binding.hpp"
 #include "common/pool_reader/ring_reader.hpp"
 #include "common/program/report.hpp"
 #include "common/program/topology.hpp"
+#include "common/text/printable.hpp"
 
 namespace ringside {
 namespace {

@@ -11,8 +11,8 @@
 #include "cli/terminal/format.hpp"
 #include "common/files/standard_streams.hpp"
 #include "common/platform/clock.hpp"
-#include "common/platform/printable.hpp"
 #include "common/pool_reader/ring_reader.hpp"
+#include "common/text/printable.hpp"
 
 namespace ringside {
 namespace {

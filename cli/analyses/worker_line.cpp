@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "common/json/json.hpp"
-#include "common/platform/utf8_prefix.hpp"
 #include "common/records/analysis_results.hpp"
+#include "common/text/utf8_prefix.hpp"
 
 namespace ringside {
 namespace {

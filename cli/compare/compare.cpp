@@ -15,7 +15,7 @@
 #include "common/files/standard_streams.hpp"
 #include "common/options/command_line.hpp"
 #include "common/platform/error.hpp"
-#include "common/platform/printable.hpp"
+#include "common/text/printable.hpp"
 
 namespace ringside {
 namespace {

@@ -17,9 +17,9 @@
 #include "cli/pool/summary_file.hpp"
 #include "common/journal/journal_files.hpp"
 #include "common/platform/error.hpp"
-#include "common/platform/printable.hpp"
-#include "common/platform/utc_text.hpp"
 #include "common/records/known_runs.hpp"
+#include "common/text/printable.hpp"
+#include "common/text/utc_text.hpp"
 
 namespace ringside {
 namespace {

@@ -10,7 +10,7 @@
 #include "cli/compare/residuals.hpp"
 #include "cli/terminal/format.hpp"
 #include "cli/terminal/run_text.hpp"
-#include "common/platform/printable.hpp"
+#include "common/text/printable.hpp"
 
 namespace ringside {
 namespace {

@@ -6,8 +6,8 @@
 #include <sstream>
 
 #include "cli/history/history_json.hpp"
-#include "common/platform/fixed_text.hpp"
 #include "common/records/described_run.hpp"
+#include "common/text/fixed_text.hpp"
 
 namespace ringside {
 namespace {

@@ -12,9 +12,9 @@
 #include "common/json/json.hpp"
 #include "common/options/command_line.hpp"
 #include "common/platform/error.hpp"
-#include "common/platform/printable.hpp"
 #include "common/platform/version.hpp"
-#include "common/platform/wrapped.hpp"
+#include "common/text/printable.hpp"
+#include "common/text/wrapped.hpp"
 
 namespace ringside {
 namespace {

@@ -12,8 +12,8 @@
 #include "common/kernels/isa.hpp"
 #include "common/platform/clock.hpp"
 #include "common/platform/system_files.hpp"
-#include "common/platform/utc_text.hpp"
 #include "common/platform/version.hpp"
+#include "common/text/utc_text.hpp"
 #include "node/file/node_words.hpp"
 #include "node/streams/cores.hpp"
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "common/platform/printable.hpp"
+#include "common/text/printable.hpp"
 
 namespace ringside {
 namespace {

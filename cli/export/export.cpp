@@ -13,11 +13,11 @@
 #include <utility>
 #include <vector>
 
-#include "cli/export/export_format.hpp"
+#include "cli/export/formats/export_format.hpp"
+#include "cli/export/formats/slice.hpp"
 #include "cli/export/point_file.hpp"
 #include "cli/export/records/records_export.hpp"
 #include "cli/export/ring_export.hpp"
-#include "cli/export/slice.hpp"
 #include "cli/export/step_choice.hpp"
 #include "cli/export/step_export.hpp"
 #include "cli/pool/iterations.hpp"
@@ -29,12 +29,12 @@
 #include "common/files/standard_streams.hpp"
 #include "common/options/command_line.hpp"
 #include "common/options/option_checks.hpp"
-#include "common/platform/decimal.hpp"
 #include "common/platform/error.hpp"
-#include "common/platform/printable.hpp"
 #include "common/pool_reader/ring_reader.hpp"
 #include "common/program/stop_signal.hpp"
 #include "common/rings/ring_set.hpp"
+#include "common/text/decimal.hpp"
+#include "common/text/printable.hpp"
 #include "common/triggers/pool_freeze.hpp"
 
 namespace ringside {

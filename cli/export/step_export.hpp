@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "cli/export/export_format.hpp"
+#include "cli/export/formats/export_format.hpp"
 #include "cli/export/step_choice.hpp"
 #include "common/platform/stop_flag.hpp"
 #include "common/pool_reader/ring_reader.hpp"

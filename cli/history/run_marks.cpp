@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "common/platform/utf8_prefix.hpp"
+#include "common/text/utf8_prefix.hpp"
 
 namespace ringside {
 namespace {

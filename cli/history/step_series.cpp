@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "common/platform/decimal.hpp"
+#include "common/text/decimal.hpp"
 
 namespace ringside {
 namespace {

@@ -19,10 +19,10 @@
 #include "cli/http/page_assets.hpp"
 #include "cli/http/request_head.hpp"
 #include "cli/http/run_site.hpp"
-#include "common/platform/decimal.hpp"
 #include "common/platform/error.hpp"
-#include "common/platform/printable.hpp"
 #include "common/platform/unique_fd.hpp"
+#include "common/text/decimal.hpp"
+#include "common/text/printable.hpp"
 
 namespace ringside {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cli/http/page_assets.hpp"
-#include "common/platform/decimal.hpp"
+#include "common/text/decimal.hpp"
 
 namespace ringside {
 namespace {

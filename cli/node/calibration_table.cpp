@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cli/terminal/format.hpp"
-#include "common/platform/printable.hpp"
+#include "common/text/printable.hpp"
 #include "node/file/node_words.hpp"
 
 namespace ringside {

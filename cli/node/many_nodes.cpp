@@ -9,9 +9,9 @@
 #include "cli/terminal/format.hpp"
 #include "common/options/command_line.hpp"
 #include "common/options/option_checks.hpp"
-#include "common/platform/decimal.hpp"
 #include "common/platform/error.hpp"
-#include "common/platform/printable.hpp"
+#include "common/text/decimal.hpp"
+#include "common/text/printable.hpp"
 #include "node/scale/scale_simulation.hpp"
 
 namespace ringside {

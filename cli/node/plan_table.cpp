@@ -7,7 +7,7 @@
 
 #include "cli/node/configuration_text.hpp"
 #include "cli/terminal/format.hpp"
-#include "common/platform/printable.hpp"
+#include "common/text/printable.hpp"
 
 namespace ringside {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "cli/node/matrix_memory_advice.hpp"
 #include "common/platform/error.hpp"
-#include "common/platform/printable.hpp"
 #include "common/program/topology.hpp"
+#include "common/text/printable.hpp"
 #include "node/file/matrix_file.hpp"
 #include "producer/matrix/matrix_source.hpp"
 #include "producer/memory/matrix_memory.hpp"

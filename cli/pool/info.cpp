@@ -17,13 +17,13 @@
 #include "cli/terminal/run_text.hpp"
 #include "common/json/json.hpp"
 #include "common/options/command_line.hpp"
-#include "common/platform/printable.hpp"
-#include "common/platform/utc_text.hpp"
 #include "common/pool_reader/ring_reader.hpp"
 #include "common/program/schema_json.hpp"
 #include "common/reductions/reduction_json.hpp"
 #include "common/results/scalar_value.hpp"
 #include "common/rings/ring_set.hpp"
+#include "common/text/printable.hpp"
+#include "common/text/utc_text.hpp"
 #include "common/triggers/pool_freeze.hpp"
 
 namespace ringside {

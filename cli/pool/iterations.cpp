@@ -10,10 +10,10 @@
 #include <optional>
 #include <vector>
 
-#include "common/platform/decimal.hpp"
 #include "common/platform/error.hpp"
-#include "common/platform/printable.hpp"
 #include "common/pool_reader/ring_reader.hpp"
+#include "common/text/decimal.hpp"
+#include "common/text/printable.hpp"
 #include "common/triggers/pool_freeze.hpp"
 
 namespace ringside {

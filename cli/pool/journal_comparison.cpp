@@ -7,7 +7,7 @@
 
 #include "cli/terminal/format.hpp"
 #include "common/json/json.hpp"
-#include "common/platform/printable.hpp"
+#include "common/text/printable.hpp"
 
 namespace ringside {
 namespace {

@@ -12,7 +12,7 @@
 #include "cli/pool/decoded_journal.hpp"
 #include "common/journal/journal_files.hpp"
 #include "common/platform/error.hpp"
-#include "common/platform/fixed_text.hpp"
+#include "common/text/fixed_text.hpp"
 
 namespace ringside {
 namespace {

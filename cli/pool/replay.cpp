@@ -26,12 +26,12 @@
 #include "common/options/command_line.hpp"
 #include "common/options/options.hpp"
 #include "common/platform/error.hpp"
-#include "common/platform/printable.hpp"
 #include "common/pool_reader/ring_reader.hpp"
 #include "common/records/results_json.hpp"
 #include "common/records/shown_results.hpp"
 #include "common/reductions/reduction_json.hpp"
 #include "common/rings/ring_set.hpp"
+#include "common/text/printable.hpp"
 
 namespace ringside {
 namespace {

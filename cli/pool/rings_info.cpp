@@ -9,9 +9,9 @@
 
 #include "cli/terminal/format.hpp"
 #include "common/json/json.hpp"
-#include "common/platform/printable.hpp"
 #include "common/program/schema_json.hpp"
 #include "common/rings/ring_set.hpp"
+#include "common/text/printable.hpp"
 
 namespace ringside {
 namespace {

@@ -14,7 +14,7 @@
 #include "common/files/regular_file.hpp"
 #include "common/options/command_line.hpp"
 #include "common/platform/error.hpp"
-#include "common/platform/printable.hpp"
+#include "common/text/printable.hpp"
 #include "common/triggers/pool_freeze.hpp"
 
 namespace ringside {

@@ -12,10 +12,10 @@
 #include "common/json/json.hpp"
 #include "common/options/command_line.hpp"
 #include "common/platform/error.hpp"
-#include "common/platform/printable.hpp"
 #include "common/pool_reader/ring_reader.hpp"
 #include "common/ring/ring_check.hpp"
 #include "common/rings/ring_set.hpp"
+#include "common/text/printable.hpp"
 
 namespace ringside {
 namespace {

@@ -19,10 +19,10 @@
 #include "common/files/beside_pool.hpp"
 #include "common/options/command_line.hpp"
 #include "common/platform/error.hpp"
-#include "common/platform/printable.hpp"
 #include "common/pool_reader/ring_reader.hpp"
 #include "common/ranks/node_address.hpp"
 #include "common/ranks/ranks_file.hpp"
+#include "common/text/printable.hpp"
 #include "common/triggers/pool_freeze.hpp"
 
 namespace ringside {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "common/platform/decimal.hpp"
+#include "common/text/decimal.hpp"
 
 namespace ringside {
 namespace {

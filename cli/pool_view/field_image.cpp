@@ -8,7 +8,7 @@
 #include <limits>
 
 #include "common/platform/error.hpp"
-#include "common/platform/fixed_text.hpp"
+#include "common/text/fixed_text.hpp"
 #include "common/threads/team.hpp"
 
 namespace ringside {

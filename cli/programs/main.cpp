@@ -9,10 +9,10 @@
 #include "cli/programs/command_list.hpp"
 #include "cli/programs/started_by.hpp"
 #include "common/platform/error.hpp"
-#include "common/platform/printable.hpp"
 #include "common/platform/version.hpp"
 #include "common/program/program.hpp"
 #include "common/program/program_folder.hpp"
+#include "common/text/printable.hpp"
 
 namespace ringside {
 namespace {

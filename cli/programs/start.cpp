@@ -14,10 +14,10 @@
 
 #include "cli/programs/started_by.hpp"
 #include "common/platform/error.hpp"
-#include "common/platform/printable.hpp"
 #include "common/platform/unique_fd.hpp"
 #include "common/platform/version.hpp"
 #include "common/program/program_folder.hpp"
+#include "common/text/printable.hpp"
 
 namespace ringside {
 namespace {

@@ -30,13 +30,13 @@
 #include "common/options/command_line.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/host_name.hpp"
-#include "common/platform/printable.hpp"
 #include "common/platform/stop_flag.hpp"
 #include "common/platform/unique_fd.hpp"
 #include "common/pool_reader/pool_look.hpp"
 #include "common/program/stop_signal.hpp"
 #include "common/ring/ring_check.hpp"
 #include "common/rings/ring_set.hpp"
+#include "common/text/printable.hpp"
 
 extern char** environ;
 

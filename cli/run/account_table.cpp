@@ -9,8 +9,8 @@
 #include "cli/run/auto_plan.hpp"
 #include "cli/terminal/format.hpp"
 #include "cli/terminal/run_text.hpp"
-#include "common/platform/printable.hpp"
 #include "common/platform/version.hpp"
+#include "common/text/printable.hpp"
 #include "producer/solver/solver_table.hpp"
 
 namespace ringside {

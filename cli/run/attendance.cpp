@@ -21,11 +21,11 @@
 #include "cli/supervision/attached_process.hpp"
 #include "common/files/lock_holder.hpp"
 #include "common/platform/clock.hpp"
-#include "common/platform/decimal.hpp"
-#include "common/platform/printable.hpp"
 #include "common/platform/version.hpp"
 #include "common/program/stop_signal.hpp"
 #include "common/program/topology.hpp"
+#include "common/text/decimal.hpp"
+#include "common/text/printable.hpp"
 
 namespace ringside {
 namespace {

@@ -12,7 +12,7 @@
 #include "common/options/command_line.hpp"
 #include "common/options/option_checks.hpp"
 #include "common/options/options.hpp"
-#include "common/platform/printable.hpp"
+#include "common/text/printable.hpp"
 #include "producer/matrix/matrix_source.hpp"
 #include "producer/solver/solver_table.hpp"
 

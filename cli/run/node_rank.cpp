@@ -14,11 +14,11 @@
 #include "cli/run/program_options.hpp"
 #include "cli/supervision/runtime_folder.hpp"
 #include "common/kernels/hash.hpp"
-#include "common/platform/decimal.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/host_name.hpp"
-#include "common/platform/printable.hpp"
 #include "common/platform/process_state.hpp"
+#include "common/text/decimal.hpp"
+#include "common/text/printable.hpp"
 #include "producer/matrix/matrix_source.hpp"
 
 namespace ringside {

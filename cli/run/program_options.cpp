@@ -11,8 +11,8 @@
 
 #include "common/handoff/handoff_environment.hpp"
 #include "common/platform/error.hpp"
-#include "common/platform/printable.hpp"
 #include "common/program/topology.hpp"
+#include "common/text/printable.hpp"
 
 namespace ringside {
 namespace {

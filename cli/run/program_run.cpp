@@ -20,7 +20,7 @@
 #include "common/files/standard_streams.hpp"
 #include "common/platform/descriptor_limit.hpp"
 #include "common/platform/host_name.hpp"
-#include "common/platform/printable.hpp"
+#include "common/text/printable.hpp"
 
 namespace ringside {
 namespace {

@@ -22,7 +22,7 @@
 #include "common/files/own_descriptor.hpp"
 #include "common/files/standard_streams.hpp"
 #include "common/platform/descriptor_limit.hpp"
-#include "common/platform/printable.hpp"
+#include "common/text/printable.hpp"
 #include "producer/matrix/matrix_source.hpp"
 #include "producer/memory/matrix_memory.hpp"
 

@@ -11,9 +11,9 @@
 #include "cli/terminal/format.hpp"
 #include "cli/terminal/run_text.hpp"
 #include "common/platform/clock.hpp"
-#include "common/platform/printable.hpp"
-#include "common/platform/utc_text.hpp"
 #include "common/records/results_json.hpp"
+#include "common/text/printable.hpp"
+#include "common/text/utc_text.hpp"
 
 namespace ringside {
 namespace {

@@ -19,8 +19,8 @@
 #include <utility>
 
 #include "common/platform/error.hpp"
-#include "common/platform/printable.hpp"
 #include "common/program/stop_signal.hpp"
+#include "common/text/printable.hpp"
 
 namespace ringside {
 namespace {

@@ -22,9 +22,9 @@
 #include "common/files/standard_streams.hpp"
 #include "common/handoff/peer.hpp"
 #include "common/platform/error.hpp"
-#include "common/platform/printable.hpp"
 #include "common/ranks/node_address.hpp"
 #include "common/reductions/plug_ins/plug_in_notes.hpp"
+#include "common/text/printable.hpp"
 
 namespace ringside {
 namespace {

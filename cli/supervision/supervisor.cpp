@@ -15,8 +15,8 @@
 #include "cli/terminal/format.hpp"
 #include "common/files/standard_streams.hpp"
 #include "common/platform/clock.hpp"
-#include "common/platform/printable.hpp"
 #include "common/program/stop_signal.hpp"
+#include "common/text/printable.hpp"
 
 namespace ringside {
 namespace {

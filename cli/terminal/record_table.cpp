@@ -14,8 +14,8 @@
 
 #include "cli/terminal/format.hpp"
 #include "cli/terminal/run_text.hpp"
-#include "common/platform/printable.hpp"
 #include "common/records/analysis_results.hpp"
+#include "common/text/printable.hpp"
 
 namespace ringside {
 namespace {

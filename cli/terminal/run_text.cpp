@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "cli/terminal/format.hpp"
-#include "common/platform/printable.hpp"
 #include "common/records/described_run.hpp"
 #include "common/records/result_names.hpp"
 #include "common/records/shown_results.hpp"
+#include "common/text/printable.hpp"
 
 namespace ringside {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "cli/subcommands.hpp"
 #include "common/options/command_line.hpp"
-#include "common/platform/printable.hpp"
 #include "common/telemetry/key_folder.hpp"
+#include "common/text/printable.hpp"
 
 namespace ringside {
 

@@ -25,10 +25,10 @@
 #include "common/options/command_line.hpp"
 #include "common/options/options.hpp"
 #include "common/platform/error.hpp"
-#include "common/platform/printable.hpp"
 #include "common/platform/version.hpp"
 #include "common/pool_reader/ring_reader.hpp"
 #include "common/reductions/reduction_json.hpp"
+#include "common/text/printable.hpp"
 
 namespace ringside {
 namespace {

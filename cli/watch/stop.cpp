@@ -7,8 +7,8 @@
 #include "common/options/command_line.hpp"
 #include "common/options/options.hpp"
 #include "common/platform/error.hpp"
-#include "common/platform/printable.hpp"
 #include "common/telemetry/record_stream.hpp"
+#include "common/text/printable.hpp"
 
 namespace ringside {
 namespace {

@@ -28,14 +28,14 @@
 #include "common/options/command_line.hpp"
 #include "common/options/options.hpp"
 #include "common/platform/clock.hpp"
-#include "common/platform/decimal.hpp"
 #include "common/platform/error.hpp"
-#include "common/platform/printable.hpp"
 #include "common/platform/stop_flag.hpp"
 #include "common/program/stop_signal.hpp"
 #include "common/records/result_names.hpp"
 #include "common/telemetry/record_stream.hpp"
 #include "common/telemetry/wire_json.hpp"
+#include "common/text/decimal.hpp"
+#include "common/text/printable.hpp"
 
 namespace ringside {
 namespace {

@@ -7,8 +7,8 @@
 #include <fstream>
 #include <system_error>
 
-#include "common/platform/formatted.hpp"
 #include "common/platform/system_files.hpp"
+#include "common/text/formatted.hpp"
 
 namespace ringside {
 

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "common/kernels/hash.hpp"
-#include "common/platform/formatted.hpp"
+#include "common/text/formatted.hpp"
 
 namespace ringside {
 namespace {

@@ -17,7 +17,7 @@
 #include "common/files/own_descriptor.hpp"
 #include "common/files/regular_file.hpp"
 #include "common/platform/error.hpp"
-#include "common/platform/printable.hpp"
+#include "common/text/printable.hpp"
 
 namespace ringside {
 namespace {

@@ -10,7 +10,7 @@
 #include <system_error>
 
 #include "common/files/standard_streams.hpp"
-#include "common/platform/decimal.hpp"
+#include "common/text/decimal.hpp"
 
 namespace ringside {
 namespace {

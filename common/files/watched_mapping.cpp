@@ -16,7 +16,7 @@
 #include <mutex>
 #include <string_view>
 
-#include "common/platform/printable.hpp"
+#include "common/text/printable.hpp"
 
 namespace ringside {
 

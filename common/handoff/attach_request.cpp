@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "common/platform/error.hpp"
-#include "common/platform/printable.hpp"
 #include "common/results/catalogue.hpp"
+#include "common/text/printable.hpp"
 
 namespace ringside {
 namespace {

@@ -6,10 +6,10 @@
 #include <filesystem>
 #include <optional>
 
-#include "common/platform/decimal.hpp"
 #include "common/platform/error.hpp"
-#include "common/platform/formatted.hpp"
-#include "common/platform/printable.hpp"
+#include "common/text/decimal.hpp"
+#include "common/text/formatted.hpp"
+#include "common/text/printable.hpp"
 
 namespace ringside {
 namespace {

@@ -14,7 +14,7 @@
 #include "common/platform/clock.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/exit_code.hpp"
-#include "common/platform/formatted.hpp"
+#include "common/text/formatted.hpp"
 
 namespace ringside {
 namespace {

@@ -8,7 +8,7 @@
 #include <type_traits>
 
 #include "common/kernels/hash.hpp"
-#include "common/platform/fixed_text.hpp"  // solvers fill the fields below
+#include "common/text/fixed_text.hpp"  // solvers fill the fields below
 
 namespace ringside {
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "common/help/manual_page.hpp"
-#include "common/platform/decimal.hpp"
+#include "common/text/decimal.hpp"
 
 namespace ringside {
 namespace {

@@ -5,7 +5,7 @@
 #include <system_error>
 
 #include "common/files/beside_pool.hpp"
-#include "common/platform/formatted.hpp"
+#include "common/text/formatted.hpp"
 
 namespace ringside {
 namespace {

@@ -10,7 +10,7 @@
 #include "common/journal/journal_log_copy.hpp"
 #include "common/journal/journal_scan.hpp"
 #include "common/platform/error.hpp"
-#include "common/platform/formatted.hpp"
+#include "common/text/formatted.hpp"
 
 namespace ringside {
 namespace {

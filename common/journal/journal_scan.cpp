@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "common/journal/journal_files.hpp"
-#include "common/platform/formatted.hpp"
+#include "common/text/formatted.hpp"
 
 namespace ringside {
 namespace {

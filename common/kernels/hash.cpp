@@ -10,7 +10,7 @@
 #include "common/kernels/hash_kernel.hpp"
 #include "common/kernels/isa.hpp"
 #include "common/platform/error.hpp"
-#include "common/platform/formatted.hpp"
+#include "common/text/formatted.hpp"
 
 namespace ringside {
 

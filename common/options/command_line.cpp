@@ -11,9 +11,9 @@
 #include <CLI/CLI.hpp>
 
 #include "common/options/option_checks.hpp"
-#include "common/platform/printable.hpp"
 #include "common/platform/version.hpp"
-#include "common/platform/wrapped.hpp"
+#include "common/text/printable.hpp"
+#include "common/text/wrapped.hpp"
 
 namespace ringside {
 

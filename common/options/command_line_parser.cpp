@@ -13,9 +13,9 @@
 #include "common/options/command_line.hpp"
 #include "common/options/settings_file.hpp"
 #include "common/platform/error.hpp"
-#include "common/platform/printable.hpp"
 #include "common/platform/version.hpp"
 #include "common/program/log.hpp"
+#include "common/text/printable.hpp"
 
 namespace ringside {
 namespace {

@@ -8,8 +8,8 @@
 #include <optional>
 #include <string_view>
 
-#include "common/platform/decimal.hpp"
-#include "common/platform/printable.hpp"
+#include "common/text/decimal.hpp"
+#include "common/text/printable.hpp"
 
 namespace ringside {
 namespace {

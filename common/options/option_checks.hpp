@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The checks that declarations attach to the values of options. Each refusal reads "found '…', expected …" and, for a
-// number, gives both limits (common/platform/decimal.hpp defines how numbers are written).
+// number, gives both limits (common/text/decimal.hpp defines how numbers are written).
 #pragma once
 
 #include <cstdint>

@@ -14,9 +14,9 @@
 #include "common/options/command_line.hpp"
 #include "common/options/matrix_format.hpp"
 #include "common/options/option_checks.hpp"
-#include "common/platform/decimal.hpp"
 #include "common/platform/error.hpp"
-#include "common/platform/printable.hpp"
+#include "common/text/decimal.hpp"
+#include "common/text/printable.hpp"
 #include "common/triggers/trigger_spec.hpp"
 
 namespace ringside {

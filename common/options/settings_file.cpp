@@ -13,7 +13,7 @@
 
 #include "common/files/regular_file.hpp"
 #include "common/platform/error.hpp"
-#include "common/platform/printable.hpp"
+#include "common/text/printable.hpp"
 
 namespace ringside {
 namespace {

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "common/platform/formatted.hpp"
+#include "common/text/formatted.hpp"
 
 namespace ringside {
 

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "common/platform/formatted.hpp"
+#include "common/text/formatted.hpp"
 
 namespace ringside {
 

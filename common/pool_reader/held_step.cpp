@@ -4,7 +4,7 @@
 #include <atomic>
 
 #include "common/kernels/hash.hpp"
-#include "common/platform/formatted.hpp"
+#include "common/text/formatted.hpp"
 
 namespace ringside {
 namespace {

@@ -8,8 +8,8 @@
 #include <cerrno>
 
 #include "common/files/lock_holder.hpp"
-#include "common/platform/formatted.hpp"
 #include "common/platform/user_name.hpp"
+#include "common/text/formatted.hpp"
 
 namespace ringside {
 

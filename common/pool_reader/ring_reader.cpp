@@ -20,9 +20,9 @@
 #include "common/files/lock_holder.hpp"
 #include "common/kernels/hash.hpp"
 #include "common/platform/error.hpp"
-#include "common/platform/formatted.hpp"
 #include "common/platform/unique_fd.hpp"
 #include "common/pool_reader/pool_look.hpp"
+#include "common/text/formatted.hpp"
 
 namespace ringside {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Logging (spdlog, in log.cpp only): one key=value line on a state change, to standard error. The per-step path counts,
-// it never logs. Control characters in names and texts are escaped (common/platform/printable.hpp). If standard error
+// it never logs. Control characters in names and texts are escaped (common/text/printable.hpp). If standard error
 // goes to systemd's journal, a line begins with its priority, as in <6>, and contains neither program nor time, which
 // the journal adds.
 #pragma once

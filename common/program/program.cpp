@@ -21,10 +21,10 @@
 #include "common/kernels/float_environment.hpp"
 #include "common/kernels/isa.hpp"
 #include "common/platform/error.hpp"
-#include "common/platform/printable.hpp"
 #include "common/platform/thread_limit.hpp"
 #include "common/program/log.hpp"
 #include "common/program/stop_signal.hpp"
+#include "common/text/printable.hpp"
 
 namespace ringside {
 namespace {

@@ -17,7 +17,7 @@
 #include <string_view>
 #include <utility>
 
-#include "common/platform/decimal.hpp"
+#include "common/text/decimal.hpp"
 
 namespace ringside {
 namespace {

@@ -17,11 +17,11 @@
 #include <optional>
 #include <set>
 
-#include "common/platform/decimal.hpp"
 #include "common/platform/error.hpp"
-#include "common/platform/printable.hpp"
 #include "common/platform/thread_binding.hpp"
 #include "common/platform/thread_limit.hpp"
+#include "common/text/decimal.hpp"
+#include "common/text/printable.hpp"
 
 namespace ringside {
 namespace {

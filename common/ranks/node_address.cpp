@@ -10,7 +10,7 @@
 #include "common/files/new_file.hpp"
 #include "common/files/regular_file.hpp"
 #include "common/platform/error.hpp"
-#include "common/platform/printable.hpp"
+#include "common/text/printable.hpp"
 
 namespace ringside {
 

@@ -18,8 +18,8 @@
 #include "common/files/regular_file.hpp"
 #include "common/json/json.hpp"
 #include "common/platform/error.hpp"
-#include "common/platform/printable.hpp"
 #include "common/schema/schema_layout.hpp"
+#include "common/text/printable.hpp"
 
 namespace ringside {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "common/platform/formatted.hpp"
-#include "common/platform/printable.hpp"
+#include "common/text/formatted.hpp"
+#include "common/text/printable.hpp"
 
 namespace ringside {
 namespace {

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "common/platform/fixed_text.hpp"
 #include "common/records/layout_texts.hpp"
+#include "common/text/fixed_text.hpp"
 
 namespace ringside {
 namespace {

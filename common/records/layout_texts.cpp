@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "common/platform/error.hpp"
-#include "common/platform/fixed_text.hpp"
+#include "common/text/fixed_text.hpp"
 
 namespace ringside {
 namespace {

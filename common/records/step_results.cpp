@@ -4,7 +4,7 @@
 #include <limits>
 #include <utility>
 
-#include "common/platform/formatted.hpp"
+#include "common/text/formatted.hpp"
 
 namespace ringside {
 

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "common/platform/error.hpp"
-#include "common/platform/fixed_text.hpp"
 #include "common/schema/names.hpp"
+#include "common/text/fixed_text.hpp"
 
 namespace ringside {
 

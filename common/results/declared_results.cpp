@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/results/declared_results.hpp"
 
-#include "common/platform/fixed_text.hpp"
+#include "common/text/fixed_text.hpp"
 
 namespace ringside {
 

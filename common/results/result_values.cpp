@@ -5,8 +5,8 @@
 #include <bit>
 #include <cmath>
 
-#include "common/platform/fixed_text.hpp"
-#include "common/platform/formatted.hpp"
+#include "common/text/fixed_text.hpp"
+#include "common/text/formatted.hpp"
 
 namespace ringside {
 namespace {

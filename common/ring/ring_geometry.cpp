@@ -5,9 +5,9 @@
 #include <bit>
 #include <cstring>
 
-#include "common/platform/formatted.hpp"
 #include "common/reductions/reduction_catalogue.hpp"
 #include "common/ring/ring_layout_2.hpp"
+#include "common/text/formatted.hpp"
 
 namespace ringside {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/ring/ring_layout_2.hpp"
 
-#include "common/platform/fixed_text.hpp"
 #include "common/reductions/reduction_catalogue.hpp"
+#include "common/text/fixed_text.hpp"
 
 namespace ringside {
 

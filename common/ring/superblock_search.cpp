@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "common/platform/formatted.hpp"
 #include "common/platform/version.hpp"
 #include "common/ring/ring_layout_2.hpp"
+#include "common/text/formatted.hpp"
 
 namespace ringside {
 namespace {

@@ -11,7 +11,7 @@
 #include <system_error>
 #include <utility>
 
-#include "common/platform/fixed_text.hpp"
+#include "common/text/fixed_text.hpp"
 
 namespace ringside {
 namespace {

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "common/platform/error.hpp"
-#include "common/platform/printable.hpp"
 #include "common/schema/schema_layout.hpp"
+#include "common/text/printable.hpp"
 
 namespace ringside {
 namespace {

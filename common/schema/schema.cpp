@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "common/platform/error.hpp"
-#include "common/platform/fixed_text.hpp"
-#include "common/platform/formatted.hpp"
 #include "common/schema/names.hpp"
+#include "common/text/fixed_text.hpp"
+#include "common/text/formatted.hpp"
 
 namespace ringside {
 

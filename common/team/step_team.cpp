@@ -11,8 +11,8 @@
 #include <new>
 #include <utility>
 
-#include "common/platform/fixed_text.hpp"
 #include "common/platform/futex.hpp"
+#include "common/text/fixed_text.hpp"
 
 namespace ringside {
 

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "common/platform/clock.hpp"
-#include "common/platform/decimal.hpp"
 #include "common/platform/error.hpp"
+#include "common/text/decimal.hpp"
 
 namespace ringside {
 namespace {

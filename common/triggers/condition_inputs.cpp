@@ -11,8 +11,8 @@
 #include <limits>
 #include <utility>
 
-#include "common/platform/printable.hpp"
 #include "common/results/result_values.hpp"
+#include "common/text/printable.hpp"
 
 namespace ringside {
 namespace {

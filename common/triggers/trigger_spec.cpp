@@ -7,9 +7,9 @@
 #include <optional>
 #include <utility>
 
-#include "common/platform/decimal.hpp"
 #include "common/platform/error.hpp"
-#include "common/platform/printable.hpp"
+#include "common/text/decimal.hpp"
+#include "common/text/printable.hpp"
 
 namespace ringside {
 namespace {

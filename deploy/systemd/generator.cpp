@@ -20,10 +20,10 @@
 #include "common/options/command_line.hpp"
 #include "common/options/settings_file.hpp"
 #include "common/platform/error.hpp"
-#include "common/platform/printable.hpp"
 #include "common/platform/system_files.hpp"
 #include "common/platform/unique_fd.hpp"
 #include "common/program/topology.hpp"
+#include "common/text/printable.hpp"
 
 namespace ringside {
 namespace {

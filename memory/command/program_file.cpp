@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "common/platform/error.hpp"
-#include "common/platform/printable.hpp"
 #include "common/platform/unique_fd.hpp"
+#include "common/text/printable.hpp"
 #include "memory/system/sanitizer.hpp"
 
 namespace ringside {

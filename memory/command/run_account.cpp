@@ -11,8 +11,8 @@
 #include <cstring>
 
 #include "common/json/json.hpp"
-#include "common/platform/printable.hpp"
 #include "common/platform/version.hpp"
+#include "common/text/printable.hpp"
 
 namespace ringside {
 namespace {

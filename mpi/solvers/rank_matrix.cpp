@@ -11,7 +11,7 @@
 
 #include "common/kernels/hash.hpp"
 #include "common/platform/error.hpp"
-#include "common/platform/formatted.hpp"
+#include "common/text/formatted.hpp"
 #include "mpi/solvers/messages.hpp"
 #include "mpi/solvers/row_exchange.hpp"
 #include "producer/kernels/block_rows.hpp"

@@ -8,7 +8,7 @@
 
 #include "common/options/option_checks.hpp"
 #include "common/platform/error.hpp"
-#include "common/platform/printable.hpp"
+#include "common/text/printable.hpp"
 
 namespace ringside {
 namespace {

@@ -14,7 +14,7 @@
 #include <system_error>
 
 #include "common/platform/error.hpp"
-#include "common/platform/printable.hpp"
+#include "common/text/printable.hpp"
 #include "node/applications/proxy_apps.hpp"
 
 namespace ringside {

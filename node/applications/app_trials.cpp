@@ -12,8 +12,8 @@
 #include <tuple>
 
 #include "common/platform/error.hpp"
-#include "common/platform/printable.hpp"
 #include "common/program/program_folder.hpp"
+#include "common/text/printable.hpp"
 #include "node/applications/child_process.hpp"
 #include "node/applications/work_folder.hpp"
 #include "node/streams/tier_memory.hpp"

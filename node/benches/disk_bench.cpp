@@ -11,7 +11,7 @@
 #include "common/files/output_file.hpp"
 #include "common/platform/clock.hpp"
 #include "common/platform/error.hpp"
-#include "common/platform/printable.hpp"
+#include "common/text/printable.hpp"
 
 namespace ringside {
 namespace {

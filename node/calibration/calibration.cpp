@@ -14,9 +14,9 @@
 
 #include "common/platform/clock.hpp"
 #include "common/platform/error.hpp"
-#include "common/platform/printable.hpp"
-#include "common/platform/utc_text.hpp"
 #include "common/program/topology.hpp"
+#include "common/text/printable.hpp"
+#include "common/text/utc_text.hpp"
 #include "node/benches/openmp_groups.hpp"
 #include "node/calibration/fingerprint.hpp"
 #include "node/calibration/machine_phase.hpp"

@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "common/platform/printable.hpp"
+#include "common/text/printable.hpp"
 #include "node/benches/clock_bench.hpp"
 #include "node/streams/cores.hpp"
 #include "node/streams/repeats.hpp"

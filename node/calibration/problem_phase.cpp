@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-#include "common/platform/printable.hpp"
+#include "common/text/printable.hpp"
 #include "node/streams/repeats.hpp"
 #include "node/streams/tier_memory.hpp"
 

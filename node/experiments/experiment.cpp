@@ -7,7 +7,7 @@
 #include <array>
 
 #include "common/platform/error.hpp"
-#include "common/platform/printable.hpp"
+#include "common/text/printable.hpp"
 #include "node/streams/cores.hpp"
 #include "node/streams/tier_memory.hpp"
 

@@ -14,7 +14,7 @@
 
 #include "common/files/regular_file.hpp"
 #include "common/platform/error.hpp"
-#include "common/platform/printable.hpp"
+#include "common/text/printable.hpp"
 #include "node/file/checked_json.hpp"
 #include "node/file/node_file.hpp"
 #include "node/file/node_words.hpp"

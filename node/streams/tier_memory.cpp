@@ -23,9 +23,9 @@
 #include "analyzer/pool/pool_device.hpp"
 #include "common/files/output_file.hpp"
 #include "common/platform/error.hpp"
-#include "common/platform/printable.hpp"
 #include "common/platform/system_files.hpp"
 #include "common/platform/unique_fd.hpp"
+#include "common/text/printable.hpp"
 #include "node/streams/cores.hpp"
 
 namespace ringside {

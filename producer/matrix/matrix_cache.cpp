@@ -18,7 +18,7 @@
 #include "common/files/new_file.hpp"
 #include "common/files/output_file.hpp"
 #include "common/platform/error.hpp"
-#include "common/platform/fixed_text.hpp"
+#include "common/text/fixed_text.hpp"
 #include "producer/matrix/csr_builder.hpp"
 #include "producer/matrix/matrix_checks.hpp"
 #include "producer/memory/matrix_memory.hpp"

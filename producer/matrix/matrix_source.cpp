@@ -16,9 +16,9 @@
 #include <utility>
 #include <vector>
 
-#include "common/platform/decimal.hpp"
 #include "common/platform/error.hpp"
-#include "common/platform/printable.hpp"
+#include "common/text/decimal.hpp"
+#include "common/text/printable.hpp"
 #include "producer/matrix/edge_columns.hpp"
 #include "producer/matrix/edge_list.hpp"
 #include "producer/matrix/grid.hpp"

@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "common/platform/error.hpp"
-#include "common/platform/printable.hpp"
+#include "common/text/printable.hpp"
 #include "memory/ringside_memory.h"
 
 namespace ringside {

@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "common/platform/error.hpp"
-#include "common/platform/printable.hpp"
+#include "common/text/printable.hpp"
 #include "producer/text/growing_bytes.hpp"
 #include "producer/text/packing_errors.hpp"
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "common/platform/error.hpp"
-#include "common/platform/printable.hpp"
+#include "common/text/printable.hpp"
 #include "producer/text/archive.hpp"
 #include "producer/text/packed_text.hpp"
 

@@ -2,7 +2,7 @@
 // One line for each kind of damage.
 #include "producer/text/packing_errors.hpp"
 
-#include "common/platform/printable.hpp"
+#include "common/text/printable.hpp"
 
 namespace ringside {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/export/slice.hpp"
+#include "cli/export/formats/slice.hpp"
 #include "common/platform/error.hpp"
 #include "common/ranks/ranks_file.hpp"
 #include "common/rings/assembly.hpp"

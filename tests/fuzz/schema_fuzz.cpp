@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "common/platform/fixed_text.hpp"
 #include "common/results/catalogue.hpp"
+#include "common/text/fixed_text.hpp"
 #include "tests/fuzz/fuzzing.hpp"
 
 namespace {

@@ -12,8 +12,8 @@
 
 #include "cli/export/records/arrow_file.hpp"
 #include "common/platform/error.hpp"
-#include "common/platform/printable.hpp"
 #include "common/platform/unique_fd.hpp"
+#include "common/text/printable.hpp"
 
 namespace ringside {
 namespace {

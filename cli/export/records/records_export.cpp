@@ -13,8 +13,8 @@
 #include "common/files/own_descriptor.hpp"
 #include "common/files/standard_streams.hpp"
 #include "common/platform/error.hpp"
-#include "common/platform/printable.hpp"
 #include "common/results/result_values.hpp"
+#include "common/text/printable.hpp"
 
 namespace ringside {
 namespace {

@@ -8,8 +8,8 @@
 #include "cli/pool/pool_names.hpp"
 #include "common/kernels/hash.hpp"
 #include "common/kernels/id_bytes.hpp"
-#include "common/platform/formatted.hpp"
 #include "common/records/analysis_results.hpp"
+#include "common/text/formatted.hpp"
 
 namespace ringside {
 namespace {

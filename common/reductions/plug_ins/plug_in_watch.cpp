@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "common/kernels/float_environment.hpp"
-#include "common/platform/printable.hpp"
+#include "common/text/printable.hpp"
 
 namespace ringside {
 namespace {

@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "cli/export/chunks.hpp"
-#include "cli/export/slice.hpp"
+#include "cli/export/formats/chunks.hpp"
+#include "cli/export/formats/slice.hpp"
 
 namespace ringside {
 namespace {

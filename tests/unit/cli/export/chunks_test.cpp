@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Chunks cover an array once, in the order of its entries.
-#include "cli/export/chunks.hpp"
+#include "cli/export/formats/chunks.hpp"
 
 #include <gtest/gtest.h>
 

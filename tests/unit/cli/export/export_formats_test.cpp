@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "cli/export/export_format.hpp"
-#include "cli/export/vtk_xml.hpp"
+#include "cli/export/formats/export_format.hpp"
+#include "cli/export/formats/vtk_xml.hpp"
 #include "tests/unit/failure_line.hpp"
 #include "tests/unit/sanitized.hpp"
 #include "tests/unit/temporary_folder.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Results as columns: absent values, and integers of 128 bits.
-#include "cli/export/result_columns.hpp"
+#include "cli/export/formats/result_columns.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What `--slice` selects, compared with plain loops, and what it refuses.
-#include "cli/export/slice.hpp"
+#include "cli/export/formats/slice.hpp"
 
 #include <gtest/gtest.h>
 

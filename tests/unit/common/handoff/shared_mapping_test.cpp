@@ -10,7 +10,7 @@
 #include <cstring>
 #include <string>
 
-#include "common/platform/formatted.hpp"
+#include "common/text/formatted.hpp"
 #include "tests/unit/failure_line.hpp"
 
 namespace ringside {

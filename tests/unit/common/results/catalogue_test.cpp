@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "common/platform/fixed_text.hpp"
+#include "common/text/fixed_text.hpp"
 #include "tests/unit/failure_line.hpp"
 
 namespace ringside {

@@ -8,7 +8,7 @@
 #include <limits>
 #include <vector>
 
-#include "common/platform/fixed_text.hpp"
+#include "common/text/fixed_text.hpp"
 
 namespace ringside {
 namespace {

@@ -17,10 +17,10 @@
 
 #include "common/handoff/handoff_layout.hpp"
 #include "common/handoff/shared_mapping.hpp"
-#include "common/platform/formatted.hpp"
 #include "common/platform/futex.hpp"
 #include "common/team/step_team.hpp"
 #include "common/team/team_writer.hpp"
+#include "common/text/formatted.hpp"
 
 namespace ringside::testing {
 

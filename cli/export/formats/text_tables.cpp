@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/export/text_tables.hpp"
+#include "cli/export/formats/text_tables.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/platform/formatted.hpp"
+#include "common/text/formatted.hpp"
 
 #include <charconv>
 #include <cmath>

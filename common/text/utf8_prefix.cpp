@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/platform/utf8_prefix.hpp"
+#include "common/text/utf8_prefix.hpp"
 
 namespace ringside {
 namespace {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/export/result_columns.hpp"
+#include "cli/export/formats/result_columns.hpp"
 
 #include <algorithm>
 #include <limits>
 
-#include "common/platform/formatted.hpp"
+#include "common/text/formatted.hpp"
 
 namespace ringside {
 namespace {

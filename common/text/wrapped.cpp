@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/platform/wrapped.hpp"
+#include "common/text/wrapped.hpp"
 
 #include <sys/ioctl.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/platform/decimal.hpp"
+#include "common/text/decimal.hpp"
 
 #include <charconv>
 #include <system_error>

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/export/chunks.hpp"
+#include "cli/export/formats/chunks.hpp"
 #include "common/rings/assembly.hpp"
 #include "common/schema/variable.hpp"
 

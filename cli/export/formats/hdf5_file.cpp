@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/export/hdf5_file.hpp"
+#include "cli/export/formats/hdf5_file.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/export/chunks.hpp"
-#include "cli/export/hdf5_handles.hpp"
-#include "cli/export/result_columns.hpp"
+#include "cli/export/formats/chunks.hpp"
+#include "cli/export/formats/hdf5_handles.hpp"
+#include "cli/export/formats/result_columns.hpp"
 #include "common/files/direct_file.hpp"
 #include "common/files/output_file.hpp"
 

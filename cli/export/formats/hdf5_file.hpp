@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "cli/export/export_format.hpp"
+#include "cli/export/formats/export_format.hpp"
 
 namespace ringside {
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/export/zarr_metadata.hpp"
+#include "cli/export/formats/zarr_metadata.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "cli/export/numpy_files.hpp"
+#include "cli/export/formats/numpy_files.hpp"
 
 namespace ringside {
 namespace {

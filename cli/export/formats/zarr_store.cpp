@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/export/zarr_store.hpp"
+#include "cli/export/formats/zarr_store.hpp"
 
 #include <fmt/format.h>
 
@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/export/chunks.hpp"
-#include "cli/export/result_columns.hpp"
-#include "cli/export/zarr_metadata.hpp"
+#include "cli/export/formats/chunks.hpp"
+#include "cli/export/formats/result_columns.hpp"
+#include "cli/export/formats/zarr_metadata.hpp"
 #include "common/files/output_folder.hpp"
 #include "common/records/results_json.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/export/numpy_files.hpp"
+#include "cli/export/formats/numpy_files.hpp"
 
 #include <archive.h>
 #include <archive_entry.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/platform/printable.hpp"
+#include "common/text/printable.hpp"
 
 #include <cstring>
 
-#include "common/platform/formatted.hpp"
-#include "common/platform/utf8_prefix.hpp"
+#include "common/text/formatted.hpp"
+#include "common/text/utf8_prefix.hpp"
 
 namespace ringside {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/export/vtk_xml.hpp"
+#include "cli/export/formats/vtk_xml.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <bit>
 #include <iterator>
 
-#include "cli/export/result_columns.hpp"
+#include "cli/export/formats/result_columns.hpp"
 
 namespace ringside {
 namespace {

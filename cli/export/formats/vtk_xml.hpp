@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/export/export_format.hpp"
+#include "cli/export/formats/export_format.hpp"
 
 namespace ringside {
 

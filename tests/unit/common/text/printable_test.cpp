@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/platform/printable.hpp"
+#include "common/text/printable.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "common/platform/decimal.hpp"
+#include "common/text/decimal.hpp"
 
 namespace ringside {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // formatted() against fmt, whose results messages had before: a message must not change with the formatter.
-#include "common/platform/formatted.hpp"
+#include "common/text/formatted.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/export/vtk_files.hpp"
+#include "cli/export/formats/vtk_files.hpp"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/export/vtk_xml.hpp"
+#include "cli/export/formats/vtk_xml.hpp"
 #include "common/files/output_file.hpp"
 #include "common/files/output_folder.hpp"
 #include "common/platform/error.hpp"

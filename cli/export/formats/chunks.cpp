@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/export/chunks.hpp"
+#include "cli/export/formats/chunks.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/platform/utc_text.hpp"
+#include "common/text/utc_text.hpp"
 
 #include <ctime>
 

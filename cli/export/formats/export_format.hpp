@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/export/chunks.hpp"
-#include "cli/export/slice.hpp"
+#include "cli/export/formats/chunks.hpp"
+#include "cli/export/formats/slice.hpp"
 #include "common/files/output_guard.hpp"
 #include "common/records/step_results.hpp"
 #include "common/schema/variable.hpp"
