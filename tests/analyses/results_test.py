@@ -3,8 +3,6 @@
 
 import csv
 import json
-import pathlib
-import re
 import subprocess
 import sys
 import unittest
@@ -200,17 +198,6 @@ class ProgramOfTheUser(Place):
         self.write("", "go")
         self.assertEqual(run.wait(), 0, run.stderr.read())
         self.assertEqual(self.recorded()[0]["analysis.both.n"], {k: 3 * k for k in range(1, 11)})
-
-
-class Page(Place):
-    def test_its_analysis_runs_as_it_is_written(self):
-        text = (pathlib.Path(__file__).resolve().parents[2] / "docs" / "use" / "questions.md").read_text(encoding="utf-8")
-        source, commands = (re.search(rf"```{language}\n(.*?)```", text, re.DOTALL).group(1) for language in ("python", "sh"))
-        self.write(source, "energy.py")
-        run, tail, analyze = commands.splitlines()
-        self.call("sh", "-ec", f"{run} --quiet --analyze-cores=0 --analyze-timeout=120")
-        self.assertIn('"analysis.energy":', self.call("sh", "-ec", tail).stdout)
-        self.assertIn("analysis energy (energy.py): 8 steps, 0 skipped", self.call("sh", "-ec", analyze).stdout)
 
 
 if __name__ == "__main__":

@@ -320,10 +320,10 @@ class PythonPackage(Machine):
                                                             "examples/publish_petsc.py", "examples/follow.py")}, found)
 
     def test_users_solvers_in_python_run_with_the_packages(self):
-        wanted = ("ringside", "libringside0", "python3-ringside", "libringside-mpi0", "ringside-mpi")
+        wanted = ("ringside", "libringside0", "python3-ringside", "libringside-dev", "libringside-mpi0", "ringside-mpi")
         self.dpkg("-i", *(self.debs[name] for name in wanted if name in self.debs))
         self.examples("python_test.py")
-        self.examples("readme_test.py")
+        self.examples("pages_test.py")
 
     def test_removing_leaves_no_file(self):
         self.dpkg("-i", self.debs["libringside0"], self.debs["python3-ringside"])

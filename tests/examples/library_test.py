@@ -29,10 +29,10 @@ def block(language, word):
     return found.splitlines()
 
 
-def command_for(source):
-    """The command that compiles the source, as the page shows it."""
+def command_for(source, program, level="-O2"):
+    """The command that compiles the source, as the page shows it, but for the program's name and the level."""
     [found] = [line for line in block("sh", "pkg-config") if re.search(rf" {re.escape(source)} ", line)]
-    return found
+    return re.sub(r"-O2 -o \S+", f"{level} -o {program}", found)
 
 
 class Page(unittest.TestCase):
@@ -72,9 +72,8 @@ class Compiled(story.Solver):
         """Compiles the example as the page shows, with warnings as errors; at another level without them: gfortran 14 warns at
         -O3 of the bounds of a pointer that is not associated."""
         self.copy(source)
-        shown = command_for("publish" + pathlib.Path(source).suffix).replace("publish.c ", f"{source} ")
-        program = pathlib.Path(source).stem
-        words = shown.replace("-O2 -o publish", f"{level} -o {program}").split(" ", 1)
+        path = pathlib.Path(source)
+        words = command_for("publish" + path.suffix, path.stem, level).replace("publish.c ", f"{source} ").split(" ", 1)
         warnings = "-Wall -Wextra -Werror" if level == "-O2" else ""
         self.call("sh", "-ec", f"{words[0]} {warnings} {words[1]}")
 
@@ -111,8 +110,7 @@ class SolverInCpp(AtEveryLevel, Place):
 
     def test_the_header_gives_every_function_to_cpp(self):
         self.copy(pathlib.Path(__file__).resolve().parent / "cpp_face.cpp")
-        self.call("sh", "-ec", command_for("publish.cpp").replace("publish.cpp", "-Wall -Wextra -Werror -g cpp_face.cpp").replace(
-            "-o publish", "-o face"))
+        self.call("sh", "-ec", command_for("publish.cpp", "face").replace("publish.cpp", "-Wall -Wextra -Werror -g cpp_face.cpp"))
         self.write_resume_and_read()
 
 
@@ -127,8 +125,7 @@ class SolverInFortran(AtEveryLevel, Place):
         self.copy(pathlib.Path(__file__).resolve().parent / "fortran_face.f90")
         # gfortran warns of what it optimises away, and of allocatable arrays that a function makes.
         for level in ("-O0 -Wall -Wextra -Werror -fcheck=all -g", "-O1", "-O2", "-O3", "-O3 -fcheck=all -g"):
-            self.call("sh", "-ec", command_for("publish.f90").replace("publish.f90", "-std=f2018 fortran_face.f90").replace(
-                "-O2 -o publish", f"{level} -o face"))
+            self.call("sh", "-ec", command_for("publish.f90", "face", level).replace("publish.f90", "-std=f2018 fortran_face.f90"))
             self.write_resume_and_read()
 
     def test_its_cmake_target_compiles_the_module(self):
