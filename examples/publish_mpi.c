@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A solver of several MPI ranks that keeps every step (docs/publish/mpi.md). Against an installed library, in any
- * folder: mpicc -o publish_mpi publish_mpi.c $(pkg-config --cflags --libs ringside-mpi) ringside run --ranks 4 --pool
- * heat.pool -- ./publish_mpi 500 2000 ringside run --ranks 4 --pool heat.pool --resume -- ./publish_mpi 500 3000 The
- * solver is Jacobi's iteration for Laplace's equation on a square plate: each point becomes the mean of its four
- * neighbours. Above the plate it is 100 K warm, at its other edges 0 K. Each rank has a block of rows, and needs one
- * row of the rank above it and one of the rank below. No rank has an array of its own: it makes an iterate in a buffer
- * of the library, from the one before.
+ * A solver of several MPI ranks that keeps every step (docs/publish/mpi.md). Against an installed library, in any folder:
+ *     mpicc -o publish_mpi publish_mpi.c $(pkg-config --cflags --libs ringside-mpi)
+ *     ringside run --ranks 4 --pool heat.pool -- ./publish_mpi 500 2000
+ *     ringside run --ranks 4 --pool heat.pool --resume -- ./publish_mpi 500 3000
+ * The solver is Jacobi's iteration for Laplace's equation on a square plate: each point becomes the mean of its four
+ * neighbours. Above the plate it is 100 K warm, at its other edges 0 K. Each rank has a block of rows, and needs one row
+ * of the rank above it and one of the rank below. No rank has an array of its own: it makes an iterate in a buffer of the
+ * library, from the one before.
  */
 #include <mpi.h>
 #include <ringside_mpi.h>

@@ -2,24 +2,26 @@
 /*
  * libringside_mpi: keep every step of a solver that runs as several MPI ranks (docs/publish/mpi.md).
  *
- * Each node has an analyzer and a ring. The ranks of a node write their parts of a step into buffers that they share,
- * and the node's analyzer copies them into its ring. No part of a step crosses the network.
+ * Each node has an analyzer and a ring. The ranks of a node write their parts of a step into buffers that they share, and
+ * the node's analyzer copies them into its ring. No part of a step crosses the network.
  *
  *     ringside_mpi_writer* run = NULL;
  *     ringside_variable x = {.size = sizeof x, .dtype = RINGSIDE_F64, .name = "x", .dims = 1, .shape = {n}};
  *     ringside_mpi_part part = {.size = sizeof part, .offset = {first_row}, .extent = {rows}};
  *     ringside_error error = {.size = sizeof error};
- *     if (ringside_mpi_attach(MPI_COMM_WORLD, NULL, &x, &part, 1, NULL, 0, &run, &error) != RINGSIDE_OK)
- * die(error.line); for (uint64_t k = 1; k <= iterations; ++k) { if (ringside_mpi_claim(run) != RINGSIDE_OK)
- * die(ringside_mpi_error(run)->line); iterate(ringside_mpi_buffer(run, 0)); ringside_mpi_publish(run, k, NULL, 0);
+ *     if (ringside_mpi_attach(MPI_COMM_WORLD, NULL, &x, &part, 1, NULL, 0, &run, &error) != RINGSIDE_OK) die(error.line);
+ *     for (uint64_t k = 1; k <= iterations; ++k) {
+ *       if (ringside_mpi_claim(run) != RINGSIDE_OK) die(ringside_mpi_error(run)->line);
+ *       iterate(ringside_mpi_buffer(run, 0));
+ *       ringside_mpi_publish(run, k, NULL, 0);
  *     }
  *     if (ringside_mpi_detach(run, RINGSIDE_OUTCOME_FINISHED) != RINGSIDE_OK) die(ringside_mpi_error(run)->line);
  *     ringside_mpi_free(run);
  *
- * Statuses, structs, memory and threads are as in ringside.h; [handle] and [any] mean the same. [collective]: every
- * rank of the communicator calls the function, and each gets the same status. These functions, and publish, call MPI:
- * with MPI_THREAD_FUNNELED the main thread calls them, with MPI_THREAD_SERIALIZED no two threads at a time. A failure
- * of one rank is told to all, as "rank 3: ...".
+ * Statuses, structs, memory and threads are as in ringside.h; [handle] and [any] mean the same. [collective]: every rank of
+ * the communicator calls the function, and each gets the same status. These functions, and publish, call MPI: with
+ * MPI_THREAD_FUNNELED the main thread calls them, with MPI_THREAD_SERIALIZED no two threads at a time. A failure of one
+ * rank is told to all, as "rank 3: ...".
  *
  * This library is of one MPI implementation: that of the mpi.h it was built with.
  */
