@@ -28,6 +28,8 @@ namespace ringside {
 namespace {
 
 constexpr int kDescriptionPatienceMs = 500;
+// Until an analyzer that listens says which pool it has: on a busy machine its recorder has a lower priority.
+constexpr int kPoolPatienceMs = 3000;
 
 enum class Whose { kOurs, kAnybodys };
 
@@ -127,7 +129,7 @@ std::string socket_of_pool(const std::string& pool) {
   ChannelContext context;
   for (const std::string& socket : living(Reach::kAll)) {
     RecordStream stream(context, telemetry_at(socket), RecordStream::kNoRecords);
-    const std::optional<wire::Status> status = stream.status(kDescriptionPatienceMs);
+    const std::optional<wire::Status> status = stream.status(kPoolPatienceMs);
     std::error_code missing;
     if (!status) continue;
     if (std::filesystem::equivalent(status->pool(), pool, missing)) return socket;
