@@ -325,8 +325,7 @@ int export_command(int argc, const char* const* argv) {
   CommandLine line(
       "Writes kept steps to a file that other programs read, after verifying each one: variables of one step, or of "
       "all\nkept steps, or parts of them; or the journal's records as a table. Of rings of several nodes: arrays of "
-      "the "
-      "whole\nrun. Rows count from 0. docs/use/export.md has what each format holds.",
+      "the whole\nrun. Rows count from 0. docs/use/export.md has what each format holds.",
       "ringside export");
   line.option("POOL", options.pool, kPoolOrRings).required().value_name("FILE");
   line.option("--iteration", options.steps.iteration, "which iterate").value_name("K|last").show_default();

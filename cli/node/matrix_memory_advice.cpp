@@ -17,8 +17,7 @@ std::optional<std::string> matrix_memory_advice(const MatrixMemoryFacts& facts) 
     return fmt::format(
         "{}, but the node has {}: the times here are those of a matrix in DRAM; --matrix-memory far:DIR --dram-limit "
         "SIZE runs it, and was measured faster than a mapped --cache that does not fit (docs/inside/memory_mode.md, "
-        "When far "
-        "memory pays)",
+        "When far memory pays)",
         size, megabytes(facts.memory_bytes));
   }
   if (bytes <= facts.dram_limit_bytes) {
