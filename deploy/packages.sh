@@ -53,6 +53,9 @@ packages_all=(
   "${packages_package[@]}" lintian fakeroot man-db groff shellcheck zsh fish
 )
 
+# The site: the pages, their search, and the references of the interfaces.
+packages_site=(python3-sphinx python3-myst-parser python3-breathe furo doxygen)
+
 # The virtual node: a machine, and the tools that make its image.
 packages_node=(qemu-system-x86 debootstrap cpio busybox-static kmod e2fsprogs)
 

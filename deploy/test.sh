@@ -25,8 +25,8 @@ usage: test.sh [--quick | --all | --changed | --mpich | --frameworks | --release
   --mpich     only the tests of several MPI ranks, with MPICH in place of Open MPI (no part of --all)
   --frameworks
               only Python's tests with Torch, JAX and scikit-learn from the registry, 6 GB on disk (no part of --all)
-  --release   what is too long for every change, as root: MPICH, the frameworks, Debian 13, the wheels, and a virtual node
-              whose power is cut 100 times
+  --release   what is too long for every change, as root: MPICH, the frameworks, the site, Debian 13, the wheels, and a
+              virtual node whose power is cut 100 times
 TEXT
 }
 
@@ -247,7 +247,7 @@ packages=("${packages_build[@]}" "${packages_python[@]}" "${packages_python_test
 case $mode in
   mpich) packages+=("${packages_mpich[@]}") ;;
   quick) packages+=("${packages_mpi[@]}") ;;
-  release) packages+=("${packages_mpich[@]}" "${packages_node[@]}" "${packages_wheels[@]}") ;;
+  release) packages+=("${packages_mpich[@]}" "${packages_node[@]}" "${packages_wheels[@]}" "${packages_site[@]}") ;;
   *)
     packages+=("${packages_mpi[@]}" "${packages_test[@]}")
     if [[ $mode != default ]]; then packages+=("${packages_all[@]}"); fi ;;
@@ -266,6 +266,7 @@ if [[ $mode == release ]]; then
   if [[ ${SUDO_UID:-0} != 0 ]]; then as_user=(sudo -H -u "#$SUDO_UID" -g "#${SUDO_GID:-$SUDO_UID}" --); fi
   check mpich "MPICH: build, and the tests of several MPI ranks" "${as_user[@]}" "$here/test.sh" --mpich
   check frameworks "Torch, JAX and scikit-learn: tensors, and the examples" "${as_user[@]}" "$here/test.sh" --frameworks
+  check site "the site: every page, link and reference" "${as_user[@]}" "$here/site.sh"
   check trixie "Debian 13: quickstart, packages and tests in a system of its own" "$here/test_on.sh" trixie
   check wheels "the wheels, in empty systems of Debian 11, 12 and 13" wheels "${as_user[@]}"
   check node "a virtual node: every bad state, and 100 power cuts" long_virtual_node
