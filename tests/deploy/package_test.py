@@ -320,7 +320,7 @@ class PythonPackage(Machine):
                                                             "examples/publish_petsc.py", "examples/follow.py")}, found)
 
     def test_users_solvers_in_python_run_with_the_packages(self):
-        wanted = ("ringside", "libringside0", "python3-ringside", "libringside-dev", "libringside-mpi0", "ringside-mpi")
+        wanted = ("ringside", "libringside0", "python3-ringside", "libringside-dev", "libringside-mpi0", "libringside-mpi-dev", "ringside-mpi")
         self.dpkg("-i", *(self.debs[name] for name in wanted if name in self.debs))
         self.examples("python_test.py")
         self.examples("pages_test.py")

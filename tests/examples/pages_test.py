@@ -3,14 +3,30 @@
 are written, in their order. What a sample shows of their output must be there, but for the numbers. Takes the build folder, or
 `--root TREE` with packages unpacked in TREE. Run by the interpreter that the module was built for."""
 
+import importlib.util
+import json
+import pathlib
 import re
 import shutil
+import subprocess
 
 import story
 from story import ROOT, Place
 
-# Options whose programs this machine, or an installation without MPI, may lack.
-NEEDS = {"--ranks": ("mpirun", "ringside-producer-mpi"), "gfortran ": ("gfortran",)}
+# What commands need beside Ringside that this machine may lack: programs, or files.
+NEEDS = {"--ranks": ("mpirun", "ringside-producer-mpi"), "mpirun": ("mpirun",), "mpicc": ("mpicc", "ringside-producer-mpi"),
+         "gfortran ": ("gfortran",), "eigen3": ("/usr/include/eigen3",),
+         "ringside-start-node ": ("ringside-start-node",)}
+
+# What differs between runs and machines, beside numbers.
+VARIES = ((r"\d[\d,.]*(e[-+]?\d+)?", "N"), (r"\bN ([mun]?s|[KMGT]i?B)\b", "N units"), (r"^ *\*", " "),
+          (r"N % (more|less) than planned", "as planned"), (r"(the solver|the analyzer|balanced)$", "limit"))
+
+
+# Files "of yours".
+EDGES = "1 2\\n2 3\\n3 1\\n1 3\\n"
+MATRIX = "%%%%MatrixMarket matrix coordinate real symmetric\\n3 3 5\\n1 1 4\\n2 1 -1\\n2 2 4\\n3 2 -1\\n3 3 4\\n"
+RIGHT_HAND_SIDE = "%%%%MatrixMarket matrix array real general\\n3 1\\n1\\n2\\n3\\n"
 
 
 def blocks(page):
@@ -19,34 +35,41 @@ def blocks(page):
     return re.findall(r"^```(python|sh|console)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
 
 
-def commands(text):
+def commands(language, text):
     """Each command of a block, without its remark, and the lines of output that a sample shows of it."""
     found = []
-    for line in text.splitlines():
-        if line.startswith("$ "):
-            found.append((line[2:].split("  #")[0].strip(), []))
+    for line in re.sub(r"\\\n *", "", text).splitlines():
+        if language == "sh" or line.startswith("$ "):
+            found.append((line.removeprefix("$ ").split(" # ")[0].strip(), []))
         else:
             found[-1][1].append(line)
     return found
 
 
 def form(line):
-    """A line without its numbers and the width of its columns."""
-    return " ".join(re.sub(r"\d[\d,.]*(e-?\d+)?", "N", line).split())
+    """A line without what varies, and without the width of its columns."""
+    for pattern, instead in VARIES:
+        line = re.sub(pattern, instead, line)
+    return " ".join(line.split())
 
 
 class Pages(Place):
     def setUp(self):
         super().setUp()
+        # Where tail and stop find runs, and run and plan a node file: no other test's, and not the user's.
+        self.environment.update(TMPDIR=str(self.folder), XDG_CACHE_HOME=str(self.folder))
         story.find_python(self.environment)
         self.environment.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")  # the tests' user may be root
 
-    def run_page(self, page, *programs, started=()):
+    def run_page(self, page, *programs, started=(), beside=(), instead=(), kinds=("python", "sh", "console")):
         """programs: what the page's blocks of Python are saved as; None: a part of a program. started: those that are run where they
-        stand. Returns the output of each command."""
+        stand. beside: commands that do not end by themselves. instead: (placeholder, text). kinds: of the blocks that are run. Returns
+        the output of each command."""
         names = iter(programs)
         said = {}
         for language, text in blocks(page):
+            if language not in kinds:
+                continue
             if language == "python":
                 name = next(names)
                 if name is not None:
@@ -54,18 +77,35 @@ class Pages(Place):
                 if name in started:
                     said[name] = self.call("python3", name).stdout
                 continue
-            written = commands(text) if language == "console" else [(line.split(" #")[0].strip(), []) for line in text.splitlines()]
-            for command, shown in written:
-                needed = [program for word, those in NEEDS.items() if word in command for program in those]
-                if any(shutil.which(program, path=self.environment["PATH"]) is None for program in needed):
+            for command, shown in commands(language, text):
+                needed = [thing for word, things in NEEDS.items() if word in command for thing in things]
+                if not all(pathlib.Path(thing).exists() or shutil.which(thing, path=self.environment["PATH"]) for thing in needed):
                     continue
-                interrupted = re.search(r"--trigger '[^']*stop", command)
+                for placeholder, given in instead:
+                    command = command.replace(placeholder, given)
+                if command in beside:
+                    self.start(command)
+                    continue
+                interrupted = re.search(r"--trigger '[^']*stop", command) and "a.mtx" not in command
                 run = self.call("sh", "-ec", command, expected=130 if interrupted else 0)
                 said[command] = run.stdout
                 lines = {form(line) for line in (run.stdout + run.stderr).splitlines()}
-                self.assertEqual([line for line in shown if line != "..." and form(line) not in lines], [], f"{command}\n{run.stdout}")
+                self.assertEqual([line for line in shown if line != "..." and form(line) not in lines], [], f"{command}\n{run.stdout}{run.stderr}")
         self.assertEqual(list(names), [], f"programs that {page} no longer has")
         return said
+
+    def start(self, command):
+        """Starts a command that lasts until the test ends."""
+        process = subprocess.Popen(["sh", "-ec", f"exec {command}"], cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        return process
+
+    def given(self, *lines):
+        """What a page takes for granted."""
+        for line in lines:
+            self.call("sh", "-ec", line)
 
     def test_readme(self):
         said = self.run_page("README.md", "heat.py", "follow.py", "energy.py", started=("heat.py", "follow.py"))
@@ -77,6 +117,7 @@ class Pages(Place):
 
     def test_questions(self):
         self.copy("reduction/l3.c")
+        self.given(f"printf '{MATRIX}' > a.mtx")
         said = " ".join(self.run_page("docs/use/questions.md", "energy.py", "nan.py").values())
         for part in ('"analysis.energy":', "analysis energy (energy.py): 8 steps, 0 skipped", '"x.l3":', '"x.lp.norm":'):
             self.assertIn(part, said)
@@ -86,10 +127,83 @@ class Pages(Place):
         self.copy("publish.c", "publish.cpp", "publish.f90")
         self.run_page("docs/publish/README.md", None, None, None)
 
+    def test_library(self):
+        self.copy("publish.c", "publish_eigen.cpp")
+        self.given("cc -O2 -o heat publish.c $(pkg-config --cflags --libs ringside)")
+        self.run_page("docs/publish/library.md")
+        self.assertTrue((self.folder / "heat.pool").exists())
+
+    def test_mpi(self):
+        self.copy("publish_mpi.c")
+        (self.folder / "hosts").write_text("localhost slots=4\n", encoding="ascii")
+        self.environment.update(OMPI_MCA_rmaps_base_oversubscribe="1", OMPI_MCA_hwloc_base_binding_policy="none",
+                                OMPI_MCA_mpi_yield_when_idle="1", PRTE_MCA_rmaps_default_mapping_policy=":oversubscribe",
+                                PRTE_MCA_hwloc_default_binding_policy="none")
+        if not (shutil.which("mpicc") and shutil.which("ringside-producer-mpi", path=self.environment["PATH"])):
+            self.skipTest("no MPI")
+        said = self.run_page("docs/publish/mpi.md")
+        self.assertIn("300", said["ringside info rings/"])
+
+    def test_run(self):
+        self.copy("publish.c")
+        self.given("cc -O2 -o solver publish.c $(pkg-config --cflags --libs ringside)", f"printf '{EDGES}' | xz > web.txt.xz",
+                   f"printf '{MATRIX}' > a.mtx", f"printf '{RIGHT_HAND_SIDE}' > b.mtx",
+                   "printf 'import ringside\\n\\n@ringside.reduction\\ndef top(step):\\n    return step[\"x\"].max()\\n' > my.py")
+        said = self.run_page("docs/use/run.md")
+        self.assertIn("intact", said["ringside verify ringside.pool"])
+        self.assertFalse((self.folder / "e.pool").exists())
+
+    def test_inputs(self):
+        self.given("printf '# a graph\\n7,9\\n9,30\\n' > web.txt")
+        self.run_page("docs/use/inputs.md")
+        self.assertEqual((self.folder / "ids.txt").read_text(encoding="ascii"), "7\n9\n30\n")
+
+    def test_export(self):
+        run = "ringside run --quiet --matrix grid:100 --iterations 200 --pool"
+        self.given(f"{run} ringside.pool", f"{run} a.pool --summary summary.json", f"{run} b.pool")
+        if shutil.which("mpirun") and shutil.which("ringside-producer-mpi", path=self.environment["PATH"]):
+            self.given("ringside run --quiet --ranks 2 --matrix grid:100 --iterations 20 --pool n.pool", "ringside gather rings --ranks n.pool.ranks")
+        else:
+            self.given(f"mkdir rings && {run} rings/n.pool")
+        summary = json.loads((self.folder / "summary.json").read_text(encoding="utf-8"))
+        readers = {"step.py": ("h5py",), "run.py": ("xarray", "zarr"), "records.py": ("pandas", "pyarrow")}
+        there = [name for name, modules in readers.items() if all(map(importlib.util.find_spec, modules))]
+        self.run_page("docs/use/export.md", *readers, started=there, beside=("ringside serve --runs .",),
+                      instead=(("1f2e", summary["run_id"][:4]),))
+
+    def test_live(self):
+        run = self.start("ringside run --matrix grid:100 --iterations 1000000000 --pool ringside.pool")
+        while self.call("sh", "-c", "ringside tail --once || true").stdout == "":
+            self.assertIsNone(run.poll(), "the run has ended")
+        self.given("ringside run --quiet --matrix grid:100 --pool a.pool", "ringside run --quiet --matrix grid:100 --pool b.pool")
+        self.run_page("docs/use/live.md", beside=("ringside tail", "ringside serve"))
+        self.assertEqual(run.wait(timeout=60), 130)
+        self.assertIn("<html", (self.folder / "report.html").read_text(encoding="utf-8")[:200])
+
+    def test_operations(self):
+        self.copy("publish.c")
+        self.environment["XDG_RUNTIME_DIR"] = str(self.folder)
+        self.given("cc -O2 -o my_solver publish.c $(pkg-config --cflags --libs ringside)")
+        self.run_page("docs/use/operations.md", kinds=("console",))  # the others: tests/node
+
+    def test_plan_and_scale(self):
+        self.run_page("docs/use/plan.md")
+        self.run_page("docs/inside/scale.md")
+
+    def test_experiments_and_probes(self):
+        self.run_page("docs/use/experiments.md")
+        self.run_page("docs/inside/probes.md")
+
+    def test_memory_programs(self):
+        self.run_page("docs/use/memory_programs.md")
+
+    def test_ring_format(self):
+        self.run_page("docs/formats/ring_format.md", "slots.py")
+
 
 def setUpModule():
     story.install()
 
 
 if __name__ == "__main__":
-    story.run_tests("library", "development", "python")
+    story.run_tests("library", "development", "python", "mpi", "mpi_development")
