@@ -26,6 +26,7 @@ class Ringside(CMakePackage):
     depends_on("cxx", type="build")
     depends_on("cmake@3.25:", type="build")
     depends_on("xxhash", type="build")
+    depends_on("python@3.9:", type="build")  # makes the Fortran module
     depends_on("gzip", type="build", when="+programs")
 
     with when("+programs"):

@@ -23,8 +23,10 @@ from ._core import version as _version
 from .analyses import reduction
 from .errors import (DamagedError, Error, Interrupted, NoFileError, NotKeptError, OverwrittenError, PeerLostError,
                      RefusedError, ResourceError, UnknownNameError, UsageError)
+from .held_step import Following, HeldStep
 from .prefix import get_cmake_dir, get_fortran_source, get_include, get_lib, get_pkgconfig_dir, get_prefix
-from .reading import Following, HeldStep, Pool, Record, RunInfo, StepInfo
+from .reading import Pool
+from .records import Record, RunInfo, StepInfo
 from .rings import GlobalStep, NodeRing, Rings, open_rings
 from .rings import open as open  # not in __all__: `from ringside import *` keeps Python's own
 from .variables import DTypeLike, Variable, VariableLike

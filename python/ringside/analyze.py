@@ -24,7 +24,9 @@ import numpy as np
 
 from .analyses import MOST_FUNCTIONS, MOST_RESULTS, Reduction, is_name, registered
 from .errors import Error, NotKeptError, OverwrittenError, UsageError
-from .reading import HeldStep, Pool, StepInfo
+from .held_step import HeldStep
+from .reading import Pool
+from .records import StepInfo
 
 _LOOK_S = 0.05  # how long to wait for a step between two looks for a command
 _MOST_LINE_BYTES = 65536  # of what a function prints; a longer line comes in parts

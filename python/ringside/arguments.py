@@ -8,13 +8,15 @@ import operator
 import os
 import pathlib
 import sys
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from .errors import UsageError
 
+_Entry = TypeVar("_Entry")
 _SOLVER_BYTES = 23
 _IN_MAIN_MEMORY = (1, 3, 11, 13)  # DLDeviceType of dlpack.h: kDLCPU, kDLCUDAHost, kDLROCMHost, kDLCUDAManaged
 
@@ -54,6 +56,16 @@ def whole(what: str, given: Any, least: int = 0, most: int = 2**64 - 1) -> int:
     if number > most:
         raise UsageError(f"{what}: found {number}, expected at most {most}")
     return number
+
+
+def in_slice(chosen: slice, entries: Sequence[_Entry], iterations: Sequence[int]) -> list[_Entry]:
+    """The entries in a slice of iterations, as pool[10:20] and pool[-3:] take it: a negative bound counts from the end."""
+    begin, end = (None if bound is None else whole("a slice of iterations", bound, -2**63) for bound in (chosen.start, chosen.stop))
+    stride = whole("the stride of a slice of iterations", 1 if chosen.step is None else chosen.step, 1)
+    count = len(entries)
+    return [entry for place, (entry, iteration) in enumerate(zip(entries, iterations))
+            if (begin is None or (iteration >= begin if begin >= 0 else place >= count + begin))
+            and (end is None or (iteration < end if end >= 0 else place < count + end))][::stride]
 
 
 class Unfit(Exception):

@@ -6,30 +6,28 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-if TYPE_CHECKING:
-    from .reading import Pool
+from .records import RunInfo
+from .variables import Variable
 
 _ROWS = 8
 _POINTS = 1000  # more than the plot has pixels
 _WIDTH, _HEIGHT, _LEFT, _BOTTOM = 480, 160, 60, 24
 
 
-def page_of(pool: Pool) -> str:
-    """A fragment of HTML, complete in itself."""
-    steps = pool.steps
-    columns = pool.columns(run=steps[-1].run_id if steps else None, wait=0)
+def page_of(path: str, variables: Mapping[str, Variable], runs: Sequence[RunInfo], columns: dict[str, npt.NDArray[Any]]) -> str:
+    """A fragment of HTML, complete in itself. columns: of the newest run."""
     shown = residual_of(columns)
-    variables = ", ".join(f"{name} {v.dtype}{list(v.shape)}{' ' + v.unit if v.unit else ''}"
+    described = ", ".join(f"{name} {v.dtype}{list(v.shape)}{' ' + v.unit if v.unit else ''}"
                           f"{' state' if v.role == 'state' else ''}"
-                          for name, v in pool.variables.items())
-    parts = [f"<p><b>{_text(pool.path)}</b>: {_text(variables)}</p>"]
-    for run in pool.runs[-2:]:
+                          for name, v in variables.items())
+    parts = [f"<p><b>{_text(path)}</b>: {_text(described)}</p>"]
+    for run in runs[-2:]:
         parts.append(f"<p>run {run.run_id}: {_text(' '.join(filter(None, (run.solver, run.problem, run.parameters))))}, "
                      f"begun {run.started:%Y-%m-%d %H:%M:%S} UTC</p>")
     names = ["iteration", "commit_seq"] + ([shown] if shown else [])

@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from .errors import Error
-from .html import page_of
 from .reading import Pool
 
 _REFRESH_S = 1.0
@@ -61,7 +60,7 @@ class LiveView:
     def _page(self) -> str:
         try:
             with Pool(self._path) as pool:
-                return page_of(pool)
+                return pool._repr_html_() or ""
         except (Error, OSError):  # not there yet, or another run is taking it
             return ""
 

@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast, overload
 import numpy as np
 import numpy.typing as npt
 
-from .arguments import path_of, whole
+from .arguments import in_slice, path_of, whole
 from .errors import Error, Named, NoFileError, NotKeptError, OverwrittenError, UsageError, unknown_name
+from .held_step import HeldStep, hold_step
 from .ranks_file import ENDING, RanksFile, kept_shape, read_ranks, regions_pattern
-from .reading import HeldStep, Pool, StepInfo
+from .reading import Pool
+from .records import StepInfo
 from .step_mapping import StepMapping
 from .variables import Variable
 
@@ -191,13 +193,13 @@ class Rings:
         A slice holds nothing: rings[10:20] lists the iterations 10 to 19 that all rings hold, rings[-3:] the newest three.
         """
         if isinstance(iteration, slice):
-            return self._select(iteration)
+            return self._in_slice(iteration)
         found, steps = self._find(iteration)
         held: list[HeldStep] = []
         try:
             for ring, step in zip(self.nodes, steps):
                 # Each is copied into the whole at once: in place, without a copy of its own.
-                held.append(_named(ring, lambda ring=ring, step=step: ring.pool._hold(step, copy=False)))
+                held.append(_named(ring, lambda ring=ring, step=step: hold_step(ring.pool, step, copy=False)))
         except BaseException:
             for one in held:
                 with contextlib.suppress(OverwrittenError):
@@ -218,7 +220,7 @@ class Rings:
         steps: a slice as of rings[...], or iterations. part: an index of each step's array as NumPy takes it, such as
         numpy.s_[100:200, 0]. One step after the other is put together whole, and its part copied.
         """
-        chosen = self._select(steps) if isinstance(steps, slice) else list(steps)
+        chosen = self._in_slice(steps) if isinstance(steps, slice) else list(steps)
         variable = self._variable(name)
         like = np.broadcast_to(np.zeros((), variable.numpy_dtype), variable.shape)[part]
         made = np.empty((len(chosen), *np.shape(like)), variable.numpy_dtype)
@@ -259,15 +261,9 @@ class Rings:
                 at += count
         return made
 
-    def _select(self, chosen: slice) -> list[int]:
-        begin, end = (None if bound is None else whole("a slice of iterations", bound, -2**63)
-                      for bound in (chosen.start, chosen.stop))
-        stride = whole("the stride of a slice of iterations", 1 if chosen.step is None else chosen.step, 1)
-        steps = list(self.steps)
-        count = len(steps)
-        return [iteration for place, iteration in enumerate(steps)
-                if (begin is None or (iteration >= begin if begin >= 0 else place >= count + begin))
-                and (end is None or (iteration < end if end >= 0 else place < count + end))][::stride]
+    def _in_slice(self, chosen: slice) -> list[int]:
+        kept = list(self.steps)
+        return in_slice(chosen, kept, kept)
 
     def _find(self, iteration: int) -> tuple[int, list[StepInfo]]:
         iteration = whole("an iteration", iteration, -2**63)

@@ -15,7 +15,8 @@ from .trees import is_own
 from .variables import Variable
 
 if TYPE_CHECKING:
-    from .trees import Fetch, Tree
+    from .tree_nodes import Fetch
+    from .trees import Tree
 
 __all__ = ["StepMapping"]
 

@@ -6,18 +6,13 @@ leaves of one dtype follow one another in one variable (tree.f64), and those of 
 variable tree.table says in JSON where each leaf lies. It is in every step, so a reader needs nothing of the program that wrote it
 (docs/publish/python.md#many-arrays). Packed variables are states: a norm over pressures and velocities is the norm of nothing, and most
 integers of a state are counters, indices or random numbers.
-
-Nodes are the structure: each takes what is published (`collect`), gives back what is kept (`rebuilt`), and describes itself for
-the table (`described`).
 """
 
 from __future__ import annotations
 
-import ast
 import collections
 import functools
 import json
-import math
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -28,224 +23,27 @@ import numpy as np
 import numpy.typing as npt
 
 from ._core import ClaimedStep
-from .arguments import Unfit, array_and_foreign, is_torch, plain_array
+from .arguments import Unfit, array_and_foreign, is_torch
 from .errors import UsageError, no_variable
+from .tree_nodes import BITS, LONG_INT_BYTES, NUMBERS, PACKED, Branch, Fetch, Fixed, Leaf, Own, shown
+from .tree_table import _named as _named  # pickled named tuples name it here
+from .tree_table import node_of_table
 from .variables import DTYPES, ScalarValue, Variable, dtype_name, is_description, variable_of
 
 __all__ = ["TABLE", "PackedStep", "Packing", "Tree", "is_own", "packed", "tree_of"]
 
 TABLE = "tree.table"
-_BITS = "tree.bits"
-_PACKED = {np.dtype(numpy): f"tree.{name}" for name, (_, numpy) in DTYPES.items()}
-_RESERVED = {TABLE, _BITS, *_PACKED.values()}
+_RESERVED = {TABLE, BITS, *PACKED.values()}
 _MOST_VARIABLES, _MOST_DIMS, _MOST_DEPTH = 256, 8, 100
 _NAME = re.compile(r"(?!(solver|analysis)(\.|$))[A-Za-z_][A-Za-z0-9_.-]{0,62}", re.ASCII)
-_FORMAT: Any = np.lib.format  # of .npy files; NumPy does not type it
-_LONG_INT_BYTES = 32  # of an int of more than 64 bits, for instance the state of numpy.random.PCG64
 _EXPECTED = "an array, a number, a text, None, or a dict, list or tuple of these"
-
-Fetch = Callable[[str], "npt.NDArray[Any]"]
-"""Gives a variable's array by name. It is called once for each variable, not for each leaf."""
-
-
-class _Own:
-    """A variable of its own: an entry at the top."""
-
-    def __init__(self, name: str, restore: Callable[[npt.NDArray[Any]], Any] | None = None) -> None:
-        self.name, self.restore = name, restore
-
-    def collect(self, given: Any, out: dict[str, list[Any]]) -> None:
-        out[self.name] = plain_array(given)  # type: ignore[assignment]
-
-    def rebuilt(self, fetch: Fetch, as_declared: bool) -> Any:
-        return fetch(self.name) if self.restore is None or not as_declared else self.restore(fetch(self.name))
-
-    def views(self, fetch: Fetch) -> Any:
-        return fetch(self.name)
-
-    def described(self) -> Any:
-        return {"variable": self.name}
-
-
-class _Fixed:
-    """A text or None: a part of the structure, the same in every step."""
-
-    def __init__(self, value: str | None) -> None:
-        self.value = value
-
-    def collect(self, given: Any, out: dict[str, list[Any]]) -> None:
-        text = str.__str__(given) if isinstance(given, str) else given
-        if text is not self.value and (type(text) is not type(self.value) or text != self.value):
-            raise Unfit(_shown(given), f"{_shown(self.value)}, which is a part of the structure, the same in every step")
-
-    def rebuilt(self, fetch: Fetch, as_declared: bool) -> Any:
-        return self.value
-
-    def views(self, fetch: Fetch) -> Any:
-        return self.value
-
-    def described(self) -> Any:
-        return None if self.value is None else {"text": self.value}
-
-
-class _Leaf:
-    """An array or a number. first: its first entry in the packed variable; in tree.bits, its first byte."""
-
-    def __init__(self, dtype: np.dtype[Any], shape: tuple[int, ...], form: str = "array", foreign: str = "",
-                 restore: Callable[[npt.NDArray[Any]], Any] | None = None) -> None:
-        self.dtype, self.shape = dtype, shape
-        self.form = form
-        """array, scalar (of NumPy), or bool, int, float, complex, bytes (of Python)."""
-        self.foreign = foreign
-        """The name of a dtype that NumPy does not have; then `dtype` is that of its bits."""
-        self.restore = restore
-        """Makes what the program had of the array: a tensor."""
-        self.is_bits = bool(foreign or form == "bytes" or (form == "int" and shape)) or dtype not in _PACKED
-        self.variable = _BITS if self.is_bits else _PACKED[dtype]
-        self.size = math.prod(shape)
-        self.count = self.size * dtype.itemsize if self.is_bits else self.size
-        self.first = self.place = 0
-
-    def collect(self, given: Any, out: dict[str, list[Any]]) -> None:
-        array = given
-        if type(given) is not np.ndarray:
-            array = self._array(given)
-        elif self.foreign:
-            raise self._unfit(given)
-        if array.dtype != self.dtype or array.shape != self.shape:
-            raise self._unfit(given)
-        if self.size == 0:
-            return
-        if not array.flags.c_contiguous:
-            array = np.ascontiguousarray(array)
-        out[self.variable][self.place] = array.reshape(-1).view(np.uint8) if self.is_bits else array
-
-    def rebuilt(self, fetch: Fetch, as_declared: bool) -> Any:
-        array = self.views(fetch)
-        if self.form == "array":
-            return array if self.restore is None or not as_declared else self.restore(array)
-        if self.form == "scalar":
-            return array[()]
-        if self.form == "bytes":
-            return array.tobytes()
-        return int.from_bytes(array.tobytes(), "little", signed=True) if array.ndim else array.item()
-
-    def views(self, fetch: Fetch) -> npt.NDArray[Any]:
-        if self.size == 0:
-            return np.empty(self.shape, self.dtype)
-        entries = fetch(self.variable)[self.first:self.first + self.count]
-        return (entries.view(self.dtype) if self.is_bits else entries).reshape(self.shape)
-
-    def described(self) -> Any:
-        made: dict[str, Any] = {"in": self.variable, "at": self.first, "shape": self.shape}
-        if self.is_bits:
-            made["dtype"] = self.foreign or _text_of(self.dtype)
-            if self.foreign or self.dtype.isbuiltin == 2:
-                made["bytes"] = self.dtype.itemsize
-        if self.form != "array":
-            made["as"] = self.form
-        return made
-
-    def _array(self, given: Any) -> npt.NDArray[Any]:
-        if self.form == "bytes" and type(given) is bytes:
-            return np.frombuffer(given, np.uint8)
-        if self.form in _NUMBERS:
-            return self._number(given)
-        if isinstance(given, (Mapping, list, tuple, str, bytes, type(None))):
-            raise self._unfit(given)
-        array, foreign = array_and_foreign(given)
-        if foreign != self.foreign:
-            raise Unfit(f"an array of {foreign or array.dtype}, shape {array.shape}", self._expected())
-        return array
-
-    def _number(self, given: Any) -> npt.NDArray[Any]:
-        if not isinstance(given, _NUMBERS[self.form]) or (self.form == "int" and isinstance(given, bool)):
-            raise self._unfit(given)
-        try:
-            if self.shape:  # a long int
-                whole: Any = given
-                return np.frombuffer(int(whole).to_bytes(_LONG_INT_BYTES, "little", signed=True), np.uint8)
-            return np.array(given, self.dtype)
-        except OverflowError:
-            raise self._unfit(given) from None
-
-    def _unfit(self, given: Any) -> Unfit:
-        return Unfit(_shown(given), self._expected())
-
-    def _expected(self) -> str:
-        if self.form == "int":
-            return f"a whole number of {8 * _LONG_INT_BYTES if self.shape else 64} bits"
-        if self.form == "bytes":
-            return f"{self.size} bytes"
-        return f"a {self.form}" if self.form in _NUMBERS else f"{self.foreign or self.dtype}, shape {self.shape}, as declared"
-
-
-# What is taken for a number of each form. A bool is an int, and is told apart there.
-_NUMBERS: dict[str, tuple[type, ...]] = {"bool": (bool, np.bool_), "int": (int, np.integer), "float": (float, np.floating),
-                                         "complex": (complex, np.complexfloating)}
-
-
-class _Branch:
-    """A dict, list or tuple. keys: of its entries, as an index takes them."""
-
-    def __init__(self, form: str, keys: list[Any], nodes: list[Any], made_by: Callable[[list[Any]], Any], name: str = "") -> None:
-        self.form, self.keys, self.nodes, self.made_by, self.name = form, keys, nodes, made_by, name
-        self.is_top = False
-
-    def collect(self, given: Any, out: dict[str, list[Any]]) -> None:
-        entries = self._entries(given)
-        for key, node, entry in zip(self.keys, self.nodes, entries):
-            try:
-                node.collect(entry, out)
-            except Unfit as error:
-                error.path.append(self.step_to(key))
-                raise
-
-    def step_to(self, key: Any) -> str:
-        """An entry's part of a path in a line."""
-        return f": {key}" if self.is_top else f".{key}" if self.form == "namedtuple" else f"[{json.dumps(key)}]"
-
-    def rebuilt(self, fetch: Fetch, as_declared: bool) -> Any:
-        return self.made_by([node.rebuilt(fetch, as_declared) for node in self.nodes])
-
-    def views(self, fetch: Fetch) -> Any:
-        return self.made_by([node.views(fetch) for node in self.nodes])
-
-    def described(self) -> Any:
-        nodes = [node.described() for node in self.nodes]
-        made: dict[str, Any] = {self.form: [list(pair) for pair in zip(self.keys, nodes)] if self.form == "dict" else nodes}
-        if self.name:
-            made["name"] = self.name
-        if self.form == "namedtuple":
-            made["fields"] = self.keys
-        return made
-
-    def _entries(self, given: Any) -> Any:
-        if self.form == "dict":
-            if not isinstance(given, Mapping):
-                raise Unfit(_shown(given), "a dict")
-            try:
-                entries = [given[key] for key in self.keys]
-            except KeyError:
-                missing, others = ([key for key in keys if key not in there] for keys, there in ((self.keys, given), (given, self.keys)))
-                raise Unfit(f"no {_some(missing)}{f', but {_some(others)}' if others else ''}", f"the keys {_some(self.keys)}") from None
-            if len(given) != len(self.keys):
-                raise Unfit(f"{_some([key for key in given if key not in self.keys])}, which was not declared",
-                               f"the keys {_some(self.keys)}")
-            return entries
-        kind = list if self.form == "list" else tuple
-        if not isinstance(given, kind) or (self.form == "namedtuple" and getattr(given, "_fields", None) != tuple(self.keys)):
-            raise Unfit(_shown(given), f"a {self.name or self.form}")
-        if len(given) != len(self.nodes):
-            raise Unfit(f"a {self.form} of {len(given)}", f"one of {len(self.nodes)}")
-        return given
 
 
 class Tree:
     """What a step has, by the names that were published: variables of their own, and trees of packed arrays."""
 
     def __init__(self, names: list[Any], nodes: list[Any]) -> None:
-        self._root = _Branch("dict", names, nodes, lambda entries: dict(zip(names, entries)))
+        self._root = Branch("dict", names, nodes, lambda entries: dict(zip(names, entries)))
         self._root.is_top = True
         self._nodes = dict(zip(names, nodes))
 
@@ -254,7 +52,7 @@ class Tree:
         """Of the JSON in a pool. Raises UsageError if it is none that this version understands."""
         try:
             pairs = json.loads(table)["dict"]
-            return Tree([key for key, _ in pairs], [_node_of_table(node, variables) for _, node in pairs])
+            return Tree([key for key, _ in pairs], [node_of_table(node, variables) for _, node in pairs])
         except (ValueError, KeyError, TypeError, IndexError, SyntaxError, RecursionError, OverflowError) as error:
             raise UsageError(f"{where}: {TABLE} is not a table of packed arrays ({type(error).__name__}: {error}); "
                              "expected one that ringside.publish wrote") from None
@@ -280,11 +78,11 @@ class Packing(Tree):
     """The variables of a tree that a program declares, and how each step of it fills them."""
 
     def __init__(self, own: dict[str, Variable], entries: Mapping[Any, Any]) -> None:
-        leaves: list[_Leaf] = []
+        leaves: list[Leaf] = []
         nodes: list[Any] = []
         for name, given in entries.items():
             try:
-                nodes.append(_Own(name, _restorer_of(given)) if name in own else _node_of(given, leaves, 0))
+                nodes.append(Own(name, _restorer_of(given)) if name in own else _node_of(given, leaves, 0))
             except Unfit as error:
                 error.path.append(f": {name}")
                 raise error.refused("variables") from None
@@ -303,7 +101,7 @@ class Packing(Tree):
         if len(own) < len(entries):
             self.table = json.dumps(self._root.described(), separators=(",", ":")).encode()
             sizes[TABLE] = len(self.table)
-        dtypes = {name: dtype_name("u8" if name in (TABLE, _BITS) else name.partition(".")[2]) for name in sizes}
+        dtypes = {name: dtype_name("u8" if name in (TABLE, BITS) else name.partition(".")[2]) for name in sizes}
         self.variables: dict[str, Variable] = {
             **own, **{name: Variable(dtypes[name], (size,), role="state") for name, size in sizes.items()}}
         """To be declared."""
@@ -324,7 +122,7 @@ class Packing(Tree):
 
     def fill(self, what: str, name: Any, given: Any, fetch: Fetch) -> None:
         """Copies one entry into a step's arrays."""
-        branch = _Branch("dict", [name], [self._nodes[name]], dict)
+        branch = Branch("dict", [name], [self._nodes[name]], dict)
         branch.is_top = True
         out: dict[str, list[Any]] = {variable: [None] * len(counts) for variable, counts in self._counts.items()}
         try:
@@ -432,7 +230,7 @@ def packed(variables: Mapping[Any, Any]) -> tuple[dict[str, Variable], Packing |
     described: dict[str, Variable] = {}
     for name in variables:
         if not isinstance(name, str) and type(name) is not int:
-            raise UsageError(f"variables: found the key {_shown(name)}; expected keys that are texts or whole numbers")
+            raise UsageError(f"variables: found the key {shown(name)}; expected keys that are texts or whole numbers")
     for name, given in variables.items():
         if is_description(given):
             own[name] = described[name] = variable_of(name, given)
@@ -448,7 +246,7 @@ def packed(variables: Mapping[Any, Any]) -> tuple[dict[str, Variable], Packing |
     if len(packing.variables) > _MOST_VARIABLES:
         packing = Packing(described, variables)
     if set(packing.variables) == {TABLE}:
-        raise UsageError(f"variables: found no entry of an array in {_shown(variables)}; expected one at least")
+        raise UsageError(f"variables: found no entry of an array in {shown(variables)}; expected one at least")
     return packing.variables, packing
 
 
@@ -463,7 +261,7 @@ def _own_variable(name: Any, given: Any) -> Variable | None:
         array, foreign = _array_of(given)
     except Unfit as error:
         raise error.refused(f"variable {name!r}") from None
-    if foreign or array.dtype not in _PACKED or array.size == 0 or array.ndim > _MOST_DIMS:
+    if foreign or array.dtype not in PACKED or array.size == 0 or array.ndim > _MOST_DIMS:
         return None
     return Variable(array.dtype, array.shape)
 
@@ -473,17 +271,17 @@ def _has_numbers_only(given: list[Any] | tuple[Any, ...]) -> bool:
                and not isinstance(entry, bool) for entry in given)
 
 
-def _node_of(given: Any, leaves: list[_Leaf], depth: int) -> Any:
+def _node_of(given: Any, leaves: list[Leaf], depth: int) -> Any:
     """The structure of what is given; its leaves are appended."""
     if depth > _MOST_DEPTH:
         raise Unfit("a structure in which something contains itself, or one more than 100 deep", "a tree")
     if given is None or isinstance(given, str):  # of a class of its own, too: of an Enum, or NumPy's
-        return _Fixed(None if given is None else str.__str__(given))
+        return Fixed(None if given is None else str.__str__(given))
     if isinstance(given, Mapping):
         keys = list(given)
         for key in keys:
             if type(key) not in (str, int):
-                raise Unfit(f"the key {_shown(key)}", "keys that are texts or whole numbers")
+                raise Unfit(f"the key {shown(key)}", "keys that are texts or whole numbers")
         kind = collections.OrderedDict if isinstance(given, collections.OrderedDict) else dict
         return _branch("dict", keys, list(given.values()), leaves, depth, lambda made: kind(zip(keys, made)),
                        "OrderedDict" if kind is not dict else "")
@@ -497,9 +295,9 @@ def _node_of(given: Any, leaves: list[_Leaf], depth: int) -> Any:
     return leaves[-1]
 
 
-def _branch(form: str, keys: list[Any], entries: Any, leaves: list[_Leaf], depth: int, made_by: Callable[[list[Any]], Any],
-            name: str = "") -> _Branch:
-    branch = _Branch(form, keys, [], made_by, name)
+def _branch(form: str, keys: list[Any], entries: Any, leaves: list[Leaf], depth: int, made_by: Callable[[list[Any]], Any],
+            name: str = "") -> Branch:
+    branch = Branch(form, keys, [], made_by, name)
     for key, entry in zip(keys, entries):
         try:
             branch.nodes.append(_node_of(entry, leaves, depth + 1))
@@ -509,20 +307,20 @@ def _branch(form: str, keys: list[Any], entries: Any, leaves: list[_Leaf], depth
     return branch
 
 
-def _leaf_of(given: Any) -> _Leaf:
+def _leaf_of(given: Any) -> Leaf:
     if type(given) is int and not -2**63 <= given < 2**63:
         return _long_int(given)
-    for form, kinds in _NUMBERS.items():
+    for form, kinds in NUMBERS.items():
         if type(given) is kinds[0]:
-            return _Leaf(_NUMBER_DTYPES[form], (), form)
+            return Leaf(_NUMBER_DTYPES[form], (), form)
     if type(given) is bytes:
-        return _Leaf(np.dtype(np.uint8), (len(given),), "bytes")
+        return Leaf(np.dtype(np.uint8), (len(given),), "bytes")
     if isinstance(given, Variable):
         if given.unit:
             raise Unfit(f"the unit {given.unit!r}", "none: only a variable of its own, at the top, has one")
-        return _Leaf(given.numpy_dtype, given.shape)
+        return Leaf(given.numpy_dtype, given.shape)
     array, foreign = _array_of(given)
-    return _Leaf(array.dtype, array.shape, "scalar" if isinstance(given, np.generic) else "array", foreign, _restorer_of(given))
+    return Leaf(array.dtype, array.shape, "scalar" if isinstance(given, np.generic) else "array", foreign, _restorer_of(given))
 
 
 def _array_of(given: Any) -> tuple[npt.NDArray[Any], str]:
@@ -537,10 +335,10 @@ def _array_of(given: Any) -> tuple[npt.NDArray[Any], str]:
 _NUMBER_DTYPES = {"bool": np.dtype(bool), "int": np.dtype("<i8"), "float": np.dtype("<f8"), "complex": np.dtype("<c16")}
 
 
-def _long_int(given: int) -> _Leaf:
-    if given.bit_length() >= 8 * _LONG_INT_BYTES:
-        raise Unfit(f"a whole number of {given.bit_length()} bits", f"at most {8 * _LONG_INT_BYTES - 1}")
-    return _Leaf(np.dtype(np.uint8), (_LONG_INT_BYTES,), "int")
+def _long_int(given: int) -> Leaf:
+    if given.bit_length() >= 8 * LONG_INT_BYTES:
+        raise Unfit(f"a whole number of {given.bit_length()} bits", f"at most {8 * LONG_INT_BYTES - 1}")
+    return Leaf(np.dtype(np.uint8), (LONG_INT_BYTES,), "int")
 
 
 def _restorer_of(given: Any) -> Callable[[npt.NDArray[Any]], Any] | None:
@@ -558,103 +356,3 @@ def _restorer_of(given: Any) -> Callable[[npt.NDArray[Any]], Any] | None:
     if isinstance(given, getattr(jax, "Array", ())):
         return lambda array: jax.numpy.asarray(array)
     return None
-
-
-def _text_of(dtype: np.dtype[Any]) -> str:
-    """A dtype in the table: as in the header of a .npy file; of another library, its name."""
-    if dtype.isbuiltin == 2:
-        return str(dtype.name)
-    described: Any = _FORMAT.dtype_to_descr(dtype)
-    return described if isinstance(described, str) else repr(described)
-
-
-def _dtype_of(node: Mapping[str, Any]) -> np.dtype[Any]:
-    text = node["dtype"]
-    if "bytes" not in node:
-        dtype: np.dtype[Any] = np.dtype(_FORMAT.descr_to_dtype(ast.literal_eval(text) if text[0] in "[(" else text))
-        if dtype.hasobject:
-            raise ValueError(f"{text} has objects")
-        return dtype
-    try:
-        import ml_dtypes
-
-        kind: Any = getattr(ml_dtypes, text)
-    except (ImportError, AttributeError):  # its bits
-        kind = f"<u{node['bytes']}"
-    found: np.dtype[Any] = np.dtype(kind)
-    return found
-
-
-def _node_of_table(node: Any, variables: Mapping[str, Variable]) -> Any:
-    if node is None:
-        return _Fixed(None)
-    if "text" in node:
-        return _Fixed(str(node["text"]))
-    if "variable" in node:
-        if node["variable"] not in variables:
-            raise KeyError(node["variable"])
-        return _Own(node["variable"])
-    if "in" in node:
-        return _leaf_of_table(node, variables)
-    form = next(form for form in ("dict", "list", "tuple", "namedtuple") if form in node)
-    entries = [_node_of_table(entry[1] if form == "dict" else entry, variables) for entry in node[form]]
-    if form == "dict":
-        keys = [key for key, _ in node["dict"]]
-        kind = collections.OrderedDict if node.get("name") == "OrderedDict" else dict
-        return _Branch(form, keys, entries, lambda made: kind(zip(keys, made)))
-    if form == "namedtuple":
-        cls = _namedtuple(node["name"], tuple(node["fields"]))
-        if len(cls._fields) != len(entries):
-            raise ValueError(f"{len(entries)} entries for {cls._fields}")
-        return _Branch(form, list(cls._fields), entries, lambda made: cls(*made), node["name"])
-    return _Branch(form, list(range(len(entries))), entries, list if form == "list" else tuple)
-
-
-@functools.cache
-def _namedtuple(name: str, fields: tuple[str, ...]) -> Any:
-    """The class of those that are read. They are pickled by name and fields, because no module has it."""
-    def reduced(made: tuple[Any, ...]) -> tuple[Any, ...]:
-        return _named, (name, fields, tuple(made))
-
-    cls: Any = collections.namedtuple(name, fields, rename=True)  # type: ignore[misc]
-    setattr(cls, "__reduce__", reduced)
-    return cls
-
-
-def _named(name: str, fields: tuple[str, ...], entries: tuple[Any, ...]) -> Any:
-    return _namedtuple(name, fields)(*entries)
-
-
-def _leaf_of_table(node: Mapping[str, Any], variables: Mapping[str, Variable]) -> _Leaf:
-    shape = tuple(int(extent) for extent in node["shape"])
-    # Where all leaves of a dtype are empty, there is no variable for them.
-    name = node["in"]
-    variable = Variable("u8" if name == _BITS else name.partition(".")[2], (1,)) if 0 in shape and name not in variables else variables[name]
-    dtype = _dtype_of(node) if "dtype" in node else variable.numpy_dtype
-    form = node.get("as", "array")
-    if form not in ("array", "bytes") and shape != ((_LONG_INT_BYTES,) if form == "int" and "dtype" in node else ()):
-        raise ValueError(f"{dict(node)} is not one value")
-    if form not in ("array", "scalar", "bytes", *_NUMBERS):
-        raise ValueError(f"{form!r} is unknown")
-    leaf = _Leaf(dtype, shape, form)
-    leaf.variable, leaf.is_bits, leaf.first = node["in"], "dtype" in node, int(node["at"])
-    leaf.count = leaf.size * dtype.itemsize if leaf.is_bits else leaf.size
-    if min(shape, default=0) < 0 or leaf.first < 0 or leaf.first + leaf.count > variable.shape[0]:
-        raise ValueError(f"{dict(node)} is outside of {node['in']}, shape {variable.shape}")
-    return leaf
-
-
-def _shown(given: Any) -> str:
-    """A value in a line: of an array its dtype and shape, anything else as Python writes it, if that is short."""
-    if given is None or isinstance(given, (str, bytes, bool, int, float, complex)):
-        shown = repr(given)
-        return shown if len(shown) <= 60 else f"a {type(given).__name__} of {len(shown)} characters"
-    if isinstance(given, (list, tuple, Mapping)):
-        return f"a {type(given).__name__} of {len(given)}"
-    dtype, shape = getattr(given, "dtype", None), getattr(given, "shape", None)
-    return f"a {type(given).__name__}" if dtype is None or shape is None else f"an array of {dtype}, shape {tuple(shape)}"
-
-
-def _some(keys: list[Any]) -> str:
-    shown = ", ".join(repr(key) for key in keys[:8])
-    return shown if len(keys) <= 8 else f"{shown} and {len(keys) - 8} more"

@@ -16,7 +16,8 @@ from xarray.core import indexing
 
 from .arguments import path_of
 from .errors import Error, NotKeptError, OverwrittenError, UsageError
-from .reading import Pool, RunInfo, StepInfo
+from .reading import Pool
+from .records import RunInfo, StepInfo
 from .rings import Rings, is_rings
 from .rings import open as open_pool
 from .table import KEYS, RUN_KEYS, TIMES

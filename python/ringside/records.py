@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a pool and its journal say of runs, steps and records."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any, NamedTuple
+
+__all__ = ["Record", "RunInfo", "StepInfo"]
+
+
+class RunInfo(NamedTuple):
+    """A run that a pool has steps of."""
+
+    run_id: str
+    problem_id: str
+    started: datetime.datetime
+    work: int
+    solver: str
+    problem: str
+    parameters: str
+
+
+class StepInfo(NamedTuple):
+    """A committed step. Its commit_seq is its key: a pool may keep one iteration of two runs."""
+
+    commit_seq: int
+    iteration: int
+    step: int
+    run_id: str
+
+
+class Record(NamedTuple):
+    """A record of the journal beside the pool."""
+
+    seq: int
+    """1, 2, 3 ..."""
+    kind: str
+    """step, run_started, run_ended, analyzer_started, steps_missing, run_described, mark, analysis_results."""
+    written: datetime.datetime
+    run_id: str
+    fields: dict[str, Any]
+    """Of a step: iteration, commit_seq, generate_ns ... as the columns of Pool.table; of the beginning of a run: solver,
+    problem, parameters; of its end: how, text, exit_code, and the outcome that the solver gave ("finished", "stopped",
+    "diverged", "failed"), or None; of a mark: commit_seq, iteration, step, cause ("trigger", "non_finite" ...), name (of the
+    trigger or the plug-in), text, actions ("freeze, stop"; docs/use/questions.md)."""
+    results: dict[str, Any]
+    """Of a step: what was recorded of it, by name. Results that are arrays are in the ring only. Of analysis_results: what an
+    analysis computed of the step of these fields (docs/use/questions.md)."""
