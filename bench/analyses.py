@@ -6,7 +6,7 @@ cheap one (a sum) and with a heavy one (sorting, ten times over), in turn. Also 
 By default analyses run on the analyzer's cores with the lowest priority; --analyze-cores names others. Writes JSON (see
 docs/inside/benchmarking.md)."""
 
-from measuring import in_turn, machine_header, others_share, parser_of, ratio, ringside_run, spread, work_folder, write_json
+from measuring import document_of, in_turn, parser_of, ratio, ringside_run, spread, work_folder
 
 CHEAP = """
 import ringside
@@ -29,15 +29,13 @@ FIGURES = ("total_s", "producer_idle_s", "generate_s", "analyze_s", "analyzer_id
 
 
 def main():
-    parser = parser_of(__doc__)
+    parser = parser_of(__doc__, repeats=10)
     parser.add_argument("--side", type=int, default=1000)
     parser.add_argument("--iterations", type=int, default=100)
-    parser.add_argument("--repeats", type=int, default=10)
     parser.add_argument("--analyze-cores", help="cores of the analyses")
     options = parser.parse_args()
-    document = {"benchmark": "analyses", "machine": machine_header(options.bin),
-                "workload": {"matrix": f"grid:{options.side}", "iterations": options.iterations, "analyze_cores": options.analyze_cores}}
-    with work_folder(options.pool_dir) as work, others_share(document):
+    workload = {"matrix": f"grid:{options.side}", "iterations": options.iterations, "analyze_cores": options.analyze_cores}
+    with document_of(options, "analyses", workload=workload) as document, work_folder(options.pool_dir) as work:
         for name, text in (("cheap", CHEAP), ("heavy", HEAVY)):
             (work / f"{name}.py").write_text(text, encoding="utf-8")
 
@@ -51,12 +49,11 @@ def main():
             return {key: summary[key] for key in FIGURES} | {"analyses": summary["analyses"]}
 
         rounds = in_turn({name: lambda name=name: measured(name) for name in ("none", "cheap", "heavy")}, options.repeats)
-    for name in ("none", "cheap", "heavy"):
-        document[name] = {key: spread([one[name][key] for one in rounds]) for key in FIGURES}
-        if name != "none":
-            document[name]["steps_followed"] = spread([one[name]["analyses"][0]["steps"] for one in rounds])
-            document[name]["total_over_none"] = ratio(rounds, name, "none", lambda one: one["total_s"])
-    write_json(document, options.output)
+        for name in ("none", "cheap", "heavy"):
+            document[name] = {key: spread([one[name][key] for one in rounds]) for key in FIGURES}
+            if name != "none":
+                document[name]["steps_followed"] = spread([one[name]["analyses"][0]["steps"] for one in rounds])
+                document[name]["total_over_none"] = ratio(rounds, name, "none", lambda one: one["total_s"])
 
 
 if __name__ == "__main__":

@@ -5,16 +5,11 @@
 Builds what a run needs, in a fresh clone of each commit. The machine should do nothing else. Writes JSON
 (see docs/inside/benchmarking.md)."""
 
-import argparse
 import os
 import pathlib
-import resource
-import subprocess
-import sys
 import tempfile
-import time
 
-from measuring import ROOT, machine_header, others_share, work_folder, write_json
+from measuring import clone_of, machine_header, others_share, parser_of, timed, work_folder, write_json
 
 PROGRAMS = ("ringside", "ringside-producer", "ringside-analyzer", "ringside-export")
 # Sources of three folders of cli, and the header of the hand-off, which both processes include.
@@ -28,47 +23,35 @@ def source_lines(tree):
     return sum(path.read_bytes().count(b"\n") for folder in SOURCES for path in sorted((tree / folder).rglob("*.[ch]pp")))
 
 
-def timed(command, cwd):
-    """Runs the command; returns its wall and processor time in seconds."""
-    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
-    ran = subprocess.run(command, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                         env={**os.environ, "CCACHE_DISABLE": "1"})
-    if ran.returncode != 0:
-        sys.exit(f"bench/build_time.py: {' '.join(map(str, command))} failed:\n{ran.stdout[-2000:]}")
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return {"wall_s": round(time.monotonic() - began, 1),
-            "processor_s": round(after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime, 1)}
+def built(command, tree):
+    return timed(command, tree, CCACHE_DISABLE="1")[0]
 
 
 def measure_commit(commit, work, jobs):
     tree = work / "tree"
-    subprocess.run(["git", "clone", "--quiet", ROOT, tree], check=True)
-    subprocess.run(["git", "-C", tree, "checkout", "--quiet", commit], check=True)
-    found = {"commit": subprocess.run(["git", "-C", tree, "rev-parse", "--short=12", "HEAD"], check=True, capture_output=True,
-                                      text=True).stdout.strip()}
+    found = {"commit": clone_of(commit, tree)}
     programs = PROGRAMS if (tree / "cli/programs").is_dir() else PROGRAMS[:-1]  # before that, ringside itself exported
     build = ["cmake", "--build", "--preset", "release", "--parallel", str(jobs), "--target", *programs]
     found["source_lines"] = source_lines(tree)
-    found["configure"] = timed(["cmake", "--preset", "release", "-DRINGSIDE_WARNINGS=OFF"], tree)  # as quickstart.sh
+    found["configure"] = built(["cmake", "--preset", "release", "-DRINGSIDE_WARNINGS=OFF"], tree)  # as quickstart.sh
     found["machine"] = machine_header(tree / "build/release/bin")
     with others_share(found):
-        found["build"] = timed(build, tree)
+        found["build"] = built(build, tree)
     found["after_touching"] = {}
     for name in TOUCHED:
         # Before the folders of cli were made, its files lay side by side.
         path = next((path for path in (tree / name, tree / "cli" / pathlib.Path(name).name) if path.is_file()), None)
         if path:
             path.touch()
-            found["after_touching"][str(path.relative_to(tree))] = timed(build, tree)
+            found["after_touching"][str(path.relative_to(tree))] = built(build, tree)
     return found
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__, pool_dir=None)
     parser.add_argument("commits", nargs="*", default=["HEAD"], help="default: HEAD")
     parser.add_argument("--repeats", type=int, default=1, help="builds of each commit, in turn (default 1: they take minutes)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--output", help="JSON file to write")
     options = parser.parse_args()
     document = {"benchmark": "build_time", "targets": PROGRAMS, "results": []}
     for commit in options.commits * options.repeats:  # in turn

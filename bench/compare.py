@@ -12,7 +12,6 @@ Runs, each as its own program does, and keeps what they write in the folder give
 Whatever is absent is named. The tables are those of docs/inside/benchmarking.md; compare.json holds the rows of the second one, each
 with the commit and the time of the measurements it comes from, and a warning where these are not the same build's."""
 
-import argparse
 import json
 import pathlib
 import subprocess
@@ -21,14 +20,14 @@ import sys
 import held
 import pipeline
 import products
-from measuring import ROOT, confidence, machine_header, write_json
+from measuring import ROOT, confidence, machine_header, parser_of, write_json
 
 PARTS = ("products", "pipeline", "held", "transfer", "first_iterate")
 
 
 def run_part(part, options):
     """Runs one part by its own command line, so that it measures what its page describes."""
-    output = f"--output={options.results / (part + '.json')}"
+    output = f"--output={options.results / (part + '.json')}" + ("#newest" if part == "pipeline" else "")
     folders = [f"--bin={options.bin}", f"--pool-dir={options.pool_dir}"]
     command = {
         "products": [ROOT / "bench/products.py", f"--bin={options.bin}"],
@@ -51,7 +50,8 @@ class Figures:
         for part in PARTS:
             path = folder / f"{part}.json"
             if path.exists():
-                self.parts[part] = json.loads(path.read_text())
+                found = json.loads(path.read_text())
+                self.parts[part] = found.get("newest", found)
 
     def origin(self, *parts):
         """{part: {commit, started}} of those that were measured."""
@@ -174,15 +174,13 @@ def peers_table(figures):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    pipeline.declare_folders(parser)
+    parser = parser_of(__doc__)
     pipeline.declare_reference(parser)
     held.declare(parser)
     parser.add_argument("--parts", nargs="*", choices=PARTS, default=PARTS, help="what to measure now (default: all)")
     parser.add_argument("--repeats", type=int, help="measured rounds of each part (default: each part's own)")
     parser.add_argument("--results", type=pathlib.Path, default=ROOT / "bench/results", help="folder of the JSON files")
     options = parser.parse_args()
-    options.bin = pathlib.Path(options.bin).resolve()
     options.results.mkdir(parents=True, exist_ok=True)
     for part in options.parts:
         run_part(part, options)
@@ -190,7 +188,7 @@ def main():
     rows = figures.rows()
     warning = figures.warning()
     write_json({"benchmark": "compare", "machine": machine_header(options.bin), "warning": warning, "figures": rows},
-               options.results / "compare.json")
+               options.output or options.results / "compare.json")
     print(peers_table(figures), figures_table(rows), sep="\n\n")
     if warning:
         print(f"bench/compare.py: warning: {warning}", file=sys.stderr)

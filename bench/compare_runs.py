@@ -11,7 +11,7 @@ import re
 import subprocess
 import sys
 
-from measuring import UNCALIBRATED, machine_header, parser_of, remove_pool, seconds_of, spread, work_folder, write_json
+from measuring import UNCALIBRATED, document_of, parser_of, remove_pool, seconds_of, spread, work_folder
 
 
 def ringside(options, *words, code=0):
@@ -36,15 +36,13 @@ def named_exactly(options, work, seed):
 
 
 def main():
-    parser = parser_of(__doc__)
+    parser = parser_of(__doc__, repeats=10)
     parser.add_argument("--side", type=int, default=100)
     parser.add_argument("--steps", type=int, default=100_000)
-    parser.add_argument("--repeats", type=int, default=10)
     parser.add_argument("--seeds", type=int, default=100)
     options = parser.parse_args()
-    document = {"benchmark": "compare_runs", "machine": machine_header(options.bin),
-                "workload": {"matrix": f"grid:{options.side}", "steps": options.steps}}
-    with work_folder(options.pool_dir) as work:
+    workload = {"matrix": f"grid:{options.side}", "steps": options.steps}
+    with document_of(options, "compare_runs", workload=workload) as document, work_folder(options.pool_dir) as work:
         pools = [work / "a.pool", work / "b.pool"]
         for pool in pools:
             ringside(options, "run", f"--matrix=grid:{options.side}", f"--iterations={options.steps}", "--quiet",
@@ -57,7 +55,6 @@ def main():
             remove_pool(pool)
         document["flipped_bits"] = {"runs": options.seeds, "named_exactly": sum(
             named_exactly(options, work, seed) for seed in range(1, options.seeds + 1))}
-    write_json(document, options.output)
     print(f"{document['common_iterations']} iterations: {document['compare_s']['median']:.3f} s; "
           f"{document['flipped_bits']['named_exactly']} of {options.seeds} flipped bits named exactly")
 

@@ -6,14 +6,10 @@ Workload: PageRank on grid:SIDE, one sweep of the reductions, --durability proce
 core. Both ways are measured in turn after one warm-up of each; which goes first alternates from round to round. Ratios
 are taken within a round, because a shared machine drifts. Writes JSON (see docs/inside/benchmarking.md)."""
 
-import argparse
 import functools
 import os
-import pathlib
-import tempfile
 
-from measuring import (BIN, confidence, demand_cores, in_turn, machine_header, ratio, ringside_run, spread, work_folder,
-                       write_json)
+from measuring import confidence, document_of, in_turn, parser_of, ratio, ringside_run, spread, work_folder
 
 WAYS = ("locks", "messages")
 
@@ -28,23 +24,20 @@ def figures(runs):
 
 
 def report(options):
-    demand_cores(2)
-    document = {"benchmark": "coordination", "machine": machine_header(options.bin),
-                "scheduling": "fifo" if os.sched_getscheduler(0) == os.SCHED_FIFO else "other",
-                "workload": {"matrix": f"grid:{options.side}", "iterations": options.iterations, "passes": 1}}
-    with work_folder(options.pool_dir) as work:
+    head = {"scheduling": "fifo" if os.sched_getscheduler(0) == os.SCHED_FIFO else "other",
+            "workload": {"matrix": f"grid:{options.side}", "iterations": options.iterations, "passes": 1}}
+    with document_of(options, "coordination", 2, **head) as document, work_folder(options.pool_dir) as work:
         def run(way):
             return ringside_run(options.bin, work, f"--matrix=grid:{options.side}", f"--iterations={options.iterations}",
                                 f"--coordination={way}", "--durability=process")
 
         rounds = in_turn({way: functools.partial(run, way) for way in WAYS}, options.repeats)
-    for way in WAYS:
-        document[way] = figures([r[way] for r in rounds])
-    document["messages_over_locks"] = {
-        key: ratio(rounds, "messages", "locks", lambda summary: summary[key]) for key in ("total_s", "generate_s")}
-    document["load_average_after"] = os.getloadavg()
-    document["rounds"] = rounds
-    write_json(document, options.output)
+        for way in WAYS:
+            document[way] = figures([r[way] for r in rounds])
+        document["messages_over_locks"] = {
+            key: ratio(rounds, "messages", "locks", lambda summary: summary[key]) for key in ("total_s", "generate_s")}
+        document["load_average_after"] = os.getloadavg()
+        document["rounds"] = rounds
     for way in WAYS:
         f = document[way]
         print(f"{way:<9} {f['total_s']['median']:.3f} s ({f['total_s']['min']:.3f} to {f['total_s']['max']:.3f}), "
@@ -56,14 +49,9 @@ def report(options):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__, repeats=11)
     parser.add_argument("--side", type=int, default=2000)
     parser.add_argument("--iterations", type=int, default=200)
-    parser.add_argument("--repeats", type=int, default=11, help="measured rounds (default 11)")
-    parser.add_argument("--bin", type=pathlib.Path, default=BIN, help="folder of the programs")
-    parser.add_argument("--pool-dir", default=tempfile.gettempdir(),
-                        help="where the pools lie (default: the temporary folder)")
-    parser.add_argument("--output", help="JSON file to write")
     report(parser.parse_args())
 
 

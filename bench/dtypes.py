@@ -13,8 +13,7 @@ import statistics
 import subprocess
 import sys
 
-from measuring import (UNCALIBRATED, confidence, demand_cores, in_turn, machine_header, others_share, parser_of, ratio, remove_pool,
-                       spread, work_folder, write_json)
+from measuring import confidence, document_of, in_turn, parser_of, ratio, remove_pool, run_program, spread, work_folder
 
 BYTES = {"f32": 4, "f64": 8}
 TIMES = ("transfer", "analyze")
@@ -34,10 +33,8 @@ def publish_steps(dtype, entries, steps):
 def one_run(options, work, dtype):
     """Milliseconds of a step."""
     pool = work / "bench.pool"
-    remove_pool(pool)
-    subprocess.run([options.bin / "ringside", "run", "--quiet", "--durability=process", f"--pool={pool}", f"--slots={SLOTS}",
-                    f"--reduce={options.reduce}", "--", sys.executable, __file__, "--publish", dtype, str(options.entries),
-                    str(options.steps)], check=True, env=UNCALIBRATED)
+    run_program(options.bin, pool, [sys.executable, __file__, "--publish", dtype, options.entries, options.steps],
+                f"--slots={SLOTS}", f"--reduce={options.reduce}")
     told = subprocess.run([options.bin / "ringside", "tail", "--json", "--pool", pool], check=True, capture_output=True,
                           text=True).stdout
     remove_pool(pool)
@@ -50,16 +47,13 @@ def one_run(options, work, dtype):
 
 
 def measure(options):
-    demand_cores(2)
-    document = {"benchmark": "dtypes", "machine": machine_header(options.bin), "entries": options.entries,
-                "steps": options.steps, "reduce": options.reduce,
-                "bytes_transferred_per_step": {dtype: size * options.entries for dtype, size in BYTES.items()}}
-    with work_folder(options.pool_dir) as work, others_share(document):
+    head = {"entries": options.entries, "steps": options.steps, "reduce": options.reduce,
+            "bytes_transferred_per_step": {dtype: size * options.entries for dtype, size in BYTES.items()}}
+    with document_of(options, "dtypes", 2, **head) as document, work_folder(options.pool_dir) as work:
         rounds = in_turn({dtype: lambda dtype=dtype: one_run(options, work, dtype) for dtype in BYTES}, options.repeats)
-    for part in TIMES:
-        document[f"{part}_ms"] = {dtype: spread([one[dtype][part] for one in rounds]) for dtype in BYTES}
-        document[f"{part}_f32_over_f64"] = ratio(rounds, "f32", "f64", lambda found, part=part: found[part])
-    write_json(document, options.output)
+        for part in TIMES:
+            document[f"{part}_ms"] = {dtype: spread([one[dtype][part] for one in rounds]) for dtype in BYTES}
+            document[f"{part}_f32_over_f64"] = ratio(rounds, "f32", "f64", lambda found, part=part: found[part])
     print(f"bytes of a step: {document['bytes_transferred_per_step']}")
     for part in TIMES:
         print(f"{part}: f32 ÷ f64 {confidence(document[f'{part}_f32_over_f64'])}; ms "
@@ -67,11 +61,10 @@ def measure(options):
 
 
 def main():
-    parser = parser_of(__doc__)
+    parser = parser_of(__doc__, repeats=11)
     parser.add_argument("--entries", type=int, default=4_000_000, help="of x (default 4000000: 16 and 32 MB)")
     parser.add_argument("--steps", type=int, default=40, help="of a run (default 40)")
     parser.add_argument("--reduce", default="slot", choices=("slot", "transfer"), help="as of ringside run (default slot)")
-    parser.add_argument("--repeats", type=int, default=11, help="measured rounds (default 11)")
     parser.add_argument("--publish", nargs=3, metavar=("DTYPE", "ENTRIES", "STEPS"), help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.publish:

@@ -13,8 +13,7 @@ import shutil
 import subprocess
 import time
 
-from measuring import (UNCALIBRATED, confidence, in_turn, machine_header, others_share, parser_of, ratio, spread, work_folder,
-                       write_json)
+from measuring import UNCALIBRATED, document_of, in_turn, parser_of, print_spreads, ratio, spreads, work_folder
 
 FORMATS = {"npy": "npy", "hdf5": "h5", "vtk": "vti", "zarr": "zarr", "zarr3": "zarr"}
 
@@ -55,7 +54,7 @@ def measure(options, folder):
             ways[name] = lambda command=command, output=output: seconds(command, output)
         rounds = in_turn(ways, options.repeats)
         found = {"bytes": side * side * 8, "file_system": file_system(work)}
-        found |= {f"{name}_s": spread([one[name] for one in rounds]) for name in ways}
+        found |= {f"{name}_s": seconds for name, seconds in spreads(rounds).items()}
         for name in FORMATS:  # speeds: of equal bytes, the inverse of the times
             found[f"{name}_speed_over_cp"] = ratio(rounds, "cp", name)
             found[f"{name}_speed_over_cp_and_sync"] = ratio(rounds, "cp_and_sync", name)
@@ -69,18 +68,13 @@ def file_system(folder):
 
 
 def main():
-    parser = parser_of(__doc__, pools="pool and outputs lie")
+    parser = parser_of(__doc__, pools="pool and outputs lie", repeats=11)
     parser.add_argument("--megabytes", type=int, default=512, help="of x (default 512)")
-    parser.add_argument("--repeats", type=int, default=11, help="measured rounds (default 11)")
     options = parser.parse_args()
-    options.bin = options.bin.resolve()
-    document = {"benchmark": "export", "machine": machine_header(options.bin)}
-    with others_share(document):
+    with document_of(options, "export") as document:
         document["disk"] = measure(options, options.pool_dir)
         document["memory"] = measure(options, "/dev/shm")
-    write_json(document, options.output)
-    for part in ("disk", "memory"):
-        print(*(f"{part}, {key}: {confidence(value)}" for key, value in document[part].items() if isinstance(value, dict)), sep="\n")
+    print_spreads(document)
 
 
 if __name__ == "__main__":

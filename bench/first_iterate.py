@@ -9,18 +9,14 @@ What the time is made of:
   generate  the first iterate
 Beside it, in turn, the same run without --cache, which parses the text. Writes JSON (see docs/inside/benchmarking.md)."""
 
-import argparse
 import functools
 import json
-import pathlib
 import subprocess
 import sys
 import time
 
-import pipeline
 from held import records_of
-from measuring import (UNCALIBRATED, confidence, demand_cores, in_turn, machine_header, others_share, remove_pool, spread,
-                       work_folder, write_json)
+from measuring import UNCALIBRATED, confidence, document_of, in_turn, parser_of, remove_pool, spread, work_folder
 from products import GRAPHS, path_of
 
 
@@ -41,29 +37,23 @@ def measure_once(bin_dir, work, path, *arguments):
 
 
 def measure(options):
-    demand_cores(2)
-    bin_dir = pathlib.Path(options.bin).resolve()
     path = path_of(options.graph)
     if path is None:
         sys.exit(f"bench/first_iterate.py: {options.graph} is missing, expected {GRAPHS[options.graph]} in the folder "
                  "RINGSIDE_TEST_DATA names, or --graph FILE")
-    document = {"benchmark": "first_iterate", "machine": machine_header(bin_dir), "workload": {"matrix": options.graph}}
-    with work_folder(options.pool_dir) as work, others_share(document):
+    workload = {"matrix": options.graph}
+    with document_of(options, "first_iterate", 2, workload=workload) as document, work_folder(options.pool_dir) as work:
         cache = ["--cache", f"--cache-dir={work}"]
-        rounds = in_turn({"cache": functools.partial(measure_once, bin_dir, work, path, *cache),
-                          "text": functools.partial(measure_once, bin_dir, work, path)}, options.repeats)
-    for name in ("cache", "text"):
-        document[name] = {key: spread([r[name][key] for r in rounds]) for key in rounds[0][name]}
-    write_json(document, options.output)
+        rounds = in_turn({"cache": functools.partial(measure_once, options.bin, work, path, *cache),
+                          "text": functools.partial(measure_once, options.bin, work, path)}, options.repeats)
+        for name in ("cache", "text"):
+            document[name] = {key: spread([r[name][key] for r in rounds]) for key in rounds[0][name]}
     return document
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    pipeline.declare_folders(parser)
+    parser = parser_of(__doc__, repeats=21)
     parser.add_argument("--graph", default="cnr-2000-url", help="a file, or one of " + ", ".join(GRAPHS))
-    parser.add_argument("--repeats", type=int, default=21, help="measured rounds (default 21)")
-    parser.add_argument("--output", help="JSON file to write")
     document = measure(parser.parse_args())
     for name in ("cache", "text"):
         found = document[name]

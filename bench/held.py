@@ -13,7 +13,6 @@ ADIOS2 comes as a Python package with headers and libraries; --adios is the sour
 If either is missing, the script reports it and compares nothing. Ratios are taken within a round. Writes JSON (see
 docs/inside/benchmarking.md)."""
 
-import argparse
 import functools
 import json
 import pathlib
@@ -22,8 +21,8 @@ import subprocess
 import sys
 
 import pipeline
-from measuring import (TEST_DATA, UNCALIBRATED, confidence, demand_cores, in_turn, machine_header, others_share, ratio, remove_pool, spread,
-                       work_folder, write_json)
+from measuring import (TEST_DATA, UNCALIBRATED, confidence, document_of, in_turn, parser_of, ratio, remove_pool, spreads,
+                       work_folder)
 
 ENGINES = ("SST", "BP5")
 
@@ -92,22 +91,18 @@ def adios(program, work, engine, options):
 
 
 def measure(options):
-    demand_cores(2)
-    bin_dir = pathlib.Path(options.bin).resolve()
-    document = {"benchmark": "held", "machine": machine_header(bin_dir),
-                "workload": {"matrix": f"grid:{options.side}", "iterations": options.iterations, "passes": options.passes}}
-    with work_folder(options.pool_dir) as work, others_share(document):
+    workload = {"matrix": f"grid:{options.side}", "iterations": options.iterations, "passes": options.passes}
+    with document_of(options, "held", 2, workload=workload) as document, work_folder(options.pool_dir) as work:
         program, absent = build_peer(options.adios, options.adios_python, work)
         measured = {"ringside": lambda: held_ms(steps_of(
-            bin_dir, work, f"--matrix=grid:{options.side}", f"--iterations={options.iterations}", f"--passes={options.passes}"))}
+            options.bin, work, f"--matrix=grid:{options.side}", f"--iterations={options.iterations}", f"--passes={options.passes}"))}
         if program:
             measured.update({engine.lower(): functools.partial(adios, program, work, engine, options) for engine in ENGINES})
         else:
             document["absent"] = f"ADIOS2: {absent}"
         rounds = in_turn(measured, options.repeats)
-    document["held_ms_per_step"] = {name: spread([r[name] for r in rounds]) for name in measured}
-    document["ringside_over"] = {name: ratio(rounds, "ringside", name) for name in measured if name != "ringside"}
-    write_json(document, options.output)
+        document["held_ms_per_step"] = spreads(rounds)
+        document["ringside_over"] = {name: ratio(rounds, "ringside", name) for name in measured if name != "ringside"}
     return document
 
 
@@ -119,12 +114,10 @@ def declare(parser):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__, repeats=7)
     pipeline.declare(parser)
     parser.set_defaults(iterations=50, passes=1)
     declare(parser)
-    parser.add_argument("--repeats", type=int, default=7, help="measured rounds (default 7)")
-    parser.add_argument("--output", help="JSON file to write")
     document = measure(parser.parse_args())
     for name, found in document["held_ms_per_step"].items():
         print(f"{name:<10} held its producer {confidence(found)} ms a step")

@@ -11,19 +11,16 @@ docs/inside/scale.md are simulated anew. Writes JSON (see docs/inside/scale.md).
 
 import csv
 import json
-import os
 import pathlib
 import statistics
 import subprocess
 import sys
 import time
 
-from measuring import demand_cores, machine_header, others_share, parser_of, spread, work_folder, write_json
+from measuring import analyzers_of, called, document_of, parser_of, spread, work_folder, write_json
 
-MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
-       "OMPI_MCA_hwloc_base_binding_policy": "none", "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_plm": "isolated",
-       "OMPI_MCA_pml": "ob1", "OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_btl_tcp_if_include": "lo",
-       "OMPI_MCA_oob_tcp_if_include": "lo"}
+MPI = {"OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_plm": "isolated", "OMPI_MCA_pml": "ob1",
+       "OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_btl_tcp_if_include": "lo", "OMPI_MCA_oob_tcp_if_include": "lo"}
 WAITED_S = 1e-4  # an analyzer that waited at least so long had no step to work on
 UNSTEADY = 20  # steps that the simulation leaves out, too
 MOST_PASSES = 1000  # of an analyzer
@@ -67,29 +64,16 @@ class Runs:
         """What bench_paced_ranks printed, and the records of each node. passes: of the last node's analyzer."""
         o = self.options
         shape = (coupling, o.milliseconds, o.spread, o.steps, o.entries)
-        analyzers, words, pools = [], [], []
+        words, started = [], []
         for node in range(nodes):
             folder = self.work / f"node{node}"
             subprocess.run(["rm", "-rf", folder], check=True)
             folder.mkdir()
-            pools.append(folder / "ring.pool")
-            analyzers.append(subprocess.Popen(
-                [o.bin / "ringside-analyzer", f"--socket={folder}/socket", f"--pool={pools[-1]}", "--once", "--durability=process",
-                 "--telemetry=off", f"--passes={passes if node == nodes - 1 else 1}"]))
+            started.append((folder / "ring.pool", folder / "socket", f"--passes={passes if node == nodes - 1 else 1}"))
             words += [":", "-n", ranks, "env", f"RINGSIDE_SOCKET={folder}/socket", o.bin / "bench_paced_ranks", *shape]
-        try:
-            ran = subprocess.run(["mpirun", *map(str, words[1:])], capture_output=True, text=True, timeout=300,
-                                 env={**os.environ, **MPI, "OMPI_MCA_btl": f"self,{messages}"})
-            if ran.returncode != 0:
-                sys.exit(f"bench/many_nodes.py: mpirun: status {ran.returncode}\n{ran.stdout}{ran.stderr}")
-            for analyzer in analyzers:  # it has committed all that was published when it ends
-                analyzer.wait(60)
-        finally:
-            for analyzer in analyzers:
-                if analyzer.poll() is None:
-                    analyzer.kill()
-                    analyzer.wait()
-        return json.loads(ran.stdout), [self.records(pool) for pool in pools]
+        with analyzers_of(o.bin, *started):  # an analyzer has committed all published steps when it ends
+            printed = called(["timeout", "300", "mpirun", *words[1:]], **MPI, OMPI_MCA_btl=f"self,{messages}")
+        return json.loads(printed), [self.records(pool) for pool, *_ in started]
 
     def passes_for(self, share):
         """Sweeps that take so large a share of an iteration."""
@@ -204,11 +188,9 @@ def main():
     if options.tables_only:
         document = json.loads(pathlib.Path(options.output).read_text())
     else:
-        demand_cores(2)
-        document = {"benchmark": "many_nodes", "machine": machine_header(options.bin), "milliseconds": options.milliseconds,
-                    "spread": options.spread, "steps": options.steps, "entries_of_rank": options.entries}
+        head = {"milliseconds": options.milliseconds, "spread": options.spread, "steps": options.steps, "entries_of_rank": options.entries}
         rounds = []
-        with work_folder(options.pool_dir) as work, others_share(document):
+        with document_of(options, "many_nodes", 2, **head) as document, work_folder(options.pool_dir) as work:
             runs = Runs(options, work)
             for number in range(options.rounds):
                 rounds.append({name: runs.compared(*run) for name, run in RUNS.items()})

@@ -6,7 +6,6 @@ Whole runs of ringside-producer --mode dram in turn: the matrix in DRAM; in far 
 --dram-limit a quarter of the matrix; and, as root with a memory cgroup of version 1, mapped from its cache (--cache) in a
 cgroup that leaves the same DRAM for the mapping. All must end with the same bits. Writes JSON (docs/inside/benchmarking.md)."""
 
-import argparse
 import contextlib
 import json
 import os
@@ -15,7 +14,7 @@ import subprocess
 import sys
 import time
 
-from measuring import BIN, confidence, in_turn, machine_header, others_share, ratio, spread, work_folder, write_json
+from measuring import confidence, document_of, in_turn, parser_of, ratio, spread, work_folder
 
 GROUPS = pathlib.Path("/sys/fs/cgroup/memory")
 SLACK = 8 << 20  # for page tables
@@ -101,10 +100,9 @@ def mapped(options, work, limit):
 def measure(options):
     size = far(options, options.far[0], 1 << 30)["matrix_far_bytes"]
     limit = options.dram_limit or max(size // 4 // 4096 * 4096, 1 << 20)
-    document = {"benchmark": "matrix_memory", "machine": machine_header(options.bin), "matrix": options.matrix,
-                "solver": options.solver, "matrix_format": options.matrix_format, "matrix_bytes": size,
-                "dram_limit_bytes": limit, "iterations": options.iterations, "far": options.far, "load_average": os.getloadavg()}
-    with work_folder(options.pool_dir) as work, others_share(document):
+    head = {"matrix": options.matrix, "solver": options.solver, "matrix_format": options.matrix_format, "matrix_bytes": size,
+            "dram_limit_bytes": limit, "iterations": options.iterations, "far": options.far, "load_average": os.getloadavg()}
+    with document_of(options, "matrix_memory", **head) as document, work_folder(options.pool_dir) as work:
         ways = {"dram": lambda: run(options)}
         for folder in options.far:
             ways[f"far {folder}"] = lambda folder=folder: far(options, folder, limit)
@@ -115,34 +113,29 @@ def measure(options):
             document["cgroup_limit_bytes"] = cgroup
             ways["mapped cache"] = lambda: mapped(options, work, cgroup)
         rounds = in_turn(ways, options.repeats)
-    for found in rounds:
-        for way, report in found.items():
-            if report["last"] != found["dram"]["last"]:
-                sys.exit(f"bench/matrix_memory.py: {way}: found {report['last']}, expected {found['dram']['last']}")
-    document["results"] = {
-        way: {"iteration_s": spread([found[way]["generate_s"] / options.iterations for found in rounds]),
-              "load_s": spread([found[way]["load_s"] for found in rounds]),
-              "over_dram": ratio(rounds, way, "dram", lambda report: report["generate_s"])} |
-             ({"faults": spread([found[way]["matrix_faults"] for found in rounds]),
-               "far_read_bytes": spread([found[way]["matrix_far_read_bytes"] for found in rounds])}
-              if way.startswith("far") else {})
-        for way in rounds[0]}
-    write_json(document, options.output)
+        for found in rounds:
+            for way, report in found.items():
+                if report["last"] != found["dram"]["last"]:
+                    sys.exit(f"bench/matrix_memory.py: {way}: found {report['last']}, expected {found['dram']['last']}")
+        document["results"] = {
+            way: {"iteration_s": spread([found[way]["generate_s"] / options.iterations for found in rounds]),
+                  "load_s": spread([found[way]["load_s"] for found in rounds]),
+                  "over_dram": ratio(rounds, way, "dram", lambda report: report["generate_s"])} |
+                 ({"faults": spread([found[way]["matrix_faults"] for found in rounds]),
+                   "far_read_bytes": spread([found[way]["matrix_far_read_bytes"] for found in rounds])}
+                  if way.startswith("far") else {})
+            for way in rounds[0]}
     return document
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--bin", type=pathlib.Path, default=BIN, help="folder of the programs")
+    parser = parser_of(__doc__, pools="the cache lies, on a disk", pool_dir="/var/tmp", repeats=5)
     parser.add_argument("--matrix", default="grid:2000")
     parser.add_argument("--solver", default="pagerank")
     parser.add_argument("--matrix-format", default="csr", help="default: csr, which streams all of the matrix")
     parser.add_argument("--iterations", type=int, default=10)
     parser.add_argument("--dram-limit", type=int, help="bytes (default: a quarter of the matrix)")
     parser.add_argument("--far", nargs="+", default=["/dev/shm", "/var/tmp"], help="folders (default: /dev/shm /var/tmp)")
-    parser.add_argument("--pool-dir", default="/var/tmp", help="where the cache lies, on a disk (default: /var/tmp)")
-    parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--output", help="JSON file to write")
     document = measure(parser.parse_args())
     print(f"{document['matrix']}, {document['matrix_bytes'] / 1e6:.0f} MB, {document['dram_limit_bytes'] / 1e6:.0f} MB of DRAM")
     for way, found in document["results"].items():

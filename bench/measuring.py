@@ -10,6 +10,7 @@ import os
 import pathlib
 import platform
 import re
+import resource
 import shutil
 import statistics
 import subprocess
@@ -22,13 +23,26 @@ BIN = ROOT / "build/release/bin"
 TEST_DATA = pathlib.Path(os.environ.get("RINGSIDE_TEST_DATA", ROOT / "../shared/data"))
 
 
-def parser_of(description, pools="the pools lie"):
-    """With the options that most benchmarks have: --bin, --pool-dir, --output."""
+def parser_of(description, pools="the pools lie", pool_dir=tempfile.gettempdir(), repeats=None):
+    """With the options that most benchmarks have: --bin, --output, --pool-dir if there is a default, --repeats likewise."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--bin", type=pathlib.Path, default=BIN, help="folder of the programs")
-    parser.add_argument("--pool-dir", default=tempfile.gettempdir(), help=f"where {pools} (default: the temporary folder)")
-    parser.add_argument("--output", help="JSON file to write")
+    parser.add_argument("--bin", type=lambda text: pathlib.Path(text).resolve(), default=BIN, help="folder of the programs")
+    if pool_dir:
+        parser.add_argument("--pool-dir", default=pool_dir, help=f"where {pools} (default: {pool_dir})")
+    if repeats:
+        parser.add_argument("--repeats", type=int, default=repeats, help=f"measured rounds (default {repeats})")
+    parser.add_argument("--output", help="JSON file to write; FILE#PART replaces that part of it")
     return parser
+
+
+@contextlib.contextmanager
+def document_of(options, name, cores=1, **head):
+    """The benchmark's document: the body adds figures, then it is written to --output. Demands so many cores."""
+    demand_cores(cores)
+    document = {"benchmark": name, "machine": machine_header(options.bin), **head}
+    with others_share(document):
+        yield document
+    write_json(document, options.output)
 
 
 def add_loop(parser, ways):
@@ -108,6 +122,11 @@ def in_turn(measured, repeats):
     return rounds
 
 
+def spreads(rounds, figure=lambda value: value):
+    """{name: the spread of its figure over the rounds}"""
+    return {name: spread([figure(one[name]) for one in rounds]) for name in rounds[0]}
+
+
 def ratio(rounds, above, below, figure=lambda value: value):
     """The spread of above ÷ below, taken within each round: a shared machine drifts."""
     return spread([figure(r[above]) / figure(r[below]) for r in rounds])
@@ -117,6 +136,15 @@ def confidence(found, digits=3):
     """'0.512 (0.49 to 0.53)': the median, and where it lies with 95 % confidence, or the range where values are few."""
     low, high = found.get("median_95", (found["min"], found["max"]))
     return f"{found['median']:.{digits}g} ({low:.{digits}g} to {high:.{digits}g})"
+
+
+def print_spreads(found, *keys):
+    """A line for each spread in the document, with the keys that lead to it."""
+    if isinstance(found, dict) and "median" in found:
+        print(f"{', '.join(keys)}: {confidence(found)}")
+    elif isinstance(found, dict):
+        for key, value in found.items():
+            print_spreads(value, *keys, key)
 
 
 def processor_times():
@@ -136,6 +164,27 @@ def others_share(document):
     document["processor_time_of_others"] = round(max(busy - own, 0) / passed / os.cpu_count(), 4)
 
 
+def timed(command, folder, **environment):
+    """Runs the command there; returns ({its wall and processor time in seconds}, what it printed). Ends this program with that
+    if it fails."""
+    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+    ran = subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                         env={**os.environ, **environment})
+    if ran.returncode != 0:
+        sys.exit(f"{sys.argv[0]}: {' '.join(map(str, command))} failed:\n{ran.stdout[-4000:]}")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return {"wall_s": round(time.monotonic() - began, 1),
+            "processor_s": round(after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime, 1)}, ran.stdout
+
+
+def clone_of(commit, tree):
+    """Makes the tree a clone of this repository with that commit; returns the commit's short name."""
+    subprocess.run(["git", "clone", "--quiet", ROOT, tree], check=True)
+    subprocess.run(["git", "-C", tree, "checkout", "--quiet", commit], check=True)
+    return subprocess.run(["git", "-C", tree, "rev-parse", "--short=12", "HEAD"], check=True, capture_output=True,
+                          text=True).stdout.strip()
+
+
 @contextlib.contextmanager
 def work_folder(parent):
     folder = pathlib.Path(tempfile.mkdtemp(prefix="ringside-bench-", dir=parent))
@@ -143,6 +192,35 @@ def work_folder(parent):
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+# For Open MPI: more ranks than processors, as root, and messages over the loopback device alone.
+MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
+       "OMPI_MCA_hwloc_base_binding_policy": "none"}
+
+
+def called(command, **environment):
+    """Standard output of a command of MPI; ends this program with the command's output if it fails."""
+    run = subprocess.run([str(word) for word in command], capture_output=True, text=True, env={**os.environ, **MPI, **environment})
+    if run.returncode != 0:
+        sys.exit(f"{sys.argv[0]}: {' '.join(map(str, command))}: status {run.returncode}\n{run.stdout}{run.stderr}")
+    return run.stdout
+
+
+@contextlib.contextmanager
+def analyzers_of(bin_dir, *nodes):
+    """For each (pool, socket, more arguments) an analyzer for one run. Waits for their ends; kills them if the body fails."""
+    analyzers = [subprocess.Popen([bin_dir / "ringside-analyzer", f"--socket={socket}", f"--pool={pool}", "--once",
+                                   "--durability=process", "--telemetry=off", *more]) for pool, socket, *more in nodes]
+    try:
+        yield
+        for analyzer in analyzers:
+            analyzer.wait(60)
+    finally:
+        for analyzer in analyzers:
+            if analyzer.poll() is None:
+                analyzer.kill()
+                analyzer.wait()
 
 
 # A calibration of the user's would choose how runs reduce.
@@ -164,6 +242,13 @@ def ringside_run(bin_dir, work, *arguments, peaks=None):
     if run.returncode != 0:
         raise subprocess.CalledProcessError(run.returncode, command)
     return json.loads(summary.read_text())
+
+
+def run_program(bin_dir, pool, program, *arguments, env=UNCALIBRATED):
+    """`ringside run` of a user's program, with a fresh pool that stays."""
+    remove_pool(pool)
+    subprocess.run([bin_dir / "ringside", "run", "--quiet", "--durability=process", f"--pool={pool}", *arguments, "--",
+                    *map(str, program)], check=True, env=env)
 
 
 def children_of(pid):
@@ -194,6 +279,21 @@ def remove_pool(pool):
         path.unlink()
 
 
+def path_of(matrix):
+    """The matrix as given, or the graph of the test data that has this name."""
+    graph = TEST_DATA / "graphs" / matrix
+    return str(graph) if not pathlib.Path(matrix).exists() and graph.exists() else matrix
+
+
+def read_json(path):
+    """FILE#PART: that part of the file; {} if there is no such file."""
+    file, _, part = str(path).partition("#")
+    found = json.loads(pathlib.Path(file).read_text(encoding="utf-8")) if pathlib.Path(file).exists() else {}
+    return found.get(part, {}) if part else found
+
+
 def write_json(document, output):
     if output:
-        pathlib.Path(output).write_text(json.dumps(document, indent=2) + "\n")
+        file, _, part = str(output).partition("#")
+        whole = read_json(file) | {part: document} if part else document
+        pathlib.Path(file).write_text(json.dumps(whole, indent=2) + "\n", encoding="utf-8")

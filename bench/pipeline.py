@@ -16,17 +16,13 @@ are taken pair by pair within a round, because a shared machine drifts. Then, in
 A second part runs the pipeline with one pass, where the analyzer keeps up, for producer idleness and hand-off times; a
 third samples the peak memory of both processes. Writes JSON (see docs/inside/benchmarking.md)."""
 
-import argparse
-import json
 import os
 import pathlib
 import re
 import subprocess
 import sys
-import tempfile
 
-from measuring import (BIN, TEST_DATA, confidence, demand_cores, in_turn, machine_header, others_share, ringside_run,
-                       spread, work_folder, write_json)
+from measuring import TEST_DATA, confidence, document_of, in_turn, parser_of, ringside_run, spread, work_folder
 
 SHARED = ("--elastic=on", "--reduce=transfer", "--durability=process")
 
@@ -34,7 +30,7 @@ SHARED = ("--elastic=on", "--reduce=transfer", "--durability=process")
 class Bench:
     def __init__(self, options, work):
         self.options = options
-        self.bin = pathlib.Path(options.bin).resolve()
+        self.bin = options.bin
         self.work = work
         self.matrix = f"grid:{options.side}"
         self.reference = self.build_reference()
@@ -94,11 +90,8 @@ class Bench:
 
 
 def report(options):
-    demand_cores(2)
-    document = {"benchmark": "pipeline", "machine": machine_header(pathlib.Path(options.bin).resolve())}
-    with work_folder(options.pool_dir) as work, others_share(document):
+    with document_of(options, "pipeline", 2) as document, work_folder(options.pool_dir) as work:
         measure(options, Bench(options, work), document)
-    write_json(document, options.output)
     for name, found in document["ratios"].items():
         print(f"{name:<32} {confidence(found)}, {found['repeats']} rounds")
     for name, time_ms in document["ms_per_iteration"].items():
@@ -154,12 +147,6 @@ def predicted_peak(rows, nonzeros):
     return 3 * vector + max(8 * (rows + 1) + 4 * nonzeros, 2 * vector)
 
 
-def declare_folders(parser):
-    """Options that other benchmarks have, too."""
-    parser.add_argument("--bin", default=BIN, help="folder of the programs")
-    parser.add_argument("--pool-dir", default=tempfile.gettempdir(), help="where the pools lie (default: the temporary folder)")
-
-
 def declare_reference(parser):
     parser.add_argument("--reference", default=TEST_DATA.parent / "reference/thesis_sim.c",
                         help="the reference's source (default: reference/thesis_sim.c beside the test data)")
@@ -167,19 +154,16 @@ def declare_reference(parser):
 
 def declare(parser):
     """The options of a benchmark that runs a grid."""
-    declare_folders(parser)
     parser.add_argument("--side", type=int, default=2000)
     parser.add_argument("--iterations", type=int, default=100)
     parser.add_argument("--passes", type=int, default=5)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__, repeats=7)
     declare(parser)
     declare_reference(parser)
-    parser.add_argument("--repeats", type=int, default=7, help="measured rounds (default 7)")
     parser.add_argument("--pairs", type=int, default=30, help="measured pairs of elastic and dram_once (default 30)")
-    parser.add_argument("--output", help="JSON file to write")
     report(parser.parse_args())
 
 

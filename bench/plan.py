@@ -8,16 +8,14 @@ split that a run has by default, and as planned, with a fresh pool. Errors are o
 Regret is what the planned choice took, divided by what the fastest mode of the same round took; the default is the
 topology's split, --reduce slot, --elastic off. Writes JSON (see docs/inside/model.md)."""
 
-import argparse
 import json
 import pathlib
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 
-from measuring import (BIN, ROOT, TEST_DATA, demand_cores, machine_header, others_share, ringside_run, spread, work_folder,
+from measuring import (ROOT, document_of, machine_header, parser_of, path_of, read_json, ringside_run, spread, work_folder,
                        write_json)
 
 MATRICES = {"grid:2000": 300, "cnr-2000-llp.txt.xz": 1000, "rmat:22": 30}  # and iterations: a second or two
@@ -30,12 +28,6 @@ PUBLISHED_IDLE = {
                  5: 0.02, 4: 0.02, 3: 0.02, 2: 0.01, 1: 0.00},
     "analyzer": {15: 0.01, 14: 0.02, 13: 0.01, 12: 0.01, 11: 0.01, 10: 0.01, 9: 0.04, 8: 0.08, 7: 4.37, 6: 12.04, 5: 20.81,
                  4: 35.00, 3: 55.42, 2: 90.80, 1: 186.93}}
-
-
-def path_of(matrix):
-    """The matrix as given, or the graph of the test data that has this name."""
-    graph = TEST_DATA / "graphs" / matrix
-    return str(graph) if not pathlib.Path(matrix).exists() and graph.exists() else matrix
 
 
 def plan(bin_dir, *arguments):
@@ -149,13 +141,11 @@ def summed(rounds, matrices):
 
 
 def measure(options):
-    demand_cores(2)
     matrices = {matrix: MATRICES[matrix] for matrix in options.matrix or MATRICES}
-    document = {"benchmark": "plan", "machine": machine_header(options.bin), "published": published(options.bin),
-                "iterations": matrices, "runs_a_mode": options.runs, "budget_s": options.budget,
-                "durability": options.durability}
+    head = {"published": published(options.bin), "iterations": matrices, "runs_a_mode": options.runs, "budget_s": options.budget,
+            "durability": options.durability}
     rounds = []
-    with work_folder(options.pool_dir) as work, others_share(document):
+    with document_of(options, "plan", 2, **head) as document, work_folder(options.pool_dir) as work:
         begun = time.monotonic()
         subprocess.run([options.bin / "ringside", "calibrate", "--quiet", f"--memory={work}", f"--output={work}/full.json"],
                        check=True)
@@ -163,15 +153,14 @@ def measure(options):
         for number in range(options.rounds):
             rounds.append({matrix: one_round(options, work, matrix, iterations) for matrix, iterations in matrices.items()})
             print(f"round {number + 1} of {options.rounds}", file=sys.stderr)
-    document["results"] = summed(rounds, matrices)
-    document["rounds"] = rounds
-    write_json(document, options.output)
+        document["results"] = summed(rounds, matrices)
+        document["rounds"] = rounds
     return document
 
 
 def renew_published(options):
     """Replaces what the file has of the published measurements; its rounds stay as they are."""
-    old = json.loads(pathlib.Path(options.output).read_text())
+    old = read_json(options.output)
     document = {"published" if key == "published_pipeline" else key: value for key, value in old.items()}
     document["published"] = published(options.bin)
     write_json(document, options.output)
@@ -179,17 +168,13 @@ def renew_published(options):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--bin", type=pathlib.Path, default=BIN, help="folder of the programs")
+    parser = parser_of(__doc__)
     parser.add_argument("--budget", type=float, default=30, help="seconds of each calibration (default 30)")
     parser.add_argument("--runs", type=int, default=3,
                         help="runs of each mode in each round, in turn; their median counts (default 3)")
     parser.add_argument("--rounds", type=int, default=7, help="default 7")
     parser.add_argument("--matrix", action="append", choices=list(MATRICES), help="only this one; may be repeated")
     parser.add_argument("--durability", choices=["process", "power"], default="process", help="default process")
-    parser.add_argument("--pool-dir", default=tempfile.gettempdir(),
-                        help="where the pools lie (default: the temporary folder)")
-    parser.add_argument("--output", help="JSON file to write")
     parser.add_argument("--published-only", action="store_true",
                         help="renew only what is published in --output, also its plan_s (seconds of planning); its rounds stay")
     options = parser.parse_args()

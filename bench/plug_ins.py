@@ -10,7 +10,7 @@ import json
 import subprocess
 import sys
 
-from measuring import ROOT, UNCALIBRATED, machine_header, parser_of, remove_pool, spread, work_folder, write_json
+from measuring import ROOT, UNCALIBRATED, document_of, parser_of, remove_pool, spread, work_folder
 
 
 def compiled(work, name, source):
@@ -47,9 +47,8 @@ def main():
     parser.add_argument("--runs", type=int, default=100)
     parser.add_argument("--timeout", type=float, default=0.4)
     options = parser.parse_args()
-    document = {"benchmark": "plug_ins", "machine": machine_header(options.bin),
-                "workload": {"matrix": f"grid:{options.side}", "steps": options.steps, "timeout_s": options.timeout}}
-    with work_folder(options.pool_dir) as work:
+    workload = {"matrix": f"grid:{options.side}", "steps": options.steps, "timeout_s": options.timeout}
+    with document_of(options, "plug_ins", workload=workload) as document, work_folder(options.pool_dir) as work:
         l3 = compiled(work, "l3", "examples/reduction/l3.c")
         faulty = compiled(work, "faulty", "tests/plug_ins/faulty.c")
         for name, threads in (("cost_one_thread", "1"), ("cost_all_threads", None)):
@@ -60,7 +59,6 @@ def main():
                                                              "added_over_sum_alone")}
         for what in ("crash", "hang"):
             document[what] = faulty_runs(options, work, faulty, what)
-    write_json(document, options.output)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,6 @@ Peers that were not installed when this was built are named as absent. A turn is
 and threads back, then some that are timed each, of which the median counts. Everybody's first product is checked
 against a plain loop before anything is timed. Ratios are taken within a round. Writes JSON (see docs/inside/benchmarking.md)."""
 
-import argparse
 import contextlib
 import json
 import os
@@ -24,8 +23,8 @@ import subprocess
 import sys
 import tempfile
 
-from measuring import (BIN, TEST_DATA, confidence, demand_cores, in_turn, machine_header, now, others_share, ratio,
-                       spread, work_folder, write_json)
+from measuring import (TEST_DATA, confidence, demand_cores, document_of, in_turn, now, others_share, parser_of, ratio,
+                       read_json, spread, work_folder)
 
 PEERS = ("graphblas", "eigen", "rsb", "petsc")
 GRAPHS = {"cnr-2000-url": "cnr-2000-url.txt.xz", "cnr-2000-llp": "cnr-2000-llp.txt.xz"}
@@ -136,27 +135,21 @@ def table(results):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__, pool_dir=None, repeats=15)
     parser.add_argument("--matrices", nargs="+", default=MATRICES, help=f"default: {' '.join(MATRICES)}")
     parser.add_argument("--threads", nargs="+", type=int, default=(1, 2))
-    parser.add_argument("--repeats", type=int, default=15, help="measured rounds (default 15)")
-    parser.add_argument("--bin", type=pathlib.Path, default=BIN, help="folder of the programs")
-    parser.add_argument("--output", help="JSON file to write")
     parser.add_argument("--keep", action="store_true", help="keep what the JSON file holds of other matrices and threads")
     options = parser.parse_args()
-    document = {"benchmark": "products", "machine": machine_header(options.bin.resolve()), "results": [], "absent": []}
-    if options.keep and pathlib.Path(options.output).exists():
-        before = json.loads(pathlib.Path(options.output).read_text())
-        document["results"] = [r for r in before["results"]
-                               if r["matrix"] not in options.matrices or r["threads"] not in options.threads]
-    for matrix in options.matrices:
-        for threads in options.threads:
-            result = measure(options.bin.resolve(), matrix, threads, options.repeats)
-            if result is not None:
-                document["results"].append(result)
-        if result is None:
-            document["absent"].append(matrix)
-    write_json(document, options.output)
+    before = read_json(options.output).get("results", []) if options.keep else []
+    kept = [r for r in before if r["matrix"] not in options.matrices or r["threads"] not in options.threads]
+    with document_of(options, "products", results=kept, absent=[]) as document:
+        for matrix in options.matrices:
+            for threads in options.threads:
+                result = measure(options.bin, matrix, threads, options.repeats)
+                if result is not None:
+                    document["results"].append(result)
+            if result is None:
+                document["absent"].append(matrix)
     print(table(document["results"]))
     for matrix in document["absent"]:
         print(f"{matrix}: absent, expected {GRAPHS[matrix]} in {TEST_DATA / 'graphs'} (RINGSIDE_TEST_DATA)")

@@ -19,12 +19,11 @@ Needs an interpreter that has NumPy (Debian: /usr/bin/python3). Writes JSON (see
 import functools
 import json
 import pathlib
-import subprocess
 import sys
 import time
 
-from measuring import (UNCALIBRATED, add_loop, confidence, demand_cores, in_turn, interpreter_header, machine_header,
-                       others_share, parser_of, ratio, remove_pool, seconds_of, spread, work_folder, write_json)
+from measuring import (add_loop, document_of, in_turn, interpreter_header, parser_of, print_spreads, ratio, remove_pool,
+                       run_program, seconds_of, spread, spreads, work_folder)
 
 WAYS = ("python", "python_one_call", "python_empty", "cpp")
 
@@ -81,11 +80,9 @@ def publish_in_python(way, file, rows, steps, pace_us, megabytes):
 def publishing(options, work, rows, megabytes, way):
     """Microseconds: the median cost of a step after the first tenth."""
     pool, file = work / "bench.pool", work / "costs.json"
-    remove_pool(pool)
-    numbers = [str(file), str(rows), str(options.steps), str(rows * options.pace_ns // 1000), str(megabytes)]
-    program = [str(options.bin / "bench_publishing")] if way == "cpp" else [sys.executable, __file__, f"--loop={way}"]
-    subprocess.run([options.bin / "ringside", "run", "--quiet", "--durability=process", f"--pool={pool}", "--", *program,
-                    *numbers], check=True, env=UNCALIBRATED)
+    numbers = [file, rows, options.steps, rows * options.pace_ns // 1000, megabytes]
+    program = [options.bin / "bench_publishing"] if way == "cpp" else [sys.executable, __file__, f"--loop={way}"]
+    run_program(options.bin, pool, [*program, *numbers])
     remove_pool(pool)
     costs = json.loads(file.read_text())[options.steps // 10:]
     return spread(costs)["median"] / 1000
@@ -96,8 +93,7 @@ def reading(options, work):
 
     pool = work / "bench.pool"
     rows = options.megabytes * 1_000_000 // 8
-    subprocess.run([options.bin / "ringside", "run", "--quiet", "--durability=process", f"--pool={pool}", "--", sys.executable,
-                    __file__, "--loop=python", str(work / "costs.json"), str(rows), "8", "0", "0"], check=True, env=UNCALIBRATED)
+    run_program(options.bin, pool, [sys.executable, __file__, "--loop=python", work / "costs.json", rows, 8, 0, 0])
     opened = ringside.open(str(pool))
 
     def view():
@@ -127,28 +123,22 @@ def reading(options, work):
 
 
 def report(options):
-    demand_cores(2)
     import numpy
-    document = {"benchmark": "python_costs", "machine": machine_header(options.bin), **interpreter_header(numpy),
-                "steps": options.steps, "pace_ns_per_row": options.pace_ns}
+    head = {**interpreter_header(numpy), "steps": options.steps, "pace_ns_per_row": options.pace_ns}
     loops = [(rows, 0) for rows in options.rows] + [(max(options.rows), options.read_megabytes)]
-    with work_folder(options.pool_dir) as work, others_share(document):
+    with document_of(options, "python_costs", 2, **head) as document, work_folder(options.pool_dir) as work:
         for rows, megabytes in loops:
             ways = {way: functools.partial(publishing, options, work, rows, megabytes, way) for way in WAYS}
             rounds = in_turn(ways, options.repeats)
             document[f"publishing_{rows}_rows" + (f"_reading_{megabytes}_MB" if megabytes else "")] = {
-                **{f"{way}_us": spread([r[way] for r in rounds]) for way in WAYS},
+                **{f"{way}_us": found for way, found in spreads(rounds).items()},
                 "python_more_than_cpp_us": spread([r["python"] - r["cpp"] for r in rounds])}
         document["reading"] = reading(options, work)
-    write_json(document, options.output)
-    for part, figures in document.items():
-        for key, found in figures.items() if isinstance(figures, dict) else ():
-            if isinstance(found, dict):
-                print(f"{part}, {key}: {confidence(found)}")
+    print_spreads(document)
 
 
 def main():
-    parser = parser_of(__doc__)
+    parser = parser_of(__doc__, repeats=11)
     parser.add_argument("--rows", type=int, nargs="+", default=[10_000, 100_000, 1_000_000],
                         help="of x (default 10000 100000 1000000: 80 kB to 8 MB)")
     parser.add_argument("--steps", type=int, default=200, help="of each run (default 200)")
@@ -156,7 +146,6 @@ def main():
     parser.add_argument("--read-megabytes", type=int, default=64,
                         help="read between two steps, once more with the most rows (default 64)")
     parser.add_argument("--megabytes", type=int, default=32, help="of a slot (default 32)")
-    parser.add_argument("--repeats", type=int, default=11, help="measured rounds (default 11)")
     add_loop(parser, WAYS)
     options = parser.parse_args()
     if options.loop:

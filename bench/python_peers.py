@@ -24,8 +24,8 @@ import subprocess
 import sys
 import time
 
-from measuring import (UNCALIBRATED, add_loop, confidence, demand_cores, in_turn, interpreter_header, machine_header, others_share,
-                       parser_of, ratio, remove_pool, spread, work_folder, write_json)
+from measuring import (add_loop, document_of, in_turn, interpreter_header, parser_of, print_spreads, ratio, remove_pool,
+                       run_program, spread, spreads, work_folder)
 
 import numpy as np
 import ringside
@@ -201,11 +201,8 @@ def cost_ms(way, folder, entries, steps):
 def small_us(options, work, way):
     """The median cost of a step of 10 doubles, copied and published."""
     pool, file = work / "small.pool", work / "costs.json"
-    remove_pool(pool)
-    program = [str(options.bin / "bench_publishing")] if way == "cpp" else [sys.executable, __file__, "--loop=small"]
-    numbers = [str(file), "10", "2000", "100", "0"]
-    subprocess.run([options.bin / "ringside", "run", "--quiet", "--durability=process", f"--pool={pool}", "--", *program, *numbers],
-                   check=True, env=UNCALIBRATED)
+    program = [options.bin / "bench_publishing"] if way == "cpp" else [sys.executable, __file__, "--loop=small"]
+    run_program(options.bin, pool, [*program, file, 10, 2000, 100, 0])
     remove_pool(pool)
     return spread(json.loads(file.read_text())[200:])["median"] / 1000
 
@@ -276,41 +273,34 @@ def commands():
 
 
 def report(options):
-    demand_cores(2)
     ways = [way for way in WAYS if has(way)]
-    document = {"benchmark": "python", "machine": machine_header(options.bin), **interpreter_header(np),
-                "file_system": subprocess.run(["stat", "-f", "-c", "%T", options.pool_dir], stdout=subprocess.PIPE, encoding="utf-8",
-                                              check=True).stdout.strip(),
-                "entries": options.entries, "steps": options.steps, "durability": {"ringside": "process", "ringside_power": "power"}}
+    file_system = subprocess.run(["stat", "-f", "-c", "%T", options.pool_dir], stdout=subprocess.PIPE, encoding="utf-8", check=True)
+    head = {**interpreter_header(np), "file_system": file_system.stdout.strip(), "entries": options.entries,
+            "steps": options.steps, "durability": {"ringside": "process", "ringside_power": "power"}}
     os.environ["PATH"] = f"{options.bin}:{os.environ['PATH']}"
-    with work_folder(options.pool_dir) as work, others_share(document):
+    with document_of(options, "python", 2, **head) as document, work_folder(options.pool_dir) as work:
         rounds = in_turn({way: functools.partial(cost_ms, way, work / "cost", options.entries, options.steps) for way in ways},
                          options.repeats)
-        document["save_ms"] = {way: spread([r[way] for r in rounds]) for way in ways}
+        document["save_ms"] = spreads(rounds)
         document["over_copy"] = {way: ratio(rounds, way, "copy") for way in ways if way != "copy"}
         shutil.rmtree(work / "cost", ignore_errors=True)
         rounds = in_turn({way: functools.partial(small_us, options, work, way) for way in ("python", "cpp")}, options.repeats)
-        document["small_arrays"] = {"entries": 10, **{f"{way}_us": spread([r[way] for r in rounds]) for way in ("python", "cpp")},
+        document["small_arrays"] = {"entries": 10, **{f"{way}_us": found for way, found in spreads(rounds).items()},
                                     "python_more_than_cpp_us": spread([r["python"] - r["cpp"] for r in rounds])}
         document["start_ms"] = spread([start_ms(work) for _ in range(options.repeats)])
         chance = random.Random(20)
         lost = {way: sum(is_lost(way, work / "crash", options.entries, chance) for _ in range(options.kills))
                 for way in ways if way != "copy"}
         document["crashes"] = {"kills": options.kills, "lost": lost}
-    write_json(document, options.output)
-    for part in ("save_ms", "over_copy"):
-        for way, found in document[part].items():
-            print(f"{part} {way}: {confidence(found)}")
-    print(json.dumps(document["crashes"]), "start", confidence(document["start_ms"]), "small, more than C++",
-          confidence(document["small_arrays"]["python_more_than_cpp_us"]))
+    print_spreads(document)
+    print(json.dumps(document["crashes"]))
 
 
 def main():
-    parser = parser_of(__doc__)
+    parser = parser_of(__doc__, repeats=7)
     parser.add_argument("--entries", type=int, default=1_000_000, help="of x (default 1000000: 8 MB)")
     parser.add_argument("--steps", type=int, default=30, help="of each run (default 30)")
     parser.add_argument("--kills", type=int, default=18, help="of each way (default 18)")
-    parser.add_argument("--repeats", type=int, default=7, help="measured rounds (default 7)")
     add_loop(parser, ("small", "crash"))
     options = parser.parse_args()
     if options.loop == "small":

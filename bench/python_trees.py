@@ -16,12 +16,11 @@ Needs the interpreter that the package was built for (Debian: /usr/bin/python3).
 import functools
 import json
 import pathlib
-import subprocess
 import sys
 import time
 
-from measuring import (UNCALIBRATED, add_loop, confidence, demand_cores, in_turn, interpreter_header, machine_header, others_share,
-                       parser_of, ratio, remove_pool, seconds_of, spread, work_folder, write_json)
+from measuring import (add_loop, document_of, in_turn, interpreter_header, parser_of, print_spreads, ratio, remove_pool,
+                       run_program, seconds_of, spread, spreads, work_folder)
 
 WAYS = ("one", "nested", "many", "small", "memcpy")
 
@@ -62,10 +61,8 @@ def publish(way, file, entries, arrays, steps, pace_ms):
 def publishing(options, work, way, read=None):
     """Milliseconds: the median of the steps after the first three, whose pages are touched for the first time."""
     pool, file = work / "bench.pool", work / "costs.json"
-    remove_pool(pool)
-    numbers = [str(number) for number in (file, options.entries, options.arrays, options.steps, options.pace_ms)]
-    subprocess.run([options.bin / "ringside", "run", "--quiet", "--durability=process", "--slots=4", f"--pool={pool}", "--", sys.executable,
-                    __file__, f"--loop={way}", *numbers], check=True, env=UNCALIBRATED)
+    run_program(options.bin, pool, [sys.executable, __file__, f"--loop={way}", file, options.entries, options.arrays,
+                                    options.steps, options.pace_ms], "--slots=4")
     if read is not None:
         read(pool)
     remove_pool(pool)
@@ -83,29 +80,24 @@ def reading(found, repeats, pool):
 
 
 def report(options):
-    demand_cores(2)
     import numpy
-    document = {"benchmark": "python_trees", "machine": machine_header(options.bin), **interpreter_header(numpy), "entries": options.entries,
-                "arrays": options.arrays, "steps": options.steps, "pace_ms": options.pace_ms, "reading": {}}
-    with work_folder(options.pool_dir) as work, others_share(document):
+    head = {**interpreter_header(numpy), "entries": options.entries, "arrays": options.arrays, "steps": options.steps,
+            "pace_ms": options.pace_ms, "reading": {}}
+    with document_of(options, "python_trees", 2, **head) as document, work_folder(options.pool_dir) as work:
         rounds = in_turn({way: functools.partial(publishing, options, work, way) for way in WAYS}, options.repeats)
         publishing(options, work, "nested", functools.partial(reading, document["reading"], 50))
-        document.update({f"{way}_ms": spread([found[way] for found in rounds]) for way in WAYS},
+        document.update({f"{way}_ms": found for way, found in spreads(rounds).items()},
                         nested_over_one=ratio(rounds, "nested", "one"), many_over_one=ratio(rounds, "many", "one"),
                         one_over_memcpy=ratio(rounds, "one", "memcpy"))
-    write_json(document, options.output)
-    for key, found in {**document, **document["reading"]}.items():
-        if isinstance(found, dict) and "median" in found:
-            print(f"{key}: {confidence(found)}")
+    print_spreads(document)
 
 
 def main():
-    parser = parser_of(__doc__)
+    parser = parser_of(__doc__, repeats=11)
     parser.add_argument("--entries", type=int, default=10_000_000, help="of a state (default 10000000: 80 MB)")
     parser.add_argument("--arrays", type=int, default=1000, help="of the nested state (default 1000)")
     parser.add_argument("--steps", type=int, default=15, help="of each run (default 15)")
     parser.add_argument("--pace-ms", type=int, default=80, help="computing between two steps (default 80)")
-    parser.add_argument("--repeats", type=int, default=11, help="measured rounds (default 11)")
     add_loop(parser, WAYS)
     options = parser.parse_args()
     if options.loop:

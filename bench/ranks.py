@@ -10,20 +10,10 @@ are the device's bytes a step with and without keeping. Writes JSON (see docs/in
 import json
 import os
 import pathlib
-import subprocess
-import sys
 
-from measuring import machine_header, parser_of, remove_pool, spread, work_folder, write_json
+from measuring import analyzers_of, called, document_of, parser_of, remove_pool, spread, work_folder
 
-MPI = {"OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_hwloc_base_binding_policy": "none",
-       "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_mpi_yield_when_idle": "1"}
-
-
-def called(command, **more):
-    run = subprocess.run([str(word) for word in command], capture_output=True, text=True, env={**os.environ, **MPI, **more})
-    if run.returncode != 0:
-        sys.exit(f"ranks: {' '.join(map(str, command))}: status {run.returncode}\n{run.stdout}{run.stderr}")
-    return run.stdout
+YIELD = {"OMPI_MCA_mpi_yield_when_idle": "1"}
 
 
 class Costs:
@@ -39,10 +29,10 @@ class Costs:
         producers = ",".join(map(str, self.cores[:-1]))
         command = ["mpirun", "-n", ranks, self.program, way, *self.shape()]
         if way == "none":
-            return float(called(["taskset", "-c", producers, *command]))
+            return float(called(["taskset", "-c", producers, *command], **YIELD))
         remove_pool(self.pool)
         return float(called([self.options.bin / "ringside", "run", "--quiet", f"--pool={self.pool}", "--durability=process",
-                             f"--producer-cores={producers}", f"--analyzer-cores={self.cores[-1]}", "--", *command]))
+                             f"--producer-cores={producers}", f"--analyzer-cores={self.cores[-1]}", "--", *command], **YIELD))
 
     def pairs(self, way, ranks):
         found = []
@@ -64,23 +54,14 @@ def network(options, work):
     tcp = {"OMPI_MCA_btl": "self,tcp", "OMPI_MCA_pml": "ob1", "OMPI_MCA_btl_tcp_if_include": "lo"}
     shape = (100, 50, 1, options.network_steps)
     program = options.bin / "bench_ranks"
-    analyzers, words = [], []
-    for node in range(2):
-        pool, socket = work / f"node{node}.pool", work / f"node{node}.socket"
-        remove_pool(pool)
-        analyzers.append(subprocess.Popen([options.bin / "ringside-analyzer", f"--socket={socket}", f"--pool={pool}", "--once",
-                                           "--durability=process", "--telemetry=off"]))
-        words += [":", "-n", "1", "env", f"RINGSIDE_SOCKET={socket}", program, "ranks", *shape]
+    nodes = [(work / f"node{node}.pool", work / f"node{node}.socket") for node in range(2)]
+    words = [word for _, socket in nodes for word in (":", "-n", "1", "env", f"RINGSIDE_SOCKET={socket}", program, "ranks", *shape)]
     counts = {}
-    try:
+    with analyzers_of(options.bin, *nodes):
         for way, command in (("ranks", ["mpirun", *words[1:]]), ("none", ["mpirun", "-n", "2", program, "none", *shape])):
             before = loopback_bytes()
-            called(command, **tcp)
+            called(command, **YIELD, **tcp)
             counts[way] = loopback_bytes() - before
-    finally:
-        for analyzer in analyzers:
-            analyzer.terminate()
-            analyzer.wait()
     steps = options.network_steps + 1
     return {"steps": steps, "bytes_of_the_device": counts, "bytes_a_step_and_node": (counts["ranks"] - counts["none"]) / steps / 2}
 
@@ -94,9 +75,8 @@ def main():
     parser.add_argument("--pairs", type=int, default=9, help="of runs (default 9)")
     parser.add_argument("--network-steps", type=int, default=5000, help="of the run whose bytes are counted (default 5000)")
     options = parser.parse_args()
-    document = {"benchmark": "ranks", "machine": machine_header(options.bin), "columns": options.columns,
-                "rows_of_rank": options.rows, "sweeps": options.sweeps, "steps": options.steps}
-    with work_folder(options.pool_dir) as work:
+    head = {"columns": options.columns, "rows_of_rank": options.rows, "sweeps": options.sweeps, "steps": options.steps}
+    with document_of(options, "ranks", **head) as document, work_folder(options.pool_dir) as work:
         costs = Costs(options, work / "ranks.pool")
         document["one_process"] = costs.pairs("one", 1)
         document["weak_scaling"] = [costs.pairs("ranks", ranks) for ranks in (1, 2, 4)]
@@ -105,7 +85,6 @@ def main():
             found["over_one_process"] = found["kept_over_not_kept"]["median"] / single
         document["network"] = network(options, work)
     print(json.dumps(document, indent=2))
-    write_json(document, options.output)
 
 
 if __name__ == "__main__":

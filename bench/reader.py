@@ -21,8 +21,8 @@ import subprocess
 import sys
 import time
 
-from measuring import (UNCALIBRATED, confidence, demand_cores, in_turn, interpreter_header, machine_header, others_share,
-                       parser_of, ratio, remove_pool, seconds_of, spread, work_folder, write_json)
+from measuring import (UNCALIBRATED, document_of, in_turn, interpreter_header, parser_of, print_spreads, ratio, remove_pool,
+                       seconds_of, spread, spreads, work_folder)
 
 SLOTS, CHUNK_BYTES = 8, 16384
 
@@ -141,7 +141,7 @@ def verifying(path, library, repeats, newest_only):
                  "untouched_read": lambda: over_steps(read, ringside.open(path))}
     over_steps(read)
     rounds = in_turn(ways, repeats)
-    found = {f"{name}_ms": spread([one[name] for one in rounds]) for name in ways}
+    found = {f"{name}_ms": taken for name, taken in spreads(rounds).items()}
     for above, below in (("verified", "read"), ("verified", "hash"), ("hash", "read"), ("verified", "numpy_sum"),
                          ("untouched_verified", "untouched_read")):
         if above in ways:
@@ -150,16 +150,15 @@ def verifying(path, library, repeats, newest_only):
 
 
 def measure(options):
-    demand_cores(2)
     import ringside
     library = ctypes.CDLL(str(options.bin.parent / "lib/libbench_read.so"))
     library.bench_read.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
     library.bench_read.restype = ctypes.c_uint64
     library.bench_hash.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_size_t]
     library.bench_hash.restype = ctypes.c_uint64
-    document = {"benchmark": "reader", "machine": machine_header(options.bin), **interpreter_header(),
-                "slots": SLOTS, "bytes_per_slot": rows_of(options) * 8, "pace_ms": options.pace_ms}
-    with work_folder(options.pool_dir) as work, others_share(document), publisher(options, work) as path:
+    head = {**interpreter_header(), "slots": SLOTS, "bytes_per_slot": rows_of(options) * 8, "pace_ms": options.pace_ms}
+    with (document_of(options, "reader", 2, **head) as document, work_folder(options.pool_dir) as work,
+          publisher(options, work) as path):
         os.sched_setaffinity(0, {0})
         pool = ringside.open(path)
         newest = [pool.steps[-1].iteration]
@@ -177,24 +176,19 @@ def measure(options):
         document["newest_step_again"] = verifying(path, library, options.repeats, newest_only=True)
         newest.append(pool.steps[-1].iteration)
         document["steps_published_meanwhile"] = newest[1] - newest[0]
-    write_json(document, options.output)
-    print(f"open {confidence(document['open_ms'])} ms; view {document['view_us']}; copies {document['copies']}")
-    for part in ("from_memory", "newest_step_again"):
-        print(*(f"{part}, {key}: {confidence(found)}" for key, found in document[part].items()), sep="\n")
-    print(f"{document['steps_published_meanwhile']} steps meanwhile")
+    print(f"view {document['view_us']}; copies {document['copies']}; {document['steps_published_meanwhile']} steps meanwhile")
+    print_spreads(document)
 
 
 def main():
-    parser = parser_of(__doc__, pools="the pool lies")
+    parser = parser_of(__doc__, pools="the pool lies", repeats=21)
     parser.add_argument("--megabytes", type=int, default=32, help="of a slot (default 32)")
     parser.add_argument("--pace-ms", type=float, default=20, help="between two steps (default 20)")
-    parser.add_argument("--repeats", type=int, default=21, help="measured rounds (default 21)")
     parser.add_argument("--publish", nargs=2, metavar=("ROWS", "SECONDS"), help=argparse.SUPPRESS)  # what the run runs
     options = parser.parse_args()
     if options.publish:
         publish_steps(int(options.publish[0]), float(options.publish[1]))
     else:
-        options.bin = options.bin.resolve()
         measure(options)
 
 

@@ -6,14 +6,11 @@
 pair. Both must end with the same change and the same reductions of the last iterate, to the last bit, unless --other-bits says
 that a release changed them. Writes JSON (see docs/inside/benchmarking.md)."""
 
-import argparse
 import pathlib
 import subprocess
 import sys
-import tempfile
 
-from measuring import (BIN, TEST_DATA, confidence, demand_cores, in_turn, machine_header, others_share, ratio, ringside_run,
-                       spread, work_folder, write_json)
+from measuring import confidence, document_of, in_turn, others_share, parser_of, path_of, ratio, ringside_run, spread, work_folder
 
 MATRICES = ("grid:2000",)
 SHOWN = ("total_s", "generate_s", "transfer_s", "analyze_s", "producer_idle_s")
@@ -29,12 +26,6 @@ def build_of(bin_dir):
     return {"version": version_of(bin_dir), "commit": commit.stdout.strip() or "unknown"}
 
 
-def path_of(matrix):
-    """The matrix as given, or the graph of the test data that has this name."""
-    graph = TEST_DATA / "graphs" / matrix
-    return str(graph) if not pathlib.Path(matrix).exists() and graph.exists() else matrix
-
-
 def last_of(summary):
     """What tells two runs' last iterates apart; without results by name, which release 0.2 does not have."""
     last = {key: value for key, value in summary["last"].items() if key != "results"}
@@ -42,40 +33,35 @@ def last_of(summary):
 
 
 def measure(options):
-    demand_cores(2)
-    programs = {"now": options.bin.resolve(), "before": options.before.resolve()}
-    document = {"benchmark": "releases", "machine": machine_header(programs["now"]),
-                "builds": {name: build_of(folder) for name, folder in programs.items()}, "results": []}
-    for matrix in options.matrices:
-        arguments = [f"--matrix={path_of(matrix)}", f"--iterations={options.iterations}", f"--durability={options.durability}"]
-        result = {"matrix": pathlib.Path(matrix).name, "arguments": arguments[1:]}
-        with work_folder(options.pool_dir) as work, others_share(result):
-            rounds = in_turn({name: lambda folder=folder: ringside_run(folder, work, *arguments)
-                              for name, folder in programs.items()}, options.pairs)
-        for pair in rounds:
-            if not options.other_bits and last_of(pair["now"]) != last_of(pair["before"]):
-                sys.exit(f"bench/releases.py: {matrix}: found {last_of(pair['now'])}, "
-                         f"expected as before {last_of(pair['before'])}")
-        result["now_over_before"] = ratio(rounds, "now", "before", lambda summary: summary["total_s"])
-        result["seconds"] = {name: {key: spread([pair[name][key] for pair in rounds]) for key in SHOWN}
-                             for name in programs}
-        document["results"].append(result)
-    write_json(document, options.output)
+    programs = {"now": options.bin, "before": options.before.resolve()}
+    builds = {name: build_of(folder) for name, folder in programs.items()}
+    with document_of(options, "releases", 2, builds=builds, results=[]) as document:
+        for matrix in options.matrices:
+            arguments = [f"--matrix={path_of(matrix)}", f"--iterations={options.iterations}", f"--durability={options.durability}"]
+            result = {"matrix": pathlib.Path(matrix).name, "arguments": arguments[1:]}
+            with work_folder(options.pool_dir) as work, others_share(result):
+                rounds = in_turn({name: lambda folder=folder: ringside_run(folder, work, *arguments)
+                                  for name, folder in programs.items()}, options.pairs)
+            for pair in rounds:
+                if not options.other_bits and last_of(pair["now"]) != last_of(pair["before"]):
+                    sys.exit(f"bench/releases.py: {matrix}: found {last_of(pair['now'])}, "
+                             f"expected as before {last_of(pair['before'])}")
+            result["now_over_before"] = ratio(rounds, "now", "before", lambda summary: summary["total_s"])
+            result["seconds"] = {name: {key: spread([pair[name][key] for pair in rounds]) for key in SHOWN}
+                                 for name in programs}
+            document["results"].append(result)
     return document
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--before", type=pathlib.Path, required=True, help="folder of the other build's programs")
-    parser.add_argument("--bin", type=pathlib.Path, default=BIN, help="folder of this build's programs")
     parser.add_argument("--matrices", nargs="+", default=MATRICES,
                         help=f"as for ringside run, or a file of the test data's graphs (default: {' '.join(MATRICES)})")
     parser.add_argument("--iterations", type=int, default=100)
     parser.add_argument("--durability", default="process", choices=("process", "power"), help="default: process")
-    parser.add_argument("--pool-dir", default=tempfile.gettempdir(), help="where the pools lie (default: the temporary folder)")
     parser.add_argument("--pairs", type=int, default=15, help="measured pairs of runs (default 15)")
     parser.add_argument("--other-bits", action="store_true", help="the builds may differ in their results")
-    parser.add_argument("--output", help="JSON file to write")
     for result in measure(parser.parse_args())["results"]:
         found = result["now_over_before"]
         print(f"{result['matrix']:<24} now ÷ before: {confidence(found)}, {found['repeats']} pairs")

@@ -14,14 +14,11 @@
 
 Writes JSON (see docs/inside/benchmarking.md). Takes 14 GB of memory, and 2.5 GB of the pool's folder, which should lie on a disk."""
 
-import argparse
 import contextlib
 import json
-import pathlib
 import subprocess
 
-from measuring import (BIN, confidence, demand_cores, in_turn, machine_header, now, others_share, ringside_run, spread,
-                       work_folder, write_json)
+from measuring import confidence, document_of, in_turn, now, others_share, parser_of, read_json, ringside_run, spread, work_folder
 from products import Product
 
 SIDES = (1000, 2000, 4000, 10000)
@@ -66,34 +63,25 @@ def peak_in_all(producer, analyzer):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__, repeats=11)
     parser.add_argument("--sides", nargs="+", type=int, default=SIDES)
     parser.add_argument("--threads", nargs="*", type=int, default=(1, 2))
-    parser.add_argument("--repeats", type=int, default=11, help="measured rounds (default 11)")
     parser.add_argument("--runs", nargs="*", default=RUNS, help=f"default: {' '.join(RUNS)}")
     parser.add_argument("--no-beyond", dest="beyond", action="store_false", help="leave out the last part")
     parser.add_argument("--iterations", type=int, default=10, help="of each run (default 10)")
-    parser.add_argument("--bin", type=pathlib.Path, default=BIN, help="folder of the programs")
-    parser.add_argument("--pool-dir", help="where the pools lie (default: the temporary folder)")
-    parser.add_argument("--output", help="JSON file to write")
     parser.add_argument("--keep", action="store_true", help="keep what the JSON file holds of other threads and runs")
     options = parser.parse_args()
-    demand_cores(2)
-    bin_dir = options.bin.resolve()
-    document = {"benchmark": "scale", "machine": machine_header(bin_dir)}
-    kept = options.keep and pathlib.Path(options.output).exists()
-    before = json.loads(pathlib.Path(options.output).read_text()) if kept else {"growth": [], "runs": []}
-    document["growth"] = [result for result in before["growth"] if result["threads"] not in options.threads]
-    document["growth"] += [growth(bin_dir, options.sides, threads, options.repeats) for threads in options.threads]
-    document["runs"] = [result for result in before["runs"] if result["matrix"] not in options.runs]
-    with work_folder(options.pool_dir) as work:
-        document["runs"] += [run(bin_dir, work, matrix, mode, options.iterations)
+    before = {"growth": [], "runs": []} | (read_json(options.output) if options.keep else {})
+    with document_of(options, "scale", 2) as document, work_folder(options.pool_dir) as work:
+        document["growth"] = [result for result in before["growth"] if result["threads"] not in options.threads]
+        document["growth"] += [growth(options.bin, options.sides, threads, options.repeats) for threads in options.threads]
+        document["runs"] = [result for result in before["runs"] if result["matrix"] not in options.runs]
+        document["runs"] += [run(options.bin, work, matrix, mode, options.iterations)
                             for matrix in options.runs for mode in ("pipeline", "dram")]
-    if "beyond" in before:
-        document["beyond"] = before["beyond"]
-    if options.beyond:
-        document["beyond"] = json.loads(subprocess.run([bin_dir / "bench_many_nonzeros"], check=True, stdout=subprocess.PIPE).stdout)
-    write_json(document, options.output)
+        if "beyond" in before:
+            document["beyond"] = before["beyond"]
+        if options.beyond:
+            document["beyond"] = json.loads(subprocess.run([options.bin / "bench_many_nonzeros"], check=True, stdout=subprocess.PIPE).stdout)
     for result in document["growth"]:
         for matrix, found in ((key, value) for key, value in result.items() if key.startswith("grid:")):
             over = ", ".join(f"{key.removeprefix('per_row_over_')}'s {confidence(value)}"

@@ -19,12 +19,11 @@ The time of an iteration is that between two products with the matrix, so attach
 import json
 import pathlib
 import statistics
-import subprocess
 import sys
 import time
 
-from measuring import (UNCALIBRATED, add_loop, confidence, demand_cores, interpreter_header, machine_header, others_share,
-                       parser_of, remove_pool, spread, work_folder, write_json)
+from measuring import (UNCALIBRATED, add_loop, document_of, interpreter_header, parser_of, print_spreads, remove_pool,
+                       run_program, spread, work_folder)
 
 WAYS = ("callback", "streaming", "transfer", "no_analysis", "copy_only", "in_place", "ringside_cg")
 STREAMING = {"GLIBC_TUNABLES": "glibc.cpu.x86_non_temporal_threshold=0x100000"}
@@ -139,13 +138,10 @@ def solve(way, file, stencil, bursts, iterations):
 
 def turn(options, work, way):
     pool, file, summary = work / "bench.pool", work / "times.json", work / "summary.json"
-    remove_pool(pool)
     more = ["--reduce=transfer"] if way == "transfer" else []
-    subprocess.run([options.bin / "ringside", "run", "--quiet", "--durability=process", f"--pool={pool}", "--producer-cores=0",
-                    "--analyzer-cores=1", f"--buffers={options.buffers}", f"--summary={summary}", *more,
-                    "--", sys.executable, __file__, f"--loop={way}", str(file), str(options.stencil), str(options.bursts),
-                    str(options.iterations)], check=True,
-                   env=UNCALIBRATED | (STREAMING if way == "streaming" else {}))
+    run_program(options.bin, pool, [sys.executable, __file__, f"--loop={way}", file, options.stencil, options.bursts, options.iterations],
+                "--producer-cores=0", "--analyzer-cores=1", f"--buffers={options.buffers}", f"--summary={summary}", *more,
+                env=UNCALIBRATED | (STREAMING if way == "streaming" else {}))
     remove_pool(pool)
     found = json.loads(file.read_text())
     file.unlink()
@@ -160,34 +156,27 @@ def turn(options, work, way):
 
 
 def measure(options):
-    demand_cores(2)
     import numpy
     import scipy
-    document = {"benchmark": "scipy_cg", "machine": machine_header(options.bin), **interpreter_header(numpy, scipy),
-                "rows": 1_000_000, "stencil": options.stencil,
-                "iterations_of_a_burst": options.iterations, "pairs_of_bursts_of_a_turn": options.bursts,
-                "buffers": options.buffers, "pool_folder": options.pool_dir, "ways": {}}
+    head = {**interpreter_header(numpy, scipy), "rows": 1_000_000, "stencil": options.stencil,
+            "iterations_of_a_burst": options.iterations, "pairs_of_bursts_of_a_turn": options.bursts,
+            "buffers": options.buffers, "pool_folder": options.pool_dir, "ways": {}}
     found = {way: [] for way in options.ways}
-    with work_folder(options.pool_dir) as work, others_share(document):
+    with document_of(options, "scipy_cg", 2, **head) as document, work_folder(options.pool_dir) as work:
         for number in range(options.turns):
             for way in options.ways if number % 2 else reversed(options.ways):
                 found[way].append(turn(options, work, way))
-    for way, turns in found.items():
-        plain = [ms for one in turns for ms in one["plain"]]
-        kept = [ms for one in turns for ms in one["kept"]]
-        document["ways"][way] = {"kept_over_plain": spread([k / p for k, p in zip(kept, plain)]),
-                                 "fastest_kept_over_fastest_plain": min(kept) / min(plain),
-                                 "more_ms": spread([k - p for k, p in zip(kept, plain)]),
-                                 "plain_ms": spread(plain), "kept_ms": spread(kept)}
-        for key in ("steps", "transfer_ms_a_step", "analyze_ms_a_step"):
-            if key in turns[0]:
-                document["ways"][way][key] = spread([one[key] for one in turns])
-    write_json(document, options.output)
-    for way, figures in document["ways"].items():
-        print(f"{way:<12} kept ÷ plain {confidence(figures['kept_over_plain'], 4)}, fastest "
-              f"{figures['fastest_kept_over_fastest_plain']:.3f}; {confidence(figures['plain_ms'])} ms without, "
-              f"{confidence(figures['more_ms'])} ms more; transfer, analyze "
-              + ", ".join(confidence(figures[key]) for key in ("transfer_ms_a_step", "analyze_ms_a_step") if key in figures))
+        for way, turns in found.items():
+            plain = [ms for one in turns for ms in one["plain"]]
+            kept = [ms for one in turns for ms in one["kept"]]
+            document["ways"][way] = {"kept_over_plain": spread([k / p for k, p in zip(kept, plain)]),
+                                     "fastest_kept_over_fastest_plain": min(kept) / min(plain),
+                                     "more_ms": spread([k - p for k, p in zip(kept, plain)]),
+                                     "plain_ms": spread(plain), "kept_ms": spread(kept)}
+            for key in ("steps", "transfer_ms_a_step", "analyze_ms_a_step"):
+                if key in turns[0]:
+                    document["ways"][way][key] = spread([one[key] for one in turns])
+    print_spreads(document["ways"])
 
 
 def main():

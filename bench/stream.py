@@ -5,13 +5,11 @@
 tests/reference/plain_stream.cpp is STREAM from its published definition. Compared are the best rates (of the shortest repeat
 but the first), plain stores, DRAM; ratios are taken within a round. Writes JSON (see docs/inside/benchmarking.md)."""
 
-import argparse
 import json
 import os
-import pathlib
 import subprocess
 
-from measuring import BIN, confidence, demand_cores, in_turn, machine_header, others_share, ratio, spread, write_json
+from measuring import confidence, document_of, in_turn, others_share, parser_of, ratio, spread
 
 LOOPS = ("copy", "scale", "add", "triad")
 BYTES = 128 << 20  # of one array: as plain_stream has it
@@ -37,31 +35,27 @@ def ours(options, threads):
 
 
 def measure(options):
-    demand_cores(max(options.threads))
-    document = {"benchmark": "stream", "machine": machine_header(options.bin), "array_bytes": BYTES,
-                "repeats": options.repeats, "results": []}
-    for threads in options.threads:
-        result = {"threads": threads}
-        with others_share(result):
-            rounds = in_turn({"plain": lambda threads=threads: plain(options, threads),
-                              "ours": lambda threads=threads: ours(options, threads)}, options.rounds)
-        result["ours_over_plain"] = {loop: ratio(rounds, "ours", "plain", lambda rates, loop=loop: rates[loop])
-                                     for loop in LOOPS}
-        result["best_gb_s"] = {name: {loop: spread([r[name][loop] for r in rounds]) for loop in rounds[0][name]}
-                               for name in ("plain", "ours")}
-        document["results"].append(result)
-    write_json(document, options.output)
+    head = {"array_bytes": BYTES, "repeats": options.repeats, "results": []}
+    with document_of(options, "stream", max(options.threads), **head) as document:
+        for threads in options.threads:
+            result = {"threads": threads}
+            with others_share(result):
+                rounds = in_turn({"plain": lambda threads=threads: plain(options, threads),
+                                  "ours": lambda threads=threads: ours(options, threads)}, options.rounds)
+            result["ours_over_plain"] = {loop: ratio(rounds, "ours", "plain", lambda rates, loop=loop: rates[loop])
+                                         for loop in LOOPS}
+            result["best_gb_s"] = {name: {loop: spread([r[name][loop] for r in rounds]) for loop in rounds[0][name]}
+                                   for name in ("plain", "ours")}
+            document["results"].append(result)
     return document
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--bin", type=pathlib.Path, default=BIN, help="folder of the programs")
+    parser = parser_of(__doc__, pool_dir=None)
     parser.add_argument("--threads", type=int, nargs="+", default=sorted({1, len(os.sched_getaffinity(0))}),
                         help="default: one, and all")
     parser.add_argument("--repeats", type=int, default=30, help="of each loop in a run (default 30)")
     parser.add_argument("--rounds", type=int, default=11, help="measured rounds (default 11)")
-    parser.add_argument("--output", help="JSON file to write")
     for result in measure(parser.parse_args())["results"]:
         for loop, found in result["ours_over_plain"].items():
             print(f"{result['threads']} threads, {loop:<6} ours ÷ plain: {confidence(found)}, {found['repeats']} rounds")

@@ -16,32 +16,23 @@
 
 Writes JSON (see docs/inside/benchmarking.md)."""
 
-import argparse
 import json
 import os
 import pathlib
-import shutil
 import signal
-import statistics
 import subprocess
-import tempfile
 import time
 
-from measuring import UNCALIBRATED, machine_header, spread
+from measuring import UNCALIBRATED, document_of, in_turn, parser_of, ratio, remove_pool, spreads, work_folder
 
 
 class Bench:
-    def __init__(self, options):
-        self.bin = pathlib.Path(options.bin).resolve()
-        self.work = pathlib.Path(tempfile.mkdtemp(prefix="ringside-bench-", dir=options.pool_dir))
+    def __init__(self, options, work):
+        self.bin, self.work = options.bin, work
         self.environment = dict(UNCALIBRATED, XDG_RUNTIME_DIR=str(self.work))
 
-    def close(self):
-        shutil.rmtree(self.work, ignore_errors=True)
-
     def start(self, side, iterations, *more):
-        for old in self.work.glob("bench.pool*"):
-            old.unlink()
+        remove_pool(self.work / "bench.pool")
         command = [self.bin / "ringside", "run", f"--matrix=grid:{side}", f"--iterations={iterations}", "--quiet",
                    "--durability=process", f"--pool={self.work / 'bench.pool'}", f"--summary={self.work / 'summary.json'}"]
         return subprocess.Popen([*command, *more], env=self.environment)
@@ -61,18 +52,11 @@ class Bench:
             time.sleep(0.005)
 
     def cost(self, side, iterations, pairs):
-        ratios, on, off = [], [], []
-        self.run(side, iterations)
-        for pair in range(pairs):
-            order = [("off", ["--journal=off", "--telemetry=off"]), ("on", [])]
-            if pair % 2:
-                order.reverse()
-            times = {name: self.run(side, iterations, *more) for name, more in order}
-            ratios.append(times["on"] / times["off"])
-            on.append(times["on"])
-            off.append(times["off"])
-        return {"matrix": f"grid:{side}", "iterations": iterations, "on_s": spread(on), "off_s": spread(off),
-                "steps_per_s": iterations / statistics.median(on), "ratio": spread(ratios)}
+        rounds = in_turn({"off": lambda: self.run(side, iterations, "--journal=off", "--telemetry=off"),
+                          "on": lambda: self.run(side, iterations)}, pairs)
+        taken = spreads(rounds)
+        return {"matrix": f"grid:{side}", "iterations": iterations, "on_s": taken["on"], "off_s": taken["off"],
+                "steps_per_s": iterations / taken["on"]["median"], "ratio": ratio(rounds, "on", "off")}
 
     def processor(self, side, iterations):
         run = self.start(side, iterations)
@@ -139,43 +123,30 @@ class Bench:
         return total
 
     def subscribers(self, side, iterations, pairs, prefix, subscribers=100, stopped=10):
-        ratios, alone, followed = [], [], []
-        for pair in range(pairs):
-            times = {}
-            for name in ("alone", "followed") if pair % 2 == 0 else ("followed", "alone"):
-                times[name] = (self.run(side, iterations) if name == "alone"
-                               else self.followed(side, iterations, subscribers, stopped, prefix))
-            ratios.append(times["followed"] / times["alone"])
-            alone.append(times["alone"])
-            followed.append(times["followed"])
+        rounds = in_turn({"alone": lambda: self.run(side, iterations),
+                          "followed": lambda: self.followed(side, iterations, subscribers, stopped, prefix)}, pairs)
+        taken = spreads(rounds)
         return {"matrix": f"grid:{side}", "iterations": iterations, "subscribers": subscribers, "stopped": stopped,
-                "alone_s": spread(alone), "followed_s": spread(followed), "ratio": spread(ratios)}
+                "alone_s": taken["alone"], "followed_s": taken["followed"], "ratio": ratio(rounds, "followed", "alone")}
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--bin", default="build/release/bin")
-    parser.add_argument("--pool-dir", default="/dev/shm")
+    parser = parser_of(__doc__, pool_dir="/dev/shm")
     parser.add_argument("--pairs", type=int, default=60)
     parser.add_argument("--seconds", type=float, default=3, help="about how long a run takes")
-    parser.add_argument("--output", default="bench/results/telemetry.json")
     options = parser.parse_args()
-    bench = Bench(options)
-    try:
-        header = machine_header(bench.bin)
+    with document_of(options, "telemetry") as document, work_folder(options.pool_dir) as work:
+        bench = Bench(options, work)
         long = {2000: max(int(options.seconds * 25), 10), 300: max(int(options.seconds * 2500), 1000)}
         push = json.loads(subprocess.run([bench.bin / "bench_record_push"], capture_output=True, check=True).stdout)
-        result = {"machine": header, "push_cold": push["push_cold"], "push_warm": push["push_warm"],
-                  "cost": [bench.cost(side, iterations, options.pairs) for side, iterations in long.items()],
-                  "processor": [bench.processor(side, 2 * iterations) for side, iterations in long.items()],
-                  "latency": [bench.latency(side, 2 * iterations) for side, iterations in long.items()],
-                  "subscribers": [bench.subscribers(2000, 2 * long[2000], options.pairs, ["chrt", "--idle", "0"])],
-                  "subscribers_competing": [bench.subscribers(2000, 2 * long[2000], options.pairs, [])]}
-        result["load_average_at_the_end"] = os.getloadavg()
-        pathlib.Path(options.output).write_text(json.dumps(result, indent=2) + "\n")
-        print(json.dumps(result, indent=2))
-    finally:
-        bench.close()
+        document.update({"push_cold": push["push_cold"], "push_warm": push["push_warm"],
+                     "cost": [bench.cost(side, iterations, options.pairs) for side, iterations in long.items()],
+                     "processor": [bench.processor(side, 2 * iterations) for side, iterations in long.items()],
+                     "latency": [bench.latency(side, 2 * iterations) for side, iterations in long.items()],
+                     "subscribers": [bench.subscribers(2000, 2 * long[2000], options.pairs, ["chrt", "--idle", "0"])],
+                     "subscribers_competing": [bench.subscribers(2000, 2 * long[2000], options.pairs, [])]})
+        document["load_average_at_the_end"] = os.getloadavg()
+    print(json.dumps(document, indent=2))
 
 
 if __name__ == "__main__":

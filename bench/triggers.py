@@ -14,7 +14,7 @@ import random
 import subprocess
 import sys
 
-from measuring import UNCALIBRATED, machine_header, parser_of, remove_pool, spread, work_folder, write_json
+from measuring import UNCALIBRATED, document_of, parser_of, remove_pool, spread, work_folder
 
 STEPS = 100_000  # none gets so far
 
@@ -82,12 +82,10 @@ def main():
     parser.add_argument("--entries", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=18)
     options = parser.parse_args()
-    document = {"benchmark": "triggers", "machine": machine_header(options.bin)}
-    cost = json.loads(subprocess.run([options.bin / "bench_trigger_cost"], env=UNCALIBRATED, check=True, stdout=subprocess.PIPE, text=True).stdout)
-    document["cost"] = {"threads": cost["threads"], "fields": cost["fields"]}
-    with work_folder(options.pool_dir) as work:
+    with document_of(options, "triggers") as document, work_folder(options.pool_dir) as work:
+        cost = json.loads(subprocess.run([options.bin / "bench_trigger_cost"], env=UNCALIBRATED, check=True, stdout=subprocess.PIPE).stdout)
+        document["cost"] = {"threads": cost["threads"], "fields": cost["fields"]}
         document["nan"] = nan_runs(options, work)
-    write_json(document, options.output)
 
 
 if __name__ == "__main__":

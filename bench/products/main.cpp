@@ -5,8 +5,6 @@
 //
 //   bench_product_NAME --matrix grid:2000 --threads 2
 #include <cmath>
-#include <cstdio>
-#include <exception>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -17,6 +15,7 @@
 #include "common/options/option_checks.hpp"
 #include "common/platform/clock.hpp"
 #include "common/platform/error.hpp"
+#include "common/program/program.hpp"
 #include "producer/matrix/matrix_source.hpp"
 
 namespace ringside::bench {
@@ -103,13 +102,5 @@ int run(int argc, char** argv) {
 }  // namespace ringside::bench
 
 int main(int argc, char** argv) {
-  try {
-    return ringside::bench::run(argc, argv);
-  } catch (const ringside::Error& error) {
-    std::fprintf(stderr, "%s: %s\n", argv[0], error.what());
-    return static_cast<int>(error.code());
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "%s: %s\n", argv[0], error.what());
-    return 1;
-  }
+  return ringside::run_program([&] { return ringside::bench::run(argc, argv); });
 }

@@ -9,7 +9,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -17,11 +16,8 @@
 #include "analyzer/journal/journal_storage.hpp"
 #include "analyzer/journal/journal_wipe.hpp"
 #include "analyzer/journal/step_record.hpp"
-#include "bench/programs/machine_header.hpp"
+#include "bench/programs/bench_program.hpp"
 #include "common/journal/journal_reader.hpp"
-#include "common/json/json.hpp"
-#include "common/options/command_line.hpp"
-#include "common/options/option_checks.hpp"
 #include "common/platform/clock.hpp"
 #include "common/platform/error.hpp"
 #include "common/records/record_layout.hpp"
@@ -144,42 +140,34 @@ Json measure(const std::string& folder, JournalKind kind, std::uint64_t journal_
 }  // namespace ringside::bench
 
 int main(int argc, char** argv) {
-  ringside::CommandLine line("Records appended to the journal a second, plain files against libpmemlog; as JSON",
-                             "bench_journal");
+  using namespace ringside;
+  using namespace ringside::bench;
+  BenchProgram program("journal", "Records appended to the journal a second, plain files against libpmemlog; as JSON");
   std::uint64_t file_records = 400'000;
   std::uint64_t pmemlog_records = 5'000;
   std::uint64_t journal_bytes = std::uint64_t{64} << 20;
   int repeats = 5;
   std::vector<std::string> folders = {"/dev/shm", "/tmp"};
-  std::string output;
-  line.option("--file-records", file_records, "Records appended to plain files")
-      .check(ringside::whole_number_within(1000, 1 << 30));
-  line.option("--pmemlog-records", pmemlog_records, "Records appended to libpmemlog off DAX, which syncs each append")
-      .check(ringside::whole_number_within(1000, 1 << 30));
-  line.option("--journal-bytes", journal_bytes, "Size of the journal")
-      .check(ringside::whole_number_within(4 << 20, 1 << 30));
-  line.option("--repeats", repeats, "Measured repeats").check(ringside::whole_number_within(3, 1000));
-  line.option("--folders", folders, "Where the journal is made").comma_separated();
-  line.option("-o,--output", output, "File for the JSON (default: standard output)").value_name("FILE");
-  if (const auto code = ringside::parse_or_exit_code(line, argc, argv)) return *code;
-  try {
-    using namespace ringside;
-    using namespace ringside::bench;
+  program.line.option("--file-records", file_records, "Records appended to plain files")
+      .check(whole_number_within(1000, 1 << 30));
+  program.line
+      .option("--pmemlog-records", pmemlog_records, "Records appended to libpmemlog off DAX, which syncs each append")
+      .check(whole_number_within(1000, 1 << 30));
+  program.line.option("--journal-bytes", journal_bytes, "Size of the journal")
+      .check(whole_number_within(4 << 20, 1 << 30));
+  program.line.option("--repeats", repeats, "Measured repeats").check(whole_number_within(3, 1000));
+  program.line.option("--folders", folders, "Where the journal is made").comma_separated();
+  return program.run(argc, argv, [&](Json& report) {
     const std::vector<std::string> encoded = encoded_records();
-    Json report = {
-        {"benchmark", "journal"},         {"machine", machine_header()}, {"record_bytes", encoded.back().size()},
-        {"journal_bytes", journal_bytes}, {"durability", "process"},     {"results", Json::array()}};
+    report["record_bytes"] = encoded.back().size();
+    report["journal_bytes"] = journal_bytes;
+    report["durability"] = "process";
+    const auto add = [&](const std::string& folder, JournalKind kind, std::uint64_t records) {
+      report["results"].push_back(measure(folder, kind, journal_bytes, records / 100 * 100, repeats, encoded));
+    };
     for (const std::string& folder : folders) {
-      report["results"].push_back(
-          measure(folder, JournalKind::kFile, journal_bytes, file_records / 100 * 100, repeats, encoded));
-      if (!has_pmemlog()) continue;
-      report["results"].push_back(
-          measure(folder, JournalKind::kPmemlog, journal_bytes, pmemlog_records / 100 * 100, repeats, encoded));
+      add(folder, JournalKind::kFile, file_records);
+      if (has_pmemlog()) add(folder, JournalKind::kPmemlog, pmemlog_records);
     }
-    write_json(report, output);
-  } catch (const ringside::Error& error) {
-    std::fprintf(stderr, "journal: %s\n", error.what());
-    return static_cast<int>(error.code());
-  }
-  return 0;
+  });
 }

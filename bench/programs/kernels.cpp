@@ -15,17 +15,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
-#include <exception>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "bench/programs/machine_header.hpp"
-#include "common/json/json.hpp"
-#include "common/options/command_line.hpp"
-#include "common/options/option_checks.hpp"
+#include "bench/programs/bench_program.hpp"
 #include "common/platform/clock.hpp"
 #include "common/platform/error.hpp"
 #include "producer/kernels/row_layout.hpp"
@@ -154,15 +149,6 @@ double bytes_of_iterate(const CsrMatrix& matrix, const Array<double>& scale, Mat
   return bytes;
 }
 
-double milliseconds_since(std::int64_t start_ns) {
-  return static_cast<double>(now_ns() - start_ns) * 1e-6;
-}
-
-Json spread_of(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return {{"median", values[values.size() / 2]}, {"min", values.front()}, {"max", values.back()}};
-}
-
 struct Timed {
   MatrixFormat format;
   std::unique_ptr<Solver> solver;
@@ -230,74 +216,55 @@ Json measure(const CsrMatrix& matrix, const std::vector<MatrixFormat>& formats, 
   Json result;
   result["threads"] = threads;
   result["chosen"] = make_pagerank(matrix, kDamping)->format();
-  result["plain_loop_ms"] = spread_of(plain_ms);
+  result["plain_loop_ms"] = spread(plain_ms, "ms");
   const double copied_gb = kCopyBytesPerRow * static_cast<double>(kCopiedRows) * 1e-9;
   const double read_gb = kReadBytesPerRow * static_cast<double>(kCopiedRows) * 1e-9;
-  result["copy_nontemporal_gb_per_s"] = copied_gb / (spread_of(copy_ms)["median"].get<double>() * 1e-3);
-  result["read_gb_per_s"] = read_gb / (spread_of(read_ms)["median"].get<double>() * 1e-3);
+  result["copy_nontemporal_gb_per_s"] = copied_gb / (median(copy_ms) * 1e-3);
+  result["read_gb_per_s"] = read_gb / (median(read_ms) * 1e-3);
   for (Timed& t : timed) {
     const double bytes = bytes_of_iterate(matrix, plain.scale, t.format);
     for (double& share : t.share) share *= bytes;
-    result["kernels"][std::string(to_string(t.format))] = {{"iterate_ms", spread_of(t.ms)},
+    result["kernels"][std::string(to_string(t.format))] = {{"iterate_ms", spread(t.ms, "ms")},
                                                            {"mb_moved_at_least", bytes * 1e-6},
-                                                           {"share_of_copy_bandwidth", spread_of(t.share)},
-                                                           {"plain_loop_over_iterate", spread_of(t.over_plain)},
+                                                           {"share_of_copy_bandwidth", spread(t.share, "ratio")},
+                                                           {"plain_loop_over_iterate", spread(t.over_plain, "ratio")},
                                                            {"preparation_ms", t.prepare_ms}};
   }
   return result;
-}
-
-int run(int argc, char** argv) {
-  std::vector<std::string> matrices = {"grid:2000"};
-  std::vector<std::string> names = {"csr", "bands", "packed", "ranked"};
-  std::vector<int> threads = {1, 2};
-  int repeats = 21;
-  std::string output;
-  std::string cache_dir;
-  CommandLine line("Time of one PageRank iterate in each format a matrix can have, against memory bandwidth; as JSON",
-                   "bench_kernels");
-  line.option("--matrix", matrices, "matrices, as for ringside run --matrix; without values").comma_separated();
-  line.option("--formats", names, "formats to time").comma_separated();
-  line.option("--threads", threads, "numbers of threads to measure with")
-      .comma_separated()
-      .check(whole_number_within(1, 1024));
-  line.option("--repeats", repeats, "measurements of each kind").check(whole_number_within(5, 100000));
-  line.option("--cache-dir", cache_dir, "folder for binary caches of the matrices (default: none is kept)");
-  line.option("-o,--output", output, "File for the JSON (default: standard output)").value_name("FILE");
-  if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
-  std::vector<MatrixFormat> formats;
-  for (const std::string& name : names) formats.push_back(format_named(name));
-
-  Json report;
-  report["machine"] = machine_header();
-  report["repeats"] = repeats;
-  report["matrices"] = Json::array();
-  for (const std::string& name : matrices) {
-    const CsrMatrix matrix =
-        load_matrix({.matrix = name, .cache = !cache_dir.empty(), .cache_dir = cache_dir}, Orientation::kInLinks);
-    if (!matrix.value.empty()) throw usage_error("{}: found a matrix with values, expected one without", name);
-    Json entry = {{"matrix", name.substr(name.rfind('/') + 1)},
-                  {"rows", matrix.rows},
-                  {"nonzeros", matrix.nonzeros()},
-                  {"results", Json::array()}};
-    for (const int count : threads) entry["results"].push_back(measure(matrix, formats, count, repeats));
-    report["matrices"].push_back(entry);
-  }
-  write_json(report, output);
-  return 0;
 }
 
 }  // namespace
 }  // namespace ringside::bench
 
 int main(int argc, char** argv) {
-  try {
-    return ringside::bench::run(argc, argv);
-  } catch (const ringside::Error& error) {
-    std::fprintf(stderr, "%s\n", error.what());
-    return static_cast<int>(error.code());
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "%s\n", error.what());
-    return 1;
-  }
+  using namespace ringside;
+  using namespace ringside::bench;
+  BenchProgram program(
+      "kernels", "Time of one PageRank iterate in each format a matrix can have, against memory bandwidth; as JSON");
+  std::vector<std::string> matrices = {"grid:2000"};
+  std::vector<std::string> names = {"csr", "bands", "packed", "ranked"};
+  std::vector<int> threads = {1, 2};
+  int repeats = 21;
+  std::string cache_dir;
+  program.line.option("--matrix", matrices, "matrices, as for ringside run --matrix; without values").comma_separated();
+  program.line.option("--formats", names, "formats to time").comma_separated();
+  program.line.option("--threads", threads, "numbers of threads to measure with")
+      .comma_separated()
+      .check(whole_number_within(1, 1024));
+  program.line.option("--repeats", repeats, "measurements of each kind").check(whole_number_within(5, 100000));
+  program.line.option("--cache-dir", cache_dir, "folder for binary caches of the matrices (default: none is kept)");
+  return program.run(argc, argv, [&](Json& report) {
+    std::vector<MatrixFormat> formats;
+    for (const std::string& name : names) formats.push_back(format_named(name));
+    report["repeats"] = repeats;
+    for (const std::string& name : matrices) {
+      const CsrMatrix matrix =
+          load_matrix({.matrix = name, .cache = !cache_dir.empty(), .cache_dir = cache_dir}, Orientation::kInLinks);
+      if (!matrix.value.empty()) throw usage_error("{}: found a matrix with values, expected one without", name);
+      Json entry = {
+          {"matrix", name.substr(name.rfind('/') + 1)}, {"rows", matrix.rows}, {"nonzeros", matrix.nonzeros()}};
+      for (const int count : threads) entry["results"].push_back(measure(matrix, formats, count, repeats));
+      report["matrices"].push_back(entry);
+    }
+  });
 }

@@ -5,17 +5,13 @@
 //           two steps may pass its check
 #include <fcntl.h>
 
-#include <cstdio>
 #include <filesystem>
 #include <string>
 #include <vector>
 
+#include "bench/programs/bench_program.hpp"
 #include "bench/programs/held_views.hpp"
-#include "bench/programs/machine_header.hpp"
 #include "common/files/slot_lease.hpp"
-#include "common/json/json.hpp"
-#include "common/options/command_line.hpp"
-#include "common/options/option_checks.hpp"
 #include "common/platform/clock.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/unique_fd.hpp"
@@ -92,36 +88,29 @@ Json measure_views(const std::string& folder, std::uint32_t slots, std::uint64_t
 }  // namespace ringside::bench
 
 int main(int argc, char** argv) {
-  ringside::CommandLine line(
-      "What the lock calls of a step cost, and whether a reader of many steps in place ever misses that one was "
-      "overwritten; as JSON. Exit code 5 if it does",
-      "bench_leases");
+  using namespace ringside;
+  using namespace ringside::bench;
+  BenchProgram program("leases",
+                       "What the lock calls of a step cost, and whether a reader of many steps in place ever misses "
+                       "that one was overwritten; as JSON. Exit code 5 if it does");
   std::vector<int> slots = {3, 8};
   std::uint64_t views = 1'000'000;
   std::uint64_t words = 512;
   int repeats = 201;
   std::string folder = "/dev/shm";
-  std::string output;
-  line.option("--slots", slots, "Slots of the rings").comma_separated().check(ringside::whole_number_within(3, 1024));
-  line.option("--views", views, "Steps to hold on each ring").check(ringside::whole_number_within(1, 1'000'000'000));
-  line.option("--words", words, "Words of a step").check(ringside::whole_number_within(2, 1 << 20));
-  line.option("--repeats", repeats, "Measured repeats of the calls").check(ringside::whole_number_within(5, 10'000));
-  line.option("--folder", folder, "Where the files are made");
-  line.option("-o,--output", output, "File for the JSON (default: standard output)").value_name("FILE");
-  if (const auto code = ringside::parse_or_exit_code(line, argc, argv)) return *code;
-  try {
-    using namespace ringside::bench;
-    ringside::Json report = {{"benchmark", "leases"}, {"machine", machine_header()}, {"folder", folder}};
+  bool torn = false;
+  program.line.option("--slots", slots, "Slots of the rings").comma_separated().check(whole_number_within(3, 1024));
+  program.line.option("--views", views, "Steps to hold on each ring").check(whole_number_within(1, 1'000'000'000));
+  program.line.option("--words", words, "Words of a step").check(whole_number_within(2, 1 << 20));
+  program.line.option("--repeats", repeats, "Measured repeats of the calls").check(whole_number_within(5, 10'000));
+  program.line.option("--folder", folder, "Where the files are made");
+  const int code = program.run(argc, argv, [&](Json& report) {
+    report["folder"] = folder;
     for (const int others : {0, 1, 16, 256}) report["calls"].push_back(measure_calls(folder, others, repeats));
-    bool torn = false;
     for (const int count : slots) {
       report["views"].push_back(measure_views(folder, static_cast<std::uint32_t>(count), words, views));
       torn = torn || report["views"].back()["torn"] != 0;
     }
-    write_json(report, output);
-    return torn ? static_cast<int>(ringside::ExitCode::kDamaged) : 0;
-  } catch (const ringside::Error& error) {
-    std::fprintf(stderr, "leases: %s\n", error.what());
-    return static_cast<int>(error.code());
-  }
+  });
+  return torn ? static_cast<int>(ExitCode::kDamaged) : code;
 }

@@ -20,14 +20,12 @@
 #include <string>
 #include <vector>
 
-#include "bench/programs/machine_header.hpp"
-#include "common/json/json.hpp"
-#include "common/options/command_line.hpp"
+#include "bench/programs/bench_program.hpp"
 #include "common/platform/clock.hpp"
 #include "producer/matrix/matrix_market.hpp"
 #include "producer/matrix/matrix_source.hpp"
 
-namespace ringside {
+namespace ringside::bench {
 namespace {
 
 std::uint64_t next_random(std::uint64_t& state) {
@@ -126,39 +124,27 @@ Json measure_cache(std::uint32_t side, int threads, int repeats, const std::stri
   return result;
 }
 
-int run(int argc, char** argv) {
+}  // namespace
+}  // namespace ringside::bench
+
+int main(int argc, char** argv) {
+  using namespace ringside;
+  using namespace ringside::bench;
+  BenchProgram program("loading", "How fast matrices are loaded into memory");
   std::size_t megabytes = 128;
   std::uint32_t side = 4000;
   int repeats = 5;
   std::string folder = std::filesystem::temp_directory_path().string();
-  std::string output;
-  CommandLine line("How fast matrices come into memory", "bench_loading");
-  line.option("--megabytes", megabytes, "Size of each generated text, 10^6 bytes").show_default();
-  line.option("--grid", side, "Side of the grid whose cache is mapped").show_default();
-  line.option("--repeats", repeats, "Measurements of each, after one to warm up").show_default();
-  line.option("--dir", folder, "Where the cache is written for a while").show_default();
-  line.option("-o,--output", output, "File for the JSON; standard output if empty").value_name("FILE");
-  if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
-
-  const int all = omp_get_num_procs();
-  Json report{{"benchmark", "loading"}, {"machine", bench::machine_header()}};
-  for (const std::string field : {"pattern", "real"}) {
-    report["results"].push_back(measure_text(field, megabytes * 1'000'000, 1, repeats));
-    if (all > 1) report["results"].push_back(measure_text(field, megabytes * 1'000'000, all, repeats));
-  }
-  report["results"].push_back(measure_cache(side, all, repeats, folder));
-  bench::write_json(report, output);
-  return 0;
-}
-
-}  // namespace
-}  // namespace ringside
-
-int main(int argc, char** argv) {
-  try {
-    return ringside::run(argc, argv);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "loading: {}\n", error.what());
-    return 1;
-  }
+  program.line.option("--megabytes", megabytes, "Size of each generated text, 10^6 bytes").show_default();
+  program.line.option("--grid", side, "Side of the grid whose cache is mapped").show_default();
+  program.line.option("--repeats", repeats, "Measurements of each, after one to warm up").show_default();
+  program.line.option("--dir", folder, "Where the cache is written for a while").show_default();
+  return program.run(argc, argv, [&](Json& report) {
+    const int all = omp_get_num_procs();
+    for (const std::string field : {"pattern", "real"}) {
+      report["results"].push_back(measure_text(field, megabytes * 1'000'000, 1, repeats));
+      if (all > 1) report["results"].push_back(measure_text(field, megabytes * 1'000'000, all, repeats));
+    }
+    report["results"].push_back(measure_cache(side, all, repeats, folder));
+  });
 }

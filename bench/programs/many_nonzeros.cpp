@@ -11,16 +11,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
-#include <cstdio>
-#include <exception>
 #include <memory>
 #include <string>
 
-#include "bench/programs/machine_header.hpp"
-#include "common/json/json.hpp"
+#include "bench/programs/bench_program.hpp"
 #include "common/kernels/isa.hpp"
-#include "common/options/command_line.hpp"
-#include "common/options/option_checks.hpp"
 #include "common/platform/clock.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/unique_fd.hpp"
@@ -102,32 +97,18 @@ Json measure(int threads, std::uint32_t stride) {
           {"iterate_s", iterate_s},  {"ns_per_nonzero", iterate_s * 1e9 / static_cast<double>(matrix.nonzeros())}};
 }
 
-int run(int argc, char** argv) {
-  int threads = 2;
-  std::uint32_t stride = 499;
-  std::string output;
-  CommandLine line("One PageRank iterate of more than 2^31 nonzeros, checked", "bench_many_nonzeros");
-  line.option("--threads", threads, "threads").check(whole_number_within(1, 1024)).show_default();
-  line.option("--stride", stride, "distance of a row's columns").check(whole_number_within(1, 500)).show_default();
-  line.option("-o,--output", output, "File for the JSON (default: standard output)").value_name("FILE");
-  if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
-  Json report = {{"benchmark", "many_nonzeros"}, {"machine", machine_header()}};
-  report.update(measure(threads, stride));
-  write_json(report, output);
-  return 0;
-}
-
 }  // namespace
 }  // namespace ringside::bench
 
 int main(int argc, char** argv) {
-  try {
-    return ringside::bench::run(argc, argv);
-  } catch (const ringside::Error& error) {
-    std::fprintf(stderr, "%s\n", error.what());
-    return static_cast<int>(error.code());
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "%s\n", error.what());
-    return 1;
-  }
+  using namespace ringside;
+  using namespace ringside::bench;
+  BenchProgram program("many_nonzeros", "One PageRank iterate of more than 2^31 nonzeros, checked");
+  int threads = 2;
+  std::uint32_t stride = 499;
+  program.line.option("--threads", threads, "threads").check(whole_number_within(1, 1024)).show_default();
+  program.line.option("--stride", stride, "distance of a row's columns")
+      .check(whole_number_within(1, 500))
+      .show_default();
+  return program.run(argc, argv, [&](Json& report) { report.update(measure(threads, stride)); });
 }

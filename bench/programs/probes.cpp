@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The probes of caches: how often they are right about simulated hierarchies of random geometry, about
 // libringside_memory with several limits and granules, and about the line and the first level of this machine.
-#include <cstdio>
 #include <fstream>
 
-#include "bench/programs/machine_header.hpp"
-#include "common/json/json.hpp"
-#include "common/options/command_line.hpp"
-#include "common/options/option_checks.hpp"
-#include "common/platform/error.hpp"
+#include "bench/programs/bench_program.hpp"
 #include "memory/probe/library_validation.hpp"
 #include "memory/probe/real_memory.hpp"
 #include "memory/probe/validation.hpp"
@@ -95,9 +90,8 @@ Json this_machine(int runs) {
       ++tally.undetermined;
     };
     count("line", "line", found.levels, [&](std::uint64_t value) { return value == line_bytes; });
-    count("first_level_size", "size", 1, [&](std::uint64_t value) {
-      return value * 100 >= size_bytes * 88 && value * 100 <= size_bytes * 112;
-    });
+    count("first_level_size", "size", 1,
+          [&](std::uint64_t value) { return value * 100 >= size_bytes * 88 && value * 100 <= size_bytes * 112; });
     report["last_run"] = {{"levels", found.levels},
                           {"memory_ns", found.memory_ns},
                           {"resolution_ns", memory.resolution_ns()},
@@ -113,35 +107,29 @@ Json this_machine(int runs) {
 }  // namespace ringside::bench
 
 int main(int argc, char** argv) {
-  ringside::CommandLine line(
-      "How often the probes of caches are right about simulated ones, and what they say here; as JSON", "bench_probes");
+  using namespace ringside;
+  using namespace ringside::bench;
+  BenchProgram program(
+      "probes", "How often the probes of caches are right about simulated ones, and what they report here; as JSON");
   int hierarchies = 100;
   int first_seed = 1;
   int machine_runs = 10;
   std::string far_folder = "/dev/shm";
   bool no_library = false;
-  std::string output;
-  line.option("--hierarchies", hierarchies, "Simulated hierarchies of random geometry")
-      .check(ringside::whole_number_within(0, 100'000));
-  line.option("--first-seed", first_seed, "Seed of the first one; the next has the next seed")
-      .check(ringside::whole_number_within(1, 1 << 30));
-  line.option("--machine-runs", machine_runs, "How often this machine is asked")
-      .check(ringside::whole_number_within(0, 1'000));
-  line.option("--far", far_folder, "Folder of far memory for libringside_memory").value_name("FOLDER").show_default();
-  line.flag("--no-library", no_library, "libringside_memory is not asked");
-  line.option("-o,--output", output, "File for the JSON (default: standard output)").value_name("FILE");
-  if (const auto code = ringside::parse_or_exit_code(line, argc, argv)) return *code;
-  try {
-    using namespace ringside::bench;
-    ringside::Json report = {{"benchmark", "probes"}, {"machine", machine_header()}};
+  program.line.option("--hierarchies", hierarchies, "Simulated hierarchies of random geometry")
+      .check(whole_number_within(0, 100'000));
+  program.line.option("--first-seed", first_seed, "Seed of the first one; the next has the next seed")
+      .check(whole_number_within(1, 1 << 30));
+  program.line.option("--machine-runs", machine_runs, "How often this machine is asked")
+      .check(whole_number_within(0, 1'000));
+  program.line.option("--far", far_folder, "Folder of far memory for libringside_memory")
+      .value_name("FOLDER")
+      .show_default();
+  program.line.flag("--no-library", no_library, "libringside_memory is not asked");
+  return program.run(argc, argv, [&](Json& report) {
     report["simulated"] = simulated(first_seed, hierarchies);
     report["simulated"]["first_seed"] = first_seed;
     if (!no_library) report["library"] = library(far_folder);
     if (machine_runs > 0) report["this_machine"] = this_machine(machine_runs);
-    write_json(report, output);
-  } catch (const ringside::Error& error) {
-    std::fprintf(stderr, "probes: %s\n", error.what());
-    return static_cast<int>(error.code());
-  }
-  return 0;
+  });
 }

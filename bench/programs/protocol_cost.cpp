@@ -17,7 +17,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
@@ -28,12 +27,9 @@
 
 #include "analyzer/pool/ring_pool.hpp"
 #include "analyzer/ring/ring_writer.hpp"
-#include "bench/programs/machine_header.hpp"
-#include "common/json/json.hpp"
+#include "bench/programs/bench_program.hpp"
 #include "common/kernels/copy.hpp"
 #include "common/kernels/hash.hpp"
-#include "common/options/command_line.hpp"
-#include "common/options/option_checks.hpp"
 #include "common/platform/clock.hpp"
 #include "common/platform/error.hpp"
 #include "common/reductions/reduction_catalogue.hpp"
@@ -116,10 +112,6 @@ Values make_iterate(std::size_t rows, std::size_t k) {
   return {x, [bytes](double* p) { munmap(p, bytes); }};
 }
 
-double milliseconds_since(std::int64_t begin_ns) {
-  return static_cast<double>(now_ns() - begin_ns) * 1e-6;
-}
-
 struct Commit {
   double ms = 0;         // begin, copy and commit
   double begin_ms = 0;   // fence 1 alone
@@ -193,17 +185,12 @@ Json measure_table_hash(const RingView& ring, int rounds) {
   return spread(us, "us");
 }
 
-Json measure_all(std::uint64_t rows, std::uint32_t slots, const std::vector<int>& threads, int rounds,
-                 const std::string& folder) {
+void measure_all(std::uint64_t rows, std::uint32_t slots, const std::vector<int>& threads, int rounds,
+                 const std::string& folder, Json& report) {
   // Set before libpmem looks. docs/formats/ring_format.md explains these, and why only tests and this program set them.
   setenv("PMEM_IS_PMEM_FORCE", "1", 1);
   setenv("RINGSIDE_ALLOW_FORCED_PMEM", "1", 1);
-  Json report = {{"benchmark", "protocol_cost"},
-                 {"machine", machine_header()},
-                 {"rows", rows},
-                 {"slots", slots},
-                 {"folder", folder},
-                 {"results", Json::array()}};
+  report.update({{"rows", rows}, {"slots", slots}, {"folder", folder}});
   const TemporaryPool pool(folder, rows, slots);
   PartialPersistence persistence(pool->persistence());
   RingWriter writer(pool->ring(), persistence, pool->storage(), Durability::kPower);
@@ -219,38 +206,29 @@ Json measure_all(std::uint64_t rows, std::uint32_t slots, const std::vector<int>
     report["results"].push_back(measure(writer, persistence, iterates, count, rounds));
   }
   report["table_hash"] = measure_table_hash(pool->ring(), rounds);
-  return report;
 }
 
 }  // namespace
 }  // namespace ringside::bench
 
 int main(int argc, char** argv) {
-  ringside::CommandLine line(
-      "What the hashes and the fences of a commit cost on DAX-like memory, with and without them; as JSON",
-      "bench_protocol_cost");
+  using namespace ringside;
+  using namespace ringside::bench;
+  BenchProgram program(
+      "protocol_cost",
+      "What the hashes and the fences of a commit cost on DAX-like memory, with and without them; as JSON");
   std::uint64_t rows = 4'000'000;
   std::uint32_t slots = 8;
   std::vector<int> threads = {1, 2};
   int rounds = 201;
   std::string folder = "/dev/shm";
-  std::string output;
-  line.option("--rows", rows, "Doubles in one iterate").check(ringside::whole_number_within(1000, 1 << 30));
-  line.option("--slots", slots, "Slots of the ring").check(ringside::whole_number_within(3, 1024));
-  line.option("--threads", threads, "Numbers of threads to measure with")
+  program.line.option("--rows", rows, "Doubles in one iterate").check(whole_number_within(1000, 1 << 30));
+  program.line.option("--slots", slots, "Slots of the ring").check(whole_number_within(3, 1024));
+  program.line.option("--threads", threads, "Numbers of threads to measure with")
       .comma_separated()
-      .check(ringside::whole_number_within(1, 1024));
-  line.option("--rounds", rounds, "Measured rounds, each of one commit in every way")
-      .check(ringside::whole_number_within(5, 100'000));
-  line.option("--folder", folder, "Where the pool is made: a tmpfs, best mounted with huge=always");
-  line.option("-o,--output", output, "File for the JSON (default: standard output)").value_name("FILE");
-  if (const auto code = ringside::parse_or_exit_code(line, argc, argv)) return *code;
-  try {
-    using namespace ringside::bench;
-    write_json(measure_all(rows, slots, threads, rounds, folder), output);
-  } catch (const ringside::Error& error) {
-    std::fprintf(stderr, "protocol_cost: %s\n", error.what());
-    return static_cast<int>(error.code());
-  }
-  return 0;
+      .check(whole_number_within(1, 1024));
+  program.line.option("--rounds", rounds, "Measured rounds, each of one commit in every way")
+      .check(whole_number_within(5, 100'000));
+  program.line.option("--folder", folder, "Where the pool is made: a tmpfs, best mounted with huge=always");
+  return program.run(argc, argv, [&](Json& report) { measure_all(rows, slots, threads, rounds, folder, report); });
 }

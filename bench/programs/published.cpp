@@ -7,15 +7,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
-#include <exception>
 #include <limits>
 #include <string>
 #include <vector>
 
-#include "bench/programs/machine_header.hpp"
-#include "common/json/json.hpp"
-#include "common/options/command_line.hpp"
+#include "bench/programs/bench_program.hpp"
 #include "common/platform/error.hpp"
 #include "node/file/node_file.hpp"
 #include "node/model/predicted_copies.hpp"
@@ -95,37 +91,26 @@ Json placement_of(const Competition& rates) {
   return found;
 }
 
-int compare(int argc, const char* const* argv) {
-  std::string node_file;
-  std::string output;
-  CommandLine line("Compares predictions of published competitions and placements with what was measured.",
-                   "bench_published");
-  line.option("--node", node_file, "the published node").required().value_name("FILE");
-  line.option("--output", output, "JSON file to write (default: standard output)").value_name("FILE");
-  if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
-  const Node node = read_node(node_file);
-  const auto within = std::find_if(node.competitions.begin(), node.competitions.end(), [](const Competition& c) {
-    return c.second_from == "nvdimm" && c.second_to == "nvdimm" && has_placements(c);
-  });
-  if (within == node.competitions.end()) {
-    throw usage_error("--node: {}: found no competition within nvdimm with 1 to 5 threads, expected the published one",
-                      node_file);
-  }
-  write_json({{"competitions", competitions_of(node)}, {"placement", placement_of(*within)}}, output);
-  return 0;
-}
-
 }  // namespace
 }  // namespace ringside::bench
 
 int main(int argc, char** argv) {
-  try {
-    return ringside::bench::compare(argc, argv);
-  } catch (const ringside::Error& error) {
-    std::fprintf(stderr, "bench_published: %s\n", error.what());
-    return static_cast<int>(error.code());
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "bench_published: %s\n", error.what());
-    return 1;
-  }
+  using namespace ringside;
+  using namespace ringside::bench;
+  BenchProgram program("published",
+                       "Compares predictions of published competitions and placements with what was measured.");
+  std::string node_file;
+  program.line.option("--node", node_file, "the published node").required().value_name("FILE");
+  return program.run(argc, argv, [&](Json& report) {
+    const Node node = read_node(node_file);
+    const auto within = std::find_if(node.competitions.begin(), node.competitions.end(), [](const Competition& c) {
+      return c.second_from == "nvdimm" && c.second_to == "nvdimm" && has_placements(c);
+    });
+    if (within == node.competitions.end()) {
+      throw usage_error(
+          "--node: {}: found no competition within nvdimm with 1 to 5 threads, expected the published one", node_file);
+    }
+    report["competitions"] = competitions_of(node);
+    report["placement"] = placement_of(*within);
+  });
 }

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include <cstdint>
-#include <cstdio>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -18,10 +17,7 @@
 
 #include "analyzer/pool/ring_pool.hpp"
 #include "analyzer/ring/ring_writer.hpp"
-#include "bench/programs/machine_header.hpp"
-#include "common/json/json.hpp"
-#include "common/options/command_line.hpp"
-#include "common/options/option_checks.hpp"
+#include "bench/programs/bench_program.hpp"
 #include "common/platform/clock.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/unique_fd.hpp"
@@ -30,10 +26,6 @@
 
 namespace ringside::bench {
 namespace {
-
-double milliseconds_since(std::int64_t begin_ns) {
-  return static_cast<double>(now_ns() - begin_ns) * 1e-6;
-}
 
 void demand(bool holds, const char* what) {
   if (!holds) throw damage_error("the benchmark's pool has not {}", what);
@@ -119,40 +111,29 @@ Json measure(const FullRing& ring, std::uint32_t slots, bool cold, int repeats) 
           {"begin_run", spread(samples.begin_run_ms, "ms")}};
 }
 
-Json measure_all(std::uint64_t rows, std::uint32_t slots, int repeats, const std::string& folder) {
-  Json report = {{"benchmark", "recovery"}, {"machine", machine_header()}, {"rows", rows}, {"slots", slots}};
-  const FullRing ring(folder, rows, slots);
-  report["file_bytes"] = std::filesystem::file_size(ring.path());
-  report["warm"] = measure(ring, slots, false, repeats);
-  report["cold"] = measure(ring, slots, true, repeats);
-  return report;
-}
-
 }  // namespace
 }  // namespace ringside::bench
 
 int main(int argc, char** argv) {
-  ringside::CommandLine line(
-      "How long a pool takes to open and recover, headers only, for its owner and for a reader; as JSON",
-      "bench_recovery");
+  using namespace ringside;
+  using namespace ringside::bench;
+  BenchProgram program(
+      "recovery", "How long a pool takes to open and recover, headers only, for its owner and for a reader; as JSON");
   std::uint64_t rows = 4'000'000;
   std::uint32_t slots = 8;
   int repeats = 31;
   std::string folder = ".";
-  std::string output;
-  line.option("--rows", rows, "Doubles in one iterate").check(ringside::whole_number_within(1000, 1 << 30));
-  line.option("--slots", slots, "Slots of the ring").check(ringside::whole_number_within(3, 1024));
-  line.option("--repeats", repeats, "Measured repeats, warm and cold each")
-      .check(ringside::whole_number_within(5, 10'000));
-  line.option("--folder", folder, "Where the pool is made");
-  line.option("-o,--output", output, "File for the JSON (default: standard output)").value_name("FILE");
-  if (const auto code = ringside::parse_or_exit_code(line, argc, argv)) return *code;
-  try {
-    using namespace ringside::bench;
-    write_json(measure_all(rows, slots, repeats, folder), output);
-  } catch (const ringside::Error& error) {
-    std::fprintf(stderr, "recovery: %s\n", error.what());
-    return static_cast<int>(error.code());
-  }
-  return 0;
+  program.line.option("--rows", rows, "Doubles in one iterate").check(whole_number_within(1000, 1 << 30));
+  program.line.option("--slots", slots, "Slots of the ring").check(whole_number_within(3, 1024));
+  program.line.option("--repeats", repeats, "Measured repeats, warm and cold each")
+      .check(whole_number_within(5, 10'000));
+  program.line.option("--folder", folder, "Where the pool is made");
+  return program.run(argc, argv, [&](Json& report) {
+    const FullRing ring(folder, rows, slots);
+    report.update({{"rows", rows},
+                   {"slots", slots},
+                   {"file_bytes", std::filesystem::file_size(ring.path())},
+                   {"warm", measure(ring, slots, false, repeats)},
+                   {"cold", measure(ring, slots, true, repeats)}});
+  });
 }

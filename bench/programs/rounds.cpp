@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How long does the state of a step take round the analyzers of several nodes? The program makes the rounds of 2, 4 and 8 nodes in
-// one process, over the loopback device, encrypted as between machines. It measures, one step at a time, how long the first node,
-// the last one to have its part, waits for the results of the whole, and the processor time of all threads of the rounds. Of
-// both it gives the share of a node, which is what a hop takes. The threads of a round work one after the other, but where
-// others use the cores, too, each waits for one.
+// How long does the state of a step take round the analyzers of several nodes? The program makes the rounds of 2, 4 and
+// 8 nodes in one process, over the loopback device, encrypted as between machines. It measures, one step at a time, how
+// long the first node, the last one to have its part, waits for the results of the whole, and the processor time of all
+// threads of the rounds. Of both it gives the share of a node, which is what a hop takes. The threads of a round work
+// one after the other, but where others use the cores, too, each waits for one.
 //
-// It also measures what a thread takes for the exact sums of an entry and its change, which a node makes of a field in boxes.
+// It also measures what a thread takes for the exact sums of an entry and its change, which a node makes of a field in
+// boxes.
 //
-// A hop: the sender's encryption, loopback, a wake-up of the thread that moves bytes and one of the round's, decryption, the node's
-// part, and sending.
+// A hop: the sender's encryption, loopback, a wake-up of the thread that moves bytes and one of the round's,
+// decryption, the node's part, and sending.
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -17,7 +18,6 @@
 #include <chrono>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
 #include <ctime>
 #include <filesystem>
 #include <functional>
@@ -31,10 +31,7 @@
 
 #include "analyzer/journal/step_record.hpp"
 #include "analyzer/round/round.hpp"
-#include "bench/programs/machine_header.hpp"
-#include "common/json/json.hpp"
-#include "common/options/command_line.hpp"
-#include "common/options/option_checks.hpp"
+#include "bench/programs/bench_program.hpp"
 #include "common/platform/clock.hpp"
 #include "common/platform/error.hpp"
 #include "common/ranks/node_address.hpp"
@@ -155,7 +152,8 @@ class Nodes {
     return bytes_of_message(state);
   }
 
-  /// The same of a field in boxes: normally distributed entries of both signs, and changes that are a millionth of them.
+  /// The same of a field in boxes: normally distributed entries of both signs, and changes that are a millionth of
+  /// them.
   std::size_t state_bytes_of_boxes() const {
     RoundState state = state_of_figures();
     std::mt19937_64 random(1);
@@ -287,39 +285,34 @@ Json measure_exact_sums(int repeats) {
 }  // namespace ringside::bench
 
 int main(int argc, char** argv) {
-  ringside::CommandLine line("How long a step's state takes round the analyzers of several nodes, and exact sums of a field in boxes; as JSON", "bench_rounds");
+  using namespace ringside;
+  using namespace ringside::bench;
+  BenchProgram program("rounds",
+                       "How long a step's state takes round the analyzers of several nodes, and exact sums of a field "
+                       "in boxes; as JSON");
   std::vector<int> nodes = {2, 4, 8};
   std::vector<int> entries = {1024, 1 << 22};
   int repeats = 501;
   std::string folder = "/tmp";
-  std::string output;
-  line.option("--nodes", nodes, "Numbers of nodes to measure with")
+  program.line.option("--nodes", nodes, "Numbers of nodes to measure with")
       .comma_separated()
-      .check(ringside::whole_number_within(2, 64));
-  line.option("--entries", entries, "Doubles that a node keeps")
+      .check(whole_number_within(2, 64));
+  program.line.option("--entries", entries, "Doubles that a node keeps")
       .comma_separated()
-      .check(ringside::whole_number_within(1024, 1 << 26));
-  line.option("--repeats", repeats, "Measured rounds").check(ringside::whole_number_within(5, 100'000));
-  line.option("--folder", folder, "Where sockets and a journal are made for a while");
-  line.option("-o,--output", output, "File for the JSON (default: standard output)").value_name("FILE");
-  if (const auto code = ringside::parse_or_exit_code(line, argc, argv)) return *code;
-  try {
-    using namespace ringside::bench;
+      .check(whole_number_within(1024, 1 << 26));
+  program.line.option("--repeats", repeats, "Measured rounds").check(whole_number_within(5, 100'000));
+  program.line.option("--folder", folder, "Where sockets and a journal are made for a while");
+  return program.run(argc, argv, [&](Json& report) {
     prctl(PR_SET_TIMERSLACK, 1);  // sleeps of microseconds
-    ringside::Json document = {{"machine", machine_header()}, {"repeats", repeats}};
-    document["benchmark"] = "rounds";
+    report["repeats"] = repeats;
     folder += "/bench_rounds." + std::to_string(getpid());
     for (const int of_node : entries) {
       for (const int count : nodes) {
-        document["rounds"].push_back(measure(folder, static_cast<std::size_t>(count), static_cast<std::uint64_t>(of_node), repeats));
+        report["rounds"].push_back(
+            measure(folder, static_cast<std::size_t>(count), static_cast<std::uint64_t>(of_node), repeats));
       }
     }
     std::filesystem::remove_all(folder);
-    document["exact_sums_of_an_entry"] = measure_exact_sums(repeats);
-    write_json(document, output);
-  } catch (const ringside::Error& error) {
-    std::fprintf(stderr, "rounds: %s\n", error.what());
-    return static_cast<int>(error.code());
-  }
-  return 0;
+    report["exact_sums_of_an_entry"] = measure_exact_sums(repeats);
+  });
 }

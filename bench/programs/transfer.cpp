@@ -19,7 +19,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
 #include <cstring>
 #include <functional>
 #include <memory>
@@ -27,13 +26,10 @@
 #include <string>
 #include <vector>
 
-#include "bench/programs/machine_header.hpp"
+#include "bench/programs/bench_program.hpp"
 #include "bench/programs/read_kernel.hpp"
-#include "common/json/json.hpp"
 #include "common/kernels/copy.hpp"
 #include "common/kernels/isa.hpp"
-#include "common/options/command_line.hpp"
-#include "common/options/option_checks.hpp"
 #include "common/platform/clock.hpp"
 #include "common/platform/error.hpp"
 #include "common/reductions/reduction.hpp"
@@ -78,7 +74,7 @@ template <class Work>
 double milliseconds(Work work) {
   const std::int64_t begin_ns = now_ns();
   work();
-  return static_cast<double>(now_ns() - begin_ns) * 1e-6;
+  return milliseconds_since(begin_ns);
 }
 
 void bare_copy(double* slot, const double* x, std::size_t rows) {
@@ -325,9 +321,8 @@ Json measure_field(DType dtype, const std::vector<Values>& iterates, std::size_t
           {"one_pass_with_change_per_bare_copy_and_read", ratio(reduced_ms, bare_ms)}};
 }
 
-Json measure(std::size_t rows, int repeats, int core) {
-  Json result = {
-      {"benchmark", "transfer"}, {"machine", machine_header()}, {"rows", rows}, {"core", core}, {"threads", 1}};
+void measure(std::size_t rows, int repeats, int core, Json& result) {
+  result.update({{"rows", rows}, {"core", core}, {"threads", 1}});
   pin_to_core(core);
   omp_set_num_threads(1);
 
@@ -345,31 +340,23 @@ Json measure(std::size_t rows, int repeats, int core) {
   for (const DType dtype : {DType::kF64, DType::kF32, DType::kC128, DType::kI32, DType::kI64}) {
     result["fields"][std::string(to_string(dtype))] = measure_field(dtype, iterates, rows, repeats);
   }
-  return result;
 }
 
 }  // namespace
 }  // namespace ringside::bench
 
 int main(int argc, char** argv) {
-  ringside::CommandLine line("What copying, hashing and reducing one iterate costs, against the memory's own speed",
-                             "bench_transfer");
+  using namespace ringside;
+  using namespace ringside::bench;
+  BenchProgram program("transfer",
+                       "What copying, hashing and reducing one iterate costs, against the memory's own speed");
   std::size_t rows = 4'000'000;
   int repeats = 31;
   int core = -1;
-  std::string output;
-  line.option("--rows", rows, "Doubles in one iterate")
-      .check(ringside::whole_number_within(1000, std::uint64_t{1} << 31));
-  line.option("--repeats", repeats, "Measured repeats of each pair").check(ringside::whole_number_within(5, 10'000));
-  line.option("--core", core, "The core to run on (default: the lowest this process may use)");
-  line.option("-o,--output", output, "File for the JSON (default: standard output)").value_name("FILE");
-  if (const auto code = ringside::parse_or_exit_code(line, argc, argv)) return *code;
-  try {
-    using namespace ringside::bench;
-    write_json(measure(rows, repeats, core >= 0 ? core : first_allowed_core()), output);
-  } catch (const ringside::Error& error) {
-    std::fprintf(stderr, "transfer: %s\n", error.what());
-    return static_cast<int>(error.code());
-  }
-  return 0;
+  program.line.option("--rows", rows, "Doubles in one iterate")
+      .check(whole_number_within(1000, std::uint64_t{1} << 31));
+  program.line.option("--repeats", repeats, "Measured repeats of each pair").check(whole_number_within(5, 10'000));
+  program.line.option("--core", core, "The core to run on (default: the lowest this process may use)");
+  return program.run(argc, argv,
+                     [&](Json& report) { measure(rows, repeats, core >= 0 ? core : first_allowed_core(), report); });
 }

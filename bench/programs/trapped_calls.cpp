@@ -8,14 +8,10 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <cstdio>
 #include <cstring>
 #include <vector>
 
-#include "bench/programs/machine_header.hpp"
-#include "common/json/json.hpp"
-#include "common/options/command_line.hpp"
-#include "common/options/option_checks.hpp"
+#include "bench/programs/bench_program.hpp"
 #include "common/platform/error.hpp"
 #include "memory/ringside_memory.h"
 
@@ -72,23 +68,15 @@ Json measured(const std::string& folder) {
 }  // namespace ringside::bench
 
 int main(int argc, char** argv) {
-  ringside::CommandLine line("What the filter and the handler of system calls cost; as JSON", "bench_trapped_calls");
-  std::string output, folder = "/dev/shm";
-  line.option("--calls", ringside::bench::calls, "Calls that are timed together")
-      .check(ringside::whole_number_within(1, 100'000'000));
-  line.option("--repeats", ringside::bench::repeats, "How often").check(ringside::whole_number_within(1, 10'000));
-  line.option("--folder", folder, "Of the far memory and of the file that is read").value_name("FOLDER");
-  line.option("-o,--output", output, "File for the JSON (default: standard output)").value_name("FILE");
-  if (const auto code = ringside::parse_or_exit_code(line, argc, argv)) return *code;
-  try {
-    using namespace ringside::bench;
-    ringside::Json report = {{"benchmark", "trapped_calls"}, {"machine", machine_header()}};
+  using namespace ringside;
+  using namespace ringside::bench;
+  BenchProgram program("trapped_calls", "What the filter and the handler of system calls cost; as JSON");
+  std::string folder = "/dev/shm";
+  program.line.option("--calls", calls, "Calls that are timed together").check(whole_number_within(1, 100'000'000));
+  program.line.option("--repeats", repeats, "How often").check(whole_number_within(1, 10'000));
+  program.line.option("--folder", folder, "Of the far memory and of the file that is read").value_name("FOLDER");
+  return program.run(argc, argv, [&](Json& report) {
     pin_to_core(first_allowed_core());
     report["calls"] = measured(folder);
-    write_json(report, output);
-  } catch (const ringside::Error& error) {
-    std::fprintf(stderr, "trapped_calls: %s\n", error.what());
-    return static_cast<int>(error.code());
-  }
-  return 0;
+  });
 }
