@@ -1,13 +1,25 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# ringside_embed_assets(TARGET FILES <path> ...) writes a C++ source that holds the files, and adds it to TARGET. Run
-# as a script (cmake -P), this file is the generator itself, so that the build embeds a changed file again.
+# ringside_embed_assets(TARGET FILES <path> ... PARTS <path> ...) writes a C++ source that holds FILES, and adds it to TARGET.
+# A line <!--#include file="NAME"--> of an HTML file stands for the content of parts/NAME, one of PARTS. Run as a script
+# (cmake -P), this file is the generator itself, so that the build embeds a changed file again.
 if(CMAKE_SCRIPT_MODE_FILE)
   set(arrays "")
   set(entries "")
   set(index 0)
   foreach(file IN LISTS FILES)
     get_filename_component(name "${file}" NAME)
-    file(READ "${file}" bytes HEX)
+    if(name MATCHES "\\.html$")
+      file(READ "${file}" text)
+      get_filename_component(folder "${file}" DIRECTORY)
+      while(text MATCHES " *<!--#include file=\"([a-z_.]+)\"-->\n")
+        set(line "${CMAKE_MATCH_0}")
+        file(READ "${folder}/parts/${CMAKE_MATCH_1}" part)
+        string(REPLACE "${line}" "${part}" text "${text}")
+      endwhile()
+      string(HEX "${text}" bytes)
+    else()
+      file(READ "${file}" bytes HEX)
+    endif()
     string(REGEX REPLACE "([0-9a-f][0-9a-f])" "'\\\\x\\1'," bytes "${bytes}")
     string(APPEND arrays "constexpr char kFile${index}[] = {${bytes}'\\0'};\n")
     string(APPEND entries "    EmbeddedFile{\"/${name}\", {kFile${index}, sizeof kFile${index} - 1}},\n")
@@ -22,10 +34,10 @@ endif()
 
 set(RINGSIDE_EMBED_SCRIPT "${CMAKE_CURRENT_LIST_FILE}")
 function(ringside_embed_assets target)
-  cmake_parse_arguments(arg "" "" "FILES" ${ARGN})
+  cmake_parse_arguments(arg "" "" "FILES;PARTS" ${ARGN})
   set(output "${CMAKE_CURRENT_BINARY_DIR}/${target}_embedded_files.cpp")
   add_custom_command(OUTPUT "${output}"
     COMMAND "${CMAKE_COMMAND}" "-DOUTPUT=${output}" "-DFILES=${arg_FILES}" -P "${RINGSIDE_EMBED_SCRIPT}"
-    DEPENDS ${arg_FILES} "${RINGSIDE_EMBED_SCRIPT}" VERBATIM)
+    DEPENDS ${arg_FILES} ${arg_PARTS} "${RINGSIDE_EMBED_SCRIPT}" VERBATIM)
   target_sources(${target} PRIVATE "${output}")
 endfunction()

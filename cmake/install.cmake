@@ -118,9 +118,10 @@ install(CODE "set(documents \"${CMAKE_INSTALL_DOCDIR}\")")
 install(SCRIPT "${PROJECT_SOURCE_DIR}/cmake/installed_links.cmake")
 
 # Files for Prometheus and Grafana.
+include("${PROJECT_SOURCE_DIR}/dashboards/grafana.cmake")
 install(FILES
   "${PROJECT_SOURCE_DIR}/dashboards/README.md"
   "${PROJECT_SOURCE_DIR}/dashboards/alerts.yml"
-  "${PROJECT_SOURCE_DIR}/dashboards/grafana.json"
+  "${PROJECT_BINARY_DIR}/dashboards/grafana.json"
   "${PROJECT_SOURCE_DIR}/dashboards/prometheus.yml"
   DESTINATION "${CMAKE_INSTALL_DATADIR}/ringside/dashboards")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every metric that dashboards/ names exists in the exporter. Takes scripted_server's path."""
+"""Every metric that dashboards/ names exists in the exporter. Takes the paths of scripted_server and of grafana.json."""
 
 import json
 import pathlib
@@ -12,6 +12,7 @@ from scripted import ScriptedServer
 
 DASHBOARDS = pathlib.Path(__file__).resolve().parents[2] / "dashboards"
 PROGRAM = sys.argv.pop(1)
+GRAFANA = pathlib.Path(sys.argv.pop(1))
 METRIC = re.compile(r"\bringside_[a-z0-9_]+")
 
 
@@ -54,11 +55,11 @@ class Dashboards(unittest.TestCase):
         self.check((DASHBOARDS / "alerts.yml").read_text(encoding="utf-8"), "alerts.yml", 8)
 
     def test_the_grafana_dashboard_names_exported_metrics(self):
-        dashboard = json.loads((DASHBOARDS / "grafana.json").read_text(encoding="utf-8"))
+        dashboard = json.loads(GRAFANA.read_text(encoding="utf-8"))
         self.check("\n".join(expressions(dashboard)), "grafana.json", 15)
 
     def test_the_grafana_dashboard_has_no_panel_twice(self):
-        panels = json.loads((DASHBOARDS / "grafana.json").read_text(encoding="utf-8"))["panels"]
+        panels = json.loads(GRAFANA.read_text(encoding="utf-8"))["panels"]
         self.assertEqual(len({panel["id"] for panel in panels}), len(panels))
         for panel in panels:
             self.assertTrue(panel["title"] and panel["targets"])
