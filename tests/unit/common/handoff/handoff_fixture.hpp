@@ -121,21 +121,25 @@ class HandoffFixture : public ::testing::Test {
     return ends;
   }
 
-  /// Claims, publishes, and expects room for it.
-  static void publish_one(HandoffWriter& writer) {
-    ASSERT_EQ(writer.claim().status, ClaimStatus::kOk);
-    writer.publish({.iteration = writer.published() + 1});
+  /// Attached, with a step in each of its two buffers.
+  Attached attach_full(Listener& listener, const HandoffOptions& options) {
+    Attached ends = attach(listener, options);
+    publish_one(*ends.writer);
+    publish_one(*ends.writer);
+    return ends;
   }
 
-  /// A claim after a release. With messages a release becomes known a moment later: a claim that does not wait may
-  /// come too early.
-  Claim claim_after_release(HandoffWriter& writer) const {
+  /// Publishes the next step, with its values, and expects room for it.
+  void publish_one(HandoffWriter& writer) const {
     Claim claim = writer.claim();
+    // With messages the news of a release arrives a moment later: a claim that does not wait may come too early.
     while (coordination_ == CoordinationKind::kMessages && claim.status == ClaimStatus::kFull) {
       std::this_thread::yield();
       claim = writer.claim();
     }
-    return claim;
+    ASSERT_EQ(claim.status, ClaimStatus::kOk);
+    fill(claim.x(), writer.published());
+    writer.publish({.iteration = writer.published() + 1});
   }
 
   TemporaryFolder folder_;

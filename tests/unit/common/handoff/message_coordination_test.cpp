@@ -15,6 +15,7 @@
 
 #include "proto/ringside.pb.h"
 #include "tests/unit/common/handoff/handoff_fixture.hpp"
+#include "tests/unit/failure_line.hpp"
 
 namespace ringside {
 namespace {
@@ -243,13 +244,9 @@ class SocketNameTest : public HandoffFixture {
 };
 
 TEST_F(SocketNameTest, ANameThatLeavesNoRoomForMessagesIsRefusedByTheProducer) {
-  try {
-    HandoffWriter writer(options(), description(), x_only(), residuals());
-    ADD_FAILURE();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::kSystem);
-    EXPECT_NE(std::string(error.what()).find("109 characters, at most 107"), std::string::npos) << error.what();
-  }
+  const auto attach = [&] { HandoffWriter(options(), description(), x_only(), residuals()); };
+  const std::string line = failure_line(attach, ExitCode::kSystem);
+  EXPECT_NE(line.find("109 characters, at most 107"), std::string::npos) << line;
 }
 
 TEST_F(SocketNameTest, ANameThatLeavesNoRoomForMessagesIsRefusedByTheAnalyzer) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// When memory runs out: a claim of the publishing side reports it, and the user's solver survives; threads that cannot be
-// started are joined. This program's operator new fails where a test demands it.
+// When memory runs out: a claim of the publishing side reports it, and the user's solver survives; threads that cannot
+// be started are joined. This program's operator new fails where a test demands it.
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -56,9 +56,7 @@ class NoMemoryTest : public HandoffFixture {
  protected:
   /// Attached, with no free buffer left; the analyzer has hung up.
   HandoffWriter& stranded(Listener& listener, const HandoffOptions& o) {
-    ends_ = attach(listener, o);
-    publish_one(*ends_.writer);
-    publish_one(*ends_.writer);
+    ends_ = attach_full(listener, o);
     ends_.reader.reset();
     return *ends_.writer;
   }
@@ -122,9 +120,7 @@ TEST_F(NoMemoryTest, ASolverThatContinuesWithoutItsAnalyzerIsNotEndedEither) {
 
 TEST_F(NoMemoryTest, AFarewellIsTakenInWithoutMemory) {
   Listener listener(socket_path_);
-  ends_ = attach(listener, options());
-  publish_one(*ends_.writer);
-  publish_one(*ends_.writer);
+  ends_ = attach_full(listener, options());
   ends_.reader->farewell(ExitCode::kSystem, "the disk failed");
   {
     const NoMemory none(0);

@@ -29,16 +29,15 @@ class TakeoverTest : public HandoffTest {
     reader.release();
   }
 
-  void publish_filled(HandoffWriter& writer) const {
-    const Claim claim = claim_after_release(writer);
-    ASSERT_EQ(claim.status, ClaimStatus::kOk);
-    fill(claim.x(), writer.published());
-    const ScalarValue scalars[] = {0.25};
-    writer.publish({.iteration = writer.published() + 1}, scalars);
-  }
-
   /// The analyzer is gone as if it were killed: its connection closes without a goodbye.
   static void lose(Attached& ends) { ends.reader.reset(); }
+
+  /// Attached, with a step in each of its two buffers, and then without its analyzer.
+  Attached strand(Listener& listener, const HandoffOptions& options) {
+    Attached ends = attach_full(listener, options);
+    lose(ends);
+    return ends;
+  }
 
   /// Runs `producer` in a thread while a successor is accepted here, with `from`.
   HandoffReader succeed(Listener& listener, const std::function<void()>& producer, std::thread& thread,
@@ -47,6 +46,12 @@ class TakeoverTest : public HandoffTest {
     HandoffReader reader = accept_reader(listener);
     reader.accept(from);
     return reader;
+  }
+
+  /// The same while `writer` publishes a step.
+  HandoffReader succeed(Listener& listener, HandoffWriter& writer, std::thread& thread, const Continuation& from = {}) {
+    return succeed(
+        listener, [&] { publish_one(writer); }, thread, from);
   }
 
   static StepWithScalars kept_step(std::uint64_t iteration) {
@@ -64,15 +69,14 @@ INSTANTIATE_TEST_SUITE_P(Either, TakeoverTest, kBothCoordinations, name_of_coord
 TEST_P(TakeoverTest, ASuccessorContinuesWithTheFirstStepThatIsNotCommitted) {
   Listener listener(socket_path_);
   Attached ends = attach(listener, options());
-  publish_filled(*ends.writer);
+  publish_one(*ends.writer);
   take_one(*ends.reader, 0);
-  publish_filled(*ends.writer);
-  publish_filled(*ends.writer);
+  publish_one(*ends.writer);
+  publish_one(*ends.writer);
   lose(ends);
 
   std::thread producer;
-  HandoffReader successor = succeed(
-      listener, [&] { publish_filled(*ends.writer); }, producer);
+  HandoffReader successor = succeed(listener, *ends.writer, producer);
   EXPECT_EQ(successor.steps_released(), 1u);
   for (std::uint64_t step = 1; step < 4; ++step) take_one(successor, step);
   producer.join();
@@ -88,17 +92,14 @@ TEST_P(TakeoverTest, ASuccessorContinuesWithTheFirstStepThatIsNotCommitted) {
 
 TEST_P(TakeoverTest, AStepThatWasCommittedButNotReleasedIsNotTakenTwice) {
   Listener listener(socket_path_);
-  Attached ends = attach(listener, options());
-  publish_filled(*ends.writer);
-  publish_filled(*ends.writer);
+  Attached ends = attach_full(listener, options());
   PublishedStep step;
   ASSERT_EQ(ends.reader->next(step, kMaySpin, nullptr), NextStatus::kStep);
   const Continuation from{.last = step.step, .resumed = {}, .kept = {}, .note = {}};
   lose(ends);
 
   std::thread producer;
-  HandoffReader successor = succeed(
-      listener, [&] { publish_filled(*ends.writer); }, producer, from);
+  HandoffReader successor = succeed(listener, *ends.writer, producer, from);
   EXPECT_EQ(successor.steps_released(), 1u);
   take_one(successor, 1);
   take_one(successor, 2);
@@ -107,19 +108,16 @@ TEST_P(TakeoverTest, AStepThatWasCommittedButNotReleasedIsNotTakenTwice) {
 
 TEST_P(TakeoverTest, AnAnalyzerThatWasAskedToStopIsSucceededLikeOneThatDied) {
   Listener listener(socket_path_);
-  Attached ends = attach(listener, options());
-  publish_filled(*ends.writer);
-  publish_filled(*ends.writer);
+  Attached ends = attach_full(listener, options());
   take_one(*ends.reader, 0);
   take_one(*ends.reader, 1);
   ends.reader->farewell(ExitCode::kPeerLost, "asked to stop", true);
   lose(ends);
-  publish_filled(*ends.writer);
-  publish_filled(*ends.writer);
+  publish_one(*ends.writer);
+  publish_one(*ends.writer);
 
   std::thread producer;
-  HandoffReader successor = succeed(
-      listener, [&] { publish_filled(*ends.writer); }, producer);
+  HandoffReader successor = succeed(listener, *ends.writer, producer);
   for (std::uint64_t s = 2; s < 5; ++s) take_one(successor, s);
   producer.join();
 }
@@ -128,10 +126,7 @@ TEST_P(TakeoverTest, WithoutASuccessorWaitingEndsWithThePeersTimeout) {
   Listener listener(socket_path_);
   HandoffOptions o = options();
   o.peer_timeout_s = 0.1;
-  Attached ends = attach(listener, o);
-  publish_filled(*ends.writer);
-  publish_filled(*ends.writer);
-  lose(ends);
+  Attached ends = strand(listener, o);
   EXPECT_EQ(ends.writer->claim().status, ClaimStatus::kAnalyzerLost);
   const Error failure = ends.writer->failure(ClaimStatus::kAnalyzerLost);
   EXPECT_EQ(failure.code(), ExitCode::kPeerLost);
@@ -142,10 +137,7 @@ TEST_P(TakeoverTest, ContinuingSkipsStepsUntilASuccessorIsThere) {
   std::optional<Listener> listener(std::in_place, socket_path_);
   HandoffOptions o = options();
   o.on_analyzer_loss = OnAnalyzerLoss::kContinue;
-  Attached ends = attach(*listener, o);
-  publish_filled(*ends.writer);
-  publish_filled(*ends.writer);
-  lose(ends);
+  Attached ends = strand(*listener, o);
   listener.reset();
   for (int s = 0; s < 3; ++s) {
     EXPECT_EQ(ends.writer->claim().status, ClaimStatus::kFull);
@@ -183,16 +175,14 @@ TEST_P(TakeoverTest, ContinuingWaitsOnceForAnAnalyzerThatDoesNotMoveAndThenSkips
   HandoffOptions o = options();
   o.on_analyzer_loss = OnAnalyzerLoss::kContinue;
   o.peer_timeout_s = 0.1;
-  Attached ends = attach(listener, o);
-  publish_filled(*ends.writer);
-  publish_filled(*ends.writer);
+  Attached ends = attach_full(listener, o);
   EXPECT_EQ(ends.writer->claim().status, ClaimStatus::kFull);
   const std::int64_t waited_ns = ends.writer->idle_ns();
   EXPECT_GT(waited_ns, 0);
   for (int s = 0; s < 5; ++s) EXPECT_EQ(ends.writer->claim().status, ClaimStatus::kFull);
   EXPECT_EQ(ends.writer->idle_ns(), waited_ns) << "the solver was held up again";
   take_one(*ends.reader, 0);
-  publish_filled(*ends.writer);
+  publish_one(*ends.writer);
 }
 
 TEST_P(TakeoverTest, ARequestReportsThatAnAnalyzerDiedDuringIt) {
@@ -218,20 +208,14 @@ TEST_P(TakeoverTest, OnceAStepIsCommittedASuccessorIsNotAskedToLetOthersIterates
     Listener listener(socket_path_);
     HandoffOptions o = options();
     o.pool_use = use;
-    Attached ends = attach(listener, o);
-    publish_filled(*ends.writer);
-    publish_filled(*ends.writer);
-    lose(ends);
+    Attached ends = strand(listener, o);
     std::thread producer;
-    std::optional<HandoffReader> successor(std::in_place,
-                                           succeed(
-                                               listener, [&] { publish_filled(*ends.writer); }, producer));
+    std::optional<HandoffReader> successor(std::in_place, succeed(listener, *ends.writer, producer));
     EXPECT_EQ(successor->pool_use(), use) << "nothing of ours is in the pool yet";
     take_one(*successor, 0);
     producer.join();
     successor.reset();
-    HandoffReader last = succeed(
-        listener, [&] { publish_filled(*ends.writer); }, producer);
+    HandoffReader last = succeed(listener, *ends.writer, producer);
     EXPECT_EQ(last.pool_use(), PoolUse::kFresh);
     take_one(last, 1);
     producer.join();
@@ -242,10 +226,7 @@ TEST_P(TakeoverTest, TheLastIterateWaitsForASuccessorEvenIfStepsAreSkipped) {
   Listener listener(socket_path_);
   HandoffOptions o = options();
   o.on_analyzer_loss = OnAnalyzerLoss::kContinue;
-  Attached ends = attach(listener, o);
-  publish_filled(*ends.writer);
-  publish_filled(*ends.writer);
-  lose(ends);
+  Attached ends = strand(listener, o);
   std::thread producer;
   HandoffReader successor = succeed(
       listener, [&] { EXPECT_EQ(ends.writer->claim_last().status, ClaimStatus::kOk); }, producer);
@@ -258,21 +239,17 @@ TEST_P(TakeoverTest, WhoeverContinuesSkipsStepsWhileTheAnalyzerIsStalledAndNotAf
   HandoffOptions o = options();
   o.on_analyzer_loss = OnAnalyzerLoss::kContinue;
   o.peer_timeout_s = 0.1;
-  Attached ends = attach(listener, o);
-  publish_filled(*ends.writer);
-  publish_filled(*ends.writer);
+  Attached ends = attach_full(listener, o);
   for (int s = 0; s < 3; ++s) EXPECT_EQ(ends.writer->claim().status, ClaimStatus::kFull);
   take_one(*ends.reader, 0);  // it was not dead after all
-  publish_filled(*ends.writer);
+  publish_one(*ends.writer);
   take_one(*ends.reader, 1);
   take_one(*ends.reader, 2);
 }
 
 TEST_P(TakeoverTest, AnAnalyzerLostDuringTheGoodbyeIsSucceeded) {
   Listener listener(socket_path_);
-  Attached ends = attach(listener, options());
-  publish_filled(*ends.writer);
-  publish_filled(*ends.writer);
+  Attached ends = attach_full(listener, options());
   std::thread producer([&] { EXPECT_NO_THROW(ends.writer->detach(Outcome::kFinished)); });
   take_one(*ends.reader, 0);
   lose(ends);
@@ -288,10 +265,7 @@ TEST_P(TakeoverTest, AnAnalyzerLostDuringTheGoodbyeIsSucceeded) {
 
 TEST_P(TakeoverTest, ASuccessorThatRefusesEndsTheRunWithItsWords) {
   Listener listener(socket_path_);
-  Attached ends = attach(listener, options());
-  publish_filled(*ends.writer);
-  publish_filled(*ends.writer);
-  lose(ends);
+  Attached ends = strand(listener, options());
   std::thread producer([&] {
     EXPECT_EQ(ends.writer->claim().status, ClaimStatus::kAnalyzerFailed);
     EXPECT_STREQ(ends.writer->failure(ClaimStatus::kAnalyzerFailed).what(), "the pool is another one's");
@@ -302,17 +276,13 @@ TEST_P(TakeoverTest, ASuccessorThatRefusesEndsTheRunWithItsWords) {
 
 TEST_P(TakeoverTest, OnceAnotherSuccessorHasTakenOverARefusalNoLongerExplainsAFailure) {
   Listener listener(socket_path_);
-  Attached ends = attach(listener, options());
-  publish_filled(*ends.writer);
-  publish_filled(*ends.writer);
-  lose(ends);
+  Attached ends = strand(listener, options());
   std::thread producer([&] { EXPECT_EQ(ends.writer->claim().status, ClaimStatus::kAnalyzerFailed); });
   accept_reader(listener).refuse(system_error("no descriptor is left"));
   producer.join();
   EXPECT_STREQ(ends.writer->failure(ClaimStatus::kAnalyzerFailed).what(), "no descriptor is left");
 
-  HandoffReader second = succeed(
-      listener, [&] { publish_filled(*ends.writer); }, producer);
+  HandoffReader second = succeed(listener, *ends.writer, producer);
   take_one(second, 0);
   producer.join();
   const Error failure = ends.writer->failure(ClaimStatus::kAnalyzerStalled);
@@ -322,10 +292,7 @@ TEST_P(TakeoverTest, OnceAnotherSuccessorHasTakenOverARefusalNoLongerExplainsAFa
 
 TEST_P(TakeoverTest, ASuccessorWhoseAnswerCannotBeTakenInSeesTheProducerHangUp) {
   Listener listener(socket_path_);
-  Attached ends = attach(listener, options());
-  publish_filled(*ends.writer);
-  publish_filled(*ends.writer);
-  lose(ends);
+  Attached ends = strand(listener, options());
   std::thread producer([&] { EXPECT_FALSE(ends.writer->claim()); });
   std::optional<Peer> successor = listener.accept(10'000);
   ASSERT_TRUE(successor.has_value());
@@ -343,10 +310,7 @@ TEST_P(TakeoverTest, AProducerThatMustStopDoesNotWaitForASuccessor) {
   Listener listener(socket_path_);
   HandoffOptions o = options();
   o.stop = &stop;
-  Attached ends = attach(listener, o);
-  publish_filled(*ends.writer);
-  publish_filled(*ends.writer);
-  lose(ends);
+  Attached ends = strand(listener, o);
   stop = true;
   EXPECT_EQ(ends.writer->claim_last().status, ClaimStatus::kAnalyzerLost);
   EXPECT_THROW(ends.writer->detach(Outcome::kInterrupted), Error);
@@ -389,10 +353,7 @@ TEST_P(TakeoverTest, ARunThatContinuesGetsTheKeptStepItsStepAndItsName) {
 
 TEST_P(TakeoverTest, AnIterationThatIsKeptAlreadyIsNotTakenAgain) {
   Listener listener(socket_path_);
-  Attached ends = attach(listener, options());
-  publish_filled(*ends.writer);
-  publish_filled(*ends.writer);
-  lose(ends);
+  Attached ends = strand(listener, options());
   const Continuation from{.last = kept_step(50), .resumed = {}, .kept = {}, .note = {}};
   std::thread producer;
   HandoffReader successor = succeed(
@@ -408,7 +369,7 @@ TEST_P(TakeoverTest, AStoppedProducerIsNoticedWithinThePeersTimeout) {
   const pid_t child = fork();
   if (child == 0) {
     HandoffWriter writer(options(), description(), x_only(), residuals());
-    publish_filled(writer);
+    publish_one(writer);
     raise(SIGSTOP);
     _exit(0);
   }
