@@ -10,7 +10,7 @@
 #include <string_view>
 #include <thread>
 
-#include "common/platform/thread_binding.hpp"
+#include "common/platform/thread.hpp"
 #include "tests/unit/failure_line.hpp"
 
 namespace ringside {
