@@ -59,6 +59,11 @@ class OutputGuardTest : public ::testing::Test {
     fs::remove(hard_link);
   }
 
+  static void expect_allowed(const std::string& output) {
+    EXPECT_NO_THROW(check_output(output, "--output", {}));
+    EXPECT_NO_THROW(OutputFile(output, "--output").finish());
+  }
+
   std::string make_pool() const {
     const std::string pool = folder_.file("p");
     RingPool::create(pool, RingShape::x_only(1000), 3);
@@ -202,16 +207,14 @@ TEST_F(OutputGuardTest, ALockOnATextDoesNotMakeItAPool) {
   const std::string file = folder_.write("text", "{}\n");
   const Locker other(file, lock_as_owner);
   ASSERT_TRUE(other.is_locked());
-  EXPECT_NO_THROW(check_output(file, "--output", {}));
-  EXPECT_NO_THROW(OutputFile(file, "--output").finish());
+  expect_allowed(file);
 }
 
 TEST_F(OutputGuardTest, AFileThatThisProcessHasLockedItselfIsReplaced) {
   const std::string file = folder_.write("empty", "");
   const UniqueFd fd(open(file.c_str(), O_RDWR | O_CLOEXEC));
   ASSERT_EQ(flock(fd.get(), LOCK_EX | LOCK_NB), 0);
-  EXPECT_NO_THROW(check_output(file, "--output", {}));
-  EXPECT_NO_THROW(OutputFile(file, "--output").finish());
+  expect_allowed(file);
 }
 
 TEST_F(OutputGuardTest, APipeThatNoProcessReadsIsRefusedAtOnce) {

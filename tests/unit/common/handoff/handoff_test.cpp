@@ -55,8 +55,7 @@ TEST_P(HandoffTest, EveryStepArrivesInOrderAndBitEqual) {
 }
 
 TEST_P(HandoffTest, ABufferIsNotLentAgainBeforeItsRelease) {
-  Listener listener(socket_path_);
-  Attached ends = attach(listener, options());
+  Attached ends = attach(options());
 
   for (std::uint64_t s = 0; s < 2; ++s) {
     ASSERT_EQ(ends.writer->try_claim().status, ClaimStatus::kOk);
@@ -66,22 +65,21 @@ TEST_P(HandoffTest, ABufferIsNotLentAgainBeforeItsRelease) {
   EXPECT_EQ(ends.writer->skipped(), 0u) << "the solver may try again";
   ends.writer->count_skip();
 
-  PublishedStep step;
-  ASSERT_EQ(ends.reader->next(step, kMaySpin, nullptr), NextStatus::kStep);
+  ASSERT_EQ(next(*ends.reader), NextStatus::kStep);
   EXPECT_EQ(ends.writer->try_claim().status, ClaimStatus::kFull) << "seen, but not yet released";
   ends.writer->count_skip();
   ends.reader->release();
   EXPECT_EQ(ends.writer->claim().status, ClaimStatus::kOk);
   ends.writer->publish({.iteration = 5});
-  ASSERT_EQ(ends.reader->next(step, kMaySpin, nullptr), NextStatus::kStep);
+  ASSERT_EQ(next(*ends.reader), NextStatus::kStep);
   ends.reader->release();
+  PublishedStep step;
   ASSERT_EQ(ends.reader->next(step, kMaySpin, nullptr), NextStatus::kStep);
-  EXPECT_EQ(step.step.descriptor.skipped_before, 2u) << "skipped steps are told with the next published one";
+  EXPECT_EQ(step.step.descriptor.skipped_before, 2u) << "the next published step reports the skipped ones";
 }
 
 TEST_P(HandoffTest, TheAnalyzersMappingOfThePayloadIsReadOnly) {
-  Listener listener(socket_path_);
-  Attached ends = attach(listener, options());
+  Attached ends = attach(options());
   publish_one(*ends.writer);
   PublishedStep step;
   ASSERT_EQ(ends.reader->next(step, kMaySpin, nullptr), NextStatus::kStep);
@@ -120,11 +118,8 @@ TEST_P(HandoffTest, AStepPublishedBeforeTheProducerDiedIsStillTaken) {
   HandoffReader reader = accept_reader(listener);
   reader.accept();
   waitpid(child, nullptr, 0);  // dead before the reader looks
-  PublishedStep step;
-  ASSERT_EQ(reader.next(step, kMaySpin, nullptr), NextStatus::kStep);
-  EXPECT_TRUE(holds(doubles(step.payload), 0));
-  reader.release();
-  EXPECT_EQ(reader.next(step, kMaySpin, nullptr), NextStatus::kProducerLost);
+  take_one(reader, 0);
+  EXPECT_EQ(next(reader), NextStatus::kProducerLost);
   EXPECT_EQ(reader.outcome(), Outcome::kFailed);
 }
 
@@ -138,8 +133,7 @@ TEST_P(HandoffTest, AClaimEndsWhenTheAnalyzerDies) {
     if (write(ready[1], &byte, 1) != 1) _exit(1);
     HandoffReader reader = accept_reader(listener);
     reader.accept();
-    PublishedStep step;
-    reader.next(step, kMaySpin, nullptr);
+    next(reader);
     kill(getpid(), SIGKILL);  // with the step taken and its buffer never released
   }
   close(ready[1]);  // so that the test does not wait for an analyzer that failed
@@ -159,10 +153,9 @@ TEST_P(HandoffTest, AClaimWithoutABufferIsFalseAndNothingCanBePublishedIntoIt) {
   static_assert(!std::is_convertible_v<Claim, bool>, "a claim is no number");
   HandoffOptions o = options();
   o.peer_timeout_s = 0.05;
-  std::optional<Listener> listener(std::in_place, socket_path_);
-  Attached ends = attach(*listener, o);
+  Attached ends = attach(o);
   ends.reader.reset();
-  listener.reset();
+  ends.listener.reset();
   for (int i = 0; i < 2; ++i) {  // two buffers are free even without an analyzer
     const Claim claim = ends.writer->claim();
     EXPECT_TRUE(claim);
@@ -177,20 +170,16 @@ TEST_P(HandoffTest, AClaimWithoutABufferIsFalseAndNothingCanBePublishedIntoIt) {
 }
 
 TEST_P(HandoffTest, AClaimEndsWhenTheAnalyzerMakesNoProgress) {
-  Listener listener(socket_path_);
   HandoffOptions o = options();
   o.peer_timeout_s = 0.1;
-  Attached ends = attach_full(listener, o);
+  Attached ends = attach_full(o);
   EXPECT_EQ(ends.writer->claim().status, ClaimStatus::kAnalyzerStalled);
   EXPECT_THROW(ends.writer->detach(Outcome::kFinished), Error) << "nor does the goodbye wait for ever";
 }
 
 TEST_P(HandoffTest, AnAnalyzerThatLeavesWithoutHavingCommittedAllIsNoSuccess) {
-  Listener listener(socket_path_);
-  Attached ends = attach_full(listener, options());
-  PublishedStep step;
-  ASSERT_EQ(ends.reader->next(step, kMaySpin, nullptr), NextStatus::kStep);
-  ends.reader->release();
+  Attached ends = attach_full(options());
+  take_one(*ends.reader, 0);
   ends.reader->farewell(ExitCode::kDone, "");
   ends.reader.reset();
   const std::string line = failure_line([&] { ends.writer->detach(Outcome::kFinished); }, ExitCode::kPeerLost);
@@ -198,8 +187,7 @@ TEST_P(HandoffTest, AnAnalyzerThatLeavesWithoutHavingCommittedAllIsNoSuccess) {
 }
 
 TEST_P(HandoffTest, AFailedAnalyzerSaysWhy) {
-  Listener listener(socket_path_);
-  Attached ends = attach_full(listener, options());
+  Attached ends = attach_full(options());
   std::thread claim([&] { EXPECT_EQ(ends.writer->claim().status, ClaimStatus::kAnalyzerFailed); });
   ends.reader->farewell(ExitCode::kSystem, "the disk is broken");
   claim.join();
@@ -209,20 +197,16 @@ TEST_P(HandoffTest, AFailedAnalyzerSaysWhy) {
 }
 
 TEST_P(HandoffTest, AFarewellIsHeardEvenIfTheGoodbyeBeforeItWasNotRead) {
-  Listener listener(socket_path_);
-  Attached ends = attach(listener, options());
+  Attached ends = attach(options());
   std::thread detach([&] { EXPECT_NO_THROW(ends.writer->detach(Outcome::kFinished)); });
-  PublishedStep step;
-  EXPECT_EQ(ends.reader->next(step, kMaySpin, nullptr), NextStatus::kDetached);
-  ends.reader->farewell(ExitCode::kDone, "");
+  answer_goodbye(*ends.reader);
   ends.reader.reset();  // hangs up with the goodbye still unread
   detach.join();
 }
 
 TEST_P(HandoffTest, AStopRequestIsHeardOnceAllThatWasPublishedIsTaken) {
   std::atomic<bool> stop{false};
-  Listener listener(socket_path_);
-  Attached ends = attach(listener, options());
+  Attached ends = attach(options());
   publish_one(*ends.writer);
   stop = true;
   PublishedStep step;

@@ -114,8 +114,7 @@ TEST_F(HostileAnalyzerTest, AnExitCodeThatIsNoneOfOursCountsAsALostPeer) {
 }
 
 TEST_F(HostileAnalyzerTest, AFarewellWithAnExitCodeThatIsNoneOfOursCountsAsALostPeer) {
-  Listener listener(socket_path_);
-  Attached ends = attach(listener, options());
+  Attached ends = attach(options());
   ends.reader->farewell(static_cast<ExitCode>(77), "no exit code of ours");
   const Error error = ends.writer->failure(ClaimStatus::kAnalyzerFailed);
   EXPECT_EQ(error.code(), ExitCode::kPeerLost);
