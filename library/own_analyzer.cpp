@@ -18,7 +18,7 @@
 
 #include "common/platform/clock.hpp"
 #include "common/platform/error.hpp"
-#include "common/platform/exit_code.hpp"
+#include "common/platform/process.hpp"
 #include "common/platform/version.hpp"
 #include "common/text/decimal.hpp"
 #include "common/text/printable.hpp"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "common/handoff/handoff_environment.hpp"
-#include "common/platform/fork_mark.hpp"
+#include "common/platform/process.hpp"
 #include "common/platform/stop_flag.hpp"
 #include "common/platform/unique_fd.hpp"
 

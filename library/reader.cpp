@@ -14,7 +14,7 @@
 
 #include "common/files/watched_mapping.hpp"
 #include "common/kernels/id_bytes.hpp"
-#include "common/platform/fork_mark.hpp"
+#include "common/platform/process.hpp"
 #include "common/platform/stop_flag.hpp"
 #include "common/pool_reader/ring_reader.hpp"
 #include "common/text/formatted.hpp"

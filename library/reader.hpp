@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "common/journal/journal_reader.hpp"
-#include "common/platform/fork_mark.hpp"
+#include "common/platform/process.hpp"
 #include "common/platform/stop_flag.hpp"
 #include "common/pool_reader/ring_reader.hpp"
 #include "common/records/plain_record.hpp"

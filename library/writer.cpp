@@ -11,7 +11,7 @@
 #include "common/handoff/handoff_writer.hpp"
 #include "common/kernels/id_bytes.hpp"
 #include "common/platform/clock.hpp"
-#include "common/platform/fork_mark.hpp"
+#include "common/platform/process.hpp"
 #include "common/platform/stop_flag.hpp"
 #include "library/bound_threads.hpp"
 #include "library/handle.hpp"

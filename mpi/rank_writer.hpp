@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "common/handoff/handoff_writer.hpp"
-#include "common/platform/fork_mark.hpp"
+#include "common/platform/process.hpp"
 #include "common/platform/stop_flag.hpp"
 #include "common/ranks/boxes.hpp"
 #include "common/team/step_team.hpp"

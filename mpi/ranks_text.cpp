@@ -10,7 +10,7 @@
 #include "common/handoff/handoff_environment.hpp"
 #include "common/kernels/hash.hpp"
 #include "common/platform/error.hpp"
-#include "common/platform/host_name.hpp"
+#include "common/platform/names.hpp"
 #include "common/ranks/node_address.hpp"
 #include "common/ranks/ranks_file.hpp"
 #include "common/text/fixed_text.hpp"

@@ -19,7 +19,7 @@
 #include "common/journal/journal_log_copy.hpp"
 #include "common/journal/journal_scan.hpp"
 #include "common/platform/error.hpp"
-#include "common/platform/quiet_thread.hpp"
+#include "common/platform/thread.hpp"
 #include "common/program/log.hpp"
 
 namespace ringside {

@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "common/platform/error.hpp"
+#include "common/platform/names.hpp"
 #include "common/platform/unique_fd.hpp"
-#include "common/platform/user_name.hpp"
 
 namespace ringside {
 namespace {

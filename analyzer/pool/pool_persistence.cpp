@@ -16,7 +16,7 @@
 #include "common/files/data_sync.hpp"
 #include "common/kernels/copy.hpp"
 #include "common/kernels/hash.hpp"
-#include "common/platform/quiet_thread.hpp"
+#include "common/platform/thread.hpp"
 #include "common/reductions/step_reducer.hpp"
 
 namespace ringside {

@@ -28,7 +28,7 @@
 #include "analyzer/recorder/telemetry.hpp"
 #include "common/platform/clock.hpp"
 #include "common/platform/error.hpp"
-#include "common/platform/thread_binding.hpp"
+#include "common/platform/thread.hpp"
 #include "common/platform/version.hpp"
 #include "common/program/log.hpp"
 #include "common/records/analysis_results.hpp"

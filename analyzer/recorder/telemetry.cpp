@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "common/kernels/hash.hpp"
-#include "common/platform/descriptor_limit.hpp"
 #include "common/platform/error.hpp"
+#include "common/platform/limits.hpp"
 #include "common/telemetry/key_folder.hpp"
 #include "common/telemetry/record_stream.hpp"
 

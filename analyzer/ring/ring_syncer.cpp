@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analyzer/ring/ring_syncer.hpp"
 
-#include "common/platform/quiet_thread.hpp"
+#include "common/platform/thread.hpp"
 
 namespace ringside {
 

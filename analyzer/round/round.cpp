@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "common/platform/clock.hpp"
-#include "common/platform/thread_binding.hpp"
+#include "common/platform/thread.hpp"
 #include "common/program/log.hpp"
 
 namespace ringside {

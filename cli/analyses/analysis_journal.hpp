@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "common/platform/exit_code.hpp"
+#include "common/platform/process.hpp"
 #include "proto/ringside.pb.h"
 
 namespace ringside {

@@ -24,7 +24,7 @@
 #include "common/options/command_line.hpp"
 #include "common/options/options.hpp"
 #include "common/platform/clock.hpp"
-#include "common/platform/thread_binding.hpp"
+#include "common/platform/thread.hpp"
 #include "common/pool_reader/ring_reader.hpp"
 #include "common/program/report.hpp"
 #include "common/program/topology.hpp"

@@ -12,8 +12,8 @@
 
 #include "analyzer/pool/pool_device.hpp"
 #include "common/files/lock_holder.hpp"
+#include "common/platform/names.hpp"
 #include "common/platform/system_files.hpp"
-#include "common/platform/user_name.hpp"
 
 namespace ringside {
 namespace {

@@ -29,7 +29,7 @@
 #include "common/files/output_folder.hpp"
 #include "common/options/command_line.hpp"
 #include "common/platform/error.hpp"
-#include "common/platform/host_name.hpp"
+#include "common/platform/names.hpp"
 #include "common/platform/stop_flag.hpp"
 #include "common/platform/unique_fd.hpp"
 #include "common/pool_reader/pool_look.hpp"

@@ -9,7 +9,7 @@
 
 #include "cli/run/run_options.hpp"
 #include "common/options/command_line.hpp"
-#include "common/platform/exit_code.hpp"
+#include "common/platform/process.hpp"
 
 namespace ringside {
 

@@ -18,8 +18,8 @@
 #include "cli/supervision/steps_in_pool.hpp"
 #include "common/files/own_descriptor.hpp"
 #include "common/files/standard_streams.hpp"
-#include "common/platform/descriptor_limit.hpp"
-#include "common/platform/host_name.hpp"
+#include "common/platform/limits.hpp"
+#include "common/platform/names.hpp"
 #include "common/text/printable.hpp"
 
 namespace ringside {

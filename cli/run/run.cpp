@@ -21,7 +21,7 @@
 #include "cli/supervision/supervisor.hpp"
 #include "common/files/own_descriptor.hpp"
 #include "common/files/standard_streams.hpp"
-#include "common/platform/descriptor_limit.hpp"
+#include "common/platform/limits.hpp"
 #include "common/text/printable.hpp"
 #include "producer/matrix/matrix_source.hpp"
 #include "producer/memory/matrix_memory.hpp"

@@ -11,8 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/platform/exit_code.hpp"
-#include "common/platform/process_state.hpp"
+#include "common/platform/process.hpp"
 #include "common/platform/unique_fd.hpp"
 
 namespace ringside {

@@ -7,7 +7,7 @@
 #include <csignal>
 #include <utility>
 
-#include "common/platform/exit_code.hpp"
+#include "common/platform/process.hpp"
 #include "common/program/stop_signal.hpp"
 #include "common/program/topology.hpp"
 

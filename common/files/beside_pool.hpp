@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The names of the files that lie beside a pool: its journal, its archive, what says that it is frozen, which entries of the
-// whole it has.
+// The names of the files that lie beside a pool: its journal, its archive, its freeze file and its ranks file.
 #pragma once
 
 #include <string>
@@ -11,7 +10,7 @@ namespace ringside {
 /// files.
 std::string beside_pool(const std::string& pool, const std::string& ending);
 
-/// `path` from the root on; as it is if the current folder is gone.
+/// `path` from the root on; unchanged if the current folder is gone.
 std::string absolute_path(const std::string& path);
 
 }  // namespace ringside

@@ -24,8 +24,8 @@ int aborted(int file) noexcept {
 
 int lost_writes(int file) noexcept {
   if (const int error = aborted(file)) return error;
-  // The kernel writes dirty pages when it likes to, and tells of failures of any of them when a part of the file is waited for.
-  // Which errors devices and network file systems give differs: EIO, ENOSPC, EDQUOT, ENODATA, ESTALE …
+  // The kernel writes dirty pages at times of its own. A wait for a part of the file reports a failure of any of them.
+  // Devices and network file systems return different errors: EIO, ENOSPC, EDQUOT, ENODATA, ESTALE …
   if (sync_file_range(file, 0, 4096, SYNC_FILE_RANGE_WAIT_BEFORE) == 0) return 0;
   const bool is_of_the_call = errno == EINVAL || errno == ENOSYS || errno == ESPIPE || errno == EBADF || errno == EINTR;
   return is_of_the_call ? 0 : errno;

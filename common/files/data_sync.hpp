@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The one way in which Ringside waits until the data of a file survive power loss; and how it learns without waiting that they
-// do not reach their disk.
+// The one way in which Ringside waits until the data of a file survive power loss; and how it detects, without waiting,
+// that a write to the disk has failed.
 #pragma once
 
 namespace ringside {

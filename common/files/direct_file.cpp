@@ -30,7 +30,7 @@ std::size_t write_at(int fd, std::uint64_t offset, std::span<const std::byte> by
 
 DirectFile::DirectFile(int fd) : fd_(fd) {
   struct statfs system {};
-  if (fstatfs(fd, &system) == 0 && system.f_type == TMPFS_MAGIC) return;  // it takes them, and has nothing but memory
+  if (fstatfs(fd, &system) == 0 && system.f_type == TMPFS_MAGIC) return;  // its files are memory
   direct_.reset(open(("/proc/self/fd/" + std::to_string(fd)).c_str(), O_WRONLY | O_DIRECT | O_CLOEXEC));
 }
 
@@ -49,7 +49,7 @@ int DirectFile::write(std::uint64_t offset, std::span<const std::byte> bytes,
     std::size_t done = 0;
     if (direct_.valid() && whole > 0) {
       done = write_at(direct_.get(), offset, aligned(piece.first(whole)));
-      // Whatever the reason is: the page cache takes the rest, or fails for the same one.
+      // Whatever the reason, the page cache takes the rest or fails for the same reason.
       if (done < whole) direct_ = UniqueFd();
     }
     done += write_at(fd_, offset + done, piece.subspan(done));

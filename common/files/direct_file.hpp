@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Writes of large blocks straight to the disk (O_DIRECT), where the file system takes them. The disk works while the
 // bytes are passed, so that a sync at the end has little left to do; and the page cache keeps what it held, for
-// instance the pool of a run that goes on.
+// instance the pool of a run that continues.
 #pragma once
 
 #include <cstddef>

@@ -65,7 +65,7 @@ class OutputFile {
   void finish();
 
  private:
-  /// From where on passing by the page cache is worth what it costs.
+  /// From this size on, bypassing the page cache saves more than it costs.
   static constexpr std::size_t kManyBytes = std::size_t{256} << 10;
 
   void put(std::span<const std::byte> bytes);

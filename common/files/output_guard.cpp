@@ -15,7 +15,7 @@
 #include "common/files/own_descriptor.hpp"
 #include "common/files/regular_file.hpp"
 #include "common/platform/error.hpp"
-#include "common/platform/user_name.hpp"
+#include "common/platform/names.hpp"
 
 namespace ringside {
 namespace {

@@ -24,7 +24,7 @@ enum class LeaseStatus {
 LeaseStatus take_lease(int fd, std::uint32_t slot, Lease lease) noexcept;
 void end_lease(int fd, std::uint32_t slot) noexcept;
 
-/// Who has a slot now, apart from this open file description.
+/// The users of a slot now, apart from this open file description.
 enum class SlotUse {
   kFree,
   kHeld,    // readers have it

@@ -11,8 +11,10 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <charconv>
 #include <csignal>
 #include <cstring>
+#include <iterator>
 #include <mutex>
 #include <string_view>
 
@@ -62,13 +64,8 @@ class Line {
   }
   Line& add(std::uint64_t number) noexcept {
     char digits[20];
-    std::size_t count = 0;
-    do {
-      digits[count++] = static_cast<char>('0' + number % 10);
-      number /= 10;
-    } while (number != 0);
-    while (count > 0) add(std::string_view(&digits[--count], 1));
-    return *this;
+    const char* const end = std::to_chars(digits, std::end(digits), number).ptr;
+    return add(std::string_view(digits, static_cast<std::size_t>(end - digits)));
   }
   void write() const noexcept { [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text_, used_); }
 

@@ -45,7 +45,7 @@ std::optional<std::string> value_of(const char* variable, const Variables& other
   return std::nullopt;
 }
 
-/// The same, but not in a program with more rights than its user (setuid): what the variable leads to is done with these.
+/// The same, but nothing in a program with more rights than its user (setuid): it would follow the variable with them.
 std::optional<std::string> trusted_value_of(const char* variable) {
   return secure_getenv(variable) != nullptr ? value_of(variable) : std::nullopt;
 }

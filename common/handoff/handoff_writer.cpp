@@ -13,7 +13,7 @@
 #include "common/handoff/futex_coordination.hpp"
 #include "common/platform/clock.hpp"
 #include "common/platform/error.hpp"
-#include "common/platform/exit_code.hpp"
+#include "common/platform/process.hpp"
 #include "common/text/formatted.hpp"
 
 namespace ringside {

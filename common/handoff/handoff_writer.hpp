@@ -18,7 +18,7 @@
 #include "common/handoff/peer.hpp"
 #include "common/handoff/shared_mapping.hpp"
 #include "common/platform/error.hpp"
-#include "common/platform/fork_mark.hpp"
+#include "common/platform/process.hpp"
 #include "common/platform/stop_flag.hpp"
 #include "common/results/scalar_value.hpp"
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include "common/platform/process_state.hpp"
+#include "common/platform/process.hpp"
 #include "common/platform/stop_flag.hpp"
 #include "common/platform/unique_fd.hpp"
 

@@ -41,8 +41,8 @@ Beginning peek(const std::string& path) {
 }
 
 /// Reads both logs so that they fit together. The older one is read first, so that the newer one can only have grown
-/// meanwhile. If either was emptied since it was known which one is older, both are read again: a log that was emptied is the
-/// newer one and grows, and the other one may follow it before it is read.
+/// meanwhile. If either was emptied meanwhile, both are read again: the emptied log is now the newer one, and the other
+/// one may be emptied, too, before it is read.
 Logs read_logs(const std::string& pool) {
   Logs logs;
   const std::array<std::string, kJournalLogs> paths = {journal_log_path(pool, 0), journal_log_path(pool, 1)};
@@ -58,15 +58,10 @@ Logs read_logs(const std::string& pool) {
   return logs;
 }
 
-struct KeptRecord {
-  std::uint64_t seq = 0;
-  std::string_view bytes;
-};
-
 }  // namespace
 
 struct JournalReader::Implementation {
-  /// What is known of a log, to continue behind it.
+  /// The state of a log, so that reading can continue behind it.
   struct Log {
     std::string path;
     Beginning beginning{std::nullopt};
@@ -78,8 +73,8 @@ struct JournalReader::Implementation {
   std::string pool;
   JournalKind kind = JournalKind::kFile;
   std::array<Log, kJournalLogs> logs;
-  std::vector<LogCopy> copies;      // what the records are in
-  std::vector<KeptRecord> records;  // ascending
+  std::vector<LogCopy> copies;         // the bytes of the records
+  std::vector<EncodedRecord> records;  // ascending
   std::uint64_t newest = 0;
   std::size_t next = 0;
   std::string damage;
@@ -160,14 +155,14 @@ void JournalReader::Implementation::read() {
   describe_torn();
 }
 
-/// Reads what was appended to the logs: whether that was anything. Nothing if they must be read anew.
+/// Reads what was appended to the logs. True if anything was; nothing if both must be read anew.
 std::optional<bool> JournalReader::Implementation::read_appended() {
   Logs appended;
   for (std::size_t number = 0; number < kJournalLogs; ++number) {
     const Log& log = logs[number];
     if (log.scan.state == LogState::kValid) appended[number] = copy_log(log.path, log.scan.end);
   }
-  // A log that was emptied has another header for ever. With the header of before, the bytes above are of that log.
+  // A log that was emptied never has its former header again. With that header, the bytes above are of the same log.
   for (const Log& log : logs) {
     if (!(peek(log.path) == log.beginning)) return std::nullopt;
   }
@@ -177,7 +172,7 @@ std::optional<bool> JournalReader::Implementation::read_appended() {
     Log& log = logs[number];
     if (!appended[number]) continue;
     LogCopy& copy = *appended[number];
-    if (!log.scan.damage.empty()) {  // its description would have to be continued
+    if (!log.scan.damage.empty()) {  // more of it would change its description
       if (copy.place.end != log.end) return std::nullopt;
       continue;
     }
@@ -243,17 +238,14 @@ std::uint64_t JournalReader::file_bytes() const noexcept {
 }
 
 std::optional<EncodedRecord> JournalReader::next(std::uint64_t from) {
-  const std::vector<KeptRecord>& records = implementation_->records;
+  const std::vector<EncodedRecord>& records = implementation_->records;
   std::size_t& next = implementation_->next;
   if (next < records.size() && records[next].seq < from) {
     const auto begin = records.begin() + static_cast<std::ptrdiff_t>(next);
-    const auto found = std::lower_bound(begin, records.end(), from,
-                                        [](const KeptRecord& r, std::uint64_t seq) { return r.seq < seq; });
+    const auto found = std::ranges::lower_bound(begin, records.end(), from, {}, &EncodedRecord::seq);
     next = static_cast<std::size_t>(found - records.begin());
   }
-  if (next == records.size()) return std::nullopt;
-  const KeptRecord& record = records[next++];
-  return EncodedRecord{record.seq, record.bytes};
+  return next == records.size() ? std::nullopt : std::optional(records[next++]);
 }
 
 void JournalReader::rewind() noexcept {

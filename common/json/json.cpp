@@ -250,55 +250,6 @@ const std::string& Json::text() const {
   return std::get<std::string>(value_);
 }
 
-template <class T>
-T Json::number() const {
-  if (const auto* value = std::get_if<std::uint64_t>(&value_)) return static_cast<T>(*value);
-  if (const auto* value = std::get_if<std::int64_t>(&value_)) return static_cast<T>(*value);
-  if (const auto* value = std::get_if<double>(&value_)) return static_cast<T>(*value);
-  refuse("a number");
-}
-
-template <>
-bool Json::get<bool>() const {
-  if (!is_boolean()) refuse("true or false");
-  return std::get<bool>(value_);
-}
-template <>
-int Json::get<int>() const {
-  return number<int>();
-}
-template <>
-std::uint32_t Json::get<std::uint32_t>() const {
-  return number<std::uint32_t>();
-}
-template <>
-std::int64_t Json::get<std::int64_t>() const {
-  return number<std::int64_t>();
-}
-template <>
-std::uint64_t Json::get<std::uint64_t>() const {
-  return number<std::uint64_t>();
-}
-template <>
-double Json::get<double>() const {
-  return number<double>();
-}
-template <>
-std::string Json::get<std::string>() const {
-  return text();
-}
-template <>
-std::vector<std::string> Json::get<std::vector<std::string>>() const {
-  if (!is_array()) refuse("an array");
-  std::vector<std::string> texts;
-  for (const Json& value : *this) texts.push_back(value.text());
-  return texts;
-}
-template <>
-Json Json::get<Json>() const {
-  return *this;
-}
-
 std::size_t Json::size() const noexcept {
   if (const auto* array = std::get_if<Array>(&value_)) return array->size();
   if (const auto* object = std::get_if<Object>(&value_)) return object->values.size();
@@ -309,19 +260,11 @@ bool Json::contains(std::string_view key) const noexcept {
   return is_object() && find(key) != end();
 }
 
-Json& Json::at(std::string_view key) {
-  return const_cast<Json&>(std::as_const(*this).at(key));
-}
-
 const Json& Json::at(std::string_view key) const {
   if (!is_object()) refuse("an object");
   const Json* const found = find(key);
   if (found == end()) throw JsonError("the key '" + std::string(key) + "' is missing");
   return *found;
-}
-
-Json& Json::at(std::size_t index) {
-  return const_cast<Json&>(std::as_const(*this).at(index));
 }
 
 const Json& Json::at(std::size_t index) const {
@@ -352,21 +295,9 @@ const Json& Json::operator[](std::size_t index) const noexcept {
   return is_array() && index < size() ? begin()[index] : null_value();
 }
 
-std::string Json::value(std::string_view key, const char* otherwise) const {
-  return value(key, std::string(otherwise));
-}
-
-const Json* Json::begin() const noexcept {
-  return const_cast<Json*>(this)->begin();
-}
-
 Json* Json::begin() noexcept {
   std::vector<Json>* const own = children();
   return own == nullptr ? this : own->data();
-}
-
-Json* Json::find(std::string_view key) noexcept {
-  return const_cast<Json*>(std::as_const(*this).find(key));
 }
 
 const Json* Json::find(std::string_view key) const noexcept {
@@ -414,15 +345,11 @@ void Json::update(const Json& object) {
 bool operator==(const Json& a, const Json& b) noexcept {
   if (a.is_number() && b.is_number()) {
     if (a.is_number_float() || b.is_number_float()) return a.number<double>() == b.number<double>();
-    if (a.is_number_unsigned() != b.is_number_unsigned()) {
-      // nlohmann compares them as signed.
-      return a.number<std::int64_t>() == b.number<std::int64_t>();
-    }
-    return a.number<std::uint64_t>() == b.number<std::uint64_t>();
+    // As nlohmann does: as signed, if one of them is. Two of a kind are equal if their bits are.
+    return a.number<std::int64_t>() == b.number<std::int64_t>();
   }
   if (a.value_.index() != b.value_.index() || a.size() != b.size()) return false;
-  if (a.is_discarded()) return false;
-  if (a.is_null()) return true;
+  if (a.is_null() || a.is_discarded()) return a.is_null();
   if (a.is_boolean()) return std::get<bool>(a.value_) == std::get<bool>(b.value_);
   if (a.is_string()) return a.text() == b.text();
   if (a.is_array()) return std::equal(a.begin(), a.end(), b.begin());

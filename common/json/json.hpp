@@ -100,18 +100,17 @@ class Json {
   bool is_boolean() const noexcept { return holds<bool>(); }
   bool is_number() const noexcept { return is_number_integer() || is_number_float(); }
   bool is_number_integer() const noexcept { return holds<std::int64_t>() || is_number_unsigned(); }
-  bool is_number_unsigned() const noexcept {
-    return holds<std::uint64_t>();
-  }  // what was unsigned, or was parsed without a sign
+  bool is_number_unsigned() const noexcept { return holds<std::uint64_t>(); }  // also what was parsed without a sign
   bool is_number_float() const noexcept { return holds<double>(); }
   bool is_string() const noexcept { return holds<std::string>(); }
   bool is_array() const noexcept { return holds<Array>(); }
   bool is_object() const noexcept { return holds<Object>(); }
   bool is_structured() const noexcept { return is_array() || is_object(); }
 
-  /// The value as one of the types declared below. Throws JsonError if it is of another type; a number is converted.
+  /// The value as a number, which is converted, or as bool, std::string, std::vector<std::string> or Json. Throws
+  /// JsonError if it is of another type.
   template <class T>
-  T get() const = delete;
+  T get() const;
   /// The text itself. Throws JsonError if it is none.
   const std::string& text() const;
 
@@ -120,9 +119,9 @@ class Json {
 
   bool contains(std::string_view key) const noexcept;  // an object with that key
   /// Throw JsonError if it is not there.
-  Json& at(std::string_view key);
+  Json& at(std::string_view key) { return const_cast<Json&>(std::as_const(*this).at(key)); }
   const Json& at(std::string_view key) const;
-  Json& at(std::size_t index);
+  Json& at(std::size_t index) { return const_cast<Json&>(std::as_const(*this).at(index)); }
   const Json& at(std::size_t index) const;
   /// Null becomes an object or an array; what is missing is added. Throw JsonError for any other type.
   Json& operator[](std::string_view key);
@@ -134,14 +133,15 @@ class Json {
   /// type.
   template <class T>
   T value(std::string_view key, const T& otherwise) const;
-  std::string value(std::string_view key, const char* otherwise) const;
+  std::string value(std::string_view key, const char* otherwise) const { return value(key, std::string(otherwise)); }
 
   /// The values of an array or an object; a single value is its own range, and null an empty one.
   Json* begin() noexcept;
   Json* end() noexcept { return begin() + size(); }
-  const Json* begin() const noexcept;
+  const Json* begin() const noexcept { return const_cast<Json*>(this)->begin(); }
   const Json* end() const noexcept { return begin() + size(); }
-  Json* find(std::string_view key) noexcept;  // end() if it is not there
+  /// end() if it is not there.
+  Json* find(std::string_view key) noexcept { return const_cast<Json*>(std::as_const(*this).find(key)); }
   const Json* find(std::string_view key) const noexcept;
   /// The members of an object: for (const auto& [key, value] : json.items()).
   Items<Json> items() noexcept;
@@ -195,24 +195,33 @@ class Json {
   std::variant<std::monostate, Discarded, bool, std::int64_t, std::uint64_t, double, std::string, Array, Object> value_;
 };
 
-template <>
-bool Json::get<bool>() const;
-template <>
-int Json::get<int>() const;
-template <>
-std::uint32_t Json::get<std::uint32_t>() const;
-template <>
-std::int64_t Json::get<std::int64_t>() const;
-template <>
-std::uint64_t Json::get<std::uint64_t>() const;
-template <>
-double Json::get<double>() const;
-template <>
-std::string Json::get<std::string>() const;
-template <>
-std::vector<std::string> Json::get<std::vector<std::string>>() const;
-template <>
-Json Json::get<Json>() const;
+template <class T>
+T Json::number() const {
+  if (const auto* value = std::get_if<std::uint64_t>(&value_)) return static_cast<T>(*value);
+  if (const auto* value = std::get_if<std::int64_t>(&value_)) return static_cast<T>(*value);
+  if (const auto* value = std::get_if<double>(&value_)) return static_cast<T>(*value);
+  refuse("a number");
+}
+
+template <class T>
+T Json::get() const {
+  if constexpr (std::is_same_v<T, Json>) {
+    return *this;
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    return text();
+  } else if constexpr (std::is_same_v<T, bool>) {
+    if (!is_boolean()) refuse("true or false");
+    return std::get<bool>(value_);
+  } else if constexpr (std::is_arithmetic_v<T>) {
+    return number<T>();
+  } else {
+    static_assert(std::is_same_v<T, std::vector<std::string>>);
+    if (!is_array()) refuse("an array");
+    std::vector<std::string> texts;
+    for (const Json& value : *this) texts.push_back(value.text());
+    return texts;
+  }
+}
 
 template <class Value>
 class Json::Items {

@@ -18,10 +18,9 @@
 
 #include <zmq.hpp>
 
-#include "common/platform/descriptor_limit.hpp"
 #include "common/platform/error.hpp"
+#include "common/platform/limits.hpp"
 #include "common/platform/owner_socket.hpp"
-#include "common/platform/thread_limit.hpp"
 #include "common/platform/unique_fd.hpp"
 
 namespace ringside {

@@ -111,7 +111,8 @@ class CommandLine {
   void declare_config_file();
   void footer(const std::string& text);  // below the options in --help
 
-  /// `-- PROGRAM [ARGS...]` may end the command line: these words go to `program`, unread. Outlived by `program`.
+  /// `-- PROGRAM [ARGS...]` may end the command line: `program` gets these words unparsed, and outlives this
+  /// object.
   void take_program(std::vector<std::string>& program);
   std::vector<std::string>* program() const noexcept;  // null: the command takes none
 
@@ -141,7 +142,8 @@ class CommandLine {
 /// is refused if the option that it `needs` is switched off.
 std::optional<int> parse_or_exit_code(CommandLine& line, int argc, const char* const* argv);
 
-/// Parses words that no one has typed, for a run. Throws Error where the other one prints a line, and for `--help`.
+/// Parses words that a program has composed, for a run. Throws Error where parse_or_exit_code prints a line, and for
+/// `--help`.
 void parse_words(CommandLine& line, const std::vector<std::string>& words);
 
 }  // namespace ringside

@@ -48,7 +48,7 @@ std::string name_of(const std::map<std::string, Value>& names, Value value) {
   return {};
 }
 
-/// Accepts what `parse` does. Its refusal begins with the option's name, which the command line puts there itself.
+/// Accepts what `parse` accepts. Its refusal begins with the option's name, which the command line puts there itself.
 template <class Parse>
 Check parsed_by(const Parse& parse) {
   return [parse](const std::string& text) -> std::string {

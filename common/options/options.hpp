@@ -105,7 +105,7 @@ struct PlugInOptions {
   double timeout_s = 10;                 // how long a call may take
 };
 
-/// Conditions over the results of each step, and what is to follow (docs/use/questions.md): the analyzer's.
+/// The analyzer's conditions over the results of each step, and their actions (docs/use/questions.md).
 struct TriggerOptions {
   std::vector<std::string> triggers;   // 'CONDITION: ACTION[, ACTION]'
   std::string on_non_finite = "mark";  // or some of freeze, stop, keep, or keep-going
@@ -120,7 +120,7 @@ struct AnalysisOptions {
   double timeout_s = 10;  // after the end of the run
 };
 
-/// What `ringside run --cores auto` predicted for each step, for the analyzer to tell followers. step_ns 0: nothing.
+/// The prediction of `ringside run --cores auto` for each step, which the analyzer reports to followers. step_ns 0: none.
 struct PlannedStepOptions {
   std::uint64_t step_ns = 0;
   std::uint64_t low_ns = 0;

@@ -2,14 +2,24 @@
 // Sleeping on a word of shared memory until a thread of any process changes it and wakes the sleepers: futex(2).
 #pragma once
 
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <cstdint>
+#include <ctime>
 
 namespace ringside {
 
 /// Wakes at most `most` of the threads that sleep on the word.
-void futex_wake(const void* word, int most) noexcept;
+inline void futex_wake(const void* word, int most) noexcept {
+  syscall(SYS_futex, word, FUTEX_WAKE, most, nullptr, nullptr, 0);
+}
 
 /// If the word holds `expected`, sleeps until it is woken, at most `at_most_ns`. May return early for no reason.
-void futex_sleep(const void* word, std::uint32_t expected, std::int64_t at_most_ns) noexcept;
+inline void futex_sleep(const void* word, std::uint32_t expected, std::int64_t at_most_ns) noexcept {
+  const timespec time{at_most_ns / 1'000'000'000, at_most_ns % 1'000'000'000};
+  syscall(SYS_futex, word, FUTEX_WAIT, expected, &time, nullptr, 0);
+}
 
 }  // namespace ringside

@@ -1,13 +1,27 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sockets in the file system for their owner only, from the first moment on. The umask, by which this is mostly done, is
-// the whole process's: files that other threads create meanwhile would get other rights.
+// Sockets in the file system, for their owner only from the first moment on. The umask, the usual way to this, is the
+// whole process's: files that other threads create meanwhile would get other rights.
 #pragma once
 
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
+
+#include <cerrno>
 
 namespace ringside {
 
-/// Binds a socket of the Unix domain, without listening; its file has mode 0600. Returns errno's value, 0: done.
-int bind_for_owner(int socket, const sockaddr_un& address) noexcept;
+/// Binds a socket of the Unix domain, without listening; its file has mode 0600. Returns 0 or an errno value.
+inline int bind_for_owner(int socket, const sockaddr_un& address) noexcept {
+  // On Linux the file gets the socket's own mode, less the umask.
+  if (fchmod(socket, S_IRUSR | S_IWUSR) != 0) return errno;
+  if (bind(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) return errno;
+  struct stat made {};
+  if (address.sun_path[0] == '\0' || lstat(address.sun_path, &made) != 0) return 0;
+  if ((made.st_mode & ALLPERMS) == (S_IRUSR | S_IWUSR)) return 0;
+  // The umask denies the owner something. Other users have no rights meanwhile.
+  return fchmodat(AT_FDCWD, address.sun_path, S_IRUSR | S_IWUSR, AT_SYMLINK_NOFOLLOW) == 0 ? 0 : errno;
+}
 
 }  // namespace ringside

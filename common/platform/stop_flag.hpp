@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a wait looks at to see whether it is to end early: a flag of the caller that another thread or a signal handler
-// sets. In C it is an int.
+// A flag of the caller that ends a wait early: another thread or a signal handler sets it. In C it is an int.
 #pragma once
 
 #include <atomic>

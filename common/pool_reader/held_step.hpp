@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A step that a reader works on in place: its variables are views of the mapped pool, without a copy. While the step is
-// held, the analyzer overwrites other slots. If too few are left it overwrites this one, and the next `check` says so.
+// held, the analyzer overwrites other slots. If too few are left it overwrites this one, and the next `check` reports it.
 // Whether what was read is the step's depends on the slot's header alone, not on the lease (docs/publish/library.md,
 // "Why a broken lease is never missed").
 #pragma once

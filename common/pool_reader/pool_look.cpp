@@ -8,7 +8,7 @@
 #include <cerrno>
 
 #include "common/files/lock_holder.hpp"
-#include "common/platform/user_name.hpp"
+#include "common/platform/names.hpp"
 #include "common/text/formatted.hpp"
 
 namespace ringside {

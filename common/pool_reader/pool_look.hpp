@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What readers and owners of a pool ask of its file: its state, its pages in advance, who has it. Messages begin with
-// `name`, the user's name for the pool.
+// Queries of readers and owners about a pool's file: its status, its owner, and requests for its pages in advance.
+// Messages begin with `name`, the user's name for the pool.
 #pragma once
 
 #include <sys/stat.h>

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "common/files/slot_lease.hpp"
-#include "common/platform/fork_mark.hpp"
+#include "common/platform/process.hpp"
 #include "common/platform/unique_fd.hpp"
 
 namespace ringside {

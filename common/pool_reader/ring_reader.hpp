@@ -55,7 +55,7 @@ class RingReader {
   /// read is not confirmed by its hashes. For a program that shows more than this pool.
   void survive_faults() noexcept { watched_->survive_faults(); }
 
-  /// Who else has that slot now: readers, or the analyzer. Nothing where the file system has no leases. Takes none.
+  /// The other users of that slot now: readers, or the analyzer. Nothing if the file system has no leases. Takes none.
   std::optional<SlotUse> use(std::uint32_t slot) const noexcept;
 
   /// The step of that commit, or the newest one (kNewestCommit), if it is kept.

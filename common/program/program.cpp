@@ -21,7 +21,7 @@
 #include "common/kernels/float_environment.hpp"
 #include "common/kernels/isa.hpp"
 #include "common/platform/error.hpp"
-#include "common/platform/thread_limit.hpp"
+#include "common/platform/limits.hpp"
 #include "common/program/log.hpp"
 #include "common/program/stop_signal.hpp"
 #include "common/text/printable.hpp"
@@ -32,7 +32,7 @@ namespace {
 // OpenMP's run-time library binds the main thread while it is loaded, if variables of a job script say so. They are
 // meant for the user's solver: Ringside chooses the cores of its own threads among all that the kernel allows, and
 // every thread would inherit the one core of the main thread. So the names are hidden from this process's libraries,
-// and shown again before main: what is started later inherits them.
+// and shown again before main: programs that are started later inherit them.
 constexpr const char* kBindingVariables[] = {"OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY", "KMP_AFFINITY"};
 
 // GCC and clang have this attribute under one spelling only.

@@ -7,7 +7,7 @@
 
 namespace ringside {
 
-/// What a user is told of std::bad_alloc.
+/// The message for std::bad_alloc.
 inline constexpr std::string_view kOutOfMemory = "out of memory; free some, or use a smaller matrix";
 
 /// In a catch block: what is caught there becomes one line on standard error, and the exit code: an Error's, else

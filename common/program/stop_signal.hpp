@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The signals that ask a process to stop cleanly: they set a flag that the loops check between steps, and that every wait
-// checks. A second signal changes nothing; SIGKILL ends the process at once.
+// The signals that ask a process to stop cleanly: they set a flag that the loops check between steps, and that every
+// wait checks. A second signal changes nothing; SIGKILL ends the process at once.
 #pragma once
 
 #include <signal.h>
@@ -9,17 +9,17 @@
 
 namespace ringside {
 
-/// SIGINT and SIGTERM; SIGHUP (the terminal was closed); SIGUSR1, SIGUSR2 and SIGXCPU (a batch system says that the time is
-/// nearly up). Of all but the first two, those that this process does not ignore: nohup lets it ignore SIGHUP. A shell lets
-/// a job in the background ignore SIGINT, which asks it to stop all the same.
+/// SIGINT and SIGTERM; SIGHUP (the terminal was closed), SIGUSR1, SIGUSR2 and SIGXCPU (a batch system announces that
+/// the time is nearly over), unless this process ignores them: under nohup it ignores SIGHUP. A background job of a
+/// shell ignores SIGINT when it starts; SIGINT stops it nevertheless.
 sigset_t stop_signals() noexcept;
 
-/// Whether a user's program may take this signal for a message of the batch system.
+/// Whether this signal may be a batch system's message to the user's program.
 constexpr bool is_announcement(int number) noexcept {
   return number == SIGUSR1 || number == SIGUSR2 || number == SIGXCPU;
 }
 
-/// In a child of ours, before exec: whoever sends these to all processes of a job means those that decide.
+/// For a child process, before exec: it ignores the signals that may be ignored, because its parent acts on them.
 void leave_stop_signals_to_parent() noexcept;
 
 /// Installs the handlers and returns the flag they set, for a StopFlag (common/platform) or for ringside.h: 0 until a

@@ -18,8 +18,8 @@
 #include <set>
 
 #include "common/platform/error.hpp"
-#include "common/platform/thread_binding.hpp"
-#include "common/platform/thread_limit.hpp"
+#include "common/platform/limits.hpp"
+#include "common/platform/thread.hpp"
 #include "common/text/decimal.hpp"
 #include "common/text/printable.hpp"
 
@@ -48,7 +48,7 @@ std::vector<Core> usable_cores(const Machine& machine) {
   }
   std::vector<Core> cores;
   for (auto& [number, core] : by_number) cores.push_back(std::move(core));
-  std::sort(cores.begin(), cores.end(), [](const Core& a, const Core& b) { return a.cpus.front() < b.cpus.front(); });
+  std::ranges::sort(cores, {}, [](const Core& core) { return core.cpus.front(); });
   return cores;
 }
 
@@ -61,11 +61,11 @@ Cpus available_cpus(const Machine& machine) {
 }
 
 bool contains(const Cpus& cpus, int cpu) {
-  return std::find(cpus.begin(), cpus.end(), cpu) != cpus.end();
+  return std::ranges::find(cpus, cpu) != cpus.end();
 }
 
 bool touches(const Core& core, const Cpus& cpus) {
-  return std::any_of(core.cpus.begin(), core.cpus.end(), [&](int cpu) { return contains(cpus, cpu); });
+  return std::ranges::any_of(core.cpus, [&](int cpu) { return contains(cpus, cpu); });
 }
 
 Cpus first_threads(const std::vector<Core>& cores) {
@@ -78,8 +78,7 @@ void require_usable(const Machine& machine, const CoreList& list, std::string_vi
   if (list.cpus.empty()) throw usage_error("{}: names no core; one or more are needed, as in 0-3,8", option);
   const std::string available = to_string(CoreList{available_cpus(machine)});
   for (int cpu : list.cpus) {
-    const auto found = std::find_if(machine.threads.begin(), machine.threads.end(),
-                                    [cpu](const HardwareThread& thread) { return thread.cpu == cpu; });
+    const auto found = std::ranges::find(machine.threads, cpu, &HardwareThread::cpu);
     if (found == machine.threads.end()) {
       throw system_error("{}: core {} does not exist here; available: {}", option, cpu, available);
     }
@@ -90,8 +89,10 @@ void require_usable(const Machine& machine, const CoreList& list, std::string_vi
   }
 }
 
-// The cores that have no hardware thread in `taken`; if there is none, the free siblings on the other cores.
-std::vector<Core> cores_beside(const std::vector<Core>& cores, const Cpus& taken) {
+// The cores that have no hardware thread in `taken`; if there is none, the free siblings on the other cores. taker,
+// other: the process with those cores, and the one that needs some of the others.
+std::vector<Core> cores_beside(const Machine& machine, const std::vector<Core>& cores, const Cpus& taken,
+                               std::string_view taker, std::string_view other) {
   std::vector<Core> untouched;
   std::vector<Core> siblings;
   for (const Core& core : cores) {
@@ -100,11 +101,14 @@ std::vector<Core> cores_beside(const std::vector<Core>& cores, const Cpus& taken
       continue;
     }
     Core rest{core.numa_node, {}};
-    std::copy_if(core.cpus.begin(), core.cpus.end(), std::back_inserter(rest.cpus),
-                 [&](int cpu) { return !contains(taken, cpu); });
+    std::ranges::copy_if(core.cpus, std::back_inserter(rest.cpus), [&](int cpu) { return !contains(taken, cpu); });
     if (!rest.cpus.empty()) siblings.push_back(std::move(rest));
   }
-  return untouched.empty() ? siblings : untouched;
+  if (!untouched.empty()) return untouched;
+  if (!siblings.empty()) return siblings;
+  throw usage_error(
+      "--{}-cores: {} takes every core; leave the {} at least one, or name its own with --{}-cores; available: {}",
+      taker, to_string(CoreList{taken}), other, other, to_string(CoreList{available_cpus(machine)}));
 }
 
 // The last `most` of the cores on the NUMA node with the largest `weight` (node -> number); of several, the lowest
@@ -113,14 +117,10 @@ Cpus last_cores_of_best_node(const std::vector<Core>& cores, const std::map<int,
                              std::size_t most) {
   std::map<int, std::vector<Core>> by_node;
   for (const Core& core : cores) by_node[core.numa_node].push_back(core);
-  const auto weight_of = [&weight](int node) {
-    const auto found = weight.find(node);
+  const auto best = std::ranges::max_element(by_node, {}, [&weight](const auto& node) {
+    const auto found = weight.find(node.first);
     return found == weight.end() ? std::size_t{0} : found->second;
-  };
-  auto best = by_node.begin();
-  for (auto node = by_node.begin(); node != by_node.end(); ++node) {
-    if (weight_of(node->first) > weight_of(best->first)) best = node;
-  }
+  });
   Cpus cpus = first_threads(best->second);
   if (cpus.size() > most) cpus.erase(cpus.begin(), cpus.end() - static_cast<std::ptrdiff_t>(most));
   return cpus;
@@ -161,13 +161,7 @@ CorePlan plan_unasked(const std::vector<Core>& cores, std::optional<int> analyze
 
 CorePlan plan_analyzer_beside(const Machine& machine, const std::vector<Core>& cores, const Cpus& producer,
                               std::optional<int> analyzer_cores) {
-  const std::vector<Core> left = cores_beside(cores, producer);
-  if (left.empty()) {
-    throw usage_error(
-        "--producer-cores: {} takes every core; leave the analyzer at least one, or name its own with "
-        "--analyzer-cores; available: {}",
-        to_string(CoreList{producer}), to_string(CoreList{available_cpus(machine)}));
-  }
+  const std::vector<Core> left = cores_beside(machine, cores, producer, "producer", "analyzer");
   std::map<int, std::size_t> producer_on_node;
   for (const HardwareThread& thread : machine.threads) {
     if (contains(producer, thread.cpu)) ++producer_on_node[thread.numa_node];
@@ -175,17 +169,6 @@ CorePlan plan_analyzer_beside(const Machine& machine, const std::vector<Core>& c
   const Cpus analyzer = analyzer_cores ? last_cores(left, producer_on_node, static_cast<std::size_t>(*analyzer_cores))
                                        : last_cores_of_best_node(left, producer_on_node, kMostAnalyzerCores);
   return {producer, analyzer, false, "producer cores as given; the analyzer beside them"};
-}
-
-CorePlan plan_producer_beside(const Machine& machine, const std::vector<Core>& cores, const Cpus& analyzer) {
-  const std::vector<Core> left = cores_beside(cores, analyzer);
-  if (left.empty()) {
-    throw usage_error(
-        "--analyzer-cores: {} takes every core; leave the producer at least one, or name its own with "
-        "--producer-cores; available: {}",
-        to_string(CoreList{analyzer}), to_string(CoreList{available_cpus(machine)}));
-  }
-  return {first_threads(left), analyzer, false, "analyzer cores as given; all others for the producer"};
 }
 
 void refuse_overlap(const Machine& machine, const Cpus& producer, const Cpus& analyzer) {
@@ -288,8 +271,7 @@ Machine machine_in(hwloc_topology_t topology, const IsAllowed& is_allowed) {
                                ancestor_index(topology, HWLOC_OBJ_PACKAGE, thread, 0), numa_node_of(topology, cpu),
                                is_allowed(cpu)});
   }
-  std::sort(machine.threads.begin(), machine.threads.end(),
-            [](const HardwareThread& a, const HardwareThread& b) { return a.cpu < b.cpu; });
+  std::ranges::sort(machine.threads, {}, &HardwareThread::cpu);
 
   machine.numa_nodes = std::max(1, hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_NUMANODE));
   machine.l3_caches = std::max(0, hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_L3CACHE));
@@ -384,7 +366,10 @@ CorePlan plan_cores(const Machine& machine, const std::optional<CoreList>& produ
     return {producer->cpus, analyzer->cpus, false, "cores as given"};
   }
   if (producer) return plan_analyzer_beside(machine, cores, producer->cpus, analyzer_cores);
-  if (analyzer) return plan_producer_beside(machine, cores, analyzer->cpus);
+  if (analyzer) {
+    return {first_threads(cores_beside(machine, cores, analyzer->cpus, "analyzer", "producer")), analyzer->cpus, false,
+            "analyzer cores as given; all others for the producer"};
+  }
   return plan_unasked(cores, analyzer_cores);
 }
 

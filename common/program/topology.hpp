@@ -48,11 +48,11 @@ struct Machine {
 
 /// This machine, and the cores that the kernel lets the calling thread use: call it before pinning anything, and from a
 /// process without other threads that read the environment. Variables by which hwloc takes another machine for this one
-/// (HWLOC_XMLFILE, HWLOC_SYNTHETIC ...) are left out of account. Throws `Error` (exit code 3) if hwloc cannot read the
+/// (HWLOC_XMLFILE, HWLOC_SYNTHETIC ...) are ignored. Throws `Error` (exit code 3) if hwloc cannot read the
 /// machine.
 Machine read_machine();
 
-/// Another machine, all of whose cores are allowed. description: "package:2 core:28 pu:2", in hwloc's words.
+/// Another machine, all of whose cores are allowed. description: "package:2 core:28 pu:2", in hwloc's syntax.
 Machine synthetic_machine(const std::string& description);
 
 struct MachineCounts {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "common/platform/error.hpp"
-#include "common/platform/exit_code.hpp"
+#include "common/platform/process.hpp"
 #include "common/pool_reader/ring_reader.hpp"
 #include "common/ranks/ranks_file.hpp"
 

@@ -12,7 +12,7 @@
 #include "common/kernels/float_environment.hpp"
 #include "common/platform/clock.hpp"
 #include "common/platform/error.hpp"
-#include "common/platform/thread_binding.hpp"
+#include "common/platform/thread.hpp"
 
 namespace ringside {
 namespace {
@@ -133,7 +133,7 @@ bool ElasticTeam::take(End end, std::uint32_t& piece) noexcept {
     const std::uint64_t first = range & 0xffff'ffff;
     const std::uint64_t last = range >> 32;
     if (first >= last) return false;
-    // The range may be another job's by the time of the exchange: then the piece is that job's, which is as good.
+    // If the range is another job's at the exchange, the piece belongs to that job, which is correct, too.
     const bool front = end == End::kFront;
     const std::uint64_t rest = front ? range_of(first + 1, last) : range_of(first, last - 1);
     if (range_.compare_exchange_weak(range, rest, std::memory_order_acq_rel, std::memory_order_acquire)) {

@@ -21,7 +21,7 @@ class FirstFailure {
     }
   }
 
-  /// Behind the region: throws what was kept, if anything was.
+  /// After the region: throws the exception that was kept, if there is one.
   void rethrow() const {
     if (exception_) std::rethrow_exception(exception_);
   }

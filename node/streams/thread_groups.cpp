@@ -12,7 +12,7 @@
 
 #include "common/platform/clock.hpp"
 #include "common/platform/error.hpp"
-#include "common/platform/thread_binding.hpp"
+#include "common/platform/thread.hpp"
 
 namespace ringside {
 namespace {

@@ -12,7 +12,7 @@
 #include <string>
 #include <thread>
 
-#include "common/platform/fork_mark.hpp"
+#include "common/platform/process.hpp"
 #include "common/platform/unique_fd.hpp"
 #include "common/reductions/plug_ins/plug_in_notes.hpp"
 

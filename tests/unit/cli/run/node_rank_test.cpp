@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "common/platform/host_name.hpp"
+#include "common/platform/names.hpp"
 #include "tests/unit/failure_line.hpp"
 
 namespace ringside {

@@ -31,7 +31,9 @@ class Bytes {
     std::mt19937 generator(static_cast<unsigned>(bytes + shift));
     for (std::size_t i = 0; i < bytes; ++i) begin()[i] = static_cast<std::byte>(generator());
   }
-  std::span<const std::byte> span() const { return {reinterpret_cast<const std::byte*>(pages_.data()) + shift_, bytes_}; }
+  std::span<const std::byte> span() const {
+    return {reinterpret_cast<const std::byte*>(pages_.data()) + shift_, bytes_};
+  }
   std::string text() const { return {reinterpret_cast<const char*>(span().data()), bytes_}; }
 
  private:

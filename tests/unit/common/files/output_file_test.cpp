@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <iterator>
 
-#include "common/platform/error.hpp"
 #include "tests/unit/as_nobody.hpp"
+#include "tests/unit/failure_line.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
 namespace ringside {
@@ -16,10 +16,7 @@ namespace {
 
 class OutputFileTest : public ::testing::Test {
  protected:
-  std::string content() const {
-    std::ifstream file(path_, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
-  }
+  std::string content() const { return testing::content_of(path_); }
   auto files() const {
     const auto entries = std::filesystem::directory_iterator(folder_.path());
     return std::distance(begin(entries), end(entries));
@@ -119,13 +116,8 @@ TEST_F(OutputFileTest, APoolIsNeverReplacedNorWrittenThrough) {
   const std::string pool = folder_.write("pool", "PMEMOBJ\0and iterates"s);
   std::filesystem::create_symlink(pool, path_);
   for (const std::string& path : {pool, path_}) {
-    try {
-      OutputFile(path, "--output").finish();
-      ADD_FAILURE() << path;
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ExitCode::kUsage);
-      EXPECT_EQ(std::string(error.what()).rfind("--output: '" + path + "' is a pool", 0), 0u) << error.what();
-    }
+    const std::string line = failure_line([&] { OutputFile(path, "--output").finish(); });
+    EXPECT_TRUE(line.starts_with("--output: '" + path + "' is a pool")) << line;
     EXPECT_EQ(content(), "PMEMOBJ\0and iterates"s);
   }
   EXPECT_EQ(files(), 2);
@@ -133,14 +125,8 @@ TEST_F(OutputFileTest, APoolIsNeverReplacedNorWrittenThrough) {
 
 TEST_F(OutputFileTest, FailuresNameTheOptionAndTheFile) {
   for (const std::string& path : {folder_.path(), folder_.file("no/such/folder")}) {
-    try {
-      OutputFile file(path, "--output");
-      file.finish();
-      ADD_FAILURE() << path;
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ExitCode::kSystem);
-      EXPECT_EQ(std::string(error.what()).rfind("--output: cannot write '" + path + "'", 0), 0u) << error.what();
-    }
+    const std::string line = failure_line([&] { OutputFile(path, "--output").finish(); }, ExitCode::kSystem);
+    EXPECT_TRUE(line.starts_with("--output: cannot write '" + path + "'")) << line;
   }
   EXPECT_EQ(files(), 0);
 }

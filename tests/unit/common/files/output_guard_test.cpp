@@ -11,9 +11,7 @@
 #include <array>
 #include <csignal>
 #include <filesystem>
-#include <fstream>
 #include <functional>
-#include <iterator>
 #include <stdexcept>
 
 #include "analyzer/journal/journal.hpp"
@@ -21,11 +19,11 @@
 #include "analyzer/pool/ring_pool.hpp"
 #include "common/files/creation_mark.hpp"
 #include "common/files/output_file.hpp"
-#include "common/platform/error.hpp"
 #include "common/platform/unique_fd.hpp"
 #include "common/ranks/ranks_file.hpp"
 #include "producer/matrix/matrix_source.hpp"
 #include "tests/unit/as_nobody.hpp"
+#include "tests/unit/failure_line.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
 namespace ringside {
@@ -35,34 +33,19 @@ namespace fs = std::filesystem;
 
 class OutputGuardTest : public ::testing::Test {
  protected:
-  static std::string bytes_of(const std::string& path) {
-    std::ifstream in(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-  }
-
   /// Expects that the check beforehand and the write both refuse `output`, and that the file it leads to keeps its
   /// bytes.
   void expect_refused(const std::string& output, const std::string& fragment, const std::vector<KeptFile>& kept = {},
                       ExitCode code = ExitCode::kUsage) const {
-    const std::string before = bytes_of(output);
-    for (const bool beforehand : {true, false}) {
-      try {
-        if (beforehand) {
-          check_output(output, "--output", kept);
-        } else {
-          OutputFile(output, "--output", kept).finish();
-        }
-        ADD_FAILURE() << output << " was not refused";
-      } catch (const Error& error) {
-        const std::string what = error.what();
-        EXPECT_EQ(error.code(), code) << what;
-        EXPECT_EQ(what.rfind("--output: ", 0), 0u) << what;
-        EXPECT_NE(what.find("'" + output + "'"), std::string::npos) << what;
-        EXPECT_NE(what.find(fragment), std::string::npos) << what;
-        EXPECT_EQ(what.find('\n'), std::string::npos) << what;
-      }
+    const std::string before = testing::content_of(output);
+    const auto check = [&] { check_output(output, "--output", kept); };
+    const auto write = [&] { OutputFile(output, "--output", kept).finish(); };
+    for (const std::string& line : {failure_line(check, code), failure_line(write, code)}) {
+      EXPECT_TRUE(line.starts_with("--output: ")) << line;
+      EXPECT_NE(line.find("'" + output + "'"), std::string::npos) << line;
+      EXPECT_NE(line.find(fragment), std::string::npos) << line;
     }
-    EXPECT_EQ(bytes_of(output), before);
+    EXPECT_EQ(testing::content_of(output), before);
   }
 
   /// The same for `file` under its own name, through a symbolic link and through a hard link.
@@ -74,6 +57,11 @@ class OutputGuardTest : public ::testing::Test {
     for (const std::string& name : {file, link, hard_link}) expect_refused(name, fragment);
     fs::remove(link);
     fs::remove(hard_link);
+  }
+
+  static void expect_allowed(const std::string& output) {
+    EXPECT_NO_THROW(check_output(output, "--output", {}));
+    EXPECT_NO_THROW(OutputFile(output, "--output").finish());
   }
 
   std::string make_pool() const {
@@ -158,9 +146,9 @@ TEST_F(OutputGuardTest, APoolThatTookTheNameMeanwhileIsNotReplaced) {
   OutputFile file(output, "--output");
   file.write("text");
   make_pool();
-  const std::string before = bytes_of(output);
+  const std::string before = testing::content_of(output);
   EXPECT_THROW(file.finish(), Error);
-  EXPECT_EQ(bytes_of(output), before);
+  EXPECT_EQ(testing::content_of(output), before);
 }
 
 /// Another process that has applied `lock` to a file, until its end.
@@ -219,28 +207,21 @@ TEST_F(OutputGuardTest, ALockOnATextDoesNotMakeItAPool) {
   const std::string file = folder_.write("text", "{}\n");
   const Locker other(file, lock_as_owner);
   ASSERT_TRUE(other.is_locked());
-  EXPECT_NO_THROW(check_output(file, "--output", {}));
-  EXPECT_NO_THROW(OutputFile(file, "--output").finish());
+  expect_allowed(file);
 }
 
 TEST_F(OutputGuardTest, AFileThatThisProcessHasLockedItselfIsReplaced) {
   const std::string file = folder_.write("empty", "");
   const UniqueFd fd(open(file.c_str(), O_RDWR | O_CLOEXEC));
   ASSERT_EQ(flock(fd.get(), LOCK_EX | LOCK_NB), 0);
-  EXPECT_NO_THROW(check_output(file, "--output", {}));
-  EXPECT_NO_THROW(OutputFile(file, "--output").finish());
+  expect_allowed(file);
 }
 
 TEST_F(OutputGuardTest, APipeThatNoProcessReadsIsRefusedAtOnce) {
   const std::string pipe = folder_.file("pipe");
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
-  try {
-    OutputFile(pipe, "--output").finish();
-    ADD_FAILURE() << "not refused";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::kSystem);
-    EXPECT_NE(std::string(error.what()).find("no process reads it"), std::string::npos) << error.what();
-  }
+  const std::string line = failure_line([&] { OutputFile(pipe, "--output").finish(); }, ExitCode::kSystem);
+  EXPECT_NE(line.find("no process reads it"), std::string::npos) << line;
 }
 
 TEST_F(OutputGuardTest, APipeThatIsReadIsWrittenTo) {
@@ -268,7 +249,7 @@ TEST_F(OutputGuardTest, ALinkOrAPipeThatAnotherUserLaidOutInASharedFolderIsRefus
     EXPECT_THROW(check_output(name, "--output", {}), Error) << name;
     EXPECT_THROW(OutputFile(name, "--output"), Error) << name;
   }
-  EXPECT_EQ(bytes_of(target), "precious");
+  EXPECT_EQ(testing::content_of(target), "precious");
 }
 
 TEST_F(OutputGuardTest, AFileThatMayNotBeLookedAtIsNotReplaced) {
@@ -276,30 +257,16 @@ TEST_F(OutputGuardTest, AFileThatMayNotBeLookedAtIsNotReplaced) {
   ASSERT_EQ(chmod(file.c_str(), 0), 0);
   ASSERT_EQ(chmod(folder_.path().c_str(), 0777), 0);
   const testing::AsNobody nobody;
-  for (const bool beforehand : {true, false}) {
-    try {
-      if (beforehand) {
-        check_output(file, "--output", {});
-      } else {
-        OutputFile(file, "--output").finish();
-      }
-      ADD_FAILURE() << "not refused";
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ExitCode::kSystem);
-      EXPECT_NE(std::string(error.what()).find("Permission denied"), std::string::npos) << error.what();
-    }
+  const auto check = [&] { check_output(file, "--output", {}); };
+  const auto write = [&] { OutputFile(file, "--output").finish(); };
+  for (const std::string& line : {failure_line(check, ExitCode::kSystem), failure_line(write, ExitCode::kSystem)}) {
+    EXPECT_NE(line.find("Permission denied"), std::string::npos) << line;
   }
 }
 
 TEST_F(OutputGuardTest, AFolderIsNamedAsOne) {
-  try {
-    check_output(folder_.path(), "--output", {});
-    ADD_FAILURE() << "not refused";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::kSystem);
-    EXPECT_EQ(std::string(error.what()),
-              "--output: cannot write '" + folder_.path() + "': found a folder; expected a file");
-  }
+  EXPECT_EQ(failure_line([&] { check_output(folder_.path(), "--output", {}); }, ExitCode::kSystem),
+            "--output: cannot write '" + folder_.path() + "': found a folder; expected a file");
 }
 
 }  // namespace

@@ -8,8 +8,7 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
-#include <memory>
+#include <functional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -43,108 +42,86 @@ struct Mapped {
   char* base = nullptr;
 };
 
-/// Expects that a process that runs `body` ends with the status `how` and prints `line`. `body` must not return.
-#define EXPECT_ENDS(body, how, line) \
-  EXPECT_EXIT(                       \
-      {                              \
-        body;                        \
-        _exit(77);                   \
-      },                             \
-      how, line)
-
 class WatchedMappingTest : public ::testing::Test {
  protected:
+  /// Expects that a process ends with the status `how` and prints `line`, in which `body` works with a file that is
+  /// watched as `name`. `body` must not return.
+  template <class Ending>
+  void expect_end(const std::function<void(const Mapped&, WatchedMapping&)>& body, Ending how, const std::string& line,
+                  const char* name = "pool", bool in_journal = false) {
+    const auto run = [&] {
+      catch_bus_errors(in_journal);
+      const Mapped file(folder_);
+      WatchedMapping watched(name, file.fd.get(), file.base, kBytes);
+      body(file, watched);
+      _exit(77);
+    };
+    EXPECT_EXIT(run(), how, line);
+  }
+
   testing::TemporaryFolder folder_;
 };
 using WatchedMappingDeathTest = WatchedMappingTest;
+using ::testing::ExitedWithCode;
+using ::testing::KilledBySignal;
 
 TEST_F(WatchedMappingDeathTest, ATruncatedFileEndsTheProcessWithOneLineAndExitCode5) {
-  EXPECT_ENDS(
-      {
-        catch_bus_errors(false);
-        const Mapped file(folder_);
-        const WatchedMapping watched("a\n\u202epool", file.fd.get(), file.base, kBytes);
-        file.truncate_to(kPageBytes);
-        file.read(0);  // still there
-        file.read(kPageBytes);
-      },
-      ::testing::ExitedWithCode(5),
-      "^ringside: a\\\\n\\\\u202epool: was truncated to 4096 bytes while it was in use; expected a file that keeps its size\n$");
+  const auto body = [](const Mapped& file, WatchedMapping&) {
+    file.truncate_to(kPageBytes);
+    file.read(0);  // still there
+    file.read(kPageBytes);
+  };
+  expect_end(body, ExitedWithCode(5),
+             "^ringside: a\\\\n\\\\u202epool: was truncated to 4096 bytes while it was in use; expected a file that "
+             "keeps its size\n$",
+             "a\n\u202epool");
 }
 
 TEST_F(WatchedMappingDeathTest, InTheJournalTheLineHasAPriorityAndKeys) {
-  EXPECT_ENDS(
-      {
-        catch_bus_errors(true);
-        const Mapped file(folder_);
-        const WatchedMapping watched("pool", file.fd.get(), file.base, kBytes);
-        file.truncate_to(0);
-        file.read(0);
-      },
-      ::testing::ExitedWithCode(5), "^<3>level=error event=failed exit_code=5 text=\"pool: was truncated to 0 .*\"\n$");
+  const auto body = [](const Mapped& file, WatchedMapping&) {
+    file.truncate_to(0);
+    file.read(0);
+  };
+  expect_end(body, ExitedWithCode(5),
+             "^<3>level=error event=failed exit_code=5 text=\"pool: was truncated to 0 .*\"\n$", "pool", true);
 }
 
 TEST_F(WatchedMappingDeathTest, AFaultOfAnyThreadIsTheMappings) {
-  EXPECT_ENDS(
-      {
-        catch_bus_errors(false);
-        const Mapped file(folder_);
-        const WatchedMapping watched("pool", file.fd.get(), file.base, kBytes);
-        file.truncate_to(0);
-        std::thread([&] { file.read(0); }).join();
-      },
-      ::testing::ExitedWithCode(5), "^ringside: pool: was truncated");
+  const auto body = [](const Mapped& file, WatchedMapping&) {
+    file.truncate_to(0);
+    std::thread([&] { file.read(0); }).join();
+  };
+  expect_end(body, ExitedWithCode(5), "^ringside: pool: was truncated");
 }
 
 TEST_F(WatchedMappingDeathTest, WithinALibrarysCallEveryFaultOfTheThreadIsTheFiles) {
-  EXPECT_ENDS(
-      {
-        catch_bus_errors(false);
-        const Mapped file(folder_);
-        const WatchedMapping call("pool", file.fd.get());
-        file.truncate_to(0);
-        file.read(0);
-      },
-      ::testing::ExitedWithCode(3), "^ringside: pool: the disk failed \\(SIGBUS: [^\n]*\n$");
+  const auto run = [&] {
+    catch_bus_errors(false);
+    const Mapped file(folder_);
+    const WatchedMapping call("pool", file.fd.get());
+    file.truncate_to(0);
+    file.read(0);
+    _exit(77);
+  };
+  EXPECT_EXIT(run(), ExitedWithCode(3), "^ringside: pool: the disk failed \\(SIGBUS: [^\n]*\n$");
 }
 
-TEST_F(WatchedMappingDeathTest, AFaultInAMappingThatIsNotWatchedKeepsItsAction) {
+TEST_F(WatchedMappingDeathTest, FaultsOutsideOfAWatchedMappingAndSignalsOfProcessesKeepTheirAction) {
   if (testing::kSanitized) GTEST_SKIP() << "the sanitizer's own handler reports it";
-  EXPECT_ENDS(
-      {
-        catch_bus_errors(false);
-        const Mapped file(folder_);
-        const Mapped other(folder_, "other");
-        const WatchedMapping watched("pool", file.fd.get(), file.base, kBytes);
-        other.truncate_to(0);
-        other.read(0);
-      },
-      ::testing::KilledBySignal(SIGBUS), "^$");
-}
-
-TEST_F(WatchedMappingDeathTest, AMappingIsForgottenWithItsObject) {
-  if (testing::kSanitized) GTEST_SKIP() << "the sanitizer's own handler reports it";
-  EXPECT_ENDS(
-      {
-        catch_bus_errors(false);
-        const Mapped file(folder_);
-        { const WatchedMapping watched("pool", file.fd.get(), file.base, kBytes); }
-        file.truncate_to(0);
-        file.read(0);
-      },
-      ::testing::KilledBySignal(SIGBUS), "^$");
-}
-
-TEST_F(WatchedMappingDeathTest, ASignalThatSomebodySentKeepsItsAction) {
-  if (testing::kSanitized) GTEST_SKIP() << "the sanitizer's own handler reports it";
-  EXPECT_ENDS(
-      {
-        catch_bus_errors(false);
-        const Mapped file(folder_);
-        const WatchedMapping watched("pool", file.fd.get(), file.base, kBytes);
-        kill(getpid(), SIGBUS);
-      },
-      ::testing::KilledBySignal(SIGBUS), "^$");
+  const auto faults_elsewhere = [&](const Mapped&, WatchedMapping&) {
+    const Mapped other(folder_, "other");
+    other.truncate_to(0);
+    other.read(0);
+  };
+  expect_end(faults_elsewhere, KilledBySignal(SIGBUS), "^$");
+  const auto is_no_longer_watched = [&](const Mapped&, WatchedMapping&) {
+    const Mapped file(folder_, "other");
+    { const WatchedMapping former("other", file.fd.get(), file.base, kBytes); }
+    file.truncate_to(0);
+    file.read(0);
+  };
+  expect_end(is_no_longer_watched, KilledBySignal(SIGBUS), "^$");
+  expect_end([](const Mapped&, WatchedMapping&) { kill(getpid(), SIGBUS); }, KilledBySignal(SIGBUS), "^$");
 }
 
 void exit_with_9(int) {
@@ -152,28 +129,24 @@ void exit_with_9(int) {
 }
 
 TEST_F(WatchedMappingDeathTest, AHandlerThatWasThereBeforeHasTheFaultsThatAreNotOurs) {
-  EXPECT_ENDS(
-      {
-        signal(SIGBUS, exit_with_9);
-        catch_bus_errors(false);
-        const Mapped file(folder_);
-        file.truncate_to(0);
-        file.read(0);
-      },
-      ::testing::ExitedWithCode(9), "^$");
+  const auto run = [&] {
+    signal(SIGBUS, exit_with_9);
+    catch_bus_errors(false);
+    const Mapped file(folder_);
+    file.truncate_to(0);
+    file.read(0);
+    _exit(77);
+  };
+  EXPECT_EXIT(run(), ExitedWithCode(9), "^$");
 }
 
 TEST_F(WatchedMappingDeathTest, ATruncationThatIsNotToBeSurvivedEndsTheProcess) {
-  EXPECT_ENDS(
-      {
-        catch_bus_errors(false);
-        const Mapped file(folder_);
-        WatchedMapping watched("pool", file.fd.get(), file.base, kBytes);
-        watched.survive_faults(WatchedMapping::Survive::kNotTruncation);
-        file.truncate_to(0);
-        file.write(0, 'x');
-      },
-      ::testing::ExitedWithCode(5), "^ringside: pool: was truncated to 0 bytes");
+  const auto body = [](const Mapped& file, WatchedMapping& watched) {
+    watched.survive_faults(WatchedMapping::Survive::kNotTruncation);
+    file.truncate_to(0);
+    file.write(0, 'x');
+  };
+  expect_end(body, ExitedWithCode(5), "^ringside: pool: was truncated to 0 bytes");
 }
 
 TEST_F(WatchedMappingTest, ASurvivedFaultLeavesWhatCanStillBeReadAndIsNotForgotten) {

@@ -223,6 +223,7 @@ TEST(AttachRequestTest, WrongVariablesAreRefused) {
             }),
             "attach request: variable 'x': shape (4294967296, 4294967296) of f64 has more than 17167289216 bytes; "
             "expected a step of at most 17167289216 bytes in all");
+  EXPECT_NE(refusal([](Parts p) { p.variables[0].shape[0] = std::uint64_t{1} << 61; }), "") << "its bytes overflow";
   EXPECT_EQ(refusal([](Parts p) { p.variables[0].shape[0] = p.variables[1].shape[0] = 1'500'000'000; }),
             "attach request: the 2 variables have 24000002048 bytes, the largest is 'x' with 12000000000; expected at "
             "most 17167289216 bytes a step");

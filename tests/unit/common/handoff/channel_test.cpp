@@ -15,7 +15,7 @@
 #include <thread>
 #include <vector>
 
-#include "common/platform/error.hpp"
+#include "tests/unit/failure_line.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
 namespace ringside {
@@ -182,13 +182,8 @@ TEST_F(ChannelTest, TheSocketOfADeadProcessIsReplacedAndSomebodysFileIsNot) {
 
 TEST_F(ChannelTest, APathThatIsTooLongIsNamedWithWhatIsPossible) {
   EXPECT_NO_THROW(ipc_endpoint(std::string(107, 's')));
-  try {
-    ipc_endpoint(std::string(108, 's'));
-    ADD_FAILURE();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::kSystem);
-    EXPECT_NE(std::string(error.what()).find("108 characters, at most 107"), std::string::npos) << error.what();
-  }
+  const std::string line = failure_line([] { ipc_endpoint(std::string(108, 's')); }, ExitCode::kSystem);
+  EXPECT_NE(line.find("108 characters, at most 107"), std::string::npos) << line;
 }
 
 TEST_F(ChannelTest, AFolderThatIsNotThereIsSaidAtOnce) {

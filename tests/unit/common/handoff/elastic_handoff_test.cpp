@@ -15,13 +15,14 @@ using namespace testing;
 
 class ElasticHandoffTest : public HandoffTest {
  protected:
-  Attached attach_elastic(Listener& listener) {
+  Attached attach_elastic() {
     HandoffOptions elastic = options();
     elastic.elastic = true;
     elastic.cores = {1, 5};
     Attached ends;
+    ends.listener = std::make_unique<Listener>(socket_path_);
     std::thread producer([&] { ends.writer.emplace(elastic, description(), x_only(), residuals()); });
-    ends.reader.emplace(accept_reader(listener));
+    ends.reader.emplace(accept_reader(*ends.listener));
     EXPECT_TRUE(ends.reader->elastic());
     EXPECT_EQ(ends.reader->producer_cores().cpus(), (std::vector<int>{1, 5})) << "known before it is accepted";
     ends.reader->accept({}, {0, 70});
@@ -44,14 +45,12 @@ class ElasticHandoffTest : public HandoffTest {
 INSTANTIATE_TEST_SUITE_P(Either, ElasticHandoffTest, kBothCoordinations, name_of_coordination);
 
 TEST_P(ElasticHandoffTest, TheAnalyzersCoresAreLentWhileItWaitsUntilAStepIsPublished) {
-  Listener listener(socket_path_);
-  Attached ends = attach_elastic(listener);
+  Attached ends = attach_elastic();
   CoreBorrower cores = analyzer_cores(*ends.writer);
   EXPECT_EQ(cores.cpus(), (std::vector<int>{0, 70}));
   EXPECT_FALSE(cores.lent()) << "it does not wait yet";
   ASSERT_EQ(ends.writer->claim().status, ClaimStatus::kOk);
-  PublishedStep step;
-  std::jthread analyzer([&] { EXPECT_EQ(ends.reader->next(step, kMaySpin, nullptr), NextStatus::kStep); });
+  std::jthread analyzer([&] { EXPECT_EQ(next(*ends.reader), NextStatus::kStep); });
   EXPECT_TRUE(wait_until_lent(cores));
   EXPECT_TRUE(cores.enter());
   cores.leave();
@@ -63,16 +62,14 @@ TEST_P(ElasticHandoffTest, TheAnalyzersCoresAreLentWhileItWaitsUntilAStepIsPubli
 }
 
 TEST_P(ElasticHandoffTest, TheProducersCoresAreLentWhileItWaitsUntilABufferIsReleased) {
-  Listener listener(socket_path_);
-  Attached ends = attach_elastic(listener);
+  Attached ends = attach_elastic();
   publish_one(*ends.writer);
   publish_one(*ends.writer);
   CoreBorrower cores = ends.reader->producer_cores();
   EXPECT_FALSE(cores.lent());
   std::jthread producer([&] { EXPECT_EQ(ends.writer->claim().status, ClaimStatus::kOk); });
   EXPECT_TRUE(wait_until_lent(cores));
-  PublishedStep step;
-  EXPECT_EQ(ends.reader->next(step, kMaySpin, nullptr), NextStatus::kStep) << "without a wait of its own";
+  EXPECT_EQ(next(*ends.reader), NextStatus::kStep) << "without a wait of its own";
   EXPECT_FALSE(analyzer_cores(*ends.writer).lent());
   EXPECT_TRUE(cores.lent()) << "while the step is copied";
   ends.reader->release();
@@ -81,45 +78,37 @@ TEST_P(ElasticHandoffTest, TheProducersCoresAreLentWhileItWaitsUntilABufferIsRel
 }
 
 TEST_P(ElasticHandoffTest, AProducerThatLeavesLendsItsCoresWhileTheLastStepsAreCopied) {
-  Listener listener(socket_path_);
-  Attached ends = attach_elastic(listener);
+  Attached ends = attach_elastic();
   publish_one(*ends.writer);
   std::jthread producer([&] { ends.writer->detach(Outcome::kFinished); });
   EXPECT_TRUE(wait_until_lent(ends.reader->producer_cores()));
-  PublishedStep step;
-  EXPECT_EQ(ends.reader->next(step, kMaySpin, nullptr), NextStatus::kStep);
-  ends.reader->release();
+  take_one(*ends.reader, 0);
   EXPECT_FALSE(ends.reader->producer_cores().lent());
-  EXPECT_EQ(ends.reader->next(step, kMaySpin, nullptr), NextStatus::kDetached);
-  ends.reader->farewell(ExitCode::kDone, "");
+  answer_goodbye(*ends.reader);
   producer.join();
 }
 
 TEST_P(ElasticHandoffTest, AnotherAnalyzerLendsItsOwnCoresAndForgetsGuestsOfTheOneBefore) {
-  Listener listener(socket_path_);
-  Attached ends = attach_elastic(listener);
+  Attached ends = attach_elastic();
   const std::uint32_t generation = analyzer_cores(*ends.writer).generation();
-  PublishedStep step;
   publish_one(*ends.writer);
-  EXPECT_EQ(ends.reader->next(step, kMaySpin, nullptr), NextStatus::kStep);
+  EXPECT_EQ(next(*ends.reader), NextStatus::kStep);
   publish_one(*ends.writer);
   std::jthread producer([&] { EXPECT_EQ(ends.writer->claim().status, ClaimStatus::kOk); });
   EXPECT_TRUE(wait_until_lent(ends.reader->producer_cores()));
   EXPECT_TRUE(ends.reader->producer_cores().enter());  // and is killed at work
   ends.reader.reset();
-  ends.reader.emplace(accept_reader(listener));
+  ends.reader.emplace(accept_reader(*ends.listener));
   EXPECT_EQ(ends.reader->producer_cores().guests_inside(), 0u);
   ends.reader->accept({}, {3});
-  EXPECT_EQ(ends.reader->next(step, kMaySpin, nullptr), NextStatus::kStep);
-  ends.reader->release();
+  take_one(*ends.reader, 0);
   producer.join();
   EXPECT_EQ(analyzer_cores(*ends.writer).cpus(), std::vector<int>{3});
   EXPECT_NE(analyzer_cores(*ends.writer).generation(), generation);
 }
 
 TEST_P(ElasticHandoffTest, WithoutElasticNothingIsEverLent) {
-  Listener listener(socket_path_);
-  Attached ends = attach(listener, options());
+  Attached ends = attach(options());
   EXPECT_FALSE(ends.reader->elastic());
   EXPECT_TRUE(ends.reader->producer_cores().cpus().empty());
   const std::uint32_t bell = analyzer_cores(*ends.writer).bell();
@@ -127,11 +116,7 @@ TEST_P(ElasticHandoffTest, WithoutElasticNothingIsEverLent) {
   std::jthread producer([&] {
     for (int step = 0; step < 5; ++step) publish_one(*ends.writer);
   });
-  for (int taken = 0; taken < 5; ++taken) {
-    PublishedStep step;
-    EXPECT_EQ(ends.reader->next(step, kMaySpin, nullptr), NextStatus::kStep);
-    ends.reader->release();
-  }
+  for (std::uint64_t step = 0; step < 5; ++step) take_one(*ends.reader, step);
   producer.join();
   // Lending rings the bell.
   EXPECT_EQ(analyzer_cores(*ends.writer).bell(), bell);

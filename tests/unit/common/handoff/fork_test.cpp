@@ -37,8 +37,7 @@ std::string use_in_child(HandoffWriter& writer, pid_t parent) {
 }
 
 TEST_P(ForkTest, AChildCannotUseTheAttachmentAndItsEndLeavesItAlone) {
-  Listener listener(socket_path_);
-  Attached ends = attach(listener, options());
+  Attached ends = attach(options());
   publish_one(*ends.writer);
   ASSERT_TRUE(ends.writer->claim());
   const pid_t parent = getpid();
@@ -62,9 +61,7 @@ TEST_P(ForkTest, AChildCannotUseTheAttachmentAndItsEndLeavesItAlone) {
     EXPECT_EQ(step.step.descriptor.iteration, k);
     ends.reader->release();
   }
-  EXPECT_EQ(ends.reader->next(step, kMaySpin, nullptr), NextStatus::kDetached);
-  EXPECT_EQ(ends.reader->outcome(), Outcome::kFinished);
-  ends.reader->farewell(ExitCode::kDone, "");
+  answer_goodbye(*ends.reader);
   detaching.join();
 }
 

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -109,6 +110,7 @@ class HandoffFixture : public ::testing::Test {
 
   /// Both ends of an attachment, the producer's and the analyzer's.
   struct Attached {
+    std::unique_ptr<Listener> listener;  // the analyzer's, unless the test has one of its own
     std::optional<HandoffWriter> writer;
     std::optional<HandoffReader> reader;
   };
@@ -121,21 +123,54 @@ class HandoffFixture : public ::testing::Test {
     return ends;
   }
 
-  /// Claims, publishes, and expects room for it.
-  static void publish_one(HandoffWriter& writer) {
-    ASSERT_EQ(writer.claim().status, ClaimStatus::kOk);
-    writer.publish({.iteration = writer.published() + 1});
+  Attached attach(const HandoffOptions& options) {
+    auto listener = std::make_unique<Listener>(socket_path_);
+    Attached ends = attach(*listener, options);
+    ends.listener = std::move(listener);
+    return ends;
   }
 
-  /// A claim after a release. With messages a release becomes known a moment later: a claim that does not wait may
-  /// come too early.
-  Claim claim_after_release(HandoffWriter& writer) const {
+  /// Attached, with a step in each of its two buffers.
+  Attached attach_full(const HandoffOptions& options) {
+    Attached ends = attach(options);
+    publish_one(*ends.writer);
+    publish_one(*ends.writer);
+    return ends;
+  }
+
+  /// Publishes the next step, with its values, and expects room for it.
+  void publish_one(HandoffWriter& writer) const {
     Claim claim = writer.claim();
+    // With messages the news of a release arrives a moment later: a claim that does not wait may come too early.
     while (coordination_ == CoordinationKind::kMessages && claim.status == ClaimStatus::kFull) {
       std::this_thread::yield();
       claim = writer.claim();
     }
-    return claim;
+    ASSERT_EQ(claim.status, ClaimStatus::kOk);
+    fill(claim.x(), writer.published());
+    writer.publish({.iteration = writer.published() + 1});
+  }
+
+  /// The reader's next status; any step stays taken.
+  static NextStatus next(HandoffReader& reader) {
+    PublishedStep step;
+    return reader.next(step, kMaySpin, nullptr);
+  }
+
+  /// Takes the next step and releases its buffer, which to the hand-off is its commit.
+  static void take_one(HandoffReader& reader, std::uint64_t step_expected) {
+    PublishedStep step;
+    ASSERT_EQ(reader.next(step, kMaySpin, nullptr), NextStatus::kStep);
+    EXPECT_EQ(step.step.descriptor.step, step_expected);
+    EXPECT_TRUE(holds(doubles(step.payload), step_expected));
+    reader.release();
+  }
+
+  /// Expects the goodbye of a producer that has finished, and answers it.
+  static void answer_goodbye(HandoffReader& reader) {
+    EXPECT_EQ(next(reader), NextStatus::kDetached);
+    EXPECT_EQ(reader.outcome(), Outcome::kFinished);
+    reader.farewell(ExitCode::kDone, "");
   }
 
   TemporaryFolder folder_;

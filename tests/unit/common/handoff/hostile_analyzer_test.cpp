@@ -13,6 +13,7 @@
 
 #include "common/handoff/futex_coordination.hpp"
 #include "tests/unit/common/handoff/handoff_fixture.hpp"
+#include "tests/unit/failure_line.hpp"
 
 namespace ringside {
 namespace {
@@ -24,8 +25,8 @@ constexpr std::size_t kKeptBytes = kept_scalars_offset(kRows * sizeof(double)) +
 
 class HostileAnalyzerTest : public HandoffFixture {
  protected:
-  /// Answers a request to resume with `answer`. Returns the line that the producer ends with.
-  std::string verdict(const std::function<void(Peer&)>& answer) {
+  /// Answers a request to resume with `answer`. Returns the line that the producer ends with; `code` is its exit code.
+  std::string verdict(const std::function<void(Peer&)>& answer, ExitCode* code = nullptr) {
     Listener listener(socket_path_);
     std::thread analyzer([&] {
       std::optional<Peer> peer = listener.accept(10'000);
@@ -42,6 +43,7 @@ class HostileAnalyzerTest : public HandoffFixture {
       HandoffWriter writer(o, description(), x_only(), residuals());
     } catch (const Error& error) {
       line = error.what();
+      if (code != nullptr) *code = error.code();
     }
     analyzer.join();
     return line;
@@ -103,30 +105,16 @@ TEST_F(HostileAnalyzerTest, ALineWithoutAnEndEndsWithItsField) {
 
 TEST_F(HostileAnalyzerTest, AnExitCodeThatIsNoneOfOursCountsAsALostPeer) {
   for (const std::uint32_t number : {1u, 6u, 77u, 127u, 255u, 256u, 0x80000000u}) {
-    Listener listener(socket_path_);
-    std::thread analyzer([&] {
-      std::optional<Peer> peer = listener.accept(10'000);
-      ASSERT_TRUE(peer.has_value());
-      std::array<std::byte, kMostRequestBytes> request;
-      peer->receive(request, 10'000);
-      AttachReply reply;
-      reply.exit_code = number;
-      send(*peer, reply);
-      peer->receive(request, 10'000);
-    });
-    try {
-      const HandoffWriter writer(options(), description(), x_only(), residuals());
-      ADD_FAILURE() << number << " was taken for consent";
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ExitCode::kPeerLost) << number;
-    }
-    analyzer.join();
+    AttachReply reply;
+    reply.exit_code = number;
+    ExitCode code = ExitCode::kDone;
+    EXPECT_NE(verdict([&](Peer& peer) { send(peer, reply); }, &code), "accepted");
+    EXPECT_EQ(code, ExitCode::kPeerLost) << number;
   }
 }
 
 TEST_F(HostileAnalyzerTest, AFarewellWithAnExitCodeThatIsNoneOfOursCountsAsALostPeer) {
-  Listener listener(socket_path_);
-  Attached ends = attach(listener, options());
+  Attached ends = attach(options());
   ends.reader->farewell(static_cast<ExitCode>(77), "no exit code of ours");
   const Error error = ends.writer->failure(ClaimStatus::kAnalyzerFailed);
   EXPECT_EQ(error.code(), ExitCode::kPeerLost);
@@ -170,13 +158,9 @@ TEST_F(HostileAnalyzerTest, AnAnalyzerOfAnotherUserIsNotTalkedTo) {
   ASSERT_EQ(read(ready[0], &byte, 1), 1) << "the stranger does not listen";
   HandoffOptions o = options();
   o.socket = socket;
-  try {
-    const HandoffWriter writer(o, description(), x_only(), residuals());
-    ADD_FAILURE() << "passed its memory to a stranger";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::kSystem);
-    EXPECT_NE(std::string(error.what()).find("belongs to user 65534"), std::string::npos) << error.what();
-  }
+  const auto attach = [&] { HandoffWriter(o, description(), x_only(), residuals()); };
+  const std::string line = failure_line(attach, ExitCode::kSystem);
+  EXPECT_NE(line.find("belongs to user 65534"), std::string::npos) << line;
   kill(stranger, SIGKILL);
   waitpid(stranger, nullptr, 0);
   close(ready[0]);

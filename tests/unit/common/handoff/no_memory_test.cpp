@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// When memory runs out: a claim of the publishing side reports it, and the user's solver survives; threads that cannot be
-// started are joined. This program's operator new fails where a test demands it.
+// When memory runs out: a claim of the publishing side reports it, and the user's solver survives; threads that cannot
+// be started are joined. This program's operator new fails where a test demands it.
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -12,7 +12,7 @@
 #include <optional>
 #include <thread>
 
-#include "common/platform/thread_limit.hpp"
+#include "common/platform/limits.hpp"
 #include "common/program/service_manager.hpp"
 #include "tests/unit/common/handoff/handoff_fixture.hpp"
 
@@ -55,10 +55,9 @@ using namespace testing;
 class NoMemoryTest : public HandoffFixture {
  protected:
   /// Attached, with no free buffer left; the analyzer has hung up.
-  HandoffWriter& stranded(Listener& listener, const HandoffOptions& o) {
-    ends_ = attach(listener, o);
-    publish_one(*ends_.writer);
-    publish_one(*ends_.writer);
+  HandoffWriter& stranded(const HandoffOptions& o) {
+    ends_ = Attached();  // before its successor listens at the same socket
+    ends_ = attach_full(o);
     ends_.reader.reset();
     return *ends_.writer;
   }
@@ -69,15 +68,14 @@ class NoMemoryTest : public HandoffFixture {
 TEST_F(NoMemoryTest, AClaimThatCannotAttachToASuccessorSaysSoAndALaterOneCan) {
   for (int from = 0;; ++from) {
     ASSERT_LT(from, 1000) << "the allocations have no end";
-    Listener listener(socket_path_);
     HandoffOptions o = options();
     o.peer_timeout_s = 30;
-    HandoffWriter& writer = stranded(listener, o);
+    HandoffWriter& writer = stranded(o);
     // Serves every producer, and takes the two steps, so that a buffer is free again.
     std::atomic<bool> done{false};
     std::thread successor([&] {
       while (!done.load()) {
-        std::optional<Peer> peer = listener.accept(10);
+        std::optional<Peer> peer = ends_.listener->accept(10);
         if (!peer) continue;
         try {
           HandoffReader reader(std::move(*peer), socket_path_, 10'000);
@@ -112,19 +110,15 @@ TEST_F(NoMemoryTest, AClaimThatCannotAttachToASuccessorSaysSoAndALaterOneCan) {
 }
 
 TEST_F(NoMemoryTest, ASolverThatContinuesWithoutItsAnalyzerIsNotEndedEither) {
-  Listener listener(socket_path_);
   HandoffOptions o = options();
   o.on_analyzer_loss = OnAnalyzerLoss::kContinue;
-  HandoffWriter& writer = stranded(listener, o);
+  HandoffWriter& writer = stranded(o);
   const NoMemory none(0);
   for (int i = 0; i < 3; ++i) EXPECT_FALSE(writer.claim());
 }
 
 TEST_F(NoMemoryTest, AFarewellIsTakenInWithoutMemory) {
-  Listener listener(socket_path_);
-  ends_ = attach(listener, options());
-  publish_one(*ends_.writer);
-  publish_one(*ends_.writer);
+  ends_ = attach_full(options());
   ends_.reader->farewell(ExitCode::kSystem, "the disk failed");
   {
     const NoMemory none(0);

@@ -48,6 +48,13 @@ class ReceptionTest : public HandoffFixture {
     return received ? std::string(reinterpret_cast<const char*>(buffer.data()), received->bytes) : "nothing";
   }
 
+  /// Expects that the next peer that is let in has sent `text`.
+  static void expect_next(Reception& reception, const std::string& text) {
+    std::optional<Peer> peer = reception.next(10'000);
+    ASSERT_TRUE(peer.has_value());
+    EXPECT_EQ(message_of(*peer), text);
+  }
+
   /// Blocks until the other side has hung up.
   static void expect_hung_up(const UniqueFd& fd) {
     char byte;
@@ -90,16 +97,10 @@ TEST_F(ReceptionTest, PeersThatSpeakComeInTheirOrderPastThoseThatDoNot) {
   const UniqueFd first = connect_and_send("first");
   const UniqueFd also_silent = connect_silently();
   const UniqueFd second = connect_and_send("second");
-  for (const char* text : {"first", "second"}) {
-    std::optional<Peer> peer = reception.next(10'000);
-    ASSERT_TRUE(peer.has_value());
-    EXPECT_EQ(message_of(*peer), text);
-  }
+  for (const char* text : {"first", "second"}) expect_next(reception, text);
   EXPECT_TRUE(is_open(silent) && is_open(also_silent));
   ASSERT_EQ(send(silent.get(), "late", 4, MSG_NOSIGNAL), 4);
-  std::optional<Peer> peer = reception.next(10'000);
-  ASSERT_TRUE(peer.has_value());
-  EXPECT_EQ(message_of(*peer), "late");
+  expect_next(reception, "late");
   EXPECT_EQ(reception.take_turned_away(), 0u);
 }
 
@@ -122,9 +123,7 @@ TEST_F(ReceptionTest, TheOneThatWaitsLongestMakesRoomForOneMore) {
   std::vector<UniqueFd> silent;
   for (int i = 0; i < 5; ++i) silent.push_back(connect_silently());
   const UniqueFd friendly = connect_and_send("hello");
-  std::optional<Peer> peer = reception.next(10'000);
-  ASSERT_TRUE(peer.has_value());
-  EXPECT_EQ(message_of(*peer), "hello");
+  expect_next(reception, "hello");
   for (int i = 0; i < 3; ++i) expect_hung_up(silent[static_cast<std::size_t>(i)]);
   EXPECT_TRUE(is_open(silent[3]) && is_open(silent[4]));
   EXPECT_EQ(reception.take_turned_away(), 3u);
@@ -137,9 +136,7 @@ TEST_F(ReceptionTest, APeerThatHungUpOrSentAnEmptyMessageIsPassedOver) {
   const UniqueFd empty = connect_silently();
   ASSERT_EQ(send(empty.get(), "", 0, MSG_NOSIGNAL), 0);
   const UniqueFd friendly = connect_and_send("hello");
-  std::optional<Peer> peer = reception.next(10'000);
-  ASSERT_TRUE(peer.has_value());
-  EXPECT_EQ(message_of(*peer), "hello");
+  expect_next(reception, "hello");
   expect_hung_up(empty);
 }
 

@@ -30,28 +30,11 @@ TEST(RunDescriptionTest, ATooLongTextLosesItsBeginning) {
 }
 
 TEST(RunDescriptionTest, NoCharacterIsCutInTwo) {
-  EXPECT_EQ(assigned("\xc3\xa9"
-                     "123456"),
-            "123456")
-      << "two bytes, cut after the first";
-  EXPECT_EQ(assigned("\xc3\xa9"
-                     "12345"),
-            "\xc3\xa9"
-            "12345")
-      << "two bytes that fit";
-  EXPECT_EQ(assigned("a\xc3\xa9"
-                     "12345"),
-            "\xc3\xa9"
-            "12345")
-      << "cut before the character";
-  EXPECT_EQ(assigned("\xf0\x9f\x98\x80"
-                     "1234"),
-            "1234")
-      << "four bytes, cut after the first";
-  EXPECT_EQ(assigned("\xf0\x9f\x98\x80"
-                     "123456"),
-            "123456")
-      << "four bytes, cut after the third";
+  EXPECT_EQ(assigned("\u00e9123456"), "123456") << "two bytes, cut after the first";
+  EXPECT_EQ(assigned("\u00e912345"), "\u00e912345") << "two bytes that fit";
+  EXPECT_EQ(assigned("a\u00e912345"), "\u00e912345") << "cut before the character";
+  EXPECT_EQ(assigned("\U0001F6001234"), "1234") << "four bytes, cut after the first";
+  EXPECT_EQ(assigned("\U0001F600123456"), "123456") << "four bytes, cut after the third";
 }
 
 TEST(RunDescriptionTest, TextThatIsNotUtf8IsNotShortenedFurther) {

@@ -30,6 +30,11 @@ UniqueFd memory_of(std::size_t bytes, int seals) {
   return fd;
 }
 
+/// The line that refuses to join that memory; "" if it is joined.
+std::string join_refusal(UniqueFd fd, ExitCode code = ExitCode::kUsage) {
+  return failure_line([&] { SharedMapping::join(std::move(fd), kBytes); }, code);
+}
+
 bool can_be_written(int fd) {
   void* data = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (data == MAP_FAILED) return false;
@@ -73,28 +78,27 @@ TEST(SharedMappingTest, ASecondSealIsRefused) {
 
 TEST(SharedMappingTest, MemoryThatCouldShrinkIsNotJoined) {
   for (const int seals : {0, F_SEAL_GROW, F_SEAL_SHRINK}) {
-    EXPECT_EQ(failure_line([&] { SharedMapping::join(memory_of(kBytes, seals), kBytes); }),
+    EXPECT_EQ(join_refusal(memory_of(kBytes, seals)),
               formatted("the peer's shared memory has seals {:#x}, expected at least 0x6", seals));
   }
-  EXPECT_EQ(failure_line([&] { SharedMapping::join(memory_of(kBytes, kSizeSeals), kBytes); }), "");
+  EXPECT_EQ(join_refusal(memory_of(kBytes, kSizeSeals)), "");
 }
 
 TEST(SharedMappingTest, MemoryOfAnotherSizeIsNotJoined) {
   for (const std::size_t bytes : {std::size_t{0}, kBytes - 1, kBytes + 4096}) {
-    EXPECT_EQ(failure_line([&] { SharedMapping::join(memory_of(bytes, kSizeSeals), kBytes); }),
+    EXPECT_EQ(join_refusal(memory_of(bytes, kSizeSeals)),
               formatted("the peer's shared memory has {} bytes, expected 8192", bytes));
   }
-  EXPECT_EQ(failure_line([&] { SharedMapping::join(UniqueFd(open("/dev/null", O_RDWR | O_CLOEXEC)), kBytes); }),
+  EXPECT_EQ(join_refusal(UniqueFd(open("/dev/null", O_RDWR | O_CLOEXEC))),
             "the peer passed something that is not shared memory");
-  EXPECT_EQ(failure_line([&] { SharedMapping::join(UniqueFd(), kBytes); }),
-            "the peer passed something that is not shared memory");
+  EXPECT_EQ(join_refusal(UniqueFd()), "the peer passed something that is not shared memory");
 }
 
 TEST(SharedMappingTest, AnySealedMemoryOfThatSizeFromTheSameTeamIsJoined) {
   const SharedMapping control = SharedMapping::create("test", kBytes, PeerAccess::kReadWrite);
-  EXPECT_EQ(failure_line([&] { SharedMapping::join(duplicate(control.fd()), kBytes); }), "");
+  EXPECT_EQ(join_refusal(duplicate(control.fd())), "");
   const SharedMapping payload = SharedMapping::create("test", kBytes, PeerAccess::kReadOnly);
-  EXPECT_EQ(failure_line([&] { SharedMapping::join(duplicate(payload.fd()), kBytes); }, ExitCode::kSystem),
+  EXPECT_EQ(join_refusal(duplicate(payload.fd()), ExitCode::kSystem),
             "cannot map 8192 bytes of shared memory: Operation not permitted")
       << "sealed before all had mapped it";
 }

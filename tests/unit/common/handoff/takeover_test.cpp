@@ -20,25 +20,15 @@ using namespace testing;
 
 class TakeoverTest : public HandoffTest {
  protected:
-  /// Takes the next step and releases its buffer, which to the hand-off is its commit.
-  static void take_one(HandoffReader& reader, std::uint64_t step_expected) {
-    PublishedStep step;
-    ASSERT_EQ(reader.next(step, kMaySpin, nullptr), NextStatus::kStep);
-    EXPECT_EQ(step.step.descriptor.step, step_expected);
-    EXPECT_TRUE(holds(doubles(step.payload), step_expected));
-    reader.release();
-  }
-
-  void publish_filled(HandoffWriter& writer) const {
-    const Claim claim = claim_after_release(writer);
-    ASSERT_EQ(claim.status, ClaimStatus::kOk);
-    fill(claim.x(), writer.published());
-    const ScalarValue scalars[] = {0.25};
-    writer.publish({.iteration = writer.published() + 1}, scalars);
-  }
-
   /// The analyzer is gone as if it were killed: its connection closes without a goodbye.
   static void lose(Attached& ends) { ends.reader.reset(); }
+
+  /// Attached, with a step in each of its two buffers, and then without its analyzer.
+  Attached strand(const HandoffOptions& options) {
+    Attached ends = attach_full(options);
+    lose(ends);
+    return ends;
+  }
 
   /// Runs `producer` in a thread while a successor is accepted here, with `from`.
   HandoffReader succeed(Listener& listener, const std::function<void()>& producer, std::thread& thread,
@@ -47,6 +37,12 @@ class TakeoverTest : public HandoffTest {
     HandoffReader reader = accept_reader(listener);
     reader.accept(from);
     return reader;
+  }
+
+  /// The same while `writer` publishes a step.
+  HandoffReader succeed(Listener& listener, HandoffWriter& writer, std::thread& thread, const Continuation& from = {}) {
+    return succeed(
+        listener, [&] { publish_one(writer); }, thread, from);
   }
 
   static StepWithScalars kept_step(std::uint64_t iteration) {
@@ -62,17 +58,15 @@ class TakeoverTest : public HandoffTest {
 INSTANTIATE_TEST_SUITE_P(Either, TakeoverTest, kBothCoordinations, name_of_coordination);
 
 TEST_P(TakeoverTest, ASuccessorContinuesWithTheFirstStepThatIsNotCommitted) {
-  Listener listener(socket_path_);
-  Attached ends = attach(listener, options());
-  publish_filled(*ends.writer);
+  Attached ends = attach(options());
+  publish_one(*ends.writer);
   take_one(*ends.reader, 0);
-  publish_filled(*ends.writer);
-  publish_filled(*ends.writer);
+  publish_one(*ends.writer);
+  publish_one(*ends.writer);
   lose(ends);
 
   std::thread producer;
-  HandoffReader successor = succeed(
-      listener, [&] { publish_filled(*ends.writer); }, producer);
+  HandoffReader successor = succeed(*ends.listener, *ends.writer, producer);
   EXPECT_EQ(successor.steps_released(), 1u);
   for (std::uint64_t step = 1; step < 4; ++step) take_one(successor, step);
   producer.join();
@@ -80,25 +74,19 @@ TEST_P(TakeoverTest, ASuccessorContinuesWithTheFirstStepThatIsNotCommitted) {
   EXPECT_EQ(ends.writer->skipped(), 0u);
 
   std::thread detach([&] { EXPECT_NO_THROW(ends.writer->detach(Outcome::kFinished)); });
-  PublishedStep step;
-  EXPECT_EQ(successor.next(step, kMaySpin, nullptr), NextStatus::kDetached);
-  successor.farewell(ExitCode::kDone, "");
+  answer_goodbye(successor);
   detach.join();
 }
 
 TEST_P(TakeoverTest, AStepThatWasCommittedButNotReleasedIsNotTakenTwice) {
-  Listener listener(socket_path_);
-  Attached ends = attach(listener, options());
-  publish_filled(*ends.writer);
-  publish_filled(*ends.writer);
+  Attached ends = attach_full(options());
   PublishedStep step;
   ASSERT_EQ(ends.reader->next(step, kMaySpin, nullptr), NextStatus::kStep);
   const Continuation from{.last = step.step, .resumed = {}, .kept = {}, .note = {}};
   lose(ends);
 
   std::thread producer;
-  HandoffReader successor = succeed(
-      listener, [&] { publish_filled(*ends.writer); }, producer, from);
+  HandoffReader successor = succeed(*ends.listener, *ends.writer, producer, from);
   EXPECT_EQ(successor.steps_released(), 1u);
   take_one(successor, 1);
   take_one(successor, 2);
@@ -106,32 +94,24 @@ TEST_P(TakeoverTest, AStepThatWasCommittedButNotReleasedIsNotTakenTwice) {
 }
 
 TEST_P(TakeoverTest, AnAnalyzerThatWasAskedToStopIsSucceededLikeOneThatDied) {
-  Listener listener(socket_path_);
-  Attached ends = attach(listener, options());
-  publish_filled(*ends.writer);
-  publish_filled(*ends.writer);
+  Attached ends = attach_full(options());
   take_one(*ends.reader, 0);
   take_one(*ends.reader, 1);
   ends.reader->farewell(ExitCode::kPeerLost, "asked to stop", true);
   lose(ends);
-  publish_filled(*ends.writer);
-  publish_filled(*ends.writer);
+  publish_one(*ends.writer);
+  publish_one(*ends.writer);
 
   std::thread producer;
-  HandoffReader successor = succeed(
-      listener, [&] { publish_filled(*ends.writer); }, producer);
+  HandoffReader successor = succeed(*ends.listener, *ends.writer, producer);
   for (std::uint64_t s = 2; s < 5; ++s) take_one(successor, s);
   producer.join();
 }
 
 TEST_P(TakeoverTest, WithoutASuccessorWaitingEndsWithThePeersTimeout) {
-  Listener listener(socket_path_);
   HandoffOptions o = options();
   o.peer_timeout_s = 0.1;
-  Attached ends = attach(listener, o);
-  publish_filled(*ends.writer);
-  publish_filled(*ends.writer);
-  lose(ends);
+  Attached ends = strand(o);
   EXPECT_EQ(ends.writer->claim().status, ClaimStatus::kAnalyzerLost);
   const Error failure = ends.writer->failure(ClaimStatus::kAnalyzerLost);
   EXPECT_EQ(failure.code(), ExitCode::kPeerLost);
@@ -139,24 +119,20 @@ TEST_P(TakeoverTest, WithoutASuccessorWaitingEndsWithThePeersTimeout) {
 }
 
 TEST_P(TakeoverTest, ContinuingSkipsStepsUntilASuccessorIsThere) {
-  std::optional<Listener> listener(std::in_place, socket_path_);
   HandoffOptions o = options();
   o.on_analyzer_loss = OnAnalyzerLoss::kContinue;
-  Attached ends = attach(*listener, o);
-  publish_filled(*ends.writer);
-  publish_filled(*ends.writer);
-  lose(ends);
-  listener.reset();
+  Attached ends = strand(o);
+  ends.listener.reset();
   for (int s = 0; s < 3; ++s) {
     EXPECT_EQ(ends.writer->claim().status, ClaimStatus::kFull);
     ends.writer->count_skip();
   }
 
-  listener.emplace(socket_path_);
+  ends.listener = std::make_unique<Listener>(socket_path_);
   std::promise<std::uint64_t> skipped;
   std::thread producer;
   HandoffReader successor = succeed(
-      *listener,
+      *ends.listener,
       [&] {
         Claim claim;
         while ((claim = ends.writer->claim()).status == ClaimStatus::kFull) {
@@ -179,20 +155,17 @@ TEST_P(TakeoverTest, ContinuingSkipsStepsUntilASuccessorIsThere) {
 }
 
 TEST_P(TakeoverTest, ContinuingWaitsOnceForAnAnalyzerThatDoesNotMoveAndThenSkipsUntilItDoes) {
-  Listener listener(socket_path_);
   HandoffOptions o = options();
   o.on_analyzer_loss = OnAnalyzerLoss::kContinue;
   o.peer_timeout_s = 0.1;
-  Attached ends = attach(listener, o);
-  publish_filled(*ends.writer);
-  publish_filled(*ends.writer);
+  Attached ends = attach_full(o);
   EXPECT_EQ(ends.writer->claim().status, ClaimStatus::kFull);
   const std::int64_t waited_ns = ends.writer->idle_ns();
   EXPECT_GT(waited_ns, 0);
   for (int s = 0; s < 5; ++s) EXPECT_EQ(ends.writer->claim().status, ClaimStatus::kFull);
   EXPECT_EQ(ends.writer->idle_ns(), waited_ns) << "the solver was held up again";
   take_one(*ends.reader, 0);
-  publish_filled(*ends.writer);
+  publish_one(*ends.writer);
 }
 
 TEST_P(TakeoverTest, ARequestReportsThatAnAnalyzerDiedDuringIt) {
@@ -215,23 +188,16 @@ TEST_P(TakeoverTest, ARequestReportsThatAnAnalyzerDiedDuringIt) {
 
 TEST_P(TakeoverTest, OnceAStepIsCommittedASuccessorIsNotAskedToLetOthersIteratesGo) {
   for (const PoolUse use : {PoolUse::kOverwrite, PoolUse::kResume}) {
-    Listener listener(socket_path_);
     HandoffOptions o = options();
     o.pool_use = use;
-    Attached ends = attach(listener, o);
-    publish_filled(*ends.writer);
-    publish_filled(*ends.writer);
-    lose(ends);
+    Attached ends = strand(o);
     std::thread producer;
-    std::optional<HandoffReader> successor(std::in_place,
-                                           succeed(
-                                               listener, [&] { publish_filled(*ends.writer); }, producer));
+    std::optional<HandoffReader> successor(std::in_place, succeed(*ends.listener, *ends.writer, producer));
     EXPECT_EQ(successor->pool_use(), use) << "nothing of ours is in the pool yet";
     take_one(*successor, 0);
     producer.join();
     successor.reset();
-    HandoffReader last = succeed(
-        listener, [&] { publish_filled(*ends.writer); }, producer);
+    HandoffReader last = succeed(*ends.listener, *ends.writer, producer);
     EXPECT_EQ(last.pool_use(), PoolUse::kFresh);
     take_one(last, 1);
     producer.join();
@@ -239,80 +205,58 @@ TEST_P(TakeoverTest, OnceAStepIsCommittedASuccessorIsNotAskedToLetOthersIterates
 }
 
 TEST_P(TakeoverTest, TheLastIterateWaitsForASuccessorEvenIfStepsAreSkipped) {
-  Listener listener(socket_path_);
   HandoffOptions o = options();
   o.on_analyzer_loss = OnAnalyzerLoss::kContinue;
-  Attached ends = attach(listener, o);
-  publish_filled(*ends.writer);
-  publish_filled(*ends.writer);
-  lose(ends);
+  Attached ends = strand(o);
   std::thread producer;
   HandoffReader successor = succeed(
-      listener, [&] { EXPECT_EQ(ends.writer->claim_last().status, ClaimStatus::kOk); }, producer);
+      *ends.listener, [&] { EXPECT_EQ(ends.writer->claim_last().status, ClaimStatus::kOk); }, producer);
   take_one(successor, 0);
   producer.join();
 }
 
 TEST_P(TakeoverTest, WhoeverContinuesSkipsStepsWhileTheAnalyzerIsStalledAndNotAfter) {
-  Listener listener(socket_path_);
   HandoffOptions o = options();
   o.on_analyzer_loss = OnAnalyzerLoss::kContinue;
   o.peer_timeout_s = 0.1;
-  Attached ends = attach(listener, o);
-  publish_filled(*ends.writer);
-  publish_filled(*ends.writer);
+  Attached ends = attach_full(o);
   for (int s = 0; s < 3; ++s) EXPECT_EQ(ends.writer->claim().status, ClaimStatus::kFull);
   take_one(*ends.reader, 0);  // it was not dead after all
-  publish_filled(*ends.writer);
+  publish_one(*ends.writer);
   take_one(*ends.reader, 1);
   take_one(*ends.reader, 2);
 }
 
 TEST_P(TakeoverTest, AnAnalyzerLostDuringTheGoodbyeIsSucceeded) {
-  Listener listener(socket_path_);
-  Attached ends = attach(listener, options());
-  publish_filled(*ends.writer);
-  publish_filled(*ends.writer);
+  Attached ends = attach_full(options());
   std::thread producer([&] { EXPECT_NO_THROW(ends.writer->detach(Outcome::kFinished)); });
   take_one(*ends.reader, 0);
   lose(ends);
-  HandoffReader successor = accept_reader(listener);
+  HandoffReader successor = accept_reader(*ends.listener);
   successor.accept();
   take_one(successor, 1);
-  PublishedStep step;
-  EXPECT_EQ(successor.next(step, kMaySpin, nullptr), NextStatus::kDetached);
-  EXPECT_EQ(successor.outcome(), Outcome::kFinished);
-  successor.farewell(ExitCode::kDone, "");
+  answer_goodbye(successor);
   producer.join();
 }
 
 TEST_P(TakeoverTest, ASuccessorThatRefusesEndsTheRunWithItsWords) {
-  Listener listener(socket_path_);
-  Attached ends = attach(listener, options());
-  publish_filled(*ends.writer);
-  publish_filled(*ends.writer);
-  lose(ends);
+  Attached ends = strand(options());
   std::thread producer([&] {
     EXPECT_EQ(ends.writer->claim().status, ClaimStatus::kAnalyzerFailed);
     EXPECT_STREQ(ends.writer->failure(ClaimStatus::kAnalyzerFailed).what(), "the pool is another one's");
   });
-  accept_reader(listener).refuse(usage_error("the pool is another one's"));
+  accept_reader(*ends.listener).refuse(usage_error("the pool is another one's"));
   producer.join();
 }
 
 TEST_P(TakeoverTest, OnceAnotherSuccessorHasTakenOverARefusalNoLongerExplainsAFailure) {
-  Listener listener(socket_path_);
-  Attached ends = attach(listener, options());
-  publish_filled(*ends.writer);
-  publish_filled(*ends.writer);
-  lose(ends);
+  Attached ends = strand(options());
   std::thread producer([&] { EXPECT_EQ(ends.writer->claim().status, ClaimStatus::kAnalyzerFailed); });
-  accept_reader(listener).refuse(system_error("no descriptor is left"));
+  accept_reader(*ends.listener).refuse(system_error("no descriptor is left"));
   producer.join();
   EXPECT_STREQ(ends.writer->failure(ClaimStatus::kAnalyzerFailed).what(), "no descriptor is left");
 
-  HandoffReader second = succeed(
-      listener, [&] { publish_filled(*ends.writer); }, producer);
+  HandoffReader second = succeed(*ends.listener, *ends.writer, producer);
   take_one(second, 0);
   producer.join();
   const Error failure = ends.writer->failure(ClaimStatus::kAnalyzerStalled);
@@ -321,13 +265,9 @@ TEST_P(TakeoverTest, OnceAnotherSuccessorHasTakenOverARefusalNoLongerExplainsAFa
 }
 
 TEST_P(TakeoverTest, ASuccessorWhoseAnswerCannotBeTakenInSeesTheProducerHangUp) {
-  Listener listener(socket_path_);
-  Attached ends = attach(listener, options());
-  publish_filled(*ends.writer);
-  publish_filled(*ends.writer);
-  lose(ends);
+  Attached ends = strand(options());
   std::thread producer([&] { EXPECT_FALSE(ends.writer->claim()); });
-  std::optional<Peer> successor = listener.accept(10'000);
+  std::optional<Peer> successor = ends.listener->accept(10'000);
   ASSERT_TRUE(successor.has_value());
   std::array<std::byte, kMostRequestBytes> request;
   ASSERT_TRUE(successor->receive(request, 10'000).has_value());
@@ -340,13 +280,9 @@ TEST_P(TakeoverTest, ASuccessorWhoseAnswerCannotBeTakenInSeesTheProducerHangUp) 
 
 TEST_P(TakeoverTest, AProducerThatMustStopDoesNotWaitForASuccessor) {
   std::atomic<bool> stop{false};
-  Listener listener(socket_path_);
   HandoffOptions o = options();
   o.stop = &stop;
-  Attached ends = attach(listener, o);
-  publish_filled(*ends.writer);
-  publish_filled(*ends.writer);
-  lose(ends);
+  Attached ends = strand(o);
   stop = true;
   EXPECT_EQ(ends.writer->claim_last().status, ClaimStatus::kAnalyzerLost);
   EXPECT_THROW(ends.writer->detach(Outcome::kInterrupted), Error);
@@ -388,17 +324,12 @@ TEST_P(TakeoverTest, ARunThatContinuesGetsTheKeptStepItsStepAndItsName) {
 }
 
 TEST_P(TakeoverTest, AnIterationThatIsKeptAlreadyIsNotTakenAgain) {
-  Listener listener(socket_path_);
-  Attached ends = attach(listener, options());
-  publish_filled(*ends.writer);
-  publish_filled(*ends.writer);
-  lose(ends);
+  Attached ends = strand(options());
   const Continuation from{.last = kept_step(50), .resumed = {}, .kept = {}, .note = {}};
   std::thread producer;
   HandoffReader successor = succeed(
-      listener, [&] { EXPECT_NE(ends.writer->claim().status, ClaimStatus::kOk); }, producer, from);
-  PublishedStep step;
-  EXPECT_EQ(successor.next(step, kMaySpin, nullptr), NextStatus::kViolation) << "iteration 1 after iteration 50";
+      *ends.listener, [&] { EXPECT_NE(ends.writer->claim().status, ClaimStatus::kOk); }, producer, from);
+  EXPECT_EQ(next(successor), NextStatus::kViolation) << "iteration 1 after iteration 50";
   successor.farewell(ExitCode::kPeerLost, "no");
   producer.join();
 }
@@ -408,7 +339,7 @@ TEST_P(TakeoverTest, AStoppedProducerIsNoticedWithinThePeersTimeout) {
   const pid_t child = fork();
   if (child == 0) {
     HandoffWriter writer(options(), description(), x_only(), residuals());
-    publish_filled(writer);
+    publish_one(writer);
     raise(SIGSTOP);
     _exit(0);
   }
@@ -417,8 +348,7 @@ TEST_P(TakeoverTest, AStoppedProducerIsNoticedWithinThePeersTimeout) {
   HandoffReader reader(std::move(*peer), socket_path_, 10'000, 0.1, make_messages);
   reader.accept();
   take_one(reader, 0);
-  PublishedStep step;
-  EXPECT_EQ(reader.next(step, kMaySpin, nullptr), NextStatus::kProducerStopped);
+  EXPECT_EQ(next(reader), NextStatus::kProducerStopped);
   kill(child, SIGKILL);
   waitpid(child, nullptr, 0);
 }

@@ -31,6 +31,13 @@ class ParsingTest : public ::testing::Test {
     return code;
   }
 
+  /// Expects exit code 2 and a message that contains `part`.
+  void expect_refused(const Words& words, const std::string& part) {
+    EXPECT_EQ(parse(words), 2) << words.back();
+    EXPECT_NE(err_.find(part), std::string::npos) << err_;
+  }
+  void expect_accepted(const Words& words) { EXPECT_EQ(parse(words), std::nullopt) << err_; }
+
   CommandLine line_{"A program.", "program"};
   std::string out_;  // what parse printed
   std::string err_;

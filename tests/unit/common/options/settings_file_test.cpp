@@ -3,20 +3,14 @@
 
 #include <gtest/gtest.h>
 
-#include "common/platform/error.hpp"
+#include "tests/unit/failure_line.hpp"
 
 namespace ringside {
 namespace {
 
 /// The message for a refused text; empty if it is accepted.
 std::string settings_refusal(std::string_view text) {
-  try {
-    (void)parse_settings(text, "a.toml");
-    return {};
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::kUsage);
-    return error.what();
-  }
+  return failure_line([&] { (void)parse_settings(text, "a.toml"); });
 }
 
 std::string value_in(std::string_view text) {
@@ -64,7 +58,8 @@ TEST(SettingsFile, AnArrayHoldsTextsInTheirOrder) {
 }
 
 TEST(SettingsFile, ATableHoldsTextsWithNames) {
-  const std::vector<Setting> settings = parse_settings("slots = 4\n[ trigger ]  # two\na = \"x\"\n\"b c\" = 'y'\n[none]\n", "a.toml");
+  const std::vector<Setting> settings =
+      parse_settings("slots = 4\n[ trigger ]  # two\na = \"x\"\n\"b c\" = 'y'\n[none]\n", "a.toml");
   ASSERT_EQ(settings.size(), 2u);
   EXPECT_EQ(settings[1].key, "trigger");
   EXPECT_TRUE(settings[1].is_table);

@@ -14,7 +14,7 @@
 
 #include "common/platform/clock.hpp"
 #include "common/platform/error.hpp"
-#include "common/platform/thread_binding.hpp"
+#include "common/platform/thread.hpp"
 #include "common/threads/core_loan.hpp"
 #include "common/threads/elastic_team.hpp"
 #include "common/threads/openmp_team.hpp"

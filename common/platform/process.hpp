@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tells a process from its children: state that a fork duplicates, but that only one process may use, has a mark. A
-// page that the kernel wipes in each child (MADV_WIPEONFORK) makes the check a load, without a system call.
+// Processes: whether this one is a child of another one's owner, whether another one is stopped, and which exit code it
+// reports.
 #pragma once
 
 #include <sys/types.h>
 #include <unistd.h>
 
+#include <cstdint>
+#include <initializer_list>
 #include <utility>
 
 #include "common/platform/error.hpp"
 
 namespace ringside {
 
+/// State that a fork duplicates, but that only one process may use, has a mark. A page that the kernel wipes in each
+/// child (MADV_WIPEONFORK) makes the check a load, without a system call.
 class ForkMark {
  public:
   /// Marks the calling process. Without memory or on an old kernel, checks ask the kernel for the process's id.
@@ -44,5 +48,22 @@ struct OwnersDelete {
     if (getpid() == owner) delete object;
   }
 };
+
+/// True while a signal (SIGSTOP, SIGTSTP) has stopped that process: neither a hang-up nor a pidfd shows that. False if
+/// /proc cannot be read.
+bool is_stopped(pid_t pid) noexcept;
+
+/// When that process started, in clock ticks since the machine's start; 0 if /proc cannot be read.
+std::uint64_t start_of(pid_t pid) noexcept;
+
+/// The exit code that a process, or a peer's message, reports. An undocumented number comes from a program that crashed
+/// in its own way, or from a hostile one: it counts as a lost peer and is never passed on.
+constexpr ExitCode documented_exit_code(std::int64_t number) noexcept {
+  for (const ExitCode code : {ExitCode::kDone, ExitCode::kUsage, ExitCode::kSystem, ExitCode::kPeerLost,
+                              ExitCode::kDamaged, ExitCode::kInterrupted}) {
+    if (number == static_cast<std::int64_t>(code)) return code;
+  }
+  return ExitCode::kPeerLost;
+}
 
 }  // namespace ringside

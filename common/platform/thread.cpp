@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/platform/thread_binding.hpp"
+#include "common/platform/thread.hpp"
 
 #include <sched.h>
 #include <unistd.h>

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/text/printable.hpp"
-
+// How texts, numbers and instants are printed, shortened and read.
 #include <gtest/gtest.h>
 
-#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
 
 #include "common/text/decimal.hpp"
+#include "common/text/printable.hpp"
+#include "common/text/utc_text.hpp"
+#include "common/text/utf8_prefix.hpp"
 
 namespace ringside {
 namespace {
@@ -83,6 +87,51 @@ TEST(Decimal, NumbersAreDigitsAndNothingElse) {
   for (const char* text : {"", "-1", "+1", "inf", "nan", "0x1p3", "1e400", "1,5", "1_0", ".", "e5", "1e"}) {
     EXPECT_EQ(decimal_number(text), std::nullopt) << text;
   }
+}
+
+TEST(UtcText, AnInstantIsWrittenToTheSecond) {
+  EXPECT_EQ(utc_text(0), "1970-01-01T00:00:00Z");
+  EXPECT_EQ(utc_text(1'795'395'600'999'999'999), "2026-11-23T01:00:00Z");
+}
+
+TEST(UtcText, EveryNumberOfNanosecondsHasAText) {
+  EXPECT_EQ(utc_text(std::numeric_limits<std::int64_t>::max()), "2262-04-11T23:47:16Z");
+  EXPECT_EQ(utc_text(std::numeric_limits<std::int64_t>::min()), "1677-09-21T00:12:44Z");
+}
+
+TEST(Utf8Prefix, ATextThatFitsIsWhole) {
+  EXPECT_EQ(utf8_prefix("", 0), "");
+  EXPECT_EQ(utf8_prefix("abc", 3), "abc");
+  EXPECT_EQ(utf8_prefix("\u20ac", 3), "\u20ac");
+  EXPECT_EQ(utf8_prefix("abc", 100), "abc");
+}
+
+TEST(Utf8Prefix, ALongerTextEndsBetweenTwoCharacters) {
+  const std::string text = "a\u00e9\u20ac\U0001F600z";  // of 1, 2, 3, 4 and 1 bytes
+  const std::string expected[] = {"",
+                                  "a",
+                                  "a",
+                                  "a\u00e9",
+                                  "a\u00e9",
+                                  "a\u00e9",
+                                  "a\u00e9\u20ac",
+                                  "a\u00e9\u20ac",
+                                  "a\u00e9\u20ac",
+                                  "a\u00e9\u20ac",
+                                  "a\u00e9\u20ac\U0001F600",
+                                  text};
+  for (std::size_t most = 0; most <= text.size(); ++most) EXPECT_EQ(utf8_prefix(text, most), expected[most]) << most;
+}
+
+TEST(Utf8Prefix, BytesThatAreNoUtf8AreCutAnywhere) {
+  const std::string text(100, '\x80');
+  EXPECT_EQ(utf8_prefix(text, 50).size(), 50u);
+  EXPECT_EQ(utf8_prefix(text, 2).size(), 2u);
+  EXPECT_EQ(utf8_prefix(text, 0).size(), 0u);
+}
+
+TEST(Utf8Prefix, AZeroByteIsAByteLikeAnyOther) {
+  EXPECT_EQ(utf8_prefix(std::string("a\0b", 3), 2), std::string("a\0", 2));
 }
 
 }  // namespace

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Whether this process may open more descriptors (RLIMIT_NOFILE) and start more threads: a user's processes
+// (RLIMIT_NPROC), a cgroup's (pids.max) and the memory of their stacks are limited. Programs check this at the start,
+// because libraries that run out of them later abort, end the process, or retry indefinitely.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace ringside {
+
+/// Raises the soft limit of descriptors as far as the hard limit allows, and returns the new value. Throws Error (exit
+/// code 3) if that is less than `needed`. program: the program that needs them.
+std::size_t ensure_descriptors(std::size_t needed, const char* program);
+
+/// Throws Error (exit code 3) unless that many more descriptors can be opened now.
+void require_free_descriptors(std::size_t count, const char* what_for);
+
+/// The advice for a user if a thread cannot be started.
+inline constexpr std::string_view kNoMoreThreads =
+    "raise `ulimit -u` or the cgroup's pids.max (threads), or `ulimit -d` and `ulimit -v` (memory: each thread has a "
+    "stack "
+    "of `ulimit -s`)";
+
+/// Throws Error (exit code 3), which begins with `what_for`, unless `count` threads can be started at once now and some
+/// memory is left for them.
+void require_threads(std::size_t count, const char* what_for);
+
+}  // namespace ringside

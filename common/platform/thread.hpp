@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Threads: the cores that they run on, their priority, and the signals that they take.
+#pragma once
+
+#include <signal.h>
+
+#include <span>
+#include <thread>
+#include <utility>
+
+namespace ringside {
+
+/// Binds the calling thread to these logical CPUs, at least one. Returns 0, or an errno value if no such core exists
+/// or none of them is allowed.
+int bind_calling_thread(std::span<const int> cpus) noexcept;
+
+/// The same for one CPU.
+int bind_calling_thread(int cpu) noexcept;
+
+/// Lowers this thread's priority, and that of the threads that it starts, below that of an analyzer's main thread,
+/// which shares its cores: to a tenth of its weight, several times what recording needs.
+void lower_thread_priority() noexcept;
+
+/// Starts a thread that takes no signal but a SIGBUS of its own: other threads wait for signals. run: as std::jthread
+/// takes it.
+template <class Run>
+std::jthread quiet_thread(Run&& run) {
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  sigdelset(&all, SIGBUS);
+  pthread_sigmask(SIG_SETMASK, &all, &before);  // a thread inherits the mask of the one that makes it
+  struct Restored {
+    const sigset_t& before;
+    ~Restored() { pthread_sigmask(SIG_SETMASK, &before, nullptr); }
+  };
+  const Restored restored{before};
+  return std::jthread(std::forward<Run>(run));
+}
+
+}  // namespace ringside
