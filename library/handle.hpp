@@ -10,6 +10,7 @@
 #include <exception>
 #include <new>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "common/platform/error.hpp"
@@ -22,8 +23,7 @@ namespace ringside::library {
 class LastError {
  public:
   const ringside_error& get() const noexcept { return error_; }
-  /// Returns the status. Programs print the line as it is: of names in it only what is printable is kept, the rest
-  /// escaped.
+  /// Returns the status. Programs print the line unchanged, so unprintable bytes of names in it are escaped here.
   ringside_status set(ringside_status status, std::string_view line, std::uint32_t reason = 0) noexcept {
     error_.line[write_printable(line, error_.line, sizeof(error_.line) - 1)] = '\0';
     error_.status = status;
@@ -45,7 +45,7 @@ class Refusal : public Error {
   std::uint32_t reason_;
 };
 
-/// Copies the error to the caller's, which may be null, and else is a place for it.
+/// Copies the error to the caller's, which is null or a struct for which is_place_for is true.
 void pass_on(const LastError& last, ringside_error* error) noexcept;
 
 /// Makes the exception that is being handled the last error, and returns its status.
@@ -61,10 +61,10 @@ ringside_status guarded(LastError& error, const Call& call) noexcept {
   }
 }
 
-/// False for an error whose size no version has: it cannot be told what went wrong, so nothing is done.
+/// False for an error whose size no version has. The library cannot report anything there, so the call has no effect.
 bool is_place_for(const ringside_error* error) noexcept;
 
-/// The same for a function that has no handle yet: what call() leaves is passed on to `error`, which may be null.
+/// The same for a function that has no handle yet: its error is copied to `error`, which may be null.
 template <class Call>
 ringside_status guarded(ringside_error* error, const Call& call) noexcept {
   LastError last;
@@ -76,29 +76,24 @@ ringside_status guarded(ringside_error* error, const Call& call) noexcept {
 /// The error of a function that got no handle.
 const ringside_error* no_handle() noexcept;
 
-/// The size of a struct in the first version that has it: no caller has a smaller one. A struct that grows keeps it.
+/// The size of a struct in the first version of the interface that has it. No caller has a smaller one. A struct that
+/// grows keeps it.
 template <class Struct>
-inline constexpr std::size_t kFirstSize = 0;
-template <>
-inline constexpr std::size_t kFirstSize<ringside_error> = 1024;
-template <>
-inline constexpr std::size_t kFirstSize<ringside_variable> = 96;
-template <>
-inline constexpr std::size_t kFirstSize<ringside_scalar> = 24;
-template <>
-inline constexpr std::size_t kFirstSize<ringside_writer_options> = 120;
-template <>
-inline constexpr std::size_t kFirstSize<ringside_counts> = 32;
-template <>
-inline constexpr std::size_t kFirstSize<ringside_run> = 80;
-template <>
-inline constexpr std::size_t kFirstSize<ringside_reader_options> = 24;
-template <>
-inline constexpr std::size_t kFirstSize<ringside_step_info> = 48;
-template <>
-inline constexpr std::size_t kFirstSize<ringside_result> = 40;
-template <>
-inline constexpr std::size_t kFirstSize<ringside_record> = 200;
+consteval std::size_t first_size() {
+  if (std::is_same_v<Struct, ringside_error>) return 1024;
+  if (std::is_same_v<Struct, ringside_variable>) return 96;
+  if (std::is_same_v<Struct, ringside_scalar>) return 24;
+  if (std::is_same_v<Struct, ringside_writer_options>) return 120;
+  if (std::is_same_v<Struct, ringside_counts>) return 32;
+  if (std::is_same_v<Struct, ringside_run>) return 80;
+  if (std::is_same_v<Struct, ringside_reader_options>) return 24;
+  if (std::is_same_v<Struct, ringside_step_info>) return 48;
+  if (std::is_same_v<Struct, ringside_result>) return 40;
+  if (std::is_same_v<Struct, ringside_record>) return 200;
+  return 0;
+}
+template <class Struct>
+inline constexpr std::size_t kFirstSize = first_size<Struct>();
 
 /// No version of a struct is larger.
 inline constexpr std::uint32_t kMostStructBytes = 4096;
@@ -106,11 +101,11 @@ inline constexpr std::uint32_t kMostStructBytes = 4096;
 /// Throws Error (exit code 2) for a size that no version of a struct has.
 void check_size(std::uint32_t bytes, std::size_t first, const char* type);
 
-/// Copies what both versions of a struct have, from a caller's struct of `bytes` bytes. Throws Error (exit code 2) if
-/// the caller's version is later and asks for something that this library does not know.
+/// Copies the members that both versions of a struct have, from a caller's struct of `bytes` bytes. Throws Error (exit
+/// code 2) if the caller's version is later and one of its additional members is set.
 void take_bytes(void* to, std::size_t own, const void* from, std::uint32_t bytes, const char* type);
 
-/// A struct of the caller's as this version of the interface knows it. from: not null. Throws Error (exit code 2).
+/// A caller's struct, converted to this version of the interface. from: not null. Throws Error (exit code 2).
 template <class Struct>
 Struct taken(const Struct* from, const char* type) {
   check_size(from->size, kFirstSize<Struct>, type);
@@ -120,7 +115,7 @@ Struct taken(const Struct* from, const char* type) {
   return made;
 }
 
-/// An array of them, whose stride is the size of its elements.
+/// The same for an array, whose stride is the size of its elements.
 template <class Struct>
 std::vector<Struct> taken(const Struct* from, std::size_t count, const char* type) {
   std::vector<Struct> made;
@@ -140,8 +135,8 @@ std::vector<Struct> taken(const Struct* from, std::size_t count, const char* typ
   return made;
 }
 
-/// Fills a struct of the caller's, whose size is set, with as much of `from` as it has room for. Throws Error (exit
-/// code 2), and touches nothing, for no struct or a size that no version has.
+/// Fills a caller's struct, whose size is set, with as much of `from` as it has room for. If `to` is null or no version
+/// has its size, it throws Error (exit code 2) and writes nothing.
 template <class Struct>
 void give(Struct from, Struct* to, const char* type) {
   if (to == nullptr) throw usage_error("{}: found NULL, expected a place for it", type);
@@ -152,7 +147,7 @@ void give(Struct from, Struct* to, const char* type) {
   if (room > sizeof(from)) std::memset(reinterpret_cast<std::byte*>(to) + sizeof(from), 0, room - sizeof(from));
 }
 
-/// Which elements are given if there is no room for all.
+/// Which elements are listed if there is no room for all.
 enum class Listed { kFirst, kLast };
 
 /// Fills the caller's array, whose first element has its size, with up to `room` of them, in their order. count: how

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -78,14 +79,25 @@ std::optional<ringside_step_info> info_of(const RingView& ring, std::uint32_t sl
   return ring.still_holds(slot, header) ? std::optional(info) : std::nullopt;
 }
 
+Error damage_of(const ringside_reader& reader, std::uint64_t iteration) {
+  return damage_error("{}: iteration {} is damaged: its bytes are not those that were committed",
+                      reader.reader.path().string(), iteration);
+}
+
+/// The end of a wait of so many seconds.
+std::chrono::steady_clock::time_point deadline(double seconds) {
+  constexpr double kLongestS = 1e9;  // 31 years: no limit
+  const std::chrono::duration<double> limit(std::min(seconds, kLongestS));
+  return std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::nanoseconds>(limit);
+}
+
 ringside_status status_of(ringside_step& step, HeldStatus status) {
   switch (status) {
     case HeldStatus::kOk: return RINGSIDE_OK;
     case HeldStatus::kOverwritten: return step.reader->error.set(RINGSIDE_OVERWRITTEN, step.held.why_lost());
     case HeldStatus::kDamaged: break;
   }
-  throw damage_error("{}: iteration {} is damaged: its bytes are not those that were committed",
-                     step.reader->reader.path().string(), step.held.header().iteration);
+  throw damage_of(*step.reader, step.held.header().iteration);
 }
 
 Error left_alone(const ringside_reader& reader) {
@@ -100,9 +112,7 @@ RingReader opened(const char* pool, const ringside_reader_options& options) {
   using std::chrono::milliseconds;
   using std::chrono::steady_clock;
   constexpr milliseconds kBetweenLooks{5};
-  constexpr double kLongestS = 1e9;  // 31 years: no limit
-  const std::chrono::duration<double> patience(std::min(options.wait_s, kLongestS));
-  const auto give_up = steady_clock::now() + std::chrono::duration_cast<std::chrono::nanoseconds>(patience);
+  const auto give_up = deadline(options.wait_s);
   const StopFlag stop(options.stop);
   const std::filesystem::path path = std::filesystem::absolute(pool);  // the process may change its folder
   while (true) {
@@ -226,10 +236,8 @@ ringside_status ringside_reader_next(ringside_reader* reader, uint64_t after, do
     if (timeout_s != timeout_s) throw usage_error("timeout_s: found NaN, expected seconds, or less than 0");
     if (out == nullptr) throw usage_error("ringside_step_info: found NULL, expected a place for it");
     library::check_size(out->size, library::kFirstSize<ringside_step_info>, "ringside_step_info");
-    constexpr double kLongestS = 1e9;                 // 31 years: no limit
     constexpr std::chrono::milliseconds kSlice{100};  // between two looks for the run's end
-    const std::chrono::duration<double> limit(timeout_s < 0 ? kLongestS : std::min(timeout_s, kLongestS));
-    const auto give_up = steady_clock::now() + std::chrono::duration_cast<std::chrono::nanoseconds>(limit);
+    const auto give_up = deadline(timeout_s < 0 ? std::numeric_limits<double>::infinity() : timeout_s);
     RunState state = RunState::kGoesOn;
     while (true) {
       const auto now = steady_clock::now();
@@ -344,8 +352,7 @@ ringside_status ringside_reader_copy(ringside_reader* reader, uint64_t commit_se
                                            reader->reader.path().string(), kept->header.iteration));
       case HeldStatus::kDamaged: break;
     }
-    throw damage_error("{}: iteration {} is damaged: its bytes are not those that were committed",
-                       reader->reader.path().string(), kept->header.iteration);
+    throw damage_of(*reader, kept->header.iteration);
   });
 }
 

@@ -2,6 +2,8 @@
 // The journal's records for readers: decoded, one at a time, with their results by name.
 #include <cstring>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "common/journal/journal_files.hpp"
 #include "common/records/known_runs.hpp"
@@ -18,8 +20,8 @@ static_assert(RINGSIDE_RECORD_ANALYSIS_RESULTS == static_cast<int>(RecordKind::k
 
 namespace {
 
-/// Takes in what the journal has now; false if there is nothing new. Descriptions of runs may come behind their first
-/// steps, and the ring has them, too. Records whose descriptions are known are not decoded again.
+/// Reads the journal's new records; false if there are none. The description of a run may follow the run's first steps,
+/// and the ring has it, too. Records that `names` has learned are not decoded again.
 bool read_journal(ringside_reader& reader) {
   if (!reader.journal) {
     reader.journal.emplace(JournalReader::open(reader.reader.path().string()));
@@ -48,7 +50,7 @@ bool find(ringside_reader& reader, std::uint64_t from) {
   return false;
 }
 
-/// The outcome that the solver gave, in the words of the journal; 0 if it did not end its run itself.
+/// The outcome that the solver gave, from the journal's word for it; 0 if the solver did not end its run itself.
 std::uint32_t outcome_of(const PlainRecord& record) {
   if (record.how != "detached") return 0;
   if (record.outcome == "finished") return RINGSIDE_OUTCOME_FINISHED;
@@ -93,40 +95,39 @@ ringside_record given(const PlainRecord& record) {
   return made;
 }
 
-void describe_results(ringside_reader& reader, const StepResults& results) {
-  reader.record_names.clear();
-  reader.record_values.assign(2 * results.size(), {});
+/// Lists the names in reader.record_results, each with room for two words. The caller of this function adds types and
+/// values.
+void begin_results(ringside_reader& reader, std::vector<std::string> names) {
+  reader.record_names = std::move(names);
+  reader.record_values.assign(2 * reader.record_names.size(), {});
   reader.record_results.clear();
-  for (std::size_t i = 0; i < results.size(); ++i) reader.record_names.push_back(results.name(i));
+  for (std::size_t i = 0; i < reader.record_names.size(); ++i) {
+    reader.record_results.push_back({.size = sizeof(ringside_result),
+                                     .type = RINGSIDE_VALUE_F64,
+                                     .name = reader.record_names[i].c_str(),
+                                     .unit = "",
+                                     .count = 1,
+                                     .values = &reader.record_values[2 * i]});
+  }
+}
+
+void describe_results(ringside_reader& reader, const StepResults& results) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < results.size(); ++i) names.push_back(results.name(i));
+  begin_results(reader, std::move(names));
   for (std::size_t i = 0; i < results.size(); ++i) {
     const StepValue value = results.value(i);
-    ringside_value* const words = &reader.record_values[2 * i];
-    std::memcpy(static_cast<void*>(words), value.words, sizeof(value.words));
-    ringside_result& made = reader.record_results.emplace_back();
-    made.size = sizeof(made);
+    std::memcpy(static_cast<void*>(&reader.record_values[2 * i]), value.words, sizeof(value.words));
+    ringside_result& made = reader.record_results[i];
     made.type = static_cast<std::uint32_t>(value.type);
-    made.name = reader.record_names[i].c_str();
-    made.unit = results.layout() ? results.layout()->results()[i].result->unit.c_str() : "";
-    made.count = 1;
-    made.values = value.present ? words : nullptr;
+    if (results.layout()) made.unit = results.layout()->results()[i].result->unit.c_str();
+    if (!value.present) made.values = nullptr;
   }
 }
 
 void describe_analysis(ringside_reader& reader, const PlainRecord& record) {
-  reader.record_names = record.names;
-  reader.record_values.assign(2 * record.values.size(), {});
-  reader.record_results.clear();
-  for (std::size_t i = 0; i < record.values.size(); ++i) {
-    ringside_value* const word = &reader.record_values[2 * i];
-    std::memcpy(static_cast<void*>(word), &record.values[i], sizeof(record.values[i]));
-    ringside_result& made = reader.record_results.emplace_back();
-    made.size = sizeof(made);
-    made.type = RINGSIDE_VALUE_F64;
-    made.name = reader.record_names[i].c_str();
-    made.unit = "";
-    made.count = 1;
-    made.values = word;
-  }
+  begin_results(reader, record.names);
+  for (std::size_t i = 0; i < record.values.size(); ++i) reader.record_values[2 * i].i64 = static_cast<std::int64_t>(record.values[i]);
 }
 
 }  // namespace

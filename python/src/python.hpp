@@ -16,6 +16,7 @@
 #include <concepts>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <iterator>
 #include <limits>
 #include <memory>
@@ -23,6 +24,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -298,10 +300,23 @@ std::array<PyObject*, count> arguments_of(const char* const (&names)[count], PyO
   return found;
 }
 
+/// What body(value) returns, for Python; None if it returns nothing. body: a function or a member.
+template <auto body, class Value>
+PyObject* result_of(PyObject* self) {
+  return guarded<PyObject*>(nullptr, [&] {
+    if constexpr (std::is_void_v<std::invoke_result_t<decltype(body), Value&>>) {
+      std::invoke(body, value_of<Value>(self));
+      return none().release();
+    } else {
+      return python_of(std::invoke(body, value_of<Value>(self))).release();
+    }
+  });
+}
+
 /// body as a method without arguments (METH_NOARGS), with them, and as the getter of a property.
-template <class Value, Object (*body)(Value&)>
+template <class Value, auto body>
 PyObject* method(PyObject* self, PyObject*) {
-  return guarded<PyObject*>(nullptr, [&] { return body(value_of<Value>(self)).release(); });
+  return result_of<body, Value>(self);
 }
 template <class Value, auto& names, Object (*body)(Value&, PyObject* self, const std::array<PyObject*, std::size(names)>&)>
 PyObject* method(PyObject* self, PyObject* const* given, Py_ssize_t placed, PyObject* keywords) {
@@ -309,9 +324,9 @@ PyObject* method(PyObject* self, PyObject* const* given, Py_ssize_t placed, PyOb
     return body(value_of<Value>(self), self, arguments_of(names, given, placed, keywords)).release();
   });
 }
-template <class Value, Object (*body)(Value&)>
+template <class Value, auto body>
 PyObject* getter(PyObject* self, void*) {
-  return guarded<PyObject*>(nullptr, [&] { return body(value_of<Value>(self)).release(); });
+  return result_of<body, Value>(self);
 }
 
 /// The entry of a method with arguments in a table of methods.

@@ -273,38 +273,20 @@ PyTypeObject* held_step_type = nullptr;
 
 constexpr const char* kView[] = {"index", "verify"};
 
-Object held(HeldStep& step) {
-  return python_of(step.is_held());
-}
-Object info(HeldStep& step) {
-  return step.info();
-}
 Object view(HeldStep& step, PyObject* self, const std::array<PyObject*, 2>& given) {
   return step.view(self, number_of<std::uint32_t>(given[0]), truth_of(given[1]));
 }
-Object verify(HeldStep& step) {
-  step.verify();
-  return none();
-}
-Object check(HeldStep& step) {
-  step.check();
-  return none();
-}
-Object release(HeldStep& step) {
-  step.release();
-  return none();
-}
 
 PyMethodDef held_methods[] = {
-    {"info", method<HeldStep, info>, METH_NOARGS, "info($self)\n--\n\n(commit_seq, iteration, step, run_id)."},
+    {"info", method<HeldStep, &HeldStep::info>, METH_NOARGS, "info($self)\n--\n\n(commit_seq, iteration, step, run_id)."},
     with_arguments("view", method<HeldStep, kView, view>, "view($self, index, verify)\n--\n\nA variable in place, read-only."),
-    {"verify", method<HeldStep, verify>, METH_NOARGS, "verify($self)\n--\n\nHashes all variables in place."},
-    {"check", method<HeldStep, check>, METH_NOARGS,
+    {"verify", method<HeldStep, &HeldStep::verify>, METH_NOARGS, "verify($self)\n--\n\nHashes all variables in place."},
+    {"check", method<HeldStep, &HeldStep::check>, METH_NOARGS,
      "check($self)\n--\n\nRaises OverwrittenError if the slot has taken another step."},
-    {"release", method<HeldStep, release>, METH_NOARGS, "release($self)\n--\n\nThe last check, and the end of the hold."},
+    {"release", method<HeldStep, &HeldStep::release>, METH_NOARGS, "release($self)\n--\n\nThe last check, and the end of the hold."},
     {}};
 
-PyGetSetDef held_properties[] = {{"held", getter<HeldStep, held>, nullptr, "False after release.", nullptr}, {}};
+PyGetSetDef held_properties[] = {{"held", getter<HeldStep, &HeldStep::is_held>, nullptr, "False after release.", nullptr}, {}};
 
 PyObject* make_reader(PyTypeObject* type, PyObject* arguments, PyObject* keywords) {
   static const char* const kNames[] = {"pool", "wait_s", nullptr};
@@ -323,15 +305,6 @@ constexpr const char* kCopy[] = {"commit_seq", "index"};
 constexpr const char* kFrom[] = {"from_seq"};
 constexpr const char* kRecorded[] = {"run_id", "first", "newest", "wait_s"};
 
-Object variables(Reader& reader) {
-  return reader.variables();
-}
-Object runs(Reader& reader) {
-  return reader.runs();
-}
-Object steps(Reader& reader) {
-  return reader.steps();
-}
 Object next(Reader& reader, PyObject*, const std::array<PyObject*, 3>& given) {
   return reader.next(number_of<std::uint64_t>(given[0]), given[1] == Py_None ? std::nullopt : std::optional(real_of(given[1])),
                      truth_of(given[2]));
@@ -355,10 +328,10 @@ Object recorded(Reader& reader, PyObject*, const std::array<PyObject*, 4>& given
 }
 
 PyMethodDef reader_methods[] = {
-    {"variables", method<Reader, variables>, METH_NOARGS, "variables($self)\n--\n\n[(name, dtype, role, shape, unit)]."},
-    {"runs", method<Reader, runs>, METH_NOARGS,
+    {"variables", method<Reader, &Reader::variables>, METH_NOARGS, "variables($self)\n--\n\n[(name, dtype, role, shape, unit)]."},
+    {"runs", method<Reader, &Reader::runs>, METH_NOARGS,
      "runs($self)\n--\n\n[(run_id, problem_id, started_s, work, solver, problem, parameters)]."},
-    {"steps", method<Reader, steps>, METH_NOARGS, "steps($self)\n--\n\n[(commit_seq, iteration, step, run_id)], ascending."},
+    {"steps", method<Reader, &Reader::steps>, METH_NOARGS, "steps($self)\n--\n\n[(commit_seq, iteration, step, run_id)], ascending."},
     with_arguments("next", method<Reader, kNext, next>,
                    "next($self, after, timeout_s, all_runs)\n--\n\n"
                    "The oldest step after that commit, waiting for one; None when the time is over or the run has ended."),

@@ -60,27 +60,14 @@ constexpr const char* kOutcome[] = {"outcome"};
 constexpr const char* kStep[] = {"iteration", "variables", "scalars", "wait"};
 using One = std::array<PyObject*, 1>;
 
-Object kept(Writer& writer) {
-  return python_of(writer.kept());
-}
 Object kept_variable(Writer& writer, PyObject*, const One& given) {
   return writer.kept_variable(number_of<std::uint32_t>(given[0]));
 }
 Object kept_scalar(Writer& writer, PyObject*, const One& given) {
   return writer.kept_scalar(number_of<std::uint32_t>(given[0]));
 }
-Object last(Writer& writer) {
-  return python_of(writer.last());
-}
-Object detached(Writer& writer) {
-  return python_of(writer.detached());
-}
 Object index(Writer& writer, PyObject*, const One& given) {
   return python_of(writer.index(given[0]));
-}
-Object skip(Writer& writer) {
-  writer.skip();
-  return none();
 }
 Object publish_packed(Writer& writer, PyObject* self, const std::array<PyObject*, 4>& given) {
   return python_of(writer.publish_packed(self, given[0], given[1], given[2], truth_of(given[3])));
@@ -93,22 +80,19 @@ Object reply(Writer& writer) {
   const auto [value, number] = writer.reply();
   return number == 0 ? none() : tuple_of(value, number);
 }
-Object account(Writer& writer) {
-  return python_of(writer.account());
-}
 Object counts(Writer& writer) {
   const ringside_counts counts = writer.counts();
   return tuple_of(counts.published, counts.skipped, static_cast<double>(counts.idle_ns) * 1e-9);
 }
 
 PyMethodDef writer_methods[] = {
-    {"kept", method<Writer, kept>, METH_NOARGS, "kept($self)\n--\n\nThe iteration that the run continues from; None for a new run."},
+    {"kept", method<Writer, &Writer::kept>, METH_NOARGS, "kept($self)\n--\n\nThe iteration that the run continues from; None for a new run."},
     with_arguments("kept_variable", method<Writer, kIndex, kept_variable>,
                    "kept_variable($self, index)\n--\n\nA copy of the kept step's variable."),
     with_arguments("kept_scalar", method<Writer, kIndex, kept_scalar>,
                    "kept_scalar($self, index)\n--\n\nThe kept step's scalar, or None."),
     with_arguments("index", method<Writer, kName, index>, "index($self, name)\n--\n\nThe number of a variable."),
-    {"skip", method<Writer, skip>, METH_NOARGS, "skip($self)\n--\n\nCounts a step as skipped."},
+    {"skip", method<Writer, &Writer::skip>, METH_NOARGS, "skip($self)\n--\n\nCounts a step as skipped."},
     with_arguments("publish_packed", method<Writer, kStep, publish_packed>,
                    "publish_packed($self, iteration, variables, scalars, wait)\n--\n\n"
                    "Claims a step, fills each variable, and publishes it: from an array of any layout, or from a list of\n"
@@ -117,14 +101,14 @@ PyMethodDef writer_methods[] = {
                    "detach($self, outcome)\n--\n\nEnds the run: returns when every step is committed."),
     {"reply", method<Writer, reply>, METH_NOARGS,
      "reply($self)\n--\n\n(value, number) of the last reply of a trigger; None if there was none."},
-    {"account", method<Writer, account>, METH_NOARGS,
+    {"account", method<Writer, &Writer::account>, METH_NOARGS,
      "account($self)\n--\n\nThe account of a run whose analyzer was started for it, once it has ended: JSON."},
     {"counts", method<Writer, counts>, METH_NOARGS, "counts($self)\n--\n\n(published, skipped, idle_s)."},
     {}};
 
 PyGetSetDef writer_properties[] = {
-    {"last", getter<Writer, last>, nullptr, "The iteration of the last step: kept or published; or 0.", nullptr},
-    {"detached", getter<Writer, detached>, nullptr, "Whether the run has ended.", nullptr},
+    {"last", getter<Writer, &Writer::last>, nullptr, "The iteration of the last step: kept or published; or 0.", nullptr},
+    {"detached", getter<Writer, &Writer::detached>, nullptr, "Whether the run has ended.", nullptr},
     {}};
 
 constexpr char kWriterDoc[] =

@@ -113,11 +113,7 @@ class Steps(pipelines.Pipelines):
     def test_what_is_no_step_is_refused_in_one_line_and_the_run_continues(self):
         output = self.kept("""
             import numpy as np, ringside
-            def refused(call, *arguments):
-                try:
-                    call(*arguments)
-                except ringside.UsageError as error:
-                    print(error)
+            from refusal import refused
             with ringside.publish({"x": ("f64", (4,))}, scalars={"r": "f64", "n": "i64"}) as run:
                 x, scalars = {"x": np.zeros(4)}, {"r": 0.5, "n": 2}
                 refused(run.publish, -1, x, scalars)
@@ -164,11 +160,7 @@ class Steps(pipelines.Pipelines):
     def test_a_step_in_the_block_of_another_one_is_refused(self):
         output = self.kept("""
             import numpy as np, ringside
-            def refused(call, *arguments):
-                try:
-                    call(*arguments)
-                except ringside.UsageError as error:
-                    print(error)
+            from refusal import refused
             with ringside.publish({"x": ("f64", (4,))}) as run:
                 with run.step(1) as outer:
                     outer["x"][:] = 1

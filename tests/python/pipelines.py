@@ -39,7 +39,8 @@ class Pipelines(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="ringside-python-"))
         self.addCleanup(shutil.rmtree, self.folder)
-        self.environment = {**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}", "PYTHONDONTWRITEBYTECODE": "1"}
+        modules = os.pathsep.join(filter(None, (os.environ.get("PYTHONPATH"), str(pathlib.Path(__file__).resolve().parent))))
+        self.environment = {**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": modules}
 
     def path(self, name):
         return str(self.folder / name)

@@ -269,6 +269,17 @@ def _first(pool, iteration):
         return float(step["x"][0])
 
 
+# A function for programs with a `run` and its `pool`: publishes steps, and waits until the last one is committed.
+PUBLISH_AND_COMMIT = """
+            import ringside
+            def publish(iterations):
+                for k in iterations:
+                    run.publish(k, {"x": [float(k)] * 4})
+                while not pool.steps or pool.steps[-1].iteration != run.next_iteration - 1:
+                    pass                             # until it is committed
+"""
+
+
 class Live(pipelines.Pipelines):
     def test_a_follower_gets_the_steps_as_they_are_committed_and_ends_when_none_comes(self):
         output = self.kept("""
@@ -289,6 +300,7 @@ class Live(pipelines.Pipelines):
     def test_what_a_loop_that_follows_has_collected_stays_what_it_is(self):
         output = self.kept("""
             import numpy as np, ringside
+            from refusal import refused
             with ringside.publish({"x": ("f64", (1000,))}) as run:
                 run.publish(1, {"x": np.full(1000, 1.0)})
                 pool, xs, steps = ringside.open("run.pool"), [], []
@@ -299,21 +311,13 @@ class Live(pipelines.Pipelines):
                         break
                     run.publish(step.iteration + 1, {"x": np.full(1000, step.iteration + 1.0)})
                 assert [x.tolist() for x in xs] == [[k] * 1000 for k in np.arange(1.0, 101.0)]
-                try:
-                    steps[0]["x"]
-                except ringside.UsageError as error:
-                    print(error)
+                refused(lambda: steps[0]["x"])
             """)
         self.assertEqual(output, "iteration 1: the step was released; hold it again\n")
 
     def test_arrays_in_place_that_outlive_their_steps_are_an_error_or_a_warning(self):
-        output = self.kept("""
-            import warnings, ringside
-            def publish(iterations):
-                for k in iterations:
-                    run.publish(k, {"x": [float(k)] * 4})
-                while not pool.steps or pool.steps[-1].iteration != run.next_iteration - 1:
-                    pass                             # until it is committed
+        output = self.kept(PUBLISH_AND_COMMIT + """
+            import warnings
             with ringside.publish({"x": ("f64", (4,))}) as run, warnings.catch_warnings(record=True) as said:
                 warnings.simplefilter("always")
                 run.publish(1, {"x": [1.0] * 4})
@@ -383,13 +387,7 @@ class Live(pipelines.Pipelines):
         self.assertEqual(output.splitlines(), ["True 20.0", "cancelled", "[]", "[19, 20]"])
 
     def test_a_broken_lease_is_an_error_at_the_check_and_at_the_end_of_the_block(self):
-        output = self.kept("""
-            import ringside
-            def publish(iterations):
-                for k in iterations:
-                    run.publish(k, {"x": [float(k)] * 4})
-                while not pool.steps or pool.steps[-1].iteration != run.next_iteration - 1:
-                    pass                             # until it is committed
+        output = self.kept(PUBLISH_AND_COMMIT + """
             with ringside.publish({"x": ("f64", (4,))}) as run:
                 run.publish(1, {"x": [1.0] * 4})
                 pool = ringside.open("run.pool")     # of three slots: no lease is respected

@@ -59,12 +59,7 @@ class Trees(pipelines.Pipelines):
     def lines(self, program):
         """What a program prints that has `refused`, `state` and a run."""
         return self.kept(STATE + """
-def refused(call, *arguments, **options):
-    try:
-        call(*arguments, **options)
-        print("not refused")
-    except ringside.UsageError as error:
-        print(error)
+from refusal import refused
 """ + program).splitlines()
 
     def test_a_state_comes_back_as_it_was_also_after_a_kill(self):

@@ -53,15 +53,45 @@ class WriterTest : public ::testing::Test {
                                   &writer_, &error_);
   }
 
-  /// Attaches, with an analyzer that accepts.
-  void begin(const Continuation& from = {}) {
+  /// Attaches, with an analyzer that answers so. attached: the status that the attachment then has.
+  template <class Answer>
+  void attach_to(ringside_status attached, const Answer& answer) {
     Listener listener(socket_);
-    std::thread solver([&] { ASSERT_EQ(attach(), RINGSIDE_OK) << error_.line; });
+    std::thread solver([&] { ASSERT_EQ(attach(), attached) << error_.line; });
     std::optional<Peer> peer = listener.accept(10'000);
     ASSERT_TRUE(peer);
     reader_.emplace(std::move(*peer), socket_, 10'000);
-    reader_->accept(from);
+    answer();
     solver.join();
+  }
+
+  /// Attaches, with an analyzer that accepts.
+  void begin(const Continuation& from = {}) {
+    attach_to(RINGSIDE_OK, [&] { reader_->accept(from); });
+  }
+
+  /// Claims and publishes a step.
+  void publish(std::uint64_t iteration) {
+    ASSERT_EQ(ringside_writer_claim(writer_), RINGSIDE_OK) << line();
+    ASSERT_EQ(ringside_writer_publish(writer_, iteration, nullptr, 0), RINGSIDE_OK) << line();
+  }
+
+  ringside_counts counts() {
+    ringside_counts counts{};
+    counts.size = sizeof(counts);
+    EXPECT_EQ(ringside_writer_counts(writer_, &counts), RINGSIDE_OK);
+    return counts;
+  }
+
+  /// Detaches, with an analyzer that has no further step.
+  void detach(std::uint32_t outcome) {
+    std::thread analyzer([&] {
+      PublishedStep none;
+      EXPECT_EQ(reader_->next(none, false, nullptr), NextStatus::kDetached);
+      reader_->farewell(ExitCode::kDone, "");
+    });
+    EXPECT_EQ(ringside_writer_detach(writer_, outcome), RINGSIDE_OK) << line();
+    analyzer.join();
   }
 
   /// The analyzer takes the next step.
@@ -72,7 +102,6 @@ class WriterTest : public ::testing::Test {
   }
 
   std::string line() const { return ringside_writer_error(writer_)->line; }
-  std::uint32_t reason() const { return ringside_writer_error(writer_)->reason; }
 
   const TemporaryFolder folder_;
   const std::string socket_ = folder_.file("analyzer.socket");

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "tests/unit/library/writer_fixture.hpp"
@@ -33,24 +32,12 @@ TEST_F(WriterTest, WhatCannotBePublishedIsRefused) {
 }
 
 TEST_F(WriterTest, AnAnalyzersRefusalHasItsLineAndCode) {
-  Listener listener(socket_);
-  std::thread solver([&] { EXPECT_EQ(attach(), RINGSIDE_DAMAGED); });
-  std::optional<Peer> peer = listener.accept(10'000);
-  ASSERT_TRUE(peer);
-  reader_.emplace(std::move(*peer), socket_, 10'000);
-  reader_->refuse(damage_error("the pool is damaged"));
-  solver.join();
+  attach_to(RINGSIDE_DAMAGED, [&] { reader_->refuse(damage_error("the pool is damaged")); });
   EXPECT_STREQ(error_.line, "the pool is damaged");
 }
 
 TEST_F(WriterTest, ARefusalIsToldFromAnArgument) {
-  Listener listener(socket_);
-  std::thread solver([&] { EXPECT_EQ(attach(), RINGSIDE_USAGE); });
-  std::optional<Peer> peer = listener.accept(10'000);
-  ASSERT_TRUE(peer);
-  reader_.emplace(std::move(*peer), socket_, 10'000);
-  reader_->refuse(usage_error("the pool holds another run"));
-  solver.join();
+  attach_to(RINGSIDE_USAGE, [&] { reader_->refuse(usage_error("the pool holds another run")); });
   EXPECT_STREQ(error_.line, "the pool holds another run");
   EXPECT_EQ(error_.reason, static_cast<std::uint32_t>(RINGSIDE_REASON_REFUSED));
 }

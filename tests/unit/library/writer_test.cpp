@@ -42,18 +42,9 @@ TEST_F(WriterTest, AStepHasAllVariablesAndScalars) {
   EXPECT_GE(step.step.descriptor.generate_ns, 0);
   reader_->release();
 
-  std::thread analyzer([&] {
-    PublishedStep none;
-    EXPECT_EQ(reader_->next(none, false, nullptr), NextStatus::kDetached);
-    EXPECT_EQ(reader_->outcome(), Outcome::kDiverged);
-    reader_->farewell(ExitCode::kDone, "");
-  });
-  EXPECT_EQ(ringside_writer_detach(writer_, RINGSIDE_OUTCOME_DIVERGED), RINGSIDE_OK) << line();
-  analyzer.join();
-  ringside_counts counts{};
-  counts.size = sizeof(counts);
-  EXPECT_EQ(ringside_writer_counts(writer_, &counts), RINGSIDE_OK);
-  EXPECT_EQ(counts.published, 1u);
+  detach(RINGSIDE_OUTCOME_DIVERGED);
+  EXPECT_EQ(reader_->outcome(), Outcome::kDiverged);
+  EXPECT_EQ(counts().published, 1u);
 }
 
 TEST_F(WriterTest, AResumedRunGetsVariablesAndScalars) {
@@ -181,10 +172,7 @@ TEST_F(WriterTest, AReplyIsReadAtTheNextClaim) {
 
 TEST_F(WriterTest, ARunThatATriggerEndsGetsNoBufferAnyMore) {
   begin();
-  for (std::uint64_t k = 1; k <= 2; ++k) {
-    ASSERT_EQ(ringside_writer_claim(writer_), RINGSIDE_OK);
-    ASSERT_EQ(ringside_writer_publish(writer_, k, nullptr, 0), RINGSIDE_OK);
-  }
+  for (const std::uint64_t k : {1u, 2u}) publish(k);
   reader_->end_run();
   for (int step = 0; step < 2; ++step) {
     next();
@@ -214,8 +202,7 @@ TEST_F(WriterTest, TheRunIsAsTheAnalyzerKnowsIt) {
 
 TEST_F(WriterTest, AfterADetachThatFailedNoStepFollows) {
   begin();
-  ASSERT_EQ(ringside_writer_claim(writer_), RINGSIDE_OK);
-  ASSERT_EQ(ringside_writer_publish(writer_, 1, nullptr, 0), RINGSIDE_OK);
+  publish(1);
   std::thread analyzer([&] {
     next();
     reader_->farewell(ExitCode::kSystem, "the disk is full");
@@ -245,13 +232,9 @@ TEST_F(WriterTest, ATryFindsNoBufferWhereAClaimWouldWait) {
   EXPECT_EQ(ringside_writer_try_claim(writer_), RINGSIDE_FULL);
   EXPECT_EQ(ringside_writer_buffer(writer_, 0), nullptr);
   EXPECT_EQ(ringside_writer_try_claim(writer_), RINGSIDE_FULL);
-  ringside_counts counts{};
-  counts.size = sizeof(counts);
-  EXPECT_EQ(ringside_writer_counts(writer_, &counts), RINGSIDE_OK);
-  EXPECT_EQ(counts.skipped, 0u) << "trying again is no step";
+  EXPECT_EQ(counts().skipped, 0u) << "trying again is no step";
   EXPECT_EQ(ringside_writer_skip(writer_), RINGSIDE_OK);
-  EXPECT_EQ(ringside_writer_counts(writer_, &counts), RINGSIDE_OK);
-  EXPECT_EQ(counts.skipped, 1u);
+  EXPECT_EQ(counts().skipped, 1u);
   next();
   reader_->release();
   EXPECT_EQ(ringside_writer_try_claim(writer_), RINGSIDE_OK);
@@ -261,10 +244,7 @@ TEST_F(WriterTest, StopEndsTheWaitOfAClaim) {
   volatile int stop = 0;
   options_.stop = &stop;
   begin();
-  for (std::uint64_t k = 1; k <= 2; ++k) {
-    ASSERT_EQ(ringside_writer_claim(writer_), RINGSIDE_OK);
-    ASSERT_EQ(ringside_writer_publish(writer_, k, nullptr, 0), RINGSIDE_OK);
-  }
+  for (const std::uint64_t k : {1u, 2u}) publish(k);
   stop = 1;
   EXPECT_EQ(ringside_writer_claim(writer_), RINGSIDE_INTERRUPTED);
   EXPECT_EQ(line(), "interrupted: `stop` is set");
@@ -323,13 +303,7 @@ TEST_F(WriterTest, AChildCannotUseTheHandle) {
 
 TEST_F(WriterTest, AfterADetachNothingCanBePublished) {
   begin();
-  std::thread analyzer([&] {
-    PublishedStep none;
-    EXPECT_EQ(reader_->next(none, false, nullptr), NextStatus::kDetached);
-    reader_->farewell(ExitCode::kDone, "");
-  });
-  EXPECT_EQ(ringside_writer_detach(writer_, RINGSIDE_OUTCOME_FINISHED), RINGSIDE_OK) << line();
-  analyzer.join();
+  detach(RINGSIDE_OUTCOME_FINISHED);
   EXPECT_EQ(ringside_writer_claim(writer_), RINGSIDE_USAGE);
   EXPECT_EQ(line(), "the run has ended: ringside_writer_detach was called; expected ringside_writer_free");
   EXPECT_EQ(ringside_writer_buffer(writer_, 0), nullptr);
@@ -354,11 +328,8 @@ TEST_F(WriterTest, WithoutAnAnalyzerASolverThatIsToGoOnWritesStepsThatAreDropped
     before = x;
     ASSERT_EQ(ringside_writer_publish(writer_, k, nullptr, 0), RINGSIDE_OK) << line();
   }
-  ringside_counts counts{};
-  counts.size = sizeof(counts);
-  ASSERT_EQ(ringside_writer_counts(writer_, &counts), RINGSIDE_OK);
-  EXPECT_EQ(counts.published + counts.skipped, 6u);
-  EXPECT_GE(counts.skipped, 4u);
+  EXPECT_EQ(counts().published + counts().skipped, 6u);
+  EXPECT_GE(counts().skipped, 4u);
 }
 
 TEST_F(WriterTest, WithoutAnAnalyzerASolverWithMemoryOfItsOwnGetsNoBuffer) {
@@ -377,11 +348,8 @@ TEST_F(WriterTest, WithoutAnAnalyzerASolverWithMemoryOfItsOwnGetsNoBuffer) {
     EXPECT_EQ(ringside_writer_buffer(writer_, 0), nullptr);
     if (++full > 1) ringside_writer_skip(writer_);
   }
-  ringside_counts counts{};
-  counts.size = sizeof(counts);
-  ASSERT_EQ(ringside_writer_counts(writer_, &counts), RINGSIDE_OK);
-  EXPECT_EQ(counts.published, made - 3);
-  EXPECT_EQ(counts.skipped, 2u) << "only ringside_writer_skip counts";
+  EXPECT_EQ(counts().published, made - 3);
+  EXPECT_EQ(counts().skipped, 2u) << "only ringside_writer_skip counts";
 }
 
 }  // namespace
