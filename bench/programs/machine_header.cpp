@@ -12,7 +12,6 @@
 #include <cstdio>
 #include <fstream>
 #include <iostream>
-#include <iterator>
 
 #include "common/files/output_file.hpp"
 #include "common/json/json.hpp"
@@ -158,21 +157,12 @@ void pin_process(int process, int processes) {
 }
 
 void write_json(const Json& document, const std::string& path) {
-  const auto hash = path.rfind('#');
-  const std::string name = path.substr(0, hash);
-  Json whole = document;
-  if (hash != std::string::npos) {
-    std::ifstream before(name);
-    const std::string text(std::istreambuf_iterator<char>(before), {});
-    whole = text.empty() ? Json::object() : Json::parse(text);
-    whole[path.substr(hash + 1)] = document;
-  }
-  const std::string text = whole.dump_sorted(2) + "\n";
+  const std::string text = document.dump_sorted(2) + "\n";
   if (path.empty() || path == "-") {
     std::cout << text;
     return;
   }
-  OutputFile file(name, "--output");
+  OutputFile file(path, "--output");
   file.write(text);
   file.finish();
 }

@@ -33,8 +33,7 @@ void pin_process(int process, int processes);
 /// The lowest core this process may use.
 int first_allowed_core();
 
-/// Writes `document` to `path`, or to standard output if `path` is empty or `-`. FILE#PART: replaces that key of the
-/// object in FILE. Throws `Error` (exit code 3).
+/// Writes `document` to `path`, or to standard output if `path` is empty or `-`. Throws `Error` (exit code 3).
 void write_json(const Json& document, const std::string& path);
 
 }  // namespace ringside::bench
