@@ -8,7 +8,6 @@
 
 #include "cli/compare/comparison.hpp"
 #include "cli/compare/comparison_text.hpp"
-#include "cli/compare/residuals.hpp"
 #include "cli/http/page_assets.hpp"
 #include "cli/subcommands.hpp"
 #include "common/files/output_file.hpp"
