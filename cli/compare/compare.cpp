@@ -2,7 +2,6 @@
 // `ringside compare A B`: two or more runs side by side, from their pools, journals or summaries.
 #include <fmt/format.h>
 
-#include <chrono>
 #include <string>
 #include <vector>
 
@@ -13,6 +12,7 @@
 #include "common/files/output_file.hpp"
 #include "common/files/standard_streams.hpp"
 #include "common/options/command_line.hpp"
+#include "common/platform/clock.hpp"
 #include "common/platform/error.hpp"
 #include "common/text/printable.hpp"
 
@@ -94,8 +94,7 @@ int compare_runs(const CompareOptions& options) {
                                         {options.ignored.begin(), options.ignored.end()});
   Json object = to_json(comparison);
   if (!options.output.empty()) {
-    object["written_s"] =
-        std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+    object["written_s"] = seconds(realtime_ns());
     OutputFile file(options.output, "--output", kept);
     file.write(page_with_data("/compare.html", object));
     file.finish();
