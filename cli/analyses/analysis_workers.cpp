@@ -171,7 +171,8 @@ bool AnalysisWorkers::any_running() const noexcept {
 }
 
 bool AnalysisWorkers::any_busy() const noexcept {
-  return std::ranges::any_of(workers_, [](const AnalysisWorker& worker) { return worker.running() && !worker.is_done(); });
+  return std::ranges::any_of(workers_,
+                             [](const AnalysisWorker& worker) { return worker.running() && !worker.is_done(); });
 }
 
 bool AnalysisWorkers::any_stopped() const noexcept {

@@ -141,7 +141,8 @@ std::vector<double> parse_residuals(const std::vector<std::string>& texts) {
   for (const std::string& text : texts) {
     char* end = nullptr;
     const double value = std::strtod(text.c_str(), &end);
-    const bool is_number = !text.empty() && end == text.c_str() + text.size() && text.find_first_of(" \tx") == text.npos;
+    const bool is_number =
+        !text.empty() && end == text.c_str() + text.size() && text.find_first_of(" \tx") == text.npos;
     if (!is_number || !std::isfinite(value) || value <= 0) {
       throw usage_error("--residuals: found '{}', expected positive numbers, as 1e-3,1e-6", shortened(text));
     }

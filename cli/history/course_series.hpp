@@ -37,8 +37,8 @@ class CourseSeries {
   std::uint64_t in_last_ = 0;  // steps of the last group
 };
 
-/// What users' analyses computed of a run's steps, by name. Such a result comes later than the record of its step, so it
-/// has a series of its own.
+/// What users' analyses computed of a run's steps, by name. Such a result comes later than the record of its step, so
+/// it has a series of its own.
 class AnalysisSeries {
  public:
   static constexpr std::size_t kMostNames = 64;

@@ -29,8 +29,8 @@ const PageAsset* find_page_asset(std::string_view path) noexcept;
 SiteAnswer page_answer(std::string_view path);
 
 /// The page at `path` as one file: its scripts and style sheets are inlined, and `data` replaces the mark
-/// RINGSIDE_REPORT_DATA, which such a page has in a script element. No figure or name in `data` becomes markup or script.
-/// Throws Error (exit code 3) if the page has no mark, or if it or a file that it names is not an asset.
+/// RINGSIDE_REPORT_DATA, which such a page has in a script element. No figure or name in `data` becomes markup or
+/// script. Throws Error (exit code 3) if the page has no mark, or if it or a file that it names is not an asset.
 std::string page_with_data(std::string_view path, const Json& data);
 
 /// The same for a page that HttpServer serves: it loads its assets from there, under the server's own content security

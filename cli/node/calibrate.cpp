@@ -106,8 +106,8 @@ void refuse_zero_threads(const std::vector<int>& threads) {
   throw usage_error("--threads: found 0, expected thread counts from 1, such as 1-4,8");
 }
 
-/// How much is done, what is measured, and how long it still takes. Redrawn in place on a terminal; elsewhere a new line
-/// every ten seconds.
+/// How much is done, what is measured, and how long it still takes. Redrawn in place on a terminal; elsewhere a new
+/// line every ten seconds.
 class CalibrationLine {
  public:
   /// Writes to standard error. `shown` false: never writes.

@@ -89,10 +89,12 @@ Json report_of_summary(const Json& summary, const std::string& name) {
   report["ended"] = nullptr;
   report["state"] = value("converged") == true ? "converged" : "not converged";
   Json& account = report["account"] = {{"total_ns", ns("total_s")}};
-  for (const std::string part : {"generate", "producer_idle", "transfer", "commit", "analyze", "record", "analyzer_idle"}) {
+  for (const std::string part :
+       {"generate", "producer_idle", "transfer", "commit", "analyze", "record", "analyzer_idle"}) {
     account[part + "_ns"] = ns((part + "_s").c_str());
   }
-  for (const char* key : {"steps_committed", "steps_persisted", "steps_skipped", "residual_l1"}) account[key] = value(key);
+  for (const char* key : {"steps_committed", "steps_persisted", "steps_skipped", "residual_l1"})
+    account[key] = value(key);
   account["iteration"] = value("iterations");
   report["hand_off_ns"] = value("hand_off_ns");
   report["notices"] = {"A summary holds sums only; the steps are in the journal beside the pool."};

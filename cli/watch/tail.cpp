@@ -323,7 +323,8 @@ int tail_command(int argc, const char* const* argv) {
     throw usage_error("--since: found with --once, expected without it: --once prints the present state only");
   }
 
-  if (!options.runs.empty() && (!options.pool.empty() || options.once || !options.since.empty() || options.service.any())) {
+  if (!options.runs.empty() &&
+      (!options.pool.empty() || options.once || !options.since.empty() || options.service.any())) {
     throw usage_error(
         "--runs: found with --pool, --since, --once, --socket, --tcp or --keys, expected with --json alone: it lists runs "
         "without an analyzer");

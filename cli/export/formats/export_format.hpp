@@ -91,8 +91,8 @@ std::unique_ptr<ExportSink> make_zarr2(const ExportTarget& target);
 std::unique_ptr<ExportSink> make_zarr3(const ExportTarget& target);
 /// Refuses complex numbers and more than two dimensions.
 void check_table(const ExportTarget& target);
-/// Refuses variables of different shapes; without points, of no dimension or more than three; and an output whose ending
-/// means another kind of file.
+/// Refuses variables of different shapes; without points, of no dimension or more than three; and an output whose
+/// ending means another kind of file.
 void check_vtk(const ExportTarget& target);
 
 /// NumPy's name of a dtype, with its byte order: "<f8".

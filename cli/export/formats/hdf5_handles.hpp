@@ -74,8 +74,18 @@ inline Hdf5Type hdf5_type(DType dtype) {
   };
   if (dtype == DType::kC64) return complex(H5T_IEEE_F32LE, 4);
   if (dtype == DType::kC128) return complex(H5T_IEEE_F64LE, 8);
-  const hid_t types[] = {H5T_IEEE_F32LE, H5T_IEEE_F64LE, -1,           -1,           H5T_STD_I8LE,  H5T_STD_I16LE,
-                         H5T_STD_I32LE,  H5T_STD_I64LE,  H5T_STD_U8LE, H5T_STD_U16LE, H5T_STD_U32LE, H5T_STD_U64LE};
+  const hid_t types[] = {H5T_IEEE_F32LE,
+                         H5T_IEEE_F64LE,
+                         -1,
+                         -1,
+                         H5T_STD_I8LE,
+                         H5T_STD_I16LE,
+                         H5T_STD_I32LE,
+                         H5T_STD_I64LE,
+                         H5T_STD_U8LE,
+                         H5T_STD_U16LE,
+                         H5T_STD_U32LE,
+                         H5T_STD_U64LE};
   return Hdf5Type(H5Tcopy(types[static_cast<std::uint16_t>(dtype) - 1]));
 }
 
