@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <sched.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <system_error>
@@ -166,24 +167,16 @@ void AnalysisWorkers::take_lowest_priority() const noexcept {
 }
 
 bool AnalysisWorkers::any_running() const noexcept {
-  for (const AnalysisWorker& worker : workers_) {
-    if (worker.running()) return true;
-  }
-  return false;
+  return std::ranges::any_of(workers_, [](const AnalysisWorker& worker) { return worker.running(); });
 }
 
 bool AnalysisWorkers::any_busy() const noexcept {
-  for (const AnalysisWorker& worker : workers_) {
-    if (worker.running() && !worker.is_done()) return true;
-  }
-  return false;
+  return std::ranges::any_of(workers_,
+                             [](const AnalysisWorker& worker) { return worker.running() && !worker.is_done(); });
 }
 
 bool AnalysisWorkers::any_stopped() const noexcept {
-  for (const AnalysisWorker& worker : workers_) {
-    if (!worker.stopped().empty()) return true;
-  }
-  return false;
+  return std::ranges::any_of(workers_, [](const AnalysisWorker& worker) { return !worker.stopped().empty(); });
 }
 
 std::vector<std::string> AnalysisWorkers::all_failed() const {

@@ -3,7 +3,9 @@
 // commit_seq. Their iterations are taken to be evenly spaced. python/ringside/analyze.py counts gaps in the same way.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <numeric>
 
 namespace ringside {
 
@@ -14,6 +16,16 @@ struct StepPlace {
 };
 
 /// How many of the steps after `before`, up to `last` and with it, have an iteration that is a multiple of `every`.
-std::uint64_t due_steps(const StepPlace& before, const StepPlace& last, std::uint64_t every) noexcept;
+inline std::uint64_t due_steps(const StepPlace& before, const StepPlace& last, std::uint64_t every) noexcept {
+  if (last.commit_seq <= before.commit_seq) return 0;
+  const std::uint64_t steps = last.commit_seq - before.commit_seq;
+  const std::uint64_t distance = last.iteration - std::min(before.iteration, last.iteration);
+  const std::uint64_t stride = distance > 0 && distance % steps == 0 ? distance / steps : 1;
+  const std::uint64_t first = last.iteration - std::min(stride * (steps - 1), last.iteration);
+  const std::uint64_t period = every / std::gcd(stride, every);  // in steps, between two that are due
+  std::uint64_t begin = 0;
+  while (begin < std::min(period, steps) && (first + stride * begin) % every != 0) ++begin;
+  return begin < std::min(period, steps) ? (steps - begin - 1) / period + 1 : 0;
+}
 
 }  // namespace ringside

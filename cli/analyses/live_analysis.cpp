@@ -12,6 +12,7 @@
 #include "common/files/standard_streams.hpp"
 #include "common/platform/clock.hpp"
 #include "common/pool_reader/ring_reader.hpp"
+#include "common/text/hex.hpp"
 #include "common/text/printable.hpp"
 
 namespace ringside {
@@ -24,12 +25,6 @@ constexpr std::int64_t kOwnerlessNs = 5'000'000'000;    // a killed analyzer has
 
 StepPlace place_of(const KeptSlot& slot) noexcept {
   return {.commit_seq = slot.header.commit_seq, .iteration = slot.header.iteration};
-}
-
-std::string digits_of(const std::string& id) {
-  std::string digits;
-  for (const char byte : id) digits += fmt::format("{:02x}", static_cast<unsigned char>(byte));
-  return digits;
 }
 
 void note(const std::string& text) {
@@ -120,7 +115,7 @@ void LiveAnalysis::begin_if_attached() {
     const wire::RunStarted& started = channel_->status()->run();
     // Of a run that goes on already, what it keeps is looked at, too.
     const std::optional<NewestKept> kept = run_.is_ours ? std::nullopt : newest_kept(run_.pool);
-    const std::string run_id = digits_of(started.run_id());
+    const std::string run_id = hex(started.run_id());
     const std::uint64_t first = started.first_commit_seq();
     const StepPlace before_first{.commit_seq = first > 0 ? first - 1 : 0, .iteration = started.from_iteration()};
     begin({.run_id = run_id, .after = kept && kept->run_id == run_id ? kept->before_run() : before_first});
@@ -149,7 +144,7 @@ void LiveAnalysis::look_for_the_end() {
   const std::int64_t now = now_ns();
   if (begun_ && channel_ && channel_->status()) {
     const wire::Status& status = *channel_->status();
-    const std::string run_id = digits_of(status.run().run_id());
+    const std::string run_id = hex(status.run().run_id());
     // The successor of a lost analyzer has served no run at first.
     is_over_ = status.attached() ? run_id != begun_->run_id : !run_id.empty();
   }

@@ -2,18 +2,17 @@
 // `ringside compare A B`: two or more runs side by side, from their pools, journals or summaries.
 #include <fmt/format.h>
 
-#include <chrono>
 #include <string>
 #include <vector>
 
 #include "cli/compare/comparison.hpp"
 #include "cli/compare/comparison_text.hpp"
-#include "cli/compare/residuals.hpp"
 #include "cli/http/page_assets.hpp"
 #include "cli/subcommands.hpp"
 #include "common/files/output_file.hpp"
 #include "common/files/standard_streams.hpp"
 #include "common/options/command_line.hpp"
+#include "common/platform/clock.hpp"
 #include "common/platform/error.hpp"
 #include "common/text/printable.hpp"
 
@@ -95,8 +94,7 @@ int compare_runs(const CompareOptions& options) {
                                         {options.ignored.begin(), options.ignored.end()});
   Json object = to_json(comparison);
   if (!options.output.empty()) {
-    object["written_s"] =
-        std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+    object["written_s"] = seconds(realtime_ns());
     OutputFile file(options.output, "--output", kept);
     file.write(page_with_data("/compare.html", object));
     file.finish();

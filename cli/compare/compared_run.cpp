@@ -63,15 +63,12 @@ std::optional<double> share(std::optional<double> part, std::initializer_list<st
 }
 
 RunTimes times_of(const StepSums& sums) {
-  const auto seconds_of = [](std::int64_t ns) { return static_cast<double>(ns) * 1e-9; };
-  return {.total_s = seconds_of(std::max(sums.producer_ns(), sums.analyzer_ns())),
-          .generate_s = seconds_of(sums.generate_ns),
-          .producer_idle_s = seconds_of(sums.producer_idle_ns),
-          .transfer_s = seconds_of(sums.transfer_ns),
-          .commit_s = seconds_of(sums.commit_ns),
-          .analyze_s = seconds_of(sums.analyze_ns),
-          .record_s = seconds_of(sums.record_ns),
-          .analyzer_idle_s = seconds_of(sums.analyzer_idle_ns)};
+  RunTimes times;
+  for (const RunTime& time : kRunTimes) {
+    const std::int64_t ns = time.ns != nullptr ? sums.*time.ns : std::max(sums.producer_ns(), sums.analyzer_ns());
+    times.*time.seconds = static_cast<double>(ns) * 1e-9;
+  }
+  return times;
 }
 
 double value_named(const StepResults& results, const std::string& name) {
@@ -123,14 +120,7 @@ void ComparedRun::read_summary(const std::string& text) {
   if (const auto count = seconds_of("iterations"); count && *count >= 0) {
     iterations = static_cast<std::uint64_t>(*count);
   }
-  times = {.total_s = seconds_of("total_s"),
-           .generate_s = seconds_of("generate_s"),
-           .producer_idle_s = seconds_of("producer_idle_s"),
-           .transfer_s = seconds_of("transfer_s"),
-           .commit_s = seconds_of("commit_s"),
-           .analyze_s = seconds_of("analyze_s"),
-           .record_s = seconds_of("record_s"),
-           .analyzer_idle_s = seconds_of("analyzer_idle_s")};
+  for (const RunTime& time : kRunTimes) times.*time.seconds = seconds_of(time.key);
   last_value = seconds_of("residual_l1");
   if (last_value) course = {.course = "solver.residual_l1", .course_linf = {}, .is_change = true};
   notices.push_back("a summary has no steps: only what it says of the whole run is compared");

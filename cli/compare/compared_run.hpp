@@ -35,6 +35,23 @@ struct RunTimes {
   std::optional<double> analyzer_idle_share() const;
 };
 
+/// A time of RunTimes: its key in a summary, its name in a table, and the sum that a journal has of it; null: none.
+struct RunTime {
+  const char* key;
+  const char* name;
+  std::optional<double> RunTimes::*seconds;
+  std::int64_t StepSums::*ns;
+};
+inline constexpr RunTime kRunTimes[] = {
+    {"total_s", "total", &RunTimes::total_s, nullptr},
+    {"generate_s", "generate", &RunTimes::generate_s, &StepSums::generate_ns},
+    {"producer_idle_s", "producer idle", &RunTimes::producer_idle_s, &StepSums::producer_idle_ns},
+    {"transfer_s", "transfer", &RunTimes::transfer_s, &StepSums::transfer_ns},
+    {"commit_s", "commit", &RunTimes::commit_s, &StepSums::commit_ns},
+    {"analyze_s", "analyze", &RunTimes::analyze_s, &StepSums::analyze_ns},
+    {"record_s", "record", &RunTimes::record_s, &StepSums::record_ns},
+    {"analyzer_idle_s", "analyzer idle", &RunTimes::analyzer_idle_s, &StepSums::analyzer_idle_ns}};
+
 /// A step: its point in the run's course, and where its results are.
 struct ComparedStep {
   CoursePoint point;

@@ -2,12 +2,16 @@
 #include "cli/compare/comparison.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <functional>
 #include <utility>
 
-#include "cli/compare/residuals.hpp"
 #include "cli/history/history_json.hpp"
+#include "common/platform/error.hpp"
 #include "common/platform/version.hpp"
 #include "common/records/results_json.hpp"
+#include "common/text/printable.hpp"
 
 namespace ringside {
 namespace {
@@ -22,16 +26,11 @@ Json text_or_null(const std::string& text) {
 }
 
 Json to_json(const RunTimes& times) {
-  return {{"total_s", or_null(times.total_s)},
-          {"generate_s", or_null(times.generate_s)},
-          {"producer_idle_s", or_null(times.producer_idle_s)},
-          {"transfer_s", or_null(times.transfer_s)},
-          {"commit_s", or_null(times.commit_s)},
-          {"analyze_s", or_null(times.analyze_s)},
-          {"record_s", or_null(times.record_s)},
-          {"analyzer_idle_s", or_null(times.analyzer_idle_s)},
-          {"producer_idle_share", or_null(times.producer_idle_share())},
-          {"analyzer_idle_share", or_null(times.analyzer_idle_share())}};
+  Json object;
+  for (const RunTime& time : kRunTimes) object[time.key] = or_null(times.*time.seconds);
+  object["producer_idle_share"] = or_null(times.producer_idle_share());
+  object["analyzer_idle_share"] = or_null(times.analyzer_idle_share());
+  return object;
 }
 
 Json to_json(const ComparedRun& run) {
@@ -112,7 +111,53 @@ Json to_json(const PairComparison& pair, const ComparedRun& first, const Compare
   return object;
 }
 
+/// Powers of ten that the runs reached, at most eight, evenly chosen; none if no run's course has positive values.
+std::vector<double> default_residuals(const std::vector<ComparedRun>& runs) {
+  constexpr int kMost = 8;
+  double highest = 0;
+  double lowest = 0;
+  for (const ComparedRun& run : runs) {
+    for (const ComparedStep& step : run.steps) {
+      const double value = step.point.value;
+      if (!std::isfinite(value) || value <= 0) continue;
+      highest = std::max(highest, value);
+      lowest = lowest == 0 ? value : std::min(lowest, value);
+    }
+  }
+  if (lowest == 0) return {};
+  std::vector<double> decades;
+  const int first = static_cast<int>(std::floor(std::log10(highest)));
+  const int last = static_cast<int>(std::ceil(std::log10(lowest)));
+  const int each = std::max(1, (first - last + kMost) / kMost);
+  for (int power = last; power <= first; power += each) decades.push_back(std::pow(10.0, power));
+  std::reverse(decades.begin(), decades.end());
+  return decades;
+}
+
 }  // namespace
+
+std::vector<double> parse_residuals(const std::vector<std::string>& texts) {
+  std::vector<double> residuals;
+  for (const std::string& text : texts) {
+    char* end = nullptr;
+    const double value = std::strtod(text.c_str(), &end);
+    const bool is_number =
+        !text.empty() && end == text.c_str() + text.size() && text.find_first_of(" \tx") == text.npos;
+    if (!is_number || !std::isfinite(value) || value <= 0) {
+      throw usage_error("--residuals: found '{}', expected positive numbers, as 1e-3,1e-6", shortened(text));
+    }
+    residuals.push_back(value);
+  }
+  std::sort(residuals.begin(), residuals.end(), std::greater<>());
+  residuals.erase(std::unique(residuals.begin(), residuals.end()), residuals.end());
+  return residuals;
+}
+
+std::optional<CoursePoint> reached(const ComparedRun& run, double residual) {
+  const auto found = std::find_if(run.steps.begin(), run.steps.end(),
+                                  [residual](const ComparedStep& step) { return step.point.value <= residual; });
+  return found == run.steps.end() ? std::nullopt : std::optional(found->point);
+}
 
 std::optional<bool> Comparison::same_problem() const {
   std::vector<std::string> ids;

@@ -28,6 +28,12 @@ struct Comparison {
   bool are_equal() const;
 };
 
+/// "1e-3,1e-6" -> 1e-3, 1e-6, in descending order. Throws Error (exit code 2) for anything but positive numbers.
+std::vector<double> parse_residuals(const std::vector<std::string>& texts);
+
+/// The first point whose value is at most `residual`; nothing if there is none.
+std::optional<CoursePoint> reached(const ComparedRun& run, double residual);
+
 /// residuals: those asked for; empty: powers of ten.
 /// ignored: as compare_pair takes them.
 Comparison compare(std::vector<ComparedRun> runs, std::vector<double> residuals, const std::set<std::string>& ignored);

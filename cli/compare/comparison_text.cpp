@@ -6,8 +6,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <span>
 
-#include "cli/compare/residuals.hpp"
 #include "cli/terminal/format.hpp"
 #include "cli/terminal/run_text.hpp"
 #include "common/text/printable.hpp"
@@ -125,24 +125,16 @@ std::string residuals_text(const Comparison& comparison) {
 }
 
 std::string times_text(const Comparison& comparison) {
-  struct Line {
-    const char* name;
-    std::optional<double> RunTimes::*seconds;
-  };
-  constexpr Line kLines[] = {{"generate", &RunTimes::generate_s},
-                             {"producer idle", &RunTimes::producer_idle_s},
-                             {"transfer", &RunTimes::transfer_s},
-                             {"commit", &RunTimes::commit_s},
-                             {"analyze", &RunTimes::analyze_s},
-                             {"record", &RunTimes::record_s},
-                             {"analyzer idle", &RunTimes::analyzer_idle_s},
-                             {"total", &RunTimes::total_s}};
   std::vector<Row> rows = {letters(comparison, "times")};
   const auto add = [&](const char* name, const std::function<std::string(const RunTimes&)>& cell) {
     Row& row = rows.emplace_back(Row{name});
     for (const ComparedRun& run : comparison.runs) row.push_back(cell(run.times));
   };
-  for (const Line& line : kLines) add(line.name, [&](const RunTimes& times) { return seconds_text(times.*line.seconds); });
+  const auto add_time = [&](const RunTime& time) {
+    add(time.name, [&](const RunTimes& times) { return seconds_text(times.*time.seconds); });
+  };
+  for (const RunTime& time : std::span(kRunTimes).subspan(1)) add_time(time);
+  add_time(kRunTimes[0]);  // the total is the last line
   add("producer idle", [](const RunTimes& times) { return percent_text(times.producer_idle_share()); });
   add("analyzer idle", [](const RunTimes& times) { return percent_text(times.analyzer_idle_share()); });
   return "\n" + table(rows);

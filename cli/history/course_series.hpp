@@ -5,7 +5,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <string>
 #include <vector>
+
+#include "proto/ringside.pb.h"
 
 namespace ringside {
 
@@ -31,6 +35,29 @@ class CourseSeries {
   std::vector<CoursePoint> points_;
   std::uint64_t each_ = 1;     // steps of a full group
   std::uint64_t in_last_ = 0;  // steps of the last group
+};
+
+/// What users' analyses computed of a run's steps, by name. Such a result comes later than the record of its step, so
+/// it has a series of its own.
+class AnalysisSeries {
+ public:
+  static constexpr std::size_t kMostNames = 64;
+
+  struct Course {
+    CourseSeries series;        // each point has the seq of its record
+    std::uint64_t skipped = 0;  // steps that the analysis could not follow, so far
+  };
+
+  /// record: has analysis results. Names beyond the first kMostNames are counted only.
+  void add(const wire::Record& record);
+
+  const std::map<std::string, Course>& courses() const noexcept { return courses_; }
+  /// Values that belong to names beyond the first kMostNames.
+  std::uint64_t left_out() const noexcept { return left_out_; }
+
+ private:
+  std::map<std::string, Course> courses_;
+  std::uint64_t left_out_ = 0;
 };
 
 }  // namespace ringside

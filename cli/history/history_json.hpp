@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "cli/history/course_series.hpp"
-#include "cli/history/hex_id.hpp"
 #include "cli/history/run_history.hpp"
 #include "common/json/json.hpp"
+#include "common/text/hex.hpp"
 
 namespace ringside {
 

@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-#include "cli/history/analysis_series.hpp"
+#include "cli/history/course_series.hpp"
 #include "cli/history/run_marks.hpp"
 #include "cli/history/step_series.hpp"
 #include "cli/history/step_totals.hpp"

@@ -3,23 +3,18 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
-
 #include "cli/history/history_json.hpp"
 #include "cli/history/metrics_exporter.hpp"
+#include "common/platform/clock.hpp"
 #include "common/platform/version.hpp"
 
 namespace ringside {
 namespace {
 
-std::int64_t unix_now_ns() {
-  return std::chrono::nanoseconds(std::chrono::system_clock::now().time_since_epoch()).count();
-}
-
 Json describe(const AnalyzerView& analyzer) {
   Json described = {{"up", analyzer.up},
                     {"was_up", analyzer.was_up},
-                    {"since_s", static_cast<double>(analyzer.since_unix_ns) * 1e-9},
+                    {"since_s", seconds(analyzer.since_unix_ns)},
                     {"changes", analyzer.changes}};
   if (!analyzer.last) return described;
   const wire::Status& said = *analyzer.last;
@@ -54,7 +49,7 @@ Json describe(const RingSlots& slots) {
 }  // namespace
 
 WatchedRun::WatchedRun() {
-  analyzer_.since_unix_ns = unix_now_ns();
+  analyzer_.since_unix_ns = realtime_ns();
 }
 
 void WatchedRun::take(std::span<const wire::Record> records) {
@@ -93,7 +88,7 @@ void WatchedRun::begin_anew() {
 }
 
 void WatchedRun::set_up(bool up) {
-  if (up != analyzer_.up) analyzer_.since_unix_ns = unix_now_ns();
+  if (up != analyzer_.up) analyzer_.since_unix_ns = realtime_ns();
   analyzer_.up = up;
   analyzer_.was_up = analyzer_.was_up || up;
 }
@@ -101,7 +96,7 @@ void WatchedRun::set_up(bool up) {
 std::string WatchedRun::status_json() const {
   const std::lock_guard lock(mutex_);
   Json status = {{"version", version()},
-                 {"now_s", static_cast<double>(unix_now_ns()) * 1e-9},
+                 {"now_s", seconds(realtime_ns())},
                  {"newest_seq", history_.newest_seq()},
                  {"analyzer", describe(analyzer_)}};
   status.update(ringside::describe(history_));

@@ -299,7 +299,7 @@ struct HttpServer::Implementation {
       set_content(response, std::move(found->text), found->content_type);
       if (found->retry_after.count() > 0) response.headers["Retry-After"] = std::to_string(found->retry_after.count());
     } else if (const PageAsset* asset = find_page_asset(request.path)) {
-      set_content(response, std::string(asset->content), asset->content_type);
+      set_content(response, std::string(asset->content), asset->content_type());
     } else {
       refuse(response, 404, "not found; there are " + site->paths());
     }

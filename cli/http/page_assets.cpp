@@ -1,30 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/http/page_assets.hpp"
 
+#include <algorithm>
 #include <array>
-#include <vector>
 
 #include "cli/history/history_json.hpp"
-#include "cli/http/embedded_files.hpp"
 #include "common/platform/error.hpp"
 
 namespace ringside {
 namespace {
 
-std::string_view content_type_of(std::string_view path) {
-  if (path.ends_with(".html")) return "text/html; charset=utf-8";
-  if (path.ends_with(".css")) return "text/css; charset=utf-8";
-  if (path.ends_with(".js")) return "text/javascript; charset=utf-8";
-  if (path.ends_with(".svg")) return "image/svg+xml";
-  return "application/octet-stream";
-}
-
-std::vector<PageAsset> make_assets() {
-  std::vector<PageAsset> assets;
-  for (const EmbeddedFile& file : embedded_files()) {
-    assets.push_back({file.name, content_type_of(file.name), file.content});
-  }
-  return assets;
+const PageAsset& asset_at(std::string_view path) {
+  const PageAsset* const asset = find_page_asset(path);
+  if (asset == nullptr) throw system_error("this program lacks its asset {}; build it again", path);
+  return *asset;
 }
 
 /// A tag of our pages that loads a file: `begin` and `end` surround the file's name. Inlining replaces the tag by the
@@ -45,11 +34,8 @@ std::string inlined(std::string_view page, const LoadingTag& tag) {
   for (std::size_t at = page.find(tag.begin); at != std::string_view::npos; at = page.find(tag.begin)) {
     const std::size_t name_begin = at + tag.begin.size();
     const std::size_t name_end = page.find(tag.end, name_begin);
-    std::string name(page.substr(name_begin, name_end - name_begin));
-    name.insert(name.begin(), '/');
-    const PageAsset* asset = find_page_asset(name);
-    if (asset == nullptr) throw system_error("this program lacks its asset {}; build it again", name);
-    out.append(page.substr(0, at)).append(tag.open).append(asset->content).append(tag.close);
+    const std::string name = "/" + std::string(page.substr(name_begin, name_end - name_begin));
+    out.append(page.substr(0, at)).append(tag.open).append(asset_at(name).content).append(tag.close);
     page.remove_prefix(name_end + tag.end.size());
   }
   return out.append(page);
@@ -78,30 +64,32 @@ std::string filled(std::string page, std::string_view path, const Json& data) {
 
 }  // namespace
 
-const PageAsset* find_page_asset(std::string_view path) noexcept {
-  static const std::vector<PageAsset> assets = make_assets();
-  for (const PageAsset& asset : assets) {
-    if (asset.path == path) return &asset;
-  }
-  return nullptr;
+std::string_view PageAsset::content_type() const noexcept {
+  if (path.ends_with(".html")) return "text/html; charset=utf-8";
+  if (path.ends_with(".css")) return "text/css; charset=utf-8";
+  if (path.ends_with(".js")) return "text/javascript; charset=utf-8";
+  return "application/octet-stream";
 }
 
-std::string with_assets_inlined(std::string_view path) {
-  const PageAsset* page = find_page_asset(path);
-  if (page == nullptr) throw system_error("this program lacks its asset {}; build it again", path);
-  std::string out(page->content);
-  for (const LoadingTag& tag : kLoadingTags) out = inlined(out, tag);
-  return out;
+const PageAsset* find_page_asset(std::string_view path) noexcept {
+  const auto assets = page_assets();
+  const auto found = std::ranges::find(assets, path, &PageAsset::path);
+  return found == assets.end() ? nullptr : &*found;
+}
+
+SiteAnswer page_answer(std::string_view path) {
+  const PageAsset& page = asset_at(path);
+  return {200, std::string(page.content_type()), std::string(page.content)};
 }
 
 std::string page_with_data(std::string_view path, const Json& data) {
-  return filled(with_assets_inlined(path), path, data);
+  std::string page(asset_at(path).content);
+  for (const LoadingTag& tag : kLoadingTags) page = inlined(page, tag);
+  return filled(std::move(page), path, data);
 }
 
 std::string served_page_with_data(std::string_view path, const Json& data) {
-  const PageAsset* asset = find_page_asset(path);
-  if (asset == nullptr) throw system_error("this program lacks its asset {}; build it again", path);
-  std::string page(asset->content);
+  std::string page(asset_at(path).content);
   constexpr std::string_view kPolicy = "<meta http-equiv=\"Content-Security-Policy\"";
   if (const std::size_t begin = page.find(kPolicy); begin != std::string::npos) {
     page.erase(begin, page.find('>', begin) + 1 - begin);

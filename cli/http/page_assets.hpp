@@ -3,28 +3,34 @@
 // page works without a network, and always matches the version of the program.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
+#include "cli/http/site.hpp"
 #include "common/json/json.hpp"
 
 namespace ringside {
 
 struct PageAsset {
   std::string_view path;  // "/app.js"
-  std::string_view content_type;
   std::string_view content;
+
+  std::string_view content_type() const noexcept;
 };
+
+/// All assets: cmake/embed_assets.cmake generates this function.
+std::span<const PageAsset> page_assets() noexcept;
 
 /// Null if no asset has exactly this path.
 const PageAsset* find_page_asset(std::string_view path) noexcept;
 
-/// The page at `path` with its scripts and style sheets inlined, so that it can be opened as a file. Throws Error
-/// (exit code 3) if the page, or a file that it names, is not an asset.
-std::string with_assets_inlined(std::string_view path);
+/// The asset at `path` as the answer to a request. Throws Error (exit code 3) if there is none.
+SiteAnswer page_answer(std::string_view path);
 
-/// The same with `data` in the place of the mark RINGSIDE_REPORT_DATA, which such a page has in a script element. No
-/// figure or name in `data` becomes markup or script. Throws also if the page has no mark.
+/// The page at `path` as one file: its scripts and style sheets are inlined, and `data` replaces the mark
+/// RINGSIDE_REPORT_DATA, which such a page has in a script element. No figure or name in `data` becomes markup or
+/// script. Throws Error (exit code 3) if the page has no mark, or if it or a file that it names is not an asset.
 std::string page_with_data(std::string_view path, const Json& data);
 
 /// The same for a page that HttpServer serves: it loads its assets from there, under the server's own content security

@@ -37,8 +37,7 @@ std::optional<SiteAnswer> RunSite::answer(const SiteRequest& request) const {
   if (request.path == "/api/steps") return answer_steps(request);
   if (request.path == "/api/image") return answer_image(request);
   if (request.path != "/") return std::nullopt;
-  const PageAsset* const page = find_page_asset("/index.html");
-  return SiteAnswer{200, std::string(page->content_type), std::string(page->content)};
+  return page_answer("/index.html");
 }
 
 std::string RunSite::paths() const {

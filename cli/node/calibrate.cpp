@@ -4,18 +4,21 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "cli/node/calibration_line.hpp"
-#include "cli/node/calibration_table.hpp"
 #include "cli/subcommands.hpp"
+#include "cli/terminal/format.hpp"
+#include "cli/terminal/terminal_line.hpp"
 #include "common/files/output_file.hpp"
 #include "common/files/own_descriptor.hpp"
+#include "common/files/standard_streams.hpp"
 #include "common/options/command_line.hpp"
 #include "common/options/option_checks.hpp"
 #include "common/options/options.hpp"
+#include "common/platform/clock.hpp"
 #include "common/platform/error.hpp"
 #include "common/program/stop_signal.hpp"
 #include "common/program/topology.hpp"
@@ -24,6 +27,7 @@
 #include "node/file/matrix_file.hpp"
 #include "node/file/node_file.hpp"
 #include "node/file/node_place.hpp"
+#include "node/file/node_words.hpp"
 #include "producer/matrix/matrix_source.hpp"
 #include "producer/solver/solver_table.hpp"
 
@@ -100,6 +104,115 @@ void refuse_matrices_given_twice(const std::vector<std::string>& matrices) {
 void refuse_zero_threads(const std::vector<int>& threads) {
   if (threads.empty() || threads.front() > 0) return;
   throw usage_error("--threads: found 0, expected thread counts from 1, such as 1-4,8");
+}
+
+/// How much is done, what is measured, and how long it still takes. Redrawn in place on a terminal; elsewhere a new
+/// line every ten seconds.
+class CalibrationLine {
+ public:
+  /// Writes to standard error. `shown` false: never writes.
+  explicit CalibrationLine(bool shown) : shown_(shown) {}
+
+  void update(const CalibrationProgress& progress) {
+    constexpr std::int64_t kRedrawNs = 200'000'000;
+    constexpr std::int64_t kNextLineNs = 10'000'000'000;
+    if (!shown_) return;
+    const std::int64_t now = now_ns();
+    if (drawn_at_ns_ != 0 && now - drawn_at_ns_ < (terminal_.on_terminal() ? kRedrawNs : kNextLineNs)) return;
+    drawn_at_ns_ = now;
+    const std::string text =
+        fmt::format("calibrating {:2.0f} %  ETA {:.0f} s  {}", 100 * progress.done, progress.left_s, progress.what);
+    if (terminal_.on_terminal()) {
+      terminal_.show(text);
+    } else {
+      write_standard_error(text + "\n");
+    }
+  }
+
+  /// Removes the line from the terminal, so that other text can be printed.
+  void clear() { terminal_.clear(); }
+
+ private:
+  bool shown_;
+  TerminalLine terminal_;
+  std::int64_t drawn_at_ns_ = 0;
+};
+
+const Series* stream_of(const Node& node, const std::string& tier, const char* kernel) {
+  for (const StreamFigures& streams : node.streams) {
+    if (streams.tier == tier && streams.kernel == kernel) return &streams.gb_s;
+  }
+  return nullptr;
+}
+
+/// "30.1 / 36.0": with the fewest threads and with the most.
+std::string ends_of(const Series* series, double unit, int digits) {
+  if (series == nullptr || series->points.empty()) return "n/a";
+  const double first = series->points.front().figure.value * unit;
+  const double last = series->points.back().figure.value * unit;
+  return fmt::format("{:.{}f} / {:.{}f}", first, digits, last, digits);
+}
+
+std::string microseconds(const std::optional<Measured>& cost) {
+  return cost ? fmt::format("{:.1f} us", cost->value * 1e6) : "n/a";
+}
+
+std::string tier_lines(const Node& node) {
+  std::string text = fmt::format("  {:<28}{:<12}{:>16}{:>16}{:>18}\n", "GB/s with 1 / all threads", "", "read", "copy",
+                                 "copy past cache");
+  for (const Tier& tier : node.tiers) {
+    text += fmt::format("  {:<28}{:<12}{:>16}{:>16}{:>18}\n", printable(tier.name), to_string(tier.kind),
+                        ends_of(stream_of(node, tier.name, "read"), 1, 1),
+                        ends_of(stream_of(node, tier.name, "copy"), 1, 1),
+                        ends_of(stream_of(node, tier.name, "copy_nontemporal"), 1, 1));
+  }
+  return text;
+}
+
+const Series* kernel_of(const Node& node, const ProblemSize& problem, const std::string& tier, bool synced,
+                        KernelKind kind) {
+  for (const KernelFigures& kernel : node.kernels) {
+    if (kernel.kernel == kind && kernel.tier == tier && kernel.synced == synced &&
+        kernel.problem.matrix == problem.matrix) {
+      return &kernel.seconds;
+    }
+  }
+  return nullptr;
+}
+
+/// One line for each place of slots.
+std::string problem_lines(const Node& node, const ProblemSize& problem) {
+  std::string text =
+      fmt::format("  {}: {} rows, {} entries; generate {} ms\n", printable(problem.matrix),
+                  with_separators(problem.rows), with_separators(problem.nonzeros),
+                  ends_of(kernel_of(node, problem, node.tiers.front().name, false, KernelKind::kGenerate), 1e3, 2));
+  text +=
+      fmt::format("  {:<40}{:>16}{:>16}{:>18}\n", "  ms with 1 / all threads", "transfer", "and reduced", "analyze");
+  for (const Tier& tier : node.tiers) {
+    for (const bool synced : {false, true}) {
+      const auto of = [&](KernelKind kind) { return kernel_of(node, problem, tier.name, synced, kind); };
+      if (of(KernelKind::kTransfer) == nullptr) continue;
+      text += fmt::format("  {:<40}{:>16}{:>16}{:>18}\n",
+                          fmt::format("  {}{}", printable(tier.name), synced ? ", synced" : ""),
+                          ends_of(of(KernelKind::kTransfer), 1e3, 2), ends_of(of(KernelKind::kTransferReduced), 1e3, 2),
+                          ends_of(of(KernelKind::kAnalyze), 1e3, 2));
+    }
+  }
+  return text;
+}
+
+/// What the command prints at its end: the figures with one thread and with the most, and the remarks.
+std::string calibration_table(const Node& node) {
+  std::string text = fmt::format("ringside calibrate: {}\n", node.name);
+  text += tier_lines(node);
+  for (const KernelFigures& kernel : node.kernels) {
+    if (kernel.kernel == KernelKind::kGenerate) text += problem_lines(node, kernel.problem);
+  }
+  text += fmt::format("  hand-off {}, wake-up {}, loan {}, barrier {}\n", microseconds(node.costs.hand_off_s),
+                      microseconds(node.costs.wake_up_s), microseconds(node.costs.loan_s),
+                      microseconds(node.costs.barrier_s));
+  for (const std::string& remark : node.remarks) text += fmt::format("  note: {}\n", remark);
+  return text;
 }
 
 int calibrate_with(CalibrateOptions options) {

@@ -3,7 +3,6 @@
 // measures nothing and loads no matrix. With --nodes it also simulates a run of many such nodes.
 #include <fmt/format.h>
 
-#include <chrono>
 #include <optional>
 
 #include "cli/http/page_assets.hpp"
@@ -14,6 +13,7 @@
 #include "common/files/output_file.hpp"
 #include "common/options/command_line.hpp"
 #include "common/options/option_checks.hpp"
+#include "common/platform/clock.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/version.hpp"
 #include "common/program/topology.hpp"
@@ -149,8 +149,7 @@ int plan(const CommandLine& line, const PlanOptions& options) {
     object["many_nodes"] = to_json(*many);
   }
   object["version"] = version();
-  object["written_s"] =
-      std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+  object["written_s"] = realtime_ns() / 1'000'000'000;
   if (!options.output.empty()) {
     OutputFile file(options.output, "--output", kept);
     file.write(page_with_data("/plan.html", object));

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "cli/node/configuration_text.hpp"
+#include "cli/node/planning.hpp"
 #include "cli/terminal/format.hpp"
 #include "common/text/printable.hpp"
 

@@ -77,6 +77,15 @@ ProblemSize as_asked(ProblemSize measured, const ProblemSize& asked) {
 
 }  // namespace
 
+const char* reduce_word(const Configuration& configuration) noexcept {
+  return configuration.reduce_on_transfer ? "transfer" : "slot";
+}
+
+std::string in_words(const Configuration& configuration) {
+  return fmt::format("{} + {} cores, --reduce {}, --elastic {}", configuration.producer_threads,
+                     configuration.analyzer_threads, reduce_word(configuration), configuration.elastic ? "on" : "off");
+}
+
 ProblemSize problem_size(const Node& node, const PlannedOptions& options, std::vector<std::string>& remarks) {
   ProblemSize size;
   size.matrix = options.solve.matrix;

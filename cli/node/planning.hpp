@@ -12,6 +12,12 @@
 
 namespace ringside {
 
+/// The value of --reduce for a way to run.
+const char* reduce_word(const Configuration& configuration) noexcept;
+
+/// "8 + 8 cores, --reduce slot, --elastic off"
+std::string in_words(const Configuration& configuration);
+
 /// The options that decide the time of a run. The referred structs outlive this one.
 struct PlannedOptions {
   const SolveOptions& solve;

@@ -7,7 +7,6 @@
 #include <array>
 #include <cmath>
 
-#include "cli/node/configuration_text.hpp"
 #include "cli/terminal/format.hpp"
 #include "cli/terminal/record_table.hpp"
 #include "common/platform/error.hpp"

@@ -7,11 +7,11 @@
 #include <cmath>
 #include <optional>
 
-#include "cli/history/hex_id.hpp"
 #include "cli/terminal/format.hpp"
 #include "cli/terminal/run_text.hpp"
 #include "common/platform/clock.hpp"
 #include "common/records/results_json.hpp"
+#include "common/text/hex.hpp"
 #include "common/text/printable.hpp"
 #include "common/text/utc_text.hpp"
 

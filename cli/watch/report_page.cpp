@@ -88,19 +88,14 @@ Json report_of_summary(const Json& summary, const std::string& name) {
   }
   report["ended"] = nullptr;
   report["state"] = value("converged") == true ? "converged" : "not converged";
-  report["account"] = {{"total_ns", ns("total_s")},
-                       {"generate_ns", ns("generate_s")},
-                       {"producer_idle_ns", ns("producer_idle_s")},
-                       {"transfer_ns", ns("transfer_s")},
-                       {"commit_ns", ns("commit_s")},
-                       {"analyze_ns", ns("analyze_s")},
-                       {"record_ns", ns("record_s")},
-                       {"analyzer_idle_ns", ns("analyzer_idle_s")},
-                       {"steps_committed", value("steps_committed")},
-                       {"steps_persisted", value("steps_persisted")},
-                       {"steps_skipped", value("steps_skipped")},
-                       {"residual_l1", value("residual_l1")},
-                       {"iteration", value("iterations")}};
+  Json& account = report["account"] = {{"total_ns", ns("total_s")}};
+  for (const std::string part :
+       {"generate", "producer_idle", "transfer", "commit", "analyze", "record", "analyzer_idle"}) {
+    account[part + "_ns"] = ns((part + "_s").c_str());
+  }
+  for (const char* key : {"steps_committed", "steps_persisted", "steps_skipped", "residual_l1"})
+    account[key] = value(key);
+  account["iteration"] = value("iterations");
   report["hand_off_ns"] = value("hand_off_ns");
   report["notices"] = {"A summary holds sums only; the steps are in the journal beside the pool."};
   report["shown"] = {{"field", nullptr}, {"course", ""}, {"is_change", true}, {"results", Json::array()}};

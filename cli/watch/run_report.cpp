@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <optional>
 #include <string_view>
 
@@ -24,6 +23,7 @@
 #include "common/journal/journal_files.hpp"
 #include "common/options/command_line.hpp"
 #include "common/options/options.hpp"
+#include "common/platform/clock.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/version.hpp"
 #include "common/pool_reader/ring_reader.hpp"
@@ -124,8 +124,7 @@ int report_command(int argc, const char* const* argv) {
   const bool only_journal = access(input.c_str(), F_OK) != 0 && !journal_files_there(input).empty();
   const std::optional<std::string> text = only_journal ? std::nullopt : read_json_object(input, kExpected);
   Json report = text ? report_of_summary(parse_summary(*text, input), input) : report_of_pool(input, draw_large);
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  report["written_s"] = std::chrono::duration<double>(now).count();
+  report["written_s"] = seconds(realtime_ns());
   report["source"] = input;
   report["version"] = version();
   const std::vector<KeptFile> kept = {{"INPUT", input}, {"INPUT", named}};

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/watch/runs_site.hpp"
 
-#include <chrono>
 #include <utility>
 
 #include "cli/history/history_json.hpp"
@@ -10,15 +9,12 @@
 #include "cli/runs/run_list.hpp"
 #include "cli/watch/report_page.hpp"
 #include "common/json/json.hpp"
+#include "common/platform/clock.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/version.hpp"
 
 namespace ringside {
 namespace {
-
-double now_s() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
 
 /// The report of one run of a journal, without what the ring keeps: the pool is not opened.
 SiteAnswer report_answer(const std::string& pool, const std::string& name, const std::string& run_id) {
@@ -37,7 +33,7 @@ SiteAnswer report_answer(const std::string& pool, const std::string& name, const
   if (!history.run()) return refusal_answer(404, "this run is no longer in its journal");
   Json report = report_of(history);
   if (!damage.empty()) report["notices"].push_back("The journal is damaged: " + damage);
-  report["written_s"] = now_s();
+  report["written_s"] = seconds(realtime_ns());
   report["source"] = name;
   report["version"] = version();
   return {200, "text/html; charset=utf-8", served_page_with_data("/report.html", report)};
@@ -70,10 +66,7 @@ std::shared_ptr<const RunsSite::Shown> RunsSite::shown() const {
 
 std::optional<SiteAnswer> RunsSite::answer(const SiteRequest& request) const {
   const std::shared_ptr<const Shown> now = shown();
-  if (request.path == "/") {
-    const PageAsset* const page = find_page_asset("/runs.html");
-    return SiteAnswer{200, std::string(page->content_type), std::string(page->content)};
-  }
+  if (request.path == "/") return page_answer("/runs.html");
   if (request.path == "/api/runs") return json_answer(now->list);
   if (request.path != "/api/course" && request.path != "/report") return std::nullopt;
   const auto found = now->runs.find(request.parameter("run").value_or(""));

@@ -55,16 +55,12 @@ struct ServeOptions {
   std::string runs;
 };
 
-bool names_analyzer(const ServiceOptions& options) {
-  return !options.socket.empty() || !options.tcp.empty() || !options.keys.empty();
-}
-
 /// Which analyzer is followed: the one that was named, else the one that has the pool that was named, else the only
 /// one.
 class AnalyzerChoice {
  public:
   AnalyzerChoice(const ServiceOptions& service, const std::string& pool)
-      : service_(service), pool_(names_analyzer(service) ? std::string() : pool) {}
+      : service_(service), pool_(service.any() ? std::string() : pool) {}
 
   /// Throws Error if there is none, or more than one; but for a pool's past none is needed.
   std::optional<FoundService> first() {
@@ -203,8 +199,7 @@ ConnectionLimits limits_here() {
 
 /// Looks for new runs and records until a signal comes.
 ExitCode serve_runs(const ServeOptions& options, const ListenAddress& address, std::optional<AccessToken> token) {
-  const ServiceOptions& service = options.service;
-  if (!options.pool.empty() || !service.socket.empty() || !service.tcp.empty() || !service.keys.empty()) {
+  if (!options.pool.empty() || options.service.any()) {
     throw usage_error("--runs: found with --pool, --socket, --tcp or --keys, expected without: it reads journals alone");
   }
   RunFolder folder(options.runs);

@@ -16,6 +16,8 @@ struct ServiceOptions {
   std::string socket;  // the analyzer's; empty: it is searched for
   std::string tcp;     // HOST:PORT of its telemetry
   std::string keys;    // folder of the client's keys: with `tcp`
+
+  bool any() const noexcept { return !socket.empty() || !tcp.empty() || !keys.empty(); }
 };
 
 /// --socket, --tcp, --keys.

@@ -314,9 +314,7 @@ int tail_command(int argc, const char* const* argv) {
   line.flag("--json", options.json, "one record a line, as JSON (docs/use/live.md)");
   line.flag("--once", options.once, "print the present state, and end");
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
-  const ServiceOptions& service = options.service;
-  const bool has_service = !service.socket.empty() || !service.tcp.empty() || !service.keys.empty();
-  if (!options.pool.empty() && (options.once || has_service)) {
+  if (!options.pool.empty() && (options.once || options.service.any())) {
     throw usage_error(
         "--pool: found with --once, --socket, --tcp or --keys, expected alone: it is read without an analyzer "
         "(ringside info shows the present state of a pool)");
@@ -325,7 +323,8 @@ int tail_command(int argc, const char* const* argv) {
     throw usage_error("--since: found with --once, expected without it: --once prints the present state only");
   }
 
-  if (!options.runs.empty() && (!options.pool.empty() || options.once || !options.since.empty() || has_service)) {
+  if (!options.runs.empty() &&
+      (!options.pool.empty() || options.once || !options.since.empty() || options.service.any())) {
     throw usage_error(
         "--runs: found with --pool, --since, --once, --socket, --tcp or --keys, expected with --json alone: it lists runs "
         "without an analyzer");

@@ -8,14 +8,8 @@
   const letters = data.runs.map((_, i) => String.fromCharCode(65 + i));
   const seconds = (s) => (s === null ? "–" : duration(s * 1e9));
 
-  function row(cells, kind = "td") {
-    const made = document.createElement("tr");
-    made.append(...cells.map((cell) => view.element(kind, cell)));
-    return made;
-  }
-
   function fill(id, head, rows) {
-    document.getElementById(id).append(row(head, "th"), ...rows.map((cells) => row(cells)));
+    document.getElementById(id).append(view.row(head, "th"), ...rows.map((cells) => view.row(cells)));
   }
 
   // Texts in cells are read, not compared digit by digit: to the left.

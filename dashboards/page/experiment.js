@@ -36,12 +36,6 @@
     return column.digits === 0 && Math.abs(value) >= 1e7 ? value.toExponential(3) : value.toFixed(column.digits);
   }
 
-  function row(cells, kind, classes) {
-    const made = document.createElement("tr");
-    made.append(...cells.map((text, i) => view.element(kind, text, classes[i])));
-    return made;
-  }
-
   const is_word = (value) => typeof value === "string" && !lacks(value);
 
   function machine_value(value) {
@@ -54,8 +48,8 @@
     const shown = document.createElement("table");
     const classes = table.columns.map(({ key }) => (table.rows.some((of) => is_word(of[key])) ? "words" : ""));
     shown.append(
-      row(table.columns.map(({ head, unit }) => (unit ? `${head} (${unit})` : head)), "th", classes),
-      ...table.rows.map((of) => row(table.columns.map((column) => cell(of[column.key], column)), "td", classes)));
+      view.row(table.columns.map(({ head, unit }) => (unit ? `${head} (${unit})` : head)), "th", classes),
+      ...table.rows.map((of) => view.row(table.columns.map((column) => cell(of[column.key], column)), "td", classes)));
     place.append(shown);
     const lacking = new Map();  // reason -> heads of the columns
     table.rows.forEach((of) => table.columns.filter(({ key }) => lacks(of[key])).forEach(({ key, head }) => {

@@ -20,6 +20,11 @@
     return row ? value(row) : null;
   });
 
+  const plugins = () => ({
+    legend: { position: "bottom", labels: {} },
+    tooltip: { callbacks: { label: (item) => `${item.dataset.label}: ${seconds(item.raw)}` } },
+  });
+
   function predicted() {
     const few = splits.length < 3;
     const sets = modes.flatMap((wanted, i) => {
@@ -37,10 +42,7 @@
       options: {
         scales: { x: { title: { display: true, text: "producer + analyzer cores" } },
           y: { beginAtZero: true, title: { display: true, text: "seconds" } } },
-        plugins: {
-          legend: { position: "bottom", labels: {} },
-          tooltip: { callbacks: { label: (item) => `${item.dataset.label}: ${seconds(item.raw)}` } },
-        },
+        plugins: plugins(),
       },
     });
     chart.options.plugins.legend.labels.filter = (label) => !chart.data.datasets[label.datasetIndex].edge;
@@ -125,21 +127,14 @@
       options: {
         scales: { x: { stacked: true, title: { display: true, text: "producer + analyzer cores" } },
           y: { stacked: true, beginAtZero: true, title: { display: true, text: "seconds" } } },
-        plugins: {
-          legend: { position: "bottom", labels: {} },
-          tooltip: { callbacks: { label: (item) => `${item.dataset.label}: ${seconds(item.raw)}` } },
-        },
+        plugins: plugins(),
       },
     });
   }
 
   function table() {
-    const words = [0, 1, 7];  // the columns of words
-    const line = (cells, kind = "td") => {
-      const row = document.createElement("tr");
-      row.append(...cells.map((cell, i) => view.element(kind, cell, words.includes(i) ? "words" : "")));
-      return row;
-    };
+    const classes = ["words", "words", "", "", "", "", "", "words"];
+    const line = (cells, kind) => view.row(cells, kind, classes);
     const sorted = [...data.rows].sort((a, b) => a.expected_s - b.expected_s);
     document.getElementById("rows").append(
       line(["cores", "mode", "predicted", "expected", "90 % between", "producer idle", "analyzer idle", "limited by"], "th"),

@@ -6,12 +6,6 @@
   const { count, duration, instant, percent, scientific } = ringside.format;
   const { chooser, charts, field, marks, result_charts, view } = ringside;
 
-  function row(cells, kind = "td") {
-    const made = document.createElement("tr");
-    made.append(...cells.map((cell) => (cell instanceof Node ? cell : view.element(kind, cell))));
-    return made;
-  }
-
   function keyed(name, colour_name) {
     const cell = view.element("td", name);
     const key = view.element("span", "", "key");
@@ -27,11 +21,11 @@
       percent(account[`${key.replace("-", "_")}_ns`], whole)];
     const blank = ["", "", ""];
     document.getElementById("account").append(
-      row(["producer", "", "of the run", "analyzer", "", "of the run"], "th"),
-      row([...line("generate", "generate"), ...line("transfer", "transfer")]),
-      row([...blank, ...line("commit", "commit")]),
-      row([...blank, ...line("analyze", "analyze")]),
-      row([...line("idle", "producer-idle"), ...line("idle", "analyzer-idle")]));
+      view.row(["producer", "", "of the run", "analyzer", "", "of the run"], "th"),
+      view.row([...line("generate", "generate"), ...line("transfer", "transfer")]),
+      view.row([...blank, ...line("commit", "commit")]),
+      view.row([...blank, ...line("analyze", "analyze")]),
+      view.row([...line("idle", "producer-idle"), ...line("idle", "analyzer-idle")]));
     const notes = [`${count(account.steps_committed)} steps committed, ${count(account.steps_persisted)} persisted, ${count(account.steps_skipped)} skipped`];
     if (whole > 0) notes.push(`${duration(whole)} in all`);
     if (account.residual_l1 !== null && account.residual_l1 !== undefined) notes.push(`change L1 ${scientific(account.residual_l1)} after iteration ${count(account.iteration)}`);
@@ -43,8 +37,8 @@
     panel.hidden = kept.length === 0;
     view.text("kept-hint", hint);
     document.getElementById("kept").append(
-      row(["iteration", "step", "mean", "L1", "L∞"], "th"),
-      ...kept.map((k) => row([count(k.iteration), count(k.step), ...["mean", "l1", "linf"].map((key) => scientific(k[key]))])));
+      view.row(["iteration", "step", "mean", "L1", "L∞"], "th"),
+      ...kept.map((k) => view.row([count(k.iteration), count(k.step), ...["mean", "l1", "linf"].map((key) => scientific(k[key]))])));
   }
 
   function show_series(steps) {

@@ -16,6 +16,13 @@ ringside.view = (() => {
     return made;
   }
 
+  // cells: texts or elements. classes: of each text.
+  function row(cells, kind = "td", classes = []) {
+    const made = element("tr", "");
+    made.append(...cells.map((cell, i) => (cell instanceof Node ? cell : element(kind, cell, classes[i]))));
+    return made;
+  }
+
   function definitions(id, pairs) {
     const groups = pairs.filter(([, value]) => value !== undefined && value !== "").map(([name, value]) => {
       const group = document.createElement("div");
@@ -107,5 +114,5 @@ ringside.view = (() => {
         .filter(Boolean).join(" and ")}.`);
   }
 
-  return { definitions, element, ending, hand_off, notice, parameters, plug_in_notices, problem, state, text };
+  return { definitions, element, ending, hand_off, notice, parameters, plug_in_notices, problem, row, state, text };
 })();

@@ -63,14 +63,6 @@ def npy(variable, iteration="last", pool=POOL, *words):
     return numpy.load(export("one.npy", "--variable", variable, "--iteration", iteration, *words, pool=pool))
 
 
-def info():
-    """What `info --json` says of the pool's iterates, by iteration."""
-    import json
-    done = call("info", POOL, "--json")
-    assert done.returncode == 0, done.stderr.decode()
-    return json.loads(done.stdout)
-
-
 def same(one, other):
     """Equal bit by bit, with the same shape and dtype."""
     return one.shape == other.shape and one.dtype == other.dtype and one.tobytes() == other.tobytes()

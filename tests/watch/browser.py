@@ -3,7 +3,9 @@
 folder that keeps the screenshots from the command line."""
 
 import pathlib
+import subprocess
 import sys
+import tempfile
 import unittest
 
 from selenium import webdriver
@@ -61,6 +63,14 @@ class PageTest(unittest.TestCase):
         self.addCleanup(lambda: self.server.close())
         self.browser = screen()
 
+    def tearDown(self):
+        self.assert_no_complaints()
+
+    def leave(self):
+        """Forgets the complaints that the test has caused; an empty page makes no more."""
+        self.browser.get("about:blank")
+        self.browser.get_log("browser")
+
     def show(self, *commands, browser=None):
         """Runs the commands, waits until the page shows the status they led to, and returns this status."""
         for command in commands:
@@ -68,6 +78,11 @@ class PageTest(unittest.TestCase):
         self.wait_until(lambda b: b.execute_script("return document.documentElement.dataset.newestSeq") ==
                         str(status["newest_seq"]), browser)
         return status
+
+    def open(self, *commands):
+        """Opens the page, then as `show`."""
+        self.browser.get(self.server.url)
+        return self.show(*commands)
 
     def wait_until(self, condition, browser=None):
         return WebDriverWait(browser or self.browser, PATIENCE_S, poll_frequency=0.05).until(condition)
@@ -93,3 +108,31 @@ class PageTest(unittest.TestCase):
         """Expects no error of the browser: no failed script, no missing asset, no breach of the content security
         policy."""
         self.assertEqual((browser or self.browser).get_log("browser"), [])
+
+
+class PhoneTest(unittest.TestCase):
+    """Drives pages that the programs serve and write, on a phone's screen. Each test has a folder of its own."""
+
+    ringside = pathlib.Path(PROGRAM).with_name("ringside")
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.browser = screen(width=390, height=1100)
+        self.wait = WebDriverWait(self.browser, PATIENCE_S, poll_frequency=0.05)
+
+    def tearDown(self):
+        self.assertEqual(self.browser.get_log("browser"), [])
+
+    def run_ringside(self, *arguments):
+        subprocess.run([self.ringside, *arguments], check=True, stdout=subprocess.DEVNULL)
+
+    def serve(self, *arguments):
+        """Opens the page of `ringside serve` with these arguments."""
+        serve = subprocess.Popen([self.ringside, "serve", "--listen=127.0.0.1:0", *arguments], stdout=subprocess.PIPE, encoding="utf-8")
+        self.addCleanup(lambda: (serve.terminate(), serve.communicate(timeout=60)))
+        self.browser.get(next(word for word in serve.stdout.readline().split() if word.startswith("http://")))
+
+    def assert_fits(self):
+        self.assertLessEqual(self.browser.execute_script("return document.documentElement.scrollWidth"), 390)

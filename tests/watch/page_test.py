@@ -6,14 +6,12 @@ screenshots."""
 import json
 import os
 import pathlib
-import subprocess
 import tempfile
 import unittest
 
 from selenium.webdriver.common.by import By
-from selenium.webdriver.support.ui import WebDriverWait
 
-from browser import PATIENCE_S, PROGRAM, SCREENSHOTS, PageTest, screen, separated
+from browser import PROGRAM, SCREENSHOTS, PageTest, PhoneTest, screen, separated
 from scripted import ScriptedServer
 
 TOKEN = "0123456789abcdefghij"
@@ -22,8 +20,7 @@ PUBLISHED_NODE = pathlib.Path(__file__).resolve().parents[2] / "examples/nodes/x
 
 class Page(PageTest):
     def test_figures_are_those_of_the_records(self):
-        self.browser.get(self.server.url)
-        status = self.show("up", "start run-0123456789ab", "steps 100")
+        status = self.open("up", "start run-0123456789ab", "steps 100")
         self.assertEqual(self.text("iteration"), separated(status["last"]["iteration"]))
         change = status["last"]["residual_l1"]
         self.assertAlmostEqual(float(self.text("change")), change, delta=change * 1e-3)
@@ -37,11 +34,9 @@ class Page(PageTest):
         parameters = self.text("parameters")
         for value in ("damping=0.85 every=1", "715,204", "720 kB", "locks", status["run"]["run_id"]):
             self.assertIn(value, parameters)
-        self.assert_no_complaints()
 
     def test_charts_draw_the_records(self):
-        self.browser.get(self.server.url)
-        self.show("up", "start run-0123456789ab", "steps 100")
+        self.open("up", "start run-0123456789ab", "steps 100")
         self.show("steps 20")  # later steps are added
         steps = self.steps()
         self.assertEqual(len(steps), 120)
@@ -62,11 +57,9 @@ class Page(PageTest):
         self.assertEqual(hand_off, [status["hand_off_ns"][key] for key in ("p50", "p90", "p99", "max")])
         self.assertEqual(self.browser.execute_script("return Chart.getChart('change-chart').scales.y.type"),
                          "logarithmic")
-        self.assert_no_complaints()
 
     def test_the_ring_shows_what_is_committed_and_persisted(self):
-        self.browser.get(self.server.url)
-        self.show("up", "start run-0123456789ab", "steps 5")
+        self.open("up", "start run-0123456789ab", "steps 5")
         self.assertEqual(self.browser.find_element(By.ID, "ring-hint").text, "5 of 8 slots hold an iterate")
         self.show("steps 15")
         cells = [(cell.text, cell.get_attribute("class")) for cell in self.browser.find_elements(By.CSS_SELECTOR, "#ring li")]
@@ -87,8 +80,7 @@ class Page(PageTest):
         self.assertIn("Another analyzer took over", self.text("notice"))
 
     def test_says_how_the_run_ended_and_shows_the_next_one_from_its_start(self):
-        self.browser.get(self.server.url)
-        self.show("up", "start run-0123456789ab", "steps 30", "end finished 0")
+        self.open("up", "start run-0123456789ab", "steps 30", "end finished 0")
         self.wait_for_text("state", "run ended: finished")
         self.show("start another-run-0123", "steps 3")
         self.assertEqual(self.text("state"), "live")
@@ -98,33 +90,28 @@ class Page(PageTest):
         self.wait_for_text("state", "run ended: diverged (exit code 2)")
 
     def test_does_not_take_a_run_that_was_asked_to_stop_for_a_failure(self):
-        self.browser.get(self.server.url)
-        self.show("up", "start run-0123456789ab", "steps 30", "end interrupted 130")
+        self.open("up", "start run-0123456789ab", "steps 30", "end interrupted 130")
         self.wait_for_text("state", "run ended: stopped on request")
         self.assertNotIn("bad", self.browser.find_element(By.ID, "state").get_attribute("class"))
 
     def test_says_when_serve_is_gone(self):
-        self.browser.get(self.server.url)
-        self.show("up", "start run-0123456789ab", "steps 10")
+        self.open("up", "start run-0123456789ab", "steps 10")
         server = ScriptedServer(PROGRAM)
         self.browser.get(server.url)
         self.wait_for_text("state", "analyzer away")
         server.close()
         self.wait_for_text("state", "not connected")
-        self.browser.get_log("browser")  # the refused connections
+        self.leave()  # connections are refused
 
     def test_a_long_run_stays_whole_and_light(self):
-        self.browser.get(self.server.url)
-        self.show("up", "start run-0123456789ab", "steps 6000")
+        self.open("up", "start run-0123456789ab", "steps 6000")
         drawn = self.chart("change-chart", 0)
         self.assertLess(len(drawn), 2000)
         self.assertLess(min(drawn), 20)
         self.assertEqual(max(drawn), 6000)
-        self.assert_no_complaints()
 
     def test_a_name_is_shown_and_never_run(self):
-        self.browser.get(self.server.url)
-        self.show("up", "start <img/src=x/onerr")
+        self.open("up", "start <img/src=x/onerr")
         self.wait_for_text("parameters", "grid:300")
         self.assertEqual(self.browser.find_elements(By.TAG_NAME, "img"), [])
 
@@ -165,68 +152,51 @@ class Page(PageTest):
                 self.assert_no_complaints(browser)
 
 
-class Runs(unittest.TestCase):
+class Runs(PhoneTest):
     """The page of `ringside serve --runs`, and that of `ringside compare`."""
 
     def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
-        self.ringside = pathlib.Path(PROGRAM).with_name("ringside")
+        super().setUp()
         for side in (10, 12):
-            subprocess.run([self.ringside, "run", f"--matrix=grid:{side}", "--iterations=30", "--quiet", "--durability=process",
-                            f"--pool={self.folder.name}/{side}.pool"], check=True)
-        self.browser = screen(width=390, height=1100)
+            self.run_ringside("run", f"--matrix=grid:{side}", "--iterations=30", "--quiet", "--durability=process",
+                              f"--pool={self.folder}/{side}.pool")
 
     def test_chosen_runs_are_drawn_and_the_table_is_sorted_by_the_keyboard(self):
-        serve = subprocess.Popen([self.ringside, "serve", "--listen=127.0.0.1:0", "--runs", self.folder.name],
-                                 stdout=subprocess.PIPE, encoding="utf-8")
-        self.addCleanup(lambda: (serve.terminate(), serve.communicate(timeout=60)))
-        self.browser.get(next(word for word in serve.stdout.readline().split() if word.startswith("http://")))
-        wait = WebDriverWait(self.browser, PATIENCE_S, poll_frequency=0.05)
-        wait.until(lambda b: b.execute_script("return document.documentElement.dataset.runs") == "2")
+        self.serve("--runs", self.folder)
+        self.wait.until(lambda b: b.execute_script("return document.documentElement.dataset.runs") == "2")
         for box in self.browser.find_elements(By.CSS_SELECTOR, "#runs input"):
             box.send_keys(" ")
-        wait.until(lambda b: b.execute_script(
+        self.wait.until(lambda b: b.execute_script(
             "return Chart.getChart('course-chart').data.datasets.map(d => d.data.length)") == [30, 30])
         names = lambda: [link.text for link in self.browser.find_elements(By.CSS_SELECTOR, "#runs a")]
         self.browser.find_element(By.ID, "sort-name").send_keys("\n")
         self.assertEqual(names(), ["10.pool", "12.pool"])
         self.browser.find_element(By.ID, "sort-name").send_keys("\n")
         self.assertEqual(names(), ["12.pool", "10.pool"])
-        self.assertLessEqual(self.browser.execute_script("return document.documentElement.scrollWidth"), 390)
+        self.assert_fits()
         self.browser.save_screenshot(str(SCREENSHOTS / "runs-phone.png"))
         self.browser.find_element(By.CSS_SELECTOR, "#runs a").click()
-        wait.until(lambda b: b.title == "Ringside report")
+        self.wait.until(lambda b: b.title == "Ringside report")
         self.assertIn("grid:12", self.browser.find_element(By.ID, "problem").text)
-        self.assertEqual(self.browser.get_log("browser"), [])
 
     def test_a_comparison_fits_a_phone(self):
-        page = pathlib.Path(self.folder.name) / "compare.html"
-        subprocess.run([self.ringside, "compare", f"{self.folder.name}/10.pool", f"{self.folder.name}/12.pool", "-o", page],
-                       check=True, stdout=subprocess.DEVNULL)
+        page = self.folder / "compare.html"
+        self.run_ringside("compare", f"{self.folder}/10.pool", f"{self.folder}/12.pool", "-o", page)
         self.browser.get(f"file://{page}")
         self.assertIn("different problems", self.browser.find_element(By.ID, "notice").text)
         self.assertEqual(self.browser.execute_script("return Chart.getChart('course-chart').data.datasets.length"), 2)
-        self.assertLessEqual(self.browser.execute_script("return document.documentElement.scrollWidth"), 390)
-        self.assertEqual(self.browser.get_log("browser"), [])
+        self.assert_fits()
 
 
-class WrittenPages(unittest.TestCase):
+class WrittenPages(PhoneTest):
     """The pages that `ringside plan` and `ringside experiment` write."""
 
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
-        self.browser = screen(width=390, height=1100)
-
     def written(self, *arguments):
-        page = pathlib.Path(self.folder.name) / f"{arguments[1]}.html"
-        subprocess.run([pathlib.Path(PROGRAM).with_name("ringside"), arguments[0], *arguments[2:], f"--output={page}"],
-                       check=True, stdout=subprocess.DEVNULL)
+        page = self.folder / f"{arguments[1]}.html"
+        self.run_ringside(arguments[0], *arguments[2:], f"--output={page}")
         self.browser.get(f"file://{page}")
-        self.assertEqual(self.browser.get_log("browser"), [])
         self.browser.save_screenshot(str(SCREENSHOTS / f"{arguments[0]}-{arguments[1]}.png"))
-        self.assertLessEqual(self.browser.execute_script("return document.documentElement.scrollWidth"), 390, arguments)
+        self.assert_fits()
 
     def plan(self, name, cores, all_modes=False):
         node = json.loads(PUBLISHED_NODE.read_text(encoding="utf-8"))
@@ -236,7 +206,7 @@ class WrittenPages(unittest.TestCase):
             problem = node["kernels"][0]["problem"]
             node["kernels"] += [{"kernel": "transfer_reduced", "problem": problem, "tier": tier["name"],
                                  "seconds": [[1, 0.03], [2, 0.016]]} for tier in node["tiers"]]
-        file = pathlib.Path(self.folder.name) / "node.json"
+        file = self.folder / "node.json"
         file.write_text(json.dumps(node), encoding="utf-8")
         self.written("plan", name, f"--node={file}", "--rows=4000000", "--nonzeros=31976004", "--iterations=100")
         return self.browser.execute_script("return Chart.getChart('total-chart').config.type")

@@ -4,7 +4,6 @@ of it by the keyboard, and on a phone's screen. Arguments: those of browser.py."
 
 import base64
 import json
-import pathlib
 import re
 import shutil
 import subprocess
@@ -13,9 +12,8 @@ import unittest
 
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
-from selenium.webdriver.support.ui import WebDriverWait
 
-from browser import PATIENCE_S, PROGRAM, SCREENSHOTS, PageTest, screen
+from browser import SCREENSHOTS, PageTest, PhoneTest
 
 
 class Choices(PageTest):
@@ -28,8 +26,7 @@ class Choices(PageTest):
             "return [...document.querySelectorAll('.result canvas')].map(canvas => canvas.id.replace('chart-of-', ''))")
 
     def test_results_are_charted_by_the_keyboard_and_the_address_keeps_them(self):
-        self.browser.get(self.server.url)
-        self.show("up", "start run-0123456789ab", "describe", "steps 30", "step u.l2 nan", "steps 9")
+        self.open("up", "start run-0123456789ab", "describe", "steps 30", "step u.l2 nan", "steps 9")
         self.assertEqual(self.result_charts(), [], "the usual charts alone")
         self.assertNotIn("#", self.browser.current_url)
         summary = self.browser.find_element(By.CSS_SELECTOR, "#chooser summary")
@@ -71,7 +68,6 @@ class Choices(PageTest):
         self.assertEqual(self.browser.switch_to.active_element.tag_name, "summary", "the focus is not lost")
         self.press(Keys.ESCAPE)
         self.assertIsNone(self.browser.find_element(By.ID, "chooser").get_attribute("open"))
-        self.assert_no_complaints()
 
     def test_results_of_an_analysis_are_charted_though_they_come_late(self):
         self.browser.get(self.server.url + "#charts=analysis.energy,nobody")
@@ -86,14 +82,12 @@ class Choices(PageTest):
         self.assertEqual(notes[1], "This run has no result of this name.")
         self.browser.execute_script("document.getElementById('field-panel').scrollIntoView()")
         self.wait_for_text("field-why", "There is no image: no pool is shown here.")
-        self.assert_no_complaints()
 
     def test_an_address_may_hold_anything(self):
         self.browser.get(self.server.url + "#charts=,:,%00,u.l2:cubic,u.l2," + 9000 * "x" + "&field=" + 9000 * "y" + "&cell=median&large=2&=")
         self.show("up", "start run-0123456789ab", "describe", "steps 10")
         self.wait_until(lambda b: "u.l2" in self.result_charts() and len(self.chart("chart-of-u.l2", 0)) == 10)
         self.assertEqual(self.text("state"), "live")
-        self.assert_no_complaints()
 
     def test_at_most_eight_results_have_charts(self):
         names = ["sum", "mean", "min", "max", "l1", "l2", "linf", "change_l1", "change_l2"]
@@ -104,18 +98,15 @@ class Choices(PageTest):
         boxes = self.browser.find_elements(By.CSS_SELECTOR, "#chooser-list input")
         self.assertEqual([box.is_enabled() for box in boxes], [box.is_selected() for box in boxes])
         self.assertIn("At most 8", self.text("chooser-note"))
-        self.assert_no_complaints()
 
     def test_a_name_cannot_turn_the_text_around_it(self):
-        self.browser.get(self.server.url)
-        self.show("up", "start run-0123456789ab", "steps 10", "mark trigger a\u202egpj.exe\u2069 x.max > 3")
+        self.open("up", "start run-0123456789ab", "steps 10", "mark trigger a\u202egpj.exe\u2069 x.max > 3")
         self.wait_until(lambda b: b.find_elements(By.CSS_SELECTOR, "#marks tr"))
         self.assertEqual(self.browser.find_element(By.CSS_SELECTOR, "#marks tr:first-child td:nth-child(3)").text,
                          "a\\u202egpj.exe\\u2069")
 
     def test_a_mark_is_on_every_chart_and_its_table_is_reached_by_the_keyboard(self):
-        self.browser.get(self.server.url)
-        self.show("up", "start run-0123456789ab", "steps 30")
+        self.open("up", "start run-0123456789ab", "steps 30")
         self.assertFalse(self.browser.find_element(By.ID, "marks-panel").is_displayed())
         # The pixels around the mark's line, read from a copy: Chromium warns of a page that reads its own canvas often.
         line = """
@@ -148,11 +139,9 @@ class Choices(PageTest):
                         "the mark is drawn in its colour")
         self.show("plug_in l3 2")
         self.wait_for_text("notice", "The plug-in l3 has ended the analyzer 2 times and is left out")
-        self.assert_no_complaints()
 
     def test_new_marks_leave_the_focus_and_the_selection_where_they_are(self):
-        self.browser.get(self.server.url)
-        self.show("up", "start run-0123456789ab", "steps 5", "mark trigger hot x.max > 3", "steps 5", "mark trigger cold x.min < 0")
+        self.open("up", "start run-0123456789ab", "steps 5", "mark trigger hot x.max > 3", "steps 5", "mark trigger cold x.min < 0")
         rows = lambda: [row.text.split()[0] for row in self.browser.find_elements(By.CSS_SELECTOR, "#marks tr")]
         self.wait_until(lambda b: rows() == ["5", "10"])
         button = self.browser.find_element(By.CSS_SELECTOR, "#marks tr:last-child button")
@@ -166,11 +155,9 @@ class Choices(PageTest):
         self.show(*[f"mark trigger t{i} x.max > {i}" for i in range(253)])
         self.wait_until(lambda b: len(rows()) == 256)
         self.assertEqual(self.browser.switch_to.active_element, button)
-        self.assert_no_complaints()
 
     def test_a_focused_mark_that_is_no_longer_kept_passes_the_focus_on(self):
-        self.browser.get(self.server.url)
-        self.show("up", "start run-0123456789ab", "steps 5", *[f"mark trigger t{i} x.max > {i}" for i in range(256)])
+        self.open("up", "start run-0123456789ab", "steps 5", *[f"mark trigger t{i} x.max > {i}" for i in range(256)])
         self.wait_until(lambda b: len(b.find_elements(By.CSS_SELECTOR, "#marks tr")) == 256)
         focused = lambda: self.browser.execute_script("return document.activeElement.closest('tr').cells[2].textContent")
         button = self.browser.find_element(By.CSS_SELECTOR, "#marks tr:nth-child(65) button")
@@ -179,16 +166,13 @@ class Choices(PageTest):
         self.show("mark trigger t256 x.max > 256")
         self.wait_for_text("marks-hint", "1 in between")
         self.assertEqual(focused(), "t65")
-        self.assert_no_complaints()
 
     def test_marks_that_got_the_numbers_of_others_are_shown(self):
-        self.browser.get(self.server.url)
-        self.show("up", "start run-0123456789ab", "steps 5", "mark trigger hot x.max > 3")
+        self.open("up", "start run-0123456789ab", "steps 5", "mark trigger hot x.max > 3")
         self.wait_until(lambda b: b.find_elements(By.CSS_SELECTOR, "#marks tr"))
         self.show("renumber", "steps 5", "mark trigger cold x.min < 0")
         self.wait_until(lambda b: "cold" in self.text("marks"))
         self.assertNotIn("hot", self.text("marks"))
-        self.assert_no_complaints()
 
     def test_long_names_in_the_address_make_no_request_that_is_refused(self):
         for name in ("\u20ac" * 200, "x" * 400):
@@ -201,17 +185,16 @@ class Choices(PageTest):
                 self.assert_no_complaints()
 
     def test_a_fault_of_the_page_is_not_taken_for_a_server_that_is_gone(self):
-        self.browser.get(self.server.url)
-        self.show("up", "start run-0123456789ab", "steps 10")
+        self.open("up", "start run-0123456789ab", "steps 10")
         self.browser.execute_script("ringside.ring.show = () => { undefined.slots; }")
         self.wait_for_text("state", "the page failed")
         self.assertIn("This page has a fault", self.text("notice"))
         self.assertIn("reading 'slots'", self.text("notice"))
         self.assertTrue(self.browser.get_log("browser"), "it is in the browser's log")
+        self.leave()
 
     def test_the_ring_shows_holds_the_guarded_step_and_a_freeze(self):
-        self.browser.get(self.server.url)
-        self.show("up", "start run-0123456789ab", "steps 20", "ring - 18 6")
+        self.open("up", "start run-0123456789ab", "steps 20", "ring - 18 6")
         self.wait_until(lambda b: b.find_elements(By.CSS_SELECTOR, "#ring .held"))
         cells = {cell.text.split("\n")[0]: cell for cell in self.browser.find_elements(By.CSS_SELECTOR, "#ring li")}
         self.assertEqual(list(cells), [str(i) for i in range(13, 21)])
@@ -226,11 +209,9 @@ class Choices(PageTest):
         self.server.say("ring 0 18 6")
         self.wait_for_text("ring-hint", "frozen at iteration 0")
         self.assertEqual(len(self.browser.find_elements(By.CSS_SELECTOR, "#ring .frozen")), 8)
-        self.assert_no_complaints()
 
     def test_of_a_long_ring_a_part_is_drawn_and_the_page_says_so(self):
-        self.browser.get(self.server.url)
-        self.show("up", "start run-0123456789ab", "slots 1000000", "steps 30")
+        self.open("up", "start run-0123456789ab", "slots 1000000", "steps 30")
         self.wait_for_text("ring-hint", "30 of 1,000,000 slots hold an iterate; only 512 slots are drawn")
         drawn = lambda: self.browser.execute_script(
             "const cells = [...document.querySelectorAll('#ring li')].map(({ textContent }) => textContent);"
@@ -241,10 +222,9 @@ class Choices(PageTest):
         self.assertEqual(drawn(), [512, 0, "800newest"])
         self.server.say("ring - 0 99 600")  # now the pool itself is read
         self.wait_for_text("ring-hint", "8 of 600 slots hold an iterate; only 8 slots are drawn")
-        self.assert_no_complaints()
 
 
-class Field(unittest.TestCase):
+class Field(PhoneTest):
     """A field of two dimensions of a real run, on the page of `ringside serve` and in a report."""
 
     @classmethod
@@ -252,23 +232,22 @@ class Field(unittest.TestCase):
         made = tempfile.TemporaryDirectory()
         cls.addClassCleanup(made.cleanup)
         cls.made = made.name
-        cls.ringside = pathlib.Path(PROGRAM).with_name("ringside")
         subprocess.run([cls.ringside, "run", "--matrix=grid:300", "--iterations=30", "--quiet", "--durability=process",
                         f"--pool={cls.made}/grid.pool"], check=True)
 
     def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
-        shutil.copytree(self.made, self.folder.name, dirs_exist_ok=True)  # each server holds slots of a pool of its own
-        self.pool = f"{self.folder.name}/grid.pool"
-        self.browser = screen(width=390, height=1100)
-        self.wait = WebDriverWait(self.browser, PATIENCE_S, poll_frequency=0.05)
+        super().setUp()
+        shutil.copytree(self.made, self.folder, dirs_exist_ok=True)  # each server holds slots of a pool of its own
+        self.pool = f"{self.folder}/grid.pool"
 
-    def serve(self):
-        serve = subprocess.Popen([self.ringside, "serve", "--listen=127.0.0.1:0", f"--socket={self.folder.name}/none", "--pool",
-                                  self.pool], stdout=subprocess.PIPE, encoding="utf-8")
-        self.addCleanup(lambda: (serve.terminate(), serve.communicate(timeout=60)))
-        self.browser.get(next(word for word in serve.stdout.readline().split() if word.startswith("http://")))
+    def serve_pool(self):
+        self.serve(f"--socket={self.folder}/none", "--pool", self.pool)
+
+    def open_report(self, choices=""):
+        page = self.folder / "report.html"
+        self.run_ringside("report", self.pool, "-o", page)
+        self.browser.get(f"file://{page}{choices}")
+        return page
 
     def colours(self):
         """Of the drawn cells, by how often they are there."""
@@ -292,10 +271,10 @@ class Field(unittest.TestCase):
         self.assertIn("x, 300 × 300 f64, iteration 30", self.browser.find_element(By.CSS_SELECTOR, "figcaption").text)
         self.assertIn("farthest from the field's mean", self.browser.find_element(By.CSS_SELECTOR, "figcaption").text)
         self.assertFalse(self.browser.find_element(By.CSS_SELECTOR, "#fields .no").is_displayed())
-        self.assertLessEqual(self.browser.execute_script("return document.documentElement.scrollWidth"), 390)
+        self.assert_fits()
 
     def test_the_live_page_draws_the_newest_iterate(self):
-        self.serve()
+        self.serve_pool()
         # The phone's screen ends above the panel: three turns of the page ask for no image.
         asked = lambda path: self.browser.execute_script(
             "return performance.getEntriesByType('resource').filter(({ name }) => name.includes(arguments[0])).length", path)
@@ -313,10 +292,9 @@ class Field(unittest.TestCase):
         self.wait.until(lambda b: "shows the mean" in b.find_element(By.CSS_SELECTOR, "figcaption").text)
         self.assertTrue(self.browser.current_url.endswith("#cell=mean"), self.browser.current_url)
         self.assertFalse(self.browser.find_element(By.ID, "field-large").is_displayed(), "no field is large")
-        self.assertEqual(self.browser.get_log("browser"), [])
 
     def test_a_refused_image_is_said_on_the_page_which_goes_on_and_asks_again(self):
-        self.serve()
+        self.serve_pool()
         self.wait.until(lambda b: b.find_element(By.ID, "field-panel").is_displayed())
         self.browser.execute_script("""
             const real = window.fetch;
@@ -333,12 +311,9 @@ class Field(unittest.TestCase):
         self.wait.until(lambda b: b.find_element(By.CSS_SELECTOR, "#fields .field").is_displayed())
         self.assertEqual(text("field-why"), "")
         self.assert_drawn()
-        self.assertEqual(self.browser.get_log("browser"), [])
 
     def test_a_report_holds_the_image_and_charts_any_result(self):
-        page = pathlib.Path(self.folder.name) / "report.html"
-        subprocess.run([self.ringside, "report", self.pool, "-o", page], check=True, stdout=subprocess.DEVNULL)
-        self.browser.get(f"file://{page}#charts=x.l2")
+        self.open_report("#charts=x.l2")
         self.assert_drawn()
         drawn = lambda: self.browser.execute_script(
             "return [...document.querySelectorAll('.result canvas')].map(c => Chart.getChart(c).data.datasets[0].data.length)")
@@ -347,12 +322,10 @@ class Field(unittest.TestCase):
         self.assertEqual(drawn(), [30, 30])
         self.assertTrue(self.browser.current_url.endswith("#charts=x.l2,x.change_linf"), self.browser.current_url)
         self.browser.save_screenshot(str(SCREENSHOTS / "report-phone.png"))
-        self.assertLessEqual(self.browser.execute_script("return document.documentElement.scrollWidth"), 390)
-        self.assertEqual(self.browser.get_log("browser"), [])
+        self.assert_fits()
 
     def test_an_entry_that_is_not_finite_has_a_colour_of_its_own(self):
-        page = pathlib.Path(self.folder.name) / "report.html"
-        subprocess.run([self.ringside, "report", self.pool, "-o", page], check=True, stdout=subprocess.DEVNULL)
+        page = self.open_report()
         text = page.read_text(encoding="utf-8")
         data = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.S)[1])
         cells = bytearray(base64.b64decode(data["images"][0]["cells"]))
@@ -364,7 +337,6 @@ class Field(unittest.TestCase):
         self.assertEqual(self.colours()[2]["227,0,15,255"], 1)
         self.assertTrue(self.browser.find_element(By.CSS_SELECTOR, "#fields .no").is_displayed())
         self.assertIn("1 entry is not finite", self.browser.find_element(By.CSS_SELECTOR, "figcaption").text)
-        self.assertEqual(self.browser.get_log("browser"), [])
 
 
 if __name__ == "__main__":

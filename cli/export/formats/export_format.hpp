@@ -80,4 +80,22 @@ struct ExportFormat {
 /// In the order of the help text; the first is the default.
 std::span<const ExportFormat> export_formats();
 
+// The formats of that table.
+std::unique_ptr<ExportSink> make_npy(const ExportTarget& target);
+std::unique_ptr<ExportSink> make_npz(const ExportTarget& target);
+std::unique_ptr<ExportSink> make_csv(const ExportTarget& target);
+std::unique_ptr<ExportSink> make_mtx(const ExportTarget& target);
+std::unique_ptr<ExportSink> make_hdf5(const ExportTarget& target);
+std::unique_ptr<ExportSink> make_vtk(const ExportTarget& target);
+std::unique_ptr<ExportSink> make_zarr2(const ExportTarget& target);
+std::unique_ptr<ExportSink> make_zarr3(const ExportTarget& target);
+/// Refuses complex numbers and more than two dimensions.
+void check_table(const ExportTarget& target);
+/// Refuses variables of different shapes; without points, of no dimension or more than three; and an output whose
+/// ending means another kind of file.
+void check_vtk(const ExportTarget& target);
+
+/// NumPy's name of a dtype, with its byte order: "<f8".
+std::string_view numpy_dtype(DType dtype) noexcept;
+
 }  // namespace ringside

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table of file formats. A new one is a file pair here that implements ExportSink, and a line below.
+// The table of file formats. A new one is a file here that implements ExportSink, its function in export_format.hpp,
+// and a line below.
 #include <string_view>
 
 #include "cli/export/formats/export_format.hpp"
-#include "cli/export/formats/hdf5_file.hpp"
-#include "cli/export/formats/numpy_files.hpp"
-#include "cli/export/formats/text_tables.hpp"
-#include "cli/export/formats/vtk_files.hpp"
-#include "cli/export/formats/zarr_store.hpp"
 #include "common/files/output_folder.hpp"
 
 namespace ringside {

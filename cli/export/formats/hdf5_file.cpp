@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/export/formats/hdf5_file.hpp"
-
+// HDF5: one dataset for each variable, with a leading axis `iteration` if there are several steps (docs/use/export.md).
 #include <algorithm>
 #include <cstdint>
 #include <optional>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "cli/export/formats/chunks.hpp"
+#include "cli/export/formats/export_format.hpp"
 #include "cli/export/formats/hdf5_handles.hpp"
 #include "cli/export/formats/result_columns.hpp"
 #include "common/files/direct_file.hpp"

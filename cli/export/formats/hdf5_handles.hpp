@@ -4,6 +4,7 @@
 
 #include <hdf5.h>
 
+#include <cstdint>
 #include <string>
 #include <utility>
 
@@ -71,21 +72,21 @@ inline Hdf5Type hdf5_type(DType dtype) {
     H5Tinsert(type.get(), "i", bytes, part);
     return type;
   };
-  switch (dtype) {
-    case DType::kF32: return Hdf5Type(H5Tcopy(H5T_IEEE_F32LE));
-    case DType::kF64: return Hdf5Type(H5Tcopy(H5T_IEEE_F64LE));
-    case DType::kC64: return complex(H5T_IEEE_F32LE, 4);
-    case DType::kC128: return complex(H5T_IEEE_F64LE, 8);
-    case DType::kI8: return Hdf5Type(H5Tcopy(H5T_STD_I8LE));
-    case DType::kI16: return Hdf5Type(H5Tcopy(H5T_STD_I16LE));
-    case DType::kI32: return Hdf5Type(H5Tcopy(H5T_STD_I32LE));
-    case DType::kI64: return Hdf5Type(H5Tcopy(H5T_STD_I64LE));
-    case DType::kU8: return Hdf5Type(H5Tcopy(H5T_STD_U8LE));
-    case DType::kU16: return Hdf5Type(H5Tcopy(H5T_STD_U16LE));
-    case DType::kU32: return Hdf5Type(H5Tcopy(H5T_STD_U32LE));
-    case DType::kU64: break;
-  }
-  return Hdf5Type(H5Tcopy(H5T_STD_U64LE));
+  if (dtype == DType::kC64) return complex(H5T_IEEE_F32LE, 4);
+  if (dtype == DType::kC128) return complex(H5T_IEEE_F64LE, 8);
+  const hid_t types[] = {H5T_IEEE_F32LE,
+                         H5T_IEEE_F64LE,
+                         -1,
+                         -1,
+                         H5T_STD_I8LE,
+                         H5T_STD_I16LE,
+                         H5T_STD_I32LE,
+                         H5T_STD_I64LE,
+                         H5T_STD_U8LE,
+                         H5T_STD_U16LE,
+                         H5T_STD_U32LE,
+                         H5T_STD_U64LE};
+  return Hdf5Type(H5Tcopy(types[static_cast<std::uint16_t>(dtype) - 1]));
 }
 
 }  // namespace ringside

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/export/formats/numpy_files.hpp"
-
+// NumPy's files: npy holds one array, npz is a zip archive of several.
 #include <archive.h>
 #include <archive_entry.h>
 #include <fmt/format.h>
@@ -10,6 +9,7 @@
 #include <new>
 #include <span>
 
+#include "cli/export/formats/export_format.hpp"
 #include "common/files/output_file.hpp"
 #include "common/platform/error.hpp"
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/export/formats/text_tables.hpp"
-
+// Variables as text: csv, and Matrix Market's arrays. Both hold one variable of real numbers or integers, as a table.
 #include <fmt/format.h>
 
 #include <cstring>
 #include <string>
 
+#include "cli/export/formats/export_format.hpp"
 #include "common/files/output_file.hpp"
 #include "common/platform/error.hpp"
 

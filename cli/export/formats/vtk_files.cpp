@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/export/formats/vtk_files.hpp"
-
+// VTK's XML files, which ParaView opens: variables on a regular grid (.vti), on points of the user's (.vtu), and a
+// series of either (.pvd, with a folder of its files beside it).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/export/formats/export_format.hpp"
 #include "cli/export/formats/vtk_xml.hpp"
 #include "common/files/output_file.hpp"
 #include "common/files/output_folder.hpp"

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "cli/export/formats/numpy_files.hpp"
+#include "cli/export/formats/export_format.hpp"
 
 namespace ringside {
 namespace {

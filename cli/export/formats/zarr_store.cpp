@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/export/formats/zarr_store.hpp"
-
+// Zarr stores in a folder, of format 2 and of format 3: one array for each variable, in uncompressed chunks, with what
+// xarray needs to open them as a data set (docs/use/export.md).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cli/export/formats/chunks.hpp"
+#include "cli/export/formats/export_format.hpp"
 #include "cli/export/formats/result_columns.hpp"
 #include "cli/export/formats/zarr_metadata.hpp"
 #include "common/files/output_folder.hpp"

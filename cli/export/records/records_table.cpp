@@ -6,10 +6,9 @@
 #include <utility>
 
 #include "cli/pool/pool_names.hpp"
-#include "common/kernels/hash.hpp"
-#include "common/kernels/id_bytes.hpp"
 #include "common/records/analysis_results.hpp"
 #include "common/text/formatted.hpp"
+#include "common/text/hex.hpp"
 
 namespace ringside {
 namespace {
@@ -20,13 +19,6 @@ ColumnType column_type(ValueType type) {
 
 const char* type_text(ColumnType type) {
   return type == ColumnType::kF64 ? "f64" : type == ColumnType::kI64 ? "i64" : "i128";
-}
-
-/// "0a1b…": the 16 bytes of an id in hexadecimal digits.
-std::string hexadecimal(const std::string& bytes) {
-  std::string text;
-  for (const char c : bytes) text += formatted("{:02x}", static_cast<unsigned>(static_cast<unsigned char>(c)));
-  return text;
 }
 
 /// Calls use(name, type, unit, cell) for each figure of a record, in the order of the columns. This is their only list.
@@ -41,7 +33,7 @@ void for_each_figure(const wire::Record& record, const Use& use) {
   };
   whole("seq", ColumnType::kU64, "", record.seq());
   ns("unix_ns", record.unix_ns());
-  use("run_id", ColumnType::kText, "", RecordCell{.present = true, .words = {}, .text = hexadecimal(step.run_id())});
+  use("run_id", ColumnType::kText, "", RecordCell{.present = true, .words = {}, .text = hex(step.run_id())});
   whole("iteration", ColumnType::kU64, "", step.iteration());
   whole("step", ColumnType::kU64, "", step.step());
   whole("commit_seq", ColumnType::kU64, "", step.commit_seq());

@@ -77,14 +77,7 @@ TEST_F(MetricsTest, EachResultOfTheNewestStepHasASampleWithItsName) {
 
 TEST_F(MetricsTest, TheNewestResultOfAnAnalysisHasASample) {
   run_steps(1);
-  const wire::Record step = made_.step();
-  wire::Record record;
-  record.set_seq(step.seq() + 1);
-  record.mutable_analysis_results()->set_run_id(step.step().run_id());
-  record.mutable_analysis_results()->set_commit_seq(step.step().commit_seq());
-  record.mutable_analysis_results()->add_name("analysis.energy");
-  record.mutable_analysis_results()->add_value(0.25);
-  watched_.take(std::vector{step, record});
+  watched_.take(std::vector{made_.step(), made_.analysis(2, "analysis.energy", 0.25)});
   EXPECT_EQ(samples(watched_.metrics_text()).at("ringside_result{name=\"analysis.energy\"}"), 0.25);
 }
 

@@ -146,27 +146,24 @@ TEST(RunHistoryTest, WhatAnalyzersMeasuredOfARebuiltStepIsNotCountedAsZero) {
   EXPECT_EQ(history_of({rebuilt}).run()->last.steps_committed(), 1u);
 }
 
-TEST(RunHistoryTest, StepsOfWhichNoRecordCameAreCountedToldOrNot) {
-  MadeRun made;
-  RunHistory history = history_of({made.started(), made.step()});
-  (void)made.steps(7);
-  wire::Record missing;
-  missing.set_seq(made.next_seq() - 1);
-  missing.mutable_records_missing()->set_run_id(history.run()->run_id);
-  missing.mutable_records_missing()->set_steps(5);
-  history.add(missing);
-  EXPECT_EQ(history.run()->sums.records_missing, 5u);
-  history.add(made.step());
-  EXPECT_EQ(history.run()->sums.steps, 2u);
-  EXPECT_EQ(history.run()->sums.records_missing, 7u);
-}
-
+/// first: 0: the record does not name them.
 wire::Record missing_commits(const std::string& run_id, std::uint64_t first, std::uint64_t steps) {
   wire::Record record;
   record.mutable_records_missing()->set_run_id(run_id);
   record.mutable_records_missing()->set_first_commit_seq(first);
   record.mutable_records_missing()->set_steps(steps);
   return record;
+}
+
+TEST(RunHistoryTest, StepsOfWhichNoRecordCameAreCountedToldOrNot) {
+  MadeRun made;
+  RunHistory history = history_of({made.started(), made.step()});
+  (void)made.steps(7);
+  history.add(missing_commits(history.run()->run_id, 0, 5));
+  EXPECT_EQ(history.run()->sums.records_missing, 5u);
+  history.add(made.step());
+  EXPECT_EQ(history.run()->sums.steps, 2u);
+  EXPECT_EQ(history.run()->sums.records_missing, 7u);
 }
 
 wire::Record step_of_another_life(wire::Record record, std::uint64_t step) {
@@ -241,24 +238,6 @@ TEST(RunHistoryTest, AKindOfRecordOfALaterVersionIsSkipped) {
 Schema state_and_field() {
   return Schema::of({{.name = "r", .dtype = DType::kF64, .shape = {9}, .role = Role::kState},
                      {.name = "u", .dtype = DType::kF32, .shape = {3, 4}, .unit = "K"}});
-}
-
-TEST(RunHistoryTest, ResultsOfAnEarlierRunAreNotThoseOfTheNewest) {
-  MadeRun made;
-  const std::vector<wire::Record> steps = made.steps(3);
-  RunHistory history = history_of(steps);
-  wire::Record record;
-  record.set_seq(steps.back().seq() + 1);
-  record.mutable_analysis_results()->set_run_id("another run's id");
-  record.mutable_analysis_results()->set_iteration(2);
-  record.mutable_analysis_results()->add_name("analysis.energy");
-  record.mutable_analysis_results()->add_value(0.5);
-  history.add(record);
-  EXPECT_EQ(history.run()->run_id, steps[0].step().run_id());
-  EXPECT_TRUE(history.run()->analyses.courses().empty());
-  record.mutable_analysis_results()->set_run_id(steps[0].step().run_id());
-  history.add(record);
-  EXPECT_EQ(history.run()->analyses.courses().at("analysis.energy").series.points().back().value, 0.5);
 }
 
 TEST(RunHistoryTest, ARunDescribedBehindItsFirstStepsHasNamesIfAllRecordsAreLearnedFirst) {
@@ -346,6 +325,20 @@ TEST(RunHistoryTest, ALateRecordOfAnEarlierRunDoesNotEndTheNewestOne) {
   EXPECT_EQ(history.run()->series.size(), 1u);
   EXPECT_EQ(history.run()->marks.count(), 0u);
   EXPECT_TRUE(history.run()->analyses.courses().empty());
+}
+
+TEST(CourseSeriesTest, KeepsTheFirstAndTheNewestPointWithinItsLimit) {
+  CourseSeries series(8);
+  for (std::uint64_t k = 1; k <= 1000; ++k) {
+    series.add({k, static_cast<std::int64_t>(10 * k), static_cast<double>(k)});
+    ASSERT_LE(series.points().size(), 8u);
+    ASSERT_EQ(series.points().front().iteration, 1u);
+    ASSERT_EQ(series.points().back().iteration, k);
+    for (std::size_t i = 1; i < series.points().size(); ++i) {
+      ASSERT_LT(series.points()[i - 1].iteration, series.points()[i].iteration);
+    }
+  }
+  EXPECT_GE(series.points().size(), 4u);
 }
 
 TEST(AnalysisSeriesTest, ALongRunAndManyNamesStayBounded) {

@@ -364,24 +364,6 @@ TEST_F(HttpServerTest, AClientThatSaysNothingIsHungUpOnSooner) {
   EXPECT_EQ(recv(silent.get(), &byte, 1, 0), 0);
 }
 
-TEST_F(HttpServerTest, ManyIdleConnectionsDoNotKeepOthersOut) {
-  start(std::nullopt, {.request_time = std::chrono::milliseconds(50)});
-  std::vector<UniqueFd> idle;
-  for (int i = 0; i < 300; ++i) idle.push_back(connect());
-  EXPECT_EQ(get("/api/status").status, 200);
-}
-
-TEST_F(HttpServerTest, AClientThatTakesNoAnswerDoesNotKeepItsThread) {
-  start(std::nullopt, {.response_time = std::chrono::milliseconds(50)});
-  std::vector<UniqueFd> deaf;
-  const std::string request = "GET /chart.min.js HTTP/1.1\r\nHost: localhost\r\n\r\n";
-  for (int i = 0; i < 100; ++i) {
-    deaf.push_back(connect());
-    (void)!send(deaf.back().get(), request.data(), request.size(), MSG_NOSIGNAL);
-  }
-  EXPECT_EQ(get("/api/status").status, 200);
-}
-
 TEST_F(HttpServerTest, ItEndsWhileClientsAreConnected) {
   // If the end waited for these limits, the test would time out.
   constexpr std::chrono::hours limit(1);
