@@ -3,7 +3,12 @@
 #include "common/journal/journal_reader.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstring>
+#include <vector>
 
+#include "common/journal/journal_log_copy.hpp"
+#include "common/journal/journal_scan.hpp"
 #include "common/platform/error.hpp"
 #include "common/text/formatted.hpp"
 
@@ -15,8 +20,24 @@ constexpr int kAttempts = 20;
 
 using Logs = std::array<std::optional<LogCopy>, kJournalLogs>;
 
-LogBeginning peek(const std::string& path) {
-  return LogBeginning(copy_log(path, 0, sizeof(JournalHeader)));
+/// The beginning of a log, to detect that it was emptied since.
+struct Beginning {
+  bool there = false;
+  JournalHeader header;
+
+  explicit Beginning(const std::optional<LogCopy>& file) {
+    if (!file || file->copied_bytes < sizeof(header)) return;
+    there = true;
+    std::memcpy(&header, file->copied.get(), sizeof(header));
+  }
+  std::uint64_t generation() const noexcept { return there ? header.generation : 0; }
+  bool operator==(const Beginning& other) const noexcept {
+    return there == other.there && std::memcmp(&header, &other.header, sizeof(header)) == 0;
+  }
+};
+
+Beginning peek(const std::string& path) {
+  return Beginning(copy_log(path, 0, sizeof(JournalHeader)));
 }
 
 /// Reads both logs so that they fit together. The older one is read first, so that the newer one can only have grown
@@ -26,11 +47,11 @@ Logs read_logs(const std::string& pool) {
   Logs logs;
   const std::array<std::string, kJournalLogs> paths = {journal_log_path(pool, 0), journal_log_path(pool, 1)};
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    const std::array<LogBeginning, kJournalLogs> before = {peek(paths[0]), peek(paths[1])};
+    const std::array<Beginning, kJournalLogs> before = {peek(paths[0]), peek(paths[1])};
     const std::size_t older = before[0].generation() <= before[1].generation() ? 0 : 1;
     for (const std::size_t log : {older, 1 - older}) logs[log] = copy_log(paths[log]);
     const auto is_as_before = [&](std::size_t log) {
-      return LogBeginning(logs[log]) == before[log] && peek(paths[log]) == before[log];
+      return Beginning(logs[log]) == before[log] && peek(paths[log]) == before[log];
     };
     if (is_as_before(0) && is_as_before(1)) break;
   }
@@ -39,49 +60,75 @@ Logs read_logs(const std::string& pool) {
 
 }  // namespace
 
-void JournalReader::report(const std::string& file, const std::string& text) {
-  damage_ += formatted("{}{}: {}", damage_.empty() ? "" : "; ", file, text);
-}
+struct JournalReader::Implementation {
+  /// The state of a log, so that reading can continue behind it.
+  struct Log {
+    std::string path;
+    Beginning beginning{std::nullopt};
+    LogScan scan;
+    std::uint64_t file_bytes = 0;
+    std::uint64_t end = 0;  // of the log's bytes in the file
+  };
 
-void JournalReader::check_first_record(const Log& log) {
-  if (newest_ == 0 || log.scan.records.empty() || log.scan.header.first_seq <= newest_ + 1) return;
+  std::string pool;
+  JournalKind kind = JournalKind::kFile;
+  std::array<Log, kJournalLogs> logs;
+  std::vector<LogCopy> copies;         // the bytes of the records
+  std::vector<EncodedRecord> records;  // ascending
+  std::uint64_t newest = 0;
+  std::size_t next = 0;
+  std::string damage;
+  std::string torn;
+
+  void report(const std::string& file, const std::string& text) {
+    damage += formatted("{}{}: {}", damage.empty() ? "" : "; ", file, text);
+  }
+  void read();
+  void check_first_record(const Log& log);
+  void take(const Log& log, LogCopy copy);
+  void describe_torn();
+  std::optional<bool> read_appended();
+};
+
+void JournalReader::Implementation::check_first_record(const Log& log) {
+  if (newest == 0 || log.scan.records.empty() || log.scan.header.first_seq <= newest + 1) return;
   report(log.path, formatted("begins with record {}, the log before it ends with record {}: what was between is lost",
-                             log.scan.header.first_seq, newest_));
+                             log.scan.header.first_seq, newest));
 }
 
 /// Takes the records that were scanned in `copy`.
-void JournalReader::take(const Log& log, LogCopy copy) {
-  const std::uint64_t last = newest_;
+void JournalReader::Implementation::take(const Log& log, LogCopy copy) {
+  const std::uint64_t last = newest;
   for (const ScannedRecord& record : log.scan.records) {
     if (record.seq <= last) continue;  // used again after a power cut: the first record is kept
     const void* payload = copy.copied.get() + (record.offset - copy.from);
-    records_.push_back({record.seq, {static_cast<const char*>(payload), record.bytes}});
-    newest_ = record.seq;
+    records.push_back({record.seq, {static_cast<const char*>(payload), record.bytes}});
+    newest = record.seq;
   }
-  copies_.push_back(std::move(copy));
+  copies.push_back(std::move(copy));
 }
 
-void JournalReader::describe_torn() {
-  torn_.clear();
-  for (const Log& log : logs_) {
+void JournalReader::Implementation::describe_torn() {
+  torn.clear();
+  for (const Log& log : logs) {
     if (!log.scan.torn_at) continue;
-    torn_ += formatted("{}{}: ends within a record at byte {}: its writer is at work, or was killed",
-                       torn_.empty() ? "" : "; ", log.path, *log.scan.torn_at);
+    torn += formatted("{}{}: ends within a record at byte {}: its writer is at work, or was killed",
+                      torn.empty() ? "" : "; ", log.path, *log.scan.torn_at);
   }
 }
 
 /// Reads both logs whole.
-void JournalReader::read() {
-  Logs read = read_logs(pool_);
+void JournalReader::Implementation::read() {
+  Logs read = read_logs(pool);
   if (!read[0] && !read[1]) {
-    throw usage_error("{}: no journal beside it; expected {} and {}", pool_, journal_log_path(pool_, 0),
-                      journal_log_path(pool_, 1));
+    throw usage_error("{}: no journal beside it; expected {} and {}", pool, journal_log_path(pool, 0),
+                      journal_log_path(pool, 1));
   }
   bool any_is_ours = false;
   for (std::uint32_t number = kJournalLogs; number-- > 0;) {
-    Log& log = logs_[number];
-    log.path = journal_log_path(pool_, number);
-    log.beginning = LogBeginning(read[number]);
+    Log& log = logs[number];
+    log.path = journal_log_path(pool, number);
+    log.beginning = Beginning(read[number]);
     if (!read[number]) continue;
     const LogCopy& copy = *read[number];
     log.scan = scan_log(copy.bytes(), number, copy.place.begin);
@@ -89,40 +136,40 @@ void JournalReader::read() {
       log.scan.damage = "byte 4096: offsets that point out of the file";
     }
     any_is_ours = any_is_ours || log.scan.state == LogState::kValid || log.scan.state == LogState::kDamaged;
-    kind_ = copy.place.kind;
+    kind = copy.place.kind;
     log.file_bytes = copy.file_bytes;
     log.end = copy.place.end;
   }
-  for (const Log& log : logs_) {
+  for (const Log& log : logs) {
     if (log.scan.damage.empty()) continue;
     const bool refused = log.scan.state == LogState::kForeign || log.scan.state == LogState::kNewer;
     if (refused && !any_is_ours) throw usage_error("{}: {}", log.path, log.scan.damage);
     report(log.path, log.scan.damage);
   }
-  const std::size_t older = logs_[0].scan.header.generation <= logs_[1].scan.header.generation ? 0 : 1;
+  const std::size_t older = logs[0].scan.header.generation <= logs[1].scan.header.generation ? 0 : 1;
   for (const std::size_t number : {older, 1 - older}) {
-    if (logs_[number].scan.state != LogState::kValid) continue;
-    check_first_record(logs_[number]);
-    take(logs_[number], std::move(*read[number]));
+    if (logs[number].scan.state != LogState::kValid) continue;
+    check_first_record(logs[number]);
+    take(logs[number], std::move(*read[number]));
   }
   describe_torn();
 }
 
 /// Reads what was appended to the logs. True if anything was; nothing if both must be read anew.
-std::optional<bool> JournalReader::read_appended() {
+std::optional<bool> JournalReader::Implementation::read_appended() {
   Logs appended;
   for (std::size_t number = 0; number < kJournalLogs; ++number) {
-    const Log& log = logs_[number];
+    const Log& log = logs[number];
     if (log.scan.state == LogState::kValid) appended[number] = copy_log(log.path, log.scan.end);
   }
   // A log that was emptied never has its former header again. With that header, the bytes above are of the same log.
-  for (const Log& log : logs_) {
+  for (const Log& log : logs) {
     if (!(peek(log.path) == log.beginning)) return std::nullopt;
   }
   bool any = false;
-  const std::size_t older = logs_[0].scan.header.generation <= logs_[1].scan.header.generation ? 0 : 1;
+  const std::size_t older = logs[0].scan.header.generation <= logs[1].scan.header.generation ? 0 : 1;
   for (const std::size_t number : {older, 1 - older}) {
-    Log& log = logs_[number];
+    Log& log = logs[number];
     if (!appended[number]) continue;
     LogCopy& copy = *appended[number];
     if (!log.scan.damage.empty()) {  // more of it would change its description
@@ -142,31 +189,71 @@ std::optional<bool> JournalReader::read_appended() {
 }
 
 JournalReader JournalReader::open(const std::string& pool) {
-  JournalReader reader;
-  reader.pool_ = pool;
-  reader.read();
-  return reader;
+  auto made = std::make_unique<Implementation>();
+  made->pool = pool;
+  made->read();
+  return JournalReader(std::move(made));
 }
 
 bool JournalReader::refresh() {
-  if (const std::optional<bool> any = read_appended()) return *any;
-  *this = open(pool_);
+  if (const std::optional<bool> any = implementation_->read_appended()) return *any;
+  *this = open(implementation_->pool);
   return true;
 }
 
 void JournalReader::forget() noexcept {
-  records_.clear();
-  copies_.clear();
-  next_ = 0;
+  implementation_->records.clear();
+  implementation_->copies.clear();
+  implementation_->next = 0;
+}
+
+JournalReader::JournalReader(std::unique_ptr<Implementation> implementation)
+    : implementation_(std::move(implementation)) {}
+JournalReader::~JournalReader() = default;
+JournalReader::JournalReader(JournalReader&&) noexcept = default;
+JournalReader& JournalReader::operator=(JournalReader&&) noexcept = default;
+
+std::uint64_t JournalReader::oldest_seq() const noexcept {
+  return implementation_->records.empty() ? 0 : implementation_->records.front().seq;
+}
+
+std::uint64_t JournalReader::newest_seq() const noexcept {
+  return implementation_->newest;
+}
+
+const std::string& JournalReader::torn() const noexcept {
+  return implementation_->torn;
+}
+
+JournalKind JournalReader::kind() const noexcept {
+  return implementation_->kind;
+}
+
+std::uint64_t JournalReader::records() const noexcept {
+  return implementation_->records.size();
+}
+
+std::uint64_t JournalReader::file_bytes() const noexcept {
+  return implementation_->logs[0].file_bytes + implementation_->logs[1].file_bytes;
 }
 
 std::optional<EncodedRecord> JournalReader::next(std::uint64_t from) {
-  if (next_ < records_.size() && records_[next_].seq < from) {
-    const auto begin = records_.begin() + static_cast<std::ptrdiff_t>(next_);
-    const auto found = std::ranges::lower_bound(begin, records_.end(), from, {}, &EncodedRecord::seq);
-    next_ = static_cast<std::size_t>(found - records_.begin());
+  const std::vector<EncodedRecord>& records = implementation_->records;
+  std::size_t& next = implementation_->next;
+  if (next < records.size() && records[next].seq < from) {
+    const auto begin = records.begin() + static_cast<std::ptrdiff_t>(next);
+    const auto found = std::ranges::lower_bound(begin, records.end(), from, {}, &EncodedRecord::seq);
+    next = static_cast<std::size_t>(found - records.begin());
   }
-  return next_ == records_.size() ? std::nullopt : std::optional(records_[next_++]);
+  return next == records.size() ? std::nullopt : std::optional(records[next++]);
+}
+
+void JournalReader::rewind() noexcept {
+  implementation_->next = 0;
+}
+
+const std::string& JournalReader::damage() const noexcept {
+  return implementation_->damage;
 }
 
 }  // namespace ringside

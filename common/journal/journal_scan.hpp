@@ -14,7 +14,7 @@
 
 namespace ringside {
 
-/// A search for a record ends after this many places that look like one but do not verify: bytes made to look so
+/// A search for a record ends after this many places that look like one but do not verify: bytes made to look like records
 /// must not keep a reader busy indefinitely.
 inline constexpr int kMaxFalseFrames = 1000;
 
