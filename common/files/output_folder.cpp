@@ -46,7 +46,7 @@ void remove_tree(const std::string& path) noexcept {
   fs::remove_all(path, ignored);
 }
 
-/// Removes the unfinished folders of processes that were killed: nobody holds their lock.
+/// Removes the unfinished folders of processes that were killed: no process holds their lock.
 void remove_left_over(const std::string& path) noexcept {
   const std::string prefix = "." + last_part(path) + std::string(kMark);
   std::error_code error;

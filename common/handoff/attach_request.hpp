@@ -27,7 +27,7 @@ struct AttachRequestHead {
   std::uint32_t scalars = 0;
   // With PoolUse::kResume: the iteration to continue from, and newer steps of the run are discarded; 0: the newest one.
   std::uint64_t resume_from = 0;
-  // The pool that the producer was told of, an absolute path: the analyzer refuses if its own is another one. Empty: any,
+  // The pool that the producer requests, an absolute path: an analyzer of another pool refuses. Empty: any,
   // also where the path is longer.
   char pool[1024] = {};
 };

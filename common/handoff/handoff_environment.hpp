@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How `ringside run -- PROGRAM` tells a program where its analyzer is and how to publish: in environment variables
+// How `ringside run -- PROGRAM` passes the analyzer's place and the options of publishing to a program: in variables
 // (docs/publish/library.md), and which analyzer a program attaches to. The names, the words and the order are here
 // only, for the side that sets them and the side that reads them.
 #pragma once

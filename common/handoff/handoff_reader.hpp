@@ -33,7 +33,7 @@ enum class NextStatus {
 /// Where a run continues, if the analyzer has kept steps of it; all empty: from its beginning.
 struct Continuation {
   std::optional<StepWithScalars> last;  // the newest step kept of this run: new steps come after it
-  std::optional<Id128> resumed;         // the run that continues, if the producer did not know it
+  std::optional<Id128> resumed;         // the run that continues, if it is not the producer's own
   SharedMapping kept;                   // if `resumed`: the step `last`, its variables and KeptScalars
   std::string note;                    // for the user
 };
@@ -84,7 +84,7 @@ class HandoffReader {
   PoolUse pool_use() const noexcept { return request_->head.pool_use; }
   /// With PoolUse::kResume: the iteration to continue from; 0: the newest intact one.
   std::uint64_t resume_from() const noexcept { return request_->head.resume_from; }
-  /// The pool that the producer was told of; empty: any.
+  /// The pool that the producer requests; empty: any.
   std::string asked_pool() const { return std::string(text_of(request_->head.pool)); }
   /// The text of the ranks file that came with the request, unchecked; empty if there was none.
   const std::string& ranks() const noexcept { return ranks_; }
@@ -114,7 +114,7 @@ class HandoffReader {
   /// Call it when the step is committed: the producer may then write to its buffer again.
   void release() noexcept;
 
-  /// Tells the producer how many steps of this attachment survive power loss; it only looks.
+  /// Shows the producer how many steps of this attachment survive power loss, without waking it.
   void show_persisted(std::uint64_t steps) noexcept { control_->persisted.store(steps, std::memory_order_relaxed); }
 
   /// The run is to end: the producer gets no buffer any more, not from a successor of this analyzer either. It has

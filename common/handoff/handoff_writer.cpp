@@ -310,7 +310,7 @@ Claim HandoffWriter::look_for_buffer() noexcept {
   return {now - full_since_ns_ > timeout_ns() ? ClaimStatus::kAnalyzerStalled : ClaimStatus::kFull, nullptr};
 }
 
-/// A trigger has ended the run: the farewell says which. It comes when what was published is on its disk.
+/// A trigger has ended the run. The farewell names it, and comes once every published step is on its disk.
 Claim HandoffWriter::wait_for_end(bool waits) noexcept {
   const std::int64_t begin = now_ns();
   bool answered = farewell_ || receive_farewell(0);

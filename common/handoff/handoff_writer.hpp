@@ -43,7 +43,7 @@ struct [[nodiscard]] Claim {
   double* x() const noexcept { return reinterpret_cast<double*>(payload); }
 };
 
-/// What the solver says of a step that it publishes.
+/// The solver's description of a step that it publishes.
 struct StepReport {
   std::uint64_t iteration = 0;
   std::int64_t generate_ns = 0;
@@ -92,7 +92,7 @@ class HandoffWriter {
   HandoffWriter(const HandoffOptions& options, const RunDescription& run, Schema variables,
                 std::vector<Scalar> scalars = {});
 
-  /// As the analyzer knows the run: its problem_id covers the variables, and a resumed run has the run_id of the kept
+  /// The run as the analyzer records it: its problem_id covers the variables; a resumed run has the run_id of the kept
   /// one.
   const RunDescription& run() const noexcept { return request_.head.run; }
   const Schema& schema() const noexcept { return request_.schema; }

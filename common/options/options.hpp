@@ -120,7 +120,7 @@ struct AnalysisOptions {
   double timeout_s = 10;  // after the end of the run
 };
 
-/// The prediction of `ringside run --cores auto` for each step, which the analyzer reports to followers. step_ns 0: none.
+/// The prediction of `ringside run --cores auto` for a step, which the analyzer reports to followers. step_ns 0: none.
 struct PlannedStepOptions {
   std::uint64_t step_ns = 0;
   std::uint64_t low_ns = 0;

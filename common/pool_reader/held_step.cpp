@@ -2,6 +2,7 @@
 #include "common/pool_reader/held_step.hpp"
 
 #include <atomic>
+#include <numeric>
 
 #include "common/kernels/hash.hpp"
 #include "common/text/formatted.hpp"
@@ -12,6 +13,32 @@ namespace {
 constexpr std::uint64_t kChunksInPiece = 64;  // 1 MiB in chunks of 16 KiB
 
 }  // namespace
+
+LeaseStatus ReaderLeases::take(std::uint32_t slot) noexcept {
+  if (!mark_.is_owner()) return LeaseStatus::kUnavailable;
+  const std::lock_guard lock(mutex_);
+  if (counts_[slot] == 0) {
+    const LeaseStatus status = take_lease(file_.get(), slot, Lease::kShared);
+    if (status != LeaseStatus::kTaken) {
+      // On NFS, what conflicts may be the lock of the pool's owner, which covers all bytes.
+      const auto slots = static_cast<std::uint32_t>(counts_.size());
+      return has_leases(file_.get(), slots, Lease::kShared) ? status : LeaseStatus::kUnavailable;
+    }
+  }
+  ++counts_[slot];
+  return LeaseStatus::kTaken;
+}
+
+void ReaderLeases::end(std::uint32_t slot) noexcept {
+  if (!mark_.is_owner()) return;
+  const std::lock_guard lock(mutex_);
+  if (--counts_[slot] == 0) end_lease(file_.get(), slot);
+}
+
+std::uint32_t ReaderLeases::held() const noexcept {
+  const std::lock_guard lock(mutex_);
+  return std::accumulate(counts_.begin(), counts_.end(), std::uint32_t{0});
+}
 
 std::span<const std::byte> HeldStep::view(std::size_t variable) const noexcept {
   const VariablePlace& place = ring_->geometry().schema().place(variable);

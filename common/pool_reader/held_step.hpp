@@ -1,23 +1,52 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A step that a reader works on in place: its variables are views of the mapped pool, without a copy. While the step is
-// held, the analyzer overwrites other slots. If too few are left it overwrites this one, and the next `check` reports it.
-// Whether what was read is the step's depends on the slot's header alone, not on the lease (docs/publish/library.md,
-// "Why a broken lease is never missed").
+// held, the analyzer overwrites other slots. If too few are left it overwrites this one, and the next `check` reports
+// it. Whether what was read is the step's depends on the slot's header alone, not on the lease
+// (docs/publish/library.md, "Why a broken lease is never missed").
 #pragma once
 
 #include <bitset>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
-#include "common/pool_reader/reader_leases.hpp"
+#include "common/files/slot_lease.hpp"
+#include "common/platform/process.hpp"
+#include "common/platform/unique_fd.hpp"
 #include "common/ring/ring_view.hpp"
 #include "common/schema/schema_layout.hpp"
 #include "common/threads/team.hpp"
 
 namespace ringside {
+
+/// The leases that one reader has of a pool's slots. Locks of one open file description do not conflict with each
+/// other, so each reader has a description of its own and counts here how many of its steps hold each slot. Any thread
+/// may call all functions. A child of fork() shares the parent's leases: there they do nothing.
+class ReaderLeases {
+ public:
+  /// file: the pool's file, opened by this reader alone.
+  ReaderLeases(UniqueFd file, std::uint32_t slots) : file_(std::move(file)), counts_(slots, 0) {}
+
+  LeaseStatus take(std::uint32_t slot) noexcept;
+  /// Ends one that was taken.
+  void end(std::uint32_t slot) noexcept;
+
+  /// The pool's file, for reading.
+  int file() const noexcept { return file_.get(); }
+
+  /// Number of steps that are held, of all slots.
+  std::uint32_t held() const noexcept;
+
+ private:
+  const UniqueFd file_;
+  const ForkMark mark_;
+  mutable std::mutex mutex_;
+  std::vector<std::uint32_t> counts_;  // by slot; guarded by mutex_
+};
 
 enum class HeldStatus {
   kOk,

@@ -10,7 +10,17 @@
 namespace ringside {
 
 /// [{"name": "x", "dtype": "f64", "shape": [1000], "role": "field", "unit": ""}]
-Json variables_to_json(std::span<const Variable> variables);
+inline Json variables_to_json(std::span<const Variable> variables) {
+  Json described = Json::array();
+  for (const Variable& variable : variables) {
+    described.push_back({{"name", variable.name},
+                         {"dtype", to_string(variable.dtype)},
+                         {"shape", variable.shape},
+                         {"role", to_string(variable.role)},
+                         {"unit", variable.unit}});
+  }
+  return described;
+}
 inline Json variables_to_json(const Schema& schema) {
   return variables_to_json(schema.variables());
 }

@@ -3,11 +3,18 @@
 #pragma once
 
 #include <cstdint>
+#include <ctime>
 #include <string>
 
 namespace ringside {
 
 /// "2026-11-23T01:00:00Z", of realtime_ns() (common/platform/clock.hpp).
-std::string utc_text(std::int64_t realtime_ns);
+inline std::string utc_text(std::int64_t realtime_ns) {
+  const auto time = static_cast<std::time_t>(realtime_ns / 1'000'000'000);
+  std::tm parts{};
+  gmtime_r(&time, &parts);  // cannot fail: 64 bits of nanoseconds are some three hundred years
+  char text[32];
+  return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts)};
+}
 
 }  // namespace ringside

@@ -88,7 +88,7 @@ TEST(DirectFileTest, AFileThatMayNotGrowGivesTheReason) {
   EXPECT_EQ(error, EFBIG);
 }
 
-TEST(DirectFileTest, WhatIsToldOfProgressMayEndIt) {
+TEST(DirectFileTest, TheCallbackOfProgressMayEndTheWrite) {
   const TemporaryFolder folder;
   const UniqueFd file = made(folder.file("x"));
   DirectFile direct(file.get());

@@ -111,18 +111,6 @@ TEST_F(OutputFileTest, AFileInAFolderThatTakesNoOtherIsWrittenInPlace) {
   chmod(folder_.path().c_str(), 0700);
 }
 
-TEST_F(OutputFileTest, APoolIsNeverReplacedNorWrittenThrough) {
-  using namespace std::string_literals;
-  const std::string pool = folder_.write("pool", "PMEMOBJ\0and iterates"s);
-  std::filesystem::create_symlink(pool, path_);
-  for (const std::string& path : {pool, path_}) {
-    const std::string line = failure_line([&] { OutputFile(path, "--output").finish(); });
-    EXPECT_TRUE(line.starts_with("--output: '" + path + "' is a pool")) << line;
-    EXPECT_EQ(content(), "PMEMOBJ\0and iterates"s);
-  }
-  EXPECT_EQ(files(), 2);
-}
-
 TEST_F(OutputFileTest, FailuresNameTheOptionAndTheFile) {
   for (const std::string& path : {folder_.path(), folder_.file("no/such/folder")}) {
     const std::string line = failure_line([&] { OutputFile(path, "--output").finish(); }, ExitCode::kSystem);

@@ -75,8 +75,8 @@ TEST_F(ChannelTest, AnotherUserIsRefused) {
   int ready[2];
   ASSERT_EQ(pipe(open_to_all), 0);
   ASSERT_EQ(pipe(ready), 0);
-  // Forked while this process has one thread: a child that goes on to use threads and the heap may find a lock held for
-  // ever by one that it does not have.
+  // Fork while this process has one thread. The child uses threads and the heap, and another thread could hold one of
+  // their locks, which would never be released in the child.
   const pid_t stranger = fork();
   ASSERT_NE(stranger, -1);
   if (stranger == 0) {
@@ -163,7 +163,7 @@ TEST_F(ChannelTest, APublisherDoesNotWaitForASubscriberThatDoesNotRead) {
   for (int i = 0; i < 100'000; ++i) ASSERT_TRUE(publisher.send(text));
 }
 
-TEST_F(ChannelTest, TheSocketOfADeadProcessIsReplacedAndSomebodysFileIsNot) {
+TEST_F(ChannelTest, TheSocketOfADeadProcessIsReplacedAndAUsersFileIsNot) {
   const pid_t child = fork();
   if (child == 0) {
     ChannelContext context;
@@ -186,7 +186,7 @@ TEST_F(ChannelTest, APathThatIsTooLongIsNamedWithWhatIsPossible) {
   EXPECT_NE(line.find("108 characters, at most 107"), std::string::npos) << line;
 }
 
-TEST_F(ChannelTest, AFolderThatIsNotThereIsSaidAtOnce) {
+TEST_F(ChannelTest, AMissingFolderIsRefusedAtOnce) {
   Channel server(context_, ChannelKind::kRouter);
   EXPECT_THROW(server.bind(ipc_endpoint(folder_.file("missing/channel"))), Error);
 }

@@ -47,7 +47,7 @@ TEST_F(HandoffEnvironmentTest, OneOrderDecidesWhichAnalyzerAProgramAttachesTo) {
   EXPECT_EQ(place({.pool = "p"}), "/env/s|" + std::filesystem::absolute("p").string());
 }
 
-TEST_F(HandoffEnvironmentTest, WhatAnAnalyzerOfItsOwnSaysStandsInForWhatIsUnset) {
+TEST_F(HandoffEnvironmentTest, TheOwnAnalyzersVariablesGiveTheValuesOfUnsetOnes) {
   const Variables said = {
       {"RINGSIDE_BUFFERS", "5"}, {"RINGSIDE_PEER_TIMEOUT", "7"}, {"RINGSIDE_ON_ANALYZER_LOSS", "stop"}};
   setenv("RINGSIDE_BUFFERS", "3", 1);

@@ -60,13 +60,13 @@ class HostileAnalyzerTest : public HandoffFixture {
   }
 };
 
-TEST_F(HostileAnalyzerTest, AWellFormedAnswerIsBelieved) {
+TEST_F(HostileAnalyzerTest, AWellFormedAnswerIsAccepted) {
   const SharedMapping x = SharedMapping::create("test", kKeptBytes, PeerAccess::kReadOnly);
   const int fd = x.fd();
   EXPECT_EQ(verdict([&](Peer& peer) { send(peer, continues(), std::span(&fd, 1)); }), "accepted");
 }
 
-TEST_F(HostileAnalyzerTest, AnAnswerOfAnotherKindIsNone) {
+TEST_F(HostileAnalyzerTest, AnAnswerOfAnotherKindCountsAsAClosedConnection) {
   const auto refused = [&](const std::function<void(AttachReply&)>& change) {
     AttachReply reply;
     change(reply);
@@ -103,7 +103,7 @@ TEST_F(HostileAnalyzerTest, ALineWithoutAnEndEndsWithItsField) {
   EXPECT_EQ(verdict([&](Peer& peer) { send(peer, reply); }), std::string(sizeof reply.message, 'x'));
 }
 
-TEST_F(HostileAnalyzerTest, AnExitCodeThatIsNoneOfOursCountsAsALostPeer) {
+TEST_F(HostileAnalyzerTest, AnUndocumentedExitCodeCountsAsALostPeer) {
   for (const std::uint32_t number : {1u, 6u, 77u, 127u, 255u, 256u, 0x80000000u}) {
     AttachReply reply;
     reply.exit_code = number;
@@ -113,7 +113,7 @@ TEST_F(HostileAnalyzerTest, AnExitCodeThatIsNoneOfOursCountsAsALostPeer) {
   }
 }
 
-TEST_F(HostileAnalyzerTest, AFarewellWithAnExitCodeThatIsNoneOfOursCountsAsALostPeer) {
+TEST_F(HostileAnalyzerTest, AFarewellWithAnUndocumentedExitCodeCountsAsALostPeer) {
   Attached ends = attach(options());
   ends.reader->farewell(static_cast<ExitCode>(77), "no exit code of ours");
   const Error error = ends.writer->failure(ClaimStatus::kAnalyzerFailed);

@@ -111,7 +111,7 @@ TEST_F(HostileProducerTest, CountersThatCannotBeAreRefused) {
   }
 }
 
-TEST_F(HostileProducerTest, AProducerOfAnotherUserIsTurnedAway) {
+TEST_F(HostileProducerTest, AProducerOfAnotherUserIsRefused) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can become somebody else";
   ASSERT_EQ(chmod(folder_.path().c_str(), 0777), 0);
   Listener listener(socket_path_);
@@ -132,7 +132,7 @@ TEST_F(HostileProducerTest, AProducerOfAnotherUserIsTurnedAway) {
   EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
-TEST_F(HostileProducerTest, AProducerThatBreaksTheProtocolIsNotBelieved) {
+TEST_F(HostileProducerTest, AStepThatBreaksTheProtocolIsAViolation) {
   // Each writes two steps, the second of them wrong in one respect.
   const std::vector<std::function<void(StepDescriptor&, HandoffControl&)>> lies = {
       [](StepDescriptor& d, HandoffControl&) { d.step = 7; },

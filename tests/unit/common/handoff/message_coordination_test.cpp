@@ -118,7 +118,7 @@ TEST_F(MessageCoordinationTest, ACountThatDoesNotGrowChangesNothing) {
   }
 }
 
-TEST_F(MessageCoordinationTest, AStrangerIsNeitherHeardNorAnswered) {
+TEST_F(MessageCoordinationTest, MessagesOfAnUnknownSenderAreIgnoredAndNotAnswered) {
   MessageCoordination a = analyzer();
   Channel stranger = dealer({7, 9});
   Channel nameless(context_, ChannelKind::kDealer);
@@ -164,7 +164,7 @@ TEST_F(MessageCoordinationTest, AnOversizedMessageEndsItsSendersConnectionOnly) 
   EXPECT_TRUE(comes_to(a, 2));
 }
 
-TEST_F(MessageCoordinationTest, AnAnalyzerThatReleasesMoreThanItDidIsNotBelieved) {
+TEST_F(MessageCoordinationTest, FalseCountsOfAnAnalyzerAreIgnored) {
   Channel a(context_, ChannelKind::kRouter);
   a.bind(steps_endpoint(socket_));
   MessageCoordination p = producer();

@@ -65,7 +65,7 @@ class NoMemoryTest : public HandoffFixture {
   Attached ends_;
 };
 
-TEST_F(NoMemoryTest, AClaimThatCannotAttachToASuccessorSaysSoAndALaterOneCan) {
+TEST_F(NoMemoryTest, AClaimThatCannotAttachToASuccessorFailsAndALaterOneSucceeds) {
   for (int from = 0;; ++from) {
     ASSERT_LT(from, 1000) << "the allocations have no end";
     HandoffOptions o = options();

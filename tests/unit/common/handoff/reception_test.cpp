@@ -104,7 +104,7 @@ TEST_F(ReceptionTest, PeersThatSpeakComeInTheirOrderPastThoseThatDoNot) {
   EXPECT_EQ(reception.take_turned_away(), 0u);
 }
 
-TEST_F(ReceptionTest, APeerThatSaysNothingIsHungUpOn) {
+TEST_F(ReceptionTest, TheConnectionOfASilentPeerIsClosed) {
   Listener listener(socket_path_);
   Reception reception(listener, {.first_message = milliseconds(20)});
   const UniqueFd silent = connect_silently();
@@ -150,7 +150,7 @@ TEST_F(ReceptionTest, AMessageThatIsTooLongIsTheReadersToRefuse) {
   expect_hung_up(flooding);
 }
 
-TEST_F(ReceptionTest, AnotherUserIsTurnedAwayAtOnce) {
+TEST_F(ReceptionTest, AnotherUserIsRefusedAtOnce) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can become somebody else";
   const TemporaryFolder open_to_all;
   ASSERT_EQ(chmod(open_to_all.path().c_str(), 0777), 0);
@@ -168,7 +168,7 @@ TEST_F(ReceptionTest, AnotherUserIsTurnedAwayAtOnce) {
   EXPECT_EQ(reception.take_turned_away(), 1u);
 }
 
-TEST_F(ReceptionTest, WithoutADescriptorOneThatSaysNothingGivesUpItsOwn) {
+TEST_F(ReceptionTest, IfDescriptorsRunOutASilentPeersConnectionIsClosed) {
   Listener listener(socket_path_);
   Reception reception(listener, {.first_message = hours(1)});
   const UniqueFd silent = connect_silently();

@@ -48,7 +48,7 @@ class OptionsTest : public testing::ParsingTest {
   CoreOptions cores_;
 };
 
-TEST_F(OptionsTest, TheSolversThatAProgramHasDecideWhatSolverAcceptsAndWhatHelpSays) {
+TEST_F(OptionsTest, SolverAndHelpListExactlyTheSolversOfTheProgram) {
   expect_refused({"--matrix=x", "--solver=gauss"}, "--solver: found 'gauss', expected pagerank|jacobi");
   expect_accepted({"--matrix=x", "--solver=jacobi"});
   EXPECT_EQ(parse({"--help"}), 0);

@@ -68,12 +68,12 @@ TEST_F(ReportTest, ALineLongerThanThePipeComesWhole) {
   EXPECT_EQ(Json::parse(next_line())["text"], long_text);
 }
 
-TEST_F(ReportTest, BytesThatAreNotUtf8DoNotSpoilALine) {
+TEST_F(ReportTest, BytesThatAreNotUtf8AreReplacedInALine) {
   Report(write_end_.get()).write({{"matrix", "caf\xe9.txt"}});
   EXPECT_EQ(Json::parse(next_line())["matrix"], "caf\xef\xbf\xbd.txt");
 }
 
-TEST_F(ReportTest, AReaderThatWentAwayIsNoError) {
+TEST_F(ReportTest, AClosedPipeIsIgnored) {
   const auto pipe_before = signal(SIGPIPE, SIG_DFL);
   const auto size_before = signal(SIGXFSZ, SIG_DFL);
   ignore_write_signals();  // as both programs do first: else the write would kill this process

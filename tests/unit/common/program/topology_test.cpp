@@ -167,7 +167,7 @@ TEST(SyntheticMachine, HasItsSocketsNodesCoresAndSiblings) {
   EXPECT_GT(machine.l3_bytes, 0u);
 }
 
-TEST(SyntheticMachine, KnowsTheNumaNodeOfEveryCpu) {
+TEST(SyntheticMachine, HasTheNumaNodeOfEveryCpu) {
   const Machine machine = synthetic_machine("package:2 [numa] core:2 pu:1");
   EXPECT_EQ(machine.numa_nodes, 2);
   ASSERT_EQ(machine.threads.size(), 4u);
@@ -175,7 +175,7 @@ TEST(SyntheticMachine, KnowsTheNumaNodeOfEveryCpu) {
   EXPECT_NE(machine.threads[1].numa_node, machine.threads[2].numa_node);
 }
 
-TEST(ReadMachine, SeesThisMachineWhateverHwlocIsToldToTakeForIt) {
+TEST(ReadMachine, ReadsThisMachineDespiteHwlocsVariables) {
   const Machine expected = read_machine();
   for (const char* name :
        {"HWLOC_SYNTHETIC", "HWLOC_XMLFILE", "HWLOC_FSROOT", "HWLOC_COMPONENTS", "HWLOC_THISSYSTEM"}) {

@@ -24,7 +24,7 @@ TEST(FirstFailure, OfAParallelLoopIsThrownBehindIt) {
   EXPECT_EQ(done[0], 1);
 }
 
-TEST(FirstFailure, IsNoneIfNothingWasThrown) {
+TEST(FirstFailure, RethrowsNothingIfNothingWasThrown) {
   FirstFailure failure;
   int done = 0;
   failure.guard([&] { ++done; });

@@ -243,7 +243,7 @@ TEST_F(ElasticTeamTest, AnOwnerThatNeedsItsCoreWaitsForAGuestToFinish) {
   EXPECT_EQ(waited_for, 10);
 }
 
-TEST_F(ElasticTeamTest, AnOwnerDoesNotWaitForEverForAGuestThatWasKilled) {
+TEST_F(ElasticTeamTest, AnOwnerWaitsOnlyBrieflyForAGuestThatWasKilled) {
   ASSERT_FALSE(borrower().lent());
   lender_.lend(1);
   ASSERT_TRUE(borrower().enter());  // and never leaves
