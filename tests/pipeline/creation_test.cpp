@@ -91,8 +91,7 @@ TEST_F(CreationTest, TheSecondOfTwoRunsOnANewPoolReportsThatItIsInUse) {
     while (one.running() && other.running()) usleep(1000);
     Process& loser = one.running() ? other : one;
     Process& winner = one.running() ? one : other;
-    const Finished refused = loser.finish();
-    EXPECT_EQ(refused.exit_code, 3) << refused.err;
+    const Finished refused = expect_exit(3, loser.finish());
     expect_one_line(refused.err, {pool_, "in use by process"});
     winner.signal(SIGINT);
     EXPECT_EQ(winner.finish().exit_code, 130);

@@ -126,10 +126,8 @@ TEST_F(HostileTest, AProducerRunsWhile200ConnectionsToItsAnalyzerSayNothing) {
   ASSERT_TRUE(analyzer.wait_for_err("event=listening"));
   std::vector<UniqueFd> half_open;
   for (int i = 0; i < 200; ++i) half_open.push_back(connect_silently(socket));
-  const Finished published = testing::run("publish_from_your_solver", {socket});
-  EXPECT_EQ(published.exit_code, 0) << published.err;
-  const Finished served = analyzer.finish();
-  EXPECT_EQ(served.exit_code, 0);
+  expect_exit(0, testing::run("publish_from_your_solver", {socket}));
+  const Finished served = expect_exit(0, analyzer.finish());
   EXPECT_NE(served.err.find("event=turned_away peers="), std::string::npos) << served.err;
 }
 

@@ -19,22 +19,18 @@ namespace {
 
 using namespace testing::names;
 
-// More than any machine computes within a test.
 // A service's threads are not pinned here: with more than one for each process, they would wait for cores, not for
 // each other.
 void one_thread() {
   setenv("OMP_NUM_THREADS", "1", 1);
 }
 
-class LossTest : public PipelineTest {
+/// After each of its tests, every slot of the pool verifies, too.
+class LossTest : public NoOrphansTest {
  protected:
-  // Orphans of `ringside run` become children of this process, which can then see whether there are any.
-  void SetUp() override { ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0); }
-
-  static void expect_no_child_left() {
-    errno = 0;
-    EXPECT_EQ(waitpid(-1, nullptr, 0), -1) << "a process was left behind";
-    EXPECT_EQ(errno, ECHILD);
+  void TearDown() override {
+    NoOrphansTest::TearDown();
+    if (!HasFatalFailure() && std::filesystem::exists(pool_)) expect_intact();
   }
 };
 
@@ -45,16 +41,13 @@ TEST_P(EitherLossTest, CtrlCStopsCleanlyAndStillPrintsTheAccount) {
   Process ringside("ringside", run_arguments("grid:100", {kEndless}));
   ASSERT_TRUE(ringside.wait_for_err("iteration "));
   ringside.signal(SIGINT);
-  const Finished ran = ringside.finish();
-  EXPECT_EQ(ran.exit_code, 130) << ran.err;
+  const Finished ran = expect_exit(130, ringside.finish());
   EXPECT_NE(ran.out.find("interrupted"), std::string::npos) << ran.out;
   EXPECT_NE(ran.out.find("generate"), std::string::npos) << ran.out;
   const Json s = summary();
   EXPECT_GT(s["steps_published"].get<std::uint64_t>(), 0u);
   EXPECT_EQ(s["steps_published"], s["steps_committed"]);
   EXPECT_EQ(s["iterations"], s["last"]["iteration"]);
-  expect_intact();
-  expect_no_child_left();
 }
 
 TEST_P(EitherLossTest, AKilledAnalyzerEndsTheRunWithPeerLostIfSoWanted) {
@@ -63,11 +56,8 @@ TEST_P(EitherLossTest, AKilledAnalyzerEndsTheRunWithPeerLostIfSoWanted) {
   const std::vector<pid_t> analyzers = children_of(ringside.pid(), "ringside-analyzer");
   ASSERT_EQ(analyzers.size(), 1u);
   kill(analyzers[0], SIGKILL);
-  const Finished ran = ringside.finish();
-  EXPECT_EQ(ran.exit_code, 4) << ran.err;
+  const Finished ran = expect_exit(4, ringside.finish());
   EXPECT_NE(ran.err.find("analyzer was killed by signal 9"), std::string::npos) << ran.err;
-  expect_intact();
-  expect_no_child_left();
 }
 
 TEST_P(EitherLossTest, AfterAKilledAnalyzerAnotherOneTakesOverAndNothingIsMissing) {
@@ -84,8 +74,7 @@ TEST_P(EitherLossTest, AfterAKilledAnalyzerAnotherOneTakesOverAndNothingIsMissin
     }
     ASSERT_TRUE(wait_for_commits(RingReader::open(pool_).recover().newest_seq() + 100));  // by the fourth analyzer
     ringside.signal(SIGINT);
-    const Finished ran = ringside.finish();
-    EXPECT_EQ(ran.exit_code, 130) << ran.err;
+    expect_exit(130, ringside.finish());
     const Json s = summary();
     EXPECT_EQ(s["analyzer_restarts"], 3);
     EXPECT_EQ(s["steps_committed"], s["steps_published"]);
@@ -94,24 +83,20 @@ TEST_P(EitherLossTest, AfterAKilledAnalyzerAnotherOneTakesOverAndNothingIsMissin
     EXPECT_EQ(s["steps_published"].get<std::uint64_t>() + skipped, iterations);
     if (std::string(policy) == "wait") {
       EXPECT_EQ(skipped, 0u);
-      const Json kept = Json::parse(run("ringside", {"info", pool_, "--json"}).out)["iterates"];
+      const Json kept = pool_info()["iterates"];
       ASSERT_EQ(kept.size(), 64u);
       for (std::uint64_t i = 0; i < 64; ++i) ASSERT_EQ(kept[i]["iteration"], iterations - 63 + i) << "contiguous";
     }
     expect_intact();
   }
-  expect_no_child_left();
 }
 
 TEST_F(LossTest, AnAnalyzerKilledBeforeItIsReadyIsReplaced) {
   Process ringside("ringside", run_arguments("grid:100", {"--iterations=10"}));
   kill(wait_for_child(ringside.pid(), "ringside-analyzer"), SIGKILL);
-  const Finished ran = ringside.finish();
-  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  expect_exit(0, ringside.finish());
   EXPECT_EQ(summary()["analyzer_restarts"], 1);
   EXPECT_EQ(summary()["steps_committed"], 10);
-  expect_intact();
-  expect_no_child_left();
 }
 
 TEST_F(LossTest, AnAnalyzerKilledWhileItCreatesThePoolIsReplaced) {
@@ -120,12 +105,9 @@ TEST_F(LossTest, AnAnalyzerKilledWhileItCreatesThePoolIsReplaced) {
   const pid_t analyzer = wait_for_child(ringside.pid(), "ringside-analyzer");
   while (!std::filesystem::exists(pool_) && kill(ringside.pid(), 0) == 0) std::this_thread::yield();
   kill(analyzer, SIGKILL);
-  const Finished ran = ringside.finish();
-  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  expect_exit(0, ringside.finish());
   EXPECT_EQ(summary()["analyzer_restarts"], 1);
   EXPECT_EQ(summary()["steps_committed"], 10);
-  expect_intact();
-  expect_no_child_left();
 }
 
 TEST_F(LossTest, AnAnalyzerThatDiesRepeatedlyIsNotRestarted) {
@@ -142,8 +124,6 @@ TEST_F(LossTest, AnAnalyzerThatDiesRepeatedlyIsNotRestarted) {
   done = true;
   killer.join();
   EXPECT_EQ(ran.exit_code, 4) << ran.err;
-  expect_intact();
-  expect_no_child_left();
 }
 
 TEST_P(EitherLossTest, AProducerStoppedByASignalIsNoticedWithinThePeerTimeout) {
@@ -154,11 +134,8 @@ TEST_P(EitherLossTest, AProducerStoppedByASignalIsNoticedWithinThePeerTimeout) {
   const std::vector<pid_t> producers = children_of(ringside.pid(), "ringside-producer");
   ASSERT_EQ(producers.size(), 1u);
   kill(producers[0], SIGSTOP);
-  const Finished ran = ringside.finish();
-  EXPECT_EQ(ran.exit_code, 4);
+  const Finished ran = expect_exit(4, ringside.finish());
   EXPECT_NE(ran.err.find("the producer does not answer"), std::string::npos) << ran.err;
-  expect_intact();
-  expect_no_child_left();
 }
 
 TEST_F(LossTest, ARunEndsEvenIfBothProcessesAreStopped) {
@@ -167,20 +144,15 @@ TEST_F(LossTest, ARunEndsEvenIfBothProcessesAreStopped) {
   for (const char* name : {"ringside-producer", "ringside-analyzer"}) {
     for (const pid_t pid : children_of(ringside.pid(), name)) kill(pid, SIGSTOP);
   }
-  const Finished ran = ringside.finish();
-  EXPECT_EQ(ran.exit_code, 4);
+  const Finished ran = expect_exit(4, ringside.finish());
   EXPECT_NE(ran.err.find("the producer has been stopped by a signal"), std::string::npos) << ran.err;
-  expect_intact();
-  expect_no_child_left();
 }
 
 TEST_F(LossTest, AProducerThatIsStoppedBeforeItAttachesIsNoticed) {
   // Long enough for the analyzer to end by itself: killed while LeakSanitizer looks, it would leave that one's process.
   Process ringside("ringside", run_arguments("grid:8000", {"--peer-timeout=1"}));
   kill(wait_for_child(ringside.pid(), "ringside-producer"), SIGSTOP);
-  const Finished ran = ringside.finish();
-  EXPECT_EQ(ran.exit_code, 4) << ran.err;
-  expect_no_child_left();
+  expect_exit(4, ringside.finish());
 }
 
 TEST_P(EitherLossTest, AJobThatIsSuspendedAsAWholeGoesOn) {
@@ -196,9 +168,7 @@ TEST_P(EitherLossTest, AJobThatIsSuspendedAsAWholeGoesOn) {
   for (const pid_t pid : job) kill(pid, SIGSTOP);
   std::this_thread::sleep_for(std::chrono::seconds(2));
   for (const pid_t pid : job) kill(pid, SIGCONT);
-  const Finished ran = ringside.finish();
-  EXPECT_EQ(ran.exit_code, 0) << ran.err;
-  expect_intact();
+  expect_exit(0, ringside.finish());
 }
 
 TEST_P(EitherLossTest, AStoppedProducerOfAServiceLetsTheNextOneInAndComesBackItself) {
@@ -215,12 +185,10 @@ TEST_P(EitherLossTest, AStoppedProducerOfAServiceLetsTheNextOneInAndComesBackIts
   producer.signal(SIGCONT);
   ASSERT_TRUE(wait_for_commits(before + 10));
   producer.signal(SIGINT);
-  const Finished ran = producer.finish();
-  EXPECT_EQ(ran.exit_code, 130) << ran.err;
+  expect_exit(130, producer.finish());
   analyzer.signal(SIGTERM);
   const Finished stopped = analyzer.finish();
   EXPECT_NE(stopped.err.find("iterates=own"), std::string::npos) << "it took over its own steps: " << stopped.err;
-  expect_intact();
 }
 
 TEST_P(EitherLossTest, AServiceThatIsRestartedContinuesWithTheRunningProducer) {
@@ -237,13 +205,11 @@ TEST_P(EitherLossTest, AServiceThatIsRestartedContinuesWithTheRunningProducer) {
     analyzer->finish();
     analyzer.emplace("ringside-analyzer", arguments, one_thread);
   }
-  const Finished ran = producer.finish();
-  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  expect_exit(0, producer.finish());
   analyzer->signal(SIGTERM);
   EXPECT_EQ(analyzer->finish().exit_code, 0);
-  const Json info = Json::parse(run("ringside", {"info", pool_, "--json"}).out);
+  const Json info = pool_info();
   for (std::uint64_t i = 0; i < 8; ++i) EXPECT_EQ(info["iterates"][i]["iteration"], 1993 + i);
-  expect_intact();
 }
 
 TEST_F(LossTest, AfterAKilledProducerAllItPublishedIsCommitted) {
@@ -252,11 +218,8 @@ TEST_F(LossTest, AfterAKilledProducerAllItPublishedIsCommitted) {
   const std::vector<pid_t> producers = children_of(ringside.pid(), "ringside-producer");
   ASSERT_EQ(producers.size(), 1u);
   kill(producers[0], SIGKILL);
-  const Finished ran = ringside.finish();
-  EXPECT_EQ(ran.exit_code, 4) << ran.err;
+  const Finished ran = expect_exit(4, ringside.finish());
   EXPECT_NE(ran.err.find("producer was killed by signal 9"), std::string::npos) << ran.err;
-  expect_intact();
-  expect_no_child_left();
 }
 
 TEST_F(LossTest, KillingTheSupervisorTakesBothProcessesWithIt) {
@@ -269,7 +232,6 @@ TEST_F(LossTest, KillingTheSupervisorTakesBothProcessesWithIt) {
     EXPECT_TRUE(WIFEXITED(status)) << "it stopped cleanly, not by a signal";
   }
   EXPECT_EQ(ended, 2);
-  expect_intact();
 }
 
 TEST_F(LossTest, TheServiceContinuesAfterAProducerWasKilled) {
@@ -286,14 +248,11 @@ TEST_F(LossTest, TheServiceContinuesAfterAProducerWasKilled) {
     first.finish();
   }
   ASSERT_TRUE(analyzer.wait_for_err("event=producer_lost"));
-  const Finished second = run("ringside-producer", producer);
-  EXPECT_EQ(second.exit_code, 0) << second.err;
+  expect_exit(0, run("ringside-producer", producer));
   analyzer.signal(SIGTERM);
-  const Finished stopped = analyzer.finish();
-  EXPECT_EQ(stopped.exit_code, 0) << stopped.err;
-  const Json info = Json::parse(run("ringside", {"info", pool_, "--json"}).out);
+  expect_exit(0, analyzer.finish());
+  const Json info = pool_info();
   EXPECT_EQ(info["iterates"].back()["iteration"], 100);
-  expect_intact();
 }
 
 TEST_F(LossTest, AnInterruptWhileAMatrixLoadsEndsAtOnce) {
@@ -303,7 +262,6 @@ TEST_F(LossTest, AnInterruptWhileAMatrixLoadsEndsAtOnce) {
   ringside.signal(SIGINT);
   EXPECT_EQ(ringside.finish().exit_code, 130);
   EXPECT_FALSE(std::filesystem::exists(pool_));
-  expect_no_child_left();
 }
 
 TEST_F(LossTest, AHungAnalyzerIsNoticedWithinThePeerTimeout) {
@@ -312,12 +270,9 @@ TEST_F(LossTest, AHungAnalyzerIsNoticedWithinThePeerTimeout) {
   const std::vector<pid_t> analyzers = children_of(ringside.pid(), "ringside-analyzer");
   ASSERT_EQ(analyzers.size(), 1u);
   kill(analyzers[0], SIGSTOP);
-  const Finished ran = ringside.finish();
-  EXPECT_EQ(ran.exit_code, 4);
+  const Finished ran = expect_exit(4, ringside.finish());
   EXPECT_NE(ran.err.find("made no progress for 1 s"), std::string::npos) << ran.err;
   EXPECT_NE(ran.err.find("the analyzer does not answer"), std::string::npos) << ran.err;
-  expect_intact();
-  expect_no_child_left();
 }
 
 TEST_F(LossTest, AnAnalyzerThatIsTheBottleneckStopsWhenAsked) {
@@ -332,7 +287,6 @@ TEST_F(LossTest, AnAnalyzerThatIsTheBottleneckStopsWhenAsked) {
   const Finished stopped = producer.finish();
   EXPECT_EQ(stopped.exit_code, 4) << "published and never committed is no success";
   expect_one_line(stopped.err, {"asked to stop", pool_});
-  expect_intact();
 }
 
 TEST_P(EitherLossTest, StoppingTheServiceCommitsWhatWasPublishedAndTellsTheProducer) {
@@ -344,10 +298,8 @@ TEST_P(EitherLossTest, StoppingTheServiceCommitsWhatWasPublishedAndTellsTheProdu
   ASSERT_TRUE(analyzer.wait_for_err("event=attached"));
   analyzer.signal(SIGTERM);
   EXPECT_EQ(analyzer.finish().exit_code, 0);
-  const Finished stopped = producer.finish();
-  EXPECT_EQ(stopped.exit_code, 4) << stopped.err;
+  const Finished stopped = expect_exit(4, producer.finish());
   expect_one_line(stopped.err, {"asked to stop"});
-  expect_intact();
 }
 
 }  // namespace

@@ -35,8 +35,7 @@ class MediaDamageTest : public PipelineTest {
   void SetUp() override {
     // Commits 5, 6 and 7 are kept. No flip of one bit makes such a number 0, which would be an empty slot and no
     // damage.
-    const Finished ran = run("ringside", run_arguments("grid:60", {"--iterations=7", "--slots=3"}));
-    ASSERT_EQ(ran.exit_code, 0) << ran.err;
+    expect_exit(0, run("ringside", run_arguments("grid:60", {"--iterations=7", "--slots=3"})));
     const UniqueFd fd(open(pool_.c_str(), O_RDONLY | O_CLOEXEC));
     bytes_ = std::filesystem::file_size(pool_);
     void* mapped = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd.get(), 0);
@@ -132,8 +131,7 @@ class MediaDamageTest : public PipelineTest {
   }
 
   Json verify_json(int code) const {
-    const Finished verified = run("ringside", {"verify", pool_, "--json"});
-    EXPECT_EQ(verified.exit_code, code) << verified.out << verified.err;
+    const Finished verified = expect_exit(code, run("ringside", {"verify", pool_, "--json"}));
     return Json::parse(verified.out);
   }
 
@@ -266,8 +264,7 @@ TEST_F(MediaDamageTest, TheCommandsNameTheSlotAndTheChunkAndExportTheRest) {
   EXPECT_EQ(verified["slots"][1]["verdict"], "damaged");
   EXPECT_EQ(verified["slots"][1]["damaged_chunks"], Json::array({1}));
 
-  const Finished replayed = run("ringside", {"replay", pool_});
-  EXPECT_EQ(replayed.exit_code, 5);
+  const Finished replayed = expect_exit(5, run("ringside", {"replay", pool_}));
   EXPECT_NE(replayed.out.find("DAMAGED: slot " + std::to_string(middle.slot) + ": 1 of 2 chunks"), std::string::npos)
       << replayed.out;
   EXPECT_NE(replayed.out.find("3 iterates: 2 equal to what was recorded, 1 DAMAGED"), std::string::npos)
@@ -284,8 +281,7 @@ TEST_F(MediaDamageTest, TheCommandsNameTheSlotAndTheChunkAndExportTheRest) {
 TEST_F(MediaDamageTest, TheCommandsNameADamagedHeader) {
   flip_in_file(meta(2) + 5, 1);
   EXPECT_EQ(verify_json(5)["slots"].back(), Json::parse(R"({"slot": 2, "verdict": "damaged header"})"));
-  const Finished replayed = run("ringside", {"replay", pool_, "--json"});
-  EXPECT_EQ(replayed.exit_code, 5);
+  const Finished replayed = expect_exit(5, run("ringside", {"replay", pool_, "--json"}));
   const std::size_t last_line = replayed.out.rfind('\n', replayed.out.size() - 2) + 1;
   EXPECT_EQ(Json::parse(replayed.out.substr(last_line))["damaged_headers"], Json::array({2}));
 }

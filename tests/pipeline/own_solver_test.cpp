@@ -41,18 +41,15 @@ TEST_F(PipelineTest, TheExampleProgramOverwritesAnEarlierRunOnlyWhenThatIsAskedF
     return testing::run("publish_from_your_solver", arguments);
   };
   EXPECT_EQ(solve({}).exit_code, 0);
-  const Finished refused = solve({});
-  EXPECT_EQ(refused.exit_code, 2);
+  const Finished refused = expect_exit(2, solve({}));
   EXPECT_NE(refused.err.find("--overwrite"), std::string::npos) << refused.err;
-  const Finished ran = solve({"--overwrite"});
-  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  expect_exit(0, solve({"--overwrite"}));
 }
 
 TEST_F(PipelineTest, TheExampleProgramSaysWhatItAccepts) {
   for (const std::vector<std::string>& arguments :
        {std::vector<std::string>{"--unknown"}, {"s", "--peer-timeout"}, {"s", "--peer-timeout", "x"}, {"s", "more"}}) {
-    const Finished ended = testing::run("publish_from_your_solver", arguments);
-    EXPECT_EQ(ended.exit_code, 2);
+    const Finished ended = expect_exit(2, testing::run("publish_from_your_solver", arguments));
     EXPECT_NE(ended.err.find("usage: "), std::string::npos) << ended.err;
   }
 }

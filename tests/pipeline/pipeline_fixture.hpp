@@ -3,7 +3,10 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 
+#include <cerrno>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -23,6 +26,14 @@ namespace ringside::testing {
 
 /// A run with it ends only if it is stopped.
 inline const std::string kEndless = "--iterations=1000000000000";
+
+/// Expects that the process has ended with this code. Returns what it printed.
+inline Finished expect_exit(int code, Finished ran, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+  if (ran.exit_code != code) {
+    ADD_FAILURE_AT(file, line) << "exit code " << ran.exit_code << ", expected " << code << "\n" << ran.out << ran.err;
+  }
+  return ran;
+}
 
 class PipelineTest : public ::testing::Test {
  protected:
@@ -44,10 +55,12 @@ class PipelineTest : public ::testing::Test {
     return Json::parse(file);
   }
 
+  /// What `ringside info` prints of the pool.
+  Json pool_info() const { return Json::parse(run("ringside", {"info", pool_, "--json"}).out); }
+
   /// Expects that every slot of the pool verifies.
   void expect_intact() const {
-    const Finished verified = run("ringside", {"verify", pool_, "--json"});
-    EXPECT_EQ(verified.exit_code, 0) << verified.out << verified.err;
+    const Finished verified = expect_exit(0, run("ringside", {"verify", pool_, "--json"}));
     EXPECT_TRUE(Json::parse(verified.out).at("intact").get<bool>());
   }
 
@@ -144,6 +157,20 @@ class PipelineTest : public ::testing::Test {
   std::string coordination_ = "locks";
 };
 
+/// After each of its tests, no process may be left.
+class NoOrphansTest : public PipelineTest {
+ protected:
+  // Orphans of `ringside run` become children of this process, which can then see whether there are any.
+  void SetUp() override { ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0); }
+
+  void TearDown() override {
+    if (HasFatalFailure()) return;  // an endless process may be left
+    errno = 0;
+    EXPECT_EQ(waitpid(-1, nullptr, 0), -1) << "a process was left behind";
+    EXPECT_EQ(errno, ECHILD);
+  }
+};
+
 /// For the tests of `Suite` that must pass with either coordination: TEST_P, and INSTANTIATE_TEST_SUITE_P with
 /// kBothCoordinations.
 template <class Suite>
@@ -160,6 +187,7 @@ inline std::string name_of_coordination(const ::testing::TestParamInfo<std::stri
 namespace names {
 using testing::Finished;
 using testing::kEndless;
+using testing::NoOrphansTest;
 using testing::PipelineTest;
 using testing::Process;
 using testing::run;

@@ -98,8 +98,7 @@ TEST_F(PrivacyTest, WipingAsksAndNeedsTheOptionYesWithoutATerminal) {
   EXPECT_EQ(refused.exit_code, 2);
   expect_one_line(refused.err, {pool_, "--yes"});
   expect_intact();
-  const Finished wiped = run("ringside", {"wipe", pool_, "--yes"});
-  EXPECT_EQ(wiped.exit_code, 0) << wiped.err;
+  const Finished wiped = expect_exit(0, run("ringside", {"wipe", pool_, "--yes"}));
   EXPECT_NE(wiped.out.find("bytes overwritten with zeros, synced, and deleted"), std::string::npos) << wiped.out;
   EXPECT_FALSE(std::filesystem::exists(pool_));
   expect_one_line(run("ringside", {"wipe", pool_, "--yes"}).err, {pool_, "No such file"});
@@ -115,8 +114,7 @@ TEST_F(PrivacyTest, OnATerminalOnlyYesIsYes) {
     return run("ringside", {"wipe", pool_}, [&] { dup2(keyboard.get(), STDIN_FILENO); });
   };
   for (const char* answer : {"no\n", "\n", "y\n", "yes please\n"}) {
-    const Finished refused = wipe_answering(answer);
-    EXPECT_EQ(refused.exit_code, 2);
+    const Finished refused = expect_exit(2, wipe_answering(answer));
     EXPECT_NE(refused.err.find("5 iterates, the newest of iteration 5"), std::string::npos) << refused.err;
     EXPECT_NE(refused.err.find("expected yes"), std::string::npos) << refused.err;
     expect_intact();
@@ -129,8 +127,7 @@ TEST_F(PrivacyTest, APoolInUseIsNotWiped) {
   Process running("ringside", run_arguments("grid:20", {"--iterations=1000000000000", "--quiet"}));
   const auto in_use = [&] { return run("ringside", {"info", pool_}).exit_code == 0; };
   while (!in_use()) ASSERT_TRUE(running.running());
-  const Finished refused = run("ringside", {"wipe", pool_, "--yes"});
-  EXPECT_EQ(refused.exit_code, 3);
+  const Finished refused = expect_exit(3, run("ringside", {"wipe", pool_, "--yes"}));
   expect_one_line(refused.err, {pool_, "in use"});
   running.signal(SIGINT);
   EXPECT_EQ(running.finish().exit_code, 130);
@@ -139,8 +136,7 @@ TEST_F(PrivacyTest, APoolInUseIsNotWiped) {
 
 TEST_F(PrivacyTest, AFileThatIsNotAPoolIsNotWiped) {
   const std::string letter = write_file("letter", "somebody's\n");
-  const Finished refused = run("ringside", {"wipe", letter, "--yes"});
-  EXPECT_EQ(refused.exit_code, 2);
+  const Finished refused = expect_exit(2, run("ringside", {"wipe", letter, "--yes"}));
   expect_one_line(refused.err, {letter, "not a Ringside pool"});
   EXPECT_EQ(std::filesystem::file_size(letter), 11u);
 }

@@ -32,12 +32,11 @@ class ReplayTest : public PipelineTest {
 
 TEST_F(ReplayTest, TheKeptIteratesEqualTheirRecords) {
   ASSERT_EQ(run("ringside", run_arguments("grid:50", {"--iterations=12", "--slots=5"})).exit_code, 0);
-  const Finished replayed = replay({"--json"});
-  EXPECT_EQ(replayed.exit_code, 0) << replayed.out << replayed.err;
+  const Finished replayed = expect_exit(0, replay({"--json"}));
   EXPECT_EQ(replayed.err, "") << "progress is for terminals";
   const std::vector<Json> objects = lines(replayed.out);
   ASSERT_EQ(objects.size(), 6u);
-  const Json recorded = Json::parse(run("ringside", {"info", pool_, "--json"}).out)["iterates"];
+  const Json recorded = pool_info()["iterates"];
   for (std::size_t i = 0; i < 5; ++i) {
     EXPECT_EQ(objects[i]["iteration"], 8 + i);
     EXPECT_EQ(objects[i]["verdict"], "equal");
@@ -50,8 +49,7 @@ TEST_F(ReplayTest, TheKeptIteratesEqualTheirRecords) {
   EXPECT_EQ(objects[5]["equal"], 5);
   EXPECT_TRUE(objects[5]["intact"].get<bool>());
 
-  const Finished table = replay();
-  EXPECT_EQ(table.exit_code, 0);
+  const Finished table = expect_exit(0, replay());
   EXPECT_NE(table.out.find("pagerank of grid:50"), std::string::npos) << table.out;
   EXPECT_NE(table.out.find("but for its change: the iterate before is gone"), std::string::npos) << table.out;
   EXPECT_EQ(table.out.substr(table.out.rfind('\n', table.out.size() - 2) + 1),
@@ -63,7 +61,7 @@ TEST_F(ReplayTest, ReducedOnTheWayTheRecordIsTheSameAndReplayAgrees) {
     std::vector<std::string> arguments = run_arguments("grid:110", {"--iterations=12", "--slots=5", "--overwrite"});
     arguments.insert(arguments.end(), more.begin(), more.end());
     EXPECT_EQ(run("ringside", arguments).exit_code, 0);
-    Json iterates = Json::parse(run("ringside", {"info", pool_, "--json"}).out)["iterates"];
+    Json iterates = pool_info()["iterates"];
     std::vector<Json> reductions;
     for (const Json& iterate : iterates) reductions.push_back(iterate["reductions"]);
     EXPECT_EQ(reductions.size(), 5u);
@@ -116,8 +114,7 @@ TEST_F(ReplayTest, RangesThatAreNotKeptAndMissingPoolsAreRefused) {
   ASSERT_EQ(run("ringside", run_arguments("grid:20", {"--iterations=20"})).exit_code, 0);
   const auto expect_refused = [&](const std::vector<std::string>& arguments,
                                   const std::vector<std::string>& fragments) {
-    const Finished refused = replay(arguments);
-    EXPECT_EQ(refused.exit_code, 2);
+    const Finished refused = expect_exit(2, replay(arguments));
     EXPECT_EQ(refused.out, "");
     expect_one_line(refused.err, fragments);
   };
@@ -154,13 +151,11 @@ TEST_F(ReplayTest, BesideARunningAnalyzerNothingIsEverDamaged) {
 
   int overwritten = 0;
   for (int i = 0; i < (testing::kSanitized ? 8 : 25); ++i) {
-    const Finished replayed = replay({"--json"});
-    EXPECT_EQ(replayed.exit_code, 0) << replayed.out << replayed.err;
+    const Finished replayed = expect_exit(0, replay({"--json"}));
     const std::vector<Json> objects = lines(replayed.out);
     EXPECT_EQ(objects.back()["differs"], 0);
     overwritten += objects.back()["overwritten"].get<int>();
-    const Finished verified = run("ringside", {"verify", pool_});
-    EXPECT_EQ(verified.exit_code, 0) << verified.out << verified.err;
+    expect_exit(0, run("ringside", {"verify", pool_}));
     EXPECT_EQ(run("ringside", {"info", pool_}).exit_code, 0);
     // Exit code 3: the newest iterate was overwritten a hundred times while it was read.
     const Finished exported = run("ringside", {"export", pool_, "--output", folder_.file("x.npy")});

@@ -48,8 +48,7 @@ using EitherRunTest = testing::Either<PipelineTest>;
 INSTANTIATE_TEST_SUITE_P(Coordination, EitherRunTest, testing::kBothCoordinations, testing::name_of_coordination);
 
 TEST_P(EitherRunTest, EveryIterateIsCommittedAndTheLastOnesAreKeptBitForBit) {
-  const Finished ran = run("ringside", run_arguments("grid:50", {"--iterations=30", "--slots=5"}));
-  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  expect_exit(0, run("ringside", run_arguments("grid:50", {"--iterations=30", "--slots=5"})));
   const Json s = summary();
   EXPECT_EQ(s["steps_published"], 30);
   EXPECT_EQ(s["steps_committed"], 30);
@@ -60,8 +59,7 @@ TEST_P(EitherRunTest, EveryIterateIsCommittedAndTheLastOnesAreKeptBitForBit) {
   EXPECT_EQ(s["coordination"], coordination_);
   expect_intact();
 
-  const Finished info = run("ringside", {"info", pool_, "--json"});
-  ASSERT_EQ(info.exit_code, 0) << info.err;
+  const Finished info = expect_exit(0, run("ringside", {"info", pool_, "--json"}));
   const Json iterates = Json::parse(info.out)["iterates"];
   ASSERT_EQ(iterates.size(), 5u);
   for (int i = 0; i < 5; ++i) {
@@ -70,8 +68,7 @@ TEST_P(EitherRunTest, EveryIterateIsCommittedAndTheLastOnesAreKeptBitForBit) {
   }
   for (const int k : {26, 30}) {
     const std::string file = folder_.file("x.npy");
-    const Finished exported = run("ringside", {"export", pool_, "--iteration", std::to_string(k), "--output", file});
-    ASSERT_EQ(exported.exit_code, 0) << exported.err;
+    expect_exit(0, run("ringside", {"export", pool_, "--iteration", std::to_string(k), "--output", file}));
     EXPECT_EQ(read_npy(file), solve_grid(50, k)) << "iteration " << k;
   }
 }
@@ -136,10 +133,10 @@ TEST_F(PipelineTest, TheSummaryHasEveryKeyAndItsTimesAddUp) {
 
 TEST_F(PipelineTest, EveryStepOfTheFastestRunHasARecord) {
   constexpr std::uint64_t kSteps = 40'000;  // of 9 entries, a few microseconds each: more than the recorder keeps up with
-  const Finished ran = run("ringside", run_arguments("grid:3", {"--iterations=40000", "--tolerance=0", "--durability=process"}));
-  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  const Finished ran = expect_exit(
+      0, run("ringside", run_arguments("grid:3", {"--iterations=40000", "--tolerance=0", "--durability=process"})));
   EXPECT_EQ(summary()["steps_committed"], kSteps);
-  const Json journal = Json::parse(run("ringside", {"info", pool_, "--json"}).out)["journal"];
+  const Json journal = pool_info()["journal"];
   EXPECT_EQ(journal["records_missing"], 0) << ran.err;
   EXPECT_GE(journal["records"], kSteps);
 }
@@ -157,8 +154,8 @@ TEST_F(PipelineTest, TheFormerNamesOfTheMatrixFormatAreAccepted) {
   EXPECT_EQ(summary()["kernel"], "csr");
   EXPECT_EQ(run("ringside", run_arguments("grid:60", {"--kernel=csr", "--matrix-format=csr"})).exit_code, 2);
   std::ofstream(settings) << "kernel = csr\nmatrix-format = packed\n";
-  const Finished both = run("ringside", run_arguments("grid:60", {"--iterations=2", "--config=" + settings}));
-  EXPECT_EQ(both.exit_code, 2);
+  const Finished both =
+      expect_exit(2, run("ringside", run_arguments("grid:60", {"--iterations=2", "--config=" + settings})));
   EXPECT_NE(both.err.find("another name of --matrix-format"), std::string::npos) << both.err;
 }
 
@@ -196,19 +193,14 @@ TEST_F(PipelineTest, WithEveryTheBaselineStillComputesTheSame) {
 
 TEST_F(PipelineTest, AMatrixWhoseNameIsNotUtf8IsSolvedLikeAnyOther) {
   const std::string matrix = write_file("caf\xe9.txt", "0 1\n1 2\n2 0\n");
-  const Finished ran = run("ringside", run_arguments(matrix, {"--iterations=9"}));
-  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  expect_exit(0, run("ringside", run_arguments(matrix, {"--iterations=9"})));
   const std::string shown = "caf\xef\xbf\xbd.txt";  // U+FFFD for the byte that is no character
   EXPECT_NE(summary()["matrix"].get<std::string>().find(shown), std::string::npos) << summary()["matrix"];
-  const Finished info = run("ringside", {"info", pool_, "--json"});
-  ASSERT_EQ(info.exit_code, 0) << info.err;
-  EXPECT_NE(Json::parse(info.out)["runs"][0]["matrix"].get<std::string>().find(shown), std::string::npos) << info.out;
+  EXPECT_NE(pool_info()["runs"][0]["matrix"].get<std::string>().find(shown), std::string::npos);
 }
 
 TEST_F(PipelineTest, TheToleranceEndsTheRunAndTheLastIterateIsKeptAlthoughItWasNotDue) {
-  const Finished ran =
-      run("ringside", run_arguments("grid:40", {"--tolerance=1e-8", "--iterations=1000", "--every=7"}));
-  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  expect_exit(0, run("ringside", run_arguments("grid:40", {"--tolerance=1e-8", "--iterations=1000", "--every=7"})));
   const Json s = summary();
   EXPECT_TRUE(s["converged"].get<bool>());
   EXPECT_LE(s["residual_l1"].get<double>(), 1e-8);
@@ -223,9 +215,7 @@ TEST_F(PipelineTest, TheToleranceEndsTheRunAndTheLastIterateIsKeptAlthoughItWasN
 }
 
 TEST_P(EitherRunTest, SkippedStepsAreCountedAndNothingElseIsLost) {
-  const Finished ran =
-      run("ringside", run_arguments("grid:300", {"--iterations=200", "--when-full=skip", "--passes=20"}));
-  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  expect_exit(0, run("ringside", run_arguments("grid:300", {"--iterations=200", "--when-full=skip", "--passes=20"})));
   const Json s = summary();
   EXPECT_EQ(s["steps_published"], s["steps_committed"]);
   EXPECT_GT(s["steps_skipped"], 0) << "the test wants an analyzer that is too slow; give it more --passes";
@@ -267,14 +257,11 @@ TEST_F(PipelineTest, TheCoresAreThoseThatTheKernelAllowsWhateverAJobScriptTellsO
 
 TEST_F(PipelineTest, AConfigFileGivesTheSameOptionsAsFlags) {
   const std::string config = write_file("run.toml", "matrix = \"grid:20\"\niterations = 12\nslots = 4\npassess = 2\n");
-  const Finished misspelt = run("ringside", {"run", "--config", config, "--pool", pool_});
-  EXPECT_EQ(misspelt.exit_code, 2);
+  const Finished misspelt = expect_exit(2, run("ringside", {"run", "--config", config, "--pool", pool_}));
   EXPECT_NE(misspelt.err.find("passess"), std::string::npos) << misspelt.err;
 
   write_file("run.toml", "matrix = \"grid:20\"\niterations = 12\nslots = 4\npasses = 2\ndurability = \"process\"\n");
-  const Finished ran =
-      run("ringside", {"run", "--config", config, "--pool", pool_, "--summary", summary_, "--slots=6"});
-  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  expect_exit(0, run("ringside", {"run", "--config", config, "--pool", pool_, "--summary", summary_, "--slots=6"}));
   EXPECT_EQ(summary()["iterations"], 12);
   EXPECT_EQ(summary()["passes"], 2);
   EXPECT_EQ(summary()["durability"], "process");
@@ -282,8 +269,7 @@ TEST_F(PipelineTest, AConfigFileGivesTheSameOptionsAsFlags) {
 }
 
 TEST_F(PipelineTest, QuietPrintsNothing) {
-  const Finished ran = run("ringside", run_arguments("grid:20", {"--iterations=5", "--quiet"}));
-  EXPECT_EQ(ran.exit_code, 0);
+  const Finished ran = expect_exit(0, run("ringside", run_arguments("grid:20", {"--iterations=5", "--quiet"})));
   EXPECT_EQ(ran.out + ran.err, "");
 }
 
@@ -291,8 +277,7 @@ TEST_F(PipelineTest, TheBinaryCacheGivesTheSameProblemAndIterates) {
   const std::string matrix = write_file("g.txt", "0 1\n1 2\n2 0\n2 1\n");
   ASSERT_EQ(run("ringside", run_arguments(matrix, {"--iterations=9"})).exit_code, 0);
   const Json plain = summary();
-  const Finished cached = run("ringside", {"cache", matrix});
-  ASSERT_EQ(cached.exit_code, 0) << cached.err;
+  expect_exit(0, run("ringside", {"cache", matrix}));
   ASSERT_EQ(run("ringside", run_arguments(matrix, {"--iterations=9", "--cache", "--overwrite"})).exit_code, 0);
   EXPECT_EQ(summary()["problem_id"], plain["problem_id"]);
   EXPECT_EQ(summary()["last"], plain["last"]);
@@ -319,11 +304,9 @@ TEST_F(PipelineTest, JacobiSolvesWithItsRightHandSide) {
   const std::string matrix =
       write_file("a.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 4\n1 1 4\n1 2 1\n2 1 1\n2 2 3\n");
   const std::string rhs = write_file("b.mtx", "%%MatrixMarket matrix array real general\n2 1\n6\n7\n");
-  const Finished ran = run("ringside", run_arguments(matrix, {"--solver=jacobi", "--rhs=" + rhs, "--tolerance=1e-14"}));
-  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  expect_exit(0, run("ringside", run_arguments(matrix, {"--solver=jacobi", "--rhs=" + rhs, "--tolerance=1e-14"})));
   const std::string file = folder_.file("x.csv");
-  const Finished exported = run("ringside", {"export", pool_, "--output", file});
-  ASSERT_EQ(exported.exit_code, 0) << exported.err;
+  const Finished exported = expect_exit(0, run("ringside", {"export", pool_, "--output", file}));
   EXPECT_NE(exported.out.find(", as csv\n"), std::string::npos) << exported.out;
   std::ifstream csv(file);
   std::string line;
@@ -351,9 +334,8 @@ TEST_F(PipelineTest, AnExportedVectorCanBeReadAgainAsAMatrix) {
   std::string identity = "%%MatrixMarket matrix coordinate real general\n9 9 9\n";
   for (int i = 1; i <= 9; ++i) identity += std::to_string(i) + " " + std::to_string(i) + " 1\n";
   const std::string matrix = write_file("i.mtx", identity);
-  const Finished ran =
-      run("ringside", run_arguments(matrix, {"--solver=jacobi", "--rhs=" + file, "--iterations=1", "--overwrite"}));
-  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  expect_exit(
+      0, run("ringside", run_arguments(matrix, {"--solver=jacobi", "--rhs=" + file, "--iterations=1", "--overwrite"})));
   ASSERT_EQ(run("ringside", {"export", pool_, "--output", folder_.file("x.npy")}).exit_code, 0);
   EXPECT_EQ(read_npy(folder_.file("x.npy")), solve_grid(3, 5)) << "the identity's solution is b";
 }
@@ -363,8 +345,7 @@ TEST_F(PipelineTest, AnySolverCanPublish) {
   testing::Process analyzer("ringside-analyzer",
                             {"--socket", socket, "--pool", pool_, "--once", "--log-level", "info"});
   ASSERT_TRUE(analyzer.wait_for_err("event=listening"));
-  const Finished published = run("publish_from_your_solver", {socket});
-  EXPECT_EQ(published.exit_code, 0) << published.err;
+  expect_exit(0, run("publish_from_your_solver", {socket}));
   EXPECT_EQ(analyzer.finish().exit_code, 0);
   const Finished info = run("ringside", {"info", pool_});
   EXPECT_NE(info.out.find("heat of rod"), std::string::npos) << info.out;
@@ -380,8 +361,7 @@ TEST_F(PipelineTest, HelpNamesEveryOptionAndGoesToStandardOutput) {
                                                     {"wipe", "--help"},
                                                     {"export", "--help"},
                                                     {"cache", "--help"}}) {
-    const Finished help = run("ringside", arguments);
-    EXPECT_EQ(help.exit_code, 0);
+    const Finished help = expect_exit(0, run("ringside", arguments));
     EXPECT_NE(help.out, "");
     EXPECT_EQ(help.err, "");
   }

@@ -77,10 +77,8 @@ TEST_F(TailTest, ShowsEachStepOnceAlthoughTheAnalyzerIsKilled) {
   // The producer is attached to it: a run that is stopped while its producer waits for an analyzer ends without one.
   ASSERT_TRUE(tail.wait_for_out("\"run_started\"", 2));
   running->signal(SIGINT);
-  const Finished ran = running->finish();
-  EXPECT_EQ(ran.exit_code, 130) << ran.err;
-  const Finished tailed = tail.finish();
-  EXPECT_EQ(tailed.exit_code, 0) << tailed.err;
+  expect_exit(130, running->finish());
+  const Finished tailed = expect_exit(0, tail.finish());
   const std::vector<Json> records = records_in(tailed.out);
   EXPECT_EQ(records.back()["event"], "run_ended");
   expect_each_step_once(records, summary()["steps_committed"].get<std::uint64_t>());
@@ -93,8 +91,7 @@ TEST_F(TailTest, ShowsEachStepOnceAlthoughTheAnalyzerIsKilled) {
 
 TEST_F(TailTest, ShowsThePastOfARunThatHasEnded) {
   ASSERT_EQ(run("ringside", run_arguments("grid:50", {"--iterations=300"})).exit_code, 0);
-  const Finished all = run("ringside", {"tail", "--pool", pool_, "--json"});
-  EXPECT_EQ(all.exit_code, 0) << all.err;
+  const Finished all = expect_exit(0, run("ringside", {"tail", "--pool", pool_, "--json"}));
   expect_each_step_once(records_in(all.out), 300);
   const std::vector<Json> late = records_in(run("ringside", {"tail", "--pool", pool_, "--json", "--since=300"}).out);
   EXPECT_EQ(late.front()["seq"], 300);
@@ -105,14 +102,11 @@ TEST_F(TailTest, ShowsThePastOfARunThatHasEnded) {
 }
 
 TEST_F(TailTest, WithoutAJournalOrAnAnalyzerItSaysSoInOneLine) {
-  const Finished no_journal = run("ringside", {"tail", "--pool", pool_});
-  EXPECT_EQ(no_journal.exit_code, 2);
+  const Finished no_journal = expect_exit(2, run("ringside", {"tail", "--pool", pool_}));
   expect_one_line(no_journal.err, {pool_});
-  const Finished nobody = run("ringside", {"stop", "--socket", folder_.file("nobody")});
-  EXPECT_EQ(nobody.exit_code, 4);
+  const Finished nobody = expect_exit(4, run("ringside", {"stop", "--socket", folder_.file("nobody")}));
   expect_one_line(nobody.err, {"nobody", "does not answer"});
-  const Finished unheard = run("ringside", {"tail", "--socket", folder_.file("nobody")});
-  EXPECT_EQ(unheard.exit_code, 4);
+  const Finished unheard = expect_exit(4, run("ringside", {"tail", "--socket", folder_.file("nobody")}));
   EXPECT_NE(unheard.err.find("nothing was heard"), std::string::npos) << unheard.err;
   EXPECT_NE(unheard.err.find("--telemetry on"), std::string::npos) << unheard.err;
 }
@@ -134,9 +128,7 @@ TEST_F(TailTest, SurvivesTheAnalyzersRestartWhereItsSocketIsNamedRelatively) {
   const std::vector<std::string> service = {"--socket", "a.socket", "--pool", pool_, "--log-level", "info"};
   auto analyzer = std::make_unique<Process>("ringside-analyzer", service, in_folder);
   ASSERT_TRUE(analyzer->wait_for_err("event=listening"));
-  const Finished ran =
-      run("ringside-producer", {"--matrix=grid:50", "--socket=a.socket", "--iterations=20"}, in_folder);
-  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  expect_exit(0, run("ringside-producer", {"--matrix=grid:50", "--socket=a.socket", "--iterations=20"}, in_folder));
   Process tail("ringside", {"tail", "--socket=a.socket", "--json"}, [&] {
     in_folder();
     dup2(STDERR_FILENO, STDOUT_FILENO);  // the test waits for records as well
@@ -155,13 +147,11 @@ TEST_F(TailTest, ShowsAJournalThatEndsWithinARecordAndSaysSo) {
   ASSERT_EQ(run("ringside", run_arguments("grid:50", {"--iterations=30"})).exit_code, 0);
   const std::string log = pool_ + ".journal-0";
   std::filesystem::resize_file(log, std::filesystem::file_size(log) - 3);
-  const Finished past = run("ringside", {"tail", "--pool", pool_, "--json"});
-  EXPECT_EQ(past.exit_code, 0) << past.err;
+  const Finished past = expect_exit(0, run("ringside", {"tail", "--pool", pool_, "--json"}));
   expect_one_line(past.err, {log, "ends within a record at byte"});
   expect_each_step_once(records_in(past.out), 30);
   for (const char* command : {"info", "replay"}) {
-    const Finished shown = run("ringside", {command, pool_});
-    EXPECT_EQ(shown.exit_code, 0) << shown.err;
+    const Finished shown = expect_exit(0, run("ringside", {command, pool_}));
     EXPECT_NE(shown.out.find("ends within a record at byte"), std::string::npos) << shown.out;
   }
 }
@@ -169,8 +159,7 @@ TEST_F(TailTest, ShowsAJournalThatEndsWithinARecordAndSaysSo) {
 TEST_F(TailTest, OnceShowsTheStatusOfARun) {
   const auto running = start_run("grid:50", {kEndless});
   const std::string socket = socket_of_run();
-  const Finished once = run("ringside", {"tail", "--socket", socket, "--once"});
-  EXPECT_EQ(once.exit_code, 0) << once.err;
+  const Finished once = expect_exit(0, run("ringside", {"tail", "--socket", socket, "--once"}));
   EXPECT_NE(once.out.find("is being served: pagerank of grid:50"), std::string::npos) << once.out;
   const Finished as_json = run("ringside", {"tail", "--socket", socket, "--once", "--json"});
   EXPECT_TRUE(Json::parse(as_json.out)["attached"].get<bool>()) << as_json.out;
@@ -182,8 +171,7 @@ TEST_F(TailTest, StopEndsARunWithoutReplacingItsAnalyzer) {
   const auto running = start_run("grid:50", {kEndless});
   const std::string socket = socket_of_run();
   EXPECT_EQ(run("ringside", {"stop", "--socket", socket}).exit_code, 0);
-  const Finished ran = running->finish();
-  EXPECT_EQ(ran.exit_code, 130) << ran.err;
+  const Finished ran = expect_exit(130, running->finish());
   EXPECT_EQ(ran.err.find("takes over"), std::string::npos) << ran.err;
   expect_intact();
   const std::vector<Json> records = records_in(run("ringside", {"tail", "--pool", pool_, "--json"}).out);
@@ -200,8 +188,7 @@ TEST_F(TailTest, OfSeveralRunsEachSocketIsNamedWithItsProblemAndPool) {
   ASSERT_TRUE(wait_for_commits(1, other_pool));
   for (const char* subcommand : {"tail", "serve", "stop"}) {
     Process asked("ringside", {subcommand}, [this] { setenv("XDG_RUNTIME_DIR", runtime_.c_str(), 1); });
-    const Finished answered = asked.finish();
-    EXPECT_EQ(answered.exit_code, 2) << answered.err;
+    const Finished answered = expect_exit(2, asked.finish());
     EXPECT_NE(answered.err.find(socket + " (pagerank of grid:50"), std::string::npos) << answered.err;
     EXPECT_NE(answered.err.find("pool " + pool_ + ")"), std::string::npos) << answered.err;
     EXPECT_NE(answered.err.find("(pagerank of grid:40"), std::string::npos) << answered.err;
@@ -217,19 +204,16 @@ TEST_F(TailTest, AServiceTakesTheNextProducerAfterAStop) {
   const std::string socket = folder_.file("s");
   Process analyzer("ringside-analyzer", {"--socket", socket, "--pool", pool_, "--log-level", "info"});
   ASSERT_TRUE(analyzer.wait_for_err("event=listening"));
-  const Finished idle = run("ringside", {"stop", "--socket", socket});
-  EXPECT_EQ(idle.exit_code, 2);
+  const Finished idle = expect_exit(2, run("ringside", {"stop", "--socket", socket}));
   expect_one_line(idle.err, {"serves no run"});
   Process first("ringside-producer", {"--matrix=grid:50", "--socket=" + socket, kEndless});
   ASSERT_TRUE(analyzer.wait_for_err("event=attached"));
   EXPECT_TRUE(wait_for_commits(10));
   EXPECT_EQ(run("ringside", {"stop", "--socket", socket}).exit_code, 0);
-  const Finished stopped = first.finish();
-  EXPECT_EQ(stopped.exit_code, 130);
+  const Finished stopped = expect_exit(130, first.finish());
   expect_one_line(stopped.err, {"asked to stop", pool_});
-  const Finished second =
-      run("ringside-producer", {"--matrix=grid:50", "--socket=" + socket, "--overwrite", "--iterations=20"});
-  EXPECT_EQ(second.exit_code, 0) << second.err;
+  expect_exit(0,
+              run("ringside-producer", {"--matrix=grid:50", "--socket=" + socket, "--overwrite", "--iterations=20"}));
   analyzer.signal(SIGTERM);
   EXPECT_EQ(analyzer.finish().exit_code, 0);
   expect_intact();
@@ -243,13 +227,11 @@ TEST_F(TailTest, AStoppedSubscriberDoesNotDelayTheRunAndReceivesEveryRecord) {
   // Too many records to be still on their way: at its end the analyzer waits a tenth of a second for those that are.
   ASSERT_TRUE(wait_for_commits(20000));
   running->signal(SIGINT);
-  const Finished ran = running->finish();
-  EXPECT_EQ(ran.exit_code, 130) << ran.err;
+  expect_exit(130, running->finish());
   const std::vector<Json> past = records_in(run("ringside", {"tail", "--pool", pool_, "--json"}).out);
   expect_each_step_once(past, summary()["steps_committed"].get<std::uint64_t>());
   tail.signal(SIGCONT);
-  const Finished followed = tail.finish();
-  EXPECT_EQ(followed.exit_code, 0) << followed.err;
+  const Finished followed = expect_exit(0, tail.finish());
   EXPECT_EQ(records_in(followed.out), past);
 }
 
@@ -267,8 +249,7 @@ TEST_F(TailTest, OverTcpOnlyAKnownClientMayFollow) {
   EXPECT_EQ(run("ringside", {"keygen", keys, "--client", "desk"}).exit_code, 2);
   Process analyzer("ringside-analyzer", service);
   ASSERT_TRUE(analyzer.wait_for_err("event=listening")) << analyzer.finish().err;
-  const Finished known = run("ringside", {"tail", "--tcp", tcp, "--keys", keys + "/desk", "--once"});
-  EXPECT_EQ(known.exit_code, 0) << known.err;
+  expect_exit(0, run("ringside", {"tail", "--tcp", tcp, "--keys", keys + "/desk", "--once"}));
   analyzer.signal(SIGTERM);
   EXPECT_EQ(analyzer.finish().exit_code, 0);
 }

@@ -15,9 +15,8 @@ class RunsTest : public PipelineTest {
  protected:
   void solve(const std::string& name, const std::string& matrix) {
     std::filesystem::create_directories(std::filesystem::path(folder_.file(name)).parent_path());
-    const Finished ran = run("ringside", {"run", "--matrix=" + matrix, "--pool=" + folder_.file(name), "--iterations=20",
-                                          "--quiet", "--journal=file", "--durability=process"});
-    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+    expect_exit(0, run("ringside", {"run", "--matrix=" + matrix, "--pool=" + folder_.file(name), "--iterations=20",
+                                    "--quiet", "--journal=file", "--durability=process"}));
   }
 
   static std::vector<Json> runs_in(const std::string& out) {
@@ -48,11 +47,9 @@ TEST_F(RunsTest, ListsEachRunBelowTheFolderAndNamesDamagedJournals) {
 }
 
 TEST_F(RunsTest, AFolderWithoutRunsIsNoError) {
-  const Finished empty = run("ringside", {"tail", "--runs", folder_.file(".")});
-  EXPECT_EQ(empty.exit_code, 0) << empty.err;
+  const Finished empty = expect_exit(0, run("ringside", {"tail", "--runs", folder_.file(".")}));
   EXPECT_NE(empty.err.find("found no run"), std::string::npos) << empty.err;
-  const Finished none = run("ringside", {"tail", "--runs", folder_.file("none")});
-  EXPECT_EQ(none.exit_code, 2);
+  const Finished none = expect_exit(2, run("ringside", {"tail", "--runs", folder_.file("none")}));
   expect_one_line(none.err, {"--runs"});
 }
 

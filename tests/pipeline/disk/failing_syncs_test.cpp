@@ -30,8 +30,7 @@ class FailingSyncsTest : public PipelineTest {
   long syncs_of(const std::vector<std::string>& arguments) const {
     const std::string counted = folder_.file("syncs");
     std::filesystem::remove(counted);
-    const Finished ran = run("ringside", arguments, with("RINGSIDE_TEST_SYNCS_COUNTED_IN", counted));
-    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+    expect_exit(0, run("ringside", arguments, with("RINGSIDE_TEST_SYNCS_COUNTED_IN", counted)));
     return static_cast<long>(std::filesystem::file_size(counted));
   }
 
@@ -58,9 +57,8 @@ class FailingSyncsTest : public PipelineTest {
   }
 
   std::uint64_t newest_intact() const {
-    const Finished verified = run("ringside", {"verify", pool_, "--json"});
-    EXPECT_EQ(verified.exit_code, 0) << verified.out << verified.err;
-    const Json info = Json::parse(run("ringside", {"info", pool_, "--json"}).out);
+    expect_exit(0, run("ringside", {"verify", pool_, "--json"}));
+    const Json info = pool_info();
     return info["iterates"].empty() ? 0 : info["iterates"].back()["iteration"].get<std::uint64_t>();
   }
 

@@ -126,9 +126,8 @@ TEST_F(TruncationTest, ASparseCopyThatFindsTheDiskFullIsRefusedBeforeAnythingIsW
   const std::string fill = small.file("fill");
   [[maybe_unused]] const int full = std::system(("head -c 12m /dev/zero >'" + fill + "' 2>/dev/null").c_str());
   for (const char* how : {"--resume", "--overwrite"}) {
-    const Finished refused =
-        run("ringside", {"run", "--matrix=grid:60", "--pool=" + copied, how, "--iterations=50", "--quiet"});
-    EXPECT_EQ(refused.exit_code, 3) << refused.err;
+    const Finished refused = expect_exit(
+        3, run("ringside", {"run", "--matrix=grid:60", "--pool=" + copied, how, "--iterations=50", "--quiet"}));
     expect_one_line(refused.err, {copied, "no room for the ", "that a sparse copy left out", "No space left"});
   }
   EXPECT_EQ(unlink(fill.c_str()), 0);

@@ -20,9 +20,8 @@ class AutoCoresTest : public PipelineTest {
  protected:
   /// Measures this machine for the pool's folder. Call it first.
   void calibrate() const {
-    const Finished ran = run("ringside", {"calibrate", "--matrix=grid:50", "--budget=1", "--quiet",
-                                          "--memory=" + folder_.path(), "--output=" + node_file_});
-    ASSERT_EQ(ran.exit_code, 0) << ran.err;
+    expect_exit(0, run("ringside", {"calibrate", "--matrix=grid:50", "--budget=1", "--quiet",
+                                    "--memory=" + folder_.path(), "--output=" + node_file_}));
   }
 
   /// The same file with every duration multiplied.
@@ -50,8 +49,7 @@ class AutoCoresTest : public PipelineTest {
 
 TEST_F(AutoCoresTest, TheSummaryHoldsWhatWasPlannedAndTheTableShowsIt) {
   calibrate();
-  const Finished ran = run_auto({"--node=" + node_file_, "--iterations=50"});
-  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  const Finished ran = expect_exit(0, run_auto({"--node=" + node_file_, "--iterations=50"}));
   const Json account = summary();
   EXPECT_EQ(account["node_file"], node_file_);
   EXPECT_GT(account["planned_total_s"], 0);
@@ -66,15 +64,13 @@ TEST_F(AutoCoresTest, TheSummaryHoldsWhatWasPlannedAndTheTableShowsIt) {
 
 TEST_F(AutoCoresTest, WhatTheUserNamesIsNotChosen) {
   calibrate();
-  const Finished ran = run_auto({"--node=" + node_file_, "--iterations=20", "--elastic=off", "--reduce=transfer"});
-  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  expect_exit(0, run_auto({"--node=" + node_file_, "--iterations=20", "--elastic=off", "--reduce=transfer"}));
   EXPECT_EQ(summary()["reduce"], "transfer");
   EXPECT_EQ(summary()["elastic"], false);
 }
 
 TEST_F(AutoCoresTest, WithoutACalibrationTheTopologyChoosesAndOneLineSaysSo) {
-  const Finished ran = run_auto({"--iterations=20"});
-  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  const Finished ran = expect_exit(0, run_auto({"--iterations=20"}));
   EXPECT_TRUE(summary()["planned_total_s"].is_null());
   EXPECT_TRUE(summary()["node_file"].is_null());
   expect_one_line(ran.err, {"topology", "ringside calibrate"});
@@ -85,8 +81,7 @@ TEST_F(AutoCoresTest, ACalibrationOfAnotherMachineIsRefusedIfItWasNamed) {
   Node node = read_node(node_file_);
   node.fingerprint->cpu = "another processor";
   std::ofstream(node_file_) << to_json(node).dump();
-  const Finished ran = run_auto({"--node=" + node_file_});
-  EXPECT_EQ(ran.exit_code, 2);
+  const Finished ran = expect_exit(2, run_auto({"--node=" + node_file_}));
   expect_one_line(ran.err, {node_file_, "another processor"});
   EXPECT_FALSE(std::filesystem::exists(pool_));
 }
@@ -97,8 +92,7 @@ TEST_F(AutoCoresTest, ACalibrationOfAnotherBuildIsNotUsedFromTheDefaultPlace) {
   node.fingerprint->build = "an older one\x1b[31m";
   std::filesystem::create_directory(folder_.file("ringside"));
   std::ofstream(folder_.file("ringside/node.json")) << to_json(node).dump();
-  const Finished ran = run_auto({"--iterations=20"});
-  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  const Finished ran = expect_exit(0, run_auto({"--iterations=20"}));
   expect_one_line(ran.err, {"topology", "an older one"});
   EXPECT_EQ(ran.err.find('\x1b'), std::string::npos) << "text of the file steers the terminal";
 }
@@ -152,8 +146,7 @@ class CalibratedModesTest : public AutoCoresTest {
 
 TEST_F(CalibratedModesTest, WithoutCoresTheModesAreThoseOfTheCalibration) {
   calibrate_for_transfer();
-  const Finished ran = run_calibrated({"--durability=process"});
-  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  const Finished ran = expect_exit(0, run_calibrated({"--durability=process"}));
   EXPECT_EQ(summary()["reduce"], "transfer");
   EXPECT_GT(summary()["planned_total_s"], 0);
   expect_one_line(ran.err, {"calibrated: ", "--reduce transfer", "node.json"});
@@ -161,8 +154,7 @@ TEST_F(CalibratedModesTest, WithoutCoresTheModesAreThoseOfTheCalibration) {
 
 TEST_F(CalibratedModesTest, WithCoresByTheTopologyNoCalibrationIsRead) {
   calibrate_for_transfer();
-  const Finished ran = run_calibrated({"--durability=process", "--cores=topology"});
-  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  expect_exit(0, run_calibrated({"--durability=process", "--cores=topology"}));
   EXPECT_EQ(summary()["reduce"], "slot");
   EXPECT_EQ(summary()["elastic"], false);
   EXPECT_TRUE(summary()["planned_total_s"].is_null());
@@ -195,13 +187,11 @@ TEST_F(AutoCoresTest, ARunThatAdaptsChangesNoBitAndSaysThatItDid) {
   calibrate();
   scale_seconds(1e-3);  // nothing can be that fast
   const Finished ran =
-      run_auto({"--node=" + node_file_, "--adapt", "--iterations=400", "--slots=512", "--elastic=off"});
-  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+      expect_exit(0, run_auto({"--node=" + node_file_, "--adapt", "--iterations=400", "--slots=512", "--elastic=off"}));
   EXPECT_EQ(summary()["adapted"], true) << ran.out;
   EXPECT_NE(ran.out.find("adapted"), std::string::npos) << ran.out;
   // Both modes are in the ring; the reductions are made anew and compared bit by bit.
-  const Finished replayed = run("ringside", {"replay", pool_});
-  EXPECT_EQ(replayed.exit_code, 0) << replayed.out << replayed.err;
+  expect_exit(0, run("ringside", {"replay", pool_}));
 }
 
 TEST_F(AutoCoresTest, TheJournalKeepsThePlanForFollowers) {
@@ -212,25 +202,20 @@ TEST_F(AutoCoresTest, TheJournalKeepsThePlanForFollowers) {
 }
 
 TEST_F(AutoCoresTest, WrongCoresAndMatricesAreErrorsOfTheirOwn) {
-  const Finished cores = run_auto({"--producer-cores=9999"});
-  EXPECT_EQ(cores.exit_code, 3);
+  const Finished cores = expect_exit(3, run_auto({"--producer-cores=9999"}));
   expect_one_line(cores.err, {"--producer-cores"});
-  const Finished matrix = run("ringside", run_arguments("grid:x", {"--cores=auto"}));
-  EXPECT_EQ(matrix.exit_code, 2);
+  const Finished matrix = expect_exit(2, run("ringside", run_arguments("grid:x", {"--cores=auto"})));
   expect_one_line(matrix.err, {"grid:x"});
-  const Finished both = run_auto({"--adapt", "--reduce=slot"});
-  EXPECT_EQ(both.exit_code, 2);
+  const Finished both = expect_exit(2, run_auto({"--adapt", "--reduce=slot"}));
   expect_one_line(both.err, {"--adapt", "--reduce"});
 }
 
 TEST_F(AutoCoresTest, OptionsThatNeedAPlanAreRefusedWithoutOne) {
   for (const std::string& option : {std::string("--adapt"), "--node=" + node_file_}) {
-    const Finished ran = run("ringside", run_arguments("grid:10", {option}));
-    EXPECT_EQ(ran.exit_code, 2);
+    const Finished ran = expect_exit(2, run("ringside", run_arguments("grid:10", {option})));
     expect_one_line(ran.err, {"--cores auto"});
   }
-  const Finished baseline = run("ringside", run_arguments("grid:10", {"--cores=auto", "--mode=dram"}));
-  EXPECT_EQ(baseline.exit_code, 2);
+  const Finished baseline = expect_exit(2, run("ringside", run_arguments("grid:10", {"--cores=auto", "--mode=dram"})));
   expect_one_line(baseline.err, {"--mode dram"});
 }
 

@@ -41,16 +41,14 @@ std::vector<std::string> quick(const std::string& name, const std::vector<std::s
 
 void expect_refused(const std::vector<std::string>& arguments, int exit_code,
                     const std::vector<std::string>& fragments) {
-  const Finished refused = experiment(arguments);
-  EXPECT_EQ(refused.exit_code, exit_code) << refused.err;
+  const Finished refused = expect_exit(exit_code, experiment(arguments));
   EXPECT_EQ(refused.out, "");
   EXPECT_EQ(std::count(refused.err.begin(), refused.err.end(), '\n'), 1) << refused.err;
   for (const std::string& fragment : fragments) EXPECT_NE(refused.err.find(fragment), std::string::npos) << refused.err;
 }
 
 TEST(Experiment, TheListNamesEachExperimentOnALineOfItsOwn) {
-  const Finished listed = experiment({"list"});
-  EXPECT_EQ(listed.exit_code, 0);
+  const Finished listed = expect_exit(0, experiment({"list"}));
   EXPECT_EQ(std::count(listed.out.begin(), listed.out.end(), '\n'), 6);
   EXPECT_NE(listed.out.find("\napps "), std::string::npos);
   for (const std::string& name : kNames) EXPECT_NE(("\n" + listed.out).find("\n" + name), std::string::npos) << name;
@@ -59,8 +57,7 @@ TEST(Experiment, TheListNamesEachExperimentOnALineOfItsOwn) {
 TEST(Experiment, JsonIsOneObjectWithAMachineAndARowForEachColumn) {
   const TemporaryFolder folder;
   for (const std::string& name : kNames) {
-    const Finished done = experiment(quick(name, {"--json", "--memory=" + folder.path()}));
-    ASSERT_EQ(done.exit_code, 0) << done.err;
+    const Finished done = expect_exit(0, experiment(quick(name, {"--json", "--memory=" + folder.path()})));
     const Json found = Json::parse(done.out);
     EXPECT_EQ(found.at("experiment"), name);
     for (const char* key : {"cpu", "processors_allowed", "kernel", "governor", "load_average", "started", "isa"}) {
@@ -111,8 +108,7 @@ TEST(Experiment, RingsidesLastIterateIsThatOfThePublishedLoopUpToRounding) {
 }
 
 TEST(Experiment, TextHasTheSourceAndTheReasonsBelowTheTable) {
-  const Finished done = experiment(quick("compete", {"--threads=1"}));
-  EXPECT_EQ(done.exit_code, 0);
+  const Finished done = expect_exit(0, experiment(quick("compete", {"--threads=1"})));
   EXPECT_NE(done.out.find("After S. G. Fagerheim"), std::string::npos);
   EXPECT_NE(done.out.find("n/a: two groups need two threads\n"), std::string::npos) << done.out;
 }
@@ -120,8 +116,7 @@ TEST(Experiment, TextHasTheSourceAndTheReasonsBelowTheTable) {
 TEST(Experiment, ThePageHoldsEverythingThatItNeeds) {
   const TemporaryFolder folder;
   const std::string page = folder.file("page.html");
-  const Finished done = experiment(quick("streams", {"-o", page}));
-  ASSERT_EQ(done.exit_code, 0) << done.err;
+  expect_exit(0, experiment(quick("streams", {"-o", page})));
   const std::string text = testing::content_of(page);
   EXPECT_EQ(text.find("RINGSIDE_REPORT_DATA"), std::string::npos);
   EXPECT_EQ(text.find(" src=\""), std::string::npos);

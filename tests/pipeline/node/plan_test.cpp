@@ -35,9 +35,8 @@ class PlanCommandTest : public PipelineTest {
 };
 
 TEST_F(PlanCommandTest, APublishedNodeIsPlannedForAProblemWithoutAMatrix) {
-  const Finished ran = run(
-      "ringside", published({"--rows=16000000", "--nonzeros=127952004", "--iterations=5000", "--passes=5", "--json"}));
-  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  const Finished ran = expect_exit(0, run("ringside", published({"--rows=16000000", "--nonzeros=127952004",
+                                                                 "--iterations=5000", "--passes=5", "--json"})));
   const Json plan = Json::parse(ran.out);
   ASSERT_EQ(plan["rows"].size(), 15u);
   for (const Json& row : plan["rows"]) {
@@ -50,17 +49,16 @@ TEST_F(PlanCommandTest, APublishedNodeIsPlannedForAProblemWithoutAMatrix) {
 }
 
 TEST_F(PlanCommandTest, AGeneratedMatrixIsPlannedByItsName) {
-  const Finished ran = run("ringside", published({"--matrix=grid:2000", "--iterations=5000", "--passes=5"}));
-  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  const Finished ran =
+      expect_exit(0, run("ringside", published({"--matrix=grid:2000", "--iterations=5000", "--passes=5"})));
   EXPECT_NE(ran.out.find("grid:2000: 4,000,000 rows, 31,976,004 nonzeros"), std::string::npos) << ran.out;
   EXPECT_NE(ran.out.find("* least expected time: 8 + 8 cores"), std::string::npos) << ran.out;
   EXPECT_NE(ran.out.find("n/a"), std::string::npos) << "what the node file lacks is not named";
 }
 
 TEST_F(PlanCommandTest, AMatrixThatIsLargerThanItsDramIsPlannedAsInDramWithARemark) {
-  const Finished ran =
-      run("ringside", published({"--matrix=grid:2000", "--matrix-memory=far:/mnt", "--dram-limit=40M"}));
-  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  const Finished ran = expect_exit(
+      0, run("ringside", published({"--matrix=grid:2000", "--matrix-memory=far:/mnt", "--dram-limit=40M"})));
   EXPECT_NE(ran.out.find("3.8 times --dram-limit: the times here are those of a matrix in DRAM"), std::string::npos)
       << ran.out;
   expect_refused(published({"--matrix=grid:2000", "--dram-limit=40M"}), 2, {"--dram-limit: found 41943040"});
@@ -91,8 +89,7 @@ TEST_F(PlanCommandTest, AMatrixFileIsKnownUnderEverySpellingUntilItIsChanged) {
 
 TEST_F(PlanCommandTest, ThePageHoldsThePlanAndNothingFromElsewhere) {
   const std::string page = folder_.file("plan.html");
-  const Finished ran = run("ringside", published({"--matrix=grid:100", "--output=" + page}));
-  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  expect_exit(0, run("ringside", published({"--matrix=grid:100", "--output=" + page})));
   std::ifstream file(page);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   EXPECT_NE(text.find("\"expected_s\""), std::string::npos);
@@ -106,8 +103,7 @@ TEST_F(PlanCommandTest, AFileByHandWithDramAloneIsPlannedForSlotsInDram) {
   std::erase_if(node.streams, [](const StreamFigures& streams) { return streams.tier != "dram"; });
   node.tiers.resize(1);
   const std::string node_file = write_file("node.json", node_text(node));
-  const Finished ran = run("ringside", {"plan", "--json", "--node=" + node_file, "--matrix=grid:100"});
-  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  const Finished ran = expect_exit(0, run("ringside", {"plan", "--json", "--node=" + node_file, "--matrix=grid:100"}));
   EXPECT_EQ(Json::parse(ran.out)["memory"], "dram");
 }
 
@@ -145,8 +141,7 @@ TEST_F(PlanCommandTest, APageThatCannotBeWrittenIsRefused) {
 }
 
 TEST_F(PlanCommandTest, AMeasuredNodeIsSimulatedManyTimesWithoutANodeFile) {
-  const Finished ran = run("ringside", {"plan", "--nodes=64", "--step-figures=10,2,3,32", "--json"});
-  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  const Finished ran = expect_exit(0, run("ringside", {"plan", "--nodes=64", "--step-figures=10,2,3,32", "--json"}));
   const Json many = Json::parse(ran.out)["many_nodes"];
   EXPECT_EQ(many["node"]["generate_s"], 0.01);
   EXPECT_EQ(many["node"]["step_bytes"], 32e6);
@@ -159,8 +154,7 @@ TEST_F(PlanCommandTest, AMeasuredNodeIsSimulatedManyTimesWithoutANodeFile) {
 TEST_F(PlanCommandTest, APlannedNodeIsSimulatedManyTimesBelowItsPlan) {
   const std::vector<std::string> words =
       published({"--matrix=grid:2000", "--iterations=50", "--passes=5", "--nodes=2,3"});
-  const Finished ran = run("ringside", words);
-  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  const Finished ran = expect_exit(0, run("ringside", words));
   EXPECT_LT(ran.out.find("* least expected time: 8 + 8 cores"), ran.out.find("ringside plan: many nodes")) << ran.out;
   std::vector<std::string> as_json = words;
   as_json.emplace_back("--json");
@@ -172,15 +166,14 @@ TEST_F(PlanCommandTest, APlannedNodeIsSimulatedManyTimesBelowItsPlan) {
 }
 
 TEST_F(PlanCommandTest, ASlowAnalyzerIsNamed) {
-  const Finished ran = run("ringside", {"plan", "--nodes=3,5", "--step-figures=10,2,3,32", "--slow-analyzer=10"});
-  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  const Finished ran =
+      expect_exit(0, run("ringside", {"plan", "--nodes=3,5", "--step-figures=10,2,3,32", "--slow-analyzer=10"}));
   EXPECT_NE(ran.out.find("node 4 waited longest for its analyzer: "), std::string::npos) << ran.out;
 }
 
 TEST_F(PlanCommandTest, ASlowSolverHoldsUpTheOthersButNotByItsAnalyzer) {
   const Finished ran =
-      run("ringside", {"plan", "--nodes=3,5", "--step-figures=10,2,3,32", "--slow-solver=4", "--json"});
-  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+      expect_exit(0, run("ringside", {"plan", "--nodes=3,5", "--step-figures=10,2,3,32", "--slow-solver=4", "--json"}));
   const Json row = Json::parse(ran.out)["many_nodes"]["rows"][1];
   EXPECT_GT(row["step_s"], 0.035);
   EXPECT_GT(row["coupling_s"], 0.02);
@@ -189,8 +182,7 @@ TEST_F(PlanCommandTest, ASlowSolverHoldsUpTheOthersButNotByItsAnalyzer) {
 
 TEST_F(PlanCommandTest, RoundsThatTakeTooLongForTheStoresOfPartsAreNamed) {
   const std::vector<std::string> words = {"plan", "--nodes=4,40,400", "--step-figures=10,2,3,32", "--iterations=200"};
-  const Finished ran = run("ringside", words);
-  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  const Finished ran = expect_exit(0, run("ringside", words));
   EXPECT_EQ(ran.out.find("results of the whole run"), std::string::npos) << ran.out;
   std::vector<std::string> slow = words;
   slow.emplace_back("--turn-cost=8000");  // 400 nodes: 3.2 s

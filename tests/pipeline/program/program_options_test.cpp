@@ -52,8 +52,7 @@ TEST_F(ProgramTest, TheProgramsArgumentsAreItsOwn) {
 
 TEST_F(ProgramTest, APoolOfAnotherRunIsRefusedBeforeTheProgramStarts) {
   expect_run(scripted({"attach", "publish", "3", "detach"}), 0, "");
-  const Finished ran = run("ringside", with({"echo", "started"}));
-  EXPECT_EQ(ran.exit_code, 2);
+  const Finished ran = expect_exit(2, run("ringside", with({"echo", "started"})));
   EXPECT_EQ(ran.out, "");
   EXPECT_NE(ran.err.find("give --resume to continue from there, --overwrite"), std::string::npos) << ran.err;
 }

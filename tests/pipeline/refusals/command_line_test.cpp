@@ -152,8 +152,7 @@ TEST_F(CommandLineTest, EveryProgramAndSubcommandPrintsItsVersion) {
 TEST_F(CommandLineTest, HelpOfASubcommandHasTwoForms) {
   for (const Words& command : every_command_line()) {
     if (command.size() < 2) continue;
-    const Finished ran = run("ringside", {"help", command.back()});
-    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+    const Finished ran = expect_exit(0, run("ringside", {"help", command.back()}));
     EXPECT_NE(ran.out.find("Usage: ringside " + command.back()), std::string::npos) << ran.out;
     EXPECT_EQ(ran.out, run("ringside", {command.back(), "--help"}).out);
   }
@@ -316,17 +315,17 @@ TEST_F(CommandLineTest, AnInvalidEnvironmentVariableIsNamed) {
 
 TEST_F(CommandLineTest, ARuntimeFolderThatIsRelativeOrMissingIsPassedOver) {
   for (const char* folder : {"relative", "/nonexistent", ""}) {
-    const Finished ran = run_there({"ringside", kRun, 0, {}, {{"XDG_RUNTIME_DIR", folder}}});
-    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+    const Finished ran = expect_exit(0, run_there({"ringside", kRun, 0, {}, {{"XDG_RUNTIME_DIR", folder}}}));
     EXPECT_EQ(ran.err, "");
   }
 }
 
 TEST_F(CommandLineTest, InvalidVariablesOfAServiceManagerAreIgnored) {
   for (const std::string& socket : {std::string("nonsense"), kLong, std::string("@"), std::string("/dev/null")}) {
-    const Finished ran = run_there(
-        {"ringside", kRun, 0, {}, {{"NOTIFY_SOCKET", socket}, {"WATCHDOG_USEC", "0x10"}, {"WATCHDOG_PID", "-1"}}});
-    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+    const Finished ran = expect_exit(
+        0,
+        run_there(
+            {"ringside", kRun, 0, {}, {{"NOTIFY_SOCKET", socket}, {"WATCHDOG_USEC", "0x10"}, {"WATCHDOG_PID", "-1"}}}));
     EXPECT_EQ(ran.err, "");
   }
 }
@@ -371,8 +370,7 @@ TEST_F(CommandLineTest, AnAnalyzersLogIsOneLineAnEvent) {
                                                   "--pool=" + folder_.file("a\x1b[31mb\nc.pool")});
   ASSERT_TRUE(analyzer.wait_for_err("event=listening"));
   analyzer.signal(SIGTERM);
-  const Finished ended = analyzer.finish();
-  EXPECT_EQ(ended.exit_code, 0);
+  const Finished ended = expect_exit(0, analyzer.finish());
   EXPECT_NE(ended.err.find(R"(a\x1b[31mb\nc.pool)"), std::string::npos) << ended.err;
   EXPECT_EQ(ended.err.find('\x1b'), std::string::npos) << ended.err;
 }

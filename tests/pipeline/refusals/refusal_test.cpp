@@ -25,20 +25,16 @@ class RefusalTest : public PipelineTest {
  protected:
   void expect_refused(const std::vector<std::string>& arguments, int code, const std::vector<std::string>& fragments,
                       const std::function<void()>& in_child = {}) const {
-    const Finished ran = run("ringside", arguments, in_child);
-    EXPECT_EQ(ran.exit_code, code) << ran.err;
+    const Finished ran = expect_exit(code, run("ringside", arguments, in_child));
     expect_one_line(ran.err, fragments);
   }
 
   /// Fills the pool with 10 iterations of grid:20.
-  void keep_something() const {
-    const Finished ran = run("ringside", run_arguments("grid:20", {"--iterations=10"}));
-    ASSERT_EQ(ran.exit_code, 0) << ran.err;
-  }
+  void keep_something() const { expect_exit(0, run("ringside", run_arguments("grid:20", {"--iterations=10"}))); }
 
   /// Expects that what `keep_something` kept is still there.
   void expect_kept() const {
-    const Json info = Json::parse(run("ringside", {"info", pool_, "--json"}).out);
+    const Json info = pool_info();
     ASSERT_EQ(info["kept"], 8);
     EXPECT_EQ(info["iterates"].back()["iteration"], 10);
     EXPECT_EQ(info["rows"], 400);
@@ -72,11 +68,11 @@ TEST_F(RefusalTest, MatricesThatTheSolversCannotUseAreRefused) {
 TEST_F(RefusalTest, JacobiThatDivergesSaysSoAndKeepsNoNaN) {
   const std::string matrix =
       write_file("diverging.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 4\n1 1 1\n1 2 3\n2 1 3\n2 2 1\n");
-  const Finished ran = run("ringside", run_arguments(matrix, {"--solver=jacobi", "--iterations=100000"}));
-  EXPECT_EQ(ran.exit_code, 2);
+  const Finished ran =
+      expect_exit(2, run("ringside", run_arguments(matrix, {"--solver=jacobi", "--iterations=100000"})));
   expect_one_line(ran.err, {"diverges", "factor of about 3"});
   EXPECT_FALSE(summary()["converged"].get<bool>());
-  const Json info = Json::parse(run("ringside", {"info", pool_, "--json"}).out);
+  const Json info = pool_info();
   for (const Json& iterate : info["iterates"]) EXPECT_EQ(iterate["reductions"]["non_finite"], 0);
 }
 
@@ -112,18 +108,17 @@ TEST_F(RefusalTest, APoolWithAnotherRunIsKeptUnlessOverwriteIsGiven) {
   const std::string socket = folder_.file("s");
   Process analyzer("ringside-analyzer", {"--socket", socket, "--pool", pool_, "--log-level", "info"});
   ASSERT_TRUE(analyzer.wait_for_err("event=listening"));
-  const Finished refused = run("ringside-producer", {"--matrix=grid:20", "--socket=" + socket});
-  EXPECT_EQ(refused.exit_code, 2);
+  const Finished refused = expect_exit(2, run("ringside-producer", {"--matrix=grid:20", "--socket=" + socket}));
   expect_one_line(refused.err, {pool_, "another run"});
   analyzer.signal(SIGTERM);
   analyzer.finish();
   expect_kept();
 
   EXPECT_EQ(run("ringside", run_arguments("grid:20", {"--overwrite", "--iterations=3"})).exit_code, 0);
-  Json info = Json::parse(run("ringside", {"info", pool_, "--json"}).out);
+  Json info = pool_info();
   EXPECT_EQ(info["kept"], 3) << "the other run's iterates are gone";
   EXPECT_EQ(run("ringside", run_arguments("grid:30", {"--overwrite", "--iterations=3"})).exit_code, 0);
-  info = Json::parse(run("ringside", {"info", pool_, "--json"}).out);
+  info = pool_info();
   EXPECT_EQ(info["rows"], 900) << "another shape: a new pool";
 }
 
@@ -143,8 +138,7 @@ TEST_F(RefusalTest, FilesThatAreNotPoolsAreRefused) {
 TEST_F(RefusalTest, AnUnfinishedPoolIsReplacedWithOverwriteOnly) {
   write_file("test.pool", std::string(10'000'000, '\0'));
   expect_refused(run_arguments("grid:10"), 2, {"test.pool", "interrupted", "--overwrite"});
-  const Finished ran = run("ringside", run_arguments("grid:10", {"--overwrite", "--iterations=3"}));
-  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  expect_exit(0, run("ringside", run_arguments("grid:10", {"--overwrite", "--iterations=3"})));
   expect_intact();
 }
 
@@ -167,15 +161,14 @@ TEST_F(RefusalTest, AnotherAnalyzerIsNamedByItsPid) {
   Process owner("ringside-analyzer", {"--socket", socket, "--pool", pool_, "--log-level", "info"});
   ASSERT_TRUE(owner.wait_for_err("event=listening"));
   const std::string pid = "process " + std::to_string(owner.pid()) + " (ringside-analyzer)";
-  const Finished same_socket = run("ringside-analyzer", {"--socket", socket, "--pool", folder_.file("other.pool")});
-  EXPECT_EQ(same_socket.exit_code, 3);
+  const Finished same_socket =
+      expect_exit(3, run("ringside-analyzer", {"--socket", socket, "--pool", folder_.file("other.pool")}));
   expect_one_line(same_socket.err, {socket, "another analyzer", pid, "--socket"});
 
   Process producer("ringside-producer",
                    {"--matrix=grid:20", "--socket=" + socket, "--overwrite", "--iterations=1000000000000"});
   ASSERT_TRUE(owner.wait_for_err("event=attached"));
-  const Finished same_pool = run("ringside-analyzer", {"--socket", folder_.file("t"), "--pool", pool_});
-  EXPECT_EQ(same_pool.exit_code, 3);
+  const Finished same_pool = expect_exit(3, run("ringside-analyzer", {"--socket", folder_.file("t"), "--pool", pool_}));
   expect_one_line(same_pool.err, {pool_, "in use by " + pid});
   const Json report = Json::parse(run("ringside", {"doctor", pool_, "--json"}).out);
   EXPECT_EQ(report["findings"]["in_use"]["pid"], owner.pid());
@@ -199,8 +192,7 @@ TEST_F(RefusalTest, WithoutDaxNothingIsMadeOrChangedWhereItIsRequired) {
     expect_refused(run_arguments("grid:20", {"--require-dax"}), 3, line);
     expect_refused(run_arguments("grid:20", {"--require-dax", "--overwrite"}), 3, line);
     for (const std::string& how : {std::string("--require-dax"), "--config=" + config}) {
-      const Finished ended = analyzer({how});
-      EXPECT_EQ(ended.exit_code, 3);
+      const Finished ended = expect_exit(3, analyzer({how}));
       expect_one_line(ended.err, line);
     }
     EXPECT_FALSE(std::filesystem::exists(folder_.file("sockets"))) << "refused before a socket is made";
@@ -233,8 +225,7 @@ TEST_F(RefusalTest, APoolOfANewerReleaseNamesBothVersions) {
   expect_refused(run_arguments("grid:20"), 2, line);
   expect_refused(run_arguments("grid:20", {"--overwrite"}), 2, line);
   for (const char* command : {"info", "verify", "replay"}) expect_refused({command, pool_}, 2, line);
-  const Finished analyzer = run("ringside-analyzer", {"--pool", pool_, "--socket", folder_.file("s")});
-  EXPECT_EQ(analyzer.exit_code, 2);
+  const Finished analyzer = expect_exit(2, run("ringside-analyzer", {"--pool", pool_, "--socket", folder_.file("s")}));
   expect_one_line(analyzer.err, line);
   EXPECT_EQ(testing::content_of(pool_), bytes) << "left as it was";
 }
@@ -307,14 +298,12 @@ TEST_F(RefusalTest, AFullFileSystemNamesTheSpaceItLacks) {
     GTEST_SKIP() << "mounting a small tmpfs needs root";
   }
   const std::string small_pool = mount_point + "/p.pool";
-  const Finished ran = run("ringside", {"run", "--matrix=grid:1000", "--pool=" + small_pool});
-  EXPECT_EQ(ran.exit_code, 3) << ran.err;
+  const Finished ran = expect_exit(3, run("ringside", {"run", "--matrix=grid:1000", "--pool=" + small_pool}));
   expect_one_line(ran.err, {small_pool, "space"});
   EXPECT_FALSE(std::filesystem::exists(small_pool));
   ASSERT_EQ(
       run("ringside", {"run", "--matrix=grid:20", "--pool=" + small_pool, "--iterations=3", "--slots=3"}).exit_code, 0);
-  const Finished larger = run("ringside", {"run", "--matrix=grid:1000", "--pool=" + small_pool, "--overwrite"});
-  EXPECT_EQ(larger.exit_code, 3) << larger.err;
+  expect_exit(3, run("ringside", {"run", "--matrix=grid:1000", "--pool=" + small_pool, "--overwrite"}));
   EXPECT_EQ(Json::parse(run("ringside", {"info", small_pool, "--json"}).out)["kept"], 3)
       << "the old pool is still there";
   umount(mount_point.c_str());
@@ -322,7 +311,7 @@ TEST_F(RefusalTest, AFullFileSystemNamesTheSpaceItLacks) {
 
 TEST_F(RefusalTest, ADamagedChunkIsFoundNamedAndNotExported) {
   keep_something();
-  const Json info = Json::parse(run("ringside", {"info", pool_, "--json"}).out);
+  const Json info = pool_info();
   ASSERT_EQ(info["iterates"][7]["iteration"], 10);
   // Finds the newest payload's first double by its bytes, and damages one of them.
   const std::string exported = folder_.file("x.npy");
@@ -339,8 +328,7 @@ TEST_F(RefusalTest, ADamagedChunkIsFoundNamedAndNotExported) {
   out.put(static_cast<char>(bytes[at + 100] ^ 1));
   out.close();
 
-  const Finished verified = run("ringside", {"verify", pool_});
-  EXPECT_EQ(verified.exit_code, 5);
+  const Finished verified = expect_exit(5, run("ringside", {"verify", pool_}));
   EXPECT_NE(verified.out.find("DAMAGED: 1 of 1 chunks"), std::string::npos) << verified.out;
   expect_refused({"export", pool_, "--output", folder_.file("y.npy")}, 5,
                  {"iteration 10", "damaged", "--iteration 9 is the newest intact one"});

@@ -37,8 +37,7 @@ class RedirectedOutputTest : public PipelineTest {
   }
 
   Finished export_to(const std::string& output, const std::function<void()>& in_child = {}) const {
-    const Finished done = run("ringside", {"export", pool_, "--output", output}, in_child);
-    EXPECT_EQ(done.exit_code, 0) << done.err;
+    const Finished done = expect_exit(0, run("ringside", {"export", pool_, "--output", output}, in_child));
     return done;
   }
 
@@ -108,15 +107,14 @@ TEST_F(RedirectedOutputTest, AnyOtherDescriptorOfItsOwnIsWrittenThrough) {
 }
 
 TEST_F(RedirectedOutputTest, ADescriptorThatIsNotOpenIsRefused) {
-  const Finished refused = run("ringside", {"run", "--matrix=grid:9", "--mode=dram", "--summary=/dev/fd/77"});
-  EXPECT_EQ(refused.exit_code, 3);
+  const Finished refused =
+      expect_exit(3, run("ringside", {"run", "--matrix=grid:9", "--mode=dram", "--summary=/dev/fd/77"}));
   expect_one_line(refused.err, {"--summary: cannot write '/dev/fd/77'"});
 }
 
 TEST_F(RedirectedOutputTest, ASummaryToStandardOutputIsAloneThere) {
   const std::vector<std::string> arguments = {"run", "--matrix=grid:9", "--mode=dram", "--summary=/dev/stdout"};
-  const Finished piped = run("ringside", arguments);
-  EXPECT_EQ(piped.exit_code, 0);
+  const Finished piped = expect_exit(0, run("ringside", arguments));
   EXPECT_EQ(Json::parse(piped.out).at("mode"), "dram");
   EXPECT_NE(piped.err.find("ringside run: done"), std::string::npos) << "the account: " << piped.err;
   EXPECT_EQ(run("ringside", arguments, redirect(STDOUT_FILENO, O_APPEND)).exit_code, 0);
@@ -126,8 +124,8 @@ TEST_F(RedirectedOutputTest, ASummaryToStandardOutputIsAloneThere) {
 }
 
 TEST_F(RedirectedOutputTest, AReportToStandardOutputIsAloneThere) {
-  const Finished done = run("ringside", {"report", pool_, "-o", "/dev/stdout"}, redirect(STDOUT_FILENO, O_APPEND));
-  EXPECT_EQ(done.exit_code, 0);
+  const Finished done =
+      expect_exit(0, run("ringside", {"report", pool_, "-o", "/dev/stdout"}, redirect(STDOUT_FILENO, O_APPEND)));
   const std::string text = testing::content_of(log_);
   EXPECT_EQ(text.rfind("keep\n<!", 0), 0u) << text.substr(0, 40);
   EXPECT_EQ(text.substr(text.size() - 8), "</html>\n");
@@ -138,18 +136,16 @@ TEST_F(RedirectedOutputTest, ADashIsStandardOutputAndNothingElseIsPrintedThere) 
   const auto there = [folder = folder_.path()] {
     if (chdir(folder.c_str()) != 0) _exit(126);
   };
-  const Finished exported_one = run("ringside", {"export", pool_, "-o", "-"}, there);
-  EXPECT_EQ(exported_one.exit_code, 0) << exported_one.err;
+  const Finished exported_one = expect_exit(0, run("ringside", {"export", pool_, "-o", "-"}, there));
   EXPECT_TRUE(exported_one.out == exported());
   EXPECT_EQ(exported_one.err.rfind("standard output: iteration 5", 0), 0u) << exported_one.err;
 
-  const Finished reported = run("ringside", {"report", pool_, "-o-"}, there);
-  EXPECT_EQ(reported.exit_code, 0) << reported.err;
+  const Finished reported = expect_exit(0, run("ringside", {"report", pool_, "-o-"}, there));
   EXPECT_TRUE(reported.out.starts_with("<!") && reported.out.ends_with("</html>\n")) << reported.out.substr(0, 40);
   EXPECT_EQ(reported.err, "ringside report: wrote standard output\n");
 
-  const Finished ran = run("ringside", {"run", "--matrix=grid:9", "--mode=dram", "--summary", "-"}, there);
-  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  const Finished ran =
+      expect_exit(0, run("ringside", {"run", "--matrix=grid:9", "--mode=dram", "--summary", "-"}, there));
   EXPECT_EQ(Json::parse(ran.out).at("mode"), "dram");
   EXPECT_NE(ran.err.find("ringside run: done"), std::string::npos) << ran.err;
 
@@ -164,8 +160,7 @@ TEST_F(RedirectedOutputTest, ADashIsAppendedWhereStandardOutputAppends) {
 TEST_F(RedirectedOutputTest, ADashIsRefusedWhereStandardOutputIsAPool) {
   const std::string before = testing::content_of(pool_);
   const auto to_pool = [pool = pool_] { dup2(open(pool.c_str(), O_WRONLY | O_APPEND), STDOUT_FILENO); };
-  const Finished refused = run("ringside", {"export", pool_, "--output=-"}, to_pool);
-  EXPECT_EQ(refused.exit_code, 2);
+  const Finished refused = expect_exit(2, run("ringside", {"export", pool_, "--output=-"}, to_pool));
   expect_one_line(refused.err, {"--output: '/proc/self/fd/1'", "POOL"});
   EXPECT_TRUE(testing::content_of(pool_) == before);
 }
@@ -173,8 +168,7 @@ TEST_F(RedirectedOutputTest, ADashIsRefusedWhereStandardOutputIsAPool) {
 TEST_F(RedirectedOutputTest, APoolThatStandardOutputAppendsToIsRefused) {
   const std::string before = testing::content_of(pool_);
   const auto to_pool = [pool = pool_] { dup2(open(pool.c_str(), O_WRONLY | O_APPEND), STDOUT_FILENO); };
-  const Finished refused = run("ringside", {"export", pool_, "--output", "/dev/stdout"}, to_pool);
-  EXPECT_EQ(refused.exit_code, 2);
+  const Finished refused = expect_exit(2, run("ringside", {"export", pool_, "--output", "/dev/stdout"}, to_pool));
   expect_one_line(refused.err, {"--output: '/dev/stdout'", "POOL"});
   EXPECT_TRUE(testing::content_of(pool_) == before);
 }
