@@ -5,7 +5,7 @@
 #include <bit>
 #include <utility>
 
-#include "cli/pool/pool_names.hpp"
+#include "cli/pool/decoded_journal.hpp"
 #include "common/kernels/hash.hpp"
 #include "common/kernels/id_bytes.hpp"
 #include "common/records/analysis_results.hpp"
