@@ -46,7 +46,7 @@ class ElasticTest : public PipelineTest {
 
   std::vector<Kept> solve(const std::string& matrix, const std::vector<std::string>& options) {
     std::filesystem::remove(pool_);
-    expect_exit(0, run("ringside", run_arguments(matrix, options)));
+    expect_exit(0, run_it(matrix, options));
     expect_intact();
     return kept();
   }
@@ -110,8 +110,7 @@ TEST_P(EitherElasticTest, AKilledAnalyzerTakesNothingWithIt) {
     kill(analyzer, SIGKILL);
   }
   ASSERT_TRUE(wait_for_commits(RingReader::open(pool_).recover().newest_seq() + 100));
-  ringside.signal(SIGINT);
-  expect_exit(130, ringside.finish());
+  expect_exit(130, ringside.stop(SIGINT));
   expect_intact();
   EXPECT_EQ(summary()["analyzer_restarts"], 3);
   EXPECT_EQ(summary()["steps_committed"], summary()["iterations"]);
@@ -132,8 +131,8 @@ TEST_P(EitherElasticTest, AfterAKilledProducerTheRunContinuesBitForBit) {
   expect_intact();
   const std::uint64_t reached = kept().back().iteration;
   const std::uint64_t last = reached + 50;
-  expect_exit(0, run("ringside", run_arguments("grid:300", {"--resume", "--durability=process", "--elastic",
-                                                            "--iterations=" + std::to_string(last)})));
+  expect_exit(
+      0, run_it("grid:300", {"--resume", "--durability=process", "--elastic", "--iterations=" + std::to_string(last)}));
   const std::vector<Kept> found = kept();
   expect_same_bits(found, solve("grid:300", {"--iterations=" + std::to_string(last), "--durability=process"}));
 }
@@ -145,20 +144,19 @@ TEST_F(ElasticTest, AServiceWithoutCoresOfItsOwnLendsNoneAndTheProducerSaysSo) {
   const Finished ran =
       expect_exit(0, run("ringside-producer", {"--matrix=grid:50", "--iterations=5", "--socket=" + socket,
                                                "--cores=" + std::to_string(sched_getcpu()), "--elastic"}));
-  EXPECT_NE(ran.err.find("no cores of its own"), std::string::npos) << ran.err;
+  expect_has(ran.err, {"no cores of its own"});
   EXPECT_EQ(analyzer.finish().exit_code, 0);
   expect_intact();
 }
 
 TEST_F(ElasticTest, AProducerThatDoesNotSayWhichCoresAreLentIsRefused) {
-  const Finished ran =
-      expect_exit(2, run("ringside-producer", {"--matrix=grid:50", "--socket=" + folder_.file("none"), "--elastic"}));
-  expect_one_line(ran.err, {"--elastic", "--cores"});
+  expect_refusal(2, run("ringside-producer", {"--matrix=grid:50", "--socket=" + folder_.file("none"), "--elastic"}),
+                 {"--elastic", "--cores"});
 }
 
 TEST_F(ElasticTest, AnUnknownValueIsRefused) {
-  const Finished ran = expect_exit(2, run("ringside", run_arguments("grid:50", {"--elastic=perhaps"})));
-  expect_one_line(ran.err, {"--elastic", "perhaps", "off|on"});
+  expect_refusal(2, run("ringside", run_arguments("grid:50", {"--elastic=perhaps"})),
+                 {"--elastic", "perhaps", "off|on"});
 }
 
 }  // namespace

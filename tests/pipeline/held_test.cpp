@@ -37,8 +37,7 @@ TEST_F(HeldTest, ARunLeavesAHeldStepAloneAndEveryCommandAcceptsTheGap) {
   const std::uint64_t held = step.header().iteration;
   ASSERT_TRUE(wait_for_commits(held + 50));
   EXPECT_EQ(step.verify(team), HeldStatus::kOk);
-  first.signal(SIGINT);
-  EXPECT_EQ(first.finish().exit_code, 130);
+  expect_exit(130, first.stop(SIGINT));
   EXPECT_EQ(summary()["leases_broken"], 0);
 
   const Json info = pool_info();
@@ -59,8 +58,7 @@ TEST_F(HeldTest, ARunLeavesAHeldStepAloneAndEveryCommandAcceptsTheGap) {
   Process second("ringside", run_arguments("grid:50", {kEndless, "--tolerance=0", "--durability=process", "--resume"}));
   const std::uint64_t newest = info["iterates"][kSlots - 1]["iteration"].get<std::uint64_t>();
   ASSERT_TRUE(wait_for_commits(newest + 20));
-  second.signal(SIGINT);
-  EXPECT_EQ(second.finish().exit_code, 130);
+  expect_exit(130, second.stop(SIGINT));
   EXPECT_EQ(summary()["resumed_from"], newest);
   EXPECT_EQ(step.check(), HeldStatus::kOk);
   const Json after = pool_info();
@@ -77,8 +75,7 @@ TEST_F(HeldTest, WithTooFewSlotsTheRunOverwritesTheStepAndReportsIt) {
   HeldStep step = hold_newest(reader);
   ASSERT_TRUE(wait_for_commits(step.header().commit_seq + 3));
   EXPECT_EQ(step.release(), HeldStatus::kOverwritten);
-  running.signal(SIGINT);
-  const Finished finished = expect_exit(130, running.finish());
+  const Finished finished = expect_exit(130, running.stop(SIGINT));
   EXPECT_GE(summary()["leases_broken"], 1);
   EXPECT_NE((finished.out + finished.err).find("overwritten while held by a reader"), std::string::npos)
       << finished.out << finished.err;

@@ -23,7 +23,6 @@ namespace ringside {
 namespace {
 
 using testing::Finished;
-using testing::Process;
 using testing::run;
 
 using Words = std::vector<std::string>;
@@ -216,24 +215,23 @@ TEST_F(MatrixMemoryRefusals, WhatCannotWorkIsRefusedInOneLine) {
   for (const Case& wrong : cases) {
     Words arguments = run_arguments("grid:20", {"--iterations=1"});
     arguments.insert(arguments.end(), wrong.options.begin(), wrong.options.end());
-    const Finished ran = expect_exit(2, run("ringside", arguments));
-    expect_one_line(ran.err, wrong.fragments);
+    expect_refusal(2, run("ringside", arguments), wrong.fragments);
     EXPECT_FALSE(std::filesystem::exists(pool_)) << "refused before there is a pool";
   }
 }
 
 TEST_F(MatrixMemoryRefusals, WithoutPermissionTheLineNamesTheSetting) {
-  const Finished ran =
-      expect_exit(3, run("ringside",
-                         run_arguments("grid:20", {"--mode=dram", "--matrix-memory=far:" + folder_.path(),
-                                                   "--dram-limit=1M", "--iterations=1"}),
-                         forbid_userfaultfd));
-  expect_one_line(ran.err, {"--matrix-memory far:", "userfaultfd is not permitted", "vm.unprivileged_userfaultfd=1"});
+  expect_refusal(3,
+                 run("ringside",
+                     run_arguments("grid:20", {"--mode=dram", "--matrix-memory=far:" + folder_.path(),
+                                               "--dram-limit=1M", "--iterations=1"}),
+                     forbid_userfaultfd),
+                 {"--matrix-memory far:", "userfaultfd is not permitted", "vm.unprivileged_userfaultfd=1"});
 }
 
 TEST_F(MatrixMemoryTest, ALimitAboveTheMemoryIsRefusedNamingTheBound) {
-  const Finished ran = expect_exit(2, run_it("grid:20", with(far("16384G"), {"--mode=dram", "--iterations=1"})));
-  expect_one_line(ran.err, {"--dram-limit: dram_bytes is 17592186044416, expected 1048576 to "});
+  expect_refusal(2, run_it("grid:20", with(far("16384G"), {"--mode=dram", "--iterations=1"})),
+                 {"--dram-limit: dram_bytes is 17592186044416, expected 1048576 to "});
 }
 
 TEST_F(MatrixMemoryTest, AFolderWithTooLittleRoomIsRefusedBeforeTheFirstIteration) {
@@ -246,8 +244,8 @@ TEST_F(MatrixMemoryTest, AFolderWithTooLittleRoomIsRefusedBeforeTheFirstIteratio
   const Finished matrix = expect_exit(3, run_it("grid:400", small));
   expect_one_line(matrix.err, {"--matrix-memory: ", "do not fit", "name another folder"});
   std::ofstream(mount_point + "/full") << std::string(std::size_t{3} << 20, 'x');
-  const Finished full = expect_exit(3, run_it("grid:20", with(small, {"--overwrite"})));
-  expect_one_line(full.err, {"--matrix-memory far:" + mount_point + ": has 0 bytes free, expected at least 1048576"});
+  expect_refusal(3, run_it("grid:20", with(small, {"--overwrite"})),
+                 {"--matrix-memory far:" + mount_point + ": has 0 bytes free, expected at least 1048576"});
   umount(mount_point.c_str());
 }
 

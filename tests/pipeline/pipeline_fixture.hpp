@@ -10,6 +10,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -18,6 +19,7 @@
 #include "common/json/json.hpp"
 #include "common/platform/error.hpp"
 #include "common/pool_reader/ring_reader.hpp"
+#include "tests/pipeline/expectations.hpp"
 #include "tests/pipeline/process.hpp"
 #include "tests/unit/sanitized.hpp"
 #include "tests/unit/temporary_folder.hpp"
@@ -27,13 +29,28 @@ namespace ringside::testing {
 /// A run with it ends only if it is stopped.
 inline const std::string kEndless = "--iterations=1000000000000";
 
-/// Expects that the process has ended with this code. Returns what it printed.
-inline Finished expect_exit(int code, Finished ran, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
-  if (ran.exit_code != code) {
-    ADD_FAILURE_AT(file, line) << "exit code " << ran.exit_code << ", expected " << code << "\n" << ran.out << ran.err;
+/// A `ringside run` that has reported an iteration.
+class IteratingRun : public Process {
+ public:
+  explicit IteratingRun(const std::vector<std::string>& arguments) : Process("ringside", arguments) {
+    if (!wait_for_err("iteration ")) throw std::runtime_error("the run ended without an iteration");
   }
-  return ran;
-}
+};
+
+/// A `ringside-analyzer` as a service that listens, and logs what happens.
+class Service : public Process {
+ public:
+  explicit Service(std::vector<std::string> arguments, const std::function<void()>& in_child = {})
+      : Process("ringside-analyzer", with_log(std::move(arguments)), in_child) {
+    if (!wait_for_err("event=listening")) throw std::runtime_error("the analyzer does not listen: " + finish().err);
+  }
+
+ private:
+  static std::vector<std::string> with_log(std::vector<std::string> arguments) {
+    arguments.emplace_back("--log-level=info");
+    return arguments;
+  }
+};
 
 class PipelineTest : public ::testing::Test {
  protected:
@@ -43,6 +60,12 @@ class PipelineTest : public ::testing::Test {
     if (coordination_ != "locks") arguments.push_back(coordination());  // locks are the default, which is tested, too
     arguments.insert(arguments.end(), more.begin(), more.end());
     return arguments;
+  }
+
+  /// `ringside run` with these arguments, to its end.
+  Finished run_it(const std::string& matrix, const std::vector<std::string>& more = {},
+                  const std::function<void()>& in_child = {}) const {
+    return run("ringside", run_arguments(matrix, more), in_child);
   }
 
   /// The producer's option, in tests that must pass with each kind.
@@ -58,18 +81,30 @@ class PipelineTest : public ::testing::Test {
   /// What `ringside info` prints of the pool.
   Json pool_info() const { return Json::parse(run("ringside", {"info", pool_, "--json"}).out); }
 
+  /// The objects of an output with one on each line.
+  static std::vector<Json> json_lines(const std::string& out) {
+    std::vector<Json> objects;
+    std::istringstream lines(out);
+    for (std::string line; std::getline(lines, line);) objects.push_back(Json::parse(line));
+    return objects;
+  }
+
   /// Expects that every slot of the pool verifies.
   void expect_intact() const {
     const Finished verified = expect_exit(0, run("ringside", {"verify", pool_, "--json"}));
     EXPECT_TRUE(Json::parse(verified.out).at("intact").get<bool>());
   }
 
-  /// Standard error without the progress that `run` prints on a slow machine.
+  /// Standard error without the progress that `run` prints on a slow machine, and without the log of a journal that the
+  /// analyzer gave up because its disk failed.
   static std::string without_progress(const std::string& err) {
     std::istringstream lines(err);
     std::string kept;
     for (std::string line; std::getline(lines, line);) {
-      if (line.starts_with("loading the matrix, ") || line.starts_with("iteration ")) continue;
+      if (line.starts_with("loading the matrix, ") || line.starts_with("iteration ") ||
+          line.find("event=journal_given_up") != std::string::npos) {
+        continue;
+      }
       kept += line;
       if (!lines.eof()) kept += '\n';  // a last line without its end stays without
     }
@@ -84,6 +119,12 @@ class PipelineTest : public ::testing::Test {
     for (const std::string& fragment : fragments) {
       EXPECT_NE(err.find(fragment), std::string::npos) << "'" << fragment << "' in: " << err;
     }
+  }
+
+  /// Expects this exit code and one line with each of `fragments`.
+  static void expect_refusal(int code, const Finished& ran, const std::vector<std::string>& fragments,
+                             const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    expect_one_line(expect_exit(code, ran, file, line).err, fragments);
   }
 
   /// The pids of `parent`'s children whose program has this name.
@@ -185,12 +226,15 @@ inline std::string name_of_coordination(const ::testing::TestParamInfo<std::stri
 
 /// What a test of runs that end, or are ended, calls by its bare name.
 namespace names {
+using testing::expect_has;
 using testing::Finished;
+using testing::IteratingRun;
 using testing::kEndless;
 using testing::NoOrphansTest;
 using testing::PipelineTest;
 using testing::Process;
 using testing::run;
+using testing::Service;
 }  // namespace names
 
 }  // namespace ringside::testing

@@ -17,13 +17,6 @@ using testing::run;
 
 class ReplayTest : public PipelineTest {
  protected:
-  static std::vector<Json> lines(const std::string& text) {
-    std::vector<Json> objects;
-    std::istringstream in(text);
-    for (std::string line; std::getline(in, line);) objects.push_back(Json::parse(line));
-    return objects;
-  }
-
   Finished replay(std::vector<std::string> more = {}) const {
     more.insert(more.begin(), {"replay", pool_});
     return run("ringside", more);
@@ -31,10 +24,10 @@ class ReplayTest : public PipelineTest {
 };
 
 TEST_F(ReplayTest, TheKeptIteratesEqualTheirRecords) {
-  ASSERT_EQ(run("ringside", run_arguments("grid:50", {"--iterations=12", "--slots=5"})).exit_code, 0);
+  ASSERT_EQ(run_it("grid:50", {"--iterations=12", "--slots=5"}).exit_code, 0);
   const Finished replayed = expect_exit(0, replay({"--json"}));
   EXPECT_EQ(replayed.err, "") << "progress is for terminals";
-  const std::vector<Json> objects = lines(replayed.out);
+  const std::vector<Json> objects = json_lines(replayed.out);
   ASSERT_EQ(objects.size(), 6u);
   const Json recorded = pool_info()["iterates"];
   for (std::size_t i = 0; i < 5; ++i) {
@@ -50,8 +43,7 @@ TEST_F(ReplayTest, TheKeptIteratesEqualTheirRecords) {
   EXPECT_TRUE(objects[5]["intact"].get<bool>());
 
   const Finished table = expect_exit(0, replay());
-  EXPECT_NE(table.out.find("pagerank of grid:50"), std::string::npos) << table.out;
-  EXPECT_NE(table.out.find("but for its change: the iterate before is gone"), std::string::npos) << table.out;
+  testing::expect_has(table.out, {"pagerank of grid:50", "but for its change: the iterate before is gone"});
   EXPECT_EQ(table.out.substr(table.out.rfind('\n', table.out.size() - 2) + 1),
             pool_ + ": 5 iterates: 5 equal to what was recorded\n");
 }
@@ -79,16 +71,15 @@ TEST_F(ReplayTest, ReducedOnTheWayTheRecordIsTheSameAndReplayAgrees) {
     EXPECT_EQ(summary()["reduce"], "transfer");
     EXPECT_GT(summary()["transfer_s"], 0);
     EXPECT_GT(summary()["analyze_s"], 0) << "combining and recording what was found, and further passes";
-    EXPECT_EQ(lines(replay({"--json"}).out).back()["equal"], 5);
+    EXPECT_EQ(json_lines(replay({"--json"}).out).back()["equal"], 5);
   }
 }
 
 TEST_F(ReplayTest, ARunThatIsResumedMayReduceElsewhereThanBefore) {
-  ASSERT_EQ(run("ringside", run_arguments("grid:60", {"--iterations=10", "--reduce=transfer"})).exit_code, 0);
-  ASSERT_EQ(run("ringside", run_arguments("grid:60", {"--iterations=13", "--resume"})).exit_code, 0);
-  ASSERT_EQ(run("ringside", run_arguments("grid:60", {"--iterations=16", "--resume", "--reduce=transfer"})).exit_code,
-            0);
-  const std::vector<Json> objects = lines(replay({"--json"}).out);
+  ASSERT_EQ(run_it("grid:60", {"--iterations=10", "--reduce=transfer"}).exit_code, 0);
+  ASSERT_EQ(run_it("grid:60", {"--iterations=13", "--resume"}).exit_code, 0);
+  ASSERT_EQ(run_it("grid:60", {"--iterations=16", "--resume", "--reduce=transfer"}).exit_code, 0);
+  const std::vector<Json> objects = json_lines(replay({"--json"}).out);
   ASSERT_EQ(objects.size(), 9u);
   for (std::size_t i = 1; i < 8; ++i) {
     EXPECT_EQ(objects[i]["iteration"], 9 + i);
@@ -99,8 +90,8 @@ TEST_F(ReplayTest, ARunThatIsResumedMayReduceElsewhereThanBefore) {
 }
 
 TEST_F(ReplayTest, ARangeIsReplayedWithTheChangeOfItsFirstIterate) {
-  ASSERT_EQ(run("ringside", run_arguments("grid:20", {"--iterations=20", "--every=2"})).exit_code, 0);
-  const std::vector<Json> objects = lines(replay({"--json", "--from=9", "--to=14"}).out);
+  ASSERT_EQ(run_it("grid:20", {"--iterations=20", "--every=2"}).exit_code, 0);
+  const std::vector<Json> objects = json_lines(replay({"--json", "--from=9", "--to=14"}).out);
   ASSERT_EQ(objects.size(), 4u);
   EXPECT_EQ(objects[0]["iteration"], 10);
   EXPECT_EQ(objects[0]["change_left_out"], false);
@@ -111,7 +102,7 @@ TEST_F(ReplayTest, ARangeIsReplayedWithTheChangeOfItsFirstIterate) {
 
 TEST_F(ReplayTest, RangesThatAreNotKeptAndMissingPoolsAreRefused) {
   EXPECT_EQ(replay().exit_code, 2);
-  ASSERT_EQ(run("ringside", run_arguments("grid:20", {"--iterations=20"})).exit_code, 0);
+  ASSERT_EQ(run_it("grid:20", {"--iterations=20"}).exit_code, 0);
   const auto expect_refused = [&](const std::vector<std::string>& arguments,
                                   const std::vector<std::string>& fragments) {
     const Finished refused = expect_exit(2, replay(arguments));
@@ -129,7 +120,7 @@ TEST_F(ReplayTest, RangesThatAreNotKeptAndMissingPoolsAreRefused) {
 }
 
 TEST_F(ReplayTest, WithAnyNumberOfThreadsTheBitsAreTheSame) {
-  ASSERT_EQ(run("ringside", run_arguments("grid:200", {"--iterations=5"})).exit_code, 0);
+  ASSERT_EQ(run_it("grid:200", {"--iterations=5"}).exit_code, 0);
   for (const char* threads : {"1", "3"}) {
     for (const char* isa : {"plain", "avx2"}) {
       const Finished replayed = run("ringside", {"replay", pool_}, [&] {
@@ -152,7 +143,7 @@ TEST_F(ReplayTest, BesideARunningAnalyzerNothingIsEverDamaged) {
   int overwritten = 0;
   for (int i = 0; i < (testing::kSanitized ? 8 : 25); ++i) {
     const Finished replayed = expect_exit(0, replay({"--json"}));
-    const std::vector<Json> objects = lines(replayed.out);
+    const std::vector<Json> objects = json_lines(replayed.out);
     EXPECT_EQ(objects.back()["differs"], 0);
     overwritten += objects.back()["overwritten"].get<int>();
     expect_exit(0, run("ringside", {"verify", pool_}));
@@ -162,9 +153,8 @@ TEST_F(ReplayTest, BesideARunningAnalyzerNothingIsEverDamaged) {
     EXPECT_TRUE(exported.exit_code == 0 || exported.exit_code == 3) << exported.err;
   }
   RecordProperty("overwritten", overwritten);
-  running.signal(SIGINT);
-  EXPECT_EQ(running.finish().exit_code, 130);
-  const std::vector<Json> objects = lines(replay({"--json"}).out);
+  expect_exit(130, running.stop(SIGINT));
+  const std::vector<Json> objects = json_lines(replay({"--json"}).out);
   EXPECT_EQ(objects.back()["equal"], 3) << "what was kept at its end is all there";
 }
 

@@ -52,10 +52,6 @@ class ResumeTest : public PipelineTest {
     }
     return pool_info()["iterates"].back()["iteration"].get<std::uint64_t>();
   }
-
-  Finished run_it(const std::string& matrix, const std::vector<std::string>& more) const {
-    return run("ringside", run_arguments(matrix, more));
-  }
 };
 
 }  // namespace ringside::testing

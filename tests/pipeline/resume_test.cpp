@@ -11,9 +11,9 @@ namespace ringside {
 namespace {
 
 using testing::Finished;
-using testing::Process;
 using testing::ResumeTest;
 using testing::run;
+using testing::Service;
 
 using EitherResumeTest = testing::Either<ResumeTest>;
 INSTANTIATE_TEST_SUITE_P(Coordination, EitherResumeTest, testing::kBothCoordinations, testing::name_of_coordination);
@@ -27,7 +27,7 @@ TEST_P(EitherResumeTest, AResumedRunEndsBitEqual) {
   EXPECT_EQ(s["resumed_from"], 30);
   EXPECT_EQ(s["iterations"], 80);
   EXPECT_EQ(s["steps_published"], 50);
-  EXPECT_NE(resumed.out.find("from iteration 30"), std::string::npos) << resumed.out;
+  testing::expect_has(resumed.out, {"from iteration 30"});
   EXPECT_EQ(export_last(pool_), undisturbed("grid:60", {"--iterations=80"}));
   expect_intact();
 }
@@ -58,7 +58,7 @@ TEST_F(ResumeTest, ARunThatHadConvergedSaysSoAndDoesNothing) {
   const Json before = summary();
   const std::string last = export_last(pool_);
   const Finished again = expect_exit(0, run_it("grid:60", {"--tolerance=1e-6", "--resume"}));
-  EXPECT_NE(again.out.find("nothing was left to do"), std::string::npos) << again.out;
+  testing::expect_has(again.out, {"nothing was left to do"});
   const Json s = summary();
   EXPECT_TRUE(s["converged"].get<bool>());
   EXPECT_EQ(s["iterations"], before["iterations"]);
@@ -73,7 +73,7 @@ TEST_F(ResumeTest, ARunThatHadConvergedSaysSoAndDoesNothing) {
 
 TEST_F(ResumeTest, WithoutAKeptIterateTheRunStartsFromTheBeginningAndReportsIt) {
   const Finished ran = expect_exit(0, run_it("grid:60", {"--iterations=10", "--resume"}));
-  EXPECT_NE(ran.err.find("begins with iteration 1"), std::string::npos) << ran.err;
+  testing::expect_has(ran.err, {"begins with iteration 1"});
   EXPECT_EQ(summary()["resumed_from"], 0);
   EXPECT_EQ(summary()["iterations"], 10);
 }
@@ -83,8 +83,7 @@ TEST_F(ResumeTest, AnotherProblemIsRefusedAndNamed) {
   const std::string last = export_last(pool_);
   const auto refused = [&](const std::string& matrix, std::vector<std::string> more, const std::string& what) {
     more.push_back("--resume");
-    const Finished ran = expect_exit(2, run_it(matrix, more));
-    expect_one_line(ran.err, {"--resume", pool_, what});
+    expect_refusal(2, run_it(matrix, more), {"--resume", pool_, what});
   };
   refused("grid:60", {"--damping=0.9"}, "damping=0.9 instead of damping=0.85");
   refused("grid:61", {}, "rows 3721 instead of 3600");
@@ -98,13 +97,11 @@ TEST_F(ResumeTest, AMatrixWithAnotherContentUnderTheSameNameIsAnotherProblem) {
   const std::string edges = write_file("g.txt", "0 1\n1 2\n2 0\n0 2\n");
   ASSERT_EQ(run_it(edges, {"--iterations=5"}).exit_code, 0);
   write_file("g.txt", "0 1\n1 2\n2 0\n1 0\n");
-  const Finished ran = expect_exit(2, run_it(edges, {"--resume"}));
-  expect_one_line(ran.err, {"another content in " + edges});
+  expect_refusal(2, run_it(edges, {"--resume"}), {"another content in " + edges});
 }
 
 TEST_F(ResumeTest, TheContradictionOfResumeAndOverwriteIsNamed) {
-  const Finished ran = expect_exit(2, run_it("grid:60", {"--resume", "--overwrite"}));
-  expect_one_line(ran.err, {"--resume", "--overwrite"});
+  expect_refusal(2, run_it("grid:60", {"--resume", "--overwrite"}), {"--resume", "--overwrite"});
   EXPECT_EQ(run_it("grid:60", {"--resume", "--mode=dram"}).exit_code, 2);
 }
 
@@ -147,7 +144,7 @@ TEST_F(ResumeTest, DamageIsNamedByItsVariable) {
     *(pool.ring().writable_payload(0) + shape.schema().place(2).offset) ^= std::byte{1};
   }
   const Finished verified = expect_exit(5, run("ringside", {"verify", pool_}));
-  EXPECT_NE(verified.out.find("1 of 3 chunks of 16384 bytes differ: 2 (p)"), std::string::npos) << verified.out;
+  testing::expect_has(verified.out, {"1 of 3 chunks of 16384 bytes differ: 2 (p)"});
   const Json slots = Json::parse(run("ringside", {"verify", pool_, "--json"}).out)["slots"];
   EXPECT_EQ(slots[0]["damaged_variables"], Json::array({"p"}));
 }
@@ -155,29 +152,27 @@ TEST_F(ResumeTest, DamageIsNamedByItsVariable) {
 TEST_F(ResumeTest, OtherVariablesAreRefusedAndNamed) {
   const std::string matrix = write_file("a.txt", "0 0 4\n0 1 1\n1 0 1\n1 1 3\n");
   ASSERT_EQ(run_it(matrix, {"--solver=cg", "--iterations=1"}).exit_code, 0);
-  const Finished ran = expect_exit(2, run_it(matrix, {"--solver=jacobi", "--resume"}));
-  expect_one_line(ran.err, {"--resume: the pool's steps have other variables", "no r f64[2] state"});
+  expect_refusal(2, run_it(matrix, {"--solver=jacobi", "--resume"}),
+                 {"--resume: the pool's steps have other variables", "no r f64[2] state"});
 }
 
 TEST_F(ResumeTest, ADamagedNewestIterateCostsOneIteration) {
   ASSERT_EQ(run_it("grid:60", {"--iterations=20"}).exit_code, 0);
   damage_payload_of(20);
   const Finished resumed = expect_exit(0, run_it("grid:60", {"--iterations=30", "--resume"}));
-  EXPECT_NE(resumed.err.find("iteration 20 is damaged; the run continues from 19"), std::string::npos) << resumed.err;
+  testing::expect_has(resumed.err, {"iteration 20 is damaged; the run continues from 19"});
   EXPECT_EQ(export_last(pool_), undisturbed("grid:60", {"--iterations=30"}));
 }
 
 TEST_F(ResumeTest, TheServiceLetsAProducerGoOn) {
   const std::string socket = folder_.file("s");
-  Process analyzer("ringside-analyzer", {"--socket", socket, "--pool", pool_, "--log-level", "info"});
-  ASSERT_TRUE(analyzer.wait_for_err("event=listening"));
+  Service analyzer({"--socket", socket, "--pool", pool_});
   const auto produce = [&](const std::string& iterations) {
     return run("ringside-producer", {"--matrix=grid:60", "--socket=" + socket, "--resume", iterations});
   };
   EXPECT_EQ(produce("--iterations=10").exit_code, 0);
   EXPECT_EQ(produce("--iterations=25").exit_code, 0);
-  analyzer.signal(SIGTERM);
-  expect_exit(0, analyzer.finish());
+  expect_exit(0, analyzer.stop(SIGTERM));
   EXPECT_EQ(export_last(pool_), undisturbed("grid:60", {"--iterations=25"}));
 }
 

@@ -83,7 +83,7 @@ TEST_F(CompareTest, DifferentProblemsAreSaidFirstAndTheirIteratesAreNotCompared)
   const std::string b = solve("b.pool", "grid:21");
   const Finished text = expect_exit(0, run("ringside", {"compare", a, b}));
   EXPECT_EQ(text.out.rfind("ringside compare: 2 runs of DIFFERENT PROBLEMS\n", 0), 0u) << text.out;
-  EXPECT_NE(text.out.find("their variables differ"), std::string::npos) << text.out;
+  expect_has(text.out, {"their variables differ"});
 }
 
 TEST_F(CompareTest, RunsOfOtherUnitsAreNotEqualThoughAllTheirNumbersAre) {
@@ -106,8 +106,8 @@ TEST_F(CompareTest, MeasurementsAreNoContentAndWhatIsIgnoredIsNotCompared) {
   ASSERT_EQ(found["results"].size(), 1u) << found;
   EXPECT_EQ(found["results"][0]["name"], "solver.took");
   compared({a, b, "--expect-equal", "--ignore=solver.took"});
-  const Finished refused = expect_exit(2, run("ringside", {"compare", a, b, "--ignore=solver.took", "--ignore=took"}));
-  expect_one_line(refused.err, {"--ignore", "'took'", "solver.took"});
+  expect_refusal(2, run("ringside", {"compare", a, b, "--ignore=solver.took", "--ignore=took"}),
+                 {"--ignore", "'took'", "solver.took"});
 }
 
 TEST_F(CompareTest, SummariesJournalsAndOneRunOfAPoolAreTaken) {
@@ -142,8 +142,7 @@ TEST_F(CompareTest, APoolThatChangesMeanwhileIsComparedWithoutAMixture) {
   Json state;
   while (state != "running" && std::chrono::steady_clock::now() < end) state = compared({a, pool_})["runs"][1]["state"];
   EXPECT_EQ(state, "running");
-  running.signal(SIGINT);
-  EXPECT_EQ(running.finish().exit_code, 130);
+  expect_exit(130, running.stop(SIGINT));
 }
 
 TEST_F(CompareTest, AJournalOfALaterFormatIsRefused) {
@@ -173,8 +172,7 @@ TEST_F(CompareTest, WhatCannotBeComparedIsRefusedInOneLine) {
            {{a, a, "--output=" + a}, "--output"}}) {
     std::vector<std::string> all = {"compare"};
     all.insert(all.end(), words.begin(), words.end());
-    const Finished refused = expect_exit(2, run("ringside", all));
-    expect_one_line(refused.err, {fragment});
+    expect_refusal(2, run("ringside", all), {fragment});
   }
 }
 

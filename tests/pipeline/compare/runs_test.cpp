@@ -36,7 +36,7 @@ TEST_F(RunsTest, ListsEachRunBelowTheFolderAndNamesDamagedJournals) {
   write_file("d/c.pool.journal-0", "not a journal, though it has the name of one");
   const Finished found = run("ringside", {"tail", "--runs", folder_.file("d"), "--json"});
   EXPECT_NE(found.exit_code, 0);
-  EXPECT_NE(found.err.find("c.pool"), std::string::npos) << found.err;
+  expect_has(found.err, {"c.pool"});
   const std::vector<Json> runs = runs_in(found.out);
   ASSERT_EQ(runs.size(), 2u) << found.out;
   EXPECT_EQ(runs[0]["name"], "sub/b.pool");  // the newest first
@@ -48,9 +48,8 @@ TEST_F(RunsTest, ListsEachRunBelowTheFolderAndNamesDamagedJournals) {
 
 TEST_F(RunsTest, AFolderWithoutRunsIsNoError) {
   const Finished empty = expect_exit(0, run("ringside", {"tail", "--runs", folder_.file(".")}));
-  EXPECT_NE(empty.err.find("found no run"), std::string::npos) << empty.err;
-  const Finished none = expect_exit(2, run("ringside", {"tail", "--runs", folder_.file("none")}));
-  expect_one_line(none.err, {"--runs"});
+  expect_has(empty.err, {"found no run"});
+  expect_refusal(2, run("ringside", {"tail", "--runs", folder_.file("none")}), {"--runs"});
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 
 #include <cstdlib>
 
-#include "tests/pipeline/pipeline_fixture.hpp"
+#include "tests/pipeline/disk/with_failing_disk.hpp"
 
 namespace ringside {
 namespace {
@@ -15,14 +15,6 @@ namespace {
 using testing::Finished;
 using testing::PipelineTest;
 using testing::run;
-
-/// For Process: makes the disk fail for the program and for those that it starts.
-std::function<void()> with_disk(const char* variable, const char* value) {
-  return [variable, value] {
-    setenv("LD_PRELOAD", RINGSIDE_FAILING_DISK, 1);
-    setenv(variable, value, 1);
-  };
-}
 
 class DiskTest : public PipelineTest {
  protected:
@@ -37,37 +29,35 @@ TEST_F(DiskTest, ASyncThatFailsStopsTheRunAndIsNotForgotten) {
   // Leaves out the first syncs, which belong to the creation of the pool and the beginning of the run.
   for (const char* at : {"4", "6", "9"}) {
     SCOPED_TRACE(at);
-    const Finished failed =
-        expect_exit(3, run("ringside", run_arguments("grid:60", {"--iterations=100000", "--overwrite"}),
-                           with_disk("RINGSIDE_TEST_FDATASYNC_FAILS_AT", at)));
-    EXPECT_NE(failed.err.find("Input/output error"), std::string::npos) << failed.err;
+    const Finished failed = expect_exit(3, run_it("grid:60", {"--iterations=100000", "--overwrite"},
+                                               testing::with_failing_disk("RINGSIDE_TEST_FDATASYNC_FAILS_AT", at)));
+    testing::expect_has(failed.err, {"Input/output error"});
     expect_intact();
   }
   // The disk works again: the run resumes from what it kept.
   const Json info = pool_info();
   const std::uint64_t newest = info["iterates"].empty() ? 0 : info["iterates"].back()["iteration"].get<std::uint64_t>();
   const std::string end = "--iterations=" + std::to_string(newest + 20);
-  expect_exit(0, run("ringside", run_arguments("grid:60", {"--resume", end})));
+  expect_exit(0, run_it("grid:60", {"--resume", end}));
   const std::string last = newest_iterate();
-  ASSERT_EQ(run("ringside", run_arguments("grid:60", {"--overwrite", end})).exit_code, 0);
+  ASSERT_EQ(run_it("grid:60", {"--overwrite", end}).exit_code, 0);
   EXPECT_EQ(last, newest_iterate()) << "bit-equal to a run on a good disk";
 }
 
 TEST_F(DiskTest, AWriteThatFailsIsStoredThroughTheMapping) {
-  expect_exit(0, run("ringside", run_arguments("grid:60", {"--iterations=50"}),
-                     with_disk("RINGSIDE_TEST_PWRITE_FAILS_EACH", "3")));
+  expect_exit(0, run_it("grid:60", {"--iterations=50"},
+                        testing::with_failing_disk("RINGSIDE_TEST_PWRITE_FAILS_EACH", "3")));
   EXPECT_EQ(summary()["steps_persisted"], 50);
   expect_intact();
 }
 
 TEST_F(DiskTest, AnExportOntoAFullDiskLeavesNothing) {
-  ASSERT_EQ(run("ringside", run_arguments("grid:300", {"--iterations=3"})).exit_code, 0);
+  ASSERT_EQ(run_it("grid:300", {"--iterations=3"}).exit_code, 0);
   const testing::TemporaryFolder small;
   if (mount("none", small.path().c_str(), "tmpfs", 0, "size=64k") != 0) {
     GTEST_SKIP() << "cannot mount a small tmpfs here: " << errno_text(errno);
   }
-  const Finished exported = expect_exit(3, run("ringside", {"export", pool_, "--output", small.file("x.npy")}));
-  expect_one_line(exported.err, {"x.npy", "No space"});
+  expect_refusal(3, run("ringside", {"export", pool_, "--output", small.file("x.npy")}), {"x.npy", "No space"});
   EXPECT_TRUE(std::filesystem::is_empty(small.path()));
   umount(small.path().c_str());
 }
@@ -88,7 +78,7 @@ TEST_F(DiskTest, AnExperimentOnAFullDiskIsRefusedWithTheNeededAndTheAvailableByt
 }
 
 TEST_F(DiskTest, AFileThatMayNotGrowIsOneLineAndLeavesNothing) {
-  ASSERT_EQ(run("ringside", run_arguments("grid:20", {"--iterations=3", "--quiet"})).exit_code, 0);
+  ASSERT_EQ(run_it("grid:20", {"--iterations=3", "--quiet"}).exit_code, 0);
   const std::string outputs = folder_.file("outputs");
   std::filesystem::create_directory(outputs);
   const std::string matrix = folder_.write("m.el", "0 1\n1 2\n2 0\n");

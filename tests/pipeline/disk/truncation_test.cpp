@@ -42,7 +42,7 @@ class TruncationTest : public PipelineTest {
 };
 
 TEST_F(TruncationTest, EveryReaderOfAPoolSaysThatItWasTruncated) {
-  ASSERT_EQ(run("ringside", run_arguments("grid:60", {"--iterations=5", "--quiet"})).exit_code, 0);
+  ASSERT_EQ(run_it("grid:60", {"--iterations=5", "--quiet"}).exit_code, 0);
   const std::string whole = folder_.file("whole");
   std::filesystem::copy_file(pool_, whole);
   const std::vector<std::vector<std::string>> readers = {
@@ -105,7 +105,7 @@ TEST_F(TruncationTest, AProducerWhoseCacheIsTruncatedSaysSo) {
 }
 
 TEST_F(TruncationTest, ASparseCopyThatFindsTheDiskFullIsRefusedBeforeAnythingIsWritten) {
-  ASSERT_EQ(run("ringside", run_arguments("grid:60", {"--iterations=5", "--quiet"})).exit_code, 0);
+  ASSERT_EQ(run_it("grid:60", {"--iterations=5", "--quiet"}).exit_code, 0);
   const testing::TemporaryFolder small;
   if (mount("none", small.path().c_str(), "tmpfs", 0, "size=12m") != 0) {
     GTEST_SKIP() << "a small tmpfs cannot be mounted here: " << errno_text(errno);

@@ -54,8 +54,7 @@ TEST_F(CalibrateTest, TheFileReadsBackAndTheTableNamesTheNextCommand) {
   EXPECT_EQ(node.origin, "ringside calibrate");
   EXPECT_TRUE(node.fingerprint.has_value());
   EXPECT_FALSE(node.kernels.empty());
-  EXPECT_NE(ran.out.find("grid:20: 400 rows"), std::string::npos) << ran.out;
-  EXPECT_NE(ran.out.find("ringside plan --matrix grid:20 --node " + output_), std::string::npos) << ran.out;
+  testing::expect_has(ran.out, {"grid:20: 400 rows", "ringside plan --matrix grid:20 --node " + output_});
   EXPECT_TRUE(std::filesystem::is_empty(memory_));
 }
 
@@ -112,9 +111,8 @@ TEST_F(CalibrateTest, AnOutputThatCannotBeWrittenIsRefusedBeforeAnythingIsMeasur
   expect_refused({"--memory=" + memory_, "--output=" + folder_.file("no/such/folder.json")}, 3,
                  {"--output", "no/such"});
   const std::string kept = write_file("a.txt", "0 1\n1 0\n");
-  const Finished ran =
-      expect_exit(2, run("ringside", {"calibrate", "--matrix=" + kept, "--memory=" + memory_, "--output=" + kept}));
-  expect_one_line(ran.err, {"--output", "--matrix"});
+  expect_refusal(2, run("ringside", {"calibrate", "--matrix=" + kept, "--memory=" + memory_, "--output=" + kept}),
+                 {"--output", "--matrix"});
 }
 
 TEST_F(CalibrateTest, MatricesThatCannotBeReadAreRefused) {
@@ -148,9 +146,8 @@ TEST_F(CalibrateTest, ThreadCountsThatTheMachineLacksAreRefused) {
 TEST_F(CalibrateTest, AnInterruptLeavesNothingBehind) {
   Process process("ringside", {"calibrate", "--matrix=grid:20", "--memory=" + memory_, "--output=" + output_});
   ASSERT_TRUE(process.wait_for_err("calibrating"));
-  process.signal(SIGINT);
-  const Finished ended = expect_exit(130, process.finish());
-  EXPECT_NE(ended.err.find("interrupted"), std::string::npos) << ended.err;
+  const Finished ended = expect_exit(130, process.stop(SIGINT));
+  testing::expect_has(ended.err, {"interrupted"});
   EXPECT_FALSE(std::filesystem::exists(output_));
   EXPECT_TRUE(std::filesystem::is_empty(memory_));
 }

@@ -10,6 +10,7 @@
 
 #include "common/json/json.hpp"
 #include "node/applications/work_folder.hpp"
+#include "tests/pipeline/expectations.hpp"
 #include "tests/pipeline/process.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
@@ -99,7 +100,7 @@ TEST(ExperimentApps, WrongArgumentsAreRefusedInOneLine) {
     all.insert(all.end(), arguments.begin(), arguments.end());
     const Finished done = expect_exit(2, run("ringside", all));
     EXPECT_EQ(std::count(done.err.begin(), done.err.end(), '\n'), 1) << done.err;
-    EXPECT_NE(done.err.find(fragment), std::string::npos) << done.err;
+    testing::expect_has(done.err, {fragment});
   };
   refused({"apps", "--program=sorted"}, "--program: found 'sorted', expected names of blackscholes, ");
   refused({"apps", "--dram=25%,1K"}, "--dram: found '1K', expected sizes from 4M to 65536G or percentages from 1% to");

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "common/json/json.hpp"
+#include "tests/pipeline/expectations.hpp"
 #include "tests/pipeline/process.hpp"
 #include "tests/unit/as_nobody.hpp"
 #include "tests/unit/temporary_folder.hpp"
@@ -50,7 +51,7 @@ void expect_refused(const std::vector<std::string>& arguments, int exit_code,
 TEST(Experiment, TheListNamesEachExperimentOnALineOfItsOwn) {
   const Finished listed = expect_exit(0, experiment({"list"}));
   EXPECT_EQ(std::count(listed.out.begin(), listed.out.end(), '\n'), 6);
-  EXPECT_NE(listed.out.find("\napps "), std::string::npos);
+  testing::expect_has(listed.out, {"\napps "});
   for (const std::string& name : kNames) EXPECT_NE(("\n" + listed.out).find("\n" + name), std::string::npos) << name;
 }
 
@@ -104,13 +105,12 @@ TEST(Experiment, RingsidesLastIterateIsThatOfThePublishedLoopUpToRounding) {
     EXPECT_LT(row.at("difference").get<double>(), 20) << row;  // 1e-15
   }
   const std::string remarks = found.at("remarks").dump();
-  EXPECT_NE(remarks.find("has the same bits"), std::string::npos) << remarks;
+  testing::expect_has(remarks, {"has the same bits"});
 }
 
 TEST(Experiment, TextHasTheSourceAndTheReasonsBelowTheTable) {
   const Finished done = expect_exit(0, experiment(quick("compete", {"--threads=1"})));
-  EXPECT_NE(done.out.find("After S. G. Fagerheim"), std::string::npos);
-  EXPECT_NE(done.out.find("n/a: two groups need two threads\n"), std::string::npos) << done.out;
+  testing::expect_has(done.out, {"After S. G. Fagerheim", "n/a: two groups need two threads\n"});
 }
 
 TEST(Experiment, ThePageHoldsEverythingThatItNeeds) {
@@ -121,7 +121,7 @@ TEST(Experiment, ThePageHoldsEverythingThatItNeeds) {
   EXPECT_EQ(text.find("RINGSIDE_REPORT_DATA"), std::string::npos);
   EXPECT_EQ(text.find(" src=\""), std::string::npos);
   EXPECT_EQ(text.find("<link rel=\"stylesheet\""), std::string::npos);
-  EXPECT_NE(text.find("\"experiment\":\"streams\""), std::string::npos);
+  testing::expect_has(text, {"\"experiment\":\"streams\""});
   EXPECT_EQ(experiment(quick("stream", {"-o", "-"})).out.rfind("<!doctype html>", 0), 0U);
 }
 

@@ -34,7 +34,7 @@ TEST_P(EitherProgramTest, EveryStepIsKeptAndAccountedFor) {
       expect_exit(0, run("ringside", scripted({"attach", "publish", "30", "detach"}, {"--slots=5", "--buffers=3"})));
   EXPECT_EQ(lines(ran), "");
   EXPECT_EQ(ran.out.rfind("ringside run: done\n  program    " + testing::kScripted, 0), 0u) << ran.out;
-  EXPECT_NE(ran.out.find("\n  problem    scripted of a problem: x f64[1000]\n"), std::string::npos) << ran.out;
+  testing::expect_has(ran.out, {"\n  problem    scripted of a problem: x f64[1000]\n"});
   EXPECT_NE(ran.out.find("\n  solved     30 iterations\n"), std::string::npos) << "it publishes no residuals:\n"
                                                                                << ran.out;
   EXPECT_EQ(ran.out.find("loading"), std::string::npos) << ran.out;
@@ -64,27 +64,25 @@ TEST_P(EitherProgramTest, EveryStepIsKeptAndAccountedFor) {
 }
 
 TEST_F(ProgramTest, ABuiltInSolverHasNoProgramInItsSummary) {
-  ASSERT_EQ(run("ringside", run_arguments("grid:20", {"--iterations=2"})).exit_code, 0);
+  ASSERT_EQ(run_it("grid:20", {"--iterations=2"}).exit_code, 0);
   EXPECT_TRUE(summary().at("program").is_null());
 }
 
 TEST_P(EitherProgramTest, CtrlCReachesAProgramThatHandlesItAndTheRunStopsCleanly) {
   UpRun ringside(scripted({"handle", "attach", "publish", "5", "say", "up", "await", "publish", "1", "detach"}));
-  ringside.signal(SIGINT);
-  const Finished ran = expect_exit(130, ringside.finish());
+  const Finished ran = expect_exit(130, ringside.stop(SIGINT));
   EXPECT_EQ(lines(ran), "");
-  EXPECT_NE(ran.out.find("ringside run: interrupted, stopped cleanly\n"), std::string::npos) << ran.out;
+  testing::expect_has(ran.out, {"ringside run: interrupted, stopped cleanly\n"});
   EXPECT_EQ(summary()["steps_committed"], 6);
 }
 
 TEST_P(EitherProgramTest, CtrlCEndsAProgramThatDoesNotHandleItAndEveryPublishedStepIsCommitted) {
   UpRun ringside(scripted({"attach", "publish", "5", "say", "up", "pause"}));
-  ringside.signal(SIGINT);
-  const Finished ran = expect_exit(130, ringside.finish());
+  const Finished ran = expect_exit(130, ringside.stop(SIGINT));
   EXPECT_EQ(lines(ran), prefix_ +
                             ": process N died of signal 2 (Interrupt) after iteration 5; 5 steps are committed; "
                             "ringside run --resume continues\n");
-  EXPECT_NE(ran.out.find("ringside run: interrupted; the account so far\n"), std::string::npos) << ran.out;
+  testing::expect_has(ran.out, {"ringside run: interrupted; the account so far\n"});
   EXPECT_EQ(summary()["steps_committed"], 5);
 }
 
@@ -93,8 +91,7 @@ TEST_F(ProgramTest, ABatchSystemsAnnouncementIsAMatterOfAProgramThatHandlesIt) {
     UpRun ringside(scripted({"handle", "attach", "publish", "5", "say", "up", "await", "publish", "1", "detach"},
                             {"--overwrite"}));
     if (to_all) kill(wait_for_child(ringside.pid(), "ringside-analyzer"), SIGUSR1);
-    ringside.signal(SIGUSR1);
-    const Finished ran = expect_exit(130, ringside.finish());
+    const Finished ran = expect_exit(130, ringside.stop(SIGUSR1));
     EXPECT_EQ(lines(ran), prefix_ + " stopped after iteration 6, after signal 10 (User defined signal 1); 6 steps are committed; "
                                     "ringside run --resume continues\n");
     EXPECT_EQ(summary()["steps_committed"], 6);
@@ -106,7 +103,7 @@ TEST_F(ProgramTest, ABatchSystemsAnnouncementStopsARunWhoseProgramDoesNotHandleI
     UpRun ringside(scripted({"attach", "publish", "5", "say", "up", "pause"}, {"--overwrite"}));
     ringside.signal(number);
     const Finished ran = expect_exit(130, ringside.finish());
-    EXPECT_NE(ran.out.find("the account so far"), std::string::npos) << ran.out;
+    testing::expect_has(ran.out, {"the account so far"});
     EXPECT_EQ(summary()["steps_committed"], 5);
   }
 }
@@ -135,8 +132,7 @@ TEST_F(ProgramTest, AThirdSignalKillsAProgramThatIgnoresTheOthers) {
 
 TEST_F(ProgramTest, CtrlCBeforeTheProgramHasAttachedEndsTheRun) {
   UpRun ringside(with({"sh", "-c", "echo up; exec tail -f /dev/null"}));
-  ringside.signal(SIGINT);
-  const Finished ran = expect_exit(130, ringside.finish());
+  const Finished ran = expect_exit(130, ringside.stop(SIGINT));
   EXPECT_EQ(lines(ran).rfind("ringside: sh died of signal 2 (Interrupt) before it attached; expected it to attach with "
                              "RINGSIDE_SOCKET=/",
                              0),
@@ -165,14 +161,14 @@ TEST_P(EitherProgramTest, AKilledProgramResumesToTheSameBits) {
 TEST_F(ProgramTest, ARunThatWasDoneHasNothingLeftToDo) {
   expect_run(scripted({"attach", "publish", "3", "detach"}), 0, "");
   const Finished ran = expect_exit(0, run("ringside", scripted({"attach", "detach"}, {"--resume"})));
-  EXPECT_NE(ran.out.find("done before: nothing was left to do"), std::string::npos) << ran.out;
+  testing::expect_has(ran.out, {"done before: nothing was left to do"});
   EXPECT_EQ(ran.out.find("total"), std::string::npos) << "a table of zeros: " << ran.out;
 }
 
 TEST_F(ProgramTest, TheRefusalOfAPoolNamesTheSolverIfTheProblemHasNoName) {
   expect_run(scripted({"attach", "publish", "3", "detach"}), 0, "");
   const Finished ran = expect_exit(2, run("ringside", scripted({"attach", "detach"})));
-  EXPECT_NE(ran.err.find("of another run ("), std::string::npos) << ran.err;
+  testing::expect_has(ran.err, {"of another run ("});
   EXPECT_EQ(ran.err.find("of another run (,"), std::string::npos) << ran.err;
 }
 
@@ -251,8 +247,8 @@ TEST_F(ProgramTest, TheAnalyzerThatTakesOverAdmitsOnlyTheProcessOfTheRun) {
   wait_for_child(ringside.pid(), "ringside-analyzer", first);
   std::ofstream(go) << '\n';
   const Finished ran = expect_exit(0, ringside.finish());
-  EXPECT_NE(ran.out.find("status 2\n"), std::string::npos) << ran.out;
-  EXPECT_NE(lines(ran).find("process N cannot attach: process N publishes this run"), std::string::npos) << ran.err;
+  testing::expect_has(ran.out, {"status 2\n"});
+  testing::expect_has(lines(ran), {"process N cannot attach: process N publishes this run"});
   EXPECT_EQ(exported(11), solve(11));
 }
 
@@ -276,7 +272,7 @@ TEST_F(ProgramTest, StopEndsTheRunAndTheProgramIsTold) {
               std::string::npos)
         << ran.err;
   }
-  EXPECT_NE(ran.out.find("interrupted, stopped cleanly"), std::string::npos) << ran.out;
+  testing::expect_has(ran.out, {"interrupted, stopped cleanly"});
   EXPECT_EQ(summary()["iterations"], summary()["steps_committed"]);
 }
 
@@ -284,22 +280,11 @@ TEST_F(ProgramTest, TheExampleProgramFindsItsAnalyzer) {
   const Finished ran =
       expect_exit(0, run("ringside", with({std::string(RINGSIDE_BIN_DIR) + "/publish_from_your_solver"})));
   EXPECT_EQ(lines(ran), "");
-  EXPECT_NE(ran.out.find("200 iterates published"), std::string::npos) << ran.out;
+  testing::expect_has(ran.out, {"200 iterates published"});
   EXPECT_EQ(summary()["steps_committed"], 200);
   EXPECT_EQ(summary()["matrix"], "rod of 100,000 points");
   EXPECT_GT(summary()["residual_l1"].get<double>(), 0);
   EXPECT_GT(summary()["generate_s"].get<double>(), 0);
-}
-
-/// The step records that `ringside tail --pool` prints.
-std::vector<Json> steps_of(const Finished& tail) {
-  std::vector<Json> steps;
-  std::istringstream lines(tail.out);
-  for (std::string line; std::getline(lines, line);) {
-    Json record = Json::parse(line);
-    if (record["event"] == "step") steps.push_back(std::move(record));
-  }
-  return steps;
 }
 
 TEST_F(ProgramTest, ARunOfSeveralFieldsIsShownByTheirNames) {
@@ -313,7 +298,7 @@ TEST_F(ProgramTest, ARunOfSeveralFieldsIsShownByTheirNames) {
   EXPECT_FALSE(last["results"].contains("r.mean")) << "a state";
   EXPECT_TRUE(summary()["residual_l1"].is_null()) << "the program publishes none";
 
-  const std::vector<Json> steps = steps_of(run("ringside", {"tail", "--pool", pool_, "--json"}));
+  const std::vector<Json> steps = recorded_steps();
   ASSERT_EQ(steps.size(), 30u);
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const Json& results = steps[i]["results"];
@@ -325,9 +310,7 @@ TEST_F(ProgramTest, ARunOfSeveralFieldsIsShownByTheirNames) {
     EXPECT_TRUE(steps[i]["residual_l1"].is_null());
   }
   const std::string table = run("ringside", {"tail", "--pool", pool_}).out;
-  EXPECT_NE(table.find("r f64[1000] state, u f32[20,50] m s-1, n i64[10]"), std::string::npos) << table;
-  EXPECT_NE(table.find(" energy "), std::string::npos) << table;
-  EXPECT_NE(table.find(" 3.33e-02 "), std::string::npos) << table;
+  testing::expect_has(table, {"r f64[1000] state, u f32[20,50] m s-1, n i64[10]", " energy ", " 3.33e-02 "});
   EXPECT_EQ(run("ringside", {"replay", pool_}).exit_code, 0);
   EXPECT_EQ(run("ringside", {"report", pool_, "-o", folder_.file("report.html")}).exit_code, 0);
 }
@@ -336,7 +319,7 @@ TEST_F(ProgramTest, ARunOfStatesShowsItsScalarsAndNoReductions) {
   expect_exit(0, run("ringside", scripted({"variables", "states", "attach", "publish", "5", "detach"})));
   EXPECT_TRUE(summary()["last"]["mean"].is_null());
   EXPECT_EQ(summary()["last"]["results"], (Json{{"solver.energy", 0.2}, {"solver.restarts", 0}}));
-  const std::vector<Json> steps = steps_of(run("ringside", {"tail", "--pool", pool_, "--json"}));
+  const std::vector<Json> steps = recorded_steps();
   ASSERT_EQ(steps.size(), 5u);
   EXPECT_TRUE(steps[4]["reductions"].is_null());
   EXPECT_EQ(steps[4]["results"]["solver.energy"], 0.2);

@@ -76,7 +76,7 @@ TEST_F(ProgramTest, ASecondProcessIsRefusedAtOnceAndTheRunContinues) {
   EXPECT_EQ(lines(ran),
             "scripted_program: process N cannot attach: process N publishes this run; expected one publishing process, "
             "for example rank 0\n");
-  EXPECT_NE(ran.out.find("status 2\n"), std::string::npos) << ran.out;
+  testing::expect_has(ran.out, {"status 2\n"});
   EXPECT_EQ(summary()["steps_committed"], 4);
   expect_intact();
 }
@@ -174,7 +174,7 @@ TEST_F(ProgramTest, AProgramThatEndsWithoutDetachingHasFailed) {
 TEST_F(ProgramTest, AProgramThatFailsAfterItHasDetachedHasFailedButKeptEverything) {
   const Finished ran = expect_exit(4, run("ringside", scripted({"attach", "publish", "4", "detach", "exit", "3"})));
   EXPECT_EQ(lines(ran), prefix_ + " ended with status 3 after iteration 4; every published step is committed\n");
-  EXPECT_NE(ran.out.find("ringside run: failed; the account so far\n"), std::string::npos) << ran.out;
+  testing::expect_has(ran.out, {"ringside run: failed; the account so far\n"});
   expect_run(
       scripted({"attach", "publish", "4", "detach", "raise", "11"}, {"--overwrite"}), 4,
       prefix_ + " died of signal 11 (Segmentation fault) after iteration 4; every published step is committed\n");

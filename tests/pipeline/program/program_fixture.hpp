@@ -81,10 +81,14 @@ class ProgramTest : public NoOrphansTest {
   std::vector<double> exported(std::uint64_t iteration) const {
     const std::string file = folder_.file("x.npy");
     expect_exit(0, run("ringside", {"export", pool_, "--iteration", std::to_string(iteration), "--output", file}));
-    const std::string bytes = content_of(file);
-    std::vector<double> values((bytes.size() - bytes.find('\n') - 1) / sizeof(double));
-    std::memcpy(values.data(), bytes.data() + bytes.find('\n') + 1, values.size() * sizeof(double));
-    return values;
+    return read_npy(file);
+  }
+
+  /// The step records that `ringside tail --pool` prints.
+  std::vector<Json> recorded_steps() const {
+    std::vector<Json> records = json_lines(run("ringside", {"tail", "--pool", pool_, "--json"}).out);
+    std::erase_if(records, [](const Json& record) { return record["event"] != "step"; });
+    return records;
   }
 
   const std::string prefix_ = "ringside: " + kScripted;

@@ -69,8 +69,7 @@ TEST_F(ProgramTest, CtrlCReachesADescendantWhoseLauncherHasEnded) {
 TEST_F(ProgramTest, CtrlCReachesAProgramInASessionOfItsOwn) {
   UpRun ringside(with({"setsid", "--wait", testing::kScripted, "handle", "attach", "publish", "1", "say", "up", "await",
                        "publish", "1", "detach"}));
-  ringside.signal(SIGINT);
-  expect_exit(130, ringside.finish());
+  expect_exit(130, ringside.stop(SIGINT));
   EXPECT_EQ(summary()["steps_committed"], 2);
 }
 

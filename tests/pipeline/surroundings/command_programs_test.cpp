@@ -54,9 +54,9 @@ TEST_F(CommandProgramsTest, AMissingProgramIsRefusedNamingItsFileAndTheWayToGetI
 TEST_F(CommandProgramsTest, InABuildTheWayToGetAMissingProgramIsToBuildIt) {
   const std::string ringside = lonely_ringside();
   folder_.write("prefix/CMakeCache.txt", "");
-  const Finished refused = expect_exit(3, run_at(ringside, {"plan"}));
-  expect_one_line(refused.err, {folder_.file("prefix/bin/ringside-plan"),
-                                "cmake --build " + folder_.file("prefix") + " --target ringside-plan"});
+  expect_refusal(3, run_at(ringside, {"plan"}),
+                 {folder_.file("prefix/bin/ringside-plan"),
+                  "cmake --build " + folder_.file("prefix") + " --target ringside-plan"});
 }
 
 TEST_F(CommandProgramsTest, AProgramOfAnotherVersionThanRingsideRefusesToWork) {
@@ -68,8 +68,8 @@ TEST_F(CommandProgramsTest, AProgramOfAnotherVersionThanRingsideRefusesToWork) {
 }
 
 TEST_F(CommandProgramsTest, AProgramThatRingsideDidNotStartNamesItsCommands) {
-  const Finished refused = expect_exit(2, run("ringside-plan", {"plan", "--help"}));
-  expect_one_line(refused.err, {"ringside-plan", "`ringside calibrate`", "`ringside plan`", "`ringside experiment`"});
+  expect_refusal(2, run("ringside-plan", {"plan", "--help"}),
+                 {"ringside-plan", "`ringside calibrate`", "`ringside plan`", "`ringside experiment`"});
 }
 
 TEST_F(CommandProgramsTest, ACommandIsTheProcessThatRingsideWas) {
@@ -79,8 +79,7 @@ TEST_F(CommandProgramsTest, ACommandIsTheProcessThatRingsideWas) {
   EXPECT_EQ(fs::read_symlink(of_process + "/exe").filename(), "ringside-serve");
   EXPECT_TRUE(testing::content_of(of_process + "/cmdline").find(std::string("\0serve\0--listen", 15)) !=
               std::string::npos);
-  serve.signal(SIGTERM);
-  EXPECT_EQ(serve.finish().exit_code, 0);
+  expect_exit(0, serve.stop(SIGTERM));
 }
 
 TEST_F(CommandProgramsTest, ASignalThatKillsACommandIsSeenByTheCaller) {

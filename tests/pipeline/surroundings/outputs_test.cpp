@@ -15,7 +15,6 @@ namespace ringside {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::Finished;
 using testing::PipelineTest;
 using testing::run;
 
@@ -25,8 +24,7 @@ class OutputsTest : public PipelineTest {
   void expect_refused(const std::vector<std::string>& arguments, const std::string& file,
                       const std::vector<std::string>& fragments) const {
     const std::string before = testing::content_of(file);
-    const Finished refused = expect_exit(2, run("ringside", arguments));
-    expect_one_line(refused.err, fragments);
+    expect_refusal(2, run("ringside", arguments), fragments);
     EXPECT_TRUE(testing::content_of(file) == before) << file << " was changed";
   }
 
@@ -57,8 +55,8 @@ TEST_F(OutputsTest, ANameWithTheEndingOfAnotherFormatIsRefused) {
   const auto refused = [&](std::vector<std::string> words, const std::string& name, const std::string& expected) {
     const std::string path = folder_.file(name);
     words.push_back("--output=" + path);
-    const Finished ran = expect_exit(2, run("ringside", words));
-    expect_one_line(ran.err, {"--output: found '" + path + "', expected a name that ends with " + expected});
+    expect_refusal(2, run("ringside", words),
+                   {"--output: found '" + path + "', expected a name that ends with " + expected});
     EXPECT_FALSE(fs::exists(path));
   };
   refused({"export", pool_}, "x.vtk", ".npy, .npz, .csv");
@@ -167,9 +165,8 @@ TEST_F(OutputsTest, ASummaryMayBeTheFileThatItsOwnWrapperHasLocked) {
 }
 
 TEST_F(OutputsTest, ASummaryInAFoldersPlaceIsRefusedWithItsReason) {
-  const Finished refused =
-      expect_exit(3, run("ringside", {"run", "--matrix=" + matrix_, "--mode=dram", "--summary=" + folder_.path()}));
-  expect_one_line(refused.err, {"--summary: cannot write '" + folder_.path() + "': found a folder; expected a file"});
+  expect_refusal(3, run("ringside", {"run", "--matrix=" + matrix_, "--mode=dram", "--summary=" + folder_.path()}),
+                 {"--summary: cannot write '" + folder_.path() + "': found a folder; expected a file"});
 }
 
 TEST_F(OutputsTest, WipeRefusesAForeignFileUnderAJournalsNameAndTouchesNothing) {
@@ -177,8 +174,8 @@ TEST_F(OutputsTest, WipeRefusesAForeignFileUnderAJournalsNameAndTouchesNothing) 
   const std::string log = pool_ + ".journal-0";
   write_file("test.pool.journal-0", "a text of the user's own");
   const std::string pool = testing::content_of(pool_);
-  const Finished refused = expect_exit(2, run("ringside", {"wipe", pool_, "--yes"}));
-  expect_one_line(refused.err, {log, "something else than a journal's log", "nothing was wiped"});
+  expect_refusal(2, run("ringside", {"wipe", pool_, "--yes"}),
+                 {log, "something else than a journal's log", "nothing was wiped"});
   EXPECT_EQ(testing::content_of(log), "a text of the user's own");
   EXPECT_TRUE(testing::content_of(pool_) == pool);
 }

@@ -99,7 +99,7 @@ class StandardOutputTest : public PipelineTest {
       const Finished failed = expect_exit(3, run(command.program, command.arguments, output));
       // Standard error also carries progress.
       const std::string said = "ringside: standard output: cannot be written: " + why + "; expected one that takes all";
-      EXPECT_NE(failed.err.find(said), std::string::npos) << failed.err;
+      testing::expect_has(failed.err, {said});
       EXPECT_EQ(failed.err.find("unexpected"), std::string::npos) << failed.err;
     }
   }
@@ -144,7 +144,7 @@ TEST_F(StandardOutputTest, DoctorNeverExitsWithSuccessIfItsAnswerIsLost) {
 TEST_F(StandardOutputTest, TheExitCodeReportsDamageEvenIfTheOutputIsLost) {
   damage_payload_of(5);
   const Finished verified = expect_exit(5, run("ringside", {"verify", pool_}, full_output));
-  EXPECT_NE(verified.err.find("standard output: cannot be written"), std::string::npos) << verified.err;
+  testing::expect_has(verified.err, {"standard output: cannot be written"});
 }
 
 TEST_F(StandardOutputTest, ARunWritesItsSummaryWhereItsAccountHasNoPlace) {

@@ -69,8 +69,7 @@ TEST_F(WaitingTest, APipeInAFilesPlaceIsRefusedByEachCommand) {
   };
   for (const std::vector<std::string>& arguments : commands) {
     SCOPED_TRACE(arguments.front());
-    const Finished refused = expect_exit(2, run_unless_it_waits("ringside", arguments));
-    expect_one_line(refused.err, {pipe_});
+    expect_refusal(2, run_unless_it_waits("ringside", arguments), {pipe_});
   }
 }
 
@@ -81,7 +80,7 @@ TEST_F(WaitingTest, APipeThatNoProcessReadsIsRefusedAsAnOutput) {
 }
 
 TEST_F(WaitingTest, APipeInAJournalsPlaceIsRefused) {
-  ASSERT_EQ(run("ringside", run_arguments("grid:20", {"--iterations=5"})).exit_code, 0);
+  ASSERT_EQ(run_it("grid:20", {"--iterations=5"}).exit_code, 0);
   fs::remove(pool_ + ".journal-0");
   fs::rename(pipe_, pool_ + ".journal-0");
   EXPECT_EQ(run_unless_it_waits("ringside", {"tail", "--pool", pool_}).exit_code, 2);
@@ -92,8 +91,7 @@ TEST_F(WaitingTest, APipeInTheLockFilesPlaceIsRefused) {
   fs::rename(pipe_, socket + ".lock");
   const Finished refused =
       expect_exit(3, run_unless_it_waits("ringside-analyzer", {"--pool", pool_, "--socket", socket}));
-  EXPECT_NE(refused.err.find("cannot open the lock file '" + socket + ".lock': found a named pipe"), std::string::npos)
-      << refused.err;
+  testing::expect_has(refused.err, {"cannot open the lock file '" + socket + ".lock': found a named pipe"});
 }
 
 TEST_F(WaitingTest, APipeInThePlaceOfTheListOfClientsIsRefused) {
@@ -101,8 +99,8 @@ TEST_F(WaitingTest, APipeInThePlaceOfTheListOfClientsIsRefused) {
   ASSERT_EQ(run("ringside", {"keygen", keys}).exit_code, 0);
   fs::remove(keys + "/clients.allowed");
   fs::rename(pipe_, keys + "/clients.allowed");
-  const Finished refused = expect_exit(3, run_unless_it_waits("ringside", {"keygen", keys, "--client", "desk"}));
-  expect_one_line(refused.err, {keys + "/clients.allowed", "found a named pipe"});
+  expect_refusal(3, run_unless_it_waits("ringside", {"keygen", keys, "--client", "desk"}),
+                 {keys + "/clients.allowed", "found a named pipe"});
 }
 
 }  // namespace
