@@ -17,8 +17,6 @@ SubcommandFunction verify_command;
 SubcommandFunction replay_command;
 SubcommandFunction thaw_command;
 SubcommandFunction wipe_command;
-
-// cli/rings
 SubcommandFunction gather_command;
 
 // cli/analyses

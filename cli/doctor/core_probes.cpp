@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/doctor/core_probes.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <set>
 
+#include "cli/doctor/probes.hpp"
 #include "common/platform/system_files.hpp"
 
 namespace ringside {

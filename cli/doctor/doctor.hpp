@@ -6,19 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "cli/doctor/core_probes.hpp"
-#include "cli/doctor/finding.hpp"
-#include "cli/doctor/memory_probes.hpp"
-#include "cli/doctor/node_probes.hpp"
-#include "cli/doctor/ownership_probes.hpp"
-#include "cli/doctor/page_probes.hpp"
-#include "cli/doctor/pmem_probes.hpp"
-#include "cli/doctor/storage_probes.hpp"
+#include "cli/doctor/probes.hpp"
 
 namespace ringside {
 
 /// Returns every finding about this node and about `pool_or_dir`, the place of a pool; `root` as in
-/// cli/doctor/finding.hpp. Findings about parts of persistent memory are left out if there is none.
+/// cli/doctor/probes.hpp. Findings about parts of persistent memory are left out if there is none.
 std::vector<Finding> examine_node(const std::string& pool_or_dir, const std::string& root = "");
 
 /// For people: one line per finding, its advice below, wrapped at `columns` (0: no wrapping). Commands stay whole.

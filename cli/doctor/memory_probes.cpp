@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/doctor/memory_probes.hpp"
-
 #include <fmt/format.h>
 #include <linux/magic.h>
 #include <sys/vfs.h>
 
 #include "analyzer/pool/pool_device.hpp"
+#include "cli/doctor/probes.hpp"
 #include "common/platform/system_files.hpp"
 #include "memory/ringside_memory.h"
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/doctor/node_probes.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 #include <optional>
 
 #include "analyzer/journal/journal_storage.hpp"
+#include "cli/doctor/probes.hpp"
 #include "common/kernels/isa.hpp"
 #include "common/platform/system_files.hpp"
 

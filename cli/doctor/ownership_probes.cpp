@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/doctor/ownership_probes.hpp"
-
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -11,6 +9,7 @@
 #include <string_view>
 
 #include "analyzer/pool/pool_device.hpp"
+#include "cli/doctor/probes.hpp"
 #include "common/files/lock_holder.hpp"
 #include "common/platform/names.hpp"
 #include "common/platform/system_files.hpp"

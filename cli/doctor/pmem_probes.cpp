@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/doctor/pmem_probes.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -8,6 +6,7 @@
 #include <fstream>
 #include <optional>
 
+#include "cli/doctor/probes.hpp"
 #include "common/platform/system_files.hpp"
 
 namespace ringside {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/doctor/storage_probes.hpp"
-
 #include <fmt/format.h>
 #include <linux/magic.h>
 #include <sys/vfs.h>
@@ -11,6 +9,7 @@
 
 #include "analyzer/pool/dax.hpp"
 #include "analyzer/pool/pool_device.hpp"
+#include "cli/doctor/probes.hpp"
 #include "common/platform/error.hpp"
 
 namespace ringside {

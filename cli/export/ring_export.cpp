@@ -7,8 +7,8 @@
 #include <optional>
 #include <string>
 
-#include "cli/pool/damage.hpp"
-#include "cli/pool/iterations.hpp"
+#include "cli/pool/pool_arguments.hpp"
+#include "cli/pool/pool_report.hpp"
 #include "common/platform/error.hpp"
 
 namespace ringside {

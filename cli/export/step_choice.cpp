@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "cli/pool/iterations.hpp"
+#include "cli/pool/pool_arguments.hpp"
 #include "common/platform/error.hpp"
 
 namespace ringside {

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "cli/history/run_history.hpp"
-#include "cli/pool_view/ring_slots.hpp"
+#include "cli/pool_view/watched_pool.hpp"
 
 namespace ringside {
 

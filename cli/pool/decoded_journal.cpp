@@ -4,12 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
 #include <optional>
 #include <utility>
 
 #include "common/journal/journal_reader.hpp"
 #include "common/platform/error.hpp"
+#include "common/pool_reader/ring_reader.hpp"
+#include "common/records/known_runs.hpp"
 
 namespace ringside {
 namespace {
@@ -104,6 +107,16 @@ RestOfRun read_rest(StreamEnd end) {
   const std::string holes = holes_in(rest.records, end.next_seq, end.newest_known);
   if (!holes.empty()) rest.missing = fmt::format("records {} {}", holes, why);
   return rest;
+}
+
+std::vector<SharedLayout> layouts_in(const std::string& pool) {
+  std::vector<SharedLayout> layouts;
+  try {
+    const RingReader reader = RingReader::open(pool, std::chrono::milliseconds(0));
+    for (const KnownRun& run : described_runs(reader.ring())) layouts.push_back(run.layout);
+  } catch (const Error&) {  // the journal is shown without the pool, too
+  }
+  return layouts;
 }
 
 }  // namespace ringside

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "common/records/record_layout.hpp"
 #include "common/records/run_id.hpp"
 #include "common/telemetry/record_stream.hpp"
 #include "proto/ringside.pb.h"
@@ -30,5 +31,8 @@ struct RestOfRun {
 /// that has ended for good: at the end of a `ringside run`, the analyzer does not wait for its readers. Records of a
 /// later run in the same journal are left out. Throws only std::bad_alloc.
 RestOfRun read_rest(StreamEnd end);
+
+/// One for each run that the pool describes; none if the pool cannot be read.
+std::vector<SharedLayout> layouts_in(const std::string& pool);
 
 }  // namespace ringside

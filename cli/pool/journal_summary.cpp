@@ -4,14 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string_view>
 #include <utility>
 
 #include "analyzer/journal/step_record.hpp"
-#include "cli/pool/pool_names.hpp"
-#include "cli/pool/record_gaps.hpp"
+#include "cli/pool/decoded_journal.hpp"
 #include "cli/terminal/format.hpp"
 #include "common/journal/journal_reader.hpp"
 #include "common/json/json.hpp"
@@ -23,6 +23,51 @@
 
 namespace ringside {
 namespace {
+
+/// The steps that a journal names as missing (RecordsMissing), counted over all of its runs.
+class RecordGaps {
+ public:
+  /// Call with each record of a journal, in order. A step that was named as missing but recorded later, from the ring,
+  /// does not count as missing.
+  void add(const wire::Record& record);
+
+  /// The number of committed steps without a record.
+  std::uint64_t steps() const noexcept { return steps_; }
+  /// Lower and upper bound of their iterations, over all runs; both 0: not known.
+  std::pair<std::uint64_t, std::uint64_t> iterations() const noexcept { return {first_iteration_, last_iteration_}; }
+
+ private:
+  struct Gap {
+    std::uint64_t last = 0;            // commit_seq
+    std::set<std::uint64_t> recorded;  // commit_seqs of steps that were recorded later
+  };
+  std::map<std::string, std::map<std::uint64_t, Gap>> gaps_;  // by run, by first commit_seq
+  std::uint64_t steps_ = 0;
+  std::uint64_t first_iteration_ = 0;
+  std::uint64_t last_iteration_ = 0;
+};
+
+void RecordGaps::add(const wire::Record& record) {
+  if (record.has_records_missing()) {
+    const wire::RecordsMissing& missing = record.records_missing();
+    steps_ += missing.steps();
+    if (missing.first_iteration() != 0) {
+      first_iteration_ =
+          first_iteration_ == 0 ? missing.first_iteration() : std::min(first_iteration_, missing.first_iteration());
+      last_iteration_ = std::max(last_iteration_, missing.last_iteration());
+    }
+    if (missing.first_commit_seq() == 0) return;
+    gaps_[missing.run_id()][missing.first_commit_seq()].last = missing.first_commit_seq() + missing.steps() - 1;
+  } else if (record.has_step() && !gaps_.empty()) {
+    const auto run = gaps_.find(record.step().run_id());
+    if (run == gaps_.end()) return;
+    const std::uint64_t commit_seq = record.step().commit_seq();
+    auto gap = run->second.upper_bound(commit_seq);
+    if (gap == run->second.begin()) return;
+    gap = std::prev(gap);
+    if (commit_seq <= gap->second.last && gap->second.recorded.insert(commit_seq).second) --steps_;
+  }
+}
 
 /// Calls `see` with each record that can be parsed.
 template <class See>

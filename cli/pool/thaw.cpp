@@ -8,7 +8,7 @@
 #include <system_error>
 
 #include "analyzer/pool/pool_file.hpp"
-#include "cli/pool/one_pool.hpp"
+#include "cli/pool/pool_arguments.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/terminal/format.hpp"
 #include "common/files/regular_file.hpp"

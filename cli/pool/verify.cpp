@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/pool/damage.hpp"
+#include "cli/pool/pool_report.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/terminal/format.hpp"
 #include "common/json/json.hpp"

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A pool that is looked at again and again while others make, wipe or replace it. The file is opened anew when the
-// name stands for another one. Nothing that happens to the file ends this process.
+// A pool that a page reads again and again while other processes create, wipe or replace it, and the state of its
+// slots. If the path names another file than before, that file is opened. No change of the file ends this process.
 #pragma once
 
 #include <sys/types.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "common/pool_reader/ring_reader.hpp"
 
@@ -15,7 +18,7 @@ namespace ringside {
 /// Used by one thread.
 class WatchedPool {
  public:
-  /// The pool of that name as it is now; null if it cannot be read: `why` says why. Valid until the next call.
+  /// The pool at this path; null if it cannot be read: `why` has the reason. Valid until the next call.
   const RingReader* at(const std::string& path);
 
   /// One line, after `at` returned null.
@@ -28,5 +31,24 @@ class WatchedPool {
   std::optional<RingReader> reader_;
   std::string why_;
 };
+
+/// A slot at one moment, from its header alone.
+struct RingSlot {
+  std::uint32_t slot = 0;
+  SlotState state = SlotState::kEmpty;
+  std::uint64_t commit_seq = 0;  // this and the iteration: only of a slot that is kCommitted
+  std::uint64_t iteration = 0;
+  std::optional<SlotUse> use;  // absent: the file system has no leases
+};
+
+struct RingSlots {
+  static constexpr std::size_t kMost = 512;  // a page does not show more
+
+  std::uint32_t count = 0;      // slots of the ring
+  std::uint32_t used = 0;       // slots that keep an iterate
+  std::vector<RingSlot> slots;  // the newest kMost, by ascending commit_seq; slots without an iterate are last
+};
+
+RingSlots slots_of(const RingReader& reader);
 
 }  // namespace ringside

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "cli/programs/command_list.hpp"
-#include "cli/programs/started_by.hpp"
+#include "cli/programs/start.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/version.hpp"
 #include "common/program/program.hpp"

@@ -12,7 +12,6 @@
 #include <filesystem>
 #include <new>
 
-#include "cli/programs/started_by.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/unique_fd.hpp"
 #include "common/platform/version.hpp"

@@ -8,6 +8,9 @@
 
 namespace ringside {
 
+/// By this variable `ringside` gives its version to a program that has some of its commands, which removes it.
+inline constexpr const char* kStartedBy = "RINGSIDE_COMMANDS_OF";
+
 /// Replaces this process by `program` with the same arguments; call it before anything changes a signal or a
 /// descriptor. Returns only if that is impossible: an Error, exit code 3.
 std::exception_ptr become_program(const std::string& program, char* const* argv) noexcept;

@@ -61,7 +61,18 @@ int exec_error(const UniqueFd& read_end) noexcept {
   return count == sizeof error ? error : 0;
 }
 
-/// What exec takes: the texts, and a null pointer behind them. Valid as long as `texts`.
+/// Between fork and exec, where only async-signal-safe calls are allowed: a process group of its own, no blocked
+/// signal, and `death_signal` once the parent has died.
+void begin_child(pid_t parent, int death_signal) noexcept {
+  setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, death_signal);
+  if (getppid() != parent) _exit(127);  // the parent died before the line above took effect
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+/// The arguments of exec: the texts, then a null pointer. Valid as long as `texts`.
 std::vector<char*> exec_list(std::vector<std::string>& texts) {
   std::vector<char*> list;
   for (std::string& text : texts) list.push_back(text.data());
@@ -98,13 +109,7 @@ Child::Child(const std::string& program, const std::vector<std::string>& argumen
   pid_ = fork();
   if (pid_ < 0) throw system_error("cannot start {}: {}", program, errno_text(errno));
   if (pid_ == 0) {
-    // Between fork and exec, only async-signal-safe calls are allowed.
-    setpgid(0, 0);
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (getppid() != parent) _exit(127);  // the parent died before the line above took effect
-    sigset_t none;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, nullptr);
+    begin_child(parent, SIGTERM);
     leave_stop_signals_to_parent();
     fcntl(report.write_end.get(), F_SETFD, 0);
     dup2(errors.write_end.get(), STDERR_FILENO);
@@ -143,12 +148,7 @@ Child::Child(const UserProgram& program) : is_group_(true) {
   pid_ = fork();
   if (pid_ < 0) throw system_error("cannot start {}: {}", words.front(), errno_text(errno));
   if (pid_ == 0) {
-    setpgid(0, 0);
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (getppid() != parent) _exit(127);
-    sigset_t none;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, nullptr);
+    begin_child(parent, SIGTERM);
     // Our programs ignore the first two, and a shell's background jobs the others, which ask the program to stop.
     for (const int ignored : {SIGPIPE, SIGXFSZ, SIGINT, SIGTERM}) ::signal(ignored, SIG_DFL);
     if (nothing.valid()) dup2(nothing.get(), STDIN_FILENO);
@@ -185,12 +185,7 @@ Child::Child(const Interpreter& interpreter) : is_group_(true) {
   pid_ = fork();
   if (pid_ < 0) throw system_error("cannot start {}: {}", words.front(), errno_text(errno));
   if (pid_ == 0) {
-    setpgid(0, 0);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) _exit(127);
-    sigset_t none;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, nullptr);
+    begin_child(parent, SIGKILL);
     for (const int ignored : {SIGPIPE, SIGXFSZ, SIGINT, SIGTERM}) ::signal(ignored, SIG_DFL);
     leave_stop_signals_to_parent();
     fcntl(report.write_end.get(), F_SETFD, 0);

@@ -5,6 +5,10 @@
 
 #include <cstring>
 
+#include "common/kernels/hash.hpp"
+#include "common/platform/error.hpp"
+#include "common/pool_reader/ring_reader.hpp"
+
 namespace ringside {
 namespace {
 
@@ -127,6 +131,20 @@ std::optional<std::string> AttachmentReminder::due(std::int64_t now_ns, const st
       "{} (process {}) has not attached for {} s; expected ringside_writer_attach with RINGSIDE_SOCKET={}; still "
       "waiting",
       program, pid, kAfterS, socket);
+}
+
+void count_in_pool(AttachmentReport& attachment, const std::string& pool) {
+  if (!attachment.attached || !attachment.how.empty()) return;
+  try {
+    const RingReader reader = RingReader::open(pool, std::chrono::milliseconds(0));
+    for (const KeptSlot& kept : reader.recover().kept) {  // the newest is the last
+      if (to_string(kept.header.run_id) != attachment.run_id) continue;
+      attachment.iteration = kept.header.iteration;
+      attachment.committed = kept.header.step + 1;  // the first step is 0
+    }
+  } catch (const Error&) {
+    attachment.is_counted = false;
+  }
 }
 
 }  // namespace ringside

@@ -75,4 +75,7 @@ class AttachmentReminder {
   bool told_ = false;
 };
 
+/// Replaces what was reported of the attachment's steps by what `pool` has of them, if its end was not reported.
+void count_in_pool(AttachmentReport& attachment, const std::string& pool);
+
 }  // namespace ringside

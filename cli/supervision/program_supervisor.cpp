@@ -49,12 +49,7 @@ void ProgramSupervisor::wait_for_program(Child& program, std::optional<Child>& a
       analyzer->signal(SIGTERM);
       analyzer_alone_since_ns = clock_ns_;
     }
-    if (analyzer_alone_since_ns != 0 && analyzer->running() &&
-        alone_for_ns(analyzer_alone_since_ns, analyzer_) > kill_after_ns_) {
-      say("the analyzer does not answer; it is killed, what it had committed is in the pool");
-      analyzer->signal(SIGKILL);
-      analyzer_alone_since_ns = clock_ns_;
-    }
+    kill_if_silent(*analyzer, analyzer_, analyzer_alone_since_ns);
   }
   progress_.clear();
 }

@@ -108,18 +108,8 @@ void Supervisor::wait_until_ended(Child& producer, std::optional<Child>& analyze
     }
     // A stopped child (SIGSTOP) never handles the signal, so it is killed. One that still reports is waiting for the
     // disk or iterating, and must not be killed.
-    if (analyzer_alone_since_ns != 0 && analyzer->running() &&
-        alone_for_ns(analyzer_alone_since_ns, analyzer_) > kill_after_ns_) {
-      say("the analyzer does not answer; it is killed, what it had committed is in the pool");
-      analyzer->signal(SIGKILL);
-      analyzer_alone_since_ns = clock_ns_;
-    }
-    if (producer_alone_since_ns != 0 && producer.running() &&
-        alone_for_ns(producer_alone_since_ns, producer_) > kill_after_ns_) {
-      say("the producer does not answer; it is killed, what it had published is in the pool");
-      producer.signal(SIGKILL);
-      producer_alone_since_ns = clock_ns_;
-    }
+    if (analyzer) kill_if_silent(*analyzer, analyzer_, analyzer_alone_since_ns);
+    kill_if_silent(producer, producer_, producer_alone_since_ns);
   }
   progress_.clear();
 }
@@ -127,6 +117,14 @@ void Supervisor::wait_until_ended(Child& producer, std::optional<Child>& analyze
 /// The time since `since_ns`, or since the process's last line if that came later.
 std::int64_t Supervisor::alone_for_ns(std::int64_t since_ns, const Reported& reported) const noexcept {
   return clock_ns_ - std::max(since_ns, reported.heard_at_ns);
+}
+
+void Supervisor::kill_if_silent(Child& child, const Reported& reported, std::int64_t& alone_since_ns) {
+  if (alone_since_ns == 0 || !child.running() || alone_for_ns(alone_since_ns, reported) <= kill_after_ns_) return;
+  say(&reported == &analyzer_ ? "the analyzer does not answer; it is killed, what it had committed is in the pool"
+                              : "the producer does not answer; it is killed, what it had published is in the pool");
+  child.signal(SIGKILL);
+  alone_since_ns = clock_ns_;
 }
 
 void Supervisor::advance_clock() noexcept {

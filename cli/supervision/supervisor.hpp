@@ -75,6 +75,8 @@ class Supervisor {
   virtual void remember_lost_analyzer();
   std::int64_t alone_for_ns(std::int64_t since_ns, const Reported& reported) const noexcept;
   void kill_if_stopped_for_long(Child& child, const char* name, std::int64_t& stopped_since_ns);
+  /// alone_since_ns: when its peer ended and it was asked to end, too; 0: it was not.
+  void kill_if_silent(Child& child, const Reported& reported, std::int64_t& alone_since_ns);
   void take_in(Child& child, Reported& reported);
   void pass_on_signals(Child* producer, Child* analyzer);
   void say(const std::string& text);

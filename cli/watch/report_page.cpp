@@ -9,7 +9,7 @@
 
 #include "cli/history/history_json.hpp"
 #include "cli/http/page_assets.hpp"
-#include "cli/pool/summary_file.hpp"
+#include "cli/pool/pool_arguments.hpp"
 #include "cli/terminal/format.hpp"
 #include "common/records/results_json.hpp"
 #include "common/records/shown_results.hpp"

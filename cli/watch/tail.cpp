@@ -16,8 +16,7 @@
 
 #include "cli/pool/decoded_journal.hpp"
 #include "cli/pool/journal_identity.hpp"
-#include "cli/pool/one_pool.hpp"
-#include "cli/pool/pool_names.hpp"
+#include "cli/pool/pool_arguments.hpp"
 #include "cli/runs/run_folder.hpp"
 #include "cli/runs/run_list.hpp"
 #include "cli/subcommands.hpp"

@@ -29,7 +29,7 @@ ringside.live_field = (() => {
       refused_until = 0;
     }
 
-    // As cli/pool_view/field_grid. Why such a run has no image is worth a word, of another run it is not.
+    // As cli/pool_view/field_image. Why such a run has no image is worth a word, of another run it is not.
     const has_two_dimensions = (run) => Boolean(run && ((run.matrix || "").startsWith("grid:") || (run.schema || []).some(({ shape }) =>
       shape.length === 2 || (shape.length === 3 && shape.includes(1)))));
 

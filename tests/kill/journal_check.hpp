@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/kill/follower.hpp"
+#include "tests/kill/survivors.hpp"
 
 namespace ringside::testing {
 

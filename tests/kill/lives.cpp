@@ -16,7 +16,7 @@
 #include "analyzer/journal/journal.hpp"
 #include "common/platform/clock.hpp"
 #include "common/platform/unique_fd.hpp"
-#include "tests/kill/chance.hpp"
+#include "tests/kill/victim.hpp"
 #include "tests/kill/sequence.hpp"
 
 namespace ringside::testing {

@@ -12,8 +12,8 @@
 #include "common/options/options.hpp"
 #include "common/platform/error.hpp"
 #include "producer/solver/problem.hpp"
-#include "tests/kill/chance.hpp"
-#include "tests/kill/watcher.hpp"
+#include "tests/kill/victim.hpp"
+#include "tests/kill/survivors.hpp"
 
 namespace ringside::testing {
 namespace {

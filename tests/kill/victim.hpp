@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A process that the kill loop starts and kills. Its output goes to a log file. Waiting for it has a limit, because
+// A process that the kill loop starts and kills, at random instants and with random options. Its output goes to a log file. Waiting for it has a limit, because
 // the kill loop looks for processes that do not end.
 #pragma once
 
 #include <sys/types.h>
 
+#include <functional>
 #include <optional>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -49,5 +51,24 @@ std::vector<pid_t> children_of(pid_t parent, const std::string& program);
 /// Waits until this process has no children left, adopted orphans included. After kHangMs it kills them and returns
 /// false.
 bool wait_for_orphans();
+
+/// Usually waits until `progress` is true, so that the killed process has something to lose. False if that never
+/// happens.
+bool let_work_begin(std::mt19937_64& random, const std::function<bool()>& progress);
+
+/// Waits for a random time: often short, sometimes well into the work.
+void let_time_pass(std::mt19937_64& random, int at_most_ms);
+
+/// True once in `n` times.
+bool one_in(int n, std::mt19937_64& random);
+
+/// A random `--coordination` for each life of a producer.
+std::string any_coordination(std::mt19937_64& random);
+
+/// A random `--reduce` for each life of an analyzer.
+std::string any_reduction(std::mt19937_64& random);
+
+/// A random `--elastic` for producer or analyzer, if each has a core of its own.
+std::string any_elastic(std::mt19937_64& random);
 
 }  // namespace ringside::testing

@@ -91,11 +91,8 @@ TEST_F(CreationTest, TheSecondOfTwoRunsOnANewPoolReportsThatItIsInUse) {
     while (one.running() && other.running()) usleep(1000);
     Process& loser = one.running() ? other : one;
     Process& winner = one.running() ? one : other;
-    const Finished refused = loser.finish();
-    EXPECT_EQ(refused.exit_code, 3) << refused.err;
-    expect_one_line(refused.err, {pool_, "in use by process"});
-    winner.signal(SIGINT);
-    EXPECT_EQ(winner.finish().exit_code, 130);
+    expect_refusal(3, loser.finish(), {pool_, "in use by process"});
+    expect_exit(130, winner.stop(SIGINT));
     expect_intact();
     std::filesystem::remove(pool_);
     for (const char* log : {".journal-0", ".journal-1"}) std::filesystem::remove(pool_ + log);

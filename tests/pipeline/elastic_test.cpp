@@ -46,8 +46,7 @@ class ElasticTest : public PipelineTest {
 
   std::vector<Kept> solve(const std::string& matrix, const std::vector<std::string>& options) {
     std::filesystem::remove(pool_);
-    const Finished ran = run("ringside", run_arguments(matrix, options));
-    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+    expect_exit(0, run_it(matrix, options));
     expect_intact();
     return kept();
   }
@@ -111,9 +110,7 @@ TEST_P(EitherElasticTest, AKilledAnalyzerTakesNothingWithIt) {
     kill(analyzer, SIGKILL);
   }
   ASSERT_TRUE(wait_for_commits(RingReader::open(pool_).recover().newest_seq() + 100));
-  ringside.signal(SIGINT);
-  const Finished ran = ringside.finish();
-  EXPECT_EQ(ran.exit_code, 130) << ran.err;
+  expect_exit(130, ringside.stop(SIGINT));
   expect_intact();
   EXPECT_EQ(summary()["analyzer_restarts"], 3);
   EXPECT_EQ(summary()["steps_committed"], summary()["iterations"]);
@@ -134,9 +131,8 @@ TEST_P(EitherElasticTest, AfterAKilledProducerTheRunContinuesBitForBit) {
   expect_intact();
   const std::uint64_t reached = kept().back().iteration;
   const std::uint64_t last = reached + 50;
-  const Finished resumed = run("ringside", run_arguments("grid:300", {"--resume", "--durability=process", "--elastic",
-                                                                      "--iterations=" + std::to_string(last)}));
-  ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
+  expect_exit(
+      0, run_it("grid:300", {"--resume", "--durability=process", "--elastic", "--iterations=" + std::to_string(last)}));
   const std::vector<Kept> found = kept();
   expect_same_bits(found, solve("grid:300", {"--iterations=" + std::to_string(last), "--durability=process"}));
 }
@@ -145,24 +141,22 @@ TEST_F(ElasticTest, AServiceWithoutCoresOfItsOwnLendsNoneAndTheProducerSaysSo) {
   const std::string socket = folder_.file("analyzer.socket");
   const auto one_thread = [] { setenv("OMP_NUM_THREADS", "1", 1); };
   Process analyzer("ringside-analyzer", {"--once", "--socket=" + socket, "--pool=" + pool_}, one_thread);
-  const Finished ran = run("ringside-producer", {"--matrix=grid:50", "--iterations=5", "--socket=" + socket,
-                                                 "--cores=" + std::to_string(sched_getcpu()), "--elastic"});
-  ASSERT_EQ(ran.exit_code, 0) << ran.err;
-  EXPECT_NE(ran.err.find("no cores of its own"), std::string::npos) << ran.err;
+  const Finished ran =
+      expect_exit(0, run("ringside-producer", {"--matrix=grid:50", "--iterations=5", "--socket=" + socket,
+                                               "--cores=" + std::to_string(sched_getcpu()), "--elastic"}));
+  expect_has(ran.err, {"no cores of its own"});
   EXPECT_EQ(analyzer.finish().exit_code, 0);
   expect_intact();
 }
 
 TEST_F(ElasticTest, AProducerThatDoesNotSayWhichCoresAreLentIsRefused) {
-  const Finished ran = run("ringside-producer", {"--matrix=grid:50", "--socket=" + folder_.file("none"), "--elastic"});
-  EXPECT_EQ(ran.exit_code, 2);
-  expect_one_line(ran.err, {"--elastic", "--cores"});
+  expect_refusal(2, run("ringside-producer", {"--matrix=grid:50", "--socket=" + folder_.file("none"), "--elastic"}),
+                 {"--elastic", "--cores"});
 }
 
 TEST_F(ElasticTest, AnUnknownValueIsRefused) {
-  const Finished ran = run("ringside", run_arguments("grid:50", {"--elastic=perhaps"}));
-  EXPECT_EQ(ran.exit_code, 2);
-  expect_one_line(ran.err, {"--elastic", "perhaps", "off|on"});
+  expect_refusal(2, run("ringside", run_arguments("grid:50", {"--elastic=perhaps"})),
+                 {"--elastic", "perhaps", "off|on"});
 }
 
 }  // namespace

@@ -37,18 +37,16 @@ TEST_F(HeldTest, ARunLeavesAHeldStepAloneAndEveryCommandAcceptsTheGap) {
   const std::uint64_t held = step.header().iteration;
   ASSERT_TRUE(wait_for_commits(held + 50));
   EXPECT_EQ(step.verify(team), HeldStatus::kOk);
-  first.signal(SIGINT);
-  EXPECT_EQ(first.finish().exit_code, 130);
+  expect_exit(130, first.stop(SIGINT));
   EXPECT_EQ(summary()["leases_broken"], 0);
 
-  const Json info = Json::parse(run("ringside", {"info", pool_, "--json"}).out);
+  const Json info = pool_info();
   EXPECT_EQ(info["kept"], kSlots);
   EXPECT_EQ(info["contiguous"], kSlots - 1);
   EXPECT_EQ(info["iterates"][0]["iteration"], held);
   EXPECT_EQ(info["journal"]["records_missing"], 0);
   expect_intact();
-  const Finished replayed = run("ringside", {"replay", pool_, "--json"});
-  EXPECT_EQ(replayed.exit_code, 0) << replayed.out;
+  const Finished replayed = expect_exit(0, run("ringside", {"replay", pool_, "--json"}));
   std::istringstream lines(replayed.out);
   std::string line;
   for (std::uint64_t i = 0; i < kSlots && std::getline(lines, line); ++i) {
@@ -60,11 +58,10 @@ TEST_F(HeldTest, ARunLeavesAHeldStepAloneAndEveryCommandAcceptsTheGap) {
   Process second("ringside", run_arguments("grid:50", {kEndless, "--tolerance=0", "--durability=process", "--resume"}));
   const std::uint64_t newest = info["iterates"][kSlots - 1]["iteration"].get<std::uint64_t>();
   ASSERT_TRUE(wait_for_commits(newest + 20));
-  second.signal(SIGINT);
-  EXPECT_EQ(second.finish().exit_code, 130);
+  expect_exit(130, second.stop(SIGINT));
   EXPECT_EQ(summary()["resumed_from"], newest);
   EXPECT_EQ(step.check(), HeldStatus::kOk);
-  const Json after = Json::parse(run("ringside", {"info", pool_, "--json"}).out);
+  const Json after = pool_info();
   EXPECT_EQ(after["iterates"][0]["iteration"], held);
   EXPECT_EQ(after["journal"]["records_missing"], 0);
   EXPECT_EQ(step.release(), HeldStatus::kOk);
@@ -78,9 +75,7 @@ TEST_F(HeldTest, WithTooFewSlotsTheRunOverwritesTheStepAndReportsIt) {
   HeldStep step = hold_newest(reader);
   ASSERT_TRUE(wait_for_commits(step.header().commit_seq + 3));
   EXPECT_EQ(step.release(), HeldStatus::kOverwritten);
-  running.signal(SIGINT);
-  const Finished finished = running.finish();
-  EXPECT_EQ(finished.exit_code, 130);
+  const Finished finished = expect_exit(130, running.stop(SIGINT));
   EXPECT_GE(summary()["leases_broken"], 1);
   EXPECT_NE((finished.out + finished.err).find("overwritten while held by a reader"), std::string::npos)
       << finished.out << finished.err;

@@ -12,7 +12,6 @@ namespace ringside {
 namespace {
 
 using testing::Finished;
-using testing::Process;
 namespace fs = std::filesystem;
 
 class HostileTest : public testing::PipelineTest {
@@ -75,7 +74,7 @@ TEST_F(HostileTest, ADeathBySignalIsALostPeer) {
     const std::string dies = std::string("ulimit -c 0; kill -") + signal + " $$";
     const Finished analyzer = run_among(ready_then(dies), "exit 0");
     EXPECT_EQ(analyzer.exit_code, 4) << signal;
-    EXPECT_NE(analyzer.err.find("the analyzer was killed by signal"), std::string::npos) << analyzer.err;
+    testing::expect_has(analyzer.err, {"the analyzer was killed by signal"});
     EXPECT_EQ(run_among(ready_until_stopped(), dies).exit_code, 4) << signal;
   }
 }
@@ -122,15 +121,12 @@ TEST_F(HostileTest, ASoftLimitThatIsTooSmallIsRaised) {
 
 TEST_F(HostileTest, AProducerRunsWhile200ConnectionsToItsAnalyzerSayNothing) {
   const std::string socket = folder_.file("s");
-  Process analyzer("ringside-analyzer", {"--socket", socket, "--pool", pool_, "--once", "--log-level", "info"});
-  ASSERT_TRUE(analyzer.wait_for_err("event=listening"));
+  testing::Service analyzer({"--socket", socket, "--pool", pool_, "--once"});
   std::vector<UniqueFd> half_open;
   for (int i = 0; i < 200; ++i) half_open.push_back(connect_silently(socket));
-  const Finished published = testing::run("publish_from_your_solver", {socket});
-  EXPECT_EQ(published.exit_code, 0) << published.err;
-  const Finished served = analyzer.finish();
-  EXPECT_EQ(served.exit_code, 0);
-  EXPECT_NE(served.err.find("event=turned_away peers="), std::string::npos) << served.err;
+  expect_exit(0, testing::run("publish_from_your_solver", {socket}));
+  const Finished served = expect_exit(0, analyzer.finish());
+  testing::expect_has(served.err, {"event=turned_away peers="});
 }
 
 }  // namespace

@@ -19,22 +19,18 @@ namespace {
 
 using namespace testing::names;
 
-// More than any machine computes within a test.
 // A service's threads are not pinned here: with more than one for each process, they would wait for cores, not for
 // each other.
 void one_thread() {
   setenv("OMP_NUM_THREADS", "1", 1);
 }
 
-class LossTest : public PipelineTest {
+/// After each of its tests, every slot of the pool verifies, too.
+class LossTest : public NoOrphansTest {
  protected:
-  // Orphans of `ringside run` become children of this process, which can then see whether there are any.
-  void SetUp() override { ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0); }
-
-  static void expect_no_child_left() {
-    errno = 0;
-    EXPECT_EQ(waitpid(-1, nullptr, 0), -1) << "a process was left behind";
-    EXPECT_EQ(errno, ECHILD);
+  void TearDown() override {
+    NoOrphansTest::TearDown();
+    if (!HasFatalFailure() && std::filesystem::exists(pool_)) expect_intact();
   }
 };
 
@@ -42,32 +38,20 @@ using EitherLossTest = testing::Either<LossTest>;
 INSTANTIATE_TEST_SUITE_P(Coordination, EitherLossTest, testing::kBothCoordinations, testing::name_of_coordination);
 
 TEST_P(EitherLossTest, CtrlCStopsCleanlyAndStillPrintsTheAccount) {
-  Process ringside("ringside", run_arguments("grid:100", {kEndless}));
-  ASSERT_TRUE(ringside.wait_for_err("iteration "));
-  ringside.signal(SIGINT);
-  const Finished ran = ringside.finish();
-  EXPECT_EQ(ran.exit_code, 130) << ran.err;
-  EXPECT_NE(ran.out.find("interrupted"), std::string::npos) << ran.out;
-  EXPECT_NE(ran.out.find("generate"), std::string::npos) << ran.out;
+  IteratingRun ringside(run_arguments("grid:100", {kEndless}));
+  const Finished ran = expect_exit(130, ringside.stop(SIGINT));
+  expect_has(ran.out, {"interrupted", "generate"});
   const Json s = summary();
   EXPECT_GT(s["steps_published"].get<std::uint64_t>(), 0u);
   EXPECT_EQ(s["steps_published"], s["steps_committed"]);
   EXPECT_EQ(s["iterations"], s["last"]["iteration"]);
-  expect_intact();
-  expect_no_child_left();
 }
 
 TEST_P(EitherLossTest, AKilledAnalyzerEndsTheRunWithPeerLostIfSoWanted) {
-  Process ringside("ringside", run_arguments("grid:100", {kEndless, "--on-analyzer-loss=stop"}));
-  ASSERT_TRUE(ringside.wait_for_err("iteration "));
-  const std::vector<pid_t> analyzers = children_of(ringside.pid(), "ringside-analyzer");
-  ASSERT_EQ(analyzers.size(), 1u);
-  kill(analyzers[0], SIGKILL);
-  const Finished ran = ringside.finish();
-  EXPECT_EQ(ran.exit_code, 4) << ran.err;
-  EXPECT_NE(ran.err.find("analyzer was killed by signal 9"), std::string::npos) << ran.err;
-  expect_intact();
-  expect_no_child_left();
+  IteratingRun ringside(run_arguments("grid:100", {kEndless, "--on-analyzer-loss=stop"}));
+  kill(wait_for_child(ringside.pid(), "ringside-analyzer"), SIGKILL);
+  const Finished ran = expect_exit(4, ringside.finish());
+  expect_has(ran.err, {"analyzer was killed by signal 9"});
 }
 
 TEST_P(EitherLossTest, AfterAKilledAnalyzerAnotherOneTakesOverAndNothingIsMissing) {
@@ -83,9 +67,7 @@ TEST_P(EitherLossTest, AfterAKilledAnalyzerAnotherOneTakesOverAndNothingIsMissin
       kill(analyzer, SIGKILL);
     }
     ASSERT_TRUE(wait_for_commits(RingReader::open(pool_).recover().newest_seq() + 100));  // by the fourth analyzer
-    ringside.signal(SIGINT);
-    const Finished ran = ringside.finish();
-    EXPECT_EQ(ran.exit_code, 130) << ran.err;
+    expect_exit(130, ringside.stop(SIGINT));
     const Json s = summary();
     EXPECT_EQ(s["analyzer_restarts"], 3);
     EXPECT_EQ(s["steps_committed"], s["steps_published"]);
@@ -94,24 +76,20 @@ TEST_P(EitherLossTest, AfterAKilledAnalyzerAnotherOneTakesOverAndNothingIsMissin
     EXPECT_EQ(s["steps_published"].get<std::uint64_t>() + skipped, iterations);
     if (std::string(policy) == "wait") {
       EXPECT_EQ(skipped, 0u);
-      const Json kept = Json::parse(run("ringside", {"info", pool_, "--json"}).out)["iterates"];
+      const Json kept = pool_info()["iterates"];
       ASSERT_EQ(kept.size(), 64u);
       for (std::uint64_t i = 0; i < 64; ++i) ASSERT_EQ(kept[i]["iteration"], iterations - 63 + i) << "contiguous";
     }
     expect_intact();
   }
-  expect_no_child_left();
 }
 
 TEST_F(LossTest, AnAnalyzerKilledBeforeItIsReadyIsReplaced) {
   Process ringside("ringside", run_arguments("grid:100", {"--iterations=10"}));
   kill(wait_for_child(ringside.pid(), "ringside-analyzer"), SIGKILL);
-  const Finished ran = ringside.finish();
-  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  expect_exit(0, ringside.finish());
   EXPECT_EQ(summary()["analyzer_restarts"], 1);
   EXPECT_EQ(summary()["steps_committed"], 10);
-  expect_intact();
-  expect_no_child_left();
 }
 
 TEST_F(LossTest, AnAnalyzerKilledWhileItCreatesThePoolIsReplaced) {
@@ -120,17 +98,13 @@ TEST_F(LossTest, AnAnalyzerKilledWhileItCreatesThePoolIsReplaced) {
   const pid_t analyzer = wait_for_child(ringside.pid(), "ringside-analyzer");
   while (!std::filesystem::exists(pool_) && kill(ringside.pid(), 0) == 0) std::this_thread::yield();
   kill(analyzer, SIGKILL);
-  const Finished ran = ringside.finish();
-  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  expect_exit(0, ringside.finish());
   EXPECT_EQ(summary()["analyzer_restarts"], 1);
   EXPECT_EQ(summary()["steps_committed"], 10);
-  expect_intact();
-  expect_no_child_left();
 }
 
 TEST_F(LossTest, AnAnalyzerThatDiesRepeatedlyIsNotRestarted) {
-  Process ringside("ringside", run_arguments("grid:100", {kEndless, "--peer-timeout=2"}));
-  ASSERT_TRUE(ringside.wait_for_err("iteration "));
+  IteratingRun ringside(run_arguments("grid:100", {kEndless, "--peer-timeout=2"}));
   std::atomic<bool> done{false};
   const pid_t parent = ringside.pid();
   std::thread killer([&] {
@@ -142,45 +116,31 @@ TEST_F(LossTest, AnAnalyzerThatDiesRepeatedlyIsNotRestarted) {
   done = true;
   killer.join();
   EXPECT_EQ(ran.exit_code, 4) << ran.err;
-  expect_intact();
-  expect_no_child_left();
 }
 
 TEST_P(EitherLossTest, AProducerStoppedByASignalIsNoticedWithinThePeerTimeout) {
   // `ringside run` itself kills a stopped producer after three times as long. The analyzer must report it before, so it
   // does not wait for a disk that other processes keep busy.
-  Process ringside("ringside", run_arguments("grid:100", {kEndless, "--peer-timeout=3", "--durability=process"}));
-  ASSERT_TRUE(ringside.wait_for_err("iteration "));
-  const std::vector<pid_t> producers = children_of(ringside.pid(), "ringside-producer");
-  ASSERT_EQ(producers.size(), 1u);
-  kill(producers[0], SIGSTOP);
-  const Finished ran = ringside.finish();
-  EXPECT_EQ(ran.exit_code, 4);
-  EXPECT_NE(ran.err.find("the producer does not answer"), std::string::npos) << ran.err;
-  expect_intact();
-  expect_no_child_left();
+  IteratingRun ringside(run_arguments("grid:100", {kEndless, "--peer-timeout=3", "--durability=process"}));
+  kill(wait_for_child(ringside.pid(), "ringside-producer"), SIGSTOP);
+  const Finished ran = expect_exit(4, ringside.finish());
+  expect_has(ran.err, {"the producer does not answer"});
 }
 
 TEST_F(LossTest, ARunEndsEvenIfBothProcessesAreStopped) {
-  Process ringside("ringside", run_arguments("grid:100", {kEndless, "--peer-timeout=0.5"}));
-  ASSERT_TRUE(ringside.wait_for_err("iteration "));
+  IteratingRun ringside(run_arguments("grid:100", {kEndless, "--peer-timeout=0.5"}));
   for (const char* name : {"ringside-producer", "ringside-analyzer"}) {
     for (const pid_t pid : children_of(ringside.pid(), name)) kill(pid, SIGSTOP);
   }
-  const Finished ran = ringside.finish();
-  EXPECT_EQ(ran.exit_code, 4);
-  EXPECT_NE(ran.err.find("the producer has been stopped by a signal"), std::string::npos) << ran.err;
-  expect_intact();
-  expect_no_child_left();
+  const Finished ran = expect_exit(4, ringside.finish());
+  expect_has(ran.err, {"the producer has been stopped by a signal"});
 }
 
 TEST_F(LossTest, AProducerThatIsStoppedBeforeItAttachesIsNoticed) {
   // Long enough for the analyzer to end by itself: killed while LeakSanitizer looks, it would leave that one's process.
   Process ringside("ringside", run_arguments("grid:8000", {"--peer-timeout=1"}));
   kill(wait_for_child(ringside.pid(), "ringside-producer"), SIGSTOP);
-  const Finished ran = ringside.finish();
-  EXPECT_EQ(ran.exit_code, 4) << ran.err;
-  expect_no_child_left();
+  expect_exit(4, ringside.finish());
 }
 
 TEST_P(EitherLossTest, AJobThatIsSuspendedAsAWholeGoesOn) {
@@ -196,16 +156,12 @@ TEST_P(EitherLossTest, AJobThatIsSuspendedAsAWholeGoesOn) {
   for (const pid_t pid : job) kill(pid, SIGSTOP);
   std::this_thread::sleep_for(std::chrono::seconds(2));
   for (const pid_t pid : job) kill(pid, SIGCONT);
-  const Finished ran = ringside.finish();
-  EXPECT_EQ(ran.exit_code, 0) << ran.err;
-  expect_intact();
+  expect_exit(0, ringside.finish());
 }
 
 TEST_P(EitherLossTest, AStoppedProducerOfAServiceLetsTheNextOneInAndComesBackItself) {
   const std::string socket = folder_.file("s");
-  Process analyzer("ringside-analyzer", {"--socket", socket, "--pool", pool_, "--log-level", "info",
-                                         "--peer-timeout=0.2", "--durability=process"});
-  ASSERT_TRUE(analyzer.wait_for_err("event=listening"));
+  Service analyzer({"--socket", socket, "--pool", pool_, "--peer-timeout=0.2", "--durability=process"});
   Process producer("ringside-producer", {"--matrix=grid:100", "--socket=" + socket, coordination(), kEndless},
                    one_thread);
   ASSERT_TRUE(wait_for_commits(1));
@@ -214,13 +170,9 @@ TEST_P(EitherLossTest, AStoppedProducerOfAServiceLetsTheNextOneInAndComesBackIts
   const std::uint64_t before = RingReader::open(pool_).recover().newest_seq();
   producer.signal(SIGCONT);
   ASSERT_TRUE(wait_for_commits(before + 10));
-  producer.signal(SIGINT);
-  const Finished ran = producer.finish();
-  EXPECT_EQ(ran.exit_code, 130) << ran.err;
-  analyzer.signal(SIGTERM);
-  const Finished stopped = analyzer.finish();
+  expect_exit(130, producer.stop(SIGINT));
+  const Finished stopped = analyzer.stop(SIGTERM);
   EXPECT_NE(stopped.err.find("iterates=own"), std::string::npos) << "it took over its own steps: " << stopped.err;
-  expect_intact();
 }
 
 TEST_P(EitherLossTest, AServiceThatIsRestartedContinuesWithTheRunningProducer) {
@@ -237,31 +189,21 @@ TEST_P(EitherLossTest, AServiceThatIsRestartedContinuesWithTheRunningProducer) {
     analyzer->finish();
     analyzer.emplace("ringside-analyzer", arguments, one_thread);
   }
-  const Finished ran = producer.finish();
-  EXPECT_EQ(ran.exit_code, 0) << ran.err;
-  analyzer->signal(SIGTERM);
-  EXPECT_EQ(analyzer->finish().exit_code, 0);
-  const Json info = Json::parse(run("ringside", {"info", pool_, "--json"}).out);
+  expect_exit(0, producer.finish());
+  expect_exit(0, analyzer->stop(SIGTERM));
+  const Json info = pool_info();
   for (std::uint64_t i = 0; i < 8; ++i) EXPECT_EQ(info["iterates"][i]["iteration"], 1993 + i);
-  expect_intact();
 }
 
 TEST_F(LossTest, AfterAKilledProducerAllItPublishedIsCommitted) {
-  Process ringside("ringside", run_arguments("grid:100", {kEndless}));
-  ASSERT_TRUE(ringside.wait_for_err("iteration "));
-  const std::vector<pid_t> producers = children_of(ringside.pid(), "ringside-producer");
-  ASSERT_EQ(producers.size(), 1u);
-  kill(producers[0], SIGKILL);
-  const Finished ran = ringside.finish();
-  EXPECT_EQ(ran.exit_code, 4) << ran.err;
-  EXPECT_NE(ran.err.find("producer was killed by signal 9"), std::string::npos) << ran.err;
-  expect_intact();
-  expect_no_child_left();
+  IteratingRun ringside(run_arguments("grid:100", {kEndless}));
+  kill(wait_for_child(ringside.pid(), "ringside-producer"), SIGKILL);
+  const Finished ran = expect_exit(4, ringside.finish());
+  expect_has(ran.err, {"producer was killed by signal 9"});
 }
 
 TEST_F(LossTest, KillingTheSupervisorTakesBothProcessesWithIt) {
-  Process ringside("ringside", run_arguments("grid:100", {kEndless}));
-  ASSERT_TRUE(ringside.wait_for_err("iteration "));
+  IteratingRun ringside(run_arguments("grid:100", {kEndless}));
   ringside.signal(SIGKILL);
   EXPECT_EQ(ringside.finish().death_signal, SIGKILL);
   int ended = 0;
@@ -269,85 +211,62 @@ TEST_F(LossTest, KillingTheSupervisorTakesBothProcessesWithIt) {
     EXPECT_TRUE(WIFEXITED(status)) << "it stopped cleanly, not by a signal";
   }
   EXPECT_EQ(ended, 2);
-  expect_intact();
 }
 
 TEST_F(LossTest, TheServiceContinuesAfterAProducerWasKilled) {
   const std::string socket = folder_.file("s");
-  Process analyzer("ringside-analyzer", {"--socket", socket, "--pool", pool_, "--log-level", "info"});
-  ASSERT_TRUE(analyzer.wait_for_err("event=listening"));
+  Service analyzer({"--socket", socket, "--pool", pool_});
   const std::vector<std::string> producer = {"--matrix=grid:100", "--socket=" + socket, "--overwrite"};
   {
     std::vector<std::string> endless = producer;
     endless.push_back(kEndless);
     Process first("ringside-producer", endless);
     ASSERT_TRUE(analyzer.wait_for_err("event=attached"));
-    first.signal(SIGKILL);
-    first.finish();
+    first.stop(SIGKILL);
   }
   ASSERT_TRUE(analyzer.wait_for_err("event=producer_lost"));
-  const Finished second = run("ringside-producer", producer);
-  EXPECT_EQ(second.exit_code, 0) << second.err;
-  analyzer.signal(SIGTERM);
-  const Finished stopped = analyzer.finish();
-  EXPECT_EQ(stopped.exit_code, 0) << stopped.err;
-  const Json info = Json::parse(run("ringside", {"info", pool_, "--json"}).out);
+  expect_exit(0, run("ringside-producer", producer));
+  expect_exit(0, analyzer.stop(SIGTERM));
+  const Json info = pool_info();
   EXPECT_EQ(info["iterates"].back()["iteration"], 100);
-  expect_intact();
 }
 
 TEST_F(LossTest, AnInterruptWhileAMatrixLoadsEndsAtOnce) {
   // A large grid takes longer to make than the signal takes to arrive. Nothing is attached yet, so no pool may appear.
   Process ringside("ringside", run_arguments("grid:8000"));
   wait_for_child(ringside.pid(), "ringside-producer");
-  ringside.signal(SIGINT);
-  EXPECT_EQ(ringside.finish().exit_code, 130);
+  expect_exit(130, ringside.stop(SIGINT));
   EXPECT_FALSE(std::filesystem::exists(pool_));
-  expect_no_child_left();
 }
 
 TEST_F(LossTest, AHungAnalyzerIsNoticedWithinThePeerTimeout) {
-  Process ringside("ringside", run_arguments("grid:100", {kEndless, "--peer-timeout=1"}));
-  ASSERT_TRUE(ringside.wait_for_err("iteration "));
-  const std::vector<pid_t> analyzers = children_of(ringside.pid(), "ringside-analyzer");
-  ASSERT_EQ(analyzers.size(), 1u);
-  kill(analyzers[0], SIGSTOP);
-  const Finished ran = ringside.finish();
-  EXPECT_EQ(ran.exit_code, 4);
-  EXPECT_NE(ran.err.find("made no progress for 1 s"), std::string::npos) << ran.err;
-  EXPECT_NE(ran.err.find("the analyzer does not answer"), std::string::npos) << ran.err;
-  expect_intact();
-  expect_no_child_left();
+  IteratingRun ringside(run_arguments("grid:100", {kEndless, "--peer-timeout=1"}));
+  kill(wait_for_child(ringside.pid(), "ringside-analyzer"), SIGSTOP);
+  const Finished ran = expect_exit(4, ringside.finish());
+  expect_has(ran.err, {"made no progress for 1 s", "the analyzer does not answer"});
 }
 
 TEST_F(LossTest, AnAnalyzerThatIsTheBottleneckStopsWhenAsked) {
   const std::string socket = folder_.file("s");
-  Process analyzer("ringside-analyzer", {"--socket", socket, "--pool", pool_, "--passes=100", "--log-level", "info"});
-  ASSERT_TRUE(analyzer.wait_for_err("event=listening"));
+  Service analyzer({"--socket", socket, "--pool", pool_, "--passes=100"});
   Process producer("ringside-producer",
                    {"--matrix=grid:300", "--socket=" + socket, kEndless, "--buffers=16", "--on-analyzer-loss=stop"});
   ASSERT_TRUE(analyzer.wait_for_err("event=attached"));
-  analyzer.signal(SIGTERM);
-  EXPECT_EQ(analyzer.finish().exit_code, 0);
+  expect_exit(0, analyzer.stop(SIGTERM));
   const Finished stopped = producer.finish();
   EXPECT_EQ(stopped.exit_code, 4) << "published and never committed is no success";
   expect_one_line(stopped.err, {"asked to stop", pool_});
-  expect_intact();
 }
 
 TEST_P(EitherLossTest, StoppingTheServiceCommitsWhatWasPublishedAndTellsTheProducer) {
   const std::string socket = folder_.file("s");
-  Process analyzer("ringside-analyzer", {"--socket", socket, "--pool", pool_, "--log-level", "info"});
-  ASSERT_TRUE(analyzer.wait_for_err("event=listening"));
+  Service analyzer({"--socket", socket, "--pool", pool_});
   Process producer("ringside-producer",
                    {"--matrix=grid:100", "--socket=" + socket, coordination(), kEndless, "--on-analyzer-loss=stop"});
   ASSERT_TRUE(analyzer.wait_for_err("event=attached"));
-  analyzer.signal(SIGTERM);
-  EXPECT_EQ(analyzer.finish().exit_code, 0);
-  const Finished stopped = producer.finish();
-  EXPECT_EQ(stopped.exit_code, 4) << stopped.err;
+  expect_exit(0, analyzer.stop(SIGTERM));
+  const Finished stopped = expect_exit(4, producer.finish());
   expect_one_line(stopped.err, {"asked to stop"});
-  expect_intact();
 }
 
 }  // namespace

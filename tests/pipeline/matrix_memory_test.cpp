@@ -23,7 +23,6 @@ namespace ringside {
 namespace {
 
 using testing::Finished;
-using testing::Process;
 using testing::run;
 
 using Words = std::vector<std::string>;
@@ -78,8 +77,7 @@ class MatrixMemoryTest : public testing::ResumeTest {
 
   /// All 12 iterates of a run; the pool is removed.
   Iterates iterates(const std::string& matrix, const Words& more) const {
-    const Finished ran = run_it(matrix, with({"--iterations=12", "--slots=13", "--quiet"}, more));
-    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+    expect_exit(0, run_it(matrix, with({"--iterations=12", "--slots=13", "--quiet"}, more)));
     Iterates found = iterates_of(pool_);
     EXPECT_EQ(found.size(), 12u);
     std::filesystem::remove(pool_);
@@ -165,8 +163,7 @@ TEST_F(MatrixMemoryTest, AKilledRunInFarMemoryIsContinuedInDramAndTheOtherWayRou
   for (const auto& [first, second] : {std::pair{in_far, in_dram}, std::pair{in_dram, in_far}}) {
     const std::uint64_t newest = kill_a_run("grid:400", first);
     const std::string end = fmt::format("--iterations={}", newest + 5);
-    const Finished resumed = run_it("grid:400", with(second, {end, "--resume"}));
-    ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
+    expect_exit(0, run_it("grid:400", with(second, {end, "--resume"})));
     EXPECT_EQ(summary()["resumed_from"], newest);
     EXPECT_EQ(export_last(pool_), undisturbed("grid:400", with(in_dram, {end})));
     for (const char* pool : {"test.pool", "undisturbed.pool"}) std::filesystem::remove(folder_.file(pool));
@@ -174,8 +171,7 @@ TEST_F(MatrixMemoryTest, AKilledRunInFarMemoryIsContinuedInDramAndTheOtherWayRou
 }
 
 TEST_F(MatrixMemoryTest, TheAccountShowsWhatTheMatrixTookAndWhatTheFaultsCost) {
-  const Finished ran = run_it("grid:400", with(far(), {"--iterations=5", "--matrix-format=csr"}));
-  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  const Finished ran = expect_exit(0, run_it("grid:400", with(far(), {"--iterations=5", "--matrix-format=csr"})));
   EXPECT_NE(ran.out.find("  matrix     6.4 MB in far:" + folder_.path() + ", at most 1.0 MB of DRAM: "),
             std::string::npos)
       << ran.out;
@@ -219,26 +215,23 @@ TEST_F(MatrixMemoryRefusals, WhatCannotWorkIsRefusedInOneLine) {
   for (const Case& wrong : cases) {
     Words arguments = run_arguments("grid:20", {"--iterations=1"});
     arguments.insert(arguments.end(), wrong.options.begin(), wrong.options.end());
-    const Finished ran = run("ringside", arguments);
-    EXPECT_EQ(ran.exit_code, 2) << ran.err;
-    expect_one_line(ran.err, wrong.fragments);
+    expect_refusal(2, run("ringside", arguments), wrong.fragments);
     EXPECT_FALSE(std::filesystem::exists(pool_)) << "refused before there is a pool";
   }
 }
 
 TEST_F(MatrixMemoryRefusals, WithoutPermissionTheLineNamesTheSetting) {
-  const Finished ran = run("ringside",
-                           run_arguments("grid:20", {"--mode=dram", "--matrix-memory=far:" + folder_.path(),
-                                                     "--dram-limit=1M", "--iterations=1"}),
-                           forbid_userfaultfd);
-  EXPECT_EQ(ran.exit_code, 3) << ran.err;
-  expect_one_line(ran.err, {"--matrix-memory far:", "userfaultfd is not permitted", "vm.unprivileged_userfaultfd=1"});
+  expect_refusal(3,
+                 run("ringside",
+                     run_arguments("grid:20", {"--mode=dram", "--matrix-memory=far:" + folder_.path(),
+                                               "--dram-limit=1M", "--iterations=1"}),
+                     forbid_userfaultfd),
+                 {"--matrix-memory far:", "userfaultfd is not permitted", "vm.unprivileged_userfaultfd=1"});
 }
 
 TEST_F(MatrixMemoryTest, ALimitAboveTheMemoryIsRefusedNamingTheBound) {
-  const Finished ran = run_it("grid:20", with(far("16384G"), {"--mode=dram", "--iterations=1"}));
-  EXPECT_EQ(ran.exit_code, 2) << ran.err;
-  expect_one_line(ran.err, {"--dram-limit: dram_bytes is 17592186044416, expected 1048576 to "});
+  expect_refusal(2, run_it("grid:20", with(far("16384G"), {"--mode=dram", "--iterations=1"})),
+                 {"--dram-limit: dram_bytes is 17592186044416, expected 1048576 to "});
 }
 
 TEST_F(MatrixMemoryTest, AFolderWithTooLittleRoomIsRefusedBeforeTheFirstIteration) {
@@ -248,13 +241,11 @@ TEST_F(MatrixMemoryTest, AFolderWithTooLittleRoomIsRefusedBeforeTheFirstIteratio
     GTEST_SKIP() << "mounting a small tmpfs needs root";
   }
   const Words small = {"--matrix-memory=far:" + mount_point, "--dram-limit=1M", "--iterations=1"};
-  const Finished matrix = run_it("grid:400", small);
-  EXPECT_EQ(matrix.exit_code, 3) << matrix.err;
+  const Finished matrix = expect_exit(3, run_it("grid:400", small));
   expect_one_line(matrix.err, {"--matrix-memory: ", "do not fit", "name another folder"});
   std::ofstream(mount_point + "/full") << std::string(std::size_t{3} << 20, 'x');
-  const Finished full = run_it("grid:20", with(small, {"--overwrite"}));
-  EXPECT_EQ(full.exit_code, 3) << full.err;
-  expect_one_line(full.err, {"--matrix-memory far:" + mount_point + ": has 0 bytes free, expected at least 1048576"});
+  expect_refusal(3, run_it("grid:20", with(small, {"--overwrite"})),
+                 {"--matrix-memory far:" + mount_point + ": has 0 bytes free, expected at least 1048576"});
   umount(mount_point.c_str());
 }
 

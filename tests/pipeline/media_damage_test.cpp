@@ -26,6 +26,7 @@ namespace {
 using testing::Finished;
 using testing::PipelineTest;
 using testing::run;
+using testing::Service;
 
 /// The part of a slot that may be damaged.
 enum class Damage { kHeader, kPayload, kReductions };
@@ -35,8 +36,7 @@ class MediaDamageTest : public PipelineTest {
   void SetUp() override {
     // Commits 5, 6 and 7 are kept. No flip of one bit makes such a number 0, which would be an empty slot and no
     // damage.
-    const Finished ran = run("ringside", run_arguments("grid:60", {"--iterations=7", "--slots=3"}));
-    ASSERT_EQ(ran.exit_code, 0) << ran.err;
+    expect_exit(0, run_it("grid:60", {"--iterations=7", "--slots=3"}));
     const UniqueFd fd(open(pool_.c_str(), O_RDONLY | O_CLOEXEC));
     bytes_ = std::filesystem::file_size(pool_);
     void* mapped = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd.get(), 0);
@@ -132,8 +132,7 @@ class MediaDamageTest : public PipelineTest {
   }
 
   Json verify_json(int code) const {
-    const Finished verified = run("ringside", {"verify", pool_, "--json"});
-    EXPECT_EQ(verified.exit_code, code) << verified.out << verified.err;
+    const Finished verified = expect_exit(code, run("ringside", {"verify", pool_, "--json"}));
     return Json::parse(verified.out);
   }
 
@@ -266,12 +265,9 @@ TEST_F(MediaDamageTest, TheCommandsNameTheSlotAndTheChunkAndExportTheRest) {
   EXPECT_EQ(verified["slots"][1]["verdict"], "damaged");
   EXPECT_EQ(verified["slots"][1]["damaged_chunks"], Json::array({1}));
 
-  const Finished replayed = run("ringside", {"replay", pool_});
-  EXPECT_EQ(replayed.exit_code, 5);
-  EXPECT_NE(replayed.out.find("DAMAGED: slot " + std::to_string(middle.slot) + ": 1 of 2 chunks"), std::string::npos)
-      << replayed.out;
-  EXPECT_NE(replayed.out.find("3 iterates: 2 equal to what was recorded, 1 DAMAGED"), std::string::npos)
-      << replayed.out;
+  const Finished replayed = expect_exit(5, run("ringside", {"replay", pool_}));
+  testing::expect_has(replayed.out, {"DAMAGED: slot " + std::to_string(middle.slot) + ": 1 of 2 chunks",
+                                     "3 iterates: 2 equal to what was recorded, 1 DAMAGED"});
   for (const int k : {5, 7}) {
     const std::vector<std::string> arguments = {"export",          pool_,      "--iteration",
                                                 std::to_string(k), "--output", folder_.file("x.npy")};
@@ -284,8 +280,7 @@ TEST_F(MediaDamageTest, TheCommandsNameTheSlotAndTheChunkAndExportTheRest) {
 TEST_F(MediaDamageTest, TheCommandsNameADamagedHeader) {
   flip_in_file(meta(2) + 5, 1);
   EXPECT_EQ(verify_json(5)["slots"].back(), Json::parse(R"({"slot": 2, "verdict": "damaged header"})"));
-  const Finished replayed = run("ringside", {"replay", pool_, "--json"});
-  EXPECT_EQ(replayed.exit_code, 5);
+  const Finished replayed = expect_exit(5, run("ringside", {"replay", pool_, "--json"}));
   const std::size_t last_line = replayed.out.rfind('\n', replayed.out.size() - 2) + 1;
   EXPECT_EQ(Json::parse(replayed.out.substr(last_line))["damaged_headers"], Json::array({2}));
 }
@@ -301,11 +296,8 @@ TEST_F(MediaDamageTest, AnAnalyzerMendsWhatIsKeptTwice) {
   EXPECT_EQ(run("ringside", {"replay", pool_}).exit_code, 5) << "damage is not passed over in silence";
   EXPECT_EQ(run("ringside", {"info", pool_}).out, before) << "the twins serve";
 
-  testing::Process analyzer("ringside-analyzer",
-                            {"--socket", folder_.file("s"), "--pool", pool_, "--log-level", "info"});
-  ASSERT_TRUE(analyzer.wait_for_err("event=listening"));
-  analyzer.signal(SIGTERM);
-  EXPECT_EQ(analyzer.finish().exit_code, 0);
+  Service analyzer({"--socket", folder_.file("s"), "--pool", pool_});
+  expect_exit(0, analyzer.stop(SIGTERM));
   expect_intact();
 }
 

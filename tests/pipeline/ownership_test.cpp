@@ -16,6 +16,7 @@ using testing::Finished;
 using testing::PipelineTest;
 using testing::Process;
 using testing::run;
+using testing::Service;
 
 class OwnershipTest : public PipelineTest {
  protected:
@@ -23,9 +24,7 @@ class OwnershipTest : public PipelineTest {
   void keep_something(const std::string& pool, const std::string& iterations = "--iterations=5") const {
     ASSERT_EQ(run("ringside", {"run", "--matrix=grid:20", "--pool=" + pool, "--quiet", iterations}).exit_code, 0);
   }
-  static void expect_contains(const std::string& text, const std::string& what) {
-    EXPECT_NE(text.find(what), std::string::npos) << text;
-  }
+  static void expect_contains(const std::string& text, const std::string& what) { testing::expect_has(text, {what}); }
 };
 
 TEST_F(OwnershipTest, APoolOfAnotherUserIsReadAndNotWritten) {
@@ -33,18 +32,15 @@ TEST_F(OwnershipTest, APoolOfAnotherUserIsReadAndNotWritten) {
   keep_something(pool_);
   ASSERT_EQ(chown(pool_.c_str(), testing::kNobody, testing::kNobody), 0);
   for (const char* use : {"--overwrite", "--resume", "--quiet"}) {
-    const Finished refused = run("ringside", run_arguments("grid:20", {use}));
-    EXPECT_EQ(refused.exit_code, 3) << refused.err;
-    expect_one_line(refused.err, {pool_, "belongs to user nobody", "--foreign-pool"});
+    expect_refusal(3, run("ringside", run_arguments("grid:20", {use})),
+                   {pool_, "belongs to user nobody", "--foreign-pool"});
   }
   const Finished service =
       run("ringside-analyzer", {"--pool", pool_, "--socket", folder_.file("s")}, [] { alarm(60); });
   EXPECT_EQ(service.exit_code, 3);
   expect_one_line(service.err, {pool_, "belongs to user nobody", "--foreign-pool"});
   for (const char* command : {"info", "verify", "replay"}) EXPECT_EQ(run("ringside", {command, pool_}).exit_code, 0);
-  const Finished allowed =
-      run("ringside", run_arguments("grid:20", {"--overwrite", "--foreign-pool", "--iterations=3"}));
-  EXPECT_EQ(allowed.exit_code, 0) << allowed.err;
+  expect_exit(0, run_it("grid:20", {"--overwrite", "--foreign-pool", "--iterations=3"}));
 }
 
 TEST_F(OwnershipTest, APoolWithASecondNameIsReadAndNotWritten) {
@@ -52,22 +48,18 @@ TEST_F(OwnershipTest, APoolWithASecondNameIsReadAndNotWritten) {
   std::filesystem::create_hard_link(pool_, folder_.file("other.pool"));
   const std::string before = testing::content_of(pool_);
   for (const char* use : {"--overwrite", "--resume", "--quiet"}) {
-    const Finished refused = run("ringside", run_arguments("grid:20", {use}));
-    EXPECT_EQ(refused.exit_code, 3) << refused.err;
-    expect_one_line(refused.err, {pool_, "2 names", "--foreign-pool"});
+    expect_refusal(3, run("ringside", run_arguments("grid:20", {use})), {pool_, "2 names", "--foreign-pool"});
   }
   EXPECT_EQ(testing::content_of(pool_), before);
   EXPECT_EQ(run("ringside", {"verify", pool_}).exit_code, 0);
-  EXPECT_EQ(run("ringside", run_arguments("grid:20", {"--overwrite", "--foreign-pool"})).exit_code, 0);
+  EXPECT_EQ(run_it("grid:20", {"--overwrite", "--foreign-pool"}).exit_code, 0);
 }
 
 TEST_F(OwnershipTest, WipeDestroysOnlyWhatIsThisUsersOwnAndReachedByItsOwnNames) {
   keep_something(pool_);
   const std::string before = testing::content_of(pool_);
   const auto expect_refused = [&](const std::string& name, const std::string& why) {
-    const Finished refused = run("ringside", {"wipe", "--yes", name});
-    EXPECT_EQ(refused.exit_code, 3) << refused.err;
-    expect_one_line(refused.err, {name, why, "--foreign-pool"});
+    expect_refusal(3, run("ringside", {"wipe", "--yes", name}), {name, why, "--foreign-pool"});
     EXPECT_EQ(testing::content_of(pool_), before);
   };
   const std::string other = folder_.file("other.pool");
@@ -81,9 +73,7 @@ TEST_F(OwnershipTest, WipeDestroysOnlyWhatIsThisUsersOwnAndReachedByItsOwnNames)
     expect_refused(other, "the symbolic link");
     std::filesystem::remove(other);
     ASSERT_EQ(chown((pool_ + ".journal-0").c_str(), testing::kNobody, testing::kNobody), 0);
-    const Finished refused = run("ringside", {"wipe", "--yes", pool_});
-    EXPECT_EQ(refused.exit_code, 3) << refused.err;
-    expect_one_line(refused.err, {pool_ + ".journal-0", "belongs to user nobody"});
+    expect_refusal(3, run("ringside", {"wipe", "--yes", pool_}), {pool_ + ".journal-0", "belongs to user nobody"});
     EXPECT_EQ(testing::content_of(pool_), before);
   }
   EXPECT_EQ(run("ringside", {"wipe", "--yes", "--foreign-pool", pool_}).exit_code, 0);
@@ -94,11 +84,10 @@ TEST_F(OwnershipTest, AJournalOfAnotherUserIsNotWritten) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can give files to others";
   write_file("test.pool.journal-0", "");
   ASSERT_EQ(chown((pool_ + ".journal-0").c_str(), testing::kNobody, testing::kNobody), 0);
-  const Finished refused = run("ringside", run_arguments("grid:20"));
-  EXPECT_EQ(refused.exit_code, 3);
-  expect_one_line(refused.err, {pool_ + ".journal-0", "belongs to user nobody", "--foreign-pool"});
+  expect_refusal(3, run("ringside", run_arguments("grid:20")),
+                 {pool_ + ".journal-0", "belongs to user nobody", "--foreign-pool"});
   EXPECT_FALSE(std::filesystem::exists(pool_));
-  EXPECT_EQ(run("ringside", run_arguments("grid:20", {"--journal=off", "--iterations=3"})).exit_code, 0);
+  EXPECT_EQ(run_it("grid:20", {"--journal=off", "--iterations=3"}).exit_code, 0);
 }
 
 TEST_F(OwnershipTest, AJournalOfAnotherPoolIsNamedByAllThatShowIt) {
@@ -109,18 +98,13 @@ TEST_F(OwnershipTest, AJournalOfAnotherPoolIsNamedByAllThatShowIt) {
     std::filesystem::copy(other + log, pool_ + log, std::filesystem::copy_options::overwrite_existing);
   }
   const std::string said = "is not this pool's";
-  const Finished info = run("ringside", {"info", pool_});
-  EXPECT_EQ(info.exit_code, 0);
+  const Finished info = expect_exit(0, run("ringside", {"info", pool_}));
   expect_contains(info.out, said);
-  expect_contains(Json::parse(run("ringside", {"info", pool_, "--json"}).out)["journal"]["foreign"].text(), said);
-  const Finished tail = run("ringside", {"tail", "--pool", pool_, "--json"});
-  EXPECT_EQ(tail.exit_code, 5);
-  expect_one_line(tail.err, {pool_, said});
-  const Finished replay = run("ringside", {"replay", pool_});
-  EXPECT_EQ(replay.exit_code, 5);
+  expect_contains(pool_info()["journal"]["foreign"].text(), said);
+  expect_refusal(5, run("ringside", {"tail", "--pool", pool_, "--json"}), {pool_, said});
+  const Finished replay = expect_exit(5, run("ringside", {"replay", pool_}));
   expect_contains(replay.out, said);
-  const Finished as_json = run("ringside", {"replay", pool_, "--json"});
-  EXPECT_EQ(as_json.exit_code, 5);
+  const Finished as_json = expect_exit(5, run("ringside", {"replay", pool_, "--json"}));
   expect_contains(as_json.out, said);
   ASSERT_EQ(run("ringside", {"report", pool_, "-o", folder_.file("r.html")}).exit_code, 0);
   expect_contains(testing::content_of(folder_.file("r.html")), said);
@@ -129,11 +113,11 @@ TEST_F(OwnershipTest, AJournalOfAnotherPoolIsNamedByAllThatShowIt) {
 TEST_F(OwnershipTest, AJournalThatIsOlderThanThePoolsRunsIsItsOwn) {
   keep_something(pool_);
   // The kept run has no record; the run before it has some, and the pool knows that run.
-  ASSERT_EQ(run("ringside", run_arguments("grid:20", {"--overwrite", "--journal=off", "--iterations=4"})).exit_code, 0);
+  ASSERT_EQ(run_it("grid:20", {"--overwrite", "--journal=off", "--iterations=4"}).exit_code, 0);
   EXPECT_EQ(run("ringside", {"replay", pool_}).exit_code, 0);
-  EXPECT_EQ(Json::parse(run("ringside", {"info", pool_, "--json"}).out)["journal"]["foreign"], "");
+  EXPECT_EQ(pool_info()["journal"]["foreign"], "");
   // A pool of another shape takes its place: the new pool's run is in the journal, after the other pool's runs.
-  ASSERT_EQ(run("ringside", run_arguments("grid:30", {"--overwrite", "--iterations=4"})).exit_code, 0);
+  ASSERT_EQ(run_it("grid:30", {"--overwrite", "--iterations=4"}).exit_code, 0);
   EXPECT_EQ(run("ringside", {"replay", pool_}).exit_code, 0);
   EXPECT_EQ(run("ringside", {"tail", "--pool", pool_}).exit_code, 0);
   // A journal without a pool is still shown.
@@ -143,20 +127,17 @@ TEST_F(OwnershipTest, AJournalThatIsOlderThanThePoolsRunsIsItsOwn) {
 
 TEST_F(OwnershipTest, AJournalFromBeforeThePoolWasMadeAnewIsCalledOlderAndNotDamaged) {
   keep_something(pool_);
-  ASSERT_EQ(run("ringside", run_arguments("grid:30", {"--overwrite", "--journal=off", "--iterations=4"})).exit_code, 0);
+  ASSERT_EQ(run_it("grid:30", {"--overwrite", "--journal=off", "--iterations=4"}).exit_code, 0);
   const std::string said = "it is older than all of them";
   for (const Finished& shown : {run("ringside", {"info", pool_}), run("ringside", {"replay", pool_})}) {
     EXPECT_EQ(shown.exit_code, 0) << shown.out;
     expect_contains(shown.out, said);
   }
   for (const char* command : {"info", "replay"}) {
-    const Finished shown = run("ringside", {command, pool_, "--json"});
-    EXPECT_EQ(shown.exit_code, 0);
+    const Finished shown = expect_exit(0, run("ringside", {command, pool_, "--json"}));
     expect_contains(shown.out, said);
   }
-  const Finished tail = run("ringside", {"tail", "--pool", pool_});
-  EXPECT_EQ(tail.exit_code, 0);
-  expect_one_line(tail.err, {pool_, said});
+  expect_refusal(0, run("ringside", {"tail", "--pool", pool_}), {pool_, said});
   ASSERT_EQ(run("ringside", {"report", pool_, "-o", folder_.file("r.html")}).exit_code, 0);
   expect_contains(testing::content_of(folder_.file("r.html")), said);
 }
@@ -164,11 +145,10 @@ TEST_F(OwnershipTest, AJournalFromBeforeThePoolWasMadeAnewIsCalledOlderAndNotDam
 TEST_F(OwnershipTest, AJournalIsThePoolsOwnHoweverManyRunsFollowWithoutOne) {
   keep_something(pool_);
   for (int life = 0; life < 12; ++life) {  // more runs than the ring names
-    ASSERT_EQ(run("ringside", run_arguments("grid:20", {"--overwrite", "--journal=off", "--iterations=4"})).exit_code,
-              0);
+    ASSERT_EQ(run_it("grid:20", {"--overwrite", "--journal=off", "--iterations=4"}).exit_code, 0);
   }
   EXPECT_EQ(run("ringside", {"replay", pool_}).exit_code, 0);
-  const Json journal = Json::parse(run("ringside", {"info", pool_, "--json"}).out)["journal"];
+  const Json journal = pool_info()["journal"];
   EXPECT_EQ(journal["foreign"], "");
   EXPECT_EQ(journal["older"], "");
 }
@@ -177,9 +157,7 @@ TEST_F(OwnershipTest, APoolDeletedDuringTheRunIsReportedAsMissing) {
   Process running("ringside", run_arguments("grid:20", {"--iterations=1000000000000"}));
   ASSERT_TRUE(wait_for_commits(3));
   std::filesystem::remove(pool_);
-  running.signal(SIGINT);
-  const Finished ended = running.finish();
-  EXPECT_EQ(ended.exit_code, 3);
+  const Finished ended = expect_exit(3, running.stop(SIGINT));
   expect_contains(ended.err, pool_ + ": the pool was deleted during the run");
   expect_contains(ended.out, "the pool is no longer at");
   EXPECT_EQ(ended.out.find("the last 8 are in"), std::string::npos) << ended.out;
@@ -191,24 +169,19 @@ TEST_F(OwnershipTest, APoolThatAnotherFileReplacedDuringTheRunIsSaidToBeMoved) {
   ASSERT_TRUE(wait_for_commits(3));
   std::filesystem::rename(pool_, folder_.file("moved.pool"));
   write_file("test.pool", "somebody's letter\n");
-  running.signal(SIGINT);
-  const Finished ended = running.finish();
-  EXPECT_EQ(ended.exit_code, 3);
+  const Finished ended = expect_exit(3, running.stop(SIGINT));
   expect_contains(ended.err, pool_ + ": the pool was moved away during the run");
   EXPECT_EQ(run("ringside", {"verify", folder_.file("moved.pool")}).exit_code, 0);
 }
 
 TEST_F(OwnershipTest, AServiceEndsWhereItsPoolIsGoneAtTheEndOfARun) {
-  Process analyzer("ringside-analyzer", {"--socket", folder_.file("s"), "--pool", pool_, "--log-level", "info"});
-  ASSERT_TRUE(analyzer.wait_for_err("event=listening"));
+  Service analyzer({"--socket", folder_.file("s"), "--pool", pool_});
   Process producer("ringside-producer",
                    {"--matrix=grid:20", "--socket=" + folder_.file("s"), "--iterations=1000000000000"});
   ASSERT_TRUE(wait_for_commits(3));
   std::filesystem::remove(pool_);
-  producer.signal(SIGINT);
-  EXPECT_EQ(producer.finish().exit_code, 3);
-  const Finished service = analyzer.finish();
-  EXPECT_EQ(service.exit_code, 3) << service.err;
+  expect_exit(3, producer.stop(SIGINT));
+  const Finished service = expect_exit(3, analyzer.finish());
   expect_contains(service.err, "event=pool_gone");
 }
 

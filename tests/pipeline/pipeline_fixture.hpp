@@ -3,10 +3,14 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 
+#include <cerrno>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -15,6 +19,7 @@
 #include "common/json/json.hpp"
 #include "common/platform/error.hpp"
 #include "common/pool_reader/ring_reader.hpp"
+#include "tests/pipeline/expectations.hpp"
 #include "tests/pipeline/process.hpp"
 #include "tests/unit/sanitized.hpp"
 #include "tests/unit/temporary_folder.hpp"
@@ -24,6 +29,29 @@ namespace ringside::testing {
 /// A run with it ends only if it is stopped.
 inline const std::string kEndless = "--iterations=1000000000000";
 
+/// A `ringside run` that has reported an iteration.
+class IteratingRun : public Process {
+ public:
+  explicit IteratingRun(const std::vector<std::string>& arguments) : Process("ringside", arguments) {
+    if (!wait_for_err("iteration ")) throw std::runtime_error("the run ended without an iteration");
+  }
+};
+
+/// A `ringside-analyzer` as a service that listens, and logs what happens.
+class Service : public Process {
+ public:
+  explicit Service(std::vector<std::string> arguments, const std::function<void()>& in_child = {})
+      : Process("ringside-analyzer", with_log(std::move(arguments)), in_child) {
+    if (!wait_for_err("event=listening")) throw std::runtime_error("the analyzer does not listen: " + finish().err);
+  }
+
+ private:
+  static std::vector<std::string> with_log(std::vector<std::string> arguments) {
+    arguments.emplace_back("--log-level=info");
+    return arguments;
+  }
+};
+
 class PipelineTest : public ::testing::Test {
  protected:
   /// The arguments of `ringside run` on grid:SIDE with this test's pool and summary, and `more`.
@@ -32,6 +60,12 @@ class PipelineTest : public ::testing::Test {
     if (coordination_ != "locks") arguments.push_back(coordination());  // locks are the default, which is tested, too
     arguments.insert(arguments.end(), more.begin(), more.end());
     return arguments;
+  }
+
+  /// `ringside run` with these arguments, to its end.
+  Finished run_it(const std::string& matrix, const std::vector<std::string>& more = {},
+                  const std::function<void()>& in_child = {}) const {
+    return run("ringside", run_arguments(matrix, more), in_child);
   }
 
   /// The producer's option, in tests that must pass with each kind.
@@ -44,19 +78,33 @@ class PipelineTest : public ::testing::Test {
     return Json::parse(file);
   }
 
+  /// What `ringside info` prints of the pool.
+  Json pool_info() const { return Json::parse(run("ringside", {"info", pool_, "--json"}).out); }
+
+  /// The objects of an output with one on each line.
+  static std::vector<Json> json_lines(const std::string& out) {
+    std::vector<Json> objects;
+    std::istringstream lines(out);
+    for (std::string line; std::getline(lines, line);) objects.push_back(Json::parse(line));
+    return objects;
+  }
+
   /// Expects that every slot of the pool verifies.
   void expect_intact() const {
-    const Finished verified = run("ringside", {"verify", pool_, "--json"});
-    EXPECT_EQ(verified.exit_code, 0) << verified.out << verified.err;
+    const Finished verified = expect_exit(0, run("ringside", {"verify", pool_, "--json"}));
     EXPECT_TRUE(Json::parse(verified.out).at("intact").get<bool>());
   }
 
-  /// Standard error without the progress that `run` prints on a slow machine.
+  /// Standard error without the progress that `run` prints on a slow machine, and without the log of a journal that the
+  /// analyzer gave up because its disk failed.
   static std::string without_progress(const std::string& err) {
     std::istringstream lines(err);
     std::string kept;
     for (std::string line; std::getline(lines, line);) {
-      if (line.starts_with("loading the matrix, ") || line.starts_with("iteration ")) continue;
+      if (line.starts_with("loading the matrix, ") || line.starts_with("iteration ") ||
+          line.find("event=journal_given_up") != std::string::npos) {
+        continue;
+      }
       kept += line;
       if (!lines.eof()) kept += '\n';  // a last line without its end stays without
     }
@@ -71,6 +119,12 @@ class PipelineTest : public ::testing::Test {
     for (const std::string& fragment : fragments) {
       EXPECT_NE(err.find(fragment), std::string::npos) << "'" << fragment << "' in: " << err;
     }
+  }
+
+  /// Expects this exit code and one line with each of `fragments`.
+  static void expect_refusal(int code, const Finished& ran, const std::vector<std::string>& fragments,
+                             const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    expect_one_line(expect_exit(code, ran, file, line).err, fragments);
   }
 
   /// The pids of `parent`'s children whose program has this name.
@@ -144,6 +198,20 @@ class PipelineTest : public ::testing::Test {
   std::string coordination_ = "locks";
 };
 
+/// After each of its tests, no process may be left.
+class NoOrphansTest : public PipelineTest {
+ protected:
+  // Orphans of `ringside run` become children of this process, which can then see whether there are any.
+  void SetUp() override { ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0); }
+
+  void TearDown() override {
+    if (HasFatalFailure()) return;  // an endless process may be left
+    errno = 0;
+    EXPECT_EQ(waitpid(-1, nullptr, 0), -1) << "a process was left behind";
+    EXPECT_EQ(errno, ECHILD);
+  }
+};
+
 /// For the tests of `Suite` that must pass with either coordination: TEST_P, and INSTANTIATE_TEST_SUITE_P with
 /// kBothCoordinations.
 template <class Suite>
@@ -158,11 +226,15 @@ inline std::string name_of_coordination(const ::testing::TestParamInfo<std::stri
 
 /// What a test of runs that end, or are ended, calls by its bare name.
 namespace names {
+using testing::expect_has;
 using testing::Finished;
+using testing::IteratingRun;
 using testing::kEndless;
+using testing::NoOrphansTest;
 using testing::PipelineTest;
 using testing::Process;
 using testing::run;
+using testing::Service;
 }  // namespace names
 
 }  // namespace ringside::testing

@@ -18,6 +18,7 @@ using testing::Finished;
 using testing::PipelineTest;
 using testing::Process;
 using testing::run;
+using testing::Service;
 
 class PrivacyTest : public PipelineTest {
  protected:
@@ -38,9 +39,7 @@ class PrivacyTest : public PipelineTest {
 TEST_F(PrivacyTest, NothingCanBeReadByOthersWhateverTheUmask) {
   const std::string matrix = write_file("g.txt", "0 1\n1 2\n2 0\n2 1\n");
   ASSERT_EQ(chmod(matrix.c_str(), 0600), 0);
-  Process analyzer("ringside-analyzer", {"--socket", folder_.file("s"), "--pool", pool_, "--log-level", "info"},
-                   without_umask);
-  ASSERT_TRUE(analyzer.wait_for_err("event=listening"));
+  Service analyzer({"--socket", folder_.file("s"), "--pool", pool_}, without_umask);
   Process producer("ringside-producer",
                    {"--matrix=" + matrix, "--cache", "--socket=" + folder_.file("s"), "--coordination=messages",
                     "--iterations=1000000000000"},
@@ -49,10 +48,8 @@ TEST_F(PrivacyTest, NothingCanBeReadByOthersWhateverTheUmask) {
   const std::map<std::string, mode_t> while_running = modes();
   EXPECT_GE(while_running.size(), 6u) << "matrix, its cache, socket, lock, socket of the messages, pool";
   for (const auto& [path, mode] : while_running) EXPECT_EQ(mode & 0177, 0u) << path << " " << std::oct << mode;
-  producer.signal(SIGINT);
-  producer.finish();
-  analyzer.signal(SIGTERM);
-  analyzer.finish();
+  producer.stop(SIGINT);
+  analyzer.stop(SIGTERM);
 
   std::filesystem::remove(pool_);
   ASSERT_EQ(run("ringside", run_arguments(matrix, {"--iterations=5"}), without_umask).exit_code, 0);
@@ -80,33 +77,31 @@ TEST_F(PrivacyTest, TheFolderOfARunsSocketIsClosed) {
   const std::map<std::string, mode_t> while_running = modes();
   EXPECT_GE(while_running.size(), 4u) << "r, its folder, socket and lock; the pool";
   for (const auto& [path, mode] : while_running) EXPECT_EQ(mode & 0077, 0u) << path << " " << std::oct << mode;
-  running.signal(SIGINT);
-  EXPECT_EQ(running.finish().exit_code, 130);
+  expect_exit(130, running.stop(SIGINT));
   EXPECT_TRUE(std::filesystem::is_empty(runtime));
 }
 
 TEST_F(PrivacyTest, ASummaryIsCompleteOrNotThere) {
   write_file("summary.json", "what was there before");
-  ASSERT_EQ(run("ringside", run_arguments("grid:20", {"--iterations=5"})).exit_code, 0);
+  ASSERT_EQ(run_it("grid:20", {"--iterations=5"}).exit_code, 0);
   EXPECT_EQ(summary()["iterations"], 5);
   EXPECT_EQ(modes().size(), 4u) << "nothing beside pool, its two logs and summary";
 }
 
 TEST_F(PrivacyTest, WipingAsksAndNeedsTheOptionYesWithoutATerminal) {
-  ASSERT_EQ(run("ringside", run_arguments("grid:20", {"--iterations=5"})).exit_code, 0);
+  ASSERT_EQ(run_it("grid:20", {"--iterations=5"}).exit_code, 0);
   const Finished refused = run("ringside", {"wipe", pool_}, [] { close(STDIN_FILENO); });
   EXPECT_EQ(refused.exit_code, 2);
   expect_one_line(refused.err, {pool_, "--yes"});
   expect_intact();
-  const Finished wiped = run("ringside", {"wipe", pool_, "--yes"});
-  EXPECT_EQ(wiped.exit_code, 0) << wiped.err;
-  EXPECT_NE(wiped.out.find("bytes overwritten with zeros, synced, and deleted"), std::string::npos) << wiped.out;
+  const Finished wiped = expect_exit(0, run("ringside", {"wipe", pool_, "--yes"}));
+  testing::expect_has(wiped.out, {"bytes overwritten with zeros, synced, and deleted"});
   EXPECT_FALSE(std::filesystem::exists(pool_));
   expect_one_line(run("ringside", {"wipe", pool_, "--yes"}).err, {pool_, "No such file"});
 }
 
 TEST_F(PrivacyTest, OnATerminalOnlyYesIsYes) {
-  ASSERT_EQ(run("ringside", run_arguments("grid:20", {"--iterations=5"})).exit_code, 0);
+  ASSERT_EQ(run_it("grid:20", {"--iterations=5"}).exit_code, 0);
   const auto wipe_answering = [&](const std::string& answer) {
     const UniqueFd terminal(posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));
     EXPECT_TRUE(grantpt(terminal.get()) == 0 && unlockpt(terminal.get()) == 0);
@@ -115,10 +110,8 @@ TEST_F(PrivacyTest, OnATerminalOnlyYesIsYes) {
     return run("ringside", {"wipe", pool_}, [&] { dup2(keyboard.get(), STDIN_FILENO); });
   };
   for (const char* answer : {"no\n", "\n", "y\n", "yes please\n"}) {
-    const Finished refused = wipe_answering(answer);
-    EXPECT_EQ(refused.exit_code, 2);
-    EXPECT_NE(refused.err.find("5 iterates, the newest of iteration 5"), std::string::npos) << refused.err;
-    EXPECT_NE(refused.err.find("expected yes"), std::string::npos) << refused.err;
+    const Finished refused = expect_exit(2, wipe_answering(answer));
+    testing::expect_has(refused.err, {"5 iterates, the newest of iteration 5", "expected yes"});
     expect_intact();
   }
   EXPECT_EQ(wipe_answering("yes\n").exit_code, 0);
@@ -129,19 +122,14 @@ TEST_F(PrivacyTest, APoolInUseIsNotWiped) {
   Process running("ringside", run_arguments("grid:20", {"--iterations=1000000000000", "--quiet"}));
   const auto in_use = [&] { return run("ringside", {"info", pool_}).exit_code == 0; };
   while (!in_use()) ASSERT_TRUE(running.running());
-  const Finished refused = run("ringside", {"wipe", pool_, "--yes"});
-  EXPECT_EQ(refused.exit_code, 3);
-  expect_one_line(refused.err, {pool_, "in use"});
-  running.signal(SIGINT);
-  EXPECT_EQ(running.finish().exit_code, 130);
+  expect_refusal(3, run("ringside", {"wipe", pool_, "--yes"}), {pool_, "in use"});
+  expect_exit(130, running.stop(SIGINT));
   expect_intact();
 }
 
 TEST_F(PrivacyTest, AFileThatIsNotAPoolIsNotWiped) {
   const std::string letter = write_file("letter", "somebody's\n");
-  const Finished refused = run("ringside", {"wipe", letter, "--yes"});
-  EXPECT_EQ(refused.exit_code, 2);
-  expect_one_line(refused.err, {letter, "not a Ringside pool"});
+  expect_refusal(2, run("ringside", {"wipe", letter, "--yes"}), {letter, "not a Ringside pool"});
   EXPECT_EQ(std::filesystem::file_size(letter), 11u);
 }
 

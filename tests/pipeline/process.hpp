@@ -40,6 +40,12 @@ class Process {
   /// Waits for its end.
   Finished finish();
 
+  /// Sends it the signal, and waits for its end.
+  Finished stop(int number) {
+    signal(number);
+    return finish();
+  }
+
  private:
   bool read_some();
   bool wait_for(const std::string& text, int times, const std::string& read, const int& fd);

@@ -17,13 +17,6 @@ using testing::run;
 
 class ReplayTest : public PipelineTest {
  protected:
-  static std::vector<Json> lines(const std::string& text) {
-    std::vector<Json> objects;
-    std::istringstream in(text);
-    for (std::string line; std::getline(in, line);) objects.push_back(Json::parse(line));
-    return objects;
-  }
-
   Finished replay(std::vector<std::string> more = {}) const {
     more.insert(more.begin(), {"replay", pool_});
     return run("ringside", more);
@@ -31,13 +24,12 @@ class ReplayTest : public PipelineTest {
 };
 
 TEST_F(ReplayTest, TheKeptIteratesEqualTheirRecords) {
-  ASSERT_EQ(run("ringside", run_arguments("grid:50", {"--iterations=12", "--slots=5"})).exit_code, 0);
-  const Finished replayed = replay({"--json"});
-  EXPECT_EQ(replayed.exit_code, 0) << replayed.out << replayed.err;
+  ASSERT_EQ(run_it("grid:50", {"--iterations=12", "--slots=5"}).exit_code, 0);
+  const Finished replayed = expect_exit(0, replay({"--json"}));
   EXPECT_EQ(replayed.err, "") << "progress is for terminals";
-  const std::vector<Json> objects = lines(replayed.out);
+  const std::vector<Json> objects = json_lines(replayed.out);
   ASSERT_EQ(objects.size(), 6u);
-  const Json recorded = Json::parse(run("ringside", {"info", pool_, "--json"}).out)["iterates"];
+  const Json recorded = pool_info()["iterates"];
   for (std::size_t i = 0; i < 5; ++i) {
     EXPECT_EQ(objects[i]["iteration"], 8 + i);
     EXPECT_EQ(objects[i]["verdict"], "equal");
@@ -50,10 +42,8 @@ TEST_F(ReplayTest, TheKeptIteratesEqualTheirRecords) {
   EXPECT_EQ(objects[5]["equal"], 5);
   EXPECT_TRUE(objects[5]["intact"].get<bool>());
 
-  const Finished table = replay();
-  EXPECT_EQ(table.exit_code, 0);
-  EXPECT_NE(table.out.find("pagerank of grid:50"), std::string::npos) << table.out;
-  EXPECT_NE(table.out.find("but for its change: the iterate before is gone"), std::string::npos) << table.out;
+  const Finished table = expect_exit(0, replay());
+  testing::expect_has(table.out, {"pagerank of grid:50", "but for its change: the iterate before is gone"});
   EXPECT_EQ(table.out.substr(table.out.rfind('\n', table.out.size() - 2) + 1),
             pool_ + ": 5 iterates: 5 equal to what was recorded\n");
 }
@@ -63,7 +53,7 @@ TEST_F(ReplayTest, ReducedOnTheWayTheRecordIsTheSameAndReplayAgrees) {
     std::vector<std::string> arguments = run_arguments("grid:110", {"--iterations=12", "--slots=5", "--overwrite"});
     arguments.insert(arguments.end(), more.begin(), more.end());
     EXPECT_EQ(run("ringside", arguments).exit_code, 0);
-    Json iterates = Json::parse(run("ringside", {"info", pool_, "--json"}).out)["iterates"];
+    Json iterates = pool_info()["iterates"];
     std::vector<Json> reductions;
     for (const Json& iterate : iterates) reductions.push_back(iterate["reductions"]);
     EXPECT_EQ(reductions.size(), 5u);
@@ -81,16 +71,15 @@ TEST_F(ReplayTest, ReducedOnTheWayTheRecordIsTheSameAndReplayAgrees) {
     EXPECT_EQ(summary()["reduce"], "transfer");
     EXPECT_GT(summary()["transfer_s"], 0);
     EXPECT_GT(summary()["analyze_s"], 0) << "combining and recording what was found, and further passes";
-    EXPECT_EQ(lines(replay({"--json"}).out).back()["equal"], 5);
+    EXPECT_EQ(json_lines(replay({"--json"}).out).back()["equal"], 5);
   }
 }
 
 TEST_F(ReplayTest, ARunThatIsResumedMayReduceElsewhereThanBefore) {
-  ASSERT_EQ(run("ringside", run_arguments("grid:60", {"--iterations=10", "--reduce=transfer"})).exit_code, 0);
-  ASSERT_EQ(run("ringside", run_arguments("grid:60", {"--iterations=13", "--resume"})).exit_code, 0);
-  ASSERT_EQ(run("ringside", run_arguments("grid:60", {"--iterations=16", "--resume", "--reduce=transfer"})).exit_code,
-            0);
-  const std::vector<Json> objects = lines(replay({"--json"}).out);
+  ASSERT_EQ(run_it("grid:60", {"--iterations=10", "--reduce=transfer"}).exit_code, 0);
+  ASSERT_EQ(run_it("grid:60", {"--iterations=13", "--resume"}).exit_code, 0);
+  ASSERT_EQ(run_it("grid:60", {"--iterations=16", "--resume", "--reduce=transfer"}).exit_code, 0);
+  const std::vector<Json> objects = json_lines(replay({"--json"}).out);
   ASSERT_EQ(objects.size(), 9u);
   for (std::size_t i = 1; i < 8; ++i) {
     EXPECT_EQ(objects[i]["iteration"], 9 + i);
@@ -101,8 +90,8 @@ TEST_F(ReplayTest, ARunThatIsResumedMayReduceElsewhereThanBefore) {
 }
 
 TEST_F(ReplayTest, ARangeIsReplayedWithTheChangeOfItsFirstIterate) {
-  ASSERT_EQ(run("ringside", run_arguments("grid:20", {"--iterations=20", "--every=2"})).exit_code, 0);
-  const std::vector<Json> objects = lines(replay({"--json", "--from=9", "--to=14"}).out);
+  ASSERT_EQ(run_it("grid:20", {"--iterations=20", "--every=2"}).exit_code, 0);
+  const std::vector<Json> objects = json_lines(replay({"--json", "--from=9", "--to=14"}).out);
   ASSERT_EQ(objects.size(), 4u);
   EXPECT_EQ(objects[0]["iteration"], 10);
   EXPECT_EQ(objects[0]["change_left_out"], false);
@@ -113,11 +102,10 @@ TEST_F(ReplayTest, ARangeIsReplayedWithTheChangeOfItsFirstIterate) {
 
 TEST_F(ReplayTest, RangesThatAreNotKeptAndMissingPoolsAreRefused) {
   EXPECT_EQ(replay().exit_code, 2);
-  ASSERT_EQ(run("ringside", run_arguments("grid:20", {"--iterations=20"})).exit_code, 0);
+  ASSERT_EQ(run_it("grid:20", {"--iterations=20"}).exit_code, 0);
   const auto expect_refused = [&](const std::vector<std::string>& arguments,
                                   const std::vector<std::string>& fragments) {
-    const Finished refused = replay(arguments);
-    EXPECT_EQ(refused.exit_code, 2);
+    const Finished refused = expect_exit(2, replay(arguments));
     EXPECT_EQ(refused.out, "");
     expect_one_line(refused.err, fragments);
   };
@@ -132,7 +120,7 @@ TEST_F(ReplayTest, RangesThatAreNotKeptAndMissingPoolsAreRefused) {
 }
 
 TEST_F(ReplayTest, WithAnyNumberOfThreadsTheBitsAreTheSame) {
-  ASSERT_EQ(run("ringside", run_arguments("grid:200", {"--iterations=5"})).exit_code, 0);
+  ASSERT_EQ(run_it("grid:200", {"--iterations=5"}).exit_code, 0);
   for (const char* threads : {"1", "3"}) {
     for (const char* isa : {"plain", "avx2"}) {
       const Finished replayed = run("ringside", {"replay", pool_}, [&] {
@@ -154,22 +142,19 @@ TEST_F(ReplayTest, BesideARunningAnalyzerNothingIsEverDamaged) {
 
   int overwritten = 0;
   for (int i = 0; i < (testing::kSanitized ? 8 : 25); ++i) {
-    const Finished replayed = replay({"--json"});
-    EXPECT_EQ(replayed.exit_code, 0) << replayed.out << replayed.err;
-    const std::vector<Json> objects = lines(replayed.out);
+    const Finished replayed = expect_exit(0, replay({"--json"}));
+    const std::vector<Json> objects = json_lines(replayed.out);
     EXPECT_EQ(objects.back()["differs"], 0);
     overwritten += objects.back()["overwritten"].get<int>();
-    const Finished verified = run("ringside", {"verify", pool_});
-    EXPECT_EQ(verified.exit_code, 0) << verified.out << verified.err;
+    expect_exit(0, run("ringside", {"verify", pool_}));
     EXPECT_EQ(run("ringside", {"info", pool_}).exit_code, 0);
     // Exit code 3: the newest iterate was overwritten a hundred times while it was read.
     const Finished exported = run("ringside", {"export", pool_, "--output", folder_.file("x.npy")});
     EXPECT_TRUE(exported.exit_code == 0 || exported.exit_code == 3) << exported.err;
   }
   RecordProperty("overwritten", overwritten);
-  running.signal(SIGINT);
-  EXPECT_EQ(running.finish().exit_code, 130);
-  const std::vector<Json> objects = lines(replay({"--json"}).out);
+  expect_exit(130, running.stop(SIGINT));
+  const std::vector<Json> objects = json_lines(replay({"--json"}).out);
   EXPECT_EQ(objects.back()["equal"], 3) << "what was kept at its end is all there";
 }
 

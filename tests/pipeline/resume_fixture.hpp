@@ -16,8 +16,7 @@ class ResumeTest : public PipelineTest {
   /// name: "last.npy" for x, "last.npz" for all variables.
   std::string export_last(const std::string& pool, const std::string& name = "last.npy") const {
     const std::string output = folder_.file(name);
-    const Finished exported = run("ringside", {"export", pool, "--output", output});
-    EXPECT_EQ(exported.exit_code, 0) << exported.err;
+    expect_exit(0, run("ringside", {"export", pool, "--output", output}));
     return testing::content_of(output);
   }
 
@@ -27,8 +26,7 @@ class ResumeTest : public PipelineTest {
     const std::string pool = folder_.file("undisturbed.pool");
     std::vector<std::string> arguments = {"run", "--matrix=" + matrix, "--pool=" + pool, "--quiet"};
     arguments.insert(arguments.end(), more.begin(), more.end());
-    const Finished ran = run("ringside", arguments);
-    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+    expect_exit(0, run("ringside", arguments));
     return export_last(pool, name);
   }
 
@@ -52,11 +50,7 @@ class ResumeTest : public PipelineTest {
       while (waitpid(-1, nullptr, 0) > 0) {
       }
     }
-    return Json::parse(run("ringside", {"info", pool_, "--json"}).out)["iterates"].back()["iteration"].get<std::uint64_t>();
-  }
-
-  Finished run_it(const std::string& matrix, const std::vector<std::string>& more) const {
-    return run("ringside", run_arguments(matrix, more));
+    return pool_info()["iterates"].back()["iteration"].get<std::uint64_t>();
   }
 };
 

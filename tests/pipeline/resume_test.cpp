@@ -11,9 +11,9 @@ namespace ringside {
 namespace {
 
 using testing::Finished;
-using testing::Process;
 using testing::ResumeTest;
 using testing::run;
+using testing::Service;
 
 using EitherResumeTest = testing::Either<ResumeTest>;
 INSTANTIATE_TEST_SUITE_P(Coordination, EitherResumeTest, testing::kBothCoordinations, testing::name_of_coordination);
@@ -21,14 +21,13 @@ INSTANTIATE_TEST_SUITE_P(Coordination, EitherResumeTest, testing::kBothCoordinat
 TEST_P(EitherResumeTest, AResumedRunEndsBitEqual) {
   ASSERT_EQ(run_it("grid:60", {"--iterations=30"}).exit_code, 0);
   const std::string run_id = summary()["run_id"].text();
-  const Finished resumed = run_it("grid:60", {"--iterations=80", "--resume"});
-  ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
+  const Finished resumed = expect_exit(0, run_it("grid:60", {"--iterations=80", "--resume"}));
   const Json s = summary();
   EXPECT_EQ(s["run_id"], run_id) << "it is the same run";
   EXPECT_EQ(s["resumed_from"], 30);
   EXPECT_EQ(s["iterations"], 80);
   EXPECT_EQ(s["steps_published"], 50);
-  EXPECT_NE(resumed.out.find("from iteration 30"), std::string::npos) << resumed.out;
+  testing::expect_has(resumed.out, {"from iteration 30"});
   EXPECT_EQ(export_last(pool_), undisturbed("grid:60", {"--iterations=80"}));
   expect_intact();
 }
@@ -46,7 +45,7 @@ TEST_F(ResumeTest, JacobiContinuesBitEqualToo) {
 TEST_F(ResumeTest, WithEveryTenthIterateKeptItContinuesFromTheLastOfThem) {
   ASSERT_EQ(run_it("grid:60", {"--iterations=40", "--every=10"}).exit_code, 0);
   ASSERT_EQ(run_it("grid:60", {"--iterations=75", "--every=10", "--resume"}).exit_code, 0);
-  const Json info = Json::parse(run("ringside", {"info", pool_, "--json"}).out);
+  const Json info = pool_info();
   std::vector<int> kept;
   for (const Json& iterate : info["iterates"]) kept.push_back(iterate["iteration"].get<int>());
   EXPECT_EQ(kept, (std::vector<int>{10, 20, 30, 40, 50, 60, 70, 75}));
@@ -58,9 +57,8 @@ TEST_F(ResumeTest, ARunThatHadConvergedSaysSoAndDoesNothing) {
   ASSERT_EQ(run_it("grid:60", options).exit_code, 0);
   const Json before = summary();
   const std::string last = export_last(pool_);
-  const Finished again = run_it("grid:60", {"--tolerance=1e-6", "--resume"});
-  EXPECT_EQ(again.exit_code, 0) << again.err;
-  EXPECT_NE(again.out.find("nothing was left to do"), std::string::npos) << again.out;
+  const Finished again = expect_exit(0, run_it("grid:60", {"--tolerance=1e-6", "--resume"}));
+  testing::expect_has(again.out, {"nothing was left to do"});
   const Json s = summary();
   EXPECT_TRUE(s["converged"].get<bool>());
   EXPECT_EQ(s["iterations"], before["iterations"]);
@@ -69,15 +67,13 @@ TEST_F(ResumeTest, ARunThatHadConvergedSaysSoAndDoesNothing) {
   EXPECT_EQ(s["last"], before["last"]) << "as it was recorded";
   EXPECT_EQ(export_last(pool_), last);
 
-  const Finished tighter = run_it("grid:60", {"--tolerance=1e-8", "--resume"});
-  EXPECT_EQ(tighter.exit_code, 0) << tighter.err;
+  const Finished tighter = expect_exit(0, run_it("grid:60", {"--tolerance=1e-8", "--resume"}));
   EXPECT_GT(summary()["steps_published"], 0) << "a tighter tolerance is no other problem";
 }
 
 TEST_F(ResumeTest, WithoutAKeptIterateTheRunStartsFromTheBeginningAndReportsIt) {
-  const Finished ran = run_it("grid:60", {"--iterations=10", "--resume"});
-  EXPECT_EQ(ran.exit_code, 0) << ran.err;
-  EXPECT_NE(ran.err.find("begins with iteration 1"), std::string::npos) << ran.err;
+  const Finished ran = expect_exit(0, run_it("grid:60", {"--iterations=10", "--resume"}));
+  testing::expect_has(ran.err, {"begins with iteration 1"});
   EXPECT_EQ(summary()["resumed_from"], 0);
   EXPECT_EQ(summary()["iterations"], 10);
 }
@@ -87,9 +83,7 @@ TEST_F(ResumeTest, AnotherProblemIsRefusedAndNamed) {
   const std::string last = export_last(pool_);
   const auto refused = [&](const std::string& matrix, std::vector<std::string> more, const std::string& what) {
     more.push_back("--resume");
-    const Finished ran = run_it(matrix, more);
-    EXPECT_EQ(ran.exit_code, 2) << ran.err;
-    expect_one_line(ran.err, {"--resume", pool_, what});
+    expect_refusal(2, run_it(matrix, more), {"--resume", pool_, what});
   };
   refused("grid:60", {"--damping=0.9"}, "damping=0.9 instead of damping=0.85");
   refused("grid:61", {}, "rows 3721 instead of 3600");
@@ -103,23 +97,18 @@ TEST_F(ResumeTest, AMatrixWithAnotherContentUnderTheSameNameIsAnotherProblem) {
   const std::string edges = write_file("g.txt", "0 1\n1 2\n2 0\n0 2\n");
   ASSERT_EQ(run_it(edges, {"--iterations=5"}).exit_code, 0);
   write_file("g.txt", "0 1\n1 2\n2 0\n1 0\n");
-  const Finished ran = run_it(edges, {"--resume"});
-  EXPECT_EQ(ran.exit_code, 2);
-  expect_one_line(ran.err, {"another content in " + edges});
+  expect_refusal(2, run_it(edges, {"--resume"}), {"another content in " + edges});
 }
 
 TEST_F(ResumeTest, TheContradictionOfResumeAndOverwriteIsNamed) {
-  const Finished ran = run_it("grid:60", {"--resume", "--overwrite"});
-  EXPECT_EQ(ran.exit_code, 2);
-  expect_one_line(ran.err, {"--resume", "--overwrite"});
+  expect_refusal(2, run_it("grid:60", {"--resume", "--overwrite"}), {"--resume", "--overwrite"});
   EXPECT_EQ(run_it("grid:60", {"--resume", "--mode=dram"}).exit_code, 2);
 }
 
 TEST_P(EitherResumeTest, BothProcessesKilledTheRunContinuesBitEqual) {
   const std::uint64_t newest = kill_a_run("grid:40", {});
   const std::string end = "--iterations=" + std::to_string(newest + 25);
-  const Finished resumed = run_it("grid:40", {end, "--resume"});
-  ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
+  expect_exit(0, run_it("grid:40", {end, "--resume"}));
   EXPECT_EQ(summary()["resumed_from"], newest);
   EXPECT_EQ(export_last(pool_), undisturbed("grid:40", {end}));
 }
@@ -136,11 +125,10 @@ TEST_F(ResumeTest, ConjugateGradientsContinueBitEqualInEveryVariableAfterBothPro
   const std::string matrix = write_file("a.mtx", text);
   const std::uint64_t newest = kill_a_run(matrix, {"--solver=cg"});
   const std::string end = "--iterations=" + std::to_string(newest + 25);
-  const Finished resumed = run_it(matrix, {"--solver=cg", end, "--resume"});
-  ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
+  expect_exit(0, run_it(matrix, {"--solver=cg", end, "--resume"}));
   EXPECT_EQ(summary()["resumed_from"], newest);
   EXPECT_EQ(export_last(pool_, "last.npz"), undisturbed(matrix, {"--solver=cg", end}, "last.npz"));
-  const Json info = Json::parse(run("ringside", {"info", pool_, "--json"}).out);
+  const Json info = pool_info();
   EXPECT_EQ(info["variables"].size(), 3u);
   EXPECT_EQ(summary()["schema"], info["variables"]);
   EXPECT_TRUE(info["iterates"].back()["scalars"].contains("solver.rho"));
@@ -155,9 +143,8 @@ TEST_F(ResumeTest, DamageIsNamedByItsVariable) {
     const RingGeometry& shape = pool.ring().geometry();
     *(pool.ring().writable_payload(0) + shape.schema().place(2).offset) ^= std::byte{1};
   }
-  const Finished verified = run("ringside", {"verify", pool_});
-  EXPECT_EQ(verified.exit_code, 5);
-  EXPECT_NE(verified.out.find("1 of 3 chunks of 16384 bytes differ: 2 (p)"), std::string::npos) << verified.out;
+  const Finished verified = expect_exit(5, run("ringside", {"verify", pool_}));
+  testing::expect_has(verified.out, {"1 of 3 chunks of 16384 bytes differ: 2 (p)"});
   const Json slots = Json::parse(run("ringside", {"verify", pool_, "--json"}).out)["slots"];
   EXPECT_EQ(slots[0]["damaged_variables"], Json::array({"p"}));
 }
@@ -165,32 +152,27 @@ TEST_F(ResumeTest, DamageIsNamedByItsVariable) {
 TEST_F(ResumeTest, OtherVariablesAreRefusedAndNamed) {
   const std::string matrix = write_file("a.txt", "0 0 4\n0 1 1\n1 0 1\n1 1 3\n");
   ASSERT_EQ(run_it(matrix, {"--solver=cg", "--iterations=1"}).exit_code, 0);
-  const Finished ran = run_it(matrix, {"--solver=jacobi", "--resume"});
-  EXPECT_EQ(ran.exit_code, 2);
-  expect_one_line(ran.err, {"--resume: the pool's steps have other variables", "no r f64[2] state"});
+  expect_refusal(2, run_it(matrix, {"--solver=jacobi", "--resume"}),
+                 {"--resume: the pool's steps have other variables", "no r f64[2] state"});
 }
 
 TEST_F(ResumeTest, ADamagedNewestIterateCostsOneIteration) {
   ASSERT_EQ(run_it("grid:60", {"--iterations=20"}).exit_code, 0);
   damage_payload_of(20);
-  const Finished resumed = run_it("grid:60", {"--iterations=30", "--resume"});
-  ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
-  EXPECT_NE(resumed.err.find("iteration 20 is damaged; the run continues from 19"), std::string::npos) << resumed.err;
+  const Finished resumed = expect_exit(0, run_it("grid:60", {"--iterations=30", "--resume"}));
+  testing::expect_has(resumed.err, {"iteration 20 is damaged; the run continues from 19"});
   EXPECT_EQ(export_last(pool_), undisturbed("grid:60", {"--iterations=30"}));
 }
 
 TEST_F(ResumeTest, TheServiceLetsAProducerGoOn) {
   const std::string socket = folder_.file("s");
-  Process analyzer("ringside-analyzer", {"--socket", socket, "--pool", pool_, "--log-level", "info"});
-  ASSERT_TRUE(analyzer.wait_for_err("event=listening"));
+  Service analyzer({"--socket", socket, "--pool", pool_});
   const auto produce = [&](const std::string& iterations) {
     return run("ringside-producer", {"--matrix=grid:60", "--socket=" + socket, "--resume", iterations});
   };
   EXPECT_EQ(produce("--iterations=10").exit_code, 0);
   EXPECT_EQ(produce("--iterations=25").exit_code, 0);
-  analyzer.signal(SIGTERM);
-  const Finished stopped = analyzer.finish();
-  EXPECT_EQ(stopped.exit_code, 0) << stopped.err;
+  expect_exit(0, analyzer.stop(SIGTERM));
   EXPECT_EQ(export_last(pool_), undisturbed("grid:60", {"--iterations=25"}));
 }
 

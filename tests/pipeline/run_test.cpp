@@ -17,18 +17,7 @@ namespace {
 using testing::Finished;
 using testing::PipelineTest;
 using testing::run;
-
-/// The doubles of a NumPy file as `export` writes it.
-std::vector<double> read_npy(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  EXPECT_EQ(bytes.substr(1, 5), "NUMPY");
-  const std::size_t start = bytes.find('\n') + 1;
-  EXPECT_EQ(start % 64, 0u);
-  std::vector<double> values((bytes.size() - start) / sizeof(double));
-  std::memcpy(values.data(), bytes.data() + start, values.size() * sizeof(double));
-  return values;
-}
+using testing::Service;
 
 /// x_k of PageRank on grid:SIDE, computed in this process.
 std::vector<double> solve_grid(std::uint64_t side, int iterations) {
@@ -48,8 +37,7 @@ using EitherRunTest = testing::Either<PipelineTest>;
 INSTANTIATE_TEST_SUITE_P(Coordination, EitherRunTest, testing::kBothCoordinations, testing::name_of_coordination);
 
 TEST_P(EitherRunTest, EveryIterateIsCommittedAndTheLastOnesAreKeptBitForBit) {
-  const Finished ran = run("ringside", run_arguments("grid:50", {"--iterations=30", "--slots=5"}));
-  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  expect_exit(0, run_it("grid:50", {"--iterations=30", "--slots=5"}));
   const Json s = summary();
   EXPECT_EQ(s["steps_published"], 30);
   EXPECT_EQ(s["steps_committed"], 30);
@@ -60,8 +48,7 @@ TEST_P(EitherRunTest, EveryIterateIsCommittedAndTheLastOnesAreKeptBitForBit) {
   EXPECT_EQ(s["coordination"], coordination_);
   expect_intact();
 
-  const Finished info = run("ringside", {"info", pool_, "--json"});
-  ASSERT_EQ(info.exit_code, 0) << info.err;
+  const Finished info = expect_exit(0, run("ringside", {"info", pool_, "--json"}));
   const Json iterates = Json::parse(info.out)["iterates"];
   ASSERT_EQ(iterates.size(), 5u);
   for (int i = 0; i < 5; ++i) {
@@ -70,56 +57,23 @@ TEST_P(EitherRunTest, EveryIterateIsCommittedAndTheLastOnesAreKeptBitForBit) {
   }
   for (const int k : {26, 30}) {
     const std::string file = folder_.file("x.npy");
-    const Finished exported = run("ringside", {"export", pool_, "--iteration", std::to_string(k), "--output", file});
-    ASSERT_EQ(exported.exit_code, 0) << exported.err;
-    EXPECT_EQ(read_npy(file), solve_grid(50, k)) << "iteration " << k;
+    expect_exit(0, run("ringside", {"export", pool_, "--iteration", std::to_string(k), "--output", file}));
+    EXPECT_EQ(testing::read_npy(file), solve_grid(50, k)) << "iteration " << k;
   }
 }
 
+constexpr const char* kNeverNull =
+    "version run_id problem_id mode solver rows nonzeros iterations converged residual_l1 residual_linf "
+    "steps_published steps_committed steps_persisted steps_skipped leases_broken bytes_transferred "
+    "total_s load_s generate_s producer_idle_s transfer_s commit_s analyze_s record_s analyzer_idle_s "
+    "producer_cores analyzer_cores coordination buffers slots durability storage reduce passes last "
+    "hand_off_ns kernel residual_growth matrix_format criterion";
+
 TEST_F(PipelineTest, TheSummaryHasEveryKeyAndItsTimesAddUp) {
-  ASSERT_EQ(run("ringside", run_arguments("grid:200", {"--iterations=20"})).exit_code, 0);
+  ASSERT_EQ(run_it("grid:200", {"--iterations=20"}).exit_code, 0);
   const Json s = summary();
-  for (const char* key : {"version",
-                          "run_id",
-                          "problem_id",
-                          "mode",
-                          "solver",
-                          "rows",
-                          "nonzeros",
-                          "iterations",
-                          "converged",
-                          "residual_l1",
-                          "residual_linf",
-                          "steps_published",
-                          "steps_committed",
-                          "steps_persisted",
-                          "steps_skipped",
-                          "leases_broken",
-                          "bytes_transferred",
-                          "total_s",
-                          "load_s",
-                          "generate_s",
-                          "producer_idle_s",
-                          "transfer_s",
-                          "commit_s",
-                          "analyze_s",
-                          "record_s",
-                          "analyzer_idle_s",
-                          "producer_cores",
-                          "analyzer_cores",
-                          "coordination",
-                          "buffers",
-                          "slots",
-                          "durability",
-                          "storage",
-                          "reduce",
-                          "passes",
-                          "last",
-                          "hand_off_ns",
-                          "kernel",
-                          "residual_growth",
-                          "matrix_format",
-                          "criterion"}) {
+  std::istringstream never_null(kNeverNull);
+  for (std::string key; never_null >> key;) {
     ASSERT_TRUE(s.contains(key)) << key;
     EXPECT_FALSE(s[key].is_null()) << key;
   }
@@ -136,79 +90,64 @@ TEST_F(PipelineTest, TheSummaryHasEveryKeyAndItsTimesAddUp) {
 
 TEST_F(PipelineTest, EveryStepOfTheFastestRunHasARecord) {
   constexpr std::uint64_t kSteps = 40'000;  // of 9 entries, a few microseconds each: more than the recorder keeps up with
-  const Finished ran = run("ringside", run_arguments("grid:3", {"--iterations=40000", "--tolerance=0", "--durability=process"}));
-  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  const Finished ran =
+      expect_exit(0, run_it("grid:3", {"--iterations=40000", "--tolerance=0", "--durability=process"}));
   EXPECT_EQ(summary()["steps_committed"], kSteps);
-  const Json journal = Json::parse(run("ringside", {"info", pool_, "--json"}).out)["journal"];
+  const Json journal = pool_info()["journal"];
   EXPECT_EQ(journal["records_missing"], 0) << ran.err;
   EXPECT_GE(journal["records"], kSteps);
 }
 
 TEST_F(PipelineTest, TheFormerNamesOfTheMatrixFormatAreAccepted) {
   // Of the option, of a value, and of the option's key in a settings file.
-  ASSERT_EQ(run("ringside", run_arguments("grid:60", {"--iterations=2", "--kernel=runs"})).exit_code, 0);
+  ASSERT_EQ(run_it("grid:60", {"--iterations=2", "--kernel=runs"}).exit_code, 0);
   EXPECT_EQ(summary()["matrix_format"], "bands");
   const std::string settings = folder_.file("former.toml");
   std::ofstream(settings) << "kernel = csr\n";
-  ASSERT_EQ(
-      run("ringside", run_arguments("grid:60", {"--iterations=2", "--overwrite", "--config=" + settings})).exit_code,
-      0);
+  ASSERT_EQ(run_it("grid:60", {"--iterations=2", "--overwrite", "--config=" + settings}).exit_code, 0);
   EXPECT_EQ(summary()["matrix_format"], "csr");
   EXPECT_EQ(summary()["kernel"], "csr");
-  EXPECT_EQ(run("ringside", run_arguments("grid:60", {"--kernel=csr", "--matrix-format=csr"})).exit_code, 2);
+  EXPECT_EQ(run_it("grid:60", {"--kernel=csr", "--matrix-format=csr"}).exit_code, 2);
   std::ofstream(settings) << "kernel = csr\nmatrix-format = packed\n";
-  const Finished both = run("ringside", run_arguments("grid:60", {"--iterations=2", "--config=" + settings}));
-  EXPECT_EQ(both.exit_code, 2);
-  EXPECT_NE(both.err.find("another name of --matrix-format"), std::string::npos) << both.err;
+  const Finished both = expect_exit(2, run_it("grid:60", {"--iterations=2", "--config=" + settings}));
+  testing::expect_has(both.err, {"another name of --matrix-format"});
 }
 
-/// What both modes say of the last iterate: the results by name are those that a pool keeps.
+/// The figures of the last iterate that both modes report. Only a pool has results by name.
 Json common_of_last(Json summary) {
   summary["last"].erase("results");
   return summary["last"];
 }
 
-TEST_F(PipelineTest, TheBaselineComputesTheSameAndKeepsNothing) {
-  ASSERT_EQ(run("ringside", run_arguments("grid:60", {"--iterations=25"})).exit_code, 0);
-  const Json pipeline = summary();
-  std::filesystem::remove(pool_);
-  ASSERT_EQ(run("ringside", run_arguments("grid:60", {"--iterations=25", "--mode=dram"})).exit_code, 0);
-  const Json dram = summary();
-  EXPECT_EQ(common_of_last(dram), common_of_last(pipeline));
-  EXPECT_EQ(dram["residual_l1"], pipeline["residual_l1"]);
-  EXPECT_EQ(dram["problem_id"], pipeline["problem_id"]);
-  EXPECT_EQ(dram["steps_committed"], 0);
-  EXPECT_FALSE(std::filesystem::exists(pool_));
-}
-
-TEST_F(PipelineTest, WithEveryTheBaselineStillComputesTheSame) {
-  const std::vector<std::string> options = {"--iterations=20", "--every=3", "--passes=2"};
-  ASSERT_EQ(run("ringside", run_arguments("grid:60", options)).exit_code, 0);
-  const Json pipeline = summary();
-  std::vector<std::string> dram_options = options;
-  dram_options.push_back("--mode=dram");
-  ASSERT_EQ(run("ringside", run_arguments("grid:60", dram_options)).exit_code, 0);
-  const Json dram = summary();
-  EXPECT_EQ(common_of_last(dram), common_of_last(pipeline));
-  EXPECT_EQ(dram["passes"], 2);
-  EXPECT_EQ(dram["reduce"], pipeline["reduce"]);
+TEST_F(PipelineTest, TheBaselineComputesTheSameAlsoWithEveryAndKeepsNothing) {
+  for (const std::vector<std::string>& options :
+       {std::vector<std::string>{"--iterations=25"}, {"--iterations=20", "--every=3", "--passes=2"}}) {
+    expect_exit(0, run_it("grid:60", options));
+    const Json pipeline = summary();
+    std::filesystem::remove(pool_);
+    std::vector<std::string> dram_options = options;
+    dram_options.push_back("--mode=dram");
+    expect_exit(0, run_it("grid:60", dram_options));
+    const Json dram = summary();
+    EXPECT_EQ(common_of_last(dram), common_of_last(pipeline));
+    for (const char* key : {"residual_l1", "problem_id", "passes", "reduce"})
+      EXPECT_EQ(dram[key], pipeline[key]) << key;
+    EXPECT_EQ(dram["steps_committed"], 0);
+    EXPECT_FALSE(std::filesystem::exists(pool_));
+  }
+  EXPECT_EQ(summary()["passes"], 2);
 }
 
 TEST_F(PipelineTest, AMatrixWhoseNameIsNotUtf8IsSolvedLikeAnyOther) {
   const std::string matrix = write_file("caf\xe9.txt", "0 1\n1 2\n2 0\n");
-  const Finished ran = run("ringside", run_arguments(matrix, {"--iterations=9"}));
-  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  expect_exit(0, run_it(matrix, {"--iterations=9"}));
   const std::string shown = "caf\xef\xbf\xbd.txt";  // U+FFFD for the byte that is no character
   EXPECT_NE(summary()["matrix"].get<std::string>().find(shown), std::string::npos) << summary()["matrix"];
-  const Finished info = run("ringside", {"info", pool_, "--json"});
-  ASSERT_EQ(info.exit_code, 0) << info.err;
-  EXPECT_NE(Json::parse(info.out)["runs"][0]["matrix"].get<std::string>().find(shown), std::string::npos) << info.out;
+  EXPECT_NE(pool_info()["runs"][0]["matrix"].get<std::string>().find(shown), std::string::npos);
 }
 
 TEST_F(PipelineTest, TheToleranceEndsTheRunAndTheLastIterateIsKeptAlthoughItWasNotDue) {
-  const Finished ran =
-      run("ringside", run_arguments("grid:40", {"--tolerance=1e-8", "--iterations=1000", "--every=7"}));
-  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  expect_exit(0, run_it("grid:40", {"--tolerance=1e-8", "--iterations=1000", "--every=7"}));
   const Json s = summary();
   EXPECT_TRUE(s["converged"].get<bool>());
   EXPECT_LE(s["residual_l1"].get<double>(), 1e-8);
@@ -219,13 +158,11 @@ TEST_F(PipelineTest, TheToleranceEndsTheRunAndTheLastIterateIsKeptAlthoughItWasN
   EXPECT_EQ(s["last"]["iteration"], iterations);
   const std::string file = folder_.file("x.npy");
   ASSERT_EQ(run("ringside", {"export", pool_, "--output", file}).exit_code, 0);
-  EXPECT_EQ(read_npy(file), solve_grid(40, iterations));
+  EXPECT_EQ(testing::read_npy(file), solve_grid(40, iterations));
 }
 
 TEST_P(EitherRunTest, SkippedStepsAreCountedAndNothingElseIsLost) {
-  const Finished ran =
-      run("ringside", run_arguments("grid:300", {"--iterations=200", "--when-full=skip", "--passes=20"}));
-  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  expect_exit(0, run_it("grid:300", {"--iterations=200", "--when-full=skip", "--passes=20"}));
   const Json s = summary();
   EXPECT_EQ(s["steps_published"], s["steps_committed"]);
   EXPECT_GT(s["steps_skipped"], 0) << "the test wants an analyzer that is too slow; give it more --passes";
@@ -242,13 +179,13 @@ TEST_P(EitherRunTest, OneCoreWorksWithAWarning) {
     sched_setaffinity(0, sizeof one, &one);
   });
   EXPECT_EQ(ran.exit_code, 0) << ran.err;
-  EXPECT_NE(ran.err.find("warning"), std::string::npos) << ran.err;
+  testing::expect_has(ran.err, {"warning"});
   EXPECT_EQ(summary()["steps_committed"], 10);
 }
 
 TEST_F(PipelineTest, TheCoresAreThoseThatTheKernelAllowsWhateverAJobScriptTellsOpenMpAndHwloc) {
   if (allowed_cpus().size() < 2) GTEST_SKIP() << "needs two cores";
-  ASSERT_EQ(run("ringside", run_arguments("grid:30", {"--iterations=3"})).exit_code, 0);
+  ASSERT_EQ(run_it("grid:30", {"--iterations=3"}).exit_code, 0);
   const Json expected = summary();
   const std::vector<std::pair<const char*, const char*>> settings = {
       {"OMP_PROC_BIND", "true"},   {"OMP_PLACES", "{0}"},          {"GOMP_CPU_AFFINITY", "0"},
@@ -267,14 +204,11 @@ TEST_F(PipelineTest, TheCoresAreThoseThatTheKernelAllowsWhateverAJobScriptTellsO
 
 TEST_F(PipelineTest, AConfigFileGivesTheSameOptionsAsFlags) {
   const std::string config = write_file("run.toml", "matrix = \"grid:20\"\niterations = 12\nslots = 4\npassess = 2\n");
-  const Finished misspelt = run("ringside", {"run", "--config", config, "--pool", pool_});
-  EXPECT_EQ(misspelt.exit_code, 2);
-  EXPECT_NE(misspelt.err.find("passess"), std::string::npos) << misspelt.err;
+  const Finished misspelt = expect_exit(2, run("ringside", {"run", "--config", config, "--pool", pool_}));
+  testing::expect_has(misspelt.err, {"passess"});
 
   write_file("run.toml", "matrix = \"grid:20\"\niterations = 12\nslots = 4\npasses = 2\ndurability = \"process\"\n");
-  const Finished ran =
-      run("ringside", {"run", "--config", config, "--pool", pool_, "--summary", summary_, "--slots=6"});
-  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  expect_exit(0, run("ringside", {"run", "--config", config, "--pool", pool_, "--summary", summary_, "--slots=6"}));
   EXPECT_EQ(summary()["iterations"], 12);
   EXPECT_EQ(summary()["passes"], 2);
   EXPECT_EQ(summary()["durability"], "process");
@@ -282,24 +216,22 @@ TEST_F(PipelineTest, AConfigFileGivesTheSameOptionsAsFlags) {
 }
 
 TEST_F(PipelineTest, QuietPrintsNothing) {
-  const Finished ran = run("ringside", run_arguments("grid:20", {"--iterations=5", "--quiet"}));
-  EXPECT_EQ(ran.exit_code, 0);
+  const Finished ran = expect_exit(0, run_it("grid:20", {"--iterations=5", "--quiet"}));
   EXPECT_EQ(ran.out + ran.err, "");
 }
 
 TEST_F(PipelineTest, TheBinaryCacheGivesTheSameProblemAndIterates) {
   const std::string matrix = write_file("g.txt", "0 1\n1 2\n2 0\n2 1\n");
-  ASSERT_EQ(run("ringside", run_arguments(matrix, {"--iterations=9"})).exit_code, 0);
+  ASSERT_EQ(run_it(matrix, {"--iterations=9"}).exit_code, 0);
   const Json plain = summary();
-  const Finished cached = run("ringside", {"cache", matrix});
-  ASSERT_EQ(cached.exit_code, 0) << cached.err;
-  ASSERT_EQ(run("ringside", run_arguments(matrix, {"--iterations=9", "--cache", "--overwrite"})).exit_code, 0);
+  expect_exit(0, run("ringside", {"cache", matrix}));
+  ASSERT_EQ(run_it(matrix, {"--iterations=9", "--cache", "--overwrite"}).exit_code, 0);
   EXPECT_EQ(summary()["problem_id"], plain["problem_id"]);
   EXPECT_EQ(summary()["last"], plain["last"]);
 }
 
 TEST_F(PipelineTest, AnExportHasTheFormatThatIsAskedForElseTheOneOfItsName) {
-  ASSERT_EQ(run("ringside", run_arguments("grid:20", {"--iterations=5"})).exit_code, 0);
+  ASSERT_EQ(run_it("grid:20", {"--iterations=5"}).exit_code, 0);
   struct Case {
     const char* file;
     std::vector<std::string> options;
@@ -319,12 +251,10 @@ TEST_F(PipelineTest, JacobiSolvesWithItsRightHandSide) {
   const std::string matrix =
       write_file("a.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 4\n1 1 4\n1 2 1\n2 1 1\n2 2 3\n");
   const std::string rhs = write_file("b.mtx", "%%MatrixMarket matrix array real general\n2 1\n6\n7\n");
-  const Finished ran = run("ringside", run_arguments(matrix, {"--solver=jacobi", "--rhs=" + rhs, "--tolerance=1e-14"}));
-  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  expect_exit(0, run_it(matrix, {"--solver=jacobi", "--rhs=" + rhs, "--tolerance=1e-14"}));
   const std::string file = folder_.file("x.csv");
-  const Finished exported = run("ringside", {"export", pool_, "--output", file});
-  ASSERT_EQ(exported.exit_code, 0) << exported.err;
-  EXPECT_NE(exported.out.find(", as csv\n"), std::string::npos) << exported.out;
+  const Finished exported = expect_exit(0, run("ringside", {"export", pool_, "--output", file}));
+  testing::expect_has(exported.out, {", as csv\n"});
   std::ifstream csv(file);
   std::string line;
   std::getline(csv, line);
@@ -336,38 +266,33 @@ TEST_F(PipelineTest, JacobiSolvesWithItsRightHandSide) {
 }
 
 TEST_F(PipelineTest, AnExportToALinkWritesWhereItPoints) {
-  ASSERT_EQ(run("ringside", run_arguments("grid:3", {"--iterations=5"})).exit_code, 0);
+  ASSERT_EQ(run_it("grid:3", {"--iterations=5"}).exit_code, 0);
   const std::string target = write_file("target.npy", "");
   std::filesystem::create_symlink(target, folder_.file("link.npy"));
   ASSERT_EQ(run("ringside", {"export", pool_, "--output", folder_.file("link.npy")}).exit_code, 0);
   EXPECT_TRUE(std::filesystem::is_symlink(folder_.file("link.npy")));
-  EXPECT_EQ(read_npy(target), solve_grid(3, 5));
+  EXPECT_EQ(testing::read_npy(target), solve_grid(3, 5));
 }
 
 TEST_F(PipelineTest, AnExportedVectorCanBeReadAgainAsAMatrix) {
-  ASSERT_EQ(run("ringside", run_arguments("grid:3", {"--iterations=5"})).exit_code, 0);
+  ASSERT_EQ(run_it("grid:3", {"--iterations=5"}).exit_code, 0);
   const std::string file = folder_.file("b.mtx");
   ASSERT_EQ(run("ringside", {"export", pool_, "--format=mtx", "--output", file}).exit_code, 0);
   std::string identity = "%%MatrixMarket matrix coordinate real general\n9 9 9\n";
   for (int i = 1; i <= 9; ++i) identity += std::to_string(i) + " " + std::to_string(i) + " 1\n";
   const std::string matrix = write_file("i.mtx", identity);
-  const Finished ran =
-      run("ringside", run_arguments(matrix, {"--solver=jacobi", "--rhs=" + file, "--iterations=1", "--overwrite"}));
-  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  expect_exit(0, run_it(matrix, {"--solver=jacobi", "--rhs=" + file, "--iterations=1", "--overwrite"}));
   ASSERT_EQ(run("ringside", {"export", pool_, "--output", folder_.file("x.npy")}).exit_code, 0);
-  EXPECT_EQ(read_npy(folder_.file("x.npy")), solve_grid(3, 5)) << "the identity's solution is b";
+  EXPECT_EQ(testing::read_npy(folder_.file("x.npy")), solve_grid(3, 5)) << "the identity's solution is b";
 }
 
 TEST_F(PipelineTest, AnySolverCanPublish) {
   const std::string socket = folder_.file("s");
-  testing::Process analyzer("ringside-analyzer",
-                            {"--socket", socket, "--pool", pool_, "--once", "--log-level", "info"});
-  ASSERT_TRUE(analyzer.wait_for_err("event=listening"));
-  const Finished published = run("publish_from_your_solver", {socket});
-  EXPECT_EQ(published.exit_code, 0) << published.err;
+  Service analyzer({"--socket", socket, "--pool", pool_, "--once"});
+  expect_exit(0, run("publish_from_your_solver", {socket}));
   EXPECT_EQ(analyzer.finish().exit_code, 0);
   const Finished info = run("ringside", {"info", pool_});
-  EXPECT_NE(info.out.find("heat of rod"), std::string::npos) << info.out;
+  testing::expect_has(info.out, {"heat of rod"});
   expect_intact();
 }
 
@@ -380,8 +305,7 @@ TEST_F(PipelineTest, HelpNamesEveryOptionAndGoesToStandardOutput) {
                                                     {"wipe", "--help"},
                                                     {"export", "--help"},
                                                     {"cache", "--help"}}) {
-    const Finished help = run("ringside", arguments);
-    EXPECT_EQ(help.exit_code, 0);
+    const Finished help = expect_exit(0, run("ringside", arguments));
     EXPECT_NE(help.out, "");
     EXPECT_EQ(help.err, "");
   }
@@ -391,7 +315,7 @@ TEST_F(PipelineTest, HelpNamesEveryOptionAndGoesToStandardOutput) {
         "--mode",         "--producer-cores", "--analyzer-cores", "--coordination", "--buffers",    "--when-full",
         "--peer-timeout", "--pool",           "--slots",          "--durability",   "--reduce",     "--passes",
         "--overwrite",    "--summary",        "--config",         "--quiet",        "--cache"}) {
-    EXPECT_NE(text.find(flag), std::string::npos) << flag;
+    testing::expect_has(text, {flag});
   }
 }
 

@@ -23,8 +23,7 @@ class SolversTest : public PipelineTest {
   }
 
   static void expect_output_with(const std::string& program, const Words& arguments, const Words& fragments) {
-    const Finished ran = run(program, arguments);
-    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+    const Finished ran = expect_exit(0, run(program, arguments));
     for (const std::string& fragment : fragments) {
       EXPECT_NE(ran.out.find(fragment), std::string::npos)
           << program << " " << fmt::format("{}", fmt::join(arguments, " ")) << ": '" << fragment << "'";
@@ -46,10 +45,8 @@ TEST_F(SolversTest, EachOneRuns) {
   for (const SolverEntry* solver : solvers()) {
     for (const char* mode : {"dram", "pipeline"}) {
       std::filesystem::remove(pool_);
-      const Finished ran =
-          run("ringside", run_arguments(matrix_, {fmt::format("--mode={}", mode), "--iterations=3", "--quiet",
-                                                  fmt::format("--solver={}", solver->choice.name)}));
-      EXPECT_EQ(ran.exit_code, 0) << ran.err;
+      expect_exit(0, run_it(matrix_, {fmt::format("--mode={}", mode), "--iterations=3", "--quiet",
+                                      fmt::format("--solver={}", solver->choice.name)}));
       EXPECT_EQ(summary()["solver"], solver->choice.name);
       EXPECT_GT(summary()["iterations"], 0);
     }
@@ -74,9 +71,8 @@ TEST_F(SolversTest, EveryCommandOffersAllOfThemInHelpAndManualAndRefusesOthers) 
     };
     expect_output_with(program, with("--help"), {"--solver " + names("|")});
     expect_output_with(program, with("--help-as=man"), {"\\fI" + names("|") + "\\fR"});
-    const Finished refused = run(program, with("--solver=gauss"));
-    EXPECT_EQ(refused.exit_code, 2);
-    EXPECT_NE(refused.err.find("--solver: found 'gauss', expected " + names("|")), std::string::npos) << refused.err;
+    const Finished refused = expect_exit(2, run(program, with("--solver=gauss")));
+    testing::expect_has(refused.err, {"--solver: found 'gauss', expected " + names("|")});
   }
 }
 
@@ -94,8 +90,7 @@ TEST_F(SolversTest, EveryCompletionOffersAllOfThem) {
   for (const char* shell : {"bash", "zsh", "fish"}) {
     std::size_t offered = 0;
     for (const char* program : {"ringside", "ringside-producer"}) {
-      const Finished ran = run(program, {std::string("--help-as=") + shell});
-      ASSERT_EQ(ran.exit_code, 0) << ran.err;
+      const Finished ran = expect_exit(0, run(program, {std::string("--help-as=") + shell}));
       std::istringstream text(ran.out);
       for (std::string line; std::getline(text, line);) {
         if (line.find("solver") != std::string::npos && line.find(names(" ")) != std::string::npos) ++offered;

@@ -41,13 +41,6 @@ class TailTest : public PipelineTest {
     return {};
   }
 
-  static std::vector<Json> records_in(const std::string& out) {
-    std::vector<Json> records;
-    std::istringstream lines(out);
-    for (std::string line; std::getline(lines, line);) records.push_back(Json::parse(line));
-    return records;
-  }
-
   /// Expects records numbered 1, 2, 3 ..., with one for each of `steps` steps, in order.
   static void expect_each_step_once(const std::vector<Json>& records, std::uint64_t steps) {
     std::uint64_t seq = 1;
@@ -76,45 +69,36 @@ TEST_F(TailTest, ShowsEachStepOnceAlthoughTheAnalyzerIsKilled) {
   ASSERT_TRUE(tail.wait_for_err("another analyzer continues"));
   // The producer is attached to it: a run that is stopped while its producer waits for an analyzer ends without one.
   ASSERT_TRUE(tail.wait_for_out("\"run_started\"", 2));
-  running->signal(SIGINT);
-  const Finished ran = running->finish();
-  EXPECT_EQ(ran.exit_code, 130) << ran.err;
-  const Finished tailed = tail.finish();
-  EXPECT_EQ(tailed.exit_code, 0) << tailed.err;
-  const std::vector<Json> records = records_in(tailed.out);
+  expect_exit(130, running->stop(SIGINT));
+  const Finished tailed = expect_exit(0, tail.finish());
+  const std::vector<Json> records = json_lines(tailed.out);
   EXPECT_EQ(records.back()["event"], "run_ended");
   expect_each_step_once(records, summary()["steps_committed"].get<std::uint64_t>());
   EXPECT_EQ(std::count_if(records.begin(), records.end(),
                           [](const Json& record) { return record["event"] == "analyzer_started"; }),
             2);
-  const std::vector<Json> kept = records_in(run("ringside", {"tail", "--pool", pool_, "--json"}).out);
+  const std::vector<Json> kept = json_lines(run("ringside", {"tail", "--pool", pool_, "--json"}).out);
   EXPECT_EQ(kept, records) << "what was seen live is what is kept";
 }
 
 TEST_F(TailTest, ShowsThePastOfARunThatHasEnded) {
-  ASSERT_EQ(run("ringside", run_arguments("grid:50", {"--iterations=300"})).exit_code, 0);
-  const Finished all = run("ringside", {"tail", "--pool", pool_, "--json"});
-  EXPECT_EQ(all.exit_code, 0) << all.err;
-  expect_each_step_once(records_in(all.out), 300);
-  const std::vector<Json> late = records_in(run("ringside", {"tail", "--pool", pool_, "--json", "--since=300"}).out);
+  ASSERT_EQ(run_it("grid:50", {"--iterations=300"}).exit_code, 0);
+  const Finished all = expect_exit(0, run("ringside", {"tail", "--pool", pool_, "--json"}));
+  expect_each_step_once(json_lines(all.out), 300);
+  const std::vector<Json> late = json_lines(run("ringside", {"tail", "--pool", pool_, "--json", "--since=300"}).out);
   EXPECT_EQ(late.front()["seq"], 300);
   EXPECT_EQ(late.size(), 4u) << "299 is the step before, 303 the end";
   const Finished table = run("ringside", {"tail", "--pool", pool_, "--since=iteration=300"});
-  EXPECT_NE(table.out.find("ended: finished"), std::string::npos) << table.out;
+  expect_has(table.out, {"ended: finished"});
   EXPECT_EQ(table.out.find('\x1b'), std::string::npos) << "no colours in a pipe";
 }
 
 TEST_F(TailTest, WithoutAJournalOrAnAnalyzerItSaysSoInOneLine) {
-  const Finished no_journal = run("ringside", {"tail", "--pool", pool_});
-  EXPECT_EQ(no_journal.exit_code, 2);
-  expect_one_line(no_journal.err, {pool_});
-  const Finished nobody = run("ringside", {"stop", "--socket", folder_.file("nobody")});
-  EXPECT_EQ(nobody.exit_code, 4);
+  expect_refusal(2, run("ringside", {"tail", "--pool", pool_}), {pool_});
+  const Finished nobody = expect_exit(4, run("ringside", {"stop", "--socket", folder_.file("nobody")}));
   expect_one_line(nobody.err, {"nobody", "does not answer"});
-  const Finished unheard = run("ringside", {"tail", "--socket", folder_.file("nobody")});
-  EXPECT_EQ(unheard.exit_code, 4);
-  EXPECT_NE(unheard.err.find("nothing was heard"), std::string::npos) << unheard.err;
-  EXPECT_NE(unheard.err.find("--telemetry on"), std::string::npos) << unheard.err;
+  const Finished unheard = expect_exit(4, run("ringside", {"tail", "--socket", folder_.file("nobody")}));
+  expect_has(unheard.err, {"nothing was heard", "--telemetry on"});
 }
 
 TEST_F(TailTest, OptionsThatWouldDoNothingAreRefused) {
@@ -134,59 +118,44 @@ TEST_F(TailTest, SurvivesTheAnalyzersRestartWhereItsSocketIsNamedRelatively) {
   const std::vector<std::string> service = {"--socket", "a.socket", "--pool", pool_, "--log-level", "info"};
   auto analyzer = std::make_unique<Process>("ringside-analyzer", service, in_folder);
   ASSERT_TRUE(analyzer->wait_for_err("event=listening"));
-  const Finished ran =
-      run("ringside-producer", {"--matrix=grid:50", "--socket=a.socket", "--iterations=20"}, in_folder);
-  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  expect_exit(0, run("ringside-producer", {"--matrix=grid:50", "--socket=a.socket", "--iterations=20"}, in_folder));
   Process tail("ringside", {"tail", "--socket=a.socket", "--json"}, [&] {
     in_folder();
     dup2(STDERR_FILENO, STDOUT_FILENO);  // the test waits for records as well
   });
   ASSERT_TRUE(tail.wait_for_err("run_ended"));
-  analyzer->signal(SIGKILL);
-  analyzer->finish();
+  analyzer->stop(SIGKILL);
   ASSERT_TRUE(tail.wait_for_err("is silent"));
   analyzer = std::make_unique<Process>("ringside-analyzer", service, in_folder);
   EXPECT_TRUE(tail.wait_for_err("another analyzer continues"));
-  tail.signal(SIGINT);
-  EXPECT_EQ(tail.finish().exit_code, 130);
+  expect_exit(130, tail.stop(SIGINT));
 }
 
 TEST_F(TailTest, ShowsAJournalThatEndsWithinARecordAndSaysSo) {
-  ASSERT_EQ(run("ringside", run_arguments("grid:50", {"--iterations=30"})).exit_code, 0);
+  ASSERT_EQ(run_it("grid:50", {"--iterations=30"}).exit_code, 0);
   const std::string log = pool_ + ".journal-0";
   std::filesystem::resize_file(log, std::filesystem::file_size(log) - 3);
-  const Finished past = run("ringside", {"tail", "--pool", pool_, "--json"});
-  EXPECT_EQ(past.exit_code, 0) << past.err;
+  const Finished past = expect_exit(0, run("ringside", {"tail", "--pool", pool_, "--json"}));
   expect_one_line(past.err, {log, "ends within a record at byte"});
-  expect_each_step_once(records_in(past.out), 30);
+  expect_each_step_once(json_lines(past.out), 30);
   for (const char* command : {"info", "replay"}) {
-    const Finished shown = run("ringside", {command, pool_});
-    EXPECT_EQ(shown.exit_code, 0) << shown.err;
-    EXPECT_NE(shown.out.find("ends within a record at byte"), std::string::npos) << shown.out;
+    const Finished shown = expect_exit(0, run("ringside", {command, pool_}));
+    expect_has(shown.out, {"ends within a record at byte"});
   }
 }
 
-TEST_F(TailTest, OnceShowsTheStatusOfARun) {
+TEST_F(TailTest, OnceShowsTheStatusOfARunAndStopEndsItWithoutReplacingItsAnalyzer) {
   const auto running = start_run("grid:50", {kEndless});
   const std::string socket = socket_of_run();
-  const Finished once = run("ringside", {"tail", "--socket", socket, "--once"});
-  EXPECT_EQ(once.exit_code, 0) << once.err;
-  EXPECT_NE(once.out.find("is being served: pagerank of grid:50"), std::string::npos) << once.out;
+  const Finished once = expect_exit(0, run("ringside", {"tail", "--socket", socket, "--once"}));
+  expect_has(once.out, {"is being served: pagerank of grid:50"});
   const Finished as_json = run("ringside", {"tail", "--socket", socket, "--once", "--json"});
   EXPECT_TRUE(Json::parse(as_json.out)["attached"].get<bool>()) << as_json.out;
-  running->signal(SIGINT);
-  EXPECT_EQ(running->finish().exit_code, 130);
-}
-
-TEST_F(TailTest, StopEndsARunWithoutReplacingItsAnalyzer) {
-  const auto running = start_run("grid:50", {kEndless});
-  const std::string socket = socket_of_run();
   EXPECT_EQ(run("ringside", {"stop", "--socket", socket}).exit_code, 0);
-  const Finished ran = running->finish();
-  EXPECT_EQ(ran.exit_code, 130) << ran.err;
+  const Finished ran = expect_exit(130, running->finish());
   EXPECT_EQ(ran.err.find("takes over"), std::string::npos) << ran.err;
   expect_intact();
-  const std::vector<Json> records = records_in(run("ringside", {"tail", "--pool", pool_, "--json"}).out);
+  const std::vector<Json> records = json_lines(run("ringside", {"tail", "--pool", pool_, "--json"}).out);
   EXPECT_EQ(records.back()["how"], "stop_requested");
 }
 
@@ -200,12 +169,9 @@ TEST_F(TailTest, OfSeveralRunsEachSocketIsNamedWithItsProblemAndPool) {
   ASSERT_TRUE(wait_for_commits(1, other_pool));
   for (const char* subcommand : {"tail", "serve", "stop"}) {
     Process asked("ringside", {subcommand}, [this] { setenv("XDG_RUNTIME_DIR", runtime_.c_str(), 1); });
-    const Finished answered = asked.finish();
-    EXPECT_EQ(answered.exit_code, 2) << answered.err;
-    EXPECT_NE(answered.err.find(socket + " (pagerank of grid:50"), std::string::npos) << answered.err;
-    EXPECT_NE(answered.err.find("pool " + pool_ + ")"), std::string::npos) << answered.err;
-    EXPECT_NE(answered.err.find("(pagerank of grid:40"), std::string::npos) << answered.err;
-    EXPECT_NE(answered.err.find("pool " + other_pool + ")"), std::string::npos) << answered.err;
+    const Finished answered = expect_exit(2, asked.finish());
+    expect_has(answered.err, {socket + " (pagerank of grid:50", "pool " + pool_ + ")", "(pagerank of grid:40",
+                              "pool " + other_pool + ")"});
   }
   first->signal(SIGINT);
   second.signal(SIGINT);
@@ -215,23 +181,16 @@ TEST_F(TailTest, OfSeveralRunsEachSocketIsNamedWithItsProblemAndPool) {
 
 TEST_F(TailTest, AServiceTakesTheNextProducerAfterAStop) {
   const std::string socket = folder_.file("s");
-  Process analyzer("ringside-analyzer", {"--socket", socket, "--pool", pool_, "--log-level", "info"});
-  ASSERT_TRUE(analyzer.wait_for_err("event=listening"));
-  const Finished idle = run("ringside", {"stop", "--socket", socket});
-  EXPECT_EQ(idle.exit_code, 2);
-  expect_one_line(idle.err, {"serves no run"});
+  Service analyzer({"--socket", socket, "--pool", pool_});
+  expect_refusal(2, run("ringside", {"stop", "--socket", socket}), {"serves no run"});
   Process first("ringside-producer", {"--matrix=grid:50", "--socket=" + socket, kEndless});
   ASSERT_TRUE(analyzer.wait_for_err("event=attached"));
   EXPECT_TRUE(wait_for_commits(10));
   EXPECT_EQ(run("ringside", {"stop", "--socket", socket}).exit_code, 0);
-  const Finished stopped = first.finish();
-  EXPECT_EQ(stopped.exit_code, 130);
-  expect_one_line(stopped.err, {"asked to stop", pool_});
-  const Finished second =
-      run("ringside-producer", {"--matrix=grid:50", "--socket=" + socket, "--overwrite", "--iterations=20"});
-  EXPECT_EQ(second.exit_code, 0) << second.err;
-  analyzer.signal(SIGTERM);
-  EXPECT_EQ(analyzer.finish().exit_code, 0);
+  expect_refusal(130, first.finish(), {"asked to stop", pool_});
+  expect_exit(0,
+              run("ringside-producer", {"--matrix=grid:50", "--socket=" + socket, "--overwrite", "--iterations=20"}));
+  expect_exit(0, analyzer.stop(SIGTERM));
   expect_intact();
 }
 
@@ -242,15 +201,11 @@ TEST_F(TailTest, AStoppedSubscriberDoesNotDelayTheRunAndReceivesEveryRecord) {
   tail.signal(SIGSTOP);
   // Too many records to be still on their way: at its end the analyzer waits a tenth of a second for those that are.
   ASSERT_TRUE(wait_for_commits(20000));
-  running->signal(SIGINT);
-  const Finished ran = running->finish();
-  EXPECT_EQ(ran.exit_code, 130) << ran.err;
-  const std::vector<Json> past = records_in(run("ringside", {"tail", "--pool", pool_, "--json"}).out);
+  expect_exit(130, running->stop(SIGINT));
+  const std::vector<Json> past = json_lines(run("ringside", {"tail", "--pool", pool_, "--json"}).out);
   expect_each_step_once(past, summary()["steps_committed"].get<std::uint64_t>());
-  tail.signal(SIGCONT);
-  const Finished followed = tail.finish();
-  EXPECT_EQ(followed.exit_code, 0) << followed.err;
-  EXPECT_EQ(records_in(followed.out), past);
+  const Finished followed = expect_exit(0, tail.stop(SIGCONT));
+  EXPECT_EQ(json_lines(followed.out), past);
 }
 
 TEST_F(TailTest, OverTcpOnlyAKnownClientMayFollow) {
@@ -267,10 +222,8 @@ TEST_F(TailTest, OverTcpOnlyAKnownClientMayFollow) {
   EXPECT_EQ(run("ringside", {"keygen", keys, "--client", "desk"}).exit_code, 2);
   Process analyzer("ringside-analyzer", service);
   ASSERT_TRUE(analyzer.wait_for_err("event=listening")) << analyzer.finish().err;
-  const Finished known = run("ringside", {"tail", "--tcp", tcp, "--keys", keys + "/desk", "--once"});
-  EXPECT_EQ(known.exit_code, 0) << known.err;
-  analyzer.signal(SIGTERM);
-  EXPECT_EQ(analyzer.finish().exit_code, 0);
+  expect_exit(0, run("ringside", {"tail", "--tcp", tcp, "--keys", keys + "/desk", "--once"}));
+  expect_exit(0, analyzer.stop(SIGTERM));
 }
 
 }  // namespace

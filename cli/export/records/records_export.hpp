@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "cli/pool/iterations.hpp"
+#include "cli/pool/pool_arguments.hpp"
 #include "common/files/output_file.hpp"
 
 namespace ringside {

@@ -5,7 +5,7 @@
 #include <bit>
 #include <utility>
 
-#include "cli/pool/pool_names.hpp"
+#include "cli/pool/decoded_journal.hpp"
 #include "common/records/analysis_results.hpp"
 #include "common/text/formatted.hpp"
 #include "common/text/hex.hpp"

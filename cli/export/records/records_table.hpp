@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "cli/pool/decoded_journal.hpp"
-#include "cli/pool/iterations.hpp"
+#include "cli/pool/pool_arguments.hpp"
 #include "common/records/result_names.hpp"
 
 namespace ringside {

@@ -23,8 +23,7 @@ class CompareTest : public PipelineTest {
     std::vector<std::string> words = {"run", "--matrix=" + matrix, "--pool=" + pool, "--iterations=40", "--quiet",
                                       "--durability=process", "--summary=" + pool + ".json"};
     words.insert(words.end(), more.begin(), more.end());
-    const Finished ran = run("ringside", words);
-    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+    expect_exit(0, run("ringside", words));
     return pool;
   }
 
@@ -33,16 +32,14 @@ class CompareTest : public PipelineTest {
     std::vector<std::string> words = {"run", "--pool=" + pool, "--quiet", "--durability=process", "--overwrite", "--",
                                       std::string(RINGSIDE_BIN_DIR) + "/flipped_program", std::to_string(seed)};
     if (!how.empty()) words.push_back(how);
-    const Finished ran = run("ringside", words);
-    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+    const Finished ran = expect_exit(0, run("ringside", words));
     return ran.err;
   }
 
   static Json compared(const std::vector<std::string>& runs, int exit_code = 0) {
     std::vector<std::string> words = {"compare", "--json"};
     words.insert(words.end(), runs.begin(), runs.end());
-    const Finished found = run("ringside", words);
-    EXPECT_EQ(found.exit_code, exit_code) << found.err;
+    const Finished found = expect_exit(exit_code, run("ringside", words));
     return Json::parse(found.out);
   }
 };
@@ -84,10 +81,9 @@ TEST_F(CompareTest, AFlippedMantissaBitIsNamedExactly) {
 TEST_F(CompareTest, DifferentProblemsAreSaidFirstAndTheirIteratesAreNotCompared) {
   const std::string a = solve("a.pool", "grid:20");
   const std::string b = solve("b.pool", "grid:21");
-  const Finished text = run("ringside", {"compare", a, b});
-  EXPECT_EQ(text.exit_code, 0) << text.err;
+  const Finished text = expect_exit(0, run("ringside", {"compare", a, b}));
   EXPECT_EQ(text.out.rfind("ringside compare: 2 runs of DIFFERENT PROBLEMS\n", 0), 0u) << text.out;
-  EXPECT_NE(text.out.find("their variables differ"), std::string::npos) << text.out;
+  expect_has(text.out, {"their variables differ"});
 }
 
 TEST_F(CompareTest, RunsOfOtherUnitsAreNotEqualThoughAllTheirNumbersAre) {
@@ -110,9 +106,8 @@ TEST_F(CompareTest, MeasurementsAreNoContentAndWhatIsIgnoredIsNotCompared) {
   ASSERT_EQ(found["results"].size(), 1u) << found;
   EXPECT_EQ(found["results"][0]["name"], "solver.took");
   compared({a, b, "--expect-equal", "--ignore=solver.took"});
-  const Finished refused = run("ringside", {"compare", a, b, "--ignore=solver.took", "--ignore=took"});
-  EXPECT_EQ(refused.exit_code, 2);
-  expect_one_line(refused.err, {"--ignore", "'took'", "solver.took"});
+  expect_refusal(2, run("ringside", {"compare", a, b, "--ignore=solver.took", "--ignore=took"}),
+                 {"--ignore", "'took'", "solver.took"});
 }
 
 TEST_F(CompareTest, SummariesJournalsAndOneRunOfAPoolAreTaken) {
@@ -147,8 +142,7 @@ TEST_F(CompareTest, APoolThatChangesMeanwhileIsComparedWithoutAMixture) {
   Json state;
   while (state != "running" && std::chrono::steady_clock::now() < end) state = compared({a, pool_})["runs"][1]["state"];
   EXPECT_EQ(state, "running");
-  running.signal(SIGINT);
-  EXPECT_EQ(running.finish().exit_code, 130);
+  expect_exit(130, running.stop(SIGINT));
 }
 
 TEST_F(CompareTest, AJournalOfALaterFormatIsRefused) {
@@ -178,9 +172,7 @@ TEST_F(CompareTest, WhatCannotBeComparedIsRefusedInOneLine) {
            {{a, a, "--output=" + a}, "--output"}}) {
     std::vector<std::string> all = {"compare"};
     all.insert(all.end(), words.begin(), words.end());
-    const Finished refused = run("ringside", all);
-    EXPECT_EQ(refused.exit_code, 2) << refused.err;
-    expect_one_line(refused.err, {fragment});
+    expect_refusal(2, run("ringside", all), {fragment});
   }
 }
 

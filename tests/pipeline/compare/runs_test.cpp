@@ -15,9 +15,8 @@ class RunsTest : public PipelineTest {
  protected:
   void solve(const std::string& name, const std::string& matrix) {
     std::filesystem::create_directories(std::filesystem::path(folder_.file(name)).parent_path());
-    const Finished ran = run("ringside", {"run", "--matrix=" + matrix, "--pool=" + folder_.file(name), "--iterations=20",
-                                          "--quiet", "--journal=file", "--durability=process"});
-    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+    expect_exit(0, run("ringside", {"run", "--matrix=" + matrix, "--pool=" + folder_.file(name), "--iterations=20",
+                                    "--quiet", "--journal=file", "--durability=process"}));
   }
 
   static std::vector<Json> runs_in(const std::string& out) {
@@ -37,7 +36,7 @@ TEST_F(RunsTest, ListsEachRunBelowTheFolderAndNamesDamagedJournals) {
   write_file("d/c.pool.journal-0", "not a journal, though it has the name of one");
   const Finished found = run("ringside", {"tail", "--runs", folder_.file("d"), "--json"});
   EXPECT_NE(found.exit_code, 0);
-  EXPECT_NE(found.err.find("c.pool"), std::string::npos) << found.err;
+  expect_has(found.err, {"c.pool"});
   const std::vector<Json> runs = runs_in(found.out);
   ASSERT_EQ(runs.size(), 2u) << found.out;
   EXPECT_EQ(runs[0]["name"], "sub/b.pool");  // the newest first
@@ -48,12 +47,9 @@ TEST_F(RunsTest, ListsEachRunBelowTheFolderAndNamesDamagedJournals) {
 }
 
 TEST_F(RunsTest, AFolderWithoutRunsIsNoError) {
-  const Finished empty = run("ringside", {"tail", "--runs", folder_.file(".")});
-  EXPECT_EQ(empty.exit_code, 0) << empty.err;
-  EXPECT_NE(empty.err.find("found no run"), std::string::npos) << empty.err;
-  const Finished none = run("ringside", {"tail", "--runs", folder_.file("none")});
-  EXPECT_EQ(none.exit_code, 2);
-  expect_one_line(none.err, {"--runs"});
+  const Finished empty = expect_exit(0, run("ringside", {"tail", "--runs", folder_.file(".")}));
+  expect_has(empty.err, {"found no run"});
+  expect_refusal(2, run("ringside", {"tail", "--runs", folder_.file("none")}), {"--runs"});
 }
 
 }  // namespace

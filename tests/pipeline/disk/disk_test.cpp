@@ -7,7 +7,7 @@
 
 #include <cstdlib>
 
-#include "tests/pipeline/pipeline_fixture.hpp"
+#include "tests/pipeline/disk/with_failing_disk.hpp"
 
 namespace ringside {
 namespace {
@@ -16,20 +16,11 @@ using testing::Finished;
 using testing::PipelineTest;
 using testing::run;
 
-/// For Process: makes the disk fail for the program and for those that it starts.
-std::function<void()> with_disk(const char* variable, const char* value) {
-  return [variable, value] {
-    setenv("LD_PRELOAD", RINGSIDE_FAILING_DISK, 1);
-    setenv(variable, value, 1);
-  };
-}
-
 class DiskTest : public PipelineTest {
  protected:
   std::string newest_iterate() const {
     const std::string output = folder_.file("last.npy");
-    const Finished exported = run("ringside", {"export", pool_, "--output", output});
-    EXPECT_EQ(exported.exit_code, 0) << exported.err;
+    expect_exit(0, run("ringside", {"export", pool_, "--output", output}));
     return testing::content_of(output);
   }
 };
@@ -38,40 +29,35 @@ TEST_F(DiskTest, ASyncThatFailsStopsTheRunAndIsNotForgotten) {
   // Leaves out the first syncs, which belong to the creation of the pool and the beginning of the run.
   for (const char* at : {"4", "6", "9"}) {
     SCOPED_TRACE(at);
-    const Finished failed = run("ringside", run_arguments("grid:60", {"--iterations=100000", "--overwrite"}),
-                                with_disk("RINGSIDE_TEST_FDATASYNC_FAILS_AT", at));
-    EXPECT_EQ(failed.exit_code, 3) << failed.err;
-    EXPECT_NE(failed.err.find("Input/output error"), std::string::npos) << failed.err;
+    const Finished failed = expect_exit(3, run_it("grid:60", {"--iterations=100000", "--overwrite"},
+                                               testing::with_failing_disk("RINGSIDE_TEST_FDATASYNC_FAILS_AT", at)));
+    testing::expect_has(failed.err, {"Input/output error"});
     expect_intact();
   }
   // The disk works again: the run resumes from what it kept.
-  const Json info = Json::parse(run("ringside", {"info", pool_, "--json"}).out);
+  const Json info = pool_info();
   const std::uint64_t newest = info["iterates"].empty() ? 0 : info["iterates"].back()["iteration"].get<std::uint64_t>();
   const std::string end = "--iterations=" + std::to_string(newest + 20);
-  const Finished resumed = run("ringside", run_arguments("grid:60", {"--resume", end}));
-  EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
+  expect_exit(0, run_it("grid:60", {"--resume", end}));
   const std::string last = newest_iterate();
-  ASSERT_EQ(run("ringside", run_arguments("grid:60", {"--overwrite", end})).exit_code, 0);
+  ASSERT_EQ(run_it("grid:60", {"--overwrite", end}).exit_code, 0);
   EXPECT_EQ(last, newest_iterate()) << "bit-equal to a run on a good disk";
 }
 
 TEST_F(DiskTest, AWriteThatFailsIsStoredThroughTheMapping) {
-  const Finished ran =
-      run("ringside", run_arguments("grid:60", {"--iterations=50"}), with_disk("RINGSIDE_TEST_PWRITE_FAILS_EACH", "3"));
-  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  expect_exit(0, run_it("grid:60", {"--iterations=50"},
+                        testing::with_failing_disk("RINGSIDE_TEST_PWRITE_FAILS_EACH", "3")));
   EXPECT_EQ(summary()["steps_persisted"], 50);
   expect_intact();
 }
 
 TEST_F(DiskTest, AnExportOntoAFullDiskLeavesNothing) {
-  ASSERT_EQ(run("ringside", run_arguments("grid:300", {"--iterations=3"})).exit_code, 0);
+  ASSERT_EQ(run_it("grid:300", {"--iterations=3"}).exit_code, 0);
   const testing::TemporaryFolder small;
   if (mount("none", small.path().c_str(), "tmpfs", 0, "size=64k") != 0) {
     GTEST_SKIP() << "cannot mount a small tmpfs here: " << errno_text(errno);
   }
-  const Finished exported = run("ringside", {"export", pool_, "--output", small.file("x.npy")});
-  EXPECT_EQ(exported.exit_code, 3) << exported.err;
-  expect_one_line(exported.err, {"x.npy", "No space"});
+  expect_refusal(3, run("ringside", {"export", pool_, "--output", small.file("x.npy")}), {"x.npy", "No space"});
   EXPECT_TRUE(std::filesystem::is_empty(small.path()));
   umount(small.path().c_str());
 }
@@ -83,8 +69,7 @@ TEST_F(DiskTest, AnExperimentOnAFullDiskIsRefusedWithTheNeededAndTheAvailableByt
   }
   for (const char* name : {"stream", "compete", "placement", "streams", "pipeline"}) {
     const Finished refused =
-        run("ringside", {"experiment", name, "--bytes=1M", "--repeats=2", "--memory=" + small.path()});
-    EXPECT_EQ(refused.exit_code, 3) << refused.err;
+        expect_exit(3, run("ringside", {"experiment", name, "--bytes=1M", "--repeats=2", "--memory=" + small.path()}));
     expect_one_line(refused.err, {small.path(), "bytes are needed, 65536 are available"});
     EXPECT_EQ(refused.out, "");
     EXPECT_TRUE(std::filesystem::is_empty(small.path()));
@@ -93,7 +78,7 @@ TEST_F(DiskTest, AnExperimentOnAFullDiskIsRefusedWithTheNeededAndTheAvailableByt
 }
 
 TEST_F(DiskTest, AFileThatMayNotGrowIsOneLineAndLeavesNothing) {
-  ASSERT_EQ(run("ringside", run_arguments("grid:20", {"--iterations=3", "--quiet"})).exit_code, 0);
+  ASSERT_EQ(run_it("grid:20", {"--iterations=3", "--quiet"}).exit_code, 0);
   const std::string outputs = folder_.file("outputs");
   std::filesystem::create_directory(outputs);
   const std::string matrix = folder_.write("m.el", "0 1\n1 2\n2 0\n");

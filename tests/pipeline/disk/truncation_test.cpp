@@ -42,7 +42,7 @@ class TruncationTest : public PipelineTest {
 };
 
 TEST_F(TruncationTest, EveryReaderOfAPoolSaysThatItWasTruncated) {
-  ASSERT_EQ(run("ringside", run_arguments("grid:60", {"--iterations=5", "--quiet"})).exit_code, 0);
+  ASSERT_EQ(run_it("grid:60", {"--iterations=5", "--quiet"}).exit_code, 0);
   const std::string whole = folder_.file("whole");
   std::filesystem::copy_file(pool_, whole);
   const std::vector<std::vector<std::string>> readers = {
@@ -105,7 +105,7 @@ TEST_F(TruncationTest, AProducerWhoseCacheIsTruncatedSaysSo) {
 }
 
 TEST_F(TruncationTest, ASparseCopyThatFindsTheDiskFullIsRefusedBeforeAnythingIsWritten) {
-  ASSERT_EQ(run("ringside", run_arguments("grid:60", {"--iterations=5", "--quiet"})).exit_code, 0);
+  ASSERT_EQ(run_it("grid:60", {"--iterations=5", "--quiet"}).exit_code, 0);
   const testing::TemporaryFolder small;
   if (mount("none", small.path().c_str(), "tmpfs", 0, "size=12m") != 0) {
     GTEST_SKIP() << "a small tmpfs cannot be mounted here: " << errno_text(errno);
@@ -126,9 +126,8 @@ TEST_F(TruncationTest, ASparseCopyThatFindsTheDiskFullIsRefusedBeforeAnythingIsW
   const std::string fill = small.file("fill");
   [[maybe_unused]] const int full = std::system(("head -c 12m /dev/zero >'" + fill + "' 2>/dev/null").c_str());
   for (const char* how : {"--resume", "--overwrite"}) {
-    const Finished refused =
-        run("ringside", {"run", "--matrix=grid:60", "--pool=" + copied, how, "--iterations=50", "--quiet"});
-    EXPECT_EQ(refused.exit_code, 3) << refused.err;
+    const Finished refused = expect_exit(
+        3, run("ringside", {"run", "--matrix=grid:60", "--pool=" + copied, how, "--iterations=50", "--quiet"}));
     expect_one_line(refused.err, {copied, "no room for the ", "that a sparse copy left out", "No space left"});
   }
   EXPECT_EQ(unlink(fill.c_str()), 0);

@@ -18,11 +18,27 @@ using testing::run;
 
 class AutoCoresTest : public PipelineTest {
  protected:
-  /// Measures this machine for the pool's folder. Call it first.
-  void calibrate() const {
-    const Finished ran = run("ringside", {"calibrate", "--matrix=grid:50", "--budget=1", "--quiet",
-                                          "--memory=" + folder_.path(), "--output=" + node_file_});
-    ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  /// Measures this machine, once for all tests, and writes the node file of this one. Call it first: the pool then is
+  /// in the folder that was measured.
+  void calibrate() {
+    static const testing::TemporaryFolder measured;
+    const std::string file = measured.file("node.json");
+    if (!std::filesystem::exists(file)) {
+      expect_exit(0, run("ringside", {"calibrate", "--matrix=grid:50", "--budget=1", "--quiet",
+                                      "--memory=" + measured.path(), "--output=" + file}));
+    }
+    std::filesystem::copy_file(file, node_file_);
+    pool_ = measured.file("test.pool");
+  }
+
+  /// The calibration, changed by `change`, at the place where a run looks for it.
+  template <class Change>
+  void calibrate_by_default(const Change& change) {
+    calibrate();
+    Node node = read_node(node_file_);
+    change(node);
+    std::filesystem::create_directory(folder_.file("ringside"));
+    std::ofstream(folder_.file("ringside/node.json")) << to_json(node).dump();
   }
 
   /// The same file with every duration multiplied.
@@ -39,6 +55,10 @@ class AutoCoresTest : public PipelineTest {
     std::ofstream(node_file_) << to_json(node).dump();
   }
 
+  void TearDown() override {
+    for (const char* log : {"", ".journal-0", ".journal-1"}) std::filesystem::remove(pool_ + log);
+  }
+
   Finished run_auto(const std::vector<std::string>& more) const {
     std::vector<std::string> all = {"--cores=auto", "--durability=process", "--overwrite"};
     all.insert(all.end(), more.begin(), more.end());
@@ -50,8 +70,7 @@ class AutoCoresTest : public PipelineTest {
 
 TEST_F(AutoCoresTest, TheSummaryHoldsWhatWasPlannedAndTheTableShowsIt) {
   calibrate();
-  const Finished ran = run_auto({"--node=" + node_file_, "--iterations=50"});
-  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  const Finished ran = expect_exit(0, run_auto({"--node=" + node_file_, "--iterations=50"}));
   const Json account = summary();
   EXPECT_EQ(account["node_file"], node_file_);
   EXPECT_GT(account["planned_total_s"], 0);
@@ -59,22 +78,19 @@ TEST_F(AutoCoresTest, TheSummaryHoldsWhatWasPlannedAndTheTableShowsIt) {
   EXPECT_GE(account["planned_high_s"], account["planned_total_s"]);
   EXPECT_GE(account["planned_producer_idle_s"], 0);
   EXPECT_GE(account["planned_analyzer_idle_s"], 0);
-  EXPECT_NE(ran.err.find("--cores auto: "), std::string::npos) << ran.err;
-  EXPECT_NE(ran.err.find(node_file_), std::string::npos) << ran.err;
-  EXPECT_NE(ran.out.find("planned"), std::string::npos) << ran.out;
+  testing::expect_has(ran.err, {"--cores auto: ", node_file_});
+  testing::expect_has(ran.out, {"planned"});
 }
 
 TEST_F(AutoCoresTest, WhatTheUserNamesIsNotChosen) {
   calibrate();
-  const Finished ran = run_auto({"--node=" + node_file_, "--iterations=20", "--elastic=off", "--reduce=transfer"});
-  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  expect_exit(0, run_auto({"--node=" + node_file_, "--iterations=20", "--elastic=off", "--reduce=transfer"}));
   EXPECT_EQ(summary()["reduce"], "transfer");
   EXPECT_EQ(summary()["elastic"], false);
 }
 
 TEST_F(AutoCoresTest, WithoutACalibrationTheTopologyChoosesAndOneLineSaysSo) {
-  const Finished ran = run_auto({"--iterations=20"});
-  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  const Finished ran = expect_exit(0, run_auto({"--iterations=20"}));
   EXPECT_TRUE(summary()["planned_total_s"].is_null());
   EXPECT_TRUE(summary()["node_file"].is_null());
   expect_one_line(ran.err, {"topology", "ringside calibrate"});
@@ -85,28 +101,19 @@ TEST_F(AutoCoresTest, ACalibrationOfAnotherMachineIsRefusedIfItWasNamed) {
   Node node = read_node(node_file_);
   node.fingerprint->cpu = "another processor";
   std::ofstream(node_file_) << to_json(node).dump();
-  const Finished ran = run_auto({"--node=" + node_file_});
-  EXPECT_EQ(ran.exit_code, 2);
-  expect_one_line(ran.err, {node_file_, "another processor"});
+  expect_refusal(2, run_auto({"--node=" + node_file_}), {node_file_, "another processor"});
   EXPECT_FALSE(std::filesystem::exists(pool_));
 }
 
 TEST_F(AutoCoresTest, ACalibrationOfAnotherBuildIsNotUsedFromTheDefaultPlace) {
-  calibrate();
-  Node node = read_node(node_file_);
-  node.fingerprint->build = "an older one\x1b[31m";
-  std::filesystem::create_directory(folder_.file("ringside"));
-  std::ofstream(folder_.file("ringside/node.json")) << to_json(node).dump();
-  const Finished ran = run_auto({"--iterations=20"});
-  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  calibrate_by_default([](Node& node) { node.fingerprint->build = "an older one\x1b[31m"; });
+  const Finished ran = expect_exit(0, run_auto({"--iterations=20"}));
   expect_one_line(ran.err, {"topology", "an older one"});
   EXPECT_EQ(ran.err.find('\x1b'), std::string::npos) << "text of the file steers the terminal";
 }
 
 TEST_F(AutoCoresTest, AMatrixThatWasNotMeasuredRunsByTheTopologyAndOneLineSaysSo) {
-  calibrate();
-  std::filesystem::create_directory(folder_.file("ringside"));
-  std::filesystem::copy_file(node_file_, folder_.file("ringside/node.json"));
+  calibrate_by_default([](Node&) {});
   const std::string matrix = write_file("a.txt", "0 1\n1 0\n");
   const Finished ran = run("ringside", run_arguments(matrix, {"--cores=auto", "--iterations=3"}),
                            [&] { setenv("XDG_CACHE_HOME", folder_.path().c_str(), 1); });
@@ -117,9 +124,9 @@ TEST_F(AutoCoresTest, AMatrixThatWasNotMeasuredRunsByTheTopologyAndOneLineSaysSo
 class CalibratedModesTest : public AutoCoresTest {
  protected:
   /// A calibration at the default place by which reducing on the way is much faster.
-  void calibrate_for_transfer() const {
-    calibrate();
-    Node node = read_node(node_file_);
+  void calibrate_for_transfer() { calibrate_by_default(favour_transfer); }
+
+  static void favour_transfer(Node& node) {
     constexpr Measured kSlow{.value = 0.01, .spread = 0.01};
     constexpr Measured kQuick{.value = 1e-5, .spread = 0.01};
     const int analyzer = std::clamp(node.cores / 4, 1, 4);
@@ -139,8 +146,6 @@ class CalibratedModesTest : public AutoCoresTest {
     }
     constexpr Measured kCost{.value = 1e-6, .spread = 0.01};
     node.costs = {.hand_off_s = kCost, .wake_up_s = kCost, .loan_s = kCost, .barrier_s = kCost};
-    std::filesystem::create_directory(folder_.file("ringside"));
-    std::ofstream(folder_.file("ringside/node.json")) << to_json(node).dump();
   }
 
   Finished run_calibrated(const std::vector<std::string>& more) const {
@@ -152,8 +157,7 @@ class CalibratedModesTest : public AutoCoresTest {
 
 TEST_F(CalibratedModesTest, WithoutCoresTheModesAreThoseOfTheCalibration) {
   calibrate_for_transfer();
-  const Finished ran = run_calibrated({"--durability=process"});
-  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  const Finished ran = expect_exit(0, run_calibrated({"--durability=process"}));
   EXPECT_EQ(summary()["reduce"], "transfer");
   EXPECT_GT(summary()["planned_total_s"], 0);
   expect_one_line(ran.err, {"calibrated: ", "--reduce transfer", "node.json"});
@@ -161,8 +165,7 @@ TEST_F(CalibratedModesTest, WithoutCoresTheModesAreThoseOfTheCalibration) {
 
 TEST_F(CalibratedModesTest, WithCoresByTheTopologyNoCalibrationIsRead) {
   calibrate_for_transfer();
-  const Finished ran = run_calibrated({"--durability=process", "--cores=topology"});
-  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  expect_exit(0, run_calibrated({"--durability=process", "--cores=topology"}));
   EXPECT_EQ(summary()["reduce"], "slot");
   EXPECT_EQ(summary()["elastic"], false);
   EXPECT_TRUE(summary()["planned_total_s"].is_null());
@@ -195,43 +198,32 @@ TEST_F(AutoCoresTest, ARunThatAdaptsChangesNoBitAndSaysThatItDid) {
   calibrate();
   scale_seconds(1e-3);  // nothing can be that fast
   const Finished ran =
-      run_auto({"--node=" + node_file_, "--adapt", "--iterations=400", "--slots=512", "--elastic=off"});
-  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+      expect_exit(0, run_auto({"--node=" + node_file_, "--adapt", "--iterations=400", "--slots=512", "--elastic=off"}));
   EXPECT_EQ(summary()["adapted"], true) << ran.out;
-  EXPECT_NE(ran.out.find("adapted"), std::string::npos) << ran.out;
+  testing::expect_has(ran.out, {"adapted"});
   // Both modes are in the ring; the reductions are made anew and compared bit by bit.
-  const Finished replayed = run("ringside", {"replay", pool_});
-  EXPECT_EQ(replayed.exit_code, 0) << replayed.out << replayed.err;
+  expect_exit(0, run("ringside", {"replay", pool_}));
 }
 
 TEST_F(AutoCoresTest, TheJournalKeepsThePlanForFollowers) {
   calibrate();
   ASSERT_EQ(run_auto({"--node=" + node_file_, "--iterations=20"}).exit_code, 0);
   const Finished tail = run("ringside", {"tail", "--pool=" + pool_});
-  EXPECT_NE(tail.out.find("planned: "), std::string::npos) << tail.out;
+  testing::expect_has(tail.out, {"planned: "});
 }
 
 TEST_F(AutoCoresTest, WrongCoresAndMatricesAreErrorsOfTheirOwn) {
-  const Finished cores = run_auto({"--producer-cores=9999"});
-  EXPECT_EQ(cores.exit_code, 3);
+  const Finished cores = expect_exit(3, run_auto({"--producer-cores=9999"}));
   expect_one_line(cores.err, {"--producer-cores"});
-  const Finished matrix = run("ringside", run_arguments("grid:x", {"--cores=auto"}));
-  EXPECT_EQ(matrix.exit_code, 2);
-  expect_one_line(matrix.err, {"grid:x"});
-  const Finished both = run_auto({"--adapt", "--reduce=slot"});
-  EXPECT_EQ(both.exit_code, 2);
-  expect_one_line(both.err, {"--adapt", "--reduce"});
+  expect_refusal(2, run("ringside", run_arguments("grid:x", {"--cores=auto"})), {"grid:x"});
+  expect_refusal(2, run_auto({"--adapt", "--reduce=slot"}), {"--adapt", "--reduce"});
 }
 
 TEST_F(AutoCoresTest, OptionsThatNeedAPlanAreRefusedWithoutOne) {
   for (const std::string& option : {std::string("--adapt"), "--node=" + node_file_}) {
-    const Finished ran = run("ringside", run_arguments("grid:10", {option}));
-    EXPECT_EQ(ran.exit_code, 2);
-    expect_one_line(ran.err, {"--cores auto"});
+    expect_refusal(2, run("ringside", run_arguments("grid:10", {option})), {"--cores auto"});
   }
-  const Finished baseline = run("ringside", run_arguments("grid:10", {"--cores=auto", "--mode=dram"}));
-  EXPECT_EQ(baseline.exit_code, 2);
-  expect_one_line(baseline.err, {"--mode dram"});
+  expect_refusal(2, run("ringside", run_arguments("grid:10", {"--cores=auto", "--mode=dram"})), {"--mode dram"});
 }
 
 }  // namespace

@@ -34,8 +34,7 @@ class CalibrateTest : public PipelineTest {
 
   void expect_refused(const std::vector<std::string>& more, int code, const std::vector<std::string>& fragments,
                       const std::function<void()>& in_child = {}) const {
-    const Finished ran = run("ringside", arguments(more), in_child);
-    EXPECT_EQ(ran.exit_code, code) << ran.err;
+    const Finished ran = expect_exit(code, run("ringside", arguments(more), in_child));
     std::string err = ran.err;
     if (const auto progress = err.rfind("calibrating "); progress != std::string::npos) {
       err.erase(0, err.find('\n', progress) + 1);
@@ -50,14 +49,12 @@ class CalibrateTest : public PipelineTest {
 };
 
 TEST_F(CalibrateTest, TheFileReadsBackAndTheTableNamesTheNextCommand) {
-  const Finished ran = run("ringside", arguments({"--memory=" + memory_, "--output=" + output_}));
-  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  const Finished ran = expect_exit(0, run("ringside", arguments({"--memory=" + memory_, "--output=" + output_})));
   const Node node = read_node(output_);
   EXPECT_EQ(node.origin, "ringside calibrate");
   EXPECT_TRUE(node.fingerprint.has_value());
   EXPECT_FALSE(node.kernels.empty());
-  EXPECT_NE(ran.out.find("grid:20: 400 rows"), std::string::npos) << ran.out;
-  EXPECT_NE(ran.out.find("ringside plan --matrix grid:20 --node " + output_), std::string::npos) << ran.out;
+  testing::expect_has(ran.out, {"grid:20: 400 rows", "ringside plan --matrix grid:20 --node " + output_});
   EXPECT_TRUE(std::filesystem::is_empty(memory_));
 }
 
@@ -83,9 +80,8 @@ TEST_F(CalibrateTest, WithoutTheVariableTheDefaultPlaceIsBelowTheHomeFolder) {
 }
 
 TEST_F(CalibrateTest, SeveralMatricesAreMeasuredAndStandardOutputHoldsTheFileAlone) {
-  const Finished ran =
-      run("ringside", arguments({"--matrix=grid:30", "--memory=" + memory_, "--threads=1", "--output=-"}));
-  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  const Finished ran = expect_exit(
+      0, run("ringside", arguments({"--matrix=grid:30", "--memory=" + memory_, "--threads=1", "--output=-"})));
   const Node node = parse_node(ran.out, "standard output");
   EXPECT_TRUE(std::any_of(node.kernels.begin(), node.kernels.end(),
                           [](const KernelFigures& kernel) { return kernel.problem.rows == 900; }));
@@ -115,9 +111,8 @@ TEST_F(CalibrateTest, AnOutputThatCannotBeWrittenIsRefusedBeforeAnythingIsMeasur
   expect_refused({"--memory=" + memory_, "--output=" + folder_.file("no/such/folder.json")}, 3,
                  {"--output", "no/such"});
   const std::string kept = write_file("a.txt", "0 1\n1 0\n");
-  const Finished ran = run("ringside", {"calibrate", "--matrix=" + kept, "--memory=" + memory_, "--output=" + kept});
-  EXPECT_EQ(ran.exit_code, 2) << ran.err;
-  expect_one_line(ran.err, {"--output", "--matrix"});
+  expect_refusal(2, run("ringside", {"calibrate", "--matrix=" + kept, "--memory=" + memory_, "--output=" + kept}),
+                 {"--output", "--matrix"});
 }
 
 TEST_F(CalibrateTest, MatricesThatCannotBeReadAreRefused) {
@@ -133,9 +128,8 @@ TEST_F(CalibrateTest, AMatrixThatIsGivenTwiceIsRefused) {
 
 TEST_F(CalibrateTest, TheFiguresOfAMatrixFileNameTheFileAsItWas) {
   const std::string matrix = write_file("a.txt", "0 1\n1 2\n2 0\n");
-  const Finished ran =
-      run("ringside", {"calibrate", "--matrix=" + matrix, "--budget=1", "--memory=" + memory_, "--output=-"});
-  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  const Finished ran = expect_exit(
+      0, run("ringside", {"calibrate", "--matrix=" + matrix, "--budget=1", "--memory=" + memory_, "--output=-"}));
   const Node node = parse_node(ran.out, "standard output");
   EXPECT_TRUE(node.kernels.front().problem.file.has_value());
   EXPECT_EQ(node.kernels.front().problem.file, matrix_file(matrix));
@@ -152,10 +146,8 @@ TEST_F(CalibrateTest, ThreadCountsThatTheMachineLacksAreRefused) {
 TEST_F(CalibrateTest, AnInterruptLeavesNothingBehind) {
   Process process("ringside", {"calibrate", "--matrix=grid:20", "--memory=" + memory_, "--output=" + output_});
   ASSERT_TRUE(process.wait_for_err("calibrating"));
-  process.signal(SIGINT);
-  const Finished ended = process.finish();
-  EXPECT_EQ(ended.exit_code, 130) << ended.err;
-  EXPECT_NE(ended.err.find("interrupted"), std::string::npos) << ended.err;
+  const Finished ended = expect_exit(130, process.stop(SIGINT));
+  testing::expect_has(ended.err, {"interrupted"});
   EXPECT_FALSE(std::filesystem::exists(output_));
   EXPECT_TRUE(std::filesystem::is_empty(memory_));
 }

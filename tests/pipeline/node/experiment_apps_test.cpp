@@ -10,6 +10,7 @@
 
 #include "common/json/json.hpp"
 #include "node/applications/work_folder.hpp"
+#include "tests/pipeline/expectations.hpp"
 #include "tests/pipeline/process.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
@@ -60,9 +61,8 @@ TEST(ExperimentApps, SortAndBlackscholesHaveTheSameResultInDramAndInMemoryMode) 
 }
 
 TEST(ExperimentApps, RingsidesMatrixIsInFarMemory) {
-  const Finished done = run("ringside", {"experiment", "apps", "--program=ringside", "--bytes=16M", "--dram=4M",
-                                         "--repeats=1", "--threads=1", "--json"});
-  ASSERT_EQ(done.exit_code, 0) << done.err;
+  const Finished done = expect_exit(0, run("ringside", {"experiment", "apps", "--program=ringside", "--bytes=16M",
+                                                        "--dram=4M", "--repeats=1", "--threads=1", "--json"}));
   const Json tables = Json::parse(done.out).at("tables");
   if (!tables.contains("times")) GTEST_SKIP() << tables.at("left_out").at("rows").dump();
   const Json cached = row_of(tables.at("times").at("rows"), "ringside", "DRAM 4 MiB");
@@ -78,8 +78,7 @@ TEST(ExperimentApps, EveryFigureNamesTheEmulatedTiming) {
   const std::string program = folder.write("ringside-memory", "#!/bin/sh\nexit 3\n");
   ASSERT_EQ(chmod(program.c_str(), 0755), 0);
   const Finished done =
-      small_apps({"--json", "--timing=optane", "--far=/dev/shm", "--programs=" + folder.path()});
-  ASSERT_EQ(done.exit_code, 0) << done.err;
+      expect_exit(0, small_apps({"--json", "--timing=optane", "--far=/dev/shm", "--programs=" + folder.path()}));
   const Json found = Json::parse(done.out);
   const std::string name = "emulated Optane: 305 ns + 4 GB/s read, 2 GB/s write";
   for (const auto& [key, table] : found.at("tables").items()) {
@@ -99,10 +98,9 @@ TEST(ExperimentApps, WrongArgumentsAreRefusedInOneLine) {
   const auto refused = [](const std::vector<std::string>& arguments, const std::string& fragment) {
     std::vector<std::string> all = {"experiment"};
     all.insert(all.end(), arguments.begin(), arguments.end());
-    const Finished done = run("ringside", all);
-    EXPECT_EQ(done.exit_code, 2) << done.err;
+    const Finished done = expect_exit(2, run("ringside", all));
     EXPECT_EQ(std::count(done.err.begin(), done.err.end(), '\n'), 1) << done.err;
-    EXPECT_NE(done.err.find(fragment), std::string::npos) << done.err;
+    testing::expect_has(done.err, {fragment});
   };
   refused({"apps", "--program=sorted"}, "--program: found 'sorted', expected names of blackscholes, ");
   refused({"apps", "--dram=25%,1K"}, "--dram: found '1K', expected sizes from 4M to 65536G or percentages from 1% to");

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "common/json/json.hpp"
+#include "tests/pipeline/expectations.hpp"
 #include "tests/pipeline/process.hpp"
 #include "tests/unit/as_nobody.hpp"
 #include "tests/unit/temporary_folder.hpp"
@@ -41,26 +42,23 @@ std::vector<std::string> quick(const std::string& name, const std::vector<std::s
 
 void expect_refused(const std::vector<std::string>& arguments, int exit_code,
                     const std::vector<std::string>& fragments) {
-  const Finished refused = experiment(arguments);
-  EXPECT_EQ(refused.exit_code, exit_code) << refused.err;
+  const Finished refused = expect_exit(exit_code, experiment(arguments));
   EXPECT_EQ(refused.out, "");
   EXPECT_EQ(std::count(refused.err.begin(), refused.err.end(), '\n'), 1) << refused.err;
   for (const std::string& fragment : fragments) EXPECT_NE(refused.err.find(fragment), std::string::npos) << refused.err;
 }
 
 TEST(Experiment, TheListNamesEachExperimentOnALineOfItsOwn) {
-  const Finished listed = experiment({"list"});
-  EXPECT_EQ(listed.exit_code, 0);
+  const Finished listed = expect_exit(0, experiment({"list"}));
   EXPECT_EQ(std::count(listed.out.begin(), listed.out.end(), '\n'), 6);
-  EXPECT_NE(listed.out.find("\napps "), std::string::npos);
+  testing::expect_has(listed.out, {"\napps "});
   for (const std::string& name : kNames) EXPECT_NE(("\n" + listed.out).find("\n" + name), std::string::npos) << name;
 }
 
 TEST(Experiment, JsonIsOneObjectWithAMachineAndARowForEachColumn) {
   const TemporaryFolder folder;
   for (const std::string& name : kNames) {
-    const Finished done = experiment(quick(name, {"--json", "--memory=" + folder.path()}));
-    ASSERT_EQ(done.exit_code, 0) << done.err;
+    const Finished done = expect_exit(0, experiment(quick(name, {"--json", "--memory=" + folder.path()})));
     const Json found = Json::parse(done.out);
     EXPECT_EQ(found.at("experiment"), name);
     for (const char* key : {"cpu", "processors_allowed", "kernel", "governor", "load_average", "started", "isa"}) {
@@ -107,26 +105,23 @@ TEST(Experiment, RingsidesLastIterateIsThatOfThePublishedLoopUpToRounding) {
     EXPECT_LT(row.at("difference").get<double>(), 20) << row;  // 1e-15
   }
   const std::string remarks = found.at("remarks").dump();
-  EXPECT_NE(remarks.find("has the same bits"), std::string::npos) << remarks;
+  testing::expect_has(remarks, {"has the same bits"});
 }
 
 TEST(Experiment, TextHasTheSourceAndTheReasonsBelowTheTable) {
-  const Finished done = experiment(quick("compete", {"--threads=1"}));
-  EXPECT_EQ(done.exit_code, 0);
-  EXPECT_NE(done.out.find("After S. G. Fagerheim"), std::string::npos);
-  EXPECT_NE(done.out.find("n/a: two groups need two threads\n"), std::string::npos) << done.out;
+  const Finished done = expect_exit(0, experiment(quick("compete", {"--threads=1"})));
+  testing::expect_has(done.out, {"After S. G. Fagerheim", "n/a: two groups need two threads\n"});
 }
 
 TEST(Experiment, ThePageHoldsEverythingThatItNeeds) {
   const TemporaryFolder folder;
   const std::string page = folder.file("page.html");
-  const Finished done = experiment(quick("streams", {"-o", page}));
-  ASSERT_EQ(done.exit_code, 0) << done.err;
+  expect_exit(0, experiment(quick("streams", {"-o", page})));
   const std::string text = testing::content_of(page);
   EXPECT_EQ(text.find("RINGSIDE_REPORT_DATA"), std::string::npos);
   EXPECT_EQ(text.find(" src=\""), std::string::npos);
   EXPECT_EQ(text.find("<link rel=\"stylesheet\""), std::string::npos);
-  EXPECT_NE(text.find("\"experiment\":\"streams\""), std::string::npos);
+  testing::expect_has(text, {"\"experiment\":\"streams\""});
   EXPECT_EQ(experiment(quick("stream", {"-o", "-"})).out.rfind("<!doctype html>", 0), 0U);
 }
 

@@ -35,9 +35,8 @@ class PlanCommandTest : public PipelineTest {
 };
 
 TEST_F(PlanCommandTest, APublishedNodeIsPlannedForAProblemWithoutAMatrix) {
-  const Finished ran = run(
-      "ringside", published({"--rows=16000000", "--nonzeros=127952004", "--iterations=5000", "--passes=5", "--json"}));
-  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  const Finished ran = expect_exit(0, run("ringside", published({"--rows=16000000", "--nonzeros=127952004",
+                                                                 "--iterations=5000", "--passes=5", "--json"})));
   const Json plan = Json::parse(ran.out);
   ASSERT_EQ(plan["rows"].size(), 15u);
   for (const Json& row : plan["rows"]) {
@@ -50,19 +49,17 @@ TEST_F(PlanCommandTest, APublishedNodeIsPlannedForAProblemWithoutAMatrix) {
 }
 
 TEST_F(PlanCommandTest, AGeneratedMatrixIsPlannedByItsName) {
-  const Finished ran = run("ringside", published({"--matrix=grid:2000", "--iterations=5000", "--passes=5"}));
-  ASSERT_EQ(ran.exit_code, 0) << ran.err;
-  EXPECT_NE(ran.out.find("grid:2000: 4,000,000 rows, 31,976,004 nonzeros"), std::string::npos) << ran.out;
-  EXPECT_NE(ran.out.find("* least expected time: 8 + 8 cores"), std::string::npos) << ran.out;
+  const Finished ran =
+      expect_exit(0, run("ringside", published({"--matrix=grid:2000", "--iterations=5000", "--passes=5"})));
+  testing::expect_has(ran.out,
+                      {"grid:2000: 4,000,000 rows, 31,976,004 nonzeros", "* least expected time: 8 + 8 cores"});
   EXPECT_NE(ran.out.find("n/a"), std::string::npos) << "what the node file lacks is not named";
 }
 
 TEST_F(PlanCommandTest, AMatrixThatIsLargerThanItsDramIsPlannedAsInDramWithARemark) {
-  const Finished ran =
-      run("ringside", published({"--matrix=grid:2000", "--matrix-memory=far:/mnt", "--dram-limit=40M"}));
-  ASSERT_EQ(ran.exit_code, 0) << ran.err;
-  EXPECT_NE(ran.out.find("3.8 times --dram-limit: the times here are those of a matrix in DRAM"), std::string::npos)
-      << ran.out;
+  const Finished ran = expect_exit(
+      0, run("ringside", published({"--matrix=grid:2000", "--matrix-memory=far:/mnt", "--dram-limit=40M"})));
+  testing::expect_has(ran.out, {"3.8 times --dram-limit: the times here are those of a matrix in DRAM"});
   expect_refused(published({"--matrix=grid:2000", "--dram-limit=40M"}), 2, {"--dram-limit: found 41943040"});
 }
 
@@ -85,17 +82,15 @@ TEST_F(PlanCommandTest, AMatrixFileIsKnownUnderEverySpellingUntilItIsChanged) {
   }
   write_file("a.txt", "0 1\n1 0\n1 1\n");
   const std::string remarks = planned("./a.txt");
-  EXPECT_NE(remarks.find("--matrix ./a.txt: the file was changed"), std::string::npos) << remarks;
-  EXPECT_NE(remarks.find("no figures for this problem"), std::string::npos) << remarks;
+  testing::expect_has(remarks, {"--matrix ./a.txt: the file was changed", "no figures for this problem"});
 }
 
 TEST_F(PlanCommandTest, ThePageHoldsThePlanAndNothingFromElsewhere) {
   const std::string page = folder_.file("plan.html");
-  const Finished ran = run("ringside", published({"--matrix=grid:100", "--output=" + page}));
-  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  expect_exit(0, run("ringside", published({"--matrix=grid:100", "--output=" + page})));
   std::ifstream file(page);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
-  EXPECT_NE(text.find("\"expected_s\""), std::string::npos);
+  testing::expect_has(text, {"\"expected_s\""});
   EXPECT_EQ(text.find("RINGSIDE_REPORT_DATA"), std::string::npos);
   EXPECT_EQ(text.find("src=\"http"), std::string::npos);
 }
@@ -106,8 +101,7 @@ TEST_F(PlanCommandTest, AFileByHandWithDramAloneIsPlannedForSlotsInDram) {
   std::erase_if(node.streams, [](const StreamFigures& streams) { return streams.tier != "dram"; });
   node.tiers.resize(1);
   const std::string node_file = write_file("node.json", node_text(node));
-  const Finished ran = run("ringside", {"plan", "--json", "--node=" + node_file, "--matrix=grid:100"});
-  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  const Finished ran = expect_exit(0, run("ringside", {"plan", "--json", "--node=" + node_file, "--matrix=grid:100"}));
   EXPECT_EQ(Json::parse(ran.out)["memory"], "dram");
 }
 
@@ -145,8 +139,7 @@ TEST_F(PlanCommandTest, APageThatCannotBeWrittenIsRefused) {
 }
 
 TEST_F(PlanCommandTest, AMeasuredNodeIsSimulatedManyTimesWithoutANodeFile) {
-  const Finished ran = run("ringside", {"plan", "--nodes=64", "--step-figures=10,2,3,32", "--json"});
-  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  const Finished ran = expect_exit(0, run("ringside", {"plan", "--nodes=64", "--step-figures=10,2,3,32", "--json"}));
   const Json many = Json::parse(ran.out)["many_nodes"];
   EXPECT_EQ(many["node"]["generate_s"], 0.01);
   EXPECT_EQ(many["node"]["step_bytes"], 32e6);
@@ -159,8 +152,7 @@ TEST_F(PlanCommandTest, AMeasuredNodeIsSimulatedManyTimesWithoutANodeFile) {
 TEST_F(PlanCommandTest, APlannedNodeIsSimulatedManyTimesBelowItsPlan) {
   const std::vector<std::string> words =
       published({"--matrix=grid:2000", "--iterations=50", "--passes=5", "--nodes=2,3"});
-  const Finished ran = run("ringside", words);
-  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  const Finished ran = expect_exit(0, run("ringside", words));
   EXPECT_LT(ran.out.find("* least expected time: 8 + 8 cores"), ran.out.find("ringside plan: many nodes")) << ran.out;
   std::vector<std::string> as_json = words;
   as_json.emplace_back("--json");
@@ -172,15 +164,14 @@ TEST_F(PlanCommandTest, APlannedNodeIsSimulatedManyTimesBelowItsPlan) {
 }
 
 TEST_F(PlanCommandTest, ASlowAnalyzerIsNamed) {
-  const Finished ran = run("ringside", {"plan", "--nodes=3,5", "--step-figures=10,2,3,32", "--slow-analyzer=10"});
-  ASSERT_EQ(ran.exit_code, 0) << ran.err;
-  EXPECT_NE(ran.out.find("node 4 waited longest for its analyzer: "), std::string::npos) << ran.out;
+  const Finished ran =
+      expect_exit(0, run("ringside", {"plan", "--nodes=3,5", "--step-figures=10,2,3,32", "--slow-analyzer=10"}));
+  testing::expect_has(ran.out, {"node 4 waited longest for its analyzer: "});
 }
 
 TEST_F(PlanCommandTest, ASlowSolverHoldsUpTheOthersButNotByItsAnalyzer) {
   const Finished ran =
-      run("ringside", {"plan", "--nodes=3,5", "--step-figures=10,2,3,32", "--slow-solver=4", "--json"});
-  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+      expect_exit(0, run("ringside", {"plan", "--nodes=3,5", "--step-figures=10,2,3,32", "--slow-solver=4", "--json"}));
   const Json row = Json::parse(ran.out)["many_nodes"]["rows"][1];
   EXPECT_GT(row["step_s"], 0.035);
   EXPECT_GT(row["coupling_s"], 0.02);
@@ -189,13 +180,12 @@ TEST_F(PlanCommandTest, ASlowSolverHoldsUpTheOthersButNotByItsAnalyzer) {
 
 TEST_F(PlanCommandTest, RoundsThatTakeTooLongForTheStoresOfPartsAreNamed) {
   const std::vector<std::string> words = {"plan", "--nodes=4,40,400", "--step-figures=10,2,3,32", "--iterations=200"};
-  const Finished ran = run("ringside", words);
-  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  const Finished ran = expect_exit(0, run("ringside", words));
   EXPECT_EQ(ran.out.find("results of the whole run"), std::string::npos) << ran.out;
   std::vector<std::string> slow = words;
   slow.emplace_back("--turn-cost=8000");  // 400 nodes: 3.2 s
   const Finished late = run("ringside", slow);
-  EXPECT_NE(late.out.find("rounds of 400 nodes take too long"), std::string::npos) << late.out;
+  testing::expect_has(late.out, {"rounds of 400 nodes take too long"});
   slow.back() = "--turn-cost=20000";  // longer than a step
   EXPECT_NE(run("ringside", slow).out.find("rounds of 4 nodes take too long"), std::string::npos);
 }

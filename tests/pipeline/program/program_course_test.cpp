@@ -14,6 +14,7 @@ using testing::Finished;
 using testing::Process;
 using testing::ProgramTest;
 using testing::run;
+using testing::UpRun;
 using testing::Words;
 
 using EitherProgramTest = testing::Either<ProgramTest>;
@@ -29,11 +30,11 @@ std::vector<double> solve(int iterations) {
 }
 
 TEST_P(EitherProgramTest, EveryStepIsKeptAndAccountedFor) {
-  const Finished ran = run("ringside", scripted({"attach", "publish", "30", "detach"}, {"--slots=5", "--buffers=3"}));
-  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  const Finished ran =
+      expect_exit(0, run("ringside", scripted({"attach", "publish", "30", "detach"}, {"--slots=5", "--buffers=3"})));
   EXPECT_EQ(lines(ran), "");
   EXPECT_EQ(ran.out.rfind("ringside run: done\n  program    " + testing::kScripted, 0), 0u) << ran.out;
-  EXPECT_NE(ran.out.find("\n  problem    scripted of a problem: x f64[1000]\n"), std::string::npos) << ran.out;
+  testing::expect_has(ran.out, {"\n  problem    scripted of a problem: x f64[1000]\n"});
   EXPECT_NE(ran.out.find("\n  solved     30 iterations\n"), std::string::npos) << "it publishes no residuals:\n"
                                                                                << ran.out;
   EXPECT_EQ(ran.out.find("loading"), std::string::npos) << ran.out;
@@ -60,67 +61,50 @@ TEST_P(EitherProgramTest, EveryStepIsKeptAndAccountedFor) {
   expect_intact();
   EXPECT_EQ(exported(30), solve(30));
   EXPECT_EQ(exported(26), solve(26));
-  expect_no_child_left();
 }
 
 TEST_F(ProgramTest, ABuiltInSolverHasNoProgramInItsSummary) {
-  ASSERT_EQ(run("ringside", run_arguments("grid:20", {"--iterations=2"})).exit_code, 0);
+  ASSERT_EQ(run_it("grid:20", {"--iterations=2"}).exit_code, 0);
   EXPECT_TRUE(summary().at("program").is_null());
 }
 
 TEST_P(EitherProgramTest, CtrlCReachesAProgramThatHandlesItAndTheRunStopsCleanly) {
-  Process ringside("ringside",
-                   scripted({"handle", "attach", "publish", "5", "say", "up", "await", "publish", "1", "detach"}));
-  ASSERT_TRUE(ringside.wait_for_out("up\n"));
-  ringside.signal(SIGINT);
-  const Finished ran = ringside.finish();
-  EXPECT_EQ(ran.exit_code, 130) << ran.err;
+  UpRun ringside(scripted({"handle", "attach", "publish", "5", "say", "up", "await", "publish", "1", "detach"}));
+  const Finished ran = expect_exit(130, ringside.stop(SIGINT));
   EXPECT_EQ(lines(ran), "");
-  EXPECT_NE(ran.out.find("ringside run: interrupted, stopped cleanly\n"), std::string::npos) << ran.out;
+  testing::expect_has(ran.out, {"ringside run: interrupted, stopped cleanly\n"});
   EXPECT_EQ(summary()["steps_committed"], 6);
-  expect_no_child_left();
 }
 
 TEST_P(EitherProgramTest, CtrlCEndsAProgramThatDoesNotHandleItAndEveryPublishedStepIsCommitted) {
-  Process ringside("ringside", scripted({"attach", "publish", "5", "say", "up", "pause"}));
-  ASSERT_TRUE(ringside.wait_for_out("up\n"));
-  ringside.signal(SIGINT);
-  const Finished ran = ringside.finish();
-  EXPECT_EQ(ran.exit_code, 130) << ran.err;
+  UpRun ringside(scripted({"attach", "publish", "5", "say", "up", "pause"}));
+  const Finished ran = expect_exit(130, ringside.stop(SIGINT));
   EXPECT_EQ(lines(ran), prefix_ +
                             ": process N died of signal 2 (Interrupt) after iteration 5; 5 steps are committed; "
                             "ringside run --resume continues\n");
-  EXPECT_NE(ran.out.find("ringside run: interrupted; the account so far\n"), std::string::npos) << ran.out;
+  testing::expect_has(ran.out, {"ringside run: interrupted; the account so far\n"});
   EXPECT_EQ(summary()["steps_committed"], 5);
-  expect_no_child_left();
 }
 
 TEST_F(ProgramTest, ABatchSystemsAnnouncementIsAMatterOfAProgramThatHandlesIt) {
   for (const bool to_all : {false, true}) {
-    Process ringside("ringside",
-                     scripted({"handle", "attach", "publish", "5", "say", "up", "await", "publish", "1", "detach"}, {"--overwrite"}));
-    ASSERT_TRUE(ringside.wait_for_out("up\n"));
+    UpRun ringside(scripted({"handle", "attach", "publish", "5", "say", "up", "await", "publish", "1", "detach"},
+                            {"--overwrite"}));
     if (to_all) kill(wait_for_child(ringside.pid(), "ringside-analyzer"), SIGUSR1);
-    ringside.signal(SIGUSR1);
-    const Finished ran = ringside.finish();
-    EXPECT_EQ(ran.exit_code, 130) << ran.err;
+    const Finished ran = expect_exit(130, ringside.stop(SIGUSR1));
     EXPECT_EQ(lines(ran), prefix_ + " stopped after iteration 6, after signal 10 (User defined signal 1); 6 steps are committed; "
                                     "ringside run --resume continues\n");
     EXPECT_EQ(summary()["steps_committed"], 6);
-    expect_no_child_left();
   }
 }
 
 TEST_F(ProgramTest, ABatchSystemsAnnouncementStopsARunWhoseProgramDoesNotHandleIt) {
   for (const int number : {SIGUSR1, SIGUSR2, SIGXCPU}) {
-    Process ringside("ringside", scripted({"attach", "publish", "5", "say", "up", "pause"}, {"--overwrite"}));
-    ASSERT_TRUE(ringside.wait_for_out("up\n"));
+    UpRun ringside(scripted({"attach", "publish", "5", "say", "up", "pause"}, {"--overwrite"}));
     ringside.signal(number);
-    const Finished ran = ringside.finish();
-    EXPECT_EQ(ran.exit_code, 130) << ran.err;
-    EXPECT_NE(ran.out.find("the account so far"), std::string::npos) << ran.out;
+    const Finished ran = expect_exit(130, ringside.finish());
+    testing::expect_has(ran.out, {"the account so far"});
     EXPECT_EQ(summary()["steps_committed"], 5);
-    expect_no_child_left();
   }
 }
 
@@ -135,28 +119,20 @@ TEST_F(ProgramTest, ARunBelowNohupOutlivesItsTerminal) {
   for (const char* name : {"scripted_program", "ringside-analyzer"}) kill(wait_for_child(ringside.pid(), name), SIGHUP);
   ringside.signal(SIGHUP);
   std::ofstream(go) << '\n';
-  const Finished ran = ringside.finish();
-  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  const Finished ran = expect_exit(0, ringside.finish());
   EXPECT_EQ(lines(ran), "");
   EXPECT_EQ(summary()["steps_committed"], 6);
-  expect_no_child_left();
 }
 
 TEST_F(ProgramTest, AThirdSignalKillsAProgramThatIgnoresTheOthers) {
-  Process ringside("ringside", scripted({"ignore", "attach", "publish", "2", "say", "up", "pause"}));
-  ASSERT_TRUE(ringside.wait_for_out("up\n"));
+  UpRun ringside(scripted({"ignore", "attach", "publish", "2", "say", "up", "pause"}));
   for (const int number : {SIGINT, SIGHUP, SIGTERM}) ringside.signal(number);  // three numbers, so that none is merged
-  const Finished ran = ringside.finish();
-  EXPECT_EQ(ran.exit_code, 130) << ran.err;
-  expect_no_child_left();
+  expect_exit(130, ringside.finish());
 }
 
 TEST_F(ProgramTest, CtrlCBeforeTheProgramHasAttachedEndsTheRun) {
-  Process ringside("ringside", with({"sh", "-c", "echo up; exec tail -f /dev/null"}));
-  ASSERT_TRUE(ringside.wait_for_out("up\n"));
-  ringside.signal(SIGINT);
-  const Finished ran = ringside.finish();
-  EXPECT_EQ(ran.exit_code, 130) << ran.err;
+  UpRun ringside(with({"sh", "-c", "echo up; exec tail -f /dev/null"}));
+  const Finished ran = expect_exit(130, ringside.stop(SIGINT));
   EXPECT_EQ(lines(ran).rfind("ringside: sh died of signal 2 (Interrupt) before it attached; expected it to attach with "
                              "RINGSIDE_SOCKET=/",
                              0),
@@ -165,12 +141,10 @@ TEST_F(ProgramTest, CtrlCBeforeTheProgramHasAttachedEndsTheRun) {
   EXPECT_EQ(ran.out, "up\n");
   EXPECT_FALSE(std::filesystem::exists(pool_));
   EXPECT_FALSE(std::filesystem::exists(summary_));
-  expect_no_child_left();
 }
 
 TEST_P(EitherProgramTest, AKilledProgramResumesToTheSameBits) {
-  Process ringside("ringside", scripted({"attach", "publish", "10", "say", "up", "pause"}));
-  ASSERT_TRUE(ringside.wait_for_out("up\n"));
+  UpRun ringside(scripted({"attach", "publish", "10", "say", "up", "pause"}));
   kill(wait_for_child(ringside.pid(), "scripted_program"), SIGKILL);
   expect_end(ringside, 4,
              prefix_ +
@@ -182,22 +156,19 @@ TEST_P(EitherProgramTest, AKilledProgramResumesToTheSameBits) {
   EXPECT_EQ(summary()["steps_committed"], 10);
   for (const int k : {13, 20}) EXPECT_EQ(exported(static_cast<std::uint64_t>(k)), solve(k)) << k;
   expect_intact();
-  expect_no_child_left();
 }
 
 TEST_F(ProgramTest, ARunThatWasDoneHasNothingLeftToDo) {
   expect_run(scripted({"attach", "publish", "3", "detach"}), 0, "");
-  const Finished ran = run("ringside", scripted({"attach", "detach"}, {"--resume"}));
-  EXPECT_EQ(ran.exit_code, 0) << ran.err;
-  EXPECT_NE(ran.out.find("done before: nothing was left to do"), std::string::npos) << ran.out;
+  const Finished ran = expect_exit(0, run("ringside", scripted({"attach", "detach"}, {"--resume"})));
+  testing::expect_has(ran.out, {"done before: nothing was left to do"});
   EXPECT_EQ(ran.out.find("total"), std::string::npos) << "a table of zeros: " << ran.out;
 }
 
 TEST_F(ProgramTest, TheRefusalOfAPoolNamesTheSolverIfTheProblemHasNoName) {
   expect_run(scripted({"attach", "publish", "3", "detach"}), 0, "");
-  const Finished ran = run("ringside", scripted({"attach", "detach"}));
-  EXPECT_EQ(ran.exit_code, 2);
-  EXPECT_NE(ran.err.find("of another run ("), std::string::npos) << ran.err;
+  const Finished ran = expect_exit(2, run("ringside", scripted({"attach", "detach"})));
+  testing::expect_has(ran.err, {"of another run ("});
   EXPECT_EQ(ran.err.find("of another run (,"), std::string::npos) << ran.err;
 }
 
@@ -208,9 +179,8 @@ TEST_F(ProgramTest, ResumingFromNothingIsNoted) {
 
 TEST_P(EitherProgramTest, AfterAKilledAnalyzerAnotherOneTakesOverAndNothingIsMissing) {
   const std::string go = fifo("go");
-  Process ringside("ringside", scripted({"attach", "publish", "10", "say", "up", "read", go, "publish", "10", "detach"},
-                                        {"--slots=32"}));
-  ASSERT_TRUE(ringside.wait_for_out("up\n"));
+  UpRun ringside(
+      scripted({"attach", "publish", "10", "say", "up", "read", go, "publish", "10", "detach"}, {"--slots=32"}));
   const pid_t first = wait_for_child(ringside.pid(), "ringside-analyzer");
   kill(first, SIGKILL);
   wait_for_child(ringside.pid(), "ringside-analyzer", first);
@@ -220,17 +190,15 @@ TEST_P(EitherProgramTest, AfterAKilledAnalyzerAnotherOneTakesOverAndNothingIsMis
   EXPECT_EQ(s["analyzer_restarts"], 1);
   EXPECT_EQ(s["steps_committed"], 20);
   EXPECT_EQ(s["iterations"], 20);
-  EXPECT_EQ(Json::parse(run("ringside", {"info", pool_, "--json"}).out)["iterates"].size(), 20u);
+  EXPECT_EQ(pool_info()["iterates"].size(), 20u);
   EXPECT_EQ(exported(20), solve(20));
-  expect_no_child_left();
 }
 
 TEST_F(ProgramTest, AnAnalyzerThatIsStoppedBeforeTheProgramComesBackIsReplaced) {
   const std::string go = fifo("go");
   const std::string at = folder_.file("at");
-  Process ringside("ringside", scripted({"attach", "publish", "10", "run", "echo $RINGSIDE_SOCKET >" + at, "say", "up",
-                                         "read", go, "publish", "10", "detach"}));
-  ASSERT_TRUE(ringside.wait_for_out("up\n"));
+  UpRun ringside(scripted({"attach", "publish", "10", "run", "echo $RINGSIDE_SOCKET >" + at, "say", "up", "read", go,
+                           "publish", "10", "detach"}));
   std::ifstream file(at);
   std::string socket;
   std::getline(file, socket);
@@ -247,12 +215,10 @@ TEST_F(ProgramTest, AnAnalyzerThatIsStoppedBeforeTheProgramComesBackIsReplaced) 
   EXPECT_EQ(summary()["analyzer_restarts"], 2);
   EXPECT_EQ(summary()["steps_committed"], 20);
   EXPECT_EQ(exported(20), solve(20));
-  expect_no_child_left();
 }
 
 TEST_F(ProgramTest, OfAnalyzersThatAreStoppedAgainAndAgainTheRunsEndSpeaksNotOfTheProgramsSignal) {
-  Process ringside("ringside", scripted({"attach", "publish", "10", "say", "up", "pause"}));
-  ASSERT_TRUE(ringside.wait_for_out("up\n"));
+  UpRun ringside(scripted({"attach", "publish", "10", "say", "up", "pause"}));
   ASSERT_TRUE(ringside.wait_for_err("iteration 10"));
   std::atomic<bool> done{false};
   std::thread stopper([&, parent = ringside.pid()] {
@@ -269,81 +235,60 @@ TEST_F(ProgramTest, OfAnalyzersThatAreStoppedAgainAndAgainTheRunsEndSpeaksNotOfT
                           "\\(Terminated\\))\n")))
       << ran.err;
   EXPECT_EQ(ran.err.find("died of signal 2"), std::string::npos) << ran.err;
-  expect_no_child_left();
 }
 
 TEST_F(ProgramTest, TheAnalyzerThatTakesOverAdmitsOnlyTheProcessOfTheRun) {
   const std::string go = fifo("go");
   const std::string other = testing::kScripted + " problem other attach publish 1 detach";
-  Process ringside(
-      "ringside", scripted({"attach", "publish", "10", "say", "up", "read", go, "run", other, "publish", "1", "detach"},
-                           {"--overwrite"}));
-  ASSERT_TRUE(ringside.wait_for_out("up\n"));
+  UpRun ringside(scripted({"attach", "publish", "10", "say", "up", "read", go, "run", other, "publish", "1", "detach"},
+                          {"--overwrite"}));
   const pid_t first = wait_for_child(ringside.pid(), "ringside-analyzer");
   kill(first, SIGKILL);
   wait_for_child(ringside.pid(), "ringside-analyzer", first);
   std::ofstream(go) << '\n';
-  const Finished ran = ringside.finish();
-  EXPECT_EQ(ran.exit_code, 0) << ran.err;
-  EXPECT_NE(ran.out.find("status 2\n"), std::string::npos) << ran.out;
-  EXPECT_NE(lines(ran).find("process N cannot attach: process N publishes this run"), std::string::npos) << ran.err;
+  const Finished ran = expect_exit(0, ringside.finish());
+  testing::expect_has(ran.out, {"status 2\n"});
+  testing::expect_has(lines(ran), {"process N cannot attach: process N publishes this run"});
   EXPECT_EQ(exported(11), solve(11));
 }
 
 TEST_F(ProgramTest, WithoutAnotherAnalyzerTheRunEndsWithPeerLost) {
-  Process ringside("ringside", scripted({"attach", "publish", "1", "say", "up", "pause"}, {"--on-analyzer-loss=stop"}));
-  ASSERT_TRUE(ringside.wait_for_out("up\n"));
+  UpRun ringside(scripted({"attach", "publish", "1", "say", "up", "pause"}, {"--on-analyzer-loss=stop"}));
   kill(wait_for_child(ringside.pid(), "ringside-analyzer"), SIGKILL);
   expect_end(ringside, 4, "ringside: the analyzer was killed by signal 9 (Killed)\n");
-  expect_no_child_left();
 }
 
 TEST_F(ProgramTest, StopEndsTheRunAndTheProgramIsTold) {
   const std::string at = folder_.file("at");
-  Process ringside("ringside", scripted({"attach", "publish", "2", "run", "echo $RINGSIDE_SOCKET >" + at, "say", "up",
-                                         "publish", "1000000000000"}));
-  ASSERT_TRUE(ringside.wait_for_out("up\n"));
+  UpRun ringside(scripted(
+      {"attach", "publish", "2", "run", "echo $RINGSIDE_SOCKET >" + at, "say", "up", "publish", "1000000000000"}));
   std::ifstream file(at);
   std::string socket;
   std::getline(file, socket);
   ASSERT_EQ(run("ringside", {"stop", "--socket", socket}).exit_code, 0);
-  const Finished ran = ringside.finish();
-  EXPECT_EQ(ran.exit_code, 130) << ran.err;
+  const Finished ran = expect_exit(130, ringside.finish());
   for (const char* who : {"scripted_program", "ringside"}) {
     EXPECT_NE(lines(ran).find(std::string(who) + ": the run was asked to stop (`ringside stop`); the "),
               std::string::npos)
         << ran.err;
   }
-  EXPECT_NE(ran.out.find("interrupted, stopped cleanly"), std::string::npos) << ran.out;
+  testing::expect_has(ran.out, {"interrupted, stopped cleanly"});
   EXPECT_EQ(summary()["iterations"], summary()["steps_committed"]);
-  expect_no_child_left();
 }
 
 TEST_F(ProgramTest, TheExampleProgramFindsItsAnalyzer) {
-  const Finished ran = run("ringside", with({std::string(RINGSIDE_BIN_DIR) + "/publish_from_your_solver"}));
-  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  const Finished ran =
+      expect_exit(0, run("ringside", with({std::string(RINGSIDE_BIN_DIR) + "/publish_from_your_solver"})));
   EXPECT_EQ(lines(ran), "");
-  EXPECT_NE(ran.out.find("200 iterates published"), std::string::npos) << ran.out;
+  testing::expect_has(ran.out, {"200 iterates published"});
   EXPECT_EQ(summary()["steps_committed"], 200);
   EXPECT_EQ(summary()["matrix"], "rod of 100,000 points");
   EXPECT_GT(summary()["residual_l1"].get<double>(), 0);
   EXPECT_GT(summary()["generate_s"].get<double>(), 0);
 }
 
-/// The step records that `ringside tail --pool` prints.
-std::vector<Json> steps_of(const Finished& tail) {
-  std::vector<Json> steps;
-  std::istringstream lines(tail.out);
-  for (std::string line; std::getline(lines, line);) {
-    Json record = Json::parse(line);
-    if (record["event"] == "step") steps.push_back(std::move(record));
-  }
-  return steps;
-}
-
 TEST_F(ProgramTest, ARunOfSeveralFieldsIsShownByTheirNames) {
-  const Finished ran = run("ringside", scripted({"variables", "several", "attach", "publish", "30", "detach"}));
-  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  expect_exit(0, run("ringside", scripted({"variables", "several", "attach", "publish", "30", "detach"})));
   const Json last = summary()["last"];
   EXPECT_EQ(last["results"]["u.mean"], 15.0);
   EXPECT_EQ(last["results"]["n.max"], 30'000'000'000'000);
@@ -353,7 +298,7 @@ TEST_F(ProgramTest, ARunOfSeveralFieldsIsShownByTheirNames) {
   EXPECT_FALSE(last["results"].contains("r.mean")) << "a state";
   EXPECT_TRUE(summary()["residual_l1"].is_null()) << "the program publishes none";
 
-  const std::vector<Json> steps = steps_of(run("ringside", {"tail", "--pool", pool_, "--json"}));
+  const std::vector<Json> steps = recorded_steps();
   ASSERT_EQ(steps.size(), 30u);
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const Json& results = steps[i]["results"];
@@ -365,19 +310,16 @@ TEST_F(ProgramTest, ARunOfSeveralFieldsIsShownByTheirNames) {
     EXPECT_TRUE(steps[i]["residual_l1"].is_null());
   }
   const std::string table = run("ringside", {"tail", "--pool", pool_}).out;
-  EXPECT_NE(table.find("r f64[1000] state, u f32[20,50] m s-1, n i64[10]"), std::string::npos) << table;
-  EXPECT_NE(table.find(" energy "), std::string::npos) << table;
-  EXPECT_NE(table.find(" 3.33e-02 "), std::string::npos) << table;
+  testing::expect_has(table, {"r f64[1000] state, u f32[20,50] m s-1, n i64[10]", " energy ", " 3.33e-02 "});
   EXPECT_EQ(run("ringside", {"replay", pool_}).exit_code, 0);
   EXPECT_EQ(run("ringside", {"report", pool_, "-o", folder_.file("report.html")}).exit_code, 0);
 }
 
 TEST_F(ProgramTest, ARunOfStatesShowsItsScalarsAndNoReductions) {
-  const Finished ran = run("ringside", scripted({"variables", "states", "attach", "publish", "5", "detach"}));
-  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  expect_exit(0, run("ringside", scripted({"variables", "states", "attach", "publish", "5", "detach"})));
   EXPECT_TRUE(summary()["last"]["mean"].is_null());
   EXPECT_EQ(summary()["last"]["results"], (Json{{"solver.energy", 0.2}, {"solver.restarts", 0}}));
-  const std::vector<Json> steps = steps_of(run("ringside", {"tail", "--pool", pool_, "--json"}));
+  const std::vector<Json> steps = recorded_steps();
   ASSERT_EQ(steps.size(), 5u);
   EXPECT_TRUE(steps[4]["reductions"].is_null());
   EXPECT_EQ(steps[4]["results"]["solver.energy"], 0.2);

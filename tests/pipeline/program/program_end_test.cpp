@@ -13,6 +13,7 @@ using testing::Finished;
 using testing::Process;
 using testing::ProgramTest;
 using testing::run;
+using testing::UpRun;
 
 /// `text` with the path of the socket as PATH.
 std::string without_path(const std::string& text) {
@@ -38,36 +39,30 @@ TEST_F(ProgramTest, AProgramThatCannotBeStartedIsRefusedWithTheReason) {
                "ringside: " + path + ": cannot be started: Permission denied; expected a program in PATH or a path\n");
   }
   EXPECT_FALSE(std::filesystem::exists(pool_));
-  expect_no_child_left();
 }
 
 TEST_F(ProgramTest, AProgramThatNeverAttachesIsToldWhatWasExpected) {
-  const Finished done = run("ringside", with({"true"}));
-  EXPECT_EQ(done.exit_code, 2);
+  const Finished done = expect_exit(2, run("ringside", with({"true"})));
   EXPECT_EQ(without_path(lines(done)),
             "ringside: true ended with status 0 and never attached; expected it to publish through libringside "
             "(RINGSIDE_SOCKET=PATH)\n");
   EXPECT_EQ(done.out, "");
-  const Finished failed = run("ringside", with({"false"}));
-  EXPECT_EQ(failed.exit_code, 4);
+  const Finished failed = expect_exit(4, run("ringside", with({"false"})));
   EXPECT_EQ(without_path(lines(failed)),
             "ringside: false ended with status 1 before it attached; expected it to attach with "
             "RINGSIDE_SOCKET=PATH\n");
-  const Finished died = run("ringside", scripted({"raise", "11"}));
-  EXPECT_EQ(died.exit_code, 4);
+  const Finished died = expect_exit(4, run("ringside", scripted({"raise", "11"})));
   EXPECT_EQ(without_path(lines(died)),
             prefix_ +
                 " died of signal 11 (Segmentation fault) before it attached; expected it to attach with "
                 "RINGSIDE_SOCKET=PATH\n");
   EXPECT_FALSE(std::filesystem::exists(pool_));
   EXPECT_FALSE(std::filesystem::exists(summary_));
-  expect_no_child_left();
 }
 
 TEST_F(ProgramTest, AProgramThatIsRefusedEndsTheRunWithTheReason) {
   expect_run(scripted({"attach", "publish", "3", "detach"}), 0, "");
-  const Finished ran = run("ringside", scripted({"problem", "other", "attach"}, {"--resume"}));
-  EXPECT_EQ(ran.exit_code, 2);
+  const Finished ran = expect_exit(2, run("ringside", scripted({"problem", "other", "attach"}, {"--resume"})));
   const std::string reason = lines(ran).substr(0, lines(ran).find('\n'));
   EXPECT_EQ(reason.rfind("scripted_program: ", 0), 0u) << ran.err;
   EXPECT_EQ(lines(ran), reason + "\n" + prefix_ + " ended with status 2 after it was refused: " +
@@ -76,19 +71,18 @@ TEST_F(ProgramTest, AProgramThatIsRefusedEndsTheRunWithTheReason) {
 
 TEST_F(ProgramTest, ASecondProcessIsRefusedAtOnceAndTheRunContinues) {
   const std::string second = testing::kScripted + " attach";
-  const Finished ran = run("ringside", scripted({"attach", "publish", "2", "run", second, "publish", "2", "detach"}));
-  EXPECT_EQ(ran.exit_code, 0);
+  const Finished ran =
+      expect_exit(0, run("ringside", scripted({"attach", "publish", "2", "run", second, "publish", "2", "detach"})));
   EXPECT_EQ(lines(ran),
             "scripted_program: process N cannot attach: process N publishes this run; expected one publishing process, "
             "for example rank 0\n");
-  EXPECT_NE(ran.out.find("status 2\n"), std::string::npos) << ran.out;
+  testing::expect_has(ran.out, {"status 2\n"});
   EXPECT_EQ(summary()["steps_committed"], 4);
   expect_intact();
 }
 
 TEST_F(ProgramTest, AnotherAttachmentAfterTheDetachIsRefused) {
-  const Finished ran = run("ringside", scripted({"attach", "publish", "3", "detach", "attach"}));
-  EXPECT_EQ(ran.exit_code, 2);
+  const Finished ran = expect_exit(2, run("ringside", scripted({"attach", "publish", "3", "detach", "attach"})));
   EXPECT_EQ(lines(ran),
             "scripted_program: this run has ended at iteration 3; ringside run keeps one run; start ringside-analyzer "
             "as a service for several\n" +
@@ -97,8 +91,8 @@ TEST_F(ProgramTest, AnotherAttachmentAfterTheDetachIsRefused) {
 }
 
 TEST_F(ProgramTest, AChildThatUsesTheAttachmentIsRefusedAndTheRunContinues) {
-  const Finished ran = run("ringside", scripted({"attach", "publish", "2", "fork", "publish", "2", "detach"}));
-  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  const Finished ran =
+      expect_exit(0, run("ringside", scripted({"attach", "publish", "2", "fork", "publish", "2", "detach"})));
   EXPECT_TRUE(std::regex_search(ran.out, std::regex("this handle belongs to process [0-9]+; its child [0-9]+ must open "
                                                     "one of its own\nthe child ended with status 2\n")))
       << ran.out;
@@ -108,8 +102,7 @@ TEST_F(ProgramTest, AChildThatUsesTheAttachmentIsRefusedAndTheRunContinues) {
 
 TEST_F(ProgramTest, TheDeathOfAProgramIsSeenAlthoughItsChildHasTheSocketToo) {
   Process ringside("ringside", scripted({"attach", "publish", "2", "leave", "raise", "9"}));
-  const Finished ran = ringside.finish();
-  EXPECT_EQ(ran.exit_code, 4) << ran.err;
+  const Finished ran = expect_exit(4, ringside.finish());
   EXPECT_EQ(lines(ran), prefix_ +
                             ": process N died of signal 9 (Killed) after iteration 2; 2 steps are committed; "
                             "ringside run --resume continues\n");
@@ -118,7 +111,6 @@ TEST_F(ProgramTest, TheDeathOfAProgramIsSeenAlthoughItsChildHasTheSocketToo) {
   const pid_t child = std::stoi(ran.out.substr(left + 5));
   EXPECT_EQ(kill(child, SIGKILL), 0) << "what a program leaves behind is the user's";
   EXPECT_EQ(waitpid(child, nullptr, 0), child);
-  expect_no_child_left();
 }
 
 TEST_F(ProgramTest, AProgramThatDiesWhileAttachedLosesNoPublishedStep) {
@@ -128,12 +120,10 @@ TEST_F(ProgramTest, AProgramThatDiesWhileAttachedLosesNoPublishedStep) {
                  "ringside run --resume continues\n");
   EXPECT_EQ(summary()["steps_committed"], 17);
   expect_intact();
-  expect_no_child_left();
 }
 
 TEST_F(ProgramTest, ARunWhoseProgramAndAnalyzerDieTogetherEnds) {
-  Process ringside("ringside", scripted({"attach", "publish", "10", "say", "up", "pause"}));
-  ASSERT_TRUE(ringside.wait_for_out("up\n"));
+  UpRun ringside(scripted({"attach", "publish", "10", "say", "up", "pause"}));
   const pid_t program = wait_for_child(ringside.pid(), "scripted_program");
   const pid_t analyzer = wait_for_child(ringside.pid(), "ringside-analyzer");
   ringside.signal(SIGSTOP);  // so that it sees both deaths at once
@@ -142,7 +132,6 @@ TEST_F(ProgramTest, ARunWhoseProgramAndAnalyzerDieTogetherEnds) {
   for (const pid_t died : {analyzer, program}) wait_until_dead(died);
   ringside.signal(SIGCONT);
   expect_end(ringside, 4, "ringside: the analyzer was killed by signal 9 (Killed)\n");
-  expect_no_child_left();
 }
 
 TEST_F(ProgramTest, AProgramThatDiesBeforeItFindsTheAnalyzerThatTookOverEndsTheRun) {
@@ -156,7 +145,6 @@ TEST_F(ProgramTest, AProgramThatDiesBeforeItFindsTheAnalyzerThatTookOverEndsTheR
              "ringside: the analyzer was killed by signal 9 (Killed); another one takes over\n" + prefix_ +
                  ": process N died of signal 9 (Killed) after iteration 10; 10 steps are committed; "
                  "ringside run --resume continues\n");
-  expect_no_child_left();
 }
 
 TEST_F(ProgramTest, StepsThatAKilledAnalyzerHasNotReportedAreCountedInThePool) {
@@ -171,7 +159,6 @@ TEST_F(ProgramTest, StepsThatAKilledAnalyzerHasNotReportedAreCountedInThePool) {
              "ringside: the analyzer was killed by signal 9 (Killed); another one takes over\n" + prefix_ +
                  ": process N died of signal 9 (Killed) after iteration 13; 10 steps are committed; "
                  "ringside run --resume continues\n");
-  expect_no_child_left();
 }
 
 TEST_F(ProgramTest, AProgramThatEndsWithoutDetachingHasFailed) {
@@ -185,10 +172,9 @@ TEST_F(ProgramTest, AProgramThatEndsWithoutDetachingHasFailed) {
 }
 
 TEST_F(ProgramTest, AProgramThatFailsAfterItHasDetachedHasFailedButKeptEverything) {
-  const Finished ran = run("ringside", scripted({"attach", "publish", "4", "detach", "exit", "3"}));
-  EXPECT_EQ(ran.exit_code, 4);
+  const Finished ran = expect_exit(4, run("ringside", scripted({"attach", "publish", "4", "detach", "exit", "3"})));
   EXPECT_EQ(lines(ran), prefix_ + " ended with status 3 after iteration 4; every published step is committed\n");
-  EXPECT_NE(ran.out.find("ringside run: failed; the account so far\n"), std::string::npos) << ran.out;
+  testing::expect_has(ran.out, {"ringside run: failed; the account so far\n"});
   expect_run(
       scripted({"attach", "publish", "4", "detach", "raise", "11"}, {"--overwrite"}), 4,
       prefix_ + " died of signal 11 (Segmentation fault) after iteration 4; every published step is committed\n");

@@ -2,11 +2,8 @@
 // What the tests of `ringside run -- PROGRAM` share: its arguments, and the lines that a person sees.
 #pragma once
 
-#include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 
-#include <cerrno>
 #include <csignal>
 #include <fstream>
 #include <regex>
@@ -21,17 +18,16 @@ using Words = std::vector<std::string>;
 
 inline const std::string kScripted = std::string(RINGSIDE_BIN_DIR) + "/scripted_program";
 
-class ProgramTest : public PipelineTest {
- protected:
-  // Orphans of `ringside run` become children of this process, which can then see whether there are any.
-  void SetUp() override { ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0); }
-
-  static void expect_no_child_left() {
-    errno = 0;
-    EXPECT_EQ(waitpid(-1, nullptr, 0), -1) << "a process was left behind";
-    EXPECT_EQ(errno, ECHILD);
+/// A `ringside run` whose program has printed "up".
+class UpRun : public Process {
+ public:
+  explicit UpRun(const Words& words) : Process("ringside", words) {
+    if (!wait_for_out("up\n")) throw std::runtime_error("the program did not print up");
   }
+};
 
+class ProgramTest : public NoOrphansTest {
+ protected:
   /// run OPTIONS -- PROGRAM ARGS.
   Words with(const Words& program, const Words& options = {}) const {
     Words words = {"run", "--pool=" + pool_, "--summary=" + summary_, "--durability=process"};
@@ -68,8 +64,7 @@ class ProgramTest : public PipelineTest {
 
   /// Waits for the end of a run, and expects its exit code and exactly these lines.
   static void expect_end(Process& ringside, int exit_code, const std::string& expected) {
-    const Finished ran = ringside.finish();
-    EXPECT_EQ(ran.exit_code, exit_code) << ran.err;
+    const Finished ran = expect_exit(exit_code, ringside.finish());
     EXPECT_EQ(lines(ran), expected);
   }
   void expect_run(const Words& words, int exit_code, const std::string& expected) const {
@@ -85,13 +80,15 @@ class ProgramTest : public PipelineTest {
 
   std::vector<double> exported(std::uint64_t iteration) const {
     const std::string file = folder_.file("x.npy");
-    const Finished ran = run("ringside", {"export", pool_, "--iteration", std::to_string(iteration), "--output", file});
-    EXPECT_EQ(ran.exit_code, 0) << ran.err;
-    std::ifstream stream(file, std::ios::binary);
-    const std::string bytes((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
-    std::vector<double> values((bytes.size() - bytes.find('\n') - 1) / sizeof(double));
-    std::memcpy(values.data(), bytes.data() + bytes.find('\n') + 1, values.size() * sizeof(double));
-    return values;
+    expect_exit(0, run("ringside", {"export", pool_, "--iteration", std::to_string(iteration), "--output", file}));
+    return read_npy(file);
+  }
+
+  /// The step records that `ringside tail --pool` prints.
+  std::vector<Json> recorded_steps() const {
+    std::vector<Json> records = json_lines(run("ringside", {"tail", "--pool", pool_, "--json"}).out);
+    std::erase_if(records, [](const Json& record) { return record["event"] != "step"; });
+    return records;
   }
 
   const std::string prefix_ = "ringside: " + kScripted;

@@ -10,6 +10,7 @@ using testing::Finished;
 using testing::Process;
 using testing::ProgramTest;
 using testing::run;
+using testing::UpRun;
 using testing::Words;
 
 const Words kFiveSteps = {testing::kScripted, "attach", "publish", "5", "detach"};
@@ -27,22 +28,18 @@ TEST_F(ProgramTest, ALauncherMayStandInThePlaceOfTheProgram) {
     EXPECT_EQ(lines(ran), "") << launcher.front();
     EXPECT_EQ(summary()["steps_committed"], 5);
   }
-  expect_no_child_left();
 }
 
 TEST_F(ProgramTest, MpisLauncherMayStandInThePlaceOfTheProgram) {
   if (std::system("mpirun --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "mpirun is not installed";
   const Words launcher = {"mpirun", "-n", "1", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none"};
-  const Finished ran = run("ringside", with(below(launcher, kFiveSteps)));
-  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  expect_exit(0, run("ringside", with(below(launcher, kFiveSteps))));
   EXPECT_EQ(summary()["steps_committed"], 5);
 }
 
 TEST_F(ProgramTest, AWrapperThatGoesIntoTheBackgroundIsWaitedFor) {
-  const Finished ran = run("ringside", with(below({"setsid", "--fork"}, kFiveSteps)));
-  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  expect_exit(0, run("ringside", with(below({"setsid", "--fork"}, kFiveSteps))));
   EXPECT_EQ(summary()["steps_committed"], 5);
-  expect_no_child_left();
 }
 
 TEST_F(ProgramTest, ADescendantThatIsAttachedOutlivesItsLauncher) {
@@ -54,7 +51,6 @@ TEST_F(ProgramTest, ADescendantThatIsAttachedOutlivesItsLauncher) {
   std::ofstream(go) << '\n';
   expect_end(ringside, 0, "ringside: sh ended with status 0 while process N is attached; waiting for it\n");
   EXPECT_EQ(summary()["steps_committed"], 2);
-  expect_no_child_left();
 }
 
 TEST_F(ProgramTest, CtrlCReachesADescendantWhoseLauncherHasEnded) {
@@ -68,18 +64,13 @@ TEST_F(ProgramTest, CtrlCReachesADescendantWhoseLauncherHasEnded) {
     expect_end(ringside, 130, "ringside: sh ended with status 3 while process N is attached; waiting for it\n");
     EXPECT_EQ(summary()["steps_committed"], 2);
   }
-  expect_no_child_left();
 }
 
 TEST_F(ProgramTest, CtrlCReachesAProgramInASessionOfItsOwn) {
-  Process ringside("ringside", with({"setsid", "--wait", testing::kScripted, "handle", "attach", "publish", "1", "say",
-                                     "up", "await", "publish", "1", "detach"}));
-  ASSERT_TRUE(ringside.wait_for_out("up\n"));
-  ringside.signal(SIGINT);
-  const Finished ran = ringside.finish();
-  EXPECT_EQ(ran.exit_code, 130) << ran.err;
+  UpRun ringside(with({"setsid", "--wait", testing::kScripted, "handle", "attach", "publish", "1", "say", "up", "await",
+                       "publish", "1", "detach"}));
+  expect_exit(130, ringside.stop(SIGINT));
   EXPECT_EQ(summary()["steps_committed"], 2);
-  expect_no_child_left();
 }
 
 TEST_F(ProgramTest, TheDeathOfALaunchersChildIsReportedWithoutItsSignal) {
@@ -88,7 +79,6 @@ TEST_F(ProgramTest, TheDeathOfALaunchersChildIsReportedWithoutItsSignal) {
              "continues\n");
   EXPECT_EQ(summary()["steps_committed"], 17);
   expect_intact();
-  expect_no_child_left();
 }
 
 TEST_F(ProgramTest, ALauncherThatContinuesDoesNotHideTheDeathOfItsChild) {
@@ -99,18 +89,15 @@ TEST_F(ProgramTest, ALauncherThatContinuesDoesNotHideTheDeathOfItsChild) {
   expect_end(ringside, 4,
              "ringside: sh: process N ended after iteration 2; 2 steps are committed; ringside run --resume "
              "continues\n");
-  expect_no_child_left();
 }
 
 TEST_F(ProgramTest, TheDeathOfAnOrphanIsReportedWithItsSignal) {
-  const Finished ran =
-      run("ringside", with({"setsid", "--fork", testing::kScripted, "attach", "publish", "2", "raise", "11"}));
-  EXPECT_EQ(ran.exit_code, 4);
+  const Finished ran = expect_exit(
+      4, run("ringside", with({"setsid", "--fork", testing::kScripted, "attach", "publish", "2", "raise", "11"})));
   EXPECT_NE(lines(ran).find("ringside: setsid: process N died of signal 11 (Segmentation fault) after iteration 2; 2 "
                             "steps are committed; ringside run --resume continues\n"),
             std::string::npos)
       << ran.err;
-  expect_no_child_left();
 }
 
 TEST_F(ProgramTest, ALauncherThatChangesTheBindingCausesANote) {

@@ -52,10 +52,9 @@ TEST_F(ProgramTest, TheProgramsArgumentsAreItsOwn) {
 
 TEST_F(ProgramTest, APoolOfAnotherRunIsRefusedBeforeTheProgramStarts) {
   expect_run(scripted({"attach", "publish", "3", "detach"}), 0, "");
-  const Finished ran = run("ringside", with({"echo", "started"}));
-  EXPECT_EQ(ran.exit_code, 2);
+  const Finished ran = expect_exit(2, run("ringside", with({"echo", "started"})));
   EXPECT_EQ(ran.out, "");
-  EXPECT_NE(ran.err.find("give --resume to continue from there, --overwrite"), std::string::npos) << ran.err;
+  testing::expect_has(ran.err, {"give --resume to continue from there, --overwrite"});
 }
 
 TEST_F(ProgramTest, TheEnvironmentHasTheSocketTheCoresAndTheOptions) {
@@ -102,7 +101,7 @@ TEST_F(ProgramTest, TheProgramHasTheStreamsAndSignalsThatARunFromTheShellHas) {
                                              "printf '\\033[1m\\377'; printf '\\033[0m' >&2; "
                                              "grep -E 'Sig(Blk|Ign)' /proc/self/status"}));
   EXPECT_EQ(ran.out, "\x1b[1m\xffSigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n");
-  EXPECT_NE(ran.err.find("\x1b[0m"), std::string::npos);
+  testing::expect_has(ran.err, {"\x1b[0m"});
 }
 
 }  // namespace

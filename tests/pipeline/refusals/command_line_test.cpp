@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "common/platform/version.hpp"
+#include "tests/pipeline/expectations.hpp"
 #include "tests/pipeline/process.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
@@ -26,6 +27,7 @@ namespace {
 
 using testing::Finished;
 using testing::run;
+using testing::Service;
 using Words = std::vector<std::string>;
 
 struct Case {
@@ -152,9 +154,8 @@ TEST_F(CommandLineTest, EveryProgramAndSubcommandPrintsItsVersion) {
 TEST_F(CommandLineTest, HelpOfASubcommandHasTwoForms) {
   for (const Words& command : every_command_line()) {
     if (command.size() < 2) continue;
-    const Finished ran = run("ringside", {"help", command.back()});
-    EXPECT_EQ(ran.exit_code, 0) << ran.err;
-    EXPECT_NE(ran.out.find("Usage: ringside " + command.back()), std::string::npos) << ran.out;
+    const Finished ran = expect_exit(0, run("ringside", {"help", command.back()}));
+    testing::expect_has(ran.out, {"Usage: ringside " + command.back()});
     EXPECT_EQ(ran.out, run("ringside", {command.back(), "--help"}).out);
   }
   EXPECT_EQ(run("ringside", {"help"}).out, run("ringside", {"--help"}).out);
@@ -297,10 +298,8 @@ TEST_F(CommandLineTest, AFolderForTheSocketsIsFoundWhereTheNamedOneAllowsNone) {
           setenv("TMPDIR", named.c_str(), 1);
         });
     EXPECT_EQ(ran.exit_code, 0) << ran.err;
-    EXPECT_NE(ran.err.find("ringside: warning: TMPDIR: no folder for the sockets can be in"), std::string::npos)
-        << ran.err;
-    EXPECT_NE(ran.err.find(found), std::string::npos) << ran.err;
-    EXPECT_NE(ran.err.find("; it is in /tmp\n"), std::string::npos) << ran.err;
+    testing::expect_has(ran.err,
+                        {"ringside: warning: TMPDIR: no folder for the sockets can be in", found, "; it is in /tmp\n"});
     EXPECT_EQ(std::count(ran.err.begin(), ran.err.end(), '\n'), 1) << ran.err;
   }
 }
@@ -316,17 +315,17 @@ TEST_F(CommandLineTest, AnInvalidEnvironmentVariableIsNamed) {
 
 TEST_F(CommandLineTest, ARuntimeFolderThatIsRelativeOrMissingIsPassedOver) {
   for (const char* folder : {"relative", "/nonexistent", ""}) {
-    const Finished ran = run_there({"ringside", kRun, 0, {}, {{"XDG_RUNTIME_DIR", folder}}});
-    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+    const Finished ran = expect_exit(0, run_there({"ringside", kRun, 0, {}, {{"XDG_RUNTIME_DIR", folder}}}));
     EXPECT_EQ(ran.err, "");
   }
 }
 
 TEST_F(CommandLineTest, InvalidVariablesOfAServiceManagerAreIgnored) {
   for (const std::string& socket : {std::string("nonsense"), kLong, std::string("@"), std::string("/dev/null")}) {
-    const Finished ran = run_there(
-        {"ringside", kRun, 0, {}, {{"NOTIFY_SOCKET", socket}, {"WATCHDOG_USEC", "0x10"}, {"WATCHDOG_PID", "-1"}}});
-    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+    const Finished ran = expect_exit(
+        0,
+        run_there(
+            {"ringside", kRun, 0, {}, {{"NOTIFY_SOCKET", socket}, {"WATCHDOG_USEC", "0x10"}, {"WATCHDOG_PID", "-1"}}}));
     EXPECT_EQ(ran.err, "");
   }
 }
@@ -367,13 +366,9 @@ TEST_F(CommandLineTest, WhatIsPrintedOfAPathDoesNotSteerTheTerminalEither) {
 }
 
 TEST_F(CommandLineTest, AnAnalyzersLogIsOneLineAnEvent) {
-  testing::Process analyzer("ringside-analyzer", {"--socket=" + folder_.file("s"), "--log-level=info",
-                                                  "--pool=" + folder_.file("a\x1b[31mb\nc.pool")});
-  ASSERT_TRUE(analyzer.wait_for_err("event=listening"));
-  analyzer.signal(SIGTERM);
-  const Finished ended = analyzer.finish();
-  EXPECT_EQ(ended.exit_code, 0);
-  EXPECT_NE(ended.err.find(R"(a\x1b[31mb\nc.pool)"), std::string::npos) << ended.err;
+  Service analyzer({"--socket=" + folder_.file("s"), "--pool=" + folder_.file("a\x1b[31mb\nc.pool")});
+  const Finished ended = expect_exit(0, analyzer.stop(SIGTERM));
+  testing::expect_has(ended.err, {R"(a\x1b[31mb\nc.pool)"});
   EXPECT_EQ(ended.err.find('\x1b'), std::string::npos) << ended.err;
 }
 

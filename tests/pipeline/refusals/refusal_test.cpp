@@ -20,25 +20,21 @@ using testing::Finished;
 using testing::PipelineTest;
 using testing::Process;
 using testing::run;
+using testing::Service;
 
 class RefusalTest : public PipelineTest {
  protected:
   void expect_refused(const std::vector<std::string>& arguments, int code, const std::vector<std::string>& fragments,
                       const std::function<void()>& in_child = {}) const {
-    const Finished ran = run("ringside", arguments, in_child);
-    EXPECT_EQ(ran.exit_code, code) << ran.err;
-    expect_one_line(ran.err, fragments);
+    expect_refusal(code, run("ringside", arguments, in_child), fragments);
   }
 
   /// Fills the pool with 10 iterations of grid:20.
-  void keep_something() const {
-    const Finished ran = run("ringside", run_arguments("grid:20", {"--iterations=10"}));
-    ASSERT_EQ(ran.exit_code, 0) << ran.err;
-  }
+  void keep_something() const { expect_exit(0, run_it("grid:20", {"--iterations=10"})); }
 
   /// Expects that what `keep_something` kept is still there.
   void expect_kept() const {
-    const Json info = Json::parse(run("ringside", {"info", pool_, "--json"}).out);
+    const Json info = pool_info();
     ASSERT_EQ(info["kept"], 8);
     EXPECT_EQ(info["iterates"].back()["iteration"], 10);
     EXPECT_EQ(info["rows"], 400);
@@ -72,11 +68,10 @@ TEST_F(RefusalTest, MatricesThatTheSolversCannotUseAreRefused) {
 TEST_F(RefusalTest, JacobiThatDivergesSaysSoAndKeepsNoNaN) {
   const std::string matrix =
       write_file("diverging.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 4\n1 1 1\n1 2 3\n2 1 3\n2 2 1\n");
-  const Finished ran = run("ringside", run_arguments(matrix, {"--solver=jacobi", "--iterations=100000"}));
-  EXPECT_EQ(ran.exit_code, 2);
-  expect_one_line(ran.err, {"diverges", "factor of about 3"});
+  expect_refusal(2, run("ringside", run_arguments(matrix, {"--solver=jacobi", "--iterations=100000"})),
+                 {"diverges", "factor of about 3"});
   EXPECT_FALSE(summary()["converged"].get<bool>());
-  const Json info = Json::parse(run("ringside", {"info", pool_, "--json"}).out);
+  const Json info = pool_info();
   for (const Json& iterate : info["iterates"]) EXPECT_EQ(iterate["reductions"]["non_finite"], 0);
 }
 
@@ -110,20 +105,16 @@ TEST_F(RefusalTest, APoolWithAnotherRunIsKeptUnlessOverwriteIsGiven) {
   expect_kept();
   // The analyzer itself refuses, too, whichever producer attaches.
   const std::string socket = folder_.file("s");
-  Process analyzer("ringside-analyzer", {"--socket", socket, "--pool", pool_, "--log-level", "info"});
-  ASSERT_TRUE(analyzer.wait_for_err("event=listening"));
-  const Finished refused = run("ringside-producer", {"--matrix=grid:20", "--socket=" + socket});
-  EXPECT_EQ(refused.exit_code, 2);
-  expect_one_line(refused.err, {pool_, "another run"});
-  analyzer.signal(SIGTERM);
-  analyzer.finish();
+  Service analyzer({"--socket", socket, "--pool", pool_});
+  expect_refusal(2, run("ringside-producer", {"--matrix=grid:20", "--socket=" + socket}), {pool_, "another run"});
+  analyzer.stop(SIGTERM);
   expect_kept();
 
-  EXPECT_EQ(run("ringside", run_arguments("grid:20", {"--overwrite", "--iterations=3"})).exit_code, 0);
-  Json info = Json::parse(run("ringside", {"info", pool_, "--json"}).out);
+  EXPECT_EQ(run_it("grid:20", {"--overwrite", "--iterations=3"}).exit_code, 0);
+  Json info = pool_info();
   EXPECT_EQ(info["kept"], 3) << "the other run's iterates are gone";
-  EXPECT_EQ(run("ringside", run_arguments("grid:30", {"--overwrite", "--iterations=3"})).exit_code, 0);
-  info = Json::parse(run("ringside", {"info", pool_, "--json"}).out);
+  EXPECT_EQ(run_it("grid:30", {"--overwrite", "--iterations=3"}).exit_code, 0);
+  info = pool_info();
   EXPECT_EQ(info["rows"], 900) << "another shape: a new pool";
 }
 
@@ -143,15 +134,13 @@ TEST_F(RefusalTest, FilesThatAreNotPoolsAreRefused) {
 TEST_F(RefusalTest, AnUnfinishedPoolIsReplacedWithOverwriteOnly) {
   write_file("test.pool", std::string(10'000'000, '\0'));
   expect_refused(run_arguments("grid:10"), 2, {"test.pool", "interrupted", "--overwrite"});
-  const Finished ran = run("ringside", run_arguments("grid:10", {"--overwrite", "--iterations=3"}));
-  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  expect_exit(0, run_it("grid:10", {"--overwrite", "--iterations=3"}));
   expect_intact();
 }
 
 TEST_F(RefusalTest, APoolInUseIsRefused) {
   keep_something();
-  Process owner("ringside-analyzer", {"--socket", folder_.file("s"), "--pool", pool_, "--log-level", "info"});
-  ASSERT_TRUE(owner.wait_for_err("event=listening"));
+  Service owner({"--socket", folder_.file("s"), "--pool", pool_});
   Process producer("ringside-producer",
                    {"--matrix=grid:20", "--socket=" + folder_.file("s"), "--overwrite", "--iterations=1000000000000"});
   ASSERT_TRUE(owner.wait_for_err("event=attached"));
@@ -164,19 +153,16 @@ TEST_F(RefusalTest, APoolInUseIsRefused) {
 TEST_F(RefusalTest, AnotherAnalyzerIsNamedByItsPid) {
   keep_something();
   const std::string socket = folder_.file("s");
-  Process owner("ringside-analyzer", {"--socket", socket, "--pool", pool_, "--log-level", "info"});
-  ASSERT_TRUE(owner.wait_for_err("event=listening"));
+  Service owner({"--socket", socket, "--pool", pool_});
   const std::string pid = "process " + std::to_string(owner.pid()) + " (ringside-analyzer)";
-  const Finished same_socket = run("ringside-analyzer", {"--socket", socket, "--pool", folder_.file("other.pool")});
-  EXPECT_EQ(same_socket.exit_code, 3);
-  expect_one_line(same_socket.err, {socket, "another analyzer", pid, "--socket"});
+  expect_refusal(3, run("ringside-analyzer", {"--socket", socket, "--pool", folder_.file("other.pool")}),
+                 {socket, "another analyzer", pid, "--socket"});
 
   Process producer("ringside-producer",
                    {"--matrix=grid:20", "--socket=" + socket, "--overwrite", "--iterations=1000000000000"});
   ASSERT_TRUE(owner.wait_for_err("event=attached"));
-  const Finished same_pool = run("ringside-analyzer", {"--socket", folder_.file("t"), "--pool", pool_});
-  EXPECT_EQ(same_pool.exit_code, 3);
-  expect_one_line(same_pool.err, {pool_, "in use by " + pid});
+  expect_refusal(3, run("ringside-analyzer", {"--socket", folder_.file("t"), "--pool", pool_}),
+                 {pool_, "in use by " + pid});
   const Json report = Json::parse(run("ringside", {"doctor", pool_, "--json"}).out);
   EXPECT_EQ(report["findings"]["in_use"]["pid"], owner.pid());
   EXPECT_EQ(report["findings"]["in_use"]["verdict"], "note");
@@ -199,9 +185,7 @@ TEST_F(RefusalTest, WithoutDaxNothingIsMadeOrChangedWhereItIsRequired) {
     expect_refused(run_arguments("grid:20", {"--require-dax"}), 3, line);
     expect_refused(run_arguments("grid:20", {"--require-dax", "--overwrite"}), 3, line);
     for (const std::string& how : {std::string("--require-dax"), "--config=" + config}) {
-      const Finished ended = analyzer({how});
-      EXPECT_EQ(ended.exit_code, 3);
-      expect_one_line(ended.err, line);
+      expect_refusal(3, analyzer({how}), line);
     }
     EXPECT_FALSE(std::filesystem::exists(folder_.file("sockets"))) << "refused before a socket is made";
   };
@@ -233,9 +217,7 @@ TEST_F(RefusalTest, APoolOfANewerReleaseNamesBothVersions) {
   expect_refused(run_arguments("grid:20"), 2, line);
   expect_refused(run_arguments("grid:20", {"--overwrite"}), 2, line);
   for (const char* command : {"info", "verify", "replay"}) expect_refused({command, pool_}, 2, line);
-  const Finished analyzer = run("ringside-analyzer", {"--pool", pool_, "--socket", folder_.file("s")});
-  EXPECT_EQ(analyzer.exit_code, 2);
-  expect_one_line(analyzer.err, line);
+  expect_refusal(2, run("ringside-analyzer", {"--pool", pool_, "--socket", folder_.file("s")}), line);
   EXPECT_EQ(testing::content_of(pool_), bytes) << "left as it was";
 }
 
@@ -268,11 +250,10 @@ TEST_F(RefusalTest, APlaceOfAnotherUserNamesItsOwner) {
   ASSERT_EQ(chmod(pool_.c_str(), 0666), 0);
   ended = analyzer(pool_);
   EXPECT_EQ(ended.exit_code, 3) << "it can be written, but its owner reads it";
-  EXPECT_NE(ended.err.find(pool_ + ": belongs to user root"), std::string::npos) << ended.err;
-  EXPECT_NE(ended.err.find("--foreign-pool"), std::string::npos) << ended.err;
+  testing::expect_has(ended.err, {pool_ + ": belongs to user root", "--foreign-pool"});
   ended = analyzer(pool_, {"--foreign-pool"});
   EXPECT_EQ(ended.exit_code, 3) << "it can be written, but not taken from the others";
-  EXPECT_NE(ended.err.find("others may read it"), std::string::npos) << ended.err;
+  testing::expect_has(ended.err, {"others may read it"});
   expect_kept();
 }
 
@@ -285,8 +266,7 @@ TEST_F(RefusalTest, APoolThatOthersMayReadBecomesPrivateAndThisIsReported) {
   struct stat status {};
   ASSERT_EQ(stat(pool_.c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 07777, 0600u);
-  analyzer.signal(SIGTERM);
-  EXPECT_EQ(analyzer.finish().exit_code, 0);
+  expect_exit(0, analyzer.stop(SIGTERM));
   expect_kept();
 }
 
@@ -307,14 +287,11 @@ TEST_F(RefusalTest, AFullFileSystemNamesTheSpaceItLacks) {
     GTEST_SKIP() << "mounting a small tmpfs needs root";
   }
   const std::string small_pool = mount_point + "/p.pool";
-  const Finished ran = run("ringside", {"run", "--matrix=grid:1000", "--pool=" + small_pool});
-  EXPECT_EQ(ran.exit_code, 3) << ran.err;
-  expect_one_line(ran.err, {small_pool, "space"});
+  expect_refusal(3, run("ringside", {"run", "--matrix=grid:1000", "--pool=" + small_pool}), {small_pool, "space"});
   EXPECT_FALSE(std::filesystem::exists(small_pool));
   ASSERT_EQ(
       run("ringside", {"run", "--matrix=grid:20", "--pool=" + small_pool, "--iterations=3", "--slots=3"}).exit_code, 0);
-  const Finished larger = run("ringside", {"run", "--matrix=grid:1000", "--pool=" + small_pool, "--overwrite"});
-  EXPECT_EQ(larger.exit_code, 3) << larger.err;
+  expect_exit(3, run("ringside", {"run", "--matrix=grid:1000", "--pool=" + small_pool, "--overwrite"}));
   EXPECT_EQ(Json::parse(run("ringside", {"info", small_pool, "--json"}).out)["kept"], 3)
       << "the old pool is still there";
   umount(mount_point.c_str());
@@ -322,7 +299,7 @@ TEST_F(RefusalTest, AFullFileSystemNamesTheSpaceItLacks) {
 
 TEST_F(RefusalTest, ADamagedChunkIsFoundNamedAndNotExported) {
   keep_something();
-  const Json info = Json::parse(run("ringside", {"info", pool_, "--json"}).out);
+  const Json info = pool_info();
   ASSERT_EQ(info["iterates"][7]["iteration"], 10);
   // Finds the newest payload's first double by its bytes, and damages one of them.
   const std::string exported = folder_.file("x.npy");
@@ -339,9 +316,8 @@ TEST_F(RefusalTest, ADamagedChunkIsFoundNamedAndNotExported) {
   out.put(static_cast<char>(bytes[at + 100] ^ 1));
   out.close();
 
-  const Finished verified = run("ringside", {"verify", pool_});
-  EXPECT_EQ(verified.exit_code, 5);
-  EXPECT_NE(verified.out.find("DAMAGED: 1 of 1 chunks"), std::string::npos) << verified.out;
+  const Finished verified = expect_exit(5, run("ringside", {"verify", pool_}));
+  testing::expect_has(verified.out, {"DAMAGED: 1 of 1 chunks"});
   expect_refused({"export", pool_, "--output", folder_.file("y.npy")}, 5,
                  {"iteration 10", "damaged", "--iteration 9 is the newest intact one"});
   EXPECT_FALSE(std::filesystem::exists(folder_.file("y.npy")));

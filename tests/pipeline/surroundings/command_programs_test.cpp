@@ -44,8 +44,7 @@ TEST_F(CommandProgramsTest, AMissingProgramIsRefusedNamingItsFileAndTheWayToGetI
   const std::string ringside = lonely_ringside();
   const std::string file = folder_.file("prefix/libexec/ringside/ringside-serve");
   for (const std::vector<const char*>& arguments : {std::vector<const char*>{"serve"}, {"help", "serve"}}) {
-    const Finished refused = run_at(ringside, arguments);
-    EXPECT_EQ(refused.exit_code, 3);
+    const Finished refused = expect_exit(3, run_at(ringside, arguments));
     expect_one_line(refused.err, {file, "`ringside serve`", "the package ringside"});
     EXPECT_EQ(refused.out, "");
   }
@@ -55,10 +54,9 @@ TEST_F(CommandProgramsTest, AMissingProgramIsRefusedNamingItsFileAndTheWayToGetI
 TEST_F(CommandProgramsTest, InABuildTheWayToGetAMissingProgramIsToBuildIt) {
   const std::string ringside = lonely_ringside();
   folder_.write("prefix/CMakeCache.txt", "");
-  const Finished refused = run_at(ringside, {"plan"});
-  EXPECT_EQ(refused.exit_code, 3);
-  expect_one_line(refused.err, {folder_.file("prefix/bin/ringside-plan"),
-                                "cmake --build " + folder_.file("prefix") + " --target ringside-plan"});
+  expect_refusal(3, run_at(ringside, {"plan"}),
+                 {folder_.file("prefix/bin/ringside-plan"),
+                  "cmake --build " + folder_.file("prefix") + " --target ringside-plan"});
 }
 
 TEST_F(CommandProgramsTest, AProgramOfAnotherVersionThanRingsideRefusesToWork) {
@@ -70,9 +68,8 @@ TEST_F(CommandProgramsTest, AProgramOfAnotherVersionThanRingsideRefusesToWork) {
 }
 
 TEST_F(CommandProgramsTest, AProgramThatRingsideDidNotStartNamesItsCommands) {
-  const Finished refused = run("ringside-plan", {"plan", "--help"});
-  EXPECT_EQ(refused.exit_code, 2);
-  expect_one_line(refused.err, {"ringside-plan", "`ringside calibrate`", "`ringside plan`", "`ringside experiment`"});
+  expect_refusal(2, run("ringside-plan", {"plan", "--help"}),
+                 {"ringside-plan", "`ringside calibrate`", "`ringside plan`", "`ringside experiment`"});
 }
 
 TEST_F(CommandProgramsTest, ACommandIsTheProcessThatRingsideWas) {
@@ -82,8 +79,7 @@ TEST_F(CommandProgramsTest, ACommandIsTheProcessThatRingsideWas) {
   EXPECT_EQ(fs::read_symlink(of_process + "/exe").filename(), "ringside-serve");
   EXPECT_TRUE(testing::content_of(of_process + "/cmdline").find(std::string("\0serve\0--listen", 15)) !=
               std::string::npos);
-  serve.signal(SIGTERM);
-  EXPECT_EQ(serve.finish().exit_code, 0);
+  expect_exit(0, serve.stop(SIGTERM));
 }
 
 TEST_F(CommandProgramsTest, ASignalThatKillsACommandIsSeenByTheCaller) {
@@ -96,13 +92,11 @@ TEST_F(CommandProgramsTest, ASignalThatKillsACommandIsSeenByTheCaller) {
 TEST_F(CommandProgramsTest, TheExitCodeOfACommandIsThatOfItsProgram) {
   EXPECT_EQ(run("ringside", {"export", folder_.file("none"), "--output=-"}).exit_code, 2);
   for (const char* damping : {"--damping=0.5", "--damping=0.6"}) {
-    const Finished kept = run("ringside", {"run", "--quiet", "--matrix=grid:9", "--iterations=4", damping,
-                                           "--pool=" + folder_.file(damping)});
-    ASSERT_EQ(kept.exit_code, 0) << kept.err;
+    expect_exit(0, run("ringside", {"run", "--quiet", "--matrix=grid:9", "--iterations=4", damping,
+                                    "--pool=" + folder_.file(damping)}));
   }
-  const Finished compared =
-      run("ringside", {"compare", "--expect-equal", folder_.file("--damping=0.5"), folder_.file("--damping=0.6")});
-  EXPECT_EQ(compared.exit_code, 5) << compared.err;
+  expect_exit(
+      5, run("ringside", {"compare", "--expect-equal", folder_.file("--damping=0.5"), folder_.file("--damping=0.6")}));
 }
 
 }  // namespace

@@ -15,7 +15,6 @@ namespace ringside {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::Finished;
 using testing::PipelineTest;
 using testing::run;
 
@@ -25,15 +24,12 @@ class OutputsTest : public PipelineTest {
   void expect_refused(const std::vector<std::string>& arguments, const std::string& file,
                       const std::vector<std::string>& fragments) const {
     const std::string before = testing::content_of(file);
-    const Finished refused = run("ringside", arguments);
-    EXPECT_EQ(refused.exit_code, 2) << refused.out;
-    expect_one_line(refused.err, fragments);
+    expect_refusal(2, run("ringside", arguments), fragments);
     EXPECT_TRUE(testing::content_of(file) == before) << file << " was changed";
   }
 
   void keep_a_run() const {
-    const Finished kept = run("ringside", {"run", "--matrix=grid:20", "--iterations=5", "--pool=" + pool_, "--quiet"});
-    ASSERT_EQ(kept.exit_code, 0) << kept.err;
+    expect_exit(0, run("ringside", {"run", "--matrix=grid:20", "--iterations=5", "--pool=" + pool_, "--quiet"}));
   }
 
   const std::string matrix_ = folder_.write("edges.txt", "0 1\n1 2\n2 0\n");
@@ -59,9 +55,8 @@ TEST_F(OutputsTest, ANameWithTheEndingOfAnotherFormatIsRefused) {
   const auto refused = [&](std::vector<std::string> words, const std::string& name, const std::string& expected) {
     const std::string path = folder_.file(name);
     words.push_back("--output=" + path);
-    const Finished ran = run("ringside", words);
-    EXPECT_EQ(ran.exit_code, 2);
-    expect_one_line(ran.err, {"--output: found '" + path + "', expected a name that ends with " + expected});
+    expect_refusal(2, run("ringside", words),
+                   {"--output: found '" + path + "', expected a name that ends with " + expected});
     EXPECT_FALSE(fs::exists(path));
   };
   refused({"export", pool_}, "x.vtk", ".npy, .npz, .csv");
@@ -164,17 +159,14 @@ TEST_F(OutputsTest, ASummaryMayBeTheFileThatItsOwnWrapperHasLocked) {
     const int fd = open(file.c_str(), O_RDONLY | O_CREAT, 0600);
     if (flock(fd, LOCK_EX | LOCK_NB) != 0) _exit(126);
   };
-  const Finished done =
-      run("ringside", {"run", "--matrix=grid:9", "--mode=dram", "--quiet", "--summary=" + summary_}, locked);
-  EXPECT_EQ(done.exit_code, 0) << done.err;
+  expect_exit(0,
+              run("ringside", {"run", "--matrix=grid:9", "--mode=dram", "--quiet", "--summary=" + summary_}, locked));
   EXPECT_EQ(summary()["mode"], "dram");
 }
 
 TEST_F(OutputsTest, ASummaryInAFoldersPlaceIsRefusedWithItsReason) {
-  const Finished refused =
-      run("ringside", {"run", "--matrix=" + matrix_, "--mode=dram", "--summary=" + folder_.path()});
-  EXPECT_EQ(refused.exit_code, 3);
-  expect_one_line(refused.err, {"--summary: cannot write '" + folder_.path() + "': found a folder; expected a file"});
+  expect_refusal(3, run("ringside", {"run", "--matrix=" + matrix_, "--mode=dram", "--summary=" + folder_.path()}),
+                 {"--summary: cannot write '" + folder_.path() + "': found a folder; expected a file"});
 }
 
 TEST_F(OutputsTest, WipeRefusesAForeignFileUnderAJournalsNameAndTouchesNothing) {
@@ -182,9 +174,8 @@ TEST_F(OutputsTest, WipeRefusesAForeignFileUnderAJournalsNameAndTouchesNothing) 
   const std::string log = pool_ + ".journal-0";
   write_file("test.pool.journal-0", "a text of the user's own");
   const std::string pool = testing::content_of(pool_);
-  const Finished refused = run("ringside", {"wipe", pool_, "--yes"});
-  EXPECT_EQ(refused.exit_code, 2);
-  expect_one_line(refused.err, {log, "something else than a journal's log", "nothing was wiped"});
+  expect_refusal(2, run("ringside", {"wipe", pool_, "--yes"}),
+                 {log, "something else than a journal's log", "nothing was wiped"});
   EXPECT_EQ(testing::content_of(log), "a text of the user's own");
   EXPECT_TRUE(testing::content_of(pool_) == pool);
 }
@@ -196,8 +187,7 @@ TEST_F(OutputsTest, WipeTakesAJournalWhoseFirstBytesAreDestroyed) {
   ASSERT_GT(damaged.size(), 1000u);
   damaged.replace(0, 100, 100, 'x');
   write_file("test.pool.journal-0", damaged);
-  const Finished wiped = run("ringside", {"wipe", pool_, "--yes"});
-  EXPECT_EQ(wiped.exit_code, 0) << wiped.err;
+  expect_exit(0, run("ringside", {"wipe", pool_, "--yes"}));
   EXPECT_FALSE(fs::exists(log));
   EXPECT_FALSE(fs::exists(pool_));
 }

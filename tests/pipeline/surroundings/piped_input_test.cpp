@@ -32,9 +32,7 @@ using PipedInputTest = PipelineTest;
 TEST_F(PipedInputTest, SettingsAreReadFromAPipe) {
   const std::string settings = "matrix = \"grid:9\"\nmode = \"dram\"\nquiet = true\niterations = 3\n";
   for (const auto& [name, descriptor] : {std::pair<const char*, int>{"/dev/stdin", STDIN_FILENO}, {"/dev/fd/63", 63}}) {
-    const Finished done =
-        run("ringside", {"run", "--config", name, "--summary=" + summary_}, piped(settings, descriptor));
-    EXPECT_EQ(done.exit_code, 0) << done.err;
+    expect_exit(0, run("ringside", {"run", "--config", name, "--summary=" + summary_}, piped(settings, descriptor)));
     EXPECT_EQ(summary()["iterations"], 3) << name;
     std::filesystem::remove(summary_);
   }
@@ -44,15 +42,13 @@ TEST_F(PipedInputTest, AReportIsMadeOfASummaryFromAPipe) {
   const Finished solved =
       run("ringside", {"run", "--matrix=grid:9", "--mode=dram", "--quiet", "--summary=/dev/stdout"});
   const std::string page = folder_.file("x.html");
-  const Finished done = run("ringside", {"report", "/dev/stdin", "-o", page}, piped(solved.out, STDIN_FILENO));
-  EXPECT_EQ(done.exit_code, 0) << done.err;
+  expect_exit(0, run("ringside", {"report", "/dev/stdin", "-o", page}, piped(solved.out, STDIN_FILENO)));
   EXPECT_NE(testing::content_of(page).find("</html>"), std::string::npos);
 }
 
 TEST_F(PipedInputTest, APipeOfOtherTextIsRefusedAsNoSummary) {
-  const Finished refused =
-      run("ringside", {"report", "/dev/stdin", "-o", folder_.file("x.html")}, piped("text\n", STDIN_FILENO));
-  EXPECT_EQ(refused.exit_code, 2);
+  const Finished refused = expect_exit(
+      2, run("ringside", {"report", "/dev/stdin", "-o", folder_.file("x.html")}, piped("text\n", STDIN_FILENO)));
   expect_one_line(refused.err, {"/dev/stdin"});
 }
 

@@ -6,6 +6,8 @@
 
 #include <functional>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "tests/pipeline/pipeline_fixture.hpp"
@@ -37,9 +39,7 @@ class RedirectedOutputTest : public PipelineTest {
   }
 
   Finished export_to(const std::string& output, const std::function<void()>& in_child = {}) const {
-    const Finished done = run("ringside", {"export", pool_, "--output", output}, in_child);
-    EXPECT_EQ(done.exit_code, 0) << done.err;
-    return done;
+    return expect_exit(0, run("ringside", {"export", pool_, "--output", output}, in_child));
   }
 
   const std::string log_ = write_file("log", "keep\n");
@@ -51,9 +51,16 @@ TEST_F(RedirectedOutputTest, AnExportToARedirectedStandardOutputHasItsExactBytes
   EXPECT_NE(done.err.find("iteration 5"), std::string::npos) << "the confirmation: " << done.err;
 }
 
-TEST_F(RedirectedOutputTest, AnExportIsAppendedWhereStandardOutputAppends) {
-  export_to("/dev/stdout", redirect(STDOUT_FILENO, O_APPEND));
-  EXPECT_TRUE(testing::content_of(log_) == "keep\n" + exported());
+TEST_F(RedirectedOutputTest, AnExportIsAppendedWhereItsDescriptorAppends) {
+  const std::tuple<std::string, int> outputs[] = {
+      {"/dev/stdout", STDOUT_FILENO}, {"-", STDOUT_FILENO}, {log_, STDOUT_FILENO},
+      {"/dev/stderr", STDERR_FILENO}, {"/dev/fd/7", 7},     {"/proc/self/fd/7", 7}};
+  for (const auto& [output, descriptor] : outputs) {
+    write_file("log", "keep\n");
+    const Finished done = export_to(output, redirect(descriptor, O_APPEND));
+    EXPECT_TRUE(testing::content_of(log_) == "keep\n" + exported()) << output;
+    testing::expect_has(descriptor == STDOUT_FILENO ? done.err : done.out, {"iteration 5"});
+  }
 }
 
 TEST_F(RedirectedOutputTest, AnExportContinuesWhereStandardOutputStands) {
@@ -72,18 +79,7 @@ TEST_F(RedirectedOutputTest, AnExportGoesThroughAPipe) {
   }
   const Finished done = export_to("/dev/stderr");
   EXPECT_TRUE(done.err == exported());
-  EXPECT_NE(done.out.find("iteration 5"), std::string::npos) << done.out;
-}
-
-TEST_F(RedirectedOutputTest, TheFilesOwnNameIsStandardOutputToo) {
-  const Finished done = export_to(log_, redirect(STDOUT_FILENO, O_APPEND));
-  EXPECT_TRUE(testing::content_of(log_) == "keep\n" + exported());
-  EXPECT_NE(done.err.find("iteration 5"), std::string::npos) << done.err;
-}
-
-TEST_F(RedirectedOutputTest, StandardErrorsFileIsAppendedTo) {
-  export_to("/dev/stderr", redirect(STDERR_FILENO, O_APPEND));
-  EXPECT_TRUE(testing::content_of(log_) == "keep\n" + exported());
+  testing::expect_has(done.out, {"iteration 5"});
 }
 
 TEST_F(RedirectedOutputTest, WhereBothStreamsAreOneFileItHoldsTheOutputAlone) {
@@ -98,25 +94,14 @@ TEST_F(RedirectedOutputTest, WhereBothStreamsAreOneFileItHoldsTheOutputAlone) {
   }
 }
 
-TEST_F(RedirectedOutputTest, AnyOtherDescriptorOfItsOwnIsWrittenThrough) {
-  for (const char* name : {"/dev/fd/7", "/proc/self/fd/7"}) {
-    write_file("log", "keep\n");
-    const Finished done = export_to(name, redirect(7, O_APPEND));
-    EXPECT_TRUE(testing::content_of(log_) == "keep\n" + exported()) << name;
-    EXPECT_NE(done.out.find("iteration 5"), std::string::npos) << done.out;
-  }
-}
-
 TEST_F(RedirectedOutputTest, ADescriptorThatIsNotOpenIsRefused) {
-  const Finished refused = run("ringside", {"run", "--matrix=grid:9", "--mode=dram", "--summary=/dev/fd/77"});
-  EXPECT_EQ(refused.exit_code, 3);
-  expect_one_line(refused.err, {"--summary: cannot write '/dev/fd/77'"});
+  expect_refusal(3, run("ringside", {"run", "--matrix=grid:9", "--mode=dram", "--summary=/dev/fd/77"}),
+                 {"--summary: cannot write '/dev/fd/77'"});
 }
 
 TEST_F(RedirectedOutputTest, ASummaryToStandardOutputIsAloneThere) {
   const std::vector<std::string> arguments = {"run", "--matrix=grid:9", "--mode=dram", "--summary=/dev/stdout"};
-  const Finished piped = run("ringside", arguments);
-  EXPECT_EQ(piped.exit_code, 0);
+  const Finished piped = expect_exit(0, run("ringside", arguments));
   EXPECT_EQ(Json::parse(piped.out).at("mode"), "dram");
   EXPECT_NE(piped.err.find("ringside run: done"), std::string::npos) << "the account: " << piped.err;
   EXPECT_EQ(run("ringside", arguments, redirect(STDOUT_FILENO, O_APPEND)).exit_code, 0);
@@ -126,57 +111,42 @@ TEST_F(RedirectedOutputTest, ASummaryToStandardOutputIsAloneThere) {
 }
 
 TEST_F(RedirectedOutputTest, AReportToStandardOutputIsAloneThere) {
-  const Finished done = run("ringside", {"report", pool_, "-o", "/dev/stdout"}, redirect(STDOUT_FILENO, O_APPEND));
-  EXPECT_EQ(done.exit_code, 0);
+  const Finished done =
+      expect_exit(0, run("ringside", {"report", pool_, "-o", "/dev/stdout"}, redirect(STDOUT_FILENO, O_APPEND)));
   const std::string text = testing::content_of(log_);
   EXPECT_EQ(text.rfind("keep\n<!", 0), 0u) << text.substr(0, 40);
   EXPECT_EQ(text.substr(text.size() - 8), "</html>\n");
-  EXPECT_NE(done.err.find("wrote"), std::string::npos) << done.err;
+  testing::expect_has(done.err, {"wrote"});
 }
 
 TEST_F(RedirectedOutputTest, ADashIsStandardOutputAndNothingElseIsPrintedThere) {
   const auto there = [folder = folder_.path()] {
     if (chdir(folder.c_str()) != 0) _exit(126);
   };
-  const Finished exported_one = run("ringside", {"export", pool_, "-o", "-"}, there);
-  EXPECT_EQ(exported_one.exit_code, 0) << exported_one.err;
+  const Finished exported_one = expect_exit(0, run("ringside", {"export", pool_, "-o", "-"}, there));
   EXPECT_TRUE(exported_one.out == exported());
   EXPECT_EQ(exported_one.err.rfind("standard output: iteration 5", 0), 0u) << exported_one.err;
 
-  const Finished reported = run("ringside", {"report", pool_, "-o-"}, there);
-  EXPECT_EQ(reported.exit_code, 0) << reported.err;
+  const Finished reported = expect_exit(0, run("ringside", {"report", pool_, "-o-"}, there));
   EXPECT_TRUE(reported.out.starts_with("<!") && reported.out.ends_with("</html>\n")) << reported.out.substr(0, 40);
   EXPECT_EQ(reported.err, "ringside report: wrote standard output\n");
 
-  const Finished ran = run("ringside", {"run", "--matrix=grid:9", "--mode=dram", "--summary", "-"}, there);
-  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  const Finished ran =
+      expect_exit(0, run("ringside", {"run", "--matrix=grid:9", "--mode=dram", "--summary", "-"}, there));
   EXPECT_EQ(Json::parse(ran.out).at("mode"), "dram");
-  EXPECT_NE(ran.err.find("ringside run: done"), std::string::npos) << ran.err;
+  testing::expect_has(ran.err, {"ringside run: done"});
 
   EXPECT_FALSE(fs::exists(folder_.file("-")));
-}
-
-TEST_F(RedirectedOutputTest, ADashIsAppendedWhereStandardOutputAppends) {
-  export_to("-", redirect(STDOUT_FILENO, O_APPEND));
-  EXPECT_TRUE(testing::content_of(log_) == "keep\n" + exported());
-}
-
-TEST_F(RedirectedOutputTest, ADashIsRefusedWhereStandardOutputIsAPool) {
-  const std::string before = testing::content_of(pool_);
-  const auto to_pool = [pool = pool_] { dup2(open(pool.c_str(), O_WRONLY | O_APPEND), STDOUT_FILENO); };
-  const Finished refused = run("ringside", {"export", pool_, "--output=-"}, to_pool);
-  EXPECT_EQ(refused.exit_code, 2);
-  expect_one_line(refused.err, {"--output: '/proc/self/fd/1'", "POOL"});
-  EXPECT_TRUE(testing::content_of(pool_) == before);
 }
 
 TEST_F(RedirectedOutputTest, APoolThatStandardOutputAppendsToIsRefused) {
   const std::string before = testing::content_of(pool_);
   const auto to_pool = [pool = pool_] { dup2(open(pool.c_str(), O_WRONLY | O_APPEND), STDOUT_FILENO); };
-  const Finished refused = run("ringside", {"export", pool_, "--output", "/dev/stdout"}, to_pool);
-  EXPECT_EQ(refused.exit_code, 2);
-  expect_one_line(refused.err, {"--output: '/dev/stdout'", "POOL"});
-  EXPECT_TRUE(testing::content_of(pool_) == before);
+  for (const auto& [output, named] : {std::pair{"/dev/stdout", "/dev/stdout"}, {"-", "/proc/self/fd/1"}}) {
+    expect_refusal(2, run("ringside", {"export", pool_, "--output", output}, to_pool),
+                   {std::string("--output: '") + named + "'", "POOL"});
+    EXPECT_TRUE(testing::content_of(pool_) == before);
+  }
 }
 
 TEST_F(RedirectedOutputTest, ADescriptorWithoutRoomIsNamedByItsOption) {

@@ -96,11 +96,10 @@ class StandardOutputTest : public PipelineTest {
   void expect_each_says(const std::function<void()>& output, const std::string& why) const {
     for (const Command& command : commands()) {
       SCOPED_TRACE(command.program + " " + command.arguments.front());
-      const Finished failed = run(command.program, command.arguments, output);
-      EXPECT_EQ(failed.exit_code, 3);
+      const Finished failed = expect_exit(3, run(command.program, command.arguments, output));
       // Standard error also carries progress.
       const std::string said = "ringside: standard output: cannot be written: " + why + "; expected one that takes all";
-      EXPECT_NE(failed.err.find(said), std::string::npos) << failed.err;
+      testing::expect_has(failed.err, {said});
       EXPECT_EQ(failed.err.find("unexpected"), std::string::npos) << failed.err;
     }
   }
@@ -144,9 +143,8 @@ TEST_F(StandardOutputTest, DoctorNeverExitsWithSuccessIfItsAnswerIsLost) {
 
 TEST_F(StandardOutputTest, TheExitCodeReportsDamageEvenIfTheOutputIsLost) {
   damage_payload_of(5);
-  const Finished verified = run("ringside", {"verify", pool_}, full_output);
-  EXPECT_EQ(verified.exit_code, 5);
-  EXPECT_NE(verified.err.find("standard output: cannot be written"), std::string::npos) << verified.err;
+  const Finished verified = expect_exit(5, run("ringside", {"verify", pool_}, full_output));
+  testing::expect_has(verified.err, {"standard output: cannot be written"});
 }
 
 TEST_F(StandardOutputTest, ARunWritesItsSummaryWhereItsAccountHasNoPlace) {

@@ -47,8 +47,7 @@ TEST_F(WaitingTest, ARunIgnoresForeignFilesUnderItsFoldersName) {
   std::ofstream(shared_ + "/ringside-mnopqr") << "text";
   fs::create_directory(shared_ + "/ringside-stuvwx");
   ASSERT_EQ(mkfifo((shared_ + "/ringside-stuvwx/analyzer.socket.lock").c_str(), 0666), 0);
-  const Finished done = run_unless_it_waits("ringside", run_arguments("grid:20", {"--iterations=5"}));
-  EXPECT_EQ(done.exit_code, 0) << done.err;
+  expect_exit(0, run_unless_it_waits("ringside", run_arguments("grid:20", {"--iterations=5"})));
   EXPECT_TRUE(fs::exists(shared_ + "/ringside-abcdef"));
 }
 
@@ -70,21 +69,18 @@ TEST_F(WaitingTest, APipeInAFilesPlaceIsRefusedByEachCommand) {
   };
   for (const std::vector<std::string>& arguments : commands) {
     SCOPED_TRACE(arguments.front());
-    const Finished refused = run_unless_it_waits("ringside", arguments);
-    EXPECT_EQ(refused.exit_code, 2) << refused.err;
-    expect_one_line(refused.err, {pipe_});
+    expect_refusal(2, run_unless_it_waits("ringside", arguments), {pipe_});
   }
 }
 
 TEST_F(WaitingTest, APipeThatNoProcessReadsIsRefusedAsAnOutput) {
-  const Finished refused =
-      run_unless_it_waits("ringside", {"run", "--mode=dram", "--matrix=grid:9", "--quiet", "--summary", pipe_});
-  EXPECT_EQ(refused.exit_code, 3);
+  const Finished refused = expect_exit(
+      3, run_unless_it_waits("ringside", {"run", "--mode=dram", "--matrix=grid:9", "--quiet", "--summary", pipe_}));
   expect_one_line(refused.err, {"--summary: cannot write '" + pipe_ + "': no process reads it"});
 }
 
 TEST_F(WaitingTest, APipeInAJournalsPlaceIsRefused) {
-  ASSERT_EQ(run("ringside", run_arguments("grid:20", {"--iterations=5"})).exit_code, 0);
+  ASSERT_EQ(run_it("grid:20", {"--iterations=5"}).exit_code, 0);
   fs::remove(pool_ + ".journal-0");
   fs::rename(pipe_, pool_ + ".journal-0");
   EXPECT_EQ(run_unless_it_waits("ringside", {"tail", "--pool", pool_}).exit_code, 2);
@@ -93,10 +89,9 @@ TEST_F(WaitingTest, APipeInAJournalsPlaceIsRefused) {
 TEST_F(WaitingTest, APipeInTheLockFilesPlaceIsRefused) {
   const std::string socket = folder_.file("s");
   fs::rename(pipe_, socket + ".lock");
-  const Finished refused = run_unless_it_waits("ringside-analyzer", {"--pool", pool_, "--socket", socket});
-  EXPECT_EQ(refused.exit_code, 3);
-  EXPECT_NE(refused.err.find("cannot open the lock file '" + socket + ".lock': found a named pipe"), std::string::npos)
-      << refused.err;
+  const Finished refused =
+      expect_exit(3, run_unless_it_waits("ringside-analyzer", {"--pool", pool_, "--socket", socket}));
+  testing::expect_has(refused.err, {"cannot open the lock file '" + socket + ".lock': found a named pipe"});
 }
 
 TEST_F(WaitingTest, APipeInThePlaceOfTheListOfClientsIsRefused) {
@@ -104,9 +99,8 @@ TEST_F(WaitingTest, APipeInThePlaceOfTheListOfClientsIsRefused) {
   ASSERT_EQ(run("ringside", {"keygen", keys}).exit_code, 0);
   fs::remove(keys + "/clients.allowed");
   fs::rename(pipe_, keys + "/clients.allowed");
-  const Finished refused = run_unless_it_waits("ringside", {"keygen", keys, "--client", "desk"});
-  EXPECT_EQ(refused.exit_code, 3);
-  expect_one_line(refused.err, {keys + "/clients.allowed", "found a named pipe"});
+  expect_refusal(3, run_unless_it_waits("ringside", {"keygen", keys, "--client", "desk"}),
+                 {keys + "/clients.allowed", "found a named pipe"});
 }
 
 }  // namespace

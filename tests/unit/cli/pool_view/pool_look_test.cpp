@@ -18,7 +18,6 @@
 #include "analyzer/pool/ring_pool.hpp"
 #include "analyzer/ring/ring_writer.hpp"
 #include "cli/pool_view/field_images.hpp"
-#include "cli/pool_view/ring_slots.hpp"
 #include "cli/pool_view/watched_pool.hpp"
 #include "common/files/watched_mapping.hpp"
 #include "common/json/json.hpp"

@@ -32,6 +32,13 @@ std::string refused(std::vector<const char*> words) {
   }
 }
 
+/// The variables that a program gets on these cores.
+std::map<std::string, std::string> environment(int ranks, const ProgramPlaces& places = {"/s", "/p"},
+                                               const PublishOptions& publish = {}, const PeerOptions& peer = {}) {
+  const auto variables = program_environment(publish, peer, places, {0, 1, 2, 4}, ranks);
+  return {variables.begin(), variables.end()};
+}
+
 TEST(ProgramOptionsTest, OptionsOfTheAnalyzerTheHandOffAndTheCoresGoWithAProgram) {
   EXPECT_EQ(refused({"--pool=p", "--slots=4", "--durability=process", "--journal=off", "--telemetry=off", "--passes=2",
                      "--reduce=transfer", "--buffers=3", "--coordination=messages", "--on-analyzer-loss=stop",
@@ -60,8 +67,6 @@ TEST(ProgramOptionsTest, TheEnvironmentIsThatOfTheOptions) {
   publish.overwrite = true;
   publish.on_analyzer_loss = OnAnalyzerLoss::kStop;
   unsetenv("OMP_NUM_THREADS");
-  const auto variables = program_environment(publish, {.timeout_s = 2.5}, {"/s", "/p", "/earlier"}, {0, 1, 2, 4}, 0);
-  const std::map<std::string, std::string> found(variables.begin(), variables.end());
   const std::map<std::string, std::string> expected = {{"RINGSIDE_SOCKET", "/s"},
                                                        {"RINGSIDE_POOL", "/p"},
                                                        {"RINGSIDE_RESUME_FROM", "/earlier"},
@@ -72,37 +77,29 @@ TEST(ProgramOptionsTest, TheEnvironmentIsThatOfTheOptions) {
                                                        {"RINGSIDE_PEER_TIMEOUT", "2.5"},
                                                        {"RINGSIDE_ON_ANALYZER_LOSS", "stop"},
                                                        {"RINGSIDE_COORDINATION", "locks"}};
-  EXPECT_EQ(found, expected);
+  EXPECT_EQ(environment(0, {"/s", "/p", "/earlier"}, publish, {.timeout_s = 2.5}), expected);
 }
 
 TEST(ProgramOptionsTest, RanksShareTheCores) {
   unsetenv("OMP_NUM_THREADS");
-  const auto variables = program_environment({}, {}, {"/s", "/p"}, {0, 1, 2, 4}, 2);
-  const std::map<std::string, std::string> found(variables.begin(), variables.end());
-  EXPECT_EQ(found.at("RINGSIDE_RESUME_FROM"), "") << "not what this process has inherited";
-  EXPECT_EQ(found.at("OMP_NUM_THREADS"), "2");
+  EXPECT_EQ(environment(2).at("RINGSIDE_RESUME_FROM"), "") << "not what this process has inherited";
+  EXPECT_EQ(environment(2).at("OMP_NUM_THREADS"), "2");
 }
 
 TEST(ProgramOptionsTest, MoreRanksThanCoresAreStartedUnlessTheUserDecides) {
-  const auto of = [](int ranks) {
-    const auto variables = program_environment({}, {}, {"/s", "/p"}, {0, 1, 2, 4}, ranks);
-    return std::map<std::string, std::string>(variables.begin(), variables.end());
-  };
   for (const char* name : {"OMPI_MCA_rmaps_base_oversubscribe", "PRTE_MCA_rmaps_default_mapping_policy"})
     unsetenv(name);
-  EXPECT_FALSE(of(4).contains("OMPI_MCA_rmaps_base_oversubscribe"));
-  EXPECT_EQ(of(5).at("OMPI_MCA_rmaps_base_oversubscribe"), "1");
-  EXPECT_EQ(of(5).at("PRTE_MCA_rmaps_default_mapping_policy"), ":oversubscribe");
+  EXPECT_FALSE(environment(4).contains("OMPI_MCA_rmaps_base_oversubscribe"));
+  EXPECT_EQ(environment(5).at("OMPI_MCA_rmaps_base_oversubscribe"), "1");
+  EXPECT_EQ(environment(5).at("PRTE_MCA_rmaps_default_mapping_policy"), ":oversubscribe");
   setenv("OMPI_MCA_rmaps_base_oversubscribe", "0", 1);
-  EXPECT_FALSE(of(5).contains("OMPI_MCA_rmaps_base_oversubscribe"));
+  EXPECT_FALSE(environment(5).contains("OMPI_MCA_rmaps_base_oversubscribe"));
   unsetenv("OMPI_MCA_rmaps_base_oversubscribe");
 }
 
 TEST(ProgramOptionsTest, AnOwnNumberOfThreadsIsKept) {
   setenv("OMP_NUM_THREADS", "2", 1);
-  const auto variables = program_environment({}, {}, {"/s", "/p"}, {0, 1, 2, 4}, 0);
-  const std::map<std::string, std::string> found(variables.begin(), variables.end());
-  EXPECT_FALSE(found.contains("OMP_NUM_THREADS"));
+  EXPECT_FALSE(environment(0).contains("OMP_NUM_THREADS"));
   unsetenv("OMP_NUM_THREADS");
 }
 

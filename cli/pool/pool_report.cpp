@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/pool/damage.hpp"
+#include "cli/pool/pool_report.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <cstdint>
 #include <string_view>
+
+#include "common/records/results_json.hpp"
+#include "common/results/result_values.hpp"
 
 namespace ringside {
 namespace {
@@ -31,6 +34,13 @@ std::vector<std::string_view> damaged_variables(const PayloadCheck& check, const
     if (names.empty() || names.back() != name) names.push_back(name);
   }
   return names;
+}
+
+Json value_of(const ResultValues& values, const Result& result) {
+  StepValue value{.type = result.type, .present = values.present(result)};
+  value.words[0] = values.words()[result.word];
+  if (result.type == ValueType::kI128) value.words[1] = values.words()[result.word + 1];
+  return to_json(value);
 }
 
 }  // namespace
@@ -82,6 +92,16 @@ void add_to(Json& object, const PayloadCheck& check, const RingGeometry& shape) 
   object["damaged_chunks"] = check.damaged_chunks;
   object["damaged_variables"] = damaged_variables(check, shape);
   object["chunk_table_intact"] = check.table_intact;
+}
+
+Json results_to_json(const Catalogue& catalogue, std::span<const std::uint64_t> words) {
+  if (words.size() != catalogue.words()) return {};
+  Json object = Json::object();
+  for (const Result& result : catalogue.results()) {
+    if (result.source == ResultSource::kScalar || result.count != 1) continue;
+    object[result.full_name] = value_of(ResultValues(words), result);
+  }
+  return object;
 }
 
 }  // namespace ringside

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Follows an analyzer's records live, from the first to the last, and is never killed: every record it has seen must be
-// in the journal.
+// Readers that are never killed. Every iterate that one has read completely is committed for good, and every record
+// that the other has received must be in the journal.
 #pragma once
 
 #include <atomic>
@@ -11,6 +11,26 @@
 #include <thread>
 
 namespace ringside::testing {
+
+/// Reads the pool from outside, and remembers the newest iteration that it read completely.
+class Watcher {
+ public:
+  explicit Watcher(std::string pool);
+  ~Watcher();
+  Watcher(const Watcher&) = delete;
+  Watcher& operator=(const Watcher&) = delete;
+
+  std::uint64_t newest() const { return newest_; }
+  std::uint64_t stop();
+
+ private:
+  void watch();
+
+  std::string pool_;
+  std::atomic<bool> stop_{false};
+  std::atomic<std::uint64_t> newest_{0};
+  std::thread thread_;
+};
 
 class Follower {
  public:

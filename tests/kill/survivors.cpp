@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "tests/kill/watcher.hpp"
+#include "tests/kill/survivors.hpp"
 
 #include <poll.h>
 
@@ -10,6 +10,7 @@
 
 #include "common/platform/error.hpp"
 #include "common/pool_reader/ring_reader.hpp"
+#include "common/telemetry/record_stream.hpp"
 
 namespace ringside::testing {
 
@@ -43,6 +44,32 @@ void Watcher::watch() {
     } catch (const Error&) {  // no pool, or not finished
       poll(nullptr, 0, 1);
     }
+  }
+}
+
+Follower::Follower(std::function<std::string()> find_socket)
+    : find_socket_(std::move(find_socket)), thread_([this] { follow(); }) {}
+
+Follower::~Follower() {
+  stop();
+}
+
+Follower::Seen Follower::stop() {
+  stop_ = true;
+  if (thread_.joinable()) thread_.join();
+  return std::move(seen_);
+}
+
+void Follower::follow() {
+  std::string socket;
+  while (!stop_ && (socket = find_socket_()).empty()) poll(nullptr, 0, 1);
+  if (stop_) return;
+  ChannelContext context;
+  RecordStream stream(context, telemetry_at(socket), 0);
+  std::vector<wire::Record> records;
+  while (!stop_) {
+    stream.next(records, 20);
+    for (const wire::Record& record : records) seen_[record.seq()] = record.SerializeAsString();
   }
 }
 

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Damage in words and in JSON, in the same form for verify and replay.
+// What several commands report of a pool in the same form: damage in words and in JSON, and the results of a step.
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "common/json/json.hpp"
+#include "common/results/catalogue.hpp"
 #include "common/ring/ring_check.hpp"
 #include "common/ring/ring_recovery.hpp"
 #include "common/ring/ring_view.hpp"
@@ -27,5 +30,9 @@ void add_to(Json& object, const TwinsCheck& check);
 
 /// Adds {damaged_chunks, damaged_variables, chunk_table_intact} to `object`.
 void add_to(Json& object, const PayloadCheck& check, const RingGeometry& shape);
+
+/// {"x.l2": 1.5, "x.change_l1": null, …}: every result that is a number; null where it is absent. An integer beyond 64
+/// bits is a text. words: of a step, Catalogue::words of them, or none (no results).
+Json results_to_json(const Catalogue& catalogue, std::span<const std::uint64_t> words);
 
 }  // namespace ringside

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What tests expect of a process that has ended, and of what it wrote. A failure names the line of the test.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "tests/pipeline/process.hpp"
+#include "tests/unit/temporary_folder.hpp"
+
+namespace ringside::testing {
+
+/// Expects this exit code. Returns what the process printed.
+inline Finished expect_exit(int code, Finished ran, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+  if (ran.exit_code != code) {
+    ADD_FAILURE_AT(file, line) << "exit code " << ran.exit_code << ", signal " << ran.death_signal << ", expected "
+                               << code << "\n" << ran.out << ran.err;
+  }
+  return ran;
+}
+
+/// Expects that `text` contains each of `parts`.
+inline void expect_has(const std::string& text, const std::vector<std::string>& parts,
+                       const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+  for (const std::string& part : parts) {
+    if (text.find(part) == std::string::npos) ADD_FAILURE_AT(file, line) << "'" << part << "' in: " << text;
+  }
+}
+
+/// The doubles of a NumPy file that `export` has written.
+inline std::vector<double> read_npy(const std::string& path) {
+  const std::string bytes = content_of(path);
+  EXPECT_EQ(bytes.substr(1, 5), "NUMPY");
+  const std::size_t start = bytes.find('\n') + 1;
+  EXPECT_EQ(start % 64, 0u);
+  std::vector<double> values((bytes.size() - start) / sizeof(double));
+  std::memcpy(values.data(), bytes.data() + start, values.size() * sizeof(double));
+  return values;
+}
+
+}  // namespace ringside::testing
