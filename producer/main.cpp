@@ -31,7 +31,7 @@
 #include "producer/memory/matrix_memory.hpp"
 #include "producer/producer.hpp"
 #include "producer/run_writer.hpp"
-#include "producer/solve_end.hpp"
+#include "producer/solve_loop.hpp"
 #include "producer/solver/problem.hpp"
 #include "producer/solver/solver_table.hpp"
 

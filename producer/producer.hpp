@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The pipeline's side of the loop in producer/solve_loop.hpp: the solver writes x_k straight into the buffer that the
-// library lends (producer/step_writer.hpp), and it is published. Solver and library do not depend on each other.
+// library lends (producer/run_writer.hpp), and it is published. Solver and library do not depend on each other.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The run that this process publishes, through library/ringside.h as any solver's: attaching with the options of the
-// command line, and the library's failures as exceptions.
+// The run that this process publishes. It goes through library/ringside.h, as any solver's does: the writer attaches
+// with the options of the command line, and throws the library's failures.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,6 @@
 #include "common/schema/schema.hpp"
 #include "common/threads/core_loan.hpp"
 #include "library/ringside.h"
-#include "producer/step_writer.hpp"
 
 namespace ringside {
 
@@ -27,6 +26,31 @@ struct RunWriterOptions {
   const ProcessOptions& process;
   std::vector<int> lent_cores = {};    // with --elastic: they are lent while a claim waits
   const volatile int* stop = nullptr;  // ends a wait; outlives the writer
+};
+
+/// Where the steps of the producer's loop go (producer/producer.hpp): to the analyzer of one process, or to that of a
+/// node with several ranks (mpi/solvers/rank_run.hpp).
+class StepWriter {
+ public:
+  virtual ~StepWriter() = default;
+
+  /// Where this process's part of each variable lies in every step's memory, counted from the first one's beginning.
+  virtual std::span<const VariablePlace> places() const noexcept = 0;
+
+  /// Copies the kept step's variables to their places in `payload`. Before the first publish. Throws Error.
+  virtual void copy_kept(void* payload) const = 0;
+
+  // Statuses as of ringside.h. RINGSIDE_FULL: with kSkip only.
+  virtual ringside_status claim(WhenFull when_full) noexcept = 0;
+  virtual ringside_status claim_last() noexcept = 0;
+  /// Of the claimed step: where the first variable begins.
+  virtual void* buffer() noexcept = 0;
+  /// Requires a claimed step, and a greater iteration than the one before.
+  virtual void publish(std::uint64_t iteration, std::int64_t generate_ns,
+                       std::span<const ringside_value> scalars) noexcept = 0;
+  /// A step found no room and is not published.
+  virtual void skip() noexcept = 0;
+  virtual ringside_counts counts() const noexcept = 0;
 };
 
 /// The step that a run continues from.
@@ -51,9 +75,9 @@ class RunWriter final : public StepWriter {
 
   ringside_writer* handle() const noexcept { return writer_.get(); }
 
-  /// Makes run_id and problem_id those that the analyzer knows: a resumed run keeps its run_id.
+  /// Replaces run_id and problem_id by the analyzer's: a resumed run keeps its run_id.
   void identify(RunDescription& run) const;
-  /// What the analyzer says of the attachment; usually empty.
+  /// The analyzer's remark about the attachment; usually empty.
   std::string note() const { return ringside_writer_note(handle()); }
   /// The analyzer's cores, lent while it waits for a step. Only with `lent_cores`.
   CoreBorrower analyzer_cores() const;

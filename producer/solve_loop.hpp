@@ -8,6 +8,7 @@
 #include <span>
 
 #include "common/options/options.hpp"
+#include "common/platform/error.hpp"
 #include "common/platform/stop_flag.hpp"
 #include "producer/account.hpp"
 #include "producer/solver/convergence.hpp"
@@ -71,5 +72,13 @@ struct FirstStep {
 /// Runs the iterations that follow `first`. A diverged iterate, which may hold NaN, is neither taken nor finished; nor
 /// is the last one before an iteration that broke down.
 SolveEnd solve(const SolveRun& run, const FirstStep& first, IterateSink& sink) noexcept;
+
+ExitCode exit_code_of(SolveEnd end) noexcept;
+
+/// RINGSIDE_OUTCOME_...
+std::uint32_t outcome_of(SolveEnd end) noexcept;
+
+/// Throws Error (exit code 2) if the solver diverged or broke down; its line says what was found.
+void refuse_solution(const SolveRun& run, SolveEnd end);
 
 }  // namespace ringside

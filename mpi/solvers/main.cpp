@@ -25,7 +25,7 @@
 #include "mpi/solvers/rank_run.hpp"
 #include "producer/account.hpp"
 #include "producer/producer.hpp"
-#include "producer/solve_end.hpp"
+#include "producer/solve_loop.hpp"
 #include "producer/solver/problem.hpp"
 #include "producer/solver/solver_table.hpp"
 

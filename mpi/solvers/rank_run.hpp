@@ -13,7 +13,6 @@
 #include "mpi/ringside_mpi.h"
 #include "producer/run_writer.hpp"
 #include "producer/solver/problem.hpp"
-#include "producer/step_writer.hpp"
 
 namespace ringside::mpi {
 

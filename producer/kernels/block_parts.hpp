@@ -1,15 +1,31 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A matrix's blocks of rows, or some of them, cut into parts of about equal work for a team (common/threads/team.hpp).
+// One thread sums a whole block in a fixed order, and block sums are combined serially in block order. Thus no result
+// depends on the number of threads.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "common/threads/team.hpp"
-#include "producer/kernels/row_partition.hpp"
+#include "producer/kernels/block_rows.hpp"
+#include "producer/matrix/array.hpp"
+#include "producer/matrix/csr_matrix.hpp"
 
 namespace ringside {
+
+/// A row costs about as much as eight entries: its vectors are read and written once, an entry is one cached load.
+inline constexpr std::uint64_t kRowCost = 8;
+
+/// Shares the blocks of a matrix among `parts` threads (at least 1) so that each gets about as much work: nonzeros plus
+/// a constant per row. row_begin: rows + 1 offsets, as in CsrMatrix. Returns parts + 1 ascending block numbers; part p
+/// owns the blocks [result[p], result[p + 1]), which may be none.
+std::vector<std::uint64_t> partition_blocks(std::span<const std::uint64_t> row_begin, int parts);
+
+/// The same by given amounts of work. work_before: blocks + 1; the work of all blocks before each one.
+std::vector<std::uint64_t> partition_work(std::span<const std::uint64_t> work_before, int parts);
 
 class BlockParts {
  public:
@@ -78,6 +94,56 @@ class BlockParts {
   Team* team_;
   std::vector<Run> runs_;
   std::vector<std::uint64_t> part_;  // part p has the runs [part_[p], part_[p + 1])
+};
+
+/// The blocks of a matrix's part in two sets: those that read no ghost (producer/matrix/matrix_part.hpp) can be
+/// multiplied before the ghosts have come from other processes. A whole matrix has only these.
+///
+/// Numbers of blocks, ascending. `interior` and `at_border` together are all blocks.
+struct BlockSets {
+  std::vector<std::uint64_t> interior;
+  std::vector<std::uint64_t> at_border;  // with a row that reads a ghost
+  std::vector<std::uint64_t> read;       // blocks of own rows that are at the border, or read from there
+};
+
+/// part: with numbered ghosts, and its entries.
+BlockSets find_block_sets(const CsrMatrix& part);
+
+struct ProductParts {
+  ProductParts(const BlockSets& sets, std::span<const std::uint64_t> work_before, Team& team)
+      : interior(BlockParts::of_some(sets.interior, work_before, team)),
+        at_border(BlockParts::of_some(sets.at_border, work_before, team)) {}
+
+  BlockParts interior;
+  BlockParts at_border;
+};
+
+/// A vector of a published step as the rows at the border of a part read it, with its ghosts behind it. A step's memory
+/// has no room for ghosts, so what these rows read is copied; the other rows read the step itself.
+class GhostedVector {
+ public:
+  /// part: with numbered ghosts.
+  GhostedVector(const CsrMatrix& part, const BlockSets& sets, std::span<const std::uint64_t> work_before, Team& team)
+      : rows_(part.rows),
+        vector_(sets.at_border.empty() ? 0 : part.columns),
+        copied_(BlockParts::of_some(sets.read, work_before, team)) {}
+
+  /// Own rows and ghosts.
+  double* data() noexcept { return vector_.data(); }
+
+  /// Copies what rows at the border read of `own`.
+  const double* copy(const double* own) noexcept {
+    copied_.for_each([&](std::uint64_t first, std::uint64_t last) {
+      const std::uint64_t end = std::min(last * kBlockRows, rows_);
+      std::copy(own + first * kBlockRows, own + end, vector_.data() + first * kBlockRows);
+    });
+    return vector_.data();
+  }
+
+ private:
+  std::uint64_t rows_;
+  Array<double> vector_;
+  BlockParts copied_;
 };
 
 }  // namespace ringside

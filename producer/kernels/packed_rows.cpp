@@ -8,8 +8,7 @@
 #include <span>
 
 #include "common/threads/first_failure.hpp"
-#include "producer/kernels/block_rows.hpp"
-#include "producer/kernels/row_partition.hpp"
+#include "producer/kernels/block_parts.hpp"
 #include "producer/memory/matrix_memory.hpp"
 
 namespace ringside {

@@ -6,8 +6,7 @@
 #include <algorithm>
 
 #include "common/threads/first_failure.hpp"
-#include "producer/kernels/block_rows.hpp"
-#include "producer/kernels/row_partition.hpp"
+#include "producer/kernels/block_parts.hpp"
 
 namespace ringside {
 namespace {

@@ -6,9 +6,8 @@
 #include <algorithm>
 
 #include "common/platform/error.hpp"
-#include "producer/kernels/block_rows.hpp"
+#include "producer/kernels/block_parts.hpp"
 #include "producer/kernels/format_choice.hpp"
-#include "producer/kernels/row_partition.hpp"
 
 namespace ringside {
 namespace {

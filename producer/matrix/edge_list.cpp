@@ -336,16 +336,12 @@ CsrMatrix EdgeListReader::build_compacted(typename Builder::How how, IdBitmap& b
   }
   IdCollection collection;
   for (const std::string_view piece : pieces_) {
-    const char* p = piece.data();
-    const char* const end = p + piece.size();
-    Edge edge;
-    LineFault wrong = LineFault::kNothing;
-    while ((p = skip_to_edge(p, end)) < end) {
-      p = parse_edge(p, end, columns_, edge, wrong);
-      if (wrong != LineFault::kNothing) explain();
+    const bool good = each_edge(piece, [&](const Edge& edge) {
       collection.add(edge.from);
       collection.add(edge.to);
-    }
+      return true;
+    });
+    if (!good) explain();
   }
   const std::vector<std::uint64_t> distinct = collection.take();
   check_rows(distinct.size(), first_edge_, kMaxRows);
@@ -409,8 +405,8 @@ CsrMatrix EdgeListReader::read(typename Builder::How how) {
 
 // Walks the text again, line by line, to the first wrong line.
 void EdgeListReader::explain() const {
-  const std::string line = fmt::format("{} (ids are whole numbers from 0 to {})", columns_.line,
-                                       std::numeric_limits<std::uint64_t>::max());
+  const std::string line =
+      fmt::format("{} (ids are whole numbers from 0 to {})", columns_.line, std::numeric_limits<std::uint64_t>::max());
   const char* const end = text_.data() + text_.size();
   std::optional<bool> weighted;
   std::uint64_t weighted_line = 0;
@@ -463,9 +459,8 @@ PlaceInText EdgeListReader::find(const MatrixPlace& place, IsRefused is_refused)
     if (place.what == MatrixPlace::What::kEntry && edge.to != place.to) continue;
     choice.add(offset_of(p), edge.weight);
   }
-  return {.is_edge_list = true,
-          .line = choice.lines() > 0 ? line_number(text_, choice.at()) : 0,
-          .lines = choice.lines()};
+  return {
+      .is_edge_list = true, .line = choice.lines() > 0 ? line_number(text_, choice.at()) : 0, .lines = choice.lines()};
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "common/platform/error.hpp"
 #include "producer/matrix/csr_builder.hpp"
 #include "producer/matrix/matrix_checks.hpp"
 #include "producer/memory/matrix_memory.hpp"
@@ -12,7 +11,6 @@
 namespace ringside {
 
 CsrMatrix make_grid_part(std::uint32_t side, Orientation orientation, std::uint64_t first, std::uint64_t last) {
-  if (side < 1 || side > 65535) throw usage_error("grid:{}: expected a side from 1 to 65535", side);
   const std::uint64_t n = side;
   const std::uint64_t links_before = grid_links_before(side, first);
   const std::uint64_t nonzeros = grid_links_before(side, last) - links_before;

@@ -1,6 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From the argument of --matrix to a matrix in memory: the kind of input, the reader for it, and whether a cache
-// replaces it.
+// From the argument of --matrix to the arrays of a matrix. matrix_source.cpp calls each stage with the result of the
+// one before; no stage calls back:
+//
+//   named_input, map_file   the file and the member that is named in it, as bytes (producer/text)
+//   read_matrix_cache       a cache: its arrays are mapped, and the way ends here (matrix_cache)
+//   input_text              the text in the file: unpacked, and taken out of its archive (producer/text)
+//   format_of               which reader the text needs: by its name, else by its first bytes
+//   read_...                the entries, read twice for a builder (matrix_market, edge_list)
+//   CsrBuilder::finish      the arrays: sorted, merged and hashed (csr_builder)
+//
+// A generated matrix (grid, rmat) has the last stage only.
 #pragma once
 
 #include <cstdint>

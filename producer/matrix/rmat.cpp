@@ -89,7 +89,6 @@ void check_rmat(const RmatOptions& options) {
 }
 
 CsrMatrix make_rmat(const RmatOptions& options, Orientation orientation) {
-  check_rmat(options);
   const std::uint64_t rows = std::uint64_t{1} << options.scale;
   // A matrix that cannot fit is refused before hours of counting. The estimate is the offsets and half of the columns,
   // as duplicates collapse.
@@ -102,7 +101,6 @@ CsrMatrix make_rmat(const RmatOptions& options, Orientation orientation) {
 }
 
 CsrMatrix make_rmat_share(const RmatOptions& options, SharedBuilder::How how) {
-  check_rmat(options);
   const std::uint64_t rows = std::uint64_t{1} << options.scale;
   const std::uint64_t edges = all_edges(options).last;
   const Edges own = {piece_begin(edges, how.with->share(), how.with->shares()),

@@ -20,8 +20,8 @@ struct RmatOptions {
 /// Throws `Error` (exit code 2) for options out of range.
 void check_rmat(const RmatOptions& options);
 
-/// A pattern; duplicates collapse, self-loops stay. The same for every number of threads. Throws `Error`: exit code 2
-/// for options out of range, 3 if memory is lacking.
+/// A pattern; duplicates collapse, self-loops stay. The same for every number of threads. options: within their ranges.
+/// Throws `Error` (exit code 3) if memory is lacking.
 CsrMatrix make_rmat(const RmatOptions& options, Orientation orientation);
 
 /// This process's part, where several make a share of the edges each.

@@ -20,12 +20,10 @@
 #include "common/threads/openmp_team.hpp"
 #include "producer/kernels/block_parts.hpp"
 #include "producer/kernels/cg_kernel.hpp"
-#include "producer/kernels/product_parts.hpp"
 #include "producer/matrix/matrix_part.hpp"
 #include "producer/matrix/refused_entry.hpp"
 #include "producer/matrix/symmetry.hpp"
 #include "producer/solver/compensated_sum.hpp"
-#include "producer/solver/ghosted_vector.hpp"
 #include "producer/solver/linear_system.hpp"
 
 namespace ringside {
@@ -105,8 +103,7 @@ class ConjugateGradients final : public Solver {
     share_among(openmp_);
     neighbours_.expect(matrix_, ghosts_.span(), {});
     if (!layout_.reads_matrix()) release_entries(matrix_);
-    norm_of_b_ = std::sqrt(b_is_ones_ ? static_cast<double>(matrix_.all_rows())
-                                       : square_of(right_side_.value.data()));
+    norm_of_b_ = std::sqrt(b_is_ones_ ? static_cast<double>(matrix_.all_rows()) : square_of(right_side_.value.data()));
     for_each_part([&](std::uint64_t begin, std::uint64_t end) {  // the first touch
       std::fill(product_with_p_.data() + begin, product_with_p_.data() + end, 0.0);
     });

@@ -15,12 +15,10 @@
 #include "common/threads/openmp_team.hpp"
 #include "producer/kernels/block_parts.hpp"
 #include "producer/kernels/jacobi_kernel.hpp"
-#include "producer/kernels/product_parts.hpp"
 #include "producer/matrix/matrix_part.hpp"
 #include "producer/matrix/refused_entry.hpp"
 #include "producer/matrix/symmetry.hpp"
 #include "producer/solver/compensated_sum.hpp"
-#include "producer/solver/ghosted_vector.hpp"
 #include "producer/solver/linear_system.hpp"
 
 namespace ringside {
@@ -76,10 +74,10 @@ class Jacobi final : public Solver {
 
   Change iterate(const void* previous, void* next) noexcept override {
     JacobiPass pass = {.product = layout_.product(matrix_),
-                             .diagonal = diagonal_.data(),
-                             .right_side = right_side_.value.empty() ? nullptr : right_side_.value.data(),
-                             .previous = static_cast<const double*>(previous),
-                             .next = static_cast<double*>(next)};
+                       .diagonal = diagonal_.data(),
+                       .right_side = right_side_.value.empty() ? nullptr : right_side_.value.data(),
+                       .previous = static_cast<const double*>(previous),
+                       .next = static_cast<double*>(next)};
     const auto make = [&](std::uint64_t first, std::uint64_t last) {
       kernels_.iterate(pass, first, last, sums_.data());
     };

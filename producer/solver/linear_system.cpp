@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "common/platform/error.hpp"
+#include "producer/matrix/matrix_source.hpp"
 #include "producer/matrix/refused_entry.hpp"
 #include "producer/matrix/symmetry.hpp"
 
@@ -26,6 +27,22 @@ std::uint64_t first_not_finite(const Array<double>& values) {
 }
 
 }  // namespace
+
+RightSide load_right_side(const std::string& file) {
+  if (file.empty()) return {};
+  const CsrMatrix matrix = load_matrix({.matrix = file}, Orientation::kRows);
+  if (matrix.columns != 1) {
+    throw usage_error("--rhs: {} has {} columns, expected 1 (in an archive, ARCHIVE:MEMBER names the file)", file,
+                      matrix.columns);
+  }
+  RightSide b{Array<double>(matrix.rows), to_string(matrix.content_id)};
+  for (std::uint64_t row = 0; row < matrix.rows; ++row) {
+    for (std::uint64_t e = matrix.row_begin[row]; e < matrix.row_begin[row + 1]; ++e) {
+      b.value[row] = matrix.value.empty() ? 1.0 : matrix.value[e];
+    }
+  }
+  return b;
+}
 
 void check_linear_system(const CsrMatrix& matrix, const RightSide& right_side, std::string_view solver,
                          Neighbours& neighbours) {

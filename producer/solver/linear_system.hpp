@@ -1,14 +1,26 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What every solver of A x = b demands of A and b. What only some of them demand stands in their own files.
+// A system of equations A x = b: its right side, and what every solver of it demands of A and b. Further demands of
+// single solvers are in their own files.
 #pragma once
 
+#include <string>
 #include <string_view>
 
+#include "producer/matrix/array.hpp"
 #include "producer/matrix/csr_matrix.hpp"
 #include "producer/solver/neighbours.hpp"
-#include "producer/solver/right_side.hpp"
 
 namespace ringside {
+
+/// The right side b of A x = b. `name` stands for the content in problem_id: a different b needs a different name.
+struct RightSide {
+  Array<double> value;  // one per row, or empty: all ones
+  std::string name = "ones";
+};
+
+/// From an n-by-1 matrix file, or ARCHIVE:MEMBER; all ones if `file` is empty. Throws Error as load_matrix does, and
+/// (exit code 2) if the matrix has another number of columns than 1.
+RightSide load_right_side(const std::string& file);
 
 /// Throws `Error` (exit code 2) for a matrix that is empty or not square, an entry of A or b that is not finite, and a
 /// b of another length. solver: its name in messages. matrix: columns as in the whole; right_side: of the whole.

@@ -17,7 +17,6 @@
 #include "common/threads/openmp_team.hpp"
 #include "producer/kernels/block_parts.hpp"
 #include "producer/kernels/pagerank_kernel.hpp"
-#include "producer/kernels/product_parts.hpp"
 #include "producer/kernels/row_layout.hpp"
 #include "producer/matrix/matrix_checks.hpp"
 #include "producer/matrix/matrix_part.hpp"

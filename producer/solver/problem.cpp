@@ -12,7 +12,7 @@
 #include "producer/matrix/matrix_checks.hpp"
 #include "producer/matrix/matrix_source.hpp"
 #include "producer/matrix/refused_entry.hpp"
-#include "producer/solver/right_side.hpp"
+#include "producer/solver/linear_system.hpp"
 #include "producer/solver/solver_table.hpp"
 
 namespace ringside {
@@ -33,10 +33,7 @@ Id128 problem_id(const Id128& content_id, std::string_view solver, const std::st
 }
 
 MatrixOptions matrix_of(const SolveOptions& options) {
-  return {.matrix = options.matrix,
-          .cache = options.cache,
-          .cache_dir = options.cache_dir,
-          .columns = options.columns};
+  return {.matrix = options.matrix, .cache = options.cache, .cache_dir = options.cache_dir, .columns = options.columns};
 }
 
 /// The solver names rows, not files.

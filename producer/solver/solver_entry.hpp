@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a solver says of itself, beside its own code: everything in which solvers differ outside their own files. The
-// table (solver_table.cpp) has one line for each of them.
+// How a solver describes itself: everything in which solvers differ outside their own files. The table
+// (solver_table.cpp) has one line for each of them.
 #pragma once
 
 #include <memory>
@@ -9,8 +9,8 @@
 #include "common/options/options.hpp"
 #include "common/options/solver_choice.hpp"
 #include "producer/matrix/csr_matrix.hpp"
+#include "producer/solver/linear_system.hpp"
 #include "producer/solver/neighbours.hpp"
-#include "producer/solver/right_side.hpp"
 #include "producer/solver/solver.hpp"
 
 namespace ringside {

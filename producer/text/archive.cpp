@@ -15,7 +15,6 @@
 
 #include "common/platform/error.hpp"
 #include "common/text/printable.hpp"
-#include "producer/text/growing_bytes.hpp"
 #include "producer/text/packing_errors.hpp"
 
 namespace ringside {
@@ -145,9 +144,10 @@ std::optional<std::string_view> text_of(archive_entry* entry, Reader& reader, st
 void open_zip(Reader& reader, const std::string& name) {
   if (archive_read_support_format_zip_seekable(reader.get()) != ARCHIVE_OK || !reader.open_seekable()) {
     if (reader.is_out_of_memory()) throw system_error("{}: not enough memory to read it", name);
-    throw usage_error("{}: found no directory of members at the end of the zip archive, expected a whole archive with a "
-                      "matrix in it (was it cut short?)",
-                      name);
+    throw usage_error(
+        "{}: found no directory of members at the end of the zip archive, expected a whole archive with a "
+        "matrix in it (was it cut short?)",
+        name);
   }
 }
 
@@ -230,8 +230,9 @@ Text unzip(std::string_view zip, const ZipMember& member, const std::string& nam
   for (std::size_t i = 0; entry != nullptr && i < member.number; ++i) entry = next_entry(reader, zip, name, "zip");
   if (entry == nullptr) throw damage(reader, zip, name, "zip");
   if (archive_entry_is_encrypted(entry) != 0) {
-    throw usage_error("{}: found the encrypted member '{}' in the zip archive, expected one that is not; unpack it first",
-                      name, shortened(member.name));
+    throw usage_error(
+        "{}: found the encrypted member '{}' in the zip archive, expected one that is not; unpack it first", name,
+        shortened(member.name));
   }
   return data_of(reader, zip, name, "zip");
 }

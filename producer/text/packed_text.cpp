@@ -14,7 +14,6 @@
 
 #include "common/platform/error.hpp"
 #include "producer/text/archive.hpp"
-#include "producer/text/growing_bytes.hpp"
 #include "producer/text/packing_errors.hpp"
 
 namespace ringside {

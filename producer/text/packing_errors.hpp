@@ -8,18 +8,31 @@
 #include <string_view>
 
 #include "common/platform/error.hpp"
+#include "common/text/printable.hpp"
 
 namespace ringside {
 
-/// The file ends within the data.
-Error cut_short(const std::string& name, std::string_view format);
+/// For a file that ends within the data.
+inline Error cut_short(const std::string& name, std::string_view format) {
+  return usage_error("{}: found the end of the file within the {} data, expected a whole file (was it cut short?)",
+                     name, format);
+}
 
 /// reason: what the library reports; may be empty.
-Error damaged_near(const std::string& name, std::string_view format, std::size_t at, std::string_view reason);
+inline Error damaged_near(const std::string& name, std::string_view format, std::size_t at, std::string_view reason) {
+  const std::string why = reason.empty() ? "" : " (" + shortened(reason) + ")";
+  return usage_error("{}: found damaged {} data near byte {}{}, expected a file that {} can test", name, format, at,
+                     why, format);
+}
 
 /// `rest` lies from byte `at` on behind a whole `unit` (a gzip member, a bzip2 stream), and is not another one.
-Error bytes_behind(const std::string& name, std::string_view format, std::string_view unit, std::string_view rest,
-                   std::size_t at);
+inline Error bytes_behind(const std::string& name, std::string_view format, std::string_view unit,
+                          std::string_view rest, std::size_t at) {
+  return usage_error(
+      "{}: found {} bytes that are not {} data behind a whole {} {}, from byte {} on, expected another {}, zeros or "
+      "the end of the file",
+      name, rest.size(), format, format, unit, at, unit);
+}
 
 /// Zeros alone fill the last block of a tape or a disk. Other bytes may be data whose first bytes are damaged.
 inline bool only_zeros(std::string_view bytes) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Opens and maps regular files; anything else is refused.
+// Maps regular files; anything else is refused. Growing texts are anonymous mappings that mremap enlarges, or far
+// memory.
 #include "producer/text/text_source.hpp"
 
 #include <fcntl.h>
@@ -12,6 +13,7 @@
 
 #include "common/files/watched_mapping.hpp"
 #include "common/platform/error.hpp"
+#include "producer/memory/matrix_memory.hpp"
 
 namespace ringside {
 namespace {
@@ -48,6 +50,14 @@ class InputFile {
   struct stat status_ = {};
 };
 
+void release(void* data, std::size_t bytes) noexcept {
+  if (in_far_memory(data)) {
+    free_far(data);
+  } else if (data != nullptr) {
+    munmap(data, bytes);
+  }
+}
+
 }  // namespace
 
 Text map_file(const std::string& path) {
@@ -60,6 +70,38 @@ Text map_file(const std::string& path) {
   auto watched = std::make_shared<WatchedMapping>(path, file.descriptor(), map, bytes);
   return {{map, [bytes, watched = std::move(watched)](void* p) { munmap(p, bytes); }},
           {static_cast<const char*>(map), bytes}};
+}
+
+GrowingBytes::~GrowingBytes() {
+  release(data_, capacity_);
+}
+
+void GrowingBytes::grow() {
+  constexpr std::size_t kFirstBytes = std::size_t{1} << 20;
+  const std::size_t wanted = capacity_ == 0 ? kFirstBytes : 2 * capacity_;
+  if (matrix_is_far()) {
+    data_ = static_cast<unsigned char*>(grow_far(data_, wanted));
+    capacity_ = wanted;
+    return;
+  }
+  void* const grown =
+      capacity_ == 0 ? mmap(nullptr, wanted, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
+                     : mremap(data_, capacity_, wanted, MREMAP_MAYMOVE);
+  if (grown == MAP_FAILED) {
+    throw system_error("cannot allocate {} bytes to unpack the text ({})", wanted, errno_text(errno));
+  }
+  data_ = static_cast<unsigned char*>(grown);
+  capacity_ = wanted;
+}
+
+Text GrowingBytes::take() {
+  const std::string_view text(reinterpret_cast<const char*>(data_), size_);
+  if (in_far_memory(data_)) shrink_far(data_, size_);
+  std::shared_ptr<void> owner(data_, [capacity = capacity_](void* p) { release(p, capacity); });
+  data_ = nullptr;
+  size_ = 0;
+  capacity_ = 0;
+  return {std::move(owner), text};
 }
 
 }  // namespace ringside

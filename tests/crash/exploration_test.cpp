@@ -12,7 +12,6 @@
 #include <string>
 #include <vector>
 
-#include "tests/crash/bit_flips.hpp"
 #include "tests/crash/explorer.hpp"
 #include "tests/crash/mutants.hpp"
 #include "tests/unit/sanitized.hpp"
@@ -104,7 +103,8 @@ TEST_P(OrderTest, OnDaxTheOrderAloneKeepsThePromises) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Crash, OrderTest,
-                         ::testing::Values("two-laps", "many-threads", "second-run", "killed-owner", "going-back", "held-slots"),
+                         ::testing::Values("two-laps", "many-threads", "second-run", "killed-owner", "going-back",
+                                           "held-slots"),
                          [](const auto& one) { return as_test_name(one.param); });
 
 TEST(BitFlipTest, AFlippedBitNeverChangesWhatIsReturnedAndCostsOneSlotAtMost) {
@@ -126,7 +126,8 @@ void PrintTo(const Fault& fault, std::ostream* out) {
   *out << fault.mutant.fault << (fault.checksums ? "" : ", without checksums");
 }
 
-/// In a sanitizer's build the first mutant of each scenario: all take two minutes, and the release build tries them all.
+/// In a sanitizer's build the first mutant of each scenario: all take two minutes, and the release build tries them
+/// all.
 std::vector<Fault> faults() {
   std::vector<Fault> all;
   for (const Mutant& mutant : mutants()) {

@@ -45,6 +45,14 @@ struct Exploration {
 Exploration explore(const TracedScenario& traced, Model model, bool hashes_hold, const Depth& depth, std::uint64_t seed,
                     std::optional<std::uint64_t> only = std::nullopt);
 
+/// Damage of the medium instead of a cut. Whichever bit it is, every iterate that is returned was published, and only
+/// the slot that holds the bit is lost.
+///
+/// Flips one bit at a time in the pool that the traced scenario leaves: each bit of each slot's meta area and payload,
+/// of both run tables and of both superblocks. The violation's `image` is the bit, counted from the beginning of the
+/// pool.
+Exploration explore_bit_flips(const TracedScenario& traced);
+
 /// One scenario on one storage with one durability, under one model: the promises depend on these.
 struct Case {
   const Scenario* scenario;

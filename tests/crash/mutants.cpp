@@ -9,8 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "tests/crash/bit_flips.hpp"
-
 namespace ringside::crash {
 namespace {
 
@@ -75,7 +73,8 @@ bool is_in_last_variable(const RingGeometry& geometry, const Event& event) {
 }
 
 /// In every commit, moves the store of commit_seq before the store of the header's field `before_field`.
-void store_commit_seq_early(Trace& trace, const RingGeometry& geometry, std::size_t before_field) {
+template <std::size_t before_field>
+void commit_seq_early(Trace& trace, const RingGeometry& geometry) {
   in_each(trace, Phase::kCommit, [&](auto begin, auto end) {
     const auto store_of = [&](std::size_t field) {
       return std::find_if(begin, end, [&](const Event& event) {
@@ -87,20 +86,10 @@ void store_commit_seq_early(Trace& trace, const RingGeometry& geometry, std::siz
   });
 }
 
-void fence_1_left_out(Trace& trace, const RingGeometry&) {
-  leave_out(trace, Phase::kBegin, is_drain);
-}
-void fence_2_left_out(Trace& trace, const RingGeometry&) {
-  leave_out(trace, Phase::kCopy, is_drain);
-}
-void fence_3_left_out(Trace& trace, const RingGeometry&) {
-  leave_out(trace, Phase::kCommit, is_drain);
-}
-void header_not_flushed(Trace& trace, const RingGeometry&) {
-  leave_out(trace, Phase::kCommit, is_flush);
-}
-void invalidation_left_out(Trace& trace, const RingGeometry&) {
-  leave_out(trace, Phase::kBegin, is_memory);
+/// Leaves out what `is_left_out` selects of a phase.
+template <Phase phase, bool (*is_left_out)(const Event&)>
+void left_out(Trace& trace, const RingGeometry&) {
+  leave_out(trace, phase, is_left_out);
 }
 
 void header_before_payload(Trace& trace, const RingGeometry&) {
@@ -113,13 +102,6 @@ void header_before_payload(Trace& trace, const RingGeometry&) {
     std::rotate(copy, commit, end);
     copy = end;
   }
-}
-
-void seq_before_hash(Trace& trace, const RingGeometry& geometry) {
-  store_commit_seq_early(trace, geometry, offsetof(SlotHeader, header_hash));
-}
-void seq_first(Trace& trace, const RingGeometry& geometry) {
-  store_commit_seq_early(trace, geometry, offsetof(SlotHeader, iteration));
 }
 
 void one_thread_drains(Trace& trace, const RingGeometry&) {
@@ -313,9 +295,6 @@ void cleared_numbers_only(Trace& trace, const RingGeometry& geometry) {
     return event.kind == EventKind::kStore && is_header_word(geometry, event.offset, offsetof(SlotHeader, header_hash));
   });
 }
-void clear_not_fenced(Trace& trace, const RingGeometry&) {
-  leave_out(trace, Phase::kClear, is_drain);
-}
 
 /// Calls `change` with the part of each begin_run that discards iterates: two stores, a flush and a drain for each.
 template <class Change>
@@ -350,14 +329,16 @@ void discard_not_fenced(Trace& trace, const RingGeometry&) {
 
 using enum Checksums;
 constexpr Mutant kMutants[] = {
-    {"fence 1 left out", "two-laps", Model::kDax, kOnAndOff, fence_1_left_out},
-    {"fence 2 left out", "two-laps", Model::kDax, kOnAndOff, fence_2_left_out},
-    {"fence 3 left out", "two-laps", Model::kDax, kOnAndOff, fence_3_left_out},
-    {"the header is not flushed", "two-laps", Model::kDax, kOnAndOff, header_not_flushed},
-    {"the victim is not invalidated", "two-laps", Model::kDax, kOnAndOff, invalidation_left_out},
+    {"fence 1 left out", "two-laps", Model::kDax, kOnAndOff, left_out<Phase::kBegin, is_drain>},
+    {"fence 2 left out", "two-laps", Model::kDax, kOnAndOff, left_out<Phase::kCopy, is_drain>},
+    {"fence 3 left out", "two-laps", Model::kDax, kOnAndOff, left_out<Phase::kCommit, is_drain>},
+    {"the header is not flushed", "two-laps", Model::kDax, kOnAndOff, left_out<Phase::kCommit, is_flush>},
+    {"the victim is not invalidated", "two-laps", Model::kDax, kOnAndOff, left_out<Phase::kBegin, is_memory>},
     {"header before payload", "two-laps", Model::kDax, kOnAndOff, header_before_payload},
-    {"commit_seq before header_hash", "two-laps", Model::kDax, kOn, seq_before_hash},
-    {"commit_seq before the rest of the header", "two-laps", Model::kDax, kOnAndOff, seq_first},
+    {"commit_seq before header_hash", "two-laps", Model::kDax, kOn,
+     commit_seq_early<offsetof(SlotHeader, header_hash)>},
+    {"commit_seq before the rest of the header", "two-laps", Model::kDax, kOnAndOff,
+     commit_seq_early<offsetof(SlotHeader, iteration)>},
     {"only one thread drains", "many-threads", Model::kDax, kOnAndOff, one_thread_drains},
     {"chunk hashes are not flushed", "two-laps", Model::kDax, kOn, chunk_hashes_not_flushed},
     {"the step descriptor is not flushed", "two-laps", Model::kDax, kOnAndOff, step_not_flushed},
@@ -375,7 +356,7 @@ constexpr Mutant kMutants[] = {
     {"the catalogue is stored after record_seq", "second-run", Model::kDax, kOff, catalogue_after_record_seq},
     {"a run table entry is not flushed", "second-run", Model::kDax, kOnAndOff, run_entry_not_flushed},
     {"the ring is cleared slot by slot, not by age", "second-run", Model::kDax, kOnAndOff, cleared_by_slot},
-    {"clearing is not fenced", "second-run", Model::kDax, kOnAndOff, clear_not_fenced},
+    {"clearing is not fenced", "second-run", Model::kDax, kOnAndOff, left_out<Phase::kClear, is_drain>},
     {"clearing leaves the header's hash", "second-run", Model::kTornPageCache, kOn, cleared_numbers_only},
     {"a run that goes back discards the oldest iterate first", "going-back", Model::kDax, kOnAndOff,
      discarded_oldest_first},

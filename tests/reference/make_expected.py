@@ -151,8 +151,8 @@ def main():
             "rows": rows, "nonzeros": nonzeros, "residual_l1": float(change), **norms(x),
             "some": [{"row": i, "value": float(x[i])} for i in (0, rows // 3, rows // 2, rows - 1)]
         }
-    json.dump(out, sys.stdout, indent=1)
-    sys.stdout.write("\n")
+    # One row of a vector is one line.
+    print(re.sub(r'\{\s+("row": \d+),\s+("\w+": \S+)\s+\}', r"{\1, \2}", json.dumps(out, indent=1)))
 
 
 if __name__ == "__main__":

@@ -3,18 +3,27 @@
 // 2 MiB apart, and copying a pool for each of millions of images would cost more than everything else.
 #pragma once
 
+#include <sys/mman.h>
+
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
+
+#include "common/platform/error.hpp"
 
 namespace ringside::crash {
 
 class PoolBytes {
  public:
   /// Holds `bytes` zeros, a multiple of 8. Throws Error if the system has no memory.
-  explicit PoolBytes(std::uint64_t bytes);
-  ~PoolBytes();
+  explicit PoolBytes(std::uint64_t bytes) : bytes_(bytes) {
+    void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) throw system_error("cannot map {} bytes for a pool: {}", bytes, errno_text(errno));
+    base_ = static_cast<std::byte*>(memory);
+  }
+  ~PoolBytes() { munmap(base_, bytes_); }
   PoolBytes(const PoolBytes&) = delete;
   PoolBytes& operator=(const PoolBytes&) = delete;
 
@@ -46,7 +55,7 @@ class PoolBytes {
   };
 
   std::uint64_t bytes_;
-  std::byte* base_;
+  std::byte* base_ = nullptr;
   std::vector<Undo> undo_;
 };
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Readers that hold slots in a scenario: no process, only what an owner finds out about them. The seed decides which
-// slots are held. They end with the scenario: no lock outlives a power cut.
+// Readers that hold slots in a scenario. They are no processes: the owner finds their leases here. The seed decides
+// which slots they hold. They end with the scenario, because no lock outlives a power cut.
 #pragma once
 
+#include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <vector>
 
@@ -16,11 +18,13 @@ enum class LeaseFault : std::uint8_t {
   kIgnored  // the owner overwrites the oldest slot, whether a reader holds it or not
 };
 
+inline std::atomic<LeaseFault> current_lease_fault{LeaseFault::kNone};
+
 /// Switches a fault on for all owners while it exists.
 class UseLeaseFault {
  public:
-  explicit UseLeaseFault(LeaseFault fault) noexcept;
-  ~UseLeaseFault();
+  explicit UseLeaseFault(LeaseFault fault) noexcept { current_lease_fault = fault; }
+  ~UseLeaseFault() { current_lease_fault = LeaseFault::kNone; }
   UseLeaseFault(const UseLeaseFault&) = delete;
   UseLeaseFault& operator=(const UseLeaseFault&) = delete;
 };
@@ -29,17 +33,25 @@ class DrawnLeases final : public SlotLeases {
  public:
   explicit DrawnLeases(std::uint32_t slots) : held_(slots, 0), taken_(slots, 0) {}
 
-  bool take(std::uint32_t slot) noexcept override;
+  bool take(std::uint32_t slot) noexcept override {
+    const bool ignored = current_lease_fault.load(std::memory_order_relaxed) == LeaseFault::kIgnored;
+    if (held_[slot] != 0 && !ignored) return false;
+    taken_[slot] = 1;
+    return true;
+  }
   void give_back(std::uint32_t slot) noexcept override { taken_[slot] = 0; }
 
   /// False if the owner has the slot.
-  bool hold(std::uint32_t slot);
+  bool hold(std::uint32_t slot) {
+    if (taken_[slot] == 0) held_[slot] = 1;
+    return taken_[slot] == 0;
+  }
   void release(std::uint32_t slot) { held_[slot] = 0; }
-  /// The owner's process ends; those of all readers end.
+  /// The owner's process ends. `release_all`: those of all readers end.
   void end_owner() { taken_.assign(taken_.size(), 0); }
   void release_all() { held_.assign(held_.size(), 0); }
   bool is_held(std::uint32_t slot) const noexcept { return held_[slot] != 0; }
-  std::uint32_t held() const noexcept;
+  std::uint32_t held() const noexcept { return static_cast<std::uint32_t>(std::count(held_.begin(), held_.end(), 1)); }
 
  private:
   std::vector<char> held_;

@@ -4,6 +4,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <numeric>
 #include <stdexcept>
@@ -13,10 +14,38 @@
 #include "analyzer/ring/ring_creation.hpp"
 #include "common/ring/ring_recovery.hpp"
 #include "common/threads/openmp_team.hpp"
-#include "tests/crash/scenarios/scattered_team.hpp"
 
 namespace ringside::crash {
 namespace {
+
+/// Assigns its pieces to threads at random, several to a thread and in any order, as happens where threads come and go
+/// (common/threads/elastic_team.hpp). What a crash leaves must not depend on which thread stored which word.
+class ScatteredTeam final : public Team {
+ public:
+  ScatteredTeam(int threads, std::uint64_t seed) noexcept : threads_(threads), random_(seed) {}
+
+  int threads() const noexcept override { return threads_; }
+  std::uint64_t pieces(std::uint64_t units, std::uint64_t) const noexcept override {
+    return std::clamp<std::uint64_t>(units, 1, kMostPieces);
+  }
+
+ private:
+  static constexpr std::uint64_t kMostPieces = 64;
+
+  void share_out(std::uint64_t pieces, Job job) noexcept override {
+    std::array<int, kMostPieces> thread_of;
+    for (std::uint64_t piece = 0; piece < pieces; ++piece) {
+      thread_of[piece] = static_cast<int>(random_.below(static_cast<std::uint64_t>(threads_)));
+    }
+#pragma omp parallel num_threads(threads_)
+    for (std::uint64_t piece = pieces; piece-- > 0;) {
+      if (thread_of[piece] == omp_get_thread_num()) job.call(job.work, piece, omp_get_thread_num());
+    }
+  }
+
+  int threads_;
+  Random random_;
+};
 
 std::unique_ptr<Team> make_team(const Setting& setting, std::uint64_t seed) {
   if (setting.scattered) return std::make_unique<ScatteredTeam>(setting.threads, seed);

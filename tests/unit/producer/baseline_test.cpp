@@ -10,7 +10,6 @@
 #include "producer/matrix/grid.hpp"
 #include "producer/solver/cg.hpp"
 #include "producer/solver/pagerank.hpp"
-#include "tests/unit/producer/solver/cg_testing.hpp"
 #include "tests/unit/producer/solver/solver_steps.hpp"
 #include "tests/unit/producer/solver/solver_testing.hpp"
 

@@ -14,6 +14,7 @@
 
 #include "producer/kernels/block_rows.hpp"
 #include "tests/reference/small_matrix.hpp"
+#include "tests/unit/producer/openmp_threads.hpp"
 
 namespace ringside {
 namespace {
@@ -167,7 +168,7 @@ TEST(PackedRows, NameThePlacesOfTheirColumns) {
 TEST(PackedRows, WhatIsPackedDoesNotDependOnTheNumberOfThreads) {
   const CsrMatrix site = build_graph(9000, site_links(9000, 6));
   const RowBands bands = find_row_bands(site);
-  const int threads_before = omp_get_max_threads();
+  const testing::OpenMpThreads restored;
   const auto blocks_with = [&](int threads) {
     omp_set_num_threads(threads);
     const PackedRows packed = pack_rows(site, bands, nullptr);
@@ -179,7 +180,6 @@ TEST(PackedRows, WhatIsPackedDoesNotDependOnTheNumberOfThreads) {
   };
   const auto one = blocks_with(1);
   EXPECT_EQ(blocks_with(4), one);
-  omp_set_num_threads(threads_before);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "producer/kernels/block_rows.hpp"
 #include "tests/reference/small_matrix.hpp"
+#include "tests/unit/producer/openmp_threads.hpp"
 
 namespace ringside {
 namespace {
@@ -106,12 +107,10 @@ TEST(RowBands, AMatrixWithValuesHasNone) {
 
 TEST(RowBands, DoNotDependOnTheNumberOfThreads) {
   const CsrMatrix matrix = build_graph(90 * 90, thinned(grid_links(90), 0.01, 6));
-  const int threads_before = omp_get_max_threads();
-  omp_set_num_threads(1);
+  const testing::OpenMpThreads one_at_first(1);
   const RowBands one = find_row_bands(matrix);
   omp_set_num_threads(5);
   const RowBands five = find_row_bands(matrix);
-  omp_set_num_threads(threads_before);
   EXPECT_EQ(one.band_column, five.band_column);
   EXPECT_EQ(one.single, five.single);
   ASSERT_EQ(one.band.size(), five.band.size());

@@ -21,6 +21,7 @@
 namespace ringside {
 namespace {
 
+using testing::contains;
 using testing::Entries;
 using testing::entries_of;
 using testing::error_of;
@@ -142,7 +143,7 @@ TEST(CsrBuilder, EntriesThatDifferTheSecondTimeAreNoticedAndStayInBounds) {
       EntryPlacer placer(builder);
       for (int i = 0; i < 5; ++i) placer.add(second_row, 1, 1.0);
     }
-    EXPECT_NE(error_of([&] { builder.finish(); }).find("changed while it was read"), std::string::npos);
+    EXPECT_TRUE(contains(error_of([&] { builder.finish(); }), "changed while it was read"));
   }
 }
 
@@ -166,7 +167,7 @@ TEST(CsrBuilder, MoreThanTwoToThe32RowsAreNeverAnnounced) {
 
 TEST(CsrBuilder, HugeMemoryIsRefusedBeforeItIsTouched) {
   const auto ask = [] { require_memory(std::uint64_t{1} << 50); };
-  EXPECT_NE(error_of(ask, ExitCode::kSystem).find("1073741824 MiB"), std::string::npos);
+  EXPECT_TRUE(contains(error_of(ask, ExitCode::kSystem), "1073741824 MiB"));
   require_memory(1000);
 }
 
@@ -187,8 +188,8 @@ TEST(MatrixChecks, NonSquareMatricesAreRefusedAsTheInputWritesThem) {
   for (const Orientation orientation : {Orientation::kRows, Orientation::kInLinks}) {
     const CsrMatrix matrix =
         read_matrix_market("%%MatrixMarket matrix coordinate real general\n3 4 0\n", "a", orientation);
-    EXPECT_NE(error_of([&] { check_square(matrix, "a.mtx"); }).find("a.mtx: found a matrix of 3 rows and 4 columns"),
-              std::string::npos);
+    EXPECT_TRUE(
+        contains(error_of([&] { check_square(matrix, "a.mtx"); }), "a.mtx: found a matrix of 3 rows and 4 columns"));
   }
   check_square(read_edge_list("0 1\n", "a", Orientation::kRows), "a");
 }
@@ -200,11 +201,10 @@ TEST(MatrixChecks, WeightsThatPageRankCannotUseAreNamed) {
           fmt::format("%%MatrixMarket matrix coordinate real general\n3 3 3\n1 1 1\n3 2 {}\n3 3 1\n", weight), "a",
           orientation);
       const std::string error = error_of([&] { check_weights_for_pagerank(matrix); });
-      EXPECT_NE(error.find(fmt::format("found the weight {} in row 3, column 2", weight)), std::string::npos) << error;
+      EXPECT_TRUE(contains(error, fmt::format("found the weight {} in row 3, column 2", weight)));
       const CsrMatrix edges = read_edge_list(fmt::format("10 20 1\n30 20 {}\n", weight), "a", orientation);
       const std::string edge_error = error_of([&] { check_weights_for_pagerank(edges); });
-      EXPECT_NE(edge_error.find(fmt::format("found the weight {} on the edge 30 20", weight)), std::string::npos)
-          << edge_error;
+      EXPECT_TRUE(contains(edge_error, fmt::format("found the weight {} on the edge 30 20", weight)));
     }
   }
   check_weights_for_pagerank(read_edge_list("0 1\n", "a", Orientation::kRows));

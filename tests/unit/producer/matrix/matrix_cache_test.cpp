@@ -23,6 +23,7 @@
 namespace ringside {
 namespace {
 
+using testing::contains;
 using testing::content_of;
 using testing::error_of;
 
@@ -36,23 +37,29 @@ CsrMatrix read_file(const std::string& path, Orientation orientation = Orientati
   return read_matrix_cache(map_file(path), path, orientation);
 }
 
-TEST(MatrixCache, GivesBackWhatWasWritten) {
-  const testing::TemporaryFolder folder;
+class MatrixCache : public ::testing::Test {
+ protected:
+  /// Writes a cache and returns its path.
+  std::string cache_of(const CsrMatrix& matrix, const CacheSource& source = {.text = "a"}) const {
+    write_matrix_cache(matrix, source, folder_.file("a.rsm"));
+    return folder_.file("a.rsm");
+  }
+  const testing::TemporaryFolder folder_;
+};
+
+TEST_F(MatrixCache, GivesBackWhatWasWritten) {
   const CsrMatrix matrices[] = {weighted(), make_grid(40, Orientation::kRows), make_grid(1, Orientation::kRows),
                                 read_edge_list("7 9 1\n9 7 2\n", "a", Orientation::kRows)};
   for (const CsrMatrix& matrix : matrices) {
-    write_matrix_cache(matrix, {.text = "a"}, folder.file("a.rsm"));
-    const CsrMatrix mapped = read_file(folder.file("a.rsm"));
+    const CsrMatrix mapped = read_file(cache_of(matrix));
     testing::expect_same_matrix(mapped, matrix);
     EXPECT_EQ(mapped.is_pattern(), matrix.is_pattern());
   }
 }
 
-TEST(MatrixCache, BytesOnDiskAreThoseOfTheDocument) {
-  const testing::TemporaryFolder folder;
-  write_matrix_cache(read_edge_list("7 9\n9 8\n", "a", Orientation::kInLinks),
-                     {.text = "e.txt", .bytes = 8, .hash = {12345, 67890}}, folder.file("a.rsm"));
-  const std::string bytes = content_of(folder.file("a.rsm"));
+TEST_F(MatrixCache, BytesOnDiskAreThoseOfTheDocument) {
+  const CacheSource source{.text = "e.txt", .bytes = 8, .hash = {12345, 67890}};
+  const std::string bytes = content_of(cache_of(read_edge_list("7 9\n9 8\n", "a", Orientation::kInLinks), source));
   ASSERT_EQ(bytes.size(), 4u * 4096);
   const auto word = [&](std::size_t offset) {
     std::uint64_t value = 0;
@@ -86,18 +93,14 @@ TEST(MatrixCache, BytesOnDiskAreThoseOfTheDocument) {
   EXPECT_EQ(to_string(Id128{word(496), word(504)}), "024def3f8f11ac728820b4ef2cf57310");
 }
 
-TEST(MatrixCache, BelongsToItsOwner) {
-  const testing::TemporaryFolder folder;
-  write_matrix_cache(weighted(), {.text = "a"}, folder.file("a.rsm"));
+TEST_F(MatrixCache, BelongsToItsOwner) {
   struct stat status {};
-  ASSERT_EQ(stat(folder.file("a.rsm").c_str(), &status), 0);
+  ASSERT_EQ(stat(cache_of(weighted()).c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777, 0600u);
 }
 
-TEST(MatrixCache, EveryFlippedBitOfTheContentIsDamage) {
-  const testing::TemporaryFolder folder;
-  write_matrix_cache(weighted(), {.text = "a"}, folder.file("a.rsm"));
-  const std::string bytes = content_of(folder.file("a.rsm"));
+TEST_F(MatrixCache, EveryFlippedBitOfTheContentIsDamage) {
+  const std::string bytes = content_of(cache_of(weighted()));
   const CsrMatrix matrix = weighted();
   const std::pair<std::size_t, std::size_t> sections[] = {{16, 512},
                                                           {4096, 4096 + matrix.row_begin.bytes()},
@@ -107,47 +110,39 @@ TEST(MatrixCache, EveryFlippedBitOfTheContentIsDamage) {
     for (std::size_t at = first; at < last; ++at) {
       std::string damaged = bytes;
       damaged[at] ^= 4;
-      const std::string path = folder.write("b.rsm", damaged);
-      EXPECT_NE(error_of([&] { read_file(path); }, ExitCode::kDamaged).find("b.rsm: the matrix cache's "),
-                std::string::npos)
-          << at;
+      const std::string path = folder_.write("b.rsm", damaged);
+      EXPECT_TRUE(contains(error_of([&] { read_file(path); }, ExitCode::kDamaged), "b.rsm: the matrix cache's ")) << at;
     }
   }
 }
 
-TEST(MatrixCache, EveryCutIsDamage) {
-  const testing::TemporaryFolder folder;
-  write_matrix_cache(weighted(), {.text = "a"}, folder.file("a.rsm"));
-  const std::string bytes = content_of(folder.file("a.rsm"));
+TEST_F(MatrixCache, EveryCutIsDamage) {
+  const std::string bytes = content_of(cache_of(weighted()));
   for (const std::size_t size : {8u, 100u, 511u, 512u, 4095u, 4096u, 5000u, 12289u, 16383u, 16385u}) {
     std::string cut = bytes;
     cut.resize(size);
-    const std::string path = folder.write("b.rsm", cut);
-    EXPECT_NE(error_of([&] { read_file(path); }, ExitCode::kDamaged).find("b.rsm: found "), std::string::npos) << size;
+    const std::string path = folder_.write("b.rsm", cut);
+    EXPECT_TRUE(contains(error_of([&] { read_file(path); }, ExitCode::kDamaged), "b.rsm: found ")) << size;
   }
 }
 
 // A changed cache with mended hashes must not lead a solver outside its arrays.
-TEST(MatrixCache, AForgedMatrixIsRefused) {
-  const testing::TemporaryFolder folder;
+TEST_F(MatrixCache, AForgedMatrixIsRefused) {
   const auto forge = [&](const std::function<void(CsrMatrix&)>& change) {
     CsrMatrix matrix = weighted();
     change(matrix);
     matrix.content_id = hash_content(matrix);
-    write_matrix_cache(matrix, {.text = "a"}, folder.file("a.rsm"));
-    return error_of([&] { read_file(folder.file("a.rsm")); }, ExitCode::kDamaged);
+    return error_of([&] { read_file(cache_of(matrix)); }, ExitCode::kDamaged);
   };
-  EXPECT_NE(forge([](CsrMatrix& m) { m.column[3] = 4; }).find("are no matrix"), std::string::npos);
-  EXPECT_NE(forge([](CsrMatrix& m) { m.row_begin[2] = 5; }).find("are no matrix"), std::string::npos);
-  EXPECT_NE(forge([](CsrMatrix& m) { m.row_begin[4] = 3; }).find("are no matrix"), std::string::npos);
-  EXPECT_NE(forge([](CsrMatrix& m) { m.row_begin[0] = 1; }).find("are no matrix"), std::string::npos);
+  EXPECT_TRUE(contains(forge([](CsrMatrix& m) { m.column[3] = 4; }), "are no matrix"));
+  EXPECT_TRUE(contains(forge([](CsrMatrix& m) { m.row_begin[2] = 5; }), "are no matrix"));
+  EXPECT_TRUE(contains(forge([](CsrMatrix& m) { m.row_begin[4] = 3; }), "are no matrix"));
+  EXPECT_TRUE(contains(forge([](CsrMatrix& m) { m.row_begin[0] = 1; }), "are no matrix"));
   EXPECT_EQ(forge([](CsrMatrix&) {}), "");
 }
 
-TEST(MatrixCache, AForgedHeaderIsRefused) {
-  const testing::TemporaryFolder folder;
-  write_matrix_cache(weighted(), {.text = "a"}, folder.file("a.rsm"));
-  const std::string bytes = content_of(folder.file("a.rsm"));
+TEST_F(MatrixCache, AForgedHeaderIsRefused) {
+  const std::string bytes = content_of(cache_of(weighted()));
   const auto forge = [&](const std::function<void(CacheHeader&)>& change) {
     std::string forged = bytes;
     CacheHeader header;
@@ -155,7 +150,7 @@ TEST(MatrixCache, AForgedHeaderIsRefused) {
     change(header);
     header.header_hash = hash128(&header, offsetof(CacheHeader, header_hash));
     std::memcpy(forged.data(), &header, sizeof header);
-    return folder.write("b.rsm", forged);
+    return folder_.write("b.rsm", forged);
   };
   const std::function<void(CacheHeader&)> lies[] = {[](CacheHeader& h) { h.rows = ~std::uint64_t{0}; },
                                                     [](CacheHeader& h) { h.rows = 0; },
@@ -172,38 +167,37 @@ TEST(MatrixCache, AForgedHeaderIsRefused) {
     EXPECT_NE(error_of([&] { read_file(path); }, ExitCode::kDamaged), "");
   }
   const std::string newer = forge([](CacheHeader& h) { h.version = 3; });
-  EXPECT_NE(error_of([&] { read_file(newer); }).find("version 3, expected version 2"), std::string::npos);
+  EXPECT_TRUE(contains(error_of([&] { read_file(newer); }), "version 3, expected version 2"));
   const std::string foreign = forge([](CacheHeader& h) { h.byte_order = 0x04030201; });
-  EXPECT_NE(error_of([&] { read_file(foreign); }).find("another byte order"), std::string::npos);
-  EXPECT_NE(error_of([&] {
-              read_file(folder.file("a.rsm"), Orientation::kInLinks);
-            }).find("of rows, expected one of in-links"),
-            std::string::npos);
+  EXPECT_TRUE(contains(error_of([&] { read_file(foreign); }), "another byte order"));
+  EXPECT_TRUE(contains(error_of([&] { read_file(folder_.file("a.rsm"), Orientation::kInLinks); }),
+                       "of rows, expected one of in-links"));
 }
 
-TEST(MatrixCache, AFolderThatCannotBeWrittenIsNamedWithTheWayOut) {
+TEST_F(MatrixCache, AFolderThatCannotBeWrittenIsNamedWithTheWayOut) {
   const auto write = [] { write_matrix_cache(weighted(), {.text = "a"}, "/proc/nowhere/a.rsm"); };
   const std::string error = error_of(write, ExitCode::kSystem);
-  EXPECT_NE(error.find("/proc/nowhere/a.rsm: the matrix cache cannot be created"), std::string::npos) << error;
-  EXPECT_NE(error.find("--cache-dir"), std::string::npos);
+  EXPECT_TRUE(contains(error, "/proc/nowhere/a.rsm: the matrix cache cannot be created"));
+  EXPECT_TRUE(contains(error, "--cache-dir"));
 }
 
-TEST(MatrixCache, WhenTheDiskIsFullWhatWasThereStaysAndNothingIsLeftBehind) {
-  const testing::TemporaryFolder folder;
-  write_matrix_cache(weighted(), {.text = "a"}, folder.file("a.rsm"));
+TEST_F(MatrixCache, WhenTheDiskIsFullWhatWasThereStaysAndNothingIsLeftBehind) {
+  cache_of(weighted());
   // A limit on the size of files stands in for a full disk.
   rlimit before{};
   getrlimit(RLIMIT_FSIZE, &before);
   const rlimit limited{65536, before.rlim_max};
   const auto signal_before = std::signal(SIGXFSZ, SIG_IGN);
   setrlimit(RLIMIT_FSIZE, &limited);
-  const auto write = [&] { write_matrix_cache(make_grid(100, Orientation::kRows), {.text = "g"}, folder.file("a.rsm")); };
+  const auto write = [&] {
+    write_matrix_cache(make_grid(100, Orientation::kRows), {.text = "g"}, folder_.file("a.rsm"));
+  };
   const std::string error = error_of(write, ExitCode::kSystem);
   setrlimit(RLIMIT_FSIZE, &before);
   std::signal(SIGXFSZ, signal_before);
-  EXPECT_NE(error.find("a.rsm: the matrix cache cannot be "), std::string::npos) << error;
-  testing::expect_same_matrix(read_file(folder.file("a.rsm")), weighted());
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
+  EXPECT_TRUE(contains(error, "a.rsm: the matrix cache cannot be "));
+  testing::expect_same_matrix(read_file(folder_.file("a.rsm")), weighted());
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_.path()), {}), 1);
 }
 
 class MatrixSource : public ::testing::Test {
@@ -230,12 +224,11 @@ TEST_F(MatrixSource, TellsTheKindsOfInputApart) {
 
 TEST_F(MatrixSource, ACacheFileCanBeNamedAsTheMatrix) {
   const std::string path = folder_.write("a.mtx", kWeighted);
-  const std::string cache = write_cache({.matrix = path, .cache = false, .cache_dir = ""}, Orientation::kRows);
+  const std::string cache = write_cache({.matrix = path}, Orientation::kRows);
   EXPECT_EQ(cache, path + ".rows.rsm");
   testing::expect_same_matrix(load(cache), load(path));
   testing::expect_same_matrix(load(cache, true), load(path));
-  EXPECT_EQ(write_cache({.matrix = path, .cache = false, .cache_dir = ""}, Orientation::kInLinks),
-            path + ".in-links.rsm");
+  EXPECT_EQ(write_cache({.matrix = path}, Orientation::kInLinks), path + ".in-links.rsm");
 }
 
 TEST_F(MatrixSource, ACacheIsUsedWhileTheFileIsUnchangedAndWrittenAnewAfterwards) {
@@ -320,14 +313,14 @@ TEST_F(MatrixSource, ADamagedCacheIsReportedNotUsed) {
   std::string bytes = content_of(path + ".rows.rsm");
   bytes[8192] ^= 1;
   folder_.write("a.mtx.rows.rsm", bytes);
-  EXPECT_NE(error_of([&] { load(path, true); }, ExitCode::kDamaged).find("content is damaged"), std::string::npos);
+  EXPECT_TRUE(contains(error_of([&] { load(path, true); }, ExitCode::kDamaged), "content is damaged"));
 }
 
 TEST_F(MatrixSource, AFileThatIsNoCacheIsNeverOverwritten) {
   const std::string path = folder_.write("a.mtx", kWeighted);
   folder_.write("a.mtx.rows.rsm", "my notes");
   EXPECT_NE(error_of([&] { load(path, true); }), "");
-  EXPECT_NE(error_of([&] { write_cache({.matrix = path, .cache = true, .cache_dir = ""}, Orientation::kRows); }), "");
+  EXPECT_NE(error_of([&] { write_cache({.matrix = path, .cache = true}, Orientation::kRows); }), "");
   EXPECT_EQ(content_of(path + ".rows.rsm"), "my notes");
 }
 
@@ -367,7 +360,7 @@ TEST_F(MatrixSource, WhatCannotBeAMatrixIsRefused) {
   for (const auto& [matrix, message] : wrong) {
     for (const bool cache : {false, true}) {
       const std::string error = error_of([&, name = matrix] { load(name, cache); });
-      EXPECT_NE(error.find(message), std::string::npos) << matrix << ": " << error;
+      EXPECT_TRUE(contains(error, message)) << matrix << ": " << error;
     }
   }
 }

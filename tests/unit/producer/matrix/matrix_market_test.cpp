@@ -15,10 +15,12 @@
 #include <utility>
 
 #include "tests/unit/producer/matrix/matrix_testing.hpp"
+#include "tests/unit/producer/openmp_threads.hpp"
 
 namespace ringside {
 namespace {
 
+using testing::contains;
 using testing::Entries;
 using testing::entries_of;
 using testing::error_of;
@@ -153,15 +155,13 @@ TEST(MatrixMarket, TheMatrixIsTheSameForEveryNumberOfThreads) {
     text += fmt::format("{} {} {}\n", 1 + random() % 300, 1 + random() % 300,
                         std::ldexp(static_cast<double>(random()), -static_cast<int>(random() % 90)) - 1e5);
   }
-  const int threads_before = omp_get_max_threads();
-  omp_set_num_threads(1);
+  const testing::OpenMpThreads one_at_first(1);
   const CsrMatrix one = read_market(text, Orientation::kInLinks);
   for (const int threads : {2, 3, 5, 8}) {
     omp_set_num_threads(threads);
     SCOPED_TRACE(threads);
     testing::expect_same_matrix(read_market(text, Orientation::kInLinks), one);
   }
-  omp_set_num_threads(threads_before);
   EXPECT_LT(one.nonzeros(), 60000u);
 }
 
@@ -233,17 +233,16 @@ TEST(MatrixMarket, NumbersAreReadToTheLastBit) {
   const std::string integer = "%%MatrixMarket matrix coordinate integer general\n1 1 1\n1 1 ";
   EXPECT_EQ(read_market(integer + "18446744073709551615").value[0], 18446744073709551615.0);
   EXPECT_EQ(read_market(integer + "-9223372036854775808").value[0], -9223372036854775808.0);
-  EXPECT_NE(market_error(integer + "-9223372036854775809").find("a whole number of 64 bits"), std::string::npos);
-  EXPECT_NE(market_error(integer + "1.5").find("line 3: found '1.5'"), std::string::npos);
+  EXPECT_TRUE(contains(market_error(integer + "-9223372036854775809"), "a whole number of 64 bits"));
+  EXPECT_TRUE(contains(market_error(integer + "1.5"), "line 3: found '1.5'"));
 }
 
 TEST(MatrixMarket, TheFirstWrongLineIsNamedWhateverIsWrongFurtherDown) {
   std::string text = "%%MatrixMarket matrix coordinate real general\n9 9 40000\n";
   for (int i = 0; i < 40000; ++i) text += i == 31000 ? "1 1 one\n" : i == 39000 ? "10 1 1\n" : "1 1 1\n";
   for (const int threads : {1, 2, 5}) {
-    omp_set_num_threads(threads);
-    EXPECT_NE(market_error(text).find("a.mtx: line 31003: found 'one', expected a number"), std::string::npos)
-        << market_error(text);
+    const testing::OpenMpThreads some(threads);
+    EXPECT_TRUE(contains(market_error(text), "a.mtx: line 31003: found 'one', expected a number"));
   }
 }
 
@@ -287,14 +286,14 @@ TEST(MatrixMarket, EachWayToBeWrongHasItsLine) {
       {array + "8000000 8000000\n1\n", "line 3: found the end of the file after 1 entries"}};
   for (const auto& [text, message] : wrong) {
     EXPECT_TRUE(market_error(text).starts_with("a.mtx: line ")) << text;
-    EXPECT_NE(market_error(text).find(message), std::string::npos) << text << "\ngave: " << market_error(text);
+    EXPECT_TRUE(contains(market_error(text), message)) << text << "\ngave: " << market_error(text);
   }
 }
 
 TEST(MatrixMarket, UnprintableAndLongTextIsQuotedSafely) {
   const std::string error =
       market_error("%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 \x1b[2J" + std::string(500, 'x'));
-  EXPECT_NE(error.find("'?[2Jxxx"), std::string::npos) << error;
+  EXPECT_TRUE(contains(error, "'?[2Jxxx"));
   EXPECT_LT(error.size(), 250u);
 }
 

@@ -53,6 +53,12 @@ inline void expect_same_matrix(const CsrMatrix& a, const CsrMatrix& b) {
   EXPECT_EQ(a.content_id, b.content_id);
 }
 
+/// Whether `text` has `part`; a failed expectation shows the text.
+inline ::testing::AssertionResult contains(std::string_view text, std::string_view part) {
+  if (text.find(part) != std::string_view::npos) return ::testing::AssertionSuccess();
+  return ::testing::AssertionFailure() << '"' << part << "\" is not in: " << text;
+}
+
 /// The text of the Error that `action` throws, or an empty text. `code`: the process's exit code for it.
 template <class Action>
 std::string error_of(Action&& action, ExitCode code = ExitCode::kUsage) {

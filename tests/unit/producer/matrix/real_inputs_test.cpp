@@ -16,6 +16,7 @@
 namespace ringside {
 namespace {
 
+using testing::contains;
 using testing::entries_of;
 using testing::error_of;
 
@@ -205,7 +206,7 @@ class RealInputs : public ::testing::Test {
   }
   std::string path(const std::string& file) const { return folder_ + '/' + file; }
   CsrMatrix load(const std::string& file, Orientation orientation = Orientation::kRows) const {
-    return load_matrix({.matrix = path(file), .cache = false, .cache_dir = ""}, orientation);
+    return load_matrix({.matrix = path(file)}, orientation);
   }
   std::string folder_;
 };
@@ -230,7 +231,7 @@ TEST_F(RealInputs, RefusedFilesSayLineWhatWasFoundAndWhatIsAccepted) {
     const std::string error = error_of([&] { load(expected.file); });
     EXPECT_TRUE(error.starts_with(path(expected.file))) << error;
     for (const char* fragment : expected.fragments) {
-      EXPECT_NE(error.find(fragment), std::string::npos) << expected.file << " lacks \"" << fragment << "\": " << error;
+      EXPECT_TRUE(contains(error, fragment)) << expected.file << " lacks \"" << fragment << "\": " << error;
     }
   }
 }

@@ -15,7 +15,7 @@
 #include "producer/matrix/array.hpp"
 #include "producer/matrix/csr_builder.hpp"
 #include "producer/matrix/grid.hpp"
-#include "producer/text/growing_bytes.hpp"
+#include "producer/text/text_source.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
 namespace ringside {

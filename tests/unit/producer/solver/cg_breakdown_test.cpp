@@ -7,10 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "common/platform/error.hpp"
 #include "producer/solver/cg.hpp"
 #include "producer/solver/convergence.hpp"
-#include "tests/unit/producer/solver/cg_testing.hpp"
+#include "tests/unit/producer/matrix/matrix_testing.hpp"
 #include "tests/unit/producer/solver/solver_steps.hpp"
 #include "tests/unit/producer/solver/solver_testing.hpp"
 
@@ -18,18 +17,13 @@ namespace ringside {
 namespace {
 
 using namespace reference;
+using testing::contains;
 using testing::right_side_of;
 using testing::Step;
 using testing::Stepper;
 
 std::string refusal_by_cg(CsrMatrix matrix, RightSide b = {}) {
-  try {
-    make_cg(std::move(matrix), std::move(b));
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::kUsage);
-    return error.what();
-  }
-  return "accepted";
+  return testing::error_of([&] { make_cg(std::move(matrix), std::move(b)); });
 }
 
 /// Iterations up to one that breaks down, which is counted, and what it says.
@@ -51,7 +45,7 @@ TEST(ConjugateGradientsBreakdown, AnIndefiniteMatrixIsNamedWhereItsSignShows) {
   // b = (1, 0) reaches the other eigenvector in the second iteration.
   const auto [iteration, text] = breakdown_of(indefinite, {1, 0});
   EXPECT_EQ(iteration, 2);
-  EXPECT_NE(text.find("not positive definite"), std::string::npos) << text;
+  EXPECT_TRUE(contains(text, "not positive definite"));
 }
 
 TEST(ConjugateGradientsBreakdown, ASingularMatrixIsNamedIfTheRightSideIsOutsideItsRange) {
@@ -74,8 +68,7 @@ TEST(ConjugateGradientsBreakdown, NumbersBeyondADoublesRangeAreNamed) {
   EXPECT_EQ(text,
             "found p.Ap = inf, expected a finite number: the entries of the matrix or of the right-hand side are "
             "too large or too small");
-  EXPECT_NE(breakdown_of(build_rows(2, {{0, 0, 1e-250}, {1, 1, 1e-250}}), {1e90, 1}).second.find("finite"),
-            std::string::npos);
+  EXPECT_TRUE(contains(breakdown_of(build_rows(2, {{0, 0, 1e-250}, {1, 1, 1e-250}}), {1e90, 1}).second, "finite"));
 }
 
 TEST(ConjugateGradientsBreakdown, TheScalarsStayThoseOfTheStepBefore) {
@@ -119,26 +112,21 @@ TEST(ConjugateGradientsRefusals, AMatrixThatIsNotSymmetricIsRefusedWithTheEntry)
   EXPECT_EQ(refusal_by_cg(build_rows(2, {{0, 0, 4}, {0, 1, 2}, {1, 0, 3}, {1, 1, 4}})),
             "found the entry 2 in row 1, column 2 (counted from 1), and 3 in its mirror's place; cg accepts symmetric "
             "positive definite matrices");
-  EXPECT_NE(refusal_by_cg(build_rows(3, {{0, 0, 4}, {1, 1, 4}, {2, 0, 3}, {2, 2, 4}}))
-                .find("the entry 3 in row 3, column 1 (counted from 1), and no entry in its mirror's place"),
-            std::string::npos);
+  EXPECT_TRUE(contains(refusal_by_cg(build_rows(3, {{0, 0, 4}, {1, 1, 4}, {2, 0, 3}, {2, 2, 4}})),
+                       "the entry 3 in row 3, column 1 (counted from 1), and no entry in its mirror's place"));
 }
 
 TEST(ConjugateGradientsRefusals, ADiagonalThatNoPositiveDefiniteMatrixHasIsRefusedWithTheRow) {
-  EXPECT_NE(refusal_by_cg(build_rows(3, {{0, 0, 4}, {0, 1, 2}, {1, 0, 2}, {2, 2, 4}}))
-                .find("no entry on the diagonal in row 2 (counted from 1)"),
-            std::string::npos);
-  EXPECT_NE(refusal_by_cg(build_rows(2, {{0, 0, 4}, {1, 1, -4}})).find("-4 on the diagonal in row 2"),
-            std::string::npos);
+  EXPECT_TRUE(contains(refusal_by_cg(build_rows(3, {{0, 0, 4}, {0, 1, 2}, {1, 0, 2}, {2, 2, 4}})),
+                       "no entry on the diagonal in row 2 (counted from 1)"));
+  EXPECT_TRUE(contains(refusal_by_cg(build_rows(2, {{0, 0, 4}, {1, 1, -4}})), "-4 on the diagonal in row 2"));
 }
 
 TEST(ConjugateGradientsRefusals, NumbersThatAreNotFiniteAreRefusedWithTheirPlace) {
   for (const double value : {std::numeric_limits<double>::infinity(), std::nan("")}) {
-    EXPECT_NE(refusal_by_cg(build_rows(2, {{0, 0, 4}, {0, 1, value}, {1, 0, value}, {1, 1, 4}}))
-                  .find("in row 1, column 2 (counted from 1), cg accepts finite entries"),
-              std::string::npos);
-    EXPECT_NE(refusal_by_cg(build_rows(2, {{0, 0, 4}, {1, 1, 4}}), right_side_of({1, value})).find("in row 2"),
-              std::string::npos);
+    EXPECT_TRUE(contains(refusal_by_cg(build_rows(2, {{0, 0, 4}, {0, 1, value}, {1, 0, value}, {1, 1, 4}})),
+                         "in row 1, column 2 (counted from 1), cg accepts finite entries"));
+    EXPECT_TRUE(contains(refusal_by_cg(build_rows(2, {{0, 0, 4}, {1, 1, 4}}), right_side_of({1, value})), "in row 2"));
   }
 }
 
@@ -146,18 +134,17 @@ TEST(ConjugateGradientsRefusals, ARightSideWhoseSquareLeavesADoublesRangeIsRefus
   const CsrMatrix matrix = build_rows(2, {{0, 0, 4}, {1, 1, 4}});
   EXPECT_EQ(refusal_by_cg(matrix, right_side_of({1e-200, 0})),
             "the right-hand side's largest magnitude is 1e-200; cg accepts 1e-100 to 1e+100, or 0");
-  EXPECT_NE(refusal_by_cg(matrix, right_side_of({1, -1e160})).find("is 1e+160"), std::string::npos);
-  EXPECT_EQ(refusal_by_cg(matrix, right_side_of({1e-100, 1e-300})), "accepted");
-  EXPECT_EQ(refusal_by_cg(matrix, right_side_of({1e100, 1})), "accepted");
+  EXPECT_TRUE(contains(refusal_by_cg(matrix, right_side_of({1, -1e160})), "is 1e+160"));
+  EXPECT_EQ(refusal_by_cg(matrix, right_side_of({1e-100, 1e-300})), "") << "accepted";
+  EXPECT_EQ(refusal_by_cg(matrix, right_side_of({1e100, 1})), "") << "accepted";
 }
 
 TEST(ConjugateGradientsRefusals, AShapeThatDoesNotFitIsRefused) {
-  EXPECT_NE(refusal_by_cg(build_rows(0, {})).find("no rows; cg needs"), std::string::npos);
+  EXPECT_TRUE(contains(refusal_by_cg(build_rows(0, {})), "no rows; cg needs"));
   CsrMatrix wide = build_rows(2, {{0, 0, 1}, {1, 1, 1}});
   wide.columns = 4;
-  EXPECT_NE(refusal_by_cg(wide).find("2 rows and 4 columns"), std::string::npos);
-  EXPECT_NE(refusal_by_cg(build_rows(2, {{0, 0, 1}, {1, 1, 1}}), right_side_of({1, 2, 3})).find("3 values"),
-            std::string::npos);
+  EXPECT_TRUE(contains(refusal_by_cg(wide), "2 rows and 4 columns"));
+  EXPECT_TRUE(contains(refusal_by_cg(build_rows(2, {{0, 0, 1}, {1, 1, 1}}), right_side_of({1, 2, 3})), "3 values"));
   EXPECT_THROW(make_cg(build_rows(1, {{0, 0, 1}}), {}, selected_isa(), MatrixFormat::kRanked), std::logic_error);
 }
 

@@ -12,7 +12,7 @@
 
 #include "producer/solver/convergence.hpp"
 #include "tests/reference/serial_cg.hpp"
-#include "tests/unit/producer/solver/cg_testing.hpp"
+#include "tests/unit/producer/openmp_threads.hpp"
 #include "tests/unit/producer/solver/solver_steps.hpp"
 #include "tests/unit/producer/solver/solver_testing.hpp"
 
@@ -120,8 +120,7 @@ TEST(ConjugateGradients, EveryStepHasTheBitsOfThePlainLoops) {
 TEST(ConjugateGradients, IsBitEqualForAnyNumberOfThreads) {
   const CsrMatrix matrix = laplacian_plus_one(7001, site_links(7001, 5));
   const RightSide b = right_side_of(random_values(matrix.rows, 4));
-  const int threads_before = omp_get_max_threads();
-  omp_set_num_threads(1);
+  const testing::OpenMpThreads one_at_first(1);
   const auto one = make_cg(matrix, b);
   const std::vector<Step> expected = Stepper(*one).next(9);
   for (const int threads : {2, 3, 4}) {
@@ -129,7 +128,6 @@ TEST(ConjugateGradients, IsBitEqualForAnyNumberOfThreads) {
     const auto many = make_cg(matrix, b);
     expect_same_steps(*many, Stepper(*many).next(9), expected, std::to_string(threads) + " threads");
   }
-  omp_set_num_threads(threads_before);
 }
 
 TEST(ConjugateGradients, EveryFormatAndInstructionSetGivesTheSameBits) {

@@ -2,7 +2,6 @@
 #include "producer/solver/pagerank.hpp"
 
 #include <gtest/gtest.h>
-#include <omp.h>
 
 #include <algorithm>
 #include <cmath>
@@ -13,6 +12,7 @@
 
 #include "tests/reference/serial_pagerank.hpp"
 #include "tests/reference/small_matrix.hpp"
+#include "tests/unit/producer/openmp_threads.hpp"
 #include "tests/unit/sanitized.hpp"
 
 namespace ringside {
@@ -21,18 +21,6 @@ namespace {
 using namespace reference;
 
 constexpr double kDamping = 0.85;
-
-/// Sets the number of OpenMP threads for one scope.
-class Threads {
- public:
-  explicit Threads(int count) : before_(omp_get_max_threads()) { omp_set_num_threads(count); }
-  ~Threads() { omp_set_num_threads(before_); }
-  Threads(const Threads&) = delete;
-  Threads& operator=(const Threads&) = delete;
-
- private:
-  int before_;
-};
 
 struct Iterates {
   std::vector<std::vector<double>> x;  // x_0, x_1 ...
@@ -67,43 +55,34 @@ double distance_l1(const std::vector<double>& a, const std::vector<double>& b) {
   return static_cast<double>(sum);
 }
 
-TEST(Pagerank, TwoNodesThatLinkToEachOtherShareTheRank) {
-  const auto x = ranks_of(build_graph(2, {{0, 1}, {1, 0}}));
-  EXPECT_NEAR(x[0], 0.5, 1e-15);
-  EXPECT_NEAR(x[1], 0.5, 1e-15);
-}
-
-TEST(Pagerank, ADanglingNodeSpreadsItsRankOverAllNodes) {
-  // 0 -> 1, 1 dangling: x0 = .075 + .425 x1, x1 = .075 + .85 x0 + .425 x1.
-  const auto x = ranks_of(build_graph(2, {{0, 1}}));
-  EXPECT_NEAR(x[0], 0.5 / 1.425, 1e-15);
-  EXPECT_NEAR(x[1], 0.925 / 1.425, 1e-15);
-}
-
-TEST(Pagerank, AChainWithASelfLoopHasTheRanksWorkedOutByHand) {
-  // 0 -> 1 -> 2 -> 2: x0 = .05, x1 = .05 + .85 x0, x2 = (.05 + .85 x1) / .15.
-  const auto x = ranks_of(build_graph(3, {{0, 1}, {1, 2}, {2, 2}}));
-  EXPECT_NEAR(x[0], 0.05, 1e-14);
-  EXPECT_NEAR(x[1], 0.0925, 1e-14);
-  EXPECT_NEAR(x[2], 0.8575, 1e-14);
-}
-
-TEST(Pagerank, ANodeSharesItsRankAmongItsLinks) {
-  // 0 -> 1, 0 -> 2, 1 -> 0, 2 -> 0: x1 = x2 = .05 + .425 x0, x0 = .05 + 1.7 x1.
-  const auto x = ranks_of(build_graph(3, {{0, 1}, {0, 2}, {1, 0}, {2, 0}}));
-  const double x0 = 0.135 / (1 - 0.7225);
-  EXPECT_NEAR(x[0], x0, 1e-14);
-  EXPECT_NEAR(x[1], 0.05 + 0.425 * x0, 1e-14);
-  EXPECT_EQ(x[1], x[2]);
-}
-
-TEST(Pagerank, WeightsDivideARankInProportion) {
-  // 0 -> 1 (3), 0 -> 2 (1), 1 -> 0, 2 -> 0.
-  const auto x = ranks_of(build_weighted_graph(3, {{0, 1, 3}, {0, 2, 1}, {1, 0, 5}, {2, 0, 0.5}}));
-  const double x0 = 0.135 / (1 - 0.7225);
-  EXPECT_NEAR(x[0], x0, 1e-14);
-  EXPECT_NEAR(x[1], 0.05 + 0.85 * 0.75 * x0, 1e-14);
-  EXPECT_NEAR(x[2], 0.05 + 0.85 * 0.25 * x0, 1e-14);
+TEST(Pagerank, SmallGraphsHaveTheRanksWorkedOutByHand) {
+  struct Worked {
+    const char* what;
+    CsrMatrix graph;
+    std::vector<double> ranks;
+  };
+  const double x0 = 0.135 / (1 - 0.7225);  // of a node with two links that both lead back
+  const Worked all[] = {
+      {"two nodes that link to each other", build_graph(2, {{0, 1}, {1, 0}}), {0.5, 0.5}},
+      // x0 = .075 + .425 x1, x1 = .075 + .85 x0 + .425 x1.
+      {"a dangling node spreads its rank over all nodes", build_graph(2, {{0, 1}}), {0.5 / 1.425, 0.925 / 1.425}},
+      // x0 = .05, x1 = .05 + .85 x0, x2 = (.05 + .85 x1) / .15.
+      {"a chain that ends in a self-loop", build_graph(3, {{0, 1}, {1, 2}, {2, 2}}), {0.05, 0.0925, 0.8575}},
+      // x1 = x2 = .05 + .425 x0, x0 = .05 + 1.7 x1.
+      {"a node shares its rank among its links",
+       build_graph(3, {{0, 1}, {0, 2}, {1, 0}, {2, 0}}),
+       {x0, 0.05 + 0.425 * x0, 0.05 + 0.425 * x0}},
+      {"weights divide a rank in proportion",
+       build_weighted_graph(3, {{0, 1, 3}, {0, 2, 1}, {1, 0, 5}, {2, 0, 0.5}}),
+       {x0, 0.05 + 0.85 * 0.75 * x0, 0.05 + 0.85 * 0.25 * x0}},
+      {"a single node", build_graph(1, {}), {1}},
+      {"a single node that links to itself", build_graph(1, {{0, 0}}), {1}},
+  };
+  for (const Worked& worked : all) {
+    const std::vector<double> x = ranks_of(worked.graph);
+    for (std::size_t i = 0; i < x.size(); ++i)
+      EXPECT_NEAR(x[i], worked.ranks[i], 1e-14) << worked.what << ", node " << i;
+  }
 }
 
 TEST(Pagerank, WithoutLinksEveryNodeKeepsItsShare) {
@@ -111,11 +90,6 @@ TEST(Pagerank, WithoutLinksEveryNodeKeepsItsShare) {
     const auto x = ranks_of(build_graph(n, {}));
     for (const double rank : x) EXPECT_NEAR(rank, 1.0 / static_cast<double>(n), 1e-16);
   }
-}
-
-TEST(Pagerank, ASingleNodeHasRankOneWithAndWithoutALinkToItself) {
-  EXPECT_DOUBLE_EQ(ranks_of(build_graph(1, {}))[0], 1.0);
-  EXPECT_NEAR(ranks_of(build_graph(1, {{0, 0}}))[0], 1.0, 1e-14);
 }
 
 TEST(Pagerank, ComponentsKeepTheirShareOfTheNodes) {
@@ -219,18 +193,28 @@ class PagerankBits : public ::testing::TestWithParam<Isa> {
 
   static void expect_bits_of_plain_loops(const CsrMatrix& matrix, const std::string& what, int count,
                                          MatrixFormat format) {
-    {
-      const Threads threads(count);
-      const auto solver = make_pagerank(matrix, kDamping, GetParam(), format);
-      ASSERT_TRUE(format == MatrixFormat::kAuto || solver->format() == to_string(format));
-      const Iterates run = iterates_of(*solver, 12);
-      PlainPagerank plain(matrix, kDamping);
-      for (std::size_t k = 1; k <= 12; ++k) {
-        const Change change = plain.iterate();
-        ASSERT_TRUE(bit_equal(run.x[k], plain.x)) << what << ", iteration " << k << ", " << count << " threads";
-        ASSERT_EQ(run.change[k - 1].l1, change.l1) << what << ", iteration " << k << ", " << count << " threads";
-        ASSERT_EQ(run.change[k - 1].linf, change.linf) << what;
-      }
+    const testing::OpenMpThreads threads(count);
+    const auto solver = make_pagerank(matrix, kDamping, GetParam(), format);
+    ASSERT_TRUE(format == MatrixFormat::kAuto || solver->format() == to_string(format));
+    const Iterates run = iterates_of(*solver, 12);
+    PlainPagerank plain(matrix, kDamping);
+    for (std::size_t k = 1; k <= 12; ++k) {
+      const Change change = plain.iterate();
+      ASSERT_TRUE(bit_equal(run.x[k], plain.x)) << what << ", iteration " << k << ", " << count << " threads";
+      ASSERT_EQ(run.change[k - 1].l1, change.l1) << what << ", iteration " << k << ", " << count << " threads";
+      ASSERT_EQ(run.change[k - 1].linf, change.linf) << what;
+    }
+  }
+
+  static void expect_continues(const Iterates& whole, std::size_t kept, Solver& resumed) {
+    std::vector<double> x = whole.x[kept];
+    resumed.prepare(x.data(), {});
+    for (std::size_t k = kept + 1; k < whole.x.size(); ++k) {
+      std::vector<double> next(x.size());
+      const Change change = resumed.iterate(x.data(), next.data());
+      ASSERT_TRUE(bit_equal(next, whole.x[k])) << resumed.format() << ", iteration " << k;
+      ASSERT_EQ(change.l1, whole.change[k - 1].l1) << resumed.format();
+      x = next;
     }
   }
 };
@@ -297,7 +281,7 @@ TEST_P(PagerankBits, AVectorThatOutgrowsTheCachesIsBitEqualToPlainSerialLoops) {
     plain.iterate();
     const Change change = plain.iterate();
     for (const MatrixFormat format : {MatrixFormat::kPacked, MatrixFormat::kRanked}) {
-      const Threads threads(3);
+      const testing::OpenMpThreads threads(3);
       const auto solver = make_pagerank(graph, kDamping, GetParam(), format);
       const Iterates run = iterates_of(*solver, 2);
       EXPECT_TRUE(bit_equal(run.x[2], plain.x)) << to_string(format) << (weighted ? ", weighted" : "");
@@ -308,19 +292,11 @@ TEST_P(PagerankBits, AVectorThatOutgrowsTheCachesIsBitEqualToPlainSerialLoops) {
 
 TEST_P(PagerankBits, ARunContinuesWithAnotherFormatAndNumberOfThreads) {
   const CsrMatrix graph = build_graph(3000, site_links(3000, 25));
-  const Threads one(1);
+  const testing::OpenMpThreads one(1);
   const Iterates whole = iterates_of(*make_pagerank(graph, kDamping, Isa::kPlain, MatrixFormat::kCsr), 9);
-  const Threads four(4);
+  const testing::OpenMpThreads four(4);
   for (const MatrixFormat format : {MatrixFormat::kBands, MatrixFormat::kPacked, MatrixFormat::kRanked}) {
-    const auto resumed = make_pagerank(graph, kDamping, GetParam(), format);
-    std::vector<double> x = whole.x[4];
-    resumed->prepare(x.data(), {});
-    for (std::size_t k = 5; k <= 9; ++k) {
-      std::vector<double> next(x.size());
-      resumed->iterate(x.data(), next.data());
-      ASSERT_TRUE(bit_equal(next, whole.x[k])) << to_string(format) << ", iteration " << k;
-      x = next;
-    }
+    expect_continues(whole, 4, *make_pagerank(graph, kDamping, GetParam(), format));
   }
 }
 
@@ -328,16 +304,7 @@ TEST_P(PagerankBits, ContinuingFromAKeptIterateIsBitEqual) {
   for (const auto& links : {random_links(6400, 40000, 10), thinned(grid_links(80), 0.01, 10)}) {
     const CsrMatrix graph = build_graph(6400, links);
     const Iterates whole = iterates_of(*make_pagerank(graph, kDamping, GetParam()), 20);
-    const auto resumed = make_pagerank(graph, kDamping, GetParam());
-    std::vector<double> x = whole.x[8];
-    resumed->prepare(x.data(), {});
-    for (std::size_t k = 9; k <= 20; ++k) {
-      std::vector<double> next(x.size());
-      const Change change = resumed->iterate(x.data(), next.data());
-      ASSERT_TRUE(bit_equal(next, whole.x[k])) << "iteration " << k;
-      ASSERT_EQ(change.l1, whole.change[k - 1].l1);
-      x = next;
-    }
+    expect_continues(whole, 8, *make_pagerank(graph, kDamping, GetParam()));
   }
 }
 

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the tests of the solvers of A x = b share.
+// What the tests of the solvers of A x = b share: right sides, positive definite matrices, and products with them.
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
+#include <random>
 #include <vector>
 
-#include "producer/solver/right_side.hpp"
+#include "producer/matrix/csr_matrix.hpp"
+#include "producer/solver/linear_system.hpp"
+#include "tests/reference/small_matrix.hpp"
 
 namespace ringside::testing {
 
@@ -13,6 +17,42 @@ inline RightSide right_side_of(const std::vector<double>& values) {
   RightSide b{Array<double>(values.size()), "test"};
   std::copy(values.begin(), values.end(), b.value.begin());
   return b;
+}
+
+/// Off the diagonal -1 for each pair of different rows that `links` link either way; on it the number of these, plus
+/// one: the Laplacian of the graph plus the identity.
+inline CsrMatrix laplacian_plus_one(std::uint64_t rows, const std::vector<reference::Entry>& links) {
+  std::vector<reference::Entry> both;
+  for (const reference::Entry& link : links) {
+    if (link.row == link.column) continue;
+    both.push_back({link.row, link.column, -1});
+    both.push_back({link.column, link.row, -1});
+  }
+  const CsrMatrix neighbours = reference::build_rows(rows, both);  // each pair once
+  for (std::uint64_t row = 0; row < rows; ++row) {
+    both.push_back({row, row, 1.0 + static_cast<double>(neighbours.row_begin[row + 1] - neighbours.row_begin[row])});
+  }
+  return reference::build_rows(rows, both);
+}
+
+/// Numbers between -1 and 1.
+inline std::vector<double> random_values(std::uint64_t count, unsigned seed) {
+  std::mt19937_64 random(seed);
+  std::uniform_real_distribution<double> value(-1.0, 1.0);
+  std::vector<double> values(count);
+  for (double& v : values) v = value(random);
+  return values;
+}
+
+/// A x.
+inline std::vector<double> product(const CsrMatrix& matrix, const std::vector<double>& x) {
+  std::vector<double> sums(matrix.rows, 0.0);
+  for (std::uint64_t i = 0; i < matrix.rows; ++i) {
+    for (std::uint64_t e = matrix.row_begin[i]; e < matrix.row_begin[i + 1]; ++e) {
+      sums[i] += matrix.value[e] * x[matrix.column[e]];
+    }
+  }
+  return sums;
 }
 
 }  // namespace ringside::testing

@@ -17,6 +17,7 @@ namespace ringside {
 namespace {
 
 using testing::bzip2_of;
+using testing::contains;
 using testing::entries_of;
 using testing::error_of;
 using testing::gzip_of;
@@ -49,8 +50,7 @@ std::string text_in(const std::string& archive, const std::string& path = "/data
 class Archive : public ::testing::Test {
  protected:
   testing::Entries load(const std::string& name, const std::string& content) {
-    return entries_of(
-        load_matrix({.matrix = folder_.write(name, content), .cache = false, .cache_dir = {}}, Orientation::kRows));
+    return entries_of(load_matrix({.matrix = folder_.write(name, content)}, Orientation::kRows));
   }
   testing::TemporaryFolder folder_;
 };
@@ -110,26 +110,26 @@ TEST_F(Archive, TwoMatricesAreRefusedAndListed) {
 
 TEST_F(Archive, TwoMatricesNamedLikeTheirFoldersAreRefused) {
   const std::string tar = tar_of({{.name = "a/a.mtx", .content = kMatrix}, {.name = "b/b.mtx", .content = kOther}});
-  EXPECT_NE(text_in(tar).find("found 2 .mtx files in the tar archive (a/a.mtx, b/b.mtx)"), std::string::npos);
+  EXPECT_TRUE(contains(text_in(tar), "found 2 .mtx files in the tar archive (a/a.mtx, b/b.mtx)"));
 }
 
 TEST_F(Archive, AMatrixThatLiesInTheArchiveTwiceIsRefused) {
   std::vector<Member> twice = suite_sparse();
   twice.push_back({.name = "web/web.mtx", .content = kOther});
-  EXPECT_NE(text_in(tar_of(twice)).find("found 4 .mtx files"), std::string::npos);
+  EXPECT_TRUE(contains(text_in(tar_of(twice)), "found 4 .mtx files"));
 }
 
 TEST_F(Archive, SeveralFilesWithoutAMatrixMarketNameAreRefusedAndSomeOfThemListed) {
   std::vector<Member> members;
   for (const char* name : {"a", "b\n", "c", "d", "e"}) members.push_back({.name = name, .content = "0 1\n"});
-  EXPECT_NE(text_in(tar_of(members)).find("found 5 files in the tar archive (a, b\\n, c, d, ...), expected one"),
-            std::string::npos);
+  EXPECT_TRUE(
+      contains(text_in(tar_of(members)), "found 5 files in the tar archive (a, b\\n, c, d, ...), expected one"));
 }
 
 TEST_F(Archive, AnEmptyArchiveIsRefused) {
   const std::string expected = "found a tar archive without a regular file, expected one that holds a matrix";
-  EXPECT_NE(text_in(tar_of({})).find(expected), std::string::npos);
-  EXPECT_NE(text_in(gzip_of(std::string(10240, '\0'))).find(expected), std::string::npos);
+  EXPECT_TRUE(contains(text_in(tar_of({})), expected));
+  EXPECT_TRUE(contains(text_in(gzip_of(std::string(10240, '\0'))), expected));
 }
 
 TEST_F(Archive, OnlyRegularFilesAreRead) {
@@ -140,7 +140,7 @@ TEST_F(Archive, OnlyRegularFilesAreRead) {
                                Member{.name = "web.mtx/", .kind = Member::Kind::kFolder},
                                Member{.name = "web.mtx", .content = kMatrix, .kind = Member::Kind::kSparseFile}}) {
     const std::string text = text_in(tar_of({member}, TarFormat::kPax));
-    EXPECT_NE(text.find(expected), std::string::npos) << static_cast<int>(member.kind) << ": " << text;
+    EXPECT_TRUE(contains(text, expected)) << static_cast<int>(member.kind) << ": " << text;
   }
   EXPECT_EQ(text_in(tar_of({{.name = "web/web.mtx", .kind = Member::Kind::kSymbolicLink, .target = "real.mtx"},
                             {.name = "web/real.mtx", .content = kMatrix}})),
@@ -188,15 +188,9 @@ TEST_F(Archive, EveryFlippedBitOfAHeaderIsRefused) {
 TEST_F(Archive, BytesBehindTheEndAreRefusedAlsoIfTheyAreAnotherArchive) {
   const std::string tar = tar_of({{.name = "a.mtx", .content = kMatrix}});
   for (const std::string& behind : {std::string("x"), tar}) {
-    EXPECT_NE(text_in(tar + behind).find("found bytes other than zeros behind the end of the tar archive, which is at"),
-              std::string::npos);
+    EXPECT_TRUE(
+        contains(text_in(tar + behind), "found bytes other than zeros behind the end of the tar archive, which is at"));
   }
-}
-
-TEST_F(Archive, ADamagedPackingOfAnArchiveIsRefused) {
-  std::string damaged = gzip_of(tar_of(suite_sparse()));
-  damaged[damaged.size() - 8] ^= 1;
-  EXPECT_NE(text_in(damaged).find("found damaged gzip data near byte"), std::string::npos);
 }
 
 TEST_F(Archive, TextAndOtherBinaryFilesAreNotArchives) {
@@ -211,16 +205,13 @@ TEST_F(Archive, ErrorsNameTheMemberAndItsLine) {
   const std::string path = folder_.write(
       "a.tar.gz",
       gzip_of(tar_of({{.name = "x/x.mtx", .content = kMatrix + "1 2\n"}, {.name = "x/x_b.mtx", .content = kOther}})));
-  const std::string error =
-      error_of([&] { load_matrix({.matrix = path, .cache = false, .cache_dir = {}}, Orientation::kRows); });
+  const std::string error = error_of([&] { load_matrix({.matrix = path}, Orientation::kRows); });
   EXPECT_TRUE(error.starts_with(path + ":x/x.mtx: line 5: found ")) << error;
 }
 
 TEST_F(Archive, TheEndingOfTheMemberDecidesNotThatOfTheArchive) {
-  EXPECT_NE(error_of([&] {
-              load("x.tar.gz", gzip_of(tar_of({{.name = "a.mtx", .content = "0 1\n"}})));
-            }).find("expected '%%MatrixMarket"),
-            std::string::npos);
+  EXPECT_TRUE(contains(error_of([&] { load("x.tar.gz", gzip_of(tar_of({{.name = "a.mtx", .content = "0 1\n"}}))); }),
+                       "expected '%%MatrixMarket"));
   EXPECT_EQ(load("x.mtx", gzip_of(tar_of({{.name = "a", .content = "0 1\n"}}))).size(), 1u);
 }
 
@@ -233,10 +224,10 @@ TEST_F(Archive, AZipArchiveIsReadAsATarArchive) {
   EXPECT_EQ(text_in(zip_of({{.name = "__MACOSX/._edges", .content = "x"}, {.name = "edges", .content = "0 1\n"}})),
             "0 1\n");
   EXPECT_EQ(text_in(zip_of({{.name = "empty", .content = ""}})), "");
-  EXPECT_NE(text_in(zip_of({{.name = "x/a.mtx", .content = kMatrix}, {.name = "x/b.mtx", .content = kOther}}))
-                .find("found 2 .mtx files in the zip archive (x/a.mtx, x/b.mtx), expected one"),
-            std::string::npos);
-  EXPECT_NE(text_in(zip_of({})).find("found no directory of members"), std::string::npos);
+  EXPECT_TRUE(
+      contains(text_in(zip_of({{.name = "x/a.mtx", .content = kMatrix}, {.name = "x/b.mtx", .content = kOther}})),
+               "found 2 .mtx files in the zip archive (x/a.mtx, x/b.mtx), expected one"));
+  EXPECT_TRUE(contains(text_in(zip_of({})), "found no directory of members"));
 }
 
 TEST_F(Archive, ADamagedZipArchiveGivesTheSameTextOrAnError) {
@@ -244,7 +235,7 @@ TEST_F(Archive, ADamagedZipArchiveGivesTheSameTextOrAnError) {
   for (int i = 0; i < 40; ++i) text += "0 1\n1 2\n" + std::string(1, static_cast<char>('0' + i % 10)) + " 3\n";
   const std::string zip = zip_of({{.name = "edges", .content = text}});
   for (std::size_t size = 4; size < zip.size(); ++size) {
-    EXPECT_NE(text_in(zip.substr(0, size)).find("found no directory of members at the end"), std::string::npos) << size;
+    EXPECT_TRUE(contains(text_in(zip.substr(0, size)), "found no directory of members at the end")) << size;
   }
   for (std::size_t at = 4; at < zip.size(); ++at) {
     for (int bit = 0; bit < 8; ++bit) {
@@ -257,18 +248,16 @@ TEST_F(Archive, ADamagedZipArchiveGivesTheSameTextOrAnError) {
 }
 
 TEST_F(Archive, AnEncryptedMemberOfAZipArchiveIsNamed) {
-  EXPECT_NE(text_in(zip_of({{.name = "a.mtx", .content = kMatrix}}, "secret"))
-                .find("found the encrypted member 'a.mtx' in the zip archive, expected one that is not"),
-            std::string::npos);
+  EXPECT_TRUE(contains(text_in(zip_of({{.name = "a.mtx", .content = kMatrix}}, "secret")),
+                       "found the encrypted member 'a.mtx' in the zip archive, expected one that is not"));
 }
 
 TEST_F(Archive, AMemberIsNamedByItsPathOrTheLastPartsOfIt) {
   for (const std::string& archive : {tar_of(suite_sparse()), gzip_of(tar_of(suite_sparse())), zip_of(suite_sparse())}) {
     EXPECT_EQ(text_in(archive, "web", "web/web_b.mtx"), kOther);
     EXPECT_EQ(text_in(archive, "web", "web_b.mtx"), kOther);
-    EXPECT_NE(text_in(archive, "web", "b.mtx").find("found no 'b.mtx' in the "), std::string::npos);
-    EXPECT_NE(text_in(archive, "web", "b.mtx").find("expected the path of one of web/web_b.mtx, web/web.mtx"),
-              std::string::npos);
+    EXPECT_TRUE(contains(text_in(archive, "web", "b.mtx"), "found no 'b.mtx' in the "));
+    EXPECT_TRUE(contains(text_in(archive, "web", "b.mtx"), "expected the path of one of web/web_b.mtx, web/web.mtx"));
   }
   const std::string two = tar_of({{.name = "./x/a", .content = "0 1\n"}, {.name = "y/a", .content = "1 0\n"}});
   EXPECT_EQ(text_in(two, "two", "x/a"), "0 1\n");
@@ -276,16 +265,14 @@ TEST_F(Archive, AMemberIsNamedByItsPathOrTheLastPartsOfIt) {
   const std::string deep = tar_of({{.name = "job/x/a", .content = "0 1\n"}, {.name = "job/y/a", .content = "1 0\n"}});
   EXPECT_EQ(text_in(deep, "deep", "x/a"), "0 1\n");
   EXPECT_EQ(text_in(deep, "deep", "y/a"), "1 0\n");
-  EXPECT_NE(text_in(two, "two", "a").find("found more than one 'a' in the tar archive, expected the path of one of ./x/a"),
-            std::string::npos);
-  EXPECT_NE(text_in("0 1\n", "plain", "a").find("found no archive of which 'a' could be a member"), std::string::npos);
+  EXPECT_TRUE(contains(text_in(two, "two", "a"),
+                       "found more than one 'a' in the tar archive, expected the path of one of ./x/a"));
+  EXPECT_TRUE(contains(text_in("0 1\n", "plain", "a"), "found no archive of which 'a' could be a member"));
 }
 
 TEST_F(Archive, AColonNamesAMemberUnlessThereIsAFileOfTheWholeName) {
   const std::string archive = folder_.write("a:b.tar", tar_of(suite_sparse()));
-  const auto rows = [](const std::string& matrix) {
-    return load_matrix({.matrix = matrix}, Orientation::kRows).rows;
-  };
+  const auto rows = [](const std::string& matrix) { return load_matrix({.matrix = matrix}, Orientation::kRows).rows; };
   const auto columns = [](const std::string& matrix) {
     return load_matrix({.matrix = matrix}, Orientation::kRows).columns;
   };
@@ -294,7 +281,7 @@ TEST_F(Archive, AColonNamesAMemberUnlessThereIsAFileOfTheWholeName) {
   EXPECT_EQ(named_input(archive + ":x:y").member, "x:y");
   folder_.write("a:b.tar:edges", "0 1\n1 2\n");
   EXPECT_EQ(rows(archive + ":edges"), 3u);
-  EXPECT_NE(error_of([&] { rows(folder_.file("none.tar:a")); }).find("none.tar:a: cannot be opened"), std::string::npos);
+  EXPECT_TRUE(contains(error_of([&] { rows(folder_.file("none.tar:a")); }), "none.tar:a: cannot be opened"));
 }
 
 TEST_F(Archive, EachMemberHasACacheOfItsOwn) {
@@ -308,8 +295,7 @@ TEST_F(Archive, EachMemberHasACacheOfItsOwn) {
 }
 
 TEST_F(Archive, ACacheIsNamedAfterTheArchiveAndUsedAgain) {
-  const MatrixOptions options = {
-      .matrix = folder_.write("web.tar.gz", gzip_of(tar_of(suite_sparse()))), .cache = true, .cache_dir = {}};
+  const MatrixOptions options = {.matrix = folder_.write("web.tar.gz", gzip_of(tar_of(suite_sparse()))), .cache = true};
   const Id128 id = load_matrix(options, Orientation::kRows).content_id;
   EXPECT_TRUE(std::filesystem::exists(folder_.file("web.tar.gz.rows.rsm")));
   EXPECT_EQ(load_matrix(options, Orientation::kRows).content_id, id);

@@ -3,7 +3,6 @@
 // bit of small archives is tried, with the unpacker and with the reader of matrices.
 #include <gtest/gtest.h>
 #include <lzma.h>
-#include <omp.h>
 
 #include <string>
 #include <utility>
@@ -12,6 +11,7 @@
 #include "producer/matrix/matrix_source.hpp"
 #include "producer/text/packed_text.hpp"
 #include "tests/unit/producer/matrix/matrix_testing.hpp"
+#include "tests/unit/producer/openmp_threads.hpp"
 #include "tests/unit/producer/text/archiving.hpp"
 #include "tests/unit/producer/text/packing.hpp"
 
@@ -19,6 +19,7 @@ namespace ringside {
 namespace {
 
 using testing::bzip2_of;
+using testing::contains;
 using testing::error_of;
 using testing::gzip_of;
 using testing::xz_of;
@@ -64,9 +65,8 @@ TEST(PackedTextDamage, ADamagedSecondMemberIsRefused) {
   const std::size_t second = gzip_of(kFirst).size();
   damaged[second] ^= 1;
   const std::string error = unpacked(damaged, "a.gz").second;
-  EXPECT_NE(error.find("behind a whole gzip member, from byte " + std::to_string(second) + " on, expected another"),
-            std::string::npos)
-      << error;
+  EXPECT_TRUE(
+      contains(error, "behind a whole gzip member, from byte " + std::to_string(second) + " on, expected another"));
 }
 
 TEST(PackedTextDamage, ABzip2StreamWhoseFirstBytesAreDamagedIsRefusedInsteadOfSkipped) {
@@ -75,9 +75,8 @@ TEST(PackedTextDamage, ABzip2StreamWhoseFirstBytesAreDamagedIsRefusedInsteadOfSk
     std::string damaged = bzip2_of(kFirst) + bzip2_of(kSecond);
     damaged[second + byte] ^= 0x40;
     const std::string error = unpacked(damaged, "a.bz2").second;
-    EXPECT_NE(error.find("behind a whole bzip2 stream, from byte " + std::to_string(second) + " on, expected another"),
-              std::string::npos)
-        << error;
+    EXPECT_TRUE(
+        contains(error, "behind a whole bzip2 stream, from byte " + std::to_string(second) + " on, expected another"));
   }
 }
 
@@ -165,7 +164,7 @@ std::string with_an_unknown_check(std::string stream) {
 
 TEST(PackedTextDamage, AnIntegrityCheckThatIsNotKnownIsRefusedInsteadOfSkipped) {
   const std::string error = unpacked(with_an_unknown_check(xz_of(kText)), "a.xz").second;
-  EXPECT_NE(error.find("the integrity check 5, which is not known here, expected CRC32"), std::string::npos) << error;
+  EXPECT_TRUE(contains(error, "the integrity check 5, which is not known here, expected CRC32"));
 }
 
 // Block size 2^31 in the header of a frame that holds one raw block.
@@ -175,9 +174,8 @@ TEST(PackedTextDamage, AZstdFrameThatAsksForMuchMemoryIsRefused) {
       "0 1\n1 2\n",
       17);
   const std::string error = unpacked(frame, "a.zst").second;
-  EXPECT_NE(error.find("damaged zstd data near byte 0 (Zstd decompression failed: Frame requires too much memory"),
-            std::string::npos)
-      << error;
+  EXPECT_TRUE(
+      contains(error, "damaged zstd data near byte 0 (Zstd decompression failed: Frame requires too much memory"));
 }
 
 TEST(PackedTextDamage, TextThatIsPackedTwiceIsUnpackedOnce) {
@@ -186,10 +184,9 @@ TEST(PackedTextDamage, TextThatIsPackedTwiceIsUnpackedOnce) {
 
 TEST(PackedTextDamage, AMatrixIsReadWholeOrRefusedWhicheverBitIsFlipped) {
   const testing::TemporaryFolder folder;
-  const int threads_before = omp_get_max_threads();
-  omp_set_num_threads(1);  // thousands of tiny matrices: threads would only wait for each other
+  const testing::OpenMpThreads one_at_first(1);  // thousands of tiny matrices: threads would only wait for each other
   const auto load = [&](const std::string& path) {
-    return load_matrix({.matrix = path, .cache = false, .cache_dir = {}}, Orientation::kRows).content_id;
+    return load_matrix({.matrix = path}, Orientation::kRows).content_id;
   };
   for (const TwoStreams& archive : archives()) {
     const std::string whole = archive.whole();
@@ -204,7 +201,6 @@ TEST(PackedTextDamage, AMatrixIsReadWholeOrRefusedWhicheverBitIsFlipped) {
       EXPECT_TRUE(error.empty() || error.starts_with(path)) << error;
     }
   }
-  omp_set_num_threads(threads_before);
 }
 
 }  // namespace

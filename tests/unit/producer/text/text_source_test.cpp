@@ -19,6 +19,7 @@ namespace ringside {
 namespace {
 
 using testing::bzip2_of;
+using testing::contains;
 using testing::error_of;
 using testing::gzip_of;
 using testing::xz_of;
@@ -79,20 +80,6 @@ TEST(TextSource, EveryCutIsNoticed) {
   }
 }
 
-TEST(TextSource, DamageIsNoticedOrHarmless) {
-  const std::string text = some_text().substr(0, 5000);
-  for (const std::string& packed : {gzip_of(text), xz_of(text)}) {
-    std::mt19937_64 random(5);
-    for (int i = 0; i < 300; ++i) {
-      std::string damaged = packed;
-      damaged[6 + random() % (damaged.size() - 6)] ^= static_cast<char>(1 << random() % 8);
-      std::string unpacked;
-      const std::string error = error_of([&] { unpacked = unpack(damaged, "a.gz").text; });
-      EXPECT_TRUE(!error.empty() || unpacked == text);  // gzip's header holds bytes that mean nothing
-    }
-  }
-}
-
 TEST(TextSource, AFileIsMappedAsItIs) {
   const testing::TemporaryFolder folder;
   EXPECT_EQ(map_file(folder.write("a", "hello\n")).text, "hello\n");
@@ -101,16 +88,14 @@ TEST(TextSource, AFileIsMappedAsItIs) {
 
 TEST(TextSource, WhatIsNoReadableFileIsNamed) {
   const testing::TemporaryFolder folder;
-  EXPECT_NE(error_of([&] { map_file(folder.file("absent")); }).find("absent: cannot be opened (No such file"),
-            std::string::npos);
-  EXPECT_NE(error_of([&] { map_file(folder.path()); }).find("found a folder"), std::string::npos);
+  EXPECT_TRUE(contains(error_of([&] { map_file(folder.file("absent")); }), "absent: cannot be opened (No such file"));
+  EXPECT_TRUE(contains(error_of([&] { map_file(folder.path()); }), "found a folder"));
   ASSERT_EQ(mkfifo(folder.file("pipe").c_str(), 0600), 0);
-  EXPECT_NE(error_of([&] { map_file(folder.file("pipe")); }).find("found a device, pipe or socket"), std::string::npos);
+  EXPECT_TRUE(contains(error_of([&] { map_file(folder.file("pipe")); }), "found a device, pipe or socket"));
   folder.write("secret", "x");
   chmod(folder.file("secret").c_str(), 0);
   if (geteuid() == 0) return;  // root reads everything
-  EXPECT_NE(error_of([&] { map_file(folder.file("secret")); }, ExitCode::kSystem).find("Permission denied"),
-            std::string::npos);
+  EXPECT_TRUE(contains(error_of([&] { map_file(folder.file("secret")); }, ExitCode::kSystem), "Permission denied"));
 }
 
 TEST(TextScan, PiecesAreWholeLinesThatAddUpToTheText) {

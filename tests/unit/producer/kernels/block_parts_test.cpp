@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "producer/kernels/row_partition.hpp"
+#include "producer/kernels/block_parts.hpp"
 
 #include <gtest/gtest.h>
 
