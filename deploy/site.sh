@@ -32,7 +32,7 @@ mkdir -p "$site/source"
 git ls-files -z -- ':!tests' | tar --create --null --files-from=- --ignore-failed-read | tar --extract --directory="$site/source"
 cd "$site/source"
 mv README.md index.md
-cp "$root/library/ringside.f90" docs/site/
+cp "$root/build/release/library/ringside.f90" docs/site/  # made by the configuration
 sed -nE 's/^project\(ringside VERSION ([0-9.]+) .*/\1/p' CMakeLists.txt >docs/site/version
 quietly "$logs/site-doxygen.log" doxygen docs/site/Doxyfile
 quietly "$logs/site-sphinx.log" env PYTHONPATH="$root/build/release/python" \

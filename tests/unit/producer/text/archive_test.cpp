@@ -193,6 +193,12 @@ TEST_F(Archive, BytesBehindTheEndAreRefusedAlsoIfTheyAreAnotherArchive) {
   }
 }
 
+TEST_F(Archive, ADamagedPackingOfAnArchiveIsRefused) {
+  std::string damaged = gzip_of(tar_of(suite_sparse()));
+  damaged[damaged.size() - 8] ^= 1;
+  EXPECT_NE(text_in(damaged).find("found damaged gzip data near byte"), std::string::npos);
+}
+
 TEST_F(Archive, TextAndOtherBinaryFilesAreNotArchives) {
   EXPECT_FALSE(is_tar(""));
   EXPECT_FALSE(is_tar(std::string(600, '1')));
