@@ -15,7 +15,7 @@ PROGRAMS = ("ringside", "ringside-producer", "ringside-analyzer", "ringside-expo
 # Sources of three folders of cli, and the header of the hand-off, which both processes include.
 TOUCHED = ("cli/run/run.cpp", "cli/watch/tail.cpp", "cli/pool/info.cpp", "common/handoff/handoff_layout.hpp")
 # What the programs are compiled from: tests/bench/claims_test.py asks for a new measurement when it has grown.
-SOURCES = ("proto", "common", "library", "producer", "analyzer", "memory", "node", "cli")
+SOURCES = ("proto", "include", "common", "library", "producer", "analyzer", "memory", "node", "cli")
 
 
 def source_lines(tree):

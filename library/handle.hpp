@@ -15,7 +15,7 @@
 
 #include "common/platform/error.hpp"
 #include "common/text/printable.hpp"
-#include "library/ringside.h"
+#include "include/ringside.h"
 
 namespace ringside::library {
 

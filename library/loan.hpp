@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "common/handoff/handoff_writer.hpp"
-#include "library/ringside.h"
+#include "include/ringside.h"
 
 namespace ringside::library {
 

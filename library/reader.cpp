@@ -22,7 +22,7 @@
 #include "common/text/printable.hpp"
 #include "common/threads/team.hpp"
 #include "library/handle.hpp"
-#include "library/ringside.h"
+#include "include/ringside.h"
 
 using namespace ringside;
 using library::guarded;

@@ -15,7 +15,7 @@
 #include "common/records/plain_record.hpp"
 #include "common/results/catalogue.hpp"
 #include "library/handle.hpp"
-#include "library/ringside.h"
+#include "include/ringside.h"
 #include "library/run_end.hpp"
 
 struct ringside_reader {

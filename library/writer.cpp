@@ -17,7 +17,7 @@
 #include "library/handle.hpp"
 #include "library/loan.hpp"
 #include "library/own_analyzer.hpp"
-#include "library/ringside.h"
+#include "include/ringside.h"
 #include "library/writer_options.hpp"
 
 using namespace ringside;

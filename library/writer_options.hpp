@@ -11,7 +11,7 @@
 #include "common/results/result_description.hpp"
 #include "common/schema/schema.hpp"
 #include "library/own_analyzer.hpp"
-#include "library/ringside.h"
+#include "include/ringside.h"
 
 namespace ringside::library {
 

@@ -7,7 +7,7 @@
 #include <atomic>
 
 #include "memory/arena/regions.hpp"
-#include "memory/frames/userfault.hpp"
+#include "memory/arena/userfault.hpp"
 
 namespace ringside::memory {
 

@@ -22,7 +22,7 @@
 #include "memory/faults/bus_errors.hpp"
 #include "memory/faults/handler_thread.hpp"
 #include "memory/faults/resolve.hpp"
-#include "memory/frames/parking.hpp"
+#include "memory/arena/parking.hpp"
 #include "memory/in_place/in_place.hpp"
 #include "memory/in_place/sampling.hpp"
 #include "memory/replacement/eviction.hpp"

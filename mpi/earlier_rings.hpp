@@ -13,8 +13,8 @@
 #include "common/kernels/hash.hpp"
 #include "common/pool_reader/ring_reader.hpp"
 #include "common/ranks/ranks_file.hpp"
-#include "common/rings/assembly.hpp"
-#include "common/rings/ring_set.hpp"
+#include "common/node_rings/assembly.hpp"
+#include "common/node_rings/ring_set.hpp"
 #include "mpi/job.hpp"
 #include "mpi/rank_options.hpp"
 

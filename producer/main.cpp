@@ -25,7 +25,7 @@
 #include "common/text/printable.hpp"
 #include "common/threads/elastic_team.hpp"
 #include "library/messages.hpp"
-#include "library/ringside.h"
+#include "include/ringside.h"
 #include "producer/account.hpp"
 #include "producer/baseline.hpp"
 #include "producer/memory/matrix_memory.hpp"

@@ -12,7 +12,7 @@
 
 #include "common/options/options.hpp"
 #include "common/platform/pulse.hpp"
-#include "library/ringside.h"
+#include "include/ringside.h"
 #include "producer/matrix/array.hpp"
 #include "producer/run_writer.hpp"
 #include "producer/solve_loop.hpp"

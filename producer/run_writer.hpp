@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The run that this process publishes. It goes through library/ringside.h, as any solver's does: the writer attaches
+// The run that this process publishes. It goes through include/ringside.h, as any solver's does: the writer attaches
 // with the options of the command line, and throws the library's failures.
 #pragma once
 
@@ -16,7 +16,7 @@
 #include "common/results/result_description.hpp"
 #include "common/schema/schema.hpp"
 #include "common/threads/core_loan.hpp"
-#include "library/ringside.h"
+#include "include/ringside.h"
 
 namespace ringside {
 

@@ -10,7 +10,7 @@
 
 #include "common/kernels/float_environment.hpp"
 #include "common/platform/clock.hpp"
-#include "library/ringside.h"
+#include "include/ringside.h"
 #include "producer/solver/solver_table.hpp"
 
 namespace ringside {

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "library/ringside.hpp"
+#include "include/ringside.hpp"
 
 int main(int argc, char** argv) {
   using std::chrono::steady_clock;

@@ -26,7 +26,7 @@ Finding memory_mode_finding(const MemoryModeFacts& facts) {
                               facts.tmpfs    ? "tmpfs"
                               : facts.mapped ? "mapped persistent memory (DAX)"
                                              : "on a disk");
-  // move_pages() of these kernels: memory/frames/userfault.cpp.
+  // move_pages() of these kernels: memory/arena/userfault.cpp.
   const bool miscounts = facts.moves && !facts.release.empty() && !kernel_before(facts.release, 6, 18);
   finding.facts.emplace_back("moves_may_be_uncounted", miscounts);
   if (miscounts) {

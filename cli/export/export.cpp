@@ -31,7 +31,7 @@
 #include "common/platform/error.hpp"
 #include "common/pool_reader/ring_reader.hpp"
 #include "common/program/stop_signal.hpp"
-#include "common/rings/ring_set.hpp"
+#include "common/node_rings/ring_set.hpp"
 #include "common/text/decimal.hpp"
 #include "common/text/printable.hpp"
 #include "common/triggers/pool_freeze.hpp"

@@ -11,8 +11,8 @@
 #include "cli/export/step_choice.hpp"
 #include "cli/export/step_export.hpp"
 #include "common/platform/stop_flag.hpp"
-#include "common/rings/assembly.hpp"
-#include "common/rings/ring_set.hpp"
+#include "common/node_rings/assembly.hpp"
+#include "common/node_rings/ring_set.hpp"
 
 namespace ringside {
 

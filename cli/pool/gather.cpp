@@ -35,7 +35,7 @@
 #include "common/pool_reader/pool_look.hpp"
 #include "common/program/stop_signal.hpp"
 #include "common/ring/ring_check.hpp"
-#include "common/rings/ring_set.hpp"
+#include "common/node_rings/ring_set.hpp"
 #include "common/text/printable.hpp"
 
 extern char** environ;

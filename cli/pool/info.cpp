@@ -22,7 +22,7 @@
 #include "common/program/schema_json.hpp"
 #include "common/reductions/reduction_json.hpp"
 #include "common/results/scalar_value.hpp"
-#include "common/rings/ring_set.hpp"
+#include "common/node_rings/ring_set.hpp"
 #include "common/text/printable.hpp"
 #include "common/text/utc_text.hpp"
 #include "common/triggers/pool_freeze.hpp"

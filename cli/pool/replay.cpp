@@ -29,7 +29,7 @@
 #include "common/records/results_json.hpp"
 #include "common/records/shown_results.hpp"
 #include "common/reductions/reduction_json.hpp"
-#include "common/rings/ring_set.hpp"
+#include "common/node_rings/ring_set.hpp"
 #include "common/text/printable.hpp"
 
 namespace ringside {

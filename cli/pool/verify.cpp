@@ -14,7 +14,7 @@
 #include "common/platform/error.hpp"
 #include "common/pool_reader/ring_reader.hpp"
 #include "common/ring/ring_check.hpp"
-#include "common/rings/ring_set.hpp"
+#include "common/node_rings/ring_set.hpp"
 #include "common/text/printable.hpp"
 
 namespace ringside {

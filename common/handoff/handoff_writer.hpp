@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The publishing side of the hand-off: attach, claim a buffer, write x_k into it, publish, detach. It is behind
-// ringside_writer in library/ringside.h, which every solver uses; docs/formats/handoff_protocol.md is the contract.
+// ringside_writer in include/ringside.h, which every solver uses; docs/formats/handoff_protocol.md is the contract.
 #pragma once
 
 #include <cstdint>

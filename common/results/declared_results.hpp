@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The one declaration of a reduction, ringside_reduction (library/ringside_reduction.h), and the descriptions of results
+// The one declaration of a reduction, ringside_reduction (include/ringside_reduction.h), and the descriptions of results
 // that follow from it: for the table of our own reductions (common/reductions/kernels/reduction_table.hpp) and for those
 // that users load (common/reductions/plug_ins).
 #pragma once
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "common/results/result_description.hpp"
-#include "library/ringside_reduction.h"
+#include "include/ringside_reduction.h"
 
 namespace ringside {
 

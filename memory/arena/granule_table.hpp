@@ -10,7 +10,7 @@
 
 #include "memory/arena/geometry.hpp"
 #include "memory/arena/granule_word.hpp"
-#include "memory/frames/userfault.hpp"
+#include "memory/arena/userfault.hpp"
 
 namespace ringside::memory {
 

@@ -8,7 +8,7 @@
 
 #include <atomic>
 
-#include "memory/frames/userfault.hpp"
+#include "memory/arena/userfault.hpp"
 
 namespace ringside::memory {
 

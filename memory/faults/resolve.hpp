@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "memory/arena/granule_word.hpp"
-#include "memory/frames/userfault.hpp"
+#include "memory/arena/userfault.hpp"
 #include "memory/replacement/page_supply.hpp"
 
 namespace ringside::memory {

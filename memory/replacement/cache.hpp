@@ -14,7 +14,7 @@
 
 #include "memory/arena/geometry.hpp"
 #include "memory/arena/granule_word.hpp"
-#include "memory/frames/parking.hpp"
+#include "memory/arena/parking.hpp"
 #include "memory/system/raw.hpp"
 
 namespace ringside::memory {

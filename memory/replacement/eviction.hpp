@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "memory/arena/granule_word.hpp"
-#include "memory/frames/userfault.hpp"
+#include "memory/arena/userfault.hpp"
 #include "memory/replacement/cache.hpp"
 
 namespace ringside::memory {

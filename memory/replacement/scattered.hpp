@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#include "memory/frames/userfault.hpp"
+#include "memory/arena/userfault.hpp"
 #include "memory/replacement/eviction.hpp"
 
 namespace ringside::memory {

@@ -9,7 +9,7 @@ import sys
 import tempfile
 import unittest
 
-LIBRARY = pathlib.Path(__file__).resolve().parents[2] / "library"
+INCLUDE = pathlib.Path(__file__).resolve().parents[2] / "include"
 MODULE = (pathlib.Path(sys.argv.pop(1)) / "library" / "ringside.f90").read_text(encoding="utf-8")
 BYTES = {"integer(c_int8_t)": 1, "integer(c_int16_t)": 2, "integer(c_int32_t)": 4, "integer(c_int64_t)": 8, "integer(c_size_t)": 8,
          "real(c_double)": 8, "type(c_ptr)": 8, "character(kind=c_char)": 1}
@@ -38,7 +38,7 @@ def structs_of_the_module():
 class Structs(unittest.TestCase):
     def test_members_places_and_sizes_are_those_of_the_header(self):
         structs = structs_of_the_module()
-        self.assertEqual(set(re.findall(r"typedef struct (\w+) \{", (LIBRARY / "ringside.h").read_text(encoding="utf-8"))), set(structs))
+        self.assertEqual(set(re.findall(r"typedef struct (\w+) \{", (INCLUDE / "ringside.h").read_text(encoding="utf-8"))), set(structs))
         lines = []
         for struct, (members, _) in structs.items():
             lines += [f'printf("{struct} {member} %zu\\n", offsetof({struct}, {member}));' for member, _ in members]
@@ -47,7 +47,7 @@ class Structs(unittest.TestCase):
             source = pathlib.Path(name) / "places.c"
             source.write_text("#include <stddef.h>\n#include <stdio.h>\n#include <ringside.h>\nint main(void) {\n" + "\n".join(lines) + "\n}\n",
                               encoding="utf-8")
-            subprocess.run(["gcc", f"-I{LIBRARY}", "-o", source.with_suffix(""), source], check=True)
+            subprocess.run(["gcc", f"-I{INCLUDE}", "-o", source.with_suffix(""), source], check=True)
             printed = subprocess.run([source.with_suffix("")], stdout=subprocess.PIPE, encoding="utf-8", check=True).stdout
         expected = [f"{struct} {member} {place}" for struct, (members, size) in structs.items()
                     for member, place in [*members, ("sizeof", size)]]

@@ -13,7 +13,7 @@ import unittest
 import xml.etree.ElementTree
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-HEADER = ROOT / "library" / "ringside.h"
+HEADER = ROOT / "include" / "ringside.h"
 ABI = ROOT / "library" / "abi"
 COMPILERS = [name for name in ("gcc", "g++", "clang", "clang++") if shutil.which(name)]
 

@@ -10,7 +10,7 @@
 #include "cli/export/formats/slice.hpp"
 #include "common/platform/error.hpp"
 #include "common/ranks/ranks_file.hpp"
-#include "common/rings/assembly.hpp"
+#include "common/node_rings/assembly.hpp"
 #include "tests/fuzz/fuzzing.hpp"
 
 namespace {

@@ -10,6 +10,7 @@ import sys
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+ARCHITECTURE = ROOT / "docs/inside/architecture.md"
 LICENSE = "SPDX-License-Identifier: BSD-3-Clause"
 
 # How a comment is written in each kind of source. HTML is left out: a report is its user's document.
@@ -69,8 +70,8 @@ class Sources(unittest.TestCase):
 class Sizes(unittest.TestCase):
     # Every clone carries every version of every file. The pools of tests/data have tens of megabytes, most of them zeros: an
     # archive that is larger than this was packed without their holes.
-    MOST_BYTES = {".xz": 100_000}
-    MOST_BYTES_OF_OTHERS = 200_000  # pictures of the README, figures of bench/results
+    MOST_BYTES = {".xz": 100_000, ".json": 300_000}  # bench/results has one file a question
+    MOST_BYTES_OF_OTHERS = 200_000  # pictures of the README
 
     def test_no_file_is_large(self):
         paths = tracked()
@@ -84,9 +85,11 @@ class Sizes(unittest.TestCase):
         self.assertFalse(large, "\n".join(large))
 
 
-def allowed_folders(cmake):
-    """The folders that "May include" names at the head of a CMakeLists.txt, with {a,b} expanded; None if it names none."""
-    comment = " ".join(line.lstrip("# ") for line in itertools.takewhile(lambda line: line.startswith("#"), cmake.splitlines()))
+def allowed_folders(folder):
+    """The folders that "May include" names at the head of the folder's CMakeLists.txt, with {a,b} expanded; None if it names none."""
+    cmake = ROOT / folder / "CMakeLists.txt"
+    lines = cmake.read_text(encoding="utf-8").splitlines() if cmake.is_file() else []
+    comment = " ".join(line.lstrip("# ") for line in itertools.takewhile(lambda line: line.startswith("#"), lines))
     named = re.search(r"May include: ([^.]*(?:\.h(?:pp)?\b[^.]*)*)\.", comment)
     if not named:
         return None
@@ -97,33 +100,53 @@ def allowed_folders(cmake):
     return allowed
 
 
+ROOMS = ("proto", "include", "common", "memory", "library", "producer", "analyzer", "node", "mpi", "cli")
+
+
 class Folders(unittest.TestCase):
     def setUp(self):
         self.includes = {}  # folder -> {(source, included file)}
         for path, text, _ in sources():
             source = path.relative_to(ROOT)
-            if source.suffix in (".cpp", ".hpp") and source.parts[0] in ("common", "producer", "analyzer", "node", "cli"):
-                found = re.findall(r'^#include "([^"]+)"', text, re.MULTILINE)
+            if source.suffix in (".c", ".h", ".cpp", ".hpp") and source.parts[0] not in ("tests", "bench", "examples"):
+                found = re.findall(r'^#include ["<]([^">]+)[">]', text, re.MULTILINE)
                 self.includes.setdefault(source.parent, set()).update((source, included) for included in found)
         if not self.includes:
             self.skipTest("this is no git repository, or git is not installed")
 
+    def test_the_rooms_include_each_other_as_the_architecture_says(self):
+        rows = re.findall(r"^\| `(\w+)` \| [^|]* \|([^|]*)\|([^|]*)\|$", ARCHITECTURE.read_text(encoding="utf-8"), re.MULTILINE)
+        drawn = {room: set(re.findall(r"`(\w+)`", arrows)) for room, arrows, _ in rows}
+        found = {room: set() for room in drawn}
+        for folder, includes in self.includes.items():
+            others = {pathlib.PurePath(included).parts[0] for _, included in includes if "/" in included} | {
+                "include" for _, included in includes if re.match(r"ringside(_reduction)?\.h(pp)?$", included)}
+            found[folder.parts[0]] |= others & found.keys() - {folder.parts[0]}
+        self.assertEqual(found, drawn)
+        for room, _, folders in rows:
+            there = {path.relative_to(ROOT / room).parts[0] for path in tracked() if len(path.relative_to(ROOT).parts) > 2
+                     and path.relative_to(ROOT).parts[0] == room}
+            self.assertEqual(set(re.findall(r"`(\w+)`", folders)), there, room)
+
     def test_each_folder_includes_only_what_its_cmakelists_allows(self):
         wrong = []
         for folder, includes in self.includes.items():
-            allowed = allowed_folders((ROOT / folder / "CMakeLists.txt").read_text(encoding="utf-8"))
-            if allowed is None:
-                wrong.append(f"{folder}/CMakeLists.txt: found no line 'May include: ...'")
-                continue
+            allowed = next(filter(None, (allowed_folders(above) for above in (folder, *folder.parents))), [])
             for source, included in sorted(includes):
+                ours = "/" in included and pathlib.PurePath(included).parts[0] in ROOMS
                 own = pathlib.PurePath(included).parent == folder
-                if not own and not any(included == name or included.startswith(name + "/") for name in allowed):
+                if ours and not own and not any(included == name or included.startswith(name + "/") for name in allowed):
                     wrong.append(f"{source}: includes {included}, allowed are {', '.join(allowed)}")
         self.assertFalse(wrong, "\n".join(wrong))
 
     def test_no_two_folders_include_each_other(self):
-        below = {folder: {pathlib.PurePath(included).parent for _, included in includes} & self.includes.keys() - {folder}
-                 for folder, includes in self.includes.items()}
+        def house(folder):  # a folder without a CMakeLists.txt is a part of the one above
+            return folder if (ROOT / folder / "CMakeLists.txt").is_file() or not folder.parts else house(folder.parent)
+
+        below = {}
+        for folder, includes in self.includes.items():
+            below.setdefault(house(folder), set()).update(house(pathlib.PurePath(included).parent) for _, included in includes)
+        below = {folder: others & below.keys() - {folder} for folder, others in below.items()}
         below[pathlib.PurePath("cli")] = set()  # its one header lies above the folders that define the subcommands
         while True:
             ends = [folder for folder, others in below.items() if not others]
@@ -183,6 +206,25 @@ class Documents(unittest.TestCase):
 
     def test_the_readme_is_read_in_three_minutes(self):
         self.assertLessEqual(len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()), 180)
+
+    def test_every_command_block_is_run_by_a_test_or_says_what_it_needs(self):
+        tested = {"docs/publish/python.md": "tests/python/documents_test.py", "docs/use/operations.md": "tests/node/guide.py"}
+        pages = [ROOT / "README.md", *(path for path in self.pages if path.is_relative_to(ROOT / "docs"))]
+        wrong, runs, needs = [], 0, 0
+        for page in pages:
+            name = str(page.relative_to(ROOT))
+            blocks = re.findall(r"^ *```(.*)\n((?:.*\n)*?) *```$", page.read_text(encoding="utf-8"), re.MULTILINE)
+            marks = [mark for mark, _ in blocks if re.match("(sh|console|python)( needs: |$)", mark)]
+            runs += len(marks)
+            needs += sum("needs" in mark for mark in marks)
+            test = ROOT / tested.get(name, "tests/examples/pages_test.py")
+            if not all("needs" in mark for mark in marks) and page.name not in test.read_text(encoding="utf-8"):
+                wrong.append(f"{name}: {test.relative_to(ROOT)} does not run its blocks")
+            wrong += [f"{name}: a command in a block that is marked neither sh nor console: {text.splitlines()[0]}" for mark, text in blocks
+                      if not mark and re.match(r"(\$ |# )?(ringside|mpirun|srun|cmake|sudo|pip|python3|bench/|build/)[^\s:]* ", text)]
+        self.assertFalse(wrong, "\n".join(wrong))
+        self.assertGreater(runs, 70)
+        self.assertLessEqual(needs, runs // 10)
 
     def test_every_code_block_is_closed(self):
         for page in self.pages:

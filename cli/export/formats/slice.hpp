@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "cli/export/formats/chunks.hpp"
-#include "common/rings/assembly.hpp"
+#include "common/node_rings/assembly.hpp"
 #include "common/schema/variable.hpp"
 
 namespace ringside {

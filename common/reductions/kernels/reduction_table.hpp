@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// THE TABLE of our own reductions, declared as a plug-in declares its own (library/ringside_reduction.h), and where its
+// THE TABLE of our own reductions, declared as a plug-in declares its own (include/ringside_reduction.h), and where its
 // results lie among the values of a field. What computes them is in reduction_list.hpp; docs/inside/reductions.md
 // describes how to add one.
 #pragma once
@@ -9,7 +9,7 @@
 #include <iterator>
 
 #include "common/reductions/kernels/reduction_record.hpp"
-#include "library/ringside_reduction.h"
+#include "include/ringside_reduction.h"
 
 namespace ringside {
 namespace reduction_table {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A reduction that a user's shared library declares (library/ringside_reduction.h), loaded and checked.
+// A reduction that a user's shared library declares (include/ringside_reduction.h), loaded and checked.
 #pragma once
 
 #include <memory>

@@ -16,7 +16,7 @@
 #include "analyzer/journal/journal.hpp"
 #include "analyzer/pool/ring_pool.hpp"
 #include "analyzer/ring/ring_writer.hpp"
-#include "library/ringside.h"
+#include "include/ringside.h"
 #include "proto/ringside.pb.h"
 #include "tests/unit/analyzer/ring/several_variables.hpp"
 #include "tests/unit/temporary_folder.hpp"

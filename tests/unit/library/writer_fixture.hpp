@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "common/handoff/handoff_reader.hpp"
-#include "library/ringside.h"
+#include "include/ringside.h"
 #include "tests/unit/temporary_folder.hpp"
 
 namespace ringside::testing {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Answers of userfaultfd that the kernel of a test seldom gives: page migration, memory that is short, pages that are
 // held. A model of two ranges of pages stands in for the kernel; a script makes single answers of it differ.
-#include "memory/frames/userfault.hpp"
+#include "memory/arena/userfault.hpp"
 
 #include <errno.h>
 #include <gtest/gtest.h>

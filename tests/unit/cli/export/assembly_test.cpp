@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Arrays put together from the boxes of several nodes: any part of any slice has the bytes that it has in the whole array.
-#include "common/rings/assembly.hpp"
+#include "common/node_rings/assembly.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "library/ringside_reduction.h"
+#include "include/ringside_reduction.h"
 
 namespace {
 

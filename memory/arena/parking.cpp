@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "memory/frames/parking.hpp"
+#include "memory/arena/parking.hpp"
 
 #include <errno.h>
 #include <sys/mman.h>

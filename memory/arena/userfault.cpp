@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "memory/frames/userfault.hpp"
+#include "memory/arena/userfault.hpp"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/rings/assembly.hpp"
+#include "common/node_rings/assembly.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/rings/ring_set.hpp"
+#include "common/node_rings/ring_set.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

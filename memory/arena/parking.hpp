@@ -9,7 +9,7 @@
 #include <atomic>
 
 #include "memory/arena/geometry.hpp"
-#include "memory/frames/userfault.hpp"
+#include "memory/arena/userfault.hpp"
 #include "memory/system/raw.hpp"
 
 namespace ringside::memory {
