@@ -15,7 +15,7 @@ from measuring import ROOT, UNCALIBRATED, document_of, parser_of, remove_pool, s
 
 def compiled(work, name, source):
     library = work / f"{name}.so"
-    subprocess.run(["cc", "-O3", "-ffp-contract=off", "-shared", "-fPIC", f"-I{ROOT / 'library'}", ROOT / source, "-o", library, "-lm"], check=True)
+    subprocess.run(["cc", "-O3", "-ffp-contract=off", "-shared", "-fPIC", f"-I{ROOT / 'include'}", ROOT / source, "-o", library, "-lm"], check=True)
     return library
 
 

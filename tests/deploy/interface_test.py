@@ -120,7 +120,7 @@ class Library(unittest.TestCase):
 
     def test_the_version_script_names_each_of_them(self):
         # A pattern would let a program that needs a later library start, and fail at its first call.
-        script = (HEADER.parent / "ringside.map").read_text(encoding="utf-8")
+        script = (ROOT / "library" / "ringside.map").read_text(encoding="utf-8")
         self.assertEqual(sorted(re.findall(r"^ +(ringside_\w+);", script, re.MULTILINE)), declared())
 
     def test_it_needs_the_run_time_libraries_of_c_and_cpp_only(self):

@@ -29,7 +29,7 @@ class Place(unittest.TestCase):
             shutil.copy(BUILD / "lib" / name, self.libraries)
         self.environment = {key: value for key, value in os.environ.items() if not key.startswith("RINGSIDE_")}
         self.environment.update(LC_ALL="C.UTF-8", PATH=f"{BUILD / 'bin'}:{os.environ['PATH']}", LD_LIBRARY_PATH=str(self.libraries))
-        self.call("cc", f"-I{ROOT / 'library'}", "-o", "publish", ROOT / "examples" / "publish.c", self.libraries / "libringside.so.0")
+        self.call("cc", f"-I{ROOT / 'include'}", "-o", "publish", ROOT / "examples" / "publish.c", self.libraries / "libringside.so.0")
 
     def call(self, *command, expected=0, **environment):
         run = subprocess.run([str(word) for word in command], cwd=self.folder, env={**self.environment, **environment},

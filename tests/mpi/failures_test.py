@@ -232,7 +232,7 @@ class Nodes(Failures):
         self.assertNotIn(newest, found)
 
     def test_a_plug_in_that_dies_leaves_the_other_node_and_the_whole_alone(self):
-        plug_in = self.compile("tests/plug_ins/faulty.c", f"-I{ROOT / 'library'}")
+        plug_in = self.compile("tests/plug_ins/faulty.c", f"-I{ROOT / 'include'}")
         two = self.nodes(1) + self.nodes(1, f"--reduce-with={plug_in}:faulty:do=crash")
         job = self.start(two, "publish_mpi", 64, 60, ranks=2)
         for _ in range(2):

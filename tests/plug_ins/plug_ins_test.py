@@ -30,7 +30,7 @@ class Place(unittest.TestCase):
                                     ("integers", "tests/plug_ins/faulty.c", ["-DWRONG=.classes=RINGSIDE_CLASS_INTEGER"]),
                                     ("other_abi", "tests/plug_ins/faulty.c", ["-DABI=99"]),
                                     ("no_table", "tests/plug_ins/faulty.c", ["-DWITHOUT_TABLE", "-Wno-unused"])):
-            subprocess.run(["cc", "-O2", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off", "-shared", "-fPIC", f"-I{ROOT / 'library'}", *flags,
+            subprocess.run(["cc", "-O2", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off", "-shared", "-fPIC", f"-I{ROOT / 'include'}", *flags,
                             ROOT / source, "-o", folder / f"{name}.so", "-lm"], check=True)
 
     @classmethod
@@ -268,7 +268,7 @@ with ringside.publish(variables=fields, solver="s", parameters="p") as run:
 
 class Throwing(Place):
     def test_an_exception_of_cpp_counts_as_a_crash(self):
-        subprocess.run(["c++", "-O2", "-shared", "-fPIC", f"-I{ROOT / 'library'}", ROOT / "tests/plug_ins/throws.cpp", "-o", "throws.so"],
+        subprocess.run(["c++", "-O2", "-shared", "-fPIC", f"-I{ROOT / 'include'}", ROOT / "tests/plug_ins/throws.cpp", "-o", "throws.so"],
                        cwd=self.folder, check=True)
         summary, said = self.run_with("./throws.so:throws")
         self.assertEqual((summary["steps_committed"], summary["analyzer_restarts"]), (STEPS, 2))
@@ -284,7 +284,7 @@ class Refusals(Place):
                             (".merge = NULL", "reduction 'faulty': expected init, block, merge and finish"),
                             (".result_count = 0", "reduction 'faulty': result_count 0; expected 1 to 64"),
                             (".size = 8", "declares a reduction of 8 bytes; expected .size = sizeof(ringside_reduction)")):
-            subprocess.run(["cc", "-shared", "-fPIC", f"-I{ROOT / 'library'}", f"-DWRONG={wrong}", ROOT / "tests/plug_ins/faulty.c",
+            subprocess.run(["cc", "-shared", "-fPIC", f"-I{ROOT / 'include'}", f"-DWRONG={wrong}", ROOT / "tests/plug_ins/faulty.c",
                             "-o", "wrong.so"], cwd=self.folder, check=True)
             with self.subTest(wrong):
                 self.assertIn(line, self.refused("./wrong.so:faulty"))
