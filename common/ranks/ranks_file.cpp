@@ -101,7 +101,7 @@ class Value {
   }
 
  private:
-  /// Only a scalar as it is: the text of others is made recursively, and a file may nest them as deep as it likes.
+  /// Prints only scalars in full: other values print recursively, and a hostile file may nest them too deep.
   std::string found() const {
     if (value_.is_object()) return "an object";
     if (value_.is_array()) return formatted("a list of {}", value_.size());
@@ -181,7 +181,7 @@ std::vector<Box> boxes_of_all(const RanksFile& file, const std::string& where) {
   return boxes;
 }
 
-/// As the ranks checked them when they attached.
+/// The same checks as those of the ranks when they attach.
 void check(const RanksFile& file, const std::string& where) {
   const std::size_t variables = file.variables.size();
   const std::vector<Box> boxes = boxes_of_all(file, where);
@@ -315,7 +315,7 @@ RanksOfOtherNodes::RanksOfOtherNodes(const RanksFile& file) : nodes_(static_cast
   RanksFile first = file;
   first.node = 0;
   text_ = to_text(first);
-  // Before it are only the version and two numbers of hexadecimal digits.
+  // The first match is the right one: before it are only the version and two hexadecimal numbers.
   constexpr std::string_view kNode = "\"node\":";
   place_ = text_.find(kNode) + kNode.size();
 }
@@ -346,7 +346,7 @@ void write_ranks(const std::string& pool, const RanksFile& file) {
     left = left.subspan(static_cast<std::size_t>(written));
   }
   if (const int error = made.publish()) throw fail(error);
-  if (const int error = sync_folder_of(name)) throw fail(error);  // else the name could be gone after a power cut
+  if (const int error = sync_folder_of(name)) throw fail(error);  // makes the name survive a power loss
 }
 
 void remove_ranks(const std::string& pool) {
