@@ -92,7 +92,7 @@ class RanksOfOtherNodes {
   std::uint32_t nodes_ = 0;
 };
 
-/// Writes the file beside `pool`, readable only by its owner. Throws Error (exit code 3); an older file may remain then.
+/// Writes the file beside `pool`, readable only by its owner. Throws Error (exit code 3); an older file may remain.
 void write_ranks(const std::string& pool, const RanksFile& file);
 
 /// Removes the file beside `pool`, if there is one. Throws Error (exit code 3).
