@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The rings of all nodes of one run (docs/publish/mpi.md, "Reading the rings of all nodes"), found by a ranks file or by
-// the ranks files of a folder. A ring is used only if its run table confirms the node's entries in the ranks file.
+// The rings of all nodes of one run (docs/publish/mpi.md, "Reading the rings of all nodes"), found by a ranks file or
+// by the ranks files of a folder. A ring is used only if its run table confirms the node's entries in the ranks file.
 #pragma once
 
 #include <cstddef>
@@ -64,7 +64,7 @@ class RingSet {
 
   /// The steps that all rings hold now, by ascending iteration. Requires that all rings can be used.
   std::vector<StepOfRings> steps() const;
-  /// The iterations of each ring, for a message about a step that some ring lacks: "node 0 (rank 0) holds 3 to 10; ...".
+  /// The iterations of each ring, for a message about a step that a ring lacks: "node 0 (rank 0) holds 3 to 10; ...".
   std::string what_each_holds() const;
 
  private:
