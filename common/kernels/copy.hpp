@@ -19,7 +19,7 @@ inline constexpr std::size_t kCopyChunkBytes = std::size_t{16} << 10;
 /// announces them. Only prefetch hints go beyond `from + bytes`: no memory need exist there.
 void copy_nontemporal(void* to, const void* from, std::size_t bytes) noexcept;
 
-/// The same, and returns `hash64(from, bytes)`. Fast where `bytes` is a multiple of 1 KiB.
+/// The same, and returns `hash64(from, bytes)`. Fast if `bytes` is a multiple of 1 KiB.
 std::uint64_t copy_nontemporal_hashed(void* to, const void* from, std::size_t bytes) noexcept;
 
 }  // namespace ringside

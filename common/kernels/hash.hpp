@@ -10,7 +10,7 @@
 
 namespace ringside {
 
-/// A 128-bit name: of a run (random) or of content (XXH3-128). Trivially copyable: it is stored in pools and messages.
+/// A 128-bit id: of a run (random) or of content (XXH3-128). Trivially copyable: pools and messages store it.
 struct Id128 {
   std::uint64_t high = 0;
   std::uint64_t low = 0;

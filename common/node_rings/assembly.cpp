@@ -113,7 +113,7 @@ class Assembly::Runs {
 
   std::vector<Overlap> overlaps_;
   std::vector<std::uint64_t> index_;
-  std::size_t outer_ = 0;  // the dimensions before it are stepped through
+  std::size_t outer_ = 0;  // next() iterates over the dimensions before this one
   std::uint64_t run_bytes_ = 0;
   std::uint64_t entry_bytes_ = 0;
 };

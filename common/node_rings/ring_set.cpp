@@ -82,7 +82,7 @@ OneRun one_run_of(const std::string& folder) {
   return std::move(*run);
 }
 
-/// Possible places of a node's pool without a usable ranks file beside it: that during the run (`recorded`), or in
+/// Possible places of a node's pool that is not beside its own ranks file: its place during the run (`recorded`), or
 /// `folder`.
 std::vector<std::string> recorded_places(const std::string& recorded, const fs::path& folder) {
   if (recorded.empty()) return {};

@@ -81,7 +81,7 @@ class Value {
     const bool are_hexadecimal = digits.find_first_not_of("0123456789abcdef") == std::string::npos;
     if (digits.size() != 32 || !are_hexadecimal) refuse("32 hexadecimal digits");
     Id128 id;
-    // As to_string writes them.
+    // In the form of to_string(Id128).
     id.high = std::stoull(digits.substr(0, 16), nullptr, 16);
     id.low = std::stoull(digits.substr(16), nullptr, 16);
     return id;
@@ -328,7 +328,7 @@ std::optional<std::uint32_t> RanksOfOtherNodes::node_of(std::string_view text) c
   std::uint32_t node = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), node);
   const bool is_number = error == std::errc() && end == digits.data() + digits.size();
-  // JSON has no 01.
+  // JSON allows no leading 0.
   if (!is_number || node >= nodes_ || (digits.size() > 1 && digits.front() == '0')) return {};
   return node;
 }

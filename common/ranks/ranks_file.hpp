@@ -20,7 +20,7 @@ namespace ringside {
 /// The largest file that these functions write or read: about a million boxes.
 inline constexpr std::size_t kMostRanksBytes = std::size_t{256} << 20;
 
-/// What the file's name ends with.
+/// The ending of the file's name.
 inline constexpr std::string_view kRanksEnding = ".ranks";
 
 struct RanksFile {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Makes descriptions of results from the declaration of a reduction, ringside_reduction (include/ringside_reduction.h).
-// The table of our own reductions (common/reductions/kernels/reduction_table.hpp) and those that users load
-// (common/reductions/plug_ins) share this form.
+// Both the table of our own reductions (common/reductions/kernels/reduction_table.hpp) and the plug-ins of users
+// (common/reductions/plug_ins) use it.
 #pragma once
 
 #include <cstdint>

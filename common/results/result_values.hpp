@@ -87,8 +87,8 @@ struct ResultDifference {
   std::string recomputed;
 };
 
-/// Every value that differs, except scalars and by is_of_earlier_release, in the order of the words. Doubles are
-/// compared by their bits: -0 differs from 0, and a NaN equals itself.
+/// The values that differ, in the order of the words. Skips scalars, and values for which is_of_earlier_release holds.
+/// Compares doubles by their bits: -0 differs from 0, and a NaN equals itself.
 std::vector<ResultDifference> differences(const Catalogue& catalogue, const ResultValues& recorded,
                                           const ResultValues& recomputed);
 

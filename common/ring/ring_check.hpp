@@ -25,7 +25,7 @@ struct TwinsCheck {
   bool intact() const noexcept { return superblocks_intact() && run_entries.empty(); }
 };
 
-/// An entry whose second copy is unfinished, because its run was interrupted then, is not damaged: one copy suffices.
+/// An unfinished second copy of an entry, left by an interrupted run, is not damage: one copy suffices.
 TwinsCheck check_twins(const RingView& ring);
 
 struct SlotCheck {

@@ -116,8 +116,8 @@ class RingView {
   /// copy is consistent even while another process writes. Allocates.
   ResultsState results(std::uint32_t slot, const SlotHeader& header, SlotResults& results) const;
 
-  /// The same as a Reductions. Requires an x-only schema. Results whose catalogue does not begin with the reductions of
-  /// x_only_catalogue count as not recorded.
+  /// The same in the form of Reductions. Requires an x-only schema. Results whose catalogue does not begin with the
+  /// reductions of x_only_catalogue count as not recorded.
   ResultsState reductions(std::uint32_t slot, const SlotHeader& header, Reductions& reductions) const;
 
   /// The run's catalogue with that hash; nothing if no valid entry of the run has it.

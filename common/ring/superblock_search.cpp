@@ -132,7 +132,7 @@ class SuperblockCheck {
     return geometry;
   }
 
-  /// Also checks that it lies in the file: another process may have changed it since the hash was computed.
+  /// Also checks that the superblock lies in the file: another process may have changed it after the hash was computed.
   void check_size(std::uint64_t stated, std::uint64_t expected) const {
     if (stated != expected || stated > file_.size() - offset_) throw damaged("its size", stated);
   }

@@ -14,8 +14,8 @@
 
 namespace ringside {
 
-/// Exit code 2: the creation of this pool was interrupted. The file holds no iterates. A run with --overwrite may
-/// replace it, unless the creation is still in progress (then the file is locked).
+/// Exit code 2: the creation of this pool was interrupted. The file holds no iterates. A run with --overwrite or
+/// --resume may replace it, unless the creation is still in progress (then the file is locked).
 class UnfinishedPoolError : public Error {
  public:
   explicit UnfinishedPoolError(const std::string& message) : Error(ExitCode::kUsage, message) {}

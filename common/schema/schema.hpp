@@ -25,8 +25,8 @@ inline constexpr std::uint64_t kVariableAlignment = 4096;
 /// variable. With more variables, the ring's limit is up to 1 MiB lower; it is checked when a ring is made.
 inline constexpr std::uint64_t kMostPayloadBytes = 17'167'289'216;
 
-/// The largest step of a run of several nodes, each of which keeps a part. With the most variables, the sum of such
-/// bytes still fits 64 bits.
+/// The largest step of a run of several nodes, each of which keeps a part. The sum over kMostVariables variables of
+/// this size still fits 64 bits.
 inline constexpr std::uint64_t kMostWholeBytes = std::uint64_t{1} << 54;
 
 /// The place of a variable in the payload.

@@ -23,7 +23,7 @@ class TeamWriter {
   /// The buffer for the next step. Waits while the analyzer still copies from it. kOk, kStopped (the caller's flag), or
   /// kAnalyzerFailed: StepTeam::failure() has the reason.
   Claim claim() noexcept;
-  /// As HandoffWriter::publish; the scalars are the first member's.
+  /// As HandoffWriter::publish. Only the first member publishes scalars.
   void publish(const StepReport& report) noexcept;
 
   const SharedMapping& payload() const noexcept { return payload_; }
@@ -38,7 +38,7 @@ class TeamWriter {
   StepTeam& team_;
   std::int64_t spin_ns_;
   FutexCoordination coordination_;
-  const Peer nobody_;  // unused: the team's beat checks the members
+  const Peer nobody_;  // no process: StepTeam::beat checks the members
   bool claimed_ = false;
   std::uint64_t next_step_ = 0;
   std::int64_t idle_ns_ = 0;
