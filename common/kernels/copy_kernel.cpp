@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The hashed copy stores each line right after hashing it (common/kernels/line_hash.hpp): one pass, in which the
-// processor hashes while it waits for memory. The alternatives with XXH3's public functions were measured: hashing a
-// chunk before it is copied takes up to half as long again (bench/protocol_cost), and the streaming interface, block
-// by block, a third as long again.
+// processor hashes while it waits for memory. The alternatives with XXH3's public functions are slower, as measured:
+// hashing each chunk before copying it takes up to 1.5 times as long (bench/protocol_cost), the streaming interface,
+// block by block, 1.33 times.
 #include "common/kernels/copy_kernel.hpp"
 
 #include <immintrin.h>
@@ -73,7 +73,7 @@ std::uint64_t copy_nontemporal_hashed(void* to, const void* from, std::size_t by
   if (bytes > 0 && bytes % kHashBlockBytes == 0) {
     return copy_blocks_hashed(static_cast<char*>(to), static_cast<const char*>(from), bytes);
   }
-  // The end of an iterate, or a very short range: hashed first, which brings it into the cache.
+  // The end of an iterate, or a very short range: hashing first brings it into the cache.
   const std::uint64_t hash = hash64(from, bytes, 0);
   copy_reading_ahead(static_cast<char*>(to), static_cast<const char*>(from), bytes);
   return hash;

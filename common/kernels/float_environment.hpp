@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The floating-point environment of a thread: rounding to nearest, subnormal numbers kept, no exception trapped (IEEE 754).
-// The bits of iterates and results depend on it, and foreign code changes it: a library that was linked with -ffast-math sets
-// "flush to zero" when it is loaded, interval arithmetic leaves another rounding behind. A new thread inherits its creator's.
-// So each program of Ringside sets the default when it begins, and again wherever foreign code has run: plug-ins, MPI_Init.
-// A program that uses libringside keeps what it has set.
+// The floating-point environment of a thread. The default (IEEE 754): rounding to nearest, subnormal numbers kept, no
+// exception trapped. The bits of iterates and results depend on it, and foreign code changes it: loading a library that
+// was linked with -ffast-math sets "flush to zero", interval arithmetic may leave another rounding mode. A new thread
+// inherits its creator's environment. So each program of Ringside sets the default when it begins, and again after
+// foreign code: plug-ins, MPI_Init. libringside does not change the environment of the program that uses it.
 #pragma once
 
 #include <cfenv>
@@ -19,11 +19,11 @@ inline void set_default_floats() noexcept {
   std::fesetenv(FE_DFL_ENV);
 }
 
-/// The same where it is not the default one. Returns whether it was changed: a few cycles if not, on x86-64 and AArch64.
-/// Elsewhere <cfenv> tells of the rounding only, and what else was changed is set back without being told.
+/// Sets the default if the environment differs. Returns whether it differed. Costs a few cycles if not, on x86-64 and
+/// AArch64. Elsewhere only the rounding mode is compared; the rest is restored without being reported.
 inline bool restore_default_floats() noexcept {
 #if defined(__x86_64__)
-  constexpr unsigned kExceptions = 0x3f;  // the flags that arithmetic raises are no part of what was set
+  constexpr unsigned kExceptions = 0x3f;  // flags that arithmetic raises: not a setting
   constexpr unsigned kSseDefault = 0x1f80;
   constexpr std::uint16_t kX87Set = 0x0f3f;  // masks, precision, rounding
   constexpr std::uint16_t kX87Default = 0x033f;

@@ -10,7 +10,7 @@
 
 namespace ringside {
 
-/// A 128-bit name: of a run (random) or of content (XXH3-128). Trivially copyable: it is stored in pools and messages.
+/// A 128-bit id: of a run (random) or of content (XXH3-128). Trivially copyable: pools and messages store it.
 struct Id128 {
   std::uint64_t high = 0;
   std::uint64_t low = 0;
@@ -26,8 +26,8 @@ std::uint64_t hash64(const void* data, std::size_t bytes, std::uint64_t seed = 0
 /// XXH3-128 of `bytes` bytes at `data`.
 Id128 hash128(const void* data, std::size_t bytes, std::uint64_t seed = 0) noexcept;
 
-/// A 128-bit hash of a large array, computed by all OpenMP threads over fixed 1 MiB pieces whose hashes are hashed in
-/// order: the value does not depend on the number of threads (and differs from `hash128` of the same bytes).
+/// A 128-bit hash of a large array: all OpenMP threads hash fixed pieces of 1 MiB, then the pieces' hashes are hashed
+/// in order. The value does not depend on the number of threads, and differs from `hash128` of the same bytes.
 Id128 hash128_parallel(const void* data, std::size_t bytes, std::uint64_t seed = 0);
 
 /// 128 random bits from the kernel.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// XXH3 over one range of bytes, once per instruction set (cmake/isa_variants.cmake). xxHash picks its vector path by
-// the macros the compiler predefines, so each variant is the same source with other flags; the values are equal.
+// XXH3 over one range of bytes, once per instruction set (cmake/isa_variants.cmake). xxHash chooses its vector code by
+// the compiler's predefined macros, so each variant is the same source with other flags. All return equal values.
 #pragma once
 
 #include <cstddef>

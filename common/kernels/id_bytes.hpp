@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An id as 16 bytes: in the order of the 32 digits that the programs print. So it stands in the journal and in the C
-// interface.
+// An id as 16 bytes, in the order of the 32 digits that the programs print. The journal and the C interface use this
+// form.
 #pragma once
 
 #include <cstddef>

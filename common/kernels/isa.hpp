@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which instruction set the kernels use. A kernel source is compiled once per variant (cmake/isa_variants.cmake), each
-// in a namespace of the variant's name; the caller picks one with `select`. All variants give the same bits: a kernel
-// that adds uses a fixed number of running sums and folds them in a fixed order, whatever the width of the registers.
+// The instruction set that the kernels use. A kernel source is compiled once per variant (cmake/isa_variants.cmake),
+// each in a namespace with the variant's name; the caller chooses with `select`. All variants give the same bits: for
+// every register width, a kernel that adds has the same number of running sums and folds them in the same order.
 #pragma once
 
 #include <string_view>
@@ -10,9 +10,8 @@ namespace ringside {
 
 enum class Isa { kPlain, kAvx2, kAvx512 };
 
-/// The widest variant this processor runs; the environment variable RINGSIDE_ISA (plain, avx2, avx512) narrows it, for
-/// tests and comparisons. Decided once, at the first call. An unknown name, or a set that the processor lacks, is
-/// ignored in favour of the widest one available.
+/// The widest variant that this processor supports. The environment variable RINGSIDE_ISA (plain, avx2, avx512)
+/// narrows it, for tests and comparisons; an unknown name or an unsupported set is ignored. The first call decides.
 Isa selected_isa() noexcept;
 
 std::string_view to_string(Isa isa) noexcept;

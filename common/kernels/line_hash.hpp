@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // XXH3 of a chunk, line by line, so that other work can use each line while it is in registers. XXH3 adds 64 bytes at
-// a time to running sums of the same size. This is the library's own loop, made of its internal functions, which may
-// change between versions; tests/unit/common/kernels/copy_test compares the values with the library's public function.
+// a time to running sums of the same size. This file repeats the library's loop with its internal functions. They may
+// change between versions: tests/unit/common/kernels/copy_test compares with the library's public function.
 // Compiled once per instruction set (cmake/isa_variants.cmake).
 #pragma once
 
@@ -25,12 +25,11 @@ namespace ringside::RINGSIDE_ISA {
 inline constexpr std::size_t kLineBytes = 64;
 static_assert(kLineBytes == XXH_STRIPE_LEN);
 
-// How far ahead of the stores the source is fetched: enough to cover the memory's latency; more is not faster.
+// The prefetch distance ahead of the stores: enough to cover the memory's latency; a longer distance is not faster.
 inline constexpr std::size_t kAheadBytes = 2048;
 
-// The hash uses the secret (192 bytes) from its beginning, 8 bytes further on with each line, until a line would need
-// more than is left: those lines are a block, after which the sums are scrambled. The very last line uses a place of
-// its own.
+// Each line of a block uses 64 bytes of the secret (192 bytes), beginning 8 bytes after those of the line before. When
+// the secret ends, so does the block, and the sums are scrambled. The very last line uses its own place in the secret.
 inline constexpr std::size_t kHashBlockLines = (sizeof(XXH3_kSecret) - kLineBytes) / XXH_SECRET_CONSUME_RATE;
 inline constexpr std::size_t kHashBlockBytes = kHashBlockLines * kLineBytes;
 static_assert(kHashBlockBytes == 1024 && kCopyChunkBytes % kHashBlockBytes == 0);

@@ -6,14 +6,14 @@
 
 namespace ringside {
 
-/// In one dimension: which of the wanted indices a box has.
+/// The wanted indices that a box has in one dimension.
 struct Assembly::Overlap {
-  std::uint64_t begin = 0;   // number of the first one, among the wanted
+  std::uint64_t begin = 0;   // position of the first one among the wanted indices
   std::uint64_t count = 0;
   std::uint64_t step = 1;    // in the box
-  std::uint64_t inside = 0;  // where the first one lies in the box
+  std::uint64_t inside = 0;  // position of the first one in the box
   std::uint64_t extent = 0;  // of the box
-  std::uint64_t wanted = 0;  // all that are wanted
+  std::uint64_t wanted = 0;  // number of all wanted indices
 
   bool is_whole() const noexcept { return step == 1 && count == extent && count == wanted; }
 };
@@ -25,7 +25,7 @@ Assembly::Assembly(const RanksFile& ranks) : ranks_(ranks), pieces_(ranks.variab
       std::uint64_t offset = 0;
       for (const RanksFile::Rank& rank : ranks.nodes[n].ranks) {
         Box box = rank.boxes[v];
-        if (box.distribution == Distribution::kReplicated) {  // each node keeps all of it: the first one's is taken
+        if (box.distribution == Distribution::kReplicated) {  // each node keeps all entries: the first node's are read
           std::ranges::copy(shape, box.extent.begin());
           if (pieces_[v].empty()) pieces_[v].push_back({box, n, 0});
           continue;
@@ -38,11 +38,11 @@ Assembly::Assembly(const RanksFile& ranks) : ranks_(ranks), pieces_(ranks.variab
   }
 }
 
-/// The entries of a box that are wanted, as runs of neighbours in the box and among the wanted entries: the last dimensions
-/// that both have whole, and the range in the one before.
+/// The wanted entries of a box, as runs that are contiguous both in the box and among the wanted entries. A run spans
+/// the last dimensions that are whole in both, and the range in the dimension before them.
 class Assembly::Runs {
  public:
-  /// Nothing is wanted of the box if this is false.
+  /// False if the box has no wanted entry.
   bool find(const Piece& piece, std::span<const IndexRange> wanted, std::uint64_t entry_bytes) {
     overlaps_.clear();
     for (std::size_t d = 0; d < wanted.size(); ++d) {
@@ -71,17 +71,17 @@ class Assembly::Runs {
 
   std::uint64_t run_bytes() const noexcept { return run_bytes_; }
 
-  /// Of the run, from the first entry of the box.
+  /// Bytes from the first entry of the box to the run.
   std::uint64_t offset_in_box() const noexcept {
     return offset_in_box([this](std::size_t d) { return index_[d]; });
   }
 
-  /// Behind the last run, from the first entry of the box.
+  /// Bytes from the first entry of the box to the end of the last run.
   std::uint64_t end_in_box() const noexcept {
     return offset_in_box([this](std::size_t d) { return overlaps_[d].count - 1; }) + run_bytes_;
   }
 
-  /// Of the run, from the first entry that is wanted.
+  /// Bytes from the first wanted entry to the run.
   std::uint64_t offset_in_wanted() const noexcept {
     std::uint64_t at = 0;
     for (std::size_t d = 0; d < overlaps_.size(); ++d) {
@@ -91,7 +91,7 @@ class Assembly::Runs {
     return at * entry_bytes_;
   }
 
-  /// False behind the last run.
+  /// Advances to the next run. False after the last one.
   bool next() noexcept {
     for (std::size_t d = outer_; d-- > 0;) {
       if (++index_[d] < overlaps_[d].count) return true;
@@ -113,7 +113,7 @@ class Assembly::Runs {
 
   std::vector<Overlap> overlaps_;
   std::vector<std::uint64_t> index_;
-  std::size_t outer_ = 0;  // the dimensions before it are stepped through
+  std::size_t outer_ = 0;  // next() iterates over the dimensions before this one
   std::uint64_t run_bytes_ = 0;
   std::uint64_t entry_bytes_ = 0;
 };
@@ -127,7 +127,8 @@ std::span<const std::byte> Assembly::part(std::size_t variable, std::span<const 
   for (const Piece& piece : pieces_[variable]) {
     if (!runs.find(piece, wanted, entry)) continue;
     if (runs.run_bytes() != bytes) break;
-    return {bytes_of_node(piece.node).data() + piece.offset * entry + runs.offset_in_box(), bytes};  // no other box has any
+    // No other box has a wanted entry.
+    return {bytes_of_node(piece.node).data() + piece.offset * entry + runs.offset_in_box(), bytes};
   }
   buffer.resize(bytes);
   const auto in_place = [&](std::size_t node, std::uint64_t from, std::uint64_t) { return bytes_of_node(node).data() + from; };

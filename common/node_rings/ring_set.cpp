@@ -22,7 +22,7 @@ std::string pool_of(const std::string& ranks_file) {
   return ranks_file.substr(0, ranks_file.size() - kRanksEnding.size());
 }
 
-/// False if it is not known, as in a folder that may not be read: who opens the file says why.
+/// False if unknown, as in an unreadable folder: opening the file then reports the reason.
 bool is_absent(const std::string& path) {
   std::error_code error;
   return fs::status(path, error).type() == fs::file_type::not_found;
@@ -82,8 +82,8 @@ OneRun one_run_of(const std::string& folder) {
   return std::move(*run);
 }
 
-/// Where the pool of a node may be, if the file has no ranks file of its own: where it was during the run, or beside
-/// `file`.
+/// Possible places of a node's pool that is not beside its own ranks file: its place during the run (`recorded`), or
+/// `folder`.
 std::vector<std::string> recorded_places(const std::string& recorded, const fs::path& folder) {
   if (recorded.empty()) return {};
   const fs::path path(recorded);
@@ -127,7 +127,7 @@ RingSet RingSet::open(const std::string& path) {
   for (std::size_t n = 0; n < set.nodes_.size(); ++n) {
     const auto own = run.files.find(n);
     const std::string beside = own == run.files.end() ? std::string() : pool_of(own->second);
-    // A ranks file that was copied without its pool still leads there.
+    // If a ranks file was copied without its pool, the recorded place is used.
     const bool is_there = !beside.empty() && !is_absent(beside);
     set.open_ring(n, is_there ? std::vector<std::string>{beside} : recorded_places(set.ranks_.nodes[n].pool, folder));
   }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The rings of all nodes of one run (docs/publish/mpi.md, "Reading the rings of all nodes"): found by a ranks file, or
-// by those of a folder. A ring is used only if its own run table confirms that it keeps what the ranks file says of its
-// node.
+// The rings of all nodes of one run (docs/publish/mpi.md, "Reading the rings of all nodes"), found by a ranks file or
+// by the ranks files of a folder. A ring is used only if its run table confirms the node's entries in the ranks file.
 #pragma once
 
 #include <cstddef>
@@ -26,19 +25,19 @@ inline constexpr const char* kPoolOrRings =
 /// Whether the POOL of a command names rings of several nodes: a folder, or a name that ends with .ranks.
 bool names_rings(const std::string& pool);
 
-/// The exit code of what was done for several rings: kDamaged if it is among theirs, else the first that is not kDone.
+/// Combines the exit codes of several rings: kDamaged if any ring has it, else the first that is not kDone.
 ExitCode code_with(ExitCode so_far, ExitCode next) noexcept;
 
-/// A step of the whole run: an iteration that every ring holds, and the slot of each of them.
+/// A step of the whole run: an iteration that every ring holds, and its slot in each ring.
 struct StepOfRings {
   std::uint64_t iteration = 0;
-  std::vector<KeptSlot> slots;  // of the nodes, in their order
+  std::vector<KeptSlot> slots;  // by node
 };
 
 struct NodeRing {
   std::string name;                  // "node 1 (ranks 2 to 3)"
   std::string path;                  // of the pool
-  std::optional<RingReader> reader;  // nothing: `why` says why
+  std::optional<RingReader> reader;  // nothing: `why` has the reason
   std::optional<Error> why;
   NodeLayout layout;
 
@@ -48,8 +47,8 @@ struct NodeRing {
 
 class RingSet {
  public:
-  /// path: a folder, or a ranks file. Rings that cannot be used are among `nodes` with the reason. Throws Error if it
-  /// is not known which rings there are: exit code 2 for no ranks file, one that is refused, or those of several runs.
+  /// path: a folder, or a ranks file. Rings that cannot be used are in `nodes` with the reason. Throws Error if the set
+  /// of rings is unknown: exit code 2 for no ranks file, an invalid one, or those of several runs.
   static RingSet open(const std::string& path);
 
   const std::string& path() const noexcept { return path_; }
@@ -58,14 +57,14 @@ class RingSet {
 
   /// One line for each ring that cannot be used.
   std::vector<std::string> failures() const;
-  /// Of the reasons why rings cannot be used.
+  /// The combined exit code of the rings that cannot be used; kDone if all can.
   ExitCode code() const noexcept;
   /// Throws Error, which names each ring that cannot be used.
   void expect_all() const;
 
-  /// Those that are held by all rings now, by ascending iteration. Requires that all can be used.
+  /// The steps that all rings hold now, by ascending iteration. Requires that all rings can be used.
   std::vector<StepOfRings> steps() const;
-  /// What each ring holds, for the message of a step that not all hold: "node 0 (rank 0) holds 3 to 10; ...".
+  /// The iterations of each ring, for a message about a step that a ring lacks: "node 0 (rank 0) holds 3 to 10; ...".
   std::string what_each_holds() const;
 
  private:
@@ -79,7 +78,7 @@ class RingSet {
   std::vector<NodeRing> nodes_;
 };
 
-/// "33 to 40", or of iterations with gaps "1 to 3, 5, 7 to 9"; of many groups the last ones.
+/// "33 to 40", or with gaps "1 to 3, 5, 7 to 9"; only the last groups if there are many.
 std::string iterations_text(const std::vector<std::uint64_t>& iterations);
 
 }  // namespace ringside

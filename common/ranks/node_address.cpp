@@ -35,7 +35,7 @@ std::optional<NodeAddress> read_node_address(const std::string& socket) {
   if (!file.valid() && file.error == ENOENT) return std::nullopt;
   constexpr const char* kExpected = "what ringside-analyzer writes there";
   if (!file.valid()) throw system_error("{}: cannot be read: {}; expected {}", shortened(path), file.why(), kExpected);
-  // A stranger could put keys there that he knows.
+  // Another user could have written known keys.
   if (file.status.st_uid != geteuid() || (file.status.st_mode & 0077) != 0) {
     throw system_error("{}: found permissions {:03o} of user {}, expected a file of this user's alone", shortened(path),
                        file.status.st_mode & 0777u, file.status.st_uid);
@@ -60,7 +60,7 @@ void write_node_address(const std::string& socket, const NodeAddress& address) {
   const std::string path = socket + kNodeAddressSuffix;
   const std::string text = formatted("{}\n{}\n{}\n", address.address, address.public_key, address.secret_key);
   NewFile file(path, 0600);
-  errno = ENOSPC;  // of a write that takes a part
+  errno = ENOSPC;  // for a short write, which sets no errno
   if (!file.fd().valid() || write(file.fd().get(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
     throw system_error("{}: cannot be written: {}", shortened(path), errno_text(errno));
   }

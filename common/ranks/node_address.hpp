@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the analyzers of other nodes reach the one of this node, in the file SOCKET.node beside its socket. The node's
-// first rank reads it before it attaches, and the ranks tell each other (docs/publish/mpi.md, "Results of the whole
-// run"). An analyzer that is restarted takes the same address and keys, because its neighbours know no others.
+// The address at which other nodes' analyzers reach this node's, in the file SOCKET.node beside its socket. The node's
+// first rank reads it before attaching, and the ranks exchange all addresses (docs/publish/mpi.md, "Results of the
+// whole run"). A restarted analyzer keeps address and keys, because its neighbours have no others.
 #pragma once
 
 #include <optional>
@@ -12,17 +12,17 @@ namespace ringside {
 /// Appended to the path of the analyzer's socket.
 inline constexpr const char* kNodeAddressSuffix = ".node";
 
-/// Appended to the names of the first node's pool and socket: the journal and the sockets of the whole run.
+/// Appended to the first node's pool and socket for the names of the whole run's journal and sockets.
 inline constexpr const char* kGlobalSuffix = ".global";
 
 struct NodeAddress {
   std::string address;     // HOST:PORT
   std::string public_key;  // CURVE's, 40 characters
-  std::string secret_key;  // its other half; only the owner can read the file
+  std::string secret_key;  // of the same pair; only the owner can read the file
 };
 
-/// Nothing if the analyzer at this socket takes part in no round. Throws Error (exit code 3) if the file is there, and is not
-/// this user's alone or cannot be read.
+/// Nothing if there is no file: the analyzer at this socket takes part in no round. Throws Error (exit code 3) if the
+/// file cannot be read, or other users own it or may access it.
 std::optional<NodeAddress> read_node_address(const std::string& socket);
 
 void remove_node_address(const std::string& socket) noexcept;

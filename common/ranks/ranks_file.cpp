@@ -81,7 +81,7 @@ class Value {
     const bool are_hexadecimal = digits.find_first_not_of("0123456789abcdef") == std::string::npos;
     if (digits.size() != 32 || !are_hexadecimal) refuse("32 hexadecimal digits");
     Id128 id;
-    // As to_string writes them.
+    // In the form of to_string(Id128).
     id.high = std::stoull(digits.substr(0, 16), nullptr, 16);
     id.low = std::stoull(digits.substr(16), nullptr, 16);
     return id;
@@ -101,7 +101,7 @@ class Value {
   }
 
  private:
-  /// Only a scalar as it is: the text of others is made recursively, and a file may nest them as deep as it likes.
+  /// Prints only scalars in full: other values print recursively, and a hostile file may nest them too deep.
   std::string found() const {
     if (value_.is_object()) return "an object";
     if (value_.is_array()) return formatted("a list of {}", value_.size());
@@ -181,7 +181,7 @@ std::vector<Box> boxes_of_all(const RanksFile& file, const std::string& where) {
   return boxes;
 }
 
-/// As the ranks checked them when they attached.
+/// The same checks as those of the ranks when they attach.
 void check(const RanksFile& file, const std::string& where) {
   const std::size_t variables = file.variables.size();
   const std::vector<Box> boxes = boxes_of_all(file, where);
@@ -315,7 +315,7 @@ RanksOfOtherNodes::RanksOfOtherNodes(const RanksFile& file) : nodes_(static_cast
   RanksFile first = file;
   first.node = 0;
   text_ = to_text(first);
-  // Before it are only the version and two numbers of hexadecimal digits.
+  // The first match is the right one: before it are only the version and two hexadecimal numbers.
   constexpr std::string_view kNode = "\"node\":";
   place_ = text_.find(kNode) + kNode.size();
 }
@@ -328,7 +328,7 @@ std::optional<std::uint32_t> RanksOfOtherNodes::node_of(std::string_view text) c
   std::uint32_t node = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), node);
   const bool is_number = error == std::errc() && end == digits.data() + digits.size();
-  // JSON has no 01.
+  // JSON allows no leading 0.
   if (!is_number || node >= nodes_ || (digits.size() > 1 && digits.front() == '0')) return {};
   return node;
 }
@@ -346,7 +346,7 @@ void write_ranks(const std::string& pool, const RanksFile& file) {
     left = left.subspan(static_cast<std::size_t>(written));
   }
   if (const int error = made.publish()) throw fail(error);
-  if (const int error = sync_folder_of(name)) throw fail(error);  // else the name could be gone after a power cut
+  if (const int error = sync_folder_of(name)) throw fail(error);  // makes the name survive a power loss
 }
 
 void remove_ranks(const std::string& pool) {

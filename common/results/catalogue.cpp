@@ -15,7 +15,7 @@ struct Catalogue::Content {
   std::vector<ResultDescription> descriptions;
   std::vector<Result> results;
   std::vector<Scalar> scalars;
-  std::unordered_map<std::string_view, std::size_t> by_name;  // of `results`, whose names do not move
+  std::unordered_map<std::string_view, std::size_t> by_name;  // keys point into `results`, whose names do not move
   std::uint64_t words = 0;
   std::uint64_t presence_words = 0;
 };
@@ -34,7 +34,7 @@ bool is_padded(const char (&field)[N]) noexcept {
   return std::all_of(field + text_of(field).size(), field + N, [](char c) { return c == 0; });
 }
 
-/// All that one description alone can have wrong.
+/// All checks that need only this description.
 void check_description(const ResultDescription& result, std::size_t index, std::string_view where) {
   const char* kind = result.source == ResultSource::kScalar ? "scalar" : "result";
   check_name(text_of(result.name), where, kind, index);
@@ -152,7 +152,7 @@ Catalogue Catalogue::of(const Schema& schema, std::span<const ResultDescription>
     }
   }
   for (std::size_t s = 0; s < scalars.size(); ++s) {
-    check_name(scalars[s].name, where, "scalar", s);  // before it is shortened
+    check_name(scalars[s].name, where, "scalar", s);  // before description_of truncates the name
     check_unit(scalars[s].unit, where, "scalar", scalars[s].name);
     descriptions.push_back(description_of(scalars[s]));
   }

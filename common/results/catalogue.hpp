@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The catalogue of a run: all results that it records of each step, by full name, and where each one's values lie
-// (docs/publish/variables.md, sections 3 and 4.4). Made once per run; the per-step path uses the places only.
+// The catalogue of a run: all results that it records of each step, by full name, and the places of their values
+// (docs/publish/variables.md, sections 3 and 4.4). Made once per run; the code for each step uses only the places.
 #pragma once
 
 #include <cstddef>
@@ -27,38 +27,38 @@ struct Result {
   std::uint32_t flags = 0;
   Id128 origin{};                 // of a plug-in's reduction: its id; else 0
   std::uint32_t description = 0;  // its index
-  std::uint32_t variable = 0;     // of a reduction: which variable
+  std::uint32_t variable = 0;     // of a reduction: the index of its variable
   std::uint64_t bit = 0;          // its presence bit, counted from the first word; unused by a scalar
-  std::uint64_t word = 0;         // its first word among those of the step; of a scalar: its number among the scalars
+  std::uint64_t word = 0;         // the index of its first word in the step; of a scalar: its index among the scalars
 };
 
 /// A copy shares the content.
 class Catalogue {
  public:
   /// The results of a run with these variables: every reduction of every field, then the scalars, then `others`.
-  /// Throws Error (exit code 2), which begins with `where`: a name that is not one, a full name twice, more than 64
+  /// Throws Error (exit code 2), which begins with `where`: an invalid name, a repeated full name, more than 64
   /// scalars, more words than kMostResultWords.
   static Catalogue of(const Schema& schema, std::span<const ResultDescription> reductions,
                       std::span<const Scalar> scalars = {}, std::span<const ResultDescription> others = {},
                       std::string_view where = "results");
 
-  /// From the descriptions that a file or a peer holds, which may be hostile: `of` and `descriptions` give the same
-  /// again. Throws Error (exit code 2), which begins with `where`.
+  /// Rebuilds a catalogue from its `descriptions()`, which come from a file or a peer and may be hostile. Throws Error
+  /// (exit code 2), which begins with `where`.
   static Catalogue decode(const Schema& schema, std::span<const ResultDescription> descriptions,
                           std::string_view where);
 
   std::span<const ResultDescription> descriptions() const noexcept;
 
-  /// In the order of their words; the scalars, which have none here, are last.
+  /// In the order of their words. The scalars, which have no words here, are last.
   std::span<const Result> results() const noexcept;
   const Result* find(std::string_view full_name) const noexcept;
 
-  /// The result of description `description` for variable `variable`; null if that variable does not have it.
+  /// The result of description `description` for variable `variable`; null if that variable has none.
   const Result* find(std::size_t description, std::size_t variable) const noexcept;
 
   std::span<const Scalar> scalars() const noexcept;
 
-  /// Words of a step, and how many of them, at the beginning, are presence bits. Scalars have no words here.
+  /// The number of words of a step, and how many of the first ones are presence bits. Scalars have no words here.
   std::uint64_t words() const noexcept;
   std::uint64_t presence_words() const noexcept;
 

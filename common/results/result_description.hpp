@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a run says once about a result that it records of each step (docs/publish/variables.md, section 4.5). The run
-// table, the attach request and the journal keep it, so a new result needs no new format.
+// The description of a result that a run records of each step (docs/publish/variables.md, section 4.5). The run table,
+// the attach request and the journal store it, so a new result needs no new format.
 #pragma once
 
 #include <cstddef>
@@ -18,16 +18,16 @@ namespace ringside {
 
 enum class ValueType : std::uint8_t { kF64 = 1, kI64 = 2, kI128 = 3 };
 
-/// Where a result comes from: it decides its full name.
+/// The origin of a result, which determines its full name.
 enum class ResultSource : std::uint8_t {
-  kReduction = 1,  // of every field of the described classes: "x.l2"
+  kReduction = 1,  // computed for every field of the described classes: "x.l2"
   kScalar = 2,     // published by the solver with each step: "solver.residual_l1"
   kOther = 3       // all else: the name is the full name
 };
 
 inline constexpr std::uint32_t kNeedsPrevious = 1;  // flag: absent in the first step of a run
 
-/// The words of a step's results, presence bits included: 8 MiB.
+/// The most words of a step's results, presence bits included: 8 MiB.
 inline constexpr std::uint64_t kMostResultWords = std::uint64_t{1} << 20;
 
 constexpr std::string_view to_string(ValueType type) noexcept {
@@ -60,9 +60,9 @@ static_assert(offsetof(ResultDescription, unit) == 64 && offsetof(ResultDescript
               offsetof(ResultDescription, classes) == 98 && offsetof(ResultDescription, count) == 100 &&
               offsetof(ResultDescription, flags) == 104 && offsetof(ResultDescription, origin) == 108);
 
-/// Which plug-in computes the result (PlugIn::id).
+/// id: of the plug-in that computes the result (PlugIn::id).
 void set_origin(ResultDescription& description, const Id128& id) noexcept;
-/// All zeros: this release computes it, or it is no reduction.
+/// 0 if no plug-in computes the result.
 Id128 origin_of(const ResultDescription& description) noexcept;
 
 /// A number that a solver publishes with each step. The ring keeps it in the step descriptor.
@@ -77,7 +77,7 @@ inline constexpr std::size_t kMostScalars = 64;
 
 ResultDescription description_of(const Scalar& scalar) noexcept;
 
-/// The hash of the used descriptions of a run with that schema: what slots and records name their catalogue by.
+/// The hash of the used descriptions of a run with that schema. Slots and records identify their catalogue by it.
 std::uint64_t catalogue_hash(std::span<const ResultDescription> descriptions, const Id128& schema_id) noexcept;
 
 }  // namespace ringside

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The values of a step's results: words in the order of the catalogue, with the presence bits first. The same words lie
-// in a slot and in the recorder's queue.
+// The values of a step's results: words in the order of the catalogue, the presence bits first. A slot and the
+// recorder's queue hold the same words.
 #pragma once
 
 #include <bit>
@@ -13,14 +13,14 @@
 
 namespace ringside {
 
-/// GCC's and clang's type of 128 bits: `__extension__`, because the standard has none.
+/// GCC's and clang's 128-bit integers. `__extension__`, because the standard has none.
 __extension__ typedef __int128 Int128;
 __extension__ typedef unsigned __int128 UInt128;
 
 /// Decimal digits.
 std::string to_string(Int128 value);
 
-/// The values of a step, read. words: Catalogue::words of them. Scalars lie in the step descriptor.
+/// Reads the values of a step. words: as many as Catalogue::words(). Scalars lie in the step descriptor.
 class ResultValues {
  public:
   explicit ResultValues(std::span<const std::uint64_t> words) noexcept : words_(words) {}
@@ -43,13 +43,13 @@ class ResultValues {
   std::span<const std::uint64_t> words_;
 };
 
-/// The values of a step, written: `clear`, then each value once.
+/// Writes the values of a step: `clear`, then each value once.
 class ResultWriter {
  public:
-  /// words: Catalogue::words of them.
+  /// words: as many as Catalogue::words().
   explicit ResultWriter(std::span<std::uint64_t> words) noexcept : words_(words) {}
 
-  /// Every value absent and 0.
+  /// Makes every value absent and 0.
   void clear() noexcept {
     for (std::uint64_t& word : words_) word = 0;
   }
@@ -73,22 +73,22 @@ class ResultWriter {
   std::span<std::uint64_t> words_;
 };
 
-/// A value as text: of a double, the shortest digits that read back as the same number; "-" if it is absent.
+/// A value as text: a double has the shortest digits that read back as the same number; "-" if absent.
 std::string to_text(const ResultValues& values, const Result& result, std::uint32_t index = 0);
 
-/// Whether a recorded value is what an earlier release made of the same entries: up to 0.2, change_linf was 0 where no change
-/// but NaN is above 0, and is NaN now. Both are the bits of an f64.
+/// Whether an earlier release recorded another value for the same entries. If every change is 0 or NaN, change_linf was
+/// 0 up to release 0.2, and is NaN now. Both arguments are the bits of an f64.
 bool is_of_earlier_release(const Result& result, std::uint64_t recorded, std::uint64_t recomputed) noexcept;
 
-/// A value that differs, as texts; of doubles with their bits if the digits are equal.
+/// A value that differs, as texts; with the bits if the digits of two doubles are equal.
 struct ResultDifference {
   std::string name;  // "x.l1", "x.histogram[40]"
   std::string recorded;
   std::string recomputed;
 };
 
-/// Every value that differs, and is not an earlier release's, in the order of the words. Doubles are compared by their bits:
-/// -0 differs from 0, and a NaN equals itself.
+/// The values that differ, in the order of the words. Skips scalars, and values for which is_of_earlier_release holds.
+/// Compares doubles by their bits: -0 differs from 0, and a NaN equals itself.
 std::vector<ResultDifference> differences(const Catalogue& catalogue, const ResultValues& recorded,
                                           const ResultValues& recomputed);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The value of a scalar, as the word that crosses to the analyzer and stays in the ring: the bits of a double or of a
-// signed integer. Its type is known from the scalar's description (Scalar).
+// The value of a scalar, as the word in the hand-off and in the ring: the bits of a double or of a signed integer. The
+// scalar's description (Scalar) gives the type.
 #pragma once
 
 #include <bit>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a kept iterate survives: the values of `--durability`, shared by the options and the ring.
+// The values of `--durability`: what a kept iterate survives. The options and the ring share them.
 #pragma once
 
 #include <string_view>
@@ -8,7 +8,7 @@ namespace ringside {
 
 enum class Durability {
   kPower,   // persisted steps survive power loss
-  kProcess  // commits survive the death of any process, not power loss; nothing counts as persisted
+  kProcess  // commits survive the death of any process, but not power loss; no step counts as persisted
 };
 
 constexpr std::string_view to_string(Durability durability) noexcept {

@@ -11,15 +11,15 @@
 namespace ringside {
 namespace {
 
-/// True for a copy that lost only its record_seq: everything else equals its valid twin.
+/// True for a copy that lost only its record_seq and otherwise equals its valid twin.
 bool lost_its_sequence_number(const EntryReading& copy, const EntryReading& twin) {
   return copy.state == EntryState::kEmpty && twin.state == EntryState::kValid && copy.tail.hash == twin.tail.hash &&
          std::memcmp(&copy.run, &twin.run, sizeof(copy.run)) == 0 &&
          std::ranges::equal(std::as_bytes(std::span(copy.catalogue)), std::as_bytes(std::span(twin.catalogue)));
 }
 
-/// A copy without its number may also be one whose writer is between its last two stores. Therefore it is read again a
-/// few times, with a pause.
+/// A copy without its number may be damaged, or its writer may be between the last two stores. Therefore this function
+/// reads it a few times, with pauses.
 TwinsCheck::DamagedEntry check_entry(const RingView& ring, std::uint32_t index) {
   constexpr int kLooks = 4;
   constexpr std::chrono::milliseconds kBetweenLooks{5};

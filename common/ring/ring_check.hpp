@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Checks everything a ring holds against its hashes: one of them covers each bit that the format uses. `verify`
-// reports the results. The check of a slot describes the slot at one instant, whatever an analyzer does meanwhile.
+// Checks the whole content of a ring against its hashes, which cover each bit that the format uses. `verify` reports
+// the results. The check of a slot describes the slot at one instant, even while an analyzer writes.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace ringside {
 
-/// The parts that are stored twice. If one copy is damaged, its twin is used, and the next owner of the pool mends it.
+/// The parts that are stored twice. If one copy is damaged, readers use its twin, and the next owner repairs it.
 struct TwinsCheck {
   struct DamagedEntry {
     std::uint32_t index = 0;  // in the run table
@@ -25,7 +25,7 @@ struct TwinsCheck {
   bool intact() const noexcept { return superblocks_intact() && run_entries.empty(); }
 };
 
-/// If a run was interrupted while it wrote the second copy of its entry, that is not damage: the copy is not needed.
+/// An unfinished second copy of an entry, left by an interrupted run, is not damage: one copy suffices.
 TwinsCheck check_twins(const RingView& ring);
 
 struct SlotCheck {

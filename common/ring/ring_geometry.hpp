@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The shape of a ring, and where each of its parts lies: what a superblock says. Sizes follow from the shape; only the
-// places of superblocks, run tables and slots are stored (docs/formats/ring_format.md).
+// The content of a superblock: the shape of a ring and the places of its parts. The shape determines the sizes; only
+// the places of superblocks, run tables and slots are stored (docs/formats/ring_format.md).
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@
 
 namespace ringside {
 
-/// What a ring is made for.
+/// The data that a ring is made for.
 struct RingShape {
   Schema schema;
   std::uint32_t scalar_words = kDescriptorScalars;
   std::uint64_t results_bytes = 0;
   std::uint32_t catalogue_entries = kCatalogueEntries;
 
-  /// Room for what `catalogue` describes, and some for results of later releases.
+  /// Room for the results of `catalogue`, and spare room for results of later releases.
   static RingShape of(const Schema& schema, const Catalogue& catalogue);
 
   /// For the built-in solvers with one variable: `rows` doubles and their reductions.
@@ -34,8 +34,8 @@ class PayloadParts {
  public:
   struct Part {
     std::uint32_t variable = 0;
-    std::uint64_t in_variable = 0;  // its first byte, counted from the variable's
-    std::uint64_t offset = 0;       // the same, counted from the payload's
+    std::uint64_t in_variable = 0;  // its offset from the beginning of the variable
+    std::uint64_t offset = 0;       // its offset from the beginning of the payload
     std::uint64_t bytes = 0;
   };
 
@@ -47,7 +47,7 @@ class PayloadParts {
   std::uint64_t first_of(std::size_t variable) const noexcept {
     return variable == 0 ? 0 : variables_[variable - 1].end;
   }
-  /// The number behind its last part.
+  /// The number of its last part, plus 1.
   std::uint64_t end_of(std::size_t variable) const noexcept { return variables_[variable].end; }
 
   /// index: below count().
@@ -88,7 +88,7 @@ struct RingGeometry {
   /// Entries of the first variable.
   std::uint64_t entries() const noexcept { return shape.schema.place(0).entries; }
   std::uint32_t slot_count() const noexcept { return static_cast<std::uint32_t>(slots.size()); }
-  std::uint32_t run_entries() const noexcept { return slot_count() + 2; }  // one per slot, the newest, one to write
+  std::uint32_t run_entries() const noexcept { return slot_count() + 2; }  // per slot; the newest; the next to write
   std::uint64_t payload_bytes() const noexcept { return shape.schema.payload_bytes(); }
   std::uint64_t chunk_count() const noexcept { return chunks.count(); }
 
@@ -103,13 +103,13 @@ struct RingGeometry {
     return chunk_hashes_offset() + round_up(chunk_count() * sizeof(std::uint64_t), kLineBytes);
   }
 
-  /// Words of results for which a slot has room.
+  /// The number of words of results that a slot can hold.
   std::uint64_t most_result_words() const noexcept {
     return (shape.results_bytes - sizeof(ResultsHead)) / sizeof(std::uint64_t);
   }
 
   std::uint64_t superblock_bytes() const noexcept;
-  /// One copy of the superblock: whole pages, whose last line holds the formatted word.
+  /// Bytes of one copy of the superblock: whole pages. Their last line holds the formatted word.
   std::uint64_t superblock_area_bytes() const noexcept { return round_up(superblock_bytes() + kLineBytes, kPageBytes); }
   std::uint64_t formatted_word_offset() const noexcept { return superblock_area_bytes() - kLineBytes; }
 
@@ -117,19 +117,19 @@ struct RingGeometry {
   std::uint64_t run_tail_offset() const noexcept { return run_entry_bytes() - sizeof(RunEntryTail); }
   std::uint64_t run_table_bytes() const noexcept { return run_entries() * run_entry_bytes(); }
 
-  /// Empty if the ring has room for what a run records of each step, else what it lacks: "room for 2 scalars, this run
-  /// has 5".
+  /// Empty if each slot has room for the results of `catalogue`, else what it lacks: "room for 2 scalars, this run has
+  /// 5".
   std::string lacks_room_for(const Catalogue& catalogue) const;
 
-  /// What a header of this ring states as its size: payload_bytes; in format 2, rows.
+  /// The value of SlotHeader::payload_bytes in this ring: payload_bytes(); in format 2, rows.
   std::uint64_t header_size() const noexcept;
 };
 
-/// The superblock as it is written, hash included. geometry: of the newest version.
+/// The bytes of the superblock, hash included. geometry: of the newest version.
 std::vector<std::uint64_t> encode_superblock(const RingGeometry& geometry);
 
-/// Seed of the hashes of slot `slot`: version, index, place, size, chunk size, pool and schema. A header read under
-/// another layout, or copied to another slot, does not verify.
+/// Seed of the hashes of slot `slot`, from version, index, place, size, chunk size, pool and schema: a header that is
+/// read with another layout, or was copied to another slot, does not verify.
 std::uint64_t slot_seed(const RingGeometry& geometry, std::uint32_t slot) noexcept;
 
 /// Seed of the hash of entry `index` of the run table, the same for both copies.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The ring's bytes, format 3: what lies where in a pool, and what each hash covers. This header,
-// docs/formats/ring_format.md and the golden bytes of tests/unit/analyzer/ring/ring_layout_test.cpp change together,
-// and kRingVersion with them. Nothing here depends on PMDK: a reader finds the superblock by its magic and everything
-// else by file offsets.
+// The ring's bytes, format 3: the places of its parts in a pool, and what each hash covers. This header,
+// docs/formats/ring_format.md, the golden bytes of tests/unit/analyzer/ring/ring_layout_test.cpp and kRingVersion
+// change together. All this is independent of PMDK: a reader finds the superblock by its magic and all other parts by
+// file offsets.
 #pragma once
 
 #include <cstddef>
@@ -24,19 +24,19 @@ inline constexpr std::uint64_t kRingMagic = 0x3130474e49525352;      // "RSRING0
 inline constexpr std::uint64_t kFormattedWord = 0x454e4f44474e4952;  // "RINGDONE" in memory
 inline constexpr std::uint32_t kRingVersion = 3;
 inline constexpr std::uint32_t kOldestRingVersion =
-    2;  // that is read (ring_layout_2.hpp); none but the newest is written
+    2;  // of those that this release reads (ring_layout_2.hpp); it writes only the newest
 
 inline constexpr std::size_t kLineBytes = 64;                // the unit that reaches persistent memory in store order
 inline constexpr std::size_t kPageBytes = 4096;              // superblocks and run tables start at a page
 inline constexpr std::size_t kHugePageBytes = 2 << 20;
 inline constexpr std::size_t kChunkBytes = kCopyChunkBytes;  // hashed while in the first-level cache
-inline constexpr std::uint64_t kScanBytes = 64 << 20;        // superblocks lie within these first bytes of the file
+inline constexpr std::uint64_t kScanBytes = 64 << 20;        // superblocks lie in these first bytes of the file
 inline constexpr std::uint64_t kLeastPoolBytes = 8 << 20;    // PMEMOBJ_MIN_POOL
 inline constexpr std::uint32_t kMinSlots = 3;                // newest, newest persisted (or previous), victim
 inline constexpr std::uint32_t kMaxSlots = 1024;
-inline constexpr std::uint64_t kMaxSequence = std::uint64_t{1} << 62;  // a greater one can only be damage
+inline constexpr std::uint64_t kMaxSequence = std::uint64_t{1} << 62;  // a greater number is damage
 
-/// Words of a slot for the solver's scalars: the two in the step descriptor, and whole lines of further ones.
+/// The most words of a slot for the solver's scalars: two in the step descriptor, then whole lines.
 inline constexpr std::uint32_t kMostScalarWords = kDescriptorScalars + kMostFurtherScalars;
 
 inline constexpr std::uint32_t kCatalogueEntries = 128;  // of a run table entry, as written
@@ -44,24 +44,24 @@ inline constexpr std::uint32_t kMaxCatalogueEntries = 1024;
 inline constexpr std::uint64_t kSpareResultBytes = 512;  // for results of later releases
 inline constexpr std::uint64_t kMaxResultsBytes = 16 << 20;
 
-/// Where a slot's two parts lie, as file offsets. The payload follows its meta area directly.
+/// The file offsets of a slot's two parts. The payload follows its meta area directly.
 struct SlotPlace {
   std::uint64_t meta_offset = 0;     // multiple of 64
   std::uint64_t payload_offset = 0;  // multiple of payload_alignment
 };
 static_assert(sizeof(SlotPlace) == 16 && std::is_trivially_copyable_v<SlotPlace>);
 
-/// How a superblock begins in every version, so that any program can recognise a pool that is too new for it.
+/// The beginning of a superblock in every version: an older program can recognise a newer pool.
 struct SuperblockHead {
   std::uint64_t magic = 0;
   std::uint32_t version = 0;
-  std::uint32_t bytes = 0;  // of the whole superblock: what `hash` covers
+  std::uint32_t bytes = 0;  // of the whole superblock; `hash` covers them
   std::uint64_t hash = 0;   // of all the other bytes
 };
 static_assert(sizeof(SuperblockHead) == 24 && offsetof(SuperblockHead, hash) == 16);
 
-/// The fixed part of a superblock; `slots` SlotPlaces and `variables` VariableEntries follow it. Written twice at
-/// creation, never changed.
+/// The fixed part of a superblock; `slots` SlotPlaces and `variables` VariableEntries follow it. Its creator writes two
+/// copies, which never change.
 struct Superblock {
   SuperblockHead head;
   std::uint64_t file_bytes = 0;
@@ -73,8 +73,8 @@ struct Superblock {
   std::uint64_t chunk_bytes = 0;
   std::uint64_t meta_bytes = 0;
   std::int64_t created_realtime_ns = 0;
-  Id128 pool_id;  // random; seeds every other hash, so that bytes of another pool are never taken for this one's
-  std::uint64_t pmdk_hash = 0;  // of what libpmemobj keeps in the file (pmdk_metadata.hpp)
+  Id128 pool_id;  // random; seeds the hashes of slots and run entries, so that bytes of another pool do not verify
+  std::uint64_t pmdk_hash = 0;  // of libpmemobj's own data in the file (pmdk_metadata.hpp)
   Id128 schema_id;              // of the VariableEntries' descriptions
   std::uint32_t variables = 0;
   std::uint32_t scalar_words = 0;       // of each slot
@@ -88,8 +88,8 @@ static_assert(offsetof(Superblock, pmdk_hash) == 120 && offsetof(Superblock, sch
 static_assert(offsetof(Superblock, variables) == 144 && offsetof(Superblock, results_bytes) == 152);
 static_assert(offsetof(Superblock, catalogue_entries) == 160);
 
-/// The first line of a slot: one cache line, so that its stores reach persistent memory in program order. `commit_seq`
-/// is stored last and shows that the others are there.
+/// The first line of a slot: one cache line, so that its stores reach persistent memory in program order. The writer
+/// stores `commit_seq` last: its presence confirms the other words.
 struct alignas(kLineBytes) SlotHeader {
   std::uint64_t iteration = 0;
   std::uint64_t step = 0;
@@ -97,25 +97,25 @@ struct alignas(kLineBytes) SlotHeader {
   std::uint64_t payload_bytes = 0;  // in format 2: rows
   std::uint64_t payload_hash = 0;   // of the slot's step descriptor, its further scalars and its chunk hashes
   std::uint64_t header_hash = 0;    // of all other words, commit_seq included, seeded by the slot's seed
-  std::uint64_t commit_seq = 0;     // greater than any the ring held before; 0: nothing valid here
+  std::uint64_t commit_seq = 0;     // greater than any earlier one of the ring; 0: the slot is not valid
 };
 static_assert(sizeof(SlotHeader) == kLineBytes && std::is_trivially_copyable_v<SlotHeader>);
 static_assert(offsetof(SlotHeader, run_id) == 16 && offsetof(SlotHeader, payload_bytes) == 32);
 static_assert(offsetof(SlotHeader, header_hash) == 48 && offsetof(SlotHeader, commit_seq) == 56);
 
-/// How the results of a slot begin; `words` words follow it: presence bits and values (common/results). Written after
-/// the slot's commit. The header_hash of that commit identifies it: sequence numbers can come again (a header was
-/// damaged, or the ring emptied), whole headers do not.
+/// The beginning of a slot's results; `words` words follow it: presence bits and values (common/results). Written after
+/// the slot's commit, which header_hash identifies: a sequence number can recur after a damaged header or an emptied
+/// ring, a whole header cannot.
 struct ResultsHead {
   std::uint64_t words = 0;
-  std::uint64_t catalogue_hash = 0;  // of the run's catalogue, which says what the words mean
+  std::uint64_t catalogue_hash = 0;  // of the run's catalogue, which describes the words
   std::uint64_t hash = 0;            // of the words, seeded by the hash of the other three members
   std::uint64_t header_hash = 0;     // stored last
 };
 static_assert(sizeof(ResultsHead) == 32 && offsetof(ResultsHead, header_hash) == 24);
 
-/// How an entry of the run table begins. `catalogue_entries` ResultDescriptions follow it, of which `results` are used;
-/// the tail is in the entry's last 16 bytes. The table is kept twice; either copy of an entry suffices.
+/// The beginning of an entry of the run table. `catalogue_entries` ResultDescriptions follow it; the first `results` of
+/// them are used. The tail is in the entry's last 16 bytes. The table is stored twice; one copy of an entry suffices.
 struct RunEntryHead {
   RunDescription run;
   std::uint32_t results = 0;
@@ -125,7 +125,7 @@ static_assert(sizeof(RunEntryHead) == 1024 && offsetof(RunEntryHead, results) ==
 
 struct RunEntryTail {
   std::uint64_t hash = 0;        // of the head, the used descriptions and `record_seq`, seeded by the entry's index
-  std::uint64_t record_seq = 0;  // 1, 2, 3 ... over the pool's life, stored last; 0: nothing valid here
+  std::uint64_t record_seq = 0;  // 1, 2, 3 ... over the pool's life, stored last; 0: the entry is not valid
 };
 static_assert(sizeof(RunEntryTail) == 16);
 
@@ -133,7 +133,8 @@ static_assert(sizeof(RunEntryTail) == 16);
 // line).
 inline constexpr std::size_t kStepOffset = sizeof(SlotHeader);
 
-/// A payload of a huge page or more begins with one, so that DAX maps it with few entries; a smaller one begins with a page.
+/// A payload of at least a huge page begins at a huge page, so that DAX maps it with few entries; a smaller payload
+/// begins at a page.
 constexpr std::uint64_t payload_alignment(std::uint64_t payload_bytes) noexcept {
   return payload_bytes < kHugePageBytes ? kPageBytes : kHugePageBytes;
 }
@@ -153,7 +154,7 @@ constexpr std::uint32_t scalar_words_for(std::size_t scalars) noexcept {
 /// of the 16 bytes before it.
 std::uint64_t superblock_hash(const std::byte* superblock, std::uint64_t bytes) noexcept;
 
-/// Hash of the chunk hashes of a payload, and of the first `step_bytes` of its step: what a header confirms.
+/// SlotHeader::payload_hash: the hash of a payload's chunk hashes and of the first `step_bytes` of its step.
 std::uint64_t payload_hash(std::span<const std::uint64_t> chunk_hashes, const StepWithScalars& step,
                            std::size_t step_bytes) noexcept;
 

@@ -7,7 +7,7 @@
 namespace ringside {
 
 RingShape shape_2(std::uint64_t rows) {
-  // In format 3 the results would lie in the same place.
+  // Puts the results where format 3 would have them.
   return {.schema = Schema::x_only(rows),
           .scalar_words = kDescriptorScalars,
           .results_bytes = sizeof(StoredReductions2),

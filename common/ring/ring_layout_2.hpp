@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The bytes of ring format 2, which release 0.2 wrote and this release reads: only what differs from format 3
-// (docs/formats/ring_format.md). Frozen: tests/unit/analyzer/ring/ring_layout_2_test.cpp holds its golden bytes, and
-// tests/data/format_2.tar.xz holds pools. A ring of format 2 has one variable `x f64[rows]`, two scalars per step
-// (the residuals), and the reductions of x.
+// The bytes of ring format 2 that differ from format 3 (docs/formats/ring_format.md). Release 0.2 wrote it; this
+// release reads it. It never changes: tests/unit/analyzer/ring/ring_layout_2_test.cpp has golden bytes, and
+// tests/data/format_2.tar.xz has pools. A ring of format 2 has one variable `x f64[rows]`, two scalars per step (the
+// residuals), and the reductions of x.
 #pragma once
 
 #include <cstddef>
@@ -70,18 +70,18 @@ constexpr std::uint64_t superblock_bytes_2(std::uint64_t slots) noexcept {
   return sizeof(Superblock2) + slots * sizeof(SlotPlace);
 }
 
-/// The shape that a ring of format 2 with `rows` rows has in terms of format 3.
+/// The shape of a ring of format 2 with `rows` rows, in terms of format 3.
 RingShape shape_2(std::uint64_t rows);
 
-/// What a ring of format 2 records of each step.
+/// The results that a ring of format 2 has for each step.
 const Catalogue& catalogue_2();
 
 std::uint64_t slot_seed_2(const RingGeometry& geometry, std::uint32_t slot) noexcept;
 std::uint64_t reductions_hash(const StoredReductions2& stored) noexcept;
 std::uint64_t run_hash_2(const RunTableEntry2& entry, std::uint64_t seed) noexcept;
 
-/// The same run in today's form. A matrix name that is too long for it loses bytes at its beginning. schema_id: of the
-/// ring; the description itself may be damaged.
+/// The same run in today's form. A matrix name that is too long loses bytes at its beginning. schema_id: of the ring.
+/// run: may be damaged.
 RunDescription run_of(const RunDescription2& run, const Id128& schema_id);
 
 }  // namespace ringside

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A ring in memory, found and checked. Wherever the bytes come from (a pool's mapping, a read-only file mapping, an
-// image made by a test), every offset is bounds-checked before a view exists. Only this file and
-// superblock_search.cpp decide what of it is valid. A ring of format 2 looks like one with the schema `x f64[rows]`. A
-// RingView changes no byte.
+// A ring in memory, found and checked. The bytes may be a pool's mapping, a read-only file mapping or a test's image;
+// every offset is bounds-checked before a view exists. Only ring_view.cpp and superblock_search.cpp decide which bytes
+// are valid. A ring of format 2 looks like one with the schema `x f64[rows]`. A RingView changes no byte.
 #pragma once
 
 #include <cstddef>
@@ -21,14 +20,14 @@
 
 namespace ringside {
 
-/// Exit code 5: the ring in this pool can be read, but no analyzer can own it, as libpmemobj's part of it is damaged.
-/// A run that may overwrite may replace it.
+/// Exit code 5: the ring in this pool can be read, but no analyzer can own it: libpmemobj's own data is damaged. A run
+/// with --overwrite may replace it.
 class UnownablePoolError : public Error {
  public:
   explicit UnownablePoolError(const std::string& message) : Error(ExitCode::kDamaged, message) {}
 };
 
-/// Exit code 2: the ring has a format that this release reads but does not write. A run that may overwrite may replace
+/// Exit code 2: the ring has a format that this release reads but does not write. A run with --overwrite may replace
 /// it.
 class OlderPoolError : public Error {
  public:
@@ -38,18 +37,18 @@ class OlderPoolError : public Error {
 enum class SlotState {
   kEmpty,         // never committed, or being overwritten
   kCommitted,     // the header verifies; the payload's hashes were not checked
-  kDamagedHeader  // claims a commit that its hash does not confirm
+  kDamagedHeader  // it has a commit_seq, but its hash does not hold
 };
 
 struct SlotReading {
   SlotState state = SlotState::kEmpty;
-  SlotHeader header;  // meaningful where kCommitted
+  SlotHeader header;  // meaningful if kCommitted
 };
 
 enum class ResultsState {
   kRecorded,
   kNotRecorded,  // none, or of another commit
-  kDamaged       // claims to be of this commit, but was torn by a crash or damaged: compute them again
+  kDamaged       // of this commit, but torn by a crash or damaged: compute them again
 };
 
 /// The results of a slot: presence bits and values, in the order of the catalogue with that hash.
@@ -60,7 +59,7 @@ struct SlotResults {
 
 struct RunReading {
   RunDescription run;
-  std::vector<ResultDescription> catalogue;  // not checked: Catalogue::decode does that
+  std::vector<ResultDescription> catalogue;  // unchecked: Catalogue::decode checks it
   std::uint64_t record_seq = 0;
   std::uint32_t index = 0;  // in the run table
 };
@@ -68,63 +67,63 @@ struct RunReading {
 enum class EntryState {
   kEmpty,  // never written, or being written
   kValid,
-  kDamaged  // claims a record_seq that its hash does not confirm
+  kDamaged  // it has a record_seq, but its hash does not hold
 };
 
 /// One of the two copies of a run table entry.
 struct EntryReading {
   EntryState state = EntryState::kEmpty;
-  RunDescription run;  // meaningful where kValid, like the members below
+  RunDescription run;  // meaningful if kValid, like the members below
   std::vector<ResultDescription> catalogue;
   RunEntryTail tail;
 };
 
-/// The error for a ring of an older format, which is only read.
+/// The error of a writer for a ring of an older format.
 OlderPoolError older_pool(std::uint32_t version, std::string_view name);
 
 class RingView {
  public:
-  /// file: the whole pool file, from offset 0. Throws Error in one line that begins with `name`: exit code 2 where
-  /// there is no ring in it, its creation was interrupted (an UnfinishedPoolError), or its version is not read; 5 where
-  /// it is damaged.
+  /// file: the whole pool file, from offset 0. Throws Error in one line that begins with `name`: exit code 2 if the
+  /// file has no ring, its creation was interrupted (an UnfinishedPoolError), or this release does not read its
+  /// version; 5 if it is damaged.
   static RingView parse(std::span<const std::byte> file, std::string_view name);
 
   const RingGeometry& geometry() const noexcept { return geometry_; }
-  /// True if its hash holds and its formatted word is there.
+  /// True if the hash of this copy holds and its formatted word is present.
   bool superblock_intact(int copy) const noexcept { return superblock_intact_[copy]; }
 
-  /// True if libpmemobj's own data in the file is what it was at the pool's creation. Reads a few MB.
+  /// True if libpmemobj's own data in the file is unchanged since the pool's creation. Reads a few MB.
   bool pmdk_metadata_intact() const noexcept;
 
   /// Reads a slot's header consistently, also while another process writes it.
   SlotReading slot(std::uint32_t slot) const noexcept;
-  /// True while the slot still holds `header`, which is a reading of it: then everything that was read of the slot
-  /// since that reading is of its commit (docs/publish/library.md).
+  /// True while the slot still holds `header`, an earlier reading of it: then all that was read of the slot since that
+  /// reading belongs to its commit (docs/publish/library.md).
   bool still_holds(std::uint32_t slot, const SlotHeader& header) const noexcept;
 
   const std::byte* payload(std::uint32_t slot) const noexcept;  // payload_bytes: all variables
-  /// The entries of variable `variable`, whose dtype T is.
+  /// The entries of variable `variable`. T: the type of its dtype.
   template <class T>
   const T* values(std::uint32_t slot, std::size_t variable = 0) const noexcept {
     return at<T>(geometry_.slots[slot].payload_offset + geometry_.schema().place(variable).offset);
   }
   std::span<const std::uint64_t> chunk_hashes(std::uint32_t slot) const noexcept;
-  /// The step of the slot as the producer published it, with all scalars. It is only as good as the payload: check that
-  /// (ring_recovery.hpp) before use.
+  /// The step of the slot as the producer published it, with all scalars. Unverified: check the slot first
+  /// (ring_recovery.hpp).
   StepWithScalars step(std::uint32_t slot) const noexcept;
 
-  /// Copies the results recorded for the commit `header` to `results`, if there are any and the slot still holds that
-  /// commit; consistently, also while another process writes them. Allocates.
+  /// Copies the results of the commit `header` to `results`, if there are any and the slot still holds that commit. The
+  /// copy is consistent even while another process writes. Allocates.
   ResultsState results(std::uint32_t slot, const SlotHeader& header, SlotResults& results) const;
 
-  /// The same as a record of reductions. Requires that the schema is x-only. Results of a catalogue that does
-  /// not begin with the reductions of x_only_catalogue count as not recorded.
+  /// The same in the form of Reductions. Requires an x-only schema. Results whose catalogue does not begin with the
+  /// reductions of x_only_catalogue count as not recorded.
   ResultsState reductions(std::uint32_t slot, const SlotHeader& header, Reductions& reductions) const;
 
-  /// What a run recorded of its steps; nothing if no valid entry of the run has a catalogue with that hash.
+  /// The run's catalogue with that hash; nothing if no valid entry of the run has it.
   std::optional<Catalogue> catalogue(const Id128& run_id, std::uint64_t catalogue_hash) const;
 
-  /// Entry `index` of copy `copy` (0, 1) of the run table; consistent also while another process writes it.
+  /// Entry `index` of copy `copy` (0, 1) of the run table; consistent even while another process writes it.
   EntryReading run_entry_copy(int copy, std::uint32_t index) const;
   /// Every valid run description, by ascending record_seq: the last is the newest.
   std::vector<RunReading> runs() const;
@@ -153,14 +152,14 @@ class RingView {
   std::vector<std::uint64_t> slot_seeds_;
 };
 
-/// A view whose bytes may be changed, for the writer.
+/// A view with writable bytes, for the writer.
 class WritableRing : public RingView {
  public:
-  /// Throws Error as RingView::parse, and an OlderPoolError for a ring that is not of the newest format.
+  /// Throws Error as RingView::parse, and OlderPoolError if the ring does not have the newest format.
   static WritableRing parse(std::span<std::byte> file, std::string_view name);
 
   SlotHeader* header(std::uint32_t slot) const noexcept;
-  StepWithScalars* slot_step(std::uint32_t slot) const noexcept;  // geometry().step_bytes() of it
+  StepWithScalars* slot_step(std::uint32_t slot) const noexcept;  // only its first geometry().step_bytes() bytes exist
   ResultsHead* results_head(std::uint32_t slot) const noexcept;   // the words follow it
   std::uint64_t* chunk_hash_table(std::uint32_t slot) const noexcept;
   std::byte* writable_payload(std::uint32_t slot) const noexcept;

@@ -14,8 +14,8 @@
 namespace ringside {
 namespace {
 
-constexpr std::string_view kPoolSignature = "PMEMOBJ";  // how every libpmemobj pool begins
-constexpr std::uint64_t kPoolDescriptorOffset = 4096;   // where libpmemobj writes what kind of pool it is:
+constexpr std::string_view kPoolSignature = "PMEMOBJ";  // the beginning of every libpmemobj pool
+constexpr std::uint64_t kPoolDescriptorOffset = 4096;   // of libpmemobj's description of the pool:
 constexpr std::uint64_t kPoolDescriptorBytes = 2048;    // the layout's name and, at the end of its creation, a checksum
 constexpr std::uint64_t kMinChunkBytes = 256;           // the write granule of persistent memory
 constexpr std::uint64_t kMaxChunkBytes = 1 << 30;
@@ -29,9 +29,8 @@ T load(std::span<const std::byte> file, std::uint64_t offset) {
   return value;
 }
 
-/// True for what an interrupted creation leaves, from its first moment to its last: nothing; zeros; a libpmemobj pool
-/// whose descriptor (layout name, checksum) is not written yet; one of our layout. A file of another program is none
-/// of these.
+/// True for every state in which an interrupted creation may leave the file: empty; zeros; a libpmemobj pool without a
+/// descriptor (layout name, checksum) yet; a pool of our layout. False for a file of another program.
 bool is_begun_pool(std::span<const std::byte> file) {
   const auto zeros = [](std::span<const std::byte> bytes) {
     return std::all_of(bytes.begin(), bytes.end(), [](std::byte byte) { return byte == std::byte{0}; });
@@ -40,7 +39,7 @@ bool is_begun_pool(std::span<const std::byte> file) {
   return names_our_layout(file) || zeros(file.subspan(kPoolDescriptorOffset, kPoolDescriptorBytes));
 }
 
-/// For files without a usable superblock: formatted words end the pages in which they may lie.
+/// For files without a usable superblock: checks the last line of every page for a formatted word.
 bool was_ever_formatted(std::span<const std::byte> file) {
   const std::uint64_t scan_end = std::min<std::uint64_t>(file.size(), kScanBytes);
   for (std::uint64_t page = 0; page + kPageBytes <= scan_end; page += kPageBytes) {
@@ -62,8 +61,8 @@ Error other_version(std::uint32_t version, std::string_view name) {
                              : "read it with the release that made it");
 }
 
-/// A superblock whose hash holds. A program that can write the file can also write its hash, so that every number is
-/// still treated as hostile: each check throws on the first impossible one.
+/// A superblock whose hash holds. A program that can write the file can also write its hash, so every number may still
+/// be hostile: the checks throw at the first impossible number.
 class SuperblockCheck {
  public:
   SuperblockCheck(std::span<const std::byte> file, std::uint64_t offset, std::string_view name)
@@ -133,12 +132,12 @@ class SuperblockCheck {
     return geometry;
   }
 
-  /// Also bounds it by the file: another process may have changed it since the hash was computed.
+  /// Also checks that the superblock lies in the file: another process may have changed it after the hash was computed.
   void check_size(std::uint64_t stated, std::uint64_t expected) const {
     if (stated != expected || stated > file_.size() - offset_) throw damaged("its size", stated);
   }
 
-  /// What must hold before a geometry can be computed.
+  /// Checks the numbers from which the geometry is computed.
   template <class Fixed>
   void check_slots(const Fixed& fixed) const {
     if (fixed.slots < kMinSlots || fixed.slots > kMaxSlots) throw damaged("slots", fixed.slots);
@@ -155,7 +154,7 @@ class SuperblockCheck {
     throw Error(ExitCode::kDamaged, error.what());
   }
 
-  /// The rest of a geometry whose sizes are known: every part's place.
+  /// Adds the place of every part to a geometry with known sizes.
   template <class Fixed>
   void fill(RingGeometry& geometry, const Fixed& fixed, std::uint64_t places) const {
     if (fixed.payload_bytes != geometry.payload_bytes()) throw damaged("payload bytes", fixed.payload_bytes);
@@ -171,7 +170,7 @@ class SuperblockCheck {
     geometry.slots.resize(fixed.slots);
     std::memcpy(geometry.slots.data(), file_.data() + places, fixed.slots * sizeof(SlotPlace));
 
-    // Every part as [begin, end); none may leave the file or overlap another.
+    // Every part as [begin, end). All must lie in the file, without overlaps.
     std::vector<std::pair<std::uint64_t, std::uint64_t>> parts;
     const auto add_part = [&](std::string_view what, std::uint64_t begin, std::uint64_t bytes,
                               std::uint64_t alignment) {
@@ -215,7 +214,7 @@ struct Candidate {
   bool hash_holds = false;
 };
 
-/// The bytes at `offset` as a superblock, if they begin like one. Nothing in it is trusted unless its hash holds.
+/// The bytes at `offset` as a superblock, if they begin like one. Do not use its content unless its hash holds.
 std::optional<Candidate> candidate_at(std::span<const std::byte> file, std::uint64_t offset) {
   if (load<std::uint64_t>(file, offset) != kRingMagic) return std::nullopt;
   Candidate candidate{load<SuperblockHead>(file, offset), false};
@@ -226,7 +225,7 @@ std::optional<Candidate> candidate_at(std::span<const std::byte> file, std::uint
   return candidate;
 }
 
-/// The offsets of both copies and the pool's name. The name lies elsewhere in each version.
+/// The offsets of both copies and the pool's id. Each version has the id at another place.
 struct Identity {
   std::uint64_t superblock_offset[2];
   Id128 pool_id;
@@ -239,10 +238,10 @@ Identity identity_of(std::span<const std::byte> file, std::uint64_t offset, std:
   return version == kRingVersion2 ? of(load<Superblock2>(file, offset)) : of(load<Superblock>(file, offset));
 }
 
-/// The result of a search in the file's front.
+/// The result of a search in the first kScanBytes of the file.
 struct Superblocks {
   std::optional<RingGeometry> geometry;  // of the first superblock whose hash holds
-  bool intact[2] = {false, false};       // its hash holds, and it belongs to that pool
+  bool intact[2] = {false, false};       // the copy's hash holds, and it belongs to that pool
   bool saw_damaged = false;              // a block begins like a superblock, but its hash does not hold
 
   bool complete() const noexcept { return intact[0] && intact[1]; }
@@ -260,7 +259,7 @@ Superblocks find_superblocks(std::span<const std::byte> file, std::string_view n
     }
     const std::uint32_t version = candidate->head.version;
     if (version < kOldestRingVersion || version > kRingVersion) throw other_version(version, name);
-    // A superblock that is not at the offset it states is a copy inside some payload.
+    // A superblock that is not at its stated offset is a copy inside some payload.
     const Identity identity = identity_of(file, offset, version);
     if (identity.superblock_offset[0] != offset && identity.superblock_offset[1] != offset) continue;
     if (!found.geometry) found.geometry = SuperblockCheck(file, offset, name).geometry(version);
@@ -296,17 +295,17 @@ FoundRing find_ring_in(std::span<const std::byte> file, std::string_view name) {
   Superblocks found = find_superblocks(file, name);
   bool was_formatted = true;
   if (!found.complete()) {
-    // The formatted words are stored last. If one was there before the search, a missing superblock is damaged;
-    // otherwise the superblock may have been written during the search.
+    // The creator stores the formatted words last. If one is present now, a superblock that the next search does not
+    // find is damaged; otherwise it may have been written during the first search.
     was_formatted = was_ever_formatted(file);
     std::atomic_thread_fence(std::memory_order_acquire);
     found = find_superblocks(file, name);
   }
   if (!found.geometry) {
-    // Superblocks without their magic are not found at all. In a file that was never formatted, damaged superblocks
-    // are unfinished ones.
+    // The search does not find superblocks without their magic. In a file that was never formatted, damaged
+    // superblocks are unfinished.
     if (!found.saw_damaged && !is_begun_pool(file)) throw usage_error("{}: not a Ringside pool", name);
-    // A creation gives the file all of its bytes before libpmemobj writes to it.
+    // At creation, the file has its full size before libpmemobj writes to it.
     if (is_pmemobj_pool(file) && file.size() < kLeastPoolBytes) {
       throw damage_error("{}: damaged pool: it was truncated to {} bytes; the smallest pool has {}", name, file.size(),
                          kLeastPoolBytes);
@@ -322,7 +321,7 @@ FoundRing find_ring_in(std::span<const std::byte> file, std::string_view name) {
            kFormattedWord;
   };
   if (!is_formatted(0) && !is_formatted(1)) throw unfinished(name);
-  if (!was_formatted) {  // then it was formatted during the search
+  if (!was_formatted) {  // so the creator formatted it during the search
     std::atomic_thread_fence(std::memory_order_acquire);
     found = find_superblocks(file, name);
   }

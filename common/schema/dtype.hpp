@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The types of a variable's entries. Their numbers are stored in pools and messages (docs/publish/variables.md, section
-// 2) and only grow. Entries are little-endian.
+// The types of a variable's entries. Pools and messages store their numbers (docs/publish/variables.md, section 2),
+// which never change; new types get new numbers. Entries are little-endian.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ enum class DType : std::uint16_t {
   kU64
 };
 
-/// What decides which reductions a dtype has. Bits, because a description names the classes it is for.
+/// Determines which reductions a dtype has. Bits, because a description may name several classes.
 enum class DTypeClass : std::uint8_t { kReal = 1, kComplex = 2, kInteger = 4 };
 
 inline constexpr std::size_t kMostDTypeBytes = 16;
@@ -65,7 +65,7 @@ constexpr DTypeClass class_of(DType dtype) noexcept {
   }
 }
 
-/// Calls with(value) for one zero of the type that an entry, or one part of a complex entry, has.
+/// Calls with(value) with a zero of the type of an entry, or of one part of a complex entry.
 template <class With>
 constexpr auto with_type(DType dtype, const With& with) {
   switch (dtype) {

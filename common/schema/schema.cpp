@@ -25,7 +25,7 @@ constexpr std::uint64_t round_up_to(std::uint64_t value, std::uint64_t unit) noe
   return (value + unit - 1) / unit * unit;
 }
 
-/// Their first parts name what is not a variable: "solver.l2" would have two meanings.
+/// First parts of names that are not variables: "solver.l2" would be ambiguous.
 struct ReservedPart {
   std::string_view part;
   std::string_view names;
@@ -126,12 +126,12 @@ VariableDescription encoded(const Variable& variable) noexcept {
   return description;
 }
 
-/// The text of a padded field; `what` it is: "name".
+/// The text of a padded field. what: which field ("name").
 template <std::size_t N>
 std::string decoded_text(const char (&field)[N], std::string_view where, std::size_t variable, std::string_view what) {
   const std::string_view text = text_of(field);
   const bool padded = std::all_of(field + text.size(), field + N, [](char c) { return c == 0; });
-  if (padded) return std::string(text);  // without any NUL it has N bytes, which is refused as too long
+  if (padded) return std::string(text);  // without a NUL, N bytes: refused later as too long
   throw usage_error("{}: variable {}: bytes behind its {} are not 0", where, variable, what);
 }
 
@@ -233,7 +233,7 @@ std::string to_text(const Variable& variable) {
 
 namespace {
 
-/// A message stays readable, and fits a reply to a producer, if there are 256 variables.
+/// Shortens long lists: a message stays readable and fits a reply to a producer.
 std::string listed(std::vector<std::string> texts) {
   constexpr std::size_t kMostListed = 8;
   if (texts.size() > kMostListed) {

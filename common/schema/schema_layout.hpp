@@ -14,7 +14,7 @@ inline constexpr std::size_t kMostDimensions = 8;
 inline constexpr std::size_t kNameBytes = 64;  // with the NUL behind the name
 inline constexpr std::size_t kUnitBytes = 32;  // with the NUL behind the unit
 
-/// A variable as it is declared. `schema_id` is the hash of all of them, in order.
+/// The declaration of a variable. `schema_id` is the hash of all declarations, in order.
 struct VariableDescription {
   char name[kNameBytes] = {};  // padded with NULs
   char unit[kUnitBytes] = {};  // padded with NULs
@@ -27,8 +27,8 @@ static_assert(sizeof(VariableDescription) == 168 && std::is_trivially_copyable_v
 static_assert(offsetof(VariableDescription, unit) == 64 && offsetof(VariableDescription, dtype) == 96 &&
               offsetof(VariableDescription, dims) == 100 && offsetof(VariableDescription, shape) == 104);
 
-/// A variable in a superblock. The fields behind the description follow from the schema; they are stored for readers
-/// that do not compute them.
+/// A variable in a superblock. The fields after the description can be computed from the schema; they are stored for
+/// readers that do not compute them.
 struct VariableEntry {
   VariableDescription description;
   std::uint64_t offset = 0;        // in the payload

@@ -21,7 +21,7 @@ StepTeam::StepTeam(std::vector<TeamMember> members, std::uint32_t own, std::uint
                                      team_memory_bytes(members.size(), buffers),
                                      PeerAccess::kReadWrite),
                members, own, buffers, stop) {
-  new (head_) TeamHead;  // the lines are zeroed by the kernel, which is their beginning
+  new (head_) TeamHead;  // the kernel has zeroed the lines, their initial state
 }
 
 StepTeam::StepTeam(UniqueFd memory, std::vector<TeamMember> members, std::uint32_t own, std::uint32_t buffers,
@@ -64,20 +64,20 @@ PartLine& StepTeam::line(std::uint64_t step, std::size_t member) noexcept {
   return lines_[step % buffers_ * members_.size() + member];
 }
 
-// The rule of the buffers lets a member write step s + B only after s was released, and so after it was published. Until
-// then the lines of s and the count of its buffer change only towards s's completion. Step s + 1 is not complete before
-// the member that completed s has returned from here: so one member at a time publishes, and steps in their order.
+// A member writes step s + B only after s was released, and so after it was published. Until then the lines and the
+// count of the buffer of s belong to s alone. Step s + 1 is complete only after the member that completed s returns
+// from here: so members publish one at a time, and in step order.
 void StepTeam::arrive(const StepDescriptor& step) noexcept {
   line(step.step, own_) = {.iteration = step.iteration,
                            .generate_ns = step.generate_ns,
                            .idle_ns = step.producer_idle_ns,
                            .written_at_ns = step.published_at_ns};
-  // Release: this member's part and line; acquire: those of all who came before.
+  // Release: this member's part and line; acquire: those of all members that arrived earlier.
   const std::uint64_t parts = head_->arrived[step.step % buffers_].parts.fetch_add(1, std::memory_order_acq_rel) + 1;
   if (parts == members_.size() * (step.step / buffers_ + 1)) publish(step.step);
 }
 
-/// All parts of the step are written. It is not published if they are not of one iteration, nor is any step after it.
+/// Requires all parts of the step. Publishes neither this step nor a later one if its parts differ in the iteration.
 void StepTeam::publish(std::uint64_t step) noexcept {
   if (control_->published.load(std::memory_order_relaxed) != step || !complete(step)) return;
   // Release: parts and descriptor become visible before the counter that announces them.
@@ -85,7 +85,7 @@ void StepTeam::publish(std::uint64_t step) noexcept {
   futex_wake(&control_->published, INT_MAX);
 }
 
-/// Writes into the descriptor what it has of all parts. False if they are not of one iteration.
+/// Writes the figures of all parts into the descriptor. False if the parts differ in the iteration.
 bool StepTeam::complete(std::uint64_t step) noexcept {
   PartLine last = line(step, 0);
   for (std::size_t m = 1; m < members_.size(); ++m) {
@@ -96,8 +96,8 @@ bool StepTeam::complete(std::uint64_t step) noexcept {
     }
     if (part.written_at_ns > last.written_at_ns) last = part;
   }
-  // The node's time since its step before: what the last member did not wait for the analyzer, it made the iterate in,
-  // or waited for other ranks.
+  // The interval since the node's previous step. The time in which the last member did not wait for the analyzer
+  // counts as generating; it may include waits for other ranks.
   if (step > 0) {
     const std::int64_t interval = last.written_at_ns - head_->complete_at_ns;
     last.idle_ns = std::min(last.idle_ns, interval);
@@ -134,7 +134,7 @@ void StepTeam::beat(std::int64_t) noexcept {
 }
 
 void StepTeam::fail(ExitCode code, std::string_view line) noexcept {
-  if (has_failed()) return;  // perhaps with this member's line, which others read
+  if (has_failed()) return;  // other members may be reading this member's line
   FailureLine& own = failures_[own_];
   own.code = static_cast<std::uint32_t>(code);
   assign(own.line, line);

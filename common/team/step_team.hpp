@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Processes of one node that write the parts of each step into the same buffers. Whoever writes the last part of a step
-// publishes it, so none waits for another (docs/publish/mpi.md).
+// Processes of one node that write the parts of each step into the same buffers. The member that writes the last part
+// of a step publishes the step, so no member waits for another (docs/publish/mpi.md).
 #pragma once
 
 #include <sys/types.h>
@@ -20,7 +20,7 @@
 
 namespace ringside {
 
-/// A process of the team, as messages name it.
+/// A process of the team, and its name in messages.
 struct TeamMember {
   pid_t pid = 0;
   std::string name;  // "rank 3"
@@ -29,25 +29,25 @@ struct TeamMember {
 /// One process's view of the team. One thread uses it.
 class StepTeam final : public PartsGate {
  public:
-  /// Makes the team's memory (the first member), or maps it (the others): members and own index as agreed on before.
-  /// stop: the caller's, ends waits. Throws Error (exit code 3, or as SharedMapping::join).
+  /// The first member makes the team's memory, the others map it. All pass the same members. own: this process's index.
+  /// stop: the caller's flag, ends waits. Throws Error (exit code 3, or as SharedMapping::join).
   StepTeam(std::vector<TeamMember> members, std::uint32_t own, std::uint32_t buffers, StopFlag stop);
   StepTeam(UniqueFd memory, std::vector<TeamMember> members, std::uint32_t own, std::uint32_t buffers, StopFlag stop);
 
-  /// Descriptor of the team's memory, for the others.
+  /// File descriptor of the team's memory, for the other members.
   int fd() const noexcept { return memory_.fd(); }
 
-  /// What the first member does in `share`: passes the memory on and waits until all have mapped it. To be set before
-  /// it attaches. Throws Error.
+  /// Called by `share` on the first member: sends the memory to the others and waits until all have mapped it. Set it
+  /// before attaching. Throws Error.
   std::function<void(const SharedMapping& payload, const SharedMapping& control)> pass_on;
 
-  /// This member's mappings of the hand-off's memory, which outlive the team. Before the first `arrive`.
+  /// Call before the first `arrive`. This member's mappings of the hand-off's memory, which outlive the team.
   void use(const SharedMapping& payload, const SharedMapping& control) noexcept;
 
   void share(const SharedMapping& payload, const SharedMapping& control) override;
   void arrive(const StepDescriptor& step) noexcept override;
   StopFlag ends_wait() const noexcept override { return &ends_wait_; }
-  /// Looks at the other processes; one that is gone fails the team.
+  /// Checks the other processes. If one has ended, the team fails.
   void beat(std::int64_t now_ns) noexcept override;
 
   /// The first failure counts; it ends the waits of all members.
@@ -56,10 +56,10 @@ class StepTeam final : public PartsGate {
   /// Requires has_failed().
   Error failure() const;
 
-  /// How long the node waited for its analyzer, in all published steps: as their descriptors say.
+  /// The node's total wait for its analyzer: the sum over the descriptors of all published steps.
   std::int64_t idle_ns() const noexcept { return head_->idle_ns.load(std::memory_order_relaxed); }
 
-  /// For what the first member tells the others of the whole run.
+  /// For the state of the whole run, which the first member writes for the others.
   TeamHead& head() const noexcept { return *head_; }
 
  private:

@@ -27,7 +27,7 @@ Claim TeamWriter::claim() noexcept {
   const std::uint64_t released_then = next_step_ + 1 - geometry_.buffers;
   if (coordination_.seen() >= released_then) return granted;
   const std::int64_t begin = now_ns();
-  // The first member notices that the analyzer is gone or stands still, and this one that the first member has.
+  // The first member detects an analyzer that died or hung, and fails the team; that ends this wait.
   const WaitLimits limits{
       .spin_ns = spin_ns_, .timeout_ns = kNever, .stop = team_.ends_wait(), .pulse = &team_};
   const WaitResult result = coordination_.wait_until(released_then, nobody_, limits);

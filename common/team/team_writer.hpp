@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A member of a team that does not talk to the analyzer: it writes its parts into the buffers that the first member has
-// made, and sees from the counters in shared memory when they are free. The first member has a HandoffWriter.
+// A member of a team that exchanges no messages with the analyzer. It writes its parts into the first member's buffers;
+// counters in shared memory show when these are free. The first member has a HandoffWriter instead.
 #pragma once
 
 #include <cstdint>
@@ -20,10 +20,10 @@ class TeamWriter {
   /// Maps the first member's memory. team: outlives this object. Throws Error as SharedMapping::join.
   TeamWriter(UniqueFd payload, UniqueFd control, const PayloadGeometry& geometry, StepTeam& team, std::int64_t spin_ns);
 
-  /// The buffer for the next step, waiting while the analyzer still copies from it: kOk, kStopped (the caller's flag),
-  /// or kAnalyzerFailed: the team has failed, and says why.
+  /// The buffer for the next step. Waits while the analyzer still copies from it. kOk, kStopped (the caller's flag), or
+  /// kAnalyzerFailed: StepTeam::failure() has the reason.
   Claim claim() noexcept;
-  /// As HandoffWriter::publish; the scalars are the first member's.
+  /// As HandoffWriter::publish. Only the first member publishes scalars.
   void publish(const StepReport& report) noexcept;
 
   const SharedMapping& payload() const noexcept { return payload_; }
@@ -38,7 +38,7 @@ class TeamWriter {
   StepTeam& team_;
   std::int64_t spin_ns_;
   FutexCoordination coordination_;
-  const Peer nobody_;  // the team watches its members itself
+  const Peer nobody_;  // no process: StepTeam::beat checks the members
   bool claimed_ = false;
   std::uint64_t next_step_ = 0;
   std::int64_t idle_ns_ = 0;

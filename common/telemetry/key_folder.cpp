@@ -44,7 +44,7 @@ void write_new(const std::string& path, const std::string& text) {
   }
 }
 
-/// Begins a new line, even if an editor left the last one without its newline.
+/// Begins a new line, even if an editor left the last line without its newline.
 void append_line(const std::string& path, const std::string& line) {
   const RegularFile list = open_regular(path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW, 0600);
   if (!list.valid()) throw system_error("{}: cannot write: {}", path, list.why());
@@ -62,15 +62,15 @@ void make_folder(const std::string& path) {
   }
 }
 
-/// forbidden: permissions that others must not have.
+/// forbidden: permissions that other users must not have.
 void check_owner(const struct stat& found, const std::string& path, mode_t forbidden, const char* accepted) {
   if ((found.st_mode & forbidden) == 0 && (found.st_uid == geteuid() || found.st_uid == 0)) return;
   throw usage_error("{}: found permissions {:03o} of user {}, expected {} that is this user's and at most {:03o}", path,
                     found.st_mode & 0777u, found.st_uid, accepted, 0777u & ~forbidden);
 }
 
-/// The text of a file that others cannot replace: the folder is checked, too, and the checked file is the one that is
-/// read.
+/// The text of a file that other users cannot replace. Checks the folder too, and reads through the descriptor that it
+/// checked.
 std::string read_file(const std::string& folder, const char* name, mode_t forbidden, const char* accepted) {
   const std::string path = folder + name;
   const UniqueFd in(open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));

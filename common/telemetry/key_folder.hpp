@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The folder of keys for following a run over tcp (docs/use/live.md): the server's key pair, and the list of the
-// clients that are let in. Each client's keys lie in a folder of their own below it, to be copied to the client's
-// machine.
+// The folder of keys for following a run over tcp (docs/use/live.md): the server's key pair and the list of allowed
+// clients. Each client's keys have their own folder below it, which the user copies to the client's machine.
 //
 //   FOLDER/server.secret        the server's pair, 0600       FOLDER/NAME/client.secret   the client's pair, 0600
 //   FOLDER/server.public        its public half               FOLDER/NAME/server.public   the server's public half
@@ -23,18 +22,18 @@ void make_server_keys(const std::string& folder);
 /// taken or invalid, or if FOLDER has no server's keys.
 void make_client_keys(const std::string& folder, const std::string& name);
 
-/// The keys that an analyzer listens with. Throws Error (exit code 2) if a file is missing or holds no key, or if
-/// others can read a secret or write to the folder.
+/// The keys of an analyzer. Throws Error (exit code 2) if a file is missing or holds no key, or if other users can read
+/// a secret or write to the folder.
 CurveKeys read_server_keys(const std::string& folder);
 
-/// The keys that a client connects with. FOLDER is the one that `make_client_keys` made. Throws Error, as above.
+/// The keys of a client. folder: the client's, made by `make_client_keys`. Throws Error, as above.
 CurveKeys read_client_keys(const std::string& folder);
 
 /// The files of FOLDER that an analyzer reads.
 std::vector<std::string> server_key_files(const std::string& folder);
 
-/// The public keys of the clients that are let in. Throws Error (exit code 2) if the list is missing, can be changed
-/// by others, holds anything but keys, or holds none.
+/// The public keys of the allowed clients. Throws Error (exit code 2) if the list is missing or empty, contains
+/// anything but keys, or can be changed by other users.
 std::vector<std::string> read_allowed_clients(const std::string& folder);
 
 }  // namespace ringside

@@ -16,11 +16,11 @@
 namespace ringside {
 namespace {
 
-constexpr std::int64_t kLostNs = 1'000'000'000;  // without a beat, which comes ten times a second
+constexpr std::int64_t kLostNs = 1'000'000'000;  // without a message; beats come ten times a second
 constexpr std::int64_t kRetryNs = 500'000'000;   // after this, a request or its answer counts as lost
-constexpr std::size_t kMostAhead = 16384;        // records kept while what comes before them is fetched
+constexpr std::size_t kMostAhead = 16384;        // later records kept while missing ones are fetched
 constexpr std::size_t kMostAtOnce = 65536;       // records handed out by one call
-constexpr std::size_t kReplyBytes = 2u << 20;    // an analyzer's reply is at most 1 MiB, and some framing
+constexpr std::size_t kReplyBytes = 2u << 20;    // an analyzer's reply: at most 1 MiB, plus framing
 
 }  // namespace
 
@@ -52,7 +52,7 @@ struct RecordStream::Implementation {
 
   Channel subscriber;
   Channel control;
-  std::uint64_t wanted;      // the number to hand out next; 0: the oldest, not known yet
+  std::uint64_t wanted;      // the number of the next record to hand out; 0: the oldest, not known yet
   std::uint64_t newest = 0;  // the newest known number
   bool newest_known = false;
   std::int64_t last_unix_ns = 0;  // of the record before `wanted`, if it was handed out
@@ -65,10 +65,10 @@ struct RecordStream::Implementation {
   bool lost = false;
   StreamEvent event = StreamEvent::kNothing;  // to be returned next
   std::deque<RecordRange> skipped;            // to be returned after `event`
-  RecordRange told;                           // the one returned last
+  RecordRange told;                           // the skipped range returned last
   std::int64_t asked_ns = 0;                  // 0: no request for records is pending
   std::uint64_t denied = 0;                   // the number that the last reply lacked although newer records exist
-  std::optional<wire::ControlReply> answer;   // to anything but a request for records
+  std::optional<wire::ControlReply> answer;   // to a request other than for records
   std::vector<std::string> frames;
 
   bool request(const wire::ControlRequest& request) {
@@ -76,7 +76,7 @@ struct RecordStream::Implementation {
     return control.send(bytes);
   }
 
-  /// Notes that an analyzer with this numbering has sent a message.
+  /// Call for each message of an analyzer with this numbering.
   void take(const wire::Numbering& numbering) {
     heard_ns = now_ns();
     if (numbering.analyzer_id() != analyzer_id) {
@@ -95,7 +95,7 @@ struct RecordStream::Implementation {
     heard = true;
     journal_pool = numbering.journal_pool();
     if (go_back && numbering.first_seq() != 0) {
-      // Records handed out from its first number on came from another analyzer, and no journal kept them.
+      // Records already handed out with these numbers came from another analyzer and are in no journal.
       if (wanted > numbering.first_seq() && handed_out) {
         wanted = numbering.first_seq();
         last_unix_ns = 0;
@@ -152,7 +152,7 @@ struct RecordStream::Implementation {
       denied = 0;
       return;
     }
-    if (empty) asked_ns = now_ns();  // else the same reply would come at once, again and again
+    if (empty) asked_ns = now_ns();  // delays the next request, which would get the same reply
     if (std::exchange(denied, wanted) != wanted) return;
     if (!empty) {
       continue_at(reply.record(0).seq());
@@ -204,7 +204,7 @@ struct RecordStream::Implementation {
 
   bool behind() const { return !newest_known || wanted == 0 || wanted <= newest; }
 
-  /// Asks only while the analyzer is there: requests would otherwise pile up for its successor.
+  /// Sends a request only while the analyzer is alive: otherwise requests would accumulate for its successor.
   void ask_for_missing() {
     const std::int64_t now = now_ns();
     if (!heard || lost || !behind() || (asked_ns != 0 && now - asked_ns < kRetryNs)) return;
@@ -213,11 +213,11 @@ struct RecordStream::Implementation {
     if (request(wish)) asked_ns = now;
   }
 
-  /// Waits up to timeout_ms for messages, takes them in, and asks for what is missing.
+  /// Waits up to timeout_ms for messages, processes them, and requests missing records.
   void turn(int timeout_ms) {
     const std::array<Channel*, 2> channels = {&subscriber, &control};
     Channel::wait(channels, timeout_ms);
-    // What a dead analyzer published is older than the answers of its successor.
+    // In this order: messages published by a dead analyzer are older than its successor's replies.
     take_published();
     take_answers();
     if (!lost && now_ns() - heard_ns > kLostNs) {
@@ -240,7 +240,7 @@ struct RecordStream::Implementation {
   }
 
   bool handed_out = false;  // any record so far
-  bool go_back = true;      // this analyzer's first number was not checked yet
+  bool go_back = true;      // first_seq of this analyzer is not checked yet
 };
 
 RecordStream::RecordStream(ChannelContext& context, const TelemetryAddress& address, std::uint64_t from_seq)
@@ -255,7 +255,7 @@ StreamEvent RecordStream::next(std::vector<wire::Record>& records, int timeout_m
     const auto has_something = [&stream] {
       return !stream.ready.empty() || !stream.skipped.empty() || stream.event != StreamEvent::kNothing;
     };
-    // Waits in slices: a request may have to be sent again, or the analyzer's loss noticed.
+    // Waits in slices, to repeat a lost request or detect the loss of the analyzer.
     stream.turn(has_something() ? 0 : static_cast<int>(std::min<std::int64_t>(left_ms, 100)));
     if (has_something() || left_ms == 0) break;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The receiving side of telemetry: records in order, each once, even if the publisher drops messages or another
-// analyzer takes over (docs/use/live.md). `ringside tail` and `ringside serve` are built on it.
+// analyzer takes over (docs/use/live.md). `ringside tail` and `ringside serve` use it.
 #pragma once
 
 #include <cstdint>
@@ -21,20 +21,20 @@ struct TelemetryAddress {
   std::optional<CurveKeys> curve;  // with tcp
 };
 
-/// Of the analyzer that listens at `socket` (--socket).
+/// The address of the analyzer that listens at `socket` (--socket).
 TelemetryAddress telemetry_at(const std::string& socket);
 
-/// Of the analyzer that listens for telemetry on "HOST:PORT": PORT for records, PORT + 1 for control. Throws Error
+/// The address of the analyzer with telemetry on "HOST:PORT": PORT for records, PORT + 1 for control. Throws Error
 /// (exit code 2), which names `option`.
 TelemetryAddress telemetry_at_tcp(const std::string& host_and_port, const std::string& option, const CurveKeys& keys);
 
 enum class StreamEvent {
-  kNothing,      // the time is over without anything new
+  kNothing,      // nothing new within the time
   kRecords,      // there are records
   kLost,         // the analyzer sent nothing for a second (returned once)
-  kBack,         // the same analyzer is there again (returned once)
-  kNewAnalyzer,  // another analyzer is there (returned once; the numbering continues)
-  kNoLongerKept  // wanted records are no longer available: `no_longer_kept`
+  kBack,         // the same analyzer sends again (returned once)
+  kNewAnalyzer,  // another analyzer sends (returned once; the numbering continues)
+  kNoLongerKept  // requested records are no longer available: `no_longer_kept`
 };
 
 /// A range of records' numbers, both ends included.
@@ -43,13 +43,13 @@ struct RecordRange {
   std::uint64_t last = 0;
 };
 
-/// How far a stream came, for a reader that continues in the journal once the analyzer is gone.
+/// The final position of a stream, for a reader that continues in the journal after the analyzer ended.
 struct StreamEnd {
-  std::uint64_t next_seq = 0;        // the record to come next; 0: the oldest
-  std::int64_t last_unix_ns = 0;     // of the one before it; 0: there was none
+  std::uint64_t next_seq = 0;        // of the next record; 0: the oldest
+  std::int64_t last_unix_ns = 0;     // of the record before it; 0: there was none
   std::uint64_t newest_known = 0;    // number of the newest known record
-  std::string journal_pool;          // the journal lies beside it; empty: there is none, or it is not known
-  std::vector<wire::Record> beyond;  // ascending, all after `next_seq`: they came live while that one was missing
+  std::string journal_pool;          // the pool beside the journal; empty: no journal, or not known
+  std::vector<wire::Record> beyond;  // ascending, all after `next_seq`: received live while that record was missing
 };
 
 enum class StopAnswer {
@@ -61,23 +61,23 @@ enum class StopAnswer {
 /// Used by one thread.
 class RecordStream {
  public:
-  /// from_seq: the first record wanted; 0: the oldest that is kept; kNoRecords: none, the stream only asks. Connects
-  /// in the background.
+  /// from_seq: the first record wanted; 0: the oldest available; kNoRecords: no records, only status() and stop().
+  /// Connects in the background.
   static constexpr std::uint64_t kNoRecords = ~std::uint64_t{0};
   RecordStream(ChannelContext& context, const TelemetryAddress& address, std::uint64_t from_seq);
   ~RecordStream();
 
-  /// Waits up to timeout_ms. Whatever it returns, `records` then holds the new records, in ascending order of seq,
+  /// Waits up to timeout_ms. With every event, `records` then holds the new records, in ascending order of seq,
   /// without duplicates and without gaps (except those that kNoLongerKept reports).
   StreamEvent next(std::vector<wire::Record>& records, int timeout_ms);
 
   /// The records that `next` last reported with kNoLongerKept.
   RecordRange no_longer_kept() const noexcept;
 
-  /// Asks the analyzer for its status; nothing if it does not answer in time. Records that come meanwhile are kept for
+  /// Requests the analyzer's status; nothing without an answer in time. Records received meanwhile are kept for
   /// `next`.
   std::optional<wire::Status> status(int timeout_ms);
-  /// Asks the analyzer to end the run.
+  /// Requests that the analyzer end the run.
   StopAnswer stop(int timeout_ms);
 
   /// Whether any analyzer has sent a message so far.

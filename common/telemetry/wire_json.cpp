@@ -28,7 +28,7 @@ Json finite_or_null(double value) {
   return std::isfinite(value) ? Json(value) : Json();
 }
 
-/// Converts one message: its type's way of writing, or the generic one.
+/// Converts a message field by field; steps and analysis results get their results by name.
 class Writer {
  public:
   explicit Writer(const ResultNames& names) : names_(names) {}
@@ -55,7 +55,7 @@ class Writer {
     if (field.has_presence() && !reflection.HasField(message, &field)) return {};
     switch (field.cpp_type()) {
       case FieldDescriptor::CPPTYPE_UINT64:
-        // 64 random bits: as a number it would lose digits in JavaScript and jq.
+        // 64 random bits: a number would lose digits in JavaScript and jq.
         if (field.name() == "analyzer_id") return fmt::format("{:016x}", reflection.GetUInt64(message, &field));
         return reflection.GetUInt64(message, &field);
       case FieldDescriptor::CPPTYPE_INT64: return reflection.GetInt64(message, &field);
@@ -67,7 +67,7 @@ class Writer {
         return field.type() == FieldDescriptor::TYPE_BYTES ? hexadecimal(text) : text;
       }
       case FieldDescriptor::CPPTYPE_MESSAGE:
-        if (field.message_type() == wire::Results::descriptor()) return {};  // add_results, with their names
+        if (field.message_type() == wire::Results::descriptor()) return {};  // add_results writes them by name
         return fields_of(reflection.GetMessage(message, &field));
       default: return {};
     }
@@ -94,7 +94,7 @@ class Writer {
   void add_results(Json& object, const wire::StepRecord& step) const {
     const StepResults results = names_.results(step);
     object["results"] = to_json(results);
-    if (!step.has_results()) return;  // the older keys are as they were recorded
+    if (!step.has_results()) return;  // an old record: it has values for the older keys
     const ShownFigures shown = shown_of(results);
     object["residual_l1"] = number_or_null(shown.residual_l1);
     object["residual_linf"] = number_or_null(shown.residual_linf);

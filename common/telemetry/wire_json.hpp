@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Records and status as JSON, under the names and units of proto/ringside.proto, generated from its descriptors: a
-// field that is added there appears here. Ids are hexadecimal, other whole numbers stay numbers, NaN and infinity are
-// null.
+// Records and status as JSON, with the names and units of proto/ringside.proto, generated from its descriptors: a new
+// field there appears here too. Ids are hexadecimal, other whole numbers stay numbers, NaN and infinity are null.
 #pragma once
 
 #include "common/json/json.hpp"
@@ -11,8 +10,8 @@
 namespace ringside {
 
 /// {"seq": 17, "unix_ns": …, "event": "step", then the fields of that kind}. An unknown kind of record has no event. A
-/// step's `results` are {name: value}. The keys that steps had before (`residual_l1`, `residual_linf`, `reductions`)
-/// are those of ShownFigures, null where they are absent.
+/// step's `results` are {name: value}. The older keys of steps (`residual_l1`, `residual_linf`, `reductions`) have the
+/// values of ShownFigures, null where they are absent.
 Json to_json(const wire::Record& record, const ResultNames& names = {});
 
 Json to_json(const wire::Status& status);

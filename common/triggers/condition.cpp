@@ -37,8 +37,8 @@ double negation_of(double truth) {
   return truth == 0 ? 1 : 0;
 }
 
-constexpr std::size_t kMostInexact = 4;  // inputs of which all combinations are tried
-// Functions that grow or fall over the distance of two neighbouring doubles.
+constexpr std::size_t kMostInexact = 4;  // inputs whose combinations are all tried
+// Functions that are monotonic between two neighbouring doubles.
 constexpr std::string_view kSteady[] = {"abs", "min", "max", "sqrt", "exp", "log", "log2", "log10", "ln", "sum", "avg"};
 
 /// Rewrites a condition for muParser: each name becomes v0, v1 …, in the order of `values`.
@@ -78,7 +78,7 @@ class Translation {
     if (c == '=') throw fail("has a single '=', expected '=='");
     if (c == '!') {
       rest_.remove_prefix(1);
-      expression += " ! ";  // apart from an operator beside it
+      expression += " ! ";  // separated from neighbouring operators
       return;
     }
     if (std::string_view("+-*/%^()?:, \t").find(c) == std::string_view::npos) {
@@ -98,7 +98,7 @@ class Translation {
     rest_.remove_prefix(bytes);
   }
 
-  /// With an exponent, whose letter must not count as a name.
+  /// Includes an exponent, so that its letter does not begin a name.
   void take_number() {
     std::size_t end = 0;
     const auto skip_digits = [&] {
@@ -126,7 +126,7 @@ class Translation {
     std::size_t end = 1;
     while (end < rest_.size() && continues_name(rest_[end])) ++end;
     const std::string_view longest = rest_.substr(0, end);
-    // A function or a constant of muParser's stays as it is.
+    // muParser's functions and constants stay unchanged.
     const std::string_view plain = longest.substr(0, longest.find_first_of(".-"));
     const std::string_view behind = rest_.substr(plain.size());
     const std::size_t next = behind.find_first_not_of(" \t");
@@ -139,13 +139,13 @@ class Translation {
     rest_.remove_prefix(bytes);
   }
 
-  /// `a-b` is the name of a variable if there is one, else a difference.
+  /// `a-b` is a name if the run has that name, else a difference.
   std::pair<std::size_t, ConditionInputs::Input*> longest_known(std::string_view name) {
     std::string why_not;
     std::string why_not_longest;
     for (std::size_t bytes = name.size(); bytes != 0 && bytes != name.npos; bytes = name.substr(0, bytes).rfind('-')) {
       if (ConditionInputs::Input* input = inputs_.find(name.substr(0, bytes), why_not)) return {bytes, input};
-      why_not_longest = why_not;  // of the shortest: the others would have a minus
+      why_not_longest = why_not;  // finally of the shortest: the others contain a minus
     }
     throw fail(fmt::format("cannot be used: {}", why_not_longest));
   }
@@ -173,7 +173,7 @@ class Translation {
   std::string_view rest_;
   ConditionInputs& inputs_;
   const std::string& where_;
-  // Of the whole and of each bracket that is open: the comparison behind which another one would make a chain.
+  // For the whole text and each open bracket, the last comparison: another comparison after it would make a chain.
   std::vector<std::string_view> brackets_ = std::vector<std::string_view>(1);
   bool compares_ = false;
 };
@@ -191,7 +191,7 @@ Condition::Condition(std::string_view text, ConditionInputs& inputs, const std::
   numbers_.resize(used_.size());
   jumps_ = translation.jumps;
   try {
-    parser_->parser.EnableOptimizer(false);  // it would compute 1/0 now, and not note it at a step
+    parser_->parser.EnableOptimizer(false);  // the optimizer would fold 1/0 now, and no step would set the flag
     parser_->parser.DefineOprt("%", remainder_of, mu::prMUL_DIV, mu::oaLEFT, true);
     parser_->parser.DefineInfixOprt("!", negation_of);
     for (std::size_t v = 0; v < used_.size(); ++v) {
@@ -203,7 +203,7 @@ Condition::Condition(std::string_view text, ConditionInputs& inputs, const std::
     if (results != 1) throw usage_error("{}: found {} conditions between commas, expected one", where, results);
   } catch (const mu::ParserError& error) {
     std::string why = error.GetMsg();
-    for (std::size_t v = used_.size(); v-- > 0;) {  // a user has not seen our names
+    for (std::size_t v = used_.size(); v-- > 0;) {  // our names v0, v1 … mean nothing to a user
       const std::string ours = fmt::format("\"v{}\"", v);
       if (const std::size_t at = why.find(ours); at != why.npos) why.replace(at, ours.size(), "name");
     }
@@ -214,8 +214,8 @@ Condition::Condition(std::string_view text, ConditionInputs& inputs, const std::
 Condition::~Condition() = default;
 Condition::Condition(Condition&&) noexcept = default;
 
-// The processor notes a division by zero and an operation without a result in flags; muParser goes on with infinity and
-// NaN. A comparison with NaN sets the same flag, so the second one counts only if no input is NaN.
+// The processor sets a flag for a division by zero, and one for an invalid operation; muParser continues with infinity
+// and NaN. A comparison with NaN sets the second flag too, so that flag counts only if all inputs are finite.
 Truth Condition::evaluate_at_numbers(bool finite) noexcept {
   std::feclearexcept(FE_DIVBYZERO | FE_INVALID);
   double result = 0;

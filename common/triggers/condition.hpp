@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A condition over the results of a step (docs/use/questions.md), evaluated by muParser. Its names are found before
-// muParser sees the text, because results may have dots and minus signs in their names, and `prev(NAME)` is no function
-// of a number.
+// A condition over the results of a step (docs/use/questions.md), evaluated by muParser. Names are replaced before
+// muParser parses the text: names of results may contain dots and minus signs, and `prev(NAME)` is not a function of a
+// number.
 #pragma once
 
 #include <memory>
@@ -16,21 +16,20 @@ namespace ringside {
 enum class Truth {
   kFalse,
   kTrue,
-  // It divides by zero, takes a root or a logarithm that does not exist, or has an integer beyond 2^53 that lies between two
-  // doubles with which it would be true and false.
+  // The condition divides by zero, takes a root or logarithm that does not exist, or has an integer beyond 2^53 between
+  // two doubles that may give different truths.
   kUndefined
 };
 
-/// Used by one thread. What it reads is in the inputs, which outlive it.
+/// Used by one thread. Reads the values of `inputs`, which outlive this object.
 class Condition {
  public:
-  /// Throws Error (exit code 2), which begins with `where`, if the text is no condition, or has a name that the run
-  /// lacks.
+  /// Throws Error (exit code 2), which begins with `where`, if the text is not a condition or has an unknown name.
   Condition(std::string_view text, ConditionInputs& inputs, const std::string& where);
   ~Condition();
   Condition(Condition&&) noexcept;
 
-  /// Of the values that the inputs took last. kFalse if one of them is absent.
+  /// For the last values that the inputs took. kFalse if any of them is absent.
   Truth evaluate() noexcept;
 
  private:
@@ -39,8 +38,8 @@ class Condition {
   struct Parser;
   std::unique_ptr<Parser> parser_;  // muParser's header stays out of this one
   std::vector<const ConditionInputs::Value*> used_;
-  std::vector<double> numbers_;  // of used_, for muParser, which has their addresses
-  bool jumps_ = false;           // it may have another value between two values of its inputs than at both
+  std::vector<double> numbers_;  // of used_; muParser holds their addresses
+  bool jumps_ = false;           // its truth between two neighbouring inputs may differ from that at both
 };
 
 }  // namespace ringside

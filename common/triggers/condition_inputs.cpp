@@ -18,7 +18,7 @@ namespace ringside {
 namespace {
 
 constexpr std::string_view kNonFinite = "non_finite";
-constexpr std::string_view kOfRun = "run.";  // before the name of a fact that a result has, too
+constexpr std::string_view kOfRun = "run.";  // prefix of a fact, in case a result has the same name
 constexpr std::size_t kMostListed = 60;  // names in a message
 
 std::string_view without_first_part(std::string_view full_name) {
@@ -32,7 +32,7 @@ ConditionInputs::Value value_of(double number) noexcept {
 ConditionInputs::Value value_of(Int128 number) noexcept {
   const auto nearest = static_cast<double>(number);
   constexpr double kEnd = 0x1p126, kInfinity = std::numeric_limits<double>::infinity();
-  const bool is_small = -kEnd < nearest && nearest < kEnd;  // else the way back would overflow
+  const bool is_small = -kEnd < nearest && nearest < kEnd;  // else converting back would overflow
   if (is_small && static_cast<Int128>(nearest) == number) return value_of(nearest);
   const bool is_above = is_small && number > static_cast<Int128>(nearest);
   return {nearest, true, is_above ? nearest : std::nextafter(nearest, -kInfinity),
@@ -96,13 +96,14 @@ ConditionInputs::Input* ConditionInputs::find(std::string_view name, std::string
   return &sources_.emplace_back(std::move(source)).input;
 }
 
-/// The result of that full name; else, if only one has it as its last parts, that one; of `non_finite`, all.
+/// The result with that full name; else the only result with that name after its first part; for `non_finite`, all of
+/// these.
 std::vector<RecordedResult> ConditionInputs::results_named(std::string_view name, std::string& why_not) const {
   if (const RecordedResult* exact = layout_->find(name)) return {*exact};
   std::vector<RecordedResult> found;
   for (const RecordedResult& recorded : layout_->results()) {
     const Result& result = *recorded.result;
-    // Only our own reduction counts entries: a solver or a plug-in may have a result of that name.
+    // Only our own reduction counts entries; a solver or a plug-in may use the same name for something else.
     const bool ours = result.source == ResultSource::kReduction && result.origin == Id128{};
     if (without_first_part(result.full_name) == name && (ours || name != kNonFinite)) found.push_back(recorded);
   }

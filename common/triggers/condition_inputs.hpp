@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The numbers that conditions read: results of the step by name, and what is known of the step itself; each as it is
-// now and as it was at the step before. Only those that a condition names are taken from a step.
+// The numbers that conditions read: results of the step by name, and facts about the step itself; each at this step and
+// at the step before. Only numbers that a condition names are taken from a step.
 #pragma once
 
 #include <cstddef>
@@ -16,11 +16,11 @@
 
 namespace ringside {
 
-/// What a condition may name beside results.
+/// What a condition may name besides results.
 struct StepFacts {
   std::uint64_t iteration = 0;
   std::uint64_t step = 0;
-  double time_s = 0;         // since the first step was begun
+  double time_s = 0;         // since the first step began
   double producer_idle = 0;  // shares, 0 to 1
   double analyzer_idle = 0;
 };
@@ -30,12 +30,12 @@ class ConditionInputs {
   struct Value {
     double number = 0;
     bool present = false;
-    // An integer beyond 2^53 may lie between two doubles: these, of which `number` is the nearer one. Else both are `number`.
+    // An integer beyond 2^53 may lie between these two doubles; `number` is the nearer. Else both equal `number`.
     double low = 0;
     double high = 0;
     bool is_exact() const noexcept { return low == high || number != number; }
   };
-  /// A number and what it was. Its address does not change.
+  /// A number at this step and at the step before. Its address does not change.
   struct Input {
     Value now;
     Value before;
@@ -45,15 +45,15 @@ class ConditionInputs {
   ConditionInputs(const ConditionInputs&) = delete;
   ConditionInputs& operator=(const ConditionInputs&) = delete;
 
-  /// The input of that name, from now on taken from each step. Null: there is none; `why_not` then becomes what a user
-  /// needs to know.
+  /// The input with that name, taken from each step from now on. Null if there is none; `why_not` is then the reason
+  /// for the user.
   Input* find(std::string_view name, std::string& why_not);
 
-  /// What an input, the sum of results, would be with the values of another step.
+  /// The value of an input for another step's values. input: a sum of results.
   Value of(const Input& input, std::span<const std::uint64_t> words) const noexcept;
 
-  /// Takes the values of a step; those of the last one become the ones before. words: of a step, as the layout places
-  /// them. Allocates nothing.
+  /// Takes the values of a step; the current values become those of the step before. words: of the step, in the order
+  /// of the layout. Allocates nothing.
   void take(std::span<const std::uint64_t> words, const StepFacts& facts) noexcept;
 
  private:
@@ -70,7 +70,7 @@ class ConditionInputs {
   static double fact(Fact which, const StepFacts& facts) noexcept;
 
   SharedLayout layout_;
-  std::deque<Source> sources_;  // whose elements stay where they are
+  std::deque<Source> sources_;  // a deque: addresses of elements do not change
 };
 
 }  // namespace ringside

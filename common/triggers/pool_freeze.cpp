@@ -90,7 +90,8 @@ FreezeFile::FreezeFile(const std::string& pool) : name_(freeze_path(pool)), file
     error_ = errno;
     return;
   }
-  error_ = write_at_begin(file_.fd().get(), std::string(kMostBytes, ' '));  // fallocate alone is no promise on every file system
+  // Writes, because fallocate does not guarantee space on every file system.
+  error_ = write_at_begin(file_.fd().get(), std::string(kMostBytes, ' '));
   if (error_ == 0 && fsync(file_.fd().get()) != 0) error_ = errno;
 }
 
@@ -104,7 +105,7 @@ int FreezeFile::write(const PoolFreeze& freeze) {
   if (const int error = write_at_begin(fd, text)) return error;
   if (ftruncate(fd, static_cast<off_t>(text.size())) != 0) return errno;
   if (const int error = file_.publish()) return error;
-  return sync_folder_of(name_);  // else the name could be gone after a power cut
+  return sync_folder_of(name_);  // makes the name survive a power loss
 }
 
 bool remove_freeze(const std::string& pool) {

@@ -35,7 +35,7 @@ TriggerSet::TriggerSet(std::vector<TriggerSpec> specs, const SharedLayout& layou
     std::optional<Trigger>& trigger = triggers_.emplace_back();
     if (spec.actions == 0) continue;
     if (spec.on_non_finite) {
-      std::string none;  // a run of states and integers has nothing that could be NaN
+      std::string none;  // a run of states and integers only has no such input
       non_finite_ = inputs_.find("non_finite", none);
       if (non_finite_ != nullptr) trigger.emplace();
     } else {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All triggers of a run, evaluated once a step: which of them fired, and what follows from that.
+// All triggers of a run, evaluated once a step: which of them fired, and their actions.
 #pragma once
 
 #include <array>
@@ -18,10 +18,10 @@
 
 namespace ringside {
 
-/// Their specifications, in order: --on-non-finite, then each --trigger. Throws Error (exit code 2).
+/// The specifications, in order: --on-non-finite, then each --trigger. Throws Error (exit code 2).
 std::vector<TriggerSpec> parse_triggers(const std::vector<std::string>& triggers, const std::string& on_non_finite);
 
-/// Those of a run that has come. Used by one thread.
+/// The triggers of one attached run. Used by one thread.
 class TriggerSet {
  public:
   /// Throws Error (exit code 2) if a condition cannot be used with the results of `layout`.
@@ -32,16 +32,16 @@ class TriggerSet {
 
   const std::vector<TriggerSpec>& specs() const noexcept { return specs_; }
 
-  /// Evaluates all conditions for the next step. values: of the step, as the layout places them; figures: of the step,
+  /// Evaluates all conditions for the next step. values: of the step, in the order of the layout. figures: of the step,
   /// with the times of producer and analyzer so far.
   StepMarks evaluate(std::span<const std::uint64_t> values, const StepFigures& figures) noexcept;
 
-  /// What the triggers that fired ask for: TriggerAction.
+  /// The TriggerActions of all triggers that fired.
   std::uint32_t actions_of(std::uint64_t fired) const noexcept;
-  /// The reply of the last of them that has one.
+  /// The reply of the last trigger that fired and has one.
   std::optional<double> reply_of(std::uint64_t fired) const noexcept;
 
-  /// Whether the last step has entries that are NaN or infinite. False where no result says so.
+  /// Whether the last step has entries that are NaN or infinite. False if no result counts them.
   bool non_finite() const noexcept { return non_finite_ != nullptr && non_finite_->now.number > 0; }
   std::uint64_t non_finite_count() const noexcept {
     return non_finite() ? static_cast<std::uint64_t>(non_finite_->now.number) : 0;
@@ -50,11 +50,11 @@ class TriggerSet {
   bool non_finite_in(std::span<const std::uint64_t> values) const noexcept {
     return non_finite_ != nullptr && inputs_.of(*non_finite_, values).number > 0;
   }
-  /// Whether the last finite step is to be kept (--on-non-finite is not keep-going, and there are fields).
+  /// Whether to keep the last finite step (--on-non-finite is not keep-going, and a result counts such entries).
   bool guards_finite() const noexcept { return non_finite_ != nullptr; }
 
  private:
-  /// Shares of waiting over the last steps.
+  /// The share of time spent waiting, over the last kSteps steps.
   class Waiting {
    public:
     void add(std::int64_t idle_ns, std::int64_t work_ns) noexcept;
@@ -72,7 +72,7 @@ class TriggerSet {
     std::int64_t total_ns_ = 0;
   };
   struct Trigger {
-    std::optional<Condition> condition;  // none: that of --on-non-finite, which costs every run and needs no parser
+    std::optional<Condition> condition;  // none for --on-non-finite: every run evaluates it, so without the parser
     bool was_true = false;
     bool was_undefined = false;
   };
@@ -80,7 +80,7 @@ class TriggerSet {
   std::vector<TriggerSpec> specs_;
   ConditionInputs inputs_;
   const ConditionInputs::Input* non_finite_ = nullptr;
-  std::vector<std::optional<Trigger>> triggers_;  // empty: it has no actions
+  std::vector<std::optional<Trigger>> triggers_;  // nothing for a trigger that is not evaluated
   Waiting producer_;
   Waiting analyzer_;
   std::int64_t begun_ns_ = 0;
