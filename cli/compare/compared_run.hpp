@@ -62,9 +62,9 @@ struct ComparedStep {
 
 class ComparedRun {
  public:
-  /// name: a pool, a journal's file, or a summary. POOL@RUN_ID (also for a journal) selects the run whose id begins so;
-  /// otherwise the newest. result: the course to take; empty: the run's own. Throws Error: exit code 2 if the file or
-  /// the run does not exist, or the file is of another kind; others as JournalReader and RingReader do.
+  /// name: a pool, a journal's file, or a summary. For the first two, NAME@ID selects the run whose id begins with ID;
+  /// otherwise the newest is taken. result: the course to take; empty: the run's own. Throws Error: exit code 2 if file
+  /// or run do not exist, or the file is of another kind; others as JournalReader and RingReader do.
   static ComparedRun read(const std::string& name, const std::string& result);
 
   std::string name;  // as given
