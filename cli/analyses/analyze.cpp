@@ -192,7 +192,7 @@ ExitCode analyze(const AnalyzeOptions& options) {
   }
   report.write({{"event", "final"}, {"analyses", workers.to_json()}});
   if (!is_ours) output.end(workers.to_json(), said);
-  // The account of a run contains its own.
+  // For a run, its account reports the failed ones.
   const std::vector<std::string> failed = is_ours ? std::vector<std::string>() : workers.all_failed();
   for (const std::string& one : failed) {
     write_standard_error(fmt::format("ringside: {}; there are no results of it\n", printable(one)));

@@ -71,7 +71,7 @@ std::vector<KeptFile> files_read(const std::vector<ComparedRun>& runs) {
   std::vector<KeptFile> kept;
   for (const ComparedRun& run : runs) {
     kept.push_back({"RUN", run.path});
-    if (run.name != run.path) kept.push_back({"RUN", run.name});  // the name came from the ranks file
+    if (run.name != run.path) kept.push_back({"RUN", run.name});  // the ranks file that names the pool
   }
   return kept;
 }

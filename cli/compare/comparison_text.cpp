@@ -97,7 +97,7 @@ std::string facts_text(const Comparison& comparison) {
   return "\n" + table(rows);
 }
 
-/// The name of the runs' course, if all have the same name.
+/// The name of the runs' course; a general one if they differ.
 std::string course_name(const Comparison& comparison) {
   std::string name;
   for (const ComparedRun& run : comparison.runs) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The distance of two values of a variable. For floating-point numbers in units in the last place (ulps): the number of
-// steps from one representable number to the next. For integers: their difference.
+// The distance of two values of a variable. For integers it is their difference. For floating-point numbers it is in
+// units in the last place (ulps): the number of steps between them, each to the next representable number.
 #pragma once
 
 #include <cstddef>

@@ -93,7 +93,7 @@ bool has_pmem(const std::string& root);
 
 Finding probe_pmem(const std::string& root);
 
-/// The point from which a store survives power loss, in the region behind the pool. Requires device.pmem.
+/// The point from which a store survives power loss, in the region of the pool. Requires device.pmem.
 Finding probe_persistence(const PoolDevice& device, const std::string& root);
 
 /// Sectors that the medium lost, in all regions and in the pool's own device.

@@ -95,7 +95,7 @@ class StepWriter {
   const StepExport& what_;
   KeptResults results_;
   std::optional<KeptResults> archived_results_;
-  std::optional<std::size_t> selected_of_;  // the variable whose values `values_` are
+  std::optional<std::size_t> selected_of_;  // index of the variable in `values_`
   std::span<const std::byte> values_;
   std::vector<std::byte> selected_;  // the entries that a slice gathers, of one variable
   TerminalLine line_;

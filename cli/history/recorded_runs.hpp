@@ -62,7 +62,7 @@ class RecordedRuns {
   std::vector<RecordedRun> runs_;
   std::vector<Clock> clocks_;  // of runs_
   std::size_t current_ = 0;    // the run of the last record
-  SharedLayout layout_;        // the layout whose names these are:
+  SharedLayout layout_;        // the layout of the names below
   ShownNames shown_;
   const RecordedResult* result_ = nullptr;
 };

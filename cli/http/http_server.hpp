@@ -39,7 +39,8 @@ class HttpServer {
   /// Serves the content of `site`. Throws Error (exit code 2) for an address beyond loopback without a token.
   HttpServer(std::shared_ptr<const Site> site, ListenAddress address, std::optional<AccessToken> token,
              const ConnectionLimits& limits = {});
-  /// Serves one run (RunSite), which must outlive the server. Throws Error (exit code 2) for an address beyond loopback without a token.
+  /// Serves one run (RunSite), which must outlive the server. Throws Error (exit code 2) for an address beyond loopback
+  /// without a token.
   HttpServer(const WatchedRun& run, ListenAddress address, std::optional<AccessToken> token,
              const ConnectionLimits& limits = {});
   ~HttpServer();

@@ -54,7 +54,7 @@ struct FieldImage {
   std::uint32_t columns = 0;
   double min = 0;  // of the field's finite entries; NaN if there is none
   double max = 0;
-  std::uint64_t not_finite = 0;     // number of such entries
+  std::uint64_t not_finite = 0;     // number of entries
   std::vector<std::uint8_t> cells;  // row-major
 };
 
@@ -64,7 +64,7 @@ class FieldImageMaker {
   /// Throws Error if the grid has no entry.
   explicit FieldImageMaker(const FieldGrid& grid);
 
-  /// bytes: the next whole entries, row-major. Throws Error if the grid has fewer.
+  /// bytes: the next whole entries, row-major. Throws Error if they are more than the grid has.
   void add(std::span<const std::byte> bytes);
 
   /// Throws Error unless all entries were added.

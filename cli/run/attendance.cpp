@@ -144,7 +144,7 @@ void Attendance::send(std::string_view record) noexcept {
   for (std::size_t at = 0; at < bytes.size();) {
     const ssize_t sent = ::send(socket_.get(), bytes.data() + at, bytes.size() - at, MSG_NOSIGNAL);
     if (sent < 0 && errno == EINTR) continue;
-    if (sent <= 0) return;  // the program has gone
+    if (sent <= 0) return;  // the program has ended
     at += static_cast<std::size_t>(sent);
   }
 }

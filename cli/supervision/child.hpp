@@ -16,7 +16,7 @@
 
 namespace ringside {
 
-/// A program of the user, searched as a shell does.
+/// A program of the user, which is searched for as a shell does.
 struct UserProgram {
   std::vector<std::string> words;                                // PROGRAM ARGS..., at least one
   std::vector<std::pair<std::string, std::string>> environment;  // variables that are set for it

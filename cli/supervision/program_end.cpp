@@ -24,7 +24,7 @@ ExitCode code_of_failure(const ProcessEnd& end) noexcept {
 
 /// PROGRAM has ended and was never attached.
 ProgramVerdict judge_unattached(const ProgramRunEnd& run) {
-  if (run.is_attended) return {};  // it was told the reason of a refusal
+  if (run.is_attended) return {};  // it received the reason of a refusal
   const std::string end = run.end.in_words();
   if (run.attachment.refusal) {
     return {run.attachment.refusal->code(),

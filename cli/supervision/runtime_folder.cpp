@@ -71,7 +71,7 @@ int obstacle_in(const fs::path& base) {
   return access(base.c_str(), W_OK | X_OK) == 0 ? 0 : errno;
 }
 
-/// Only making a folder would show whether there is room. This check makes none, for searches.
+/// Whether the file system reports no room. Only creating a folder would prove room, but searches create none.
 bool is_full(const fs::path& base) {
   struct statvfs status {};
   if (statvfs(base.c_str(), &status) != 0) return false;

@@ -92,7 +92,7 @@ class Supervisor {
   Child* beside_ = nullptr;  // the analyses of the run
   Reported beside_reported_;
   std::string analyzers_last_line_;
-  bool attends_ = false;  // the program started us: its own calls report a missing analyzer and request the continuation
+  bool attends_ = false;  // the program started us: its calls report a missing analyzer and request the continuation
   Json lost_;  // sums of the lost analyzers' reports, by key
   int restarts_ = 0;
   int futile_restarts_ = 0;  // in a row, without a step committed
