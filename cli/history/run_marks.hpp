@@ -28,7 +28,7 @@ class RunMarks {
  public:
   static constexpr std::size_t kFirst = 64;
   static constexpr std::size_t kNewest = 192;
-  static constexpr std::size_t kMostTextBytes = 512;  // of each text; a journal may contain any length
+  static constexpr std::size_t kMostTextBytes = 512;  // of each text; a journal may contain texts of any length
   static constexpr int kMostActions = 16;
 
   /// record: with a mark.

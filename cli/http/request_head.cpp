@@ -93,7 +93,7 @@ std::string_view next_part(std::string_view& rest, std::string_view separator) n
 
 enum class Plus { kIsPlus, kIsBlank };  // '+' means a blank in a query (HTML forms), but itself in a path
 
-/// A '%' without two hexadecimal digits after it remains.
+/// A '%' without two hexadecimal digits after it is kept.
 std::string percent_decoded(std::string_view text, Plus plus) {
   std::string decoded;
   while (!text.empty()) {

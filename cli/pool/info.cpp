@@ -76,7 +76,7 @@ Json describe_slot(const RingView& ring, const KeptSlot& kept) {
   return slot;
 }
 
-/// The freeze of the ring by the newest step's run, if there is one.
+/// The freeze of the newest step's run, if its ring is frozen.
 std::optional<PoolFreeze> freeze_of_newest(const std::string& pool, const Id128& pool_id, const Recovery& recovery) {
   if (recovery.kept.empty()) return std::nullopt;
   return freeze_of(pool, pool_id, recovery.kept.back().header.run_id);

@@ -37,8 +37,8 @@ class RuntimeFolder {
   UniqueFd lock_;
 };
 
-/// kOwn: where runs with this environment have their folders. kAll: also /tmp and /var/tmp, where runs have theirs that
-/// were started with another TMPDIR, or one that allowed none.
+/// kOwn: where runs with this environment have their folders. kAll: also /tmp and /var/tmp, for runs that were started
+/// with another TMPDIR, or with one that allowed no folder.
 enum class Reach { kOwn, kAll };
 
 /// The analyzer sockets of the runs there, whether alive or not, of any user.

@@ -22,7 +22,7 @@ std::string sparkline(const std::deque<double>& values, double lowest, double hi
 
 struct TableOptions {
   bool colours = false;
-  std::size_t screen_rows = 0;     // the header is repeated after this many lines; 0: never
+  std::size_t screen_rows = 0;     // the header is repeated after this many lines; 0: not repeated
   std::size_t screen_columns = 0;  // columns are left out until a step fits; 0: all are shown
   std::size_t most_lines = 0;      // per call of `lines`: steps are combined to stay below it; 0: one line per step
 };

@@ -83,7 +83,7 @@ void declare_block(VtkHead& head, std::uint64_t& offset, const std::string& attr
   head.block_bytes.push_back(bytes);
 }
 
-/// A number of the step as a whole, not as text: VTK could then not read a NaN, nor a file with a unit.
+/// A number of the step as a whole, as raw bytes: in text, VTK would read neither a NaN nor a file with a unit.
 template <class T>
 void add_figure(VtkHead& head, std::uint64_t& offset, const char* type, const std::string& name, T value,
                 const std::string& unit = {}) {
