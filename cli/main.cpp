@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ringside: one command, one file per subcommand. docs/inside/architecture.md and `ringside help` list what each one
-// does. What a run does not need is in programs of their own, which ringside starts.
+// ringside: one command, one file per subcommand. docs/inside/architecture.md and `ringside help` describe each one.
+// Commands that a run does not need are in separate programs, which ringside starts.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -32,7 +32,7 @@ constexpr std::string_view kDescription =
 struct Subcommand {
   CommandSummary summary;
   SubcommandFunction* run;   // null: another program has it
-  const char* program = "";  // that one (cli/programs)
+  const char* program = "";  // the name of that program (cli/programs)
 };
 
 SubcommandFunction help_command;
@@ -110,7 +110,7 @@ const Subcommand* subcommand_named(std::string_view name) {
   return nullptr;
 }
 
-/// Prints what `ringside NAME ARGUMENT` prints.
+/// Prints the output of `ringside NAME ARGUMENT`.
 int run_with(const Subcommand& subcommand, const std::string& argument) {
   const std::string name(subcommand.summary.name);
   if (subcommand.run == nullptr) {
@@ -142,7 +142,7 @@ void print_help_as(const std::string& form) {
   });
 }
 
-/// If another program has the command, this process becomes that program. Returns why it could not, else null.
+/// If another program has the command, this process becomes that program. Returns the Error if it cannot, else null.
 std::exception_ptr become_program_of_command(int argc, char** argv) noexcept {
   const Subcommand* subcommand = argc > 1 ? subcommand_named(argv[1]) : nullptr;
   return subcommand != nullptr && subcommand->run == nullptr ? become_program(subcommand->program, argv) : nullptr;

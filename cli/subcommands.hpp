@@ -23,7 +23,7 @@ SubcommandFunction gather_command;
 SubcommandFunction analyze_command;  // returns 2 if an analysis ended early
 
 // cli/compare
-SubcommandFunction compare_command;  // returns 5 for damage, or where --expect-equal is not met
+SubcommandFunction compare_command;  // returns 5 for damage, or if --expect-equal is not met
 
 // cli/export
 SubcommandFunction export_command;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The way of results to the analyzer of the run: over its control socket, one request at a time, so that neither side can
-// be flooded. Nothing here waits.
+// Sends results to the analyzer of the run over its control socket. Only one request is under way at a time, so that
+// neither side is flooded. No function here waits.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,10 @@ namespace ringside {
 
 class AnalysisChannel {
  public:
-  /// Results that wait; beyond it their processes are not read (`is_full`).
+  /// The most results that may wait. Beyond it their processes are not read (`is_full`).
   static constexpr std::size_t kMostPending = 8192;
 
-  /// socket: the analyzer's; one may listen there later. Throws Error (exit code 3).
+  /// socket: the analyzer's; the analyzer may begin to listen there later. Throws Error (exit code 3).
   explicit AnalysisChannel(const std::string& socket);
 
   /// Adds results to be recorded, in the order of their steps.
@@ -27,11 +27,11 @@ class AnalysisChannel {
   bool is_full() const noexcept { return pending_.size() >= kMostPending; }
   bool is_empty() const noexcept { return pending_.empty(); }
 
-  /// Takes in a reply and sends the next request, if it is time. wants_status: asks for it between two others.
+  /// Reads a reply and sends the next request if it is due. wants_status: also requests the status between two others.
   void turn(bool wants_status);
-  /// The newest status that came; empty until then.
+  /// The newest status that arrived; empty until the first one.
   const std::optional<wire::Status>& status() const noexcept { return status_; }
-  /// The analyzer will take no more of this run's results, and why it said so; empty: it has not.
+  /// Why the analyzer takes no more results of this run; empty: it still takes them.
   const std::string& refusal() const noexcept { return refusal_; }
 
   /// The results that were not recorded.
@@ -48,10 +48,10 @@ class AnalysisChannel {
   std::optional<wire::Status> status_;
   std::string refusal_;
   const std::uint64_t client_;
-  std::uint64_t request_ = 1;  // that is sent until it is answered
-  std::int64_t sent_ns_ = 0;   // 0: no reply is awaited
-  std::int64_t next_ns_ = 0;   // not before
-  std::int64_t status_ns_ = 0;  // when it was asked for
+  std::uint64_t request_ = 1;  // number of the request that is sent until it is answered
+  std::int64_t sent_ns_ = 0;   // 0: no reply is due
+  std::int64_t next_ns_ = 0;   // no request before this time
+  std::int64_t status_ns_ = 0;  // time of the last status request
   std::vector<std::string> frames_;
 };
 

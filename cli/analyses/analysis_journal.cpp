@@ -23,7 +23,7 @@
 namespace ringside {
 namespace {
 
-/// Which result: the step's run and commit, and its name.
+/// Identifies a result: its step's run and commit, and its name.
 using ResultKey = std::tuple<std::string, std::uint64_t, std::string>;
 using Recorded = std::map<ResultKey, std::uint64_t>;  // bits of the values
 
@@ -46,8 +46,8 @@ bool is_recorded(const Recorded& recorded, const wire::AnalysisResults& results)
   return true;
 }
 
-/// As large as the journal is kept now at least: its --journal-size is not known, and a smaller one would begin a log
-/// early and empty the other one.
+/// At least the journal's present size: its --journal-size is unknown, and a smaller size would begin a log early and
+/// empty the other one.
 std::uint64_t journal_bytes(const std::string& pool, std::size_t added) {
   std::uint64_t largest = 0;
   for (std::uint32_t log = 0; log < kJournalLogs; ++log) {
@@ -64,7 +64,7 @@ std::size_t append_to_journal(const std::string& pool, const std::vector<wire::A
   if (results.empty()) return 0;
   if (journal_files_there(pool).empty()) throw usage_error("{}: no journal is beside it", pool);
   const Storage storage = RingReader::open(pool).storage();
-  // As an owner of the pool: no analyzer can begin to write the journal meanwhile.
+  // While this process owns the pool, no analyzer can begin to write the journal.
   const std::filesystem::path file = real_path(pool);
   const UniqueFd owned = open_pool_file(file.string(), O_RDWR);
   lock_named_or_throw(owned.get(), file, pool);
@@ -84,7 +84,7 @@ std::size_t append_to_journal(const std::string& pool, const std::vector<wire::A
   Journal journal = Journal::open(pool, options, storage, Durability::kPower);
   std::vector<EncodedRecord> records;
   for (std::string& one : encoded) {
-    wire::Record number;  // encoded messages may be concatenated
+    wire::Record number;  // encoded messages may be concatenated: this one adds `seq`
     number.set_seq(journal.newest_seq() + 1 + records.size());
     number.AppendToString(&one);
     records.push_back({.seq = number.seq(), .bytes = one});

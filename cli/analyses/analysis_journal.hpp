@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Results of analyses in the journal of a pool that nobody owns: those of kept pools, and those that come after a run's
-// end.
+// Appends results of analyses to the journal of a pool without an owner: results of kept pools, and results that arrive
+// after the end of a run.
 #pragma once
 
 #include <cstddef>
@@ -12,16 +12,16 @@
 
 namespace ringside {
 
-/// Appends the results that the journal beside `pool` does not have with these bits already, while this process owns the
-/// pool; returns how many those are. Throws Error: exit code 2 if no journal is beside it, 3 if the pool or its journal is
-/// in use or may not be written.
+/// Appends those results that the journal beside `pool` does not yet have with the same bits; returns how many. This
+/// process owns the pool meanwhile. Throws Error: exit code 2 if the pool has no journal, 3 if the pool or its journal
+/// is in use or not writable.
 std::size_t append_to_journal(const std::string& pool, const std::vector<wire::AnalysisResults>& results);
 
-/// What became of results that were to be appended.
+/// How an attempt to append results ended.
 struct Appending {
   std::size_t added = 0;
   std::string failure;  // empty: they are in the journal
-  ExitCode code = ExitCode::kDone;  // of a run without a journal, too: it wants none
+  ExitCode code = ExitCode::kDone;  // kDone also for a run without a journal: it requested none
 };
 Appending try_to_append(const std::string& pool, const std::vector<wire::AnalysisResults>& results);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a file's functions print, on its way to standard error: as much of each function as a person may want to read. A
-// function that prints without end must not fill the disk that a run's standard error goes to.
+// Passes what a file's functions print to standard error, up to a limit for each function. A function that prints
+// without end must not fill the disk that holds a run's standard error.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,16 @@ namespace ringside {
 
 class AnalysisOutput {
  public:
-  /// Of each function, and of what names none: written to descriptors, or by programs that were started.
+  /// The limit for each function, and for output without a function's name (from started programs, or to descriptors).
   static constexpr std::uint64_t kMostBytes = 256u << 10;
 
   using Say = std::function<void(const std::string&)>;
   explicit AnalysisOutput(Say say) : say_(std::move(say)) {}
 
-  /// From now on lines that begin with `name` and a colon are those of that function.
+  /// From now on, lines that begin with `name` and a colon belong to that function.
   void add_function(const std::string& name) { of_.try_emplace(name); }
   void show(const std::string& line);
-  /// Says how much was left out, of each.
+  /// Prints how much of each function's output was left out.
   void end();
 
  private:

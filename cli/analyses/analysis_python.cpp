@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 constexpr const char* kThreadsVariable = "OMP_NUM_THREADS";
 constexpr const char* kPathVariable = "PYTHONPATH";
 
-/// The folder of the package that belongs to this program; empty: wherever the interpreter finds one.
+/// The folder of the package that belongs to this program; empty: the interpreter searches its own path.
 std::string package_folder() {
   std::error_code error;
   const fs::path prefix = program_folder().parent_path();
@@ -48,7 +48,7 @@ std::vector<std::pair<std::string, std::string>> interpreter_environment(std::si
     const std::string others = variable(kPathVariable);
     environment.emplace_back(kPathVariable, others.empty() ? folder : folder + ":" + others);
   }
-  environment.emplace_back("PYTHONSAFEPATH", "1");  // a ringside.py in the current folder is not the package
+  environment.emplace_back("PYTHONSAFEPATH", "1");  // the current folder may contain another ringside.py
   if (threads > 0 && variable(kThreadsVariable).empty()) environment.emplace_back(kThreadsVariable, std::to_string(threads));
   return environment;
 }

@@ -46,12 +46,12 @@ void AnalysisWorker::kill() noexcept {
 }
 
 void AnalysisWorker::take_in(const OnResults& on_results, const OnText& on_text) {
-  child_.reap();  // before reading: what is read below is then everything it wrote
+  child_.reap();  // before reading, so that the reads below get everything it wrote
   child_.read_report([&](const std::string& text) {
     const std::optional<WorkerLine> line = parse_worker_line(text);
     if (line) return take(*line, on_results);
     if (!stopped_.empty()) return;
-    stopped_ = "wrote to a descriptor that is not its own";  // only the user's code can have
+    stopped_ = "wrote to a descriptor that is not its own";  // only the user's code can have written it
     kill();
   });
   take_in_text(on_text);
@@ -63,7 +63,7 @@ void AnalysisWorker::take_in_text(const OnText& on_text) {
   child_.reap();
   child_.read_stderr([&](const std::string& text) {
     last_text_ = text;
-    if (has_package_) on_text(text);  // before, it is Python's own, of an interpreter that is not taken
+    if (has_package_) on_text(text);  // earlier text is Python's own, and this interpreter may not be taken
   });
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The process that runs one file of a user's analyses: it is started, told what to look at, and its lines become results
-// and counts. Whatever it does, this side goes on: it only reads without waiting.
+// The process that runs one file of a user's analyses. This side starts it, sends it the steps to analyze, and turns
+// its lines into results and counts. It only reads without waiting, so the process cannot block it.
 #pragma once
 
 #include <cstdint>
@@ -16,21 +16,21 @@
 
 namespace ringside {
 
-/// What became of one function.
+/// The counts and newest result of one function.
 struct AnalysisCounts {
   std::string name;
   std::uint64_t every = 1;
-  std::uint64_t steps = 0;    // that it looked at, also if it returned None
-  std::uint64_t skipped = 0;  // that were overwritten before or while it looked
-  std::uint64_t failed = 0;   // in which it raised
-  std::optional<double> last;  // its newest result; of several, the first
-  StepPlace seen;              // up to where the three counts above are complete
+  std::uint64_t steps = 0;    // that the function analyzed, including those for which it returned None
+  std::uint64_t skipped = 0;  // that were overwritten before or during the analysis
+  std::uint64_t failed = 0;   // in which it raised an exception
+  std::optional<double> last;  // its newest result; if it returned several, the first
+  StepPlace seen;              // the three counts above are complete up to here
 };
 
-/// What a worker is to look at.
+/// The run that a worker follows.
 struct FollowedRun {
   std::string run_id;  // hexadecimal digits
-  StepPlace after;     // only later steps; its iteration: the last one before them, or 0
+  StepPlace after;     // only later steps are analyzed; its iteration: the last one before them, or 0
 };
 
 class AnalysisWorker {
@@ -44,34 +44,34 @@ class AnalysisWorker {
 
   bool has_package() const noexcept { return has_package_; }  // Python has the package ringside
   bool is_ready() const noexcept { return is_ready_; }
-  /// Why its file cannot be used, once it has said so.
+  /// Why its file cannot be used; empty until it has reported that.
   const std::string& refusal() const noexcept { return refusal_; }
-  /// What it wrote last, or how it ended: for a process that ended before it was ready.
+  /// The last line it wrote, or how it ended: for a process that ended before it was ready.
   std::string last_words() const;
 
   void follow(const FollowedRun& run);
   void look_at_kept(std::uint64_t first, std::uint64_t last);
-  /// No step comes any more: it ends when it has looked at those that are kept.
+  /// No further step will come: it ends after analyzing the steps that are still kept.
   void end();
   void kill() noexcept;
 
   using OnResults = std::function<void(const wire::AnalysisResults&)>;
   using OnText = std::function<void(const std::string&)>;
-  /// Takes what it has written. on_text: a line of what the user's functions print, or of what became of the process.
+  /// Reads what it has written. on_text: gets each line that the user's functions print, and how the process ended.
   void take_in(const OnResults& on_results, const OnText& on_text);
-  /// The same without its results: they wait in its pipe, and so does it.
+  /// The same without the results: they stay in its pipe, so the process waits.
   void take_in_text(const OnText& on_text);
 
   const std::vector<AnalysisCounts>& counts() const noexcept { return counts_; }
-  /// Whether it has looked at everything that it was told to.
+  /// Whether it has finished all steps that it was sent.
   bool is_done() const noexcept { return is_done_; }
   /// Why it ended early; empty: it did not.
   const std::string& stopped() const noexcept { return stopped_; }
-  /// Of one that ended early: what each function would have looked at from there up to that step counts as skipped.
+  /// For a process that ended early: counts as skipped the steps each function would have analyzed up to `newest`.
   void count_rest(const StepPlace& newest);
-  /// The same of kept steps, which are these.
+  /// The same for a pool's kept steps: `kept`.
   void count_rest(const std::vector<StepPlace>& kept);
-  /// Says that it did not end by itself; to be called before `kill`.
+  /// Records why it did not end by itself; call it before `kill`.
   void note_late(const std::string& why) { stopped_ = why; }
 
  private:
@@ -82,7 +82,7 @@ class AnalysisWorker {
   bool has_package_ = false;
   bool is_ready_ = false;
   bool is_done_ = false;
-  bool was_told_ = false;  // its end
+  bool was_told_ = false;  // that no more steps come
   std::string refusal_;
   std::string stopped_;
   std::string last_text_;

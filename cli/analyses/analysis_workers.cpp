@@ -21,10 +21,10 @@ namespace ringside {
 namespace {
 
 constexpr std::int64_t kLoadNs = 120'000'000'000;  // an import may compile something
-constexpr std::int64_t kTellNs = 3'000'000'000;    // then a person asks what is being waited for
+constexpr std::int64_t kTellNs = 3'000'000'000;    // then the user is told what is being imported
 constexpr int kTickMs = 100;
 
-/// A line of what a user's functions print, or about them.
+/// Prints a line of a user's functions, or about them.
 void say(const std::string& file, const std::string& text) {
   write_standard_error(fmt::format("{}: {}\n", printable(file), printable(text)));
 }
@@ -110,7 +110,7 @@ void AnalysisWorkers::check_names() const {
   }
   for (const auto& [name, file] : file_of) {
     for (std::size_t dot = name.find('.'); dot != std::string::npos; dot = name.find('.', dot + 1)) {
-      const auto found = file_of.find(name.substr(0, dot));  // a key of its results could make the longer name
+      const auto found = file_of.find(name.substr(0, dot));  // a key of its results could form the longer name
       if (found == file_of.end()) continue;
       throw usage_error(
           "{}: the reduction '{}' and '{}' in {} could both have a result analysis.{}; expected names of which none begins "
@@ -157,7 +157,7 @@ void AnalysisWorkers::take_lowest_priority() const noexcept {
   sched_setscheduler(0, SCHED_IDLE, &none);
   for (const AnalysisWorker& worker : workers_) {
     std::error_code ended;
-    // Also the threads that a numerical library has started.
+    // Includes the threads that a numerical library has started.
     const std::string threads = fmt::format("/proc/{}/task", worker.child().pid());
     for (const auto& thread : std::filesystem::directory_iterator(threads, ended)) {
       const auto id = whole_number(thread.path().filename().string());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `ringside analyze POOL FILE.py`: runs a user's analyses over what a pool keeps, or beside the run that writes it.
-// `ringside run --analyze` starts this command, too.
+// `ringside analyze POOL FILE.py`: runs a user's analyses over the steps that a pool keeps, or beside the run that
+// writes it. `ringside run --analyze` also starts this command.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sched.h>
@@ -39,12 +39,12 @@ struct AnalyzeOptions {
   std::string from;
   std::string to;
   bool json = false;
-  std::string of_run;         // the socket of the run that started this command; empty: a person did
+  std::string of_run;         // the socket of the run that started this command; empty: the user started it
   bool lowest_priority = false;
   int report_fd = -1;
 };
 
-/// Prints each step's results as they come.
+/// Prints each step's results as they arrive.
 class Output {
  public:
   explicit Output(bool as_json) : json_(as_json) {}
@@ -93,7 +93,7 @@ std::vector<StepPlace> kept_steps(const std::string& pool, const IterationRange&
   return steps;
 }
 
-/// Over all kept steps of a pool that nobody writes. said: what a person is told of the journal.
+/// Analyzes all kept steps of a pool without a writer. said: the line about the journal for the user.
 ExitCode look_at_kept(const AnalyzeOptions& options, AnalysisWorkers& workers, StopSignals& signals, Output& output,
                       std::string& said) {
   std::vector<wire::AnalysisResults> found;
@@ -105,7 +105,7 @@ ExitCode look_at_kept(const AnalyzeOptions& options, AnalysisWorkers& workers, S
   const std::vector<StepPlace> kept = kept_steps(options.pool, range);
   workers.look_at_kept(range.first, range.last);
   const auto timeout_ns = static_cast<std::int64_t>(options.analysis.timeout_s * 1e9);
-  std::int64_t done_ns = 0;  // since when none of them has anything left to do but to end
+  std::int64_t done_ns = 0;  // when all of them had finished their steps and had only to end
   bool interrupted = false;
   while (workers.any_running()) {
     workers.wait(signals, 100, true);
@@ -115,14 +115,14 @@ ExitCode look_at_kept(const AnalyzeOptions& options, AnalysisWorkers& workers, S
       interrupted = true;
       workers.kill("interrupted");
     } else if (done_ns != 0 && now_ns() - done_ns > timeout_ns) {
-      workers.kill({});  // what a function has left behind keeps its process from ending
+      workers.kill({});  // a function's leftover threads or children can keep its process from ending
     }
   }
   workers.take_in_rest(take);
   workers.count_rest(kept);
   const Appending appending = try_to_append(options.pool, found);
   if (appending.code != ExitCode::kDone && !options.json) {
-    said.clear();  // standard error has it
+    said.clear();  // the line is on standard error
   } else if (!appending.failure.empty()) {
     said = fmt::format("not recorded: {}", appending.failure);
   } else if (appending.added > 0) {
@@ -146,7 +146,7 @@ void check_script(const std::string& file) {
                         opened.why()));
 }
 
-/// Binds this process to the cores of that list, and so the processes that it will start. Returns them; none: not bound.
+/// Binds this process, and so the processes it will start, to the cores of that list. Returns them; empty: not bound.
 std::vector<int> bound_cores(const std::string& list) {
   if (list.empty()) return {};
   const std::vector<int> cpus = parse_core_list(list, "--analyze-cores").cpus;
@@ -192,7 +192,7 @@ ExitCode analyze(const AnalyzeOptions& options) {
   }
   report.write({{"event", "final"}, {"analyses", workers.to_json()}});
   if (!is_ours) output.end(workers.to_json(), said);
-  // Those of a run are in its account.
+  // For a run, its account reports the failed ones.
   const std::vector<std::string> failed = is_ours ? std::vector<std::string>() : workers.all_failed();
   for (const std::string& one : failed) {
     write_standard_error(fmt::format("ringside: {}; there are no results of it\n", printable(one)));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How many steps an analysis missed: of steps that the ring has overwritten only the number is known, by their
-// commit_seq. Their iterations are taken to be evenly spaced. python/ringside/analyze.py counts gaps in the same way.
+// How many steps an analysis missed. Of steps that the ring has overwritten, only the number is known, from their
+// commit_seq; their iterations are assumed to be evenly spaced. python/ringside/analyze.py counts gaps in the same way.
 #pragma once
 
 #include <algorithm>
@@ -9,20 +9,20 @@
 
 namespace ringside {
 
-/// Where a step is in its run.
+/// The place of a step in its run.
 struct StepPlace {
   std::uint64_t commit_seq = 0;
   std::uint64_t iteration = 0;
 };
 
-/// How many of the steps after `before`, up to `last` and with it, have an iteration that is a multiple of `every`.
+/// How many of the steps after `before`, up to and including `last`, have an iteration that is a multiple of `every`.
 inline std::uint64_t due_steps(const StepPlace& before, const StepPlace& last, std::uint64_t every) noexcept {
   if (last.commit_seq <= before.commit_seq) return 0;
   const std::uint64_t steps = last.commit_seq - before.commit_seq;
   const std::uint64_t distance = last.iteration - std::min(before.iteration, last.iteration);
   const std::uint64_t stride = distance > 0 && distance % steps == 0 ? distance / steps : 1;
   const std::uint64_t first = last.iteration - std::min(stride * (steps - 1), last.iteration);
-  const std::uint64_t period = every / std::gcd(stride, every);  // in steps, between two that are due
+  const std::uint64_t period = every / std::gcd(stride, every);  // the number of steps from one due step to the next
   std::uint64_t begin = 0;
   while (begin < std::min(period, steps) && (first + stride * begin) % every != 0) ++begin;
   return begin < std::min(period, steps) ? (steps - begin - 1) / period + 1 : 0;

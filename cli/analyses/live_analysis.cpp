@@ -18,10 +18,10 @@
 namespace ringside {
 namespace {
 
-constexpr int kBusyMs = 5;    // while a reply is awaited
+constexpr int kBusyMs = 5;    // while a reply is due
 constexpr int kIdleMs = 100;
-constexpr std::int64_t kLookNs = 200'000'000;           // between two looks whether the run has ended
-constexpr std::int64_t kOwnerlessNs = 5'000'000'000;    // a killed analyzer has a successor by then
+constexpr std::int64_t kLookNs = 200'000'000;           // between two checks for the end of the run
+constexpr std::int64_t kOwnerlessNs = 5'000'000'000;    // by then a killed analyzer has a successor
 
 StepPlace place_of(const KeptSlot& slot) noexcept {
   return {.commit_seq = slot.header.commit_seq, .iteration = slot.header.iteration};
@@ -76,7 +76,7 @@ ExitCode LiveAnalysis::follow(const AnalysisWorker::OnResults& on_results) {
   const auto goes_on = [&] {
     if (workers_.any_running()) return true;
     if (is_over_ || interrupted_) return false;
-    // What its analyses miss of a run of ours is known at its end only.
+    // For a run of ours, what its analyses missed is known only at its end.
     return run_.is_ours || (channel_ && !channel_->is_empty() && channel_->refusal().empty());
   };
   while (goes_on()) {
@@ -113,7 +113,7 @@ void LiveAnalysis::look_at_signals() {
 void LiveAnalysis::begin_if_attached() {
   if (channel_ && channel_->status() && channel_->status()->attached()) {
     const wire::RunStarted& started = channel_->status()->run();
-    // Of a run that goes on already, what it keeps is looked at, too.
+    // If the run began before this process, its kept steps are analyzed as well.
     const std::optional<NewestKept> kept = run_.is_ours ? std::nullopt : newest_kept(run_.pool);
     const std::string run_id = hex(started.run_id());
     const std::uint64_t first = started.first_commit_seq();
@@ -124,7 +124,7 @@ void LiveAnalysis::begin_if_attached() {
   }
 }
 
-/// The run whose steps the pool keeps now, if it is not one from before.
+/// Begins with the run whose steps the pool keeps now, unless it is an earlier run.
 void LiveAnalysis::begin_at_kept() {
   const std::optional<NewestKept> now = newest_kept(run_.pool);
   if (!now) return;
@@ -139,13 +139,13 @@ void LiveAnalysis::begin(const FollowedRun& run) {
   workers_.follow(run);
 }
 
-/// Of a run that another process started.
+/// For a run that another process started.
 void LiveAnalysis::look_for_the_end() {
   const std::int64_t now = now_ns();
   if (begun_ && channel_ && channel_->status()) {
     const wire::Status& status = *channel_->status();
     const std::string run_id = hex(status.run().run_id());
-    // The successor of a lost analyzer has served no run at first.
+    // The successor of a lost analyzer has not yet served a run.
     is_over_ = status.attached() ? run_id != begun_->run_id : !run_id.empty();
   }
   if (is_over_ || now - looked_ns_ < kLookNs) return;
@@ -159,7 +159,7 @@ void LiveAnalysis::look_for_the_end() {
   }
 }
 
-/// After the run: what is still kept is looked at until the deadline.
+/// After the run: the steps that are still kept are analyzed until the deadline.
 void LiveAnalysis::finish() {
   const std::int64_t now = now_ns();
   if (deadline_ns_ == 0) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Analyses of a run that goes on: they begin when it is attached, their results go to its analyzer, and after its end they
-// get a bounded time for the steps that are still kept. Results that the analyzer did not take go to the journal then.
+// Analyses beside a run. They begin when its producer attaches, and send their results to its analyzer. After the run
+// they get a limited time for the steps still kept; results that the analyzer did not take then go to the journal.
 #pragma once
 
 #include <cstdint>
@@ -17,33 +17,33 @@ namespace ringside {
 
 struct LiveRun {
   std::string pool;
-  std::string socket;       // of its analyzer; empty: none that takes results was found
-  bool is_ours = false;     // `ringside run` started this process, and tells by SIGTERM that the run is over
-  double timeout_s = 10;    // that analyses get after its end
+  std::string socket;       // of its analyzer; empty: found none that takes results
+  bool is_ours = false;     // `ringside run` started this process and sends SIGTERM at the end of the run
+  double timeout_s = 10;    // time for the analyses after its end
 };
 
-/// What a pool kept at some moment.
+/// The newest step of a pool at some moment, and its run.
 struct NewestKept {
   Id128 pool_id;
   std::string run_id;      // of the newest step, hexadecimal digits
   StepPlace newest;
   StepPlace first_of_run;  // the oldest kept step of that run
 
-  /// The step before the oldest kept one of that run, if their iterations are evenly spaced.
+  /// The step before the oldest kept one of that run, assuming evenly spaced iterations.
   StepPlace before_run() const noexcept;
 };
 
-/// Nothing if there is no pool that can be read, or it keeps no step.
+/// Empty if the pool cannot be read, or keeps no step.
 std::optional<NewestKept> newest_kept(const std::string& pool);
 
 class LiveAnalysis {
  public:
-  /// before: what the pool kept before the run began, of a run of ours. Keeps the references.
+  /// before: for a run of ours, what the pool kept before the run began. Keeps the references.
   LiveAnalysis(const LiveRun& run, const std::optional<NewestKept>& before, AnalysisWorkers& workers,
                StopSignals& signals);
 
-  /// Returns when all is done: exit code 130 if a person had enough (SIGINT), that of the failure if results could not
-  /// be recorded, else 0. on_results: also gets what was computed.
+  /// Returns when all is done: exit code 130 after an interruption (SIGINT), the code of the failure if results could
+  /// not be recorded, else 0. on_results: also gets the results.
   ExitCode follow(const AnalysisWorker::OnResults& on_results);
 
  private:
@@ -60,13 +60,13 @@ class LiveAnalysis {
   AnalysisWorkers& workers_;
   StopSignals& signals_;
   std::optional<AnalysisChannel> channel_;
-  std::vector<wire::AnalysisResults> rest_;  // that no analyzer took
+  std::vector<wire::AnalysisResults> rest_;  // results that no analyzer took
   std::optional<FollowedRun> begun_;
   bool is_over_ = false;
   bool interrupted_ = false;
   std::int64_t deadline_ns_ = 0;
   std::int64_t ownerless_since_ns_ = 0;
-  std::int64_t looked_ns_ = 0;  // for the end
+  std::int64_t looked_ns_ = 0;  // when the run's end was last checked
 };
 
 }  // namespace ringside

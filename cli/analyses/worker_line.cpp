@@ -37,7 +37,7 @@ std::optional<std::string> id_of_digits(std::string_view digits) {
   return id;
 }
 
-/// The members of a line's object. Whatever is missing or of another type makes the line invalid.
+/// The members of a line's object. A member that is missing or of another type makes the line invalid.
 class Members {
  public:
   explicit Members(const Json& object) : object_(object) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `ringside compare A B`: two or more runs side by side, from their pools, journals or summaries.
+// `ringside compare A B`: compares two or more runs, from their pools, journals or summaries.
 #include <fmt/format.h>
 
 #include <string>
@@ -52,7 +52,7 @@ void declare_compare(CommandLine& line, CompareOptions& options) {
   line.option("-o,--output", options.output, "write a page with charts; -: to standard output").value_name("FILE.html");
 }
 
-/// A result that no run has is a typing error. option: "--result".
+/// Refuses a result that no run has, as a typing error. option: "--result".
 void check_result(const char* option, const std::string& result, const std::vector<ComparedRun>& runs) {
   std::string names;
   for (const ComparedRun& run : runs) {
@@ -71,7 +71,7 @@ std::vector<KeptFile> files_read(const std::vector<ComparedRun>& runs) {
   std::vector<KeptFile> kept;
   for (const ComparedRun& run : runs) {
     kept.push_back({"RUN", run.path});
-    if (run.name != run.path) kept.push_back({"RUN", run.name});  // the ranks file that named it
+    if (run.name != run.path) kept.push_back({"RUN", run.name});  // the ranks file that names the pool
   }
   return kept;
 }

@@ -43,7 +43,7 @@ bool is_hexadecimal(std::string_view text) {
   return !text.empty() && text.size() <= 32 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-/// The file that was named, and the beginning of a run's id. A file whose own name has an @ is found first.
+/// Splits NAME@ID into a file and the beginning of a run's id. A file whose own name contains an @ takes precedence.
 std::pair<std::string, std::string> split(const std::string& name) {
   const std::size_t at = name.rfind('@');
   const bool is_file = exists(name) || !journal_files_there(name).empty();
@@ -127,7 +127,7 @@ void ComparedRun::read_summary(const std::string& text) {
 
 /// The id, 16 bytes, of the run to compare: the newest one, or the one whose id begins with `prefix`.
 std::string ComparedRun::chosen_run(const std::string& prefix, const std::vector<RecordedRun>& journaled) const {
-  std::vector<std::pair<std::int64_t, std::string>> candidates;  // when each began
+  std::vector<std::pair<std::int64_t, std::string>> candidates;  // with the time each began
   for (const RecordedRun& run : journaled) {
     candidates.emplace_back(run.started ? run.started->started_unix_ns() : run.first_unix_ns, hex(run.run_id));
   }
@@ -166,7 +166,7 @@ void ComparedRun::read_pool(const std::string& run_prefix, const std::string& re
     if (reader_) {
       for (const KnownRun& known : described_runs(reader_->ring())) recorded.learn(known.layout);
     }
-    // A run may be described behind its first steps only if its RunStarted is gone.
+    // A run's description may follow its first steps only if its RunStarted is lost.
     for_each_record([&](std::string_view bytes) {
       const RecordedRun* const run = recorded.add(record);
       if (run == nullptr || !record.has_step()) return;
@@ -199,7 +199,7 @@ void ComparedRun::read_pool(const std::string& run_prefix, const std::string& re
   if (last != steps.rend()) last_value = last->point.value;
 }
 
-/// Without its pool, a journal still has the steps.
+/// If the pool cannot be opened, the journal still has the steps.
 void ComparedRun::open_pool(bool has_journal) {
   try {
     reader_.emplace(RingReader::open(path));
@@ -235,8 +235,8 @@ void ComparedRun::describe(const RunDescription& run) {
   started = utc_text(run.started_realtime_ns);
 }
 
-/// One step for each iteration: of several, the last one that was measured. An iteration is solved again if a run is
-/// resumed from an older one.
+/// Takes one step for each iteration: of several, the one measured last. A run that is resumed from an older iterate
+/// solves iterations again.
 void ComparedRun::take_steps(const RecordedRun& run, std::vector<ComparedStep> found) {
   const auto by_iteration = [](const ComparedStep& a, const ComparedStep& b) {
     return a.point.iteration < b.point.iteration;
@@ -256,7 +256,7 @@ void ComparedRun::take_steps(const RecordedRun& run, std::vector<ComparedStep> f
   series = run.series.points();
 }
 
-/// The steps that the ring keeps and the journal does not have.
+/// Adds the steps that the ring keeps and the journal does not have.
 void ComparedRun::add_kept(const std::string& result) {
   KeptResults of_ring(reader_->ring());
   std::vector<ComparedStep> added;
@@ -283,7 +283,7 @@ std::vector<KeptSlot> ComparedRun::kept() const {
   if (!reader_) return {};
   std::vector<KeptSlot> found = reader_->recover().kept;
   std::erase_if(found, [this](const KeptSlot& slot) { return to_string(slot.header.run_id) != run_id; });
-  // By ascending commit: of an iteration that was solved again, the last one counts.
+  // By ascending commit, so that the last solution of a repeated iteration counts.
   std::stable_sort(found.begin(), found.end(), [](const KeptSlot& a, const KeptSlot& b) {
     return a.header.iteration < b.header.iteration;
   });

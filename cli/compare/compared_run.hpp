@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One run as `ringside compare` takes it in, from a pool, a journal or a summary: what it is, how long each side
-// worked and waited, and its steps. Each source is read once; what a pool keeps is compared in place.
+// One run as `ringside compare` reads it from a pool, a journal or a summary: its facts, how long each side worked and
+// waited, and its steps. Each source is read once; kept iterates are compared in place.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@
 
 namespace ringside {
 
-/// Seconds, as the summary has them; nothing where the source does not say it.
+/// Seconds, as in the summary; empty if the source does not have them.
 struct RunTimes {
   std::optional<double> total_s;
   std::optional<double> generate_s;
@@ -35,7 +35,7 @@ struct RunTimes {
   std::optional<double> analyzer_idle_share() const;
 };
 
-/// A time of RunTimes: its key in a summary, its name in a table, and the sum that a journal has of it; null: none.
+/// A time of RunTimes: its key in a summary, its name in a table, and its sum in a journal; null: a journal has none.
 struct RunTime {
   const char* key;
   const char* name;
@@ -52,19 +52,19 @@ inline constexpr RunTime kRunTimes[] = {
     {"record_s", "record", &RunTimes::record_s, &StepSums::record_ns},
     {"analyzer_idle_s", "analyzer idle", &RunTimes::analyzer_idle_s, &StepSums::analyzer_idle_ns}};
 
-/// A step: its point in the run's course, and where its results are.
+/// A step: its point in the run's course, and the place of its results.
 struct ComparedStep {
   CoursePoint point;
   bool rebuilt = false;
-  std::string_view record;     // of the journal; empty: the results are in `of_ring`
+  std::string_view record;     // from the journal; empty: the results are in `of_ring`
   std::size_t of_ring = 0;
 };
 
 class ComparedRun {
  public:
-  /// name: a pool, a journal's file, or a summary; of the first two POOL@RUN_ID names the run by the beginning of its id
-  /// (the newest one otherwise). result: whose course to take; empty: the run's own. Throws Error: exit code 2 if there
-  /// is no such file, no such run, or it is none of these; others as JournalReader and RingReader do.
+  /// name: a pool, a journal's file, or a summary. For the first two, NAME@ID selects the run whose id begins with ID;
+  /// otherwise the newest is taken. result: the course to take; empty: the run's own. Throws Error: exit code 2 if file
+  /// or run do not exist, or the file is of another kind; others as JournalReader and RingReader do.
   static ComparedRun read(const std::string& name, const std::string& result);
 
   std::string name;  // as given
@@ -77,13 +77,13 @@ class ComparedRun {
   std::vector<RunFact> facts;
   RunTimes times;
   ShownNames course;
-  std::vector<ComparedStep> steps;  // by iteration, one each
+  std::vector<ComparedStep> steps;  // by iteration, one for each
   std::vector<CoursePoint> series;  // bounded
   std::optional<double> last_value;  // of the course
   std::vector<std::string> notices;
-  bool damaged = false;  // its journal is
+  bool damaged = false;  // its journal is damaged
 
-  /// Null if there is no pool that can be read.
+  /// Null if no pool can be read.
   const RingView* ring() const noexcept { return reader_ ? &reader_->ring() : nullptr; }
   /// The iterates of this run that the pool keeps now, by ascending iteration.
   std::vector<KeptSlot> kept() const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Everything that `ringside compare` found, as JSON: what --json prints, and what the page is made of.
+// Everything that `ringside compare` found, as JSON: the output of --json and the source of the page.
 #pragma once
 
 #include <cstddef>
@@ -19,23 +19,23 @@ struct Comparison {
   std::vector<ComparedRun> runs;
   FactComparison facts;
   std::vector<double> residuals;
-  std::vector<PairComparison> pairs;  // of the first run with each other one
+  std::vector<PairComparison> pairs;  // the first run with each other one
 
-  /// Whether all runs whose problem is known solve the same one; nothing if that is known of fewer than two.
+  /// Whether all runs with a known problem solve the same one; empty if fewer than two problems are known.
   std::optional<bool> same_problem() const;
   bool any_damage() const;
-  /// Whether each pair could be compared, and no pair differs.
+  /// Whether each pair could be compared and none differs.
   bool are_equal() const;
 };
 
 /// "1e-3,1e-6" -> 1e-3, 1e-6, in descending order. Throws Error (exit code 2) for anything but positive numbers.
 std::vector<double> parse_residuals(const std::vector<std::string>& texts);
 
-/// The first point whose value is at most `residual`; nothing if there is none.
+/// The first point whose value is at most `residual`; empty if there is none.
 std::optional<CoursePoint> reached(const ComparedRun& run, double residual);
 
-/// residuals: those asked for; empty: powers of ten.
-/// ignored: as compare_pair takes them.
+/// residuals: as the user requested; empty: powers of ten.
+/// ignored: as in compare_pair.
 Comparison compare(std::vector<ComparedRun> runs, std::vector<double> residuals, const std::set<std::string>& ignored);
 
 /// "A", "B" ...: what a table calls a run.

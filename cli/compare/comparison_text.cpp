@@ -18,10 +18,10 @@ namespace {
 using Row = std::vector<std::string>;
 
 constexpr std::size_t kMostCell = 36;
-constexpr std::size_t kMostResults = 4;         // of a record that differs; --json has all
-constexpr std::uint64_t kMostUlps = 1'000'000;  // of a result; beyond, the two values say more
+constexpr std::size_t kMostResults = 4;         // shown for a record that differs; --json has all
+constexpr std::uint64_t kMostUlps = 1'000'000;  // of a result; for larger distances the two values are clearer
 
-/// Columns as wide as their widest cell: the first one to the left, the others to the right.
+/// Makes columns as wide as their widest cell; the first one is left-aligned, the others right-aligned.
 std::string table(const std::vector<Row>& rows) {
   std::vector<std::size_t> widths;
   for (const Row& row : rows) {
@@ -97,7 +97,7 @@ std::string facts_text(const Comparison& comparison) {
   return "\n" + table(rows);
 }
 
-/// What a run's course is called: the one name if all have the same.
+/// The name of the runs' course; a general one if they differ.
 std::string course_name(const Comparison& comparison) {
   std::string name;
   for (const ComparedRun& run : comparison.runs) {

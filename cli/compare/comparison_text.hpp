@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A comparison for people: what differs first, then residuals and times side by side, then where the runs begin to
-// differ and what could be checked.
+// Prints a comparison for the user: the differences first, then residuals and times side by side, then where the runs
+// begin to differ and what could be checked.
 #pragma once
 
 #include <string>

@@ -14,7 +14,7 @@ namespace {
 
 using Outcome = IterateComparison::Outcome;
 
-/// A slot's chunk hashes, copied; empty unless its header confirms them.
+/// A copy of a slot's chunk hashes; empty unless the slot's header confirms them.
 std::vector<std::uint64_t> confirmed_hashes(const ComparedIterate& iterate) {
   const RingView& ring = *iterate.ring;
   const std::span<const std::uint64_t> stored = ring.chunk_hashes(iterate.kept.slot);
@@ -35,14 +35,14 @@ std::vector<std::uint64_t> index_of(std::uint64_t entry, const std::vector<std::
   return index;
 }
 
-/// Takes in the bytes of a variable, part by part, and finds what differs.
+/// Reads the bytes of two variables part by part, and finds the differences.
 class Differences {
  public:
   explicit Differences(const Schema& schema) : schema_(schema) {
     for (std::size_t v = 0; v < schema.size(); ++v) found_.entries += schema.place(v).entries;
   }
 
-  /// The bytes of `variable` from byte `begin` on; whole entries, and at the end of a variable its padding.
+  /// The bytes of `variable` from byte `begin` on: whole entries, and the padding at the end of a variable.
   void compare(std::size_t variable, std::uint64_t begin, std::span<const std::byte> a, std::span<const std::byte> b) {
     const Variable& described = schema_.variables()[variable];
     const std::size_t each = bytes_of(described.dtype);
@@ -74,7 +74,7 @@ class Differences {
   FirstDifference found_;
 };
 
-/// A verified copy of a chunk; false if it does not have its hash.
+/// Makes a verified copy of a chunk; false if its hash is not `expected`.
 bool copy_chunk(const ComparedIterate& iterate, const PayloadParts::Part& part, std::uint64_t expected,
                 std::vector<std::byte>& to) {
   to.resize(part.bytes);
@@ -82,7 +82,7 @@ bool copy_chunk(const ComparedIterate& iterate, const PayloadParts::Part& part, 
   return hash64(to.data(), part.bytes) == expected;
 }
 
-/// The result of a look at both slots: what was read counts only if both still hold their commits.
+/// The result of reading both slots, which counts only if both still hold their commits.
 IterateComparison judged(const ComparedIterate& first, const ComparedIterate& second, std::optional<bool> damaged_second,
                          Differences& differences) {
   IterateComparison result;
@@ -98,7 +98,7 @@ IterateComparison judged(const ComparedIterate& first, const ComparedIterate& se
   return result;
 }
 
-/// Of rings whose chunks have different sizes: both payloads, whole.
+/// For rings with different chunk sizes: compares both payloads as a whole.
 IterateComparison compare_payloads(const ComparedIterate& first, const ComparedIterate& second) {
   const Schema& schema = first.ring->geometry().schema();
   Differences differences(schema);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compares two kept iterates bit by bit. Chunks whose hashes are equal are not read: the hashes are those of the bytes
-// as they were committed, and each slot's header confirms its own. Chunks that differ are copied and verified before
-// their values are compared, so that damage is never taken for a difference.
+// Compares two kept iterates bit by bit. Chunks with equal hashes are not read: the hashes are those of the committed
+// bytes, and each slot's header confirms its own. Chunks that differ are copied and verified before their values are
+// compared, so that damage is not mistaken for a difference.
 #pragma once
 
 #include <cstdint>
@@ -23,14 +23,14 @@ struct ComparedIterate {
 /// The first value that differs, in the order of the variables and of their entries.
 struct FirstDifference {
   std::string variable;
-  std::uint64_t entry = 0;            // its place among the entries of the variable, from 0
-  std::vector<std::uint64_t> index;   // the same by dimension; empty: the variable has no shape
-  std::string first;                  // the two values, as texts
+  std::uint64_t entry = 0;            // its index among the entries of the variable, from 0
+  std::vector<std::uint64_t> index;   // its index in each dimension; empty: the variable has no shape
+  std::string first;                  // the two values as text
   std::string second;
   ValueDistance distance;
-  std::uint64_t entries_differing = 0;  // of all variables
+  std::uint64_t entries_differing = 0;  // in all variables
   std::uint64_t entries = 0;
-  std::vector<std::string> variables;  // that differ
+  std::vector<std::string> variables;  // those that differ
 };
 
 struct IterateComparison {
@@ -38,14 +38,14 @@ struct IterateComparison {
     kEqual,
     kDiffers,
     kOverwritten,  // one of the slots took another commit meanwhile
-    kDamaged       // one of the iterates does not verify
+    kDamaged       // the hashes of one of the iterates do not match its bytes
   };
   Outcome outcome = Outcome::kEqual;
-  FirstDifference difference;         // where kDiffers
-  bool damaged_second = false;        // where kDamaged: it is the second one
+  FirstDifference difference;         // valid if kDiffers
+  bool damaged_second = false;        // valid if kDamaged: the second one is damaged
 };
 
-/// Requires that both rings have the same schema.
+/// Both rings must have the same schema.
 IterateComparison compare_iterates(const ComparedIterate& first, const ComparedIterate& second);
 
 /// "x[17]", "u[3, 4]", "count"

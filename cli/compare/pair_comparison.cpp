@@ -12,8 +12,8 @@
 namespace ringside {
 namespace {
 
-/// Whether a result tells one run from another of equal content, as far as one can know from its name: not one of those that
-/// the user ignores, nor of the measurements that libringside_mpi publishes as scalars.
+/// Whether a result is compared, judged by its name: neither one that the user ignores, nor a measurement that
+/// libringside_mpi publishes as a scalar.
 class Compared {
  public:
   Compared(const std::set<std::string>& ignored, const SharedLayout& layout) : ignored_(ignored) {
@@ -30,8 +30,8 @@ class Compared {
   std::set<std::string> ignored_;
 };
 
-/// The results that both steps have and that differ. A value that one of them lacks is not compared: a change, where a
-/// run begins or continues, or what is not known of a record that was made from the ring.
+/// The results that both steps have with different values. A value that one step lacks is not compared: a change where
+/// a run begins or continues, or what a record made from the ring does not contain.
 std::vector<DifferingResult> differing_results(const StepResults& first, const StepResults& second,
                                                const Compared& is_compared) {
   std::vector<DifferingResult> found;
@@ -73,14 +73,14 @@ std::string why_iterates_cannot_be(const ComparedRun& first, const ComparedRun& 
   return here == there ? std::string() : "their variables differ: " + difference(here, there);
 }
 
-/// Of the run, whatever a pool keeps by now. Null: the source has no steps, or the description of the run is lost.
+/// The run's schema, whatever a pool keeps now. Null: the source has no steps, or the run's description is lost.
 const Schema* schema_of(const ComparedRun& run) {
   if (run.steps.empty()) return nullptr;
   const SharedLayout layout = run.results(run.steps.back()).layout();
-  return layout ? &layout->schema() : nullptr;  // the run has it, too
+  return layout ? &layout->schema() : nullptr;  // the run has the same one
 }
 
-/// What the iterations that both pools keep showed, by iteration.
+/// The outcomes for the iterations that both pools keep, by iteration.
 using IterateOutcomes = std::map<std::uint64_t, IterateComparison>;
 
 IterateOutcomes compare_kept(const ComparedRun& first, const ComparedRun& second) {
@@ -158,7 +158,7 @@ class Walk {
     return comparable;
   }
 
-  /// The names are looked at once for each pair of layouts.
+  /// Compares the names once for each pair of layouts.
   bool share_results(const StepResults& here, const StepResults& there) {
     if (here.layout() != layouts_.first || there.layout() != layouts_.second || !here.layout()) {
       layouts_ = {here.layout(), there.layout()};
@@ -168,7 +168,7 @@ class Walk {
     return share_;
   }
 
-  /// Whether the iterates are equal; nothing if they were not compared.
+  /// Whether the iterates are equal; empty if they were not compared.
   std::optional<bool> take_iterate(std::uint64_t iteration) {
     const auto found = iterates_.find(iteration);
     if (found == iterates_.end()) return std::nullopt;
@@ -200,7 +200,7 @@ class Walk {
   const ComparedRun& first_;
   const ComparedRun& second_;
   const std::set<std::string>& ignored_;
-  Compared is_compared_;  // of layouts_.first
+  Compared is_compared_;  // for layouts_.first
   IterateOutcomes iterates_;
   std::pair<SharedLayout, SharedLayout> layouts_;
   bool share_ = false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Two runs side by side, iteration by iteration: where they begin to differ, and which range could be checked by what.
-// An iterate that both pools keep is compared bit by bit; of all other iterations that both have recorded, the results
-// by name are.
+// Compares two runs iteration by iteration: where they begin to differ, and what could be checked in which range. An
+// iterate that both pools keep is compared bit by bit. For all other iterations that both have recorded, results of the
+// same name are compared.
 #pragma once
 
 #include <cstdint>
@@ -15,35 +15,35 @@
 
 namespace ringside {
 
-/// A result that two records of one iteration have with different values.
+/// A result with different values in two records of one iteration.
 struct DifferingResult {
   std::string name;
   std::string first;
   std::string second;
-  std::optional<std::uint64_t> ulps;  // of two finite doubles
+  std::optional<std::uint64_t> ulps;  // for two finite doubles
 };
 
-/// What differs at one iteration.
+/// The differences at one iteration.
 struct Difference {
   enum class Kind { kIterate, kRecord };
   Kind kind = Kind::kRecord;
   std::uint64_t iteration = 0;
-  FirstDifference value;                 // where kIterate
-  std::vector<DifferingResult> results;  // where kRecord: all that differ
+  FirstDifference value;                 // if kIterate
+  std::vector<DifferingResult> results;  // if kRecord: all that differ
 };
 
-/// Consecutive iterations of those that both runs have, which were checked in one way and are equal.
+/// Consecutive iterations that both runs have, that were checked in one way, and that are equal.
 struct EqualRange {
   std::uint64_t first = 0;
   std::uint64_t last = 0;
   std::uint64_t steps = 0;
-  bool iterates = false;  // by the iterates; else by the records
+  bool iterates = false;  // checked by the iterates; false: by the records
 };
 
 struct PairComparison {
   std::vector<EqualRange> equal;             // up to the first difference
-  std::optional<Difference> first;           // the earliest iteration at which anything differs
-  std::optional<Difference> first_iterate;   // the earliest one at which both keep the iterate, and it differs
+  std::optional<Difference> first;           // the earliest iteration with any difference
+  std::optional<Difference> first_iterate;   // the earliest iteration that both keep, with different iterates
   std::optional<Difference> first_record;
   std::uint64_t common = 0;  // iterations that both runs have
   std::uint64_t only_first = 0;
@@ -52,20 +52,20 @@ struct PairComparison {
   std::uint64_t iterates_compared = 0;
   std::uint64_t iterates_differing = 0;
   std::vector<std::uint64_t> overwritten;    // iterations whose iterate was overwritten meanwhile
-  std::vector<std::uint64_t> damaged_first;  // iterations whose iterate does not verify
+  std::vector<std::uint64_t> damaged_first;  // iterations whose iterate does not match its hashes
   std::vector<std::uint64_t> damaged_second;
-  bool same_variables = true;         // as far as the sources of both say
-  std::string iterates_not_compared;  // why none was: one clause; empty: some were
-  std::string records_not_compared;   // why none was: one clause; empty: some were
+  bool same_variables = true;         // as far as both sources contain them
+  std::string iterates_not_compared;  // why no iterate was compared, one clause; empty: some were
+  std::string records_not_compared;   // why no record was compared, one clause; empty: some were
 
   bool any_damage() const noexcept { return !damaged_first.empty() || !damaged_second.empty(); }
-  /// Whether something was compared, nothing differs, and no iterate that both kept was left out.
+  /// Whether something was compared, nothing differs, and every iterate that both kept was compared.
   bool are_equal() const noexcept {
     return !equal.empty() && !first && same_variables && overwritten.empty() && !any_damage();
   }
 };
 
-/// ignored: full names of results that are not compared, beside the measurements of libringside_mpi.
+/// ignored: full names of results to skip, in addition to the measurements of libringside_mpi.
 PairComparison compare_pair(const ComparedRun& first, const ComparedRun& second, const std::set<std::string>& ignored = {});
 
 }  // namespace ringside

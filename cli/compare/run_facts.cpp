@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::array<std::string_view, 4> kGroups = {"problem", "options", "machine", "build"};
 
-/// Facts of one run, without those that its source leaves empty.
+/// The facts of one run, without those that its source leaves empty.
 class Facts {
  public:
   void add(std::string_view group, const std::string& name, Json value) {
@@ -40,7 +40,7 @@ class Facts {
   std::vector<RunFact> facts_;
 };
 
-/// As to_text(const Variable&): "p f64[4000000] state", from the summary's "schema".
+/// Like to_text(const Variable&): "p f64[4000000] state", from the summary's "schema".
 std::string variables_text(const Json& schema) {
   std::string text;
   const auto word = [](const Json& variable, const char* key) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a run was started with, by the same names whether a journal, a ring or a summary says it; and which of these
-// facts differ between runs. A source that does not say something does not differ in it.
+// The facts about how a run was started, under the same names from a journal, a ring or a summary, and which of them
+// differ between runs. A fact that a source lacks does not count as different.
 #pragma once
 
 #include <cstddef>
@@ -16,22 +16,22 @@
 
 namespace ringside {
 
-/// Something that a run is or was started with.
+/// A fact about how a run is or was started.
 struct RunFact {
   std::string group;  // "problem", "options", "machine", "build"
   std::string name;   // a key of the summary, or one of the solver's parameters
   Json value;
 };
 
-/// version: of the analyzer; empty: not known.
+/// version: the analyzer's; empty: unknown.
 std::vector<RunFact> facts_of(const wire::RunStarted& started, const std::string& version);
 std::vector<RunFact> facts_of(const RunDescription& run, const Schema& schema);
 std::vector<RunFact> facts_of(const Json& summary);
 
-/// Null if it is not among them.
+/// Null if there is no fact of that name.
 const Json* find_fact(std::span<const RunFact> facts, std::string_view name);
 
-/// A fact that differs: its values in the order of the runs, null where a source does not say it.
+/// A fact that differs: its values in the order of the runs; null if a run's source lacks it.
 struct DifferingFact {
   std::string group;
   std::string name;
@@ -40,8 +40,8 @@ struct DifferingFact {
 
 struct FactComparison {
   std::vector<DifferingFact> differing;  // by group, in the order above
-  std::size_t equal = 0;                 // that at least two runs say, and all that do say the same
-  std::size_t single = 0;                // that one run alone says
+  std::size_t equal = 0;                 // facts of at least two runs, with one value in all of them
+  std::size_t single = 0;                // facts of only one run
 };
 
 FactComparison compare_facts(const std::vector<std::vector<RunFact>>& runs);

@@ -21,7 +21,7 @@ Value value_at(const std::byte* entry) {
   return value;
 }
 
-/// The magnitudes of finite numbers, taken as integers, count the representable numbers from 0 on.
+/// Read as integers, the magnitudes of finite numbers count the representable numbers from 0 upwards.
 template <class Bits, class Real>
 std::optional<std::uint64_t> ulps(Real a, Real b) noexcept {
   if (!std::isfinite(a) || !std::isfinite(b)) return std::nullopt;
@@ -37,7 +37,7 @@ std::optional<std::uint64_t> amount_between(Value a, Value b) noexcept {
   if constexpr (std::is_floating_point_v<Value>) {
     return ulps_between(a, b);
   } else {
-    // Modulo 2^64 the difference of the greater and the smaller one is exact.
+    // Modulo 2^64, the larger minus the smaller value is exact.
     return a > b ? static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b)
                  : static_cast<std::uint64_t>(b) - static_cast<std::uint64_t>(a);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How far two values of a variable are apart: floating-point numbers in units in the last place (ulps), that is, how
-// many steps to the next representable number lie between them; integers by their difference.
+// The distance of two values of a variable. For integers it is their difference. For floating-point numbers it is in
+// units in the last place (ulps): the number of steps between them, each to the next representable number.
 #pragma once
 
 #include <cstddef>
@@ -14,17 +14,17 @@ namespace ringside {
 
 struct ValueDistance {
   bool equal = true;  // bit by bit
-  // Of numbers that are finite; of a complex number, of the first part that differs. +0 and -0 are 0 ulps apart.
+  // For finite numbers; for a complex number, from the first part that differs. +0 and -0 are 0 ulps apart.
   std::optional<std::uint64_t> amount;
-  bool in_ulps = true;  // false: of integers, their difference
+  bool in_ulps = true;  // false: the difference of two integers
   std::string part;     // "real part", "imaginary part"; empty unless the value is complex
 };
 
-/// Of two doubles or floats, by their bits. Nothing if either is NaN or infinite.
+/// The distance of two doubles or floats, from their bits. Empty if either is NaN or infinite.
 std::optional<std::uint64_t> ulps_between(double a, double b) noexcept;
 std::optional<std::uint64_t> ulps_between(float a, float b) noexcept;
 
-/// Of two entries of that dtype, bytes_of(dtype) bytes each.
+/// The distance of two entries of that dtype, bytes_of(dtype) bytes each.
 ValueDistance distance(DType dtype, const std::byte* a, const std::byte* b);
 
 /// The entry as text: the shortest digits that read back as the same number; "1.5+2i"; a NaN with its bits.

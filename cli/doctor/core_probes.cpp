@@ -20,8 +20,8 @@ std::set<int> nodes_of(const Machine& machine, const std::vector<int>& cpus) {
   return nodes;
 }
 
-/// At most `most` cores of `node` that may be used, one thread of each. Takes the highest-numbered ones, as a core
-/// plan does for the analyzer.
+/// At most `most` usable cores of `node`, one thread of each: those with the highest numbers, as a core plan takes them
+/// for the analyzer.
 CoreList highest_cores(const Machine& machine, int node, std::size_t most) {
   std::set<int> cores;
   std::vector<int> first_threads;

@@ -93,7 +93,7 @@ std::string doctor_json(const std::vector<Finding>& findings) {
       std::visit([&](const auto& held) { entry[fact.first] = held; }, fact.second);
     }
   }
-  // Names of folders and processors may hold bytes that are not UTF-8; the report must still be written.
+  // Names of folders and processors may contain bytes that are not UTF-8; the report must still be written.
   return report.dump(2);
 }
 

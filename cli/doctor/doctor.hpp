@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `ringside doctor [POOL|DIR] [--json]`: reports what this node offers a run, what hinders a run, and what to change.
+// `ringside doctor [POOL|DIR] [--json]`: reports what this node offers for a run, what hinders one, and what to change.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +10,11 @@
 
 namespace ringside {
 
-/// Returns every finding about this node and about `pool_or_dir`, the place of a pool; `root` as in
-/// cli/doctor/probes.hpp. Findings about parts of persistent memory are left out if there is none.
+/// Returns all findings about this node and about `pool_or_dir`, the place of a pool. root: as in
+/// cli/doctor/probes.hpp. Without persistent memory, the findings about its parts are left out.
 std::vector<Finding> examine_node(const std::string& pool_or_dir, const std::string& root = "");
 
-/// For people: one line per finding, its advice below, wrapped at `columns` (0: no wrapping). Commands stay whole.
+/// For the user: one line per finding, its advice below, wrapped at `columns` (0: no wrapping). Commands stay whole.
 std::string doctor_table(const std::vector<Finding>& findings, std::size_t columns = 0);
 
 /// For programs: {"version", "verdict": "ok|note|problem",

@@ -28,7 +28,7 @@ std::optional<std::int64_t> meminfo_bytes(const std::string& root, const std::st
   return std::nullopt;
 }
 
-// Reads the soft limit from a line like "Max open files  1024  4096  files"; nothing if there is no such line.
+// Reads the soft limit from a line like "Max open files  1024  4096  files"; empty if there is no such line.
 std::optional<std::int64_t> soft_limit(const std::string& root, const std::string& name) {
   std::ifstream file(root + "/proc/self/limits");
   for (std::string line; std::getline(file, line);) {
@@ -76,7 +76,7 @@ Finding probe_memory(const std::string& root) {
                               static_cast<double>(*available) / kGigabyte),
                   "",
                   {{"total_bytes", *total}, {"available_bytes", *available}}};
-  // A container's limit is not in /proc/meminfo; "max" means no limit.
+  // /proc/meminfo does not contain a container's limit; "max" means no limit.
   const auto limit = number_of(first_line(root + "/sys/fs/cgroup/memory.max").value_or(""));
   if (limit && *limit < *total) {
     finding.verdict = Verdict::kNote;
@@ -115,7 +115,7 @@ Finding probe_clock(const std::string& root) {
   const std::vector<std::string> available = words(first_line(root + folder + "/available_clocksource").value_or(""));
   Finding finding{
       "clock", Verdict::kOk, fmt::format("{}", *current), "", {{"source", *current}, {"available", available}}};
-  // These are read without entering the kernel; with any other, a time stamp costs a system call or a slow device.
+  // These clocks are read without entering the kernel; with others, a time stamp costs a system call or a slow device.
   const std::vector<std::string> fast = {"tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter"};
   const auto contains = [](const std::vector<std::string>& list, const std::string& word) {
     return std::find(list.begin(), list.end(), word) != list.end();

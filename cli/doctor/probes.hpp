@@ -18,7 +18,7 @@ namespace ringside {
 enum class Verdict {
   kOk,
   kNote,    // a run works, but the user should read it
-  kProblem  // a run would fail, or could not keep what it promises
+  kProblem  // a run would fail, or could not keep its promises
 };
 
 /// One line of the report. `facts` are the values behind the verdict, for programs; their keys name the units.
@@ -26,8 +26,8 @@ struct Finding {
   using Value = std::variant<bool, std::int64_t, double, std::string, std::vector<std::string>>;
   std::string topic;  // "cores", "dax", ...: unique in a report
   Verdict verdict = Verdict::kOk;
-  std::string found;   // for people
-  std::string advice;  // what to change, with the commands between backticks; "" if there is nothing to do
+  std::string found;   // for the user
+  std::string advice;  // what to change, with the commands between backticks; "" if no change is needed
   std::vector<std::pair<std::string, Value>> facts;
 };
 
@@ -38,7 +38,7 @@ inline Finding unknown(const std::string& topic, const std::string& where) {
   return {topic, Verdict::kNote, "n/a: " + where + " cannot be read", "", {}};
 }
 
-// node_probes.cpp: what a node offers apart from its storage.
+// node_probes.cpp: the node's properties other than storage.
 
 Finding probe_caches(const Machine& machine);
 Finding probe_instructions();
@@ -57,14 +57,14 @@ Finding probe_cores(const Machine& machine);
 /// another node's persistent memory takes several times as long.
 Finding probe_numa(const Machine& machine, const PoolDevice& device, const std::string& root);
 
-// page_probes.cpp: huge pages: for memory, and for a pool on DAX.
+// page_probes.cpp: huge pages, for memory and for a pool on DAX.
 
 Finding probe_huge_pages(const std::string& root);
 
 /// Whether DAX can map the pool in pages of 2 MiB. Requires device.mount, and device.pmem in fsdax mode.
 Finding probe_dax_pages(const PoolDevice& device);
 
-// storage_probes.cpp: free space, and whether stores persist in place. A probe makes at most one unnamed file.
+// storage_probes.cpp: free space, and whether stores persist in place. A probe creates at most one unnamed file.
 
 Finding probe_space(const std::string& place);
 Finding probe_dax(const std::string& place, const std::string& root = "");
@@ -93,17 +93,17 @@ bool has_pmem(const std::string& root);
 
 Finding probe_pmem(const std::string& root);
 
-/// The point from which a store survives power loss, in the region behind the pool. Requires device.pmem.
+/// The point from which a store survives power loss, in the region of the pool. Requires device.pmem.
 Finding probe_persistence(const PoolDevice& device, const std::string& root);
 
 /// Sectors that the medium lost, in all regions and in the pool's own device.
 Finding probe_bad_blocks(const PoolDevice& device, const std::string& root);
 
-/// What the DIMMs report: shutdowns that did not save everything, and failures such as a missing energy store.
+/// The DIMMs' reports: shutdowns that did not save everything, and failures such as a missing energy store.
 Finding probe_dimms(const std::string& root);
 
-// ownership_probes.cpp: owners of a pool and its folder, the process that uses the pool now, and what the services
-// need.
+// ownership_probes.cpp: owners of a pool and its folder, the process that uses the pool now, and the needs of the
+// services.
 
 /// Whether the effective user can keep a pool at `place`, and no other user can read or replace it.
 Finding probe_ownership(const std::string& place);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `ringside experiment`: makes a published measurement again on this node and prints its tables, as text or JSON, or
-// writes a page with plots. docs/use/experiments.md says how to read them.
+// `ringside experiment`: repeats a published measurement on this node and prints its tables, as text or JSON, or writes
+// a page with plots. docs/use/experiments.md explains how to read them.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -27,7 +27,7 @@ namespace {
 constexpr std::uint64_t kMostThreads = 4096;
 constexpr std::uint64_t kMostRepeats = 1'000'000;
 
-/// How many columns of a terminal a text takes: bytes that continue a character take none.
+/// The number of terminal columns of a text: bytes that continue a character do not count.
 std::size_t width_of(const std::string& text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
@@ -35,7 +35,7 @@ std::size_t width_of(const std::string& text) {
 
 std::string cell_text(const Cell& cell, const Column& column) {
   if (const auto* number = std::get_if<double>(&cell)) {
-    // Counters have many digits, and no unit of their own in the column.
+    // Counters have many digits, and the column has no unit for them.
     if (column.digits == 0 && std::abs(*number) >= 1e7) return fmt::format("{:.4g}", *number);
     return fmt::format("{:.{}f}", *number, column.digits);
   }
@@ -60,7 +60,7 @@ std::string padded(const std::string& text, std::size_t width, bool to_the_left)
   return to_the_left ? text + blanks : blanks + text;
 }
 
-/// A value that the machine lacks is n/a; the reasons stand below the table.
+/// A value that the machine cannot measure is n/a; the reasons are below the table.
 std::string to_text(const ResultTable& table) {
   std::vector<std::vector<std::string>> lines(2);
   std::vector<bool> words(table.columns.size(), false);
@@ -89,7 +89,7 @@ std::string to_text(const ResultTable& table) {
     for (std::size_t c = 0; c < line.size(); ++c) row += "  " + padded(line[c], widths[c], words[c]);
     text += row.substr(0, row.find_last_not_of(' ') + 1) + "\n";
   }
-  // With one reason, or one for whole rows, no reader asks which column it is for.
+  // If there is one reason, or it concerns whole rows, its columns need not be named.
   for (const Reason& reason : reasons) {
     const bool whole = reasons.size() == 1 || reason.heads.size() > 3;
     text += fmt::format("  n/a{}: {}\n", whole ? "" : fmt::format(" ({})", fmt::join(reason.heads, ", ")),
@@ -121,7 +121,7 @@ ExperimentResult run_with_progress(const Experiment& experiment, Surroundings& a
   return result;
 }
 
-/// Options that the experiment would not look at.
+/// Refuses options that the experiment would ignore.
 void refuse_options_of_others(const CommandLine& line, const Experiment& experiment) {
   if (experiment.name == "apps") {
     if (line.is_given("--memory")) throw usage_error("--memory: apps does not take it; expected --far DIR");

@@ -73,15 +73,15 @@ ResultTable empty_own_table(int iterations) {
           {}};
 }
 
-/// The largest accepted relative difference between elements of both last iterates. They need not have equal bits: ours
+/// The largest accepted relative difference between elements of both last iterates. Their bits may differ: ours
 /// multiplies an element with 0.85 / entries before the sum, the published loop with 1 / entries and the sum with 0.85.
 /// Both add positive numbers, so an iteration adds at most 12 roundings (2^-53) to the relative error of element i. It
-/// keeps at most the share 1 - 0.15 / (n x_i) of the largest earlier one: 0.85 where x_i is the mean 1 / n. There the
-/// sum is 12 / 0.15 * 1.1e-16 = 0.9e-14 for each of the two. The limit has a margin; it is not a proven bound.
+/// keeps at most the share 1 - 0.15 / (n x_i) of the largest earlier error: 0.85 if x_i is the mean 1 / n. The sum is
+/// then 12 / 0.15 * 1.1e-16 = 0.9e-14 for each of the two. The limit has a margin; it is not a proven bound.
 constexpr double kMostDifference = 2e-14;
 
-/// Of the newest iterate in the pool, which lies in a folder within `parent`. Throws Error: exit code 5 if it is
-/// damaged, another iteration, or further away.
+/// The difference of the newest iterate in the pool, which is in a folder below `parent`. Throws Error: exit code 5 if
+/// the iterate is damaged, is another iteration, or differs too much.
 double difference_from(const std::vector<double>& expected, const std::string& pool, const std::string& parent,
                        int iterations) {
   const RingReader reader = RingReader::open(pool);
@@ -114,7 +114,7 @@ void add_own_pipeline(const Surroundings& around, ExperimentResult& result) {
   for (std::size_t analyzers = 1; analyzers < problem.cpus.size(); ++analyzers) {
     const std::size_t generators = problem.cpus.size() - analyzers;
     around.report(fmt::format("pipeline: ringside run, {} + {} threads", generators, analyzers));
-    const HeldSignals signals;  // released after the folder is removed
+    const HeldSignals signals;  // released after the folder has been removed
     const WorkFolder folder(parent);
     const auto list = [&](std::size_t first, std::size_t last) {
       std::vector<int> cpus(problem.cpus.begin() + static_cast<std::ptrdiff_t>(first),

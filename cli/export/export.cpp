@@ -56,7 +56,7 @@ std::string names_of(std::span<const Variable> variables) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-/// The variables of these names, in the given order; all if none is given.
+/// The variables of these names, in the given order; if no names are given, all.
 std::vector<std::size_t> named_variables(std::span<const Variable> variables, const std::vector<std::string>& names,
                                          const std::string& pool) {
   std::vector<std::size_t> chosen;
@@ -75,7 +75,7 @@ std::vector<std::size_t> named_variables(std::span<const Variable> variables, co
   return chosen;
 }
 
-/// What the format takes of them if none was named: the first one, all, or all of the first one's shape.
+/// The variables to write. If the user named none: the first, all, or all with the first one's shape, by format.
 std::vector<std::size_t> chosen_variables(const ExportOptions& options, const ExportFormat& format,
                                           std::span<const Variable> variables) {
   std::vector<std::size_t> chosen = named_variables(variables, options.variables, options.pool);
@@ -96,7 +96,7 @@ std::vector<std::size_t> chosen_variables(const ExportOptions& options, const Ex
   return chosen;
 }
 
-/// The format of this name; if it is empty, the one that the output's name ends with, or the first.
+/// The format of this name. If it is empty: the format of the output's ending, else the first one.
 const ExportFormat& chosen_format(const ExportOptions& options) {
   for (const ExportFormat& one : export_formats()) {
     if (options.format == one.name) return one;
@@ -116,7 +116,7 @@ bool is_folder_format(const ExportFormat& format) {
   return format.name.starts_with("zarr");
 }
 
-/// Throws Error (exit code 2) unless the output can be written there, in the format that its name says.
+/// Throws Error (exit code 2) unless the output can be written there, in the format of its ending.
 void check_place(const ExportOptions& options, const ExportFormat& format, const std::vector<KeptFile>& kept) {
   if (!is_folder_format(format)) check_output(options.output, "--output", kept);
   if (!options.format.empty()) return;
@@ -125,7 +125,7 @@ void check_place(const ExportOptions& options, const ExportFormat& format, const
   refuse_other_endings(options.output, "--output", endings, kFormatHint);
 }
 
-/// The points of the entries that the slice leaves.
+/// The points of the entries in the slice.
 std::vector<double> points_of(const ExportOptions& options, const Variable& variable, const Slice& slice) {
   std::vector<double> points = read_points(options.points);
   std::uint64_t entries = 1;
@@ -168,8 +168,8 @@ std::string what_was_written(const ExportTarget& target) {
   return x_only ? with_separators(first.shape[0]) + " rows" : fmt::format("{}", fmt::join(texts, ", "));
 }
 
-/// The pool to which triggers kept steps; nothing if there is none that can be read and has the same variables. A note
-/// says why not.
+/// The pool to which triggers kept steps; empty if it cannot be read or has other variables. A note then gives the
+/// reason.
 std::optional<RingReader> archive_of(const RingReader& pool) {
   const std::string path = archive_path(pool.path().string());
   std::string why;
@@ -186,7 +186,7 @@ std::optional<RingReader> archive_of(const RingReader& pool) {
   return std::nullopt;
 }
 
-/// Whether the reader has the iteration, of one of these runs.
+/// Whether the reader has this iteration of one of these runs.
 bool holds(const RingReader& reader, std::uint64_t iteration, const Recovery& of_runs_in) {
   const Recovery found = reader.recover();
   return std::any_of(found.kept.begin(), found.kept.end(), [&](const KeptSlot& kept) {
@@ -194,7 +194,7 @@ bool holds(const RingReader& reader, std::uint64_t iteration, const Recovery& of
   });
 }
 
-/// Of one step that the pool does not have and its archive has: the archive.
+/// The archive, if it has the requested step and the pool does not.
 std::optional<RingReader> archive_instead_of(const RingReader& pool, const StepOptions& options) {
   const std::optional<std::uint64_t> wanted = whole_number(options.iteration);
   const Recovery found = pool.recover();
@@ -204,7 +204,7 @@ std::optional<RingReader> archive_instead_of(const RingReader& pool, const StepO
   return archive;
 }
 
-/// What is the same for one ring and for those of several nodes. Throws Error (exit code 2) for what the format cannot do.
+/// The checks for both one ring and several nodes. Throws Error (exit code 2) for what the format cannot do.
 const ExportFormat& checked_format(const ExportOptions& options) {
   const ExportFormat& format = chosen_format(options);
   if (options.steps.all && !format.series) {
@@ -231,7 +231,7 @@ void say_what_was_written(const ExportOptions& options, const std::string& steps
                                                   printable(of), what_was_written(target), format.name));
 }
 
-/// Of rings of several nodes: arrays of the whole run.
+/// Exports from the rings of several nodes: arrays of the whole run.
 int export_rings(const ExportOptions& options) {
   const RingSet set = RingSet::open(options.pool);
   set.expect_all();
@@ -294,7 +294,7 @@ int export_steps(const ExportOptions& options) {
   return 0;
 }
 
-/// Options that only one of the two kinds of export has.
+/// Refuses options that the chosen kind of export does not have.
 void refuse_combinations(const ExportOptions& options, const CommandLine& line) {
   for (const char* name : {"--iteration", "--all", "--every", "--variable", "--slice", "--points"}) {
     if (options.records && line.is_given(name)) {

@@ -33,7 +33,7 @@ std::string content_of_points(const std::string& path) {
   }
 }
 
-/// Of NumPy's header, a Python dictionary: the text between `before` and `after`.
+/// In NumPy's header, a Python dictionary: the text between `before` and `after`.
 std::string_view between(std::string_view header, std::string_view before, std::string_view after) {
   const std::size_t at = header.find(before);
   if (at == std::string_view::npos) return {};
@@ -86,7 +86,7 @@ std::vector<double> points_of_npy(std::string_view file, const std::string& path
   return points;
 }
 
-/// The numbers of a line; nothing if it has anything else.
+/// The numbers of a line; empty if it contains anything else.
 std::optional<std::vector<double>> numbers_of_line(std::string_view line) {
   std::vector<double> numbers;
   const char* at = line.data();
@@ -116,7 +116,7 @@ std::vector<double> points_of_text(std::string_view text, const std::string& pat
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
     ++line_number;
     const std::optional<std::vector<double>> numbers = numbers_of_line(line);
-    if (!numbers && line_number == 1) continue;  // a head
+    if (!numbers && line_number == 1) continue;  // a table head
     if (numbers && numbers->empty()) continue;
     if (!numbers || (numbers->size() != 2 && numbers->size() != 3) || (columns != 0 && numbers->size() != columns)) {
       throw usage_error("--points: {}: line {}: found '{}', expected {} numbers", path, line_number,

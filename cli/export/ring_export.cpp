@@ -14,18 +14,18 @@
 namespace ringside {
 namespace {
 
-constexpr int kRingAttempts = 100;  // as of one ring
+constexpr int kRingAttempts = 100;  // as for one ring
 
-/// A step, held in every ring where that is possible. It is read in place: a copy would need memory for all of it.
+/// A step that is held in every ring if possible. It is read in place, because a copy would need memory for all of it.
 class HeldStepOfRings {
  public:
-  /// Nothing if a ring has overwritten it. Throws Error (exit code 5), which names the node, if it is damaged.
+  /// Empty if a ring has overwritten it. Throws Error (exit code 5) with the node's name if it is damaged.
   static std::optional<HeldStepOfRings> open(const RingSet& set, const StepOfRings& step) {
     HeldStepOfRings held(set, step);
     for (std::size_t n = 0; n < step.slots.size(); ++n) {
       const NodeRing& node = set.nodes()[n];
       const KeptSlot& kept = step.slots[n];
-      (void)node.reader->hold(kept.header.commit_seq, held.held_[n]);  // without leases, still_there notices it
+      (void)node.reader->hold(kept.header.commit_seq, held.held_[n]);  // without leases, still_there detects it
       const PayloadCheck check = node.reader->verify(kept);
       if (check.overwritten) return std::nullopt;
       if (check.intact()) continue;
@@ -44,7 +44,7 @@ class HeldStepOfRings {
     return {ring.payload(step_.slots[node].slot) + place.offset, place.bytes};
   }
 
-  /// Whether everything that was read until now is of this step. Throws Error (exit code 5) if a pool was truncated.
+  /// Whether everything read so far belongs to this step. Throws Error (exit code 5) if a pool was truncated.
   bool still_there() const {
     for (std::size_t n = 0; n < step_.slots.size(); ++n) {
       const RingReader& reader = *set_->nodes()[n].reader;
@@ -66,7 +66,7 @@ class HeldStepOfRings {
 bool write(const RingExport& what, ExportSink& sink, const StepOfRings& step, const HeldStepOfRings& held) {
   const SlotHeader& header = step.slots[0].header;
   std::vector<std::byte> buffer;
-  // Without results: those of a ring are of its node's entries.
+  // Without results: a ring's results cover only its node's entries.
   ExportedStep exported{.iteration = step.iteration,
                         .step = header.step,
                         .run_id = to_string(header.run_id),
@@ -91,7 +91,7 @@ std::string held_by_all(const std::vector<StepOfRings>& steps) {
   return iterations_text(iterations);
 }
 
-/// The steps that all rings hold; at least one, else throws Error (exit code 2).
+/// The steps that all rings keep. Throws Error (exit code 2) if there are none.
 std::vector<StepOfRings> steps_of(const RingSet& set) {
   std::vector<StepOfRings> steps = set.steps();
   if (steps.empty()) throw usage_error("{}: no iteration is held by all rings: {}", set.path(), set.what_each_holds());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes steps of the whole run, which the rings of several nodes keep, to one output: opens each one verified on all nodes,
-// lets the format write it chunk by chunk, and accepts it only if no ring has overwritten it meanwhile.
+// Writes steps of the whole run, which the rings of several nodes keep, to one output. It opens each step verified on
+// all nodes, lets the format write it chunk by chunk, and accepts it only if no ring has overwritten it meanwhile.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@
 namespace ringside {
 
 struct RingExport {
-  const RingSet& set;  // of which all rings can be used
+  const RingSet& set;  // all its rings can be used
   const Assembly& assembly;
   const ExportFormat& format;
   const ExportTarget& target;
@@ -25,10 +25,10 @@ struct RingExport {
   StopFlag stop;
 };
 
-/// One step. The last one may be overwritten while it is read; then it is another one. Returns its iteration. Throws Error.
+/// Writes one step, or a newer one if the last is overwritten meanwhile. Returns its iteration. Throws Error.
 std::uint64_t export_one(const RingExport& what, const StepOptions& options);
 
-/// Several steps, one after the other. Throws Error; exit code 3 if all of them were overwritten.
+/// Writes several steps, one after another. Throws Error; exit code 3 if all of them were overwritten.
 ExportedSeries export_series(const RingExport& what, const StepOptions& options);
 
 }  // namespace ringside

@@ -33,7 +33,7 @@ std::vector<ChosenStep> all_steps(const Recovery& pool, const Recovery& archive)
   for (const KeptSlot& kept : pool.kept) steps.push_back({kept, false});
   for (const KeptSlot& kept : archive.kept) {
     const SlotHeader& header = kept.header;
-    // The first one of its run that comes behind it, or is the same step.
+    // The first step of its run with the same or a later iteration.
     const auto place = std::find_if(steps.begin(), steps.end(), [&](const ChosenStep& step) {
       return step.kept.header.run_id == header.run_id && step.kept.header.iteration >= header.iteration;
     });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which kept steps `export` writes, from its options.
+// Chooses the kept steps that `export` writes, from its options.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +19,10 @@ struct StepOptions {
   std::uint64_t every = 1;
 };
 
-/// The one step that --iteration names, if it is kept; else throws Error (exit code 2).
+/// The step of --iteration. Throws Error (exit code 2) if it is not kept.
 KeptSlot chosen_step(const StepOptions& options, const Recovery& recovery, const std::string& pool);
 
-/// Whether the run of `header` is that of a kept step: an archive may have steps of a run that the pool has discarded.
+/// Whether the pool keeps a step of the run of `header`: an archive may have steps of a run that the pool discarded.
 bool is_of_a_run_in(const Recovery& pool, const SlotHeader& header) noexcept;
 
 /// A step of the pool or of its archive.
@@ -31,9 +31,9 @@ struct ChosenStep {
   bool archived = false;
 };
 
-/// Of the steps between --from and --to, the first one and every N-th after it; at least one, else throws Error (exit
-/// code 2). In the order of their commits in the pool; one that only the archive has, of a run in the pool, comes before
-/// the next later iteration of its run.
+/// Of the steps between --from and --to, the first one and every N-th after it. Throws Error (exit code 2) if there are
+/// none. The order is that of their commits in the pool. A step that only the archive has, of a run in the pool,
+/// precedes the next later iteration of its run.
 std::vector<ChosenStep> chosen_steps(const StepOptions& options, const Recovery& recovery, const Recovery& archive,
                                      const std::string& pool);
 

@@ -34,13 +34,13 @@ class StepWriter {
 
   void expect_steps(std::size_t steps) { steps_ = steps; }
 
-  /// False if the step was overwritten before all of it was written.
+  /// Returns false if the step was overwritten before all of it was written.
   bool write(ExportSink& sink, VerifiedStep& step, bool archived) {
     const ExportedStep exported = exported_step(step, archived);
     try {
       sink.write(exported);
     } catch (const Error&) {
-      reader(archived).check_intact();  // writing from a pool that was truncated fails, too: that is the reason then
+      reader(archived).check_intact();  // if the pool was truncated, reports that as the reason
       throw;
     }
     return step.still_there();
@@ -82,7 +82,7 @@ class StepWriter {
     return exported;
   }
 
-  /// Ten times a second at most.
+  /// At most ten times a second.
   void show_progress(std::uint64_t iteration) {
     if (!line_.on_terminal()) return;
     const auto now = std::chrono::steady_clock::now();
@@ -95,9 +95,9 @@ class StepWriter {
   const StepExport& what_;
   KeptResults results_;
   std::optional<KeptResults> archived_results_;
-  std::optional<std::size_t> selected_of_;  // the variable that `values_` is
+  std::optional<std::size_t> selected_of_;  // index of the variable in `values_`
   std::span<const std::byte> values_;
-  std::vector<std::byte> selected_;  // what a slice gathers, of one variable
+  std::vector<std::byte> selected_;  // the entries that a slice gathers, of one variable
   TerminalLine line_;
   std::chrono::steady_clock::time_point shown_ = std::chrono::steady_clock::now();
   std::uint64_t written_ = 0;
@@ -117,7 +117,7 @@ void note_damaged_headers(const StepExport& what, const Recovery& recovery) {
 std::uint64_t export_one(const StepExport& what, const StepOptions& options) {
   const std::string pool = what.reader.path().string();
   StepWriter writer(what);
-  // Nothing can be taken back from a pipe: what is written to it is a copy, verified as a whole.
+  // Output to a pipe is final, so it gets a copy that was verified as a whole.
   Way way = what.to_file ? Way::kInPlace : Way::kCopy;
   for (int attempt = 0; attempt < kExportAttempts; ++attempt) {
     const Recovery recovery = what.reader.recover();
@@ -125,7 +125,7 @@ std::uint64_t export_one(const StepExport& what, const StepOptions& options) {
     const KeptSlot kept = chosen_step(options, recovery, pool);
     std::optional<VerifiedStep> step = VerifiedStep::open(what.reader, kept, way);
     if (step) {
-      // Only now: to open an output that is written in place may empty a file.
+      // Not earlier: opening an output that is written in place may empty a file.
       const std::unique_ptr<ExportSink> sink = what.format.make(what.target);
       if (writer.write(*sink, *step, false)) {
         sink->accept();

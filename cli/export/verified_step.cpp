@@ -8,7 +8,7 @@
 namespace ringside {
 namespace {
 
-/// Never exports an older iterate in place of the last one. The error names the newest intact one; the user decides.
+/// An older iterate never replaces the last one. The error names the newest intact one, so that the user can decide.
 Error damaged(const RingReader& reader, const KeptSlot& kept, std::uint64_t chunk) {
   const std::optional<KeptSlot> intact = newest_intact(reader.ring(), reader.recover());
   return damage_error("{}: iteration {} in slot {} is damaged (chunk {}); {}", reader.path().string(),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A kept step of a pool for `export`: verified before anything of it is used, and noticed if an analyzer overwrites it
-// meanwhile. Either it is read in place, from the mapped pool, without a copy; or it is a verified copy in memory.
+// A kept step of a pool for `export`. It is verified before any of it is used, and it detects that an analyzer
+// overwrites it. It is either read in place, from the mapped pool, without a copy, or is a verified copy in memory.
 #pragma once
 
 #include <cstddef>
@@ -15,17 +15,17 @@ namespace ringside {
 class VerifiedStep {
  public:
   enum class Way {
-    kInPlace,  // holds the slot, if that is possible; ask `still_there` at the end
-    kCopy      // of the whole step: cannot be lost any more
+    kInPlace,  // holds the slot if possible; call `still_there` at the end
+    kCopy      // of the whole step: an overwrite cannot affect it
   };
 
-  /// Nothing if the slot took another commit meanwhile. Throws Error (exit code 5) if the step is damaged. In place
-  /// becomes a copy where slots cannot be held. The reader outlives the step.
+  /// Empty if the slot took another commit meanwhile. Throws Error (exit code 5) if the step is damaged. If slots
+  /// cannot be held, kInPlace becomes kCopy. The reader outlives the step.
   static std::optional<VerifiedStep> open(const RingReader& reader, const KeptSlot& kept, Way way);
 
   const KeptSlot& kept() const noexcept { return kept_; }
   std::span<const std::byte> bytes(std::size_t variable) const noexcept;
-  /// Whether everything that was read until now is of this step.
+  /// Whether everything read so far belongs to this step.
   bool still_there() noexcept;
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The course of one result over a run, in bounded memory: neighbouring points are put together when there are too many.
-// A group keeps its last point, so that the newest one is always exact.
+// The course of one result over a run, in bounded memory: if there are too many points, neighbouring ones are merged. A
+// group keeps its last point, so that the newest point is always exact.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@ namespace ringside {
 struct CoursePoint {
   std::uint64_t iteration = 0;
   std::int64_t elapsed_ns = 0;  // from the start of the run's first recorded step
-  double value = 0;             // NaN: the step does not have it
-  std::uint64_t seq = 0;        // of its record, where a reader asks for later ones
+  double value = 0;             // NaN: the step lacks it
+  std::uint64_t seq = 0;        // of its record, in a series from which readers request later points
 };
 
 class CourseSeries {
@@ -26,7 +26,7 @@ class CourseSeries {
 
   explicit CourseSeries(std::size_t most = kMost) : most_(most) {}
 
-  /// The next point, in the order of the steps.
+  /// Adds the next point, in the order of the steps.
   void add(const CoursePoint& point);
   const std::vector<CoursePoint>& points() const noexcept { return points_; }
 
@@ -37,8 +37,8 @@ class CourseSeries {
   std::uint64_t in_last_ = 0;  // steps of the last group
 };
 
-/// What users' analyses computed of a run's steps, by name. Such a result comes later than the record of its step, so
-/// it has a series of its own.
+/// The results of users' analyses of a run's steps, by name. They arrive later than the records of their steps, so they
+/// have series of their own.
 class AnalysisSeries {
  public:
   static constexpr std::size_t kMostNames = 64;
@@ -48,11 +48,11 @@ class AnalysisSeries {
     std::uint64_t skipped = 0;  // steps that the analysis could not follow, so far
   };
 
-  /// record: has analysis results. Names beyond the first kMostNames are counted only.
+  /// record: with analysis results. Names beyond the first kMostNames are only counted.
   void add(const wire::Record& record);
 
   const std::map<std::string, Course>& courses() const noexcept { return courses_; }
-  /// Values that belong to names beyond the first kMostNames.
+  /// The number of values under names beyond the first kMostNames.
   std::uint64_t left_out() const noexcept { return left_out_; }
 
  private:

@@ -125,7 +125,7 @@ Json analyses_of(const AnalysisSeries& analyses) {
   return object;
 }
 
-/// {name: unit} of the plotted results that have one; "1" is none to a reader.
+/// {name: unit} of the plotted results with a unit other than "1".
 Json units_of(const RunView& run) {
   Json object = Json::object();
   if (!run.layout) return object;
@@ -138,13 +138,13 @@ Json units_of(const RunView& run) {
   return object;
 }
 
-/// null where a result is absent; a text where it is not a number that JSON has.
+/// null if a result is absent; a text if JSON has no such number.
 Json value_or_text(const std::optional<double>& value) {
   if (!value || std::isfinite(*value)) return number_or_null(value);
   return std::isnan(*value) ? "NaN" : *value > 0 ? "inf" : "-inf";
 }
 
-/// What a page shows of a run that has no room for all: the names of its course, and of the results to choose from.
+/// What a page shows of a run if it cannot show everything: the names of its course, and of the results to choose from.
 Json shown_by(const RunView& run) {
   const ShownNames names = shown_names(run.last_results);
   const Variable* field = run.layout ? first_field(run.layout->schema()) : nullptr;
@@ -188,7 +188,7 @@ Json to_json(const HandOffTimes& times) {
 
 /// The newest commits, one per slot, oldest first: the content of a ring without damage.
 Json ring_of(const RunView& run) {
-  constexpr std::size_t kMostSlots = StepSeries::kExact;  // older steps are kept in groups only
+  constexpr std::size_t kMostSlots = StepSeries::kExact;  // older steps are kept only in groups
   if (!run.started) return {};
   const std::uint64_t slots = run.started->slots();
   Json kept = Json::array();
@@ -214,7 +214,7 @@ Json describe(const RunHistory& history) {
   const RunView& run = *history.run();
   described["run"] = run.started ? to_json(*run.started) : Json::object();
   described["run"]["run_id"] = hex(run.run_id);
-  if (run.layout && run.layout != unnamed_results()) {  // those say nothing of the variables
+  if (run.layout && run.layout != unnamed_results()) {  // the unnamed ones do not describe the variables
     described["run"]["schema"] = variables_to_json(run.layout->schema());
     described["run"]["payload_bytes"] = run.layout->schema().payload_bytes();
   }

@@ -14,26 +14,26 @@
 
 namespace ringside {
 
-/// {run, ended, last, totals, hand_off_ns, ring, shown, marks}; before the first run each is null. shown: which results
-/// there are, and which of them show the run's course.
+/// {run, ended, last, totals, hand_off_ns, ring, shown, marks}; each is null before the first run. shown: the existing
+/// results, and those that show the run's course.
 Json describe(const RunHistory& history);
 
-/// An array with one object per point. results: full names; `values` are those of these results, in this order: null
-/// where one is absent, "NaN", "inf" or "-inf" where it is not finite.
+/// An array with one object per point. results: full names; `values` has these results, in this order: null for an
+/// absent one, "NaN", "inf" or "-inf" for one that is not finite.
 Json to_json(const std::vector<SeriesPoint>& points, std::span<const std::string> results = {});
 
-/// [{name, points: [[seq, iteration, value], …]}, …] of those of `names` that an analysis has given; values as above.
-/// Only points with that seq or a later one.
+/// [{name, points: [[seq, iteration, value], …]}, …] for the `names` with results from an analysis; values as above.
+/// Only points from `from_seq` on.
 Json to_json(const AnalysisSeries& analyses, std::span<const std::string> names, std::uint64_t from_seq);
 std::vector<std::string> analysis_names(const AnalysisSeries& analyses);
 
-/// [[iteration, seconds, value], …]; null where there is no value.
+/// [[iteration, seconds, value], …]; an absent value is null.
 Json course_to_json(const std::vector<CoursePoint>& points);
 
 /// The names of the results that have a series: the first kMostPlotted.
 std::vector<std::string> plotted_results(const RunView& run);
 
-/// The object as one line of text; bytes that are not UTF-8 are replaced.
+/// The object as one line of text; replaces bytes that are not UTF-8.
 std::string dump(const Json& object);
 
 }  // namespace ringside

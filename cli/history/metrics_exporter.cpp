@@ -34,7 +34,7 @@ class Families {
     add(name, help, MetricType::Gauge, std::move(metric));
   }
 
-  /// One that has no sample if there is no value.
+  /// A metric; without a value it has no sample.
   void gauge(const char* name, const char* help, const std::optional<double>& value) {
     if (value) gauge(name, help, *value);
   }
@@ -62,7 +62,7 @@ class Families {
     add(name, help, MetricType::Histogram, std::move(metric));
   }
 
-  /// For every metric: Prometheus tells the nodes of a run apart by them.
+  /// Adds labels to every metric, by which Prometheus distinguishes the nodes of a run.
   void label_all(const std::vector<ClientMetric::Label>& labels) {
     for (MetricFamily& family : families_) {
       for (ClientMetric& metric : family.metric) {
@@ -132,7 +132,7 @@ void add_steps(Families& out, const RunView& run) {
   out.counter("ringside_transferred_bytes_total", "Bytes copied into the ring.", run.sums.bytes_transferred);
 }
 
-/// The newest step's results by name: those that have a series, and are present.
+/// The newest step's results by name: those with a series that are present.
 void add_results(Families& out, const StepResults& results, const AnalysisSeries& analyses) {
   std::vector<ClientMetric> samples;
   for (std::size_t i = 0; i < std::min(results.size(), kMostPlotted); ++i) {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The run and its analyzer as Prometheus metrics; prometheus-cpp writes the text. Names follow the conventions of
-// Prometheus: base units, and _total for what only grows while one run lasts. A new run begins at zero, which
-// Prometheus takes for a restart. The run's id is a label of ringside_run_info alone: otherwise each run would add a
-// series to every metric.
+// The run and its analyzer as Prometheus metrics; prometheus-cpp writes the text. Names follow Prometheus' conventions:
+// base units, and _total for values that only grow during one run. A new run begins at zero, which Prometheus treats as
+// a restart. Only ringside_run_info has the run's id as a label: otherwise each run would add a series to every metric.
 #pragma once
 
 #include <string>

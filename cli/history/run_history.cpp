@@ -64,7 +64,7 @@ void RunHistory::add(const wire::Record& record) {
     case wire::Record::kAnalysisResults:
       if (RunView* run = current_run(record.analysis_results().run_id())) run->analyses.add(record);
       break;
-    default:  // a kind this version does not know
+    default:  // a kind that this version lacks
       break;
   }
 }
@@ -73,7 +73,7 @@ void RunHistory::add(const wire::Status& status) {
   names_.learn(status.run());
   if (!run_ || status.run().run_id() != run_->run_id) return;
   if (!run_->started) run_->started = status.run();
-  // A status and a record both count per attachment: their counts can be compared only within the same attachment.
+  // Status and record both count per attachment: compare their counts only within the same attachment.
   if (status.attached() && !run_->ended) {
     run_->steps_persisted = std::max(run_->steps_persisted, status.steps_persisted());
   }
@@ -100,7 +100,7 @@ void RunHistory::add(const wire::Record& record, const wire::StepRecord& step) {
   run.last = step;
   if (results.layout()) run.layout = results.layout();
   run.last_results = std::move(results);
-  if (step.steps_committed() == 0) run.last.set_steps_committed(step.step() + 1);  // rebuilt: the ring lacks it
+  if (step.steps_committed() == 0) run.last.set_steps_committed(step.step() + 1);  // rebuilt: the ring lacks this count
   run.last_unix_ns = record.unix_ns();
 }
 

@@ -19,7 +19,7 @@
 
 namespace ringside {
 
-/// Times from publishing to the first copied byte: percentiles, and counts below fixed bounds, which add up over runs.
+/// Times from publishing to the first copied byte: percentiles, and counts below fixed bounds, which runs can sum.
 class HandOffTimes {
  public:
   static constexpr std::array<std::int64_t, 16> kBoundsNs = {
@@ -29,7 +29,7 @@ class HandOffTimes {
   void add(std::int64_t ns) noexcept;
   std::uint64_t count() const noexcept { return count_; }
   std::int64_t sum_ns() const noexcept { return sum_ns_; }
-  /// How many hand-offs took at most kBoundsNs[i].
+  /// The number of hand-offs that took at most kBoundsNs[i].
   std::uint64_t at_most(std::size_t i) const noexcept;
   std::uint64_t percentile(double share) const noexcept { return histogram_.percentile(share); }
   std::uint64_t max() const noexcept { return histogram_.max(); }
@@ -45,7 +45,7 @@ class HandOffTimes {
 struct RunView : StepTotals {
   std::string run_id;                       // 16 bytes
   std::optional<wire::RunStarted> started;  // empty if its record is no longer kept
-  SharedLayout layout;                      // what its newest step has; null: not known
+  SharedLayout layout;                      // of its newest step; null: unknown
   std::optional<wire::RunEnded> ended;
   wire::StepRecord last;     // all default before the first step
   StepResults last_results;  // of that step
@@ -53,23 +53,23 @@ struct RunView : StepTotals {
   HandOffTimes hand_off;
   StepSeries series;
   RunMarks marks;
-  std::optional<std::uint64_t> frozen_at_iteration;  // nothing in its ring is overwritten any more
+  std::optional<std::uint64_t> frozen_at_iteration;  // from here on its ring overwrites no slot
   AnalysisSeries analyses;
 };
 
 class RunHistory {
  public:
-  /// Takes the names of results that a record has. A reader that has many records lets all be learned before the first
-  /// one is added, because a run may be described behind its first steps.
+  /// Takes the names of results from a record. A reader of many records passes all of them before the first `add`,
+  /// because the description of a run may follow its first steps.
   void learn(const wire::Record& record) { names_.learn(record); }
   void learn(const SharedLayout& layout) { names_.learn(layout); }
 
-  /// Adds the next record, in ascending order of seq. A seq that does not ascend means that an analyzer began a new
-  /// numbering (no journal kept the earlier records). The series then begins again; no step is counted twice.
+  /// Adds the next record, in ascending order of seq. If a seq does not ascend, an analyzer began a new numbering (no
+  /// journal kept the earlier records). The series then restarts; no step is counted twice.
   void add(const wire::Record& record);
 
-  /// Adds what the analyzer reports between two steps: the number of persisted steps, and the parameters if their
-  /// record is gone.
+  /// Adds the analyzer's report between two steps: the number of persisted steps, and the parameters if their record is
+  /// no longer kept.
   void add(const wire::Status& status);
 
   /// The newest run; empty before the first record of a run.
@@ -79,7 +79,7 @@ class RunHistory {
 
  private:
   RunView& run_of(const std::string& run_id);
-  /// The run of a record that may come after the next run has begun; null if that is so.
+  /// The run of a record that may arrive after the next run has begun; null if that run has begun.
   RunView* current_run(const std::string& run_id);
   void add(const wire::Record& record, const wire::StepRecord& step);
 

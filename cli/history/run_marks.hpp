@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The marks of a run in bounded memory. The first ones and the newest ones are kept: what went wrong first, and what
-// happens now. All of them are counted.
+// The marks of a run in bounded memory. The first and the newest ones are kept, because they show what went wrong first
+// and what happens now. All are counted.
 #pragma once
 
 #include <cstddef>
@@ -28,14 +28,14 @@ class RunMarks {
  public:
   static constexpr std::size_t kFirst = 64;
   static constexpr std::size_t kNewest = 192;
-  static constexpr std::size_t kMostTextBytes = 512;  // of each text; a journal may hold anything
+  static constexpr std::size_t kMostTextBytes = 512;  // of each text; a journal may contain texts of any length
   static constexpr int kMostActions = 16;
 
-  /// record: has a mark.
+  /// record: with a mark.
   void add(const wire::Record& record);
 
   std::uint64_t count() const noexcept { return count_; }
-  /// Those that are kept, in the order of their records.
+  /// The kept marks, in the order of their records.
   std::vector<RunMark> kept() const;
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A run's steps in bounded memory: the newest are kept singly, older ones in groups that grow with the run. Hours of
-// steps then fit into a few hundred kilobytes, and a viewer still sees the whole run.
+// A run's steps in bounded memory: the newest are kept individually, older ones in groups that grow with the run. The
+// steps of hours then fit into a few hundred kilobytes, and a viewer still sees the whole run.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace ringside {
 
-/// A run's results that have a series, a metric or a line in a chart: the first ones of its catalogue.
+/// The number of a run's results that have a series, a metric or a line in a chart: the first ones of its catalogue.
 inline constexpr std::size_t kMostPlotted = 256;
 
 /// One step, or a group of consecutive steps: durations and counts are sums, other fields are those of the last step.
@@ -41,17 +41,17 @@ struct SeriesPoint {
   std::uint64_t skipped = 0;
 
   ShownFigures shown;
-  std::vector<double> values;         // of the results, at most kMostPlotted; NaN where one is absent
-  std::vector<bool> present;          // of `values`
-  SharedLayout layout;                // their names; null: they are not known
+  std::vector<double> values;         // of the results, at most kMostPlotted; NaN for an absent one
+  std::vector<bool> present;          // for each of `values`
+  SharedLayout layout;                // their names; null: unknown
   std::uint64_t steps_committed = 0;  // of its attachment, including this one
-  bool rebuilt = false;               // the analyzer's durations of at least one step are not known
+  bool rebuilt = false;               // the analyzer's durations of at least one step are unknown
 };
 
 /// results: of the step in `record`.
 SeriesPoint point_of(const wire::Record& record, const StepResults& results);
 
-/// The value of that name in a point, which may be NaN; nothing if it has none.
+/// The value of that name in a point, which may be NaN; empty if the point lacks it.
 std::optional<double> value_of(const SeriesPoint& point, std::string_view full_name);
 
 class StepSeries {
@@ -59,15 +59,15 @@ class StepSeries {
   static constexpr std::size_t kExact = 512;
   static constexpr std::size_t kGroups = 1024;
 
-  /// exact: how many of the newest steps stay single. groups: at most this many points represent all older steps.
+  /// exact: how many of the newest steps are kept individually. groups: the most points for all older steps.
   explicit StepSeries(std::size_t exact = kExact, std::size_t groups = kGroups) : most_exact_(exact), most_(groups) {}
 
-  /// Requires a seq above all earlier ones.
+  /// The seq must be greater than all earlier ones.
   void add(const SeriesPoint& step);
 
-  /// The points that hold `seq` or a later record, ascending, at most `limit`.
+  /// The points with `seq` or a later record, ascending, at most `limit`.
   std::vector<SeriesPoint> from(std::uint64_t seq, std::size_t limit) const;
-  /// The newest `count` of the steps that are kept single, ascending.
+  /// The newest `count` steps that are kept individually, ascending.
   std::vector<SeriesPoint> newest(std::size_t count) const;
   std::size_t size() const noexcept { return groups_.size() + exact_.size(); }
 

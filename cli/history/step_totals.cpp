@@ -7,7 +7,7 @@ namespace ringside {
 
 void StepTotals::add(const wire::RecordsMissing& missing) {
   if (missing.steps() == 0) return;
-  // Older versions did not write first_commit_seq: assume that the missing steps follow the known ones.
+  // Older versions did not write first_commit_seq: the missing steps are assumed to follow the known ones.
   if (missing.first_commit_seq() == 0 && named_to == 0) {
     sums.records_missing += missing.steps();
     return;
@@ -15,17 +15,17 @@ void StepTotals::add(const wire::RecordsMissing& missing) {
   const std::uint64_t first = missing.first_commit_seq() != 0 ? missing.first_commit_seq() : named_to + 1;
   if (named_to == 0) counted_to = named_to = first - 1;
   const std::uint64_t last = first + missing.steps() - 1;
-  if (last <= named_to) return;  // they have been counted already
+  if (last <= named_to) return;  // already counted
   sums.records_missing += last - named_to;
   named_to = last;
 }
 
 bool StepTotals::add(const wire::StepRecord& step) {
-  if (named_to > 0 && step.commit_seq() <= counted_to) return false;  // a RecordsMissing has counted it already
+  if (named_to > 0 && step.commit_seq() <= counted_to) return false;  // a RecordsMissing has already counted it
   if (sums.steps == 0) steps_before = step.step();
   if (named_to == 0) counted_to = named_to = step.commit_seq() - 1;
-  // No record exists for the steps between the last one and this one, whether a RecordsMissing named them or not.
-  // Records of named steps beyond this one may still arrive.
+  // The steps between the last one and this one have no record, whether or not a RecordsMissing named them. Records of
+  // named steps after this one may still arrive.
   sums.records_missing -= named_to - counted_to;
   sums.records_missing += step.commit_seq() - counted_to - 1;
   counted_to = step.commit_seq();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sums over a run's steps, from its records in order. Each step counts once: as recorded, or as one without a record.
+// Sums over a run's steps, from its records in order. Each step counts once: as recorded, or as missing.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace ringside {
 
-/// Sums over those steps of one run whose records were read.
+/// Sums over the recorded steps of one run.
 struct StepSums {
   std::uint64_t steps = 0;
   std::uint64_t steps_skipped = 0;
@@ -22,7 +22,7 @@ struct StepSums {
   std::int64_t record_ns = 0;
   std::uint64_t bytes_transferred = 0;
   std::uint64_t rebuilt = 0;          // steps whose record was made from the ring, without the analyzer's durations
-  std::uint64_t records_missing = 0;  // steps that have no record
+  std::uint64_t records_missing = 0;  // steps without a record
 
   std::int64_t producer_ns() const noexcept { return generate_ns + producer_idle_ns; }
   std::int64_t analyzer_ns() const noexcept { return analyzer_work_ns() + analyzer_idle_ns; }

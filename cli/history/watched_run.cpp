@@ -28,7 +28,7 @@ Json describe(const AnalyzerView& analyzer) {
   return described;
 }
 
-/// {slots, used, states: [{slot, commit_seq, iteration, state, use}]}: what the pool itself has.
+/// {slots, used, states: [{slot, commit_seq, iteration, state, use}]}: the state of the pool itself.
 Json describe(const RingSlots& slots) {
   Json states = Json::array();
   for (const RingSlot& one : slots.slots) {
@@ -101,7 +101,7 @@ std::string WatchedRun::status_json() const {
                  {"analyzer", describe(analyzer_)}};
   status.update(ringside::describe(history_));
   if (Json& ring = status["ring"]; ring.is_object()) {
-    if (analyzer_.last) {  // may know it before the records are here
+    if (analyzer_.last) {  // the status may precede the records
       if (analyzer_.last->has_frozen_at_iteration()) ring["frozen_at_iteration"] = analyzer_.last->frozen_at_iteration();
       if (const auto guarded = analyzer_.last->guarded_commit_seq()) ring["guarded_commit_seq"] = guarded;
     }

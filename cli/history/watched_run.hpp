@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What `ringside serve` shows: the run's history, and whether the analyzer is up. One thread writes (it takes in the
-// records); any thread may read (the HTTP server answers requests from it).
+// The data that `ringside serve` shows: the run's history, and whether the analyzer is up. One thread writes (it
+// receives the records); any thread may read (the HTTP server answers requests from it).
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@
 
 namespace ringside {
 
-/// The analyzer's state as it last reported it to this process.
+/// The analyzer's state in its last report to this process.
 struct AnalyzerView {
   bool up = false;
-  bool was_up = false;               // at any time so far
-  std::int64_t since_unix_ns = 0;    // when the present state of `up` began
-  std::uint64_t changes = 0;         // how often another analyzer took its place
+  bool was_up = false;               // at any time until now
+  std::int64_t since_unix_ns = 0;    // when `up` took its present value
+  std::uint64_t changes = 0;         // how often another analyzer replaced it
   std::optional<wire::Status> last;  // its last status
 };
 
@@ -32,15 +32,15 @@ class WatchedRun {
   void take(const wire::Status& status);
   void analyzer_is(bool up);
   void another_analyzer_came();
-  /// The slots as they are in the pool; nothing: it cannot be read from here.
+  /// The present slots of the pool; empty: the pool cannot be read from here.
   void take(std::optional<RingSlots> slots);
-  /// What follows comes from another journal, with its own numbering.
+  /// Later records come from another journal, with its own numbering.
   void begin_anew();
 
   // For any thread: JSON objects as text, and Prometheus' text format.
   std::string status_json() const;
-  /// The steps from seq `from` on, at most `limit`, with {run_id, newest_seq, more}. results: full names; each step has
-  /// their values.
+  /// The steps from seq `from` on, at most `limit`, with {run_id, newest_seq, more}. results: full names of the values
+  /// that each step gets.
   std::string steps_json(std::uint64_t from, std::size_t limit, std::span<const std::string> results = {}) const;
   std::string metrics_text() const;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The secret that admits a browser or Prometheus. It is read from a file that only its owner may read, and compared in
-// constant time. A browser exchanges it for a cookie that is invalid once this process has ended.
+// constant time. A browser exchanges it for a cookie that is valid until this process ends.
 #pragma once
 
 #include <string>
@@ -10,15 +10,15 @@ namespace ringside {
 
 class AccessToken {
  public:
-  /// Throws Error: exit code 2 for a file that cannot be opened, that others may read, or that holds anything but one
+  /// Throws Error: exit code 2 for a file that cannot be opened, that others may read, or that does not consist of one
   /// line of 16 to 512 letters, digits and -._~; 3 if reading it fails.
   static AccessToken read(const std::string& file);
 
   explicit AccessToken(std::string token);
 
-  /// Takes the same time wherever `candidate` differs.
+  /// Takes the same time wherever the first difference is.
   bool matches(std::string_view candidate) const noexcept;
-  /// The cookie's value, which a browser shows once it has shown the token.
+  /// The cookie's value, which a browser sends after it has presented the token.
   const std::string& session() const noexcept { return session_; }
   bool matches_session(std::string_view candidate) const noexcept;
 

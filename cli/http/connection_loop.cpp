@@ -21,13 +21,13 @@
 namespace ringside {
 namespace {
 
-// Per turn. It is below the limit of open connections, so a request is read before later connections can displace it.
+// Per turn. It is below the limit of open connections, so that a request is read before later connections displace it.
 constexpr int kAcceptedAtOnce = 32;
 
 // How long new connections stay in the kernel's queue while no descriptor is free.
 constexpr std::chrono::milliseconds kNoDescriptors{100};
 
-/// Closing a connection with unread bytes makes the kernel reset it, and the client may lose the answer.
+/// The kernel resets a connection that is closed with unread bytes, and the client may lose the answer.
 void read_the_rest(int socket) noexcept {
   std::array<char, 4096> rest;
   for (int i = 0; i < 16 && recv(socket, rest.data(), rest.size(), MSG_DONTWAIT) > 0; ++i) {
@@ -60,7 +60,7 @@ void ConnectionLoop::run() {
       if (!wait()) return;
       go_on();
       accept_more();
-    } catch (const std::exception&) {  // too little memory to wait for all of them; there may be enough for fewer
+    } catch (const std::exception&) {  // too little memory to wait for all of them; it may suffice for fewer
       if (close_least_deserving()) continue;
       pollfd stopping{stopping_.get(), POLLIN, 0};
       if (poll(&stopping, 1, static_cast<int>(kNoDescriptors.count())) > 0) return;
@@ -68,7 +68,7 @@ void ConnectionLoop::run() {
   }
 }
 
-/// Serves open connections before new ones are accepted: no connection is displaced after its request has arrived.
+/// Serves open connections before accepting new ones, so that no connection is displaced after its request has arrived.
 void ConnectionLoop::go_on() {
   for (auto connection = connections_.begin(); connection != connections_.end();) {
     connection = continues(*connection) ? std::next(connection) : connections_.erase(connection);
@@ -76,7 +76,7 @@ void ConnectionLoop::go_on() {
   for (std::size_t bytes = answers_bytes(); bytes > limits_.answers_bytes; bytes = answers_bytes()) {
     const auto oldest = std::find_if(connections_.begin(), connections_.end(),
                                      [](const Connection& c) { return c.state == State::kAnswered; });
-    if (oldest->answer.size() == bytes) return;  // the only answer; one may always wait
+    if (oldest->answer.size() == bytes) return;  // one answer may always wait
     connections_.erase(oldest);
   }
 }
@@ -105,12 +105,12 @@ bool ConnectionLoop::continues(Connection& connection) {
       if (!open) return false;
     }
     return Clock::now() < connection.until;
-  } catch (const std::exception&) {  // no memory for it
+  } catch (const std::exception&) {  // lack of memory
     return false;
   }
 }
 
-/// Reads what has arrived, without waiting, and answers as soon as the request is complete.
+/// Reads the bytes that have arrived, without waiting, and answers as soon as the request is complete.
 bool ConnectionLoop::read_some(Connection& connection) {
   std::array<char, 2048> buffer;
   const std::size_t room = std::min(buffer.size(), limits_.request_bytes - connection.request.size());
@@ -133,7 +133,7 @@ void ConnectionLoop::answer(Connection& connection, std::string_view head) {
   connection.until = Clock::now() + limits_.response_time;
 }
 
-/// Returns false once all of the answer is sent, or cannot be sent.
+/// Returns false once all of the answer is sent, or if it cannot be sent.
 bool ConnectionLoop::write_some(Connection& connection) {
   const std::string_view rest = std::string_view(connection.answer).substr(connection.sent);
   const int socket = connection.socket.get();
@@ -149,7 +149,7 @@ bool ConnectionLoop::write_some(Connection& connection) {
 void ConnectionLoop::accept_more() {
   no_descriptors_ = false;
   for (int i = 0; i < kAcceptedAtOnce; ++i) {
-    // Without a free descriptor, accept fails the same way whether or not a connection waits.
+    // Without a free descriptor, accept fails in the same way whether or not a connection waits.
     pollfd waiting{listening_.get(), POLLIN, 0};
     if (poll(&waiting, 1, 0) <= 0) return;
     UniqueFd socket(accept4(listening_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
@@ -164,7 +164,7 @@ void ConnectionLoop::accept_more() {
     connection.socket = std::move(socket);
     connection.accepted = Clock::now();
     connection.until = connection.accepted + std::min(limits_.first_byte_time, limits_.request_time);
-    // Most clients have already sent their request.
+    // Most clients have sent their request by now.
     connection.events = POLLIN;
     if (!continues(connection)) connections_.pop_back();
   }
@@ -172,14 +172,14 @@ void ConnectionLoop::accept_more() {
 
 /// Returns false if there is no connection.
 bool ConnectionLoop::close_least_deserving() {
-  // The request of a remote client comes a moment after its connection. Without a grace, a full table of half-sent
-  // requests would let every new connection close the one before it.
+  // The request of a remote client arrives shortly after its connection. Without a grace period, if the table is full
+  // of half-sent requests, every new connection would close the one before it.
   const Clock::time_point silent_before = Clock::now() - limits_.grace;
   const auto rank = [&](const Connection& connection) {
     const bool in_grace = connection.state == State::kSilent && connection.accepted > silent_before;
     return in_grace ? State::kAsking : connection.state;
   };
-  // The first, and therefore oldest, of those with the lowest rank.
+  // The oldest connection with the lowest rank.
   const auto least = std::min_element(connections_.begin(), connections_.end(),
                                       [&](const Connection& a, const Connection& b) { return rank(a) < rank(b); });
   if (least == connections_.end()) return false;

@@ -31,7 +31,7 @@ constexpr const char* kCookie = "ringside_session";
 
 using Headers = std::map<std::string, std::string>;
 
-// A browser runs only what this server sends, loads from and sends to no other place, and shows the page in no frame.
+// A browser runs only code from this server, connects to no other place, and shows the page in no frame.
 const Headers kHeaders = {
     {"Content-Security-Policy",
      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -50,7 +50,7 @@ struct Response {
   std::string text;
 };
 
-/// Of the statuses that are used here and in sites; a client reads the number.
+/// The reasons of the statuses that this file and the sites use; clients read only the number.
 std::string_view reason_of(int status) noexcept {
   switch (status) {
     case 200: return "OK";
@@ -78,8 +78,8 @@ void refuse(Response& response, int status, std::string_view why) {
   set_content(response, fmt::format("{}\n", why), "text/plain; charset=utf-8");
 }
 
-/// Always whole and uncompressed: what crosses loopback is not worth the time of a core beside the solver. The answer
-/// to HEAD has the length of the text that GET gets.
+/// Always whole and uncompressed: compressing for loopback is not worth a core's time beside the solver. The answer to
+/// HEAD has the length of the text that GET gets.
 std::string bytes_of(Response response, bool with_text) {
   response.headers["Content-Length"] = std::to_string(response.text.size());
   std::string bytes = fmt::format("HTTP/1.1 {} {}\r\n", response.status, reason_of(response.status));
@@ -93,7 +93,7 @@ struct AddressListDeleter {
   void operator()(addrinfo* list) const noexcept { freeaddrinfo(list); }
 };
 
-/// A socket that listens at the address. Throws Error (exit code 3).
+/// Makes a socket that listens at the address. Throws Error (exit code 3).
 UniqueFd listen_at(const ListenAddress& address) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
@@ -141,15 +141,15 @@ std::string lower_case(std::string_view text) {
   return lower;
 }
 
-/// Against DNS rebinding: a page of another site whose name resolves to loopback still sends that name as Host.
+/// Against DNS rebinding: if a page's host name resolves to loopback, its requests still have that name as Host.
 bool is_our_name(std::string_view host, const ListenAddress& address) {
   const std::string name = lower_case(host_name(host));
   return name == "127.0.0.1" || name == "localhost" || name == "[::1]" || name == address.host ||
          std::ranges::find(address.allowed_hosts, name) != address.allowed_hosts.end();
 }
 
-/// Whether a browser asks for a page of another origin: for a script, an image or a frame in it. Following a link to us
-/// is not that. Programs send neither header, and a page of our own no Origin with a GET.
+/// Whether a browser requests this for a page of another origin (as a script, an image or a frame), and not because the
+/// user followed a link to us. Programs send neither header; our own pages send no Origin with GET.
 bool is_of_another_origin(const RequestHead& request, const ListenAddress& address) {
   const std::string_view site = request.field("sec-fetch-site");
   if (!site.empty()) {
@@ -166,7 +166,7 @@ bool is_of_another_origin(const RequestHead& request, const ListenAddress& addre
          std::ranges::find(address.allowed_hosts, host_name(host)) == address.allowed_hosts.end();
 }
 
-/// From a page at `path` to the first one: "./", or "../" below a folder.
+/// The relative way from a page at `path` to the first page: "./", or "../" below a folder.
 std::string way_to_root(std::string_view path) {
   std::string way = "./";
   for (auto slashes = std::ranges::count(path, '/'); slashes > 1; --slashes) way = way == "./" ? "../" : way + "../";
@@ -232,7 +232,7 @@ struct HttpServer::Implementation {
                  const ConnectionLimits& connection_limits)
       : site(std::move(served)), address(std::move(listen)), token(std::move(access)), limits(connection_limits) {}
 
-  /// The bytes that answer a request's head, which may be any text.
+  /// Returns the answer to a request's head, which may be any text.
   std::string answer(std::string_view head) const {
     Response response;
     if (const std::optional<HeadFault> fault = fault_in(head)) {
@@ -269,7 +269,7 @@ struct HttpServer::Implementation {
     return !token || shows_token(request, response);
   }
 
-  /// Accepts the token in a header (Prometheus, scripts) or the cookie; in the address, exchanges it for the cookie.
+  /// Accepts the token in a header (Prometheus, scripts) or the cookie. Exchanges one in the address for the cookie.
   bool shows_token(const RequestHead& request, Response& response) const {
     constexpr std::string_view kBearer = "Bearer ";
     const std::string_view authorization = request.field("authorization");
@@ -278,11 +278,11 @@ struct HttpServer::Implementation {
     }
     if (const auto session = cookie(request, kCookie); session && token->matches_session(*session)) return true;
     if (const auto given = request.parameter("token"); given && token->matches(*given)) {
-      // The redirect removes the token from the address bar, so that it is not kept in a history or a screenshot.
+      // The redirect removes the token from the address bar, so that no history or screenshot keeps it.
       response.status = 303;
       const std::string root = way_to_root(request.path);
       response.headers["Location"] = root;
-      // Without a path it is for what lies beside the page asked for, below a proxy's path, too.
+      // Without a Path, the cookie is valid for the folder of the requested page, even below a proxy's path.
       response.headers["Set-Cookie"] =
           fmt::format("{}={}; {}HttpOnly; SameSite=Strict", kCookie, token->session(), root == "./" ? "" : "Path=/; ");
       return false;

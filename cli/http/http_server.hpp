@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The HTTP side of `ringside serve`: a site, and the assets of its pages. It only reads, and it trusts no
-// client: it limits requests, time and connections, accepts only heads as the RFC defines
-// them, and demands a token if one is configured. While it serves loopback only, it accepts only our own Host header,
-// or that of a proxy that was named. It refuses what a browser asks for a page of another origin. Every address in what
-// it sends is relative, so that a proxy may put it below any path.
+// The HTTP side of `ringside serve`: a site, and the assets of its pages. It only reads. It trusts no client: it limits
+// requests, time and connections, accepts only heads that conform to the RFC, and requires a token if one is
+// configured. While it serves only loopback, the Host header must be ours or that of a named proxy. It refuses requests
+// that a browser makes for a page of another origin. All addresses that it sends are relative, so that a proxy may
+// place it below any path.
 #pragma once
 
 #include <cstdint>
@@ -23,31 +23,32 @@ namespace ringside {
 struct ListenAddress {
   std::string host;  // a numeric address, or "localhost"
   int port = 0;      // 0: any free port
-  std::vector<std::string> allowed_hosts = {};  // other names in a Host header, as allowed_host() returns them
+  std::vector<std::string> allowed_hosts = {};  // other names accepted in a Host header, as allowed_host() returns them
   bool is_loopback() const noexcept;
 };
 
 /// Parses "HOST:PORT" or "[IPV6]:PORT". Throws Error (exit code 2).
 ListenAddress parse_listen_address(const std::string& text);
 
-/// The name by which a proxy may pass requests on, in lower case: "monitor.example.org". Throws Error (exit code 2),
+/// The name under which a proxy forwards requests, in lower case: "monitor.example.org". Throws Error (exit code 2),
 /// which names `option`.
 std::string allowed_host(const std::string& text, std::string_view option);
 
 class HttpServer {
  public:
-  /// Serves what `site` has. Throws Error (exit code 2) for an address beyond loopback without a token.
+  /// Serves the content of `site`. Throws Error (exit code 2) for an address beyond loopback without a token.
   HttpServer(std::shared_ptr<const Site> site, ListenAddress address, std::optional<AccessToken> token,
              const ConnectionLimits& limits = {});
-  /// Serves one run (RunSite), which must outlive the server. Throws Error (exit code 2) for an address beyond loopback without a token.
+  /// Serves one run (RunSite), which must outlive the server. Throws Error (exit code 2) for an address beyond loopback
+  /// without a token.
   HttpServer(const WatchedRun& run, ListenAddress address, std::optional<AccessToken> token,
              const ConnectionLimits& limits = {});
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
-  /// Answers requests on a thread of its own until the server is destroyed. Throws Error (exit code 3) if it cannot
-  /// listen at the address.
+  /// Answers requests on its own thread until the server is destroyed. Throws Error (exit code 3) if it cannot listen
+  /// at the address.
   void start();
 
   /// "http://127.0.0.1:9464/"

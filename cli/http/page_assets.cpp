@@ -16,7 +16,7 @@ const PageAsset& asset_at(std::string_view path) {
   return *asset;
 }
 
-/// A tag of our pages that loads a file: `begin` and `end` surround the file's name. Inlining replaces the tag by the
+/// A tag of our pages that loads a file; the file's name is between `begin` and `end`. Inlining replaces the tag by the
 /// file's content between `open` and `close`.
 struct LoadingTag {
   std::string_view begin;
@@ -41,7 +41,7 @@ std::string inlined(std::string_view page, const LoadingTag& tag) {
   return out.append(page);
 }
 
-/// A script element ends at "</script", even in a string: each < is therefore written by its number, as JSON allows.
+/// "</script" ends a script element even in a string, so each < is written as its number, which JSON allows.
 std::string as_script_data(const Json& object) {
   std::string text;
   for (const char c : dump(object)) {
@@ -54,7 +54,7 @@ std::string as_script_data(const Json& object) {
   return text;
 }
 
-/// The page with `data` at its mark.
+/// The page with `data` in the place of its mark.
 std::string filled(std::string page, std::string_view path, const Json& data) {
   constexpr std::string_view kDataMark = "RINGSIDE_REPORT_DATA";
   const std::size_t mark = page.find(kDataMark);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The files of dashboards/page and Chart.js, which the build puts into this program (cmake/embed_assets.cmake): the
-// page works without a network, and always matches the version of the program.
+// The files of dashboards/page and Chart.js, which the build embeds in this program (cmake/embed_assets.cmake). So the
+// page works without a network, and always matches the program's version.
 #pragma once
 
 #include <span>
@@ -29,12 +29,12 @@ const PageAsset* find_page_asset(std::string_view path) noexcept;
 SiteAnswer page_answer(std::string_view path);
 
 /// The page at `path` as one file: its scripts and style sheets are inlined, and `data` replaces the mark
-/// RINGSIDE_REPORT_DATA, which such a page has in a script element. No figure or name in `data` becomes markup or
-/// script. Throws Error (exit code 3) if the page has no mark, or if it or a file that it names is not an asset.
+/// RINGSIDE_REPORT_DATA in one of its script elements. Figures and names in `data` never become markup or script.
+/// Throws Error (exit code 3) if the page has no mark, or if it or a file that it names is not an asset.
 std::string page_with_data(std::string_view path, const Json& data);
 
-/// The same for a page that HttpServer serves: it loads its assets from there, under the server's own content security
-/// policy, which allows no inline script.
+/// The same for a page that HttpServer serves. It loads its assets from the server, whose content security policy
+/// allows no inline script.
 std::string served_page_with_data(std::string_view path, const Json& data);
 
 }  // namespace ringside

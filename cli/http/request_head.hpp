@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The head of an HTTP request (RFC 9112): whether every party reads it in the same way, and what it asks for. Heads
-// that proxies and servers are known to read differently, which allows request smuggling, are refused. Read here and
-// not by a library: the server answers a head as a whole, with neither a body nor a socket, and no library of the
-// distribution documents an interface for that which all its releases have.
+// The head of an HTTP request (RFC 9112): what it requests, and whether all parties read it in the same way. Heads that
+// proxies and servers are known to read differently allow request smuggling, and are refused. We do not use a library:
+// the server answers a head as a whole, without body or socket, and no library of the distribution documents an
+// interface for that in all its releases.
 #pragma once
 
 #include <cstddef>
@@ -19,15 +19,15 @@ struct HeadFault {
   std::string_view why;  // what was found, and what would be accepted; static text
 };
 
-/// bytes: what a client sent, from its first byte on. Returns the length of the head, including the empty line after
-/// it; nothing before that line has arrived.
+/// bytes: a client's bytes from the first one on. Returns the length of the head, including the empty line after it;
+/// empty until that line has arrived.
 std::optional<std::size_t> head_length(std::string_view bytes) noexcept;
 
 /// Whether an incomplete head cannot be completed: one of its lines ends without a carriage return.
 bool cannot_be_completed(std::string_view bytes) noexcept;
 
-/// Returns the first fault of the head; nothing if it has none. head: as head_length measured it; any other text is a
-/// head without an end.
+/// Returns the first fault of the head; empty if there is none. head: as head_length measured it; any other text counts
+/// as a head without an end.
 std::optional<HeadFault> fault_in(std::string_view head) noexcept;
 
 struct RequestHead {
@@ -36,13 +36,13 @@ struct RequestHead {
   std::vector<std::pair<std::string, std::string>> parameters;        // of the query, percent-decoded, in their order
   std::vector<std::pair<std::string_view, std::string_view>> fields;  // in their order, without blanks around a value
 
-  /// The first one of that name.
+  /// The value of the first parameter of that name.
   std::optional<std::string> parameter(std::string_view name) const;
-  /// The first one of that name, which is given in lower case; empty if there is none.
+  /// The value of the first field of that name, given in lower case; empty if there is none.
   std::string_view field(std::string_view lower_case) const noexcept;
 };
 
-/// head: one in which fault_in found nothing. It must outlive what is returned.
+/// head: fault_in found no fault in it. It must outlive the result.
 RequestHead read_head(std::string_view head);
 
 }  // namespace ringside

@@ -14,9 +14,9 @@ namespace {
 
 constexpr std::size_t kDefaultSteps = 1000;
 constexpr std::size_t kMostSteps = 2000;  // an answer of about a megabyte
-constexpr std::size_t kMostResults = 8;   // with their values it becomes half as large again
+constexpr std::size_t kMostResults = 8;   // their values make the answer half as large again
 
-/// "x.l2,y.l2" as two names; without empty ones.
+/// "x.l2,y.l2" as two names; skips empty names.
 std::vector<std::string> names_in(const std::string& list) {
   std::vector<std::string> names;
   for (std::size_t at = 0; at < list.size();) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a server serves, apart from the files of the page. HttpServer decides who may ask; a site decides what is
-// answered, and never turns a part of a request into a path.
+// The content of a server, apart from the files of the page. HttpServer decides which clients are admitted; a site
+// decides on the answer, and never turns a part of a request into a path.
 #pragma once
 
 #include <chrono>
@@ -19,15 +19,15 @@ struct SiteAnswer {
   int status = 200;
   std::string content_type = "text/plain; charset=utf-8";
   std::string text;
-  std::chrono::seconds retry_after{};  // of a refusal that will end; 0: says nothing of it
+  std::chrono::seconds retry_after{};  // for a temporary refusal; 0: not announced
 };
 
 class Site {
  public:
   virtual ~Site() = default;
-  /// Nothing if there is nothing at that path. Called by the server's thread.
+  /// Empty if nothing is at that path. Called by the server's thread.
   virtual std::optional<SiteAnswer> answer(const SiteRequest& request) const = 0;
-  /// For the refusal of a path: "/, /metrics".
+  /// The paths to list when a path is refused: "/, /metrics".
   virtual std::string paths() const = 0;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `ringside calibrate`: measures this node and writes what is known of it to a file (docs/use/plan.md).
+// `ringside calibrate`: measures this node and writes its figures to a file (docs/use/plan.md).
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -40,7 +40,7 @@ constexpr double kMostBudgetS = 86'400;
 
 struct CalibrateOptions {
   std::vector<std::string> matrices;
-  SolveOptions solve;  // but for the matrix
+  SolveOptions solve;  // without the matrix
   std::vector<std::string> folders;
   std::string threads;
   double budget_s = kCalibrationBudgetS;
@@ -84,7 +84,7 @@ std::vector<SolveOptions> problems_of(const CalibrateOptions& options) {
   return problems;
 }
 
-/// The files that the command reads, which its output must not replace.
+/// The files that the command reads, and which its output must not replace.
 std::vector<KeptFile> read_files(const CalibrateOptions& options) {
   std::vector<KeptFile> kept;
   for (const std::string& matrix : options.matrices) kept.push_back({"--matrix", named_input(matrix).path});
@@ -106,8 +106,8 @@ void refuse_zero_threads(const std::vector<int>& threads) {
   throw usage_error("--threads: found 0, expected thread counts from 1, such as 1-4,8");
 }
 
-/// How much is done, what is measured, and how long it still takes. Redrawn in place on a terminal; elsewhere a new
-/// line every ten seconds.
+/// The share done, the present measurement, and the time left. Redrawn in place on a terminal; otherwise a new line
+/// every ten seconds.
 class CalibrationLine {
  public:
   /// Writes to standard error. `shown` false: never writes.
@@ -145,7 +145,7 @@ const Series* stream_of(const Node& node, const std::string& tier, const char* k
   return nullptr;
 }
 
-/// "30.1 / 36.0": with the fewest threads and with the most.
+/// "30.1 / 36.0": the figures with the fewest and with the most threads.
 std::string ends_of(const Series* series, double unit, int digits) {
   if (series == nullptr || series->points.empty()) return "n/a";
   const double first = series->points.front().figure.value * unit;
@@ -180,7 +180,7 @@ const Series* kernel_of(const Node& node, const ProblemSize& problem, const std:
   return nullptr;
 }
 
-/// One line for each place of slots.
+/// One line for each place of the slots.
 std::string problem_lines(const Node& node, const ProblemSize& problem) {
   std::string text =
       fmt::format("  {}: {} rows, {} entries; generate {} ms\n", printable(problem.matrix),
@@ -201,7 +201,7 @@ std::string problem_lines(const Node& node, const ProblemSize& problem) {
   return text;
 }
 
-/// What the command prints at its end: the figures with one thread and with the most, and the remarks.
+/// The command's closing text: the figures with one thread and with the most, and the remarks.
 std::string calibration_table(const Node& node) {
   std::string text = fmt::format("ringside calibrate: {}\n", node.name);
   text += tier_lines(node);
@@ -224,7 +224,7 @@ int calibrate_with(CalibrateOptions options) {
     make_node_folder();
   }
   const std::vector<KeptFile> kept = read_files(options);
-  check_output(options.output, "--output", kept);  // now, not after minutes
+  check_output(options.output, "--output", kept);  // before the measurement, which takes minutes
 
   CalibrationOptions calibration;
   calibration.problems = problems_of(options);

@@ -28,14 +28,14 @@ struct ManyNodesOptions {
 void declare(CommandLine& line, ManyNodesOptions& options);
 
 struct ManyNodes {
-  ScaleRequest request;  // of the last row
+  ScaleRequest request;  // the request of the last row
   std::vector<ScaleResult> rows;
 };
 
-/// A node as --step-figures gives it. Throws Error (exit code 2).
+/// The node that --step-figures describes. Throws Error (exit code 2).
 NodeFigures figures_given(const ManyNodesOptions& options, const PublishOptions& publish, const RingOptions& ring);
 
-/// One number of nodes stands for the powers of 4 up to it, and it. Throws Error (exit code 2).
+/// A single number of nodes stands for the powers of 4 up to it, and itself. Throws Error (exit code 2).
 ManyNodes simulate_many(const ManyNodesOptions& options, const NodeFigures& node, const SolveOptions& solve);
 
 std::string many_nodes_table(const ManyNodes& simulated);

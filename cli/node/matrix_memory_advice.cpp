@@ -8,7 +8,7 @@
 namespace ringside {
 
 std::optional<std::string> matrix_memory_advice(const MatrixMemoryFacts& facts) {
-  // Where the rows begin, and the columns. Whether there are values is not known here.
+  // The row offsets and the columns. Whether the matrix has values is unknown here.
   const std::uint64_t bytes = (facts.rows + 1) * sizeof(std::uint64_t) + facts.nonzeros * sizeof(std::uint32_t);
   const std::string size = fmt::format("the matrix takes at least {}, and 8 bytes an entry more if it has values",
                                        megabytes(bytes));

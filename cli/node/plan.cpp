@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `ringside plan`: predicts the time of a run for every split of the cores and every mode, and names the best. It
-// measures nothing and loads no matrix. With --nodes it also simulates a run of many such nodes.
+// measures nothing and loads no matrix. With --nodes it also simulates a run on many such nodes.
 #include <fmt/format.h>
 
 #include <optional>
@@ -32,7 +32,7 @@ struct PlanOptions {
   RingOptions ring;
   ReduceOptions reduce;
   CoreOptions cores;
-  // These change no time that is predicted; they are here so that the options of a run can be given as they are.
+  // These do not affect the predicted times; they are accepted so that a run's options can be passed unchanged.
   PeerOptions peer;
   JournalOptions journal;
   TelemetryOptions telemetry;
@@ -74,7 +74,7 @@ void declare_plan(CommandLine& line, PlanOptions& options) {
   line.declare_config_file();
 }
 
-/// A file that was measured must be of this machine, unless the user names it: then its figures count.
+/// A measured file must be from this machine, unless the user names the file: its figures then count.
 Node node_of(const PlanOptions& options) {
   if (!options.node_file.empty()) return read_node(options.node_file);
   const std::string path = default_node_file();
@@ -83,7 +83,7 @@ Node node_of(const PlanOptions& options) {
   return node;
 }
 
-/// The files that the command reads, which its page must not replace.
+/// The files that the command reads, and which its page must not replace.
 std::vector<KeptFile> files_read(const CommandLine& line, const PlanOptions& options) {
   std::vector<KeptFile> kept = {{"--node", options.node_file.empty() ? default_node_file() : options.node_file},
                                 {"--matrix", named_input(options.solve.matrix).path},
@@ -97,7 +97,7 @@ void print(const Json& object) {
   fmt::print("{}\n", object.dump(2));
 }
 
-/// Many nodes like a measured one: no node file and no matrix are read.
+/// Plans many nodes that equal a measured one, without a node file or a matrix.
 int plan_measured(const PlanOptions& options) {
   if (!options.solve.matrix.empty() || options.rows > 0 || !options.output.empty()) {
     throw usage_error("--step-figures: found it with {}, expected one of them: it describes a measured node",

@@ -28,7 +28,7 @@ std::string problem_text(const ProblemSize& problem) {
                      with_separators(problem.rows), with_separators(problem.nonzeros));
 }
 
-/// Which row the plan chooses follows from the expected times: they are shown where the totals would name another one.
+/// The plan chooses by the expected times: they are shown if the totals would suggest another row.
 bool needs_expected(const Plan& plan) {
   const double total = plan.rows[plan.best].prediction.total_s;
   return std::any_of(plan.rows.begin(), plan.rows.end(),

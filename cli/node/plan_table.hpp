@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A plan as a table for people, and as JSON for programs and for the page.
+// A plan as a table for the user, and as JSON for programs and for the page.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace ringside {
 
-/// Several lines: what is planned, a row for each way to run, the choice, the remarks.
+/// Several lines: the planned run, a row for each way to run, the choice, the remarks.
 std::string plan_table(const Node& node, const PlanRequest& request, const Plan& plan);
 
 /// One object: node, origin, problem, run, rows (seconds), best, model, remarks.

@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The tier whose folder is on the file system of the pool.
+/// The tier whose folder is on the pool's file system.
 const Tier* tier_of_pool(const Node& node, const std::string& pool) {
   const fs::path folder = fs::absolute(pool).parent_path();
   struct stat there {};
@@ -31,13 +31,13 @@ const Tier* tier_of_pool(const Node& node, const std::string& pool) {
   return nullptr;
 }
 
-/// The only tier of a file that was written by hand, besides DRAM; DRAM if there is no other.
+/// In a file written by hand: the only tier besides DRAM, or DRAM if it is the only one.
 const Tier* only_tier(const Node& node) {
   if (node.fingerprint || node.tiers.size() > 2) return nullptr;
   return &node.tiers.back();
 }
 
-/// Those that can hold slots: a calibration has no copies into DRAM without a folder.
+/// The tiers that can hold slots: without a folder, a calibration has no copies into DRAM.
 std::string names_of_tiers(const Node& node) {
   std::string names;
   for (const Tier& tier : node.tiers) {
@@ -68,7 +68,7 @@ std::optional<int> number_of_cores(const char* flag, const std::string& list) {
   return static_cast<int>(parse_core_list(list, flag).cpus.size());
 }
 
-/// The measured problem, with the spelling and the file of the one that was asked for.
+/// The measured problem, with the name and the file of the requested one.
 ProblemSize as_asked(ProblemSize measured, const ProblemSize& asked) {
   measured.matrix = asked.matrix;
   if (asked.file) measured.file = asked.file;
@@ -96,7 +96,7 @@ ProblemSize problem_size(const Node& node, const PlannedOptions& options, std::v
     return size;
   }
   size.file = matrix_file(size.matrix, options.solve.columns);
-  const KernelFigures* before = nullptr;  // the same file, changed since
+  const KernelFigures* before = nullptr;  // the same file, before it was changed
   for (const KernelFigures& figures : node.kernels) {
     const ProblemSize& known = figures.problem;
     if (known.matrix.empty() || known.solver != size.solver) continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From the options of a run to what the model is asked: for `ringside plan` and for `ringside run --cores auto`.
+// Converts the options of a run into a request to the model, for `ringside plan` and `ringside run --cores auto`.
 #pragma once
 
 #include <cstdint>
@@ -12,33 +12,33 @@
 
 namespace ringside {
 
-/// The value of --reduce for a way to run.
+/// The value of --reduce for this configuration.
 const char* reduce_word(const Configuration& configuration) noexcept;
 
 /// "8 + 8 cores, --reduce slot, --elastic off"
 std::string in_words(const Configuration& configuration);
 
-/// The options that decide the time of a run. The referred structs outlive this one.
+/// The options that determine the time of a run. The structs to which it refers outlive it.
 struct PlannedOptions {
   const SolveOptions& solve;
   const PublishOptions& publish;
   const RingOptions& ring;
   const ReduceOptions& reduce;
   const CoreOptions& cores;
-  bool elastic_given = false;  // then the plan has nothing else
+  bool elastic_given = false;  // if so, the plan considers only this value
   bool reduce_given = false;
-  std::string memory;      // the name of the tier; empty: where the pool lies
-  std::uint64_t rows = 0;  // 0: those of the matrix
+  std::string memory;      // the name of the tier; empty: the pool's own place
+  std::uint64_t rows = 0;  // 0: the matrix has them
   std::uint64_t nonzeros = 0;
 };
 
-/// Throws Error: exit code 2 if the size of the problem is not known, or if the node has no figures for the memory of
-/// the pool; 3 if the cores that were named do not exist.
+/// Throws Error: exit code 2 if the problem's size is unknown, or if the node has no figures for the pool's memory; 3
+/// if the named cores do not exist.
 PlanRequest plan_request(const Node& node, const PlannedOptions& options);
 
-/// The size of the problem, from the node's figures for that matrix, from its name, or from the sizes given. Throws as
-/// above. remarks: gets one if the size may be another, because the name announces only about how many nonzeros there
-/// are, or the matrix file was changed after it was measured.
+/// The problem's size: from the node's figures for that matrix, from its name, or from the given sizes. Throws as
+/// above. remarks: gets one if the size is uncertain, because the name gives the nonzeros only approximately, or
+/// because the matrix file changed after its measurement.
 ProblemSize problem_size(const Node& node, const PlannedOptions& options, std::vector<std::string>& remarks);
 
 }  // namespace ringside

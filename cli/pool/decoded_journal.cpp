@@ -23,7 +23,7 @@ DecodedJournal read_from(const std::string& pool, std::uint64_t from) {
   while (const std::optional<EncodedRecord> encoded = reader.next(from)) {
     from = encoded->seq + 1;
     wire::Record record;
-    // A record of a kind that this version does not know still parses. A record that does not parse is left out.
+    // A record of a kind that this version lacks still parses. A record that does not parse is left out.
     if (record.ParseFromArray(encoded->bytes.data(), static_cast<int>(encoded->bytes.size()))) {
       read.records.push_back(std::move(record));
     }
@@ -33,8 +33,8 @@ DecodedJournal read_from(const std::string& pool, std::uint64_t from) {
   return read;
 }
 
-/// How many of `records` belong to the followed analyzer. Those up to `newest_known` do; later ones do until its run
-/// has ended or another one begins. told: how many of them were handed out before.
+/// The number of `records` that belong to the followed analyzer. Records up to `newest_known` do; later ones do until
+/// its run has ended or another run begins. told: how many of them were handed out before.
 std::size_t before_the_next_run(const std::vector<wire::Record>& records, std::size_t told,
                                 std::uint64_t newest_known) {
   std::string run;
@@ -87,7 +87,7 @@ RestOfRun read_rest(StreamEnd end) {
     try {
       DecodedJournal journal = read_from(end.journal_pool, has_last ? end.next_seq - 1 : end.next_seq);
       std::vector<wire::Record>& found = journal.records;
-      // The record that was handed out last proves that this is still the journal from which it came.
+      // If the last handed-out record is there, this is still the journal from which it came.
       if (has_last &&
           (found.empty() || found.front().seq() != end.next_seq - 1 || found.front().unix_ns() != end.last_unix_ns)) {
         why = fmt::format("cannot be had: record {} is not in the journal of {} any more, or is another one",
@@ -114,7 +114,7 @@ std::vector<SharedLayout> layouts_in(const std::string& pool) {
   try {
     const RingReader reader = RingReader::open(pool, std::chrono::milliseconds(0));
     for (const KnownRun& run : described_runs(reader.ring())) layouts.push_back(run.layout);
-  } catch (const Error&) {  // the journal is shown without the pool, too
+  } catch (const Error&) {  // without the pool, the journal is still shown
   }
   return layouts;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `ringside gather FOLDER`: copies the rings of all nodes of a run into one folder, for nodes without a shared file
-// system (docs/publish/mpi.md). A ring is copied as a file and then checked like any other: what an analyzer has
-// changed meanwhile shows as damage, so a copy that is accepted has every step whole.
+// system (docs/publish/mpi.md). A ring is copied as a file and then checked like any other. Changes by an analyzer
+// during the copy appear as damage, so every step in an accepted copy is whole.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <poll.h>
@@ -63,8 +63,8 @@ Source source_of(const std::string& text) {
   return source;
 }
 
-/// The sources that a ranks file names. It may lie: its words become those of a command, which may pass them to a
-/// shell.
+/// The sources that a ranks file names. Do not trust it: its words become arguments of a command, which may pass them
+/// to a shell.
 std::vector<Source> sources_in(const std::string& path) {
   constexpr std::string_view kPlain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
   const RanksFile ranks = read_ranks(path);
@@ -88,11 +88,11 @@ std::vector<Source> sources_in(const std::string& path) {
 
 /// How the rings are copied.
 struct Copier {
-  std::string command;  // the user's
-  StopFlag stop;        // ends it
+  std::string command;  // given by the user
+  StopFlag stop;        // stops the copying
 };
 
-/// Runs the user's command with the source and the destination as its last words.
+/// Runs the user's command with the source and the destination as its last arguments.
 void copy_by(const Copier& copier, const std::string& from, const std::string& to) {
   std::string script = copier.command + " \"$@\"";
   std::string words[] = {"sh", "-c", script, "sh", from, to};
@@ -104,9 +104,9 @@ void copy_by(const Copier& copier, const std::string& from, const std::string& t
   }
   const UniqueFd pidfd(static_cast<int>(syscall(SYS_pidfd_open, child, 0)));
   pollfd watched{pidfd.get(), POLLIN, 0};
-  constexpr int kLookMs = 100;  // a signal that comes just before a wait does not end it
+  constexpr int kLookMs = 100;  // because a signal just before a wait does not end the wait
   while (pidfd.valid() && poll(&watched, 1, kLookMs) <= 0) {
-    if (copier.stop.is_set()) kill(child, SIGTERM);  // only a Ctrl-C reaches it by itself
+    if (copier.stop.is_set()) kill(child, SIGTERM);  // a Ctrl-C reaches the command directly; other signals do not
   }
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
@@ -153,7 +153,7 @@ RanksFile gather_one(const Source& source, const Copier& copier, const std::stri
   return ranks;
 }
 
-/// Throws Error unless every step of every ring is whole.
+/// Throws Error unless all steps of all rings are whole.
 void check(const RingSet& set) {
   set.expect_all();
   for (const NodeRing& ring : set.nodes()) {
@@ -173,14 +173,14 @@ void check(const RingSet& set) {
 }
 
 int gather(const std::string& output, const std::vector<Source>& sources, const std::string& command) {
-  const StopFlag stop = catch_stop_signals();  // what was copied is removed
+  const StopFlag stop = catch_stop_signals();  // an interruption removes the copies made so far
   const Copier copier{command, stop};
   const auto end_if_interrupted = [&stop] {
     if (stop.is_set()) throw Error(ExitCode::kInterrupted, "interrupted before all rings were copied");
   };
   OutputFolder folder(output, "FOLDER", "a folder of rings");
   std::optional<RanksFile> ranks;
-  std::map<std::size_t, std::string> gathered;  // by node: from where
+  std::map<std::size_t, std::string> gathered;  // the source of each node
   for (const Source& source : sources) {
     fmt::print(stderr, "ringside: copying {}\n", printable(source.text()));
     RanksFile found = [&] {

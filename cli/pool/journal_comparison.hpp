@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Journal and ring side by side: what the journal recorded of each iterate that `replay` reduces again, and whether
-// the recorded scalars match the bytes in the ring.
+// Compares journal and ring: what the journal recorded about each iterate that `replay` reduces again, and whether the
+// recorded scalars match the bytes in the ring.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ class JournalComparison {
   /// kept: all iterates in the ring, even if `replay` shows only some of them.
   JournalComparison(JournaledSteps steps, const std::vector<KeptSlot>& kept);
 
-  /// recomputed: its results (RingReplay::results), if it could be read.
+  /// recomputed: the iterate's results (RingReplay::results), if it could be read.
   void compare(const ReplayedIterate& iterate, const StepResults& recomputed);
   /// The iterate compared last: its record, `agrees` and `differences`; null if it is not in the journal.
   Json last_as_json() const;
@@ -36,7 +36,7 @@ class JournalComparison {
   struct Row {
     SlotHeader header;
     const RecordedStep* recorded = nullptr;  // null: not in the journal
-    bool compared = false;                  // there were reductions to compare with
+    bool compared = false;                  // there were reductions to compare
     std::vector<FieldDifference> differences;
   };
   std::uint64_t differing() const;

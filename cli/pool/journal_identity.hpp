@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Checks whether a journal belongs to the pool beside it: records name their run and, where a run begins, its pool.
+// Checks whether a journal belongs to the pool beside it: records name their run, and the start of a run its pool.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@
 
 namespace ringside {
 
-/// The ids that a journal's records name. Callers collect them while they read the records for another purpose.
+/// The ids in a journal's records. Callers collect them while they read the records for another purpose.
 struct NamedByJournal {
   std::set<Id128> runs;
-  std::set<Id128> pools;  // of runs that began; records of older versions do not name it
+  std::set<Id128> pools;  // of runs that began; records of older versions lack it
   std::optional<Id128> newest_run;
   std::int64_t newest_unix_ns = 0;  // when the newest record was made
 

@@ -69,7 +69,7 @@ void RecordGaps::add(const wire::Record& record) {
   }
 }
 
-/// Calls `see` with each record that can be parsed.
+/// Calls `see` with each record that parses.
 template <class See>
 void for_each_record(JournalReader& journal, const See& see) {
   wire::Record record;
@@ -169,7 +169,7 @@ std::optional<JournaledSteps> JournaledSteps::read(const std::string& pool) {
   JournaledSteps journaled;
   try {
     JournalReader journal = JournalReader::open(pool);
-    ResultNames names;  // a run may be described behind its first steps
+    ResultNames names;  // the description of a run may follow its first steps
     for_each_record(journal, [&names](const wire::Record& record) { names.learn(record); });
     for (const SharedLayout& layout : layouts_in(pool)) names.learn(layout);
     journal.rewind();
@@ -221,7 +221,7 @@ std::vector<FieldDifference> differences(const RecordedStep& journaled, const St
   for (const RecordedResult& recorded : layout->results()) {
     if (recorded.result->source != ResultSource::kReduction) continue;
     const std::string& name = recorded.result->full_name;
-    if (recomputed.layout()->find(name) == nullptr) continue;  // this release does not compute it
+    if (recomputed.layout()->find(name) == nullptr) continue;  // this release lacks it
     const StepValue before = journaled.results.value_of(recorded);
     const StepValue now = recomputed.find(name);
     const bool may_be_absent = journaled.figures.rebuilt || (recorded.result->flags & kNeedsPrevious) != 0;

@@ -18,18 +18,18 @@
 
 namespace ringside {
 
-/// What a journal has of one result of a user's analyses.
+/// What a journal contains about one result of a user's analyses.
 struct AnalysisInJournal {
   std::uint64_t records = 0;
-  std::uint64_t iteration = 0;  // of the newest one
+  std::uint64_t iteration = 0;  // the newest one's
   double value = 0;
 };
 
-/// What a journal has of the marks of one cause and name.
+/// What a journal contains about the marks of one cause and name.
 struct MarksInJournal {
   std::uint64_t records = 0;
-  std::uint64_t first_iteration = 0;  // of the oldest one
-  std::uint64_t last_iteration = 0;   // of the newest one
+  std::uint64_t first_iteration = 0;  // the oldest one's
+  std::uint64_t last_iteration = 0;   // the newest one's
 };
 
 /// A journal's kind, size and state, without its records.
@@ -39,21 +39,21 @@ struct JournalSummary {
   std::uint64_t records = 0;
   std::uint64_t oldest_seq = 0;
   std::uint64_t newest_seq = 0;
-  std::uint64_t steps_missing = 0;            // committed steps that the journal names as missing
+  std::uint64_t steps_missing = 0;            // committed steps that the journal lists as missing
   std::uint64_t first_missing_iteration = 0;  // lower bound of their iterations; 0: not known
   std::uint64_t last_missing_iteration = 0;   // upper bound
   std::string damage;
-  std::string torn;  // no damage: the writer is at work, or was killed
+  std::string torn;  // no damage: the writer is still writing, or was killed
   NamedByJournal named;
   std::map<std::string, AnalysisInJournal> analyses;  // by full name
-  using MarkName = std::pair<std::string, std::string>;  // of the trigger or the plug-in, else empty; the cause
+  using MarkName = std::pair<std::string, std::string>;  // name of the trigger or plug-in, else empty; the cause
   std::map<MarkName, MarksInJournal> marks;
 };
 
 /// "392 committed steps have no record, iterations 101 to 492"; empty if none is missing.
 std::string missing_text(const JournalSummary& summary);
 
-/// Nothing if there is no journal beside `pool`. If it cannot be read at all, only `damage` is set.
+/// Empty if there is no journal beside `pool`. If the journal is unreadable, only `damage` is set.
 std::optional<JournalSummary> summarize_journal(const std::string& pool);
 
 /// {kind, file_bytes, records, oldest_seq, newest_seq, records_missing, damage, torn, analyses, marks}
@@ -62,10 +62,10 @@ Json to_json(const JournalSummary& summary);
 /// The recorded steps of a journal, by the key that names a commit.
 class JournaledSteps {
  public:
-  /// Nothing if there is no journal beside `pool`.
+  /// Empty if there is no journal beside `pool`.
   static std::optional<JournaledSteps> read(const std::string& pool);
 
-  /// What was recorded for the commit that `header` belongs to; null if there are none.
+  /// What the journal recorded for the commit of `header`; null if it has no record.
   const RecordedStep* find(const SlotHeader& header) const;
 
   /// The recorded steps that are not in `kept`: their number, and their first and last iteration.
@@ -85,8 +85,8 @@ class JournaledSteps {
   std::map<Name, RecordedStep> steps_;
 };
 
-/// The recorded reductions that are not bit-equal to the recomputed ones, by their full names. A change is compared
-/// only if both have one, and of a record that was rebuilt from the ring what it has.
+/// The full names of the recorded reductions that are not bit-equal to the recomputed ones. A change is compared only
+/// if both have one. If the record was rebuilt from the ring, only its own reductions are compared.
 std::vector<FieldDifference> differences(const RecordedStep& journaled, const StepResults& recomputed);
 
 }  // namespace ringside

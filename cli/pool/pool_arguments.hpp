@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Arguments of the commands that read a pool: iteration numbers, the pool or journal that a name stands for (also of a
-// ranks file or a folder with the rings of several nodes, docs/publish/mpi.md), and summaries of `ringside run`.
+// Arguments of the commands that read a pool: iteration numbers, the pool or journal for a name (which may be a ranks
+// file or a folder with the rings of several nodes, docs/publish/mpi.md), and summaries of `ringside run`.
 #pragma once
 
 #include <cstdint>
@@ -30,26 +30,26 @@ IterationRange parse_range(const std::string& from, const std::string& to);
 /// "kept are 3 to 10", for a message about an iteration that is not kept. Requires at least one kept iterate.
 std::string kept_iterations(const Recovery& recovery);
 
-/// For the same message: "; its archive keeps iteration 14: name PATH as the pool" if the archive to which triggers
-/// kept steps has some of the range, else "".
+/// For the same message: "; its archive keeps iteration 14: name PATH as the pool" if the pool's archive, to which
+/// triggers kept steps, has some of the range; else "".
 std::string in_the_archive(const std::string& pool, const Recovery& recovery, const IterationRange& range);
 
-/// `name` itself, or the only pool that it names: a run of ranks on one node has one pool. Throws Error: exit code 2
-/// for the rings of several nodes, with the names of their pools; the error of RingSet if they cannot be used.
+/// `name` itself, or the only pool that it names: the ranks of one node have one pool. Throws Error: exit code 2 for
+/// the rings of several nodes, with the names of their pools; the error of RingSet if they cannot be used.
 std::string one_pool_of(const std::string& name);
 
-/// The same for a journal. The first of several nodes has the journal of the whole run.
+/// The same for a journal. The first of several nodes has the whole run's journal.
 std::string one_journal_of(const std::string& name);
 
-/// The file's text if it begins like a JSON object; else nothing: it may be a pool. expected: the files that the
-/// command accepts, for messages. Throws Error: exit code 2 if it cannot be opened, or is a text of more than 1 MiB; 3
-/// if reading fails.
+/// The file's text if it begins like a JSON object; else empty, as it may be a pool. expected: the files that the
+/// command accepts, for messages. Throws Error: exit code 2 if the file cannot be opened, or is a text of more than 1
+/// MiB; 3 if reading fails.
 std::optional<std::string> read_json_object(const std::string& path, std::string_view expected);
 
-/// Throws Error (exit code 2), which names the file, if the text is no JSON.
+/// Throws Error (exit code 2) with the file's name if the text is not JSON.
 Json parse_summary(const std::string& text, const std::string& path);
 
-/// Throws Error (exit code 2), which names the file, if it is no summary of a run.
+/// Throws Error (exit code 2) with the file's name if it is not a summary of a run.
 void check_summary(const Json& summary, const std::string& path);
 
 }  // namespace ringside

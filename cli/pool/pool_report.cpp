@@ -13,7 +13,7 @@
 namespace ringside {
 namespace {
 
-/// "0-3, 7" for the numbers 0, 1, 2, 3, 7, which must ascend.
+/// Formats ascending numbers as ranges: "0-3, 7" for 0, 1, 2, 3, 7.
 std::string ranges(const std::vector<std::uint64_t>& numbers) {
   std::string text;
   for (std::size_t i = 0; i < numbers.size();) {
@@ -26,7 +26,7 @@ std::string ranges(const std::vector<std::uint64_t>& numbers) {
   return text;
 }
 
-/// Their names, each once, in the order of the payload.
+/// The names of the damaged variables, each once, in the order of the payload.
 std::vector<std::string_view> damaged_variables(const PayloadCheck& check, const RingGeometry& shape) {
   std::vector<std::string_view> names;
   for (const std::uint64_t chunk : check.damaged_chunks) {
@@ -54,7 +54,7 @@ std::string describe(const PayloadCheck& check, const RingGeometry& shape) {
   }
   if (check.table_intact) return chunks;
   if (!chunks.empty()) return "its table of chunk hashes is damaged; " + chunks;
-  // Every chunk matches the table, but table and step descriptor together do not match the header.
+  // Every chunk matches the table, but the table and the step descriptor do not match the header.
   return "its step descriptor is damaged, or (after power loss on a plain file) the payload is another step's";
 }
 

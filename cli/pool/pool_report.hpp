@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What several commands report of a pool in the same form: damage in words and in JSON, and the results of a step.
+// The parts of reports that several commands share: damage in words and in JSON, and the results of a step.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@
 
 namespace ringside {
 
-/// "2 of 1954 chunks of 16384 bytes differ: 3, 17", for a payload that is not intact; with several variables also which
-/// of them: "…: 3, 17 (r, p)".
+/// "2 of 1954 chunks of 16384 bytes differ: 3, 17", for a payload that is not intact. With several variables it also
+/// names the damaged ones: "…: 3, 17 (r, p)".
 std::string describe(const PayloadCheck& check, const RingGeometry& shape);
 
 /// One line for each structure that is kept twice and has a damaged copy.
@@ -31,8 +31,8 @@ void add_to(Json& object, const TwinsCheck& check);
 /// Adds {damaged_chunks, damaged_variables, chunk_table_intact} to `object`.
 void add_to(Json& object, const PayloadCheck& check, const RingGeometry& shape);
 
-/// {"x.l2": 1.5, "x.change_l1": null, …}: every result that is a number; null where it is absent. An integer beyond 64
-/// bits is a text. words: of a step, Catalogue::words of them, or none (no results).
+/// {"x.l2": 1.5, "x.change_l1": null, …}: every numeric result; null if it is absent. An integer of more than 64 bits
+/// is a text. words: the Catalogue::words of a step, or none (no results).
 Json results_to_json(const Catalogue& catalogue, std::span<const std::uint64_t> words);
 
 }  // namespace ringside

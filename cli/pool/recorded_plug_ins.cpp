@@ -17,7 +17,7 @@
 namespace ringside {
 namespace {
 
-/// The names of their results, as fields have them, by the plug-ins' ids.
+/// The names of the plug-ins' results, without their variables, by the plug-ins' ids.
 using Wanted = std::map<Id128, std::vector<std::string>>;
 
 Wanted wanted_by(const RingView& ring) {
@@ -34,7 +34,7 @@ Wanted wanted_by(const RingView& ring) {
   return wanted;
 }
 
-/// What the journal says last of each plug-in.
+/// The last description of each plug-in in the journal.
 std::map<Id128, wire::PlugIn> plug_ins_in_journal(const std::string& pool) {
   std::map<Id128, wire::PlugIn> found;
   if (journal_files_there(pool).empty()) return found;
@@ -46,7 +46,7 @@ std::map<Id128, wire::PlugIn> plug_ins_in_journal(const std::string& pool) {
   return found;
 }
 
-/// Why code named by a file is not run; empty: nobody but this user and root can have written it.
+/// Why the file's code is not run; empty: only this user and root can have written it.
 std::string distrust(const std::string& path) {
   struct stat status {};
   if (stat(path.c_str(), &status) != 0) return "there is no such file any more";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The plug-ins that a pool's runs were reduced with (docs/use/questions.md), loaded again for `replay`. The ring keeps
-// the id of the plug-in beside each of its results; the journal keeps where its library lay.
+// The plug-ins that reduced a pool's runs (docs/use/questions.md), loaded again for `replay`. The ring keeps the
+// plug-in's id beside each of its results; the journal keeps the path of its library.
 #pragma once
 
 #include <memory>
@@ -13,13 +13,13 @@
 namespace ringside {
 
 struct RecordedPlugIns {
-  std::unique_ptr<PlugInSet> set;  // of those that could be loaded and have the recorded id
-  std::vector<std::string> missing;  // a line for each of the others: its results, and why it is not there
+  std::unique_ptr<PlugInSet> set;  // those that were loaded and have the recorded id
+  std::vector<std::string> missing;  // one line for each other plug-in: its results, and why it is missing
 };
 
-/// given: --reduce-with; such a plug-in must load, and takes precedence over the journal's. A library that only the
-/// journal names is loaded only if no other user can have written it, because it runs as this user. Throws Error as
-/// PlugIn::load does, for those given.
+/// given: --reduce-with; these plug-ins must load, and take precedence over the journal's. A library that only the
+/// journal names runs as this user, so it is loaded only if no other user can have written it. Throws Error as
+/// PlugIn::load does, for the given ones.
 RecordedPlugIns load_recorded(const std::string& pool, const RingView& ring, const std::vector<std::string>& given,
                               double timeout_s);
 

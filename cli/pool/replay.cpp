@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `ringside replay POOL`: reduces the kept iterates again, in order and from their bytes, and compares the results
-// with what was recorded.
+// `ringside replay POOL`: reduces the kept iterates again, in order and from their bytes, and compares the results with
+// the recorded ones.
 #include <fmt/format.h>
 
 #include <array>
@@ -37,8 +37,8 @@ namespace {
 
 struct VerdictName {
   ReplayVerdict verdict;
-  const char* name;   // of one iterate; with _ for blanks, a key of the last JSON object
-  const char* count;  // follows a number of iterates
+  const char* name;   // for one iterate; with _ for blanks, it is a key of the last JSON object
+  const char* count;  // text after a number of iterates
 };
 constexpr std::array kVerdicts = {
     VerdictName{ReplayVerdict::kEqual, "equal", "equal to what was recorded"},
@@ -53,7 +53,7 @@ const VerdictName& name_of(ReplayVerdict verdict) {
   return kVerdicts[static_cast<std::size_t>(verdict)];
 }
 
-/// The iterates to replay: those kept in the range, and the one before them if it is kept.
+/// The iterates to replay: the kept ones in the range, and, if kept, the one before them.
 struct Selection {
   std::optional<KeptSlot> before;
   std::vector<KeptSlot> iterates;
@@ -78,10 +78,10 @@ Selection select(const Recovery& recovery, const std::string& pool, const std::s
   return selection;
 }
 
-/// Prints one replay: as a table for people, or as one line of JSON per iterate.
+/// Prints one replay: as a table for the user, or as one line of JSON per iterate.
 class Output {
  public:
-  /// node: of rings of several nodes, whose; else nothing.
+  /// node: the ring's node, if there are several; else empty.
   Output(const RingReader& reader, const RingReplay& replay, std::optional<JournalComparison>& journal, bool json,
          std::optional<std::size_t> node)
       : node_(node),
@@ -138,7 +138,7 @@ class Output {
  private:
   void print(Json object) const {
     if (node_) object["node"] = *node_;
-    // File names may hold bytes that are not UTF-8; the line must still be written.
+    // File names may contain bytes that are not UTF-8; the line must still be written.
     fmt::print("{}\n", object.dump());
   }
 
@@ -148,7 +148,7 @@ class Output {
     return key;
   }
 
-  /// The solver's, if it publishes residuals.
+  /// The solver's residual, if it publishes residuals.
   std::optional<double> residual_of(const ReplayedIterate& iterate) {
     return shown_of(kept_results_.of(iterate.kept)).residual_l1;
   }
@@ -246,7 +246,7 @@ class Output {
   std::optional<JournalComparison>& journal_;
   const JournalIdentity identity_;
   const bool json_;
-  std::optional<Id128> run_;  // whose rows are being printed
+  std::optional<Id128> run_;  // the run of the rows that are being printed
   std::array<std::uint64_t, kVerdicts.size()> counts_ = {};
 };
 
@@ -261,7 +261,7 @@ ExitCode replay_pool(const RingReader& reader, const ReplayOptions& options, std
   const std::string pool = reader.path().string();
   const RecordedPlugIns recorded =
       load_recorded(pool, reader.ring(), options.plug_ins.reduce_with, options.plug_ins.timeout_s);
-  // Allocates first: beside a running analyzer, the reads must follow quickly.
+  // Allocates first, because beside a running analyzer the reads must follow quickly.
   RingReplay replay(reader.ring(), recorded.set.get());
   if (recorded.set) {
     for (const std::string& line : recorded.set->without_a_field(reader.ring().geometry().schema())) {
@@ -286,7 +286,7 @@ ExitCode replay_pool(const RingReader& reader, const ReplayOptions& options, std
   return output.finish(recovery.damaged, check_twins(reader.ring()), recorded.missing);
 }
 
-/// One ring after the other; those that can be read, also if others cannot.
+/// Replays one ring after another; skips unreadable rings and continues with the rest.
 ExitCode replay_rings(const std::string& path, const ReplayOptions& options) {
   const RingSet set = RingSet::open(path);
   ExitCode code = ExitCode::kDone;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `ringside thaw POOL`: ends what a trigger's `freeze` began, so that a run can continue in the pool
-// (docs/use/questions.md).
+// `ringside thaw POOL`: ends a trigger's `freeze`, so that a run can continue in the pool (docs/use/questions.md).
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -20,7 +19,7 @@
 namespace ringside {
 namespace {
 
-/// Since when, for the user; what cannot be read is removed as well.
+/// The time of the freeze, for the user; empty if it cannot be read, but the freeze is removed all the same.
 std::string since(const std::string& pool) {
   try {
     const std::optional<PoolFreeze> freeze = read_freeze(pool);
@@ -50,7 +49,7 @@ int thaw_command(int argc, const char* const* argv) {
   if (!has_pool && !std::filesystem::exists(freeze_path(pool), error)) {
     throw usage_error("{}: there is no such file, expected a pool", pool);
   }
-  // Owned meanwhile: between an analyzer's death and its successor nobody owns the pool, and the ring must stay frozen.
+  // Owns the pool meanwhile. A pool between an analyzer and its successor has no owner, but must stay frozen.
   RegularFile owned;
   if (has_pool) {
     owned = open_regular(pool, O_RDWR);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `ringside verify POOL`: checks every slot's hashes against its bytes.
+// `ringside verify POOL`: checks each slot's bytes against its hashes.
 #include <fmt/format.h>
 
 #include <cstdint>
@@ -43,7 +43,7 @@ Json to_json(const SlotCheck& check, const RingGeometry& shape) {
   return slot;
 }
 
-/// Slots that were never committed, or that were being overwritten: now, or when their writer died.
+/// The slots that were never committed, or were being overwritten: now, or when their writer died.
 std::vector<std::uint32_t> empty_slots(const RingView& ring, const Recovery& recovery) {
   std::vector<char> taken(ring.geometry().slot_count(), 0);
   for (const KeptSlot& kept : recovery.kept) taken[kept.slot] = 1;
@@ -55,7 +55,7 @@ std::vector<std::uint32_t> empty_slots(const RingView& ring, const Recovery& rec
   return empty;
 }
 
-/// Of one pool: what is found, as JSON; as text it is printed at once, each line behind `prefix`.
+/// The findings for one pool, as JSON; text is printed at once, each line after `prefix`.
 struct Verified {
   bool intact = true;
   Json found;
@@ -114,7 +114,7 @@ void print(const Json& object) {
   fmt::print("{}\n", object.dump(2));
 }
 
-/// All rings that can be read are checked, also if others cannot.
+/// Checks all readable rings, even if others cannot be read.
 ExitCode verify_rings(const std::string& path, bool json) {
   const RingSet set = RingSet::open(path);
   Json nodes = Json::array();

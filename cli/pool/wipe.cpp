@@ -28,7 +28,7 @@
 namespace ringside {
 namespace {
 
-/// What would be lost, as far as it can still be read.
+/// What would be lost, as far as it is still readable.
 std::string describe_content(const std::string& pool) {
   try {
     const Recovery recovery = RingReader::open(pool).recover();
@@ -95,7 +95,7 @@ class WipedPool {
   std::string pool_;
   PoolWipe wipe_;
   JournalWipe journal_;
-  JournalWipe global_journal_;  // at the first node of a run of several
+  JournalWipe global_journal_;  // on the first node of a run of several nodes
 };
 
 }  // namespace
@@ -128,13 +128,13 @@ int wipe_command(int argc, const char* const* argv) {
   }
   const std::string archive = archive_path(pool);
   const Foreign foreign = foreign_pool ? Foreign::kAllowed : Foreign::kRefused;
-  WipedPool whole(pool, foreign);  // may refuse: before the user is asked or a byte is overwritten
+  WipedPool whole(pool, foreign);  // may refuse, so it precedes the user's confirmation and any overwriting
   std::optional<WipedPool> archived;
   std::error_code error;
   if (std::filesystem::exists(archive, error)) archived.emplace(archive, foreign);
   if (!yes) ask(pool, whole.bytes() + (archived ? archived->bytes() : 0));
-  if (archived) archived->wipe();  // first: the pool still exists, so that an interrupted wipe can be repeated
-  // Before the pool: if a symbolic link led to it, that goes with it, and the names beside the pool could not be found.
+  if (archived) archived->wipe();  // first, while the pool still exists, so that an interrupted wipe can be repeated
+  // Before the pool: wiping it also removes a symbolic link to it, and the names beside it could no longer be found.
   remove_freeze(pool);
   remove_ranks(pool);
   whole.wipe();

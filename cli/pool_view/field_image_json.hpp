@@ -13,8 +13,8 @@ namespace ringside {
 /// {name, unit, dtype, rows, columns, large}
 Json to_json(const FieldGrid& grid);
 
-/// The grid's keys, {iteration, commit_seq, cell} and, if there is an image, {image_rows, image_columns, min, max,
-/// not_finite, cells}: `cells` has a byte for each cell, row-major, in base64. Without an image: {why}.
+/// The grid's keys and {iteration, commit_seq, cell}. If there is an image, also {image_rows, image_columns, min, max,
+/// not_finite, cells}: `cells` has one byte per cell, row-major, in base64. Without an image: {why}.
 Json to_json(const FieldGrid& grid, const DrawnField& drawn, CellShows shows);
 
 /// RFC 4648, with padding.

@@ -18,14 +18,14 @@ std::string dumped(const Json& object) {
   return object.dump();
 }
 
-/// Of this thread.
+/// The processor time of this thread.
 std::chrono::nanoseconds processor_time() noexcept {
   timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
   return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
 
-/// The one to draw; null: none.
+/// The grid to draw; null: none.
 const FieldGrid* chosen(const std::vector<FieldGrid>& grids, const std::string& name) {
   if (name.empty()) return grids.empty() ? nullptr : &grids.front();
   const auto found = std::find_if(grids.begin(), grids.end(), [&](const FieldGrid& grid) { return grid.name == name; });
@@ -78,8 +78,8 @@ FieldImages::Place FieldImages::place_of(const FieldQuery& query) {
   return std::find_if(asked_.begin(), asked_.end(), [&](const Asked& asked) { return asked.query == query; });
 }
 
-/// Gives a place up that nobody asks for any more; else one that stands for nothing, so that names that do not exist
-/// take none from those that do.
+/// If all places are taken, frees those whose requests have stopped; if there are none, a place for a variable that
+/// does not exist. Existing variables thus keep their places.
 bool FieldImages::make_room(Clock::time_point now) {
   if (asked_.size() < kMostQueries) return true;
   std::erase_if(asked_, [&](const Asked& asked) { return now - asked.last_asked > asked_within_; });
@@ -92,7 +92,7 @@ bool FieldImages::make_room(Clock::time_point now) {
 
 void FieldImages::work() {
   constexpr int kNice = 19;
-  setpriority(PRIO_PROCESS, 0, kNice);  // of this thread; what it draws can wait
+  setpriority(PRIO_PROCESS, 0, kNice);  // for this thread only: drawing is not urgent
   Clock::time_point rest_until{};
   std::unique_lock lock(mutex_);
   while (!ends_) {
@@ -152,7 +152,7 @@ FieldImages::Asked FieldImages::drawn(Asked asked, const std::string& path, cons
     }
     if (grid->is_large() && !query.large) return without_image("");
     const std::optional<KeptSlot> newest = reader->find(kNewestCommit);
-    // A pool that was replaced may number its commits as the one before did.
+    // A pool that was replaced may repeat the commit numbers of its predecessor.
     const bool is_drawn = newest && newest->header.commit_seq == asked.commit_seq && newest->header.run_id == asked.run_id;
     if (is_drawn) return asked;
     const DrawnField drawn = draw_newest(*reader, *grid, query.shows);

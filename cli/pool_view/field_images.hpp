@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Images of a pool's newest step for those who ask again and again, as a page does. A thread of low priority makes
-// them, only while somebody asks: of each kind at most one a second, all kinds in turn, and then it rests 20 times as
-// long as it worked, or 30 s. Who asks gets the newest one that is made, and never waits. The memory is bounded, because the number of
-// kinds is: a place that is still asked for is never given to another kind, for two that took it from each other would
-// both get nothing.
+// Images of a pool's newest step for clients that ask repeatedly, as a page does. A low-priority thread draws them,
+// only while clients ask. It draws the kinds in turn, each at most once a second, and then rests 20 times as long as it
+// worked, at most 30 s. A client gets the newest finished image and never waits. The number of kinds, and so the
+// memory, is bounded. A place in use is never given to another kind: two kinds that took it from each other would both
+// get no image.
 #pragma once
 
 #include <chrono>
@@ -32,24 +32,24 @@ class FieldImages {
   static constexpr std::size_t kMostQueries = 16;  // kinds at once, of all pages: 2 MB of images and lists of variables
   static constexpr std::chrono::seconds kEvery{1};
   static constexpr std::chrono::seconds kAskedWithin{3};
-  static constexpr int kRest = 20;  // rests so many times as long as it worked ...
-  static constexpr std::chrono::seconds kLongestRest{30};  // ... but not longer
+  static constexpr int kRest = 20;  // rests this many times as long as it worked ...
+  static constexpr std::chrono::seconds kLongestRest{30};  // ... but at most this long
 
-  /// asked_within: a kind that nobody has asked for in this time loses its place.
+  /// asked_within: a kind loses its place if no client asks for it during this time.
   explicit FieldImages(std::chrono::milliseconds asked_within = kAskedWithin);
   ~FieldImages();
   FieldImages(const FieldImages&) = delete;
   FieldImages& operator=(const FieldImages&) = delete;
 
-  /// From now on draws the newest step of that pool; empty: there is none here, and `why` is what is answered.
+  /// From now on draws the newest step of that pool. Empty: no pool is here, and `why` is the answer.
   void watch(const std::string& pool, const std::string& why);
 
-  /// A JSON object as text: {variables, image, why}, each null or empty where there is none. image: null as well if
-  /// its commit_seq is `known_commit`, which the client has. Nothing while as many other kinds are asked for as are
-  /// made: to be asked again after kAskedWithin.
+  /// A JSON object as text: {variables, image, why}; each is null or empty if it does not exist. image is also null if
+  /// its commit_seq is `known_commit`, which the client has. Returns no value while all places are taken: ask again
+  /// after kAskedWithin.
   std::optional<std::string> answer(const FieldQuery& query, std::uint64_t known_commit);
 
-  /// After it worked for so long. worked: of a processor; a thread of the lowest priority may wait long for one.
+  /// The rest after so much work. worked: processor time, because a low-priority thread may wait long for a core.
   static std::chrono::nanoseconds rest_after(std::chrono::nanoseconds worked) noexcept;
 
  private:
@@ -57,12 +57,12 @@ class FieldImages {
   struct Asked {
     FieldQuery query;
     Clock::time_point last_asked{};
-    Clock::time_point drawn_at{};  // never: the epoch
+    Clock::time_point drawn_at{};  // the epoch: never
     std::string variables = "[]";  // JSON, like `image`
     std::string image{};           // empty: none
     std::string why{};
     std::uint64_t commit_seq = 0;
-    Id128 run_id{};              // of the step
+    Id128 run_id{};              // run of that step
     bool is_of_nothing = false;  // the pool has no such variable
   };
   using Place = std::vector<Asked>::iterator;
@@ -72,12 +72,12 @@ class FieldImages {
   Asked drawn(Asked asked, const std::string& pool, const std::string& why_no_pool);
 
   const std::chrono::milliseconds asked_within_;
-  WatchedPool pool_;  // of the thread
+  WatchedPool pool_;  // used only by the thread
   std::mutex mutex_;
   std::condition_variable wake_;
-  std::string path_;  // this and the rest: guarded by mutex_
+  std::string path_;  // mutex_ guards this and the members below
   std::string why_no_pool_ = "the pool is not known yet";
-  std::uint64_t changes_ = 0;  // of those two
+  std::uint64_t changes_ = 0;  // counts the changes of path_ and why_no_pool_
   std::vector<Asked> asked_;
   bool ends_ = false;
   std::thread thread_;

@@ -24,14 +24,14 @@ const RingReader* WatchedPool::at(const std::string& path) {
   }
   reader_.reset();
   try {
-    // Without patience: a pool that is being made is there at the next look.
+    // Does not wait: a pool that is just being created is found at the next call.
     reader_ = RingReader::open(path, std::chrono::milliseconds(0));
     reader_->survive_faults();
     path_ = path;
     device_ = now.st_dev;
     inode_ = now.st_ino;
     return &*reader_;
-  } catch (const std::exception& error) {  // also no memory
+  } catch (const std::exception& error) {  // includes lack of memory
     why_ = error.what();
     reader_.reset();
     return nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A pool that a page reads again and again while other processes create, wipe or replace it, and the state of its
-// slots. If the path names another file than before, that file is opened. No change of the file ends this process.
+// A pool that a page reads repeatedly while other processes create, wipe or replace it, and the state of its slots. If
+// the path names a new file, that file is opened. No change of the file ends this process.
 #pragma once
 
 #include <sys/types.h>
@@ -18,10 +18,10 @@ namespace ringside {
 /// Used by one thread.
 class WatchedPool {
  public:
-  /// The pool at this path; null if it cannot be read: `why` has the reason. Valid until the next call.
+  /// The pool at this path; null if it cannot be read: `why` then has the reason. Valid until the next call.
   const RingReader* at(const std::string& path);
 
-  /// One line, after `at` returned null.
+  /// The reason in one line, after `at` returned null.
   const std::string& why() const noexcept { return why_; }
 
  private:
@@ -36,13 +36,13 @@ class WatchedPool {
 struct RingSlot {
   std::uint32_t slot = 0;
   SlotState state = SlotState::kEmpty;
-  std::uint64_t commit_seq = 0;  // this and the iteration: only of a slot that is kCommitted
+  std::uint64_t commit_seq = 0;  // this and the iteration are set only if the slot is kCommitted
   std::uint64_t iteration = 0;
   std::optional<SlotUse> use;  // absent: the file system has no leases
 };
 
 struct RingSlots {
-  static constexpr std::size_t kMost = 512;  // a page does not show more
+  static constexpr std::size_t kMost = 512;  // a page shows at most these
 
   std::uint32_t count = 0;      // slots of the ring
   std::uint32_t used = 0;       // slots that keep an iterate

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ringside-analyses: the command that calls functions of the user's in Python.
+// ringside-analyses: the command that calls the user's Python functions.
 #include <array>
 
 #include "cli/programs/command_list.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The commands of `ringside` that one program has. Each program has a source that defines own_commands(), and main.cpp.
+// The `ringside` commands of one program. Each program has a source that defines own_commands(), and main.cpp.
 #pragma once
 
 #include <span>
@@ -15,7 +15,7 @@ struct OwnCommand {
 };
 
 struct OwnCommands {
-  const char* program;  // the name of its file
+  const char* program;  // the program's file name
   std::span<const OwnCommand> commands;
 };
 

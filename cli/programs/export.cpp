@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ringside-export: the command that writes files for other programs, which alone needs their libraries.
+// ringside-export: the command that writes files for other programs. Only it needs the libraries for their formats.
 #include <array>
 
 #include "cli/programs/command_list.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The main function of each program that has some commands of `ringside`. Its arguments are those of `ringside` itself.
-// It works only for a `ringside` of its own version: what the two assume of each other is no stable interface.
+// The main function of each program with some commands of `ringside`. Its arguments are those of `ringside` itself. It
+// requires a `ringside` of its own version, because the interface between the two is not stable.
 #include <cstdlib>
 #include <optional>
 #include <string>
@@ -17,7 +17,7 @@
 namespace ringside {
 namespace {
 
-/// The version of the `ringside` that started this process. What this process starts does not inherit the variable.
+/// The version of the `ringside` that started this process. Processes started from here do not inherit the variable.
 std::optional<std::string> take_started_by() {
   const char* given = std::getenv(kStartedBy);
   if (given == nullptr) return std::nullopt;

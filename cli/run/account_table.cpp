@@ -38,7 +38,7 @@ class Times {
     return fmt::format("{:<9}{:>12} {:>6.1f} %", name, run_time(seconds, total_),
                        total_ > 0 ? 100 * seconds / total_ : 0.0);
   }
-  /// The same with what was planned, if the run was planned: "generate       1.234 s   56.7 %     1.210 s".
+  /// The same with the planned time, if the run was planned: "generate       1.234 s   56.7 %     1.210 s".
   std::string cell(const std::string& name, double seconds, const Json& planned) const {
     return cell(name, seconds) +
            (planned.is_number() ? fmt::format("{:>12}", run_time(planned.get<double>(), total_)) : "");
@@ -65,7 +65,7 @@ std::string nanoseconds(std::uint64_t ns) {
                      : fmt::format("{:.1f} us", static_cast<double>(ns) * 1e-3);
 }
 
-/// total_s: from the start of the first iteration to the end of the last work on an iterate.
+/// total_s: from the start of the first iteration to the end of the last work on any iterate.
 Json total_seconds(const Json& producer, const Json& analyzer) {
   const Json begun = value_or_null(producer, "begun_ns");
   if (!begun.is_number() || begun.get<std::int64_t>() == 0) return {};
@@ -77,7 +77,7 @@ Json total_seconds(const Json& producer, const Json& analyzer) {
   return end > 0 ? Json(static_cast<double>(end - begun.get<std::int64_t>()) * 1e-9) : Json();
 }
 
-/// What --tolerance bounds; of a solver that is not of the table, the change.
+/// The figure that --tolerance bounds; for a solver outside of the table, the change.
 std::string_view criterion_of(const std::string& solver) {
   for (const SolverEntry* entry : solvers()) {
     if (entry->choice.name == solver) return entry->choice.criterion;
@@ -90,7 +90,7 @@ std::string_view criterion_of(const std::string& solver) {
 Json make_summary(const RunFacts& facts, const Json& producer, const Json& analyzer) {
   const bool dram = facts.mode == "dram";
   const Json run = producer.contains("run") ? producer.at("run") : Json::object();
-  // The baseline keeps nothing: figures of the ring are zero, and what does not exist is null.
+  // The baseline keeps no iterates: figures of the ring are zero, and what does not exist is null.
   const auto kept = [&](const char* key) { return dram ? Json(0) : value_or_null(analyzer, key); };
   Json summary;
   summary["version"] = version();
@@ -109,7 +109,7 @@ Json make_summary(const RunFacts& facts, const Json& producer, const Json& analy
   const Json growth = value_or_null(producer, "residual_growth");
   summary["residual_growth"] = growth.is_number() && growth.get<double>() >= 0 ? growth : Json();
   summary["resumed_from"] = dram ? Json() : value_or_null(producer, "resumed_from");
-  // A killed producer may have published more than it last reported: the committed steps prove it.
+  // A killed producer may have published more steps than it reported: the committed ones prove it.
   const Json published = value_or_null(producer, "steps_published");
   const Json committed = kept("steps_committed");
   const bool proved = published.is_number() && committed.is_number() &&
@@ -151,7 +151,7 @@ Json make_summary(const RunFacts& facts, const Json& producer, const Json& analy
 
 namespace {
 
-/// Of ranks on several nodes: whose analyzer made its solver wait longest, as the newest step tells
+/// For ranks on several nodes: the node whose analyzer delayed its solver most, according to the newest step
 /// (docs/publish/mpi.md).
 void add_nodes(const Json& summary, const RunFacts& facts, const std::function<void(const std::string&)>& line) {
   if (facts.nodes == 1 || !summary["last"].is_object() || !summary["last"].contains("results")) return;
@@ -163,7 +163,7 @@ void add_nodes(const Json& summary, const RunFacts& facts, const std::function<v
                                    count(results, "solver.waited_for_node"), run_time(waited_s, waited_s)));
 }
 
-/// A line for each trigger that has fired, and for what followed.
+/// A line for each trigger that fired, with its consequences.
 void add_triggers(const Json& summary, const RunFacts& facts, const std::function<void(const std::string&)>& line) {
   if (!summary["triggers"].is_array()) return;
   for (const Json& trigger : summary["triggers"]) {
@@ -204,7 +204,7 @@ std::string account_table(const Json& summary, const RunFacts& facts) {
 
   if (!facts.program.empty()) line(fmt::format("  program    {}", printable(facts.program)));
   const std::string format = summary["matrix_format"].is_string() ? ", format " + text(summary, "matrix_format") : "";
-  // The variables tell the size of a program's problem, and it need not say how much work that is.
+  // The variables give the size of a program's problem, and a program need not report its amount of work.
   const std::uint64_t work = count(summary, "nonzeros");
   const std::string nonzeros =
       work > 0 || facts.program.empty() ? fmt::format(", {} nonzeros", with_separators(work)) : "";
@@ -221,7 +221,7 @@ std::string account_table(const Json& summary, const RunFacts& facts) {
                      megabytes(count(summary, "matrix_far_read_bytes"))));
   }
   const bool converged = summary["converged"].is_boolean() && summary["converged"].get<bool>();
-  // Only the program knows what it converges to.
+  // For a program, the criterion is unknown.
   const bool known = facts.program.empty();
   const char* verdict_on_it = !known ? "" : converged ? ", converged" : ", not converged";
   const std::string_view criterion = known ? criterion_of(text(summary, "solver")) : kChangeCriterion;
@@ -234,7 +234,7 @@ std::string account_table(const Json& summary, const RunFacts& facts) {
                                                number(summary, "residual_l1"), number(summary, "residual_linf"));
   line(fmt::format("  solved     {}{}{}{}", counted(count(summary, "iterations"), "iteration"), verdict_on_it, change,
                    reached));
-  // Divergence and temporary growth look alike while they last, so the line names only what was measured.
+  // While it lasts, divergence looks like temporary growth, so the line names only the measurement.
   if (const double growth = number(summary, "residual_growth"); !converged && growth > 1.001) {
     line(fmt::format(
         "  growing    the {} grows by a factor of {:.4g} per iteration: it diverges, or has not yet passed its peak",
@@ -259,7 +259,7 @@ std::string account_table(const Json& summary, const RunFacts& facts) {
                               : !summary["slots"].is_number()
                                   ? std::string("at least; `ringside info` tells what is in")
                               : count(summary, "resumed_from") > 0
-                                  ? std::string("the newest are in")  // with iterates of earlier runs
+                                  ? std::string("the newest are in")  // among iterates of earlier runs
                                   : fmt::format("the last {} are in", std::min(committed, count(summary, "slots")));
     line(fmt::format("  kept       {} committed, {}, {}; {} {}", counted(committed, "step"), persisted, skipped, where,
                      printable(facts.pool)));
@@ -270,7 +270,7 @@ std::string account_table(const Json& summary, const RunFacts& facts) {
   }
   add_triggers(summary, facts, line);
   for (const Json& analysis : facts.analyses) line("  " + analysis_text(analysis));
-  if (summary["last"].is_object() && summary["last"]["mean"].is_number()) {  // else the run has no field
+  if (summary["last"].is_object() && summary["last"]["mean"].is_number()) {  // otherwise the run has no field
     const Json& last = summary["last"];
     line(
         fmt::format("  last       iteration {}: mean {:.6g}, min {:.6g}, max {:.6g}, L1 {:.6g}, L2 {:.6g}, Linf {:.6g}",
@@ -293,7 +293,7 @@ std::string account_table(const Json& summary, const RunFacts& facts) {
     return out;
   }
 
-  if (total <= 0) return out;  // nothing was left to do
+  if (total <= 0) return out;  // no work was left to do
   const double transfer = number(summary, "transfer_s");
   const double commit = number(summary, "commit_s");
   const double record = number(summary, "record_s");
@@ -316,7 +316,7 @@ std::string account_table(const Json& summary, const RunFacts& facts) {
   row(times.cell("idle", producer_idle, planned("planned_producer_idle_s")),
       times.cell("idle", analyzer_idle, planned("planned_analyzer_idle_s")));
   if (facts.elastic) {
-    // Core-seconds of all cores that waited: with several cores they may exceed the idle time.
+    // Core-seconds of all waiting cores: with several cores they may exceed the idle time.
     row(times.cell("(lent)", number(summary, "producer_cores_lent_s")),
         times.cell("(lent)", number(summary, "analyzer_cores_lent_s")));
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The account of a run: the summary for programs, combined from what the two processes reported, and the closing table
-// for people, made from the summary and the run's facts.
+// The account of a run: the summary for programs, combined from the reports of the two processes, and the closing table
+// for the user, made from the summary and the run's facts.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +15,15 @@ struct RunFacts {
   std::string mode;            // "pipeline", "dram"
   std::string pool;            // path
   std::string producer_cores;  // "0-3"
-  std::string analyzer_cores;  // empty with mode dram
+  std::string analyzer_cores;  // empty in mode dram
   std::string coordination;
   std::uint32_t buffers = 0;
   std::string durability;     // as requested
-  bool elastic = false;       // waiting cores worked for the other process
+  bool elastic = false;       // waiting cores work for the other process
   int analyzer_restarts = 0;  // how many analyzers took over from a lost one
   bool pool_gone = false;     // deleted or moved away during the run
-  std::string program = {};   // of several ranks or the user's, with its arguments; empty: a built-in solver
-  int ranks = 0;              // that were started, and the nodes that they run on; 0: not by this process
+  std::string program = {};   // the program of several ranks or the user, with its arguments; empty: a built-in solver
+  int ranks = 0;              // number of ranks started, and their nodes; 0: not started by this process
   int nodes = 0;
   Json analyses = Json::array();  // the value of the summary's key
 };

@@ -32,10 +32,10 @@ namespace {
 
 constexpr std::string_view kOption = "--attend=";
 
-/// What the program has open is not ours: a pipe whose other end waits for its end, a port that it gives back.
+/// Closes the program's descriptors: a pipe may have a reader that waits for its end, or a port may be given back.
 void close_others(int own, int pidfd) {
   std::vector<int> found;
-  std::error_code none;  // without /proc they stay open
+  std::error_code none;  // without /proc they remain open
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", none)) {
     if (const auto number = whole_number(entry.path().filename().string())) found.push_back(static_cast<int>(*number));
   }
@@ -50,16 +50,16 @@ void run_on(const CoreList& cores) {
   for (const int cpu : cores.cpus) {
     if (cpu < CPU_SETSIZE) CPU_SET(static_cast<std::size_t>(cpu), &set);
   }
-  sched_setaffinity(0, sizeof set, &set);  // the kernel leaves out what is not allowed
+  sched_setaffinity(0, sizeof set, &set);  // the kernel ignores cores that are not allowed
 }
 
-/// The words of a process's command line, each with a NUL behind it; empty if there is no such process.
+/// The words of a process's command line, each with a NUL after it; empty if the process does not exist.
 std::string command_of(pid_t pid) {
   std::ifstream file(fmt::format("/proc/{}/cmdline", pid), std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// Whether that process is an analyzer that a program has started which has ended.
+/// Whether that process is an analyzer whose program has ended.
 bool outlives_its_program(pid_t holder) {
   constexpr std::string_view kPublisher = "--publisher=";
   const std::string words = command_of(holder);
@@ -69,7 +69,7 @@ bool outlives_its_program(pid_t holder) {
   return publisher && !AttachedProcess(static_cast<pid_t>(*publisher)).alive();
 }
 
-/// Standard output is the program's own, for its data: what we tell goes to standard error.
+/// Standard output belongs to the program's data, so our messages go to standard error.
 void take_streams() {
   const UniqueFd nothing(open("/dev/null", O_RDWR | O_CLOEXEC));
   if (nothing.valid()) dup2(nothing.get(), STDIN_FILENO);
@@ -98,7 +98,7 @@ Attendance::Attendance(const std::string& value) : program_(getppid()) {
     refuse(system_error("cannot watch process {}: {}; Linux 5.3 or newer is needed", program_, errno_text(errno)));
     _exit(static_cast<int>(ExitCode::kSystem));
   }
-  if (getppid() != program_) _exit(1);  // it has ended, and its number may be another's
+  if (getppid() != program_) _exit(1);  // it has ended, and its number may belong to another process
   const CoreList cores = colon + 1 < value.size() ? parse_core_list(value.substr(colon + 1), "--attend") : CoreList{};
   if (const pid_t child = fork(); child != 0) _exit(child < 0 ? 1 : 0);
   setsid();
@@ -144,7 +144,7 @@ void Attendance::send(std::string_view record) noexcept {
   for (std::size_t at = 0; at < bytes.size();) {
     const ssize_t sent = ::send(socket_.get(), bytes.data() + at, bytes.size() - at, MSG_NOSIGNAL);
     if (sent < 0 && errno == EINTR) continue;
-    if (sent <= 0) return;  // the program has gone
+    if (sent <= 0) return;  // the program has ended
     at += static_cast<std::size_t>(sent);
   }
 }

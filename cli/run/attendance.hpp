@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `ringside run --attend`: what libringside starts for a program that was started without us (library/own_analyzer.hpp has the
-// other side and the records). From here on this process belongs to no one: not to the program's session, whose Ctrl-C it does
-// not get, and not to its children. It ends with the program's run, or with the program.
+// `ringside run --attend`: libringside starts this for a program that was started without us (library/own_analyzer.hpp
+// has the other side and the records). This process leaves the program's session, so that it gets no Ctrl-C, and is no
+// longer one of its children. It ends with the program's run, or with the program.
 #pragma once
 
 #include <sys/types.h>
@@ -18,14 +18,14 @@ namespace ringside {
 
 class Attendance {
  public:
-  /// The value of --attend among these words, which must come first; nothing if it is not there.
+  /// The value of --attend, which must be the first of these arguments; empty if it is not.
   static std::optional<std::string> asked_in(int argc, const char* const* argv);
 
-  /// value: "3:0,1", a descriptor and the cores of the program. Leaves the program's process tree: returns in a new process.
-  /// Throws Error (exit code 2) if no program has started this.
+  /// value: "3:0,1", a descriptor and the program's cores. Leaves the program's process tree: returns in a new process.
+  /// Throws Error (exit code 2) if it was not started by a program.
   explicit Attendance(const std::string& value);
 
-  /// The program's process, by its number, and its command line in words.
+  /// The program's process number, and its command line in words.
   pid_t program() const noexcept { return program_; }
   std::string words() const;
 
@@ -33,9 +33,9 @@ class Attendance {
   void ready(const Variables& variables) noexcept;
   void refuse(const Error& error) noexcept;
 
-  /// For the Child that stands for the program. Once.
+  /// For the Child that represents the program. Call it once.
   UniqueFd take_pidfd() noexcept { return std::move(pidfd_); }
-  /// A copy: this side goes on writing.
+  /// A copy, because this side continues to write.
   UniqueFd copy_of_socket() const;
 
  private:
@@ -46,8 +46,8 @@ class Attendance {
   UniqueFd socket_;
 };
 
-/// Waits while an analyzer has the pool whose program has ended: it commits what that had published, and goes. So a program that was
-/// killed may be started again at once. most_s: how long that may take.
+/// Waits if an analyzer whose program has ended still has the pool: it commits the published steps, then ends. So a
+/// killed program can be restarted at once. most_s: the longest wait.
 void wait_for_predecessor(const std::string& pool, double most_s);
 
 }  // namespace ringside

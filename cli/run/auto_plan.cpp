@@ -21,7 +21,7 @@ namespace {
 
 constexpr double kClearly = 0.98;  // of the defaults' expected time
 
-/// Without what was chosen.
+/// A plan without the choice.
 AutoPlan request_with(const PlannedOptions& options, const std::string& file) {
   AutoPlan made;
   made.node_file = file;
@@ -38,7 +38,7 @@ AutoPlan plan_with(const PlannedOptions& options, const std::string& file) {
   return made;
 }
 
-/// Whether both ways to reduce were measured beside the solver at the split of the request.
+/// Whether both ways to reduce were measured beside the solver, at the requested split.
 bool was_paired(const Node& node, const PlanRequest& request) {
   constexpr std::array kSeconds = {KernelKind::kTransfer, KernelKind::kAnalyze, KernelKind::kTransferReduced};
   const std::vector<PairFigures> pairs = model_of(node, request.model).pairs;
@@ -83,12 +83,12 @@ std::optional<AutoPlan> make_mode_plan(const PlannedOptions& options, int produc
     made.request.analyzer_threads = analyzer_threads;
     const Plan plan = make_plan(made.node, made.request);
     if (!plan.remarks.empty() || !was_paired(made.node, made.request)) return std::nullopt;
-    // The first row has the defaults, as far as the user left them.
+    // The first row has the defaults, except where the user set an option.
     const bool clearly = plan.rows[plan.best].expected_s < kClearly * plan.rows.front().expected_s;
     made.chosen = plan.rows[clearly ? plan.best : 0];
     return made;
   } catch (const Error&) {
-    return std::nullopt;  // the user did not ask for a plan
+    return std::nullopt;  // the user did not request a plan
   }
 }
 

@@ -24,12 +24,12 @@
 namespace ringside {
 namespace {
 
-/// Open MPI, MPICH and Intel MPI, MVAPICH, Slurm: each names a process's number on its node in a variable of its own.
-/// Slurm's is the last: what a batch script starts inherits the script's.
+/// Open MPI, MPICH and Intel MPI, MVAPICH, Slurm: the variable of each with a process's number on its node. Slurm's is
+/// last, because programs started from a batch script inherit the script's.
 constexpr std::array<const char*, 4> kLocalRankVariables = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
                                                            "MV2_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID"};
 
-/// The same launchers: the number among all processes of the job.
+/// The same launchers: the process's number in the whole job.
 constexpr std::array<const char*, 4> kJobRankVariables = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK",
                                                          "SLURM_PROCID"};
 
@@ -38,7 +38,7 @@ const char* variable(const char* name) {
   return value != nullptr && *value != '\0' ? value : nullptr;
 }
 
-/// The cores that this process is bound to, ascending. From then on it may run on all that the node lets it use.
+/// The cores that this process is bound to, ascending. Afterwards it may run on all cores that the node allows.
 std::vector<int> leave_binding() {
   cpu_set_t bound;
   CPU_ZERO(&bound);
@@ -50,7 +50,7 @@ std::vector<int> leave_binding() {
     if (CPU_ISSET(static_cast<std::size_t>(cpu), &bound)) cpus.push_back(cpu);
     CPU_SET(static_cast<std::size_t>(cpu), &all);
   }
-  sched_setaffinity(0, sizeof all, &all);  // the kernel leaves out what is not there or not allowed
+  sched_setaffinity(0, sizeof all, &all);  // the kernel ignores cores that are missing or not allowed
   return cpus;
 }
 
@@ -152,8 +152,8 @@ bool is_first_of_job() {
 }
 
 std::string node_folder_name() {
-  // The launcher's process on this node is the parent of all. Its number may be given to a later process: hence the
-  // instant at which it started.
+  // On each node, the launcher's process is the parent of all. A later process may get its number, so the key contains
+  // its start time.
   const std::string key = formatted("{} {}", getppid(), start_of(getppid()));
   return to_string(hash128(key.data(), key.size())).substr(0, RuntimeFolder::kNameLetters);
 }

@@ -19,8 +19,8 @@ namespace {
 
 constexpr const char* kThreadsVariable = "OMP_NUM_THREADS";
 
-// By which a launcher starts more ranks than it finds cores, binds none of them, and makes those that wait give their
-// core away: Open MPI 4, then 5. MPICH's does so unasked.
+// Make a launcher (Open MPI 4, then 5) start more ranks than cores, bind none of them, and let waiting ranks yield
+// their core. MPICH's launcher does so by default.
 constexpr std::pair<const char*, const char*> kSharedCores[] = {
     {"OMPI_MCA_rmaps_base_oversubscribe", "1"},
     {"OMPI_MCA_hwloc_base_binding_policy", "none"},
@@ -29,7 +29,7 @@ constexpr std::pair<const char*, const char*> kSharedCores[] = {
     {"OMPI_MCA_mpi_yield_when_idle", "1"},
 };
 
-// Beside all of SolveOptions: what only our producer does, or what is predicted for a built-in solver.
+// In addition to all of SolveOptions: options of our producer only, and of predictions for a built-in solver.
 constexpr const char* kSolverOptions[] = {"--mode", "--when-full", "--elastic", "--cores", "--node", "--adapt"};
 
 }  // namespace
@@ -59,7 +59,7 @@ std::vector<std::pair<std::string, std::string>> rank_environment(const PublishO
                       .pool_use = publish.pool_use(),
                       .on_analyzer_loss = publish.on_analyzer_loss});
   variables.emplace_back(kPoolVariable, std::filesystem::absolute(places.pool).string());
-  // Always: what this process may have inherited is not this run's.
+  // Always set, because this process may have inherited the value of another run.
   variables.emplace_back(kResumeFromVariable,
                          places.resume_from.empty() ? "" : std::filesystem::absolute(places.resume_from).string());
   return variables;

@@ -25,14 +25,14 @@
 namespace ringside {
 namespace {
 
-/// Everything that can be refused before a process starts.
+/// All refusals that are possible before a process starts.
 void check(const CommandLine& line, const RunOptions& options, const std::vector<KeptFile>& kept) {
   if (!options.built_in_program) refuse_solver_options(line, options.program.front());
   if (!options.summary.empty()) check_output(options.summary, "--summary", kept);
   const PoolUse pool_use = options.publish.pool_use();
   check_analyses(options);
   if (options.ring.require_dax) require_dax(options.ring.pool);
-  // The analyzer decides about the pool when the program attaches. Ask first here.
+  // The analyzer decides about the pool when the program attaches. This check comes first.
   if (pool_use == PoolUse::kFresh) refuse_foreign_iterates(options.ring);
 }
 
@@ -41,12 +41,12 @@ std::vector<std::string> analyzer_arguments(const CommandLine& line, const RunOp
   std::vector<std::string> arguments =
       line.arguments_given<RingOptions, JournalOptions, TelemetryOptions, ReduceOptions, PlugInOptions, TriggerOptions,
                                 PeerOptions>();
-  for (std::string& argument : arguments) {  // `--pool`, in which %h was replaced
+  for (std::string& argument : arguments) {  // from `--pool`, with %h replaced
     if (argument.starts_with("--pool=")) argument = "--pool=" + options.ring.pool;
   }
   arguments.insert(arguments.end(),
                    {"--supervised", "--socket=" + socket, "--cores=" + to_string(CoreList{cores.analyzer})});
-  // The analyzers of a job's nodes make the results of the whole run together.
+  // The analyzers of a job's nodes jointly compute the results of the whole run.
   if (options.per_node && options.telemetry.node_address.empty()) arguments.emplace_back("--node-address=%h");
   if (publisher > 0) arguments.push_back("--publisher=" + std::to_string(publisher));
   if (cores.oversubscribed_one_core) arguments.emplace_back("--shared-core");
@@ -67,12 +67,12 @@ std::string headline(ExitCode code, const AttachmentReport& attachment, const Js
   }
 }
 
-/// What lines of this command begin with: nodes of one job write to one terminal.
+/// The beginning of this command's lines, because the nodes of a job write to one terminal.
 std::string speaker(const RunOptions& options, const char* name) {
   return options.per_node ? fmt::format("{} on {}", name, host_name()) : name;
 }
 
-/// Prints the account and writes the summary, if a step was committed or continued from.
+/// Prints the account and writes the summary, if a step was committed, or the run continued from one.
 void close_account(const RunOptions& options, RunFacts facts, ExitCode code, const ProgramSupervisor& supervisor,
                    const std::vector<KeptFile>& kept, Attendance* attendance) {
   const Json& reported = supervisor.producer().figures;
@@ -84,7 +84,7 @@ void close_account(const RunOptions& options, RunFacts facts, ExitCode code, con
   facts.analyzer_restarts = supervisor.restarts();
   facts.pool_gone = analyzed.value("pool_gone", false);
   const Json summary = make_summary(facts, reported, analyzed);
-  if (attendance != nullptr) attendance->tell("account", summary.dump());  // first: standard error may be full
+  if (attendance != nullptr) attendance->tell("account", summary.dump());  // first, because standard error may be full
   if (!options.quiet) {
     write_beside_output(options.summary,
                         fmt::format("{}: {}\n{}", speaker(options, "ringside run"),
@@ -93,8 +93,8 @@ void close_account(const RunOptions& options, RunFacts facts, ExitCode code, con
   if (!options.summary.empty()) write_summary(options.summary, kept, summary);
 }
 
-/// The analyzer has ended before it listened. What it wrote is one line at most: of an attended program's, only that program
-/// tells it.
+/// For an analyzer that ended before it listened. Its message is at most one line, which an attended program reports
+/// itself.
 ExitCode end_unready(const ProgramSupervisor& supervisor, const Child& analyzer, Attendance* attendance) {
   if (supervisor.interrupted()) return ExitCode::kInterrupted;
   const ExitCode code = analyzer.exit_code() > 0 ? analyzer.verdict() : ExitCode::kPeerLost;
@@ -122,7 +122,7 @@ Child start_or_attend(const RunOptions& options, const ProgramPlaces& places, co
       .cpus = cores.producer});
 }
 
-/// attendance: null, or options.program has started us.
+/// attendance: null, unless options.program has started us.
 ExitCode run_beside(const CommandLine& line, const RunOptions& options, Attendance* attendance) {
   ensure_descriptors(kRunDescriptors, "ringside run");
   const std::vector<KeptFile> kept = kept_files(line, options);
@@ -135,7 +135,7 @@ ExitCode run_beside(const CommandLine& line, const RunOptions& options, Attendan
                                      to_string(CoreList{cores.producer})));
   }
 
-  // The supervisor handles the stop signals, so from here on the folder of the run is always removed.
+  // From here on the supervisor handles the stop signals, so the run's folder is always removed.
   ProgramSupervisor supervisor({.name = shortened(options.program.front()),
                                 .cores = cores.producer,
                                 .kill_after_s = options.peer.timeout_s,
@@ -194,7 +194,7 @@ ExitCode run_user_program(const CommandLine& line, RunOptions options) {
     options.summary = with_host(options.summary);
   }
   if (options.ranks > 0) options.program = ranks_command(line, options);
-  if (!options.hosts.empty()) become(options.program);  // mpirun, whose ranks are this command with --per-node
+  if (!options.hosts.empty()) become(options.program);  // becomes mpirun, whose ranks are this command with --per-node
   return run_beside(line, options, nullptr);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `ringside run -- PROGRAM`: the course of a run whose solver is a program of the user's, which we start, or which has
+// `ringside run -- PROGRAM`: a run whose solver is a program of the user. Either we start the program, or it has
 // started us (docs/publish/library.md).
 #pragma once
 
@@ -11,11 +11,11 @@
 
 namespace ringside {
 
-/// options.program: not empty.
+/// options.program must not be empty.
 ExitCode run_user_program(const CommandLine& line, RunOptions options);
 
-/// The same beside a program that runs already, with the options in `words`, which were declared in `line`. The program is told
-/// what is refused.
+/// The same for a program that runs already, with the options in `words`, as declared in `line`. Reports refusals to
+/// the program.
 ExitCode attend_program(CommandLine& line, RunOptions& options, Attendance& attendance, std::vector<std::string> words);
 
 }  // namespace ringside

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `ringside run`: starts the analyzer and the producer on their cores, shows their progress, passes Ctrl-C on, and
-// prints the account. It never leaves a child behind.
+// prints the account. It never leaves a child running.
 #include <fmt/format.h>
 
 #include <functional>
@@ -40,7 +40,7 @@ PlannedOptions planned_options(const CommandLine& line, const RunOptions& option
           .memory = {}};
 }
 
-/// What the calibration says about the modes, where the user decided nothing: not --cores, and not both modes.
+/// The modes that the calibration suggests, unless the user gave --cores, or both modes.
 std::optional<AutoPlan> calibrated_modes(const CommandLine& line, const RunOptions& options) {
   if (line.is_given("--cores") || options.mode == Mode::kDram) return std::nullopt;
   if (line.is_given("--elastic") && line.is_given("--reduce")) return std::nullopt;
@@ -52,7 +52,7 @@ std::optional<AutoPlan> calibrated_modes(const CommandLine& line, const RunOptio
                         static_cast<int>(cores.analyzer.size()));
 }
 
-/// What was chosen for the run, if a plan can be made. The line about it goes to standard error.
+/// The choice for the run, if a plan can be made. Prints a line about it to standard error.
 std::optional<AutoPlan> plan_for(const CommandLine& line, const RunOptions& options) {
   const bool automatic = options.cores.choice == CoreChoice::kAuto;
   if (!automatic && (options.adapt || !options.node_file.empty())) {
@@ -70,7 +70,7 @@ std::optional<AutoPlan> plan_for(const CommandLine& line, const RunOptions& opti
   if (options.adapt && line.is_given("--reduce")) {
     throw usage_error("--adapt, --reduce: found both, expected one of them: --adapt chooses how to reduce");
   }
-  // Wrong lists and names are errors of their own, not reasons against a plan.
+  // Wrong lists and names are separate errors, not reasons against a plan.
   cores_for(options);
   check_matrix_name(options.solve.matrix, options.solve.columns);
   std::string why_not;
@@ -87,7 +87,7 @@ std::optional<AutoPlan> plan_for(const CommandLine& line, const RunOptions& opti
   return plan;
 }
 
-/// What the analyzer is told of the plan: how to reduce, unless the user said it, and what a step should take.
+/// Adds the plan to the analyzer's arguments: how to reduce, unless the user chose it, and the planned time of a step.
 void add_planned(std::vector<std::string>& arguments, const AutoPlan& plan, const RunOptions& options,
                  bool reduce_given) {
   if (!reduce_given) arguments.push_back("--reduce=" + to_string(options.reduce.at));
@@ -95,9 +95,9 @@ void add_planned(std::vector<std::string>& arguments, const AutoPlan& plan, cons
   if (options.adapt) arguments.emplace_back("--adapt");
 }
 
-/// Derives one documented exit code from both processes. A process that exits has reported the reason on standard
-/// error; one that was killed has not. A failed disk and a truncated pool take precedence over everything else,
-/// because data may be lost.
+/// Derives one documented exit code from both processes. A process that exited has reported the reason on standard
+/// error; a killed one has not. A failed disk and a truncated pool take precedence over everything else, because data
+/// may be lost.
 ExitCode judge(const Child& producer, const Child* analyzer, bool interrupted) {
   for (const ExitCode lost : {ExitCode::kSystem, ExitCode::kDamaged}) {
     if (analyzer != nullptr && analyzer->exit_code() == static_cast<int>(lost)) return lost;
@@ -122,7 +122,7 @@ const char* headline(ExitCode code, const Child& producer, const Child* analyzer
   }
 }
 
-/// Everything that can be refused before a process starts or a large matrix is loaded.
+/// All refusals that are possible before a process starts or a large matrix is loaded.
 void check_own(const CommandLine& line, const RunOptions& options, const std::vector<KeptFile>& kept) {
   const bool pipeline = options.mode == Mode::kPipeline;
   // Check the summary's place now, not after hours of solving.
@@ -144,15 +144,15 @@ void check_own(const CommandLine& line, const RunOptions& options, const std::ve
     }
   }
   check_analyses(options);
-  // Before the pool is looked at: a mistyped matrix must not be answered with how to discard another run's iterates.
+  // Before the check of the pool: a mistyped matrix must not get advice about discarding another run's iterates.
   check_matrix_name(options.solve.matrix, options.solve.columns);
   check_matrix_memory(options.solve);
   if (options.ring.require_dax) require_dax(options.ring.pool);
-  // The analyzer decides about the pool when the producer attaches. Ask first here.
+  // The analyzer decides about the pool when the producer attaches. This check comes first.
   if (pipeline && pool_use == PoolUse::kFresh) refuse_foreign_iterates(options.ring);
 }
 
-/// What both processes are started with, and the account of what they did.
+/// The arguments of both processes, and the account of their work.
 class Run {
  public:
   Run(const CommandLine& line, RunOptions options, std::optional<AutoPlan> plan, const CorePlan& cores)
@@ -205,7 +205,7 @@ class Run {
     facts_.pool_gone = analyzed.is_object() && analyzed.value("pool_gone", false);
     Json summary = make_summary(facts_, reported, analyzed);
     add_plan(summary, plan_);
-    const bool begun = reported["begun_ns"] != 0;  // 0: it was refused and has reported why; there is no account
+    const bool begun = reported["begun_ns"] != 0;  // 0: it was refused and has reported the reason; there is no account
     if (!options_.quiet && begun) {
       // Not fmt::print, which throws: the summary must be written even if standard output fails.
       write_beside_output(options_.summary,
@@ -242,7 +242,7 @@ ExitCode run(const CommandLine& line, RunOptions options) {
   const std::vector<KeptFile> kept = kept_files(line, options);
   check_own(line, options, kept);
 
-  // The supervisor handles the stop signals, so from here on the folder of the run is always removed.
+  // From here on the supervisor handles the stop signals, so the run's folder is always removed.
   Supervisor supervisor(!options.quiet, options.peer.timeout_s);
   if (plan && options.cores.choice == CoreChoice::kAuto && !options.quiet) {
     supervisor.compare_with(PlanCheck(planned_step(*plan, options.adapt)));

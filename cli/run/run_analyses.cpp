@@ -4,10 +4,10 @@
 namespace ringside {
 namespace {
 
-// Beyond the time that the analyses have: for their process to end them and to write the journal.
+// In addition to the time for the analyses: their process ends them and writes the journal.
 constexpr double kEndingS = 30;
 
-/// A path that cannot be taken for an option.
+/// A path that cannot be mistaken for an option.
 std::string as_argument(const std::string& path) {
   return path.starts_with('-') ? "./" + path : path;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The options of `ringside run`, and what its two ways to run have in common: with a built-in solver, and with a
-// program of the user's after `--`.
+// The options of `ringside run`, and the common parts of its two ways to run: with a built-in solver, and with a
+// program of the user after `--`.
 #pragma once
 
 #include <cstddef>
@@ -37,7 +37,7 @@ struct RunOptions {
   bool quiet = false;
   int ranks = 0;          // of an MPI program; 0: one process
   std::string hosts;      // file
-  bool per_node = false;  // mpirun or srun has started this process, as one rank of many
+  bool per_node = false;  // mpirun or srun started this process as one rank of many
   std::string resume_from;  // the rings of an earlier job of several ranks
   std::vector<std::string> program;  // PROGRAM ARGS...; empty: a built-in solver
   bool built_in_program = false;     // `program` is a built-in solver for several ranks
@@ -45,7 +45,7 @@ struct RunOptions {
 
 void declare(CommandLine& line, RunOptions& options);
 
-// Descriptors for this process and, because it inherits the limit, for the analyzer, which needs more than we do.
+// Descriptors for this process and for the analyzer, which inherits the limit and needs more than we do.
 inline constexpr std::size_t kRunDescriptors = 128;
 
 /// The path of another of our programs, beside this one.
@@ -54,7 +54,7 @@ std::string sibling(const char* program);
 /// analyzer_threads: how many cores the analyzer gets if its list is not given; empty: by the topology.
 CorePlan cores_for(const RunOptions& options, std::optional<int> analyzer_threads = std::nullopt);
 
-/// The files that the run reads or keeps, which its summary must not replace.
+/// The files that the run reads or keeps, and which its summary must not replace.
 std::vector<KeptFile> kept_files(const CommandLine& line, const RunOptions& options);
 
 void write_summary(const std::string& path, const std::vector<KeptFile>& kept, const Json& summary);

@@ -23,7 +23,7 @@ std::int64_t began(const RecordedRun& run) {
   return run.started ? run.started->started_unix_ns() : run.first_unix_ns;
 }
 
-/// The pool whose journal a file of this name is part of; empty: none.
+/// The pool for a journal file of this name; empty: it is not a journal file.
 std::string pool_of(const std::string& file) {
   for (std::uint32_t log = 0; log < kJournalLogs; ++log) {
     const std::string suffix = journal_log_path("", log);
@@ -34,12 +34,12 @@ std::string pool_of(const std::string& file) {
 
 }  // namespace
 
-/// One journal, as far as it was read.
+/// One journal, up to the last record that was read.
 class RunFolder::Journal {
  public:
   explicit Journal(std::string pool) : pool_(std::move(pool)) {}
 
-  /// Returns whether there is anything new.
+  /// Returns whether anything has changed.
   bool look() {
     const std::string fault_before = fault_;
     try {
@@ -52,7 +52,7 @@ class RunFolder::Journal {
       code_ = error.code();
       reader_.reset();
     }
-    // The last run is the only one that can go on.
+    // Only the last run can still be in progress.
     const bool goes_on = !recorded_.runs().empty() && !recorded_.runs().back().ended;
     const bool was_live = std::exchange(is_live_, goes_on && has_owner(pool_));
     return std::exchange(is_new_, false) || fault_ != fault_before || was_live != is_live_;
@@ -70,7 +70,7 @@ class RunFolder::Journal {
   }
 
   void take() {
-    // Numbers that begin again are those of another journal, which replaced this one.
+    // If the numbers restart, another journal has replaced this one.
     if (reader_->newest_seq() < newest_seq_) {
       recorded_ = RecordedRuns();
       newest_seq_ = 0;
@@ -84,7 +84,7 @@ class RunFolder::Journal {
       fresh.push_back(encoded->bytes);
       newest_seq_ = encoded->seq;
     }
-    // A run may be described behind its first steps. Only the few records that are no steps can describe one.
+    // The description of a run may follow its first steps. Only the few records other than steps can contain one.
     for (const std::string_view bytes : fresh) {
       if (parse(bytes) && !record.has_step()) recorded_.learn(record);
     }
@@ -115,7 +115,7 @@ RunFolder::RunFolder(const std::string& folder) : folder_(folder) {
 
 RunFolder::~RunFolder() = default;
 
-/// The pools that have a journal, whether they are still there or not.
+/// The pools that have a journal, whether they still exist or not.
 std::vector<std::string> RunFolder::pools_found() {
   std::set<std::string> pools;
   std::error_code error;
@@ -125,10 +125,10 @@ std::vector<std::string> RunFolder::pools_found() {
     std::error_code ignored;
     if (at->symlink_status(ignored).type() != fs::file_type::regular) continue;
     const std::string pool = pool_of(at->path().string());
-    // The journal of a link lies beside the pool that the link names.
+    // A link's journal is beside the pool to which the link points.
     if (!pool.empty() && fs::symlink_status(pool, ignored).type() != fs::file_type::symlink) pools.insert(pool);
   }
-  // A log that is a link is not read, nor is the other log then.
+  // If a log is a link, neither log is read.
   std::erase_if(pools, [](const std::string& pool) {
     const std::vector<std::string> logs = journal_files_there(pool);
     return std::any_of(logs.begin(), logs.end(), [](const std::string& log) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The runs below a folder, from their journals alone: no pool is opened. What is kept of a run does not grow with it,
-// and a journal is read whole once; later looks read what was appended. Symbolic links are not followed: nothing
+// The runs below a folder, from their journals alone: no pool is opened. The memory for a run does not grow with it. A
+// journal is read whole once; later calls read only what was appended. Symbolic links are not followed, so nothing
 // outside of the folder is read.
 #pragma once
 
@@ -18,14 +18,14 @@
 namespace ringside {
 
 struct ListedRun {
-  std::string key;   // names the run in addresses: 32 digits, made of the journal's place and the run's id
+  std::string key;   // names the run in addresses: 32 digits, from the journal's place and the run's id
   std::string name;  // of the pool, below the folder
   std::string pool;  // its path
   std::string state;
-  const RecordedRun* run = nullptr;  // valid until the next look
+  const RecordedRun* run = nullptr;  // valid until the next `look`
 };
 
-/// A journal that could not be read, or not whole.
+/// A journal that could not be read completely.
 struct JournalFault {
   std::string name;  // of the pool, below the folder
   std::string why;
@@ -38,19 +38,19 @@ class RunFolder {
   static constexpr std::size_t kMostJournals = 1000;  // beyond, journals are left out
   static constexpr std::size_t kMostRuns = 2000;      // the newest ones
 
-  /// Throws Error (exit code 2) if it is no folder.
+  /// Throws Error (exit code 2) if it is not a folder.
   explicit RunFolder(const std::string& folder);
   ~RunFolder();
   RunFolder(const RunFolder&) = delete;
   RunFolder& operator=(const RunFolder&) = delete;
 
-  /// Takes in what is there now. Returns whether anything changed.
+  /// Reads new journals and records. Returns whether anything changed.
   bool look();
 
-  /// The newest run first.
+  /// From the newest to the oldest run.
   const std::vector<ListedRun>& runs() const noexcept { return runs_; }
   const std::vector<JournalFault>& faults() const noexcept { return faults_; }
-  /// Journals and runs beyond the limits, in words; empty: there are none.
+  /// Journals and runs beyond the limits, in words; empty if there are none.
   std::string left_out() const;
 
  private:

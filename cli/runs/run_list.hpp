@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A run of a list as JSON and as a line of a table: the same figures for `tail --runs` and for the page of runs.
+// A run of a list as JSON and as a line of a table: `tail --runs` and the page of runs show the same figures.
 #pragma once
 
 #include <string>

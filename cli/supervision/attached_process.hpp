@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Processes that `ringside run` did not start itself, but that belong to its PROGRAM: the one that is attached, which
-// may be a launcher's child, and orphans, which outlive the process that started them and become our children.
+// Processes of the PROGRAM that `ringside run` did not start itself: the attached one, which may be a launcher's child,
+// and orphans, which outlive the process that started them and become our children.
 #pragma once
 
 #include <sys/types.h>
@@ -11,7 +11,7 @@
 
 namespace ringside {
 
-/// The process that an analyzer has named. Keeps its identity: a signal never reaches another one with its number.
+/// The process that an analyzer named. Keeps its identity: a signal never reaches a later process with the same number.
 class AttachedProcess {
  public:
   AttachedProcess() = default;
@@ -19,7 +19,7 @@ class AttachedProcess {
 
   bool alive() const noexcept;
   void signal(int number) const noexcept;
-  /// Whether the terminal's Ctrl-C, passed on to the process group, reaches it.
+  /// Whether a Ctrl-C that is passed on to the process group reaches it.
   bool is_in_group(pid_t group) const noexcept;
   /// The cores that its threads may run on, ascending; empty if that is not known.
   std::vector<int> cores() const;
@@ -33,10 +33,10 @@ enum class Handling { kDefault, kIgnored, kCaught };
 /// What a process does with a signal; kDefault if that cannot be read.
 Handling handling_of(pid_t pid, int number);
 
-/// From now on, processes whose parents end become children of this process.
+/// From now on, this process becomes the parent of descendants whose parents end.
 void adopt_orphans() noexcept;
 
-/// The children of this process except `own`, with those that have ended and are not collected yet.
+/// The children of this process except `own`, including those that have ended and are not collected yet.
 std::vector<pid_t> orphans(const std::vector<pid_t>& own);
 
 }  // namespace ringside

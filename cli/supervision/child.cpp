@@ -25,7 +25,7 @@
 namespace ringside {
 namespace {
 
-constexpr std::size_t kMostLineBytes = std::size_t{1} << 20;  // a child that writes no line's end must not fill memory
+constexpr std::size_t kMostLineBytes = std::size_t{1} << 20;  // a child that never ends its line must not fill memory
 
 struct Pipe {
   UniqueFd read_end;
@@ -50,7 +50,7 @@ void report_exec_failure(const std::string& begin, int error) noexcept {
   }
 }
 
-/// Waits for the exec of a child, which has the other end of the pipe. 0: it was done; else its errno value.
+/// Waits for the exec of a child, which has the other end of the pipe. 0: exec succeeded; else its errno value.
 int exec_error(const UniqueFd& read_end) noexcept {
   fcntl(read_end.get(), F_SETFL, 0);
   int error = 0;
@@ -61,8 +61,8 @@ int exec_error(const UniqueFd& read_end) noexcept {
   return count == sizeof error ? error : 0;
 }
 
-/// Between fork and exec, where only async-signal-safe calls are allowed: a process group of its own, no blocked
-/// signal, and `death_signal` once the parent has died.
+/// Runs between fork and exec, where only async-signal-safe calls are allowed: a new process group, no blocked signal,
+/// and `death_signal` when the parent dies.
 void begin_child(pid_t parent, int death_signal) noexcept {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, death_signal);
@@ -72,7 +72,7 @@ void begin_child(pid_t parent, int death_signal) noexcept {
   sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
-/// The arguments of exec: the texts, then a null pointer. Valid as long as `texts`.
+/// The arguments of exec: the texts, then a null pointer. Valid only while `texts` is unchanged.
 std::vector<char*> exec_list(std::vector<std::string>& texts) {
   std::vector<char*> list;
   for (std::string& text : texts) list.push_back(text.data());
@@ -122,7 +122,7 @@ Child::Child(const std::string& program, const std::vector<std::string>& argumen
   watch(program);
 }
 
-/// Throws Error if the process cannot be watched; it is then killed and collected.
+/// Throws Error if the process cannot be watched, after killing and collecting it.
 void Child::watch(const std::string& program) {
   running_ = true;
   pidfd_.reset(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
@@ -142,14 +142,14 @@ Child::Child(const UserProgram& program) : is_group_(true) {
   CPU_ZERO(&cpus);
   for (const int cpu : program.cpus) CPU_SET(static_cast<std::size_t>(cpu), &cpus);
   const UniqueFd nothing(isatty(STDIN_FILENO) == 1 ? open("/dev/null", O_RDONLY | O_CLOEXEC) : -1);
-  Pipe failure = new_pipe();  // closed by a successful exec, else it carries the error
+  Pipe failure = new_pipe();  // a successful exec closes it; a failed one writes its error here
 
   const pid_t parent = getpid();
   pid_ = fork();
   if (pid_ < 0) throw system_error("cannot start {}: {}", words.front(), errno_text(errno));
   if (pid_ == 0) {
     begin_child(parent, SIGTERM);
-    // Our programs ignore the first two, and a shell's background jobs the others, which ask the program to stop.
+    // Our programs ignore the first two; a shell's background jobs ignore the others, which ask the program to stop.
     for (const int ignored : {SIGPIPE, SIGXFSZ, SIGINT, SIGTERM}) ::signal(ignored, SIG_DFL);
     if (nothing.valid()) dup2(nothing.get(), STDIN_FILENO);
     if (sched_setaffinity(0, sizeof cpus, &cpus) == 0) execvpe(argv[0], argv.data(), environment.data());
@@ -171,7 +171,7 @@ Child::Child(const Interpreter& interpreter) : is_group_(true) {
   Pipe errors = new_pipe();
   Pipe commands = new_pipe();
   Pipe failure = new_pipe();
-  fcntl(commands.read_end.get(), F_SETFL, 0);  // it waits for lines; we do not wait for it
+  fcntl(commands.read_end.get(), F_SETFL, 0);  // the child may block on reading; we do not wait for it
   fcntl(commands.write_end.get(), F_SETFL, O_NONBLOCK);
   std::vector<std::string> words = interpreter.words;
   words.push_back(std::to_string(report.write_end.get()));
@@ -237,8 +237,8 @@ bool Child::tell(const std::string& line) noexcept {
 
 void Child::read_lines(UniqueFd& fd, std::string& partial, const std::function<void(const std::string&)>& on_line) {
   std::array<char, 4096> buffer;
-  // More than a pipe holds, so that nothing is left behind by a process that has ended; but not without end, because a
-  // process may write as fast as this one reads.
+  // More than a pipe holds, so that everything an ended process wrote is read; yet limited, because a process may write
+  // as fast as this one reads.
   constexpr int kMostReads = 64;
   for (int reads = 0; fd.valid() && reads < kMostReads; ++reads) {
     const ssize_t count = read(fd.get(), buffer.data(), buffer.size());

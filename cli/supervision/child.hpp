@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A process that `ringside run` starts and supervises: one of our programs, whose report lines and standard error
-// arrive through pipes, or the user's PROGRAM, which has the standard streams of `ringside run`, or an interpreter that
-// runs a file of the user's (cli/analyses). Its end arrives through a pidfd. The kernel sends it SIGTERM if we die first.
+// arrive through pipes; the user's PROGRAM, with the standard streams of `ringside run`; or an interpreter for a user's
+// file (cli/analyses). A pidfd reports its end. The kernel sends it SIGTERM if we die first.
 #pragma once
 
 #include <sys/types.h>
@@ -16,43 +16,43 @@
 
 namespace ringside {
 
-/// A program of the user's, found as a shell finds it.
+/// A program of the user, which is searched for as a shell does.
 struct UserProgram {
   std::vector<std::string> words;                                // PROGRAM ARGS..., at least one
   std::vector<std::pair<std::string, std::string>> environment;  // variables that are set for it
-  std::vector<int> cpus;                                         // that it is bound to
+  std::vector<int> cpus;                                         // cores to bind it to
 };
 
-/// A program that runs a file of the user's and talks to us: it gets the numbers of two descriptors as its last words,
-/// one that it writes lines to (`read_report`) and one that it reads lines from (`tell`). Both of its output streams are
-/// what `read_stderr` reads.
+/// A program that runs a user's file and communicates with us. Its last arguments are the numbers of two descriptors:
+/// it writes lines to the first (`read_report`) and reads lines from the second (`tell`). `read_stderr` reads both of
+/// its output streams.
 struct Interpreter {
   std::vector<std::string> words;
   std::vector<std::pair<std::string, std::string>> environment;
 };
 
-/// A program that runs already and has started us (cli/run/attendance.hpp). It is not a child: it is watched, gets no signal, and
-/// how it ends is not known.
+/// A program that runs already and has started us (cli/run/attendance.hpp). It is not a child: we watch it, never
+/// signal it, and do not learn how it ends.
 struct AttendedProgram {
   pid_t pid;
   UniqueFd pidfd;
-  UniqueFd connection;  // its end is the end of the program's run
+  UniqueFd connection;  // closes at the end of the program's run
 };
 
 class Child {
  public:
-  /// Starts `program` (a path) with `arguments`, followed by `--report-fd=N`, in a process group of its own: the
-  /// terminal's Ctrl-C then reaches only us. Throws Error (exit code 3) if it cannot be started.
+  /// Starts `program` (a path) with `arguments`, followed by `--report-fd=N`, in its own process group: the terminal's
+  /// Ctrl-C then reaches only us. Throws Error (exit code 3) if it cannot be started.
   Child(const std::string& program, const std::vector<std::string>& arguments);
-  /// Starts a program of the user's in a process group of its own, which `signal` reaches as a whole. If standard input
-  /// is a terminal, the program has none: it does not belong to the terminal's foreground. Throws Error, exit code 2 if
-  /// the program cannot be executed.
+  /// Starts a program of the user in its own process group, which `signal` reaches as a whole. If standard input is a
+  /// terminal, the program gets none, because it is not in the terminal's foreground. Throws Error, exit code 2 if the
+  /// program cannot be executed.
   explicit Child(const UserProgram& program);
-  /// Starts an interpreter in a process group of its own, which `signal` reaches as a whole. Throws Error, exit code 3 if
-  /// it cannot be executed.
+  /// Starts an interpreter in its own process group, which `signal` reaches as a whole. Throws Error, exit code 3 if it
+  /// cannot be executed.
   explicit Child(const Interpreter& interpreter);
   explicit Child(AttendedProgram program);
-  /// Kills the process (a user's program: with its group) if it still runs. Not an attended one.
+  /// Kills the process if it still runs: a user's program with its group, but never an attended program.
   ~Child();
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
@@ -61,19 +61,19 @@ class Child {
   int pidfd() const noexcept { return pidfd_.get(); }
   int report_fd() const noexcept { return report_.get(); }
   int stderr_fd() const noexcept { return stderr_.get(); }
-  /// Of an attended program: its run goes on.
+  /// For an attended program: whether its run continues.
   bool running() const noexcept { return running_ && (!is_attended_ || report_.valid()); }
-  /// Stopped by a signal (SIGSTOP), not ended.
+  /// Whether it is stopped by a signal (SIGSTOP) and has not ended.
   bool stopped() const noexcept { return running_ && !is_attended_ && is_stopped(pid_); }
 
-  /// Does nothing once the process has ended; of a user's program, what is left of its group still gets the signal.
+  /// Does nothing after the process has ended, except that the rest of a user program's group still gets the signal.
   void signal(int number) noexcept;
 
-  /// Writes a line, of an interpreter, without waiting. False if it takes no more.
+  /// Writes a line to an interpreter, without waiting. False if its pipe accepts no more.
   bool tell(const std::string& line) noexcept;
 
-  /// Reads what there is, without waiting, and hands each whole line to `on_line`. At its end, closes the descriptor.
-  /// A line of more than 1 MiB comes in pieces.
+  /// Reads the available bytes without waiting, and passes each whole line to `on_line`. At the end of the stream,
+  /// closes the descriptor. A line of more than 1 MiB arrives in pieces.
   void read_report(const std::function<void(const std::string&)>& on_line) {
     read_lines(report_, report_text_, on_line);
   }
@@ -86,9 +86,9 @@ class Child {
   int exit_code() const noexcept { return exit_code_; }        // -1 if it died by a signal
   int death_signal() const noexcept { return death_signal_; }  // 0 if it exited
   std::string how_it_ended() const;                            // "was killed by signal 9 (Killed)"
-  /// Its exit code if that is a documented one; a death or any other number counts as a lost peer.
+  /// Its exit code if that is documented; death by a signal and any other number count as a lost peer.
   ExitCode verdict() const noexcept { return documented_exit_code(exit_code_); }
-  /// Whether it died by a signal or ended with an undocumented exit code: it has then not reported the reason.
+  /// Whether it died by a signal or ended with an undocumented exit code, and so has not reported the reason.
   bool ended_unexpectedly() const noexcept { return static_cast<int>(verdict()) != exit_code_; }
 
  private:
@@ -97,7 +97,7 @@ class Child {
 
   pid_t pid_ = -1;
   bool is_attended_ = false;
-  bool is_group_ = false;  // a user's program: stays a zombie until our end, so that no other group gets its number
+  bool is_group_ = false;  // a user's program: remains a zombie until our end, so that no other group gets its number
   UniqueFd pidfd_;
   UniqueFd report_;
   UniqueFd stderr_;

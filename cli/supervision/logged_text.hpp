@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The analyzer logs events as key=value, for services and programs. Whoever sees `ringside run` gets the sentence of
-// those that tell the user about the run.
+// The analyzer logs events as key=value, for services and programs. `ringside run` prints only the sentence of those
+// events that concern the user.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace ringside {
 
-/// The text="..." of an event that people must see (records_missing, frozen …); nothing for any other line.
+/// The text="..." of an event for the user (records_missing, frozen …); empty for any other line.
 std::optional<std::string> sentence_of(std::string_view log_line);
 
 }  // namespace ringside

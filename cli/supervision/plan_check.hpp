@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compares the first steps of a run with what was planned, once, while it runs.
+// Compares the first steps of a run with the plan, once, while it runs.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,15 @@ namespace ringside {
 
 class PlanCheck {
  public:
-  /// Steps that must lie between the two reports that are compared.
+  /// The number of steps between the two reports that are compared.
   static constexpr std::uint64_t kSteps = 20;
 
   explicit PlanCheck(const PlannedStepOptions& planned) : planned_(planned) {}
 
-  /// Another analyzer takes over: what was seen of the lost one does not count.
+  /// Another analyzer takes over: observations of the lost one no longer count.
   void begin_anew() noexcept { from_ns_ = 0; }
 
-  /// analyzer: its newest figures, or null. Returns one line, once, if steps take less or more than planned.
+  /// analyzer: its newest figures, or null. Returns one line, once, if steps take shorter or longer than planned.
   std::optional<std::string> observe(const Json& analyzer);
 
  private:

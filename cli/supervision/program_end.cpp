@@ -16,15 +16,15 @@ bool is_storage_lost(ExitCode code) noexcept {
   return code == ExitCode::kSystem || code == ExitCode::kDamaged;
 }
 
-/// Of a program that failed after it had attached. A program that ends with the status of a refusal, as those of the examples
-/// do, and uncaught exceptions of the Python package, says that it was used wrongly.
+/// For a program that failed after it had attached. The exit status of a refusal means wrong use; the example programs
+/// and uncaught exceptions of the Python package end with it.
 ExitCode code_of_failure(const ProcessEnd& end) noexcept {
   return end.signal == 0 && end.status == static_cast<int>(ExitCode::kUsage) ? ExitCode::kUsage : ExitCode::kPeerLost;
 }
 
 /// PROGRAM has ended and was never attached.
 ProgramVerdict judge_unattached(const ProgramRunEnd& run) {
-  if (run.is_attended) return {};  // it was told why, if it was refused
+  if (run.is_attended) return {};  // it received the reason of a refusal
   const std::string end = run.end.in_words();
   if (run.attachment.refusal) {
     return {run.attachment.refusal->code(),
@@ -45,13 +45,13 @@ std::string when(const AttachmentReport& attachment) {
                                   : std::string("before its first iteration");
 }
 
-/// What to do to go on.
+/// How the user can continue.
 const char* way_on(const ProgramRunEnd& run) noexcept {
   if (run.attachment.iteration == 0) return "";
   return run.is_attended ? "; started again, it continues" : "; ringside run --resume continues";
 }
 
-/// The process that published is gone, and did not detach.
+/// The process that published has ended or left without detaching.
 ProgramVerdict judge_lost(const ProgramRunEnd& run) {
   const AttachmentReport& attachment = run.attachment;
   const bool reported = run.publisher_end.status.has_value();
@@ -68,7 +68,7 @@ ProgramVerdict judge_lost(const ProgramRunEnd& run) {
                       attachment.committed, way_on(run))};
 }
 
-/// PROGRAM detached, ended with status 0, and no one has asked for that.
+/// PROGRAM detached and ended with status 0, without being asked to end.
 ProgramVerdict judge_outcome(const ProgramRunEnd& run) {
   const AttachmentReport& attachment = run.attachment;
   const auto line = [&](const char* what, const char* more = "") {
@@ -114,7 +114,7 @@ std::string ProcessEnd::in_words() const {
 
 ProgramVerdict judge(const ProgramRunEnd& run) {
   if (is_storage_lost(run.attachment.code)) return {run.attachment.code, run.attachment.text};
-  if (is_storage_lost(run.analyzer_verdict)) return {run.analyzer_verdict, ""};  // it has reported the reason
+  if (is_storage_lost(run.analyzer_verdict)) return {run.analyzer_verdict, ""};  // the analyzer has reported the reason
   ProgramVerdict verdict = run.attachment.attached ? judge_attached(run) : judge_unattached(run);
   if (!run.attachment.attached && !run.analyzer_death.empty() && !run.interrupted) {
     verdict = {ExitCode::kPeerLost, "the analyzer " + run.analyzer_death};
@@ -140,7 +140,7 @@ void count_in_pool(AttachmentReport& attachment, const std::string& pool) {
     for (const KeptSlot& kept : reader.recover().kept) {  // the newest is the last
       if (to_string(kept.header.run_id) != attachment.run_id) continue;
       attachment.iteration = kept.header.iteration;
-      attachment.committed = kept.header.step + 1;  // the first step is 0
+      attachment.committed = kept.header.step + 1;  // steps count from 0
     }
   } catch (const Error&) {
     attachment.is_counted = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a run of the user's PROGRAM ended: one exit code and at most one line, from what is known of its processes and of
-// its one attachment (docs/publish/library.md has the table).
+// Judges how a run of the user's PROGRAM ended: one exit code and at most one line, from the known facts about its
+// processes and its one attachment (docs/publish/library.md has the table).
 #pragma once
 
 #include <sys/types.h>
@@ -13,61 +13,61 @@
 
 namespace ringside {
 
-/// Neither is known of a process whose parent is another one.
+/// Both members are unknown for a process with another parent.
 struct ProcessEnd {
   std::optional<int> status = {};
-  int signal = 0;  // 0: it did not die of one
+  int signal = 0;  // 0: no signal killed it
 
   std::string in_words() const;  // "ended with status 3", "died of signal 11 (Segmentation fault)", "ended"
 };
 
-/// What the analyzer has reported of the attachment.
+/// The analyzer's report about the attachment.
 struct AttachmentReport {
   bool attached = false;
   pid_t pid = 0;    // the process that publishes
   std::string run_id = {};
-  std::string how;           // it ended: "detached", "producer_lost" ...; empty: it has not
-  std::string outcome = {};  // with "detached": "finished", "interrupted", "diverged", "failed", as the program says
+  std::string how;           // how it ended: "detached", "producer_lost" ...; empty: not yet
+  std::string outcome = {};  // with "detached", by the program: "finished", "interrupted", "diverged", "failed"
   std::uint64_t iteration = 0;
   std::uint64_t committed = 0;
-  bool is_counted = true;  // false: later steps may be committed; the analyzer was killed, and the pool cannot be read
-  ExitCode code = ExitCode::kDone;  // with `how`: what the process was told
+  bool is_counted = true;  // false: more steps may be committed; the analyzer was killed and the pool is unreadable
+  ExitCode code = ExitCode::kDone;  // with `how`: the code that the process received
   std::string text = {};
-  std::optional<Error> refusal = {};  // of the last request that was refused before any was accepted
+  std::optional<Error> refusal = {};  // the last refusal before any request was accepted
 };
 
 struct ProgramRunEnd {
-  std::string program;  // as it was given
+  std::string program;  // as the user gave it
   std::string socket;
   std::string pool = {};
-  bool is_attended = false;  // it started us: how it ends is its own business
+  bool is_attended = false;  // it started us, and is responsible for its own end
   ProcessEnd end = {};  // of the process that was started
   AttachmentReport attachment = {};
   ProcessEnd publisher_end = {};
   bool publisher_lives = false;
   bool interrupted = false;
-  int announced = 0;  // the signal of a batch system that the program has got; 0: none
+  int announced = 0;  // the batch system's signal that was passed on to the program; 0: none
   std::string analyzer_death =
-      {};  // "was killed by signal 9 (Killed)"; empty: it reported its end, or came after the program's
+      {};  // "was killed by signal 9 (Killed)"; empty: it reported its end, or ended after the program
   ExitCode analyzer_verdict = ExitCode::kDone;  // its exit code, if it reported its end
 };
 
 struct ProgramVerdict {
   ExitCode code = ExitCode::kDone;
-  std::string line;  // for the user; empty: there is nothing to tell
+  std::string line;  // for the user; empty: nothing to report
 };
 
 /// A failed disk and a truncated pool take precedence, then an interruption.
 ProgramVerdict judge(const ProgramRunEnd& run);
 
-/// Tells once that a program has not attached for a long time.
+/// Reminds the user once if a program has not attached for a long time.
 class AttachmentReminder {
  public:
   static constexpr std::int64_t kAfterS = 60;
 
   explicit AttachmentReminder(std::int64_t begun_ns) : begun_ns_(begun_ns) {}
 
-  /// The line, if it is due. program: as it was given; pid: of the process that was started.
+  /// The line, if it is due. program: as the user gave it; pid: of the process that was started.
   std::optional<std::string> due(std::int64_t now_ns, const std::string& program, pid_t pid, const std::string& socket);
 
  private:
@@ -75,7 +75,7 @@ class AttachmentReminder {
   bool told_ = false;
 };
 
-/// Replaces what was reported of the attachment's steps by what `pool` has of them, if its end was not reported.
+/// If the end of the attachment was not reported, replaces its reported steps by those in `pool`.
 void count_in_pool(AttachmentReport& attachment, const std::string& pool);
 
 }  // namespace ringside

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Supervises the user's PROGRAM and its analyzer. PROGRAM reports nothing: what is known of the run comes from the
-// analyzer. The process that attaches may be any descendant of the one that was started (docs/publish/library.md).
+// Supervises the user's PROGRAM and its analyzer. PROGRAM reports nothing: all facts about the run come from the
+// analyzer. Any descendant of the started process may attach (docs/publish/library.md).
 #pragma once
 
 #include <functional>
@@ -15,11 +15,11 @@
 namespace ringside {
 
 struct WatchedProgram {
-  std::string name;        // as it was given, printable
+  std::string name;        // as the user gave it, printable
   std::vector<int> cores;  // that it was bound to
   double kill_after_s = 30;
   bool show_progress = true;
-  bool is_attended = false;  // it runs already, and we only attend it
+  bool is_attended = false;  // it ran before us, and we only attend it
 };
 
 class ProgramSupervisor final : public Supervisor {
@@ -29,14 +29,14 @@ class ProgramSupervisor final : public Supervisor {
   /// socket: the analyzer's, which the program has to find.
   void expect_at(const std::string& socket) { socket_ = socket; }
 
-  /// Waits until PROGRAM has ended, nothing is attached any more, and the analyzer has ended. restart_analyzer: as in
-  /// Supervisor; called while there is a process to serve.
+  /// Waits until PROGRAM has ended, no process is attached, and the analyzer has ended. restart_analyzer: as in
+  /// Supervisor; called only while there is a process to serve.
   void wait_for_program(Child& program, std::optional<Child>& analyzer, const std::function<void()>& restart_analyzer);
 
   const AttachmentReport& attachment() const noexcept { return attachment_; }
-  /// What is known now; after wait_for_program, how the run ended.
+  /// The present state; after wait_for_program, how the run ended.
   ProgramRunEnd end(const Child& program, const Child& analyzer) const;
-  /// The loss of the process that published was told when it was seen, because PROGRAM continued without it.
+  /// The user was told at once that the publishing process was lost, because PROGRAM continued without it.
   bool loss_was_told() const noexcept { return loss_was_told_; }
 
  protected:
@@ -60,10 +60,10 @@ class ProgramSupervisor final : public Supervisor {
   AttachmentReport attachment_;
   AttachedProcess publisher_;
   ProcessEnd publisher_end_;
-  std::vector<pid_t> orphans_;            // that run
-  Json lost_publishing_;                  // sums of what lost analyzers reported of the publisher
-  std::string lost_analyzer_;             // how the last one ended, because of which the program was asked to end
-  bool is_attached_to_analyzer_ = false;  // the one that runs, not a predecessor
+  std::vector<pid_t> orphans_;            // that still run
+  Json lost_publishing_;                  // sums of the lost analyzers' reports about the publisher
+  std::string lost_analyzer_;             // how the last one ended, which made us ask the program to end
+  bool is_attached_to_analyzer_ = false;  // the analyzer that runs now, not a predecessor
   bool waiting_was_told_ = false;
   bool loss_was_told_ = false;
   bool publisher_was_signalled_ = false;

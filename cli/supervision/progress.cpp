@@ -66,7 +66,7 @@ void ProgressLine::update(const Json& producer, const Json& analyzer) {
   const std::int64_t now = now_ns();
   if (now - drawn_at_ns_ < (in_place_ ? kTerminalIntervalNs : kPlainIntervalNs)) return;
   const double seconds = static_cast<double>(now - drawn_at_ns_) * 1e-9;
-  // A large matrix takes long to load; until then the producer reports no iterations.
+  // Loading a large matrix takes long; until then the producer reports no iterations.
   std::string text = number(producer, "iterations") > 0
                          ? line(producer, analyzer, seconds)
                          : waiting_ + ", " + duration(static_cast<double>(now - begun_at_ns_) * 1e-9);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The live line of `ringside run`: redrawn in place on a terminal that nothing else writes to, otherwise a new line
-// every two seconds. It shows the iteration, L1 change, steps and bytes a second, the idle shares of producer (P) and
+// The live line of `ringside run`: redrawn in place on a terminal that no other program writes to, otherwise a new line
+// every two seconds. It shows the iteration, L1 change, steps and bytes per second, the idle shares of producer (P) and
 // analyzer (A), and the time left if there is a tolerance. It fits 80 columns.
 #pragma once
 
@@ -14,14 +14,14 @@ namespace ringside {
 
 class ProgressLine {
  public:
-  /// Writes to standard error. `shown` false: never writes. in_place: on a terminal; false if another program writes
-  /// there, too.
+  /// Writes to standard error. `shown` false: never writes. in_place: redraws on a terminal; false if another program
+  /// also writes there.
   explicit ProgressLine(bool shown, bool in_place = true);
 
-  /// The text before the first iteration, with the time since then.
+  /// Sets the text to show before the first iteration, with the time since this call.
   void wait_for(const std::string& text);
 
-  /// Takes the newest figures of each process, null if there are none. Draws the line if it is due.
+  /// Takes the newest figures of each process; null if there are none. Draws the line if it is due.
   void update(const Json& producer, const Json& analyzer);
 
   /// Removes the line from the terminal, so that other text can be printed.
@@ -36,7 +36,7 @@ class ProgressLine {
   bool in_place_;
   std::int64_t begun_at_ns_;
   std::int64_t drawn_at_ns_;
-  // The figures of the previous line: rates and shares are those of the time since then.
+  // The figures of the previous line, from which rates and shares are computed.
   Json producer_before_;
   Json analyzer_before_;
 };

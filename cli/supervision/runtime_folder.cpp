@@ -58,29 +58,29 @@ std::pair<std::string, fs::path> temporary_base() {
   return {"TMPDIR", "/tmp"};
 }
 
-/// The longest path of a folder in which a run's folder has room for the paths of all sockets.
+/// The longest `base` below which the paths of all sockets of a run still fit.
 std::size_t longest_base() {
   const std::size_t suffix = std::ranges::max(Listener::kSocketSuffixes, {}, &std::string_view::size).size();
   return sizeof(sockaddr_un::sun_path) - 1 - suffix - std::strlen(kGlobalSuffix) - std::strlen(kSocket) -
          std::strlen(kPattern) - 2;  // two slashes
 }
 
-/// Why no folder for sockets can be in `base`; 0: it can be tried.
+/// Why no folder for sockets can be in `base`, as an errno value; 0: no obstacle is known.
 int obstacle_in(const fs::path& base) {
   if (base.native().size() > longest_base()) return ENAMETOOLONG;
   return access(base.c_str(), W_OK | X_OK) == 0 ? 0 : errno;
 }
 
-/// Only making a folder shows whether there is room for one; where others are looked for, none is made.
+/// Whether the file system reports no room. Only creating a folder would prove room, but searches create none.
 bool is_full(const fs::path& base) {
   struct statvfs status {};
   if (statvfs(base.c_str(), &status) != 0) return false;
   return status.f_bavail == 0 || (status.f_files != 0 && status.f_favail == 0);
 }
 
-/// A run's folder lies in the first of these that allows one. A relative XDG_RUNTIME_DIR must be ignored (XDG Base
-/// Directory Specification). A batch system's TMPDIR may be gone, full, or longer than a socket's path may be: then the
-/// last two.
+/// A run's folder is in the first of these that allows one. The XDG Base Directory Specification says to ignore a
+/// relative XDG_RUNTIME_DIR. A batch system's TMPDIR may be missing, full, or too long for a socket's path: then one of
+/// the last two is used.
 std::vector<fs::path> bases() {
   std::vector<fs::path> bases;
   if (const char* runtime = variable("XDG_RUNTIME_DIR"); runtime != nullptr && *runtime == '/') {
@@ -112,17 +112,17 @@ UniqueFd locked(UniqueFd fd) {
   return fd;
 }
 
-/// Any user may make names of this pattern. O_DIRECTORY refuses a named pipe, whose open would wait for a writer.
+/// Any user may create names of this pattern. O_DIRECTORY refuses a named pipe, whose open would wait for a writer.
 UniqueFd locked_folder(const fs::path& path) {
   return locked(UniqueFd(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)));
 }
 
-/// Invalid if there is no such file, or if another process holds its lock.
+/// Invalid if the file does not exist, or if another process holds its lock.
 UniqueFd locked_file(const fs::path& path) {
   return locked(std::move(open_regular(path.string(), O_RDONLY | O_NOFOLLOW).fd));
 }
 
-/// Removes our files in `folder`, and then the folder itself unless it holds anything else.
+/// Removes our files in `folder`, then the folder itself unless it contains other files.
 void remove_folder(const fs::path& folder) {
   const fs::path socket = folder / kSocket;
   unlink(socket.c_str());
@@ -136,8 +136,8 @@ void remove_folder(const fs::path& folder) {
   rmdir(folder.c_str());
 }
 
-/// Removes folders of runs that could not remove them. No process may hold the lock of the folder or of its analyzer,
-/// and the folder must be too old to be still in the making.
+/// Removes folders that killed runs left behind. No process may hold the lock of the folder or of its analyzer, and the
+/// folder must be old enough to be complete.
 void remove_abandoned(const fs::path& base) {
   constexpr std::time_t kYoungS = 60;
   for (const fs::path& folder : folders_in(base)) {
@@ -151,7 +151,7 @@ void remove_abandoned(const fs::path& base) {
   }
 }
 
-/// In the first folder that allows it: the same one for all processes of a user on a node.
+/// In the first folder that allows it, which is the same for all processes of a user on a node.
 std::string folder_named(const std::string& name) {
   const std::vector<fs::path> all = bases();
   for (const fs::path& base : all) {
@@ -160,7 +160,7 @@ std::string folder_named(const std::string& name) {
   return (all.back() / (std::string(kPrefix) + name)).string();
 }
 
-/// Names the variable that was passed over. error: why its folder allows none.
+/// Prints which variable was passed over. error: why its folder allows none.
 void tell_other_base(const fs::path& base, int error) {
   const auto [name, folder] = temporary_base();
   write_standard_error(

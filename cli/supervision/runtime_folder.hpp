@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The folder in which `ringside run` puts the sockets of its analyzer, and in which other subcommands look for them.
-// Each run has its own, mode 0700, and removes it at its end. It lies in XDG_RUNTIME_DIR or TMPDIR; if neither allows
-// one, in /tmp or /var/tmp, and a line on standard error says so.
+// The folder in which `ringside run` creates the sockets of its analyzer, and in which other subcommands look for them.
+// Each run has its own, mode 0700, and removes it at its end. It is in XDG_RUNTIME_DIR or TMPDIR; if neither allows it,
+// in /tmp or /var/tmp, and a line on standard error reports that.
 #pragma once
 
 #include <filesystem>
@@ -19,15 +19,15 @@ class RuntimeFolder {
 
   /// Throws Error (exit code 3) if no folder can be made.
   RuntimeFolder();
-  /// The one of that name, of kNameLetters letters: processes of one job agree on it. Throws Error (exit code 3) also if
-  /// another process has it.
+  /// The folder of that name, of kNameLetters letters, on which the processes of one job agree. Throws Error (exit code
+  /// 3) also if another process has it.
   explicit RuntimeFolder(const std::string& name);
   ~RuntimeFolder();
   RuntimeFolder(const RuntimeFolder&) = delete;
   RuntimeFolder& operator=(const RuntimeFolder&) = delete;
 
   std::string socket() const;  // the analyzer's
-  /// The socket in the folder of that name, which need not exist yet.
+  /// The path of the socket in the folder of that name, which need not exist yet.
   static std::string socket_named(const std::string& name);
 
  private:
@@ -37,11 +37,11 @@ class RuntimeFolder {
   UniqueFd lock_;
 };
 
-/// kOwn: where runs with this environment have their folders. kAll: also /tmp and /var/tmp, where those are that were started
-/// while TMPDIR was another one, or allowed none.
+/// kOwn: where runs with this environment have their folders. kAll: also /tmp and /var/tmp, for runs that were started
+/// with another TMPDIR, or with one that allowed no folder.
 enum class Reach { kOwn, kAll };
 
-/// The analyzer sockets of the runs there, alive or not, of any user.
+/// The analyzer sockets of the runs there, whether alive or not, of any user.
 std::vector<std::string> sockets_of_runs(Reach reach);
 
 }  // namespace ringside

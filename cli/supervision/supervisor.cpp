@@ -21,10 +21,10 @@
 namespace ringside {
 namespace {
 
-// The longest wait for an event, after which progress is updated.
+// The longest wait for an event; then progress is updated.
 constexpr int kTickMs = 100;
 
-// No turn of the loop takes this long. If one did, this process itself was stopped.
+// No turn of the loop takes this long. If it did, this process was stopped.
 constexpr std::int64_t kAbsentNs = 1'000'000'000;
 
 // Time-outs after which a stopped child is killed. Its peer gives up after one of them, and the run ends soon after.
@@ -92,15 +92,15 @@ void Supervisor::wait_until_ended(Child& producer, std::optional<Child>& analyze
     wait_once(&producer, analyzer ? &*analyzer : nullptr);
     kill_if_stopped_for_long(producer, "producer", producer_stopped_since_ns);
     if (producer.running() && analyzer && !analyzer->running() && producer_alone_since_ns == 0) {
-      // A successor takes over where this one left off; the producer waits for it.
+      // A successor takes over at the next step; the producer waits for it.
       if (replaced(*analyzer, restart_analyzer)) continue;
-      // Without an analyzer, a producer that still loads need not continue; an attached one notices the loss itself.
+      // A producer that is still loading need not continue without an analyzer; an attached one notices the loss.
       analyzer_reported_cause_ = analyzer->exit_code() > 0 && interrupts_ == 0;
       producer.signal(SIGINT);
       producer_alone_since_ns = clock_ns_;
     }
-    // Without its producer the analyzer has nothing left to do: on SIGTERM it finishes what was published. The signal
-    // is not sent before the analyzer is ready, because it would kill it.
+    // Without its producer the analyzer has no work left: on SIGTERM it finishes the published steps. The signal must
+    // wait until the analyzer is ready, because it would kill it earlier.
     if (!producer.running() && analyzer && analyzer_alone_since_ns == 0) analyzer_alone_since_ns = clock_ns_;
     if (analyzer_alone_since_ns != 0 && analyzer_.ready && !told_analyzer) {
       analyzer->signal(SIGTERM);
@@ -133,7 +133,7 @@ void Supervisor::advance_clock() noexcept {
   looked_at_ns_ = now;
 }
 
-/// Without this, a run would wait indefinitely for a stopped child if no peer notices it.
+/// Without this, a run would wait forever for a stopped child if no peer notices it.
 void Supervisor::kill_if_stopped_for_long(Child& child, const char* name, std::int64_t& stopped_since_ns) {
   if (!child.stopped()) {
     stopped_since_ns = 0;
@@ -160,8 +160,8 @@ bool Supervisor::replaced(const Child& analyzer, const std::function<void()>& re
   return true;
 }
 
-/// True if the analyzer was killed, or stopped by another process, before or after the producer came. False if it ended
-/// by itself (it has reported why), if the run is to end, or if several in a row died without a committed step.
+/// True if the analyzer was killed, or stopped by another process, before or after the producer attached. False if it
+/// ended by itself (and reported why), if the run is to end, or if several in a row died without a committed step.
 bool Supervisor::analyzer_can_be_replaced(const Child& analyzer) noexcept {
   constexpr int kFutileRestarts = 3;
   const std::string how = analyzer_.figures.is_object() ? analyzer_.figures.value("how", "") : std::string();
@@ -174,7 +174,7 @@ bool Supervisor::analyzer_can_be_replaced(const Child& analyzer) noexcept {
   return futile_restarts_ < kFutileRestarts;
 }
 
-// What each analyzer counts from zero. Its successor continues all other counts.
+// The figures that each analyzer counts from zero. Its successor continues all other counts.
 constexpr const char* kCountedByEach[] = {"transfer_s",      "commit_s",          "analyze_s", "record_s",
                                           "analyzer_idle_s", "bytes_transferred", "producer_cores_lent_s"};
 
@@ -204,7 +204,7 @@ void Supervisor::wait_once(Child* producer, Child* analyzer) {
   pass_on_signals(producer, analyzer);
   for (Child* child : {producer, analyzer, beside_}) {
     if (child == nullptr) continue;
-    child->reap();  // before reading: what is read below is then everything it wrote
+    child->reap();  // before reading, so that the reads below get everything it wrote
     take_in(*child, child == producer ? producer_ : child == analyzer ? analyzer_ : beside_reported_);
   }
   if (plan_) {
@@ -239,7 +239,7 @@ void Supervisor::take_in(Child& child, Reported& reported) {
     reported.figures.update(line);
   });
   child.read_stderr([&](const std::string& text) {
-    // The producer's answer to our own signal; the analyzer has already reported the cause.
+    // The producer's reply to our own signal; the analyzer has already reported the cause.
     if (&reported == &producer_ && analyzer_reported_cause_ && text.starts_with("ringside: interrupted ")) return;
     if (const std::optional<std::string> sentence = sentence_of(text)) return say(*sentence);
     if (&reported == &analyzer_) analyzers_last_line_ = text;
@@ -249,15 +249,15 @@ void Supervisor::take_in(Child& child, Reported& reported) {
   });
 }
 
-// The first signal asks for a clean stop: the producer finishes its iteration and detaches, the analyzer commits what
-// was published. The second one also sends SIGTERM to the analyzer; the third one kills both. What a batch system announces
-// is a matter of the user's program, if that has a handler for it.
+// The first signal asks for a clean stop: the producer finishes its iteration and detaches, the analyzer commits the
+// published steps. The second one also sends SIGTERM to the analyzer; the third one kills both. The user's program
+// decides about a batch system's announcement, if it has a handler for it.
 void Supervisor::pass_on_signals(Child* producer, Child* analyzer) {
   signalfd_siginfo info{};
   while (read(signals_.get(), &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
     const int number = static_cast<int>(info.ssi_signo);
     if (producer != nullptr && settle_signal(*producer, number)) continue;
-    if (is_announcement(number) && interrupts_ > 0) continue;  // it asks once, and kills no one
+    if (is_announcement(number) && interrupts_ > 0) continue;  // an announcement asks once and never kills
     ++interrupts_;
     if (producer != nullptr) signal_producer(*producer, interrupts_ > 2 ? SIGKILL : SIGINT);
     if (analyzer != nullptr && interrupts_ > 1) analyzer->signal(interrupts_ > 2 ? SIGKILL : SIGTERM);

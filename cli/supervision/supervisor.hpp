@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Supervises the two processes of a run until both have ended: takes in their reports, shows progress, passes signals
+// Supervises the two processes of a run until both have ended: reads their reports, shows progress and passes signals
 // on.
 #pragma once
 
@@ -16,14 +16,14 @@
 
 namespace ringside {
 
-/// The sum; that of two integers is an integer.
+/// The sum; two integers give an integer.
 Json add(const Json& a, const Json& b);
 
-/// What a process has reported so far; newer figures replace older ones.
+/// The report of a process so far; newer figures replace older ones.
 struct Reported {
-  Json figures;                  // null until the first line of progress
+  Json figures;                  // null until the first progress line
   bool ready = false;            // the analyzer listens
-  std::int64_t heard_at_ns = 0;  // when the last line came, by the supervisor's clock
+  std::int64_t heard_at_ns = 0;  // when its last line arrived, by the supervisor's clock
 };
 
 class Supervisor {
@@ -32,36 +32,36 @@ class Supervisor {
   Supervisor(const Supervisor&) = delete;
   Supervisor& operator=(const Supervisor&) = delete;
 
-  /// Blocks the stop signals (common/program/stop_signal.hpp) for this process and reads them itself from here on.
-  /// kill_after_s: how long a process that was asked to stop may stay silent before it is killed.
-  /// progress_in_place: ProgressLine.
+  /// Blocks the stop signals (common/program/stop_signal.hpp) for this process and reads them from a descriptor.
+  /// kill_after_s: how long a process that was asked to stop may stay silent before it is killed. progress_in_place:
+  /// see ProgressLine.
   Supervisor(bool show_progress, double kill_after_s, bool progress_in_place = true);
 
-  /// From now on the analyzer's figures are compared with a plan; a difference is said once.
+  /// From now on the analyzer's figures are compared with a plan; a difference is reported once.
   void compare_with(const PlanCheck& plan) { plan_ = plan; }
 
-  /// From now on this child is watched, too: what it reports and writes is taken in. It must live as long as this.
+  /// From now on this child's report and standard error are read as well. It must live as long as this object.
   void watch_beside(Child& child) { beside_ = &child; }
   const Reported& beside() const noexcept { return beside_reported_; }
-  /// Waits until it reports that it is ready; false if it ended first, or if we were interrupted.
+  /// Waits until that child is ready; false if it ended first, or if we were interrupted.
   bool wait_until_beside_ready();
-  /// Tells it by SIGTERM that the run is over, and waits until it has ended. kill_after_s: how long that may take. After
-  /// a further Ctrl-C it gets SIGINT.
+  /// Sends it SIGTERM, because the run is over, and waits until it has ended. kill_after_s: how long that may take.
+  /// After a further Ctrl-C it gets SIGINT.
   void end_beside(double kill_after_s);
 
   /// Waits until `analyzer` listens; false if it ended first, or if we were interrupted. restart_analyzer: as below.
   bool wait_until_ready(std::optional<Child>& analyzer, const std::function<void()>& restart_analyzer);
 
-  /// Waits until both have ended. `analyzer` is empty for the baseline. restart_analyzer replaces `analyzer` by
-  /// another one. It is called if the analyzer was killed, or stopped by another process, while the producer runs,
-  /// unless several died in a row without a committed step. If it is empty, the producer is asked to end instead.
+  /// Waits until both have ended. `analyzer` is empty for the baseline. restart_analyzer replaces `analyzer` by another
+  /// one. It is called if the analyzer was killed, or stopped by another process, while the producer runs, unless
+  /// several died in a row without a committed step. If it is empty, the producer is asked to end instead.
   void wait_until_ended(Child& producer, std::optional<Child>& analyzer, const std::function<void()>& restart_analyzer);
 
   const Reported& producer() const noexcept { return producer_; }
   const Reported& analyzer() const noexcept { return analyzer_; }
   bool interrupted() const noexcept { return interrupts_ > 0; }
   int restarts() const noexcept { return restarts_; }
-  /// What the analyzer wrote last to standard error: why it ended, if it ended by itself.
+  /// The analyzer's last line on standard error: the reason, if it ended by itself.
   const std::string& analyzers_last_line() const noexcept { return analyzers_last_line_; }
 
  protected:
@@ -70,12 +70,12 @@ class Supervisor {
   /// Takes note of a line of the analyzer's report.
   virtual void analyzer_reported(Json& line) { (void)line; }
   virtual void signal_producer(Child& producer, int number) { producer.signal(number); }
-  /// Whether a signal to us is settled: it is not meant for the run, or was passed on, as the announcement of a batch system.
+  /// Whether a signal to us needs no more action: the run is not meant, or a batch system's announcement was passed on.
   virtual bool settle_signal(const Child&, int) { return false; }
   virtual void remember_lost_analyzer();
   std::int64_t alone_for_ns(std::int64_t since_ns, const Reported& reported) const noexcept;
   void kill_if_stopped_for_long(Child& child, const char* name, std::int64_t& stopped_since_ns);
-  /// alone_since_ns: when its peer ended and it was asked to end, too; 0: it was not.
+  /// alone_since_ns: when it was asked to end because its peer had ended; 0: never.
   void kill_if_silent(Child& child, const Reported& reported, std::int64_t& alone_since_ns);
   void take_in(Child& child, Reported& reported);
   void pass_on_signals(Child* producer, Child* analyzer);
@@ -92,13 +92,13 @@ class Supervisor {
   Child* beside_ = nullptr;  // the analyses of the run
   Reported beside_reported_;
   std::string analyzers_last_line_;
-  bool attends_ = false;  // the program has started us: it is told itself why there is no analyzer, and asks what it continues from
-  Json lost_;  // sums of what lost analyzers reported, key by key
+  bool attends_ = false;  // the program started us: its calls report a missing analyzer and request the continuation
+  Json lost_;  // sums of the lost analyzers' reports, by key
   int restarts_ = 0;
   int futile_restarts_ = 0;  // in a row, without a step committed
   double committed_at_restart_ = -1;
   int interrupts_ = 0;
-  bool analyzer_reported_cause_ = false;  // it ended by itself and reported why, so the producer was interrupted
+  bool analyzer_reported_cause_ = false;  // it reported why it ended, so the producer was interrupted
   // Our clock: CLOCK_MONOTONIC without the time in which this process was stopped.
   std::int64_t clock_ns_ = 1;
   std::int64_t looked_at_ns_;

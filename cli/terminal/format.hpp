@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Figures in the form that every table and line uses, and the way a figure is taken from a report.
+// The common form of figures in tables and lines, and how to take a figure from a report.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ std::string megabytes(std::uint64_t bytes);
 /// A duration of a run that took `total`: "1.234 s"; below 1 s "564 ms", below 0.1 s "1.234 ms".
 std::string run_time(double seconds, double total);
 
-/// The number under `key` of a JSON object; 0 if there is none: a process that died may never have reported it.
+/// The number under `key` of a JSON object; 0 if it is absent, as a process may have died before reporting it.
 double number(const Json& object, const char* key);
 
 }  // namespace ringside

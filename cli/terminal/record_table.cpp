@@ -20,8 +20,8 @@
 namespace ringside {
 namespace {
 
-constexpr std::size_t kSparks = 8;  // lines that a sparkline covers
-constexpr std::size_t kIdle = 10;   // columns of an idle share
+constexpr std::size_t kSparks = 8;  // number of lines that a sparkline covers
+constexpr std::size_t kIdle = 10;   // width of an idle share, in columns
 constexpr std::string_view kGreen = "\x1b[32m";
 constexpr std::string_view kYellow = "\x1b[33m";
 constexpr std::string_view kRed = "\x1b[31m";
@@ -129,14 +129,14 @@ void RecordTable::fit(std::size_t screen_rows, std::size_t screen_columns) {
 void RecordTable::choose_columns() {
   shown_ = {};
   if (options_.screen_columns == 0) return;
-  // Sparklines are dropped first: they only repeat the numbers beside them. The time goes last: events still show it.
+  // Sparklines are dropped first: they only repeat the numbers beside them. The time is last: events also show it.
   for (bool* shown : {&shown_.sparks, &shown_.scalars, &shown_.commit, &shown_.hand_off, &shown_.time}) {
     if (step_line(head()).size() <= options_.screen_columns) return;
     *shown = false;
   }
 }
 
-/// Which of a run's results have columns: what the run's course is, and the further scalars of its solver.
+/// Chooses the results with columns: the run's course, and further scalars of its solver.
 void RecordTable::name_columns(const StepResults& results) {
   if (results.layout() == layout_) return;
   layout_ = results.layout();
@@ -184,7 +184,7 @@ std::string RecordTable::paint(std::string_view text, std::string_view colour) c
   return options_.colours && !colour.empty() ? fmt::format("{}{}{}", colour, text, kPlain) : std::string(text);
 }
 
-/// "    57 %", coloured if a process waits for more than half of the time.
+/// "    57 %", coloured if a process waits more than half of the time.
 std::string RecordTable::share(double share) const {
   return paint(fmt::format("{:>{}.0f} %", 100 * share, kIdle - 2), share > 0.8 ? kRed : share > 0.5 ? kYellow : "");
 }
@@ -202,7 +202,7 @@ std::string RecordTable::lines(std::span<const wire::Record> records, const Resu
   const std::size_t together =
       options_.most_lines == 0 ? 1 : (static_cast<std::size_t>(steps) + options_.most_lines - 1) / options_.most_lines;
   std::vector<const wire::Record*> group;
-  std::map<std::string, const wire::Record*> analyses;  // the newest of each first name
+  std::map<std::string, const wire::Record*> analyses;  // the newest for each first name
   const auto flush = [&] {
     if (!group.empty()) add_steps(out, group, names);
     group.clear();
@@ -214,7 +214,7 @@ std::string RecordTable::lines(std::span<const wire::Record> records, const Resu
     } else if (record.has_analysis_results() && options_.most_lines > 0) {
       const wire::AnalysisResults& results = record.analysis_results();
       analyses[results.name_size() > 0 ? results.name(0) : std::string()] = &record;
-    } else if (!record.has_run_described()) {  // of a run that continues
+    } else if (!record.has_run_described()) {  // it repeats the description of a run
       flush();
       add_event(out, record);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Records as lines for people: a table of steps whose header is repeated every screenful, and one line for each record
-// that is not a step. This makes only text: the caller decides where it goes and whether it may have colours.
+// Records as lines for the user: a table of steps whose header is repeated every screenful, and one line for each other
+// record. It only makes text: the caller chooses the destination and whether colours are allowed.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,8 @@ std::string sparkline(const std::deque<double>& values, double lowest, double hi
 
 struct TableOptions {
   bool colours = false;
-  std::size_t screen_rows = 0;     // the header is repeated after this many lines; 0: shown once
-  std::size_t screen_columns = 0;  // columns are left out until a step fits; 0: none is
+  std::size_t screen_rows = 0;     // the header is repeated after this many lines; 0: not repeated
+  std::size_t screen_columns = 0;  // columns are left out until a step fits; 0: all are shown
   std::size_t most_lines = 0;      // per call of `lines`: steps are combined to stay below it; 0: one line per step
 };
 
@@ -31,10 +31,10 @@ class RecordTable {
  public:
   explicit RecordTable(const TableOptions& options);
 
-  /// Sets the size of the screen. If it is another one, the columns are chosen anew, under a new header.
+  /// Sets the size of the screen. If it changes, the columns are chosen again, under a new header.
   void fit(std::size_t screen_rows, std::size_t screen_columns);
 
-  /// The lines of `records`, each with its newline. names: of their results.
+  /// The lines of `records`, each with its newline. names: for their results.
   std::string lines(std::span<const wire::Record> records, const ResultNames& names = {});
 
   /// A highlighted line about the analyzer.

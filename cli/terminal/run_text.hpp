@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What people read of a run and its state, in words: units, names, the text of `ringside tail --once`.
+// Texts about a run and its state for the user: units, names, the text of `ringside tail --once`.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace ringside {
 
-/// Of the solver's scalars, how many are shown beside the run's course.
+/// The number of a solver's scalars that are shown beside the run's course.
 inline constexpr std::size_t kMostShownScalars = 4;
 
 /// "1.23 ms": a duration in the unit in which it has one to three digits before the point.
@@ -24,7 +24,7 @@ std::string id_text(const std::string& id);
 /// "solver.rho" -> "rho", which fits a column.
 std::string column_name(const std::string& full_name);
 
-/// "heat of rod (c=0.25)": what is solved, without what a program left empty, printable.
+/// "heat of rod (c=0.25)": the problem without the parts that a program left empty, printable.
 std::string problem_text(std::string_view solver, std::string_view problem, std::string_view parameters);
 
 /// "90,000 rows", "u f64[300,300] K, p f64[90000] state".
@@ -38,16 +38,16 @@ double share_of(std::int64_t part_ns, std::int64_t whole_ns);
 /// "5.61 ms a step (5.40 ms to 5.90 ms), of it producer idle 0.0 %, analyzer idle 18.1 %".
 std::string planned_text(const wire::PlannedStep& planned);
 
-/// Whether the plug-in has ended an analyzer of this run, or is left out.
+/// Whether the plug-in has ended an analyzer of this run, or was disabled.
 bool has_failed(const wire::PlugIn& plug_in) noexcept;
 
-/// "l3 has ended the analyzer 2 times and is left out: its results are absent", of one that has failed.
+/// For a plug-in that has failed: "l3 has ended the analyzer 2 times and is left out: its results are absent".
 std::string plug_in_text(const wire::PlugIn& plug_in);
 
 /// The text that `ringside tail --once` prints.
 std::string status_text(const wire::Status& status);
 
-/// "analysis energy (my.py): 95 steps, 5 skipped, last 1.23", of an entry of the summary's key `analyses`.
+/// For an entry of the summary's key `analyses`: "analysis energy (my.py): 95 steps, 5 skipped, last 1.23".
 std::string analysis_text(const Json& analysis);
 
 }  // namespace ringside

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The page of `ringside report`: its content, and how figures and assets become one file.
+// The page of `ringside report`: its content, and how figures and assets are joined into one file.
 #pragma once
 
 #include <string>
@@ -9,13 +9,13 @@
 
 namespace ringside {
 
-/// The page's data for the run in `history`, which must hold one. The caller adds its own data.
+/// The page's data for the run in `history`, which must contain one. The caller adds its own data.
 Json report_of(const RunHistory& history);
-/// The page's data for a summary of `ringside run --summary`: an account without steps. Throws Error (exit code 2),
-/// which names the file `name`, if `summary` is none.
+/// The page's data for a summary of `ringside run --summary`: an account without steps. Throws Error (exit code 2) with
+/// the file's `name` if `summary` has another form.
 Json report_of_summary(const Json& summary, const std::string& name);
 
-/// Returns the finished page. No figure or name in `report` becomes markup or script.
+/// Returns the finished page. Figures and names in `report` never become markup or script.
 std::string report_page(const Json& report);
 
 }  // namespace ringside

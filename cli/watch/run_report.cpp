@@ -33,9 +33,9 @@ namespace {
 
 constexpr std::string_view kExpected = "a pool, or a summary of `ringside run`";
 
-constexpr std::size_t kMostImages = 4;  // of about 90 kB each
+constexpr std::size_t kMostImages = 4;  // each of about 90 kB
 
-/// The newest kept iterate's fields of two dimensions. large: those that are large as well.
+/// The two-dimensional fields of the newest kept iterate. large: includes large ones.
 Json images_in(const RingReader& reader, bool large, Json& notices) {
   Json images = Json::array();
   for (const FieldGrid& grid : grids_in(reader)) {
@@ -55,7 +55,7 @@ Json images_in(const RingReader& reader, bool large, Json& notices) {
   return images;
 }
 
-/// Adds the iterates that the pool's ring keeps; if the ring cannot be read, a notice.
+/// Adds the iterates that the pool's ring keeps, or a notice if the ring cannot be read.
 void add_kept(const std::string& pool, bool large, Json& report) {
   Json& notices = report["notices"];
   Json kept = Json::array();
@@ -118,7 +118,7 @@ int report_command(int argc, const char* const* argv) {
   if (const auto code = parse_or_exit_code(line, argc, argv)) return *code;
 
   const std::string named = std::exchange(input, one_journal_of(input));
-  // The journal of a whole run of several nodes has no ring beside it.
+  // A journal of a whole run of several nodes has no ring beside it.
   const bool only_journal = access(input.c_str(), F_OK) != 0 && !journal_files_there(input).empty();
   const std::optional<std::string> text = only_journal ? std::nullopt : read_json_object(input, kExpected);
   Json report = text ? report_of_summary(parse_summary(*text, input), input) : report_of_pool(input, draw_large);
@@ -126,7 +126,7 @@ int report_command(int argc, const char* const* argv) {
   report["source"] = input;
   report["version"] = version();
   const std::vector<KeptFile> kept = {{"INPUT", input}, {"INPUT", named}};
-  check_output(output, "--output", kept);  // before its ending: that it is the input matters more
+  check_output(output, "--output", kept);  // before the check of its ending: the input as output is the worse mistake
   refuse_other_endings(output, "--output", kPageEndings);
   OutputFile file(output, "--output", kept);
   file.write(report_page(report));

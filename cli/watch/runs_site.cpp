@@ -16,7 +16,7 @@
 namespace ringside {
 namespace {
 
-/// The report of one run of a journal, without what the ring keeps: the pool is not opened.
+/// The report of one run of a journal. It does not open the pool, and so lacks what the ring keeps.
 SiteAnswer report_answer(const std::string& pool, const std::string& name, const std::string& run_id) {
   RunHistory history;
   std::string damage;

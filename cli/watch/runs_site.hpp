@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The site of all runs below a folder: the page that lists them, their courses, and a report of each. One thread takes
-// in what is new; the server's thread answers. A request names a run by its key alone, never by a path.
+// The site of all runs below a folder: the page that lists them, their courses, and a report of each. One thread reads
+// new runs and records; the server's thread answers. A request names a run only by its key, never by a path.
 #pragma once
 
 #include <map>
@@ -17,7 +17,7 @@ namespace ringside {
 
 class RunsSite final : public Site {
  public:
-  /// From now on shows what the folder has.
+  /// From now on shows the runs of `folder`.
   void take(const RunFolder& folder);
 
   std::optional<SiteAnswer> answer(const SiteRequest& request) const override;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `ringside serve`: serves a web page, JSON and Prometheus metrics of the run beside it. It only subscribes and asks
-// for the status; the analyzer does not depend on it.
+// `ringside serve`: serves a web page, JSON and Prometheus metrics of a run. It only subscribes and requests the
+// status; the analyzer does not depend on it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -38,12 +38,12 @@
 namespace ringside {
 namespace {
 
-// Port 9464 lies among those that Prometheus exporters use, where no other service of a node is expected.
+// Port 9464 is in the range of Prometheus exporters, where no other service of a node is expected.
 constexpr const char* kListen = "127.0.0.1:9464";
 constexpr int kTurnMs = 100;                            // how often the stop flag is checked
 constexpr std::int64_t kStatusEveryNs = 1'000'000'000;  // how often the status is requested (persisted steps)
 constexpr int kStatusTimeoutMs = 200;
-constexpr std::int64_t kRunsEveryNs = 2'000'000'000;  // how often journals are looked at, with --runs
+constexpr std::int64_t kRunsEveryNs = 2'000'000'000;  // how often journals are read, with --runs
 
 struct ServeOptions {
   ServiceOptions service;
@@ -54,14 +54,13 @@ struct ServeOptions {
   std::string runs;
 };
 
-/// Which analyzer is followed: the one that was named, else the one that has the pool that was named, else the only
-/// one.
+/// Chooses the analyzer to follow: the named one, else the analyzer of the named pool, else the only one.
 class AnalyzerChoice {
  public:
   AnalyzerChoice(const ServiceOptions& service, const std::string& pool)
       : service_(service), pool_(service.any() ? std::string() : pool) {}
 
-  /// Throws Error if there is none, or more than one; but for a pool's past none is needed.
+  /// Throws Error if there is none, or more than one. To show the past of a pool, none is needed.
   std::optional<FoundService> first() {
     if (!pool_.empty()) return that_of_pool();
     return find_service(service_,
@@ -69,7 +68,7 @@ class AnalyzerChoice {
                         "past of a run that has ended");
   }
 
-  /// The one to follow after `gone`, which is gone for good; nothing while there is none.
+  /// The analyzer to follow after `gone`, which will not return; empty while there is none.
   std::optional<FoundService> after(const std::optional<FoundService>& gone) {
     if (!pool_.empty()) {
       if (now_ns() - asked_ns_ < kRunsEveryNs) return std::nullopt;
@@ -78,7 +77,7 @@ class AnalyzerChoice {
     if (!service_.socket.empty() && gone) return is_gone_for_good(*gone) ? std::nullopt : gone;
     try {
       return find_service(service_, {});
-    } catch (const Error&) {  // none is alive, or several are: the choice is not ours
+    } catch (const Error&) {  // none is alive, or we cannot choose among several
       return std::nullopt;
     }
   }
@@ -96,13 +95,13 @@ class AnalyzerChoice {
   std::int64_t asked_ns_ = 0;
 };
 
-/// Looks at the pool itself once a second: its slots, and which one images are drawn of.
+/// Reads the pool itself once a second: the state of its slots, and the pool to draw images from.
 class PoolLook {
  public:
   PoolLook(std::string pool, WatchedRun& watched, FieldImages& images)
       : path_(std::move(pool)), watched_(watched), images_(images) {}
 
-  /// status: of the analyzer at `service`.
+  /// status: from the analyzer at `service`.
   void is_that_of(const FoundService& service, const wire::Status& status) {
     is_elsewhere_ = !service.is_here;
     path_ = is_elsewhere_ ? std::string() : status.pool();
@@ -126,8 +125,8 @@ class PoolLook {
   std::int64_t looked_ns_ = 0;
 };
 
-/// Takes in the records of one analyzer, and of those that take over from it at the same place. Returns when the last
-/// one is gone for good and all its records are taken in, or when `stop` is set.
+/// Reads the records of one analyzer, and of successors at the same place. Returns when the last one will not return
+/// and all its records are read, or when `stop` is set.
 void follow(const FoundService& service, std::uint64_t from_seq, WatchedRun& watched, PoolLook& pool, StopFlag stop,
             Pulse& pulse) {
   ChannelContext context;
@@ -146,7 +145,7 @@ void follow(const FoundService& service, std::uint64_t from_seq, WatchedRun& wat
     const bool is_up =
         event == StreamEvent::kRecords || event == StreamEvent::kBack || event == StreamEvent::kNoLongerKept;
     if (is_up) watched.analyzer_is(true);
-    // After a turn without a message, everything that was on its way has arrived.
+    // After a turn without a message, all messages that were sent have arrived.
     if (lost && event == StreamEvent::kNothing && is_gone_for_good(service)) {
       const RestOfRun rest = read_rest(stream.end());
       watched.take(rest.records);
@@ -165,7 +164,7 @@ void follow(const FoundService& service, std::uint64_t from_seq, WatchedRun& wat
   }
 }
 
-/// Follows one analyzer after the other until `stop` is set. service: the first; from_seq: its first record.
+/// Follows one analyzer after another until `stop` is set. service: the first; from_seq: its first record.
 void follow_all(std::optional<FoundService> service, std::uint64_t from_seq, AnalyzerChoice& choice,
                 WatchedRun& watched, PoolLook& pool, StopFlag stop, Pulse& pulse) {
   if (service) follow(*service, from_seq, watched, pool, stop, pulse);
@@ -196,7 +195,7 @@ ConnectionLimits limits_here() {
   return limits;
 }
 
-/// Looks for new runs and records until a signal comes.
+/// Looks for new runs and records until a signal arrives.
 ExitCode serve_runs(const ServeOptions& options, const ListenAddress& address, std::optional<AccessToken> token) {
   if (!options.pool.empty() || options.service.any()) {
     throw usage_error("--runs: found with --pool, --socket, --tcp or --keys, expected without: it reads journals alone");

@@ -28,13 +28,13 @@ namespace ringside {
 namespace {
 
 constexpr int kDescriptionPatienceMs = 500;
-// Until an analyzer that listens says which pool it has: on a busy machine its recorder has a lower priority.
+// For an analyzer that listens to report its pool: on a busy machine its low-priority recorder may take long.
 constexpr int kPoolPatienceMs = 3000;
 
 enum class Whose { kOurs, kAnybodys };
 
-/// Whether a live analyzer that can be followed listens at `socket`. This connects to its control socket, because the
-/// next peer of the other one has to be a producer.
+/// Whether a live analyzer that can be followed listens at `socket`. Connects to its control socket, because the other
+/// socket expects a producer as its next peer.
 bool is_served(const std::string& socket, Whose whose) {
   const std::string path = socket + ".control";
   sockaddr_un address{};
@@ -49,8 +49,8 @@ bool is_served(const std::string& socket, Whose whose) {
          (whose == Whose::kAnybodys || peer.uid == geteuid());
 }
 
-/// The sockets of live analyzers on this machine that are ours. Root also takes the service's socket, whichever user
-/// the service runs as: only root can have made its folder. The sockets of runs lie where any user may make one.
+/// The sockets of our live analyzers on this machine. For root, also the service's socket, whatever user the service
+/// runs as: only root can have made its folder. Any user may create the folders of runs' sockets.
 std::set<std::string> living(Reach reach) {
   std::set<std::string> found;
   const std::string of_service = ProcessOptions().socket;
@@ -61,7 +61,7 @@ std::set<std::string> living(Reach reach) {
   return found;
 }
 
-/// "/tmp/ringside-x/socket (pagerank of grid:50, pool a.pool)"; the socket alone if its analyzer does not answer soon.
+/// "/tmp/ringside-x/socket (pagerank of grid:50, pool a.pool)"; only the socket if its analyzer does not answer soon.
 std::string described(ChannelContext& context, const std::string& socket) {
   RecordStream stream(context, telemetry_at(socket), RecordStream::kNoRecords);
   const std::optional<wire::Status> status = stream.status(kDescriptionPatienceMs);
@@ -115,14 +115,14 @@ FoundService find_service(const ServiceOptions& options, std::string_view otherw
     for (const std::string& socket : sockets) choice.push_back(described(context, socket));
     throw usage_error("--socket: several analyzers are alive, expected one of {}", joined(choice, ", "));
   }
-  // At the first node of a run of several, the whole run.
+  // On the first node of a run of several nodes: follow the whole run.
   const std::string global = *sockets.begin() + kGlobalSuffix;
   const std::string& found = is_served(global, Whose::kAnybodys) ? global : *sockets.begin();
   return {telemetry_at(found), found, true};
 }
 
 std::string socket_of_pool(const std::string& pool) {
-  // The whole run has the journal POOL.global, and no pool.
+  // The whole run has the journal POOL.global, but no pool.
   const std::string_view of_node = std::string_view(pool).ends_with(kGlobalSuffix)
                                        ? std::string_view(pool).substr(0, pool.size() - std::strlen(kGlobalSuffix))
                                        : std::string_view();

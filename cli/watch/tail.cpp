@@ -65,7 +65,7 @@ TableOptions table_for(int fd) {
   return options;
 }
 
-/// Called for every batch of lines, because a window may be resized.
+/// Called for every batch of lines, because the user may resize the window.
 void fit_screen(RecordTable& table, int fd) {
   if (isatty(fd) != 1) return;
   winsize size{};
@@ -76,7 +76,7 @@ void fit_screen(RecordTable& table, int fd) {
   table.fit(size.ws_row > 0 ? size.ws_row : 24, columns);
 }
 
-/// Writes to standard error, beside the records, also if these go to a pipe.
+/// Writes to standard error, in addition to the records, even if the records go to a pipe.
 void note(std::string_view text) {
   write_standard_error(fmt::format("ringside tail: {}\n", printable(text)));
 }
@@ -86,18 +86,18 @@ class Output {
  public:
   Output(bool json, Since since) : json_(json), since_(since), table_(table_for(STDOUT_FILENO)) {}
 
-  /// What a record or a run's beginning says of results, for the steps to come.
+  /// Takes the names of results from a record or the start of a run, for later steps.
   void learn(const wire::Record& record) { names_.learn(record); }
   void learn(const wire::RunStarted& started) { names_.learn(started); }
   void learn(const SharedLayout& layout) { names_.learn(layout); }
-  /// Whether the results of some step have no names.
+  /// Whether the results of any step have no names.
   bool lacks_names(const std::vector<wire::Record>& records) const {
     return std::any_of(records.begin(), records.end(), [this](const wire::Record& record) {
       return record.has_step() && !names_.knows(record.step());
     });
   }
 
-  /// Returns false once standard output accepts no more; run_program reports why.
+  /// Returns false if standard output accepts no more; run_program reports why.
   bool show(std::vector<wire::Record> records) {
     for (const wire::Record& record : records) learn(record);
     std::erase_if(records, [this](const wire::Record& record) { return !since_.holds(record); });
@@ -108,13 +108,13 @@ class Output {
     }
     std::string text;
     for (const wire::Record& record : records) {
-      // File names may hold bytes that are not UTF-8.
+      // File names may contain bytes that are not UTF-8.
       text += to_json(record, names_).dump() + '\n';
     }
     return write_standard_output(text);
   }
 
-  /// Prints what happened to the analyzer: as a line of the table, or beside the JSON.
+  /// Prints an event of the analyzer: as a line of the table, or on standard error with JSON.
   bool say(std::string_view text) {
     if (!json_) return write_standard_output(table_.notice(text));
     note(text);
@@ -128,8 +128,8 @@ class Output {
   RecordTable table_;
 };
 
-/// Collects the ids that all records of a journal name, and the names of results, which may be described behind the
-/// first steps that have them. Rewinds the journal.
+/// Collects the ids in all records of a journal, and the names of results, whose description may follow the first steps
+/// that have them. Rewinds the journal.
 NamedByJournal named_by(JournalReader& journal, Output& output) {
   NamedByJournal named;
   wire::Record record;
@@ -142,8 +142,8 @@ NamedByJournal named_by(JournalReader& journal, Output& output) {
   return named;
 }
 
-/// Shows only the past, from the journal's files. A note that they are not the pool's also comes before them, because
-/// the output may be long.
+/// Shows only the past, from the journal's files. If the files are not the pool's, a note precedes the records as well,
+/// because the output may be long.
 ExitCode show_journal(const std::string& pool, Output& output) {
   JournalReader journal = JournalReader::open(pool);
   const JournalIdentity identity = identify(named_by(journal, output), pool);
@@ -157,7 +157,7 @@ ExitCode show_journal(const std::string& pool, Output& output) {
   while (const std::optional<EncodedRecord> kept = journal.next(from)) {
     from = kept->seq + 1;
     wire::Record& record = records.emplace_back();
-    // A record that verifies but does not parse was not written by an analyzer.
+    // A record that verifies but does not parse is not from an analyzer.
     if (!record.ParseFromArray(kept->bytes.data(), static_cast<int>(kept->bytes.size()))) records.pop_back();
     if (records.size() < kMostAtOnce) continue;
     read = output.show(std::exchange(records, {}));
@@ -170,7 +170,7 @@ ExitCode show_journal(const std::string& pool, Output& output) {
   return ExitCode::kDone;
 }
 
-/// The runs below a folder. A journal that cannot be read is named; the others are listed.
+/// Lists the runs below a folder. Names each journal that cannot be read, and continues with the others.
 ExitCode list_runs(const std::string& folder_name, bool json) {
   RunFolder folder(folder_name);
   folder.look();
@@ -222,7 +222,7 @@ ExitCode follow(const TailOptions& options, const FoundService& found, const Sin
   std::vector<wire::Record> records;
   const std::int64_t begun_ns = now_ns();
   bool lost = false;
-  bool described = false;  // whether the analyzer was asked for the description of its run
+  bool described = false;  // whether the description of its run was requested
   while (!stop.is_set()) {
     const StreamEvent event = stream.next(records, kLookMs);
     bool read = true;
@@ -235,13 +235,13 @@ ExitCode follow(const TailOptions& options, const FoundService& found, const Sin
     }
     if (event != StreamEvent::kNothing) lost = event == StreamEvent::kLost;
     for (const wire::Record& record : records) output.learn(record);
-    // The record that describes the run may be older than the first that was asked for.
+    // The record that describes the run may precede the first record requested.
     if (!described && !lost && output.lacks_names(records)) {
       described = true;
       if (const auto status = stream.status(kStatusPatienceMs)) output.learn(status->run());
     }
     if (!output.show(std::exchange(records, {})) || !read) return ExitCode::kDone;
-    // After a turn without a message, everything that was on its way has arrived.
+    // After a turn without a message, all messages that were sent have arrived.
     if (lost && event == StreamEvent::kNothing && is_gone_for_good(found)) {
       if (!stream.has_heard()) throw peer_error("no analyzer is alive at '{}'", found.name);
       RestOfRun rest = read_rest(stream.end());

@@ -9,17 +9,16 @@
 
 namespace ringside {
 
-/// The first record to show: --since.
+/// The first record to show, from --since.
 struct Since {
   std::uint64_t seq = 0;        // the number of the first record
-  std::uint64_t iteration = 0;  // of the first step of each run
-  std::int64_t unix_ns = 0;     // when the first was written
+  std::uint64_t iteration = 0;  // from this step of each run on
+  std::int64_t unix_ns = 0;     // when that record was written
 
   bool holds(const wire::Record& record) const noexcept;
 };
 
-/// Reads "17" (a record's number), "iteration=17", "10m" (s, m, h, d ago; now_unix_ns is now). Throws Error (exit
-/// code 2).
+/// Reads "17" (a record's number), "iteration=17", "10m" (s, m, h, d before now_unix_ns). Throws Error (exit code 2).
 Since parse_since(const std::string& text, std::int64_t now_unix_ns);
 
 }  // namespace ringside

@@ -17,7 +17,7 @@ std::vector<std::uint64_t> chunk_shape(std::span<const std::uint64_t> shape, std
     const std::uint64_t most = std::max<std::uint64_t>(1, target_bytes / bytes);
     if (shape[d] > most) {
       const std::uint64_t pieces = (shape[d] - 1) / most + 1;
-      chunk[d] = (shape[d] - 1) / pieces + 1;  // of almost equal length: little of the last one is padding
+      chunk[d] = (shape[d] - 1) / pieces + 1;  // of almost equal length, so that the last one has little padding
       constexpr std::uint64_t kAligned = DirectFile::kAlignment;
       const std::uint64_t unit = kAligned / std::gcd(bytes, kAligned);
       if (16 * unit <= chunk[d]) chunk[d] = (chunk[d] + unit - 1) / unit * unit;
@@ -43,7 +43,7 @@ void for_each_chunk(std::span<const std::uint64_t> shape, std::span<const std::u
       place.bytes *= place.count[d];
     }
     use(place);
-    place.offset += place.bytes;  // chunks follow each other as their entries do
+    place.offset += place.bytes;  // chunks are contiguous, in the order of their entries
     std::size_t d = dimensions;
     while (d > 0 && (place.index[d - 1] + 1) * chunk[d - 1] >= shape[d - 1]) place.index[--d] = 0;
     if (d == 0) return;

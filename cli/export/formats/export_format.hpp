@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What every file format of `ringside export` implements: it takes verified steps, one after the other, and its output
-// appears under its name when all of them are in it. export_formats.cpp has the table of formats.
+// The interface of every file format of `ringside export`. A format takes verified steps, one after another, and its
+// output appears under its name once it contains all of them. export_formats.cpp has the table of formats.
 #pragma once
 
 #include <cstddef>
@@ -21,12 +21,12 @@
 namespace ringside {
 
 struct ExportedVariable {
-  Variable variable;  // with the shape that the slice leaves
-  Region region;      // where its entries lie in the kept variable
-  std::vector<std::uint64_t> chunk = {};  // of a format that has chunks: one for each rank; empty: of chunk_shape
+  Variable variable;  // with the shape of the slice
+  Region region;      // place of its entries in the kept variable
+  std::vector<std::uint64_t> chunk = {};  // if the format has chunks: their shape, one chunk a rank; empty: chunk_shape
 };
 
-/// What is written, and where to.
+/// The variables to write, and their destination.
 struct ExportTarget {
   std::string output;
   std::vector<KeptFile> kept;  // files that the output must not replace
@@ -35,30 +35,30 @@ struct ExportTarget {
   std::vector<double> points;  // --points: x, y, z of each entry; empty: none
 };
 
-/// A verified step, as a sink reads it. `part` and `wrote` are called by one thread.
+/// A verified step, as a sink reads it. One thread calls `part` and `wrote`.
 struct ExportedStep {
   std::uint64_t iteration = 0;
   std::uint64_t step = 0;
   std::string run_id;  // 32 hexadecimal digits
   StepResults results;
-  /// The bytes of a chunk of a variable of the target, row by row, valid until the next call: one of for_each_chunk. Large
-  /// variables are never asked for as a whole, because several rings may have their parts.
+  /// The bytes of a chunk of a variable of the target, one of for_each_chunk: row by row, valid until the next call.
+  /// Large variables are never requested as a whole, because several rings may have their parts.
   std::function<std::span<const std::byte>(std::size_t variable, const ChunkPlace& place)> part;
-  /// Notes progress. Throws Error (exit code 130) if the command is to end.
+  /// Notes progress. Throws Error (exit code 130) if the command must end.
   std::function<void(std::uint64_t bytes)> wrote;
 };
 
-/// Calls put(data, bytes) for one part of a variable of the target after the other, and notes the progress. All parts one
-/// behind the other are the variable, row by row.
+/// Calls put(data, bytes) for each part of a variable of the target in order, and notes the progress. The parts in this
+/// order are the variable, row by row.
 void for_each_part(const Variable& variable, const ExportedStep& step, std::size_t index,
                    const std::function<void(const void* data, std::size_t bytes)>& put);
 
-/// One output. Destroyed before `finish` has returned, it leaves nothing. All functions throw Error.
+/// One output. It leaves no file if it is destroyed before `finish` has returned. All functions throw Error.
 class ExportSink {
  public:
   virtual ~ExportSink() = default;
   virtual void write(const ExportedStep& step) = 0;
-  /// The step that was written last is complete. Otherwise the next `write` replaces it, and `finish` drops it.
+  /// Call when the last written step is complete. Otherwise the next `write` replaces it, and `finish` drops it.
   virtual void accept() = 0;
   virtual void finish() = 0;
 };
@@ -67,12 +67,12 @@ struct ExportFormat {
   enum class Takes { kOne, kSeveral, kSeveralOfOneShape };
 
   std::string_view name;
-  std::span<const std::string_view> endings;  // of outputs that are in this format unless --format says otherwise
+  std::span<const std::string_view> endings;  // outputs with these endings get this format, unless --format is given
   Takes variables = Takes::kOne;
   bool series = false;   // takes several steps
   bool streams = false;  // can be written to a pipe
-  bool chunks = true;    // asks for one chunk after the other; false: for a variable as a whole
-  /// Throws Error (exit code 2) for what the format cannot hold; called before anything is written.
+  bool chunks = true;    // requests a variable chunk by chunk; false: as a whole
+  /// Throws Error (exit code 2) for what the format cannot hold; called before any output is written.
   void (*check)(const ExportTarget& target) = nullptr;
   std::unique_ptr<ExportSink> (*make)(const ExportTarget& target) = nullptr;
 };
@@ -89,10 +89,10 @@ std::unique_ptr<ExportSink> make_hdf5(const ExportTarget& target);
 std::unique_ptr<ExportSink> make_vtk(const ExportTarget& target);
 std::unique_ptr<ExportSink> make_zarr2(const ExportTarget& target);
 std::unique_ptr<ExportSink> make_zarr3(const ExportTarget& target);
-/// Refuses complex numbers and more than two dimensions.
+/// Refuses complex numbers and variables of more than two dimensions.
 void check_table(const ExportTarget& target);
-/// Refuses variables of different shapes; without points, of no dimension or more than three; and an output whose
-/// ending means another kind of file.
+/// Refuses variables of different shapes, an output with the ending of another kind of file, and, without points,
+/// variables of no dimension or more than three.
 void check_vtk(const ExportTarget& target);
 
 /// NumPy's name of a dtype, with its byte order: "<f8".

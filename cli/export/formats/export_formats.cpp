@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table of file formats. A new one is a file here that implements ExportSink, its function in export_format.hpp,
-// and a line below.
+// The table of file formats. For a new one, add a file here that implements ExportSink, its function in
+// export_format.hpp, and a line below.
 #include <string_view>
 
 #include "cli/export/formats/export_format.hpp"

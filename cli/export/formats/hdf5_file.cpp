@@ -19,10 +19,10 @@ namespace {
 
 using Extents = std::vector<hsize_t>;
 
-/// Smaller datasets are not aligned: that would make files of many small ones large.
+/// Smaller datasets are not aligned, because alignment would make files of many small ones large.
 constexpr hsize_t kAlignedFrom = 64 << 10;
 
-/// Of libhdf5's functions: negative is a failure.
+/// Checks the status of a function of libhdf5: negative means failure.
 void check_hdf5(herr_t status, const std::string& output) {
   if (status < 0) throw system_error("--output: cannot write '{}': {}", output, hdf5_reason());
 }
@@ -32,7 +32,7 @@ Hdf5Space space_of(const Extents& extents, const Extents& most) {
   return Hdf5Space(H5Screate_simple(static_cast<int>(extents.size()), extents.data(), most.data()));
 }
 
-/// A text of variable length: h5py reads it as str.
+/// Text of variable length, which h5py reads as str.
 Hdf5Type text_type() {
   Hdf5Type type(H5Tcopy(H5T_C_S1));
   H5Tset_size(type.get(), H5T_VARIABLE);
@@ -126,8 +126,8 @@ class Hdf5Sink final : public ExportSink {
     return one.chunk.empty() ? chunk_shape(one.variable.shape, bytes_of(one.variable.dtype)) : one.chunk;
   }
 
-  /// One step: contiguous, unless chunks are given. Several: chunks of one step each at most, and more steps than are known
-  /// now.
+  /// For one step: contiguous, unless chunks are given. For several: each chunk belongs to one step, and the number of
+  /// steps is unlimited.
   void make_dataset(const ExportedVariable& one) {
     const Variable& variable = one.variable;
     const Hdf5Type type = hdf5_type(variable.dtype);
@@ -135,7 +135,7 @@ class Hdf5Sink final : public ExportSink {
     Extents most = extents;
     const Hdf5Properties properties(H5Pcreate(H5P_DATASET_CREATE));
     H5Pset_fill_time(properties.get(), H5D_FILL_TIME_NEVER);
-    H5Pset_alloc_time(properties.get(), H5D_ALLOC_TIME_EARLY);  // then write_variable knows the places
+    H5Pset_alloc_time(properties.get(), H5D_ALLOC_TIME_EARLY);  // so that write_variable can find the offsets
     if (series_ || !one.chunk.empty()) {
       const std::vector<std::uint64_t> chunk = chunk_of(one);
       Extents chunks(chunk.begin(), chunk.end());
@@ -152,7 +152,7 @@ class Hdf5Sink final : public ExportSink {
     datasets_.push_back(std::move(dataset));
   }
 
-  /// libhdf5 makes the places, and we write the values there (DirectFile): their bytes are those of the file's type.
+  /// libhdf5 allocates the space, and we write the values there (DirectFile): their bytes are those of the file's type.
   void write_variable(const ExportedStep& step, std::size_t v) {
     const Variable& variable = variables_[v].variable;
     const hid_t dataset = datasets_[v].get();
@@ -168,8 +168,8 @@ class Hdf5Sink final : public ExportSink {
       if (!series_ && !own_chunks) return write_values(begin, place.offset, values, step);
       Extents first(place.first.begin(), place.first.end());
       if (series_) first.insert(first.begin(), accepted_.size());
-      // libhdf5 looks for the place of a chunk among all: not of many small ones. One that is given may be shorter than
-      // others in any dimension, so that its entries do not lie together in the file.
+      // libhdf5 searches all chunks for the place of one, which is slow for many small ones. A given chunk may be
+      // shorter than others in any dimension, so that its entries are not contiguous in the file.
       if (own_chunks || place.bytes < kAlignedFrom) return write_chunk(v, first, place, values, step);
       unsigned filters = 0;
       haddr_t offset = HADDR_UNDEF;
@@ -215,7 +215,7 @@ class Hdf5Sink final : public ExportSink {
     if (fills) add_attribute(dataset.get(), "_FillValue", H5T_NATIVE_INT64, &kAbsentInteger);
   }
 
-  /// The names of the steps, along the leading axis. A variable may be named `step`: they are in a group of their own.
+  /// The names of the steps, along the leading axis, in a separate group because a variable may be named `step`.
   void write_axes() {
     std::vector<std::uint64_t> iterations;
     std::vector<std::uint64_t> steps;
@@ -244,7 +244,7 @@ class Hdf5Sink final : public ExportSink {
     }
   }
 
-  /// A variable of that name keeps it: the group has `@` before its name, which no variable's name has.
+  /// If a variable has that name, the group's name begins with `@`, which no variable's name contains.
   std::string group_name(const std::string& name) const {
     const bool taken = std::any_of(variables_.begin(), variables_.end(),
                                    [&](const ExportedVariable& one) { return one.variable.name == name; });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The objects of libhdf5 with owners, its types for ours, and its errors as text. hdf5_file.cpp alone includes this.
+// Owners for libhdf5's objects, its types for ours, and its errors as text. Only hdf5_file.cpp includes this.
 #pragma once
 
 #include <hdf5.h>
@@ -13,8 +13,8 @@
 
 namespace ringside {
 
-/// The reason that libhdf5 gives for the failure of its last call: the system's, if there is one ("No space left on
-/// device"), else what the innermost function said.
+/// The reason for the failure of libhdf5's last call: the system's reason, if there is one ("No space left on device"),
+/// else the message of the innermost function.
 inline std::string hdf5_reason() {
   std::string reason;
   const auto look = [](unsigned, const H5E_error2_t* error, void* to) -> herr_t {
@@ -24,7 +24,7 @@ inline std::string hdf5_reason() {
     const std::size_t at = said.find(kSystem);
     if (at != std::string::npos) {
       text = said.substr(at + kSystem.size(), said.find('\'', at + kSystem.size()) - at - kSystem.size());
-      return 1;  // the system's reason: no further one
+      return 1;  // the system's reason: search no further
     }
     if (text.empty()) text = said;
     return 0;
@@ -33,7 +33,7 @@ inline std::string hdf5_reason() {
   return reason.empty() ? "libhdf5 gives no reason" : reason;
 }
 
-/// Closes with Close at its end; a failure to close is noticed by close_hdf5 only.
+/// Closes with Close at its end; only close_hdf5 reports a failure to close.
 template <herr_t (*Close)(hid_t)>
 class Hdf5Handle {
  public:

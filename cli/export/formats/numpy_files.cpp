@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// NumPy's files: npy holds one array, npz is a zip archive of several.
+// NumPy's files: npy holds one array; npz is a zip archive of several.
 #include <archive.h>
 #include <archive_entry.h>
 #include <fmt/format.h>
@@ -24,8 +24,8 @@ std::string shape_of(const Variable& variable) {
   return text + ")";
 }
 
-/// The head of NumPy's format 1.0: magic, version, header length, header, padded so that the data start at a multiple
-/// of 64.
+/// The head of NumPy's format 1.0: magic, version, header length and header, padded so that the data start at a
+/// multiple of 64 bytes.
 std::string npy_head(const Variable& variable) {
   std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': {}, }}",
                                    numpy_dtype(variable.dtype), shape_of(variable));
@@ -38,7 +38,7 @@ std::string npy_head(const Variable& variable) {
   return std::string(preamble, sizeof preamble) + header;
 }
 
-/// npz is a zip archive of npy files, one for each variable, not compressed.
+/// npz is a zip archive of uncompressed npy files, one for each variable.
 class NpzArchive {
  public:
   explicit NpzArchive(OutputFile& file) : file_(file), archive_(archive_write_new()), entry_(archive_entry_new()) {
@@ -69,7 +69,7 @@ class NpzArchive {
     check(written == static_cast<la_ssize_t>(bytes) ? ARCHIVE_OK : ARCHIVE_FATAL);
   }
 
-  /// Called by libarchive, which is C: an exception waits until it has returned.
+  /// libarchive, a C library, calls this: an exception is kept until the library has returned.
   static la_ssize_t write_some(archive* to, void* self, const void* data, std::size_t bytes) noexcept {
     auto* npz = static_cast<NpzArchive*>(self);
     try {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The results of the exported steps, by name, as columns: one value of each step. For the formats that store results
+// The results of the exported steps, by name, as columns with one value per step. For the formats that store results
 // beside the variables.
 #pragma once
 
@@ -13,23 +13,23 @@
 
 namespace ringside {
 
-/// Stands for an i64 that a step does not have; an f64 is NaN then.
+/// The value of an i64 that a step does not have; an absent f64 is NaN.
 inline constexpr std::int64_t kAbsentInteger = std::numeric_limits<std::int64_t>::min();
 
-/// One result. It is a column of f64 or of i64: an i128 that does not fit into 64 bits in every step becomes an f64.
+/// One result: a column of f64 or i64. An i128 becomes an f64 unless it fits into 64 bits in every step.
 struct ResultColumn {
   std::string name;
   std::string unit;
   ValueType type = ValueType::kF64;  // as it was recorded
   std::vector<StepValue> values;     // one for each step
-  bool is_integer() const noexcept;  // of the column
-  std::vector<double> f64() const;   // where it is no integer
+  bool is_integer() const noexcept;  // whether the column is i64
+  std::vector<double> f64() const;   // the values, unless it is an integer column
   std::vector<std::int64_t> i64() const;
 };
 
 class ExportColumns {
  public:
-  /// The results of the next step. A name with another type than before is another column, "NAME (TYPE)".
+  /// Adds the results of the next step. If a name has another type than before, a new column "NAME (TYPE)" begins.
   void add(const StepResults& results);
   const std::vector<ResultColumn>& columns() const noexcept { return columns_; }
 

@@ -22,7 +22,7 @@ std::vector<std::string> parts_of(const std::string& text, char separator) {
   return parts;
 }
 
-/// Nothing if the text is empty.
+/// Empty if the text is empty.
 std::optional<std::uint64_t> number_of(const std::string& text, const std::string& dimension) {
   if (text.empty()) return std::nullopt;
   const std::optional<std::uint64_t> number = whole_number(text);
@@ -34,7 +34,7 @@ std::optional<std::uint64_t> number_of(const std::string& text, const std::strin
   return number;
 }
 
-/// Copies the entries from dimension `d` on. From `inner` on, the dimensions are whole: their entries lie together.
+/// Copies the entries from dimension `d` on. From `inner` on, the dimensions are whole and their entries contiguous.
 void gather(const Region& region, std::size_t d, std::size_t inner, std::size_t stride_bytes, const std::byte* from,
             std::byte*& to) {
   if (d == inner) {
@@ -71,7 +71,7 @@ std::uint64_t Region::entries() const noexcept {
 
 std::vector<IndexRange> indices_of(const Region& region, const ChunkPlace& place) {
   std::vector<IndexRange> indices;
-  std::size_t left = 0;  // dimension of the chunk
+  std::size_t left = 0;  // index of the dimension in the chunk
   for (const IndexRange& range : region.ranges) {
     if (range.dropped) {
       indices.push_back(range);
@@ -134,12 +134,12 @@ Region Slice::of(const Variable& variable) const {
 std::span<const std::byte> select(const Region& region, std::size_t entry_bytes, std::span<const std::byte> whole,
                                   std::vector<std::byte>& buffer) {
   const std::size_t dimensions = region.ranges.size();
-  std::size_t inner = dimensions;  // the dimensions from here on are whole
+  std::size_t inner = dimensions;  // all dimensions from this one on are whole
   std::size_t below = entry_bytes;
   while (inner > 0 && is_whole(region, inner - 1)) below *= region.whole_shape[--inner];
   if (inner == 0) return whole.first(below);
 
-  // One range of neighbours, and a single index in each dimension before it: the entries lie together.
+  // The entries are contiguous if one range has step 1 and each dimension before it has a single index.
   std::size_t offset = 0;
   std::size_t stride = below;
   bool together = region.ranges[inner - 1].step == 1 || region.ranges[inner - 1].count == 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `--slice '0:10,5'`: a part of an array, as NumPy writes it, and the bytes that it selects.
+// `--slice '0:10,5'`: a part of an array, in NumPy's notation, and the bytes that it selects.
 #pragma once
 
 #include <cstddef>
@@ -20,25 +20,25 @@ struct Region {
   std::vector<std::uint64_t> whole_shape;
   std::vector<IndexRange> ranges;
 
-  /// Without the dropped dimensions.
+  /// The shape without the dropped dimensions.
   std::vector<std::uint64_t> shape() const;
   std::uint64_t entries() const noexcept;
   bool operator==(const Region&) const = default;
 };
 
-/// The indices of the array that a chunk of what the region leaves has: a range for each dimension of the array.
+/// The array's indices of a chunk of the region: a range for each dimension of the array.
 std::vector<IndexRange> indices_of(const Region& region, const ChunkPlace& place);
 
-/// A --slice, parsed: what it says of each dimension, from the first on.
+/// A parsed --slice: its parts for the array's dimensions, from the first on.
 class Slice {
  public:
   Slice() = default;  // everything
-  /// text: for each dimension "5" (one index, which drops the dimension) or "start:stop[:step]", where each number may
-  /// be left out; separated by commas. Throws Error (exit code 2).
+  /// text: for each dimension "5" (one index, which drops the dimension) or "start:stop[:step]", in which each number
+  /// may be omitted; separated by commas. Throws Error (exit code 2).
   explicit Slice(const std::string& text);
 
-  /// Dimensions behind those that it names are taken whole. Throws Error (exit code 2), which names the variable and
-  /// what would be accepted, for more dimensions than the variable has, and for what lies outside of one.
+  /// The region that the slice selects; dimensions without a part are whole. Throws Error (exit code 2), naming the
+  /// variable and what would be accepted, if it has fewer dimensions or a part lies outside of its dimension.
   Region of(const Variable& variable) const;
 
  private:
@@ -52,8 +52,8 @@ class Slice {
   std::vector<Dimension> dimensions_;
 };
 
-/// The region's entries, in row-major order. whole: the array's entries, of `entry_bytes` bytes each. Without a copy if
-/// they lie together, else they are copied to `buffer`, which must live as long as the result.
+/// The region's entries, in row-major order. whole: the array's entries, of `entry_bytes` bytes each. If the entries
+/// are contiguous, they are not copied. Otherwise they are copied to `buffer`, which must outlive the result.
 std::span<const std::byte> select(const Region& region, std::size_t entry_bytes, std::span<const std::byte> whole,
                                   std::vector<std::byte>& buffer);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Variables as text: csv, and Matrix Market's arrays. Both hold one variable of real numbers or integers, as a table.
+// Variables as text: csv, and Matrix Market's arrays. Each file is a table of one variable (real numbers or integers).
 #include <fmt/format.h>
 
 #include <cstring>
@@ -12,7 +12,7 @@
 namespace ringside {
 namespace {
 
-/// The shortest text that reads back as the same number: text formats lose no bit.
+/// The shortest text that reads back as the same number, so that text formats lose no bit.
 std::string entry_text(DType dtype, std::span<const std::byte> values, std::uint64_t index) {
   return with_type(dtype, [&](auto value) {
     std::memcpy(&value, values.data() + index * sizeof value, sizeof value);
@@ -20,7 +20,7 @@ std::string entry_text(DType dtype, std::span<const std::byte> values, std::uint
   });
 }
 
-/// Writes one variable entry by entry: a head, then use(row, column) in the order of the format.
+/// Writes one variable entry by entry: a head, then use(row, column) in the format's order.
 class TextSink : public ExportSink {
  public:
   explicit TextSink(const ExportTarget& target)
@@ -61,7 +61,7 @@ class CsvSink final : public TextSink {
   }
 };
 
-/// Matrix Market's arrays are column by column.
+/// Matrix Market stores arrays column by column.
 class MtxSink final : public TextSink {
  public:
   using TextSink::TextSink;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// VTK's XML files, which ParaView opens: variables on a regular grid (.vti), on points of the user's (.vtu), and a
-// series of either (.pvd, with a folder of its files beside it).
+// VTK's XML files for ParaView: variables on a regular grid (.vti), on the user's points (.vtu), and a series of either
+// (.pvd, with a folder of its files beside it).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ constexpr std::uint8_t kVertexCell = 1;  // VTK_VERTEX
 
 using PutBytes = std::function<void(const void*, std::size_t)>;
 
-/// Puts `count` values, made by value_of(index), in pieces.
+/// Writes `count` values, made by value_of(index), in pieces.
 template <class T, class ValueOf>
 void put_made(const PutBytes& put, std::uint64_t count, const ValueOf& value_of) {
   std::vector<T> piece;
@@ -81,7 +81,7 @@ class VtkSink final : public ExportSink {
   OutputFile file_;
 };
 
-/// NAME.pvd, and the folder NAME beside it with a file for each step. The folder appears first.
+/// NAME.pvd, and beside it the folder NAME with a file for each step. The folder appears first.
 class VtkSeriesSink final : public ExportSink {
  public:
   explicit VtkSeriesSink(const ExportTarget& target)

@@ -18,13 +18,13 @@ std::string vtk_type(DType dtype) {
   return kNames[static_cast<std::uint16_t>(dtype) - 1];
 }
 
-/// VTK has no complex numbers: two components.
+/// VTK has no complex numbers: they become two components.
 std::string components_of(DType dtype) {
   if (class_of(dtype) != DTypeClass::kComplex) return {};
   return R"( NumberOfComponents="2" ComponentName0="real" ComponentName1="imag")";
 }
 
-/// Where VTK looks for the unit of an array.
+/// The attribute in which VTK expects an array's unit.
 std::string unit_of(const std::string& unit) {
   return unit.empty() ? std::string()
                       : fmt::format(R"(<InformationKey name="UNITS_LABEL" location="vtkDataArray">{}</InformationKey>)",
@@ -39,8 +39,8 @@ std::string text_figure(const std::string& name, const std::string& text) {
                      name, codes);
 }
 
-/// Origin, spacing and extent of a variable's grid, x being the last dimension. A slice lies where it was: a dimension
-/// of which one index was taken keeps its axis, unless the variable has more dimensions than VTK has axes.
+/// Origin, spacing and extent of a variable's grid; x is the last dimension. A slice keeps its position: a dimension
+/// with a single index keeps its axis, unless the variable has more dimensions than VTK has axes.
 struct Grid {
   std::uint64_t extents[3] = {1, 1, 1};
   std::uint64_t origin[3] = {0, 0, 0};
@@ -83,7 +83,7 @@ void declare_block(VtkHead& head, std::uint64_t& offset, const std::string& attr
   head.block_bytes.push_back(bytes);
 }
 
-/// A number of the step as a whole. As text, VTK would not read a NaN, nor a file with a unit.
+/// A number of the step as a whole, as raw bytes: in text, VTK would read neither a NaN nor a file with a unit.
 template <class T>
 void add_figure(VtkHead& head, std::uint64_t& offset, const char* type, const std::string& name, T value,
                 const std::string& unit = {}) {
@@ -94,7 +94,7 @@ void add_figure(VtkHead& head, std::uint64_t& offset, const char* type, const st
   head.figures.append(reinterpret_cast<const char*>(block), sizeof block);
 }
 
-/// What belongs to the step as a whole. ParaView takes TimeValue for the file's time.
+/// The data of the step as a whole. ParaView uses TimeValue as the file's time.
 void add_field_data(VtkHead& head, std::uint64_t& offset, const ExportedStep& step) {
   head.text += "  <FieldData>\n";
   add_figure(head, offset, "Float64", "TimeValue", static_cast<double>(step.iteration));

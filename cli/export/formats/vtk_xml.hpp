@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The text of one VTK XML file: its head with all arrays, whose raw bytes are appended behind it.
+// The text of one VTK XML file: its head with all arrays, whose raw bytes are appended after it.
 // Specification: https://docs.vtk.org/en/latest/vtk_file_formats/vtkxml_file_format.html
 #pragma once
 
@@ -11,9 +11,9 @@
 
 namespace ringside {
 
-/// The head of the file up to the appended data, which are blocks: for each its length as a 64-bit number, then so many
-/// bytes. `figures` are the blocks of the step's figures; `block_bytes` the lengths of those that follow. First the
-/// variables, then, of an unstructured file, the arrays of its points and cells: coordinates, connectivity, offsets,
+/// The file's head up to the appended data, which are blocks: each has its length as a 64-bit number, then its bytes.
+/// `figures` are the blocks of the step's figures; `block_bytes` are the lengths of the blocks after them. These are
+/// the variables and, in an unstructured file, the arrays of its points and cells: coordinates, connectivity, offsets,
 /// types.
 struct VtkHead {
   std::string text;
@@ -26,14 +26,14 @@ VtkHead vtk_head(const ExportTarget& target, const ExportedStep& step);
 /// What follows the last block.
 extern const char* const kVtkTail;
 
-/// The .pvd of a series: for each file its name, and the iteration as its time.
+/// The .pvd of a series: the name of each file, with its iteration as the time.
 struct VtkPart {
   std::uint64_t iteration = 0;
   std::string file;
 };
 std::string vtk_collection(const std::vector<VtkPart>& parts);
 
-/// With & < > and quotes as XML has them.
+/// Escapes & < > and quotes as XML requires.
 std::string xml_text(const std::string& text);
 
 }  // namespace ringside

@@ -14,7 +14,7 @@ std::string text_of_json(const Json& json) {
 }
 
 Json array_2(const ZarrArray& array) {
-  // No fill value: every chunk is there, and xarray would take the fill value for "missing".
+  // No fill value: every chunk exists, and xarray would read the fill value as "missing".
   return {
       {"zarr_format", 2},      {"shape", array.shape},  {"chunks", array.chunk}, {"dtype", numpy_dtype(array.dtype)},
       {"compressor", nullptr}, {"fill_value", nullptr}, {"order", "C"},          {"filters", nullptr}};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The metadata of a Zarr store: what formats 2 and 3 say of an array and of a group, and how they name a chunk.
+// The metadata of a Zarr store, in formats 2 and 3: the descriptions of arrays and groups, and the names of chunks.
 // Specifications: https://zarr-specs.readthedocs.io/
 #pragma once
 
@@ -27,8 +27,8 @@ enum class ZarrFormat { k2 = 2, k3 = 3 };
 /// The file of a chunk, below the store: "x/0.0" or "x/c/0/0".
 std::string zarr_chunk_name(ZarrFormat format, const std::string& array, std::span<const std::uint64_t> index);
 
-/// The files that describe a store with these arrays, with their content, all of it once more in one file of the group
-/// (consolidated), so that a reader needs one request.
+/// The files that describe a store with these arrays, with their content. One file of the group repeats all of it
+/// (consolidated), so that a reader needs only one request.
 std::map<std::string, std::string> zarr_metadata(ZarrFormat format, const std::map<std::string, ZarrArray>& arrays,
                                                  const Json& attributes);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Zarr stores in a folder, of format 2 and of format 3: one array for each variable, in uncompressed chunks, with what
-// xarray needs to open them as a data set (docs/use/export.md).
+// Zarr stores in a folder, in formats 2 and 3: one array for each variable, in uncompressed chunks, with the metadata
+// that xarray needs to open them as a data set (docs/use/export.md).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 namespace ringside {
 namespace {
 
-/// Variables of one shape share their dimensions: xarray then computes with both entry by entry.
+/// Variables of one shape share their dimensions, so that xarray computes with both entry by entry.
 std::vector<std::string> dimension_names(const std::vector<std::uint64_t>& shape) {
   std::vector<std::string> names;
   for (std::size_t d = 0; d < shape.size(); ++d) names.push_back(fmt::format("axis{}_{}", d, shape[d]));
@@ -93,7 +93,7 @@ class ZarrSink final : public ExportSink {
     });
   }
 
-  /// Of a step that was not accepted, and that no other one replaced.
+  /// Removes the chunks of a step that was neither accepted nor replaced.
   void remove_pending() {
     for (std::size_t v = 0; v < variables_.size(); ++v) {
       const Variable& variable = variables_[v].variable;
@@ -119,7 +119,7 @@ class ZarrSink final : public ExportSink {
     return array;
   }
 
-  /// An array along the steps. A variable of that name keeps it.
+  /// Adds an array along the steps. If a variable has its name, the array gets another one.
   template <class T>
   ZarrArray& add_axis(std::map<std::string, ZarrArray>& arrays, const std::string& name, DType dtype,
                       const std::vector<T>& values) {
@@ -154,9 +154,9 @@ class ZarrSink final : public ExportSink {
   const ZarrFormat format_;
   const bool series_;
   const std::vector<ExportedVariable> variables_;
-  std::vector<std::vector<std::uint64_t>> chunks_;  // of each variable, without the leading axis
+  std::vector<std::vector<std::uint64_t>> chunks_;  // the shape for each variable, without the leading axis
   OutputFolder folder_;
-  std::vector<std::byte> padding_;  // a chunk that is shorter than the others, with zeros
+  std::vector<std::byte> padding_;  // a shorter chunk, padded with zeros
   bool pending_ = false;
   std::uint64_t iteration_ = 0;
   std::uint64_t step_ = 0;

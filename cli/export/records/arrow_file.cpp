@@ -15,7 +15,7 @@ using flatbuffers::Offset;
 using flatbuffers::uoffset_t;
 using Table = flatbuffers::Table;
 
-// Numbers of Arrow's Schema.fbs, Message.fbs and File.fbs. A field of a table lies at 4 + 2 * its number.
+// Field numbers in Arrow's Schema.fbs, Message.fbs and File.fbs. Field N of a table has its offset at 4 + 2 * N.
 constexpr flatbuffers::voffset_t field(int number) {
   return static_cast<flatbuffers::voffset_t>(4 + 2 * number);
 }
@@ -121,12 +121,12 @@ void finish_message(FlatBufferBuilder& builder, ArrowHeader kind, Offset<Table> 
   builder.Finish(ended(builder, start));
 }
 
-/// The rows of one batch of one column.
+/// The rows of one column in one batch.
 struct ColumnData {
   std::vector<std::uint8_t> valid;
   std::int64_t absent = 0;
   std::vector<std::uint8_t> values;
-  std::vector<std::int32_t> ends = {0};  // of texts
+  std::vector<std::int32_t> ends = {0};  // for texts
 
   void append(ColumnType type, const RecordCell& cell, std::size_t row) {
     const auto set_bit = [row](std::vector<std::uint8_t>& bits, bool value) {

@@ -20,7 +20,7 @@ namespace {
 
 constexpr int kNoPyarrow = 77;
 
-/// Nothing is imported from the working folder. Errors are one line.
+/// Imports nothing from the working folder. Its errors are one line.
 constexpr const char* kScript = R"(import sys
 sys.path[:] = [p for p in sys.path if p]
 try:
@@ -50,7 +50,7 @@ PipeEnds new_pipe_ends() {
   return {UniqueFd(ends[0]), UniqueFd(ends[1])};
 }
 
-/// python3 with these standard streams.
+/// Starts python3 with these standard streams.
 pid_t start_python(int in, int out, int err) {
   posix_spawn_file_actions_t streams;
   posix_spawn_file_actions_init(&streams);
@@ -90,7 +90,7 @@ void write_parquet(const RecordsTable& table, OutputFile& file) {
   const pid_t pid = start_python(in.read_end.get(), file.descriptor(), err.write_end.get());
   in.read_end.reset();
   err.write_end.reset();
-  bool broken = false;  // python has ended early: its status says why
+  bool broken = false;  // python ended early; its exit status gives the reason
   write_arrow(table, ArrowForm::kStream, [&](const void* data, std::size_t bytes) {
     const char* at = static_cast<const char*>(data);
     while (bytes > 0 && !broken) {

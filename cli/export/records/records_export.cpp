@@ -19,7 +19,7 @@
 namespace ringside {
 namespace {
 
-/// Nothing of ours has a comma, a quote or a new line in a cell. An absent value is an empty cell.
+/// Our cells contain no commas, quotes or new lines. An absent value is an empty cell.
 std::string cell_text(ColumnType type, const RecordCell& cell) {
   if (!cell.present) return {};
   switch (type) {

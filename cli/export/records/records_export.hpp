@@ -27,7 +27,7 @@ std::span<const RecordsFormat> records_formats();
 struct RecordsOptions {
   std::string pool;
   IterationRange range;
-  std::string format;  // empty: by the output's name
+  std::string format;  // empty: from the output's ending
   std::string output;
 };
 

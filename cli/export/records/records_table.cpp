@@ -58,7 +58,7 @@ void for_each_figure(const wire::Record& record, const Use& use) {
 
 RecordsTable RecordsTable::read(const std::string& pool, const IterationRange& range) {
   DecodedJournal journal = read_journal(pool);
-  ResultNames names;  // a run may be described behind its first steps
+  ResultNames names;  // the description of a run may follow its first steps
   for (const wire::Record& record : journal.records) names.learn(record);
   for (const SharedLayout& layout : layouts_in(pool)) names.learn(layout);
   std::erase_if(journal.records, [&](const wire::Record& record) {
@@ -89,7 +89,7 @@ RecordsTable::RecordsTable(std::vector<wire::Record> records, ResultNames names)
       const ColumnType type = column_type(results.value(i).type);
       const auto [at, is_new] = result_columns_.try_emplace({results.name(i), type}, columns_.size());
       if (!is_new) continue;
-      // Runs of different schemas may give one name to results of different types.
+      // Runs of different schemas may use one name for results of different types.
       std::string name = results.name(i);
       if (std::find(taken.begin(), taken.end(), name) != taken.end())
         name = formatted("{} ({})", name, type_text(type));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The records of a journal's steps as a table: one row for each, with the figures of proto/ringside.proto's StepRecord
+// The records of a journal's steps as a table: one row per step, with the figures of proto/ringside.proto's StepRecord
 // and every result by name.
 #pragma once
 
@@ -26,22 +26,22 @@ struct RecordColumn {
 
 struct RecordCell {
   bool present = true;
-  std::uint64_t words[2] = {};  // of an i128: the low one first; of an f64: its bits; of a bool: 0 or 1
-  std::string text;             // of kText
+  std::uint64_t words[2] = {};  // for an i128: the low word first; for an f64: its bits; for a bool: 0 or 1
+  std::string text;             // for kText
 };
 
 class RecordsTable {
  public:
-  /// The journal beside `pool`; of the steps in the range only. Throws Error (exit code 2) if there is none.
+  /// Reads the steps in the range from the journal beside `pool`. Throws Error (exit code 2) if there is none.
   static RecordsTable read(const std::string& pool, const IterationRange& range);
-  /// records: of steps and of analyses, whose results are columns of the row of their step.
+  /// records: of steps and of analyses; an analysis's results are columns in the row of their step.
   RecordsTable(std::vector<wire::Record> records, ResultNames names);
 
   const std::vector<RecordColumn>& columns() const noexcept { return columns_; }
   std::size_t rows() const noexcept { return records_.size(); }
-  /// One cell for each column; those of results that the step does not have are absent.
+  /// One cell for each column; absent for a result that the step does not have.
   std::vector<RecordCell> row(std::size_t index) const;
-  /// What of the journal could not be read, in words; empty if everything was.
+  /// Which part of the journal could not be read, in words; empty if all was read.
   const std::string& damage() const noexcept { return damage_; }
 
  private:
