@@ -6,11 +6,11 @@
 
 namespace ringside {
 
-/// The pool's name with `ending` behind it. A symbolic link is followed, so that every name of a pool leads to the same
+/// The pool's name with `ending` appended. A symbolic link is followed, so that every name of a pool leads to the same
 /// files.
 std::string beside_pool(const std::string& pool, const std::string& ending);
 
-/// `path` from the root on; unchanged if the current folder is gone.
+/// `path` as an absolute path; unchanged if the current folder was deleted.
 std::string absolute_path(const std::string& path);
 
 }  // namespace ringside
