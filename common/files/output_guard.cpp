@@ -74,8 +74,8 @@ fs::path destination(const std::string& name) {
   return (error ? path.parent_path() : folder) / path.filename();
 }
 
-/// The kind of file that has this name beside a pool, or nullptr. The name is checked because a journal without records,
-/// or with damaged first bytes, has no signature.
+/// The kind of file that has this name beside a pool, or nullptr. The name is checked because a journal without
+/// records, or with damaged first bytes, has no signature.
 const char* named_beside_a_pool(const fs::path& path) {
   const std::string name = path.string();
   for (const std::string_view ending : {".journal-0"sv, ".journal-1"sv, ".ranks"sv}) {
