@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The names of the files that lie beside a pool: its journal, its archive, its freeze file and its ranks file.
+// The names of the files beside a pool: its journal, its archive, its freeze file and its ranks file.
 #pragma once
 
 #include <string>

@@ -12,7 +12,7 @@ namespace {
 // 50 ms: the longest time that a death goes unnoticed.
 constexpr std::int64_t kSliceNs = 50'000'000;
 
-// No check of the peer takes as long as this. If one did, this process itself was stopped.
+// Longer than any check of the peer. If a check takes as long, this process itself was stopped.
 constexpr std::int64_t kAbsentNs = 1'000'000'000;
 
 }  // namespace

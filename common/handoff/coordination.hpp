@@ -87,7 +87,7 @@ struct MessageAddress {
 class Messages {
  public:
   virtual ~Messages() = default;
-  /// Throws Error as common/messages/message_coordination.hpp says. own, other: as for Coordination.
+  /// Throws Error as in common/messages/message_coordination.hpp. own, other: as for Coordination.
   virtual std::unique_ptr<Coordination> coordinate(Side side, const MessageAddress& address,
                                                    const std::atomic<std::uint64_t>& own,
                                                    const std::atomic<std::uint64_t>& other) = 0;

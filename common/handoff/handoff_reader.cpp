@@ -192,13 +192,13 @@ void HandoffReader::release() noexcept {
 
 void HandoffReader::end_run() noexcept {
   ends_ = true;
-  // Stored before the next release, so that a producer that sees the release sees this.
+  // Stored before the next release, so that a producer that reads the release also reads this.
   control_->run_ends.store(1, std::memory_order_release);
 }
 
 void HandoffReader::reply(double value) noexcept {
   control_->reply.store(std::bit_cast<std::uint64_t>(value), std::memory_order_relaxed);
-  // Release: a producer that sees the count sees this reply, or a later one.
+  // Release: a producer that reads the count then reads this reply, or a later one.
   control_->replies.store(control_->replies.load(std::memory_order_relaxed) + 1, std::memory_order_release);
 }
 

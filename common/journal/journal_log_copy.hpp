@@ -16,7 +16,7 @@
 
 namespace ringside {
 
-/// Where a log's bytes lie in its file.
+/// The place of a log's bytes in its file.
 struct LogPlace {
   JournalKind kind = JournalKind::kFile;
   std::uint64_t begin = 0;

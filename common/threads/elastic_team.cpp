@@ -109,7 +109,7 @@ void ElasticTeam::share_out(std::uint64_t pieces, Job job) noexcept {
   }
   job_ = job;
   done_.store(0, std::memory_order_relaxed);
-  range_.store(range_of(0, pieces));  // a thread that takes a piece sees the job and all earlier stores
+  range_.store(range_of(0, pieces));  // the job and all earlier stores are visible to a thread that takes a piece
   if (home_.size() > 1) {
     jobs_.fetch_add(1);
     jobs_.notify_all();

@@ -21,7 +21,7 @@ class Team {
   virtual std::uint64_t pieces(std::uint64_t units, std::uint64_t grain) const noexcept = 0;
 
   /// Calls work(piece, thread) once for each piece below `pieces`, in any order and in several threads at once, and
-  /// returns when all are done. The caller then sees what each piece stored, and so do the pieces of the next call.
+  /// returns when all are done. Each piece's stores are then visible to the caller and to the pieces of the next call.
   template <class Work>
   void share(std::uint64_t pieces, const Work& work) noexcept {
     static_assert(std::is_nothrow_invocable_v<const Work&, std::uint64_t, int>, "declare the work noexcept");
