@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The names of the files that lie beside a pool: its journal, its archive, its freeze file and its ranks file.
+// The names of the files beside a pool: its journal, its archive, its freeze file and its ranks file.
 #pragma once
 
 #include <string>
 
 namespace ringside {
 
-/// The pool's name with `ending` behind it. A symbolic link is followed, so that every name of a pool leads to the same
+/// The pool's name with `ending` appended. A symbolic link is followed, so that every name of a pool leads to the same
 /// files.
 std::string beside_pool(const std::string& pool, const std::string& ending);
 
-/// `path` from the root on; unchanged if the current folder is gone.
+/// `path` as an absolute path; unchanged if the current folder was deleted.
 std::string absolute_path(const std::string& path);
 
 }  // namespace ringside

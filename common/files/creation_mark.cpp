@@ -28,7 +28,7 @@ void unmark_as_being_made(int fd) noexcept {
 }
 
 bool is_being_made(int fd) noexcept {
-  struct flock range = first_byte(F_RDLCK);  // what F_OFD_GETLK asks about; no lock is taken
+  struct flock range = first_byte(F_RDLCK);  // the range that F_OFD_GETLK checks; no lock is taken
   return fcntl(fd, F_OFD_GETLK, &range) == 0 && range.l_type != F_UNLCK;
 }
 

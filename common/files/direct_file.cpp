@@ -14,7 +14,7 @@
 namespace ringside {
 namespace {
 
-/// Writes `bytes`, or fewer if that fails. Returns how many; errno has the reason if they are not all.
+/// Writes `bytes`, or fewer if a write fails. Returns the number written; if it is too small, errno has the reason.
 std::size_t write_at(int fd, std::uint64_t offset, std::span<const std::byte> bytes) noexcept {
   std::size_t done = 0;
   while (done < bytes.size()) {
@@ -30,7 +30,7 @@ std::size_t write_at(int fd, std::uint64_t offset, std::span<const std::byte> by
 
 DirectFile::DirectFile(int fd) : fd_(fd) {
   struct statfs system {};
-  if (fstatfs(fd, &system) == 0 && system.f_type == TMPFS_MAGIC) return;  // its files are memory
+  if (fstatfs(fd, &system) == 0 && system.f_type == TMPFS_MAGIC) return;  // its files are in memory
   direct_.reset(open(("/proc/self/fd/" + std::to_string(fd)).c_str(), O_WRONLY | O_DIRECT | O_CLOEXEC));
 }
 
@@ -49,7 +49,7 @@ int DirectFile::write(std::uint64_t offset, std::span<const std::byte> bytes,
     std::size_t done = 0;
     if (direct_.valid() && whole > 0) {
       done = write_at(direct_.get(), offset, aligned(piece.first(whole)));
-      // Whatever the reason, the page cache takes the rest or fails for the same reason.
+      // After any failure, the page cache takes the rest, or fails for the same reason.
       if (done < whole) direct_ = UniqueFd();
     }
     done += write_at(fd_, offset + done, piece.subspan(done));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes of large blocks straight to the disk (O_DIRECT), where the file system takes them. The disk works while the
-// bytes are passed, so that a sync at the end has little left to do; and the page cache keeps what it held, for
+// Writes of large blocks straight to the disk (O_DIRECT), where the file system supports this. The disk writes while
+// further bytes are passed, so that a sync at the end has little left to do. The page cache keeps its content, for
 // instance the pool of a run that continues.
 #pragma once
 
@@ -17,15 +17,15 @@ namespace ringside {
 class DirectFile {
  public:
   static constexpr std::size_t kAlignment = 4096;
-  /// Passed at a time.
+  /// Bytes that one write passes to the disk, at most.
   static constexpr std::size_t kPieceBytes = std::size_t{4} << 20;
 
   /// fd: of a regular file that is open for writing; outlives this object.
   explicit DirectFile(int fd);
 
-  /// Writes all bytes. At an offset that is a multiple of kAlignment, whole multiples of it go straight to the disk; the
-  /// rest goes through the page cache, and so does everything if the file system takes no direct writes. Calls
-  /// wrote(bytes) after each piece, which may throw. Returns 0, or an errno value.
+  /// Writes all bytes. At an offset that is a multiple of kAlignment, whole multiples of it go straight to the disk,
+  /// and the rest goes through the page cache. Without direct writes, everything goes through the page cache. After
+  /// each piece it calls wrote(bytes), which may throw. Returns 0, or an errno value.
   int write(std::uint64_t offset, std::span<const std::byte> bytes,
             const std::function<void(std::uint64_t)>& wrote = {});
 
@@ -37,7 +37,7 @@ class DirectFile {
   std::span<const std::byte> aligned(std::span<const std::byte> piece);
 
   int fd_;
-  UniqueFd direct_;            // the same file; invalid: it takes no direct writes
+  UniqueFd direct_;            // the same file; invalid: no direct writes
   std::vector<Page> staging_;  // for bytes that are not aligned in memory
 };
 

@@ -20,7 +20,7 @@ std::optional<pid_t> flock_holder(const struct stat& file, const std::string& ro
     const std::vector<std::string> parts = words(line);
     if (parts.size() < 6 || parts[1] != "FLOCK" || parts[5] != id) continue;
     const auto pid = number_of(parts[4]);
-    // 0 or -1: this process cannot see the holder.
+    // 0 or -1: the holder is not visible to this process.
     if (pid && *pid > 0) return static_cast<pid_t>(*pid);
   }
   return std::nullopt;

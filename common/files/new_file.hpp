@@ -27,11 +27,11 @@ int sync_folder_of(const std::string& path);
 
 class NewFile {
  public:
-  /// A library that opens files by name needs one from the beginning. A killed process then leaves the file there.
+  /// kNamed is for a library that opens files by name. A killed process then leaves the file there.
   enum class Until { kNameless, kNamed };
 
   /// Makes the file, open for reading and writing; if that fails, fd() is invalid and errno holds the reason. Its
-  /// rights are those of `mode` at most.
+  /// permissions are at most `mode`.
   NewFile(std::string path, mode_t mode, Until until_published = Until::kNameless);
   /// Removes a file that was not published.
   ~NewFile();

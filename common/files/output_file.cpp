@@ -38,7 +38,7 @@ void check_output(const std::string& path, const std::string& option, const std:
   };
   if (const auto own = descriptor_of_output(path)) {
     const int flags = fcntl(*own, F_GETFL);
-    // hold_standard_descriptors opens a standard output that was closed read-only.
+    // If standard output was closed, hold_standard_descriptors has opened it read-only.
     if (is_standard_output(path) && (flags < 0 || (flags & O_ACCMODE) == O_RDONLY)) {
       throw system_error("standard output: cannot be written: it is closed; expected one that takes all of it");
     }
@@ -100,7 +100,7 @@ OutputFile::OutputFile(std::string path, std::string option, std::vector<KeptFil
   fd.release();
 }
 
-/// Checks the opened file once more before any byte of it is lost: the name may lead elsewhere by now.
+/// Checks the opened file again before it is truncated, because the name may lead elsewhere by now.
 UniqueFd OutputFile::open_in_place() const {
   UniqueFd fd = open_without_waiting(path_, O_WRONLY | O_CREAT, kOutputMode);
   struct stat opened {};
@@ -136,7 +136,7 @@ void OutputFile::put(std::span<const std::byte> bytes) {
   if (std::fwrite(bytes.data(), 1, bytes.size(), file_.get()) != bytes.size()) fail(errno);
 }
 
-/// Up to a multiple of DirectFile's alignment, and after the last one, through the page cache.
+/// The bytes before the first multiple of DirectFile's alignment and after the last one go through the page cache.
 void OutputFile::put_many(std::span<const std::byte> bytes) {
   constexpr std::size_t kAligned = DirectFile::kAlignment;
   const off_t begin = ftello(file_.get());

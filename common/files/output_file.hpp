@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Output files. One place makes them, so that one place decides who may read them: never others, whatever the umask. A
-// file appears under its name only when it is complete.
+// Output files. All are made here, so that one place sets their permissions: other users can never read them, whatever
+// the umask. A file appears under its name only when it is complete.
 #pragma once
 
 #include <sys/types.h>
@@ -24,31 +24,30 @@ namespace ringside {
 inline constexpr mode_t kPrivateMode = 0600;  // for files that only the owner's programs read: a pool, a cache
 inline constexpr mode_t kOutputMode = 0640;   // for a user's outputs: the group may read them if the umask allows it
 
-/// Throws Error if an OutputFile with these arguments would throw one, as far as that can be known beforehand. For
-/// commands that work for hours before they write. Leaves nothing behind.
+/// Throws Error if an OutputFile with these arguments would, as far as this can be checked in advance. For commands
+/// that work for hours before they write. Leaves nothing behind.
 void check_output(const std::string& path, const std::string& option, const std::vector<KeptFile>& kept);
 
-/// Throws Error (exit code 2) if the name has an ending (a dot behind the first character, a letter, letters and digits)
-/// other than `accepted`: the content would not be what the name says. A device or a pipe may have any name. hint: what
-/// else could be done; may be empty.
+/// Throws Error (exit code 2) if the name has an ending (a dot after the first character, a letter, letters and digits)
+/// other than `accepted`, because it would misname the content. A device or a pipe may have any name. hint: an
+/// alternative for the user; may be empty.
 void refuse_other_endings(const std::string& path, const std::string& option, const std::vector<std::string>& accepted,
                           const std::string& hint = {});
 inline const std::vector<std::string> kPageEndings = {".html", ".htm"};
 
-/// Whether an OutputFile of that name is a new file: what was written to it vanishes unless it is finished.
+/// Whether an OutputFile of that name is a new file: its content is lost unless `finish` is called.
 bool is_made_anew(const std::string& path);
 
 /// An output is written as a NewFile, which gets its name at the end. If the name exists and is not a regular file (a
-/// device, a pipe, a link), the output is written in place, because a rename would replace it by a file; so is an
-/// existing file in a folder that may not be written to. A pipe without a reader is refused at once. If the name is
-/// one of this process's own descriptors (descriptor_of_output), the output is written through that descriptor, at its
-/// offset: nothing is truncated, and text printed earlier comes first. `-` is standard output itself, as for all text
-/// that a program prints: if it fails, std::system_error is thrown, and run_program reports it or, if its reader has
-/// gone, ends by SIGPIPE.
+/// device, a pipe, a link), the output is written in place, because a rename would replace it. An existing file in a
+/// folder that may not be written to is also written in place. A pipe without a reader is refused at once. If the name
+/// is one of this process's own descriptors (descriptor_of_output), the output goes through that descriptor, at its
+/// offset: nothing is truncated, and text printed earlier comes first. `-` is standard output itself. If it fails,
+/// std::system_error is thrown; run_program reports it or, if the reader has gone, ends by SIGPIPE.
 class OutputFile {
  public:
   /// option: messages begin with it ("--output"). kept: the files that the command reads or keeps. Throws Error (exit
-  /// code 3), as do all functions below; throws also as refuse_output does.
+  /// code 3), as do all functions below; also throws as refuse_output does.
   OutputFile(std::string path, std::string option, std::vector<KeptFile> kept = {},
              NewFile::Until until_finished = NewFile::Until::kNameless);
   /// Many bytes of a new file go straight to the disk (DirectFile).
@@ -57,7 +56,7 @@ class OutputFile {
 
   /// For a library that opens the output by name; empty if it is nameless, or no new file.
   std::string name_beside() const { return new_file_ ? new_file_->name_beside() : std::string(); }
-  /// For a child process that writes the output itself. What was written before is flushed.
+  /// For a child process that writes the output itself. Flushes earlier writes.
   int descriptor();
 
   /// The file is complete: gives it its name, unless that name now leads to a pool, journal or cache (refuse_output).

@@ -46,7 +46,7 @@ void remove_tree(const std::string& path) noexcept {
   fs::remove_all(path, ignored);
 }
 
-/// Removes the unfinished folders of processes that were killed: no process holds their lock.
+/// Removes the unfinished folders of killed processes, which nothing locks any more.
 void remove_left_over(const std::string& path) noexcept {
   const std::string prefix = "." + last_part(path) + std::string(kMark);
   std::error_code error;
@@ -104,7 +104,7 @@ OutputFolder::OutputFolder(std::string path, std::string option, std::string wha
       fail(path_, errno);
     }
     UniqueFd folder = open_folder(name);
-    // Another process may have taken the folder for a left over one, before it was locked.
+    // Another process may have removed the folder as an abandoned one before it was locked.
     if (folder.valid() && flock(folder.get(), LOCK_EX | LOCK_NB) == 0 && access(name.c_str(), W_OK) == 0) {
       beside_ = name;
       lock_ = std::move(folder);
@@ -142,7 +142,7 @@ void OutputFolder::write(const std::string& name, std::span<const std::span<cons
     if (const int error = direct.write(offset, part)) fail(path_ + "/" + name, error);
     offset += part.size();
   }
-  // The disk begins with the rest now; publish waits for it.
+  // Starts to write the rest to the disk; publish waits for it.
   sync_file_range(file.get(), 0, 0, SYNC_FILE_RANGE_WRITE);
 }
 

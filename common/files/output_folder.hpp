@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // An output that is a folder of files (a Zarr store). It appears under its name only when all of its files are complete
-// and on their disk. Until then it lies beside that name, as `.NAME.ringside-XXXXXX`, and is locked; what a killed
-// process left there is removed when the same output is written again.
+// and on their disk. Until then its name is `.NAME.ringside-XXXXXX`, in the same folder, and it is locked. A killed
+// process leaves that folder; the next output of the same name removes it.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@
 namespace ringside {
 
 /// Throws Error, which begins with `option`, if an OutputFolder of that name could not be made: exit code 2 if the name
-/// is taken (a folder is never replaced, unless it is empty) or leads to what refuse_output protects, 3 if the folder
-/// above may not be written to. what: the kind of output, for messages ("a zarr store").
+/// is taken (a folder is never replaced, unless it is empty) or leads to what refuse_output protects, 3 if the parent
+/// folder may not be written to. what: the kind of output, for messages ("a zarr store").
 void check_output_folder(const std::string& path, const std::string& option, const std::string& what,
                          const std::vector<KeptFile>& kept);
 
@@ -25,15 +25,15 @@ class OutputFolder {
  public:
   /// Throws as check_output_folder does. All functions throw Error (exit code 3) if the file system refuses something.
   OutputFolder(std::string path, std::string option, std::string what, std::vector<KeptFile> kept = {});
-  /// Removes what was not published.
+  /// Removes the folder unless it was published.
   ~OutputFolder();
   OutputFolder(const OutputFolder&) = delete;
   OutputFolder& operator=(const OutputFolder&) = delete;
 
-  /// Where the folder lies until it is published.
+  /// The folder's name until it is published.
   const std::string& beside() const noexcept { return beside_; }
 
-  /// name: relative; its folders are made. The parts follow each other; a file of that name is replaced.
+  /// Writes the parts one after the other. name: relative; its folders are made, and a file of that name is replaced.
   void write(const std::string& name, std::span<const std::span<const std::byte>> parts);
   void write(const std::string& name, std::string_view text);
   /// Removes a file, if it is there.

@@ -28,8 +28,8 @@ struct Signature {
   const char* what;
 };
 
-// The formats' own constants cannot be included here; tests/unit/common/files/output_guard_test.cpp makes a file of
-// each.
+// The formats' own constants cannot be included here; tests/unit/common/files/output_guard_test.cpp checks a file of
+// each format.
 constexpr std::size_t kSignatureBytes = 16;  // of the longest
 constexpr Signature kSignatures[] = {
     {"PMEMOBJ\0"sv, "a pool, whose iterates would be lost"},
@@ -74,8 +74,8 @@ fs::path destination(const std::string& name) {
   return (error ? path.parent_path() : folder) / path.filename();
 }
 
-/// The name counts, too: a journal has it before its first record, and keeps it if its first bytes are damaged. Returns what
-/// has that name, or nullptr.
+/// The kind of file that has this name beside a pool, or nullptr. The name is checked because a journal without
+/// records, or with damaged first bytes, has no signature.
 const char* named_beside_a_pool(const fs::path& path) {
   const std::string name = path.string();
   for (const std::string_view ending : {".journal-0"sv, ".journal-1"sv, ".ranks"sv}) {

@@ -81,7 +81,7 @@ void write_beside_output(const std::string& path, std::string_view text) noexcep
     } else if (!goes_to(path, STDERR_FILENO)) {
       write_standard_error(text);
     }
-  } catch (const std::bad_alloc&) {  // only the line for the user is lost
+  } catch (const std::bad_alloc&) {  // only the user's line is lost
   }
 }
 

@@ -24,10 +24,10 @@ struct RegularFile {
   std::string why() const;
 };
 
-/// Opens a regular file; never waits for what another process does with it. flags, mode: as for open(2); O_CLOEXEC,
-/// O_NONBLOCK and O_NOCTTY are added. If another process has leased the file (fcntl F_SETLEASE: a Samba oplock, an NFS
-/// delegation), the open is repeated for up to a second. Follows symbolic links unless `flags` contains O_NOFOLLOW.
-/// Throws only std::bad_alloc.
+/// Opens a regular file without waiting for another process. Only if a process has leased the file (fcntl F_SETLEASE: a
+/// Samba oplock, an NFS delegation), the open is repeated for up to a second. flags, mode: as for open(2); O_CLOEXEC,
+/// O_NONBLOCK and O_NOCTTY are added. Follows symbolic links unless `flags` contains O_NOFOLLOW. Throws only
+/// std::bad_alloc.
 RegularFile open_regular(const std::string& path, int flags, mode_t mode = 0);
 
 /// open(2) with the same flags added and repeated in the same way, for a file of any kind. Invalid, with errno set, if

@@ -38,13 +38,13 @@ void end_lease(int fd, std::uint32_t slot) noexcept {
 }
 
 SlotUse use_of(int fd, std::uint32_t slot) noexcept {
-  struct flock range = byte_of(slot, F_WRLCK);  // conflicts with both kinds; asking needs no right to write
+  struct flock range = byte_of(slot, F_WRLCK);  // conflicts with both kinds; a query needs no write permission
   if (fcntl(fd, F_OFD_GETLK, &range) != 0 || range.l_type == F_UNLCK) return SlotUse::kFree;
   return range.l_type == F_RDLCK ? SlotUse::kHeld : SlotUse::kWritten;
 }
 
 bool has_leases(int fd, std::uint32_t slots, Lease lease) noexcept {
-  // The byte behind those of the slots: no process locks it alone.
+  // The byte after those of the slots: no process locks only this byte.
   struct flock range = byte_of(slots, type_of(lease));
   return fcntl(fd, F_OFD_GETLK, &range) == 0 && range.l_type == F_UNLCK;
 }

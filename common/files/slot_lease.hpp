@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The lease of a slot: a lock of one byte of the pool file, 2^62 + slot (docs/publish/library.md). A reader that works
-// on a slot's bytes in place holds it shared; the analyzer takes it exclusively while it overwrites the slot. Such
-// bytes lie behind the end of every file, so that the locks cover no content. The locks belong to the open file
+// on a slot's bytes in place holds it shared; the analyzer takes it exclusively while it overwrites the slot. These
+// bytes are beyond the end of every file, so that the locks cover no content. The locks belong to the open file
 // description (F_OFD_SETLK): the kernel drops them when its last user closes it or dies, and two locks of the same
 // description never conflict. No call here waits.
 #pragma once
@@ -17,24 +17,24 @@ enum class Lease {
 
 enum class LeaseStatus {
   kTaken,
-  kHeld,        // another open file description has it, in a way that conflicts
+  kHeld,        // another open file description has a conflicting lease
   kUnavailable  // the file system has no such locks
 };
 
 LeaseStatus take_lease(int fd, std::uint32_t slot, Lease lease) noexcept;
 void end_lease(int fd, std::uint32_t slot) noexcept;
 
-/// The users of a slot now, apart from this open file description.
+/// The other open file descriptions that use a slot now.
 enum class SlotUse {
   kFree,
   kHeld,    // readers have it
   kWritten  // the analyzer has it
 };
-/// Takes no lock. Means nothing for a file that has no leases.
+/// Takes no lock. The result has no meaning for a file without leases.
 SlotUse use_of(int fd, std::uint32_t slot) noexcept;
 
-/// Whether leases can be taken of this file, which has `slots` slots. On NFS the lock of the pool's owner covers these
-/// bytes as well, so that no lease could be had. Takes no lock.
+/// Whether leases can be taken on this file, which has `slots` slots. On NFS the lock of the pool's owner also covers
+/// these bytes, so that no lease is possible. Takes no lock.
 bool has_leases(int fd, std::uint32_t slots, Lease lease) noexcept;
 
 }  // namespace ringside

@@ -25,7 +25,7 @@ namespace ringside {
 constexpr std::uintptr_t kFaultPageBytes = 4096;
 constexpr std::size_t kMaxNameBytes = 1024;
 
-/// Never freed; reused when its mapping has gone. Written under the mutex, read by the handler.
+/// Never freed, but reused after its mapping. Written under the mutex, read by the handler.
 struct WatchedMapping::Entry {
   Entry* next = nullptr;
   std::atomic<std::uintptr_t> begin{0};
@@ -120,14 +120,14 @@ bool replace_page(const Entry& entry, std::uintptr_t page) noexcept {
   _exit(static_cast<int>(code));
 }
 
-/// When this returns, the faulting instruction runs again.
+/// The faulting instruction runs again after this returns.
 void on_bus_error(int, siginfo_t* info, void*) {
   const int errno_before = errno;
   const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
   Entry* const entry = info->si_code > 0 ? entry_of(address) : nullptr;  // <= 0: sent by a process
   if (entry == nullptr) {
     sigaction(SIGBUS, &action_before, nullptr);
-    if (info->si_code <= 0) raise(SIGBUS);  // pending until this returns; a fault recurs by itself
+    if (info->si_code <= 0) raise(SIGBUS);  // pending until this returns; a fault needs no raise
     errno = errno_before;
     return;
   }
@@ -139,7 +139,7 @@ void on_bus_error(int, siginfo_t* info, void*) {
   const std::int64_t truncated_to = truncated ? status.st_size : -1;
   const bool survives = truncated ? entry->survives_truncation.load() : entry->survives.load();
   if (!known_place || !survives) end_process(*entry, offset, truncated_to);
-  // Note the fault before mapping the new page: a thread that reads its zeros can see that they are not the file's.
+  // Note the fault before mapping the new page: a thread that reads its zeros can then detect the fault.
   std::int64_t none = -1;
   if (truncated) entry->truncated_to.compare_exchange_strong(none, truncated_to);
   none = -1;
@@ -183,7 +183,7 @@ Entry* enter(const std::string& name, int fd, std::uintptr_t begin, std::uintptr
 void catch_bus_errors(bool in_journal) noexcept {
   static std::atomic<bool> installed{false};
   line_for_journal = in_journal;
-  if (installed.exchange(true)) return;  // else the action before would become this handler itself
+  if (installed.exchange(true)) return;  // a second call would save this handler as the previous action
   struct sigaction action {};
   action.sa_sigaction = on_bus_error;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;

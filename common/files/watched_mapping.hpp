@@ -2,7 +2,7 @@
 // Mappings of users' files, and the handling of pages that the kernel cannot provide: the file was truncated, its disk
 // failed, or had no room. The kernel then sends SIGBUS to the thread that touched the page, and one handler decides. A
 // fault in a mapping registered here ends the process with one line and an exit code of docs/inside/architecture.md,
-// or, if the mapping's user has asked for that, is noted and survived. Any other SIGBUS keeps its previous action (a
+// or, if the mapping's user requests that, is recorded and survived. Any other SIGBUS keeps its previous action (a
 // sanitizer's, or the default).
 //
 // The handler is async-signal-safe: it reads atomics and constant text, and calls fstat, pread, mmap, write and _exit.
@@ -37,26 +37,26 @@ class WatchedMapping {
   WatchedMapping& operator=(const WatchedMapping&) = delete;
 
   /// From now on a fault does not end the process: a private copy replaces the page, and `error` reports it. Stores to
-  /// that page do not reach the file. Call it only if `error` is checked before anything is acknowledged.
-  /// kNotTruncation: a truncated file still ends the process; for users whose own state lies in the mapping.
+  /// that page do not reach the file. Call it only if `error` is checked before anything is acknowledged. With
+  /// kNotTruncation a truncated file still ends the process: for users with state of their own in the mapping.
   enum class Survive { kAll, kNotTruncation };
   void survive_faults(Survive what = Survive::kAll) noexcept;
 
-  /// Notes another failure of the file; the first failure is kept.
+  /// Records another failure of the file; the first failure is kept.
   void note(int error) noexcept;
 
   /// The errno value of the first failure, or 0.
   int error() const noexcept;
 
   /// The Error to throw or to end with: exit code 5 if the file was truncated, 3 if a page could not be provided. Empty
-  /// if no fault was survived.
+  /// if there was no fault.
   std::optional<Error> fault() const;
 
   /// False once `error` is not 0, or the file is shorter than its mapping.
   bool intact() const noexcept;
 
-  /// As `intact`, and notes a truncation as a fault would. Call it where write(2) is used on the file: a write extends
-  /// a truncated file again, with pages that read as zeros without a fault.
+  /// As `intact`, and records a truncation as a fault would. Call it where write(2) is used on the file: a write
+  /// extends a truncated file again, with pages that read as zeros without a fault.
   bool intact_or_noted() noexcept;
 
   struct Entry;  // the handler's view of the mapping

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kWhere = "attach request";
 
-/// The scalars that the descriptions name. Throws Error, as Catalogue::decode, for what no producer sends.
+/// The scalars that the descriptions name. Throws Error, like Catalogue::decode, for scalars that no producer sends.
 std::vector<Scalar> checked_scalars(const Schema& schema, std::span<const ResultDescription> descriptions,
                                     std::string_view where) {
   for (const ResultDescription& description : descriptions) {

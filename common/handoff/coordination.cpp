@@ -12,7 +12,7 @@ namespace {
 // 50 ms: the longest time that a death goes unnoticed.
 constexpr std::int64_t kSliceNs = 50'000'000;
 
-// No check of the peer takes as long as this. If one did, this process itself was stopped.
+// Longer than any check of the peer. If a check takes as long, this process itself was stopped.
 constexpr std::int64_t kAbsentNs = 1'000'000'000;
 
 }  // namespace
@@ -47,15 +47,14 @@ WaitResult Coordination::wait_until(std::uint64_t target, const Peer& peer, cons
     const bool ended =
         limits.state != nullptr && limits.state->load(std::memory_order_acquire) == limits.state_that_ends;
     if (ended || !peer.alive()) {
-      // The peer may have published and left after the check of its counter and before this one: what it published
-      // counts.
+      // The peer may have published and left between the check of its counter and this one. Its published steps count.
       if (seen_at_last() >= target) return WaitResult::kReached;
       return ended ? WaitResult::kEnded : WaitResult::kPeerLost;
     }
     const std::int64_t now = now_ns();
     if (limits.pulse != nullptr) limits.pulse->beat(now);
-    // A suspended job (SIGSTOP to all its processes) continues where it was: the time in which this process was
-    // stopped does not count against the peer.
+    // A suspended job (SIGSTOP to all its processes) continues where it was. The time in which this process was stopped
+    // does not count against the peer.
     if (now - looked_at > kAbsentNs) {
       grown_at += now - looked_at;
       if (stopped_since != 0) stopped_since += now - looked_at;
@@ -70,7 +69,7 @@ WaitResult Coordination::wait_until(std::uint64_t target, const Peer& peer, cons
     stopped_since = !looks || !peer.stopped() ? 0 : stopped_since == 0 ? now : stopped_since;
     const bool stopped = stopped_since != 0 && now - stopped_since >= limits.stopped_timeout_ns;
     if (!stopped && now - grown_at < limits.timeout_ns) continue;
-    // A peer that was stopped between a step and its notification has published the step all the same.
+    // A peer that was stopped between a step and its notification has nevertheless published the step.
     return seen_at_last() >= target ? WaitResult::kReached : WaitResult::kTimedOut;
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How a side of the hand-off notifies the other one that its counter has grown, and waits for the other's counter to
-// grow. The rules of waiting are here, once; the two kinds of notification are in futex_coordination and
+// grow. Both kinds of notification share these rules of waiting; the kinds are in futex_coordination and
 // message_coordination (docs/formats/handoff_protocol.md, "Waiting").
 #pragma once
 
@@ -25,8 +25,7 @@ struct WaitLimits {
   // How long to spin before sleeping in the kernel, whose wake-up costs tens of microseconds. Zero if both processes
   // share a core: spinning would keep the peer from running.
   std::int64_t spin_ns = 0;
-  // The growth is not expected before this instant (CLOCK_MONOTONIC): sleep until then, and only then spin. 0: spin at
-  // once.
+  // No growth is expected before this instant (CLOCK_MONOTONIC): sleep until then, and only then spin. 0: spin at once.
   std::int64_t not_before_ns = 0;
   std::int64_t timeout_ns = 0;  // without any growth of the counter
   // The limit while a signal has stopped the peer's process: it cannot make the counter grow.
@@ -56,11 +55,11 @@ class Coordination {
   virtual std::uint64_t seen() noexcept = 0;
 
   /// Waits until `seen() >= target`. kTimedOut only if the counter did not grow at all for one of the two time-outs.
-  /// Steps that the peer counted before it left, was lost or stood still count even if no notification arrived.
+  /// Steps that the peer published before it left, was lost or stopped count even if no notification arrived.
   WaitResult wait_until(std::uint64_t target, const Peer& peer, const WaitLimits& limits) noexcept;
 
  protected:
-  /// The value of the peer's counter, once no more notifications may come. `seen` returns no less from here on.
+  /// The peer's counter, when no more notifications can come. From then on `seen` returns at least this value.
   virtual std::uint64_t seen_at_last() noexcept = 0;
   /// Sleeps until the counter may have grown, at most `at_most_ns`.
   virtual void sleep(std::uint64_t seen, std::int64_t at_most_ns) noexcept = 0;
@@ -76,28 +75,28 @@ class Coordination {
 
 enum class Side { kProducer, kAnalyzer };
 
-/// One attachment of one side, as `--coordination messages` names it.
+/// Identifies one attachment of one side, for `--coordination messages`.
 struct MessageAddress {
   std::string socket;       // the analyzer's
   Id128 name;               // the producer's, drawn anew for each attachment: other senders are ignored
   std::uint64_t epoch = 0;  // the attachment's: a message with another epoch is ignored
 };
 
-/// The messages of one process, which make the coordination of each of its attachments. They are in a room of their own
-/// (common/messages), because they need ZeroMQ: a program that coordinates by locks only does not link it.
+/// Makes the coordination of each attachment of a process. The implementation is in a separate room (common/messages)
+/// because it needs ZeroMQ; a program that coordinates only by locks does not link it.
 class Messages {
  public:
   virtual ~Messages() = default;
-  /// Throws Error as common/messages/message_coordination.hpp says. own, other: as for Coordination.
+  /// Throws Error as in common/messages/message_coordination.hpp. own, other: as for Coordination.
   virtual std::unique_ptr<Coordination> coordinate(Side side, const MessageAddress& address,
                                                    const std::atomic<std::uint64_t>& own,
                                                    const std::atomic<std::uint64_t>& other) = 0;
 };
 
-/// socket: the analyzer's. Throws Error (exit code 3) if no endpoint can be named after it.
+/// socket: the analyzer's. Throws Error (exit code 3) if the endpoint's name would be too long.
 using MakeMessages = std::unique_ptr<Messages> (*)(const std::string& socket);
 
-/// What `make` makes. Throws Error (exit code 2) if the program has no messages.
+/// Calls `make`. Throws Error (exit code 2) if it is null: the program was built without messages.
 std::unique_ptr<Messages> make_messages_with(MakeMessages make, const std::string& socket);
 
 }  // namespace ringside

@@ -45,7 +45,7 @@ std::optional<std::string> value_of(const char* variable, const Variables& other
   return std::nullopt;
 }
 
-/// The same, but nothing in a program with more rights than its user (setuid): it would follow the variable with them.
+/// The same, but nothing in a setuid program: it would act on the user's variable with more rights than the user has.
 std::optional<std::string> trusted_value_of(const char* variable) {
   return secure_getenv(variable) != nullptr ? value_of(variable) : std::nullopt;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How `ringside run -- PROGRAM` passes the analyzer's place and the options of publishing to a program: in variables
-// (docs/publish/library.md), and which analyzer a program attaches to. The names, the words and the order are here
-// only, for the side that sets them and the side that reads them.
+// The variables in which `ringside run -- PROGRAM` passes the analyzer's place and the options of publishing to a
+// program (docs/publish/library.md), and which analyzer a program attaches to. Only this file defines the names, the
+// values and their precedence, for the side that sets them and the side that reads them.
 #pragma once
 
 #include <cstdint>
@@ -40,11 +40,11 @@ struct HandoffChoices {
 /// Names of variables and their values.
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
-/// The analyzer that a program attaches to: at the socket that it chose, or RINGSIDE_SOCKET; else one that it starts itself, for
-/// the pool that it chose, or RINGSIDE_POOL; else the service's.
+/// The analyzer that a program attaches to. In this order: at the chosen socket or RINGSIDE_SOCKET; one that it starts
+/// itself for the chosen pool or RINGSIDE_POOL; the service's.
 struct AnalyzerPlace {
   std::string socket;  // empty: the program starts the analyzer
-  std::string pool;    // the analyzer's must be this one: an absolute path; empty: any
+  std::string pool;    // the pool that the analyzer must have, an absolute path; empty: any
   std::string given_pool = {};  // as it was given, if the program starts the analyzer
   bool is_service = false;
 };
@@ -53,15 +53,15 @@ AnalyzerPlace analyzer_place(const HandoffChoices& chosen = {});
 /// RINGSIDE_RUN_OPTIONS, or nothing.
 std::string run_options_of_environment();
 
-/// These choices, and for the others what the environment gives; a variable that is unset or empty gives the value in
-/// `otherwise`, or the default. The socket and the pool are those of `analyzer_place`. Throws Error (exit code 2) that names a
-/// variable with a wrong value, if it is asked for.
+/// The chosen options, completed from the environment. A variable that is unset or empty has the value in `otherwise`,
+/// or the default. The socket and the pool are those of `analyzer_place`. If a variable that is needed has a wrong
+/// value, throws Error (exit code 2), which names it.
 HandoffOptions handoff_options_of_environment(const HandoffChoices& chosen = {}, const Variables& otherwise = {});
 
-/// The use of the pool that is chosen, or RINGSIDE_POOL_USE; nothing if neither is given. Throws Error (exit code 2).
+/// The chosen use of the pool, or RINGSIDE_POOL_USE; nothing if neither is given. Throws Error (exit code 2).
 std::optional<PoolUse> pool_use_of_environment(const HandoffChoices& chosen);
 
-/// The variables from which `handoff_options_of_environment` makes these options: names and values.
+/// The variables, with values, from which `handoff_options_of_environment` makes these options.
 Variables environment_of(const HandoffOptions& options);
 
 }  // namespace ringside

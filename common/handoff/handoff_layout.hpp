@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The bytes that both processes share while a run is attached: docs/formats/handoff_protocol.md as code. They live no
-// longer than the attachment, but the two sides may be built at different times: hence the version.
+// The bytes that both processes share while a run is attached: docs/formats/handoff_protocol.md as code. They last no
+// longer than the attachment. The version is needed because the two sides may be built at different times.
 #pragma once
 
 #include <atomic>
@@ -45,13 +45,13 @@ struct HandoffControl {
   alignas(64) std::atomic<std::uint64_t> released{0};  // steps committed: buffer s mod B is free again once this is > s
   std::atomic<std::uint64_t> epoch{0};                 // attachments of this producer so far, this one included
   std::atomic<std::uint32_t> analyzer_state{kAnalyzerAbsent};
-  // 1: a trigger ends the run. The producer gets no buffer any more, and the farewell comes; a successor ends it, too.
+  // 1: a trigger ends the run: the producer gets no further buffer, then the farewell. A successor also ends the run.
   std::atomic<std::uint32_t> run_ends{0};
-  // What triggers answer (docs/use/questions.md): first the number, as a double's bits, then how many there were.
-  // Releases without replies leave both 0.
+  // The triggers' replies (docs/use/questions.md): the newest number, as a double's bits, and their count. Versions
+  // that send no replies leave both 0.
   std::atomic<std::uint64_t> reply{0};
   std::atomic<std::uint64_t> replies{0};
-  std::atomic<std::uint64_t> persisted{0};  // steps on the medium, if the analyzer was asked for that
+  std::atomic<std::uint64_t> persisted{0};  // steps on the medium, if persistence was requested
 
   // With `elastic`: the cores of each side, and whether the other one may use them (docs/inside/architecture.md).
   LentCores producer_cores;
@@ -101,7 +101,7 @@ enum class PoolUse : std::uint32_t {
   kFresh = 0,      // nothing: the run is refused
   kOverwrite = 1,  // discard them
   kResume = 2,     // continue from the newest, if it is of the same problem
-  kFreshAgain = 3  // nothing, but an analyzer died during this request: an unfinished pool is this run's
+  kFreshAgain = 3  // as kFresh; an analyzer died during this request, so an unfinished pool belongs to this run
 };
 
 /// How a side notifies the other that its counter has grown.
@@ -139,8 +139,8 @@ struct Farewell {
 };
 static_assert(sizeof(AttachReply) == 1024 && sizeof(Detach) == 32 && sizeof(Farewell) == 1024);
 
-/// In the memfd with the step to continue from: the payload, and behind it, from the next page on, the scalars that the
-/// request names, in its order. One that the kept step lacks is absent.
+/// In the memfd with the step to continue from. The payload comes first. From the next page on come the scalars that
+/// the request names, in its order; those that the kept step lacks are absent.
 struct KeptScalars {
   std::uint64_t present = 0;  // bits
   std::uint64_t words[kMostFurtherScalars] = {};

@@ -34,7 +34,7 @@ struct HandoffOptions {
   std::vector<int> cores = {};              // with `elastic`: the cores that are lent
   StopFlag stop = {};                       // ends a wait early
   std::string while_waiting = {};           // a line for standard error, if no analyzer listens soon; empty: none
-  std::string pool = {};                    // the analyzer's must be this one, an absolute path; empty: any
+  std::string pool = {};                    // the pool that the analyzer must have, an absolute path; empty: any
   std::uint64_t resume_from = 0;            // with PoolUse::kResume: the iteration to continue from; 0: the newest
   PartsGate* parts = nullptr;               // if several processes write the parts of a step; outlives the attachment
   std::string ranks = {};  // of a run of several nodes: the text of its ranks file (docs/formats/files.md)

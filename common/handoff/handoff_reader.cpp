@@ -19,7 +19,7 @@ void refuse(Peer& peer, const Error& error) noexcept {
   AttachReply reply;
   reply.exit_code = static_cast<std::uint32_t>(error.code());
   assign(reply.message, error.what());
-  peer.send(std::as_bytes(std::span(&reply, 1)));  // a peer that has left meanwhile needs no answer
+  peer.send(std::as_bytes(std::span(&reply, 1)));  // a peer that has left needs no answer
 }
 
 namespace {
@@ -40,7 +40,7 @@ std::string text_in(UniqueFd memfd) {
 HandoffReader::HandoffReader(Peer peer, const std::string& socket, int timeout_ms, double peer_timeout_s,
                              MakeMessages messages)
     : peer_timeout_ns_(static_cast<std::int64_t>(peer_timeout_s * 1e9)), peer_(std::move(peer)) {
-  std::vector<std::byte> buffer(kMostRequestBytes + 1);  // one more: shows a message that is too long
+  std::vector<std::byte> buffer(kMostRequestBytes + 1);  // one byte more detects a message that is too long
   auto received = peer_.receive(buffer, timeout_ms);
   if (!received) throw usage_error("the peer (pid {}) sent no attach request within {} ms", peer_.pid(), timeout_ms);
   if (received->bytes == 0 && !peer_.alive()) throw peer_error("the peer (pid {}) left before it asked", peer_.pid());
@@ -142,7 +142,7 @@ NextStatus HandoffReader::next(PublishedStep& step, bool may_spin, StopFlag stop
 
 bool HandoffReader::all_taken_at_stop(StopFlag stop) noexcept {
   if (!stop.is_set()) return false;
-  // A run that ends gets no buffer any more: what was claimed before is still taken.
+  // A run that ends gets no further buffer; a buffer claimed earlier is still taken.
   if (!stop_at_ || ends_) stop_at_ = control_->published.load(std::memory_order_acquire);
   return next_step_ >= *stop_at_;
 }
@@ -192,13 +192,13 @@ void HandoffReader::release() noexcept {
 
 void HandoffReader::end_run() noexcept {
   ends_ = true;
-  // Before the next release: a producer that sees that one sees this.
+  // Stored before the next release, so that a producer that reads the release also reads this.
   control_->run_ends.store(1, std::memory_order_release);
 }
 
 void HandoffReader::reply(double value) noexcept {
   control_->reply.store(std::bit_cast<std::uint64_t>(value), std::memory_order_relaxed);
-  // Release: a producer that sees the count sees this reply, or a later one.
+  // Release: a producer that reads the count then reads this reply, or a later one.
   control_->replies.store(control_->replies.load(std::memory_order_relaxed) + 1, std::memory_order_release);
 }
 

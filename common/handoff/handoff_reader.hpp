@@ -44,7 +44,7 @@ struct PublishedStep {
   StepWithScalars step;                // a copy
 };
 
-/// Predicts when the next step comes: iterations of one solver take about as long as the last ones did. So the
+/// Predicts when the next step comes: the next iteration of a solver takes about as long as the last ones. So the
 /// analyzer can sleep through most of an iteration and still be awake when the step comes.
 class StepRhythm {
  public:
@@ -55,8 +55,8 @@ class StepRhythm {
     last_ns_ = published_at_ns;
   }
 
-  /// Spinning begins this long before the expected instant and ends as long after it. 100 us: a late timer, a busy
-  /// hypervisor; an eighth: iterations that vary. At most 2 ms, because a spinning thread checks nothing else.
+  /// Spinning begins this long before the expected instant and ends as long after it. 100 us allow for a late timer or
+  /// a busy hypervisor, an eighth for varying iterations. At most 2 ms, because a spinning thread checks nothing else.
   std::int64_t margin_ns() const noexcept { return std::min<std::int64_t>(100'000 + interval_ns_ / 8, 2'000'000); }
   std::int64_t expected_ns() const noexcept { return interval_ns_ == 0 ? 0 : last_ns_ + interval_ns_; }
 
@@ -65,7 +65,7 @@ class StepRhythm {
   std::int64_t interval_ns_ = 0;  // smoothed
 };
 
-/// Answers a request to attach, read or not, with the reason why it is refused.
+/// Refuses a request to attach, which may be unread, and sends the reason.
 void refuse(Peer& peer, const Error& error) noexcept;
 
 /// Not thread-safe: one thread waits and releases. Many may read the buffer in between.
@@ -91,10 +91,10 @@ class HandoffReader {
   std::uint32_t buffers() const noexcept { return geometry_.buffers; }
   CoordinationKind coordination() const noexcept { return request_->head.coordination; }
   bool elastic() const noexcept { return request_->head.elastic != 0; }
-  /// With `elastic`: the producer's cores, lent while it waits for a buffer. Outlived by this object.
+  /// With `elastic`: the producer's cores, lent while it waits for a buffer. Must not outlive this object.
   CoreBorrower producer_cores() noexcept { return {control_->producer_cores, control_->released}; }
   pid_t producer_pid() const noexcept { return peer_.pid(); }
-  /// False if the producer is gone and nothing that it published waits to be committed.
+  /// False if the producer is gone and none of its published steps waits to be committed.
   bool wanted() const noexcept {
     return peer_.alive() || control_->published.load(std::memory_order_acquire) > next_step_;
   }
@@ -117,8 +117,8 @@ class HandoffReader {
   /// Shows the producer how many steps of this attachment survive power loss, without waking it.
   void show_persisted(std::uint64_t steps) noexcept { control_->persisted.store(steps, std::memory_order_relaxed); }
 
-  /// The run is to end: the producer gets no buffer any more, not from a successor of this analyzer either. It has
-  /// published at most as many steps more as it has buffers when it reads the farewell.
+  /// Ends the run: the producer gets no further buffer, from this analyzer or a successor. Before it reads the
+  /// farewell, it publishes at most as many further steps as it has buffers.
   void end_run() noexcept;
   /// An earlier analyzer of this attachment has called `end_run`.
   bool run_ends() const noexcept { return ends_; }
@@ -155,7 +155,7 @@ class HandoffReader {
   bool ends_ = false;
   std::uint64_t last_iteration_ = 0;
   std::int64_t last_published_at_ns_ = 0;
-  std::optional<std::uint64_t> stop_at_;  // `published` when `stop` was first seen: taken before the stop
+  std::optional<std::uint64_t> stop_at_;  // `published` when `stop` was first seen: steps below it are taken
   StepRhythm rhythm_;
 };
 

@@ -23,8 +23,8 @@ std::int64_t seconds_to_ns(double seconds) noexcept {
   return static_cast<std::int64_t>(seconds * 1e9);
 }
 
-// Attaching (a pool may have to be made) and detaching (all must be on the disk) take longer than a step does: this
-// many times the peer's time-out.
+// Attaching (a pool may have to be made) and detaching (all must be on the disk) take longer than a step does. They may
+// take this many times the peer's time-out.
 constexpr int kDiskPatience = 20;
 constexpr int kReceiveSliceMs = 200;
 
@@ -47,7 +47,7 @@ HandoffWriter::HandoffWriter(const HandoffOptions& options, const RunDescription
     throw usage_error("--buffers: found {}, expected {} to {}", options.buffers, kMinBuffers, kMaxBuffers);
   }
   if (options.coordination == CoordinationKind::kMessages) {
-    // Throws now if the name is too long, not only once an analyzer is there.
+    // Throws now if the name is too long, not only when an analyzer listens.
     messages_.reset(make_messages_with(options.messages, options.socket).release());
   }
   // Connect before allocating memory: without an analyzer there is no use for it.
@@ -74,7 +74,7 @@ HandoffWriter::HandoffWriter(const HandoffOptions& options, const RunDescription
 
 // --- finding an analyzer -----------------------------------------------------------------------------------------
 
-/// Sends the request to attach. If the peer is already gone, the wait for its answer shows it.
+/// Sends the request to attach. If the peer is already gone, the wait for its answer detects it.
 void HandoffWriter::ask(Peer peer) {
   peer_ = std::move(peer);
   farewell_.reset();
@@ -85,7 +85,7 @@ void HandoffWriter::ask(Peer peer) {
   head.elastic = options_.elastic ? 1 : 0;
   head.resume_from = head.pool_use == PoolUse::kResume ? options_.resume_from : 0;
   head.name = name_ = random_id();
-  assign(head.pool, options_.pool.size() < sizeof head.pool ? options_.pool : "");  // a part of a path is another one
+  assign(head.pool, options_.pool.size() < sizeof head.pool ? options_.pool : "");  // a part of a path is another path
   const std::array<int, 3> fds = {payload_.fd(), control_mapping_.fd(), ranks_.fd()};
   peer_.send(request_.encode(), std::span(fds).first(ranks_.fd() >= 0 ? 3 : 2));
   link_ = Link::kAsked;
@@ -93,8 +93,8 @@ void HandoffWriter::ask(Peer peer) {
 }
 
 PoolUse HandoffWriter::pool_use() const noexcept {
-  // Once a step of this run is committed, the pool holds this run's iterates. Any others came later: they are not the
-  // ones that the user wanted to discard or to continue from.
+  // Once a step of this run is committed, the pool holds this run's iterates. Other iterates came later: they are not
+  // those that the user wanted to discard or to continue from.
   if (committed_any()) return PoolUse::kFresh;
   return asked_before_ && options_.pool_use == PoolUse::kFresh ? PoolUse::kFreshAgain : options_.pool_use;
 }
@@ -228,7 +228,7 @@ Claim HandoffWriter::claim(When when, OnAnalyzerLoss policy, StopFlag stop) noex
     Claim claim{ClaimStatus::kAnalyzerLost, nullptr};
     if (link_ == Link::kAttached) {
       claim = when == When::kNow || (stalled_ && continues) ? look_for_buffer() : wait_for_buffer(stop);
-      // A stalled analyzer counts as stalled until it frees a buffer: another check that finds none changes nothing.
+      // A stalled analyzer counts as stalled until it frees a buffer, however often the buffers are checked.
       const bool still = stalled_ && claim.status == ClaimStatus::kFull;
       stalled_ = continues && (still || claim.status == ClaimStatus::kAnalyzerStalled);
       if (stalled_) claim.status = ClaimStatus::kFull;
@@ -291,8 +291,8 @@ Claim HandoffWriter::wait_for_buffer(StopFlag stop) noexcept {
   return {lost_or_failed(), nullptr};
 }
 
-/// True if the analyzer committed nothing because it had nothing to commit, at least for a part of the time: parts that
-/// other processes write were not there. published: when the time began.
+/// True if, for at least a part of the time, the analyzer had nothing to commit because parts that other processes
+/// write were missing. published: the counter when the time began.
 bool HandoffWriter::lacked_parts(std::uint64_t published) const noexcept {
   if (options_.parts == nullptr) return false;
   const std::uint64_t released = control_->released.load(std::memory_order_acquire);

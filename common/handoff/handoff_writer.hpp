@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The publishing side of the hand-off: attach, claim a buffer, write x_k into it, publish, detach. It is behind
+// The publishing side of the hand-off: attach, claim a buffer, write x_k into it, publish, detach. It implements
 // ringside_writer in include/ringside.h, which every solver uses; docs/formats/handoff_protocol.md is the contract.
 #pragma once
 
@@ -51,7 +51,7 @@ struct StepReport {
 
 /// The step that a run continues from.
 struct KeptStep {
-  Id128 run_id;  // of the run that continues: it replaces the one that was offered
+  Id128 run_id;  // of the run that continues: replaces the run_id of the request
   std::uint64_t iteration = 0;
   SharedMapping memory;  // the variables at its beginning, as in a buffer
   KeptScalars scalars;   // in the order in which this run declares them
@@ -68,27 +68,27 @@ struct KeptStep {
   }
 };
 
-/// The analyzer's own line and exit code, with which it refuses a request.
+/// The exit code and the line with which the analyzer refuses a request.
 class RefusedError : public Error {
  public:
   using Error::Error;
 };
 
-/// The words in shared memory of which a CoreBorrower of the analyzer's cores is made.
+/// The words in shared memory from which a CoreBorrower of the analyzer's cores is made.
 struct CoreLoan {
   LentCores* cores = nullptr;
   const std::atomic<std::uint64_t>* published = nullptr;
 };
 
-/// Not thread-safe: one thread attaches, claims, publishes and detaches. Many threads may write to the buffers.
-/// It belongs to the process that made it. In a child that a fork makes, a claim has no buffer, publishing does
-/// nothing, detaching throws Error (exit code 2), and the destructor leaves the attachment alone.
+/// Not thread-safe: one thread attaches, claims, publishes and detaches. Many threads may write to the buffers. It
+/// belongs to the process that made it. In a child of fork(), a claim gives no buffer, publishing does nothing,
+/// detaching throws Error (exit code 2), and the destructor leaves the attachment alone.
 class HandoffWriter {
  public:
   /// Connects, passes the buffers on, and waits until the analyzer accepts. A step of the run has these variables and
-  /// scalars; run.entries, run.schema_id and run.problem_id become those of the variables, too. Throws RefusedError if
-  /// the analyzer refuses. Throws Error: exit code 4 if there is no analyzer, 2 if `buffers` is out of
-  /// range or the scalars are refused.
+  /// scalars. Sets run.entries, run.schema_id and run.problem_id from the variables. Throws RefusedError if the
+  /// analyzer refuses. Throws Error: exit code 4 if there is no analyzer, 2 if `buffers` is out of range or the scalars
+  /// are refused.
   HandoffWriter(const HandoffOptions& options, const RunDescription& run, Schema variables,
                 std::vector<Scalar> scalars = {});
 
@@ -102,7 +102,7 @@ class HandoffWriter {
   /// The analyzer's note for the user about the attachment; usually empty.
   const std::string& note() const noexcept { return note_; }
 
-  /// The analyzer's cores, which it lends with `elastic` while it waits for a step. Outlived by this object.
+  /// The analyzer's cores, which it lends with `elastic` while it waits for a step. Must not outlive this object.
   CoreLoan loan() noexcept { return {&control_->analyzer_cores, &control_->published}; }
 
   /// The buffer for the next step, waiting while the analyzer still copies from it. The wait counts as producer idle.
@@ -119,7 +119,7 @@ class HandoffWriter {
   /// analyzer if this one is gone, unless the run is to stop.
   Claim claim_last() noexcept { return claim(When::kFree, loss_at_the_end(), nullptr); }
 
-  /// The solver made a step that it does not publish, for instance after kFull. No claim counts one.
+  /// Call it for a step that the solver does not publish, for instance after kFull; a claim does not count it.
   void count_skip() noexcept { ++skipped_; }
 
   /// Hands the claimed buffer over. Its bytes may still be read (x_{k-1}), but not written, until B - 1 more claims.
@@ -135,7 +135,7 @@ class HandoffWriter {
   /// The reason why a claim gave no buffer, in the analyzer's own words if it sent any.
   Error failure(ClaimStatus status);
 
-  /// What triggers of the run have answered, as the last claim found it.
+  /// The replies of the run's triggers, as of the last claim.
   struct Replies {
     std::uint64_t count = 0;  // of this run; 0: none yet
     double last = 0;
@@ -143,8 +143,8 @@ class HandoffWriter {
   const Replies& replies() const noexcept { return replies_; }
 
   std::uint64_t published() const noexcept { return next_step_; }
-  /// Of the published steps, those that the analyzer has committed, and those that it has on its medium, if it was asked
-  /// for that.
+  /// The number of published steps that the analyzer has committed; and of those on its medium, if persistence was
+  /// requested.
   std::uint64_t committed() const noexcept { return control_->released.load(std::memory_order_acquire); }
   std::uint64_t persisted() const noexcept { return control_->persisted.load(std::memory_order_relaxed); }
   std::uint64_t skipped() const noexcept { return skipped_; }
@@ -210,7 +210,7 @@ class HandoffWriter {
   std::uint64_t skipped_reported_ = 0;
   std::int64_t full_since_ns_ = 0;    // when all buffers were first found taken; 0: one was free
   std::int64_t next_attempt_ns_ = 0;  // when to look for a successor again, without waiting for one
-  bool stalled_ = false;              // the analyzer is there but makes no progress, and is not waited for
+  bool stalled_ = false;              // the analyzer is there but makes no progress; claims do not wait for it
   std::int64_t idle_ns_ = 0;
   std::int64_t idle_reported_ns_ = 0;
 };

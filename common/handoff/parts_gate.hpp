@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What differs for a HandoffWriter when several processes write the parts of a step: who gets the memory, and who
-// publishes (common/team, docs/publish/mpi.md).
+// What a HandoffWriter does differently when several processes write the parts of a step: sharing the memory, and
+// publishing (common/team, docs/publish/mpi.md).
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@
 
 namespace ringside {
 
-/// Also the pulse of the writer's waits, in which it looks at the other processes.
+/// Also the pulse of the writer's waits, which checks the other processes.
 class PartsGate : public Pulse {
  public:
-  /// The memory is made, and not yet sealed against writable mappings: when this returns, every process of the team has
-  /// mapped it. Throws Error if one has not.
+  /// Called when the memory is made but not yet sealed against writable mappings. On return, every process of the team
+  /// has mapped it. Throws Error if a process has not.
   virtual void share(const SharedMapping& payload, const SharedMapping& control) = 0;
 
-  /// This process's part of the step is written, and the step's descriptor. Publishes the step if it is the last part.
+  /// Called when this process has written its part of the step. Publishes the step if this part is the last.
   virtual void arrive(const StepDescriptor& step) noexcept = 0;
 
   /// Set once a wait is to end: the caller's stop flag is set, or the team has failed.

@@ -81,8 +81,8 @@ class Peer {
 /// The listening end. Only the owner can connect: the socket is created 0600 and the peer's user id is checked.
 class Listener {
  public:
-  /// Beside the socket, appended to its path: the lock file, and the sockets that an analyzer listens at as well
-  /// (docs/use/live.md, docs/formats/handoff_protocol.md).
+  /// Endings of the socket's path: for the lock file, and for the analyzer's other sockets (docs/use/live.md,
+  /// docs/formats/handoff_protocol.md).
   static constexpr std::string_view kLockSuffix = ".lock";
   static constexpr std::array<std::string_view, 3> kSocketSuffixes = {".control", ".telemetry", ".steps"};
 

@@ -14,7 +14,7 @@
 namespace ringside {
 namespace {
 
-// Per turn: far fewer than may wait, so that a peer's message is seen before other peers can displace it.
+// Per turn: far fewer than may wait, so that a peer's message is read before other peers displace it.
 constexpr std::size_t kAcceptedAtOnce = 16;
 
 // How long connections stay in the kernel's queue while there is no descriptor for them.

@@ -46,7 +46,7 @@ SharedMapping SharedMapping::create(const std::string& name, std::size_t bytes, 
 SharedMapping SharedMapping::create_for_team(const std::string& name, std::size_t bytes) {
   UniqueFd fd(memfd_create(name.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!fd.valid()) throw system_error("cannot create shared memory '{}': {}", name, errno_text(errno));
-  // Beyond this limit ftruncate sends SIGXFSZ, of which a user's program would die.
+  // Beyond this limit ftruncate sends SIGXFSZ, which would kill a user's program.
   rlimit limit{};
   if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && bytes > limit.rlim_cur) {
     throw system_error("shared memory '{}' needs {} bytes, the limit on a file's size (ulimit -f) is {} bytes", name,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A sealed memfd and its mapping: memory that two processes share, that disappears with the last of them, and that
-// neither can shrink while the other uses it. memfd_create(2) and fcntl(2) describe the seals.
+// A sealed memfd and its mapping: memory that two processes share. It disappears with the last of them, and neither can
+// shrink it while the other uses it. memfd_create(2) and fcntl(2) describe the seals.
 #pragma once
 
 #include <cstddef>
@@ -27,8 +27,8 @@ class SharedMapping {
   /// Throws Error (exit code 3).
   void seal(PeerAccess peer_access) const;
 
-  /// Maps memory that another process of the same team has made, read-write. Refuses (Error, exit code 2) what `adopt`
-  /// refuses, but for the seals that come later.
+  /// Maps, read-write, memory that another process of the same team has made. Refuses (Error, exit code 2) what `adopt`
+  /// refuses, except that the seals may come later.
   static SharedMapping join(UniqueFd memfd, std::size_t bytes);
 
   /// Maps the memfd that a peer sent. Refuses (Error, exit code 2) a descriptor that is not a memfd of exactly `bytes`

@@ -14,14 +14,14 @@ namespace ringside {
 struct StepDescriptor {
   std::uint64_t step = 0;  // publish sequence number within one attachment
   std::uint64_t iteration = 0;
-  double residual_l1 = 0;  // scalars 0 and 1: of the built-in solvers the change in this iteration
+  double residual_l1 = 0;  // scalars 0 and 1: with the built-in solvers, the change in this iteration
   double residual_linf = 0;
   std::int64_t generate_ns = 0;       // making the iterates since the previous step
   std::int64_t producer_idle_ns = 0;  // waiting for this step's buffer
   std::int64_t published_at_ns = 0;   // CLOCK_MONOTONIC, just before `published` was stored
   std::uint64_t skipped_before = 0;   // steps dropped since the previous step, because no buffer was free
 };
-/// The scalars of a solver lie in the descriptor, two of them, and behind it.
+/// A solver's first two scalars are in the descriptor, the others after it.
 inline constexpr std::uint32_t kDescriptorScalars = 2;
 inline constexpr std::uint32_t kMostFurtherScalars = 64;
 

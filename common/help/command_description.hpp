@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A command as plain data: its name, its options and arguments, their defaults. CommandLine::describe() makes it from
-// the declarations. Manual pages, completions and settings files are generated from it, and --help takes an option's
-// text from it. No text about an option exists twice.
+// the declarations. Manual pages, completions, settings files and the options' texts in --help are generated from it,
+// so each text exists once.
 #pragma once
 
 #include <optional>

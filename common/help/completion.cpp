@@ -34,8 +34,8 @@ std::vector<OptionDescription> all_options(const CommandDescription& command) {
   return options;
 }
 
-// ---- bash: a generated function prints what may be given, one line each: `--flag`, `--option=VALUES`, or `VALUES`
-// for an argument. VALUES are words, @file or @directory. The line @program says that a program and its arguments may
+// ---- bash: a generated function prints the possible words, one line each: `--flag`, `--option=VALUES`, or `VALUES`
+// for an argument. VALUES are words, @file or @directory. The line @program means that a program and its arguments may
 // follow `--`. A second function, the same for every program, looks up the line that it needs.
 
 std::string bash_values(const OptionValue& value) {

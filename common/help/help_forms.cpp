@@ -47,8 +47,7 @@ std::string line_of(const OptionDescription& option) {
 }
 
 /// TOML for --config, with every key, its meaning and its default. A key that was given (by a flag, or in a file read
-/// by
-/// --config) appears with its value; any other key appears in a comment, with its default.
+/// by --config) appears with its value; any other key appears in a comment, with its default.
 std::string config_template(const CommandDescription& command) {
   const std::string page = replaced(command.name, " ", "-");
   std::string text = wrapped(
@@ -78,7 +77,7 @@ std::string config_template(const CommandDescription& command) {
 }  // namespace
 
 std::optional<std::string> take_help_form(std::vector<std::string>& arguments) {
-  const auto end = std::find(arguments.begin(), arguments.end(), "--");  // a program's arguments are its own
+  const auto end = std::find(arguments.begin(), arguments.end(), "--");  // what follows belongs to the program
   const auto given =
       std::find_if(arguments.begin(), end, [](const std::string& argument) { return argument.starts_with(kFlag); });
   if (given == end) return std::nullopt;

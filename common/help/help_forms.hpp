@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The other forms in which a program prints its options, for its installation: `--help-as=man|bash|zsh|fish|toml`.
-// --help does not list this option. With toml, the other options given become the settings of the printed file, which
-// also checks an existing file (`ringside-analyzer --config FILE --help-as=toml`).
+// --help does not list this option. With toml, the other given options become the settings of the printed file.
+// `ringside-analyzer --config FILE --help-as=toml` thus checks an existing file.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The files of a journal, how its two logs are kept, and a record as it is kept: what its two sides have in common.
+// What both sides of a journal share: its files, its two logs, and a record as it is kept.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ struct EncodedRecord {
 };
 inline constexpr std::size_t kMaxRecordBytes = std::size_t{64} << 10;
 
-/// The files of the journal of `pool`, beside the pool itself (a link is followed), and those of them that exist.
+/// The files of the journal of `pool`, beside the pool itself (a link is followed), and the files that exist.
 inline constexpr std::uint32_t kJournalLogs = 2;
 std::string journal_log_path(const std::string& pool, std::uint32_t log);
 std::vector<std::string> journal_files_there(const std::string& pool);

@@ -7,7 +7,7 @@
 namespace ringside {
 
 enum class JournalKind {
-  kAuto,     // the kind of the existing logs; else kPmemlog if it is built in and the pool lies on DAX; else kFile
+  kAuto,     // the kind of the existing logs; else kPmemlog if it is built in and the pool is on DAX; else kFile
   kPmemlog,  // libpmemlog
   kFile,     // plain files
   kOff

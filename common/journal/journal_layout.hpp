@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The journal's bytes, which are the same for every storage: a log is a header and frames, and each frame has a hash
-// of its own. This header, docs/formats/journal_format.md and the golden bytes of
-// tests/unit/analyzer/journal/journal_layout_test.cpp change together, and kJournalVersion with them.
+// The journal's bytes, which are the same for every storage: a log is a header and frames, and each frame has its own
+// hash. If this header changes, change docs/formats/journal_format.md, the golden bytes of
+// tests/unit/analyzer/journal/journal_layout_test.cpp and kJournalVersion, too.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +33,7 @@ struct JournalHeader {
 static_assert(sizeof(JournalHeader) == 64 && std::is_trivially_copyable_v<JournalHeader>);
 static_assert(offsetof(JournalHeader, generation) == 16 && offsetof(JournalHeader, hash) == 56);
 
-/// Before each record's bytes, which are followed by zeros up to a multiple of kFrameAlignment.
+/// Precedes each record's bytes, which are zero-padded to a multiple of kFrameAlignment.
 struct FrameHeader {
   std::uint64_t hash = 0;  // of the rest of the frame, seeded by its log's header: a frame of an older generation,
                            // or of another log, does not verify

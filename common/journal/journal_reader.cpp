@@ -20,7 +20,7 @@ constexpr int kAttempts = 20;
 
 using Logs = std::array<std::optional<LogCopy>, kJournalLogs>;
 
-/// The beginning of a log, to detect that it was emptied since.
+/// The beginning of a log, to detect that the log was emptied.
 struct Beginning {
   bool there = false;
   JournalHeader header;
@@ -40,8 +40,8 @@ Beginning peek(const std::string& path) {
   return Beginning(copy_log(path, 0, sizeof(JournalHeader)));
 }
 
-/// Reads both logs so that they fit together. The older one is read first, so that the newer one can only have grown
-/// meanwhile. If either was emptied meanwhile, both are read again: the emptied log is now the newer one, and the other
+/// Reads both logs so that they fit together. It reads the older one first, so that the newer one can only have grown
+/// meanwhile. If either was emptied meanwhile, it reads both again: the emptied log is now the newer one, and the other
 /// one may be emptied, too, before it is read.
 Logs read_logs(const std::string& pool) {
   Logs logs;
@@ -61,7 +61,7 @@ Logs read_logs(const std::string& pool) {
 }  // namespace
 
 struct JournalReader::Implementation {
-  /// The state of a log, so that reading can continue behind it.
+  /// The state of a log, from which reading can continue.
   struct Log {
     std::string path;
     Beginning beginning{std::nullopt};
@@ -96,11 +96,11 @@ void JournalReader::Implementation::check_first_record(const Log& log) {
                              log.scan.header.first_seq, newest));
 }
 
-/// Takes the records that were scanned in `copy`.
+/// Adds the records that the scan found in `copy`.
 void JournalReader::Implementation::take(const Log& log, LogCopy copy) {
   const std::uint64_t last = newest;
   for (const ScannedRecord& record : log.scan.records) {
-    if (record.seq <= last) continue;  // used again after a power cut: the first record is kept
+    if (record.seq <= last) continue;  // a number reused after a power cut: the first record is kept
     const void* payload = copy.copied.get() + (record.offset - copy.from);
     records.push_back({record.seq, {static_cast<const char*>(payload), record.bytes}});
     newest = record.seq;
@@ -155,14 +155,14 @@ void JournalReader::Implementation::read() {
   describe_torn();
 }
 
-/// Reads what was appended to the logs. True if anything was; nothing if both must be read anew.
+/// Reads the bytes appended to the logs. True if there were any; nothing if both logs must be read anew.
 std::optional<bool> JournalReader::Implementation::read_appended() {
   Logs appended;
   for (std::size_t number = 0; number < kJournalLogs; ++number) {
     const Log& log = logs[number];
     if (log.scan.state == LogState::kValid) appended[number] = copy_log(log.path, log.scan.end);
   }
-  // A log that was emptied never has its former header again. With that header, the bytes above are of the same log.
+  // An emptied log never gets its former header again. If the header is the same, the bytes above are of the same log.
   for (const Log& log : logs) {
     if (!(peek(log.path) == log.beginning)) return std::nullopt;
   }
@@ -172,7 +172,7 @@ std::optional<bool> JournalReader::Implementation::read_appended() {
     Log& log = logs[number];
     if (!appended[number]) continue;
     LogCopy& copy = *appended[number];
-    if (!log.scan.damage.empty()) {  // more of it would change its description
+    if (!log.scan.damage.empty()) {  // further bytes would change its description
       if (copy.place.end != log.end) return std::nullopt;
       continue;
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The journal's reading side (docs/formats/journal_format.md): every record that the analyzer has made, in order. It
-// returns encoded records and does not look into them.
+// returns encoded records and does not decode them.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace ringside {
 
-/// The reading side, for any process, also while another one writes. It has the records that were complete when it was
-/// opened, or refreshed last.
+/// The reading side, for any process, even while another one writes. It has the records that were complete when it was
+/// opened or last refreshed.
 class JournalReader {
  public:
   /// Throws Error: exit code 2 if there is no journal beside `pool`.
@@ -26,14 +26,14 @@ class JournalReader {
   std::uint64_t oldest_seq() const noexcept;
   std::uint64_t newest_seq() const noexcept;
 
-  /// kPmemlog or kFile, as the first existing log is.
+  /// kPmemlog or kFile: the kind of the first existing log.
   JournalKind kind() const noexcept;
   /// Number of readable records, and bytes of both logs' files.
   std::uint64_t records() const noexcept;
   std::uint64_t file_bytes() const noexcept;
 
-  /// Takes in what was appended since; true if anything came. Reads only that, unless a log was emptied, or there is
-  /// damage: then both logs are read anew, and `next` begins with the oldest record again. Throws as open.
+  /// Reads what was appended since; true if there was anything. If a log was emptied or there is damage, it reads both
+  /// logs anew, and `next` begins with the oldest record again. Throws as open.
   bool refresh();
 
   /// The next record whose seq is at least `from`, in ascending order; nothing after the last one. The bytes are valid
@@ -44,12 +44,11 @@ class JournalReader {
   /// Frees all records, for a follower that does not need them again.
   void forget() noexcept;
 
-  /// The unreadable parts of the logs, in one line for a user: "FILE: byte 4096: ..."; empty: none. Records behind
-  /// damage are still read if they verify. A torn tail whose writer is at work, or was killed, is not damage.
+  /// The unreadable parts of the logs, in one line for a user: "FILE: byte 4096: ..."; empty: none. Records after
+  /// damage are still read if they verify. A torn tail is not damage: its writer is at work, or was killed.
   const std::string& damage() const noexcept;
 
-  /// Where such a tail begins, in one line for a user: "FILE: ends within a record at byte 4096: ..."; empty: there is
-  /// none.
+  /// Where a torn tail begins, in one line for a user: "FILE: ends within a record at byte 4096: ..."; empty: none.
   const std::string& torn() const noexcept;
 
  private:

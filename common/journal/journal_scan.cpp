@@ -10,7 +10,7 @@
 namespace ringside {
 namespace {
 
-/// What a place in a log holds.
+/// The content of a place in a log.
 enum class Found {
   kRecord,
   kCut,   // the beginning of a record, which the log's end cuts off
@@ -66,7 +66,7 @@ void read_header(std::span<const std::byte> bytes, std::uint32_t log, std::uint6
   std::memcpy(&header, bytes.data(), there);
   constexpr std::size_t kVersionEnd = offsetof(JournalHeader, log);
   if (std::memcmp(&header.magic, &kJournalMagic, std::min(there, sizeof(kJournalMagic))) != 0) {
-    // Zeros: power was cut after the file had grown and before its bytes were written.
+    // Zeros: the power failed after the file had grown and before its bytes were written.
     if (is_zero(bytes.first(there))) return damaged(LogState::kDamaged, "zeros where a journal's header was");
     return damaged(LogState::kForeign, "not a Ringside journal");
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a log's bytes hold. They are not trusted: every length is checked before it is used, and only records that
-// verify are returned. Both sides of the journal use this scan, so that they cannot disagree.
+// Interprets a log's bytes. They are not trusted: every length is checked before it is used, and only records that
+// verify are returned. Both sides of the journal use this scan, so that their results agree.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@
 
 namespace ringside {
 
-/// A search for a record ends after this many places that look like one but do not verify: bytes made to look like records
-/// must not keep a reader busy indefinitely.
+/// A search for a record ends after this many places that look like a record but do not verify, so that forged bytes
+/// cannot keep a reader busy indefinitely.
 inline constexpr int kMaxFalseFrames = 1000;
 
 enum class LogState {
@@ -37,9 +37,9 @@ struct LogScan {
   JournalHeader header;                // where kValid
   std::vector<ScannedRecord> records;  // by ascending seq
   std::uint64_t last_seq = 0;          // where kValid: of the last record so far; without one, first_seq - 1
-  std::uint64_t end = 0;               // behind the last record that verifies, or behind the header
-  std::string damage;  // in one line that names bytes of the file; empty: none. A torn tail is not damage.
-  std::optional<std::uint64_t> torn_at;  // byte of the file at which a record or header begins that the end cuts off
+  std::uint64_t end = 0;               // after the last record that verifies, or after the header
+  std::string damage;  // one line that names bytes of the file; empty: none. A torn tail is not damage.
+  std::optional<std::uint64_t> torn_at;  // where in the file a record or header begins that the end cuts off
 
   std::uint64_t oldest_seq() const noexcept { return records.empty() ? 0 : records.front().seq; }
   std::uint64_t newest_seq() const noexcept { return records.empty() ? 0 : records.back().seq; }
@@ -48,8 +48,8 @@ struct LogScan {
 /// log: the number that its file's name has. file_offset: of bytes[0] in its file, for messages.
 LogScan scan_log(std::span<const std::byte> bytes, std::uint32_t log, std::uint64_t file_offset);
 
-/// Continues a scan at its end: `records`, torn_at and damage become those of what was appended since. Requires kValid,
-/// and that the log has the same header still. appended: the log's bytes from scan.end on.
+/// Continues a scan at its end: `records`, torn_at and damage then describe the appended bytes. Requires kValid, and
+/// that the log still has the same header. appended: the log's bytes from scan.end on.
 void continue_scan(LogScan& scan, std::span<const std::byte> appended, std::uint64_t file_offset);
 
 }  // namespace ringside

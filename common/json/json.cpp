@@ -12,8 +12,8 @@
 
 namespace ringside {
 
-/// Builds the value that nlohmann's parser reads. Containers that are still open lie on a stack, not in each other, so
-/// that no text is too deep.
+/// Builds the value that nlohmann's parser reads. Open containers are on an explicit stack, without recursion, so that
+/// no text is too deep.
 class JsonReader {
  public:
   explicit JsonReader(JsonFlaws* flaws) : flaws_(flaws) {}
@@ -44,7 +44,7 @@ class JsonReader {
     return false;
   }
 
-  /// The last of equal keys stays.
+  /// Of equal keys, the last one stays.
   static void sort(Json::Object& object) {
     std::vector<std::size_t> order(object.keys.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -120,7 +120,7 @@ Printed printed(const Json& json) {
     Printed all = Printed::object();
     auto& members = all.template get_ref<typename Printed::object_t&>();
     if constexpr (std::is_same_v<Printed, nlohmann::ordered_json>) {
-      // As the vector that it is: its own functions search for an equal key first.
+      // As a vector: the object's own functions would search for an equal key first.
       members.reserve(object->keys.size());
       using Members = typename Printed::object_t::Container;
       for (std::size_t i = 0; i < object->keys.size(); ++i) {
@@ -175,7 +175,7 @@ Json& Json::operator=(Json other) noexcept {
 }
 
 Json::~Json() {
-  // One level at a time: a destructor that calls itself would need a stack as deep as the value.
+  // One level at a time: a recursive destructor would need a stack as deep as the value.
   std::vector<Json>* own = children();
   if (own == nullptr) return;
   std::vector<Json> pending = std::move(*own);
@@ -345,7 +345,7 @@ void Json::update(const Json& object) {
 bool operator==(const Json& a, const Json& b) noexcept {
   if (a.is_number() && b.is_number()) {
     if (a.is_number_float() || b.is_number_float()) return a.number<double>() == b.number<double>();
-    // As nlohmann does: as signed, if one of them is. Two of a kind are equal if their bits are.
+    // Like nlohmann: compares as signed numbers if either is signed. Of one kind: by their bits.
     return a.number<std::int64_t>() == b.number<std::int64_t>();
   }
   if (a.value_.index() != b.value_.index() || a.size() != b.size()) return false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A JSON value: null, true or false, a number, a text, an array or an object. The names and their meaning are those of
-// nlohmann/json, which reads and prints the text (json.cpp). This header stands in for that library's, because the
-// compiler needs two seconds for that one in every file that includes it.
+// nlohmann/json, which reads and prints the text (json.cpp). This header replaces that library's, with which every file
+// would take two seconds more to compile.
 #pragma once
 
 #include <compare>
@@ -23,12 +23,12 @@ namespace ringside {
 
 class Json;
 
-/// A value is of another type, a key or an index is missing, or a text is not JSON.
+/// A value has another type, a key or an index is missing, or a text is not JSON.
 class JsonError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// What `Json::try_parse` watches while it reads a text that it should refuse.
+/// What `Json::try_parse` checks in a text that it may refuse.
 struct JsonFlaws {
   std::size_t deepest = std::numeric_limits<std::size_t>::max();  // containers around a value, at most
   bool too_deep = false;                    // found: a value in more of them; the text is discarded
@@ -70,7 +70,7 @@ class Json {
   Json(const std::pair<First, Second>& pair) : Json(array({pair.first, pair.second})) {}
   template <class T, std::size_t count>
   requires(!std::is_same_v<T, char>) Json(const T (&values)[count]) : Json(std::vector<T>(values, values + count)) {}
-  /// {{"a", 1}, {"b", 2}} is an object: every element is an array of a text and a value. Any other list is an array.
+  /// An object if every element is an array of a text and a value, as in {{"a", 1}, {"b", 2}}; else an array.
   Json(std::initializer_list<Json> list);
 
   Json(const Json& other);
@@ -81,7 +81,7 @@ class Json {
   static Json array(std::initializer_list<Json> list = {});
   static Json object(std::initializer_list<Json> list = {});
 
-  /// The value of a text, whose objects have their keys sorted and each once: the last of equal ones. Throws JsonError.
+  /// The value of a text. The keys of objects are sorted and unique: of equal ones the last stays. Throws JsonError.
   static Json parse(std::string_view text);
   static Json parse(std::istream& text);
   /// The same, or a discarded value if the text is not JSON.
@@ -100,21 +100,21 @@ class Json {
   bool is_boolean() const noexcept { return holds<bool>(); }
   bool is_number() const noexcept { return is_number_integer() || is_number_float(); }
   bool is_number_integer() const noexcept { return holds<std::int64_t>() || is_number_unsigned(); }
-  bool is_number_unsigned() const noexcept { return holds<std::uint64_t>(); }  // also what was parsed without a sign
+  bool is_number_unsigned() const noexcept { return holds<std::uint64_t>(); }  // a parsed number without a sign, too
   bool is_number_float() const noexcept { return holds<double>(); }
   bool is_string() const noexcept { return holds<std::string>(); }
   bool is_array() const noexcept { return holds<Array>(); }
   bool is_object() const noexcept { return holds<Object>(); }
   bool is_structured() const noexcept { return is_array() || is_object(); }
 
-  /// The value as a number, which is converted, or as bool, std::string, std::vector<std::string> or Json. Throws
-  /// JsonError if it is of another type.
+  /// The value as a number (converted), bool, std::string, std::vector<std::string> or Json. Throws JsonError if it has
+  /// another type.
   template <class T>
   T get() const;
-  /// The text itself. Throws JsonError if it is none.
+  /// The text itself. Throws JsonError if it is not a text.
   const std::string& text() const;
 
-  std::size_t size() const noexcept;  // 0 of null, 1 of a text or number
+  std::size_t size() const noexcept;  // 0 for null, 1 for a text or number
   bool empty() const noexcept { return size() == 0; }
 
   bool contains(std::string_view key) const noexcept;  // an object with that key
@@ -123,19 +123,19 @@ class Json {
   const Json& at(std::string_view key) const;
   Json& at(std::size_t index) { return const_cast<Json&>(std::as_const(*this).at(index)); }
   const Json& at(std::size_t index) const;
-  /// Null becomes an object or an array; what is missing is added. Throw JsonError for any other type.
+  /// Null becomes an object or an array; a missing element is added. Throw JsonError for any other type.
   Json& operator[](std::string_view key);
   Json& operator[](std::size_t index);
   /// Null if it is not there.
   const Json& operator[](std::string_view key) const noexcept;
   const Json& operator[](std::size_t index) const noexcept;
-  /// The value of a key, or `otherwise` if it is missing. Throws JsonError if this is no object or the value of another
-  /// type.
+  /// The value of a key, or `otherwise` if it is missing. Throws JsonError if this is not an object, or the value has
+  /// another type.
   template <class T>
   T value(std::string_view key, const T& otherwise) const;
   std::string value(std::string_view key, const char* otherwise) const { return value(key, std::string(otherwise)); }
 
-  /// The values of an array or an object; a single value is its own range, and null an empty one.
+  /// The values of an array or an object. A single value is a range of one element, null an empty range.
   Json* begin() noexcept;
   Json* end() noexcept { return begin() + size(); }
   const Json* begin() const noexcept { return const_cast<Json*>(this)->begin(); }
@@ -155,8 +155,8 @@ class Json {
   void push_back(Json value) { emplace_back(std::move(value)); }
   Json& emplace_back(Json value);  // null becomes an array
   void erase(std::string_view key);
-  void erase(std::size_t index);  // of an array; nothing if it is not there
-  /// Takes over the members of another object, in its order.
+  void erase(std::size_t index);  // of an array; does nothing beyond its end
+  /// Adds the members of another object, in its order, or replaces those with equal keys.
   void update(const Json& object);
 
   /// Numbers are compared by value. The order of keys does not matter.

@@ -30,7 +30,7 @@ constexpr std::string_view kIpc = "ipc://";
 constexpr std::string_view kAbstractIpc = "ipc://@";
 constexpr std::size_t kMostChannelsWaitedFor = 8;
 constexpr std::size_t kMostFrames = 16;
-// For ZeroMQ's threads, their mailboxes and a channel. If ZeroMQ lacks descriptors, it aborts the process.
+// For ZeroMQ's threads, their mailboxes and a channel. Without descriptors, ZeroMQ aborts the process.
 constexpr std::size_t kDescriptorsToStart = 12;
 constexpr std::size_t kThreadsToStart = 2;  // it also aborts if it cannot start these
 constexpr int kZapEnforceDomain = 93;  // zmq.h names it in builds with drafts only; every library since 4.3 has it
@@ -58,9 +58,9 @@ void refuse_to_replace_file(const std::string& path) {
   }
 }
 
-/// A socket that listens at the path, for its owner only. ZeroMQ would make one for all whom the umask admits.
+/// A socket that listens at the path, for its owner only. ZeroMQ's own would admit all users that the umask admits.
 UniqueFd listen_at(const std::string& path) {
-  constexpr int kMostInQueue = 100;  // as ZeroMQ
+  constexpr int kMostInQueue = 100;  // ZeroMQ's value
   sockaddr_un address{};
   if (path.size() >= sizeof address.sun_path) throw system_error("cannot listen at '{}{}': too long", kIpc, path);
   address.sun_family = AF_UNIX;
@@ -84,8 +84,8 @@ bool keep_frame(std::vector<std::string>& frames, std::size_t number, std::strin
   }
 }
 
-/// Closes connections to peers that vanished without closing them. On ipc this is not needed: the kernel reports such
-/// a peer, and a peer that a signal has only stopped is not gone.
+/// Closes connections to peers that vanished without closing them. ipc does not need this: the kernel reports a
+/// vanished peer. A peer that a signal has only stopped has not vanished.
 void notice_vanished_peers(zmq::socket_t& socket) {
   socket.set(zmq::sockopt::heartbeat_ivl, 2000);
   socket.set(zmq::sockopt::heartbeat_timeout, 10000);
@@ -162,9 +162,9 @@ Channel::Channel(ChannelContext& context, ChannelKind kind, const ChannelOptions
   socket.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(options.max_message_bytes));
   socket.set(zmq::sockopt::sndhwm, options.high_water_mark);
   socket.set(zmq::sockopt::rcvhwm, options.high_water_mark);
-  // Closes connections whose peer sends nothing, too.
+  // Also closes connections whose peer sends nothing.
   socket.set(zmq::sockopt::handshake_ivl, 5000);
-  // A peer that restarts is soon found again.
+  // Reconnects soon to a peer that restarts.
   socket.set(zmq::sockopt::reconnect_ivl, 20);
   socket.set(zmq::sockopt::reconnect_ivl_max, 500);
   if (!options.name.empty()) socket.set(zmq::sockopt::routing_id, options.name);
@@ -200,7 +200,7 @@ void Channel::bind(const std::string& endpoint) {
     if (!is_ipc) return socket.bind(endpoint);
     const std::string path = endpoint.starts_with(kAbstractIpc) ? std::string() : endpoint.substr(kIpc.size());
     if (!path.empty()) refuse_to_replace_file(path);
-    // Root may read everything anyway: this lets an administrator follow a service without becoming its user.
+    // Root may read everything anyway. This lets an administrator follow a service without becoming its user.
     for (const uid_t is_admitted : {geteuid(), uid_t{0}}) {
       if (zmq_setsockopt(socket.handle(), ZMQ_IPC_FILTER_UID, &is_admitted, sizeof is_admitted) != 0)
         throw zmq::error_t();
@@ -209,7 +209,7 @@ void Channel::bind(const std::string& endpoint) {
     UniqueFd listening = listen_at(path);
     implementation_->paths.push_back(path);
     socket.set(zmq::sockopt::use_fd, listening.get());
-    socket.bind(endpoint);  // it has its own address now, and the descriptor
+    socket.bind(endpoint);  // ZeroMQ now has its own copy of the address and the descriptor
     [[maybe_unused]] const int given = listening.release();
     socket.set(zmq::sockopt::use_fd, -1);
   } catch (const zmq::error_t& error) {
@@ -263,7 +263,7 @@ bool Channel::receive(std::vector<std::string>& frames) noexcept {
 }
 
 void Channel::wait_ns(std::int64_t at_most_ns) noexcept {
-  // ZeroMQ signals only a change, not that messages are still there: ask for those that have already come.
+  // ZeroMQ signals only changes, not messages that are still there: check for those that have already come.
   int events = 0;
   std::size_t size = sizeof events;
   zmq_getsockopt(implementation_->socket.handle(), ZMQ_EVENTS, &events, &size);

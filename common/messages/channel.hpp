@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Messages between processes: the only user of ZeroMQ. A Channel is one socket with Ringside's defaults: it lingers
-// only if an option asks for it, accepts no message that is larger than expected, never blocks in send, and on ipc
-// accepts only the owner and root.
+// only if an option requires it, accepts no message larger than expected, never blocks in send, and on ipc accepts only
+// the owner and root.
 #pragma once
 
 #include <cstddef>
@@ -40,12 +40,12 @@ struct KeyPair {
 };
 KeyPair make_key_pair();
 
-/// The text of a key of 32 bytes, as ZeroMQ hands it to a ZAP handler; empty for anything else.
+/// The text of a 32-byte key, as ZeroMQ passes it to a ZAP handler; empty for anything else.
 std::string key_text(std::string_view bytes);
-/// Whether `text` is a key's: 40 characters that stand for 32 bytes.
+/// Whether `text` is a key: 40 characters that encode 32 bytes.
 bool is_key_text(const std::string& text);
 
-/// The encryption of a channel on tcp. The server's has no server_key.
+/// The encryption of a channel on tcp. A server leaves server_key empty.
 struct CurveKeys {
   KeyPair own;
   std::string server_key;  // the server's public key, for a client
@@ -80,21 +80,20 @@ class Channel {
   /// left is replaced, so the caller must hold the lock that excludes other servers there. ipc://@NAME has no file;
   /// other users are still refused. Throws Error (exit code 3).
   void bind(const std::string& endpoint);
-  /// Keeps trying in the background while no process listens. Throws Error (exit code 3).
+  /// If no process listens, keeps trying in the background. Throws Error (exit code 3).
   void connect(const std::string& endpoint);
 
-  /// One message of these frames. False if there is no room for it, or no peer to send it to. A publisher always takes
-  /// it. A dealer that has connected takes as many as it may hold until a router listens there.
+  /// Sends one message of these frames. False if there is no room for it, or no peer to send it to. A publisher always
+  /// accepts it. A dealer that has connected accepts as many as it may hold until a router listens there.
   bool send(std::span<const std::string_view> frames) noexcept;
   bool send(std::string_view frame) noexcept { return send(std::span(&frame, 1)); }
 
   /// Receives the next message's frames; `frames` keeps its memory from call to call. False: there is no message. A
-  /// message of more than 16 frames is dropped (no message of Ringside has so many), and so is one for which memory is
-  /// short.
+  /// message of more than 16 frames (Ringside sends none) is dropped, and so is a message for which memory is short.
   bool receive(std::vector<std::string>& frames) noexcept;
 
-  /// Waits up to timeout_ms (-1: without limit) for a message to any of `channels`, or until `fd`, unless it is -1, is
-  /// readable. False: neither came.
+  /// Waits up to timeout_ms (-1: without limit) for a message to any of `channels`, or until `fd` (-1: none) is
+  /// readable. False: neither happened.
   static bool wait(std::span<Channel* const> channels, int timeout_ms, int fd = -1) noexcept;
   bool wait(int timeout_ms) noexcept {
     Channel* self = this;

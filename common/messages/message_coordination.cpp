@@ -19,11 +19,11 @@ namespace {
 constexpr std::size_t kMostBytes = 22;
 // A longer message ends its connection. ZeroMQ's own greeting, which contains the name, must fit, too.
 constexpr std::size_t kMaxMessageBytes = 256;
-// Only the newest of a side's messages matters; there are never many.
+// Only the newest of a side's messages matters, so few are held.
 constexpr int kMessagesHeld = 256;
 // A flood of messages must not keep this side from checking the time.
 constexpr int kMessagesAtOnce = 64;
-// A waiting side repeats its count: a message that was lost with its connection costs a second, not the run.
+// A waiting side repeats its count, so that a message lost with its connection costs a second, not the run.
 constexpr std::int64_t kRepeatNs = 1'000'000'000;
 // The longest that an attaching producer waits for the analyzer's answer to its hello.
 constexpr std::int64_t kGreetingNs = 20'000'000;
@@ -46,7 +46,7 @@ std::string_view serialise(const Message& message, std::span<char> buffer) noexc
   return {buffer.data(), bytes};
 }
 
-/// False also if there is no memory for unknown fields: the peer repeats the count.
+/// Also false if memory for unknown fields is short: the peer repeats the count.
 template <class Message>
 bool parse(std::string_view bytes, Message& message) noexcept {
   try {
@@ -77,7 +77,7 @@ MessageCoordination::MessageCoordination(ChannelContext& context, Side side, con
   }
   channel_.connect(endpoint);
   announce();
-  // ZeroMQ's thread does its handshake now, while it has the core, and not during the first iterations.
+  // Lets ZeroMQ's thread, which may share the core, do its handshake now and not during the first iterations.
   channel_.wait_ns(kGreetingNs);
 }
 
@@ -95,14 +95,14 @@ void MessageCoordination::announce() noexcept {
     message.set_published(count);
     channel_.send(serialise(message, buffer));
   } else {
-    if (!heard_) return;  // the producer's first message is answered when it comes
+    if (!heard_) return;  // the producer's first message will be answered
     wire::BufferReleased message;
     message.set_epoch(epoch_);
     message.set_released(count);
     const std::array<std::string_view, 2> frames = {name_, serialise(message, buffer)};
     channel_.send(frames);
   }
-  // ZeroMQ's own thread, which may share this core, has work now, and this thread will keep the core for milliseconds.
+  // ZeroMQ's own thread, which may share this core, now has work; this thread would keep the core for milliseconds.
   sched_yield();
 }
 

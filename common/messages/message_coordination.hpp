@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `--coordination messages`: StepPublished and BufferReleased (proto/ringside.proto) over ZeroMQ. A side waits for
-// messages only. The counters still lie in shared memory: they confirm each message, and they remain when its sender
-// is gone.
+// `--coordination messages`: StepPublished and BufferReleased (proto/ringside.proto) over ZeroMQ. A side waits only for
+// messages. The counters are still in shared memory: they confirm each message, and they remain after its sender has
+// gone.
 #pragma once
 
 #include <memory>
@@ -21,9 +21,9 @@ std::unique_ptr<Messages> make_messages(const std::string& socket);
 
 class MessageCoordination final : public Coordination {
  public:
-  /// The analyzer listens, for the producer of that name only; its side must be constructed first. The producer
-  /// connects and sends a hello, because an analyzer can send only to a producer from which it has received a message.
-  /// ZeroMQ's thread starts with the context's first channel, on the cores of the thread that calls. Throws Error.
+  /// The analyzer listens, for the producer of that name only; construct its side first. The producer connects and
+  /// sends a hello, because an analyzer can send only to a producer from which it has received a message. ZeroMQ's
+  /// thread starts with the context's first channel, on the cores of the thread that calls. Throws Error.
   MessageCoordination(ChannelContext& context, Side side, const MessageAddress& address,
                       const std::atomic<std::uint64_t>& own, const std::atomic<std::uint64_t>& other);
   ~MessageCoordination() override;

@@ -40,7 +40,7 @@ struct Declarations {
 
 namespace {
 
-/// What a Check or a Store throws through CLI11.
+/// The exception that a Check or a Store throws through CLI11.
 struct Refusal {
   std::string text;
 };
@@ -96,7 +96,7 @@ class HelpFormatter : public CLI::Formatter {
                                     [option](const DeclaredOption& declared) { return declared.option == option; });
     const std::string text =
         found == declarations_.options.end() ? option->get_description() : description_of(described(*found));
-    // CLI11 indents what follows a line break.
+    // CLI11 itself indents the lines after a line break.
     return replaced(wrapped(text, kHelpColumn, columns_of_output()), "\n" + std::string(kHelpColumn, ' '), "\n");
   }
 

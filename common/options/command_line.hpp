@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The command line of a program or a subcommand: the options and arguments that it declares, and what was given for
-// them. CLI11 keeps the declarations, converts the values and lays out --help. Only command_line.cpp includes CLI11,
-// because each file that does takes six seconds more to compile; command_line_parser.cpp reads the words.
+// The command line of a program or a subcommand: the options and arguments that it declares, and their values. CLI11
+// keeps the declarations, converts the values and lays out --help. Only command_line.cpp includes CLI11, which adds six
+// seconds to the compilation of a file; command_line_parser.cpp reads the words.
 #pragma once
 
 #include <cstdint>
@@ -17,34 +17,34 @@
 
 namespace ringside {
 
-/// Judges a value before it is stored: returns the refusal ("found '9', expected a number from 1 to 8"), or an empty
+/// Checks a value before it is stored: returns the refusal ("found '9', expected a number from 1 to 8"), or an empty
 /// text. May rewrite the value (0100 becomes 100).
 using Check = std::function<std::string(std::string& value)>;
 
 /// Stores a value, or returns the refusal. The value is empty if the option stands alone.
 using Store = std::function<std::string(const std::string& value)>;
 
-struct DeclaredOption;  // these two hold CLI11's objects: in command_line.cpp
+struct DeclaredOption;  // these two contain CLI11's objects: in command_line.cpp
 struct Declarations;
 
-/// A declared option or argument. It is valid as long as its CommandLine.
+/// A declared option or argument, valid as long as its CommandLine.
 class Option {
  public:
   explicit Option(DeclaredOption& declared) : declared_(&declared) {}
 
   Option& required();
   Option& required_without_program();                // CommandLine::take_program
-  Option& value_name(const std::string& name);       // FILE; completions follow from it (OptionValue)
-  Option& show_default();                            // in --help, as the variable is now
+  Option& value_name(const std::string& name);       // FILE; determines the completions (OptionValue)
+  Option& show_default();                            // in --help: the variable's present value
   Option& show_default(const std::string& text);     // in --help
-  Option& check(const Check& check);                 // judges each value
+  Option& check(const Check& check);                 // checks each value
   Option& needs(const Option& other);                // refused if `other` is off
-  Option& environment(const std::string& variable);  // which gives the value if no option does
+  Option& environment(const std::string& variable);  // gives the value if no option does
   Option& group(const std::string& title);           // the heading in --help; empty: --help does not list the option
   Option& may_stand_alone();                         // without a value
   Option& comma_separated();                         // for a vector: several values in one word
   Option& times(int least, int most);                // for a vector: how many values
-  /// A settings file may give the values as a table of names: `named` makes a value of a name and its text.
+  /// A settings file may give the values as a table of names: `named` makes a value from a name and its text.
   Option& table(std::function<std::string(const std::string& name, const std::string& text)> named);
   Option& records_given(bool& given);                // `given` becomes true when a value is stored
 
@@ -54,15 +54,15 @@ class Option {
   /// Checks, converts and stores. Returns the refusal, "--slots: found '2', expected …", or nothing.
   std::optional<std::string> store(const std::vector<std::string>& values);
   void clear();
-  /// The value that a table's entry stands for; nothing if the option takes no table.
+  /// The value that a table's entry gives; nothing if the option accepts no table.
   std::optional<std::string> named(const std::string& name, const std::string& text) const;
 
  private:
   DeclaredOption* declared_;
 };
 
-/// The options that one struct declares. `ringside run` selects by that struct what it passes on to a child
-/// (CommandLine::arguments_given). The heading in --help selects nothing.
+/// The options that one struct declares. `ringside run` selects by struct the options that it passes on to a child
+/// (CommandLine::arguments_given), independently of the headings in --help.
 class OptionSet {
  public:
   OptionSet(Declarations& declarations, std::type_index owner, std::string title)
@@ -111,16 +111,16 @@ class CommandLine {
   void declare_config_file();
   void footer(const std::string& text);  // below the options in --help
 
-  /// `-- PROGRAM [ARGS...]` may end the command line: `program` gets these words unparsed, and outlives this
+  /// `-- PROGRAM [ARGS...]` may end the command line. `program` receives these words unparsed; it must outlive this
   /// object.
   void take_program(std::vector<std::string>& program);
-  std::vector<std::string>* program() const noexcept;  // null: the command takes none
+  std::vector<std::string>* program() const noexcept;  // null: the command accepts none
 
-  /// Whether an option was set, by flag or file, and to which value. name: "--passes".
+  /// Whether a flag or the file has set an option, and to which value. name: "--passes".
   bool is_given(std::string_view name) const { return value_given(name).has_value(); }
   std::optional<std::string> value_given(std::string_view name) const;
 
-  /// The options that these structs declared and that were set, by flag or file, as arguments for a child process.
+  /// The options of these structs that a flag or the file has set, as arguments for a child process.
   template <class... Owners>
   std::vector<std::string> arguments_given() const {
     return arguments_given({typeid(Owners)...});
@@ -138,8 +138,8 @@ class CommandLine {
 
 /// Parses the command line. Returns nothing if the program is to continue, else the exit code to end with. Help and
 /// version are printed; the code is then kDone. A wrong option or setting prints one line ("ringside run: ...") to
-/// standard error, and the code is kUsage; for a settings file that may not or cannot be read it is kSystem. An option
-/// is refused if the option that it `needs` is switched off.
+/// standard error, with the code kUsage, or kSystem for a settings file that cannot be read. An option is refused if
+/// the option that it `needs` is switched off.
 std::optional<int> parse_or_exit_code(CommandLine& line, int argc, const char* const* argv);
 
 /// Parses words that a program has composed, for a run. Throws Error where parse_or_exit_code prints a line, and for

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Where a program's options get their values: first from its arguments, then from the file that --config names, then
-// from an environment variable. The words are parsed here, because CLI11 accepts any value for a flag and words its
-// errors in its own way.
+// from an environment variable. CLI11 does not parse the words, because it accepts any value for a flag and has its own
+// wording for errors.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,11 +20,11 @@
 namespace ringside {
 namespace {
 
-// Every value may be passed on to a child process, and the kernel accepts no argument beyond 128 KiB. No path and no
-// list of cores is as long as this limit.
+// Every value may be passed on to a child process, and the kernel accepts no argument beyond 128 KiB. Paths and lists
+// of cores are shorter than this limit.
 constexpr std::size_t kMostValueBytes = 16384;
 
-/// The value an option ends up with; empty if it has none.
+/// The final value of an option; empty if it has none.
 std::string effective_value(const OptionDescription& option) {
   if (!option.given) return option.default_text;
   return option.given->empty() ? "on" : *option.given;  // empty: the option stood alone
@@ -156,7 +156,7 @@ class Parser {
   }
 
   static void check_value(const OptionDescription& option, const std::string& value, const std::string& where) {
-    // An empty value comes from an unset variable, and would be lost on the way to a child process.
+    // An empty value comes from an unset variable, and would not reach a child process.
     if (value.empty()) {
       throw usage_error("{}: found an empty value, expected {}{}", option.name, accepted_by(option), where);
     }
@@ -255,8 +255,8 @@ class Parser {
     }
   }
 
-  /// A given option requires that the one it needs is switched on. Settings alone (complete = false) need not name
-  /// that.
+  /// If an option is given, the option that it needs must be switched on. For settings alone (complete = false), that
+  /// option may be missing.
   void demand_needed(bool complete) const {
     for (const Slot& slot : slots_) {
       const OptionDescription option = slot.option.describe();

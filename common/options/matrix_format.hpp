@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The values of `--matrix-format`: the storage formats of the matrix, all of which give the same bits
-// (docs/inside/kernels.md). producer/kernels/row_layout.hpp makes them.
+// (docs/inside/kernels.md). producer/kernels/row_layout.hpp converts to them.
 #pragma once
 
 #include <array>
@@ -9,10 +9,10 @@
 namespace ringside {
 
 enum class MatrixFormat {
-  kAuto,    // by counting what an iteration and the conversion would cost (producer/kernels/format_choice.hpp)
-  kCsr,     // rows as they lie in the matrix
-  kBands,   // rows in bands apart, the others as they lie in the matrix
-  kPacked,  // rows in bands apart, the others packed
+  kAuto,    // by the computed cost of an iteration and of the conversion (producer/kernels/format_choice.hpp)
+  kCsr,     // rows as in the matrix
+  kBands,   // rows in bands stored separately, the others as in the matrix
+  kPacked,  // rows in bands stored separately, the others packed
   kRanked   // all rows packed, and the vector ordered by how often its elements are read
 };
 

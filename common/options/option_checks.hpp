@@ -15,7 +15,7 @@ namespace ringside {
 /// One of these words. former: former spellings, which are accepted and replaced; help and refusals do not list them.
 Check one_of(const std::vector<std::string>& accepted, const std::map<std::string, std::string>& former = {});
 
-/// `word`, or `prefix` with the name of a folder behind it.
+/// `word`, or `prefix` followed by the name of a folder.
 Check word_or_folder(const std::string& word, const std::string& prefix);
 
 /// A whole number. Leading zeros are removed from the option's value.
@@ -25,8 +25,8 @@ Check whole_number_within(std::uint64_t low, std::uint64_t high);
 Check number_within(double low, double high);
 Check number_between(double above, double below);  // both exclusive
 
-/// Bytes, as 67108864 or 64M, with K, M and G for powers of 1024; rewritten as digits. Not CLI::AsSizeValue, which
-/// reads 010M as 8M, takes 0x8M, +8M, " 8M" and M, passes what exceeds 64 bits, and names neither limit in its errors.
+/// Bytes, as 67108864 or 64M, with K, M and G for powers of 1024; rewritten as digits. Not CLI::AsSizeValue: it reads
+/// 010M as 8M, accepts 0x8M, +8M, " 8M", M and numbers beyond 64 bits, and its errors name neither limit.
 Check journal_size();
 
 /// The same from `low` to `high` bytes. limits: both in words, "4K to 1024G".

@@ -48,7 +48,7 @@ std::string name_of(const std::map<std::string, Value>& names, Value value) {
   return {};
 }
 
-/// Accepts what `parse` accepts. Its refusal begins with the option's name, which the command line puts there itself.
+/// Accepts what `parse` accepts. Removes the option's name from its refusal, because the command line puts it there.
 template <class Parse>
 Check parsed_by(const Parse& parse) {
   return [parse](const std::string& text) -> std::string {
@@ -76,7 +76,7 @@ Option add_choice(OptionSet& set, const std::string& flag, Value& value, const s
     return {};
   };
   Option option = set.option_function(flag, store, description).value_name(choices);
-  // CLI11 would use the default for the flag without a value, too; there the description gives the default.
+  // CLI11 would also print the default for the flag without a value, which the description already gives.
   return alone.empty() ? option.show_default(name_of(names, value)) : option.may_stand_alone();
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every option of a run. Its default and meaning stand beside the field here; its flag, file key and help text are
-// declared once, in options.cpp. `ringside run` declares them all and passes each process its own.
+// Every option of a run. Its default and meaning are beside the field here; its flag, file key and help text are
+// declared once, in options.cpp. `ringside run` declares all and passes each process its own.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,8 @@ enum class ReduceAt {
   kTransfer  // during the copy into the slot
 };
 
-// Limits without --iterations: few, so that a first try ends soon; with a tolerance many, so that the tolerance
-// decides.
+// Limits without --iterations: few, so that a first try ends soon; with a tolerance many, so that the tolerance usually
+// ends the run.
 inline constexpr std::uint64_t kFewIterations = 100;
 inline constexpr std::uint64_t kMostIterations = 1'000'000;
 
@@ -42,7 +42,7 @@ struct SolveOptions {
   bool damping_given = false;
   double tolerance = 0;                // stop when the L1 change is at most this; 0: never
   std::uint64_t iterations = 0;        // stop after so many; 0: 100, or with a tolerance kMostIterations
-  std::uint64_t every = 1;             // publish each every-th iterate, and the last
+  std::uint64_t every = 1;             // publish every N-th iterate, and the last one
   std::string matrix_format = "auto";  // one of kMatrixFormatNames
   std::uint64_t last_iteration() const noexcept {
     if (iterations > 0) return iterations;
@@ -50,10 +50,10 @@ struct SolveOptions {
   }
 
   bool cache = false;     // map the matrix from a binary cache, written on first use
-  std::string cache_dir;  // where that cache lies; empty: beside the file
+  std::string cache_dir;  // folder of that cache; empty: beside the file
 
-  std::string matrix_memory = "dram";  // or far:DIR: the matrix lies in a file there
-  std::uint64_t dram_limit_bytes = 0;  // with far:DIR: what the matrix may take of DRAM; 0: not given
+  std::string matrix_memory = "dram";  // or far:DIR: the matrix is in a file there
+  std::uint64_t dram_limit_bytes = 0;  // with far:DIR: the DRAM that the matrix may use; 0: not given
 };
 
 /// The producer's options for the hand-off.
@@ -90,7 +90,7 @@ struct TelemetryOptions {
   bool on = true;    // sockets for records and control beside the analyzer's
   std::string tcp;   // HOST:PORT, and PORT + 1 for control; empty: not over the network
   std::string keys;  // folder of the server's keys and of the list of clients (`ringside keygen`): with `tcp`
-  std::string node_address;  // HOST[:PORT], where the analyzers of other nodes reach this one; empty: not at all
+  std::string node_address;  // HOST[:PORT], where the analyzers of other nodes reach this one; empty: not reachable
 };
 
 /// The options for the reductions, of the analyzer and of the baseline.
@@ -99,7 +99,7 @@ struct ReduceOptions {
   int passes = 1;
 };
 
-/// Reductions of the user's own (docs/use/questions.md), of the analyzer and of `ringside replay`.
+/// The user's own reductions (docs/use/questions.md), for the analyzer and `ringside replay`.
 struct PlugInOptions {
   std::vector<std::string> reduce_with;  // FILE.so:NAME[:KEY=VALUE]...
   double timeout_s = 10;                 // how long a call may take
@@ -110,12 +110,12 @@ struct TriggerOptions {
   std::vector<std::string> triggers;   // 'CONDITION: ACTION[, ACTION]'
   std::string on_non_finite = "mark";  // or some of freeze, stop, keep, or keep-going
   std::vector<std::string> global_triggers;  // over the results of the whole run, of several nodes: mark, stop
-  std::uint64_t archive_bytes = 0;     // at most, of the steps that `keep` copies; 0: as many steps as the ring has slots
+  std::uint64_t archive_bytes = 0;     // limit for the steps that `keep` copies; 0: as many steps as the ring has slots
 };
 
-/// Where and how long functions of the user's in Python run beside a run (docs/use/questions.md).
+/// Where and how long the user's Python functions run during a run (docs/use/questions.md).
 struct AnalysisOptions {
-  std::string cores;      // "0-3"; empty: the analyzer's, and only where it does not want them
+  std::string cores;      // "0-3"; empty: the analyzer's, but only while it does not use them
   std::string python;     // empty: python3 in PATH, or Debian's
   double timeout_s = 10;  // after the end of the run
 };
@@ -127,7 +127,7 @@ struct PlannedStepOptions {
   std::uint64_t high_ns = 0;
   std::uint64_t producer_idle_ns = 0;
   std::uint64_t analyzer_idle_ns = 0;
-  bool adapt = false;  // if steps take longer than high_ns, try the other --reduce mode, and keep the faster one
+  bool adapt = false;  // if steps take longer than high_ns, try the other --reduce mode and keep the faster one
 };
 
 enum class CoreChoice {
@@ -170,7 +170,7 @@ void declare(CommandLine& line, CoreOptions& options);
 void declare(CommandLine& line, ProcessOptions& options);
 void declare(CommandLine& line, Mode& mode);
 
-/// The value of the option that declares it.
+/// The option value that declares it.
 std::string to_string(const PlannedStepOptions& planned);
 std::string to_string(Mode mode);
 std::string to_string(ReduceAt at);

@@ -22,7 +22,7 @@ constexpr std::size_t kMostBytes = 1u << 20;
 constexpr std::string_view kBlanks = " \t";
 constexpr std::string_view kExpected = "KEY = VALUE, as in `slots = 8`";
 
-/// Errors that mean the file is missing or not a file; any other error is the system's.
+/// Errors which mean that the file is missing or not a file. The system causes all others.
 bool is_users_mistake(int error) {
   constexpr std::array kMistakes = {ENOENT, ENOTDIR, ENAMETOOLONG, ELOOP, ENXIO, EINVAL};
   return std::find(kMistakes.begin(), kMistakes.end(), error) != kMistakes.end();
@@ -86,7 +86,7 @@ class Line {
   }
 
  private:
-  /// [NAME]: a table whose values are in the lines behind it.
+  /// [NAME]: a table whose values are in the following lines.
   Setting table() {
     rest_.remove_prefix(1);
     skip_blanks();

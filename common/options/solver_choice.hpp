@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The values of `--solver`, and which of them take the options that not every solver has. Help, checks and refusals are
-// made from this list. producer/solver/solver_table.cpp has the solvers themselves, above this folder: the list is
-// therefore a parameter here.
+// The values of `--solver`, and the options that only some of them accept. Help, checks and refusals are made from this
+// list. The list is a parameter here, because producer/solver/solver_table.cpp, which has the solvers, is above this
+// folder.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace ringside {
 
-/// The criterion of a solver that has no better one, as "the ..." in help and messages.
+/// The criterion of a solver that declares no other, as "the ..." in help and messages.
 inline constexpr std::string_view kChangeCriterion = "L1 change";
 
 struct SolverChoice {
@@ -25,7 +25,7 @@ struct SolverChoice {
 
 using SolverChoices = std::vector<SolverChoice>;
 
-/// Their names, of those for which `chosen` is true.
+/// The names of the solvers for which `chosen` is true.
 template <class Chosen>
 std::vector<std::string> names_where(const SolverChoices& solvers, const Chosen& chosen) {
   std::vector<std::string> names;

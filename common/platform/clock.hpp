@@ -14,7 +14,7 @@ inline std::int64_t now_ns() noexcept {
   return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
 }
 
-/// Wall clock, only for "when was this run started": never subtracted.
+/// Wall clock, only for the time at which a run started: never subtracted.
 inline std::int64_t realtime_ns() noexcept {
   timespec time{};
   clock_gettime(CLOCK_REALTIME, &time);

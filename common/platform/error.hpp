@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How set-up fails: one exception type, one line of text, one exit code. The per-step path never throws; it returns
-// enums.
+// How set-up fails: one exception type, one line of text, one exit code. The per-step path returns enums and never
+// throws.
 #pragma once
 
 #include <stdexcept>

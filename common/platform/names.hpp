@@ -11,7 +11,7 @@ namespace ringside {
 /// The name of this machine. Throws Error (exit code 3).
 std::string host_name();
 
-/// `text` with each %h replaced by that name. Throws Error (exit code 3).
+/// `text` with each %h replaced by the machine's name. Throws Error (exit code 3).
 std::string with_host(const std::string& text);
 
 /// "user ringside", or "user 998" if the system has no name for the number.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sockets in the file system, for their owner only from the first moment on. The umask, the usual way to this, is the
-// whole process's: files that other threads create meanwhile would get other rights.
+// Sockets in the file system that only their owner can use, from the first moment on. The umask is not used: it is the
+// whole process's, and would change the mode of files that other threads create meanwhile.
 #pragma once
 
 #include <fcntl.h>
@@ -20,7 +20,7 @@ inline int bind_for_owner(int socket, const sockaddr_un& address) noexcept {
   struct stat made {};
   if (address.sun_path[0] == '\0' || lstat(address.sun_path, &made) != 0) return 0;
   if ((made.st_mode & ALLPERMS) == (S_IRUSR | S_IWUSR)) return 0;
-  // The umask denies the owner something. Other users have no rights meanwhile.
+  // The umask denies the owner a right. Other users have no rights meanwhile.
   return fchmodat(AT_FDCWD, address.sun_path, S_IRUSR | S_IWUSR, AT_SYMLINK_NOFOLLOW) == 0 ? 0 : errno;
 }
 

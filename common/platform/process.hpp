@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Processes: whether this one is a child of another one's owner, whether another one is stopped, and which exit code it
-// reports.
+// Processes: whether this one is a forked child of an object's owner, whether another one is stopped, and which exit
+// code it reports.
 #pragma once
 
 #include <sys/types.h>
@@ -14,11 +14,11 @@
 
 namespace ringside {
 
-/// State that a fork duplicates, but that only one process may use, has a mark. A page that the kernel wipes in each
-/// child (MADV_WIPEONFORK) makes the check a load, without a system call.
+/// Marks state that a fork duplicates but that only one process may use. The mark is a page that the kernel wipes in
+/// each child (MADV_WIPEONFORK), so a check is a load, without a system call.
 class ForkMark {
  public:
-  /// Marks the calling process. Without memory or on an old kernel, checks ask the kernel for the process's id.
+  /// Marks the calling process. Without memory or on an old kernel, each check calls getpid.
   ForkMark() noexcept;
   ~ForkMark();
   ForkMark(ForkMark&& other) noexcept : owner_(other.owner_), page_(std::exchange(other.page_, nullptr)) {}
@@ -30,8 +30,8 @@ class ForkMark {
 
   /// True in the process that made the mark, false in its children. For any thread.
   bool is_owner() const noexcept { return page_ != nullptr ? *page_ != 0 : getpid() == owner_; }
-  /// Requires that this process is not the owner. The error of a child that uses what belongs to its parent (exit
-  /// code 2).
+  /// The error of a child that uses what belongs to its parent (exit code 2). Requires that this process is not the
+  /// owner.
   Error misuse() const;
 
  private:
@@ -40,7 +40,7 @@ class ForkMark {
 };
 
 /// Deletes in the process that made the pointer, and does nothing in its children: for objects whose destructor would
-/// reach the threads and descriptors that belong to the parent.
+/// use threads and descriptors of the parent.
 template <class T>
 struct OwnersDelete {
   pid_t owner = getpid();
@@ -49,7 +49,7 @@ struct OwnersDelete {
   }
 };
 
-/// True while a signal (SIGSTOP, SIGTSTP) has stopped that process: neither a hang-up nor a pidfd shows that. False if
+/// True while a signal (SIGSTOP, SIGTSTP) has stopped that process, which neither a hang-up nor a pidfd shows. False if
 /// /proc cannot be read.
 bool is_stopped(pid_t pid) noexcept;
 
@@ -57,7 +57,7 @@ bool is_stopped(pid_t pid) noexcept;
 std::uint64_t start_of(pid_t pid) noexcept;
 
 /// The exit code that a process, or a peer's message, reports. An undocumented number comes from a program that crashed
-/// in its own way, or from a hostile one: it counts as a lost peer and is never passed on.
+/// in its own way, or from a hostile one. It counts as a lost peer and is never passed on.
 constexpr ExitCode documented_exit_code(std::int64_t number) noexcept {
   for (const ExitCode code : {ExitCode::kDone, ExitCode::kUsage, ExitCode::kSystem, ExitCode::kPeerLost,
                               ExitCode::kDamaged, ExitCode::kInterrupted}) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A receiver of a thread's signs of progress. The thread calls `beat` while it waits and between two waits, with an
-// instant that it has read anyway. The receiver decides how often it passes them on.
+// Receives a thread's signs of progress. The thread calls `beat` while it waits and between two waits, with an instant
+// that it has read anyway. The receiver decides how often it passes them on.
 #pragma once
 
 #include <cstdint>

@@ -17,12 +17,12 @@ int bind_calling_thread(std::span<const int> cpus) noexcept;
 /// The same for one CPU.
 int bind_calling_thread(int cpu) noexcept;
 
-/// Lowers this thread's priority, and that of the threads that it starts, below that of an analyzer's main thread,
-/// which shares its cores: to a tenth of its weight, several times what recording needs.
+/// Lowers the priority of this thread, and of the threads that it starts, to a tenth of the weight of an analyzer's
+/// main thread, which shares its cores. Recording needs only a fraction of that.
 void lower_thread_priority() noexcept;
 
-/// Starts a thread that takes no signal but a SIGBUS of its own: other threads wait for signals. run: as std::jthread
-/// takes it.
+/// Starts a thread that takes no signal except its own SIGBUS: other threads wait for signals. run: as for
+/// std::jthread.
 template <class Run>
 std::jthread quiet_thread(Run&& run) {
   sigset_t all;

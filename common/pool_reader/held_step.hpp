@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A step that a reader works on in place: its variables are views of the mapped pool, without a copy. While the step is
-// held, the analyzer overwrites other slots. If too few are left it overwrites this one, and the next `check` reports
-// it. Whether what was read is the step's depends on the slot's header alone, not on the lease
-// (docs/publish/library.md, "Why a broken lease is never missed").
+// held, the analyzer overwrites other slots. If too few are left, it overwrites this one, and the next `check` reports
+// that. The slot's header alone, not the lease, shows whether the bytes read are the step's (docs/publish/library.md,
+// "Why a broken lease is never missed").
 #pragma once
 
 #include <bitset>
@@ -23,22 +23,22 @@
 
 namespace ringside {
 
-/// The leases that one reader has of a pool's slots. Locks of one open file description do not conflict with each
-/// other, so each reader has a description of its own and counts here how many of its steps hold each slot. Any thread
-/// may call all functions. A child of fork() shares the parent's leases: there they do nothing.
+/// The leases that one reader has on a pool's slots. Locks of one open file description do not conflict with each
+/// other. So each reader has its own description, and counts here how many of its steps hold each slot. Any thread may
+/// call all functions. A child of fork() shares the parent's leases: there they do nothing.
 class ReaderLeases {
  public:
   /// file: the pool's file, opened by this reader alone.
   ReaderLeases(UniqueFd file, std::uint32_t slots) : file_(std::move(file)), counts_(slots, 0) {}
 
   LeaseStatus take(std::uint32_t slot) noexcept;
-  /// Ends one that was taken.
+  /// Ends a lease that was taken.
   void end(std::uint32_t slot) noexcept;
 
   /// The pool's file, for reading.
   int file() const noexcept { return file_.get(); }
 
-  /// Number of steps that are held, of all slots.
+  /// Number of held steps in all slots.
   std::uint32_t held() const noexcept;
 
  private:
@@ -50,11 +50,11 @@ class ReaderLeases {
 
 enum class HeldStatus {
   kOk,
-  kOverwritten,  // the analyzer needed the slot: what was read since the last check may be of another step
+  kOverwritten,  // the analyzer needed the slot: bytes read since the last check may be of another step
   kDamaged       // the bytes are not those that were committed
 };
 
-/// Used by one thread at a time. The reader that it came from outlives it.
+/// Used by one thread at a time. Must not outlive the reader that returned it.
 class HeldStep {
  public:
   HeldStep() = default;  // holds nothing
@@ -67,20 +67,20 @@ class HeldStep {
 
   explicit operator bool() const noexcept { return ring_ != nullptr; }
   std::uint32_t slot() const noexcept { return slot_; }
-  /// As it was when the step was held.
+  /// The header at the time when the step was held.
   const SlotHeader& header() const noexcept { return header_; }
 
   /// The bytes of a variable. They are the step's if a later `check` returns kOk.
   std::span<const std::byte> view(std::size_t variable) const noexcept;
-  /// The step as the producer published it, with all scalars: a copy, as good as a view.
+  /// The step as the producer published it, with all scalars. A copy; like a view it needs a later `check`.
   StepWithScalars step() const noexcept { return ring_->step(slot_); }
 
-  /// Whether everything that was read through the views until now is of this step. Reads one cache line. A step that
-  /// was overwritten gives its lease back.
+  /// Whether everything that was read through the views so far is of this step. Reads one cache line. Ends the lease of
+  /// a step that was overwritten.
   HeldStatus check() noexcept;
 
-  /// Hashes a variable in place, once: a later call for the same variable only checks. Ends with a check. kDamaged is
-  /// a property of the file, and does not end the lease.
+  /// Hashes a variable in place, once: a later call for the same variable only checks. Ends with a check. kDamaged is a
+  /// property of the file, and does not end the lease.
   HeldStatus verify(std::size_t variable, Team& team) noexcept;
   /// The same for all variables.
   HeldStatus verify(Team& team) noexcept;
@@ -109,11 +109,11 @@ class HeldStep {
   std::uint32_t held_when_lost_ = 0;  // steps that the reader held
 };
 
-/// What became of the request to hold a step.
+/// The result of a request to hold a step.
 enum class HoldOutcome {
   kHeld,
   kNotKept,      // no slot has that commit
-  kOverwritten,  // the analyzer is taking its slot
+  kOverwritten,  // the analyzer is overwriting its slot
   kNoLeases      // the file system has no leases, or this process is a child of the one that opened the reader
 };
 

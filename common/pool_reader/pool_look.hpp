@@ -20,9 +20,8 @@ namespace ringside {
 /// Throws Error (exit code 3).
 struct stat status_of(int fd, const std::string& name);
 
-/// Requests from the disk, in advance, what recovery reads of a mapped pool: libpmemobj's part, in which the ring is
-/// searched for, and the slots' headers. Page faults would request them one by one, each time with all that the device
-/// reads ahead.
+/// Requests from the disk, in advance, what recovery reads of a mapped pool: libpmemobj's part, in which recovery finds
+/// the ring, and the slots' headers. Page faults would request them one by one, each with the device's read-ahead.
 void fetch_front(std::span<const std::byte> mapping) noexcept;
 void fetch_headers(std::span<const std::byte> mapping, const RingGeometry& geometry) noexcept;
 
@@ -30,7 +29,7 @@ void fetch_headers(std::span<const std::byte> mapping, const RingGeometry& geome
 /// be inspected.
 std::string owner_and_mode(const std::filesystem::path& path);
 
-/// The process that has the owner's lock of the pool, if the kernel reports it.
+/// The process that has the owner's lock on the pool, if the kernel reports it.
 std::optional<pid_t> owner_of(const std::string& name);
 
 /// The Error for a pool that another process owns. It names the process if the kernel reports it.

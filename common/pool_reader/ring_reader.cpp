@@ -38,7 +38,7 @@ UniqueFd open_for_reading(const std::string& name) {
   throw system_error("{}: cannot be read: {}{}", name, errno_text(error), owner_and_mode(name));
 }
 
-/// The committed slot that `precedes` every other one that `matches`.
+/// Of the committed slots that `matches` accepts, the one that `precedes` all others.
 template <class Matches, class Precedes>
 std::optional<KeptSlot> first_of(const RingView& ring, const Matches& matches, const Precedes& precedes) noexcept {
   std::optional<KeptSlot> first;
@@ -71,8 +71,8 @@ bool same_file(const struct stat& a, const struct stat& b) {
 
 }  // namespace
 
-// A reader may look at a pool while another process makes it, at any moment of the creation. Therefore the result of a
-// look counts only for a file that no process was making before the look began; a file is made only once.
+// A reader may look at a pool at any moment of its creation by another process. Therefore the result counts only if no
+// process was making the file before the look began. A file is made only once.
 RingReader RingReader::open(const std::filesystem::path& path, std::chrono::milliseconds patience, StopFlag stop) {
   constexpr std::chrono::milliseconds kBetweenLooks{5};
   const std::string name = path.string();
@@ -88,7 +88,7 @@ RingReader RingReader::open(const std::filesystem::path& path, std::chrono::mill
         return reader;
       }
     } catch (const UnfinishedPoolError&) {
-      // A pool that is being wiped looks unfinished, too.
+      // A pool that is being wiped also looks unfinished.
       if (is_final && flock_holder(status_of(fd.get(), name))) throw in_use(name);
       if (is_final) throw;
     } catch (const Error&) {
@@ -147,9 +147,9 @@ std::optional<KeptSlot> RingReader::find(std::uint64_t commit_seq) const noexcep
 }
 
 HoldOutcome RingReader::hold(std::uint64_t commit_seq, HeldStep& step) const noexcept {
-  // The analyzer has the slot of the newest step until it has released the producer's buffer: for microseconds, or for
-  // as long as it is interrupted there on a busy machine. A follower that gave up would miss the step. (If the reader is
-  // slow, the step may also be overwritten while the reader looks, and another one is the newest.)
+  // After a commit, the analyzer keeps the slot of the newest step until it has released the producer's buffer: for
+  // microseconds, or longer if it is interrupted. A follower that gave up would miss the step. (If the reader is slow,
+  // the step may also be overwritten meanwhile, and another one is the newest.)
   constexpr std::chrono::microseconds kFirstPause{20}, kLastPause{1000};
   const auto give_up = std::chrono::steady_clock::now() + kMostHoldWait;
   for (std::chrono::microseconds pause = kFirstPause;; pause = std::min(2 * pause, kLastPause)) {
@@ -187,7 +187,7 @@ HeldStatus RingReader::read_through(const KeptSlot& kept, std::size_t variable, 
   const std::vector<std::uint64_t> expected(stored.begin(), stored.end());
   bool intact = payload_hash(expected, ring_->step(kept.slot), geometry.step_bytes()) == kept.header.payload_hash;
 
-  // Through a buffer: what is hashed of a variable is up to 7 bytes longer than it.
+  // Through a buffer, because the hashed bytes of a variable may exceed it by up to 7.
   std::vector<std::byte> chunk(geometry.chunk_bytes);
   for (std::uint64_t c = geometry.chunks.first_of(variable); c < geometry.chunks.end_of(variable) && intact; ++c) {
     const PayloadParts::Part part = geometry.chunks[c];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads a pool file without owning it: through a read-only mapping, while an analyzer writes it or when none runs.
-// Everything returned was verified; a slot that was overwritten meanwhile is reported as such.
+// Reads a pool file without owning it: through a read-only mapping, with or without an analyzer that writes it.
+// Everything returned was verified. A slot that was overwritten meanwhile is reported as overwritten.
 #pragma once
 
 #include <chrono>
@@ -23,13 +23,13 @@
 
 namespace ringside {
 
-/// There is no file of that name. Exit code 2.
+/// No file of that name exists. Exit code 2.
 class MissingPoolError : public Error {
  public:
   using Error::Error;
 };
 
-/// As a commit number: the newest step.
+/// Stands for the newest step, as a commit number.
 inline constexpr std::uint64_t kNewestCommit = std::numeric_limits<std::uint64_t>::max();
 
 class RingReader {
@@ -47,12 +47,12 @@ class RingReader {
   const std::filesystem::path& path() const noexcept { return path_; }
   Storage storage() const noexcept { return storage_; }
   const RingView& ring() const noexcept { return *ring_; }
-  /// Throws Error (exit code 5) if the file has become shorter than its mapping: a load behind its end would raise
+  /// Throws Error (exit code 5) if the file has become shorter than its mapping: a load beyond its end would raise
   /// SIGBUS.
   void check_intact() const;
 
-  /// From now on a fault of the mapping does not end the process: `check_intact` reports a truncation, and what was
-  /// read is not confirmed by its hashes. For a program that shows more than this pool.
+  /// From now on a fault of the mapping does not end the process: `check_intact` reports a truncation, and the bytes
+  /// read fail the check of their hashes. For a program that shows more than this pool.
   void survive_faults() noexcept { watched_->survive_faults(); }
 
   /// The other users of that slot now: readers, or the analyzer. Nothing if the file system has no leases. Takes none.
@@ -66,34 +66,32 @@ class RingReader {
   PayloadCheck verify(const KeptSlot& kept) const { return check_payload(*ring_, kept.slot, kept.header); }
   ReadResult read(const KeptSlot& kept, void* out) const { return read_payload(*ring_, kept.slot, kept.header, out); }
 
-  /// How long `hold` waits at most for the analyzer, which has the slot of the newest step for a moment after its commit.
+  /// How long `hold` waits at most for the analyzer, which keeps the slot of the newest step briefly after its commit.
   static constexpr std::chrono::milliseconds kMostHoldWait{100};
 
-  /// Holds the step of that commit, or the newest one (kNewestCommit). `step` becomes that step if the outcome is kHeld,
-  /// and must not outlive this reader.
+  /// Holds the step of that commit, or the newest one (kNewestCommit). If the outcome is kHeld, `step` is that step and
+  /// must not outlive this reader.
   HoldOutcome hold(std::uint64_t commit_seq, HeldStep& step) const noexcept;
 
-  /// Takes the bytes of a variable from byte `from` on, which begins an entry.
+  /// Receives the bytes of a variable from byte `from` on, where an entry begins.
   using TakeBytes = std::function<void(std::uint64_t from, std::span<const std::byte> bytes)>;
 
-  /// Reads a variable without a lease and without room for all of it: passes its bytes on in order, whole entries, at
-  /// most a chunk at once. They are hashed on the way, and read by pread: a pool that was truncated is an Error (exit
-  /// code 5), and no signal. What `take` has made of them is to be used only if kOk is returned. Also throws Error
-  /// (exit code 3).
+  /// Reads a variable without a lease and without memory for all of it: passes its bytes on in order, whole entries, at
+  /// most a chunk at once, and hashes them. It reads by pread: for a truncated pool it throws Error (exit code 5) and
+  /// raises no signal. Use the results of `take` only if kOk is returned. Also throws Error (exit code 3).
   HeldStatus read_through(const KeptSlot& kept, std::size_t variable, const TakeBytes& take) const {
     return read_through(kept, variable, 0, ring_->geometry().schema().place(variable).bytes, take);
   }
-  /// Only the chunks with bytes from `begin` to `end` of the variable. Requires begin < end, within it.
+  /// Reads only the chunks with bytes from `begin` to `end` of the variable. Requires begin < end, within it.
   HeldStatus read_through(const KeptSlot& kept, std::size_t variable, std::uint64_t begin, std::uint64_t end,
                           const TakeBytes& take) const;
 
   /// Copies the bytes of a variable, read in the same way, to `to`.
   HeldStatus copy(const KeptSlot& kept, std::size_t variable, void* to) const;
 
-  /// The oldest step that was committed after commit `after_commit` and is still kept; waits for one until `timeout`
-  /// has passed, `stop` is set or the file was truncated. The pool is looked at every 50 us at first and every 2 ms in
-  /// the end: a reader cannot be woken, because it must not write to the pool and the analyzer must not make a system
-  /// call for each follower.
+  /// The oldest step that was committed after commit `after_commit` and is still kept. Waits for it until `timeout` has
+  /// passed, `stop` is set or the file was truncated. The reader polls, every 50 us at first and every 2 ms later: it
+  /// must not write to the pool, and the analyzer must not make a system call for each follower.
   std::optional<KeptSlot> next(std::uint64_t after_commit, std::chrono::nanoseconds timeout,
                                StopFlag stop = {}) const noexcept;
 

@@ -51,7 +51,7 @@ class Payload final : public spdlog::custom_flag_formatter {
   std::unique_ptr<custom_flag_formatter> clone() const override { return std::make_unique<Payload>(); }
 };
 
-/// As the value of a key: in quotes, on one line.
+/// The value of a key: in quotes, on one line.
 std::string quoted(std::string_view text) {
   std::string value = "\"";
   for (const char c : printable(text)) {

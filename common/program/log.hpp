@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Logging (spdlog, in log.cpp only): one key=value line on a state change, to standard error. The per-step path counts,
-// it never logs. Control characters in names and texts are escaped (common/text/printable.hpp). If standard error
-// goes to systemd's journal, a line begins with its priority, as in <6>, and contains neither program nor time, which
-// the journal adds.
+// Logging (spdlog, in log.cpp only): one key=value line on a state change, to standard error. The per-step path counts
+// but never logs. Control characters in names and texts are escaped (common/text/printable.hpp). If standard error goes
+// to systemd's journal, a line begins with its priority, as in <6>, and omits program and time, which the journal adds.
 #pragma once
 
 #include <fmt/core.h>
@@ -39,7 +38,7 @@ void log_error(fmt::format_string<T...> format, T&&... arguments) noexcept {
   write_log(LogLevel::kError, format, fmt::make_format_args(arguments...));
 }
 
-/// Whether standard error goes to systemd's journal, by the variable JOURNAL_STREAM.
+/// Whether standard error goes to systemd's journal, according to the variable JOURNAL_STREAM.
 bool logs_to_journal() noexcept;
 
 /// The last line of a program that fails: "PROGRAM: TEXT", or in systemd's journal a key=value line of priority err.

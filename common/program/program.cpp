@@ -29,10 +29,10 @@
 namespace ringside {
 namespace {
 
-// OpenMP's run-time library binds the main thread while it is loaded, if variables of a job script say so. They are
-// meant for the user's solver: Ringside chooses the cores of its own threads among all that the kernel allows, and
-// every thread would inherit the one core of the main thread. So the names are hidden from this process's libraries,
-// and shown again before main: programs that are started later inherit them.
+// If variables of a job script require it, OpenMP's run-time library binds the main thread while the library is loaded.
+// These variables are meant for the user's solver. Ringside chooses its cores among all that the kernel allows, and
+// every thread would inherit the main thread's one core. So the names are hidden from this process's libraries and
+// restored before main, for programs started later.
 constexpr const char* kBindingVariables[] = {"OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY", "KMP_AFFINITY"};
 
 // GCC and clang have this attribute under one spelling only.
@@ -63,8 +63,8 @@ RINGSIDE_BEFORE_SANITIZERS void hide_binding_variables(char** variables) noexcep
   }
 }
 
-/// The limit of the main thread's stack is the size of every other thread's. Below this, constructors and threads of
-/// libraries die of SIGSEGV. System calls by number: a sanitizer's functions in place of libc's do not work yet.
+/// The limit of the main thread's stack is also every other thread's stack size. Below this, constructors and threads
+/// of libraries die of SIGSEGV. System calls by number: a sanitizer's replacements of libc's functions do not work yet.
 RINGSIDE_BEFORE_SANITIZERS void check_stack() noexcept {
   constexpr rlim_t kLeastBytes = rlim_t{256} << 10;
   rlimit limit{};
@@ -83,7 +83,7 @@ extern "C" [[gnu::used]] RINGSIDE_BEFORE_SANITIZERS void ringside_before_librari
   check_stack();
   hide_binding_variables(variables);
 }
-// Not an array of C++: AddressSanitizer would put zeros behind it, which are called as well.
+// Not a C++ array: AddressSanitizer would append zeros to it, which would be called as well.
 asm(".pushsection .preinit_array,\"aw\",@preinit_array\n.balign 8\n.quad ringside_before_libraries\n.popsection");
 
 namespace {
@@ -97,7 +97,7 @@ int fail(ExitCode code, std::string_view text) noexcept {
   return static_cast<int>(code);
 }
 
-/// A mistyped value must not silently select another variant.
+/// Rejects a mistyped value, which would otherwise silently select another variant.
 void check_isa_variable() {
   const char* wanted = std::getenv("RINGSIDE_ISA");
   if (wanted == nullptr || *wanted == '\0') return;
@@ -115,7 +115,7 @@ int run_body(const std::function<int()>& body, int& output_error) noexcept {
     return body();
   } catch (const std::filesystem::filesystem_error&) {
     return fail_with_caught();
-  } catch (const std::system_error& error) {  // fmt::print throws this, too
+  } catch (const std::system_error& error) {  // fmt::print also throws this
     if (std::ferror(stdout) == 0) return fail_with_caught();
     output_error = error.code().value();
     return static_cast<int>(ExitCode::kDone);
@@ -148,7 +148,7 @@ int fail_with_caught() noexcept {
 }
 
 int run_program(const std::function<int()>& body) noexcept {
-  set_default_floats();  // a preloaded library may have set another; later threads inherit this one
+  set_default_floats();  // a preloaded library may have changed the settings; later threads inherit these
   hold_standard_descriptors();
   ignore_write_signals();
   catch_bus_errors(logs_to_journal());
@@ -158,7 +158,7 @@ int run_program(const std::function<int()>& body) noexcept {
   const int found = finish_standard_output();
   if (output_error == 0) output_error = found;
   if (output_error == 0) return code;
-  // A failure of the work itself has been reported, and matters more to the caller than a failed print.
+  // A failure of the work itself has been reported; it matters more to the caller than a failed print.
   const bool is_done = code == static_cast<int>(ExitCode::kDone);
   if (output_error == EPIPE) {
     if (!is_done) return code;

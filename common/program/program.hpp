@@ -10,13 +10,13 @@ namespace ringside {
 /// The message for std::bad_alloc.
 inline constexpr std::string_view kOutOfMemory = "out of memory; free some, or use a smaller matrix";
 
-/// In a catch block: what is caught there becomes one line on standard error, and the exit code: an Error's, else
-/// kSystem.
+/// Call it in a catch block: prints the exception as one line on standard error and returns the exit code, an Error's
+/// own or else kSystem.
 int fail_with_caught() noexcept;
 
 /// Checks the environment, runs `body` and returns its exit code. An Error becomes one line on standard error and its
 /// exit code; any other exception becomes one line and kSystem. If `body` succeeds but standard output did not accept
-/// everything that was printed, the result is a line and kSystem, too. If standard output is a pipe whose reader has
+/// everything that was printed, the result is also one line and kSystem. If standard output is a pipe whose reader has
 /// gone, the process dies of SIGPIPE without a line.
 int run_program(const std::function<int()>& body) noexcept;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where Ringside's programs lie, relative to the executable of this process: those that users call in one folder, those
-// with commands of `ringside` in ../libexec/ringside, in a build all of them in one folder. So an installation can be
-// moved, and no program contains the path of its build.
+// The folders of Ringside's programs, relative to the executable of this process. Programs that users call are in one
+// folder, those with commands of `ringside` in ../libexec/ringside; in a build all are in one folder. So an
+// installation can be moved, and no program contains the path of its build.
 #pragma once
 
 #include <filesystem>
@@ -9,8 +9,8 @@
 
 namespace ringside {
 
-/// The folder of the programs that users call, also for a process whose own program lies elsewhere. Throws Error (exit
-/// code 3) if /proc/self/exe cannot be read.
+/// The folder of the programs that users call, even if this process's own program is in another folder. Throws Error
+/// (exit code 3) if /proc/self/exe cannot be read.
 std::filesystem::path program_folder();
 
 /// The path of a program with commands of `ringside`, whether the file exists or not. Throws as above.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Progress reports of a producer or analyzer to the program that started it: lines of JSON on an inherited file
-// descriptor (`--report-fd`), ten a second during the run and one at the end. A thread of its own writes them, so that
+// descriptor (`--report-fd`), ten a second during the run and one at the end. A separate thread writes them, so that
 // the per-step path only counts.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace ringside {
 
-/// Milliseconds between two lines of progress: often enough for a user who watches.
+/// Milliseconds between two lines of progress: often enough for a user.
 inline constexpr int kReportIntervalMs = 100;
 
 class Report {
@@ -30,8 +30,7 @@ class Report {
   /// Ends the lines of progress; returns when the thread has ended.
   void stop();
 
-  /// Writes one line now. A reader that has gone is not an error here: what follows from its death is decided
-  /// elsewhere.
+  /// Writes one line now. A reader that has gone is not an error here; other code acts on its death.
   void write(const Json& line);
 
  private:

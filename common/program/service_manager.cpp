@@ -22,13 +22,13 @@
 namespace ringside {
 namespace {
 
-// Often enough for a user who reads the status.
+// Often enough for a user of the status.
 constexpr std::int64_t kStatusIntervalNs = 5'000'000'000;
-// Four beats in the watchdog's time: three may be late before it acts.
+// Four beats per watchdog time: three may be late before it acts.
 constexpr std::int64_t kBeatsPerWatchdog = 4;
 // The bytes that the slowest usable disk writes in a microsecond (20 MB/s).
 constexpr std::uint64_t kSlowBytesPerUs = 20;
-// The longest wait for a manager that does not read, of a message that must arrive.
+// The longest wait, with a message that must arrive, for a manager that does not read.
 constexpr timeval kPatience{5, 0};
 
 std::string_view variable(const char* name) noexcept {
@@ -43,8 +43,8 @@ std::uint64_t number(std::string_view text) noexcept {
   return number < kMost ? number : 0;
 }
 
-/// A message to the manager that contains a number. It needs no allocation, because the watchdog must be fed even when
-/// memory is short.
+/// A message to the manager that contains a number. It needs no allocation, because the watchdog must get its messages
+/// even when memory is short.
 class Assignments {
  public:
   Assignments(std::string_view before, std::uint64_t number, std::string_view behind = "") noexcept {
@@ -60,8 +60,8 @@ class Assignments {
   std::size_t size_ = 0;
 };
 
-/// `text` on one line: the manager would read the text after a newline as another assignment. A status contains names
-/// of files and a producer's description of its matrix.
+/// `text` on one line: the manager would read the text after a newline as another assignment. A status contains file
+/// names and a producer's description of its matrix.
 std::string on_one_line(std::string text) noexcept {
   for (char& c : text) {
     if (static_cast<unsigned char>(c) < ' ') c = ' ';
@@ -107,7 +107,7 @@ void ServiceManager::ready() noexcept {
 
 void ServiceManager::stopping() noexcept {
   if (std::exchange(stopping_sent_, true)) return;
-  // The last sync may take longer than the time that the manager allows for the stop.
+  // The last sync may take longer than the manager allows for the stop.
   const Assignments more_time("STOPPING=1\nEXTEND_TIMEOUT_USEC=", expected_us_);
   send(expected_us_ > watchdog_us_ ? more_time.view() : "STOPPING=1", true);
 }
@@ -139,8 +139,7 @@ void ServiceManager::expect_work_on(std::uint64_t bytes) noexcept {
 }
 
 /// Sends the assignments, with the status if there is one. may_wait: for a message that must arrive; any other is
-/// repeated soon, and is dropped while the manager does not read. Other failures, a lack of memory included, are
-/// ignored.
+/// repeated soon, and is dropped while the manager does not read. Other failures, even a lack of memory, are ignored.
 void ServiceManager::send(std::string_view assignments, bool may_wait) noexcept {
   if (!socket_.valid()) return;
   std::string with_status;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A service's reports to systemd: that it is ready, what it does, that its main thread makes progress, that it stops
-// (docs/use/operations.md). They are datagrams to a socket (NOTIFY_SOCKET), as sd_notify(3) describes them. libsystemd
-// does not send them, because its call waits while the manager does not read, and no step may wait for that. Without a
-// manager every function here does nothing.
+// (docs/use/operations.md). They are datagrams to a socket (NOTIFY_SOCKET), as sd_notify(3) describes. libsystemd is
+// not used, because its call waits while the manager does not read, which would delay a step. Without a manager every
+// function here does nothing.
 //
-// Only `beat` and `expect_work_on` feed the watchdog, and the main thread calls them where it makes progress: a thread
-// of its own would continue while the main thread hangs. `beat` makes one system call every 5 s, or in a quarter of the
+// Only `beat` and `expect_work_on` feed the watchdog. The main thread calls them where it makes progress; a separate
+// thread would continue while the main thread hangs. `beat` makes one system call every 5 s, or in a quarter of the
 // watchdog's time if that is shorter, by the clock it is given.
 #pragma once
 
@@ -23,23 +23,23 @@ namespace ringside {
 /// Used by one thread, the main thread.
 class ServiceManager final : public Pulse {
  public:
-  /// supervised: false if another Ringside program started this one; the manager then supervises the other one.
+  /// supervised: false if another Ringside program started this one; the manager then supervises that program.
   explicit ServiceManager(bool supervised = true);
 
   /// Reports that the service is ready.
   void ready() noexcept;
-  /// Reports that the service was asked to end and is about to. Only the first call sends anything.
+  /// Reports that the service was asked to end and will do so. Only the first call sends anything.
   void stopping() noexcept;
 
   /// Sets the status that `systemctl status` shows: `text` is called and sent now, and again with each beat that is
-  /// passed on. Everything that `text` refers to outlives the next call of either function.
+  /// passed on. Everything that `text` refers to must outlive the next call of either function.
   void describe(std::function<std::string()> text) noexcept;
   void describe(const std::string& text) noexcept;
 
   void beat(std::int64_t now_ns) noexcept override;
 
-  /// Until the next call, the work between two beats may be on up to `bytes` bytes. The watchdog then waits for its
-  /// configured time plus the time that a slow disk takes for them. 0: for its configured time only.
+  /// Until the next call, the work between two beats may process up to `bytes` bytes. The watchdog then waits for its
+  /// configured time plus the time that a slow disk needs for them. 0: for its configured time only.
   void expect_work_on(std::uint64_t bytes) noexcept;
 
  private:

@@ -43,7 +43,7 @@ void leave_stop_signals_to_parent() noexcept {
 const volatile int* catch_stop_signals() {
   struct sigaction action {};
   action.sa_handler = request_stop;
-  // No SA_RESTART: a sleeping futex or poll returns, so that the flag is seen at once.
+  // No SA_RESTART: a sleeping futex or poll then returns, and the caller checks the flag at once.
   const sigset_t set = stop_signals();
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGXCPU}) {
     if (sigismember(&set, number) == 1) sigaction(number, &action, nullptr);

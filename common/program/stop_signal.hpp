@@ -10,8 +10,8 @@
 namespace ringside {
 
 /// SIGINT and SIGTERM; SIGHUP (the terminal was closed), SIGUSR1, SIGUSR2 and SIGXCPU (a batch system announces that
-/// the time is nearly over), unless this process ignores them: under nohup it ignores SIGHUP. A background job of a
-/// shell ignores SIGINT when it starts; SIGINT stops it nevertheless.
+/// the time is nearly over), unless this process ignores them, as it does SIGHUP under nohup. SIGINT is included even
+/// if ignored, because shells start background jobs with SIGINT ignored.
 sigset_t stop_signals() noexcept;
 
 /// Whether this signal may be a batch system's message to the user's program.
@@ -26,12 +26,12 @@ void leave_stop_signals_to_parent() noexcept;
 /// signal comes. Call once, when there is something to stop cleanly: until then these signals end the process at once.
 const volatile int* catch_stop_signals();
 
-/// From now on these signals also set `flag`, which may have other reasons to be set. It outlives the process's last
-/// signal.
+/// From now on these signals also set `flag`, which may also be set for other reasons. It must outlive the process's
+/// last signal.
 void also_set_on_stop(std::atomic<bool>& flag) noexcept;
 
-/// From now on a pipe whose reader has gone, or a file that may not grow, makes the call fail, instead of ending the
-/// process by a signal. Call it first in main.
+/// From now on, writing to a pipe whose reader has gone, or to a file that may not grow, makes the call fail instead of
+/// ending the process by a signal. Call it first in main.
 void ignore_write_signals();
 
 }  // namespace ringside

@@ -26,8 +26,8 @@
 namespace ringside {
 namespace {
 
-constexpr std::size_t kMostAnalyzerCores = 4;  // where the writes of Optane saturate
-// A larger number is a typing error, and its range must not fill memory.
+constexpr std::size_t kMostAnalyzerCores = 4;  // where Optane's write bandwidth saturates
+// A larger number is a typing error; its range must not fill the memory.
 constexpr std::uint64_t kLargestCpu = 65535;
 
 using Cpus = std::vector<int>;
@@ -89,8 +89,8 @@ void require_usable(const Machine& machine, const CoreList& list, std::string_vi
   }
 }
 
-// The cores that have no hardware thread in `taken`; if there is none, the free siblings on the other cores. taker,
-// other: the process with those cores, and the one that needs some of the others.
+// The cores without a hardware thread in `taken`; if there are none, the free siblings on the other cores. taker: the
+// process with those cores; other: the process that needs some of the rest.
 std::vector<Core> cores_beside(const Machine& machine, const std::vector<Core>& cores, const Cpus& taken,
                                std::string_view taker, std::string_view other) {
   std::vector<Core> untouched;
@@ -111,8 +111,8 @@ std::vector<Core> cores_beside(const Machine& machine, const std::vector<Core>& 
       taker, to_string(CoreList{taken}), other, other, to_string(CoreList{available_cpus(machine)}));
 }
 
-// The last `most` of the cores on the NUMA node with the largest `weight` (node -> number); of several, the lowest
-// node.
+// The last `most` of the cores on the NUMA node with the largest `weight` (node -> number); if weights are equal, on
+// the lowest node.
 Cpus last_cores_of_best_node(const std::vector<Core>& cores, const std::map<int, std::size_t>& weight,
                              std::size_t most) {
   std::map<int, std::vector<Core>> by_node;
@@ -126,7 +126,7 @@ Cpus last_cores_of_best_node(const std::vector<Core>& cores, const std::map<int,
   return cpus;
 }
 
-/// The same; if no node has so many, the last of all nodes.
+/// The same; if no node has so many cores, the last ones of all nodes.
 Cpus last_cores(const std::vector<Core>& cores, const std::map<int, std::size_t>& weight, std::size_t wanted) {
   Cpus cpus = last_cores_of_best_node(cores, weight, wanted);
   if (cpus.size() >= std::min(wanted, cores.size())) return cpus;
@@ -184,9 +184,9 @@ struct TopologyDeleter {
 };
 using Topology = std::unique_ptr<hwloc_topology, TopologyDeleter>;
 
-/// While it lives, hwloc finds none of the variables by which it takes a stored or invented machine for this one: a
-/// launcher or an earlier test may have left them. The environment itself is not changed, only which list of it is
-/// looked up: programs that are started later inherit all of it.
+/// While it exists, hwloc finds none of the variables that replace this machine by a stored or synthetic one: a
+/// launcher or an earlier test may have left them. The environment itself stays; only the list that is searched
+/// changes, so programs started later inherit all of it.
 class OwnMachineOnly {
  public:
   OwnMachineOnly() {
@@ -219,7 +219,7 @@ Topology load_topology(const char* synthetic) {
   if (synthetic != nullptr && hwloc_topology_set_synthetic(raw, synthetic) != 0) {
     throw usage_error("found the machine '{}', expected one as hwloc describes it", shortened(synthetic));
   }
-  // Cores outside the cpuset are read as well, to distinguish "not allowed" from "does not exist".
+  // Cores outside the cpuset are also read, to distinguish "not allowed" from "does not exist".
   if (hwloc_topology_set_flags(raw, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) != 0 || hwloc_topology_load(raw) != 0) {
     throw system_error("hwloc cannot read this machine's cores ({}); is /sys mounted?", errno_text(errno));
   }
@@ -228,7 +228,7 @@ Topology load_topology(const char* synthetic) {
 
 int numa_node_of(hwloc_topology_t topology, int cpu) {
   hwloc_obj_t node = nullptr;
-  // The first that covers the CPU: memory-only nodes (NVDIMM as memory) come after the processor's own.
+  // The first node that covers the CPU: memory-only nodes (NVDIMM as memory) come after the processor's own.
   while ((node = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, node)) != nullptr) {
     if (hwloc_bitmap_isset(node->cpuset, static_cast<unsigned>(cpu))) return static_cast<int>(node->os_index);
   }
@@ -240,7 +240,7 @@ int ancestor_index(hwloc_topology_t topology, hwloc_obj_type_t type, hwloc_obj_t
   return static_cast<int>(ancestor != nullptr ? ancestor->logical_index : otherwise);
 }
 
-/// The CPUs that the kernel lets the calling thread run on: its affinity within its cgroup's cpuset.
+/// The CPUs on which the kernel lets the calling thread run: its affinity within its cgroup's cpuset.
 std::set<int> allowed_by_kernel() {
   constexpr std::size_t kLargestMask = 1 << 16;
   for (std::size_t bits = CPU_SETSIZE; bits <= kLargestMask; bits *= 2) {

@@ -6,8 +6,8 @@
 // that the kernels saturate). The analyzer gets a quarter of the cores, at least one and at most four (about four
 // threads saturate the writes of Optane; more make it slower). Its cores are on one NUMA node, and are the
 // highest-numbered there (the kernel's own work gathers on the lowest). All others go to the producer: 2 cores become
-// 1 + 1, 16 become 12 + 4. A list that is given is taken as it is, and the other one is chosen around it: an analyzer
-// beside a given producer goes to the NUMA node where most of the producer runs.
+// 1 + 1, 16 become 12 + 4. A given list is used unchanged, and the other list is chosen around it: the analyzer of a
+// given producer goes to the NUMA node with most of the producer's cores.
 #pragma once
 
 #include <cstdint>
@@ -46,10 +46,9 @@ struct Machine {
   int numa_nodes = 1;
 };
 
-/// This machine, and the cores that the kernel lets the calling thread use: call it before pinning anything, and from a
-/// process without other threads that read the environment. Variables by which hwloc takes another machine for this one
-/// (HWLOC_XMLFILE, HWLOC_SYNTHETIC ...) are ignored. Throws `Error` (exit code 3) if hwloc cannot read the
-/// machine.
+/// This machine, and the cores that the kernel lets the calling thread use. Call it before pinning anything, in a
+/// process without other threads that read the environment. Variables by which hwloc replaces this machine by another
+/// (HWLOC_XMLFILE, HWLOC_SYNTHETIC ...) are ignored. Throws `Error` (exit code 3) if hwloc cannot read the machine.
 Machine read_machine();
 
 /// Another machine, all of whose cores are allowed. description: "package:2 core:28 pu:2", in hwloc's syntax.
@@ -68,13 +67,13 @@ MachineCounts count(const Machine& machine);
 struct CorePlan {
   std::vector<int> producer;             // logical CPUs, one thread each
   std::vector<int> analyzer;             // shares no core with `producer`, unless:
-  bool oversubscribed_one_core = false;  // both run on the only logical CPU: worth a warning
+  bool oversubscribed_one_core = false;  // both run on the only logical CPU: deserves a warning
   std::string reason;                    // one line for the user: why these cores
 };
 
 /// Decides the cores of both processes on `machine` (see the top of this file). Throws `Error`: exit code 3 for a core
 /// that does not exist or is not allowed, 2 for lists that overlap or leave no core for the other process.
-/// analyzer_cores: how many the analyzer gets where its list is not given, instead of the rule; at least 1, and less
+/// analyzer_cores: replaces the rule for the analyzer's number of cores if its list is not given; at least 1, and less
 /// than there are.
 CorePlan plan_cores(const Machine& machine, const std::optional<CoreList>& producer,
                     const std::optional<CoreList>& analyzer, std::optional<int> analyzer_cores = std::nullopt);

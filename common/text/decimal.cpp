@@ -26,7 +26,7 @@ std::optional<std::uint64_t> whole_number(std::string_view text) noexcept {
 }
 
 std::optional<double> decimal_number(std::string_view text) noexcept {
-  // Require a digit first, or after the point: std::from_chars also accepts "inf", "nan" and a minus.
+  // Require a digit at the start or after the point: std::from_chars also accepts "inf", "nan" and a minus.
   const bool begins = !text.empty() && (is_digit(text[0]) || (text[0] == '.' && text.size() > 1 && is_digit(text[1])));
   return begins ? number_in<double>(text) : std::nullopt;
 }

@@ -13,7 +13,7 @@ namespace ringside {
 /// Empty if the text is not a whole number, or exceeds 18446744073709551615.
 std::optional<std::uint64_t> whole_number(std::string_view text) noexcept;
 
-/// Empty if the text is not a number, or lies outside a double's range.
+/// Empty if the text is not a number, or is outside a double's range.
 std::optional<double> decimal_number(std::string_view text) noexcept;
 
 }  // namespace ringside

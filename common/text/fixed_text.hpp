@@ -19,7 +19,7 @@ void assign(char (&field)[N], std::string_view text) noexcept {
   for (std::size_t i = 0; i < N; ++i) field[i] = i < text.size() ? text[i] : '\0';
 }
 
-/// What a fixed field holds, up to its NUL; a field without a NUL (from a hostile peer) is taken whole.
+/// The content of a fixed field, up to its NUL; without a NUL (from a hostile peer) the whole field.
 template <std::size_t N>
 std::string_view text_of(const char (&field)[N]) noexcept {
   std::size_t length = 0;

@@ -7,7 +7,7 @@
 namespace ringside {
 namespace {
 
-/// A number's form: the part of "{:#018x}" behind the colon.
+/// A number's form: the part of "{:#018x}" after the colon.
 struct Form {
   bool prefix = false;
   std::size_t width = 0;  // filled with zeros
@@ -36,7 +36,7 @@ void append_integer(std::string& out, Integer value, const Form& form) {
   out += written;
 }
 
-/// As few digits as give the same double back; with an exponent below 1e-4 and from 1e16 on.
+/// The fewest digits that are read as the same double; with an exponent below 1e-4 and from 1e16 on.
 void append_double(std::string& out, double value) {
   const double size = std::abs(value);
   const bool plain = size == 0 || (size >= 1e-4 && size < 1e16);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Text for people with values in it: formatted("{}: found {}, expected {}", …). It knows the few forms that Ringside's
-// messages use, so that libringside needs no library for them. Everything is checked while it is compiled.
+// Text for people with values in it: formatted("{}: found {}, expected {}", …). It supports the few forms that
+// Ringside's messages use, so that libringside needs no library for them. Everything is checked at compile time.
 #pragma once
 
 #include <concepts>
@@ -29,7 +29,7 @@ class FormatArgument {
   FormatArgument(const std::string& text) noexcept : kind_(Kind::kText), text_(text) {}
 
   bool is_integer() const noexcept { return kind_ == Kind::kSigned || kind_ == Kind::kUnsigned; }
-  /// spec: what stands between the colon and the brace, "" or as in FormatText.
+  /// spec: the text between the colon and the brace, "" or as in FormatText.
   void append_to(std::string& out, std::string_view spec) const;
 
  private:
@@ -46,9 +46,9 @@ class FormatArgument {
 template <class... Arguments>
 class FormatText {
  public:
-  /// Does not compile if the text has another number of places than there are values, or a place of another form than
-  /// {} and, for integers, {:x}, {:o}, {:#x}, {:02x} (any width up to 99; # writes 0x and counts as two characters).
-  /// {{ and }} are braces.
+  /// Does not compile if the number of places differs from that of the values, or if a place is not {} or, for
+  /// integers, {:x}, {:o}, {:#x} or {:02x} (any width up to 99; # writes 0x and counts as two characters). {{ and }}
+  /// are braces.
   template <class Text>
   requires std::convertible_to<const Text&, std::string_view>
   consteval FormatText(const Text& text) : text_(text) {
@@ -73,7 +73,7 @@ class FormatText {
   std::string_view view() const noexcept { return text_; }
 
  private:
-  static void wrong(const char*) {}  // not constexpr: a call does not compile
+  static void wrong(const char*) {}  // not constexpr, so a call does not compile
 
   static consteval bool is_number_form(std::string_view spec) {
     if (!spec.starts_with(':')) return false;
@@ -90,14 +90,14 @@ class FormatText {
 
 std::string formatted(std::string_view text, std::span<const FormatArgument> arguments);
 
-/// Integers are written in decimal unless their place says otherwise, a double with as few digits as give it back.
+/// Integers are decimal unless their place has another form; a double has the fewest digits that give it back.
 template <class... Arguments>
 std::string formatted(FormatText<std::type_identity_t<Arguments>...> text, const Arguments&... arguments) {
   const std::initializer_list<FormatArgument> values = {FormatArgument(arguments)...};
   return formatted(text.view(), std::span(values.begin(), values.size()));
 }
 
-/// The texts of all values of a range, with `separator` between two of them.
+/// The texts of all values of a range, with `separator` between them.
 template <class Range>
 std::string joined(const Range& values, std::string_view separator) {
   std::string text;

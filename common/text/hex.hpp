@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bytes as hexadecimal digits: so users see the ids of runs and problems, which are 16 bytes.
+// Bytes as hexadecimal digits, the form in which users see the 16-byte ids of runs and problems.
 #pragma once
 
 #include <string>

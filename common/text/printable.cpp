@@ -37,7 +37,7 @@ bool is_control(std::string_view character) {
   return character.size() == 2 && first == 0xc2 && byte_at(character, 1) < 0xa0;
 }
 
-/// character: one of UTF-8, whole.
+/// character: a whole UTF-8 character.
 char32_t code_point(std::string_view character) {
   constexpr unsigned kLeadBits[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
   char32_t code = byte_at(character, 0) & kLeadBits[character.size()];
@@ -45,8 +45,8 @@ char32_t code_point(std::string_view character) {
   return code;
 }
 
-/// What shows nothing itself but reorders, hides or breaks the text around it (Unicode's general categories Cf, Zl and
-/// Zp, without the visible signs of Arabic and Kaithi numbers): U+202E lets "gpj.exe" look like "exe.jpg".
+/// Characters that are invisible but reorder, hide or break the text around them (Unicode's general categories Cf, Zl
+/// and Zp, without the visible signs of Arabic and Kaithi numbers): U+202E makes "gpj.exe" look like "exe.jpg".
 bool is_invisible_format(char32_t code) {
   constexpr char32_t kRanges[][2] = {
       {0xad, 0xad},     {0x61c, 0x61c},   {0x180e, 0x180e},   {0x200b, 0x200f},   {0x2028, 0x202e},   {0x2060, 0x206f},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Printable forms of texts that others chose: file names, option values, a peer's messages. No byte of them may
-// control a terminal, start a new line, or change how the text around it is shown. Every message and every table shows
-// such a text through these functions; ringside.format.printable does the same in the pages.
+// Printable forms of texts from others: file names, option values, a peer's messages. No byte of them may control a
+// terminal, start a new line, or change the display of the text around it. Every message and every table prints them
+// through these functions; ringside.format.printable does the same in the pages.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@ namespace ringside {
 /// are invisible and reorder or hide others as "\u202e", all else unchanged. Idempotent.
 std::string printable(std::string_view text);
 
-/// The same into `room` bytes at `to`, as much as fits without cutting a character; returns the number of bytes
-/// written. Async-signal-safe.
+/// Writes the same to the `room` bytes at `to`, as much as fits without cutting a character; returns the number of
+/// bytes written. Async-signal-safe.
 std::size_t write_printable(std::string_view text, char* to, std::size_t room) noexcept;
 
 /// The same for a value that may be long: its first bytes, and their total number.

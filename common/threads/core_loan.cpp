@@ -33,8 +33,8 @@ CoreLender::CoreLender(LentCores& shared, const std::vector<int>& cpus) noexcept
   shared.generation.fetch_add(1, std::memory_order_release);
 }
 
-// Both sides store and load `until` and `inside` in sequentially consistent order: a guest that enters while the
-// lender takes the cores back either sees that, or is seen by the lender.
+// Both sides store and load `until` and `inside` in sequentially consistent order. If a guest enters while the lender
+// takes the cores back, at least one of the two detects the other.
 void CoreLender::lend(std::uint64_t until) noexcept {
   if (shared_ == nullptr) return;
   lent_ = true;

@@ -20,7 +20,7 @@ struct LentCores {
   alignas(64) std::array<std::atomic<std::uint64_t>, kMaxCpus / 64> cpus{};  // bit c: logical CPU c is one of them
   std::atomic<std::uint64_t> until{0};       // lent while the borrower's counter is less than this
   std::atomic<std::uint32_t> generation{0};  // of `cpus`: grows when they change
-  // Both sides ring it, and the guests sleep on it. It only grows; a change means only "look again".
+  // Both sides ring it, and the guests sleep on it. It only grows; a change means only "check again".
   alignas(64) std::atomic<std::uint32_t> bell{0};
   // Written by the borrower.
   std::atomic<std::uint32_t> inside{0};  // guests at work
@@ -37,7 +37,7 @@ class CoreLender {
 
   /// From now on the borrower may use the cores, while its counter is less than `until`.
   void lend(std::uint64_t until) noexcept;
-  /// Ends the loan, if there is one. Guests at work get a moment to finish their pieces.
+  /// Ends the loan, if there is one. Gives guests at work a moment to finish their pieces.
   void take_back() noexcept;
 
  private:
@@ -49,7 +49,7 @@ class CoreLender {
 class CoreBorrower {
  public:
   CoreBorrower() = default;
-  /// own_counter: the owner's `until` is compared with it. Both outlive this object.
+  /// own_counter: compared with the owner's `until`. Both arguments must outlive this object.
   CoreBorrower(LentCores& shared, const std::atomic<std::uint64_t>& own_counter) noexcept
       : shared_(&shared), own_counter_(&own_counter) {}
 
@@ -57,12 +57,12 @@ class CoreBorrower {
   void forget_guests() noexcept { shared_->inside.store(0); }
   std::uint32_t guests_inside() const noexcept { return shared_->inside.load(); }
 
-  /// The owner's cores, ascending, as the owner states them: they may not exist, or not be allowed to this process.
+  /// The owner's cores, ascending, as the owner lists them: they may not exist, or not be allowed to this process.
   std::vector<int> cpus() const;
   std::uint32_t generation() const noexcept { return shared_->generation.load(std::memory_order_acquire); }
 
   bool lent() const noexcept { return own_counter_->load() < shared_->until.load(); }
-  /// Registers a guest that wants to work on a lent core. False if the cores are not, or no longer, lent.
+  /// Registers a guest for work on a lent core. False if the cores are not, or no longer, lent.
   bool enter() noexcept;
   void leave() noexcept { shared_->inside.fetch_sub(1); }
 

@@ -78,10 +78,10 @@ void ElasticTeam::start_home_threads() {
   }
 }
 
-/// The list of cores comes from the peer: only cores that exist, and that this process may use, get a thread.
+/// The list of cores comes from the peer. Only cores that exist and that this process may use get a thread.
 void ElasticTeam::start_guests() {
   std::vector<int> usable;
-  std::thread probe([&] {  // a thread of its own, because testing a core moves the thread there
+  std::thread probe([&] {  // a separate thread, because testing a core moves the thread to it
     usable = without(borrower_.cpus(), home_);
     std::erase_if(usable, [](int cpu) { return bind_calling_thread(cpu) != 0; });
   });
@@ -91,12 +91,12 @@ void ElasticTeam::start_guests() {
     for (; threads_ < static_cast<int>(home_.size() + usable.size()); ++threads_) {
       thread_.emplace_back([this, thread = threads_] { run_guest(thread); });
     }
-  } catch (const std::system_error&) {  // the team does with fewer guests
+  } catch (const std::system_error&) {  // the team works with fewer guests
   }
 }
 
 std::uint64_t ElasticTeam::pieces(std::uint64_t units, std::uint64_t grain) const noexcept {
-  // Four for each thread: if there is little work, pieces may be smaller, so that no thread waits long for the last.
+  // Four for each thread: with little work, pieces become smaller, so that no thread waits long for the last one.
   const std::uint64_t worth_it = (units + grain - 1) / grain;
   const std::uint64_t fair = std::min(units, 4 * static_cast<std::uint64_t>(threads_));
   return std::clamp<std::uint64_t>(std::max(worth_it, fair), 1, std::uint64_t{1} << 20);
@@ -109,7 +109,7 @@ void ElasticTeam::share_out(std::uint64_t pieces, Job job) noexcept {
   }
   job_ = job;
   done_.store(0, std::memory_order_relaxed);
-  range_.store(range_of(0, pieces));  // a thread that takes a piece sees the job and all earlier stores
+  range_.store(range_of(0, pieces));  // the job and all earlier stores are visible to a thread that takes a piece
   if (home_.size() > 1) {
     jobs_.fetch_add(1);
     jobs_.notify_all();
@@ -133,7 +133,7 @@ bool ElasticTeam::take(End end, std::uint32_t& piece) noexcept {
     const std::uint64_t first = range & 0xffff'ffff;
     const std::uint64_t last = range >> 32;
     if (first >= last) return false;
-    // If the range is another job's at the exchange, the piece belongs to that job, which is correct, too.
+    // If another job's range is there at the exchange, the piece belongs to that job, which is also correct.
     const bool front = end == End::kFront;
     const std::uint64_t rest = front ? range_of(first + 1, last) : range_of(first, last - 1);
     if (range_.compare_exchange_weak(range, rest, std::memory_order_acq_rel, std::memory_order_acquire)) {
@@ -143,7 +143,7 @@ bool ElasticTeam::take(End end, std::uint32_t& piece) noexcept {
   }
 }
 
-/// Takes pieces until none is left, or `continues` returns false. True if it took one.
+/// Takes pieces until none is left, or `continues` returns false. True if it took any.
 template <class Continues>
 bool ElasticTeam::work(End end, int thread, const Continues& continues) noexcept {
   bool worked = false;
@@ -167,7 +167,7 @@ void ElasticTeam::be_home_thread(int thread, int& error, std::latch& started) no
 
 void ElasticTeam::run_guest(int thread) noexcept {
   set_default_floats();
-  std::uint32_t generation = 0;  // of the list of cores by which this guest was placed; the first is 1
+  std::uint32_t generation = 0;  // of the list of cores that placed this guest; the first is 1
   bool placed = false;
   while (!ended_.load()) {
     const std::uint32_t bell_seen = borrower_.bell();
@@ -194,7 +194,7 @@ bool ElasticTeam::move_to_lent_core(std::size_t index) noexcept {
     for (const int cpu : without(borrower_.cpus(), home_)) {
       if (bind_calling_thread(cpu) == 0 && index-- == 0) return true;
     }
-  } catch (const std::bad_alloc&) {  // the guest then works nowhere
+  } catch (const std::bad_alloc&) {  // the guest then does no work
   }
   return false;
 }

@@ -17,9 +17,9 @@ namespace ringside {
 
 class ElasticTeam final : public Team {
  public:
-  /// home: this process's cores, at least one; the calling thread runs on home[0] and is the one that will call
+  /// home: this process's cores, at least one; the calling thread runs on home[0] and must be the one that calls
   /// `share`. Starts a thread on each other home core, and a guest on each of the lender's cores that is not a home
-  /// core and that this process may run on. The team does without guests that cannot be started. Throws Error (exit
+  /// core and that this process may run on. If a guest cannot be started, the team works without it. Throws Error (exit
   /// code 3) if a home thread cannot be started on its core.
   /// lent_ns: grows by the time that guests are at work, summed over them.
   ElasticTeam(const std::vector<int>& home, CoreBorrower borrower, std::atomic<std::int64_t>& lent_ns);
@@ -30,7 +30,7 @@ class ElasticTeam final : public Team {
   int threads() const noexcept override { return threads_; }
   std::uint64_t pieces(std::uint64_t units, std::uint64_t grain) const noexcept override;
 
-  /// As many as the lender had usable cores when the team was made; never more.
+  /// The number of usable cores of the lender when the team was made; it never grows.
   int guests() const noexcept { return threads_ - static_cast<int>(home_.size()); }
 
  private:

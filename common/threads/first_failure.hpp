@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The exception of a parallel region. None may leave a region or a loop of OpenMP, which would end the process: out of
-// memory, with a line for the user, would become an abort.
+// The exception of a parallel region. An exception that leaves a region or a loop of OpenMP aborts the process: the
+// user would get no line about a lack of memory.
 #pragma once
 
 #include <atomic>

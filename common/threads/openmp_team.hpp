@@ -9,7 +9,7 @@
 namespace ringside {
 
 /// As many threads as OpenMP has when the team is made, and as many pieces as threads. Thread p takes piece p, so that
-/// each thread finds the data that it left in its caches and on its NUMA node.
+/// each thread finds its data in its caches and on its NUMA node.
 class OpenMpTeam final : public Team {
  public:
   OpenMpTeam() noexcept;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How the threads of a process share out one job: cut it into pieces, take the pieces, wait until all are done. No
-// result depends on which thread took which piece.
+// How the threads of a process share one job: cut it into pieces, take the pieces, wait until all are done. No result
+// depends on which thread took which piece.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace ringside {
 
-/// For use by one thread at a time, which takes pieces as well.
+/// For use by one thread at a time, which also takes pieces.
 class Team {
  public:
   virtual ~Team() = default;
@@ -16,12 +16,12 @@ class Team {
   /// Threads are numbered from 0; the one that calls `share` is 0.
   virtual int threads() const noexcept = 0;
 
-  /// The number of pieces into which `units` of work are to be cut, if a piece of `grain` units is worth taking: at
-  /// least 1, at most `units` (1 if `units` is 0).
+  /// The number of pieces into which to cut `units` of work, if a piece of `grain` units is worth taking: at least 1,
+  /// at most `units` (1 if `units` is 0).
   virtual std::uint64_t pieces(std::uint64_t units, std::uint64_t grain) const noexcept = 0;
 
   /// Calls work(piece, thread) once for each piece below `pieces`, in any order and in several threads at once, and
-  /// returns when all are done. The caller then sees what each piece stored, and so do the pieces of the next call.
+  /// returns when all are done. Each piece's stores are then visible to the caller and to the pieces of the next call.
   template <class Work>
   void share(std::uint64_t pieces, const Work& work) noexcept {
     static_assert(std::is_nothrow_invocable_v<const Work&, std::uint64_t, int>, "declare the work noexcept");
