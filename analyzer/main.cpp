@@ -215,11 +215,11 @@ void start_recorder(Service& service) {
   service.recorder.emplace(recorder_options(service), service.stop_run);
 }
 
-/// Its threads inherit placement and priority: they run where the recorder's do, and after a step's work.
+/// Its threads inherit from the thread that makes them: the recorder's cores, and a step's work comes first.
 void start_link(Service& service) {
   const std::string& address = service.options.analyzer.telemetry.node_address;
   const std::string& socket = service.options.process.socket;
-  if (address.empty()) return remove_node_address(socket);  // that of an earlier analyzer would be announced
+  if (address.empty()) return remove_node_address(socket);  // the old address would be announced
   std::exception_ptr failure;
   std::thread([&] {
     bind_calling_thread(service.options.analyzer.cores);
@@ -295,7 +295,7 @@ ExitCode serve(Service& service, HandoffReader& handoff) {
 
   ServeEnd end = attachment->serve(service.stop_run);
   refusing.reset();
-  service.attachment.ended(end, account.last_iteration.load());  // before the farewell: the producer may ask again then
+  service.attachment.ended(end, account.last_iteration.load());  // before the farewell: the producer may then ask again
   if (supervised && end != ServeEnd::kProducerStopped) refusing.emplace(service.reception, service.attachment);
   if (service.stop.is_set()) service.manager.stopping();
   if (end == ServeEnd::kStopped && !service.stop.is_set()) {

@@ -126,7 +126,7 @@ int mend_run_entries(const WritableRing& ring, Persistence& persistence) {
     };
     const int good = valid_seq(0) >= valid_seq(1) ? 0 : 1;
     if (valid_seq(good) == 0) {
-      // If a copy was never written, it does not count as damaged: the other copy describes nothing either.
+      // A damaged copy whose twin was never written describes nothing.
       for (int copy : {0, 1}) {
         if (copies[copy].state != EntryState::kDamaged || copies[1 - copy].state != EntryState::kEmpty) continue;
         std::uint64_t* record_seq = &ring.run_tail(copy, index)->record_seq;
