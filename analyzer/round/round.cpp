@@ -16,7 +16,7 @@ namespace ringside {
 namespace {
 
 constexpr int kTurnMs = 50;  // without a message
-constexpr std::int64_t kAgainNs = 500'000'000;        // if nothing comes back for so long, the oldest round is begun again
+constexpr std::int64_t kAgainNs = 500'000'000;        // if nothing returns for so long, the oldest round restarts
 constexpr std::int64_t kStallNs = 10'000'000'000;     // until the log reports it, and between two reports
 
 }  // namespace
