@@ -18,10 +18,10 @@
  *     if (ringside_mpi_detach(run, RINGSIDE_OUTCOME_FINISHED) != RINGSIDE_OK) die(ringside_mpi_error(run)->line);
  *     ringside_mpi_free(run);
  *
- * Statuses, structs, memory and threads are as in ringside.h; [handle] and [any] mean the same. [collective]: every rank of
- * the communicator calls the function, and each gets the same status. These functions, and publish, call MPI: with
- * MPI_THREAD_FUNNELED the main thread calls them, with MPI_THREAD_SERIALIZED no two threads at a time. If one rank fails,
- * all ranks report it, as "rank 3: ...".
+ * Statuses, structs, memory and threads are as in ringside.h; [handle] and [any] mean the same. [collective]: every
+ * rank of the communicator calls the function, and each gets the same status. These functions, and publish, call MPI:
+ * with MPI_THREAD_FUNNELED the main thread calls them, with MPI_THREAD_SERIALIZED no two threads at a time. If one rank
+ * fails, all ranks report it, as "rank 3: ...".
  *
  * This library works with one MPI implementation: that of the mpi.h it was built with.
  */
@@ -58,16 +58,18 @@ typedef struct ringside_mpi_writer ringside_mpi_writer;
 
 /*
  * Attaches all ranks of `comm`: the ranks of a node to that node's analyzer. variables: with their global shapes.
- * parts: this rank's, one for each variable. The scalars belong to the whole step: every rank publishes the same values, and
- * each ring keeps those of its node's first rank. options: as of ringside_writer_attach, but with on_analyzer_loss WAIT or STOP
- * and locks only, and the same on all ranks except `socket`, which identifies the node, `stop` and shares_core.
- * problem_bytes are of the whole problem. If `stop` may be set before the last step, the ranks must agree on it before they
- * claim: otherwise a rank that claims no more and one that still does wait for each other. `comm` is duplicated.
+ * parts: this rank's, one for each variable. The scalars belong to the whole step: every rank publishes the same
+ * values, and each ring keeps those of its node's first rank. options: as of ringside_writer_attach, but with
+ * on_analyzer_loss WAIT or STOP and locks only, and the same on all ranks except `socket`, which identifies the node,
+ * `stop` and shares_core. problem_bytes are of the whole problem. If `stop` may be set before the last step, the ranks
+ * must agree on it before they claim: otherwise a rank that claims no more and one that still does wait for each other.
+ * `comm` is duplicated.
  * RINGSIDE_USAGE: MPI is not initialised, or may not be called from this thread; ranks differ in variables, scalars,
  * options or the library's version; boxes overlap, exceed the variable, or leave entries out; a node has no entry of a
  * variable; the rings hold different runs, or no common step (with RINGSIDE_POOL_RESUME or RINGSIDE_RESUME_FROM).
- * If RINGSIDE_RESUME_FROM names the rings of an earlier job, whose ranks, nodes and boxes may be others, the run begins with
- * their newest step: the library publishes it as the first one, `published` counts it, and ringside_mpi_kept returns it.
+ * If RINGSIDE_RESUME_FROM names the rings of an earlier job, whose ranks, nodes and boxes may be others, the run begins
+ * with their newest step: the library publishes it as the first one, `published` counts it, and ringside_mpi_kept
+ * returns it.
  * Otherwise as ringside_writer_attach. [collective]
  */
 RINGSIDE_MPI_API ringside_status ringside_mpi_attach(MPI_Comm comm, const ringside_writer_options* options,
