@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The model that chooses a matrix's format: counts of a matrix, times the nanoseconds that each counted item took one
-// thread of the machine on which they were measured (docs/inside/kernels.md). It counts and does not time, so that the
-// choice is the same in every run.
+// The model that chooses a matrix's format: counts of a matrix, multiplied by the nanoseconds per counted item that one
+// thread took on the measured machine (docs/inside/kernels.md). It counts instead of timing, so the choice is the same
+// in every run.
 #pragma once
 
 #include <cstdint>
@@ -14,20 +14,20 @@
 
 namespace ringside {
 
-/// A conversion is done if it pays for itself within this many iterations.
+/// A conversion is made if it saves its own time within this many iterations.
 inline constexpr double kPaysWithin = 10;
 
 /// 8 MiB: a vector of up to this many elements is never far, because it fits a third-level cache.
 inline constexpr std::uint64_t kNearVector = std::uint64_t{1} << 20;
 
-/// The counts from which the choice is made.
+/// The counts that determine the choice.
 struct FormatCounts {
   std::uint64_t rows = 0;
   std::uint64_t entries = 0;
   bool values = false;
   std::uint64_t single_rows = 0;  // outside bands, and their entries
   std::uint64_t single_entries = 0;
-  // Reads of the vector whose line is in none of a core's own caches: with the vector as it is, and ordered by degree.
+  // Reads of vector lines that are in none of a core's own caches: in the original order, and ordered by degree.
   double far_reads = 0;
   double far_reads_ranked = 0;
 };
