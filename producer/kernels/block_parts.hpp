@@ -21,7 +21,7 @@ inline constexpr std::uint64_t kRowCost = 8;
 
 /// Shares the blocks of a matrix among `parts` threads (at least 1) so that each gets about as much work: nonzeros plus
 /// a constant per row. row_begin: rows + 1 offsets, as in CsrMatrix. Returns parts + 1 ascending block numbers; part p
-/// owns the blocks [result[p], result[p + 1]), which may be none.
+/// owns the blocks [result[p], result[p + 1]), possibly none.
 std::vector<std::uint64_t> partition_blocks(std::span<const std::uint64_t> row_begin, int parts);
 
 /// The same for given amounts of work. work_before: blocks + 1; the work of all blocks before each one.

@@ -37,16 +37,16 @@ double iteration_ns(const FormatCounts& counts, MatrixFormat format) noexcept;
 double conversion_ns(const FormatCounts& counts, MatrixFormat format) noexcept;
 
 /// Starts with kBands, which converts nothing, and advances to kPacked and then to kRanked (with `may_rank`), as long
-/// as the added conversion pays for itself within kPaysWithin iterations.
+/// as each further conversion saves its own time within kPaysWithin iterations.
 MatrixFormat fastest_that_pays(const FormatCounts& counts, bool may_rank) noexcept;
 
-/// Counts, and chooses. rows: of `matrix`, with its bands. reads: how often each element of the vector is read; empty
-/// if the vector's order must not change. Uses all OpenMP threads.
+/// Counts, and chooses. rows: of `matrix`, with its bands. reads: the number of reads of each vector element; empty if
+/// the vector's order must not change. Uses all OpenMP threads.
 MatrixFormat choose_format(const CsrMatrix& matrix, const RowBands& rows, std::span<const double> reads);
 
-/// The places of a vector's elements if those that are read often are to lie together: in classes by the binary
-/// exponent of `reads`, the largest first, in their own order within each (Faldu, Diamond and Grot, IISWC 2019). Thus
-/// every thread that writes a contiguous part of the vector writes a contiguous part of each class.
+/// The places of a vector's elements in an order that puts often read ones together: in classes by the binary exponent
+/// of `reads`, the largest first, and in their own order within each (Faldu, Diamond and Grot, IISWC 2019). So a thread
+/// that writes a contiguous part of the vector writes a contiguous part of each class.
 Array<std::uint32_t> places_by_reads(std::span<const double> reads);
 
 }  // namespace ringside
