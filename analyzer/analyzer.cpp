@@ -187,7 +187,7 @@ std::size_t Attachment::scalars_of(const KeptSlot& kept) const {
   return fewest;
 }
 
-/// Puts the scalars of the kept step behind its variables. Admission has checked that the scalars common to both runs
+/// Puts the scalars of the kept step after its variables. Admission has checked that the scalars common to both runs
 /// have the same order.
 void Attachment::describe_kept_scalars(std::size_t of_step) noexcept {
   KeptScalars scalars;
@@ -202,7 +202,7 @@ void Attachment::describe_kept_scalars(std::size_t of_step) noexcept {
 
 ServeEnd Attachment::serve(std::atomic<bool>& stop) noexcept {
   steps_before_ = handoff_.steps_released();
-  if (triggers_.frozen()) {  // since an earlier analyzer: what was released after that step was not kept
+  if (triggers_.frozen()) {  // by an earlier analyzer: the steps released afterwards were not kept
     const std::uint64_t kept = std::min(steps_before_, triggers_.freeze()->step + 1);
     account_.steps_not_kept.store(steps_before_ - kept);
     steps_before_ = kept;

@@ -46,8 +46,8 @@ enum class ServeEnd {
   kDetached,
   kProducerLost,
   kProducerStopped,
-  kStopped,        // the service was asked to end
-  kStopRequested,  // the run was asked to end; the service continues
+  kStopped,        // a stop of the service was requested
+  kStopRequested,  // the end of the run was requested; the service continues
   kTriggered,      // a trigger has ended the run; the service continues
   kViolation,
   kSyncFailed

@@ -295,7 +295,7 @@ ExitCode serve(Service& service, HandoffReader& handoff) {
 
   ServeEnd end = attachment->serve(service.stop_run);
   refusing.reset();
-  service.attachment.ended(end, account.last_iteration.load());  // before the farewell: the producer may then ask again
+  service.attachment.ended(end, account.last_iteration.load());  // first: after the farewell the producer may attach again
   if (supervised && end != ServeEnd::kProducerStopped) refusing.emplace(service.reception, service.attachment);
   if (service.stop.is_set()) service.manager.stopping();
   if (end == ServeEnd::kStopped && !service.stop.is_set()) {

@@ -22,9 +22,8 @@ void Counters::advance(std::uint64_t committed, std::uint64_t persisted, Waited 
     if (fault_ != MPI_SUCCESS || !is_over) return;
     take_in();
   }
-  // The two are read one after the other. If a persisted step is too old to be looked up, the last answer, which is
-  // less, stays. The step from which the run continues may be on no medium. Negative: the minimum over all nodes
-  // counts.
+  // The two are read one after the other. If a persisted step is too old to be found, the last, smaller answer stays.
+  // The step from which the run continues may be on no medium. Negative: the minimum over all nodes counts.
   persisted = std::min(persisted, committed);
   std::int64_t kept_persisted = exchange_->sent[1];
   if (persisted == 0) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The C interface of runs of several ranks: a RankWriter behind a handle.
+// The C interface of runs of several ranks: a handle for a RankWriter.
 #include "mpi/ringside_mpi.h"
 
 #include <cstring>

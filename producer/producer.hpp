@@ -50,8 +50,7 @@ class Producer : private IterateSink {
   Producer(const SolveRun& run, StepWriter& writer, WhenFull when_full, Pulse& pulse);
 
   /// kept: the step to continue from.
-  /// If it returns kAnalyzerGone, the writer has the reason. Throws Error if the kept step's variables cannot be
-  /// copied.
+  /// kAnalyzerGone: the writer has the reason. Throws Error if the kept step's variables cannot be copied.
   SolveEnd run(const std::optional<ContinuedStep>& kept = std::nullopt);
 
  private:

@@ -91,7 +91,7 @@ bool has_owner(const std::string& name);
 /// Error (exit code 3) if there is no room.
 void allocate_blocks(int fd, std::uint64_t bytes, const std::string& name);
 
-/// The same for a sparse copy of a pool. On a file system that cannot reserve blocks, the file is left as it is.
+/// The same for a sparse copy of a pool. On a file system that cannot reserve blocks, the file does not change.
 void allocate_holes(int fd, const std::string& name);
 
 /// On tmpfs, even a read of a hole takes a block. So if there is no room for all holes of a sparse copy, this throws

@@ -29,7 +29,7 @@ void check_pool(const RingOptions& options);
 /// How an admitted run starts in its pool.
 enum class RunStart {
   kEmpty,     // anew: the pool holds no iterates
-  kCleared,   // anew: its iterates are discarded, as the user asked
+  kCleared,   // anew: its iterates are discarded, as requested
   kTakeover,  // its iterates are of the same run, whose analyzer was lost
   kResume     // its iterates are of an earlier run of the same problem
 };

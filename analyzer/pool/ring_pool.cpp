@@ -229,7 +229,7 @@ RingPool RingPool::make_alone(const fs::path& file, const std::string& name, con
 
 RingPool RingPool::replace(const fs::path& path, RingPool old, const RingShape& shape, std::uint32_t slots,
                            Foreign foreign) {
-  const fs::path file = real_path(path);  // a symbolic link stays; the file behind it is replaced
+  const fs::path file = real_path(path);  // a symbolic link stays; its target is replaced
   return replace_locked(path, file, open_pool_file(file.string(), O_RDWR), std::move(old), shape, slots, foreign);
 }
 

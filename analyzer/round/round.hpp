@@ -49,8 +49,7 @@ class Round {
   /// Main thread: the next step was not kept, and has no results.
   void pass_over() noexcept;
 
-  /// Main thread, after the run's last step: waits until no step is in progress, or no state has moved for
-  /// `patience_ns`.
+  /// Main thread, after the last step: waits until no step is in progress, or no state has moved for `patience_ns`.
   void finish(std::int64_t patience_ns);
   /// The same if another analyzer continues the run; it adds the newest steps again.
   void leave();

@@ -28,7 +28,7 @@ struct MatrixOptions {
   std::string matrix = {};     // FILE, grid:SIDE, rmat:SCALE[:EDGEFACTOR[:SEED]] (docs/use/inputs.md)
   bool cache = false;          // map a cache of it if there is a fresh one, else write one
   std::string cache_dir = {};  // where; empty: beside the file, or the current folder for a generated matrix
-  std::string columns = {};    // of an edge list (producer/matrix/edge_columns.hpp); empty: not said
+  std::string columns = {};    // of an edge list (producer/matrix/edge_columns.hpp); empty: not given
 };
 
 /// The matrix, in the solver's orientation. Uses all OpenMP threads. Throws `Error` with one line and the exit code: 2
@@ -67,8 +67,8 @@ struct AnnouncedSize {
 /// Of grid:SIDE and rmat:SCALE; empty for a file. Throws as check_matrix_name.
 std::optional<AnnouncedSize> announced_size(const std::string& matrix);
 
-/// Throws Error (exit code 2) for a generator's name and for columns that are malformed, for columns of a generated
-/// matrix, and for a file that does not exist. Opens nothing: a pipe can be read only once.
+/// Throws Error (exit code 2) for a malformed generator's name, for malformed columns or those of a generated matrix,
+/// and for a file that does not exist. Opens nothing: a pipe can be read only once.
 void check_matrix_name(const std::string& matrix, const std::string& columns = {});
 
 /// The place of an entry that a solver refused, in the text that `options` name; reads the text again. Empty for a

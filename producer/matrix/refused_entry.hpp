@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An entry or a row that a solver refuses. The solver has only the matrix. The numbers by which the input names the
-// entry, and its line, are looked up afterwards in the input itself.
+// An entry or a row that a solver refuses. The solver has only the matrix. The entry's numbers and line in the input
+// are looked up afterwards in the input itself.
 #pragma once
 
 #include <cstdint>

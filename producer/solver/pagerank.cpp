@@ -113,8 +113,8 @@ class Pagerank final : public Solver {
     for (const ColumnEntry& entry : others.after) scale_[entry.row] += entry.value;
   }
 
-  /// Adds those of this process's links. Links are stored at their target, so every thread reads all of them and adds
-  /// up those that leave its own rows. No two threads write the same sum.
+  /// Adds the weights of this process's links. Links are stored at their target, so every thread reads all of them and
+  /// adds up those that leave its own rows. No two threads write the same sum.
   void add_leaving(std::span<const double> weight, Array<double>& sum) {
     parts_.for_each([&](std::uint64_t first, std::uint64_t last) {
       const std::uint64_t begin = first * kBlockRows;

@@ -2,9 +2,8 @@
 // The producer's view of a solver, which makes step k from step k-1 at any two places. It does not depend on the
 // hand-off; step k may lie in memory shared with the analyzer.
 //
-// A step is everything that an iteration leaves for the next one: the variables, in one piece of memory (the payload),
-// and the scalars. The solver's other data can be made from a step (`prepare`). So a run continues from any step,
-// bit-equal.
+// A step is all that an iteration leaves for the next one: the variables, in one piece of memory (the payload), and the
+// scalars. The solver makes its other data from a step (`prepare`). So a run continues from any step, bit-equal.
 #pragma once
 
 #include <bit>
@@ -29,8 +28,7 @@ struct Change {
   bool broken_down = false;  // there is no step k: see Solver::breakdown
 };
 
-/// The largest change, as reductions report it: linf, the largest that is no NaN; NaN if linf is 0 and others are NaN
-/// (then their sum l1 is NaN).
+/// The largest change, as reductions report it. linf ignores NaN. If it is 0 and some changes, so also l1, are NaN: NaN.
 inline double largest_change(double linf, double l1) noexcept {
   return linf == 0 && std::isnan(l1) ? l1 : linf;
 }

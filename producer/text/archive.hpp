@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The formats that libarchive reads: texts packed by bzip2 or zstd, and tar and zip archives. Nothing is written to a
-// disk.
+// The formats read by libarchive: texts packed by bzip2 or zstd, and tar and zip archives. It writes nothing to disk.
 #pragma once
 
 #include <string>
