@@ -22,7 +22,7 @@ struct PublisherAccount {
   std::atomic<bool> has_change{false};  // the first two scalars are the change; false: they are something else
   std::atomic<double> residual_l1{0};
   std::atomic<double> residual_linf{0};
-  std::atomic<std::int64_t> begun_ns{0};         // CLOCK_MONOTONIC: the begin of the first step; 0: not yet
+  std::atomic<std::int64_t> begun_ns{0};         // CLOCK_MONOTONIC: the start of the first step; 0: not yet
   std::atomic<std::int64_t> published_at_ns{0};  // the last step
 
   void add(const StepDescriptor& step) noexcept;

@@ -162,7 +162,7 @@ Attachment::Recorded Attachment::recorded_values(const KeptSlot& kept, std::span
 bool Attachment::values_of(const KeptSlot& kept, std::span<std::uint64_t> values) {
   const Recorded recorded = recorded_values(kept, values);
   if (recorded != Recorded::kNo) return recorded == Recorded::kYes;
-  if (!plug_ins_.plug_ins().empty()) return false;  // one may be why it died, and does not run again for this
+  if (!plug_ins_.plug_ins().empty()) return false;  // one may have killed it, so none runs again here
   const StepWithScalars step = pool().ring().step(kept.slot);
   layout_->gather(reducer_.reduce(pool().ring().payload(kept.slot), nullptr, 1), &step, values);
   return true;

@@ -70,8 +70,8 @@ class Attachment {
   /// Empty unless this is a run of MPI ranks.
   const std::optional<RanksFile>& ranks() const noexcept { return ranks_; }
 
-  /// Moves out the iterate from which the run continues, for HandoffReader::accept, which comes next. Its payload is
-  /// freed with the result.
+  /// Moves out the iterate from which the run continues, for HandoffReader::accept; call that next. The result owns its
+  /// payload.
   Continuation take_continuation() { return std::move(continuation_); }
   RunStart start() const noexcept { return admission_.start; }
   const RunDescription& run() const noexcept { return admission_.run; }

@@ -295,7 +295,7 @@ ExitCode serve(Service& service, HandoffReader& handoff) {
 
   ServeEnd end = attachment->serve(service.stop_run);
   refusing.reset();
-  service.attachment.ended(end, account.last_iteration.load());  // first: after the farewell the producer may attach again
+  service.attachment.ended(end, account.last_iteration.load());  // first: the producer may attach again after it
   if (supervised && end != ServeEnd::kProducerStopped) refusing.emplace(service.reception, service.attachment);
   if (service.stop.is_set()) service.manager.stopping();
   if (end == ServeEnd::kStopped && !service.stop.is_set()) {
@@ -428,7 +428,7 @@ ExitCode run(const Options& options) {
       code = serve(service, *handoff);
       // After a failed write it is unknown what the disk holds: the service ends, and its manager decides.
       if (options.once || is_storage_lost(code)) return code;
-      if (!options.supervised) code = ExitCode::kDone;  // how a run of a service ended is not how the service ended
+      if (!options.supervised) code = ExitCode::kDone;  // a run's failure is not the service's
     } catch (const Error& error) {
       // The producer received the reason and reports it to its user. The service continues.
       log_info("event=refused text=\"{}\"", error.what());

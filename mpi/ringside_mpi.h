@@ -121,7 +121,7 @@ typedef struct ringside_mpi_state {
   int64_t waited_ns;          /* for how long, since the run attached */
   uint64_t published;         /* steps that this rank has published */
   uint64_t global_iteration;  /* the newest that every node has committed; 0: none yet */
-  uint64_t global_persisted;  /* the newest of this run that every node has on its medium; 0: none yet, or not required */
+  uint64_t global_persisted;  /* the newest of this run that every node has on its medium; 0: none, or not required */
   int64_t idle_ns;            /* the time that this rank's claims waited */
 } ringside_mpi_state;
 
@@ -129,8 +129,8 @@ typedef struct ringside_mpi_state {
 RINGSIDE_MPI_API ringside_status ringside_mpi_progress(ringside_mpi_writer* writer, ringside_mpi_state* out);
 
 /* Ends the run on all nodes. RINGSIDE_OK: each step is committed in every ring (and on the medium, if the durability
- * requires that). outcome: the same on all ranks, which have published the same number of steps; else RINGSIDE_USAGE. If
- * any rank's claim was interrupted or failed, FINISHED is recorded as STOPPED.
+ * requires that). outcome: the same on all ranks, which have published the same number of steps; else RINGSIDE_USAGE.
+ * If any rank's claim was interrupted or failed, FINISHED is recorded as STOPPED.
  * Waits as ringside_writer_detach does. After a detach, even a failed one, only ringside_mpi_free may follow.
  * [collective] */
 RINGSIDE_MPI_API ringside_status ringside_mpi_detach(ringside_mpi_writer* writer, uint32_t outcome);

@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kMostLinks = 40;  // the kernel follows as many
+constexpr int kMostLinks = 40;  // the kernel's limit, too
 
 /// Follows the path part by part. It opens each part in the folder that it reached, without following links: so the
 /// checked part is the one it uses, even if another process exchanges names meanwhile. Empty: the path leads nowhere,

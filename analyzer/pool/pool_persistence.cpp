@@ -22,7 +22,7 @@
 namespace ringside {
 namespace {
 
-constexpr std::chrono::seconds kBetweenLooks{10};  // at a disk that nothing is synced to
+constexpr std::chrono::seconds kBetweenLooks{10};  // at a disk without syncs
 
 class PoolPersistence : public Persistence {
  public:

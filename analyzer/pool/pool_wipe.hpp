@@ -30,8 +30,8 @@ class PoolWipe {
   /// Number of other names (hard links) of the file. They stay, and lead to the wiped file.
   std::uint64_t other_names() const noexcept { return other_names_; }
 
-  /// First sets commit_seq of every slot to 0, so that a reader which works on a step in place detects the wipe before
-  /// the step's bytes change. Then stores zeros in each byte and syncs. Calls `progress` with the number of bytes that
+  /// First sets commit_seq of every slot to 0, so that a reader of a step in place detects the wipe before the step's
+  /// bytes change. Then stores zeros in each byte and syncs. Calls `progress` with the number of bytes that
   /// are wiped and synced. Throws Error (exit code 3): the bytes not yet overwritten and the name are still there.
   void overwrite(const std::function<void(std::uint64_t bytes_done)>& progress);
 

@@ -49,7 +49,7 @@ constexpr std::uint64_t kZoneChunks = 65528;
 constexpr std::uint64_t kZoneHeaderBytes = 512 << 10;
 constexpr std::uint64_t kObjectHeaderBytes = 16;
 constexpr std::uint64_t kMaxObjectBytes = PMEMOBJ_MAX_ALLOC_SIZE;
-constexpr std::uint64_t kBeforeHeapBytes = 4 << 20;  // pool header and lanes, a little more than they take
+constexpr std::uint64_t kBeforeHeapBytes = 4 << 20;  // pool header and lanes, rounded up
 constexpr std::uint64_t kSpareChunks = 4;
 static_assert(kLeastPoolBytes == PMEMOBJ_MIN_POOL);
 

@@ -183,7 +183,7 @@ int RunTriggers::freeze_ring(const TriggerSpec& trigger, const StepFigures& figu
                        .commit_seq = figures.commit_seq,
                        .trigger = trigger.name,
                        .unix_ns = realtime_ns()};
-  if (!freeze_file_ || freeze_file_->error() != 0) freeze_file_.emplace(pool_);  // after a `thaw`, or if there is room by now
+  if (!freeze_file_ || freeze_file_->error() != 0) freeze_file_.emplace(pool_);  // a `thaw` used it, or room is free now
   const int error = freeze_error_ = freeze_file_->write(*freeze_);
   freeze_file_.reset();
   if (error == 0) {

@@ -20,14 +20,14 @@ struct RowBand {
   std::uint32_t entries;  // of each row
 };
 
-/// The begins of a block's part of three lists; it ends at the next block's.
+/// The beginnings of a block's parts of three lists; they end at the next block's.
 struct RowBandsBlock {
   std::uint64_t band = 0;
   std::uint64_t band_column = 0;
   std::uint64_t single = 0;
 };
 
-/// The begin of a block's packed rows; they end with a `PackedKind::kEnd`.
+/// The beginning of a block's packed rows; they end with a `PackedKind::kEnd`.
 struct PackedBlock {
   std::uint64_t word = 0;
   std::uint64_t words = 0;  // how many

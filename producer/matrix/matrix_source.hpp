@@ -67,7 +67,7 @@ struct AnnouncedSize {
 /// Of grid:SIDE and rmat:SCALE; empty for a file. Throws as check_matrix_name.
 std::optional<AnnouncedSize> announced_size(const std::string& matrix);
 
-/// Throws Error (exit code 2) for a malformed generator's name, for malformed columns or those of a generated matrix,
+/// Throws Error (exit code 2) for a generator's malformed name, for malformed columns or those of a generated matrix,
 /// and for a file that does not exist. Opens nothing: a pipe can be read only once.
 void check_matrix_name(const std::string& matrix, const std::string& columns = {});
 

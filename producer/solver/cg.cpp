@@ -182,7 +182,7 @@ class ConjugateGradients final : public Solver {
                    .beta = 0};
     multiply(pass);
     const double p_dot_product = sum_of(&CgBlockSums::p_dot_product);
-    // With r = 0 no iteration changes anything, and a direction of zeros would look like a breakdown.
+    // With an exhausted r nothing is left to change, and a direction of zeros would look like a breakdown.
     const bool exhausted = relative_residual() <= kExhausted;
     if (!exhausted) {
       if (!(p_dot_product > 0 && std::isfinite(p_dot_product))) return broken_down("p.Ap", p_dot_product);

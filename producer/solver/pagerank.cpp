@@ -64,7 +64,7 @@ class Pagerank final : public Solver {
   std::string_view format() const noexcept override { return to_string(layout_.format); }
   std::string parameters() const override { return fmt::format("damping={}", damping_); }
   bool may_overwrite_previous() const noexcept override { return true; }
-  /// The damping shrinks the L1 change in every iteration.
+  /// Every iteration shrinks the L1 change by the factor d.
   double growth_limit() const noexcept override { return 1.0; }
 
   void share_among(Team& team) override {

@@ -28,7 +28,7 @@ struct Change {
   bool broken_down = false;  // there is no step k: see Solver::breakdown
 };
 
-/// The largest change, as reductions report it. linf ignores NaN. If it is 0 and some changes, so also l1, are NaN: NaN.
+/// The largest change, as reductions report it. linf ignores NaN: if it is 0 and the sum l1 is NaN, the result is NaN.
 inline double largest_change(double linf, double l1) noexcept {
   return linf == 0 && std::isnan(l1) ? l1 : linf;
 }
