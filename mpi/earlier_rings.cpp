@@ -106,7 +106,7 @@ void EarlierRings::find_rings(const Job& job, const std::string& path, const std
     for (const std::string& pool : pools) places_.push_back({.pool = pool});
     if (!job.node.is_first()) return;
     // A run that overwrites its pools must not overwrite the rings from which it continues. Paths are compared only if
-    // the numbers are equal: then not every node has to receive the paths of all pools.
+    // the file numbers are equal: so a node need not look up all pools of all nodes.
     const std::string own_number = number_of(own_pool);
     for (std::size_t n = 0; n < pools.size(); ++n) {
       std::error_code error;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Access over tcp: when a client connects, ZeroMQ sends its public key to the handler (RFC 27, ZAP). The handler answers
-// from a list, such as the one in the keys' folder. It fails closed: if the list cannot be read, it admits no client.
+// Access over tcp: when a client connects, ZeroMQ sends its public key to the handler (RFC 27, ZAP). The answer is from
+// a list, such as the one in the keys' folder. It fails closed: if the list cannot be read, it admits no client.
 // It reads the list for each question, so clients are added or removed without a restart.
 #pragma once
 

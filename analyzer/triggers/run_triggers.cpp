@@ -31,7 +31,7 @@ void RunTriggers::admit(const RingOptions& ring, const Admission& admission, con
   archive_ = std::make_unique<PoolArchive>(ring, archive_bytes_, offered, use, catalogue, writer_);
 }
 
-/// Without the room, a new run is refused, but a taken-over one continues.
+/// If there is no room, a new run is refused; a taken-over one continues.
 void RunTriggers::reserve_freeze(RunStart start) {
   freeze_file_.emplace(pool_);
   if (freeze_file_->error() == 0) return;
@@ -183,7 +183,7 @@ int RunTriggers::freeze_ring(const TriggerSpec& trigger, const StepFigures& figu
                        .commit_seq = figures.commit_seq,
                        .trigger = trigger.name,
                        .unix_ns = realtime_ns()};
-  if (!freeze_file_ || freeze_file_->error() != 0) freeze_file_.emplace(pool_);  // a `thaw` used it, or room is free now
+  if (!freeze_file_ || freeze_file_->error() != 0) freeze_file_.emplace(pool_);  // after `thaw`, or room is free
   const int error = freeze_error_ = freeze_file_->write(*freeze_);
   freeze_file_.reset();
   if (error == 0) {

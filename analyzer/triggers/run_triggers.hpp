@@ -64,7 +64,7 @@ class RunTriggers {
   const std::optional<PoolFreeze>& freeze() const noexcept { return freeze_; }
   /// 0, or the errno value for which the freeze ends with this process.
   int freeze_error() const noexcept { return freeze_error_; }
-  /// A trigger ends the run; stop_text names it.
+  /// A trigger ends the run; what_stopped() describes it.
   bool stops() const noexcept { return stopping_ != nullptr; }
   std::string what_stopped() const;
   /// commit_seq of the last finite step until it is overwritten; else 0.

@@ -36,8 +36,8 @@ struct FormatCounts {
 double iteration_ns(const FormatCounts& counts, MatrixFormat format) noexcept;
 double conversion_ns(const FormatCounts& counts, MatrixFormat format) noexcept;
 
-/// Starts with kBands, which converts nothing, and advances to kPacked and then to kRanked (with `may_rank`), as long
-/// as each further conversion saves its own time within kPaysWithin iterations.
+/// Starts with kBands, which converts nothing. Advances to kPacked and then to kRanked (with `may_rank`), as long as
+/// each further conversion saves its own time within kPaysWithin iterations.
 MatrixFormat fastest_that_pays(const FormatCounts& counts, bool may_rank) noexcept;
 
 /// Counts, and chooses. rows: of `matrix`, with its bands. reads: the number of reads of each vector element; empty if

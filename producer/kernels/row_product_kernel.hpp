@@ -63,8 +63,8 @@ struct LongRow {
 constexpr std::uint64_t kColumnsAhead = 256;
 constexpr std::uint32_t kColumnsInLine = 16;
 
-// kFar: x is larger than the caches, and its elements are prefetched this many entries ahead. A core executes some
-// hundred instructions at once. Without prefetches it waits for nine or ten such elements at a time, of the fifty
+// kFar: x is larger than the caches, and its elements are prefetched this many entries ahead. A core has some
+// hundred instructions in flight. Without prefetches it waits for nine or ten such elements at a time, of the fifty
 // possible (measured on rmat:22: none 1.00, 32 entries 0.95, 96 to 256 entries 0.75 of the time).
 constexpr std::uint64_t kEntriesAhead = 128;
 static_assert(kEntriesAhead + kLanes <= kReadAheadWords);

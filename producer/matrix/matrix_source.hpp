@@ -3,7 +3,7 @@
 // result; stages do not call back:
 //
 //   named_input, map_file   the file and the member that is named in it, as bytes (producer/text)
-//   read_matrix_cache       a cache: its arrays are mapped, and the way ends here (matrix_cache)
+//   read_matrix_cache       a cache: its arrays are mapped; this is the last stage (matrix_cache)
 //   input_text              the text in the file: unpacked, and taken out of its archive (producer/text)
 //   format_of               which reader the text needs: by its name, else by its first bytes
 //   read_...                the entries, read twice for a builder (matrix_market, edge_list)
@@ -41,7 +41,7 @@ struct Generated {
   RmatOptions rmat;  // if there is no side
 };
 
-/// Empty for a file. Throws Error (exit code 2) for a malformed generator's name.
+/// Empty for a file. Throws Error (exit code 2) for a malformed generator name.
 std::optional<Generated> generator_of(const std::string& matrix);
 
 /// Whether the matrix is a cache, or will be read from one: load_matrix has then checked it, or written it.
@@ -67,7 +67,7 @@ struct AnnouncedSize {
 /// Of grid:SIDE and rmat:SCALE; empty for a file. Throws as check_matrix_name.
 std::optional<AnnouncedSize> announced_size(const std::string& matrix);
 
-/// Throws Error (exit code 2) for a generator's malformed name, for malformed columns or those of a generated matrix,
+/// Throws Error (exit code 2) for a malformed generator name, for malformed columns or those of a generated matrix,
 /// and for a file that does not exist. Opens nothing: a pipe can be read only once.
 void check_matrix_name(const std::string& matrix, const std::string& columns = {});
 

@@ -26,9 +26,9 @@ void check_matrix_options(const SolveOptions& options);
 /// The same; also throws if the folder does not exist. Allocates nothing.
 void check_matrix_memory(const SolveOptions& options);
 
-/// Call once, in main, after catch_bus_errors (it handles all faults outside the arena) and before
-/// other threads start (they inherit that SIGBUS and SIGSEGV are not blocked). Does nothing for DRAM. Throws Error:
-/// exit code 2 for a wrong option, 3 if the kernel or the folder lacks something.
+/// Call once, in main, after catch_bus_errors (its handler gets all faults outside the arena) and before other threads
+/// start (they inherit that SIGBUS and SIGSEGV are not blocked). Does nothing for DRAM. Throws Error: exit code 2 for a
+/// wrong option, 3 if the kernel or the folder lacks something.
 void start_matrix_memory(const SolveOptions& options);
 
 /// Whether the arena was started.
