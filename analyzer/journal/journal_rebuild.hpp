@@ -21,7 +21,7 @@ namespace ringside {
 /// What the journal needs before a run continues, in the order of writing.
 using CatchUp = std::vector<std::variant<MissingSteps, RecordedStep>>;
 
-/// Returns, in order: the steps of `kept` whose run, iteration and commit_seq are in no step record of the pool's
+/// Returns in commit order: the steps of `kept` whose run, iteration and commit_seq are in no step record of the pool's
 /// journal, and the commits of these runs that neither the journal nor `kept` has. started: the admitted run; all
 /// earlier commits are below its first_commit_seq. last_iteration: of the step before its from_step; 0: none, or
 /// unknown. see: called with each record of the journal, in order. Throws Error as JournalReader::open.

@@ -114,8 +114,8 @@ void RingWriter::persist_found() noexcept {
 }
 
 void RingWriter::write_run(const RunDescription& run, const Catalogue& catalogue) {
-  // Needed are the newest description of every run that a slot refers to, and the newest description overall: at most K
-  // + 1 of the K + 2 entries.
+  // Needed are the newest description of every run that a slot refers to, and the newest of all: at most K + 1 of the
+  // K + 2 entries.
   const std::vector<RunReading> runs = ring_.runs();
   if (!runs.empty() && std::memcmp(&runs.back().run, &run, sizeof(run)) == 0 &&
       std::ranges::equal(std::as_bytes(std::span(runs.back().catalogue)), std::as_bytes(catalogue.descriptions()))) {

@@ -151,7 +151,7 @@ std::vector<std::uint64_t> balanced_rows(const std::uint64_t* row_begin, std::ui
   const std::uint64_t work = rows + row_begin[rows];
   std::vector<std::uint64_t> bound{0};
   for (std::size_t part = 1; part < parts; ++part) {
-    // The first row at which at least part/parts of the work is done.
+    // The first row before which at least part/parts of the work lies.
     const std::uint64_t wanted = work / parts * part;
     std::uint64_t low = bound.back();
     std::uint64_t high = rows;

@@ -30,7 +30,7 @@ namespace {
 /// an iteration's values by the next one, and stores that bypass it save reading the line first.
 bool vectors_exceed_cache(std::uint64_t rows) noexcept {
   // One core reaches one slice of a last-level cache, 32 MiB on common servers. The system does not report it: glibc
-  // reports the sum of all slices of a processor, even to a virtual machine that has part of a slice.
+  // reports the sum of all slices of a processor, even to a virtual machine that has part of it.
   constexpr std::uint64_t kCacheBytes = std::uint64_t{32} << 20;
   return 4 * rows * sizeof(double) > kCacheBytes;
 }
