@@ -9,8 +9,8 @@
 
 namespace ringside {
 
-/// The number of links of all cells above line y (0 to side), which is the offset of its first cell's entries; with y =
-/// side, of all links. A cell has (cells in reach vertically) * (cells in reach horizontally) - 1 neighbours. Along a
+/// The number of links of all cells above line y (0 to side), which is the offset of its first cell's entries. With
+/// y = side, of all links. A cell has (cells in reach vertically) * (cells in reach horizontally) - 1 neighbours. Along a
 /// line of n cells the reaches, 3 inside and 2 at both ends, add up to 3n - 2.
 constexpr std::uint64_t grid_links_above(std::uint32_t side, std::uint32_t y) noexcept {
   const std::uint64_t n = side;
