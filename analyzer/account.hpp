@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The analyzer's side of the account: the time it worked and the time it waited, summed over one run. One thread
-// writes. The report's thread reads the atomics (relaxed: no figure depends on another one). The histogram is read
-// when the run is over.
+// The analyzer's side of the account: its working time and its waiting time, summed over one run. One thread writes.
+// The report's thread reads the atomics (relaxed: no figure depends on another one). The histogram is read after the
+// run.
 #pragma once
 
 #include <atomic>
@@ -13,16 +13,16 @@
 
 namespace ringside {
 
-/// The producer's side, as the descriptors of its steps tell it: a program that publishes through the library reports
-/// to no one else.
+/// The producer's side, from the descriptors of its steps: a program that publishes through the library reports it
+/// nowhere else.
 struct PublisherAccount {
   std::atomic<std::int64_t> generate_ns{0};
   std::atomic<std::int64_t> producer_idle_ns{0};
   std::atomic<std::uint64_t> steps_skipped{0};
-  std::atomic<bool> has_change{false};  // the first two scalars are the change: else what follows is something else
+  std::atomic<bool> has_change{false};  // the first two scalars are the change; false: they are something else
   std::atomic<double> residual_l1{0};
   std::atomic<double> residual_linf{0};
-  std::atomic<std::int64_t> begun_ns{0};         // CLOCK_MONOTONIC: when the first step was begun; 0: not yet
+  std::atomic<std::int64_t> begun_ns{0};         // CLOCK_MONOTONIC: the start of the first step; 0: not yet
   std::atomic<std::int64_t> published_at_ns{0};  // the last step
 
   void add(const StepDescriptor& step) noexcept;
@@ -39,7 +39,7 @@ struct AnalyzerAccount {
   std::atomic<std::int64_t> transfer_ns{0};
   std::atomic<std::int64_t> commit_ns{0};
   std::atomic<std::int64_t> analyze_ns{0};
-  std::atomic<std::int64_t> record_ns{0};  // counting a step, recording it, and choosing the slot of the next one
+  std::atomic<std::int64_t> record_ns{0};  // counting and recording a step, and choosing the next one's slot
   std::atomic<std::int64_t> analyzer_idle_ns{0};
   std::atomic<std::int64_t> producer_cores_lent_ns{0};  // time of our threads on the producer's cores, summed
   std::atomic<std::int64_t> ended_ns{0};                // CLOCK_MONOTONIC: the end of the last work on an iterate

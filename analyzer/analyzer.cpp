@@ -31,8 +31,8 @@ std::int64_t begun_ns(const StepDescriptor& step) noexcept {
   return step.published_at_ns - step.generate_ns - step.producer_idle_ns;
 }
 
-/// With elastic cores, and if the analyzer has cores of its own: a team that grows by those of the producer's cores
-/// that wait.
+/// With elastic cores, and if the analyzer has its own cores: a team that also uses those of the producer's cores that
+/// wait.
 std::unique_ptr<Team> make_team(HandoffReader& handoff, const std::vector<int>& cores, AnalyzerAccount& account) {
   if (!handoff.elastic() || cores.empty()) return std::make_unique<OpenMpTeam>();
   return std::make_unique<ElasticTeam>(cores, handoff.producer_cores(), account.producer_cores_lent_ns);
@@ -77,7 +77,7 @@ Attachment::Attachment(HandoffReader& handoff, const AnalyzerOptions& options, P
     continuation_.kept = SharedMapping::create(
         "ringside-resume", kept_scalars_offset(payload_bytes) + sizeof(KeptScalars), PeerAccess::kReadOnly);
   }
-  // Before the ring is written to: what is refused here must not cost a pool its iterates.
+  // Before the ring is written to: if the triggers are refused, the pool must keep its iterates.
   triggers_.admit(options.ring, admission_, {run(), handoff.schema(), handoff.scalars(), plug_ins.descriptions()},
                   handoff.pool_use(), catalogue_);
   keep_ranks();
@@ -90,17 +90,17 @@ Attachment::Attachment(HandoffReader& handoff, const AnalyzerOptions& options, P
   }
   triggers_.begin(start(), newest && newest->header.run_id == run().run_id ? newest : std::nullopt,
                   [this](const KeptSlot& step, std::span<std::uint64_t> values) { return values_of(step, values); }, handoff);
-  // A plain file under `power` is not faulted in: every page would be dirty, and the first sync would write the whole
-  // ring. Neither is the ring of a run that continues: its content would be read from the disk while the producer
-  // waits.
+  // A plain file under `power` is not faulted in: every page would become dirty, and the first sync would write the
+  // whole ring. If a run continues, its ring is not faulted in either: the disk would have to read it while the
+  // producer waits.
   const bool begins = start() == RunStart::kEmpty || start() == RunStart::kCleared;
   const bool quiet = !needs_sync(pool().storage(), options.ring.durability);
   if (begins && quiet) pool().prefault();
   pool().survive_faults();
 }
 
-/// Writes beside the pool which entries of the whole each node keeps, before any step of this run is committed. A run
-/// without ranks that begins anew removes what an earlier run has left there.
+/// Before the first commit, writes beside the pool which entries of the whole each node keeps. If a run without ranks
+/// begins anew, removes that file of an earlier run.
 void Attachment::keep_ranks() {
   const bool begins = start() == RunStart::kEmpty || start() == RunStart::kCleared;
   if (handoff_.ranks().empty()) {
@@ -108,14 +108,14 @@ void Attachment::keep_ranks() {
     return;
   }
   ranks_ = parse_ranks(handoff_.ranks(), "attach request: its ranks file");
-  ranks_->run_id = run().run_id;  // a resumed run keeps its own, which its ranks did not know
+  ranks_->run_id = run().run_id;  // a resumed run keeps its run_id, which its ranks did not have
   ranks_->nodes[ranks_->node].pool = absolute_path(options_.ring.pool);
   RanksFile file = *ranks_;
   file.round.reset();
   write_ranks(options_.ring.pool, file);
 }
 
-/// Returns the newest intact one of the kept iterates. Adds the file's name, which the ring does not have, to errors.
+/// Returns the newest intact kept iterate. Adds the file's name, which the ring does not have, to errors.
 std::optional<KeptSlot> Attachment::begin_run() try {
   if (start() == RunStart::kCleared) ring_.clear();
   const std::uint64_t from = start() == RunStart::kResume ? handoff_.resume_from() : 0;
@@ -144,7 +144,7 @@ void Attachment::continue_from(const KeptSlot& newest, const Recovery& found) {
   }
 }
 
-/// The recorded results of a kept step, as records carry them.
+/// The recorded results of a kept step, in the records' order.
 Attachment::Recorded Attachment::recorded_values(const KeptSlot& kept, std::span<std::uint64_t> values) const {
   const RingView& ring = pool().ring();
   SlotResults recorded;
@@ -157,19 +157,19 @@ Attachment::Recorded Attachment::recorded_values(const KeptSlot& kept, std::span
   return Recorded::kYes;
 }
 
-/// The same, reduced again if they are not recorded: then the analyzer died between the commit and the results. False if
-/// they are not known.
+/// The same. If the analyzer died between commit and results, the step is reduced again. False if the values cannot be
+/// found.
 bool Attachment::values_of(const KeptSlot& kept, std::span<std::uint64_t> values) {
   const Recorded recorded = recorded_values(kept, values);
   if (recorded != Recorded::kNo) return recorded == Recorded::kYes;
-  if (!plug_ins_.plug_ins().empty()) return false;  // one may be why it died, and does not run again for this
+  if (!plug_ins_.plug_ins().empty()) return false;  // one may have killed it, so none runs again here
   const StepWithScalars step = pool().ring().step(kept.slot);
   layout_->gather(reducer_.reduce(pool().ring().payload(kept.slot), nullptr, 1), &step, values);
   return true;
 }
 
-/// How many scalars a kept step has: those of the catalogue that it was committed with. If that is not known, the
-/// fewest that any description of its run has: a scalar that may not be there must not be taken for a 0.
+/// The number of scalars of a kept step, from the catalogue it was committed with. If that is lost: the smallest number
+/// in any description of its run, because an absent scalar must not be read as 0.
 std::size_t Attachment::scalars_of(const KeptSlot& kept) const {
   const RingView& ring = pool().ring();
   SlotResults recorded;
@@ -187,8 +187,8 @@ std::size_t Attachment::scalars_of(const KeptSlot& kept) const {
   return fewest;
 }
 
-/// Puts the scalars of the kept step behind its variables. Admission has checked that the scalars of both runs have the
-/// same order, as far as both have them.
+/// Puts the scalars of the kept step after its variables. Admission has checked that the scalars common to both runs
+/// have the same order.
 void Attachment::describe_kept_scalars(std::size_t of_step) noexcept {
   KeptScalars scalars;
   const std::size_t known = std::min(of_step, handoff_.scalars().size());
@@ -202,7 +202,7 @@ void Attachment::describe_kept_scalars(std::size_t of_step) noexcept {
 
 ServeEnd Attachment::serve(std::atomic<bool>& stop) noexcept {
   steps_before_ = handoff_.steps_released();
-  if (triggers_.frozen()) {  // since an earlier analyzer: what was released after that step was not kept
+  if (triggers_.frozen()) {  // by an earlier analyzer: the steps released afterwards were not kept
     const std::uint64_t kept = std::min(steps_before_, triggers_.freeze()->step + 1);
     account_.steps_not_kept.store(steps_before_ - kept);
     steps_before_ = kept;
@@ -236,9 +236,9 @@ ServeEnd Attachment::serve(std::atomic<bool>& stop) noexcept {
   }
 }
 
-/// The account begins with the first iteration, not with the solver's preparations for it. What this analyzer still did for the
-/// attachment then is `record`; what happened before a lost analyzer's successor served is in nobody's account. Returns the
-/// time from which on the analyzer waited.
+/// The account begins with the first iteration, not with the solver's preparations. This analyzer's work for the
+/// attachment since then counts as `record`; the gap before a successor served is in no account. Returns when the
+/// analyzer began to wait.
 std::int64_t Attachment::begin_account(std::int64_t serving_since_ns, std::int64_t begun_ns) noexcept {
   if (serving_since_ns <= begun_ns) return begun_ns;
   if (start() != RunStart::kTakeover) {
@@ -248,7 +248,7 @@ std::int64_t Attachment::begin_account(std::int64_t serving_since_ns, std::int64
   return serving_since_ns;
 }
 
-/// A trigger has asked for it. What was published is still taken.
+/// Ends the run because a trigger requires it. Steps published before are still taken.
 void Attachment::end_run(std::atomic<bool>& stop) noexcept {
   triggered_ = true;
   handoff_.end_run();
@@ -257,7 +257,7 @@ void Attachment::end_run(std::atomic<bool>& stop) noexcept {
 
 // The path of an iterate: shared buffer -> slot (transfer), header (commit), reductions (analyze). Bytes moved: the
 // copy reads and writes the iterate once. Each sweep of the reductions reads it once, and the first sweep also reads
-// the iterate before. With `--reduce transfer` the first sweep is part of the copy, and its time counts as transfer.
+// the previous iterate. With `--reduce transfer` the first sweep is part of the copy, and its time counts as transfer.
 bool Attachment::keep(const PublishedStep& step, std::int64_t arrived_ns, std::int64_t idle_ns) noexcept {
   const ReduceOptions& reduce = options_.reduce;
   const bool on_the_way = reduction_.at() == ReduceAt::kTransfer;
@@ -266,14 +266,14 @@ bool Attachment::keep(const PublishedStep& step, std::int64_t arrived_ns, std::i
   ring_.copy(step.payload, step.step, on_the_way ? &reducer_ : nullptr);
   const std::int64_t copied = now_ns();
   if (ring_.commit() != CommitStatus::kOk) return false;
-  handoff_.release();  // not before the commit: a released buffer is not needed again, even if the analyzer dies now
+  handoff_.release();  // after the commit: a released buffer is not needed again, even if the analyzer dies now
   ring_.end_lease();
   const std::int64_t committed = now_ns();
   const std::span<const std::uint64_t> results =
       on_the_way ? reducer_.finish(ring_.payload(), reduce.passes)
                  : reducer_.reduce(ring_.payload(), ring_.previous_payload(), reduce.passes);
   if (round_ != nullptr) round_->prepare(step.step, reducer_, results, ring_.payload(), ring_.previous_payload());
-  if (pool().persistence().store_error() != 0) {  // a lost page reads as zeros: these are not the iterate's
+  if (pool().persistence().store_error() != 0) {  // a lost page reads as zeros, not as the iterate
     account_.steps_committed.store(steps_before_ + ring_.run_committed(), std::memory_order_relaxed);
     return false;
   }
@@ -302,12 +302,12 @@ bool Attachment::keep(const PublishedStep& step, std::int64_t arrived_ns, std::i
   if (round_ != nullptr) round_->add(figures);
   if (records_ != nullptr && !records_->push(figures, values_, marks)) record_marks(marks, figures);
   pulse_.beat(analyzed);
-  if (!triggers_.frozen()) ring_.choose_next();  // it takes the lease of a slot, which readers may hold then
+  if (!triggers_.frozen()) ring_.choose_next();  // it takes a slot's lease, which a reader may hold at that moment
   return true;
 }
 
-/// What follows a step's figures is `record`: each nanosecond of the account is in one of its columns. Returns the time, from
-/// which on the analyzer waits.
+/// All work after a step's figures counts as `record`: each nanosecond of the account is in one column. Returns when
+/// the analyzer began to wait.
 std::int64_t Attachment::end_step() noexcept {
   const std::int64_t ended = now_ns();
   recorded_ns_ = ended - account_.ended_ns.load(std::memory_order_relaxed);
@@ -316,7 +316,7 @@ std::int64_t Attachment::end_step() noexcept {
   return ended;
 }
 
-/// The ring is frozen: the step's buffer is released without a copy, and the solver goes on. All of it is `record`.
+/// The ring is frozen: the buffer is released without a copy, and the solver continues. All of it is `record`.
 void Attachment::pass_over(const PublishedStep& step, std::int64_t arrived_ns, std::int64_t idle_ns) noexcept {
   handoff_.release();
   if (round_ != nullptr) round_->pass_over();
@@ -334,7 +334,7 @@ void Attachment::pass_over(const PublishedStep& step, std::int64_t arrived_ns, s
   record_marks(marks, figures);
 }
 
-/// Without the step's record, which is lost or does not exist. Allocates: this is rare, and no buffer waits for it.
+/// Records marks whose step's record is lost or does not exist. Allocates: this is rare, and no buffer waits for it.
 void Attachment::record_marks(const StepMarks& marks, const StepFigures& figures) noexcept {
   if (records_ == nullptr || !marks.any()) return;
   try {

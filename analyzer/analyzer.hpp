@@ -37,7 +37,7 @@ struct AnalyzerOptions {
   TriggerOptions triggers;
   PlannedStepOptions planned;
   PeerOptions peer;
-  std::vector<int> cores;  // of this process; empty: not pinned, and none to lend
+  std::vector<int> cores;  // of this process; empty: not pinned, none to lend
   bool may_spin = true;    // while it waits; false where producer and analyzer share a core
 };
 
@@ -46,8 +46,8 @@ enum class ServeEnd {
   kDetached,
   kProducerLost,
   kProducerStopped,
-  kStopped,        // the service was asked to end
-  kStopRequested,  // the run was asked to end; the service continues
+  kStopped,        // a stop of the service was requested
+  kStopRequested,  // the end of the run was requested; the service continues
   kTriggered,      // a trigger has ended the run; the service continues
   kViolation,
   kSyncFailed
@@ -56,22 +56,22 @@ enum class ServeEnd {
 /// One attachment of a producer, from the search for a ring to the farewell.
 class Attachment {
  public:
-  /// Finds and prepares the ring for the run. Throws Error; the caller then refuses the producer. Keeps the
-  /// references. plug_ins: those that options.plug_ins names. records: receives the figures of each step; may be null.
-  /// pulse: beats at each step and while the analyzer waits for one.
+  /// Finds and prepares the ring for the run. Throws Error; the caller then refuses the producer. Keeps the references.
+  /// plug_ins: those of options.plug_ins. records: receives the figures of each step; may be null. pulse: beats at each
+  /// step and while the analyzer waits for one.
   Attachment(HandoffReader& handoff, const AnalyzerOptions& options, PlugInSet& plug_ins, AnalyzerAccount& account,
              RecordQueue* records, Pulse& pulse);
 
-  /// From now on each step's parts are added to the results of the whole run. round: outlives `serve`. Before `serve`.
+  /// Adds each later step's parts to the results of the whole run. round: outlives `serve`. Call before `serve`.
   void join(Round& round) noexcept { round_ = &round; }
   /// The threads that copy and reduce. Between steps only.
   Team& team() noexcept { return *team_; }
 
-  /// Of a run of MPI ranks.
+  /// Empty unless this is a run of MPI ranks.
   const std::optional<RanksFile>& ranks() const noexcept { return ranks_; }
 
-  /// Moves out the iterate from which the run continues, for HandoffReader::accept, which comes next. Its payload is
-  /// freed with the result.
+  /// Moves out the iterate from which the run continues, for HandoffReader::accept; call that next. The result owns its
+  /// payload.
   Continuation take_continuation() { return std::move(continuation_); }
   RunStart start() const noexcept { return admission_.start; }
   const RunDescription& run() const noexcept { return admission_.run; }
@@ -81,16 +81,16 @@ class Attachment {
   /// the ring. A trigger sets `stop` as well.
   ServeEnd serve(std::atomic<bool>& stop) noexcept;
 
-  /// Waits until everything is persisted (if the durability asks for it) and sends the outcome to the producer.
-  /// Returns that outcome: code kDone, or the reason with the line for the user. A failed disk takes precedence over
-  /// any other reason.
-  /// what_stopped: with kTriggered, the trigger over the whole run that has ended this one; empty: one of this node.
+  /// Waits until everything is persisted, if the durability requires that. Then sends the outcome to the producer and
+  /// returns it: code kDone, or the reason with the line for the user. A failed disk takes precedence over other
+  /// reasons.
+  /// what_stopped: with kTriggered, the trigger over the whole run that ended it; empty: a trigger of this node.
   Error finish(ServeEnd end, const std::string& what_stopped = {});
 
-  /// Iteration of the kept iterate from which the run continues; 0: from its beginning. Valid until the first step.
+  /// Iteration of the kept iterate from which the run continues; 0: the run starts anew. Valid until the first step.
   std::uint64_t from_iteration() const noexcept { return account_.last_iteration.load(); }
-  /// The steps that the ring kept before the first new step. If a run was discarded: the steps that its ring (this one
-  /// or the replaced one) kept of it.
+  /// The steps that the ring kept before the first new step. If a run was discarded: its steps in the ring that held it
+  /// (this one or the replaced one).
   std::vector<RecordedStep> take_kept_steps() { return std::move(kept_steps_); }
   /// Which results the records of this run have.
   const SharedLayout& layout() const noexcept { return layout_; }
@@ -100,13 +100,13 @@ class Attachment {
   const RingPool& pool() const noexcept { return admission_.pool; }
   /// The newest step's results; empty if none was reduced.
   StepResults last() const { return has_last_ ? StepResults(layout_, values_) : StepResults(); }
-  /// How steps are reduced now, which may have been adapted.
+  /// How steps are reduced now; `--adapt` may have changed it.
   const ReduceAdaptation& reduction() const noexcept { return reduction_; }
   const PlugInSet& plug_ins() const noexcept { return plug_ins_; }
   const RunTriggers& triggers() const noexcept { return triggers_; }
-  /// A trigger has ended the run, of this analyzer or of an earlier one.
+  /// A trigger ended the run, here or under an earlier analyzer.
   bool triggered() const noexcept { return triggered_; }
-  /// What plug-ins did to earlier analyzers of this run, a line each.
+  /// How plug-ins made earlier analyzers of this run fail, a line each.
   const std::vector<std::string>& plug_in_lines() const noexcept { return plug_in_lines_; }
 
  private:
@@ -136,7 +136,7 @@ class Attachment {
   const std::vector<std::string> plug_in_lines_;
   const Catalogue catalogue_;
   std::unique_ptr<Team> team_;
-  // Before the admission: a plug-in that refuses a field, or a condition with an unknown name, must not cost a pool its
+  // Before the admission: if a plug-in refuses a field, or a condition has an unknown name, the pool must keep its
   // iterates.
   StepReducer reducer_;
   const SharedLayout layout_;
@@ -150,10 +150,10 @@ class Attachment {
   std::vector<RecordedStep> kept_steps_;
   Continuation continuation_;
   std::uint64_t steps_before_ = 0;  // committed by earlier analyzers of this run
-  std::vector<std::uint64_t> values_;  // of the newest step, as records carry them
+  std::vector<std::uint64_t> values_;  // of the newest step, in the records' order
   std::vector<std::uint64_t> passed_values_;  // the same of a step that was not kept
-  std::int64_t recorded_ns_ = 0;       // `record` of the last step, which the next one's figures tell
-  bool has_last_ = false;              // `values_` are of a step
+  std::int64_t recorded_ns_ = 0;       // `record` of the last step; the next step's figures contain it
+  bool has_last_ = false;              // `values_` belong to a step
   bool triggered_ = false;             // a trigger ends the run
 };
 

@@ -82,28 +82,27 @@ const char* to_text(RunStart start) {
   return "resumed";
 }
 
-// Bytes for which the watchdog has to wait longer (ServiceManager::expect_work_on). A ring may be made, or overwritten
-// and made anew, and each of its pages faulted in; the newest iterates are verified.
+// Bytes of work for which the watchdog waits longer (ServiceManager::expect_work_on). A ring may be made or replaced,
+// each of its pages is faulted in, and the newest iterates are verified.
 std::uint64_t pool_work(const RingOptions& options, std::uint64_t payload_bytes) {
   std::error_code none;
   const std::uintmax_t found = std::filesystem::file_size(options.pool, none);
   return 2 * ((none ? 0 : found) + payload_bytes * options.slots);
 }
 
-// The same for one step: its copy, each sweep and, if the ring is full before the disk has kept up, a sync of the
-// whole ring.
+// The same for one step: its copy and each sweep. If the ring is full before the disk has caught up: a sync of the
+// whole ring, too.
 std::uint64_t step_work(const Attachment& attachment, const ReduceOptions& reduce) {
   const RingGeometry& ring = attachment.pool().ring().geometry();
   return ring.payload_bytes() * (2 * static_cast<std::uint64_t>(reduce.passes) + 1 + ring.slot_count());
 }
 
-/// Finds a ring for the run, then accepts the producer, or refuses it with the reason. Throws the Error that it
-/// received. `report`: nullptr, or who is told of the attachment.
+/// Finds a ring for the run, then accepts the producer, or refuses it with the reason. Rethrows the Error that it
+/// received. `report`: receives the attachment; may be null.
 void attach(std::optional<Attachment>& attachment, HandoffReader& handoff, const AnalyzerOptions& options,
             PlugInSet& plug_ins, AnalyzerAccount& account, RecordQueue* records, ServiceManager& manager,
             Report* report) {
-  // A request may wait in the queue for longer than its producer lives. No pool is made or cleared for a dead
-  // producer.
+  // A request may outlive its producer in the queue. No pool is made or cleared for a dead producer.
   if (!handoff.wanted()) throw peer_error("the producer (pid {}) left before it was attached", handoff.producer_pid());
   manager.describe(fmt::format("preparing {} for {} rows", options.ring.pool, handoff.run().entries));
   manager.expect_work_on(pool_work(options.ring, handoff.schema().payload_bytes()));
@@ -119,15 +118,15 @@ void attach(std::optional<Attachment>& attachment, HandoffReader& handoff, const
     throw refusal;
   }
   const Continuation from = attachment->take_continuation();
-  // Before the reply: `ringside run` must know of the attachment when it sees what the producer does next.
+  // Before the reply: `ringside run` needs the attachment's report before the producer acts on the reply.
   if (report != nullptr) report->write(describe_attachment(handoff, *attachment, from.note));
   handoff.accept(from, options.cores);
 }
 
-/// Ends the report's thread, which reads an account, before the account ends.
+/// Ends the report's thread before the account that it reads.
 class ReportScope {
  public:
-  /// with_publisher: the producer reports its side to no one.
+  /// with_publisher: the producer does not report its own side.
   ReportScope(Report& report, const AnalyzerAccount& account, bool with_publisher) : report_(report) {
     report_.start([&account, with_publisher] {
       Json line = to_json(account);
@@ -168,7 +167,7 @@ Json describe(const AnalyzerOptions& options, const Attachment& attachment, cons
   }
   const StepResults last = attachment.last();
   if (last.empty()) return final;
-  // Without a field the keys of its reductions are null.
+  // If a step has no field, the keys of its reductions are null.
   const std::optional<ReductionScalars> shown = shown_of(last).reductions;
   final["last"] = to_json(shown.value_or(ReductionScalars()), account.last_iteration.load());
   for (const auto& [key, value] : final["last"].items()) {
@@ -188,8 +187,8 @@ struct Service {
   const Options& options;
   PlugInSet& plug_ins;
   Report& report;
-  StopFlag stop;                // the service was asked to end
-  std::atomic<bool>& stop_run;  // the run was asked to end: set with `stop`, and by a request to the recorder
+  StopFlag stop;                // a request to end the service
+  std::atomic<bool>& stop_run;  // a request to end the run: set with `stop`, and by a request to the recorder
   std::optional<Recorder> recorder;
   std::optional<NodeLink> link;  // with --node-address
   ServiceManager manager;
@@ -216,11 +215,11 @@ void start_recorder(Service& service) {
   service.recorder.emplace(recorder_options(service), service.stop_run);
 }
 
-/// Its threads run where the recorder's do, and after a step's work: they inherit that from the one that makes it.
+/// Its threads inherit from the thread that makes them: the recorder's cores, and a step's work comes first.
 void start_link(Service& service) {
   const std::string& address = service.options.analyzer.telemetry.node_address;
   const std::string& socket = service.options.process.socket;
-  if (address.empty()) return remove_node_address(socket);  // that of an earlier analyzer would be announced
+  if (address.empty()) return remove_node_address(socket);  // the old address would be announced
   std::exception_ptr failure;
   std::thread([&] {
     bind_calling_thread(service.options.analyzer.cores);
@@ -234,7 +233,7 @@ void start_link(Service& service) {
   if (failure) std::rethrow_exception(failure);
 }
 
-/// Describes one run to the service manager; on destruction, that the service waits for a producer.
+/// Describes one run to the service manager. On destruction, reports that the service waits for a producer.
 class DescribedRun {
  public:
   DescribedRun(ServiceManager& manager, const Attachment& attachment, const AnalyzerAccount& account,
@@ -296,7 +295,7 @@ ExitCode serve(Service& service, HandoffReader& handoff) {
 
   ServeEnd end = attachment->serve(service.stop_run);
   refusing.reset();
-  service.attachment.ended(end, account.last_iteration.load());  // before the farewell: the producer may ask again then
+  service.attachment.ended(end, account.last_iteration.load());  // first: the producer may attach again after it
   if (supervised && end != ServeEnd::kProducerStopped) refusing.emplace(service.reception, service.attachment);
   if (service.stop.is_set()) service.manager.stopping();
   if (end == ServeEnd::kStopped && !service.stop.is_set()) {
@@ -308,7 +307,7 @@ ExitCode serve(Service& service, HandoffReader& handoff) {
   if (service.recorder) {
     for (wire::Record& mark : marks_at_end(*attachment)) service.recorder->queue().push_event(std::move(mark));
   }
-  // `ringside run` tells how its PROGRAM ended.
+  // `ringside run` reports how its PROGRAM ended.
   if (!supervised && (end == ServeEnd::kProducerLost || end == ServeEnd::kProducerStopped)) {
     log_warning("event={} run_id={} producer_pid={} steps_committed={}", to_text(end), to_string(run.run_id),
                 handoff.producer_pid(), account.steps_committed.load());
@@ -322,8 +321,8 @@ ExitCode serve(Service& service, HandoffReader& handoff) {
   log_info("event=run_ended run_id={} how={} outcome={} steps_committed={} steps_persisted={} exit_code={}",
            to_string(run.run_id), to_text(end), to_text(outcome), account.steps_committed.load(),
            account.steps_persisted.load(), static_cast<int>(error.code()));
-  // The journal's last sync may take long. As long as progress is reported, `ringside run` does not take this process
-  // for dead.
+  // The journal's last sync may take long. While progress is reported, `ringside run` does not consider this process
+  // dead.
   const wire::RunEnded run_ended = describe_end(*attachment, account, end, outcome, error);
   whole.end(end);
   whole.record_end(run_ended);
@@ -341,7 +340,7 @@ ExitCode serve(Service& service, HandoffReader& handoff) {
     final["text"] = error.what();
   }
   report.write(final);
-  // A stop that was asked for is no failure of the service.
+  // A requested stop is no failure of the service.
   return end == ServeEnd::kStopped && error.code() == ExitCode::kPeerLost ? ExitCode::kDone : error.code();
 }
 
@@ -429,7 +428,7 @@ ExitCode run(const Options& options) {
       code = serve(service, *handoff);
       // After a failed write it is unknown what the disk holds: the service ends, and its manager decides.
       if (options.once || is_storage_lost(code)) return code;
-      if (!options.supervised) code = ExitCode::kDone;  // how a run of a service ended is not how the service ended
+      if (!options.supervised) code = ExitCode::kDone;  // a run's failure is not the service's
     } catch (const Error& error) {
       // The producer received the reason and reports it to its user. The service continues.
       log_info("event=refused text=\"{}\"", error.what());

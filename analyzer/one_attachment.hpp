@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The analyzer of `ringside run -- PROGRAM` serves one process, once (docs/publish/library.md). Every other request
-// gets its reason at once, also during the run: whoever asks must not wait for the end of it, or of a time-out.
+// The analyzer of `ringside run -- PROGRAM` serves one process, once (docs/publish/library.md). Every other request is
+// refused at once with the reason, also during the run: no requester waits for the run's end or a time-out.
 #pragma once
 
 #include <sys/types.h>
@@ -16,22 +16,22 @@
 
 namespace ringside {
 
-/// Who may attach, and why others may not.
+/// Decides which process may attach, and gives the reason to others.
 class OneAttachment {
  public:
-  /// publisher: the process that is attached to this analyzer's lost predecessor, and may come back; 0: none.
+  /// publisher: the process attached to this analyzer's lost predecessor, which may attach again; 0: none.
   explicit OneAttachment(pid_t publisher) : publisher_(publisher) {}
 
   /// Why `process` may not attach now; nothing if it may.
   std::optional<Error> refusal(pid_t process) const;
 
   void began(pid_t publisher) noexcept;
-  /// iteration: the last that was committed.
+  /// iteration: the last committed one.
   void ended(ServeEnd end, std::uint64_t iteration) noexcept;
 
  private:
   enum class State {
-    kExpected,  // nothing is attached; the publisher may come, or come back after it was stopped by a signal
+    kExpected,  // nothing is attached; the publisher may attach, or attach again after a signal stopped it
     kServed,
     kDetached,
     kLost
@@ -41,21 +41,21 @@ class OneAttachment {
   std::uint64_t iteration_ = 0;
 };
 
-/// While it exists, a thread answers all requests with their refusal. It sleeps until one comes.
+/// While this object exists, a thread refuses all requests. It sleeps until a request arrives.
 class RefusingThread {
  public:
-  /// reception: used by this thread only. attachment: does not change meanwhile. Both outlive this object.
+  /// reception: only this thread uses it. attachment: does not change meanwhile. Both outlive this object.
   RefusingThread(Reception& reception, const OneAttachment& attachment);
   ~RefusingThread();
   RefusingThread(const RefusingThread&) = delete;
   RefusingThread& operator=(const RefusingThread&) = delete;
 
  private:
-  UniqueFd end_;  // readable: the thread ends
+  UniqueFd end_;  // when readable, the thread ends
   std::jthread thread_;
 };
 
-/// Answers one request that has arrived.
+/// Refuses one request that has arrived.
 void refuse_request(Peer& peer, const Error& reason) noexcept;
 
 }  // namespace ringside

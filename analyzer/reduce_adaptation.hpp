@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether the next iterate is reduced in its slot or on its way there, while a run adapts (`--adapt`). If steps take
-// longer than planned, both modes are measured, one after the other, and the faster one stays. No bit of the results
-// depends on the mode, so that it may change at any step (docs/inside/reductions.md).
+// Decides under `--adapt` whether the next iterate is reduced in its slot or during the copy into it. If steps take
+// longer than planned, both modes are measured in turn, and the faster one stays. The results are bit-identical in both
+// modes, so the mode may change at any step (docs/inside/reductions.md).
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace ringside {
 /// For use by one thread. Nothing here allocates, logs or throws.
 class ReduceAdaptation {
  public:
-  /// Steps that are measured in each mode, after those that are not counted because caches and rhythm settle.
+  /// Steps measured in each mode. They follow uncounted ones, during which caches and rhythm settle.
   static constexpr int kMeasured = 20;
   static constexpr int kSettling = 3;
 
@@ -21,7 +21,7 @@ class ReduceAdaptation {
       : at_(at), limit_ns_(static_cast<std::int64_t>(planned.high_ns)), done_(!planned.adapt || limit_ns_ == 0) {}
 
   ReduceAt at() const noexcept { return at_; }
-  /// Whether the mode that stays was chosen by measuring both.
+  /// Whether the present mode was chosen by measuring both.
   bool adapted() const noexcept { return adapted_; }
 
   /// The analyzer ended its work on a step at `ended_ns` (CLOCK_MONOTONIC).

@@ -16,7 +16,7 @@ namespace ringside {
 const char* to_text(ServeEnd end);
 const char* to_text(Outcome outcome);
 
-/// The start of a run, for the report: the keys of `--summary` that describe a run. note: what the producer was told.
+/// The start of a run, for the report: the keys of `--summary` that describe it. note: as sent to the producer.
 Json describe_attachment(const HandoffReader& handoff, const Attachment& attachment, const std::string& note);
 
 /// [{name, spec, deaths, left_out, why}], in the order of the command line.
@@ -25,9 +25,9 @@ Json plug_ins_json(const PlugInSet& plug_ins);
 /// [{name, condition, actions, fired, first_iteration, last_iteration}]: that of --on-non-finite first.
 Json triggers_json(const RunTriggers& triggers);
 
-/// What an earlier analyzer of this run had no time to record: plug-ins that ended it, triggers of its last step.
+/// Events that an earlier analyzer of this run could not record: plug-ins that ended it, triggers of its last step.
 std::vector<wire::Record> marks_at_start(const Attachment& attachment);
-/// After `finish`: what was found after the last step.
+/// Events found after the last step. Call after `finish`.
 std::vector<wire::Record> marks_at_end(const Attachment& attachment);
 
 /// The start of a run, for the recorder. Call it before `attachment` is served: no thread writes to the ring yet.

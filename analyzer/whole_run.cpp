@@ -15,15 +15,15 @@
 namespace ringside {
 namespace {
 
-// Steps are verified and reduced once more while the solver may wait: in a fraction of a second.
+// Verifying and reducing these again takes a fraction of a second, in which the solver may wait.
 constexpr std::uint64_t kMostBytesAgain = std::uint64_t{256} << 20;
 
 bool follows(const SlotHeader& next, const SlotHeader& header) noexcept {
   return next.run_id == header.run_id && next.commit_seq == header.commit_seq + 1 && next.step == header.step + 1;
 }
 
-/// The newest kept steps, one behind the other up to the one before `end_step`, whose parts can be made as the lost
-/// analyzer made them: the step before is kept, too. All are intact.
+/// The newest contiguous kept steps up to the one before `end_step` whose parts can be recomputed exactly as the lost
+/// analyzer made them: the predecessor is kept, too. All are intact.
 std::vector<StepAgain> steps_to_add_again(const RingView& ring, const Recovery& found, const RunDescription& run,
                                           std::uint64_t end_step, std::uint64_t most) {
   const std::vector<KeptSlot>& kept = found.kept;
@@ -46,8 +46,8 @@ std::vector<StepAgain> steps_to_add_again(const RingView& ring, const Recovery& 
   return again;
 }
 
-/// The step that follows those which the journal of the whole run has, or names as missing: 0 if it has nothing of the run, since
-/// the lost analyzer may have died before it wrote anything. Nothing: the journal cannot be read.
+/// The step after the last one that the journal of the whole run records or names as missing. 0: the journal has
+/// nothing of the run, because the lost analyzer died before it wrote. Empty: the journal cannot be read.
 std::optional<std::uint64_t> next_recorded_step(const std::string& pool, const Id128& run_id) {
   std::uint64_t next = 0;
   if (journal_files_there(pool).empty()) return next;
@@ -61,7 +61,7 @@ std::optional<std::uint64_t> next_recorded_step(const std::string& pool, const I
       if (record.has_run_started() && id_of(record.run_started().run_id()) == run_id) next = record.run_started().from_step();
       if (record.has_records_missing() && id_of(missing.run_id()) == run_id) next = missing.first_step() + missing.steps();
     }
-  } catch (const Error&) {  // the recorder says what is wrong with it
+  } catch (const Error&) {  // the recorder reports what is wrong with it
     return std::nullopt;
   }
   return next;
@@ -80,7 +80,7 @@ WholeRun::WholeRun(NodeLink* link, const HandoffReader& handoff, Attachment& att
       return;
     }
     begin(*link, handoff, attachment, recorder, recorded, triggers, stop_run);
-  } catch (const std::exception& error) {  // the run is attached and goes on
+  } catch (const std::exception& error) {  // the run is attached and continues
     log_warning("event=no_whole_run text=\"{}; the results of the whole run are not recorded\"", error.what());
     round_.reset();
     if (collector_) collector_->finish(handoff.steps_released());
@@ -93,7 +93,7 @@ void WholeRun::begin(NodeLink& link, const HandoffReader& handoff, Attachment& a
   const RingView& ring = attachment.pool().ring();
   Recovery found;
   std::vector<StepAgain> again;  // refers to `found`
-  // The lost analyzer may have told the other nodes of fewer steps than it has committed.
+  // The lost analyzer may have reported fewer steps to the other nodes than it committed.
   if (attachment.start() == RunStart::kTakeover) {
     found = recover(ring);
     const std::uint64_t most =
@@ -109,7 +109,7 @@ void WholeRun::begin(NodeLink& link, const HandoffReader& handoff, Attachment& a
   attachment.join(*round_);
 }
 
-/// Returns the steps that are not recorded yet. Without a collector the rounds are made all the same: other nodes wait for
+/// Returns the steps that are not recorded yet. The rounds are made even without a collector: other nodes wait for
 /// their end.
 std::vector<StepAgain> WholeRun::begin_collector(std::vector<StepAgain> again, const HandoffReader& handoff,
                                                  const Attachment& attachment, const RecorderOptions& recorder,
@@ -136,7 +136,7 @@ std::vector<StepAgain> WholeRun::begin_collector(std::vector<StepAgain> again, c
   return {};
 }
 
-/// Without plug-ins: one may be why the lost analyzer died, and the whole has no results of them.
+/// Without plug-ins: a plug-in may have killed the lost analyzer, and the whole has no results of plug-ins.
 void WholeRun::add_again(const std::vector<StepAgain>& again, const RingView& ring, const HandoffReader& handoff,
                          const Attachment& attachment, Durability durability) {
   StepReducer reducer(handoff.schema());
@@ -148,7 +148,7 @@ void WholeRun::add_again(const std::vector<StepAgain>& again, const RingView& ri
     round_->prepare(step, reducer, results, payload, previous);
     StepFigures figures = figures_of(ring, *one.step);
     figures.steps_committed = one.step->header.step + 1;
-    // Attaching has persisted all that the ring held.
+    // Attaching persisted everything that the ring held.
     figures.steps_persisted = durability == Durability::kPower ? figures.steps_committed : 0;
     if (attachment.pool().fault()) throw Error(*attachment.pool().fault());
     round_->add(figures);
@@ -159,7 +159,7 @@ void WholeRun::end(ServeEnd how) {
   constexpr std::int64_t kPatienceNs = 5'000'000'000;
   constexpr std::int64_t kBrokenOffNs = 300'000'000;
   if (!round_) return;
-  // The run goes on with another analyzer.
+  // Another analyzer continues the run.
   const bool goes_on = how == ServeEnd::kStopped;
   if (goes_on) {
     round_->leave();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a run of several nodes has beside its attachment: this node's side of the rounds and, at the first node, the records
-// of the whole run.
+// The additional parts of a run of several nodes: this node's side of the rounds and, at the first node, the records of
+// the whole run.
 #pragma once
 
 #include <atomic>
@@ -18,7 +18,7 @@
 
 namespace ringside {
 
-/// A kept step and the one before it; null: it is the run's first.
+/// A kept step and its predecessor; null: it is the run's first.
 struct StepAgain {
   const KeptSlot* step;
   const KeptSlot* previous;
@@ -26,19 +26,19 @@ struct StepAgain {
 
 class WholeRun {
  public:
-  /// Does nothing in a run of one node, or if a node has no --node-address. link: null if this one has none. recorder: how
-  /// the node's own recorder was made; recorded: what it is told of the run. Before the attachment is served, which this
-  /// object outlives. What fails is logged: the run goes on without results of the whole. If it takes over, the solver may
-  /// wait meanwhile.
+  /// Does nothing in a run of one node, or if a node has no --node-address. link: null if this node has none. recorder:
+  /// the options of the node's own recorder; recorded: the run's description for it. Call before the attachment, which
+  /// outlives this object, is served. Errors are logged, and the run continues without results of the whole. After a
+  /// takeover the solver may wait meanwhile.
   WholeRun(NodeLink* link, const HandoffReader& handoff, Attachment& attachment, const RecorderOptions& recorder,
            const RunToRecord& recorded, const TriggerOptions& triggers, std::atomic<bool>& stop_run);
 
-  /// After the last step. Waits for the rounds that are under way; less long if the run broke off, because other nodes may
-  /// be gone.
+  /// Call after the last step. Waits for the rounds in progress; less long if the run broke off, because other nodes
+  /// may be gone.
   void end(ServeEnd how);
-  /// After `end`.
+  /// Call after `end`.
   void record_end(const wire::RunEnded& ended);
-  /// The trigger over the whole run that has ended it, for people; empty: none.
+  /// The text of the trigger over the whole run that ended it; empty: none.
   std::string what_stopped() const;
 
  private:

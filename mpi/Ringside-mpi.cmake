@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Component mpi of find_package(Ringside): Ringside::mpi, which links MPI for C. Read by RingsideConfig.cmake.
+# Component mpi of find_package(Ringside): Ringside::mpi, which links MPI for C. RingsideConfig.cmake reads this file.
 find_package(MPI QUIET COMPONENTS C)
 if(MPI_C_FOUND)
   include("${CMAKE_CURRENT_LIST_DIR}/RingsideMpiTargets.cmake")

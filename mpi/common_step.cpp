@@ -9,7 +9,7 @@
 namespace ringside::mpi {
 namespace {
 
-/// What a node says of its ring.
+/// A node's report of its ring.
 struct Found {
   Id128 run_id;
   std::uint64_t empty = 1;
@@ -55,7 +55,7 @@ KeptIterations::KeptIterations(const std::string& path) : path_(path) {
     try {
       return RingReader::open(path).recover();
     } catch (const Error& error) {
-      // No file, or an unfinished pool. A file that is no pool at all is refused by the analyzer.
+      // The file does not exist, or the pool is unfinished. The analyzer refuses any other file.
       if (error.code() == ExitCode::kUsage) return {};
       throw;
     }
@@ -80,7 +80,7 @@ std::string KeptIterations::text() const {
 
 std::uint64_t least_agreed(const Job& job, const std::string& name,
                            const std::function<std::uint64_t(std::uint64_t limit)>& newest_intact) {
-  // Below 2^63 as signed numbers: MPICH 4.0 compares MPI_UINT64_T as if they were.
+  // Below 2^63 as signed numbers: MPICH 4.0 compares MPI_UINT64_T as signed.
   for (std::uint64_t limit = std::numeric_limits<std::int64_t>::max();;) {
     std::uint64_t proposed = limit;
     job.all.together(name, [&] { proposed = newest_intact(limit); });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which step a run continues from: the newest that every node's ring holds intact (docs/publish/mpi.md). The first
+// The step from which a run continues: the newest that every node's ring holds intact (docs/publish/mpi.md). The first
 // ranks agree on it before any of them attaches.
 #pragma once
 
@@ -15,18 +15,18 @@
 
 namespace ringside::mpi {
 
-/// The newest step of a run, up to iteration `most`, whose payload verifies.
+/// The newest step of a run, up to iteration `most`, with a payload that verifies.
 std::optional<KeptSlot> newest_intact(const RingReader& reader, const Id128& run_id, std::uint64_t most);
 
 /// The kept steps of the newest run of one ring.
 class KeptIterations {
  public:
-  /// Nothing is kept if there is no pool at `path`, or an unfinished or empty one. Throws Error as RingReader::open.
+  /// Empty if there is no pool at `path`, or an unfinished or empty one. Throws Error as RingReader::open.
   explicit KeptIterations(const std::string& path);
 
   const Id128& run_id() const noexcept { return run_id_; }
   bool empty() const noexcept { return iterations_.empty(); }
-  /// The newest iteration up to `most` that is kept and whose payload verifies; 0: none.
+  /// The newest kept iteration up to `most` whose payload verifies; 0: none.
   std::uint64_t newest_intact(std::uint64_t most) const;
   /// "holds iterations 92 to 99", "holds no step"
   std::string text() const;
@@ -37,15 +37,15 @@ class KeptIterations {
   std::vector<std::uint64_t> iterations_;  // ascending
 };
 
-/// The greatest iteration that all ranks propose: newest_intact(limit) is a rank's newest one up to the limit, 0 if there is none,
-/// and the limit itself if the rank has nothing to say. On all ranks the same result, or the Error that it throws on one of
-/// them, after `name`. Collective.
+/// The greatest iteration that all ranks propose. newest_intact(limit): a rank's newest one up to the limit; 0: none;
+/// the limit itself: the rank accepts any. All ranks get the same result, or the Error that it throws on one of them,
+/// after `name`. Collective.
 std::uint64_t least_agreed(const Job& job, const std::string& name,
                            const std::function<std::uint64_t(std::uint64_t limit)>& newest_intact);
 
-/// The iteration, or 0: no ring has a step. pool: the path of this node's. On all ranks the same result, or the same
-/// Error: exit code 2 if only some rings hold steps, if they are of different runs, or if no iteration is held intact by
-/// all. Collective.
+/// The iteration, or 0: no ring has a step. pool: the path of this node's. All ranks get the same result or Error: exit
+/// code 2 if only some rings hold steps, if these are of different runs, or if the rings hold no common intact
+/// iteration. Collective.
 std::uint64_t newest_common_iteration(const Job& job, const std::string& pool);
 
 }  // namespace ringside::mpi

@@ -22,8 +22,8 @@ void Counters::advance(std::uint64_t committed, std::uint64_t persisted, Waited 
     if (fault_ != MPI_SUCCESS || !is_over) return;
     take_in();
   }
-  // The two are read one after the other. A persisted step that is too old to be looked up leaves the last answer, which
-  // is less. The step that the run continues from may be on no medium. Negative: of all nodes the least counts.
+  // The two are read one after the other. If a persisted step is too old to be found, the last, smaller answer stays.
+  // The step from which the run continues may be on no medium. Negative: the minimum over all nodes counts.
   persisted = std::min(persisted, committed);
   std::int64_t kept_persisted = exchange_->sent[1];
   if (persisted == 0) {
@@ -44,13 +44,13 @@ void Counters::begin() noexcept {
 void Counters::take_in() noexcept {
   const auto& received = exchange_->received;
   shown_.global_iteration.store(static_cast<std::uint64_t>(-received[0]), std::memory_order_relaxed);
-  // Whoever reads it sees the iteration above, too, and never a medium that is ahead of the rings.
+  // A reader of this also reads the iteration above, so the medium is never ahead of the rings.
   shown_.global_persisted.store(static_cast<std::uint64_t>(-received[1]), std::memory_order_release);
   shown_.waited.store(static_cast<std::uint64_t>(received[2]), std::memory_order_relaxed);
 }
 
 int Counters::finish() noexcept {
-  // A rank may have begun one more exchange than another, which has to take part in it. After a fault no rank waits.
+  // A rank may have begun one exchange more than another, which must take part in it. After a fault no rank waits.
   const std::array<std::int64_t, 2> own = {begun_, fault_};
   std::array<std::int64_t, 2> most{};
   if (const int fault = MPI_Allreduce(own.data(), most.data(), 2, MPI_INT64_T, MPI_MAX, comm_); fault != MPI_SUCCESS) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the first ranks of the nodes tell each other of the steps: three numbers, by a reduction that nothing waits for
+// The numbers about the steps that the nodes' first ranks exchange: three, by a reduction for which no rank waits
 // (docs/publish/mpi.md).
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace ringside::mpi {
 
-/// Which node's analyzer kept its ranks waiting longest, and for how long, as one number of which the greatest counts:
+/// The node whose analyzer kept its ranks waiting longest, and that time, as one number for a maximum:
 /// microseconds × 2²⁰ + node.
 struct Waited {
   std::uint32_t node = 0;
@@ -28,35 +28,35 @@ struct Waited {
 };
 static_assert(kMostNodes <= 1 << 20);
 
-/// Of one first rank. One thread uses it.
+/// The counters of a first rank. One thread uses it.
 class Counters {
  public:
-  /// firsts: outlives this object. buffers: of the attachment. shown: where the results go.
-  /// resumed_from: what every node holds already; 0: nothing.
+  /// firsts: outlives this object. buffers: of the attachment. shown: receives the results.
+  /// resumed_from: the iteration that every node already holds; 0: none.
   Counters(const Communicator& firsts, std::uint32_t buffers, std::uint64_t resumed_from, TeamHead& shown);
   ~Counters();
   Counters(const Counters&) = delete;
   Counters& operator=(const Counters&) = delete;
 
-  /// The step of that number has this iteration.
+  /// Notes the iteration of that step.
   void note_step(std::uint64_t step, std::uint64_t iteration) noexcept {
     iterations_[step % iterations_.size()] = iteration;
   }
 
-  /// Takes in the result of the last exchange if it is over, and begins the next one. committed, persisted: steps.
+  /// Takes the result of the last exchange if it is over, and begins the next one. committed, persisted: steps.
   void advance(std::uint64_t committed, std::uint64_t persisted, Waited waited) noexcept;
 
-  /// Ends all exchanges: waits for the other first ranks, which call it, too. Returns MPI's code for the first fault of
-  /// any of them.
+  /// Ends all exchanges: waits for the other first ranks, which must call it, too. Returns MPI's code for the first
+  /// fault on any of them.
   int finish() noexcept;
 
  private:
-  static constexpr std::uint64_t kMostBehind = 1024;  // commits by which the medium may lag and still be looked up
+  static constexpr std::uint64_t kMostBehind = 1024;  // commits by which the medium may lag and still be found
 
   std::uint64_t iteration_of(std::uint64_t steps) const noexcept {
     return steps == 0 ? resumed_from_ : iterations_[(steps - 1) % iterations_.size()];
   }
-  /// What MPI reads and writes while an exchange is under way.
+  /// The data that MPI reads and writes during an exchange.
   struct Exchange {
     std::array<std::int64_t, 3> sent{};
     std::array<std::int64_t, 3> received{};

@@ -20,7 +20,7 @@
 namespace ringside::mpi {
 namespace {
 
-/// Texts as one, and back: each ends with a NUL, which no path has.
+/// Several texts as one, and back: each ends with a NUL, which no path contains.
 std::string packed(const std::vector<std::string>& texts) {
   std::string all;
   for (const std::string& text : texts) all += text + '\0';
@@ -37,7 +37,7 @@ std::vector<std::string> unpacked(const std::string& all) {
   return texts;
 }
 
-/// The number of a file in its file system, the same on all machines that share this; "" if there is no file.
+/// The number of a file in its file system, the same on all machines that share this; "" if the file does not exist.
 std::string number_of(const std::string& path) {
   struct stat found {};
   return stat(path.c_str(), &found) == 0 ? std::to_string(found.st_ino) : "";
@@ -78,7 +78,7 @@ EarlierRings::EarlierRings(const Job& job, const std::string& path, const std::s
   take_scalars(job, options.scalars);
 }
 
-/// The first rank opens all rings; the others learn what the rings have, and open only what they need.
+/// The first rank opens all rings; the other ranks receive their content's description, and open only what they need.
 void EarlierRings::find_rings(const Job& job, const std::string& path, const std::string& own_pool,
                               const RankOptions& options) {
   std::string text;
@@ -105,8 +105,8 @@ void EarlierRings::find_rings(const Job& job, const std::string& path, const std
     readings_.resize(pools.size());
     for (const std::string& pool : pools) places_.push_back({.pool = pool});
     if (!job.node.is_first()) return;
-    // A run that overwrites its pools must not overwrite what it is to continue from. Paths are compared only where the
-    // numbers are the same: a node need not ask for all pools of all nodes.
+    // A run that overwrites its pools must not overwrite the rings from which it continues. Paths are compared only if
+    // the file numbers are equal: so a node need not look up all pools of all nodes.
     const std::string own_number = number_of(own_pool);
     for (std::size_t n = 0; n < pools.size(); ++n) {
       std::error_code error;
@@ -116,10 +116,10 @@ void EarlierRings::find_rings(const Job& job, const std::string& path, const std
   });
 }
 
-/// The work of verifying is shared: each rank verifies every so many-th ring.
+/// The ranks share the verification: each verifies every n-th ring.
 void EarlierRings::agree(const Job& job) {
   const auto size = static_cast<std::size_t>(job.all.size());
-  std::vector<std::uint64_t> found(2 * places_.size());  // of each node's step: its commit number and its hash
+  std::vector<std::uint64_t> found(2 * places_.size());  // of each node's step: commit number and hash
   iteration_ = least_agreed(job, "--resume-from: " + job.name(), [&](std::uint64_t limit) {
     std::uint64_t least = limit;
     for (auto n = static_cast<std::size_t>(job.all.rank()); n < places_.size(); n += size) {
@@ -137,7 +137,7 @@ void EarlierRings::agree(const Job& job) {
                       set_->path(), set_->what_each_holds(), set_->path());
   });
   set_.reset();
-  // One rank knows of each node, and 0 stands for "not known".
+  // For each node, one rank has the numbers; 0 stands for "unknown".
   check(MPI_Allreduce(MPI_IN_PLACE, found.data(), static_cast<int>(found.size()), MPI_UINT64_T, MPI_BOR, job.all.get()),
         "MPI_Allreduce");
   for (std::size_t n = 0; n < places_.size(); ++n) {
@@ -146,7 +146,7 @@ void EarlierRings::agree(const Job& job) {
   }
 }
 
-/// Of the first node's ring, by their names. A scalar that a step lacks would be published as 0, so none may be missing.
+/// Takes the first node's scalars by name. A scalar that a step lacks would be published as 0, so none may be missing.
 void EarlierRings::take_scalars(const Job& job, const std::vector<Scalar>& scalars) {
   job.all.together("--resume-from", [&] {
     if (!job.all.is_first()) return;
@@ -157,7 +157,7 @@ void EarlierRings::take_scalars(const Job& job, const std::vector<Scalar>& scala
     std::vector<ResultDescription> known;
     for (const RunReading& run : ring.runs()) {
       if (run.run.run_id != ranks_.run_id) continue;
-      known.clear();  // the newest description is the last
+      known.clear();  // the last description is the newest
       std::ranges::copy_if(run.catalogue, std::back_inserter(known), [](const ResultDescription& one) {
         return one.source == ResultSource::kScalar;
       });
@@ -177,7 +177,7 @@ void EarlierRings::take_scalars(const Job& job, const std::vector<Scalar>& scala
   scalars_ = job.all.value_of_first(scalars_);
 }
 
-/// The ring of a node. The file under its path may be another one on this machine.
+/// Opens a node's ring. On this machine, another file may have its path.
 RingReader EarlierRings::open(std::size_t node) const {
   const std::string& pool = places_[node].pool;
   std::optional<RingReader> reader;
@@ -205,7 +205,7 @@ EarlierRings::Reading& EarlierRings::reading(std::size_t node) {
   return reading.emplace(Reading{std::move(reader), *slot});
 }
 
-/// Read by pread and hashed: another machine may have verified the step, and a fault of a mapping would end the solver.
+/// Reads with pread and hashes: another machine may have verified the step, and a mapping's fault would end the solver.
 const std::byte* EarlierRings::fetch(std::size_t node, std::size_t variable, std::uint64_t from, std::uint64_t bytes) {
   const auto& [reader, slot] = reading(node);
   fetched_.resize(bytes);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The rings of an earlier job, from whose newest step a job with other ranks or nodes continues (docs/publish/mpi.md,
-// "Resuming with other ranks or nodes"). They are only read: each rank copies what it needs of them.
+// "Resuming with other ranks or nodes"). They are only read: each rank copies the parts that it needs.
 #pragma once
 
 #include <cstddef>
@@ -22,30 +22,30 @@ namespace ringside::mpi {
 
 class EarlierRings {
  public:
-  /// path: a folder, or a ranks file; of the first rank. own_pool: of the node, on its first rank. options: of this job; their
-  /// scalars are the solver's own. Agrees on the newest step that all rings hold intact. On all ranks it succeeds, or
-  /// throws the same Error: exit code 2 if rings are missing, of another problem, other variables or scalars, hold no
-  /// common step, or are those of this job; 3 if one is in use. Collective.
+  /// path: a folder, or a ranks file; of the first rank. own_pool: of the node, on its first rank. options: of this
+  /// job; their scalars are the solver's own. Agrees on the newest step that all rings hold intact. All ranks succeed,
+  /// or throw the same Error: exit code 2 if rings are missing, have another problem, other variables or scalars, share
+  /// no step, or belong to this job; 3 if one is in use. Collective.
   EarlierRings(const Job& job, const std::string& path, const std::string& own_pool, const RankOptions& options);
 
   const Id128& run_id() const noexcept { return ranks_.run_id; }
   std::uint64_t iteration() const noexcept { return iteration_; }
-  /// In the order of the scalars of this job.
+  /// In the order of this job's scalars.
   const KeptScalars& scalars() const noexcept { return scalars_; }
 
-  /// Copies the entries of a box of this job, row-major. What is read is hashed on the way, and is of the step that was
-  /// verified. Throws Error: exit code 2 or 3 if a pool cannot be read or is another one under the same path, 3 if the
-  /// step was overwritten, 5 if it is damaged. Then `to` must not be used.
+  /// Copies the entries of a box of this job, row-major. Reads verify the hash, so the bytes belong to the verified
+  /// step. Throws Error: exit code 2 or 3 if a pool cannot be read or another one has its path, 3 if the step was
+  /// overwritten, 5 if it is damaged. Then `to` must not be used.
   void copy(std::size_t variable, const Box& box, std::byte* to);
 
  private:
-  /// A pool, and where the step lies in it.
+  /// A pool, and the step's place in it.
   struct Place {
     std::string pool;
     std::uint64_t commit_seq = 0;
     std::uint64_t payload_hash = 0;
   };
-  /// A ring that this rank copies from.
+  /// A ring from which this rank copies.
   struct Reading {
     RingReader reader;
     KeptSlot slot;

@@ -18,7 +18,7 @@
 namespace ringside::mpi {
 namespace {
 
-/// An Error as it travels.
+/// An Error in the form in which ranks send it.
 struct Failure {
   std::uint32_t code = 0;
   std::uint32_t reason = 0;
@@ -31,7 +31,7 @@ Failure failure_of(const std::string& name, ExitCode code, std::uint32_t reason,
   return failure;
 }
 
-/// The namespace in which process ids are valid: ranks of two containers of one machine may differ in it.
+/// The namespace in which process ids are valid: ranks in two containers on one machine may have different ones.
 std::uint64_t process_namespace() noexcept {
   struct stat found {};
   return stat("/proc/self/ns/pid", &found) == 0 ? found.st_ino : 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The ranks of a run: all of them, those of this rank's node, and the first ranks of the nodes. What one rank cannot do is
-// told to all, so that every rank leaves a collective call in the same way.
+// The ranks of a run: all of them, those of this rank's node, and the first ranks of the nodes. If one rank fails, all
+// ranks receive the failure, so that every rank leaves a collective call in the same way.
 #pragma once
 
 #include <mpi.h>
@@ -21,7 +21,7 @@ void check_may_call();
 /// Throws Error (exit code 3) with MPI's own text unless `code` is MPI_SUCCESS.
 void check(int code, const char* function);
 
-/// A duplicate of a communicator, of which errors are returned. Freeing is collective, so the destructor does not.
+/// A duplicate of a communicator that returns its errors. Freeing is collective, so the destructor does not free it.
 class Communicator {
  public:
   Communicator() = default;
@@ -33,9 +33,9 @@ class Communicator {
   int size() const noexcept { return size_; }
   bool is_first() const noexcept { return rank_ == 0; }
 
-  /// Runs `work` on every rank. If it throws an Error on one, every rank throws that of the first such rank, whose line
-  /// then begins with `name` ("rank 3") and ": " unless `name` is empty. Collective; work makes no
-  /// call that concerns this communicator.
+  /// Runs `work` on every rank. If it throws an Error on some, every rank throws that of the first of these. Its line
+  /// then begins with `name` ("rank 3") and ": " unless `name` is empty. Collective; work makes no call that concerns
+  /// this communicator.
   void together(const std::string& name, const std::function<void()>& work) const;
 
   /// The first rank's text.
@@ -55,7 +55,7 @@ class Communicator {
 struct Job {
   /// Throws Error on all ranks, or on none. Collective.
   explicit Job(MPI_Comm ranks);
-  /// Ranks that share memory and have the same `socket` are a node. Collective.
+  /// Ranks that share memory and `socket` form a node. Collective.
   void find_nodes(const std::string& socket);
   void free() noexcept;
 
@@ -66,8 +66,8 @@ struct Job {
 
   Communicator all;
   Communicator node;    // the ranks of this rank's node
-  Communicator firsts;  // the first ranks of the nodes; of no use to another rank
-  int node_index = 0;   // nodes count by their first ranks
+  Communicator firsts;  // the first ranks of the nodes; other ranks cannot use it
+  int node_index = 0;   // nodes are numbered in the order of their first ranks
   int nodes = 0;
   int node_last_rank = 0;  // among `all`
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a rank is given when it attaches: what it may not ask for, and what must be the same on all ranks. No MPI here.
+// The options with which a rank attaches: which are refused, and which must be the same on all ranks. No MPI here.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@
 
 namespace ringside::mpi {
 
-/// What a rank is given: `variables` have global shapes, `boxes` are this rank's.
+/// A rank's options: `variables` have global shapes, `boxes` are this rank's.
 struct RankOptions {
   HandoffOptions handoff;
   RunDescription run;
@@ -23,17 +23,17 @@ struct RankOptions {
   std::vector<Scalar> scalars;
 };
 
-/// Names, dtypes, roles and units; the shapes, which are those of the whole run, may be larger than any schema's. Throws
+/// Checks names, dtypes, roles and units. The shapes, which are those of the whole run, may exceed any schema's. Throws
 /// Error (exit code 2).
 void check_variables(std::vector<Variable> variables);
 
-/// Throws Error (exit code 2) for what ranks cannot do.
+/// Throws Error (exit code 2) for options that ranks cannot have.
 void check_policies(const HandoffOptions& options);
 
-/// All that must be equal on all ranks, as text that a message can show.
+/// Everything that must be equal on all ranks, as text that a message can show.
 std::string common_text(const RankOptions& options);
 
-/// Both texts from the first difference on, a little before it.
+/// Both texts from shortly before their first difference.
 std::pair<std::string, std::string> differing(const std::string& own, const std::string& other);
 
 }  // namespace ringside::mpi

@@ -23,7 +23,7 @@
 namespace ringside::mpi {
 namespace {
 
-/// Opens what another process of this machine has open, as its own description. Throws Error (exit code 3).
+/// Opens another process's open file of this machine, with a new description. Throws Error (exit code 3).
 UniqueFd opened_of(pid_t pid, int fd, int flags) {
   const std::string path = formatted("/proc/{}/fd/{}", pid, fd);
   UniqueFd opened(open(path.c_str(), flags | O_CLOEXEC));
@@ -67,9 +67,9 @@ void RankWriter::attach(const std::function<RankOptions()>& take) {
   std::optional<EarlierRings> earlier = find_start(options);
   options.handoff.ranks = ranks_text(job_, options, boxes_);
   options.scalars.insert(options.scalars.end(), kMpiScalars.begin(), kMpiScalars.end());
-  // The problem has the shapes of the whole run, and which entries this node keeps: a ring is resumed with these only.
+  // The problem includes the whole run's shapes and this node's entries: only with these a ring is resumed.
   options.run.problem_id = node_problem_id(options.run.problem_id, regions_);
-  // As text, too: `ringside info` shows it, and a refusal names the difference.
+  // As text, too: `ringside info` shows it, and a refusal states the difference.
   std::vector<std::string> parameters;
   if (options.run.parameters[0] != '\0') parameters.emplace_back(text_of(options.run.parameters));
   if (earlier) {
@@ -95,8 +95,8 @@ void RankWriter::attach(const std::function<RankOptions()>& take) {
   if (earlier) continue_from(*earlier, options.boxes);
 }
 
-/// With RINGSIDE_POOL_RESUME the nodes agree on where the run continues (resume_from_). If it begins anew and there are
-/// rings of an earlier job, they are returned. Collective.
+/// With RINGSIDE_POOL_RESUME the nodes agree on the step from which the run continues (resume_from_). Returns the rings
+/// of an earlier job if the run begins anew and such rings exist. Collective.
 std::optional<EarlierRings> RankWriter::find_start(const RankOptions& options) {
   const char* const rings = std::getenv(kResumeFromVariable);
   const std::string earlier = job_.all.text_of_first(rings == nullptr ? "" : rings);
@@ -116,7 +116,7 @@ std::optional<EarlierRings> RankWriter::find_start(const RankOptions& options) {
   return std::optional<EarlierRings>(std::in_place, job_, earlier, own, options);
 }
 
-/// The first exchange of all: later ones may differ between releases.
+/// The first of all exchanges: later ones may differ between releases.
 void RankWriter::check_same_release() const {
   struct Release {
     char version[32] = {};
@@ -140,7 +140,7 @@ void RankWriter::check_same_options(const std::string& own) const {
   });
 }
 
-/// What this rank's node keeps, and where this rank's parts lie in it. The first rank of all checks the boxes.
+/// This node's variables, and this rank's parts in them. The first rank of all checks the boxes.
 Schema RankWriter::node_schema(const RankOptions& options) {
   const std::size_t count = options.boxes.size();
   const int bytes = static_cast<int>(count * sizeof(Box));
@@ -188,9 +188,9 @@ std::vector<TeamMember> RankWriter::node_members() const {
 
 namespace {
 
-/// What the first rank of a node tells the others while it attaches.
+/// The data that a node's first rank sends to the others while it attaches.
 struct PassedOn {
-  int is_made = 0;  // 0: the first rank failed before
+  int is_made = 0;  // 0: the first rank has failed before
   int team = -1;
   int payload = -1;
   int control = -1;
@@ -222,7 +222,7 @@ void RankWriter::attach_first(RankOptions& options, const Schema& schema) {
 void RankWriter::attach_other(const RankOptions& options, const std::vector<TeamMember>& members) {
   const auto passed = job_.node.value_of_first(PassedOn{});
   job_.all.together(job_.node_name(), [&] {
-    if (passed.is_made == 0) return;  // the first rank tells why
+    if (passed.is_made == 0) return;  // the first rank reports the reason
     job_.node.together(job_.name(), [&] {
       const pid_t first = members.front().pid;
       team_.emplace(opened_of(first, passed.team, O_RDWR), members, static_cast<std::uint32_t>(job_.node.rank()),
@@ -234,7 +234,7 @@ void RankWriter::attach_other(const RankOptions& options, const std::vector<Team
   });
 }
 
-/// The step that the run continues from, which the analyzer has handed to the first rank.
+/// Takes the step from which the run continues, as the first rank received it from the analyzer.
 void RankWriter::take_kept() {
   struct Kept {
     std::uint64_t iteration = 0;
@@ -263,8 +263,8 @@ void RankWriter::take_kept() {
   });
 }
 
-/// Publishes the step of the earlier rings as the first one of this run: then this run's rings hold what it continues from,
-/// and the solver's first step has one before it.
+/// Publishes the earlier rings' step as this run's first step: then this run's rings hold it, and the solver's first
+/// step has a predecessor.
 void RankWriter::continue_from(EarlierRings& earlier, const std::vector<Box>& boxes) {
   job_.all.together(job_.name(), [&] {
     if (const ClaimStatus status = claim(); status != ClaimStatus::kOk) throw failure(status);
@@ -275,10 +275,10 @@ void RankWriter::continue_from(EarlierRings& earlier, const std::vector<Box>& bo
   for (std::size_t s = 0; s < scalar_count_; ++s) scalars[s].word = kept_scalars_.words[s];
   publish(earlier.iteration(), {scalars, scalar_count_});
   kept_iteration_ = earlier.iteration();
-  has_published_ = false;  // by the solver
+  has_published_ = false;  // not yet by the solver
 }
 
-/// Each rank touches its own pages first: they are then in the memory of the processor that it runs on.
+/// Each rank touches its own pages first: they are then in the memory of its own processor.
 void RankWriter::populate(const SharedMapping& payload) const noexcept {
   constexpr std::uint64_t kPage = 4096;
   for (std::uint32_t b = 0; b < geometry_.buffers; ++b) {
@@ -331,7 +331,7 @@ ClaimStatus RankWriter::claim() noexcept {
   return claimed.status;
 }
 
-/// The first rank tells the others of its node why it can go on no longer.
+/// The first rank sends the others of its node the reason for which it cannot continue.
 Error RankWriter::failure(ClaimStatus status) {
   if (stop_.is_set() || (status == ClaimStatus::kStopped && !team_->has_failed())) {
     return {ExitCode::kInterrupted, "interrupted: `stop` is set"};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One rank of a run: its part of the buffers that the ranks of its node share, and the collective calls that attach and
-// detach it (docs/publish/mpi.md). It is behind ringside_mpi_writer in mpi/ringside_mpi.h.
+// detach it (docs/publish/mpi.md). ringside_mpi_writer in mpi/ringside_mpi.h wraps it.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@
 
 namespace ringside::mpi {
 
-/// Where the whole run stands.
+/// The state of the whole run.
 struct RunState {
   std::uint64_t global_iteration = 0;
   std::uint64_t global_persisted = 0;
@@ -34,27 +34,27 @@ struct RunState {
 /// One thread uses it.
 class RankWriter {
  public:
-  /// Attaches all ranks. take: makes this rank's options, and may throw Error. On all ranks it succeeds, or throws the same
+  /// Attaches all ranks. take: makes this rank's options, and may throw Error. All ranks succeed, or throw the same
   /// Error. Collective.
   RankWriter(MPI_Comm ranks, const std::function<RankOptions()>& take);
 
-  /// The step that the run continues from, until the first publish.
+  /// Whether the step from which the run continues can be read; until the first publish.
   bool has_kept() const noexcept { return !has_published_ && kept_iteration_ != 0; }
   std::uint64_t kept_iteration() const noexcept { return kept_iteration_; }
   std::span<const std::byte> kept_part(std::size_t variable) const noexcept;
   std::optional<ScalarValue> kept_scalar(std::size_t scalar) const noexcept;
 
-  /// Of the node's step; parts are found in it with `part`. On another status than kOk, `failure` says why.
+  /// Claims the node's step; `part` finds parts in it. On a status other than kOk, `failure` gives the reason.
   ClaimStatus claim() noexcept;
   Error failure(ClaimStatus status);
-  /// This rank's part of a variable of the claimed step and of the one before, or null.
+  /// This rank's part of a variable in the claimed step and in the previous one, or null.
   std::byte* part(std::size_t variable) noexcept;
   const std::byte* previous_part(std::size_t variable) noexcept;
 
-  /// Requires a claimed step, and a greater iteration than the one before.
+  /// Requires a claimed step, and a greater iteration than the previous one.
   void publish(std::uint64_t iteration, std::span<const ScalarValue> scalars) noexcept;
 
-  /// outcome: an Outcome. On all ranks it succeeds, or throws the same Error; either way nothing can follow. Collective.
+  /// outcome: an Outcome. All ranks succeed, or throw the same Error; no call may follow in either case. Collective.
   void detach(std::uint32_t outcome);
 
   RunState state() const noexcept;
@@ -68,11 +68,11 @@ class RankWriter {
   std::int64_t idle_ns() const noexcept { return first_ ? first_->idle_ns() : other_->idle_ns(); }
 
  private:
-  /// Where a rank's part of a variable lies in a step of the node.
+  /// The place of a rank's part of a variable in a step of the node.
   struct Part {
     std::uint64_t offset = 0;
     std::uint64_t bytes = 0;
-    // Of a replicated variable that is kept from another rank: this rank's copies of two steps, which are not kept.
+    // For a replicated variable that is kept from another rank: this rank's copies of two steps, which are not kept.
     std::vector<std::byte> copies;
   };
 
@@ -95,14 +95,14 @@ class RankWriter {
   StopFlag stop_;
   PayloadGeometry geometry_;
   std::vector<Part> parts_;
-  std::vector<Box> boxes_;                 // on the first rank of all: of all ranks, and of each those of all variables
-  std::string regions_;                    // which entries of the variables this node keeps
+  std::vector<Box> boxes_;                 // on the first rank of all: by rank, each with all variables
+  std::string regions_;                    // the entries of the variables that this node keeps
   std::size_t scalar_count_ = 0;           // the solver's own
   std::optional<StepTeam> team_;
   std::optional<HandoffWriter> first_;     // of the node's first rank
   std::optional<TeamWriter> other_;        // of the others
   std::optional<Counters> counters_;       // of the first rank
-  bool agrees_ = false;                    // on resume_from_: all ranks have looked where the run continues
+  bool agrees_ = false;                    // on resume_from_: all ranks searched for the step
   std::uint64_t resume_from_ = 0;
   std::uint64_t kept_iteration_ = 0;
   SharedMapping kept_;  // unless the run continues from earlier rings: then the kept step is the first one of this run

@@ -18,7 +18,7 @@
 namespace ringside::mpi {
 namespace {
 
-/// Nothing if the node's analyzer takes part in no round, or what says so cannot be read: then there is no round.
+/// Empty if the node's analyzer takes part in no round, or its address cannot be read: then there is no round.
 std::optional<NodeAddress> node_address_at(const std::string& socket) {
   try {
     return read_node_address(socket);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The C interface of runs of several ranks: a RankWriter behind a handle.
+// The C interface of runs of several ranks: a handle for a RankWriter.
 #include "mpi/ringside_mpi.h"
 
 #include <cstring>
@@ -31,7 +31,7 @@ struct ringside_mpi_writer {
   ringside_mpi_writer(MPI_Comm ranks, const Take& take) : rank(ranks, take) {}
 
   RankWriter rank;
-  bool ended = false;  // a detach was tried: no step may follow
+  bool ended = false;  // a detach was tried: no more steps
   LastError error;
 };
 
@@ -71,7 +71,7 @@ mpi::RankOptions options_of(const ringside_writer_options* options, const ringsi
   return made;
 }
 
-/// call() with the errors of this handle, if it can be used.
+/// call() with the errors of this handle, if it is usable.
 template <class Call>
 ringside_status owned_call(ringside_mpi_writer* writer, const Call& call) noexcept {
   if (writer == nullptr) return RINGSIDE_USAGE;
@@ -118,7 +118,7 @@ ringside_status ringside_mpi_attach(MPI_Comm comm, const ringside_writer_options
   return guarded(is_place ? error : nullptr, [&]() -> ringside_status {
     if (out != nullptr) *out = nullptr;
     mpi::check_may_call();
-    auto attached = std::make_unique<ringside_mpi_writer>(comm, [&] {  // a failure in here is told to all ranks
+    auto attached = std::make_unique<ringside_mpi_writer>(comm, [&] {  // all ranks receive a failure in here
       if (!is_place) throw usage_error("ringside_error: its size is wrong; expected sizeof(ringside_error)");
       if (out == nullptr) throw usage_error("ringside_mpi_attach: `out` is NULL; expected the place of a handle");
       return options_of(options, variables, parts, variable_count, scalars, scalar_count);

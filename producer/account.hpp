@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The producer's side of the account: the time it worked and the time it waited, summed over the run. One thread
-// writes. The report's thread reads, hence the atomics (relaxed: no figure depends on another one).
+// The producer's side of the account: its working time and its waiting time, summed over the run. One thread writes.
+// The report's thread reads, hence the atomics (relaxed: no figure depends on another one).
 #pragma once
 
 #include <atomic>
@@ -38,13 +38,13 @@ void set(std::atomic<T>& figure, T value) noexcept {
   figure.store(value, std::memory_order_relaxed);
 }
 
-/// An estimate as a figure of the account: -1 where there is none.
+/// An estimate as a figure of the account: -1 if there is none.
 inline double to_figure(const std::optional<std::uint64_t>& estimate) noexcept {
   return estimate ? static_cast<double>(*estimate) : -1.0;
 }
 
-/// The keys of `--summary` about the matrix's memory: its place and size, and what faults have cost since `begin`
-/// (producer/memory/matrix_memory.hpp). With the matrix in DRAM its place alone.
+/// The keys of `--summary` about the matrix's memory: its place and size, and the cost of faults since `begin`
+/// (producer/memory/matrix_memory.hpp). For a matrix in DRAM only its place.
 Json far_account(const SolveOptions& options, const std::optional<FarUse>& begin);
 
 /// The keys of `--summary` that the producer counts (seconds as doubles), and the two instants.

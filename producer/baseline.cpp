@@ -10,9 +10,9 @@
 namespace ringside {
 namespace {
 
-/// The payloads of the baseline. With --every the iterate reduced last is needed once more, for the next change, when
-/// the solver has long moved on: it stays in place and the other two take turns. A page that is never written costs no
-/// memory, so that without --every only two payloads take any.
+/// The payloads of the baseline. With --every the iterate reduced last is needed for the next change, after the solver
+/// has made others: it stays in place while the other two alternate. A page that is never written costs no memory, so
+/// without --every only two payloads take any.
 class Iterates {
  public:
   explicit Iterates(std::uint64_t bytes) {
@@ -22,13 +22,12 @@ class Iterates {
   const void* start() const noexcept { return payloads_[0].data(); }
 
   /// Writes step 0 to all payloads that will be used, from the threads that will write to them. The system allocates a
-  /// page when it is first written to. That takes longer than an iteration, and must not count as part of the first
-  /// one.
+  /// page at its first write. That takes longer than an iteration, and must not count as part of the first one.
   void place(const Solver& solver, bool some_are_not_reduced) {
     for (std::size_t used = some_are_not_reduced ? 3 : 2; used-- > 0;) solver.start(payloads_[used].data());
   }
 
-  /// A payload that is neither of these two.
+  /// A payload other than these two.
   void* other_than(const void* previous, const void* reduced) noexcept {
     for (Array<std::byte>& payload : payloads_) {
       if (payload.data() != previous && payload.data() != reduced) return payload.data();
@@ -80,7 +79,7 @@ class Baseline final : public IterateSink {
   Iterates iterates_;
   Reducer reducer_;
   int passes_;
-  const void* reduced_ = nullptr;  // step 0 is not a step: the first change has nothing to compare with
+  const void* reduced_ = nullptr;  // step 0 does not count: the first change has no predecessor
   BaselineResult result_;
 };
 

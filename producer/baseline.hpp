@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `--mode dram`, the baseline with which the pipeline is compared: the same loop and the same reductions in one process
-// on all cores, one after the other. Nothing is kept.
+// `--mode dram`, the baseline for comparisons with the pipeline: the same loop and the same reductions in one process
+// on all cores, one after the other. No iterate is kept.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +18,9 @@ struct BaselineResult {
   Reductions last;
 };
 
-/// Runs iterations 1, 2, 3 ... of the solver as the producer does, and reduces those it would publish as the analyzer
-/// does: `passes` sweeps, the change against the iterate reduced before. Throws Error (exit code 3) if there is no room
-/// for the vectors.
+/// Runs iterations 1, 2, 3 ... of the solver as the producer does. Reduces those it would publish as the analyzer does:
+/// `passes` sweeps, and the change against the last reduced iterate. Throws Error (exit code 3) if there is no room for
+/// the vectors.
 BaselineResult run_baseline(const SolveRun& run, int passes);
 
 }  // namespace ringside

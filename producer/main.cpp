@@ -74,7 +74,7 @@ std::vector<int> lent_cores(const ProcessOptions& process) {
   return parse_core_list(process.cores, "--cores").cpus;
 }
 
-/// Reports what is special about the attachment. description: as the analyzer knows the run.
+/// Reports the attachment's peculiarities. description: the analyzer's version of the run.
 void report_attachment(const ProducerOptions& options, const RunWriter& writer, const Schema& variables,
                        const std::optional<ContinuedStep>& kept, const RunDescription& description, Report& report) {
   const std::uint64_t from = kept ? kept->iteration : 0;
@@ -122,7 +122,7 @@ SolveEnd run_pipeline(const ProducerOptions& options, const SolveRun& run, const
   return end;
 }
 
-/// Refuses the options that only the baseline has here; in the pipeline they are the analyzer's.
+/// Refuses the options that only the baseline has here; in the pipeline the analyzer has them.
 void refuse_analyzer_options(const CommandLine& line) {
   for (const char* name : {"--reduce", "--passes"}) {
     if (!line.is_given(name)) continue;
@@ -138,7 +138,7 @@ constexpr std::size_t kDescriptors = 64;
 
 ExitCode run(const ProducerOptions& options) {
   ensure_descriptors(kDescriptors, "ringside-producer");
-  if (options.publish.elastic) (void)lent_cores(options.process);  // fails now, not after the matrix is loaded
+  if (options.publish.elastic) (void)lent_cores(options.process);  // fails now, not after loading
   start_matrix_memory(options.solve);                              // before OpenMP has threads
   if (!options.process.cores.empty()) pin_openmp_threads(parse_core_list(options.process.cores, "--cores").cpus);
 
@@ -147,7 +147,7 @@ ExitCode run(const ProducerOptions& options) {
   manager.describe("loading " + options.solve.matrix);
   const std::int64_t load_begin = now_ns();
   Problem problem = load_problem(options.solve);
-  const volatile int* const stop = catch_stop_signals();  // while it loads there is nothing to stop cleanly
+  const volatile int* const stop = catch_stop_signals();  // not earlier: loading needs no clean stop
   ProducerAccount account;
   account.load_ns.store(now_ns() - load_begin, std::memory_order_relaxed);
 
@@ -185,7 +185,7 @@ ExitCode run(const ProducerOptions& options) {
     end = options.mode == Mode::kDram ? run_dram(options, run, final)
                                       : run_pipeline(options, run, stop, problem.description, report, manager);
   } catch (...) {
-    write_final();  // a run that failed has an account, too
+    write_final();  // a failed run has an account, too
     throw;
   }
   write_final();

@@ -29,8 +29,8 @@ SolveEnd Producer::run(const std::optional<ContinuedStep>& kept) {
   return solve(run_, {.iteration = kept->iteration, .payload = payload, .scalars = kept->scalars}, *this);
 }
 
-// A kept iterate may have been the last one: it met the tolerance before the run was interrupted, or no more
-// iterations were asked for.
+// A kept iterate may have been the last one: it met the tolerance before the run was interrupted, or it reached the
+// number of iterations.
 std::optional<SolveEnd> Producer::already_ended(std::uint64_t iteration, const Change& change) noexcept {
   const bool converged = run_.convergence.observe(change.criterion) == Progress::kConverged;
   if (!converged && iteration < run_.options.last_iteration()) return std::nullopt;
@@ -46,12 +46,12 @@ std::optional<SolveEnd> Producer::already_ended(std::uint64_t iteration, const C
   return converged ? SolveEnd::kConverged : SolveEnd::kIterationsDone;
 }
 
-// x_k goes straight into shared memory if it is to be published and if there is room. What a payload has lies in the
-// claimed buffer as in any payload, from its first variable on (StepWriter::places).
+// If x_k is to be published and there is room, it is written to shared memory directly. A payload's variables lie in
+// the claimed buffer as in any payload, from the first one on (StepWriter::places).
 void* Producer::place(std::uint64_t, bool due, const void* previous) noexcept {
   in_buffer_ = due && claim();
   if (due && !in_buffer_ && claim_status_ != RINGSIDE_FULL) return nullptr;
-  // The run goes on from x_{k-1}. If that found no buffer, it is not published any more.
+  // The solver has continued from x_{k-1}. If that found no buffer, it can no longer be published.
   if (std::exchange(was_full_, due && !in_buffer_)) {
     writer_.skip();
     take_counts();
@@ -98,7 +98,7 @@ void Producer::take_counts() noexcept {
   set(run_.account.producer_idle_ns, counts.idle_ns);
 }
 
-// Called if the last iteration was not due, or found no buffer: its iterate is the only one that is copied.
+// Called if the last iteration was not due, or found no buffer: only then is an iterate copied.
 SolveEnd Producer::publish_last(const FinishedIterate& last, SolveEnd how) noexcept {
   claim_status_ = writer_.claim_last();
   take_counts();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The pipeline's side of the loop in producer/solve_loop.hpp: the solver writes x_k straight into the buffer that the
-// library lends (producer/run_writer.hpp), and it is published. Solver and library do not depend on each other.
+// The pipeline's side of the loop in producer/solve_loop.hpp: the solver writes x_k directly into a buffer of the
+// library (producer/run_writer.hpp), and it is published. Solver and library do not depend on each other.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 
 namespace ringside {
 
-/// Two private payloads for the steps that are not published, and step 0; pages that are never written cost no memory.
+/// Two private payloads for step 0 and unpublished steps; pages that are never written cost no memory.
 class PrivateIterates {
  public:
   PrivateIterates(const Solver& solver, std::span<const VariablePlace> places)
@@ -27,13 +27,13 @@ class PrivateIterates {
 
   void* start() noexcept { return first_.data(); }
 
-  /// Where step k may go when step k-1 lies at `previous`.
+  /// A place for step k while step k-1 lies at `previous`.
   void* target(const void* previous) noexcept {
     return second_.empty() || previous != first_.data() ? first_.data() : second_.data();
   }
 
  private:
-  /// At least one, so that a process without rows has a place, too.
+  /// At least one byte, so that a process without rows has a place, too.
   static std::size_t bytes_of(std::span<const VariablePlace> places) noexcept {
     return std::max<std::size_t>(places.back().offset + places.back().stored_bytes, 1);
   }
@@ -42,16 +42,15 @@ class PrivateIterates {
   Array<std::byte> second_;
 };
 
-/// Runs iterations 1, 2, 3 ... of `solver`, or those after the iterate from which a kept run continues, and publishes
-/// each `options.every`-th iterate and the last one. `stop` ends it after the current iteration; the iterate made by
-/// then is published.
+/// Runs iterations 1, 2, 3 ... of `solver`, or those after a kept run's iterate, and publishes each `options.every`-th
+/// iterate and the last one. `stop` ends it after the current iteration, whose iterate is published.
 class Producer : private IterateSink {
  public:
   /// Throws Error (exit code 3) if there is no room for the private iterates.
   Producer(const SolveRun& run, StepWriter& writer, WhenFull when_full, Pulse& pulse);
 
   /// kept: the step to continue from.
-  /// kAnalyzerGone: the writer says why. Throws Error if the kept step's variables cannot be copied.
+  /// kAnalyzerGone: the writer has the reason. Throws Error if the kept step's variables cannot be copied.
   SolveEnd run(const std::optional<ContinuedStep>& kept = std::nullopt);
 
  private:
@@ -72,8 +71,8 @@ class Producer : private IterateSink {
   PrivateIterates private_iterates_;
   std::vector<ringside_value> scalars_;  // of the step that is published
   ringside_status claim_status_ = RINGSIDE_OK;
-  bool in_buffer_ = false;  // the iterate that is being made lies in a buffer of the hand-off
-  bool published_ = true;   // the newest iterate; x_0 is not a step, and a kept iterate is in the ring
+  bool in_buffer_ = false;  // the present iterate lies in a buffer of the hand-off
+  bool published_ = true;   // the newest iterate; x_0 is no step, and a kept iterate is in the ring
   bool was_full_ = false;   // the newest iterate found no buffer: it is skipped, unless it is the last one
   std::int64_t generate_unpublished_ns_ = 0;  // generate time since the last published step
 };

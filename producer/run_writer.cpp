@@ -12,7 +12,7 @@
 namespace ringside {
 namespace {
 
-// None is 0, which would leave the choice to the environment.
+// No result is 0, which would leave the choice to the environment.
 std::uint32_t choice_of(PoolUse use) {
   switch (use) {
     case PoolUse::kOverwrite: return RINGSIDE_POOL_OVERWRITE;
@@ -160,7 +160,7 @@ void* RunWriter::buffer() noexcept {
   return ringside_writer_buffer(handle(), 0);
 }
 
-// Cannot fail: a buffer is claimed, and the iterations grow.
+// Cannot fail: a buffer is claimed, and the iterations rise.
 void RunWriter::publish(std::uint64_t iteration, std::int64_t generate_ns,
                         std::span<const ringside_value> scalars) noexcept {
   ringside_writer_publish_timed(handle(), iteration, generate_ns, scalars.data(), scalars.size());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The run that this process publishes. It goes through include/ringside.h, as any solver's does: the writer attaches
-// with the options of the command line, and throws the library's failures.
+// The run that this process publishes. It uses include/ringside.h like any solver: the writer attaches with the options
+// of the command line, and throws the library's failures.
 #pragma once
 
 #include <cstdint>
@@ -28,32 +28,32 @@ struct RunWriterOptions {
   const volatile int* stop = nullptr;  // ends a wait; outlives the writer
 };
 
-/// Where the steps of the producer's loop go (producer/producer.hpp): to the analyzer of one process, or to that of a
-/// node with several ranks (mpi/solvers/rank_run.hpp).
+/// The destination of the producer loop's steps (producer/producer.hpp): the analyzer of one process, or that of a node
+/// with several ranks (mpi/solvers/rank_run.hpp).
 class StepWriter {
  public:
   virtual ~StepWriter() = default;
 
-  /// Where this process's part of each variable lies in every step's memory, counted from the first one's beginning.
+  /// The places of this process's part of each variable in a step's memory, relative to the first one's beginning.
   virtual std::span<const VariablePlace> places() const noexcept = 0;
 
-  /// Copies the kept step's variables to their places in `payload`. Before the first publish. Throws Error.
+  /// Copies the kept step's variables to their places in `payload`. Call before the first publish. Throws Error.
   virtual void copy_kept(void* payload) const = 0;
 
   // Statuses as of ringside.h. RINGSIDE_FULL: with kSkip only.
   virtual ringside_status claim(WhenFull when_full) noexcept = 0;
   virtual ringside_status claim_last() noexcept = 0;
-  /// Of the claimed step: where the first variable begins.
+  /// The place of the claimed step's first variable.
   virtual void* buffer() noexcept = 0;
-  /// Requires a claimed step, and a greater iteration than the one before.
+  /// Requires a claimed step, and a greater iteration than the previous one.
   virtual void publish(std::uint64_t iteration, std::int64_t generate_ns,
                        std::span<const ringside_value> scalars) noexcept = 0;
-  /// A step found no room and is not published.
+  /// Notes a step that found no room and is not published.
   virtual void skip() noexcept = 0;
   virtual ringside_counts counts() const noexcept = 0;
 };
 
-/// The step that a run continues from.
+/// The step from which a run continues.
 struct ContinuedStep {
   std::uint64_t iteration = 0;
   std::vector<std::uint64_t> scalars;  // words, in the order declared
@@ -68,8 +68,8 @@ Error scalar_is_missing(std::uint64_t iteration, const Scalar& scalar);
 
 class RunWriter final : public StepWriter {
  public:
-  /// Attaches to an analyzer. run: its solver, matrix, parameters, nonzeros and problem_id are offered. Throws Error
-  /// with the library's exit code and line.
+  /// Attaches to an analyzer. run: supplies solver, matrix, parameters, nonzeros and problem_id. Throws Error with the
+  /// library's exit code and line.
   RunWriter(const RunWriterOptions& options, const RunDescription& run, const Schema& variables,
             std::vector<Scalar> scalars);
 
@@ -79,11 +79,11 @@ class RunWriter final : public StepWriter {
   void identify(RunDescription& run) const;
   /// The analyzer's remark about the attachment; usually empty.
   std::string note() const { return ringside_writer_note(handle()); }
-  /// The analyzer's cores, lent while it waits for a step. Only with `lent_cores`.
+  /// The analyzer's cores, lent while it waits for a step. Requires `lent_cores`.
   CoreBorrower analyzer_cores() const;
 
-  /// With --resume: the step to continue from; nothing if there was none. Throws Error (exit code 2) if that step lacks
-  /// a scalar that the run declares.
+  /// With --resume: the step to continue from; empty if there was none. Throws Error (exit code 2) if that step lacks a
+  /// scalar that the run declares.
   std::optional<ContinuedStep> kept() const;
 
   std::span<const VariablePlace> places() const noexcept override { return places_; }

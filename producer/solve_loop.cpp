@@ -16,7 +16,7 @@
 namespace ringside {
 namespace {
 
-/// The figures of the account after iteration `iterate.iteration`; returns the verdict of the convergence check.
+/// Updates the account after iteration `iterate.iteration`; returns the convergence check's result.
 Progress account_for(const SolveRun& run, const FinishedIterate& iterate) noexcept {
   ProducerAccount& account = run.account;
   set(account.generate_ns, account.generate_ns.load(std::memory_order_relaxed) + iterate.generate_ns);
@@ -67,7 +67,7 @@ Error breakdown_error(const SolveOptions& options, const ProducerAccount& accoun
 SolveEnd solve(const SolveRun& run, const FirstStep& first, IterateSink& sink) noexcept {
   const SolveOptions& options = run.options;
 #pragma omp parallel
-  set_default_floats();  // in each thread that computes: a resumed run must not mix the bits of two environments
+  set_default_floats();  // in each computing thread: a resumed run must not mix the bits of two environments
   run.solver.prepare(first.payload, first.scalars);
   set(run.account.analyzer_cores_lent_ns, std::int64_t{0});  // preparing is not part of the account
   set(run.account.iterations, first.iteration);

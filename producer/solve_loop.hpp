@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The loop of a run, the same in the pipeline and in the baseline: iterate, account, look at the convergence, stop.
-// Where step k is written, and what happens to it then, is left to an IterateSink: the pipeline's publishes
-// (producer/producer.hpp), the baseline's reduces (producer/baseline.hpp).
+// The loop of a run, the same in the pipeline and in the baseline: iterate, account, check the convergence, stop. An
+// IterateSink chooses the place of step k and processes the step: the pipeline's publishes it (producer/producer.hpp),
+// the baseline's reduces it (producer/baseline.hpp).
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ enum class SolveEnd {
   kConverged,
   kIterationsDone,
   kDiverged,
-  kBrokenDown,  // Solver::breakdown says why
+  kBrokenDown,  // Solver::breakdown has the reason
   kInterrupted,
   kAnalyzerGone  // lost, stalled or failed: see Producer::claim_status
 };
@@ -31,8 +31,8 @@ struct FinishedIterate {
   std::uint64_t iteration = 0;
   const void* payload = nullptr;  // the variables of the step (Solver::variables); x lies at its beginning
   Change change;
-  bool due = false;               // `--every` asks for it, or it is the last one that `--iterations` allows
-  std::int64_t generate_ns = 0;   // what this iteration took
+  bool due = false;               // required by `--every`, or the last of `--iterations`
+  std::int64_t generate_ns = 0;   // the duration of this iteration
   std::int64_t generated_ns = 0;  // CLOCK_MONOTONIC: the end of this iteration
 };
 
@@ -41,19 +41,19 @@ class IterateSink {
  public:
   virtual ~IterateSink() = default;
 
-  /// Where the solver writes the payload of step k. previous: that of step k-1; due: as in FinishedIterate. If it
-  /// returns null, the run ends with step k-1, and the call of `finish` follows.
+  /// Returns the place for the payload of step k. previous: that of step k-1; due: as in FinishedIterate. If it returns
+  /// null, the run ends with step k-1, and `finish` is called next.
   virtual void* place(std::uint64_t k, bool due, const void* previous) noexcept = 0;
 
-  /// Takes step k, which is finite. It stays where it is until the next iteration has read it.
+  /// Takes step k, which is finite. It stays in place until the next iteration has read it.
   virtual void take(const FinishedIterate& iterate) noexcept = 0;
 
-  /// The run ends with `last`, the newest iterate taken (or the one that the run began with). how: kInterrupted after a
-  /// `place` that returned null. Returns how the run ended.
+  /// The run ends with `last`, the newest iterate taken (or the run's first). how: kInterrupted after a `place` that
+  /// returned null. Returns how the run ended.
   virtual SolveEnd finish(const FinishedIterate& last, SolveEnd how) noexcept = 0;
 };
 
-/// What a run works with. All of it outlives the run.
+/// The parts of a run. All of them outlive it.
 struct SolveRun {
   Solver& solver;
   const SolveOptions& options;
@@ -62,15 +62,15 @@ struct SolveRun {
   ConvergenceCheck& convergence;
 };
 
-/// The step after which a run goes on: step 0, which has no scalars, or a kept step.
+/// The step before a run's first iteration: step 0, which has no scalars, or a kept step.
 struct FirstStep {
   std::uint64_t iteration = 0;
   const void* payload = nullptr;
   std::span<const std::uint64_t> scalars{};  // the words of Solver::scalars
 };
 
-/// Runs the iterations that follow `first`. A diverged iterate, which may hold NaN, is neither taken nor finished; nor
-/// is the last one before an iteration that broke down.
+/// Runs the iterations that follow `first`. If an iterate diverged, it may hold NaN, and is neither taken nor finished.
+/// If an iteration broke down, its predecessor is not finished either.
 SolveEnd solve(const SolveRun& run, const FirstStep& first, IterateSink& sink) noexcept;
 
 ExitCode exit_code_of(SolveEnd end) noexcept;
@@ -78,7 +78,7 @@ ExitCode exit_code_of(SolveEnd end) noexcept;
 /// RINGSIDE_OUTCOME_...
 std::uint32_t outcome_of(SolveEnd end) noexcept;
 
-/// Throws Error (exit code 2) if the solver diverged or broke down; its line says what was found.
+/// Throws Error (exit code 2), with the reason, if the solver diverged or broke down.
 void refuse_solution(const SolveRun& run, SolveEnd end);
 
 }  // namespace ringside

@@ -74,7 +74,7 @@ class Syncer {
   std::jthread thread_;
 };
 
-/// The existing logs, all of one kind, before any of them is opened for writing.
+/// The existing logs, all of one kind, before the first is opened for writing.
 struct LogsThere {
   std::array<LogScan, kJournalLogs> scan;
   std::optional<JournalKind> kind;
@@ -149,7 +149,7 @@ int Journal::Implementation::flush() noexcept {
   return 0;
 }
 
-/// Empties the active log. Its header is written with the first records behind it, in one append.
+/// Empties the active log. One append later writes its header and the first records.
 int Journal::Implementation::begin_log(std::uint64_t first_seq) noexcept {
   if (const int failed = logs[active]->clear(); failed != 0) return failed;
   oldest[active] = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The journal: every record the analyzer has made, in order, in two logs beside the pool that are written in turn.
+// The journal: every record of the analyzer, in order, in two logs beside the pool that are written in turn.
 // docs/use/live.md describes its purpose, docs/formats/journal_format.md its bytes. It stores encoded records
 // (proto/ringside.proto) and depends only on their numbers, not on their content.
 #pragma once
@@ -21,9 +21,9 @@ namespace ringside {
 /// The writing side, for one thread of one process (the one that owns the pool).
 class Journal {
  public:
-  /// Opens the journal of `pool`, or creates it. Cuts off a torn tail, and logs a line about damage. Throws Error:
-  /// exit code 2 for files that are no Ringside journal or one of another kind, for a kind that is not built in, and
-  /// for kOff; 3 if it is in use, or there is no space or no permission.
+  /// Opens the journal of `pool`, or creates it. Cuts off a torn tail, and logs a line about damage. Throws Error: exit
+  /// code 2 for kOff, for a kind that is not built in, and for files of another kind or of no Ringside journal; 3 if it
+  /// is in use, or if space or permission is missing.
   static Journal open(const std::string& pool, const JournalOptions& options, Storage storage, Durability durability);
   ~Journal();
   Journal(Journal&&) noexcept;
@@ -35,16 +35,16 @@ class Journal {
   std::uint64_t oldest_seq() const noexcept;
   std::uint64_t newest_seq() const noexcept;
 
-  /// Number of the first record in the log that is written; 0: it has none.
+  /// Number of the first record in the log being written; 0: it has none.
   std::uint64_t first_seq_of_log() const noexcept;
-  /// Bytes for which each log has room.
+  /// Capacity of each log in bytes.
   std::uint64_t log_capacity_bytes() const noexcept;
 
   /// Appends records numbered newest_seq() + 1, + 2 ... If it returns 0, they survive the death of any process.
   /// Otherwise it returns an errno value, and nothing more is appended from then on.
   int append(std::span<const EncodedRecord> records) noexcept;
 
-  /// Waits until everything appended survives power loss, if `durability` asks for that. Returns 0 or an errno value.
+  /// Waits until everything appended survives power loss, if `durability` requires that. Returns 0 or an errno value.
   int sync() noexcept;
 
  private:

@@ -41,8 +41,8 @@ class PmemLog final : public JournalStorage {
         log_(std::move(log)),
         fd_(std::move(fd)),
         storage_(storage) {
-    // After a disk error only the journal is given up, not the run. A truncation still ends the process: libpmemlog
-    // keeps pointers of this process in the file's first page.
+    // A disk error ends only the journal, not the run. A truncation still ends the process: libpmemlog keeps pointers
+    // of this process in the file's first page.
     watched_.survive_faults(WatchedMapping::Survive::kNotTruncation);
   }
 
@@ -61,7 +61,7 @@ class PmemLog final : public JournalStorage {
     return syncs.error() != 0 ? syncs.error() : watched_.error();
   }
 
-  // libpmemlog cannot shorten a log. The bytes behind `bytes` stay, and a reader finds the records that follow them.
+  // libpmemlog cannot shorten a log. The bytes after `bytes` stay; a reader finds the records that follow them.
   int cut(std::uint64_t) noexcept override {
     constexpr std::array<std::byte, kFrameAlignment> kPadding{};
     const std::size_t over = used_bytes() % kFrameAlignment;
@@ -113,7 +113,7 @@ void remove_leftover(const std::string& made) {
 void create(const std::string& path, std::uint64_t capacity) {
   const std::string made = path + ".new";
   remove_leftover(made);
-  // The shutdown state is useful only on DAX, and there it needs rights that this program otherwise does not need.
+  // The shutdown state is useful only on DAX, and there it requires rights that this program otherwise does not need.
   int no_shutdown_state = 0;
   pmemlog_ctl_set(nullptr, "sds.at_create", &no_shutdown_state);
   const PmdkSyncs syncs;

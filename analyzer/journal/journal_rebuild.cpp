@@ -22,7 +22,7 @@ struct Recorded {
   std::optional<std::uint64_t> commit_seq;  // empty: not in the journal
   std::uint64_t iteration = 0;              // of that commit, or a lower bound
   std::uint64_t next_step = 0;              // of the next commit, if it belongs to the same attachment
-  std::uint64_t oldest = kNoCommit;         // commit_seq: rotation may have emptied the records of earlier commits
+  std::uint64_t oldest = kNoCommit;         // commit_seq: rotation may have removed the records of earlier commits
 };
 
 struct Journaled {
@@ -36,7 +36,7 @@ void add(Journaled& journaled, const wire::StepRecord& step) {
   journaled.steps.emplace(*run_id, step.iteration(), step.commit_seq());
   Recorded& recorded = journaled.runs[*run_id];
   recorded.oldest = std::min(recorded.oldest, step.commit_seq());
-  // A record rebuilt from the ring may be of an older commit than the records before it.
+  // A record rebuilt from the ring may describe an older commit than the records before it.
   if (recorded.commit_seq && step.commit_seq() < *recorded.commit_seq) return;
   recorded = {step.commit_seq(), step.iteration(), step.step() + 1, recorded.oldest};
 }
@@ -52,7 +52,7 @@ void add(Journaled& journaled, const wire::RecordsMissing& missing) {
               recorded.oldest};
 }
 
-/// Everything about the commits before an attachment is recorded before its RunStarted.
+/// The journal records everything about earlier commits before an attachment's RunStarted.
 void add(Journaled& journaled, const wire::RunStarted& started) {
   const std::optional<Id128> run_id = id_of(started.run_id());
   if (!run_id || started.first_commit_seq() == 0) return;
@@ -94,8 +94,8 @@ MissingSteps between(const Recorded& recorded, const Id128& run_id, std::uint64_
   return missing;
 }
 
-/// If the journal has no record of a run: all commits before its oldest kept one, but at most as many as iterations.
-/// (There are fewer only if a pool was overwritten and not every iteration was published.)
+/// For a run that the journal lacks: all commits before its oldest kept one, but at most as many as iterations. (There
+/// are fewer only if a pool was overwritten and some iterations were not published.)
 Recorded before_the_first(const StepFigures& oldest) {
   const std::uint64_t iterations = oldest.step.iteration == 0 ? 0 : oldest.step.iteration - 1;
   return {oldest.commit_seq - 1 - std::min(oldest.commit_seq - 1, iterations), 0, 0, 0};
@@ -121,7 +121,7 @@ CatchUp catch_up(const std::string& pool, const std::vector<RecordedStep>& kept,
       add_missing(between(recorded, step.run_id, step.commit_seq, &step));
       recorded = {step.commit_seq, step.step.iteration, step.step.step + 1, recorded.oldest};
     }
-    // A reader can hold a slot for longer than the journal keeps records. Its step was recorded when its time came.
+    // A reader can hold a slot for longer than the journal keeps records. This step was recorded before.
     if (step.commit_seq < recorded.oldest) continue;
     if (!journaled.steps.contains({step.run_id, step.step.iteration, step.commit_seq})) lacking.emplace_back(kept_step);
   }
@@ -129,20 +129,20 @@ CatchUp catch_up(const std::string& pool, const std::vector<RecordedStep>& kept,
   const bool is_known = journaled.runs.contains(*run_id);
   Recorded& recorded = journaled.runs[*run_id];
   if (!continues && is_known && started.from_iteration() > recorded.iteration) {
-    // Resumed, without a ring beside it (that of a whole run of several nodes): from a step that was not recorded.
+    // A run without its own ring (the whole run of several nodes) was resumed from a step that was not recorded.
     add_missing({.run_id = *run_id,
                  .first_step = recorded.next_step,
                  .steps = started.from_iteration() - recorded.iteration,
                  .first_iteration = recorded.iteration + 1,
                  .last_iteration = started.from_iteration()});
-  } else if (continues) {  // commits after the newest kept one: their slots are damaged
+  } else if (continues) {  // commits after the newest kept one; their slots are damaged
     if (started.first_commit_seq() > *recorded.commit_seq + 1) {
       add_missing(between(recorded, *run_id, started.first_commit_seq(), nullptr));
     }
   } else if (started.from_step() > recorded.next_step) {  // taken over without its pool
     MissingSteps missing{
         .run_id = *run_id, .first_step = recorded.next_step, .steps = started.from_step() - recorded.next_step};
-    // A ring that was frozen keeps older iterates than the last one, so that its last iteration says nothing here.
+    // A frozen ring keeps only older iterates, so its last iteration can be too low to be a bound.
     if (last_iteration >= recorded.iteration + missing.steps) {
       missing.first_iteration = recorded.iteration + 1;
       missing.last_iteration = last_iteration;

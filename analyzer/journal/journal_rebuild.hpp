@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds what the journal lacks when a run is admitted. A killed analyzer may have committed steps that it had not yet
-// recorded. While the journal is given up or switched off, no step is recorded. Steps that the ring still keeps are
-// recorded anew; the others are named as missing. Thus each committed step has a record or is named as missing.
+// Finds what the journal lacks when a run is admitted. A killed analyzer may have committed steps without recording
+// them. While the journal is given up or switched off, no step is recorded. Steps that the ring still keeps are
+// recorded anew; the others are named as missing. So each committed step has a record or is named as missing.
 //
-// A commit is identified by its run and its commit_seq: steps count from 0 again in each attachment, whereas commit_seq
-// keeps counting for as long as the pool lives.
+// Run and commit_seq identify a commit: the numbers of steps begin with 0 in each attachment, whereas commit_seq rises
+// for as long as the pool lives.
 #pragma once
 
 #include <functional>
@@ -21,10 +21,10 @@ namespace ringside {
 /// What the journal needs before a run continues, in the order of writing.
 using CatchUp = std::vector<std::variant<MissingSteps, RecordedStep>>;
 
-/// The steps of `kept` whose run, iteration and commit_seq no step record of the pool's journal names; and, in their
-/// place in the order, the commits of these runs that neither the journal nor `kept` has. started: the run that is
-/// admitted; all earlier commits are below its first_commit_seq. last_iteration: of the step before its from_step; 0: none,
-/// or not known. see: is called with each record of the journal, in order. Throws Error as JournalReader::open.
+/// Returns in commit order: the steps of `kept` whose run, iteration and commit_seq are in no step record of the pool's
+/// journal, and the commits of these runs that neither the journal nor `kept` has. started: the admitted run; all
+/// earlier commits are below its first_commit_seq. last_iteration: of the step before its from_step; 0: none, or
+/// unknown. see: called with each record of the journal, in order. Throws Error as JournalReader::open.
 CatchUp catch_up(const std::string& pool, const std::vector<RecordedStep>& kept, const wire::RunStarted& started,
                  std::uint64_t last_iteration, const std::function<void(const wire::Record&)>& see = {});
 

@@ -42,7 +42,7 @@ void sync(int fd, const std::string& path) {
   throw system_error("{}: was overwritten, but could not be synced: {}; it was not deleted", path, errno_text(errno));
 }
 
-/// The first word marks the file as a journal's log, whatever it held before, so that an interrupted wipe can be
+/// The first word marks the file as a journal's log, whatever the file held before, so that an interrupted wipe can be
 /// repeated. It is stored first and overwritten last: the zeros are written from the end to the beginning.
 void overwrite_file(int fd, std::uint64_t bytes, const std::string& path) {
   const std::uint64_t word = std::min<std::uint64_t>(sizeof(kJournalMagic), bytes);
@@ -61,7 +61,7 @@ void overwrite_file(int fd, std::uint64_t bytes, const std::string& path) {
   sync(fd, path);
 }
 
-/// Returns how many bytes could be read. Reading ends where the medium is bad.
+/// Returns how many bytes could be read. Reading ends at a bad block of the medium.
 std::size_t read_available(int fd, std::span<std::byte> to, std::uint64_t at) {
   std::size_t done = 0;
   while (done < to.size()) {
@@ -89,7 +89,7 @@ bool is_possible(const FrameHeader& frame) {
          frame.seq > 0 && frame.seq < kMaxRecordSeq;
 }
 
-/// True for the beginning of a log: its header, or its first record behind a damaged header.
+/// True for the beginning of a log: its header, or a first record after a damaged header.
 bool begins_as_a_log(std::span<const std::byte> log) {
   FrameHeader frame;
   const std::size_t there = std::min(log.size(), sizeof(kJournalMagic));
@@ -99,7 +99,7 @@ bool begins_as_a_log(std::span<const std::byte> log) {
   return is_possible(frame);
 }
 
-/// Where a log begins behind libpmemlog's own headers. Those exist in a damaged or emptied log as well.
+/// A log's start after libpmemlog's own headers, which a damaged or emptied log has as well.
 constexpr std::uint64_t kPmemlogDataAt = 8192;
 
 /// The possible seeds of the log's frames: the hash in its header, or the header's correct hash if the stored one is
@@ -115,8 +115,8 @@ std::vector<std::uint64_t> possible_seeds(int fd) {
   return seeds;
 }
 
-/// Whether the frame at `at` verifies or, if the header that seeded it is lost, a frame with the next number follows
-/// it.
+/// Whether the frame at `at` verifies. If the header that seeded it is lost: whether a frame with the next number
+/// follows it.
 bool is_a_record(int fd, std::uint64_t at, const FrameHeader& frame, const std::vector<std::uint64_t>& seeds) {
   const std::size_t frame_end = frame_bytes(frame.payload_bytes);
   std::vector<std::byte> bytes(frame_end + sizeof(FrameHeader));
@@ -132,8 +132,7 @@ bool is_a_record(int fd, std::uint64_t at, const FrameHeader& frame, const std::
          std::all_of(padding.begin(), padding.end(), [](std::byte b) { return b == std::byte{0}; });
 }
 
-/// Whether the file holds a record anywhere: if the beginning of a log was overwritten, the records behind can still
-/// be read.
+/// Whether the file holds a record anywhere: if a log's beginning was overwritten, later records can still be read.
 bool holds_a_record(int fd, std::uint64_t bytes) {
   constexpr std::size_t kLook = std::size_t{64} << 10;
   const std::vector<std::uint64_t> seeds = possible_seeds(fd);
@@ -152,8 +151,8 @@ bool holds_a_record(int fd, std::uint64_t bytes) {
   return false;
 }
 
-/// Whether the file is a log of this program, in any state: with records, empty, of another version, damaged, or left
-/// by an interrupted wipe.
+/// Whether the file is a log of this program, in any state: with records, empty, of another version, damaged, or after
+/// an interrupted wipe.
 bool is_a_log(int fd, std::uint64_t bytes) {
   if (bytes == 0) return true;
   std::array<std::byte, kPmemlogDataAt + sizeof(JournalHeader) + sizeof(FrameHeader)> begin{};

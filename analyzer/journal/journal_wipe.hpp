@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Wipes a pool's journal. As with the pool itself, every byte is overwritten and synced before a name is removed.
+// Wipes a pool's journal. As with the pool, every byte is overwritten and synced before a name is removed.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +18,10 @@ struct WipedJournal {
 
 class JournalWipe {
  public:
-  /// Takes the locks of the logs beside `pool`, if there are any, and checks all of them. The caller owns the pool, so
-  /// that no analyzer can begin to write them. A damaged file counts as a log if at least one record is found in it.
-  /// Throws Error and changes nothing: exit code 2 if a file that is no log has a log's name, because it would stay; 3
-  /// if a log is in use, may not be written, or is not this user's own (analyzer/pool/foreign_file.hpp).
+  /// Locks the logs beside `pool`, if any, and checks all of them. The caller owns the pool, so no analyzer can begin
+  /// to write them. A damaged file counts as a log if it holds at least one record. Throws Error and changes nothing:
+  /// exit code 2 if another kind of file has a log's name, because it would stay; 3 if a log is in use, may not be
+  /// written, or is not this user's own (analyzer/pool/foreign_file.hpp).
   explicit JournalWipe(const std::string& pool, Foreign foreign = Foreign::kRefused);
 
   /// Overwrites and deletes the logs. Throws Error (exit code 3).

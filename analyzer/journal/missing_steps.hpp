@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Committed steps without a record: the content of a RecordsMissing, in the form that the analyzer's parts exchange.
+// Committed steps without a record: the content of a RecordsMissing, in the form used between the analyzer's parts.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace ringside {
 
-/// Consecutive commits of one run. A field that is not known is 0.
+/// Consecutive commits of one run. Unknown fields are 0.
 struct MissingSteps {
   Id128 run_id;
   std::uint64_t first_step = 0;        // of the first commit, within its attachment

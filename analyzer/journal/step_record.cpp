@@ -21,7 +21,7 @@ std::size_t character_bytes(std::string_view text) noexcept {
   for (std::size_t i = 1; i < bytes; ++i) {
     if ((byte(i) & 0xc0) != 0x80) return 0;
   }
-  // Refused: overlong forms, surrogates, and code points beyond the last one.
+  // Refused: overlong forms, surrogates, and code points above the last one.
   const bool refused = (first == 0xe0 && byte(1) < 0xa0) || (first == 0xed && byte(1) > 0x9f) ||
                        (first == 0xf0 && byte(1) < 0x90) || (first == 0xf4 && byte(1) > 0x8f);
   return refused ? 0 : bytes;
@@ -92,7 +92,7 @@ void fill(wire::StepRecord& record, const RecordedStep& step) {
     return;
   }
   fill_figures(record, step.figures);
-  record.mutable_results()->Clear();  // there: the record is not one from before there were names
+  record.mutable_results()->Clear();  // present: so the record is not from before results had names
 }
 
 void fill(wire::RecordsMissing& record, const MissingSteps& missing) {

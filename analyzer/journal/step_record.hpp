@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Converts a step into the message that the journal keeps and telemetry publishes, and back into what replay compares.
+// Converts a step into the message of journal and telemetry, and back into the form that replay compares.
 #pragma once
 
 #include <cstdint>
@@ -27,15 +27,15 @@ std::optional<Id128> id_of(std::string_view bytes) noexcept;
 /// `text` as a string of a message: with a `?` for each byte that is not UTF-8. Names of files may hold any bytes.
 std::string utf8_text(std::string_view text);
 
-/// Sets every field of `record`, apart from those of earlier versions, and reuses its memory. values: layout.words() of
-/// them.
+/// Sets every field of `record`, except those of earlier versions, and reuses its memory. values: its layout.words()
+/// words.
 void fill(wire::StepRecord& record, const StepFigures& figures, const RecordLayout& layout,
           std::span<const std::uint64_t> values);
 void fill(wire::StepRecord& record, const RecordedStep& step);
 void fill(wire::RecordsMissing& record, const MissingSteps& missing);
 
-/// What `fill` was given, but for the scalars in the step descriptor, which are among the results. Nothing if the
-/// record names no run.
+/// The arguments of `fill`, except the step descriptor's scalars, which are among the results. Empty if the record
+/// names no run.
 std::optional<RecordedStep> step_of(const wire::StepRecord& record, const ResultNames& names);
 
 }  // namespace ringside

@@ -24,7 +24,7 @@ using Cause = DaxAnswer::Cause;
 
 constexpr long kDaxBlockBytes = 4096;  // a page: the block size that DAX needs
 
-// A file in `folder` that disappears with its descriptor; not valid, with errno set, if none can be made.
+// A file in `folder` that disappears with its descriptor; invalid, with errno set, if it cannot be made.
 UniqueFd nameless_file(const std::string& folder) {
   UniqueFd file(open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, kPrivateMode));
   if (file.valid() || (errno != EOPNOTSUPP && errno != EISDIR)) return file;
@@ -40,7 +40,7 @@ UniqueFd file_to_map(const std::string& place) {
   return is_file ? UniqueFd(open(place.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) : nameless_file(pool_folder(place));
 }
 
-/// The answer for a device such as /dev/dax0.0 or /dev/pmem0, which can hold no pool; nothing for any other place.
+/// The answer for a device such as /dev/dax0.0 or /dev/pmem0, which can hold no pool; empty for any other place.
 std::optional<DaxAnswer> device_instead(const std::string& place) {
   struct stat status {};
   if (stat(place.c_str(), &status) != 0) return std::nullopt;
@@ -81,7 +81,7 @@ DaxAnswer no_pmem(const PoolDevice& device) {
                       kMakeExt4)};
 }
 
-// For a namespace in fsdax mode with a file system that supports DAX: what the mount or the device lacks.
+// For a namespace in fsdax mode with a file system that supports DAX: the property that the mount or the device lacks.
 DaxAnswer why_not_mapped(const PoolDevice& device, long block_bytes) {
   const Mount& mount = *device.mount;
   if (device.mapped && !device.passes_dax) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether stores at a place persist where they are made (DAX, with MAP_SYNC), and if not, why. Only this file decides
-// it, for `--require-dax`, the analyzer's log and `ringside doctor`. Mount options are not trusted: a file is mapped
-// as the ring would be. Only the reason of a refusal is read from the mount, the device and the kernel.
+// Whether stores at a place persist there without a sync (DAX, with MAP_SYNC), and if not, why. Only this file decides
+// it, for `--require-dax`, the analyzer's log and `ringside doctor`. Mount options are not trusted: it maps a file as
+// the ring would be mapped. Mount, device and kernel supply only the reason of a refusal.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace ringside {
 
-/// Makes ext4 for DAX: files in units of 2 MiB, so that 2 MiB can be mapped at a time. The device follows the command.
+/// Makes ext4 for DAX: files in units of 2 MiB, so that 2 MiB can be mapped at a time. Append the device.
 inline constexpr const char* kMakeExt4 = "mkfs.ext4 -b 4096 -E stride=512,stripe_width=512";
 
 struct DaxAnswer {

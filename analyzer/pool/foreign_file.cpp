@@ -19,11 +19,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kMostLinks = 40;  // the kernel follows as many
+constexpr int kMostLinks = 40;  // the kernel's limit, too
 
-/// Goes along the path part by part. Each part is opened in the folder that was reached, without following it: what was
-/// checked is then what is gone through, whoever exchanges names meanwhile. Nothing: the path leads nowhere, which the caller's
-/// open reports.
+/// Follows the path part by part. It opens each part in the folder that it reached, without following links: so the
+/// checked part is the one it uses, even if another process exchanges names meanwhile. Empty: the path leads nowhere,
+/// which the caller's open reports.
 std::optional<struct stat> follow(const fs::path& path) {
   std::error_code error;
   const fs::path absolute = fs::absolute(path, error);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Checks who owns the file behind the name of a pool or a journal. The owner of a file may read what is written to it.
-// In a folder that others may write to, such as /tmp, a name can lead to another user's file, another user's link, or
-// an unintended second name of one's own file. Writers check this before every access; readers need not.
+// Checks the owner of the file behind the name of a pool or a journal. The owner of a file may read what is written to
+// it. In a folder that others may write to, such as /tmp, a name can lead to another user's file, another user's link,
+// or an unintended second name of the user's own file. Writers check this before every access; readers need not.
 #pragma once
 
 #include <sys/stat.h>
@@ -15,14 +15,13 @@ namespace ringside {
 enum class Foreign { kRefused, kAllowed };
 
 /// Throws Error (exit code 3, naming --foreign-pool) unless the file belongs to the effective user and has one name.
-/// file: of an open file (fstat), so that the checked file is the one that will be written; or of one that was not
-/// followed (lstat).
+/// file: from fstat of an open file, so that the checked file is the one that will be written; or from lstat.
 void refuse_foreign_file(const struct stat& file, const std::string& name);
 
 /// Throws Error (exit code 3, naming --foreign-pool) if a symbolic link in `path`, or `path` itself, belongs to a user
 /// other than the effective user or root.
 void refuse_foreign_links(const std::filesystem::path& path);
-/// The same, and if the path does not lead to the file that was opened by it: it was exchanged meanwhile.
+/// The same. Also throws if the path no longer leads to the file that was opened by it.
 void refuse_foreign_links(const std::filesystem::path& path, const struct stat& opened);
 
 }  // namespace ringside

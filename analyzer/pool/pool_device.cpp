@@ -17,10 +17,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t kSectorBytes = 512;  // the unit of sysfs, whatever the device's sectors are
+constexpr std::int64_t kSectorBytes = 512;  // the unit of sysfs, whatever the device's sector size
 constexpr int kMaxLayers = 8;               // of the device mapper, one above the other
 
-// mountinfo writes blanks and backslashes in names as \040, \134.
+// mountinfo encodes blanks and backslashes in names as \040, \134.
 std::string unescaped(const std::string& text) {
   std::string plain;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -43,8 +43,8 @@ std::int64_t stripe_bytes(const Mount& mount) {
   return std::max(number("stripe") * kBlockBytes, number("sunit") * kSectorBytes);
 }
 
-// "27 1 254:0 / /mnt rw,relatime shared:1 - ext4 /dev/vda rw,dax=always": the fields after the dash are the file
-// system's.
+// "27 1 254:0 / /mnt rw,relatime shared:1 - ext4 /dev/vda rw,dax=always": the fields after the dash belong to the file
+// system.
 std::optional<Mount> mount_in(const std::string& line) {
   const std::vector<std::string> parts = words(line);
   const auto dash = std::find(parts.begin(), parts.end(), "-");
@@ -63,7 +63,7 @@ bool lies_in(const std::string& path, const std::string& folder) {
   return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
 }
 
-// The innermost mount that `path` lies in; of several at one point the last, which hides the others.
+// The innermost mount that contains `path`; of several at one point the last, which hides the others.
 std::optional<Mount> mount_of(const std::string& path, const std::string& root) {
   std::optional<Mount> best;
   std::ifstream table(root + "/proc/self/mountinfo");
@@ -75,7 +75,7 @@ std::optional<Mount> mount_of(const std::string& path, const std::string& root) 
   return best;
 }
 
-// A folder of sysfs behind its links; "" where there is none.
+// A folder of sysfs with its links resolved; "" if it does not exist.
 std::string resolved(const std::string& path) {
   std::error_code error;
   const fs::path real = fs::canonical(path, error);
@@ -118,7 +118,7 @@ std::optional<PmemNamespace> namespace_of(const std::string& disk, const std::st
 }
 
 // Finds the whole devices below `device`: a partition's parent, a mapped device's slaves. Notes in `found` the
-// partitions and mapped devices on the way.
+// partitions and mapped devices that it passes.
 void find_disks(const std::string& device, int layer, PoolDevice& found, std::vector<std::string>& disks) {
   if (layer > kMaxLayers) return;
   if (fs::exists(device + "/partition")) {
@@ -178,7 +178,7 @@ PoolDevice find_pool_device(const std::string& place, const std::string& root) {
   if (error) real = fs::weakly_canonical(fs::absolute(pool_folder(place), error), error);
   found.mount = mount_of(real.string(), root);
   if (!found.mount) return found;
-  // btrfs and others state a device of their own in mountinfo. Then only the source's name leads to the block device.
+  // btrfs and others state their own device in mountinfo. Then only the source's name leads to the block device.
   std::string device = resolved(root + "/sys/dev/block/" + found.mount->device);
   if (device.empty() && found.mount->source.starts_with("/dev/")) {
     device = resolved(root + "/sys/class/block/" + fs::path(found.mount->source).filename().string());

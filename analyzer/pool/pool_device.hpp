@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The devices under a pool: the mount, its block device, and behind a pmem device the namespace and the region of the
+// The devices under a pool: the mount, its block device, and for a pmem device the namespace and the region of the
 // kernel's nd bus. They are read from /proc/self/mountinfo and /sys. They explain why a place has no DAX, and on which
 // node, region and DIMMs its bytes are.
 #pragma once
@@ -21,7 +21,7 @@ struct Mount {
   std::string options;            // of the mount and of the file system, between commas
   std::int64_t stripe_bytes = 0;  // unit of the file system's allocation; 0: not stated
 
-  /// The value of an option, such as "always" of "dax=always"; "" for an option without a value; nothing if it is not
+  /// The value of an option, such as "always" of "dax=always"; "" for an option without a value; empty if it is not
   /// given.
   std::optional<std::string> option(std::string_view name) const;
 };
@@ -44,14 +44,14 @@ struct PoolDevice {
   std::int64_t bytes = 0;             // of the device; 0: not known
   bool passes_dax = false;            // the device allows a file system on it to use DAX
   std::int64_t numa_node = -1;        // -1: not stated
-  std::optional<PmemNamespace> pmem;  // of the first disk that is one
+  std::optional<PmemNamespace> pmem;  // of the first disk that is persistent memory
 
   /// "/dev/pmem0 (ext4 at /mnt/pmem)".
   std::string text() const;
 };
 
-/// The device under `place`, which is a file, a folder, or the name of a file to be made. `root` is put before /proc
-/// and /sys ("" on a real node). Never throws: fields that are not known stay empty.
+/// The device under `place`, which is a file, a folder, or the name of a future file. `root` is put before /proc and
+/// /sys ("" on a real node). Never throws: unknown fields stay empty.
 PoolDevice find_pool_device(const std::string& place, const std::string& root = "");
 
 /// The folder in which a pool named `place` lies, or would lie: `place` itself if it is a folder.

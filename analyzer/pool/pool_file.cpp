@@ -47,7 +47,7 @@ void check_file_size_limit(std::uint64_t bytes, const std::string& name) {
   }
 }
 
-/// Those that a sparse copy of a pool lacks.
+/// The bytes of the blocks that a sparse copy of a pool lacks.
 std::uint64_t bytes_of_holes(const struct stat& status) noexcept {
   const auto bytes = static_cast<std::uint64_t>(status.st_size);
   const std::uint64_t has = static_cast<std::uint64_t>(status.st_blocks) * 512;  // POSIX: units of 512
@@ -59,7 +59,7 @@ Error no_room_for_holes(int fd, std::uint64_t bytes, int error, const std::strin
                       available_bytes(fd), errno_text(error));
 }
 
-/// A file in the folder of `path` that has no name yet, marked and locked; not valid if it cannot be made.
+/// A nameless file in the folder of `path`, marked and locked; invalid if it cannot be made.
 UniqueFd nameless_file_beside(const fs::path& path) {
   UniqueFd fd = make_nameless_file(path.string(), kPrivateMode);
   if (!fd.valid()) return fd;
@@ -180,7 +180,7 @@ bool holds_nothing(int fd, const std::string& name) {
 }
 
 void lock_or_throw(int fd, const std::string& name) {
-  // Ask first: the creator releases the lock for libpmemobj for a moment, in which we could take it.
+  // Check this first: the creator releases the lock for libpmemobj for a moment, in which this process could take it.
   if (is_being_made(fd)) throw in_use(name);
   lock(fd, name);
 }

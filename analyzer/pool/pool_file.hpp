@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The pool as a file, before and beside libpmemobj: it is opened, checked, locked, given its blocks and its name, and
-// synced. Messages begin with `name`, the user's name for the pool. All Errors belong to set-up.
+// The pool as a file, without libpmemobj: opens, checks, locks and syncs it, and gives it its blocks and its name.
+// Messages begin with `name`, the user's name for the pool. All Errors belong to set-up.
 #pragma once
 
 #include <sys/stat.h>
@@ -37,34 +37,34 @@ class Look {
   std::optional<WatchedMapping> watched_;
 };
 
-/// Exit code 2: a file exists already where a new pool was to be made.
+/// Exit code 2: a file exists where a new pool was to be made.
 class PoolExistsError : public Error {
  public:
   explicit PoolExistsError(const std::string& message) : Error(ExitCode::kUsage, message) {}
 };
 
-/// A regular file, opened with `flags`. Throws Error: exit code 2 if there is none or it is not a regular file; 3 if
-/// the system refuses.
+/// Opens a regular file with `flags`. Throws Error: exit code 2 if it does not exist or is not a regular file; 3 if the
+/// system refuses.
 UniqueFd open_pool_file(const std::string& name, int flags);
 
-/// A new empty file at `path`, mode 0600. Where the file system supports it, the file has its owner's lock and its mark
-/// (creation_mark.hpp) before it has its name. Throws Error: a PoolExistsError; exit code 2 if there is no such folder;
+/// Makes an empty file at `path`, mode 0600. Where the file system supports it, the file gets its owner's lock and its
+/// mark (creation_mark.hpp) before its name. Throws Error: a PoolExistsError; exit code 2 if the folder does not exist;
 /// 3 if the system refuses.
 UniqueFd make_pool_file(const std::filesystem::path& path, const std::string& name);
 
-/// The file behind symbolic links. Throws Error (exit code 2) if there is none.
+/// The file behind symbolic links. Throws Error (exit code 2) if it does not exist.
 std::filesystem::path real_path(const std::filesystem::path& path);
 
 /// True if `path` still names the file that `opened` describes.
 bool still_named(const std::filesystem::path& path, const struct stat& opened);
 
-/// Checks the ring through a mapping of its own, before libpmemobj trusts anything in the file. Throws Error as
+/// Checks the ring through its own mapping, before libpmemobj trusts anything in the file. Throws Error as
 /// RingView::parse, an OlderPoolError for a ring of an older format, and an UnownablePoolError if libpmemobj's own
-/// bytes are not what they were.
+/// bytes have changed.
 void check_content(int fd, const std::string& name);
 
-/// The same for the pool at `path`, which another process may be making or using. In that case the Error reports that
-/// (exit code 3), whatever the check of the content found.
+/// The same for the pool at `path`. If another process is making or using it, the Error reports that (exit code 3),
+/// whatever the check of the content found.
 void check_content_at_rest(int fd, const std::filesystem::path& path, const std::string& name);
 
 /// Throws Error as RingView::parse.
@@ -77,8 +77,8 @@ bool holds_nothing(int fd, const std::string& name);
 /// has it or is making the pool.
 void lock_or_throw(int fd, const std::string& name);
 
-/// The same for the file at `path`, if it is still the one behind `fd`: another process may have replaced it before the
-/// lock was taken.
+/// The same for the file at `path`, if it is still that of `fd`: another process may have replaced it before the lock
+/// was taken.
 void lock_named_or_throw(int fd, const std::filesystem::path& path, const std::string& name);
 
 /// The Error for a ring that libpmemobj must not or cannot open. why: the reason.
@@ -91,11 +91,11 @@ bool has_owner(const std::string& name);
 /// Error (exit code 3) if there is no room.
 void allocate_blocks(int fd, std::uint64_t bytes, const std::string& name);
 
-/// The same for a sparse copy of a pool. On a file system that cannot reserve blocks, the file is left as it is.
+/// The same for a sparse copy of a pool. On a file system that cannot reserve blocks, the file does not change.
 void allocate_holes(int fd, const std::string& name);
 
-/// A look at a hole of a sparse copy, too, takes a block on tmpfs: throws the Error of allocate_holes before one, if
-/// there is no room for all of them.
+/// On tmpfs, even a read of a hole takes a block. So if there is no room for all holes of a sparse copy, this throws
+/// the Error of allocate_holes before any is read.
 void require_room_for_holes(int fd, const std::string& name);
 
 /// Whether a new pool of `needed` bytes has room beside `old`, an open file that it will replace, or only without it.
@@ -109,7 +109,7 @@ void remove_leftover(const std::filesystem::path& made);
 /// Makes a file's name survive power loss by syncing its folder. Throws Error (exit code 3).
 void sync_folder_of(const std::filesystem::path& path, const std::string& name);
 
-/// Deletes a half-made file unless it is kept, or its name has become another file's.
+/// Deletes a half-made file unless it is kept, or its name now belongs to another file.
 class UnlinkUnlessKept {
  public:
   UnlinkUnlessKept(const std::filesystem::path& path, const struct stat& file) : path_(path), file_(file) {}

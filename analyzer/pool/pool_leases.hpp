@@ -10,8 +10,8 @@ namespace ringside {
 
 class PoolLeases final : public SlotLeases {
  public:
-  /// fd: the pool's file, open for writing; outlives this object. Where the file system has no such locks, readers can
-  /// have no lease, and no slot counts as held.
+  /// fd: the pool's file, open for writing; outlives this object. If the file system lacks such locks, readers get no
+  /// lease, and no slot counts as held.
   PoolLeases(int fd, std::uint32_t slots) noexcept;
 
   bool take(std::uint32_t slot) noexcept override;

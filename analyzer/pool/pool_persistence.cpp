@@ -22,7 +22,7 @@
 namespace ringside {
 namespace {
 
-constexpr std::chrono::seconds kBetweenLooks{10};  // at a disk that nothing is synced to
+constexpr std::chrono::seconds kBetweenLooks{10};  // at a disk without syncs
 
 class PoolPersistence : public Persistence {
  public:
@@ -31,8 +31,8 @@ class PoolPersistence : public Persistence {
   int store_error() const noexcept override { return watched_->error(); }
 
   void store64(std::uint64_t* to, std::uint64_t value) noexcept override {
-    // A release store is a plain one on x86-64. It keeps the compiler from moving or splitting it, and readers of the
-    // mapping see stores in this order.
+    // A release store is a plain store on x86-64. The compiler may not move or split it, and readers of the mapping see
+    // stores in this order.
     __atomic_store_n(to, value, __ATOMIC_RELEASE);
   }
 
@@ -49,8 +49,8 @@ class PoolPersistence : public Persistence {
   const std::shared_ptr<WatchedMapping> watched_;
 };
 
-/// Persistent memory. libpmem chooses the instruction that flushes a line here; none is needed where the caches are
-/// inside the power-fail domain (eADR).
+/// Persistent memory. libpmem chooses the flush instruction here; none is needed if the caches are inside the
+/// power-fail domain (eADR).
 class DaxPersistence final : public PoolPersistence {
  public:
   using PoolPersistence::PoolPersistence;
@@ -65,13 +65,12 @@ class DaxPersistence final : public PoolPersistence {
   int sync() noexcept override { return store_error(); }
 };
 
-/// A page cache. Other processes see stores at once, so that stores survive the death of this process. The disk
-/// receives them in any order, until a sync returns.
+/// A page cache. Other processes see stores at once, so stores survive the death of this process. The disk receives
+/// them in any order, until a sync returns.
 ///
-/// A sync leaves the pages it wrote protected against writing, so that the next store through the mapping faults, page
-/// by page. That halved the speed of copies, compared with write(2) into the same pages. Therefore copies use write(2)
-/// where syncs follow every few copies. Writes and stores use the same page cache, so that every process that maps the
-/// file sees both.
+/// A sync write-protects the pages it wrote, so the next store through the mapping faults, page by page. That halved
+/// the speed of copies, compared with write(2) into the same pages. Therefore copies use write(2) where syncs follow
+/// every few copies. Writes and stores use the same page cache, so every process that maps the file sees both.
 class FilePersistence final : public PoolPersistence {
  public:
   FilePersistence(UniqueFd file, const std::byte* base, std::shared_ptr<WatchedMapping> watched)
@@ -106,18 +105,18 @@ class FilePersistence final : public PoolPersistence {
   }
 
   void flush(const void*, std::size_t) noexcept override {}
-  void drain() noexcept override { _mm_sfence(); }  // non-temporal stores wait in write-combining buffers until then
+  void drain() noexcept override { _mm_sfence(); }  // non-temporal stores wait in write-combining buffers until this
 
   int sync() noexcept override {
     if (const int error = sync_data(file_.get())) watched_->note(error);
     watched_->intact_or_noted();
-    return store_error();  // also if a store hit a page that the disk never provided
+    return store_error();  // includes a store to a page that the disk never provided
   }
 
  private:
-  /// False if the write was refused, or cut short by a signal: the caller then stores through the mapping, and the
-  /// next sync returns any error. A write extends a file that was truncated. A pool's content ends before its file
-  /// does, so that the next sync, or the end of the run, still finds the file too short.
+  /// False if the write was refused, or cut short by a signal: the caller then stores through the mapping, and the next
+  /// sync returns any error. A write extends a truncated file. A pool's content ends before its file does, so the next
+  /// sync, or the end of the run, still finds the file too short.
   bool write(void* to, const void* from, std::size_t bytes) const noexcept {
     if (!watched_->intact_or_noted()) return false;
     return pwrite(file_.get(), from, bytes, static_cast<const std::byte*>(to) - base_) == static_cast<ssize_t>(bytes);

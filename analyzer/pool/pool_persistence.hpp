@@ -12,7 +12,7 @@
 
 namespace ringside {
 
-/// file: the pool file, opened for writing; `sync` syncs it. base: where its first byte is mapped. watched: that
+/// file: the pool file, opened for writing; `sync` syncs it. base: the address of its first byte. watched: that
 /// mapping; failed syncs are noted there.
 std::unique_ptr<Persistence> make_pool_persistence(Storage storage, UniqueFd file, const std::byte* base,
                                                    std::shared_ptr<WatchedMapping> watched);

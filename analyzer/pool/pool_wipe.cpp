@@ -22,13 +22,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The first two pages identify a pool. They are overwritten after everything behind them, and of them the first word
-// last, which is one store.
+// The first two pages identify a pool. They are overwritten after all others, and their first word last, with one
+// store.
 constexpr std::uint64_t kHeadBytes = 2 * kPageBytes;
 constexpr std::uint64_t kFirstWordBytes = 8;
 
 constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
-// Synced at a time, so that bytes reported as done are on the medium.
+// The unit of a sync, so that bytes reported as done are on the medium.
 constexpr std::uint64_t kPartBytes = std::uint64_t{8} << 20;
 
 bool is_zero(std::span<const std::byte> bytes) {
@@ -37,7 +37,7 @@ bool is_zero(std::span<const std::byte> bytes) {
          (bytes[0] == std::byte{0} && std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0);
 }
 
-/// True for what a wipe leaves that was interrupted within the head: libpmemobj's first word, and zeros behind the
+/// True for the remains of a wipe that was interrupted within the head: libpmemobj's first word, and zeros after the
 /// head.
 bool is_wiped_behind_its_head(std::span<const std::byte> file) {
   return file.size() > kHeadBytes && is_pmemobj_pool(file) && is_zero(file.subspan(kHeadBytes));
@@ -115,7 +115,7 @@ void PoolWipe::remove() {
   sync_folder_of(given_, name_);
 }
 
-/// Of a ring whose superblocks are both damaged, the headers cannot be found.
+/// If both superblocks of a ring are damaged, the headers cannot be found.
 void PoolWipe::forget_slots() {
   try {
     const Look look(fd_.get(), name_);
@@ -127,7 +127,7 @@ void PoolWipe::forget_slots() {
   } catch (const Error& error) {
     if (error.code() == ExitCode::kSystem) throw;
   }
-  _mm_sfence();  // on persistent memory write(2) stores past the cache: the words first, then what follows
+  _mm_sfence();  // on persistent memory write(2) bypasses the cache: the words must come first
 }
 
 void PoolWipe::write_zeros(std::uint64_t begin, std::uint64_t end) {

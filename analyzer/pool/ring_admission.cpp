@@ -49,8 +49,8 @@ void refuse_iterates_in(const RingView& ring, const std::string& path) {
       path, found.kept.size(), run ? problem_of(*run) : "of an unknown problem", newest.iteration);
 }
 
-/// The differences between the problems of two runs, such as "solver jacobi instead of pagerank": `here` instead of
-/// `kept`.
+/// The differences between the problems of two runs, such as "solver jacobi instead of pagerank" (`here` instead of
+/// `kept`).
 std::string differences(const RunDescription& kept, const RunDescription& here) {
   std::vector<std::string> found;
   const auto compare = [&found](std::string_view what, const auto& in_pool, const auto& given) {
@@ -63,7 +63,7 @@ std::string differences(const RunDescription& kept, const RunDescription& here) 
   compare_texts("parameters", text_of(kept.parameters), text_of(here.parameters));
   compare("rows", kept.entries, here.entries);
   compare("nonzeros", kept.nonzeros, here.nonzeros);
-  // The file may have moved, or its content may have changed.
+  // The file may have another path, or its content may have changed.
   if (found.empty()) compare_texts("problem", text_of(kept.matrix), text_of(here.matrix));
   if (found.empty()) {
     const std::string_view problem = text_of(here.matrix);
@@ -76,7 +76,7 @@ std::string differences(const RunDescription& kept, const RunDescription& here) 
   return fmt::format("{}", fmt::join(found, ", "));
 }
 
-/// The scalars that a run's steps have, in order.
+/// The scalars of a run's steps, in order.
 std::vector<Scalar> scalars_of(const RunReading& reading, const Schema& schema, const std::string& pool) {
   try {
     const Catalogue catalogue = Catalogue::decode(schema, reading.catalogue, pool + ": damaged pool: its run table");
@@ -86,7 +86,7 @@ std::vector<Scalar> scalars_of(const RunReading& reading, const Schema& schema, 
   }
 }
 
-/// Throws Error unless the scalars that both runs have are the same, in the same order: a step stores their values
+/// Throws Error unless the scalars common to both runs are the same, in the same order: a step stores their values
 /// without their names.
 void check_scalars(const std::vector<Scalar>& kept, const std::vector<Scalar>& here, const RingGeometry& geometry,
                    const std::string& pool) {
@@ -108,7 +108,7 @@ void check_scalars(const std::vector<Scalar>& kept, const std::vector<Scalar>& h
   }
 }
 
-/// The newest description of the run that `newest` belongs to. Throws Error if the offered run may not continue it.
+/// The newest description of the run of `newest`. Throws Error if the offered run may not continue it.
 RunReading resumable(const RingView& ring, const SlotHeader& newest, const OfferedRun& offered,
                      const RingOptions& options) {
   const RunDescription& run = offered.run;
@@ -151,7 +151,7 @@ Error cannot_resume_older(const std::string& pool) {
       pool, version, kRingVersion);
 }
 
-/// Whether the newest iterate of the ring at `path` is of that run. The ring may be one that no analyzer can own.
+/// Whether the newest iterate of the ring at `path` is of that run, even if no analyzer can own the ring.
 bool holds_iterates_of(const Id128& run_id, const std::string& path) {
   const Recovery found = RingReader::open(path).recover();
   return !found.kept.empty() && found.kept.back().header.run_id == run_id;
@@ -238,7 +238,7 @@ Admission find_ring(const RingOptions& options, const OfferedRun& offered, PoolU
   if (is_missing(options.pool)) {
     try {
       return fresh(RingPool::create(options.pool, wanted, options.slots, foreign));
-    } catch (const PoolExistsError&) {  // another process was faster: treat its pool like any other
+    } catch (const PoolExistsError&) {  // another process made one first: treat it like any other
       if (fs::is_symlink(options.pool) && is_missing(options.pool)) throw dangling(options.pool);
     }
   }
@@ -249,7 +249,7 @@ Admission find_ring(const RingOptions& options, const OfferedRun& offered, PoolU
     if (use == PoolUse::kFresh) throw;
     return fresh(RingPool::replace_unfinished(options.pool, wanted, options.slots, foreign));
   } catch (const UnownablePoolError&) {
-    // A run with --overwrite repeats the option when its analyzer was lost. It must not overwrite its own iterates.
+    // After its analyzer was lost, a run repeats --overwrite. It must not overwrite its own iterates.
     if (use != PoolUse::kOverwrite || holds_iterates_of(run.run_id, options.pool)) throw;
     return replaced_unownable();
   } catch (const OlderPoolError&) {
@@ -292,8 +292,8 @@ Admission find_ring(const RingOptions& options, const OfferedRun& offered, PoolU
 }  // namespace
 
 Admission admit(const RingOptions& options, const OfferedRun& offered, PoolUse use) {
-  // Checked for each run: since the service began, the file system may have been unmounted, so that its mount point is
-  // a plain folder.
+  // Checked for each run: the file system may have been unmounted since the service began, so that its mount point is a
+  // plain folder.
   if (options.require_dax) require_dax(options.pool);
   Admission admission = find_ring(options, offered, use);
   if (options.require_dax && !persists_in_place(admission.pool.storage())) {

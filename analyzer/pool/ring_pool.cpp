@@ -42,14 +42,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// libpmemobj cuts its heap into zones of up to kZoneChunks chunks, each zone behind a header. An object begins with 16
+// libpmemobj divides its heap into zones of up to kZoneChunks chunks, each with a header. An object begins with 16
 // bytes of the allocator's and does not cross a zone.
 constexpr std::uint64_t kHeapChunkBytes = 256 << 10;
 constexpr std::uint64_t kZoneChunks = 65528;
 constexpr std::uint64_t kZoneHeaderBytes = 512 << 10;
 constexpr std::uint64_t kObjectHeaderBytes = 16;
 constexpr std::uint64_t kMaxObjectBytes = PMEMOBJ_MAX_ALLOC_SIZE;
-constexpr std::uint64_t kBeforeHeapBytes = 4 << 20;  // pool header and lanes, a little more than they take
+constexpr std::uint64_t kBeforeHeapBytes = 4 << 20;  // pool header and lanes, rounded up
 constexpr std::uint64_t kSpareChunks = 4;
 static_assert(kLeastPoolBytes == PMEMOBJ_MIN_POOL);
 
@@ -64,7 +64,7 @@ std::string pmdk_message() {
   return message;
 }
 
-/// Storage is DAX only if the kernel confirms it, for the file and for the mapping that libpmemobj made of it.
+/// Storage is DAX only if the kernel confirms it, for the file and for libpmemobj's mapping of it.
 Storage confirmed(Storage storage, const void* base, std::uint64_t bytes) {
   if (persists_in_place(storage) && !forced_dax_allowed() && !is_mapped_synchronously(base, bytes))
     return Storage::kFile;
@@ -94,7 +94,7 @@ void RingPool::Close::operator()(pmemobjpool* pool) const noexcept {
     one_left_open.store(true);
     return;
   }
-  const PmdkSyncs unheeded;  // errors of libpmemobj's statistics, which do not matter
+  const PmdkSyncs unheeded;  // errors of libpmemobj's statistics do not matter
   pmemobj_close(pool);
 }
 
@@ -120,7 +120,7 @@ std::uint64_t RingPool::file_bytes(const RingShape& shape, std::uint32_t slots) 
   const std::uint64_t slot_chunks = heap_chunks(slot_object_bytes(geometry));
   const std::uint64_t zone_bytes = kZoneHeaderBytes + kZoneChunks * kHeapChunkBytes;
 
-  // Whole zones as long as objects remain, then what the last zone needs.
+  // Whole zones for as many objects as fill them, then the rest in the last zone.
   std::uint64_t bytes = kBeforeHeapBytes;
   const std::uint64_t each = slots_in_object(geometry);
   std::uint64_t left = (slots + each - 1) / each;  // objects
@@ -202,7 +202,7 @@ RingPool RingPool::make(const fs::path& path, const std::string& name, const Rin
   if (const int error = format_ring(file, geometry, *pool.persistence_)) {
     throw system_error("{}: the new pool could not be synced to its disk: {}", name, errno_text(error));
   }
-  // Once is enough: from here on only the content changes, which fdatasync or flushes persist.
+  // One fsync suffices: from now on only the content changes, which fdatasync or flushes persist.
   if (fsync(fd.get()) != 0) {
     const int error = errno;
     pool.pool_.get_deleter().watched->note(error);
@@ -229,7 +229,7 @@ RingPool RingPool::make_alone(const fs::path& file, const std::string& name, con
 
 RingPool RingPool::replace(const fs::path& path, RingPool old, const RingShape& shape, std::uint32_t slots,
                            Foreign foreign) {
-  const fs::path file = real_path(path);  // a symbolic link stays; the file behind it is replaced
+  const fs::path file = real_path(path);  // a symbolic link stays; its target is replaced
   return replace_locked(path, file, open_pool_file(file.string(), O_RDWR), std::move(old), shape, slots, foreign);
 }
 
@@ -250,7 +250,7 @@ RingPool RingPool::replace_locked(const fs::path& path, const fs::path& file, Un
   const std::uint64_t needed = file_bytes(shape, slots);
   remove_leftover(made);
   if (room_for(needed, fd.get(), name) == Room::kForOne) {
-    // It is unlinked while it is locked, so that no other process can become its owner. Its blocks are free when its
+    // It is unlinked while it is locked, so that no other process can become its owner. Its blocks become free when its
     // last user closes it.
     if (unlink(file.c_str()) != 0) throw system_error("{}: cannot be removed: {}", name, errno_text(errno));
     fd.reset();
@@ -275,7 +275,7 @@ RingPool RingPool::replace_unfinished(const fs::path& path, const RingShape& sha
   const fs::path file = real_path(path);
   UniqueFd fd = open_pool_file(file.string(), O_RDWR);
   lock_named_or_throw(fd.get(), file, name);
-  if (!holds_nothing(fd.get(), name)) throw in_use(name);  // another process has finished and used it since
+  if (!holds_nothing(fd.get(), name)) throw in_use(name);  // another process has finished it since and uses it
   room_for(file_bytes(shape, slots), fd.get(), name);
   if (unlink(file.c_str()) != 0) throw system_error("{}: cannot be removed: {}", name, errno_text(errno));
   fd.reset();  // its blocks are free
@@ -292,7 +292,7 @@ RingPool RingPool::open(const fs::path& path, Foreign foreign) {
   }
   require_room_for_holes(fd.get(), name);
   check_content_at_rest(fd.get(), path, name);
-  // A copy may have been made under another umask: from here on only its owner may read it.
+  // A copy may have been made under another umask: from now on only its owner may read it.
   if ((status_of(fd.get(), name).st_mode & (S_IRWXG | S_IRWXO)) != 0 && fchmod(fd.get(), kPrivateMode) != 0) {
     throw system_error("{}: others may read it, and that cannot be changed: {}", name, errno_text(errno));
   }
@@ -311,8 +311,8 @@ RingPool RingPool::open(const fs::path& path, Foreign foreign) {
     }
     throw unownable(name, fmt::format("libpmemobj cannot open it ({})", pmdk_message()));
   }
-  // The file that was checked and will be synced, the one that libpmemobj opened and the one that has the name must be
-  // the same. If not, an owner has just replaced it.
+  // Three files must be the same: the one that was checked and will be synced, the one that libpmemobj opened, and the
+  // one that has the name. If they differ, an owner has just replaced the pool.
   if (!still_named(path, status_of(fd.get(), name))) throw in_use(name);
   const std::span<std::byte> file(pool.base(), static_cast<std::uint64_t>(status_of(fd.get(), name).st_size));
   pool.watch(name, fd.get(), file.size());
@@ -357,12 +357,12 @@ void RingPool::prefault() const noexcept {
   if (uses_page_cache(storage_) && bytes > available_memory_bytes() / 2) return;
   for (std::uint32_t slot = 0; slot < geometry.slot_count(); ++slot) {
     std::byte* payload = ring_->writable_payload(slot);
-    // To the end of the last huge page: payloads begin with one. Its other content is not changed.
+    // Up to the end of the last huge page: payloads begin with one. Other bytes in it do not change.
     const bool huge = geometry.payload_bytes() >= kHugePageBytes;
     const std::uint64_t pages = huge ? round_up(geometry.payload_bytes(), kHugePageBytes) : geometry.payload_bytes();
     if (huge) madvise(payload, pages, MADV_HUGEPAGE);  // where the file system offers them (tmpfs, DAX)
     madvise(payload, pages, MADV_POPULATE_WRITE);
-    // A tmpfs allocated its blocks when the pool was made, before they could be advised.
+    // A tmpfs allocated its blocks when the pool was made, before the advice could be given.
     if (huge) madvise(payload, pages, MADV_COLLAPSE);
   }
 }

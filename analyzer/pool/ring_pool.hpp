@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A ring in a libpmemobj pool. Only this file uses libpmemobj (and only pool_persistence uses libpmem). The pool gives
-// the file its lock against a second owner. Its allocator provides all slots at creation; from then on the ring is
-// offsets in a mapped file (ring_layout.hpp). While a pool is open, do not fork without exec: the child would keep it
-// locked.
+// A ring in a libpmemobj pool. Only this file uses libpmemobj (and only pool_persistence uses libpmem). The pool locks
+// the file against a second owner. Its allocator provides all slots at creation; afterwards the ring is offsets in a
+// mapped file (ring_layout.hpp). While a pool is open, do not fork without exec: the child would keep it locked.
 #pragma once
 
 #include <cstddef>
@@ -24,46 +23,46 @@ struct pmemobjpool;
 
 namespace ringside {
 
-/// Where a pool that this process has open is now: it may have lost its name.
+/// The present place of a pool that this process has open: it may have lost its name.
 enum class Whereabouts {
   kNamed,     // at its path
-  kDeleted,   // it has no name, and vanishes with its last user
+  kDeleted,   // it has no name, and vanishes when its last user closes it
   kElsewhere  // at another path; its own path names another file, or none
 };
 
 class RingPool {
  public:
-  /// Makes a pool file, mode 0600, for `slots` (kMinSlots ... kMaxSlots) steps of that shape. Throws Error and
-  /// leaves nothing behind: exit code 2 if the file exists or the shape is impossible, 3 if the file system has no
-  /// room (the message names the bytes needed and available), refuses, or gives the file to another user.
+  /// Makes a pool file, mode 0600, for `slots` (kMinSlots ... kMaxSlots) steps of that shape. Throws Error and leaves
+  /// nothing behind: exit code 2 if the file exists or the shape is impossible, 3 if the file system has no room (the
+  /// message names the bytes needed and available), refuses, or gives the file to another user.
   static RingPool create(const std::filesystem::path& path, const RingShape& shape, std::uint32_t slots,
                          Foreign foreign = Foreign::kRefused);
 
   /// Opens a pool for writing; reads no payload. Restores a damaged superblock or copy of a run table entry from its
-  /// twin. Throws Error: exit code 2 if there is no pool, it was never finished (an UnfinishedPoolError), it is not a
-  /// Ringside pool, or one of another format (an OlderPoolError if this release reads that); 3 if another process uses
-  /// it, it is another user's, or the system refuses; 5 if it is damaged (an UnownablePoolError if only libpmemobj's
-  /// part is damaged, which is checked before libpmemobj reads it).
+  /// twin. Throws Error: exit code 2 if the file does not exist, is unfinished (an UnfinishedPoolError), is no Ringside
+  /// pool, or has another format (an OlderPoolError if this release reads that); 3 if another process uses it, it is
+  /// another user's, or the system refuses; 5 if it is damaged (an UnownablePoolError if only libpmemobj's part is
+  /// damaged, which is checked before libpmemobj reads it).
   static RingPool open(const std::filesystem::path& path, Foreign foreign = Foreign::kRefused);
 
-  /// Makes a new pool in the place of `old`, which is the pool at `path` and stays locked until it is gone. It is
-  /// deleted only when the new one is known to be possible: after the new one is made if the file system has room for
-  /// both, else right before. Throws Error and leaves the old pool as it was: as `create`, and exit code 2 if
-  /// PATH.new, where the new one is made first, is a file of another kind.
+  /// Replaces `old`, which is the pool at `path` and stays locked until it is gone, by a new pool. It is deleted only
+  /// when the new one is known to be possible: after the new one is made if the file system has room for both, else
+  /// right before. Throws Error and leaves the old pool unchanged: as `create`, and exit code 2 if PATH.new, where the
+  /// new one is made first, is a file of another kind.
   static RingPool replace(const std::filesystem::path& path, RingPool old, const RingShape& shape, std::uint32_t slots,
                           Foreign foreign = Foreign::kRefused);
 
-  /// The same in the place of a ring that libpmemobj must not or cannot open (an UnownablePoolError), or that has an
-  /// older format (an OlderPoolError). Throws Error: 3 if another process uses it, and as `replace`.
+  /// The same for a ring that libpmemobj must not or cannot open (an UnownablePoolError), or that has an older format
+  /// (an OlderPoolError). Throws Error: 3 if another process uses it, and as `replace`.
   static RingPool replace_unownable(const std::filesystem::path& path, const RingShape& shape, std::uint32_t slots,
                                     Foreign foreign = Foreign::kRefused);
 
-  /// The same in the place of what an interrupted creation left. Throws Error: as `open` if the file is anything else,
-  /// 3 if another process is still making it, and as `create`.
+  /// The same for the remains of an interrupted creation. Throws Error: as `open` if the file is anything else, 3 if
+  /// another process is still making it, and as `create`.
   static RingPool replace_unfinished(const std::filesystem::path& path, const RingShape& shape, std::uint32_t slots,
                                      Foreign foreign = Foreign::kRefused);
 
-  /// The size of the file `create` makes. Throws Error (exit code 2) if the shape is impossible.
+  /// The size of the file that `create` makes. Throws Error (exit code 2) if the shape is impossible.
   static std::uint64_t file_bytes(const RingShape& shape, std::uint32_t slots);
 
   std::byte* base() const noexcept;  // the mapped file
@@ -77,25 +76,25 @@ class RingPool {
   Whereabouts whereabouts() const noexcept;
 
   /// Takes the page faults of all payloads now instead of with the first steps, unless that would fill more than half
-  /// of the memory that is available. Marks every page of a plain file dirty.
+  /// of the available memory. Marks every page of a plain file dirty.
   void prefault() const noexcept;
 
-  /// From now on a page fault that the system cannot serve does not end the process; persistence().store_error()
-  /// reports it. Call this once no decision depends on the ring's content any more: a lost page reads as zeros.
+  /// From now on the process survives a page fault that the system cannot serve; persistence().store_error() reports
+  /// it. Call this once decisions no longer depend on the ring's content: a lost page reads as zeros.
   void survive_faults() const noexcept { pool_.get_deleter().watched->survive_faults(); }
 
-  /// Checks whether the file is still as long as its mapping. A truncation that no access met is noted like a fault.
+  /// Checks whether the file is still as long as its mapping. Notes a truncation that no access met like a fault.
   void note_truncation() const noexcept { pool_.get_deleter().watched->intact_or_noted(); }
 
   /// What happened to the file, if a fault was survived or a truncation was noted.
   std::optional<Error> fault() const { return pool_.get_deleter().watched->fault(); }
 
-  /// Whether this process has left a pool open and locked because its disk failed. It can then only end.
+  /// Whether this process left a pool open and locked because its disk failed. The process must then end.
   static bool left_one_open() noexcept;
 
  private:
-  /// Leaves a pool open if its disk failed or it is shorter than its mapping: libpmemobj would store to it and read
-  /// back what it stored.
+  /// Leaves a pool open if its disk failed or it is shorter than its mapping: libpmemobj would store to it and read the
+  /// stored bytes back.
   struct Close {
     std::shared_ptr<WatchedMapping> watched;
     void operator()(pmemobjpool* pool) const noexcept;
@@ -110,11 +109,11 @@ class RingPool {
   static RingPool make(const std::filesystem::path& file, const std::string& name, const RingShape& shape,
                        std::uint32_t slots, Foreign foreign);
 
-  /// The same where there is no such file; if one appears meanwhile, it is another process's (exit code 3).
+  /// The same if the file does not exist; if it appears meanwhile, it is another process's (exit code 3).
   static RingPool make_alone(const std::filesystem::path& file, const std::string& name, const RingShape& shape,
                              std::uint32_t slots, Foreign foreign);
 
-  /// `fd` is the pool at `file`, which it or `old` has locked.
+  /// `fd` is the pool at `file`; `fd` or `old` holds its lock.
   static RingPool replace_locked(const std::filesystem::path& path, const std::filesystem::path& file, UniqueFd fd,
                                  std::optional<RingPool> old, const RingShape& shape, std::uint32_t slots,
                                  Foreign foreign);

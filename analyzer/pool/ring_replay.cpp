@@ -15,8 +15,8 @@ namespace ringside {
 
 namespace {
 
-/// The recomputed results in the order of the recorded ones. What this release does not compute counts as equal, and
-/// so does a change that could not be recomputed (change_left_out).
+/// The recomputed results in the order of the recorded ones. Results that this release does not compute count as equal,
+/// and so does a change that could not be recomputed (change_left_out).
 std::vector<std::uint64_t> in_recorded_order(const Catalogue& recorded_catalogue,
                                              std::span<const std::uint64_t> recorded, const Catalogue& catalogue,
                                              std::span<const std::uint64_t> recomputed, bool has_predecessor,
@@ -84,7 +84,7 @@ ReplayedIterate RingReplay::replay(const KeptSlot& kept) {
     before_header_ = kept.header;
     return iterate;
   }
-  // Checked once more to report what is damaged. The iterate may be gone by then.
+  // Checked again to report the damage. The iterate may be gone by then.
   const bool gone = read.status == ReadStatus::kOverwritten || iterate.payload.overwritten;
   iterate.verdict = gone ? ReplayVerdict::kOverwritten : ReplayVerdict::kDamaged;
   return iterate;
@@ -97,9 +97,9 @@ void RingReplay::skip(const KeptSlot& kept) {
   }
 }
 
-/// A gap in the sequence numbers means that an iterate between the two was lost. Then it is not known whether the
-/// analyzer compared with the one before the gap. In an archive (docs/use/questions.md) commits follow each other, and
-/// steps do not; steps begin with 0 again when a run is resumed.
+/// A gap in the sequence numbers means that an iterate in between was lost. Then it is unknown whether the analyzer
+/// compared with the one before the gap. In an archive (docs/use/questions.md) commits are contiguous, but steps are
+/// not; steps begin with 0 again when a run is resumed.
 const void* RingReplay::predecessor_of(const SlotHeader& header) const noexcept {
   const auto follows = [&header](const SlotHeader& before) {
     return header.step == 0 ? header.iteration == before.iteration + 1 : header.step == before.step + 1;
@@ -109,7 +109,7 @@ const void* RingReplay::predecessor_of(const SlotHeader& header) const noexcept 
   return is_predecessor ? before_.data() : nullptr;
 }
 
-/// If the run's description is lost, what was recorded is taken for what this release records.
+/// If the run's description is lost, the recorded words are read as results of this release.
 Catalogue RingReplay::recorded_catalogue(const SlotHeader& header, const SlotResults& recorded) {
   if (!recorded_catalogue_ || run_id_ != header.run_id || catalogue_hash_ != recorded.catalogue_hash) {
     run_id_ = header.run_id;
@@ -126,7 +126,7 @@ void RingReplay::compare(ReplayedIterate& iterate) {
   SlotResults recorded;
   switch (ring_.results(kept.slot, kept.header, recorded)) {
     case ResultsState::kNotRecorded:
-      // If the header is gone, it is unknown whose record this is.
+      // If the header is gone, the run of this record is unknown.
       iterate.verdict =
           ring_.still_holds(kept.slot, kept.header) ? ReplayVerdict::kNotRecorded : ReplayVerdict::kOverwritten;
       return;
@@ -134,7 +134,7 @@ void RingReplay::compare(ReplayedIterate& iterate) {
     case ResultsState::kRecorded: break;
   }
   const Catalogue recorded_as = recorded_catalogue(kept.header, recorded);
-  if (recorded.words.size() != recorded_as.words()) {  // a forged catalogue, or another release's whose names are lost
+  if (recorded.words.size() != recorded_as.words()) {  // a forged catalogue, or a lost one of another release
     iterate.verdict = ReplayVerdict::kReductionsDamaged;
     return;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reduces kept steps again from their bytes, and compares the results by name, bit for bit, with what was recorded. The
-// change against the iterate before is recomputed, too, if that iterate can still be read.
+// Reduces kept steps again from their bytes, and compares the results by name, bit for bit, with the recorded ones.
+// Recomputes the change, too, if the previous iterate can still be read.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ namespace ringside {
 enum class ReplayVerdict {
   kEqual,
   kDiffers,
-  kNotRecorded,        // nothing to compare with: not computed yet, or the analyzer died before that
+  kNotRecorded,        // nothing to compare with: the analyzer has not computed it yet, or died before
   kReductionsDamaged,  // the recorded reductions do not verify; the payload does
   kOverwritten,        // the slot took another commit while it was read
   kDamaged             // the payload does not verify
@@ -32,7 +32,7 @@ struct ReplayedIterate {
   ReplayVerdict verdict = ReplayVerdict::kEqual;
   StepWithScalars step;              // of a payload that verified, like the members below
   std::vector<std::uint64_t> words;  // the results recomputed, in the order of RingReplay::catalogue
-  // A change was recorded but could not be recomputed, because the iterate before is gone. All else was compared.
+  // A change was recorded but could not be recomputed: the previous iterate is gone. All else was compared.
   bool change_left_out = false;
   std::vector<ResultDifference> differences;
   PayloadCheck payload;  // where kDamaged: its damaged parts
@@ -40,22 +40,22 @@ struct ReplayedIterate {
 
 class RingReplay {
  public:
-  /// Holds two steps in memory. ring, plug_ins: outlive it; plug_ins: null: results of plug-ins are not recomputed.
+  /// Holds two steps in memory. ring, plug_ins: outlive it. plug_ins: if null, plug-ins' results are not recomputed.
   explicit RingReplay(const RingView& ring, PlugInSet* plug_ins = nullptr);
 
-  /// What this release computes of a step of the ring; without scalars.
+  /// The results that this release computes of a step of the ring, without scalars.
   const Catalogue& catalogue() const noexcept { return reducer_.catalogue(); }
 
   /// The numbers among the recomputed results, by name.
   StepResults results(std::span<const std::uint64_t> words) const;
-  /// The reductions of a step's first field, with top entries and histogram only if x is all that a step has; nothing
-  /// if it has no field. words: as recomputed.
+  /// The reductions of a step's first field; with top entries and histogram only if x is the step's only variable;
+  /// empty if it has no field. words: as recomputed.
   std::optional<Reductions> shown(std::span<const std::uint64_t> words) const;
 
   /// Reads, verifies and reduces one slot; to be called by ascending commit_seq. Uses all OpenMP threads.
   ReplayedIterate replay(const KeptSlot& kept);
 
-  /// Reads an iterate that is not to be replayed itself but may be the predecessor of the next one.
+  /// Reads an iterate that is not replayed itself but may precede the next replayed one.
   void skip(const KeptSlot& kept);
 
  private:
@@ -68,7 +68,7 @@ class RingReplay {
   const SharedLayout layout_;          // of the recomputed results
   std::vector<std::uint64_t> step_;    // the payload of the step that is replayed
   std::vector<std::uint64_t> before_;  // of the step before
-  // The catalogue that was used last: consecutive steps mostly are of one run.
+  // The catalogue that was used last: consecutive steps mostly belong to one run.
   Id128 run_id_;
   std::uint64_t catalogue_hash_ = 0;
   std::optional<Catalogue> recorded_catalogue_;

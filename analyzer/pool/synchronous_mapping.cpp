@@ -13,7 +13,7 @@
 namespace ringside {
 namespace {
 
-// "sf", synchronous page faults: the kernel's name for what MAP_SYNC asks (Documentation/filesystems/proc.rst).
+// "sf", synchronous page faults: the kernel's name for the effect of MAP_SYNC (Documentation/filesystems/proc.rst).
 bool says_synchronous(const std::string& flags) {
   const std::vector<std::string> found = words(flags);
   return std::find(found.begin(), found.end(), "sf") != found.end();
@@ -28,7 +28,7 @@ bool is_mapped_synchronously(const void* base, std::size_t bytes) {
 }
 
 bool is_mapped_synchronously(std::istream& smaps, std::uintptr_t begin, std::uintptr_t end) {
-  // Mappings are listed by ascending address: each has a line with its range, and below it other lines, of which one
+  // Mappings are listed by ascending address: each has a line with its range, followed by other lines, of which one
   // begins with VmFlags.
   constexpr char kFlags[] = "VmFlags:";
   std::uintptr_t first = 0;

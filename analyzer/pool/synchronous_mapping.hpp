@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether a mapping persists in place, as the kernel reports for that very mapping. Stores to a mapping made without
+// Whether a mapping persists in place, as the kernel reports for that mapping. Stores to a mapping made without
 // MAP_SYNC reach persistent memory, too, but the file system may not find their blocks after a power cut.
 //
 // libpmem's pmem_is_pmem() cannot be used: it covers only the mappings that libpmem made itself. For libpmemobj's it
@@ -15,8 +15,8 @@ namespace ringside {
 /// True if all of base's `bytes` bytes are mapped with MAP_SYNC into this process.
 bool is_mapped_synchronously(const void* base, std::size_t bytes);
 
-/// The same for the addresses from begin up to end, as /proc/PID/smaps of a process describes them. False if it does
-/// not cover all of them.
+/// The same for the addresses from begin up to end, from the text of a process's /proc/PID/smaps. False if it does not
+/// cover all of them.
 bool is_mapped_synchronously(std::istream& smaps, std::uintptr_t begin, std::uintptr_t end);
 
 }  // namespace ringside

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What was answered to the last request of each client that sends results of analyses: a request that comes again,
-// because its reply was late or lost, gets the same answer, and its results are not recorded twice.
+// The answer to the last request of each client that sends results of analyses. If a reply was late or lost, the
+// repeated request gets the same answer, and its results are not recorded twice.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@ namespace ringside {
 
 class AnsweredRequests {
  public:
-  /// Clients that are remembered, the newest ones: one for each `ringside analyze` of a run.
+  /// The number of clients that are stored, the newest ones: one for each `ringside analyze` of a run.
   static constexpr std::size_t kMostClients = 64;
 
-  /// How many results of that request were taken, if it was answered already.
+  /// How many results of that request were taken, if it was answered before.
   std::optional<std::uint32_t> taken_of(const wire::RecordAnalysis& request) const;
   void add(const wire::RecordAnalysis& request, std::uint32_t taken);
 

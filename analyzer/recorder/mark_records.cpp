@@ -11,7 +11,7 @@
 namespace ringside {
 namespace {
 
-/// What a person reads beside the name.
+/// The text for a person, in addition to the name.
 std::string text_of(const TriggerSpec& trigger, const StepMarks& marks) {
   std::string text = trigger.condition;
   if (trigger.on_non_finite) {

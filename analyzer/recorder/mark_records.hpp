@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The records of what happened at a step: a mark for each trigger that fired, for each condition without a value, and
-// for steps that the archive could not take (docs/use/questions.md).
+// The records of events at a step: a mark for each trigger that fired, for each condition without a value, and for
+// steps that the archive could not take (docs/use/questions.md).
 #pragma once
 
 #include <span>
@@ -13,7 +13,7 @@
 
 namespace ringside {
 
-/// Without numbers and times. triggers: those of the run, whose bits the marks have.
+/// Without numbers and times. triggers: the run's; the marks' bits refer to them.
 std::vector<wire::Record> mark_records(const StepMarks& marks, const StepFigures& figures,
                                        std::span<const TriggerSpec> triggers);
 

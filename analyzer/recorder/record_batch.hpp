@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Records that are numbered and encoded and wait to be written to the journal and to the subscribers, all at once.
+// Numbered and encoded records that will be written to the journal and to the subscribers, all at once.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace ringside {
 /// Keeps its memory when it is cleared.
 class RecordBatch {
  public:
-  /// False if it is larger than a record may be (kMaxRecordBytes): then it is not added.
+  /// False if it exceeds a record's limit (kMaxRecordBytes): then it is not added.
   bool add(const wire::Record& record);
   std::size_t size() const noexcept { return ends_.size(); }
   bool empty() const noexcept { return ends_.empty(); }
@@ -29,7 +29,7 @@ class RecordBatch {
     std::uint64_t seq = 0;
     std::size_t at = 0;  // in bytes_
   };
-  std::string bytes_;  // of the records, one behind the other
+  std::string bytes_;  // of the records, one after the other
   std::vector<End> ends_;
   std::vector<EncodedRecord> records_;
 };

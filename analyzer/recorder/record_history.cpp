@@ -15,8 +15,8 @@ namespace ringside {
 namespace {
 
 constexpr std::int64_t kUnusedNs = 10'000'000'000;
-constexpr std::size_t kFieldBytes = 6;                // that append_record_field adds, at most
-constexpr std::int64_t kReadAgainNs = 1'000'000'000;  // at most one read in this time for missing records
+constexpr std::size_t kFieldBytes = 6;                // the most that append_record_field adds
+constexpr std::int64_t kReadAgainNs = 1'000'000'000;  // the least interval between two reads for missing records
 
 }  // namespace
 
@@ -44,7 +44,7 @@ void RecordHistory::keep(std::uint64_t seq, std::string_view record) {
   bytes_in_memory_ += record.size();
   if (memory_.empty()) first_in_memory_ = seq;
   if (memory_.size() == kInMemory) {
-    // The oldest record's memory is used again.
+    // Reuses the oldest record's memory.
     std::string oldest = std::move(memory_.front());
     memory_.pop_front();
     ++first_in_memory_;
@@ -71,7 +71,7 @@ std::uint64_t RecordHistory::newest_seq() {
 
 void RecordHistory::append(std::uint64_t from, std::size_t at_most, std::size_t bytes, std::string& message) {
   const std::size_t end_bytes = message.size() + bytes;
-  // A record that is larger than all of the message goes alone.
+  // A record that is larger than a whole message goes alone.
   const auto fits = [&, begin = message.size()](std::string_view record) {
     return at_most > 0 && (message.size() == begin || message.size() + record.size() + kFieldBytes <= end_bytes);
   };
@@ -80,15 +80,15 @@ void RecordHistory::append(std::uint64_t from, std::size_t at_most, std::size_t 
     --at_most;
     ++from;
   };
-  // A client that follows closely is answered from memory, without reading the files.
+  // A client that follows closely is answered from memory; no file is read.
   if (memory_.empty() || from < first_in_memory_) {
     from = std::max(from, oldest_seq());
     const Files* found = files_with(from);
     if (found == nullptr) return;
     const auto before = [](const EncodedRecord& record, std::uint64_t seq) { return record.seq < seq; };
     auto record = std::lower_bound(found->records.begin(), found->records.end(), from, before);
-    // Records that are damaged in the files, or could not be written, are lost: the answer continues with the first
-    // that exists.
+    // Records that are damaged in the files, or could not be written, are lost: the answer continues with the next
+    // existing one.
     if (record != found->records.end()) from = record->seq;
     if (record == found->records.end() && !memory_.empty() && just_read()) from = first_in_memory_;
     for (; record != found->records.end() && record->seq == from && fits(record->bytes); ++record) add(record->bytes);
@@ -114,14 +114,14 @@ const RecordHistory::Files* RecordHistory::files() {
       from = record->seq + 1;
     }
     return &*files_;
-  } catch (const std::exception&) {  // there is no journal yet
+  } catch (const std::exception&) {  // the journal does not exist yet
     return nullptr;
   }
 }
 
 const RecordHistory::Files* RecordHistory::files_with(std::uint64_t seq) {
   const Files* found = files();
-  // Records that left memory after the files were read are in the files by now.
+  // By now the files have the records that left memory after the last read.
   if (found != nullptr && (found->records.empty() || found->records.back().seq < seq) && !just_read()) {
     forget_files();
     found = files();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Provides past records on request: the newest from memory, older ones from the journal's files, which are read as any
-// other process reads them. One reading of the files serves all requests, until one asks for a newer record that has
-// left memory.
+// Provides past records on request: the newest from memory, older ones from the journal's files, which it reads like
+// any other process. One reading of the files serves all requests, until a request is for a newer record that has left
+// memory.
 #pragma once
 
 #include <cstddef>
@@ -23,27 +23,25 @@ void append_record_field(std::string& message, std::string_view record);
 /// Used by one thread: the recorder's.
 class RecordHistory {
  public:
-  /// 16,384 records, of a run with one variable about 6 MB; fewer if they have more than 64 MiB.
+  /// 16,384 records, of a run with one variable about 6 MB; fewer if they exceed 64 MiB.
   static constexpr std::size_t kInMemory = 16384;
   static constexpr std::size_t kBytesInMemory = std::size_t{64} << 20;
 
-  /// pool: its journal is read; empty: there is none, and only memory is used.
+  /// pool: its journal is read; empty: only memory is used.
   explicit RecordHistory(std::string pool) : pool_(std::move(pool)) {}
 
   /// Keeps a record. seq: the number after the last one kept; any other number discards everything kept before.
   void keep(std::uint64_t seq, std::string_view record);
 
-  /// Numbers of the oldest and the newest record; 0: there are none. Reads the journal's files unless memory has the
-  /// answer.
+  /// Numbers of the oldest and the newest record; 0: there are none. Reads the journal's files unless memory suffices.
   std::uint64_t oldest_seq();
   std::uint64_t newest_seq();
 
-  /// Appends consecutive records from `from` on to a message as above: up to `at_most` records and about `bytes`
-  /// bytes.
+  /// Appends consecutive records from `from` on to a message as above: up to `at_most` records and about `bytes` bytes.
   void append(std::uint64_t from, std::size_t at_most, std::size_t bytes, std::string& message);
 
-  /// Free what was read of the files: the first if it was not used for long, the second at once, because the files may
-  /// have been replaced.
+  /// Free the memory of the files' reading: the first if it was unused for long, the second at once, because the files
+  /// may have been replaced.
   void forget_files_if_unused();
   void forget_files() { files_.reset(); }
 

@@ -12,12 +12,12 @@
 namespace ringside {
 namespace {
 
-constexpr std::int64_t kLookNs = 10'000'000;  // how long a sleep lasts at most before the other side is looked at again
-constexpr std::uint64_t kFreedAtOnce = 64;    // steps for which a writer that waits is woken: one system call
+constexpr std::int64_t kLookNs = 10'000'000;  // the longest sleep between two looks at the other side
+constexpr std::uint64_t kFreedAtOnce = 64;    // steps after which a waiting writer is woken: one system call
 
 }  // namespace
 
-// Every page is touched here, and not by the first steps.
+// Touches every page here, so that the first steps need not.
 RecordQueue::RecordQueue(std::int64_t patience_ns) : patience_ns_(patience_ns), cells_(kMostCapacity) {}
 
 std::size_t RecordQueue::capacity_for(std::size_t value_words) noexcept {
@@ -26,7 +26,7 @@ std::size_t RecordQueue::capacity_for(std::size_t value_words) noexcept {
 }
 
 void RecordQueue::begin_run(std::size_t value_words) {
-  // Acquire: the reader's reads of the cells come before they are replaced.
+  // Acquire: the reader's reads of the cells precede their replacement.
   if (popped_.load(std::memory_order_acquire) != pushed_.load(std::memory_order_relaxed)) {
     throw std::logic_error("a run begins before the steps of the last one are recorded");
   }
@@ -38,7 +38,7 @@ void RecordQueue::begin_run(std::size_t value_words) {
 bool RecordQueue::push(const StepFigures& figures, std::span<const std::uint64_t> values,
                        const StepMarks& marks) noexcept {
   const std::uint64_t at = pushed_.load(std::memory_order_relaxed);
-  // Woken before the queue is full, so that the writer may never have to wait.
+  // The reader is woken before the queue is full, so that the writer rarely waits.
   if (at % (capacity_ / 4) == 0 && !has_room(at + capacity_ / 2) && popped_seen_ != stuck_at_) call_reader();
   if (!has_room(at) && !wait_for_room(at)) {
     miss({.run_id = figures.run_id,
@@ -53,19 +53,19 @@ bool RecordQueue::push(const StepFigures& figures, std::span<const std::uint64_t
   std::copy_n(values.begin(), value_words_,
               values_.begin() + static_cast<std::ptrdiff_t>(at % capacity_ * value_words_));
   missing_ = {};
-  // Release: the reader that sees the count sees the cell.
+  // Release: a reader that reads the new count also reads the cell.
   pushed_.store(at + 1, std::memory_order_release);
   return true;
 }
 
-/// Writer's thread: a step with this number has room.
+/// Writer's thread: whether a step with this number has room.
 bool RecordQueue::has_room(std::uint64_t at) noexcept {
   if (at - popped_seen_ < capacity_) return true;
   popped_seen_ = popped_.load();
   return at - popped_seen_ < capacity_;
 }
 
-/// False if the reader does not go on.
+/// False if the reader stands still.
 bool RecordQueue::wait_for_room(std::uint64_t at) noexcept {
   if (popped_seen_ == stuck_at_) return false;
   std::int64_t moved_ns = now_ns();
@@ -112,7 +112,7 @@ void RecordQueue::push_event(wire::Record event) {
 
 void RecordQueue::pop(RecordSink& sink, std::size_t at_most) {
   std::uint64_t at = popped_.load(std::memory_order_relaxed);
-  // The count is read before the events: every event that came before a step in the count is then found, too.
+  // The count is read before the events, so every event that precedes a step in the count is found, too.
   const std::uint64_t pushed = pushed_.load(std::memory_order_acquire);
   const std::uint64_t end = std::min<std::uint64_t>(pushed, at + at_most);
   std::vector<Event> events;
@@ -137,8 +137,8 @@ void RecordQueue::pop(RecordSink& sink, std::size_t at_most) {
     const Cell& cell = cells_[at % capacity_];
     take(cell.missing_before);
     sink.take(cell.figures, std::span(values_).subspan(at % capacity_ * value_words_, value_words_), cell.marks);
-    // Release: our reads of the cell come before the writer's next stores to it. Now and then more: either this thread sees
-    // that the writer sleeps, or the writer sees what was freed, because each stores before it loads.
+    // Release: this thread's reads of the cell precede the writer's next stores to it. At intervals more: each side
+    // stores before it loads, so either this thread finds the writer asleep, or the writer finds the freed room.
     const bool looks = (at + 1) % kFreedAtOnce == 0 || at + 1 == end;
     popped_.store(at + 1, looks ? std::memory_order_seq_cst : std::memory_order_release);
     if (looks && writer_sleeps_.load()) {

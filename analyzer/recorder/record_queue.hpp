@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Passes each step from the analyzer's main thread to the recorder's (docs/use/live.md), in a circular buffer of fixed
 // capacity with one writer and one reader. Pushing takes no lock and allocates nothing. A writer that finds no room
-// wakes the reader and waits for it: steps then come no faster than they are recorded, and the wait is in the account
-// (`record`). Only if the reader stands still, because a disk does, are steps passed over: they are counted, and
-// reported in front of the next item. Events are rare; they go through a list under a lock and stay in order with the
-// steps.
+// wakes the reader and waits: steps then come no faster than they are recorded, and the account has the wait
+// (`record`). Only if the reader stands still, because a disk does, are steps dropped; they are counted, and reported
+// before the next item. Events are rare; they go through a list under a lock and stay in order with the steps.
 #pragma once
 
 #include <atomic>
@@ -21,11 +20,11 @@
 
 namespace ringside {
 
-/// Receives what was pushed, in the same order.
+/// Receives the pushed items, in order.
 class RecordSink {
  public:
   virtual ~RecordSink() = default;
-  /// values: as they were pushed; valid during the call.
+  /// values: as pushed; valid during the call.
   virtual void take(const StepFigures& figures, std::span<const std::uint64_t> values, const StepMarks& marks) = 0;
   virtual void take(const MissingSteps& missing) = 0;
   virtual void take(wire::Record event) = 0;
@@ -33,33 +32,34 @@ class RecordSink {
 
 class RecordQueue {
  public:
-  /// Steps for which there is room: 8192, about a second of the fastest runs, or as many as have values of 32 MiB
-  /// together, but 64 at least.
+  /// The room in steps: 8192, about a second of the fastest runs, or as many as have values of 32 MiB together, but at
+  /// least 64.
   static constexpr std::size_t kMostCapacity = 8192;
   static constexpr std::size_t kLeastCapacity = 64;
   static constexpr std::size_t kValuesBytes = std::size_t{32} << 20;
   static std::size_t capacity_for(std::size_t value_words) noexcept;
-  /// A reader that has taken nothing for so long is not waited for until it has taken a step again.
+  /// The writer waits this long for a reader that takes nothing, and not again until the reader has taken a step.
   static constexpr std::int64_t kPatienceNs = 2'000'000'000;
 
   explicit RecordQueue(std::int64_t patience_ns = kPatienceNs);
 
   /// Writer's thread, before the first step of a run: allocates room for its values. value_words: of each step.
-  /// Requires that every step pushed before was taken.
+  /// Requires that every earlier step was taken.
   void begin_run(std::size_t value_words);
   std::size_t capacity() const noexcept { return capacity_; }
 
-  /// Writer's thread. values: as many words as begin_run was told. False if there was no room, and the reader stood still.
+  /// Writer's thread. values: as many words as begin_run received. False if there was no room and the reader stood
+  /// still.
   bool push(const StepFigures& figures, std::span<const std::uint64_t> values, const StepMarks& marks = {}) noexcept;
-  /// Writer's thread: steps without a record, which come before the next step.
+  /// Writer's thread: steps without a record, which precede the next step.
   void miss(const MissingSteps& missing) noexcept;
-  /// Writer's thread, between steps. Always finds room.
+  /// Writer's thread, between steps. There is always room.
   void push_event(wire::Record event);
 
-  /// Reader's thread: hands `sink` up to `at_most` steps, and what was pushed before and between them. Each step's room
-  /// is free again when the sink has taken it.
+  /// Reader's thread: passes `sink` up to `at_most` steps, and the events before and between them. Each step's room is
+  /// free once the sink has taken it.
   void pop(RecordSink& sink, std::size_t at_most = kMostCapacity);
-  /// Reader's thread: how often the writer has asked for room; and sleeps until it asks once more, or for that long.
+  /// Reader's thread: how often the writer requested room; and a sleep until it does so again, or for that long.
   std::uint32_t calls() const noexcept { return calls_.load(std::memory_order_acquire); }
   void sleep(std::uint32_t calls_seen, std::int64_t at_most_ns) const noexcept;
 
@@ -84,10 +84,10 @@ class RecordQueue {
   alignas(64) std::atomic<std::uint64_t> pushed_{0};
   MissingSteps missing_;           // writer's: consecutive steps that found no room
   std::uint64_t popped_seen_ = 0;  // writer's: `popped_` as it last read it
-  std::uint64_t stuck_at_ = ~std::uint64_t{0};  // writer's: `popped_` when it lost its patience
+  std::uint64_t stuck_at_ = ~std::uint64_t{0};  // writer's: `popped_` when its patience ended
   alignas(64) std::atomic<std::uint64_t> popped_{0};
-  alignas(64) std::atomic<std::uint32_t> calls_{0};  // a futex: of the reader's sleep
-  std::atomic<std::uint32_t> freed_{0};              // a futex: of the writer's sleep
+  alignas(64) std::atomic<std::uint32_t> calls_{0};  // a futex: the reader sleeps on it
+  std::atomic<std::uint32_t> freed_{0};              // a futex: the writer sleeps on it
   std::atomic<bool> writer_sleeps_{false};
   // The writer replaces the members below while the queue is empty. `pushed_` publishes them to the reader.
   std::size_t capacity_ = kMostCapacity;

@@ -39,7 +39,7 @@ namespace {
 constexpr std::int64_t kTurnNs = 10'000'000;
 constexpr int kTurnsABeat = 10;
 constexpr std::size_t kMostInAMessage = 512;  // records; of a run with one variable about 200 KB
-// Of records, so that a whole message stays below 1 MiB.
+// Of records, so that a whole message is below 1 MiB.
 constexpr std::size_t kMessageBytes = 1000u << 10;
 
 std::uint64_t draw_id() {
@@ -54,12 +54,12 @@ wire::ControlReply refused(const std::string& why, bool may_ask_again = false) {
   return reply;
 }
 
-/// Why these results are not recorded; nothing: they are of the run that is served.
+/// Why these results are not recorded; empty: they belong to the run being served.
 std::optional<wire::ControlReply> refusal_of(const wire::RecordAnalysis& request, const RunStatus& status) {
   for (const wire::AnalysisResults& results : request.results()) {
     if (const std::string problem = problem_of(results); !problem.empty()) return refused(problem);
     if (!status.attached()) {
-      // A run that has not attached yet may do so, to the successor of a lost analyzer, too. One that has ended does not.
+      // A run that has not attached yet may still do so, also to a lost analyzer's successor. An ended run does not.
       return refused("no run is being served", results.run_id() != status.run_id());
     }
     if (results.run_id() != status.run_id()) {
@@ -71,7 +71,7 @@ std::optional<wire::ControlReply> refusal_of(const wire::RecordAnalysis& request
 
 }  // namespace
 
-/// Only the worker's thread uses these members, apart from the queue and where a comment says otherwise.
+/// Only the worker's thread uses these members, except the queue and where a comment states otherwise.
 class Recorder::Worker : private RecordSink {
  public:
   Worker(const RecorderOptions& options, std::atomic<bool>& stop_run)
@@ -87,7 +87,7 @@ class Recorder::Worker : private RecordSink {
     listens.get();  // throws the Error of the thread's set-up
   }
 
-  ~Worker() override = default;  // asks the thread to stop, and joins it
+  ~Worker() override = default;  // stops the thread and joins it
 
   RecordQueue& queue() noexcept { return queue_; }
 
@@ -121,8 +121,8 @@ class Recorder::Worker : private RecordSink {
   void run(std::promise<void>& listening, const std::stop_token& stopping) {
     try {
       pthread_setname_np(pthread_self(), "recorder");  // what `top -H` shows, also for the threads it starts
-      bind_calling_thread(options_.cpus);              // on failure it runs elsewhere: slower, not wrong
-      lower_thread_priority();                         // so do ZeroMQ's threads and the journal's, which inherit it
+      bind_calling_thread(options_.cpus);              // on failure it runs elsewhere: slower, but correct
+      lower_thread_priority();                         // ZeroMQ's threads and the journal's inherit it
       if (options_.telemetry.on) telemetry_.emplace(options_.telemetry, options_.socket);
       newest_ = history_.newest_seq();
       listening.set_value();
@@ -201,12 +201,12 @@ class Recorder::Worker : private RecordSink {
     if (batch_.size() == kMostInAMessage || batch_.bytes() >= most_batch_bytes_) write_and_publish();
   }
 
-  /// The journal first: every record that was seen live is in it, whichever process is killed.
+  /// The journal first: it then has every record that was seen live, whichever process is killed.
   void write_and_publish() {
     if (batch_.empty()) return;
     write_batch();
     if (!journal_) return;
-    // A log may have been begun: then the older one still has what this one lacks.
+    // A log may have been begun: then the older log still has the descriptions that the new one lacks.
     for (const wire::RunDescribed& run : described_.lacking()) add_description(run);
     if (!batch_.empty()) write_batch();
   }
@@ -247,8 +247,8 @@ class Recorder::Worker : private RecordSink {
 
   // --- the journal ---
 
-  /// Of a batch, apart from its last record: one append begins at most one log, and the log before it still has the
-  /// descriptions then.
+  /// The limit of a batch without its last record: one append then begins at most one log, and the previous log still
+  /// has the descriptions.
   static std::size_t most_batch_bytes(std::uint64_t log_bytes) {
     return std::min<std::uint64_t>(kMessageBytes - kMaxRecordBytes, log_bytes / 4);
   }
@@ -313,8 +313,8 @@ class Recorder::Worker : private RecordSink {
     }
   }
 
-  /// The journal's numbers decide: another analyzer may have written to it since the last run, or it was wiped. After
-  /// a wipe numbers are used again, under another analyzer_id.
+  /// The journal's numbers decide: another analyzer may have written to it since the last run, or it was wiped. After a
+  /// wipe, numbers recur under another analyzer_id.
   void number_after(std::uint64_t newest_in_journal) {
     if (newest_in_journal < newest_) {
       numbering_.set_analyzer_id(draw_id());
@@ -358,7 +358,7 @@ class Recorder::Worker : private RecordSink {
     return refused("unknown request; expected records_from, status, stop or record_analysis").SerializeAsString();
   }
 
-  /// Takes the results of steps that are recorded. When the reply leaves, they are in the journal.
+  /// Takes the results of recorded steps. They are in the journal before the reply is sent.
   wire::ControlReply record(const wire::RecordAnalysis& request) {
     wire::ControlReply reply;
     wire::AnalysisRecorded& recorded = *reply.mutable_analysis_recorded();
@@ -380,7 +380,7 @@ class Recorder::Worker : private RecordSink {
     return reply;
   }
 
-  /// Encodes a ControlReply, whose field 1 is a RecordsReply, by hand: its records are encoded already.
+  /// Encodes a ControlReply, whose field 1 is a RecordsReply, by hand, because its records are already encoded.
   std::string records_from(const wire::RecordsFrom& request) {
     std::string records;
     const std::size_t at_most = request.at_most() == 0 ? newest_ : request.at_most();
@@ -429,7 +429,7 @@ class Recorder::Worker : private RecordSink {
   const std::string pool_path_;  // absolute: other processes have other current folders
   RecordQueue queue_;
 
-  std::mutex begun_mutex_;  // for the two below: the main thread sets them, the thread takes them
+  std::mutex begun_mutex_;  // for the two below: the main thread sets them, this thread takes them
   RunToRecord begun_;
   std::optional<std::promise<void>> ended_;
 

@@ -29,13 +29,13 @@ namespace {
 using std::chrono::milliseconds;
 
 // Bytes that a server sends in the handshake (ZMTP 3.1, CURVE) before it has the client's key: a greeting of 64,
-// WELCOME of 170. It sends 12 more (ERROR) to a client it refuses, at least 60 (READY) to one it admits.
+// WELCOME of 170. Then it sends 12 more (ERROR) to refuse a client, or at least 60 (READY) to admit it.
 constexpr std::uint64_t kMaxBytesBeforeAdmission = 64 + 170 + 32;
 
 constexpr std::size_t kFlowBytes = 64 << 10;  // held for a side that does not read; ZeroMQ holds the rest
 constexpr int kAcceptedAtOnce = 16;           // per turn and door
-constexpr int kNoDescriptorsMs = 100;         // connections stay with the kernel while there is no descriptor for them
-constexpr int kNoMemoryMs = 100;              // between attempts to get memory, when no connection is left to close
+constexpr int kNoDescriptorsMs = 100;         // connections wait in the kernel for a free descriptor
+constexpr int kNoMemoryMs = 100;              // between attempts to get memory, if no connection can be closed
 constexpr milliseconds kFarewell{200};        // to send the last bytes
 
 bool may_come_later(int error) noexcept {
@@ -67,7 +67,7 @@ UniqueFd listen_at(const TcpGate::Door& door) {
                      door.host, door.port, unknown == 0 ? errno_text(error) : gai_strerror(unknown));
 }
 
-/// Does not wait: if ZeroMQ's queue is full, the connection is not made.
+/// Does not wait: if ZeroMQ's queue is full, it makes no connection.
 UniqueFd connect_inside(const std::string& name) noexcept {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -107,7 +107,7 @@ std::uint16_t TcpGate::port(std::size_t door) const {
   if (getsockname(listening_[door].socket.get(), reinterpret_cast<sockaddr*>(&address), &bytes) != 0) {
     throw system_error("the port of a listening socket cannot be read: {}", errno_text(errno));
   }
-  // Both kinds of address have it at the same place.
+  // Both kinds of address have the port at the same place.
   return ntohs(reinterpret_cast<const sockaddr_in*>(&address)->sin_port);
 }
 
@@ -125,7 +125,7 @@ void TcpGate::run() {
         one = continues(*one) ? std::next(one) : connections_.erase(one);
       }
       if (!ending) accept_more();
-    } catch (const std::exception&) {  // no memory to wait for all of them; it may suffice for fewer
+    } catch (const std::exception&) {  // no memory to wait for all; it may suffice for fewer
       if (!connections_.empty()) {
         connections_.pop_front();
         continue;
@@ -136,7 +136,7 @@ void TcpGate::run() {
   }
 }
 
-/// Waits for an event. Returns true if the gate is to stop.
+/// Waits for an event. Returns true if the gate must stop.
 bool TcpGate::wait(bool ending, int timeout_ms) {
   std::vector<pollfd> watched = {{ending ? -1 : stopping_.get(), POLLIN, 0}};
   const auto events = [](const Flow& from_here, const Flow& to_here) {
@@ -144,7 +144,7 @@ bool TcpGate::wait(bool ending, int timeout_ms) {
     return static_cast<short>((reads ? POLLIN : 0) | (!to_here.bytes.empty() ? POLLOUT : 0));
   };
   const auto watch = [&watched](const UniqueFd& fd, short wanted) {
-    // poll reports a hang-up even on a side from which no event is wanted: it must not wake the gate.
+    // poll reports a hang-up even if no event is requested: it must not wake the gate.
     watched.push_back({wanted != 0 ? fd.get() : -1, wanted, 0});
   };
   for (const Connection& connection : connections_) {
@@ -163,7 +163,7 @@ bool TcpGate::wait(bool ending, int timeout_ms) {
   return watched.front().revents != 0;
 }
 
-/// timeout_ms (below 0: no limit), or less if the patience for a client ends before.
+/// timeout_ms (below 0: no limit), or less if the patience with a client ends before.
 int TcpGate::until_patience_ends(int timeout_ms) const {
   std::int64_t left_ms = timeout_ms < 0 ? std::numeric_limits<int>::max() : timeout_ms;
   for (const Connection& connection : connections_) {
@@ -214,7 +214,7 @@ void TcpGate::accept_more() {
   no_descriptors_ = false;
   for (const Listening& door : listening_) {
     for (int i = 0; i < kAcceptedAtOnce; ++i) {
-      // Without a free descriptor, accept fails the same way whether or not a connection waits.
+      // Without a free descriptor, accept fails whether or not a connection waits.
       pollfd waiting{door.socket.get(), POLLIN, 0};
       if (poll(&waiting, 1, 0) <= 0) break;
       UniqueFd outer(accept4(door.socket.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
@@ -236,7 +236,7 @@ void TcpGate::accept_more() {
   }
 }
 
-/// Closes the one that has waited longest for admission. False if all are admitted.
+/// Closes the connection that has waited longest for admission. False if all are admitted.
 bool TcpGate::close_stranger() {
   const auto stranger =
       std::find_if(connections_.begin(), connections_.end(), [](const Connection& c) { return !c.is_admitted(); });

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The gate in front of the telemetry's tcp sockets. ZeroMQ accepts every connection, and when descriptors run out it
-// retries indefinitely, so strangers meet this gate instead. It accepts a bounded number of connections and copies
-// their bytes to and from a ZeroMQ socket that listens on this machine only. There, CURVE and the ZAP handler decide
-// which clients are admitted. Here, if there is no room for another connection, the one that has waited longest for
-// admission is closed. One thread, one poll: no connection waits for another.
+// The gate before the telemetry's tcp sockets. ZeroMQ accepts every connection, and when descriptors run out it retries
+// indefinitely, so strangers meet this gate instead. It accepts a bounded number of connections and copies their bytes
+// to and from a ZeroMQ socket that listens on this machine only. There, CURVE and the ZAP handler decide which clients
+// are admitted. If there is no room for another connection, the gate closes the one that has waited longest for
+// admission. One thread, one poll: no connection waits for another.
 #pragma once
 
 #include <chrono>
@@ -24,21 +24,21 @@ class TcpGate {
   struct Door {
     std::string option;  // for messages: "--telemetry-tcp"
     std::string host;    // of the listening address: a name or a number; "*": every address
-    std::string port;    // "0": any that is free
+    std::string port;    // "0": any free port
     std::string inner;  // name of the abstract AF_UNIX socket behind it, without its '@'
   };
 
-  /// Descriptors that each connection takes: its own, our end of the link to ZeroMQ, ZeroMQ's end.
+  /// Descriptors of each connection: its own, and both ends of the link to ZeroMQ.
   static constexpr std::size_t kDescriptorsEach = 3;
 
-  /// How long a client may take nothing while the gate has no more room for it.
+  /// How long a client may take nothing while the gate's buffer for it is full.
   static constexpr std::chrono::milliseconds kPatience{15'000};
 
   /// Listens, and accepts from now on. most: limit of connections, for all doors together. Throws Error (exit code 3).
   TcpGate(const std::vector<Door>& doors, std::size_t most, std::chrono::milliseconds patience = kPatience);
-  /// Passes on ZeroMQ's last bytes for a moment, and ends.
+  /// Briefly passes on ZeroMQ's last bytes, then ends.
   ~TcpGate();
-  /// Where a door listens.
+  /// The port on which a door listens.
   std::uint16_t port(std::size_t door) const;
   TcpGate(const TcpGate&) = delete;
   TcpGate& operator=(const TcpGate&) = delete;
@@ -60,13 +60,12 @@ class TcpGate {
     UniqueFd inner;
     Flow in;
     Flow out;
-    std::uint64_t told = 0;  // bytes that ZeroMQ has sent: they show whether it admitted the client
+    std::uint64_t told = 0;  // bytes that ZeroMQ has sent: their number shows whether it admitted the client
     short outer_events = 0;  // from poll
     short inner_events = 0;
-    Clock::time_point moved{};  // when the client last took something, or was not stuck yet
+    Clock::time_point moved{};  // when the client last took something, or was not stuck
     bool is_admitted() const noexcept;
-    /// True while the gate does not read ZeroMQ's side, and so cannot see its hang-up, because the client takes
-    /// nothing.
+    /// True while the client takes nothing: then the gate does not read ZeroMQ's side, and cannot detect its hang-up.
     bool stuck() const noexcept;
   };
 

@@ -40,14 +40,14 @@ ChannelOptions answering(const std::optional<CurveKeys>& keys) {
   return options;
 }
 
-// For tcp, both sockets together. A connection takes descriptors before its key is checked.
+// For both tcp sockets together. A connection takes descriptors before its key is checked.
 constexpr std::size_t kFewestConnections = 8;
 constexpr std::size_t kMostConnections = 64;
-// Reserved, never for connections: for the pool, the journal and its rotation, a producer that attaches, peers that
-// wait to attach, and followers on this machine.
+// Reserved, never for connections: for the pool, the journal and its rotation, a producer that attaches, peers waiting
+// to attach, and followers on this machine.
 constexpr std::size_t kReservedDescriptors = 160;
 
-/// As many connections as leave enough descriptors for the rest of the analyzer.
+/// The most connections that leave enough descriptors for the rest of the analyzer.
 std::size_t connections_on_tcp() {
   constexpr std::size_t kEach = TcpGate::kDescriptorsEach;
   const std::size_t limit =

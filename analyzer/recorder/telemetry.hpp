@@ -19,17 +19,17 @@
 
 namespace ringside {
 
-/// Used by one thread: the recorder's. ZeroMQ's own thread runs on the cores of the thread that makes it.
+/// Used by one thread: the recorder's. ZeroMQ's own thread runs on that thread's cores.
 class Telemetry {
  public:
-  /// socket: the analyzer's, whose lock the caller holds. Throws Error: exit code 2 for options and keys that cannot
-  /// be used, 3 if it cannot listen.
+  /// socket: the analyzer's, whose lock the caller holds. Throws Error: exit code 2 for unusable options and keys, 3 if
+  /// it cannot listen.
   Telemetry(const TelemetryOptions& options, const std::string& socket);
   ~Telemetry();
   Telemetry(const Telemetry&) = delete;
   Telemetry& operator=(const Telemetry&) = delete;
 
-  /// Sends to all subscribers, without waiting for any.
+  /// Sends to all subscribers without waiting.
   void publish(std::string_view topic, std::string_view message) noexcept;
 
   /// Returns an encoded ControlReply. is_here: the client is on this machine.

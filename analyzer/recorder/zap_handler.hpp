@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Access over tcp: ZeroMQ asks the handler about the public key of each client that connects (RFC 27, ZAP), and the
-// handler answers from a list, such as the one in the keys' folder. It fails closed: if the list cannot be read, no client
-// is admitted. The list is read for each question, so that a client is added or removed without a restart.
+// Access over tcp: when a client connects, ZeroMQ sends its public key to the handler (RFC 27, ZAP). The answer is from
+// a list, such as the one in the keys' folder. It fails closed: if the list cannot be read, it admits no client.
+// It reads the list for each question, so clients are added or removed without a restart.
 #pragma once
 
 #include <cstdint>
@@ -16,16 +16,16 @@ namespace ringside {
 /// Used by one thread.
 class ZapHandler {
  public:
-  /// The public keys of those that are let in. It may throw.
+  /// Returns the public keys of admitted clients. It may throw.
   using Allowed = std::function<std::vector<std::string>()>;
 
-  /// allowed: is asked once now, and throws Error. list: names it in the log. Make it before any channel of the same context
-  /// listens on tcp.
+  /// allowed: called once now; its Error passes through. list: its name in the log. Make this before any channel of the
+  /// same context listens on tcp.
   ZapHandler(ChannelContext& context, Allowed allowed, std::string list);
 
   /// Answers the waiting questions, up to a limit per call.
   void answer() noexcept;
-  /// Where they arrive, to be waited for.
+  /// The channel on which they arrive, to wait for.
   Channel& questions() noexcept { return questions_; }
 
  private:

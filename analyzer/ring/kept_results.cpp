@@ -37,8 +37,8 @@ SharedLayout KeptResults::layout_of(const Id128& run_id, std::uint64_t catalogue
   return place->second;
 }
 
-/// For a step without results: of the descriptions of its run, the one with the fewest scalars. A scalar that may not
-/// be there must not be taken for a 0.
+/// For a step without results: among the descriptions of its run, the one with the fewest scalars. An absent scalar
+/// must not be read as 0.
 SharedLayout KeptResults::layout_without_results(const Id128& run_id) {
   const auto [place, is_new] = layouts_.try_emplace({run_id, 0});
   if (!is_new) return place->second;
@@ -49,7 +49,7 @@ SharedLayout KeptResults::layout_without_results(const Id128& run_id) {
       Catalogue catalogue = Catalogue::decode(schema, reading.catalogue, "catalogue");
       const bool fewer = !place->second || catalogue.scalars().size() < place->second->catalogue().scalars().size();
       if (fewer) place->second = std::make_shared<const RecordLayout>(schema, std::move(catalogue));
-    } catch (const Error&) {  // its hash holds, but a program that can write the file can also write its hash
+    } catch (const Error&) {  // its hash holds, but a program that can write the file can also forge a hash
     }
   }
   return place->second;

@@ -19,8 +19,8 @@ class KeptResults {
   /// ring: outlives this object.
   explicit KeptResults(const RingView& ring) : ring_(ring) {}
 
-  /// All values are absent that were not recorded, or whose step does not verify. Empty if it is not known which words
-  /// are which: no description of the run is left.
+  /// A value is absent if it was not recorded, or if its step does not verify. Empty if the run's description is lost:
+  /// then the words cannot be assigned to names.
   StepResults of(const KeptSlot& kept);
 
   /// The reductions of the first field (shown_of); nothing if they were not recorded.

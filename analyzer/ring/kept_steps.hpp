@@ -10,10 +10,10 @@
 
 namespace ringside {
 
-/// What is known of a kept step, with `rebuilt` set: what the analyzer measured is not. The payload is not read.
+/// A kept step's figures, with `rebuilt` set and without the analyzer's measurements. The payload is not read.
 StepFigures figures_of(const RingView& ring, const KeptSlot& kept);
 
-/// Each kept step, with `rebuilt` set, by ascending commit_seq. The payloads are not read. Requires that no process
+/// Every kept step, with `rebuilt` set, by ascending commit_seq. The payloads are not read. Requires that no process
 /// writes to the ring meanwhile.
 std::vector<RecordedStep> kept_steps(const RingView& ring);
 

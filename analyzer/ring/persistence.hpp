@@ -5,7 +5,7 @@
 // Model: a store becomes persistent some time after it was issued. It is certainly persistent once it was flushed
 // (`flush`, or it was a non-temporal copy) and a later `drain` by the same thread returned. On a plain file (page
 // cache), `flush` and `drain` only order what other processes see; `sync` decides what survives power loss. Several
-// threads may call all functions at a time, each for bytes of its own.
+// threads may call all functions at once, each for its own bytes.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace ringside {
 
 class StepReducer;
 
-/// The reducer of bytes that are copied, and which bytes of the step they are (common/reductions/step_reducer.hpp).
+/// The reducer of copied bytes, and their place in the step (common/reductions/step_reducer.hpp).
 struct BytesToReduce {
   StepReducer& reducer;
   std::size_t thread;
@@ -34,9 +34,9 @@ class Persistence {
   /// `hash64(from, bytes)`, computed while the bytes are in the cache.
   virtual std::uint64_t copy_nontemporal(void* to, const void* from, std::size_t bytes) noexcept = 0;
 
-  /// The same for bytes of a field, at most StepReducer::kMostBytes, which are reduced during the copy. The bytes that
-  /// are stored are reduced, even if `from` changes meanwhile. This default works in two steps; an implementation may
-  /// do better.
+  /// The same for bytes of a field, at most StepReducer::kMostBytes, which are reduced during the copy. The stored
+  /// bytes are reduced, even if `from` changes meanwhile. This default copies first, then reduces; an implementation
+  /// may do both at once.
   virtual std::uint64_t copy_reduced(void* to, const void* from, std::size_t bytes, const BytesToReduce& what) noexcept;
 
   /// Starts writing back the cache lines that hold [address, address + bytes).
@@ -46,17 +46,17 @@ class Persistence {
   /// cache).
   virtual void drain() noexcept = 0;
 
-  /// Announces that `sync` follows every few copies from here on: an implementation may choose its way to copy
+  /// Announces that `sync` follows every few copies from now on; an implementation may choose its way to copy
   /// accordingly. Called while no thread copies.
   virtual void expect_syncs() noexcept {}
 
-  /// Announces that no `sync` follows: on a plain file, a thread of its own looks now and then whether what is stored reaches
-  /// the disk, and notes a failure for `store_error`. No step waits for it; the end waits for a look that is under way. Without
-  /// the thread, which a system may refuse, nothing is noticed.
+  /// Announces that no `sync` follows. On a plain file, a separate thread then checks at intervals whether stored bytes
+  /// reach the disk, and notes a failure for `store_error`. Steps do not wait for it; the end waits for a check in
+  /// progress. If the system refuses the thread, failures stay unnoticed.
   virtual void watch_disk() noexcept {}
 
-  /// Makes everything stored so far survive power loss. Returns 0 or an errno value. After an error it is unknown what
-  /// survived, and the run must stop. On DAX there is nothing left to do.
+  /// Makes everything stored so far survive power loss. Returns 0 or an errno value. After an error the surviving bytes
+  /// are unknown, and the run must stop. On DAX it has nothing to do.
   virtual int sync() noexcept = 0;
 
   /// Returns 0, or the errno value of the first store or sync that did not reach its file. Cheap. On an error the run

@@ -7,8 +7,8 @@
 namespace ringside {
 namespace {
 
-// libpmemobj may put an object of up to 2.5 MiB into a run of 16 chunks, which it may share with others of its size. A
-// larger object gets chunks of its own, and the size of a pool is computed from those.
+// libpmemobj may put objects of up to 2.5 MiB of one size into a shared run of 16 chunks. A larger object gets its own
+// chunks, from which the size of a pool is computed.
 constexpr std::uint64_t kMinObjectBytes = 3 << 20;
 
 std::uint64_t object_bytes(std::uint64_t used) noexcept {
@@ -66,8 +66,8 @@ void place_root(std::uint64_t object_offset, RingGeometry& geometry) noexcept {
 }
 
 int format_ring(std::span<std::byte> file, const RingGeometry& geometry, Persistence& persistence) {
-  // A slot is empty, and a run table entry is invalid, while its sequence number is 0. A file's blocks are zero from
-  // the start, but persistent memory that is handed out a second time may not be.
+  // A sequence number of 0 marks an empty slot or an invalid run table entry. A new file's blocks are zero, but reused
+  // persistent memory may not be.
   const SlotHeader empty_header;
   for (const SlotPlace& place : geometry.slots) {
     store_words(persistence, file.data() + place.meta_offset, &empty_header, sizeof(empty_header));
@@ -126,7 +126,7 @@ int mend_run_entries(const WritableRing& ring, Persistence& persistence) {
     };
     const int good = valid_seq(0) >= valid_seq(1) ? 0 : 1;
     if (valid_seq(good) == 0) {
-      // If one copy was never written, a damaged other copy describes nothing.
+      // A damaged copy whose twin was never written describes nothing.
       for (int copy : {0, 1}) {
         if (copies[copy].state != EntryState::kDamaged || copies[1 - copy].state != EntryState::kEmpty) continue;
         std::uint64_t* record_seq = &ring.run_tail(copy, index)->record_seq;
@@ -137,8 +137,8 @@ int mend_run_entries(const WritableRing& ring, Persistence& persistence) {
       continue;
     }
     if (valid_seq(0) == valid_seq(1)) continue;
-    // A killed writer may have left the good copy in the processor's caches. While the other copy is being written,
-    // the good one is the only one.
+    // A killed writer may have left the good copy in the processor's caches. It is the only copy while the other one is
+    // written.
     persist(persistence, ring.run_entry(good, index), ring.geometry().run_entry_bytes());
     if (const int error = persistence.sync()) return error;
     const EntryReading& from = copies[good];

@@ -12,12 +12,12 @@
 
 namespace ringside {
 
-/// Bytes that one slot needs wherever they begin, and its place within them. The places in `shape` are not read, the number of
-/// its slots is.
+/// Bytes that one slot needs at any start address, and its offset within them. Reads the number of slots in `shape`,
+/// but not their places.
 std::uint64_t slot_bytes(const RingGeometry& shape) noexcept;
 SlotPlace place_slot(std::uint64_t offset, const RingGeometry& shape) noexcept;
-/// An object of libpmemobj holds as many slots as fill the smallest one whose place is predictable, one after the other; large
-/// slots have an object each.
+/// How many slots share an object of libpmemobj: as many, one after the other, as fill the smallest object whose place
+/// is predictable. Each large slot has its own object.
 std::uint32_t slots_in_object(const RingGeometry& shape) noexcept;
 std::uint64_t slot_object_bytes(const RingGeometry& shape) noexcept;
 
@@ -26,22 +26,22 @@ std::uint64_t slot_object_bytes(const RingGeometry& shape) noexcept;
 std::uint64_t root_object_bytes(const RingGeometry& geometry) noexcept;
 void place_root(std::uint64_t object_offset, RingGeometry& geometry) noexcept;
 
-/// Writes an empty ring, which `geometry` describes, into `file`; the formatted word last. Returns 0 or the errno
-/// value of a failed sync.
+/// Writes an empty ring with `geometry` into `file`; the formatted word last. Returns 0 or the errno value of a failed
+/// sync.
 int format_ring(std::span<std::byte> file, const RingGeometry& geometry, Persistence& persistence);
 
-/// Rewrites a superblock that is not intact; the other one is intact, or there would be no view. Returns 0 or the
-/// errno value of a failed sync. A second call changes nothing.
+/// Rewrites a superblock that is damaged; the other one is intact, because a view exists. Returns 0 or the errno value
+/// of a failed sync. A second call changes nothing.
 int mend_superblocks(std::span<std::byte> file, const RingView& view, Persistence& persistence);
 
 /// Writes one copy of entry `index` of the run table: invalid first, valid last. A crash tears this copy only.
-/// catalogue: at most as many descriptions as the entry has room for.
+/// catalogue: at most as many descriptions as fit the entry.
 void write_run_entry(const WritableRing& ring, int copy, std::uint32_t index, const RunDescription& run,
                      std::span<const ResultDescription> catalogue, std::uint64_t record_seq,
                      Persistence& persistence) noexcept;
 
-/// Rewrites, from its valid twin, each copy of a run table entry that is damaged or was left behind by a crash. Returns
-/// 0 or the errno value of a failed sync. A second call changes nothing.
+/// Rewrites each run table copy that is damaged or unfinished after a crash from its valid twin. Returns 0 or the errno
+/// value of a failed sync. A second call changes nothing.
 int mend_run_entries(const WritableRing& ring, Persistence& persistence);
 
 }  // namespace ringside

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The thread that waits for the disk, so that the solver and the release of its buffer do not wait. On a plain file a
-// commit survives power loss only after fdatasync. The thread syncs whenever the newest commit is not yet persisted;
-// several commits may share a sync.
+// The thread that waits for the disk instead of the solver and the release of its buffer. On a plain file a commit
+// survives power loss only after fdatasync. The thread syncs whenever the newest commit is not yet persisted; several
+// commits may share a sync.
 #pragma once
 
 #include <atomic>
@@ -16,21 +16,21 @@ namespace ringside {
 
 class RingSyncer {
  public:
-  /// persisted: everything up to this commit_seq survives power loss. From now on only this thread writes it.
+  /// persisted: the newest commit_seq that survives power loss. From now on only this thread writes it.
   RingSyncer(Persistence& persistence, std::atomic<std::uint64_t>& persisted);
   ~RingSyncer() { stop(); }
 
-  /// Asks for a sync that persists commit `commit_seq`, all of which was stored. Does not wait.
+  /// Requests a sync that persists commit `commit_seq`, which is stored completely. Does not wait.
   void request(std::uint64_t commit_seq) noexcept;
 
   /// Waits until a commit after `commit_seq` is persisted; one must have been requested. False if a sync failed.
   bool wait_past(std::uint64_t commit_seq) noexcept;
 
-  /// The errno value of the first sync that failed, or 0. After a failure nothing is synced any more: the kernel
-  /// reports the loss of a page once, and a second fdatasync would succeed as if nothing had been lost.
+  /// The errno value of the first failed sync, or 0. After a failure nothing more is synced: the kernel reports a lost
+  /// page once, and a second fdatasync would succeed as if the page were not lost.
   int error() const noexcept { return error_.load(std::memory_order_acquire); }
 
-  /// Ends the thread after the sync in progress; the caller persists what was requested later.
+  /// Ends the thread after the sync in progress; the caller persists later requests.
   void stop() noexcept;
 
  private:

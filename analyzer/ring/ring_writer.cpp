@@ -11,7 +11,7 @@
 namespace ringside {
 namespace {
 
-// What a helper thread copies at a time: 1 MiB in chunks of 16 KiB, in some 40 us.
+// The unit of a helper thread's copies: 1 MiB in chunks of 16 KiB, in some 40 us.
 constexpr std::uint64_t kPortionsInPiece = 64;
 
 }  // namespace
@@ -82,8 +82,8 @@ std::optional<KeptSlot> RingWriter::begin_run(const RunDescription& run, const C
   return intact;
 }
 
-/// The steps of the run that are newer than that iteration. They go only if it is intact. Leases are not respected: a
-/// reader that holds such a step finds that it was overwritten, as with `clear`.
+/// Discards the run's steps that are newer than that iteration, if that one is intact. Leases are ignored: a reader
+/// that holds such a step finds that it was overwritten, as with `clear`.
 void RingWriter::discard_newer(const Recovery& recovery, const RunDescription& run, std::uint64_t iteration) {
   const auto wanted = std::find_if(recovery.kept.rbegin(), recovery.kept.rend(), [&](const KeptSlot& kept) {
     return kept.header.run_id == run.run_id && kept.header.iteration == iteration;
@@ -102,8 +102,8 @@ void RingWriter::discard_newer(const Recovery& recovery, const RunDescription& r
 }
 
 void RingWriter::persist_found() noexcept {
-  // A killed predecessor may have left stores in the processor's caches, visible but not yet persistent. What the run
-  // builds on from here must not vanish at the next power cut. Payloads and chunk hashes need no flush: they were
+  // A killed predecessor may have left stores in the processor's caches, visible but not yet persistent. The bytes on
+  // which the run now builds must survive the next power cut. Payloads and chunk hashes need no flush: they were
   // drained before their header was stored.
   const RingGeometry& geometry = ring_.geometry();
   for (std::uint32_t slot = 0; slot < geometry.slot_count(); ++slot) {
@@ -123,7 +123,7 @@ void RingWriter::write_run(const RunDescription& run, const Catalogue& catalogue
   }
   std::vector<char> needed(ring_.geometry().run_entries(), 0);
   std::vector<char> wanted(needed.size(),
-                           0);  // has the catalogue of a kept slot, whose run was resumed with another one
+                           0);  // has the catalogue of a kept slot; its run was resumed with another
   if (!runs.empty()) needed[runs.back().index] = 1;
   for (const KeptSlot& kept : recover(ring_).kept) {
     const auto newest = std::find_if(runs.rbegin(), runs.rend(), [&](const RunReading& reading) {
@@ -139,7 +139,7 @@ void RingWriter::write_run(const RunDescription& run, const Catalogue& catalogue
   }
   std::uint32_t index = 0;
   while (index < needed.size() && (needed[index] != 0 || wanted[index] != 0)) ++index;
-  if (index == needed.size()) {  // one that is not needed is always there
+  if (index == needed.size()) {  // at least one entry is not needed
     index = static_cast<std::uint32_t>(std::find(needed.begin(), needed.end(), 0) - needed.begin());
   }
 
@@ -154,8 +154,8 @@ void RingWriter::clear() {
   if (const int error = finish()) {
     throw system_error("the pool could not be synced to its disk: {}", errno_text(error));
   }
-  // The oldest first: if this is interrupted, the remaining slots are still contiguous. Leases are not respected, for
-  // the user asked to discard the iterates; no payload changes before its header.
+  // The oldest first: if this is interrupted, the remaining slots are still contiguous. Leases are ignored, because the
+  // user discards the iterates; no payload changes before its header.
   std::vector<std::uint32_t> by_age(slot_seq_.size());
   std::iota(by_age.begin(), by_age.end(), 0);
   std::sort(by_age.begin(), by_age.end(), [&](auto a, auto b) { return slot_seq_[a] < slot_seq_[b]; });
@@ -172,15 +172,15 @@ void RingWriter::clear() {
 void RingWriter::discard(std::uint32_t slot) noexcept {
   SlotHeader* header = ring_.header(slot);
   persistence_.store64(&header->commit_seq, 0);
-  // The next owner may use this number again: no word of the old header may then complete a new one.
+  // The next owner may use this number again: then no word of the old header may complete a new one.
   persistence_.store64(&header->header_hash, 0);
   persist(persistence_, &header->header_hash, sizeof(header->header_hash) + sizeof(header->commit_seq));
 }
 
 CommitStatus RingWriter::begin() noexcept {
   if (sync_error() != 0) return CommitStatus::kSyncFailed;
-  // 0 (nothing worth keeping) comes before the oldest commit. With at least three slots, the oldest is not the newest
-  // one, which the reductions read as the step before: it may always go, once it is not the newest persisted one.
+  // 0 (nothing worth keeping) sorts before the oldest commit. With three or more slots, the oldest is not the newest,
+  // which the reductions read as the previous step. So the oldest may go once it is not the newest persisted one.
   const std::uint64_t oldest = victims_.oldest_that_may_go(slot_seq_);
   if (oldest != 0 && syncer_ && !syncer_->wait_past(oldest)) return CommitStatus::kSyncFailed;
   current_ = victims_.choose(slot_seq_, may_go_below());
@@ -190,13 +190,13 @@ CommitStatus RingWriter::begin() noexcept {
   SlotHeader* header = ring_.header(current_);
   persistence_.store64(&header->commit_seq, 0);
   persist(persistence_, &header->commit_seq, sizeof(header->commit_seq));  // fence 1
-  // If the victim's header is still in the file, its payload must stay.
+  // If the victim's old header is still in the file, its payload must not change.
   return persistence_.store_error() == 0 ? CommitStatus::kOk : CommitStatus::kSyncFailed;
 }
 
 void RingWriter::copy(const void* source, const StepWithScalars& step, StepReducer* reducer) noexcept {
-  // Bytes moved: the payload read, and written past the cache; 8 per chunk for its hash, a line for the step; the
-  // payload read of the step before, if it is reduced.
+  // Bytes moved: the payload read, and written past the cache; 8 per chunk for its hash; a line for the step; the
+  // previous step's payload read, if it is reduced.
   const RingGeometry& geometry = ring_.geometry();
   std::memcpy(&step_, &step, geometry.step_bytes());
   if (reducer != nullptr) reducer->begin(previous_payload());
@@ -219,7 +219,7 @@ void RingWriter::copy(const void* source, const StepWithScalars& step, StepReduc
     const std::uint64_t first_chunk = first_chunk_of(portions_[first]);
     const std::uint64_t end_chunk = last == portions ? geometry.chunk_count() : first_chunk_of(portions_[last]);
     persistence_.flush(table + first_chunk, (end_chunk - first_chunk) * sizeof(std::uint64_t));
-    persistence_.drain();  // fence 2: only the thread that stored can wait for its stores
+    persistence_.drain();  // fence 2: each thread waits only for its own stores
   });
 }
 
@@ -244,8 +244,7 @@ void RingWriter::copy_portion(const std::byte* source, const PayloadParts::Part&
                    : persistence_.copy_nontemporal(to + done, from + done, bytes);
     persistence_.store64(hash_of_chunk++, hash);
   }
-  // This program makes no ring with chunks of another size. A ring that has them is served, but each portion is read
-  // twice.
+  // This program makes rings with chunks of this size only. In a ring with other chunks, each portion is read twice.
   if (reduced && !on_the_way) {
     reducer->sweep(thread, portion.variable, ring_.payload(current_), portion.in_variable, portion.bytes);
   }
@@ -297,7 +296,7 @@ void RingWriter::store_results(std::span<const std::uint64_t> words) noexcept {
   head.header_hash = header_.header_hash;
   head.hash = results_hash(head, words.data());
 
-  // They have no name while they change: torn ones count as not recorded, not as damaged.
+  // The results have no name while they change: torn ones count as not recorded, not as damaged.
   ResultsHead* to = ring_.results_head(current_);
   persistence_.store64(&to->header_hash, 0);
   persistence_.store64(&to->words, head.words);
@@ -328,7 +327,7 @@ int RingWriter::finish() noexcept {
   syncer_->stop();
   sync_error_ = syncer_->error();
   syncer_.reset();
-  // One more sync: reductions are recorded after the commit whose sync may have been the last.
+  // One more sync: reductions are recorded after the commit, whose sync may have been the last.
   if (sync_all() == 0) persisted_.store(committed_.load(), std::memory_order_release);
   return sync_error_;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Commits iterates to the ring. The protocol (docs/formats/ring_format.md) is three functions with a fence each, so
-// that the caller can time them apart; after the third the producer's buffer may be released:
+// that the caller can time them apart. After the third the producer's buffer may be released:
 //
 //   begin    choose the oldest free slot, make its header invalid   fence 1: before any of its payload changes
 //   copy     payload and chunk hashes, by all threads               fence 2: before the header confirms them
@@ -34,82 +34,80 @@ enum class CommitStatus {
   kSyncFailed  // the disk lost data: the run must stop (see sync_error); later calls return it again
 };
 
-/// One thread calls all functions but the counters, which any thread may read.
+/// One thread calls all functions except the counters, which any thread may read.
 class RingWriter {
  public:
   /// Recovers what the ring holds from its headers. `persistence` outlives the writer.
   RingWriter(WritableRing ring, Persistence& persistence, Storage storage, Durability durability);
-  ~RingWriter() = default;  // does not wait for the disk: that is `finish`
+  ~RingWriter() = default;  // does not wait for the disk; `finish` does
   RingWriter(const RingWriter&) = delete;
   RingWriter& operator=(const RingWriter&) = delete;
 
-  /// From here on `team`, which outlives the writer, makes the copies; until then all OpenMP threads do.
+  /// From now on `team`, which outlives the writer, makes the copies; until then all OpenMP threads do.
   void share_among(Team& team) noexcept { team_ = &team; }
 
-  /// From here on the leases of readers are respected (victim_choice.hpp); until then no slot counts as held.
-  /// `leases` outlives the writer.
+  /// From now on the leases of readers are respected (victim_choice.hpp); until then no slot counts as held. `leases`
+  /// outlives the writer.
   void respect(SlotLeases& leases) noexcept { victims_.respect(leases); }
 
-  /// Set-up of a run: writes its description with its catalogue and verifies the newest payload (one, unless a power
-  /// cut damaged it), so that the slots to keep are known to be good. If that payload is of the same run, the run
-  /// continues from it. Returns its slot, if there is one; newest_payload (payload_bytes, may be null) becomes a copy
-  /// of it. Throws Error: exit code 2 if the run's variables are not the ring's or the ring has no room for what the
-  /// catalogue describes, 3 if a sync failed. resume_from: the run continues from its step of that iteration; newer ones
-  /// are discarded, once that one has verified. Exit code 5 if it is not kept, or is damaged. 0: the newest intact one.
+  /// Set-up of a run: writes its description with its catalogue. Verifies the newest payload (one, unless a power cut
+  /// damaged it), so that the slots to keep are intact. If that payload belongs to the same run, the run continues from
+  /// it. Returns its slot, if any; newest_payload (payload_bytes, may be null) becomes a copy. resume_from: the
+  /// iteration of the step to continue from; newer steps are discarded after it has verified. 0: the newest intact one.
+  /// Throws Error: exit code 2 if the ring has other variables or no room for the catalogue, 3 if a sync failed, 5 if
+  /// the step to resume from is not kept or is damaged.
   std::optional<KeptSlot> begin_run(const RunDescription& run, const Catalogue& catalogue,
                                     void* newest_payload = nullptr, std::uint64_t resume_from = 0);
 
-  /// Discards every iterate, before a run that may overwrite them begins: `begin_run` comes next. Ends a run in
-  /// progress first, as `finish`. The iterates' bytes stay until they are overwritten. Commits of this writer continue
-  /// the numbering; those of the pool's next owner begin with 1 if none comes before. Throws Error (exit code 3) if a
-  /// sync failed.
+  /// Discards every iterate before a run that may overwrite them; call `begin_run` next. First ends a run in progress,
+  /// as `finish`. The iterates' bytes stay until they are overwritten. This writer's next commits continue the
+  /// numbering; if it makes none, the pool's next owner begins with 1. Throws Error (exit code 3) if a sync failed.
   void clear();
 
-  /// Takes a slot that holds nothing valid, else the oldest one that no reader holds, else the oldest one; never one of
-  /// the two newest. Under Durability::kPower on a plain file it takes only slots that are older than the newest
-  /// *persisted* one, and waits for the disk while there is none. It never waits for a reader. The slot's lease, if it
-  /// could be taken, ends with `end_lease`.
+  /// Takes an invalid slot, else the oldest slot that no reader holds, else the oldest one; never one of the two
+  /// newest. Under Durability::kPower on a plain file it takes only slots that are older than the newest *persisted*
+  /// one, and waits for the disk if there is none. It never waits for a reader. If it could take the slot's lease,
+  /// `end_lease` ends that.
   CommitStatus begin() noexcept;
 
-  /// Copies all variables of `step` into the slot, after `begin`. source: payload_bytes, not changed while this runs;
-  /// step: with the scalars that the ring has words for. With a reducer (of the same schema and team) the fields
-  /// are reduced during the copy, all but `reducer->finish`. The bytes that are in the slot are reduced, even if source
-  /// changes.
+  /// Copies all variables of `step` into the slot. Call after `begin`. source: payload_bytes, unchanged during the
+  /// call; step: with the scalars for which the ring has words. A reducer (of the same schema and team) reduces the
+  /// fields during the copy, all but `reducer->finish`. It reduces the bytes in the slot, even if source changes.
   void copy(const void* source, const StepWithScalars& step, StepReducer* reducer = nullptr) noexcept;
 
-  /// To be called after `copy`. When it returns kOk the iterate is committed; on DAX it is also persisted.
+  /// Call after `copy`. When it returns kOk the iterate is committed; on DAX it is also persisted.
   CommitStatus commit() noexcept;
 
-  /// Lets readers hold the step that was committed. To be called after `commit`: it is a system call, for which no
-  /// buffer should wait. The next `begin` does the same if it was not called.
+  /// Lets readers hold the committed step. Call after `commit` and after the buffer's release: this is a system call.
+  /// If it was not called, the next `begin` does the same.
   void end_lease() noexcept { victims_.give_back(); }
 
-  /// Chooses the slot that the next `begin` takes, so that `begin` makes no system call. To be called while there is
-  /// nothing else to do, after `end_lease`.
+  /// Chooses the next `begin`'s slot, so that `begin` makes no system call. Call after `end_lease`, when nothing else
+  /// is to be done.
   void choose_next() noexcept;
 
-  /// The step of that commit is not overwritten, until another one is named or none (VictimChoice::guard). False: no
-  /// slot has it.
+  /// Keeps the step of that commit from being overwritten, until another step or none is given (VictimChoice::guard).
+  /// False: no slot has it.
   bool guard(std::optional<std::uint64_t> commit_seq) noexcept;
 
-  /// A step that was committed, for a thread that copies it out of the ring.
+  /// A committed step, for a thread that copies it out of the ring.
   struct Committed {
     std::uint32_t slot = 0;
     SlotHeader header;
   };
   /// After a `commit`.
   Committed newest() const noexcept { return {current_, header_}; }
-  /// The step's slot counts as held until `let_go`, which any thread may call: it goes only if no other slot may.
-  /// Whether the step still lies there, RingView::still_holds says.
+  /// The step's slot counts as held until `let_go`, which any thread may call: it is overwritten only if no other slot
+  /// may be. RingView::still_holds reports whether the step is still there.
   void hold(std::uint32_t slot) noexcept { victims_.hold(slot); }
   void let_go(std::uint32_t slot) noexcept { victims_.let_go(slot); }
 
-  /// Puts the results of the step committed last beside it. words: in the order of the run's catalogue.
+  /// Stores the results of the newest commit beside it. words: in the order of the run's catalogue.
   void store_results(std::span<const std::uint64_t> words) noexcept;
 
   /// The payload of the last `begin`'s slot: payload_bytes, complete after `copy`.
   const std::byte* payload() const noexcept { return ring_.payload(current_); }
-  /// The step committed before that one in the same run, or null: payload_bytes.
+  /// The previous step of the same run, or null: payload_bytes.
   const std::byte* previous_payload() const noexcept;
 
   /// Ends the run. Returns 0, or the errno value of the sync that failed. Under Durability::kPower everything
@@ -120,7 +118,7 @@ class RingWriter {
   /// continue from what the pool held when it was opened.
   std::uint64_t committed() const noexcept { return committed_.load(std::memory_order_acquire); }
   std::uint64_t persisted() const noexcept { return persisted_.load(std::memory_order_acquire); }
-  /// How many leases of readers this writer has broken.
+  /// The number of readers' leases that this writer has broken.
   std::uint64_t leases_broken() const noexcept { return victims_.broken(); }
   /// commit_seq of the next commit.
   std::uint64_t next_seq() const noexcept { return next_seq_; }
@@ -155,7 +153,7 @@ class RingWriter {
   Team* team_ = &openmp_;
   const bool syncs_;  // a commit needs a sync to be persisted
   const Durability durability_;
-  // What a thread copies at a time: a chunk, or several of one variable if chunks are smaller than the blocks that are
+  // The unit that a thread copies: a chunk, or several of one variable if chunks are smaller than the blocks that are
   // reduced.
   const PayloadParts portions_;
   Id128 run_id_;

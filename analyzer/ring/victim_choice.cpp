@@ -10,8 +10,8 @@ namespace {
 
 using Age = std::pair<std::uint64_t, std::uint32_t>;  // commit_seq, slot: the order of slots, the oldest first
 
-/// Slots that come before the one returned may go: the second newest, or, in a ring of three with a guarded one, the
-/// newest. Two slots must remain to write to, and the newest one is what a run resumes from.
+/// Only slots that precede the returned one may be overwritten: it is the second newest or, in a ring of three with a
+/// guarded slot, the newest. Two slots must remain writable, and a run resumes from the newest.
 Age first_to_stay(std::span<const std::uint64_t> seqs, const std::optional<std::uint32_t>& guarded) noexcept {
   Age newest{};
   Age second{};
@@ -26,7 +26,7 @@ Age first_to_stay(std::span<const std::uint64_t> seqs, const std::optional<std::
   return guarded && seqs.size() == 3 ? newest : second;
 }
 
-/// The oldest slot that is newer than `after` (if there is one to compare with) and older than `before`; not `guarded`.
+/// The oldest slot newer than `after` (if given) and older than `before`; not `guarded`.
 std::optional<Age> oldest_between(std::span<const std::uint64_t> seqs, const std::optional<Age>& after,
                                   const Age& before, const std::optional<std::uint32_t>& guarded) noexcept {
   std::optional<Age> oldest;
@@ -43,7 +43,7 @@ std::uint32_t VictimChoice::choose(std::span<const std::uint64_t> seqs, std::uin
   if (ahead_) return *std::exchange(ahead_, std::nullopt);
   if (const auto victim = free_victim(seqs, persisted)) return *victim;
   const std::uint32_t oldest = oldest_between(seqs, std::nullopt, first_to_stay(seqs, guarded_), guarded_)->second;
-  if (copied_[oldest].load(std::memory_order_relaxed) != 0 && take(oldest)) return oldest;  // no reader has it
+  if (copied_[oldest].load(std::memory_order_relaxed) != 0 && take(oldest)) return oldest;  // no reader holds it
   ++broken_;
   disregarded_[oldest] = 1;
   return oldest;
@@ -53,7 +53,7 @@ void VictimChoice::choose_ahead(std::span<const std::uint64_t> seqs, std::uint64
   ahead_ = free_victim(seqs, persisted);
 }
 
-/// The oldest slot that may go and is not held, or whose lease is not respected. Its lease is taken, if possible.
+/// The oldest slot that may be overwritten and is not held, or whose lease is ignored. Takes its lease, if possible.
 std::optional<std::uint32_t> VictimChoice::free_victim(std::span<const std::uint64_t> seqs,
                                                        std::uint64_t persisted) noexcept {
   give_back();

@@ -20,12 +20,12 @@ SharedLayout layout_of(const RoundPlan& plan, std::span<const Scalar> scalars) {
 }
 
 std::vector<TriggerSpec> global_triggers(const TriggerOptions& options) {
-  std::vector<TriggerSpec> specs = parse_triggers({}, "mark");  // of the first NaN of the whole run
+  std::vector<TriggerSpec> specs = parse_triggers({}, "mark");  // at the first NaN of the whole run
   for (const std::string& text : options.global_triggers) specs.push_back(parse_global_trigger(text));
   return specs;
 }
 
-/// HOST:PORT becomes HOST:(PORT + 2). What is no address stays: the node's recorder has refused it.
+/// HOST:PORT becomes HOST:(PORT + 2). Other text stays: the node's recorder has refused it.
 std::string two_ports_on(const std::string& address) {
   const std::size_t colon = address.rfind(':');
   const auto port = colon == std::string::npos ? std::nullopt : whole_number(address.substr(colon + 1));
@@ -102,7 +102,7 @@ void Collector::take(const RoundState& state, const PartStore::Part& own) noexce
   std::size_t last_variable = plan_.whole.size();
   for (const Result& result : layout_->catalogue().results()) {
     if (result.source != ResultSource::kReduction || !plan_.has_results[result.variable]) continue;
-    if (result.variable != last_variable) {  // the first result of its field, whose values lie together
+    if (result.variable != last_variable) {  // the first result of its field, whose values are contiguous
       last_variable = result.variable;
       const bool is_integer = class_of(plan_.whole.variables()[result.variable].dtype) == DTypeClass::kInteger;
       presence = state.fields[result.variable].finish(is_integer, values);
@@ -114,7 +114,7 @@ void Collector::take(const RoundState& state, const PartStore::Part& own) noexce
   layout_->gather(words_, &own.step, values_);
   const StepMarks marks = triggers_.evaluate(values_, figures);
   if ((triggers_.actions_of(marks.fired) & kStop) != 0) {
-    if (stopping_.load(std::memory_order_relaxed) == 0) {  // the first one is named
+    if (stopping_.load(std::memory_order_relaxed) == 0) {  // only the first is named
       stopping_iteration_.store(figures.step.iteration, std::memory_order_relaxed);
       stopping_.store(marks.fired, std::memory_order_release);
     }
@@ -141,7 +141,8 @@ std::string Collector::what_stopped() const {
   return {};
 }
 
-/// The steps from the one that was expected to the one before `end_step`, whose iteration is `end_iteration`; 0: not known.
+/// Records the expected step and all others before `end_step`, whose iteration is `end_iteration`, as missing; 0:
+/// unknown.
 void Collector::miss(std::uint64_t end_step, std::uint64_t end_iteration) noexcept {
   if (end_step <= next_step_) return;
   const std::uint64_t steps = end_step - next_step_;

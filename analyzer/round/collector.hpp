@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The records of the whole run, at its first node: a recorder of its own, whose journal lies beside POOL.global and whose
-// sockets lie beside SOCKET.global. So everything that follows a run or reads a journal reads the whole run's, too.
+// The records of the whole run, at its first node: a separate recorder, with its journal beside POOL.global and its
+// sockets beside SOCKET.global. So every program that follows a run or reads a journal can also use the whole run's.
 #pragma once
 
 #include <atomic>
@@ -23,23 +23,23 @@ namespace ringside {
 /// From `options` of the node's recorder to those of the whole run's: with tcp, at PORT + 2.
 RecorderOptions global_options(RecorderOptions options);
 
-/// The thread of the round uses it between begin_run and end_run, which are the main thread's.
+/// The round's thread uses it between the main thread's begin_run and end_run.
 class Collector {
  public:
-  /// scalars: of the run. stop_run: as Recorder's; a trigger sets it, too. Throws Error as Recorder and TriggerSet do.
+  /// scalars: the run's. stop_run: as Recorder's; a trigger sets it, too. Throws Error as Recorder and TriggerSet do.
   Collector(const RecorderOptions& options, const TriggerOptions& triggers, const RoundPlan& plan,
             std::span<const Scalar> scalars, std::atomic<bool>& stop_run);
 
-  /// own: what the node's recorder is told.
+  /// own: the arguments of the node's recorder.
   void begin_run(const RunToRecord& own);
   void end_run(const wire::RunEnded& own);
 
-  /// A step has passed all nodes. own: the first node's part. Steps come in their order; those between them are missing.
+  /// A step has passed all nodes. own: the first node's part. Steps arrive in order; skipped ones are missing.
   void take(const RoundState& state, const PartStore::Part& own) noexcept;
-  /// No further step comes; of the steps before `end_step`, those that did not come are missing.
+  /// No further step arrives; absent steps before `end_step` are missing.
   void finish(std::uint64_t end_step) noexcept;
 
-  /// Any time: the trigger that has asked for the end of the run, for people; empty: none.
+  /// At any time: the text of the trigger that ends the run; empty: none.
   std::string what_stopped() const;
 
  private:
@@ -54,10 +54,10 @@ class Collector {
   Id128 run_id_;
   std::uint64_t next_step_ = 0;
   std::uint64_t next_commit_seq_ = 0;
-  std::uint64_t last_iteration_ = 0;  // 0: not known
-  // Written by the thread of the round, read by the main thread: the second with release, after the first.
+  std::uint64_t last_iteration_ = 0;  // 0: unknown
+  // The round's thread writes both, the second with release after the first; the main thread reads them.
   std::atomic<std::uint64_t> stopping_iteration_{0};
-  std::atomic<std::uint64_t> stopping_{0};  // bits: the triggers that have asked for the end of the run
+  std::atomic<std::uint64_t> stopping_{0};  // bits: the triggers that end the run
   Recorder recorder_;
 };
 

@@ -15,7 +15,7 @@
 namespace ringside {
 namespace {
 
-// One neighbour connects; the others are for its attempts to connect again, and strangers.
+// One is for the neighbour; the others are for its reconnections, and for strangers.
 constexpr std::size_t kMostConnections = 8;
 
 struct HostAndPort {
@@ -42,7 +42,7 @@ NodeLink::NodeLink(const std::string& address, const std::string& socket) {
   const bool names_port = place.port != "0";
   zap_.emplace(context_, [this] { return admitted(); }, "the neighbouring node's");
   try {
-    // The neighbours of a run that goes on know no other keys and port than these.
+    // If the run continues, its neighbours have only these keys and this port.
     if (const std::optional<NodeAddress> before = read_node_address(socket)) {
       if (!is_key_text(before->public_key) || !is_key_text(before->secret_key)) {
         throw system_error("{}{}: found no keys", shortened(socket), kNodeAddressSuffix);

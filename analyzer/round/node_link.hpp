@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// This analyzer's door for the other nodes' analyzers: a tcp socket behind the gate that telemetry has, encrypted, which
-// lets in the node before this one only. It lives as long as the analyzer, because the address is told when ranks attach.
+// The other nodes' way to this analyzer: an encrypted tcp socket behind telemetry's gate, which admits only the
+// previous node. It lives as long as the analyzer, because ranks receive the address when they attach.
 #pragma once
 
 #include <mutex>
@@ -16,17 +16,17 @@ namespace ringside {
 
 class NodeLink {
  public:
-  /// address: HOST, or HOST:PORT, where the others reach this machine (--node-address); it listens on every address of IPv4.
-  /// socket: the analyzer's, beside which the address and the keys are written, and from which a successor takes them, if
-  /// they can still be used. Throws Error (exit code 2: the address; 3: it cannot listen).
+  /// address: HOST, or HOST:PORT, at which other nodes reach this machine (--node-address); it listens on every IPv4
+  /// address. socket: the analyzer's; address and keys are written beside it, and a successor takes them from there if
+  /// they are still usable. Throws Error (exit code 2: the address; 3: it cannot listen).
   NodeLink(const std::string& address, const std::string& socket);
   NodeLink(const NodeLink&) = delete;
   NodeLink& operator=(const NodeLink&) = delete;
 
-  /// From now on lets in the holder of this key.
+  /// From now on admits the holder of this key.
   void admit(const std::string& public_key);
 
-  // What the thread of a round uses; one round at a time.
+  // For the thread of a round; one round at a time.
   ChannelContext& context() noexcept { return context_; }
   Channel& arrivals() noexcept { return *arrivals_; }
   const KeyPair& keys() const noexcept { return keys_; }

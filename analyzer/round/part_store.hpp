@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// This node's parts of the steps whose round is not over. The main thread stores one after each step, and the thread of the
-// round reads them and frees them in their order. Storing is wait-free and allocates nothing. A step that finds no
-// room is lost to the results of the whole run, and to nothing else.
+// This node's parts of the steps whose round is in progress. The main thread stores a part after each step; the round's
+// thread reads and frees them in order. Storing is wait-free and allocates nothing. If a step finds no room, only the
+// results of the whole run lack it.
 #pragma once
 
 #include <atomic>
@@ -19,7 +19,7 @@ namespace ringside {
 
 class PartStore {
  public:
-  /// As many as fit kBytes, within these limits: a round passes every node, so many steps are under way.
+  /// The parts that fit kBytes, within these limits: a round passes every node, so many steps are in progress.
   static constexpr std::size_t kBytes = std::size_t{64} << 20;
   static constexpr std::size_t kFewest = 4;
   static constexpr std::size_t kMost = 256;
@@ -30,35 +30,35 @@ class PartStore {
     std::span<std::uint64_t> words;  // as StepParts::store writes them
   };
 
-  /// words: of a step's parts. Throws Error (exit code 3).
+  /// words: the size of a step's parts. Throws Error (exit code 3).
   explicit PartStore(std::size_t words);
-  /// Before all else. first_step: the first one that will be stored.
+  /// Call this first. first_step: the first step to be stored.
   void begin(std::uint64_t first_step) noexcept;
 
   std::size_t capacity() const noexcept { return cells_.size(); }
 
   // Main thread.
-  /// Room for the next step, to be filled before `stored`; null: there is none.
+  /// Room for the next step, to be filled before `stored`; null: none.
   Part* room() noexcept;
-  /// The next step is stored, if there was room, or lost.
+  /// Ends the next step: it is stored if there was room, else lost.
   void stored() noexcept;
 
   // Thread of the round.
-  /// Becomes readable when a step was stored; `seen` makes it wait for the next one.
+  /// Becomes readable when a step is stored; `seen` resets it.
   int fd() const noexcept { return stored_event_.get(); }
   void seen() noexcept;
-  /// All steps before it were stored or lost.
+  /// All earlier steps were stored or lost.
   std::uint64_t end_step() const noexcept { return end_step_.load(std::memory_order_acquire); }
-  /// Null if it was lost, or freed, or is yet to come.
+  /// Null if the step was lost or freed, or is not stored yet.
   const Part* find(std::uint64_t step) const noexcept;
-  /// Of all steps before `step`.
+  /// Frees the parts of all steps before `step`.
   void free_before(std::uint64_t step) noexcept;
 
  private:
   struct Cell {
     Part part;
     std::uint64_t step = 0;
-    std::atomic<bool> is_full{false};  // stored with release, so that the other side sees `part`
+    std::atomic<bool> is_full{false};  // stored with release, so that the other side reads `part` as written
   };
   Cell& cell(std::uint64_t step) noexcept { return cells_[step % cells_.size()]; }
 
@@ -67,7 +67,7 @@ class PartStore {
   UniqueFd stored_event_;
   std::atomic<std::uint64_t> end_step_{0};
   bool has_room_ = false;     // main thread's: `room` was found for the next step
-  std::uint64_t freed_ = 0;   // round's
+  std::uint64_t freed_ = 0;   // the round's thread's
 };
 
 }  // namespace ringside

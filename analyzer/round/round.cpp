@@ -16,8 +16,8 @@ namespace ringside {
 namespace {
 
 constexpr int kTurnMs = 50;  // without a message
-constexpr std::int64_t kAgainNs = 500'000'000;        // if nothing comes back for so long, the oldest round is begun again
-constexpr std::int64_t kStallNs = 10'000'000'000;     // until the log says so, and between two such lines
+constexpr std::int64_t kAgainNs = 500'000'000;        // if nothing returns for so long, the oldest round restarts
+constexpr std::int64_t kStallNs = 10'000'000'000;     // until the log reports it, and between two reports
 
 }  // namespace
 
@@ -31,7 +31,7 @@ Round::Round(RoundPlan plan, NodeLink& link, const Schema& schema, Team& team, c
   next_.emplace(link_.context(), ChannelKind::kDealer,
                 ChannelOptions{.max_message_bytes = kMostRoundBytes,
                                .high_water_mark = 2 * PartStore::kMost,  // a neighbour may be away for long
-                               .linger_ms = 100,  // for the word that the run has ended
+                               .linger_ms = 100,  // for the message that the run has ended
                                .name = {},
                                .curve = CurveKeys{.own = link_.keys(), .server_key = plan_.next_key}});
   next_->connect("tcp://" + plan_.next_address);
@@ -76,7 +76,7 @@ void Round::finish(std::int64_t patience_ns) {
   moved_ns_.store(now_ns());
   ends_.store(true);
   thread_.join();
-  if (collector_ != nullptr) collector_->finish(store_.end_step() - passed_over_);  // a ring that was frozen stays so
+  if (collector_ != nullptr) collector_->finish(store_.end_step() - passed_over_);  // a frozen ring stays frozen
 }
 
 void Round::leave() {
@@ -88,8 +88,8 @@ void Round::leave() {
 
 void Round::run() {
   pthread_setname_np(pthread_self(), "round");
-  bind_calling_thread(cpus_);  // on failure it runs elsewhere: slower, not wrong
-  lower_thread_priority();     // a step comes before any work here
+  bind_calling_thread(cpus_);  // on failure it runs elsewhere: slower, but correct
+  lower_thread_priority();     // a step precedes any work here
   std::array<Channel*, 2> channels = {&link_.arrivals(), &link_.questions()};
   while (!is_over()) {
     Channel::wait(channels, kTurnMs, store_.fd());
@@ -103,11 +103,11 @@ void Round::run() {
         collect_in_order();
         send_again();
       }
-      // Other nodes keep parts for longer: a step that was collected may not be in the journal yet when the collector is
-      // killed, and its successor asks for the step again.
+      // Other nodes keep parts longer: if the collector is killed, a collected step may not be in the journal, and the
+      // successor requests it again.
       const std::uint64_t kept_longer = plan_.collects() ? 0 : store_.capacity() / 4;
       store_.free_before(collected_ - std::min(collected_, kept_longer));
-    } catch (const std::exception&) {  // no memory: what was at hand is sent again, or lost
+    } catch (const std::exception&) {  // no memory: the present states are sent again, or lost
     }
   }
   tell_end();
@@ -119,7 +119,7 @@ void Round::take_messages() {
     if (frames_.size() != 2 || !message_.ParseFromString(frames_.back()) || !read(plan_, message_, state)) continue;
     moved_ns_.store(now_ns());
     if (state.node == plan_.nodes) {
-      // Only steps whose round is under way: what is kept stays as bounded as the store.
+      // Only steps in progress, so that the number of kept states is bounded like the store.
       const bool is_under_way = state.step >= collected_ && state.step < begun_;
       if (!plan_.collects() || state.ended || !is_under_way) continue;
       const auto sent = sent_.find(state.step);
@@ -134,7 +134,8 @@ void Round::take_messages() {
     collected_ = std::max(collected_, state.collected);
     was_told_end_ = state.ended;
     if (state.ended) continue;
-    // Also if its turn has come: none overtakes an earlier one. The first node sends what is dropped again.
+    // It waits even if its turn has come, so that it cannot overtake an earlier one. The first node resends dropped
+    // states.
     if (state.step < store_.end_step() + PartStore::kMost) waiting_.insert_or_assign(state.step, std::move(state));
   }
 }
@@ -156,7 +157,7 @@ void Round::begin_round(std::uint64_t step, bool again) {
   take_turn(state);
 }
 
-/// Those states whose part is here. A part that will not come is lost.
+/// Handles those states whose part is here. A part that can no longer arrive is lost.
 void Round::take_turns() {
   const std::uint64_t end = store_.end_step();
   while (!waiting_.empty() && waiting_.begin()->first < end) {
@@ -176,7 +177,7 @@ void Round::take_turn(RoundState& state) {
   send(state);
 }
 
-/// False if this node has no part of the step, or one that does not fit.
+/// False if this node has no part of the step, or a part that does not fit.
 bool Round::add_own_part(RoundState& state) {
   const PartStore::Part* const own = store_.find(state.step);
   if (own == nullptr) return false;
@@ -195,7 +196,7 @@ bool Round::add_own_part(RoundState& state) {
   for (std::size_t f = 0; f < parts_.fields(); ++f) {
     const FieldPart part = parts_.part(f, own->words);
     WholeField& field = state.fields[parts_.variable_of(f)];
-    if (field.entries != part.first) return false;  // cannot happen: the plans of all nodes come from one file
+    if (field.entries != part.first) return false;  // cannot happen: all nodes' plans come from one file
     field.take(part);
   }
   return true;
@@ -210,7 +211,7 @@ void Round::send(const RoundState& state) noexcept {
   }
 }
 
-/// By the first node: the steps whose turn it is.
+/// At the first node: collects the steps whose turn it is.
 void Round::collect_in_order() {
   while (collected_ < begun_) {
     if (store_.find(collected_) == nullptr) {
@@ -227,8 +228,8 @@ void Round::collect_in_order() {
   sent_.erase(sent_.begin(), sent_.lower_bound(collected_));
 }
 
-/// The oldest state, if it is lost: a node's analyzer may die with it. None overtakes another one, so it is lost if one has
-/// come back that was sent later. If nothing comes back, it is sent again and again.
+/// Resends the oldest state if it is lost, for instance with a node's analyzer. States do not overtake each other, so
+/// it is lost if a later one has returned. If no state returns, it is resent at intervals.
 void Round::send_again() {
   if (sent_.empty()) return;
   const std::int64_t now = now_ns();
@@ -253,7 +254,7 @@ bool Round::is_over() const noexcept {
   return now_ns() - moved_ns_.load() > patience_ns_.load();
 }
 
-/// From the first node round to the last one, so that none waits any longer.
+/// Sends the end from the first node round to the last, so that no node waits longer.
 void Round::tell_end() {
   if (!was_finished_.load() || (!plan_.collects() && !was_told_end_)) return;
   RoundState state;

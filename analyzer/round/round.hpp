@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes the results of the whole run. The state of each step goes once round the nodes, from the first one to the last
-// one and back: each node adds what it knows of its own part, in the order of the entries, so that the bits are those
-// of one process. No node waits for it: the solver goes on, and a step that cannot make its round is missing in the
-// records of the whole run (docs/publish/mpi.md, "Results of the whole run").
+// Makes the results of the whole run. Each step's state passes all nodes, from the first to the last and back: each
+// node adds the state of its own part, in the order of the entries, so that the bits equal those of one process. No
+// node waits for it: the solver continues, and the whole run's records lack a step whose round fails
+// (docs/publish/mpi.md, "Results of the whole run").
 #pragma once
 
 #include <atomic>
@@ -28,30 +28,30 @@ namespace ringside {
 /// One node's side, for one attachment.
 class Round {
  public:
-  /// link: outlives this object. team: the analyzer's. cpus: of the thread; empty: wherever the caller may run. Throws Error.
+  /// link: outlives this object. team: the analyzer's. cpus: of the thread; empty: the caller's. Throws Error.
   Round(RoundPlan plan, NodeLink& link, const Schema& schema, Team& team, const std::vector<int>& cpus);
   ~Round();
   Round(const Round&) = delete;
   Round& operator=(const Round&) = delete;
 
-  /// For how many steps there is room.
+  /// The number of steps for which there is room.
   std::size_t capacity() const noexcept { return store_.capacity(); }
-  /// Main thread, once, before the first step, which has this number. collector: of the first node, outlives this object;
-  /// null at others, and where nothing can be recorded.
+  /// Main thread, once, before the first step, which has this number. collector: the first node's, outlives this
+  /// object; null at other nodes, and if nothing can be recorded.
   void begin(std::uint64_t first_step, Collector* collector);
 
-  /// Main thread, after each step was reduced. results: of `reducer`, which has just reduced the payload. previous: as it
-  /// was then.
+  /// Main thread, after each step's reduction. results: of `reducer`, which has just reduced the payload. previous: as
+  /// in that reduction.
   void prepare(const StepWithScalars& step, const StepReducer& reducer, std::span<const std::uint64_t> results,
                const void* payload, const void* previous) noexcept;
-  /// Main thread: that step may go round.
+  /// Main thread: lets that step go round.
   void add(const StepFigures& figures) noexcept;
   /// Main thread: the next step was not kept, and has no results.
   void pass_over() noexcept;
 
-  /// Main thread, after the last step of the run: waits until no step is under way, or nothing has moved for `patience_ns`.
+  /// Main thread, after the last step: waits until no step is in progress, or no state has moved for `patience_ns`.
   void finish(std::int64_t patience_ns);
-  /// The same if the run goes on, with another analyzer in this one's place, which adds the newest steps again.
+  /// The same if another analyzer continues the run; it adds the newest steps again.
   void leave();
 
  private:
@@ -86,9 +86,9 @@ class Round {
   };
   std::map<std::uint64_t, Sent> sent_;            // by the first node: the rounds that it has begun, by step
   std::map<std::uint64_t, RoundState> returned_;  // to the first node
-  std::int64_t returned_sent_ns_ = 0;             // of all that have returned: when the last one was sent
+  std::int64_t returned_sent_ns_ = 0;             // of all returned states: when the newest was sent
   std::uint64_t begun_ = 0;                       // by the first node: the rounds of all steps before it
-  std::uint64_t collected_ = 0;                   // all steps before it are done with
+  std::uint64_t collected_ = 0;                   // all earlier steps are finished
   bool was_told_end_ = false;
   std::int64_t told_stall_ns_ = 0;
   bool told_iterations_ = false;
@@ -96,10 +96,10 @@ class Round {
   wire::RoundStep message_;
   std::string bytes_;
 
-  std::atomic<bool> was_finished_{false};  // the run has ended; else this object only goes
+  std::atomic<bool> was_finished_{false};  // the run has ended; false: only this object ends
   std::atomic<bool> ends_{false};
   std::atomic<std::int64_t> patience_ns_{0};
-  std::atomic<std::int64_t> moved_ns_{0};  // when something last came or went
+  std::atomic<std::int64_t> moved_ns_{0};  // when a state last came or went
   std::thread thread_;  // last: it uses all of the above
 };
 

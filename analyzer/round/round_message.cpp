@@ -11,7 +11,7 @@
 namespace ringside {
 namespace {
 
-// The figures that nodes tell of, and how two of them become one.
+// The figures that nodes send, and how two of them are combined.
 template <class Visit>
 void for_each_duration(Visit&& visit) {
   visit(&StepFigures::analyzer_idle_ns);
@@ -35,7 +35,7 @@ std::array<Int128, kExactNumbers> numbers_of(const ExactReductions& exact) noexc
   return {exact.sum, exact.l1, exact.min, exact.max, exact.change_l1, exact.change_linf};
 }
 
-/// The words between zeros only.
+/// Writes the words between leading and trailing zeros only.
 void write(const ExactSum& sum, wire::ExactSum& out) {
   const std::uint64_t* const words = std::begin(sum.words);
   const auto is_used = [](std::uint64_t word) { return word != 0; };
@@ -59,7 +59,7 @@ bool read(const wire::ExactSum& in, ExactSum& sum) {
 
 constexpr std::size_t kExtremes = 3;
 
-/// How many numbers the message of a field has.
+/// The number of numbers in a field's message.
 std::size_t count_of_numbers(const WholeField& field, bool is_integer, bool in_boxes) noexcept {
   const std::size_t sums = in_boxes ? 0 : plain::reduction_kernel.sums;
   return sums * (field.open_entries() != 0 ? 2 + kRunningSums : 2) + (is_integer ? 0 : kExtremes);
@@ -223,7 +223,7 @@ bool read(const RoundPlan& plan, const wire::RoundStep& message, RoundState& sta
     if (v >= plan.whole.size() || !plan.has_results[v] || is_there[v]) return false;
     const std::uint64_t entries = plan.whole.place(v).entries;
     if (!read(field, is_integer(plan, v), plan.in_boxes[v], entries, state.fields[v])) return false;
-    // What has passed all nodes has all entries.
+    // After all nodes it must have all entries.
     if (state.node == plan.nodes && state.fields[v].entries != entries) return false;
     is_there[v] = true;
   }

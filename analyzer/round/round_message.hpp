@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A step on its way round the nodes, as a message (proto/ringside.proto, RoundStep).
+// The message of a step that passes the nodes (proto/ringside.proto, RoundStep).
 #pragma once
 
 #include <cstddef>
@@ -20,23 +20,22 @@ inline constexpr std::size_t kMostRoundBytes = std::size_t{1} << 20;  // 256 fie
 struct RoundState {
   std::uint64_t step = 0;
   std::uint64_t iteration = 0;
-  std::uint32_t node = 0;  // whose turn it is
+  std::uint32_t node = 0;  // the node whose turn it is
   std::uint64_t collected = 0;
   std::optional<std::uint32_t> lost_by;
   bool ended = false;
   bool again = false;        // the collector has sent this step before
-  bool has_figures = false;  // a node has taken the step in
+  bool has_figures = false;  // a node has added its figures
   StepFigures figures;       // durations, bytes and counts only
   std::vector<WholeField> fields;  // by variable; those without results stay empty
 };
 
-/// What a node has taken part in: the greatest of each duration, the sum of the bytes, the least of the counts.
+/// Combines figures of nodes: the maximum of each duration, the sum of the bytes, the minimum of the counts.
 void take_figures(RoundState& state, const StepFigures& own) noexcept;
 
 void write(const RoundPlan& plan, const RoundState& state, wire::RoundStep& message);
 
-/// False if the message is of another attachment, or none that a node of this run sends. fields: as many as there are
-/// variables.
+/// False if the message is of another attachment, or no node of this run sends it. fields: one per variable.
 bool read(const RoundPlan& plan, const wire::RoundStep& message, RoundState& state);
 
 }  // namespace ringside

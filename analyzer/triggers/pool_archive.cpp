@@ -14,7 +14,7 @@ namespace ringside {
 namespace {
 
 constexpr std::uint64_t kSmallBytes = std::uint64_t{1} << 20;  // copied in some 0.1 ms
-constexpr std::uint32_t kNoSlot = ~std::uint32_t{0};  // instead of a step: nothing comes after it
+constexpr std::uint32_t kNoSlot = ~std::uint32_t{0};  // instead of a step: no step follows it
 
 RingOptions archive_options(RingOptions ring, std::uint64_t bytes, const OfferedRun& offered, const Catalogue& catalogue,
                             const RingGeometry& geometry) {
@@ -67,14 +67,14 @@ void PoolArchive::keep(const RingWriter::Committed& step) noexcept {
   }
   from_.hold(step.slot);
   name(step);
-  // Steps of microseconds would be overwritten before the thread is scheduled, if it shares a core with this one.
+  // Otherwise, if the thread shares this core, small steps would be overwritten before it is scheduled.
   if (from_.ring().geometry().payload_bytes() <= kSmallBytes) sched_yield();
 }
 
 void PoolArchive::name(const RingWriter::Committed& step) noexcept {
   const std::uint64_t named = named_.load(std::memory_order_relaxed);
   steps_[named % kRoom] = step;
-  // Release: the thread that sees the count sees the step.
+  // Release: a thread that reads the new count also reads the step.
   named_.store(named + 1, std::memory_order_release);
   named_.notify_one();
 }
@@ -102,7 +102,7 @@ bool PoolArchive::copy(const RingWriter::Committed& step) noexcept try {
   const bool has_results = from.results(step.slot, step.header, results) == ResultsState::kRecorded;
   if (ring_.begin() != CommitStatus::kOk) throw system_error("{}", errno_text(ring_.sync_error()));
   ring_.copy(from.payload(step.slot), scalars);
-  // What was read is the step's if its slot still holds it. If not, the slot here holds nothing, and is taken next.
+  // The copied bytes are the step's only if its slot still holds it. Otherwise this slot stays empty and is taken next.
   if (!from.still_holds(step.slot, step.header)) return false;
   if (ring_.commit() != CommitStatus::kOk) throw system_error("{}", errno_text(ring_.sync_error()));
   ring_.end_lease();

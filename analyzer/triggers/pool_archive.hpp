@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The archive of a pool: a second ring, POOL.archive, to which a thread copies the steps that triggers keep
-// (docs/use/questions.md). The main thread only names a step; the thread reads it from the ring as any reader would,
-// and drops it if the writer has needed the slot meanwhile.
+// (docs/use/questions.md). The main thread only names a step. The archive's thread reads it from the ring like any
+// reader, and drops it if the writer has reused the slot meanwhile.
 #pragma once
 
 #include <atomic>
@@ -25,26 +25,25 @@ namespace ringside {
 
 class PoolArchive {
  public:
-  /// Makes the archive's pool, or takes the one that is there as `admit` does, for the run `offered`, which `ring` was
-  /// admitted for. bytes: at most of so many; 0: with as many slots as the ring. from: the ring's writer, which outlives
-  /// this object, as do the catalogue's words in its slots. Throws Error as `admit`, and exit code 2 if fewer than 3
-  /// steps fit in `bytes`.
+  /// Makes the archive's pool, or takes the existing one as `admit` does. offered: the run; ring: the pool that
+  /// admitted it. bytes: the limit; 0: as many slots as the ring. from: the ring's writer; it and the catalogue's words
+  /// in its slots outlive this object. Throws Error as `admit`, and exit code 2 if fewer than 3 steps fit in `bytes`.
   PoolArchive(const RingOptions& ring, std::uint64_t bytes, const OfferedRun& offered, PoolUse use,
               const Catalogue& catalogue, RingWriter& from);
   ~PoolArchive();
   PoolArchive(const PoolArchive&) = delete;
   PoolArchive& operator=(const PoolArchive&) = delete;
 
-  /// Main thread, after the step's results were stored: it is copied soon. Does not wait; where steps are small, and so
-  /// may come within microseconds, it offers its core to the thread once.
+  /// Main thread, after the step's results were stored: queues the step's copy. Does not wait. Small steps may come
+  /// within microseconds, so with them it yields its core to the thread once.
   void keep(const RingWriter::Committed& step) noexcept;
 
-  /// Steps that were copied to the archive, and those that could not be copied, of this attachment.
+  /// The number of this attachment's steps that were copied to the archive, and of those that could not be.
   std::uint64_t kept() const noexcept { return kept_.load(std::memory_order_acquire); }
   std::uint64_t lost() const noexcept { return lost_.load(std::memory_order_acquire); }
 
-  /// Main thread, when the run is over: returns when every step that was named is kept, or lost, and is persisted if the
-  /// durability asks for that. Returns why the archive's disk failed, or nothing.
+  /// Main thread, after the run: returns when every named step is kept or lost, and is persisted if the durability
+  /// requires that. Returns why the archive's disk failed, or nothing.
   std::optional<Error> finish() noexcept;
 
  private:

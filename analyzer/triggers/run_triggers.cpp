@@ -31,7 +31,7 @@ void RunTriggers::admit(const RingOptions& ring, const Admission& admission, con
   archive_ = std::make_unique<PoolArchive>(ring, archive_bytes_, offered, use, catalogue, writer_);
 }
 
-/// A run does not begin without the room. One that goes on with another analyzer is not ended for it.
+/// If there is no room, a new run is refused; a taken-over one continues.
 void RunTriggers::reserve_freeze(RunStart start) {
   freeze_file_.emplace(pool_);
   if (freeze_file_->error() == 0) return;
@@ -44,15 +44,15 @@ void RunTriggers::reserve_freeze(RunStart start) {
 void RunTriggers::begin(RunStart start, const std::optional<KeptSlot>& newest, const ValuesOf& values_of,
                         HandoffReader& producer) {
   if (start != RunStart::kTakeover && start != RunStart::kResume) {
-    remove_freeze(pool_);  // of iterates that were discarded, or of a pool that is gone
+    remove_freeze(pool_);  // its iterates were discarded, or its pool is gone
   }
   if (!newest) return;
   find_last_finite(*newest, values_of);
   if (!frozen()) catch_up(start, *newest, values_of, producer);
 }
 
-/// The newest kept steps may be those of a run that has lost its numbers: the last finite one before them is guarded
-/// again. newest: the newest one that is intact.
+/// If the newest kept steps belong to a run that is no longer finite: guards the last finite step before them again.
+/// newest: the newest intact step.
 void RunTriggers::find_last_finite(const KeptSlot& newest, const ValuesOf& values_of) {
   if (!triggers_.guards_finite()) return;
   const Recovery found = recover(writer_.ring());
@@ -120,7 +120,7 @@ StepMarks RunTriggers::step_not_kept(std::span<const std::uint64_t> values, cons
   return marks;
 }
 
-/// Does what the triggers that fired at a step ask for. step: where it lies; not used once the ring is frozen.
+/// Performs the actions of the triggers that fired at a step. step: its place; not used once the ring is frozen.
 void RunTriggers::act(StepMarks& marks, const StepFigures& figures, const RingWriter::Committed& step,
                       HandoffReader& producer) noexcept {
   count(marks.fired, figures.step.iteration);
@@ -152,7 +152,7 @@ RunTriggers::Marked RunTriggers::at_end() const noexcept {
   return marked;
 }
 
-/// The last finite step stays in the ring as long as no later one is finite.
+/// The last finite step stays in the ring until a later one is finite.
 void RunTriggers::guard_last_finite(const StepFigures& figures, StepMarks& marks) noexcept {
   if (!triggers_.guards_finite()) return;
   if (!triggers_.non_finite()) {
@@ -183,7 +183,7 @@ int RunTriggers::freeze_ring(const TriggerSpec& trigger, const StepFigures& figu
                        .commit_seq = figures.commit_seq,
                        .trigger = trigger.name,
                        .unix_ns = realtime_ns()};
-  if (!freeze_file_ || freeze_file_->error() != 0) freeze_file_.emplace(pool_);  // a `thaw` and a trigger again, or room by now
+  if (!freeze_file_ || freeze_file_->error() != 0) freeze_file_.emplace(pool_);  // after `thaw`, or room is free
   const int error = freeze_error_ = freeze_file_->write(*freeze_);
   freeze_file_.reset();
   if (error == 0) {
@@ -196,7 +196,7 @@ int RunTriggers::freeze_ring(const TriggerSpec& trigger, const StepFigures& figu
         pool_, freeze_->iteration, pool_, freeze_->iteration, trigger.name, freeze_path(pool_), errno_text(error));
   }
   return error;
-} catch (const std::exception&) {  // no memory: the ring is frozen even so
+} catch (const std::exception&) {  // no memory: the ring is frozen nevertheless
   if (!freeze_) freeze_.emplace();
   return freeze_error_ = ENOMEM;
 }

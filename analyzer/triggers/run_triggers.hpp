@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The triggers of one run: evaluated after each step, and what follows when one fires (docs/use/questions.md). The main
-// thread calls all functions.
+// The triggers of one run: evaluates them after each step, and performs the actions of those that fire
+// (docs/use/questions.md). The main thread calls all functions.
 #pragma once
 
 #include <array>
@@ -33,41 +33,41 @@ struct TriggerCount {
 
 class RunTriggers {
  public:
-  /// Gives the values of a kept step of this run as records carry them; false if they are not known.
+  /// Writes the values of a kept step of this run in the records' order; false if they cannot be found.
   using ValuesOf = std::function<bool(const KeptSlot& kept, std::span<std::uint64_t> values)>;
 
-  /// triggers: of a run with this layout; writer: of its ring; both outlive this object. archive_bytes: as
+  /// triggers: of a run with this layout; writer: of its ring; both outlive this object. archive_bytes: see
   /// TriggerOptions.
   RunTriggers(TriggerSet& triggers, std::uint64_t archive_bytes, RingWriter& writer, SharedLayout layout)
       : triggers_(triggers), archive_bytes_(archive_bytes), writer_(writer), layout_(std::move(layout)) {}
 
-  /// To be called before the run begins in the ring: finds whether an earlier analyzer of this run has frozen it, and
-  /// makes room for POOL.freeze, and makes or takes the archive. Throws Error: exit code 2 if the ring is frozen and the run
-  /// would resume from it, 3 if there is no room; else as PoolArchive and read_freeze.
+  /// Call before the run begins in the ring. Finds whether an earlier analyzer of this run froze it, reserves room for
+  /// POOL.freeze, and makes or takes the archive. Throws Error: exit code 2 if a run would resume from a frozen ring, 3
+  /// if there is no room; else as PoolArchive and read_freeze.
   void admit(const RingOptions& ring, const Admission& admission, const OfferedRun& offered, PoolUse use,
              const Catalogue& catalogue);
 
-  /// The run has begun in the ring. newest: the step from which it continues, if it does. What the conditions were at
-  /// that step and the one before is found again. An analyzer that was killed may not have come to the triggers of the
-  /// newest step: its successor (kTakeover) does what they ask for, again if need be.
+  /// Call once the run has begun in the ring. newest: the step from which it continues, if any. Restores the
+  /// conditions' states at that step and its predecessor. An analyzer may have been killed before the triggers of its
+  /// newest step: its successor (kTakeover) performs their actions, if need be again.
   void begin(RunStart start, const std::optional<KeptSlot>& newest, const ValuesOf& values_of, HandoffReader& producer);
 
-  /// Evaluates the conditions of the step that was committed last and does what those that fire ask for. values: its
-  /// results, as the layout places them.
+  /// Evaluates the conditions of the newest commit and performs the actions of those that fire. values: its results, as
+  /// the layout places them.
   StepMarks step(std::span<const std::uint64_t> values, const StepFigures& figures, HandoffReader& producer) noexcept;
-  /// The same of a step that is not kept, because the ring is frozen: its reductions are absent, and it cannot be kept.
+  /// The same for a step that is not kept, because the ring is frozen: its reductions are absent.
   StepMarks step_not_kept(std::span<const std::uint64_t> values, const StepFigures& figures,
                           HandoffReader& producer) noexcept;
 
-  /// Nothing in the ring may be overwritten.
+  /// If true, no slot of the ring may be overwritten.
   bool frozen() const noexcept { return freeze_.has_value(); }
   const std::optional<PoolFreeze>& freeze() const noexcept { return freeze_; }
-  /// 0, or why the freeze does not outlive this process: an errno value.
+  /// 0, or the errno value for which the freeze ends with this process.
   int freeze_error() const noexcept { return freeze_error_; }
-  /// A trigger has asked for the end of the run; which one, for people.
+  /// A trigger ends the run; what_stopped() describes it.
   bool stops() const noexcept { return stopping_ != nullptr; }
   std::string what_stopped() const;
-  /// commit_seq of the last finite step, while it is not overwritten; else 0.
+  /// commit_seq of the last finite step until it is overwritten; else 0.
   std::uint64_t guarded() const noexcept { return guarded_ ? last_finite_.commit_seq : 0; }
 
   const std::vector<TriggerSpec>& specs() const noexcept { return triggers_.specs(); }
@@ -75,10 +75,10 @@ class RunTriggers {
   std::span<const TriggerCount> counts() const noexcept { return {counts_.data(), specs().size()}; }
   /// Null: no trigger keeps steps.
   const PoolArchive* archive() const noexcept { return archive_.get(); }
-  /// Steps that a trigger was to keep, and that are not in the archive.
+  /// The number of steps that a trigger was to keep and that are not in the archive.
   std::uint64_t not_archived() const noexcept { return (archive_ ? archive_->lost() : 0) + kept_too_late_; }
 
-  /// What `begin` found that an earlier analyzer had not come to; and, after `finish`, what the archive has lost since
+  /// The marks that `begin` found and an earlier analyzer did not record; after `finish`, the archive's losses since
   /// the last step.
   struct Marked {
     StepMarks marks;
@@ -92,7 +92,7 @@ class RunTriggers {
 
  private:
   struct Finite {
-    std::uint64_t commit_seq = 0;  // 0: none is known
+    std::uint64_t commit_seq = 0;  // 0: none exists
     std::uint64_t iteration = 0;
   };
 
@@ -113,14 +113,14 @@ class RunTriggers {
   std::string pool_;
   std::string pool_id_;
   std::unique_ptr<PoolArchive> archive_;
-  std::optional<FreezeFile> freeze_file_;  // there is room for it, if a trigger freezes
+  std::optional<FreezeFile> freeze_file_;  // has room reserved, if a trigger freezes
   std::optional<PoolFreeze> freeze_;
-  int freeze_error_ = 0;  // an errno value: the freeze ends with this process
+  int freeze_error_ = 0;  // errno value: the freeze ends with this process
   const TriggerSpec* stopping_ = nullptr;
   std::uint64_t stopping_iteration_ = 0;  // at which it fired
   Finite last_finite_;
   bool guarded_ = false;
-  std::uint64_t kept_too_late_ = 0;  // steps that a trigger was to keep when the ring was frozen
+  std::uint64_t kept_too_late_ = 0;  // number of steps to keep after the freeze
   std::uint64_t lost_told_ = 0;
   Marked at_begin_;
   StepFigures last_{};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ringside-producer-mpi: the built-in solvers as one rank of several (docs/publish/mpi.md). `ringside run --ranks`
-// starts it; the environment tells it its analyzer, as it tells any solver of several ranks.
+// starts it; it finds its analyzer in the environment, like any solver of several ranks.
 #include <mpi.h>
 
 #include <cstdlib>
@@ -34,8 +34,7 @@ namespace {
 
 constexpr const char* kName = "ringside-producer-mpi";
 
-/// The ranks of this machine share the producer's cores, if each can have one of its own. Otherwise the launcher
-/// decides.
+/// The ranks of this machine share the producer's cores, if these suffice for one each. Otherwise the launcher decides.
 void take_cores(const PlaceOnMachine& place) {
   const char* given = std::getenv(kCoresVariable);
   if (given == nullptr || *given == '\0') return;
@@ -46,7 +45,7 @@ void take_cores(const PlaceOnMachine& place) {
   pin_openmp_threads({first, first + static_cast<std::ptrdiff_t>(each)});
 }
 
-/// Far memory has a limit and a file for one process.
+/// Far memory has a limit and a file for one process only.
 void check_options(const SolveOptions& options) {
   if (options.matrix_memory == "dram") return;
   throw usage_error("--matrix-memory: found '{}' with several ranks, expected dram: each rank has a part of the matrix",
@@ -73,7 +72,7 @@ ExitCode run(const SolveOptions& options, RankNeighbours& ranks) {
   ProducerAccount account;
   ConvergenceCheck convergence(options.tolerance, problem.solver->growth_limit(),
                                problem.solver->exhausted_criterion());
-  // While it loads there is nothing to stop cleanly.
+  // During loading, no clean stop is needed.
   const SolveRun solve_run{*problem.solver, options, ranks.agree_on(catch_stop_signals()), account, convergence};
   std::optional<ContinuedStep> kept;
   ranks.together([&] { kept = rank_run.kept(); });
@@ -81,7 +80,7 @@ ExitCode run(const SolveOptions& options, RankNeighbours& ranks) {
   Producer producer(solve_run, rank_run, WhenFull::kWait, manager);
   const SolveEnd end = producer.run(kept);
   if (const std::optional<Error> failure = rank_run.failure()) throw *failure;
-  ranks.receive();  // what the last iteration has sent
+  ranks.receive();  // the messages of the last iteration
   rank_run.detach(outcome_of(end));
   log_info("event=ended rank={} iteration={} converged={} seconds={:.6f}", ranks.rank(), account.iterations.load(),
            account.converged.load(), static_cast<double>(account.ended_ns - account.begun_ns) * 1e-9);
@@ -89,11 +88,11 @@ ExitCode run(const SolveOptions& options, RankNeighbours& ranks) {
   return exit_code_of(end);
 }
 
-/// What ends all ranks alike is told by the first; what ends one rank ends the job.
+/// The first rank reports an error that ends all ranks alike; an error of one rank ends the job.
 int run_rank(const SolveOptions& options) {
   int level = MPI_THREAD_SINGLE;
   MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &level);
-  set_default_floats();  // MPI loads libraries of its own
+  set_default_floats();  // MPI loads further libraries
   RankNeighbours ranks(MPI_COMM_WORLD);
   int code = 0;
   try {

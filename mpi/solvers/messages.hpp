@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lists of any length between all ranks, while a problem is loaded. MPI counts with `int`; these functions do not.
+// Sends lists of any length between all ranks while a problem is loaded. MPI counts with `int`; these functions do not.
 #pragma once
 
 #include <mpi.h>
@@ -21,10 +21,10 @@ struct Bytes {
   std::size_t bytes = 0;
 };
 
-/// Sends and receives all. Between two ranks, bytes go in the order of the lists. Collective among those named.
+/// Sends and receives all. Between two ranks, bytes go in the order of the lists. Collective among the named ranks.
 void transfer(MPI_Comm ranks, std::span<const Bytes> messages);
 
-/// [r]: how many elements rank r's list for this rank has. Collective.
+/// [r]: the number of elements in rank r's list for this rank. Collective.
 template <class T>
 std::vector<std::uint64_t> lengths_for_this_rank(MPI_Comm ranks, const std::vector<std::vector<T>>& lists) {
   std::vector<std::uint64_t> own;
@@ -34,7 +34,7 @@ std::vector<std::uint64_t> lengths_for_this_rank(MPI_Comm ranks, const std::vect
   return theirs;
 }
 
-/// [r] goes to rank r. Returns what all ranks have for this one, one behind the other. Collective.
+/// [r] goes to rank r. Returns all ranks' elements for this one, one list after the other. Collective.
 template <class T>
 std::vector<T> joined(MPI_Comm ranks, const std::vector<std::vector<T>>& lists) {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -51,7 +51,7 @@ std::vector<T> joined(MPI_Comm ranks, const std::vector<std::vector<T>>& lists) 
   return result;
 }
 
-/// The same as a list of each rank. Collective.
+/// The same for a list of each rank. Collective.
 template <class T>
 std::vector<std::vector<T>> exchanged(MPI_Comm ranks, const std::vector<std::vector<T>>& lists) {
   static_assert(std::is_trivially_copyable_v<T>);

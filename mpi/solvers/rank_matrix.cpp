@@ -25,13 +25,13 @@
 namespace ringside::mpi {
 namespace {
 
-/// No elements have the same hash in every part: a part without entries has no array of values.
+/// Without elements, every part has the same hash: a part without entries has no array of values.
 template <class T>
 Id128 hash_of(const Array<T>& array, std::uint64_t begin, std::uint64_t end) {
   return array.empty() || begin == end ? Id128{} : hash128(array.data() + begin, (end - begin) * sizeof(T));
 }
 
-/// Of the content of one block of the part. Row beginnings count from the block's first entry.
+/// The hash of one block of the part. Row beginnings count from the block's first entry.
 Id128 block_hash(const CsrMatrix& part, std::uint64_t block) {
   const std::uint64_t first = block * kBlockRows;
   const std::uint64_t last = std::min(first + kBlockRows, part.rows);
@@ -45,7 +45,7 @@ Id128 block_hash(const CsrMatrix& part, std::uint64_t block) {
   return hash128(content.data(), sizeof content);
 }
 
-/// Of the whole: the hashes of all blocks, in their order.
+/// The hash of the whole: that of all blocks' hashes, in order.
 Id128 content_id(const CsrMatrix& part, RankNeighbours& ranks) {
   std::vector<Id128> blocks(block_count(part.rows));
 #pragma omp parallel for schedule(static)
@@ -62,7 +62,7 @@ Id128 content_id(const CsrMatrix& part, RankNeighbours& ranks) {
   return id;
 }
 
-/// Borders of about equal work. entries_before(row): of all rows before.
+/// Borders of about equal work. entries_before(row): the number in all earlier rows.
 template <class EntriesBefore>
 BlockBorders borders(std::uint64_t rows, int ranks, const EntriesBefore& entries_before) {
   std::vector<std::uint64_t> work;
@@ -73,7 +73,7 @@ BlockBorders borders(std::uint64_t rows, int ranks, const EntriesBefore& entries
   return partition_work(work, ranks);
 }
 
-/// entries: by blocks of rows, of this rank.
+/// entries: by block of rows, of this rank.
 BlockBorders borders_of(std::vector<std::uint64_t> entries, std::uint64_t rows, const RankNeighbours& ranks) {
   MPI_Allreduce(MPI_IN_PLACE, entries.data(), static_cast<int>(entries.size()), MPI_UINT64_T, MPI_SUM,
                 ranks.communicator());
@@ -87,7 +87,7 @@ class RankBuild final : public SharedBuild {
  public:
   explicit RankBuild(const RankNeighbours& ranks) : ranks_(ranks) {}
 
-  /// Once the rows are shared.
+  /// Valid once the rows are shared.
   const BlockBorders& borders() const noexcept { return borders_; }
 
   std::size_t share() const noexcept override { return static_cast<std::size_t>(ranks_.rank()); }
@@ -122,7 +122,7 @@ class RankBuild final : public SharedBuild {
   BlockBorders borders_;
 };
 
-/// What shows that the copies of a file are different ones, without reading all of it.
+/// Data that distinguish different copies of a file without reading all of it.
 struct FileMark {
   std::uint64_t bytes = 0;
   std::array<Id128, 2> ends{};  // hashes of the first and of the last bytes
@@ -136,7 +136,7 @@ FileMark mark_of(const std::string& path) {
   return {bytes, {hash128(file.text.data(), end), hash128(file.text.data() + (bytes - end), end)}};
 }
 
-/// Each rank decides by its own copy what the others have to do with it next. Collective.
+/// Each rank decides from its own copy what the ranks do with it next. Collective.
 void check_same_file(const std::string& path, RankNeighbours& ranks) {
   FileMark own;
   ranks.together([&] { own = mark_of(path); });
@@ -152,7 +152,7 @@ void check_same_file(const std::string& path, RankNeighbours& ranks) {
   });
 }
 
-/// What all ranks have mapped, each on its machine. Collective.
+/// Checks that all ranks have mapped the same content, each on its machine. Collective.
 void check_same_content(const std::string& matrix, const Id128& own, RankNeighbours& ranks) {
   Id128 first = own;
   MPI_Bcast(&first, sizeof first, MPI_BYTE, 0, ranks.communicator());
@@ -179,7 +179,7 @@ CsrMatrix grid_part(std::uint32_t side, Orientation orientation, BlockBorders& b
   return part;
 }
 
-/// A part whose rows were shared by entries before duplicates collapsed. They move to where they make the work equal.
+/// Balances a part whose rows were shared before duplicate entries collapsed: rows move until the work is equal.
 CsrMatrix balanced(const CsrMatrix& part, const BlockBorders& before, BlockBorders& border, RankNeighbours& ranks) {
   std::vector<std::uint64_t> entries(block_count(part.all_rows()));
   for (std::uint64_t row = 0; row < part.rows; row += kBlockRows) {
@@ -205,7 +205,7 @@ CsrMatrix cached_part(const MatrixOptions& options, Orientation orientation, Blo
   return part;
 }
 
-/// Each rank reads a share of the text. Where the text is wrong, each of them finds it.
+/// Each rank reads a share of the text. All ranks find the same error in it.
 CsrMatrix text_part(const MatrixOptions& options, Orientation orientation, BlockBorders& border,
                     RankNeighbours& ranks) {
   InputText input;
@@ -216,7 +216,7 @@ CsrMatrix text_part(const MatrixOptions& options, Orientation orientation, Block
   try {
     part = read_matrix_share(input, options, {orientation, &build});
   } catch (const Error& error) {
-    if (error.code() != ExitCode::kUsage) throw;  // of this rank alone
+    if (error.code() != ExitCode::kUsage) throw;  // an error of this rank alone
     wrong = error;
   }
   ranks.together([&] {

@@ -79,7 +79,7 @@ ColumnEntries RankNeighbours::entries_in_own_columns(const CsrMatrix& part) {
       if (!is_own(part.column[e])) add(part.column[e], part.value[e]);
     }
   } else {
-    Array<std::uint32_t> entries(part.columns);  // a column has no more than there are rows
+    Array<std::uint32_t> entries(part.columns);  // at most as many as the matrix has rows
     for (const std::uint32_t column : part.column) ++entries[column];
     for (std::uint64_t column = 0; column < part.columns; ++column) {
       if (entries[column] > 0 && !is_own(column)) add(column, entries[column]);

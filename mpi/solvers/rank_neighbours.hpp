@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The other ranks of a job, as a built-in solver sees them (producer/solver/neighbours.hpp): ghosts are exchanged while
+// The other ranks of a job, as a built-in solver uses them (producer/solver/neighbours.hpp): ghosts are exchanged while
 // interior rows are computed, and sums go from rank to rank (docs/publish/mpi.md).
 //
-// The communicator's errors are fatal: MPI ends the job, as no rank could go on without the others.
+// The communicator's errors are fatal: MPI ends the job, because no rank can continue without the others.
 #pragma once
 
 #include <mpi.h>
@@ -39,11 +39,10 @@ class RankNeighbours final : public Neighbours {
   MPI_Comm communicator() const noexcept { return comm_; }
   /// Collective.
   PlaceOnMachine place_on_machine() const;
-  /// Which rank has which rows, before the others' functions are called.
+  /// Sets which rank has which rows. Call this before the inherited functions.
   void have_rows(BlockBorders border) { border_ = std::move(border); }
 
-  /// From then on the flag that this returns is set on all ranks after the same `in_order`, if `stop` was set on one
-  /// before.
+  /// If `stop` is set on a rank, the flag that this returns is set on all ranks after the same later `in_order`.
   const volatile int* agree_on(StopFlag stop) noexcept {
     stop_ = stop;
     return &stop_agreed_;
@@ -63,7 +62,7 @@ class RankNeighbours final : public Neighbours {
   void pass_on(void* state, std::size_t bytes) noexcept override;
 
  private:
-  /// What goes to one rank, or comes from it, in each exchange: [begin, end) of the list of elements.
+  /// The elements that each exchange sends to a rank, or receives from it: [begin, end) of the list of elements.
   struct Link {
     int rank = 0;
     std::size_t begin = 0;
@@ -71,7 +70,7 @@ class RankNeighbours final : public Neighbours {
   };
   static constexpr std::size_t kWorthThreads = std::size_t{1} << 16;  // elements to be gathered or scattered
 
-  /// A sum as it travels, as many bytes as it has.
+  /// A sum in the form in which ranks send it: all its bytes.
   struct Turn {
     std::int64_t stop = 0;
     std::array<std::byte, kMostState> state{};
@@ -91,12 +90,12 @@ class RankNeighbours final : public Neighbours {
   std::vector<Link> to_;
   std::vector<Link> from_;
   std::vector<std::uint32_t> sent_;    // elements of the own vector
-  std::vector<std::uint32_t> ghost_;   // where they go, if not one behind the other from first_ghost_ on
+  std::vector<std::uint32_t> ghost_;   // their places, if not contiguous from first_ghost_ on
   std::uint64_t first_ghost_ = 0;
   std::vector<double> outgoing_;
-  std::vector<double> incoming_;       // where ghost_ is not empty
+  std::vector<double> incoming_;       // used if ghost_ is not empty
   std::vector<MPI_Request> requests_;
-  double* ghosted_ = nullptr;          // of the exchange under way
+  double* ghosted_ = nullptr;          // of the exchange in progress
 };
 
 }  // namespace ringside::mpi

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The run that a rank publishes with the others, through ringside_mpi.h as any solver's of several ranks.
+// The run that a rank publishes with the others, through ringside_mpi.h like any solver of several ranks.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,11 @@ namespace ringside::mpi {
 
 class RankRun final : public StepWriter {
  public:
-  /// Attaches all ranks, with the options of the environment, and claims the first step. Throws AgreedError (on all
-  /// ranks the same), or Error if the claim fails. Collective.
+  /// Attaches all ranks, with the options of the environment, and claims the first step. Throws AgreedError (the same
+  /// on all ranks), or Error if the claim fails. Collective.
   RankRun(MPI_Comm ranks, const Problem& problem);
 
-  /// The step to continue from; nothing if there was none. Throws Error (exit code 2) if it lacks a scalar.
+  /// The step to continue from; empty: none. Throws Error (exit code 2) if it lacks a scalar.
   std::optional<ContinuedStep> kept() const;
 
   std::span<const VariablePlace> places() const noexcept override { return places_; }
@@ -35,7 +35,7 @@ class RankRun final : public StepWriter {
   void skip() noexcept override {}  // a claim waits for room
   ringside_counts counts() const noexcept override;
 
-  /// Why this rank's last claim failed; nothing if it did not.
+  /// Why this rank's last claim failed; empty if it did not.
   std::optional<Error> failure() const;
 
   /// Ends the run on all ranks, with the same outcome. Throws AgreedError. Collective.
@@ -51,7 +51,7 @@ class RankRun final : public StepWriter {
   std::vector<Scalar> scalars_;
   std::unique_ptr<ringside_mpi_writer, Free> writer_;
   ringside_status claimed_ = RINGSIDE_OK;  // the last claim's
-  bool is_claimed_ = true;                 // the first step, and it was not asked for yet
+  bool is_claimed_ = true;                 // the first step, before the solver's first claim
 };
 
 }  // namespace ringside::mpi

@@ -31,7 +31,7 @@ CsrMatrix moved(MPI_Comm ranks, const CsrMatrix& part, const std::vector<std::ui
   const Rows after = rows_of(to, rank, all);
   const int count = static_cast<int>(from.size()) - 1;
 
-  // The lengths first: they tell how many entries come. A row's length is less than 2^32, as its columns are.
+  // First the lengths, which give the numbers of entries. A row's length is below 2^32, like its columns.
   std::vector<std::uint32_t> length(before.count());
   for (std::uint64_t row = 0; row < length.size(); ++row) {
     length[row] = static_cast<std::uint32_t>(part.row_begin[row + 1] - part.row_begin[row]);

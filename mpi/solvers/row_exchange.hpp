@@ -18,11 +18,11 @@ struct Rows {
   std::uint64_t count() const noexcept { return last - first; }
 };
 
-/// Those of rank r, of a matrix of so many rows. border: ranks + 1 blocks (producer/kernels/block_rows.hpp).
+/// The rows of rank r in a matrix of so many rows. border: ranks + 1 blocks (producer/kernels/block_rows.hpp).
 Rows rows_of(const std::vector<std::uint64_t>& border, int rank, std::uint64_t rows) noexcept;
 
-/// The part of rank r is that of the blocks [to[r], to[r + 1]); before it is [from[r], from[r + 1]). part: columns as
-/// in the whole. `id` and content_id stay. Collective.
+/// Rank r's part becomes the blocks [to[r], to[r + 1]); before, it was [from[r], from[r + 1]). part: columns as in the
+/// whole. `id` and content_id stay. Collective.
 CsrMatrix moved(MPI_Comm ranks, const CsrMatrix& part, const std::vector<std::uint64_t>& from,
                 const std::vector<std::uint64_t>& to);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Arithmetic in registers of an instruction set's own width, for the sources compiled once per set
-// (cmake/isa_variants.cmake): eight logical lanes are one, two or four of them, and sums over rows or entries use eight
-// running sums whatever the width. Everything here is local to the source that includes it.
+// (cmake/isa_variants.cmake). Eight logical lanes are one, two or four registers, and sums over rows or entries use
+// eight running sums at every width. Everything here is local to the source that includes it.
 #pragma once
 
 #include <immintrin.h>
@@ -51,7 +51,7 @@ inline Register absolute(Register value) noexcept {
   return reinterpret_cast<Register>(reinterpret_cast<Bits>(value) & kAllButSign);
 }
 
-// Prefetches the line that holds from[ahead]. It may lie past the array: a prefetch never faults.
+// Prefetches the line of from[ahead]. It may be past the array: a prefetch never faults.
 template <class T>
 inline void prefetch(const T* from, std::uint64_t ahead) noexcept {
   __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(from) + ahead * sizeof(T)));

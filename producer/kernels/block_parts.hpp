@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A matrix's blocks of rows, or some of them, cut into parts of about equal work for a team (common/threads/team.hpp).
-// One thread sums a whole block in a fixed order, and block sums are combined serially in block order. Thus no result
+// Divides all or some of a matrix's blocks of rows into parts of about equal work for a team (common/threads/team.hpp).
+// One thread sums a whole block in a fixed order, and block sums are combined serially in block order. So no result
 // depends on the number of threads.
 #pragma once
 
@@ -16,28 +16,28 @@
 
 namespace ringside {
 
-/// A row costs about as much as eight entries: its vectors are read and written once, an entry is one cached load.
+/// A row costs about as much as eight entries: its vectors are read and written once; an entry is one cached load.
 inline constexpr std::uint64_t kRowCost = 8;
 
 /// Shares the blocks of a matrix among `parts` threads (at least 1) so that each gets about as much work: nonzeros plus
 /// a constant per row. row_begin: rows + 1 offsets, as in CsrMatrix. Returns parts + 1 ascending block numbers; part p
-/// owns the blocks [result[p], result[p + 1]), which may be none.
+/// owns the blocks [result[p], result[p + 1]), possibly none.
 std::vector<std::uint64_t> partition_blocks(std::span<const std::uint64_t> row_begin, int parts);
 
-/// The same by given amounts of work. work_before: blocks + 1; the work of all blocks before each one.
+/// The same for given amounts of work. work_before: blocks + 1; the work of all blocks before each one.
 std::vector<std::uint64_t> partition_work(std::span<const std::uint64_t> work_before, int parts);
 
 class BlockParts {
  public:
-  /// Cuts by entries and rows. row_begin: rows + 1 offsets, as in CsrMatrix. team: must outlive the parts.
+  /// Divides by entries and rows. row_begin: rows + 1 offsets, as in CsrMatrix. team: must outlive the parts.
   static BlockParts by_entries(std::span<const std::uint64_t> row_begin, Team& team) {
     return {partition_blocks(row_begin, parts_for(team, block_count(row_begin.size() - 1))), team};
   }
-  /// Cuts by given amounts of work. work_before: blocks + 1; the work of all blocks before each one.
+  /// Divides by given amounts of work. work_before: blocks + 1; the work of all blocks before each one.
   static BlockParts by_work(std::span<const std::uint64_t> work_before, Team& team) {
     return {partition_work(work_before, parts_for(team, work_before.size() - 1)), team};
   }
-  /// The same of some blocks only, which ascend.
+  /// The same for some blocks only, in ascending order.
   static BlockParts of_some(std::span<const std::uint64_t> blocks, std::span<const std::uint64_t> work_before,
                             Team& team) {
     std::vector<std::uint64_t> work{0};
@@ -49,7 +49,7 @@ class BlockParts {
 
   bool empty() const noexcept { return runs_.empty(); }
 
-  /// Calls work(first_block, last_block) for blocks that follow each other, until each block had its turn.
+  /// Calls work(first_block, last_block) for contiguous blocks, until every block has been passed.
   template <class Work>
   void for_each(const Work& work) const noexcept {
     team_->share(part_.size() - 1, [&](std::uint64_t part, int) noexcept {
@@ -63,8 +63,8 @@ class BlockParts {
     std::uint64_t last = 0;
   };
 
-  // For helper threads: 32 blocks of a mesh take some 40 us, the longest time for which a thread should wait for
-  // another one's last part.
+  // For helper threads: 32 blocks of a mesh take some 40 us, the longest time that a thread should wait for another
+  // one's last part.
   static constexpr std::uint64_t kBlocksInPart = 32;
 
   static int parts_for(const Team& team, std::uint64_t blocks) {
@@ -97,16 +97,16 @@ class BlockParts {
 };
 
 /// The blocks of a matrix's part in two sets: those that read no ghost (producer/matrix/matrix_part.hpp) can be
-/// multiplied before the ghosts have come from other processes. A whole matrix has only these.
+/// multiplied before the ghosts arrive from other processes. A whole matrix has only these.
 ///
-/// Numbers of blocks, ascending. `interior` and `at_border` together are all blocks.
+/// Numbers of blocks, ascending. Each block is in `interior` or in `at_border`.
 struct BlockSets {
   std::vector<std::uint64_t> interior;
   std::vector<std::uint64_t> at_border;  // with a row that reads a ghost
   std::vector<std::uint64_t> read;       // blocks of own rows that are at the border, or read from there
 };
 
-/// part: with numbered ghosts, and its entries.
+/// part: with numbered ghosts, and with its entries.
 BlockSets find_block_sets(const CsrMatrix& part);
 
 struct ProductParts {
@@ -118,8 +118,8 @@ struct ProductParts {
   BlockParts at_border;
 };
 
-/// A vector of a published step as the rows at the border of a part read it, with its ghosts behind it. A step's memory
-/// has no room for ghosts, so what these rows read is copied; the other rows read the step itself.
+/// A vector of a published step for the rows at a part's border, followed by its ghosts. A step's memory has no room
+/// for ghosts, so the elements that these rows read are copied; other rows read the step itself.
 class GhostedVector {
  public:
   /// part: with numbered ghosts.
@@ -131,7 +131,7 @@ class GhostedVector {
   /// Own rows and ghosts.
   double* data() noexcept { return vector_.data(); }
 
-  /// Copies what rows at the border read of `own`.
+  /// Copies the elements of `own` that rows at the border read.
   const double* copy(const double* own) noexcept {
     copied_.for_each([&](std::uint64_t first, std::uint64_t last) {
       const std::uint64_t end = std::min(last * kBlockRows, rows_);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The unit in which rows are shared among threads and summed. It has its own header because kernels need it too, and
-// kernels call no code of a header (cmake/isa_variants.cmake).
+// The unit in which threads share and sum rows. It has its own header because kernels need it too, and kernels call no
+// code of a header (cmake/isa_variants.cmake).
 #pragma once
 
 #include <cstdint>
 
 namespace ringside {
 
-/// 1024 rows: 8 kB of doubles, so that what a block computes stays in the first-level cache until its second pass.
+/// 1024 rows: 8 kB of doubles, so that a block's results stay in the first-level cache until its second pass.
 inline constexpr std::uint64_t kBlockRows = 1024;
 
 constexpr std::uint64_t block_count(std::uint64_t rows) noexcept {

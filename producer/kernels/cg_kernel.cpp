@@ -3,8 +3,7 @@
 //
 //   q = A p, p.q;     x' = x + alpha p, r' = r - alpha q, r'.r';     p' = r' + beta p
 //
-// Sums over rows have eight running sums whatever the width, row r in lane r modulo 8, as docs/inside/kernels.md
-// promises.
+// Sums over rows have eight running sums at every width, row r in lane r modulo 8, as docs/inside/kernels.md specifies.
 #include "producer/kernels/cg_kernel.hpp"
 
 #include "producer/kernels/row_product_kernel.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The inner loops of conjugate gradients over raw pointers, compiled once per instruction set
 // (cmake/isa_variants.cmake). All variants give the same bits, as those of PageRank do
-// (producer/kernels/pagerank_kernel.hpp). Between them the block sums are added: each needs a sum over all rows.
+// (producer/kernels/pagerank_kernel.hpp). Block sums are added between the loops: each loop needs a sum over all rows.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace ringside {
 
-/// What one iteration of A x = b reads and writes. Vectors are n doubles. `next_…` may be its counterpart.
+/// The inputs and outputs of one iteration of A x = b. Vectors are n doubles. `next_…` may be its counterpart.
 struct CgPass {
   RowProduct product;  // with p
   const double* x;

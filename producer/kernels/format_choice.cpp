@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::uint64_t kLineElements = 8;
 
-// What a core keeps near: 2 MiB of the vector's lines, those read most often or those nearest to the diagonal (half of
-// them on either side). A vector of up to 8 MiB is never far: it fits a third-level cache.
+// The vector's lines that a core keeps near: 2 MiB of those read most often, or of those nearest to the diagonal (half
+// on either side). A vector of up to 8 MiB is never far: it fits a third-level cache.
 constexpr std::uint64_t kNearLines = std::uint64_t{1} << 15;
 constexpr std::uint64_t kNearRows = std::uint64_t{1} << 17;
 
@@ -37,7 +37,7 @@ constexpr double kPackValueNs = 1.4;
 constexpr double kRankRowNs = 12;
 constexpr double kRankEntryNs = 2.3;
 
-/// The sum of the `most` greatest counts, and the least of these counts.
+/// The sum of the `most` greatest counts, and the smallest of these.
 struct Busiest {
   double entries = 0;
   double least = std::numeric_limits<double>::infinity();
@@ -55,8 +55,8 @@ Busiest busiest(std::vector<double> count, std::uint64_t most) {
   return out;
 }
 
-/// Counts the far reads: of columns that are neither near the diagonal nor on a line so busy that it stays in a cache.
-/// One block in sixteen stands for all.
+/// Counts the far reads: of columns that are neither near the diagonal nor on a line read so often that it stays
+/// cached. Samples one block in sixteen.
 void count_far_reads(const CsrMatrix& matrix, std::span<const double> reads, FormatCounts& counts) {
   constexpr std::uint64_t kOneIn = 16;
   std::vector<double> of_line((matrix.columns + kLineElements - 1) / kLineElements);
@@ -141,7 +141,7 @@ MatrixFormat choose_format(const CsrMatrix& matrix, const RowBands& rows, std::s
       counts.single_entries += begin[1] - begin[0];
     }
   }
-  // If the vector fits the cache, or most entries lie in bands, another order gains nothing.
+  // If the vector fits the cache, or most entries are in bands, another order gains nothing.
   const bool may_rank = !reads.empty() && matrix.columns > kNearVector && 2 * counts.single_entries > counts.entries;
   if (may_rank) count_far_reads(matrix, reads, counts);
   return fastest_that_pays(counts, may_rank);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The model that chooses a matrix's format: counts of a matrix, times the nanoseconds that each counted item took one
-// thread of the machine on which they were measured (docs/inside/kernels.md). It counts and does not time, so that the
-// choice is the same in every run.
+// The model that chooses a matrix's format: counts of a matrix, multiplied by the nanoseconds per counted item that one
+// thread took on the measured machine (docs/inside/kernels.md). It counts instead of timing, so the choice is the same
+// in every run.
 #pragma once
 
 #include <cstdint>
@@ -14,20 +14,20 @@
 
 namespace ringside {
 
-/// A conversion is done if it pays for itself within this many iterations.
+/// A conversion is made if it saves its own time within this many iterations.
 inline constexpr double kPaysWithin = 10;
 
 /// 8 MiB: a vector of up to this many elements is never far, because it fits a third-level cache.
 inline constexpr std::uint64_t kNearVector = std::uint64_t{1} << 20;
 
-/// The counts from which the choice is made.
+/// The counts that determine the choice.
 struct FormatCounts {
   std::uint64_t rows = 0;
   std::uint64_t entries = 0;
   bool values = false;
   std::uint64_t single_rows = 0;  // outside bands, and their entries
   std::uint64_t single_entries = 0;
-  // Reads of the vector whose line is in none of a core's own caches: with the vector as it is, and ordered by degree.
+  // Reads of vector lines that are in none of a core's own caches: in the original order, and ordered by degree.
   double far_reads = 0;
   double far_reads_ranked = 0;
 };
@@ -36,17 +36,17 @@ struct FormatCounts {
 double iteration_ns(const FormatCounts& counts, MatrixFormat format) noexcept;
 double conversion_ns(const FormatCounts& counts, MatrixFormat format) noexcept;
 
-/// Starts with kBands, which converts nothing, and advances to kPacked and then to kRanked (with `may_rank`), as long
-/// as the added conversion pays for itself within kPaysWithin iterations.
+/// Starts with kBands, which converts nothing. Advances to kPacked and then to kRanked (with `may_rank`), as long as
+/// each further conversion saves its own time within kPaysWithin iterations.
 MatrixFormat fastest_that_pays(const FormatCounts& counts, bool may_rank) noexcept;
 
-/// Counts, and chooses. rows: of `matrix`, with its bands. reads: how often each element of the vector is read; empty
-/// if the vector's order must not change. Uses all OpenMP threads.
+/// Counts, and chooses. rows: of `matrix`, with its bands. reads: the number of reads of each vector element; empty if
+/// the vector's order must not change. Uses all OpenMP threads.
 MatrixFormat choose_format(const CsrMatrix& matrix, const RowBands& rows, std::span<const double> reads);
 
-/// The places of a vector's elements if those that are read often are to lie together: in classes by the binary
-/// exponent of `reads`, the largest first, in their own order within each (Faldu, Diamond and Grot, IISWC 2019). Thus
-/// every thread that writes a contiguous part of the vector writes a contiguous part of each class.
+/// The places of a vector's elements in an order that puts often read ones together: in classes by the binary exponent
+/// of `reads`, the largest first, and in their own order within each (Faldu, Diamond and Grot, IISWC 2019). So a thread
+/// that writes a contiguous part of the vector writes a contiguous part of each class.
 Array<std::uint32_t> places_by_reads(std::span<const double> reads);
 
 }  // namespace ringside

@@ -10,7 +10,7 @@
 
 namespace ringside {
 
-/// What one iteration of A x = b reads and writes. Vectors are n doubles.
+/// The inputs and outputs of one iteration of A x = b. Vectors are n doubles.
 struct JacobiPass {
   RowProduct product;        // with x_{k-1}
   const double* diagonal;    // of A

@@ -20,8 +20,8 @@ constexpr std::uint32_t kBits = 32;
 // A row with fewer entries takes no more words than a reference to an equal row.
 constexpr std::uint64_t kLeastCopiedEntries = 4;
 
-/// An upper limit of the words for rows with `entries` entries in all: their columns, their bits, and what heads a
-/// group for each row. The term for blocks makes the difference of two limits an upper limit for the blocks between.
+/// An upper limit of the words for rows with `entries` entries in total: their columns, their bits, and a group's head
+/// for each row. Because of the term for blocks, the difference of two limits is an upper limit for the blocks between.
 std::uint64_t words_at_most(std::uint64_t entries, std::uint64_t rows, std::uint64_t blocks) {
   return entries + entries / kBits + 3 * rows + blocks;
 }
@@ -67,8 +67,7 @@ class Packer {
     return columns_ + (matrix_.row_begin[first_row_ + row] - matrix_.row_begin[first_row_]);
   }
 
-  /// Finds the block's columns, or their places. Places are far apart in memory: all are looked up at once, each
-  /// prefetched.
+  /// Finds the block's columns, or their places. Places are far apart in memory: all are prefetched, then looked up.
   void place_columns() {
     const std::uint64_t begin = matrix_.row_begin[first_row_];
     const std::uint32_t* column = matrix_.column.data() + begin;
@@ -83,8 +82,8 @@ class Packer {
     columns_ = placed_.data();
   }
 
-  /// Returns those of `rows`, which have `entries` each, that are not like an earlier one, and adds the others to
-  /// `copies_`. Rows of a matrix with values are never compared: they are rarely equal.
+  /// `rows` have `entries` entries each. Returns those that differ from all earlier ones; adds the others to `copies_`.
+  /// Rows of a matrix with values are never compared: they are rarely equal.
   std::span<const std::uint16_t> without_copies(std::span<const std::uint16_t> rows, std::uint64_t entries) {
     if (rows.size() < 2 || entries < kLeastCopiedEntries || !matrix_.value.empty()) return rows;
     // Equal rows have equal marks; other rows rarely do.
@@ -178,12 +177,12 @@ class Packer {
 
   const CsrMatrix& matrix_;
   const std::uint32_t* place_;
-  std::uint32_t* word_;  // the next to write
-  double* value_;        // the same, or null
+  std::uint32_t* word_;  // the next word to write
+  double* value_;        // the next value to write, or null
   std::uint64_t first_row_ = 0;
   const std::uint32_t* columns_ = nullptr;  // of the block's rows, one row after the other
   std::vector<std::uint16_t> copies_;       // pairs: a row, and the row of which it is a copy
-  // Kept to save allocations.
+  // Members, to save allocations.
   std::vector<std::uint32_t> placed_;
   std::vector<std::pair<std::uint64_t, std::uint16_t>> marks_;
   std::vector<std::uint16_t> originals_;
@@ -197,7 +196,7 @@ PackedRows pack_rows(const CsrMatrix& matrix, const RowBands& rows, const std::u
   PackedRows packed;
   const std::uint64_t blocks = block_count(matrix.rows);
   packed.block.resize(blocks);
-  // Room for the worst case: only the part that is written takes DRAM. (Far memory is reserved for all of it.)
+  // Room for the worst case: only the written part takes DRAM. (Far memory is reserved for all of it.)
   packed.word =
       Array<std::uint32_t>(words_at_most(matrix.nonzeros(), matrix.rows, blocks) + kReadAheadWords, Holds::kMatrix);
   packed.value = Array<double>(matrix.value.size(), Holds::kMatrix);

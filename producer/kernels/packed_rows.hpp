@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rows outside bands, copied once into the order and the form that every iteration reads. Within a block, rows with
-// equally many entries lie together: four of them side by side keep four chains of additions busy, and the processor
-// predicts where they end. The copy is one stream that is read from front to back. It describes
+// Rows outside bands, copied once into the order and form that every iteration reads. Within a block, rows with equally
+// many entries are adjacent: four side by side keep four chains of additions busy, and the processor predicts where
+// they end. The copy is one stream, read from front to back. It describes
 //   - consecutive columns of a long row by the first of each eight (pages of a web site in the order of their URLs);
 //   - a row with the same entries as an earlier one of its block by that row (pages made from one template).
 #pragma once
@@ -16,15 +16,15 @@
 namespace ringside {
 
 /// The rows in `RowBands::single`. It takes as much memory as the entries in the matrix (4 B an entry, 8 B a value),
-/// less what the above saves, and at most 12 B a row.
+/// minus the above savings, plus at most 12 B a row.
 struct PackedRows {
   Array<std::uint32_t> word;
   Array<double> value;  // empty for a pattern
   std::vector<PackedBlock> block;
 };
 
-/// place: where the vector's element j lies, for each column; null: at j. Uses all OpenMP threads. The packed content
-/// does not depend on their number; its place in the arrays does.
+/// place: the place of the vector's element j, for each column; null: j. Uses all OpenMP threads. Their number does not
+/// affect the packed content, only its place in the arrays.
 PackedRows pack_rows(const CsrMatrix& matrix, const RowBands& rows, const std::uint32_t* place);
 
 }  // namespace ringside

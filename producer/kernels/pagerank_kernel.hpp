@@ -14,13 +14,13 @@ namespace ringside {
 /// Rows whose scales are examined together: eight cache lines of scales.
 inline constexpr std::uint64_t kGroupRows = 64;
 
-/// In `group_scale`: examine every row's own scale. (A scale is never negative.)
+/// In `group_scale`: read every row's own scale. (A scale is never negative.)
 inline constexpr double kMixedGroup = -1.0;
 
-/// What one iteration reads and writes. n rows; vectors are n doubles; d is the damping, w the mass on dangling rows.
+/// The inputs and outputs of one iteration. n rows; vectors are n doubles; d: damping, w: mass on dangling rows.
 struct PagerankPass {
   RowProduct product;          // with the contributions
-  const std::uint32_t* place;  // where row i's contribution lies, or null: at i
+  const std::uint32_t* place;  // the place of row i's contribution; null: i
   const double* scale;         // d / (sum of the weights leaving the row), 0 for a dangling row
   const double* group_scale;   // ceil(n / kGroupRows): the positive scale a whole group shares, or kMixedGroup
   const double* contribution;  // x_{k-1} * scale, in their places
@@ -39,12 +39,11 @@ struct PagerankBlockSums {
 
 /// One instruction set's loops, over the blocks [first, last); `sums` has an entry for every block of the matrix.
 struct PagerankKernels {
-  /// Makes x_k, its contributions and its block sums. With `stream`, stores go past the cache (`next` and
-  /// `next_contribution` are 64-byte aligned then) and are ordered before whatever the calling thread stores
-  /// afterwards.
+  /// Makes x_k, its contributions and its block sums. With `stream`, stores bypass the cache (`next` and
+  /// `next_contribution` must then be 64-byte aligned) and precede all later stores of the calling thread.
   void (*iterate)(const PagerankPass& pass, bool stream, std::uint64_t first, std::uint64_t last,
                   PagerankBlockSums* sums) noexcept;
-  /// Makes the contributions and dangling sums that `iterate` leaves behind when it has made `pass.previous`.
+  /// Makes the contributions and dangling sums that `iterate` would leave after making `pass.previous`.
   void (*prepare)(const PagerankPass& pass, std::uint64_t first, std::uint64_t last, PagerankBlockSums* sums) noexcept;
 };
 

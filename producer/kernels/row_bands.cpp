@@ -14,7 +14,7 @@ namespace {
 // Shorter bands save too little: their columns are stored twice.
 constexpr std::uint64_t kMinBandRows = 16;
 
-/// The first row that is not in the band that starts at `row`; at most `last`.
+/// The first row after the band that starts at `row`; at most `last`.
 std::uint64_t end_of_band(const CsrMatrix& matrix, std::uint64_t row, std::uint64_t last) {
   const std::uint64_t entries = matrix.row_begin[row + 1] - matrix.row_begin[row];
   for (++row; row < last; ++row) {
@@ -28,8 +28,8 @@ std::uint64_t end_of_band(const CsrMatrix& matrix, std::uint64_t row, std::uint6
   return last;
 }
 
-/// Appends the rows of one block, [first, last), to `out`, which holds the blocks before it. scratch: kept by the
-/// caller to save an allocation per block.
+/// Appends the rows of one block, [first, last), to `out`, which holds the earlier blocks. scratch: kept by the caller
+/// to save an allocation per block.
 void describe_block(const CsrMatrix& matrix, bool look_for_bands, std::uint64_t first, std::uint64_t last,
                     std::vector<RowBand>& scratch, RowBands& out) {
   const auto entries_of = [&](std::uint64_t row) { return matrix.row_begin[row + 1] - matrix.row_begin[row]; };
@@ -42,8 +42,8 @@ void describe_block(const CsrMatrix& matrix, bool look_for_bands, std::uint64_t 
                        static_cast<std::uint32_t>(entries_of(row))});
     row = end;
   }
-  // A few short bands among longer ones (the border of a mesh) stay bands: in the matrix they are far from anything
-  // else that is read, and each would cause a wait for memory.
+  // A few short bands among longer ones (the border of a mesh) stay bands: their rows in the matrix are far from all
+  // other reads, and each would cause a wait for memory.
   const std::uint64_t entries = matrix.row_begin[last] - matrix.row_begin[first];
   const bool keep_short_bands = look_for_bands && entries_in_short_bands * 16 <= entries;
 

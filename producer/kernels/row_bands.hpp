@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Regularity in a sparse matrix, found once and used in every iteration. A *band* is a group of neighbouring rows with
-// equally many entries whose columns all advance by one from row to row, as in every mesh, stencil or band. Summing
-// over the rows of a band needs no gather: entry j of its rows t, t+1, t+2 ... is x[c_j + t], a plain vector load.
+// equally many entries whose columns all advance by one from row to row, as in every mesh or stencil. Sums over the
+// rows of a band need no gather: entry j of its rows t, t+1, t+2 ... is x[c_j + t], a plain vector load.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 namespace ringside {
 
 /// A matrix's rows, block by block (producer/kernels/block_rows.hpp): those in bands, and the others one by one. Every
-/// row is in exactly one of the two. Beside the matrix this takes at most 2 B per row and 1/8 of the columns' bytes.
+/// row is in exactly one of the two. Beyond the matrix it takes at most 2 B per row and 1/8 of the columns' bytes.
 struct RowBands {
   std::vector<RowBand> band;
   std::vector<std::uint32_t> band_column;  // the columns of each band's first row, band after band
@@ -21,8 +21,8 @@ struct RowBands {
   std::vector<RowBandsBlock> block;        // blocks + 1: where each block's part of the lists begins
 };
 
-/// Uses all OpenMP threads; the result does not depend on their number. A matrix with values has no bands: its rows are
-/// all single. The same holds without `look_for_bands`.
+/// Uses all OpenMP threads; the result does not depend on their number. All rows are single if the matrix has values,
+/// or without `look_for_bands`.
 RowBands find_row_bands(const CsrMatrix& matrix, bool look_for_bands = true);
 
 }  // namespace ringside

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The format in which a matrix is stored and multiplied, and the matrix in that format: docs/inside/kernels.md. All
-// formats give the same bits (producer/kernels/row_product.hpp), so that the choice may depend on the machine and the
+// formats give the same bits (producer/kernels/row_product.hpp), so the choice may depend on the machine and the
 // matrix.
 #pragma once
 
@@ -24,18 +24,19 @@ struct RowLayout {
   MatrixFormat format = MatrixFormat::kCsr;  // never kAuto
   RowBands rows;
   PackedRows packed;                       // with kPacked and kRanked
-  Array<std::uint32_t> place;              // with kRanked: where element j of the vector lies
-  std::vector<std::uint64_t> work_before;  // blocks + 1: the work of the blocks before, in loads
+  Array<std::uint32_t> place;              // with kRanked: the place of the vector's element j
+  std::vector<std::uint64_t> work_before;  // blocks + 1: the work of all earlier blocks, in loads
 
-  /// Whether rows are read from the matrix; if not, its arrays may be released.
+  /// Whether the product reads rows from the matrix; if not, its arrays may be released.
   bool reads_matrix() const noexcept { return packed.block.empty() && !rows.single.empty(); }
 
   /// Pointers into this layout and into `matrix`.
   RowProduct product(const CsrMatrix& matrix) const noexcept;
 };
 
-/// Uses all OpenMP threads; the choice does not depend on their number. reads: how often each element of the vector is
-/// read, if the solver can read it in another order than it is published in; else empty, and `wanted` is not kRanked.
+/// Uses all OpenMP threads; the choice does not depend on their number. reads: the number of reads of each vector
+/// element, if the solver can read the vector in another order than the published one; else empty, and `wanted` is not
+/// kRanked.
 RowLayout make_row_layout(const CsrMatrix& matrix, MatrixFormat wanted, std::span<const double> reads);
 
 }  // namespace ringside

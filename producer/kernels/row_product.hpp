@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A matrix in the format that a product of its rows with a vector reads: raw pointers and plain structs. Kernels call
-// no code of a header (cmake/isa_variants.cmake), so that they need nothing else. producer/kernels/row_layout.hpp makes
-// them.
+// A matrix in the format for a product of its rows with a vector: raw pointers and plain structs, because kernels call
+// no code of a header (cmake/isa_variants.cmake). producer/kernels/row_layout.hpp makes them.
 #pragma once
 
 #include <cstdint>
@@ -21,14 +20,14 @@ struct RowBand {
   std::uint32_t entries;  // of each row
 };
 
-/// Where a block's part of three lists begins; it ends where the next block's begins.
+/// The beginnings of a block's parts of three lists; they end at the next block's.
 struct RowBandsBlock {
   std::uint64_t band = 0;
   std::uint64_t band_column = 0;
   std::uint64_t single = 0;
 };
 
-/// Where a block's packed rows begin; they end with a `PackedKind::kEnd`.
+/// The beginning of a block's packed rows; they end with a `PackedKind::kEnd`.
 struct PackedBlock {
   std::uint64_t word = 0;
   std::uint64_t words = 0;  // how many
@@ -39,8 +38,8 @@ struct PackedBlock {
 ///
 ///   kind * 2^16 + number of rows;  entries of each row;  the rows (offsets into the block), two to a word;  then
 enum class PackedKind : std::uint32_t {
-  kEnd,        // nothing: the block is done (one word)
-  kEmpty,      // nothing: rows without entries
+  kEnd,        // empty: the block ends (one word)
+  kEmpty,      // empty: rows without entries
   kShort,      // columns: of four rows at a time entry by entry, and of the rows left over row by row
   kLong,       // of one row of at least kLongRow entries: its columns
   kIntervals,  // the same; a bit for each eight of its entries, set where their columns are consecutive, in as many

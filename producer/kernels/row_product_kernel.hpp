@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// sum[r] = sum over the entries (r, c) of value * x[c], for the rows of one block, in the order
-// producer/kernels/row_product.hpp promises. Part of the kernels compiled once per instruction set; the 8 kB it writes
-// stay in the first-level cache for the solver's own half of the iteration.
+// sum[r] = sum over the entries (r, c) of value * x[c], for the rows of one block, in the order of
+// producer/kernels/row_product.hpp. Part of the kernels compiled once per instruction set. The 8 kB of results stay in
+// the first-level cache for the solver's own half of the iteration.
 //
 // What a row costs, and its bytes from memory (m entries; without the block's x, of which each line is read once):
 //   in a band        m loads and m additions, an eighth of an instruction each with AVX-512; nothing of the matrix
@@ -63,13 +63,13 @@ struct LongRow {
 constexpr std::uint64_t kColumnsAhead = 256;
 constexpr std::uint32_t kColumnsInLine = 16;
 
-// kFar: x is larger than the caches, and its elements are prefetched so many entries before they are added. A core has
-// some hundred instructions under way. Without prefetches it waits for nine or ten such elements at a time, of the
-// fifty it could (measured on rmat:22: none 1.00, 32 entries 0.95, 96 to 256 entries 0.75 of the time).
+// kFar: x is larger than the caches, and its elements are prefetched this many entries ahead. A core has some
+// hundred instructions in flight. Without prefetches it waits for nine or ten such elements at a time, of the fifty
+// possible (measured on rmat:22: none 1.00, 32 entries 0.95, 96 to 256 entries 0.75 of the time).
 constexpr std::uint64_t kEntriesAhead = 128;
 static_assert(kEntriesAhead + kLanes <= kReadAheadWords);
 
-// Behind the columns follow the heads and columns of other groups. Prefetches there are of no use, and do no harm.
+// After the columns follow heads and columns of other groups. Prefetches there are useless but harmless.
 template <bool kFar>
 inline void fetch(const double* x, const std::uint32_t* column, std::uint32_t count) noexcept {
   if constexpr (kFar) {
@@ -104,8 +104,8 @@ inline double sum_row(const std::uint32_t* column, const double* value, std::uin
 // 4 kB: far enough for the line to arrive, near enough for the second-level cache to keep it (measured: 1, 2, 8 kB).
 constexpr std::uint64_t kPrefetchAhead = 512;
 
-// Sums rows offset .. offset + 8 * kVectors - 1 of a band. column: those of its first row. Each row's sum stays in its
-// lane for all the entries.
+// Sums rows offset .. offset + 8 * kVectors - 1 of a band. column: those of its first row. Each row's sum stays in one
+// lane for all entries.
 template <int kVectors>
 inline void sum_tile(const double* x, const std::uint32_t* column, std::uint32_t entries, std::uint64_t offset,
                      double* sum) noexcept {
@@ -133,8 +133,8 @@ inline void sum_tile_of_long_rows(const double* x, const std::uint32_t* column, 
   }
 }
 
-// own: the solver reads this next, from the band's first row on. It is prefetched here because the solver's half has
-// nothing else to do while it waits.
+// own: the solver's half reads this next, from the band's first row on, and would wait for it. So it is prefetched
+// here.
 template <int kVectors, class Tile>
 inline void sum_tiles(const Tile& tile, const double* x, const std::uint32_t* column, RowBand band, const double* own,
                       double* sum) noexcept {
@@ -146,7 +146,7 @@ inline void sum_tiles(const Tile& tile, const double* x, const std::uint32_t* co
     }
     tile(x, column, band.entries, row, sum);
   }
-  // The rows left over are summed together with some before them: the same additions give the same sums.
+  // The remaining rows are summed together with some earlier ones: the same additions give the same sums.
   if (band.rows % kTileRows != 0) tile(x, column, band.entries, band.rows - kTileRows, sum);
 }
 
@@ -205,7 +205,7 @@ inline void sum_short_rows(const std::uint32_t* column, const double* value, std
   }
 }
 
-// Returns where the row's words end.
+// Returns the end of the row's words.
 template <bool kValues>
 inline const std::uint32_t* sum_row_of_intervals(const std::uint32_t* word, const double* value, std::uint32_t entries,
                                                  const double* x, double* sum) noexcept {
@@ -264,10 +264,9 @@ inline void sum_packed_rows(const std::uint32_t* word, const double* value, cons
 
 // ---- Rows as they lie in the matrix ----
 
-// Sums four rows at a time: four chains of additions run side by side. Rows come by ascending number of entries, so
-// that most fours end together and the processor predicts where. The price is that the block's columns are not read in
-// their order. Therefore those of the next block are prefetched meanwhile, some lines with each four (measured: 1.2 to
-// 1.4 times as fast).
+// Sums four rows at a time, in four parallel chains of additions. Rows are in order of their number of entries, so most
+// fours end together and the processor predicts where. But the block's columns are then read out of order. Therefore
+// those of the next block are prefetched meanwhile, some lines with each four (measured: 1.2 to 1.4 times as fast).
 template <bool kValues>
 inline void sum_single_rows(const RowProduct& product, std::uint64_t block, const double* x, double* sum) noexcept {
   const std::uint16_t* single = product.single + product.block[block].single;
@@ -287,7 +286,7 @@ inline void sum_single_rows(const RowProduct& product, std::uint64_t block, cons
     return sum_row<kValues>(product.column + begin[row], kValues ? product.value + begin[row] : nullptr,
                             begin[row + 1] - begin[row], x);
   };
-  // Adds the entries of a row from the first-th on to `total`.
+  // Adds the entries of a row from index `first` on to `total`.
   const auto add_rest = [&](std::uint16_t row, std::uint64_t first, double total) {
     for (std::uint64_t e = begin[row] + first; e < begin[row + 1]; ++e) {
       total += kValues ? product.value[e] * x[product.column[e]] : x[product.column[e]];

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A fixed-size array of plain values in a memory mapping of its own. Huge pages are advised, and no page is touched
-// before a thread writes to it, so that the thread that will use a part can place it (first touch). An array of the
-// matrix lies where --matrix-memory puts it. An array can also be a window into a mapped file (the matrix cache), which
-// it keeps alive.
+// A fixed-size array of plain values in its own memory mapping. Huge pages are advised, and no page is touched before a
+// thread writes to it: so the thread that will use a part can place it (first touch). --matrix-memory decides where an
+// array of the matrix lies. An array can also be a window into a mapped file (the matrix cache), which it keeps alive.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +11,10 @@
 
 namespace ringside {
 
-/// What an array holds decides where it may lie.
+/// The content of an array decides its memory.
 enum class Holds {
   kVector,  // numbers by row: in DRAM
-  kMatrix   // the entries and where the rows begin: in DRAM, or in far memory (producer/memory/matrix_memory.hpp)
+  kMatrix   // entries and row beginnings: in DRAM, or in far memory (producer/memory/matrix_memory.hpp)
 };
 
 /// `bytes` of zeroed, untouched, private memory; freed with the last owner. Throws `Error` (exit code 3) naming the

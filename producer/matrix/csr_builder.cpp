@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The work between the two readings of the input, and after them: sums, first touch, sorting, merging.
+// The work between and after the two readings of the input: sums, first touch, sorting, merging.
 #include "producer/matrix/csr_builder.hpp"
 
 #include <omp.h>
@@ -26,8 +26,8 @@ struct Entry {
   double value;
 };
 
-// Entries of one column lie in ascending magnitude, of equal magnitudes the negative first. The order depends on the
-// values alone, so that their sum has the same bits however the lines were shared among threads.
+// Entries of one column are in order of magnitude, and for equal magnitudes the negative one first. The order depends
+// on the values alone, so their sum has the same bits for every distribution of lines among threads.
 bool before(const Entry& a, const Entry& b) noexcept {
   if (a.column != b.column) return a.column < b.column;
   constexpr std::uint64_t kSign = std::uint64_t{1} << 63;
@@ -37,7 +37,7 @@ bool before(const Entry& a, const Entry& b) noexcept {
   return bits_a > bits_b;
 }
 
-// Heap sort of two parallel arrays in place, for rows that are too long to be copied.
+// Heap sort of two parallel arrays in place, for rows too long to copy.
 void sort_in_place(std::uint32_t* column, double* value, std::size_t n) noexcept {
   const auto sift_down = [&](std::size_t root, std::size_t size) {
     const Entry moved{column[root], value[root]};
@@ -64,7 +64,7 @@ void sort_row(std::uint32_t* column, double* value, std::size_t n, std::vector<E
     if (!std::is_sorted(column, column + n)) std::sort(column, column + n);
     return;
   }
-  // Strictly ascending: nothing to sort and nothing to merge.
+  // Strictly ascending: nothing to sort or merge.
   if (std::adjacent_find(column, column + n, std::greater_equal<>()) == column + n) return;
   if (n > kLongestCopiedRow) return sort_in_place(column, value, n);
   scratch.resize(n);
@@ -94,15 +94,15 @@ std::size_t merge_row(const std::uint32_t* from, const double* from_value, std::
   return kept;
 }
 
-// Writes one byte per page, so that the thread that will own a part of an array places it. The frames before far memory
-// are shared: there a touch would only cost a fault.
+// Writes one byte per page, so that the thread that will own a part of an array places it. Threads share the frames of
+// far memory: there a touch would only cost a fault.
 void touch(void* data, std::size_t first_byte, std::size_t last_byte) noexcept {
   if (in_far_memory(data)) return;
   auto* const bytes = static_cast<volatile char*>(data);
   for (std::size_t at = first_byte; at < last_byte; at += kPageBytes) bytes[at] = 0;
 }
 
-// Gives the whole pages of [from, to) back to the system.
+// Returns the whole pages of [from, to) to the system.
 void give_back(void* data, std::size_t from, std::size_t to) noexcept {
   if (in_far_memory(data)) return shrink_far(data, from);
   from = (from + kPageBytes - 1) / kPageBytes * kPageBytes;
@@ -151,7 +151,7 @@ std::vector<std::uint64_t> balanced_rows(const std::uint64_t* row_begin, std::ui
   const std::uint64_t work = rows + row_begin[rows];
   std::vector<std::uint64_t> bound{0};
   for (std::size_t part = 1; part < parts; ++part) {
-    // The first row at which at least part/parts of the work is done.
+    // The first row before which at least part/parts of the work lies.
     const std::uint64_t wanted = work / parts * part;
     std::uint64_t low = bound.back();
     std::uint64_t high = rows;
@@ -218,7 +218,7 @@ std::uint64_t CsrBuilder::sort_and_merge(const std::vector<std::uint64_t>& bound
       std::uint64_t from = begin_of[part];
       std::uint64_t to = from;
       for (std::uint64_t row = bound[part]; row < bound[part + 1]; ++row) {
-        // Only the next part writes the beginning of its first row.
+        // The next part writes its first row's beginning.
         const bool last = row + 1 == bound[part + 1];
         const std::uint64_t row_end = last ? begin_of[part + 1] : cursor_[row + 1];
         const std::size_t n = row_end - from;
@@ -247,7 +247,7 @@ CsrMatrix CsrBuilder::finish(Array<std::uint64_t> id) {
 }
 
 CsrMatrix CsrBuilder::finish_part(Array<std::uint64_t> id) {
-  // Placing must have moved every row's cursor to where the next row begins; entries are in bounds either way.
+  // Placing must have moved every row's cursor to the next row's beginning; entries are in bounds either way.
   bool consistent = cursor_[rows_] == stored_ && cursor_[0] == 0;
 #pragma omp parallel for schedule(static) reduction(&& : consistent)
   for (std::uint64_t row = 0; row < rows_; ++row) consistent = consistent && cursor_[row] <= cursor_[row + 1];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Builds a CRS matrix from entries that can be produced twice, in any order and by any number of threads, without ever
-// holding a list of them: the first time each entry is counted, the second time it is placed. Memory is that of the
-// stored entries; the result does not depend on the order.
+// Builds a CRS matrix from entries that can be produced twice, in any order and by any number of threads, without a
+// list of them: the first reading counts each entry, the second places it. It takes the memory of the stored entries;
+// the result does not depend on the order.
 //
 //   CsrBuilder builder(rows, columns, orientation, weighted);
 //   each thread: EntryCounter counter(builder); counter.add(i, j, value) for its entries
@@ -25,22 +25,22 @@ namespace ringside {
 /// The largest number of rows or columns: both are counted in 32 bits.
 inline constexpr std::uint64_t kMaxRows = 0xffff'ffff;
 
-/// How many rows (or columns) a text of that size may announce, with or without entries: a number in a header must not
-/// decide how much memory is taken.
+/// The number of rows (or columns) that a text of that size may announce, with or without entries: a number in a header
+/// must not decide how much memory is taken.
 constexpr std::uint64_t most_announced_rows(std::uint64_t text_bytes) {
   constexpr std::uint64_t kAlways = std::uint64_t{1} << 23;  // 64 MiB of row beginnings
   return std::min(kMaxRows, std::max(kAlways, 2 * text_bytes));
 }
 
-/// Throws `Error` (exit code 3) if the system cannot give `bytes` more memory, before touching it would end the
+/// Throws `Error` (exit code 3) if the system cannot provide `bytes` more memory; otherwise touching it would end the
 /// process.
 void require_memory(std::uint64_t bytes);
 
-/// Cuts rows into `parts` ranges of about equal work (entries plus rows): parts + 1 ascending row numbers.
+/// Divides rows into `parts` ranges of about equal work (entries plus rows): parts + 1 ascending row numbers.
 /// row_begin: rows + 1 offsets.
 std::vector<std::uint64_t> balanced_rows(const std::uint64_t* row_begin, std::uint64_t rows, std::size_t parts);
 
-/// For a number of lines, where one of them is wrong.
+/// A number of lines that stands for a wrong line.
 inline constexpr std::uint64_t kWrongLine = std::numeric_limits<std::uint64_t>::max();
 
 class EntryCounter;
@@ -48,29 +48,29 @@ class EntryPlacer;
 
 class CsrBuilder {
  public:
-  // What readers ask of a builder: here one process reads all pieces of a text (else shared_builder.hpp).
+  // The interface for readers: here one process reads all pieces of a text (else shared_builder.hpp).
   using Counter = EntryCounter;
   using Placer = EntryPlacer;
   using How = Orientation;
-  /// The pieces that this process reads, of pieces that follow each other.
+  /// The pieces that this process reads, out of contiguous ones.
   static const std::vector<std::string_view>& own_pieces(How, const std::vector<std::string_view>& pieces) {
     return pieces;
   }
-  /// Of the lines that each process has read: those of all, and of the processes before this one.
+  /// lines: as read by each process. The sums over all processes, and over those before this one.
   static std::uint64_t total(How, std::uint64_t lines) noexcept { return lines; }
   static std::uint64_t before(How, std::uint64_t) noexcept { return 0; }
 
   /// Shape of the matrix as the input writes it; `orientation` decides which index becomes the CRS row.
   CsrBuilder(std::uint64_t input_rows, std::uint64_t input_columns, Orientation orientation, bool weighted);
 
-  /// To be called between counting and placing: sums up the counts and allocates the arrays.
+  /// Call between counting and placing: sums up the counts and allocates the arrays.
   void allocate();
 
   /// Sorts the rows, merges duplicates (a pattern: to one; weighted: their sum, added in ascending magnitude), drops
-  /// zeros, and names the content. Throws `Error` (exit code 2) if the two readings produced different entries: the
-  /// input changed meanwhile. `id`: names of the rows, or empty. The builder cannot be used afterwards.
+  /// zeros, and computes the content's id. Throws `Error` (exit code 2) if the two readings produced different entries:
+  /// the input changed meanwhile. `id`: names of the rows, or empty. The builder cannot be used afterwards.
   CsrMatrix finish(Array<std::uint64_t> id = {});
-  /// As finish, without the content's name: of a part, which is named with the others.
+  /// As finish, without content_id: for a part, whose id is computed with the others.
   CsrMatrix finish_part(Array<std::uint64_t> id);
 
  private:
@@ -83,8 +83,8 @@ class CsrBuilder {
   Orientation orientation_;
   bool weighted_;
   std::uint64_t stored_ = 0;
-  // rows + 2 words. Counting adds row r up in [r + 2]. After summing up, [r + 1] is where r begins. Placing moves it
-  // on to where r ends, which is where r + 1 begins: then the first rows + 1 words are the finished row_begin.
+  // rows + 2 words. Counting adds row r in [r + 2]. After summing up, [r + 1] is the beginning of r. Placing moves it
+  // to the end of r, which is the beginning of r + 1: then the first rows + 1 words are the finished row_begin.
   std::shared_ptr<void> cursor_pages_;
   std::uint64_t* cursor_ = nullptr;
   std::shared_ptr<void> column_pages_;
@@ -93,8 +93,8 @@ class CsrBuilder {
   double* value_ = nullptr;
 };
 
-// Rows are random places in memory, and an atomic addition waits for its cache line and for all stores before it.
-// Therefore each thread gathers a few entries, prefetches their lines, and adds when the lines have come.
+// Rows are random places in memory, and an atomic addition waits for its cache line and for all earlier stores.
+// Therefore each thread gathers a few entries, prefetches their lines, and adds once the lines have arrived.
 inline constexpr std::size_t kEntriesGathered = 64;
 
 /// Counts every entry in the first reading; one for each thread, destroyed before `allocate`.
@@ -154,7 +154,7 @@ class EntryPlacer {
       at[k] = cursor.fetch_add(1, std::memory_order_relaxed);
     }
     for (std::size_t k = 0; k < gathered_; ++k) {
-      if (at[k] >= builder_.stored_) continue;  // more entries than the first time: `finish` detects it
+      if (at[k] >= builder_.stored_) continue;  // more entries than the first time; `finish` detects it
       builder_.column_[at[k]] = column_[k];
       if (builder_.value_ != nullptr) builder_.value_[at[k]] = value_[k];
     }

@@ -27,21 +27,21 @@ struct CsrMatrix {
   Array<std::uint64_t> row_begin;  // rows + 1 offsets into `column`; row r's entries are [row_begin[r], row_begin[r+1])
   Array<std::uint32_t> column;     // nonzeros
   Array<double> value;             // nonzeros, or empty: a pattern, every entry 1
-  // Names of the rows where the input's are not 0..rows-1 (an edge list with gaps in its ids), ascending; else empty.
+  // Names of the rows if the input's are not 0..rows-1 (an edge list with gaps in its ids), ascending; else empty.
   Array<std::uint64_t> id;
   Id128 content_id;  // hash of shape, orientation and the arrays: equal content, equal id
 
-  // Where several processes share a matrix, each has a part of it: rows that follow each other (matrix_part.hpp).
-  // `rows` and `row_begin` are of the part, `columns` and `id` of the whole.
+  // If several processes share a matrix, each has a part: contiguous rows (matrix_part.hpp). `rows` and `row_begin`
+  // describe the part, `columns` and `id` the whole.
   std::uint64_t first_row = 0;       // of the part, in the whole
-  std::uint64_t rows_elsewhere = 0;  // of the whole, but not of the part
+  std::uint64_t rows_elsewhere = 0;  // rows of the whole outside the part
 
   std::uint64_t all_rows() const noexcept { return rows + rows_elsewhere; }
   std::uint64_t nonzeros() const noexcept { return column.size(); }
   bool is_pattern() const noexcept { return value.empty() && !column.empty(); }
 };
 
-/// The entry in this place, if there is one. row: of the part.
+/// The entry at this place, if it exists. row: of the part.
 inline std::optional<double> entry_at(const CsrMatrix& matrix, std::uint64_t row, std::uint64_t column) noexcept {
   const std::uint32_t* const first = matrix.column.data() + matrix.row_begin[row];
   const std::uint32_t* const last = matrix.column.data() + matrix.row_begin[row + 1];
@@ -50,7 +50,7 @@ inline std::optional<double> entry_at(const CsrMatrix& matrix, std::uint64_t row
   return matrix.value.empty() ? 1.0 : matrix.value[static_cast<std::size_t>(found - matrix.column.data())];
 }
 
-/// Gives the entries' memory back; shape, names and content_id stay.
+/// Frees the entries' memory; shape, names and content_id stay.
 inline void release_entries(CsrMatrix& matrix) noexcept {
   matrix.row_begin = {};
   matrix.column = {};

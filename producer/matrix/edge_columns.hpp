@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What each column of an edge list is: by default `u v` or `u v weight`; else as --columns or the head of a CSV file
-// says. Published edge lists also hold times and other figures, which only a person can tell from weights.
+// The meaning of an edge list's columns: by default `u v` or `u v weight`; else from --columns or the head of a CSV
+// file. Published edge lists also hold times and other figures, which only a person can distinguish from weights.
 #pragma once
 
 #include <cstddef>
@@ -16,10 +16,10 @@ inline constexpr std::size_t kMostEdgeColumns = 64;
 
 struct EdgeColumns {
   std::vector<EdgeColumn> order = {EdgeColumn::kFrom, EdgeColumn::kTo, EdgeColumn::kWeight};
-  std::size_t required = 2;  // a line has at least so many of them
+  std::size_t required = 2;  // the least number of columns in a line
   std::string line = "'u v' or 'u v weight'";  // in messages
 
-  /// Whether --columns or a head says what the columns are, so that no line needs to be guessed at.
+  /// Whether --columns or a head gives the columns' meaning, so that nothing is inferred from lines.
   bool are_given() const { return required == order.size(); }
 };
 
@@ -27,12 +27,12 @@ struct EdgeColumns {
 /// unless it has one `from`, one `to` and at most one `weight`.
 EdgeColumns parse_edge_columns(const std::string& text);
 
-/// What the words of a CSV file's first line name (from, source, src, u; to, target, dst, v; weight, w, value; in any
+/// The columns that a CSV file's first line names (from, source, src, u; to, target, dst, v; weight, w, value; in any
 /// case, quoted or not).
 struct EdgeHead {
-  bool is_head = false;  // false: no word is such a name
+  bool is_head = false;  // false: no word is one of these names
   EdgeColumns columns = {};
-  std::string wrong = {};  // why `columns` cannot be used: "a column 'time'"; empty: they can
+  std::string wrong = {};  // why `columns` is unusable: "a column 'time'"; empty: it is usable
 };
 EdgeHead edge_head(const std::vector<std::string_view>& words);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Three readings by all threads: a survey (how many edges, which ids), counting, placing. As in the MatrixMarket
-// reader, the fast loops only detect that a line is wrong. Then one slow walk from the top finds which line it is and
+// reader, the fast loops only detect that a line is wrong. Then one slow pass from the top finds which line it is and
 // why.
 #include "producer/matrix/edge_list.hpp"
 
@@ -41,13 +41,13 @@ bool ends_word(const char* p, const char* end) noexcept {
   return p == end || is_separator(*p) || is_line_end(*p);
 }
 
-// Blanks, with at most one comma among them: between two there would be an empty word.
+// Blanks with at most one comma: two commas would enclose an empty word.
 const char* skip_separator(const char* p, const char* end) noexcept {
   p = skip_blanks(p, end);
   return p < end && *p == ',' ? skip_blanks(p + 1, end) : p;
 }
 
-// Position of the next line with an edge, at its first character.
+// The first character of the next line with an edge.
 const char* skip_to_edge(const char* p, const char* end) noexcept {
   while (p < end) {
     p = skip_blanks(p, end);
@@ -62,8 +62,8 @@ const char* find_word_end(const char* p, const char* end) noexcept {
   return p;
 }
 
-// Reads the line at p up to its end. Returns the position of the line end; or sets `wrong` and returns the position
-// where the offending word begins.
+// Reads the line at p up to its end. Returns the position of the line end; or sets `wrong` and returns the position of
+// the offending word.
 const char* parse_edge(const char* p, const char* end, const EdgeColumns& columns, Edge& edge,
                        LineFault& wrong) noexcept {
   const std::size_t most = columns.order.size();
@@ -90,7 +90,7 @@ const char* parse_edge(const char* p, const char* end, const EdgeColumns& column
     p = skip_separator(next, end);
     if (p == end || is_line_end(*p)) {
       const std::size_t missing = columns.required > column + 1 ? columns.required - column - 1 : 0;
-      // "0,1," has three columns, of which the last may be empty if it is skipped.
+      // "0,1," has three columns; the last may be empty if it is skipped.
       const bool only_the_last = missing == 1 && columns.order.back() == EdgeColumn::kSkip;
       if (missing > 0 && !(only_the_last && std::find(next, p, ',') != p)) wrong = LineFault::kMissing;
       return p;
@@ -120,7 +120,7 @@ struct Survey {
     max_id = std::max(max_id, other.max_id);
     good = good && other.good;
   }
-  /// The first id of the range base .. base + rows - 1 that holds every id, if there is one.
+  /// The first id of a range base .. base + rows - 1 that contains every id, if such a range exists.
   std::optional<std::uint64_t> base_within(std::uint64_t rows) const noexcept {
     if (rows == 0) return std::nullopt;
     if (max_id <= rows - 1) return 0;
@@ -171,12 +171,12 @@ class EdgeListReader {
   std::string_view text_;
   const std::string& name_;
   EdgeColumns columns_;
-  const char* first_edge_ = nullptr;  // the first line that is no comment and no head, even if it turns out to be "n m"
+  const char* first_edge_ = nullptr;  // the first line that is no comment and no head, even if it is "n m"
   bool weighted_ = false;
   std::vector<std::string_view> pieces_;
 };
 
-// The first line of a CSV file may name the columns, where edges have ids.
+// The first line of a CSV file may name the columns instead of holding ids.
 void EdgeListReader::skip_head() {
   const char* const end = text_.data() + text_.size();
   first_edge_ = skip_to_edge(text_.data(), end);
@@ -208,7 +208,7 @@ void EdgeListReader::skip_head() {
   first_edge_ = skip_to_edge(line_end, end);
 }
 
-// The first line may count nodes and edges: "n m". Where the columns are given, a line that has all of them is an edge.
+// The first line may count nodes and edges: "n m". If the columns are given, a line with all of them is an edge.
 std::optional<EdgeListReader::Counts> EdgeListReader::counts(LineFault wrong_edge) const {
   if (columns_.are_given() && wrong_edge == LineFault::kNothing) return std::nullopt;
   static const EdgeColumns two_words{.order = {EdgeColumn::kFrom, EdgeColumn::kTo}};
@@ -233,8 +233,8 @@ bool EdgeListReader::each_edge(std::string_view piece, const Take& take) const {
   return true;
 }
 
-// Gives every edge to a Sink (the builder's Counter or Placer), from all threads; false if a line is wrong or has a
-// weight where others have none.
+// Passes every edge to a Sink (the builder's Counter or Placer), from all threads. Returns false if a line is wrong or
+// only some have weights.
 template <class Sink, class Builder, class RowOf>
 bool EdgeListReader::read_edges(const std::vector<std::string_view>& pieces, Builder& builder, std::uint64_t rows,
                                 const RowOf& row_of) const {
@@ -244,7 +244,7 @@ bool EdgeListReader::read_edges(const std::vector<std::string_view>& pieces, Bui
       if (edge.has_weight != weighted_) return false;
       const std::uint64_t row = row_of(edge.from);
       const std::uint64_t column = row_of(edge.to);
-      // If the text changes meanwhile, no access may lead outside the arrays, although the survey found every id.
+      // The survey found every id; but if the text changes meanwhile, no access may leave the arrays.
       if (row < rows && column < rows) {
         sink.add(static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(column), edge.weight);
       }
@@ -365,7 +365,7 @@ CsrMatrix EdgeListReader::read(typename Builder::How how) {
   const std::optional<Counts> counted = counts(wrong);
   if (wrong != LineFault::kNothing && !counted) explain();
 
-  // The survey leaves the first line out: whether it is "n m" shows only when the rest is known.
+  // The survey omits the first line: whether it is "n m" depends on the rest.
   const auto use_text_from = [&](const char* begin) {
     pieces_ = split_at_lines(text_.substr(offset_of(begin)), piece_count(text_.size()));
   };
@@ -403,7 +403,7 @@ CsrMatrix EdgeListReader::read(typename Builder::How how) {
   return build_compacted<Builder>(how, bitmap, survey_of.max_id);
 }
 
-// Walks the text again, line by line, to the first wrong line.
+// Reads the text again, line by line, up to the first wrong line.
 void EdgeListReader::explain() const {
   const std::string line =
       fmt::format("{} (ids are whole numbers from 0 to {})", columns_.line, std::numeric_limits<std::uint64_t>::max());
@@ -411,7 +411,7 @@ void EdgeListReader::explain() const {
   std::optional<bool> weighted;
   std::uint64_t weighted_line = 0;
   const char* p = first_edge_;
-  // "n m" has fewer words than the edges may have: lines are compared from the second on.
+  // "n m" may have fewer words than an edge: lines are compared from the second on.
   Edge first;
   LineFault wrong_first = LineFault::kNothing;
   parse_edge(p, end, columns_, first, wrong_first);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads edge lists: `u v` or `u v weight` a line, or columns that are given. The announcement in the text and the ids
-// themselves decide how many rows there are, and which id becomes which row (docs/use/inputs.md).
+// Reads edge lists: `u v` or `u v weight` a line, or given columns. The announcement in the text and the ids decide the
+// number of rows and the row of each id (docs/use/inputs.md).
 #pragma once
 
 #include <string>
@@ -13,19 +13,18 @@
 
 namespace ringside {
 
-/// Builds the matrix of an edge list, by all OpenMP threads; the result is the same for every number of them. `name`
-/// is the text's name in messages. Throws `Error` (exit code 2) naming the line, what was found and what would be
-/// accepted.
+/// Builds the matrix of an edge list, by all OpenMP threads; the result does not depend on their number. `name` is the
+/// text's name in messages. Throws `Error` (exit code 2) naming the line, what was found and what would be accepted.
 CsrMatrix read_edge_list(std::string_view text, const std::string& name, Orientation orientation,
                          const EdgeColumns& columns = {});
 
-/// This process's part, where several read a share of the text each; each looks over all of it first. Where it throws,
-/// all processes do.
+/// This process's part, if each of several reads a share of the text; each first surveys all of it. If it throws, all
+/// processes do.
 CsrMatrix read_edge_list_share(std::string_view text, const std::string& name, SharedBuilder::How how,
                                const EdgeColumns& columns = {});
 
-/// Where a text that `read_edge_list` accepts holds a weighted edge, or the first edge that leaves a node. A place that
-/// is a whole row (`kRow`) is on no line.
+/// The place of a weighted edge, or of a node's first outgoing edge, in a text that `read_edge_list` accepts. A place
+/// that is a whole row (`kRow`) is on no line.
 PlaceInText find_in_edge_list(std::string_view text, const MatrixPlace& place, IsRefused is_refused,
                               const EdgeColumns& columns = {});
 

@@ -9,9 +9,9 @@
 
 namespace ringside {
 
-/// Links of all cells above line y (0 to side): where the entries of its first cell begin; with y = side the number of
-/// all links. A cell has (cells in reach vertically) * (cells in reach horizontally) - 1 neighbours; along a line of n
-/// cells the reaches, 3 inside and 2 at both ends, add up to 3n - 2.
+/// The number of links of all cells above line y (0 to side), which is the offset of its first cell's entries. With
+/// y = side, of all links. A cell has (cells in reach vertically) * (cells in reach horizontally) - 1 neighbours. Along a
+/// line of n cells the reaches, 3 inside and 2 at both ends, add up to 3n - 2.
 constexpr std::uint64_t grid_links_above(std::uint32_t side, std::uint32_t y) noexcept {
   const std::uint64_t n = side;
   const std::uint64_t line_reach = 3 * n - 2;
@@ -19,7 +19,7 @@ constexpr std::uint64_t grid_links_above(std::uint32_t side, std::uint32_t y) no
   return reach_above * line_reach - y * n;
 }
 
-/// Links of all cells before `row` (0 to side * side): where its entries begin.
+/// The number of links of all cells before `row` (0 to side * side): the offset of its entries.
 constexpr std::uint64_t grid_links_before(std::uint32_t side, std::uint64_t row) noexcept {
   const std::uint64_t n = side;
   const auto y = static_cast<std::uint32_t>(row / n);
@@ -28,11 +28,11 @@ constexpr std::uint64_t grid_links_before(std::uint32_t side, std::uint64_t row)
   return grid_links_above(side, y) + (x == 0 ? 0 : reach * (3 * x - 1) - x);
 }
 
-/// side: 1 to 65535, more would not fit 32-bit columns. A pattern, built by all OpenMP threads. The graph equals its
-/// transpose: `orientation` is only recorded. Throws `Error` (exit code 3) if memory is lacking.
+/// side: 1 to 65535, because more would exceed 32-bit columns. A pattern, built by all OpenMP threads. The graph equals
+/// its transpose: `orientation` is only recorded. Throws `Error` (exit code 3) if memory is lacking.
 CsrMatrix make_grid(std::uint32_t side, Orientation orientation);
 
-/// The part of it that has the rows [first, last), without a content_id.
+/// Its part with the rows [first, last), without a content_id.
 CsrMatrix make_grid_part(std::uint32_t side, Orientation orientation, std::uint64_t first, std::uint64_t last);
 
 }  // namespace ringside

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Maps the ids of an edge list to rows: rows are the distinct ids in ascending order. Ids not too large for the text
-// are marked in a bitmap, by all threads; larger ones are collected and sorted.
+// Maps the ids of an edge list to rows: rows are the distinct ids in ascending order. All threads mark ids that are not
+// too large for the text in a bitmap; larger ids are collected and sorted.
 #pragma once
 
 #include <atomic>
@@ -23,14 +23,14 @@ class IdBitmap {
   void mark(std::uint64_t id) noexcept {
     const std::atomic_ref<std::uint64_t> word(words_[id / 64]);
     const std::uint64_t bit = std::uint64_t{1} << (id % 64);
-    // Most ids are marked already: reading first keeps the cache line shared.
+    // Most ids are already marked: reading first keeps the cache line shared.
     if ((word.load(std::memory_order_relaxed) & bit) == 0) word.fetch_or(bit, std::memory_order_relaxed);
   }
 
-  /// After marking, before `rank`: returns how many ids up to `max_id` are marked.
+  /// Call after marking and before `rank`: returns the number of marked ids up to `max_id`.
   std::uint64_t count_up_to(std::uint64_t max_id);
 
-  /// How many smaller ids are marked.
+  /// The number of smaller marked ids.
   std::uint64_t rank(std::uint64_t id) const noexcept {
     std::uint64_t rank = marked_before_[id / kBlockBits];
     for (std::uint64_t word = id / kBlockBits * kBlockWords; word < id / 64; ++word) {
@@ -40,7 +40,7 @@ class IdBitmap {
     return rank + static_cast<std::uint64_t>(std::popcount(words_[id / 64] & below));
   }
 
-  /// The marked ids up to the `max_id` counted, ascending: `count` of them.
+  /// The marked ids up to the counted `max_id`, ascending: `count` of them.
   Array<std::uint64_t> ids(std::uint64_t count) const;
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes and checks matrix caches. Nothing in the file is trusted before it was checked: a solver walks these arrays
-// without checks.
+// Writes and checks matrix caches. The file is trusted only after the checks: a solver follows these arrays without
+// checks.
 #include "producer/matrix/matrix_cache.hpp"
 
 #include <fcntl.h>
@@ -38,7 +38,7 @@ std::uint32_t code_of(Orientation orientation) {
   return orientation == Orientation::kRows ? 0 : 1;
 }
 
-// The shape alone decides where the sections lie; a reader demands exactly these offsets.
+// The shape alone decides the sections' places; a reader requires exactly these offsets.
 void lay_out(CacheHeader& header, bool has_value, bool has_id) {
   std::uint64_t end = kCacheAlignment;
   const auto section = [&end](std::uint64_t bytes) {
@@ -64,7 +64,7 @@ class CacheFile {
     if (error != 0) fail(fmt::format("cannot be given {} bytes", bytes), error);
   }
 
-  /// Far memory is copied to a buffer first: no system call may be given it.
+  /// Far memory is copied to a buffer first: system calls cannot access it.
   void write_at(std::uint64_t offset, const void* data, std::size_t bytes) {
     const char* from = static_cast<const char*>(data);
     const bool copies = in_far_memory(data);
@@ -102,8 +102,8 @@ class CacheFile {
   std::vector<char> buffer_;
 };
 
-// The header of bytes that open with the magic. The caller checks version and byte order first, then the hash: another
-// version may place its hash elsewhere.
+// The header of bytes that begin with the magic. The caller checks version and byte order first, then the hash: another
+// version may have its hash elsewhere.
 CacheHeader copy_header(std::string_view bytes, const std::string& name) {
   if (!is_cache(bytes))
     throw usage_error("{}: found no matrix cache, expected one (a file that opens with RSMATRIX)", name);
@@ -212,7 +212,7 @@ CsrMatrix map_matrix_cache(const Text& bytes, const std::string& name, Orientati
                       orientation == Orientation::kRows ? "rows" : "in-links");
   }
 
-  // The map is read-only; so is all use of a const CsrMatrix.
+  // The mapping is read-only, and a const CsrMatrix is only read.
   char* const base = const_cast<char*>(bytes.text.data());
   const auto section = [&](std::uint64_t offset) { return static_cast<void*>(base + offset); };
   CsrMatrix matrix;

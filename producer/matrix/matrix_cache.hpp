@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A matrix as a file that is mapped instead of parsed. The layout is documented in docs/use/inputs.md and fixed here;
+// A matrix as a file that is mapped instead of parsed. docs/use/inputs.md documents the layout, which is fixed here;
 // the version, the document, the assertions and the golden test change together.
 #pragma once
 
@@ -46,20 +46,20 @@ static_assert(offsetof(CacheHeader, rows) == 24 && offsetof(CacheHeader, row_beg
 static_assert(offsetof(CacheHeader, file_bytes) == 80 && offsetof(CacheHeader, content_id) == 112);
 static_assert(offsetof(CacheHeader, source) == 128 && offsetof(CacheHeader, header_hash) == 496);
 
-/// What a cache was made from: a file's name, size and hash128_parallel of its bytes, or a generator's text. The hash
-/// decides, not what the file system records of a file: archives, images and stores give all files the same times, and
-/// some file systems invent the rest.
+/// The source of a cache: a file's name, size and hash128_parallel of its bytes, or a generator's text. The hash
+/// decides, not a file's recorded times: archives, images and stores give all files the same times, and some file
+/// systems invent them.
 struct CacheSource {
   std::string text;
   std::uint64_t bytes = 0;
   Id128 hash = {};
 };
 
-/// True if `bytes` open like a cache, of any version.
+/// True if `bytes` begin like a cache, of any version.
 bool is_cache(std::string_view bytes);
 
-/// Writes the matrix to `path`, where the file appears when it is complete and synced (common/files/new_file.hpp).
-/// Throws `Error` (exit code 3), leaving what was there before, if the folder or the disk does not allow it.
+/// Writes the matrix to `path`. The file appears there when it is complete and synced (common/files/new_file.hpp).
+/// Throws `Error` (exit code 3) and leaves an existing file if the folder or the disk does not allow it.
 void write_matrix_cache(const CsrMatrix& matrix, const CacheSource& source, const std::string& path);
 
 /// The matrix in the bytes of a cache; its arrays are windows into them. `name` is the name of the bytes in messages.
@@ -67,12 +67,11 @@ void write_matrix_cache(const CsrMatrix& matrix, const CacheSource& source, cons
 /// `Error`: exit code 5 for damage; 2 for another version, byte order or orientation.
 CsrMatrix read_matrix_cache(const Text& bytes, const std::string& name, Orientation orientation);
 
-/// The same, but of the content nothing is checked and nothing read: another process of this machine has read it.
+/// The same without reading or checking the content: another process of this machine has done that.
 CsrMatrix map_matrix_cache(const Text& bytes, const std::string& name, Orientation orientation);
 
 /// True if the bytes are a cache of this version, byte order and orientation, made from exactly that source: then
-/// `read_matrix_cache` is worth calling. Throws `Error`: exit code 5 if the header is damaged, 2 if it is no cache at
-/// all.
+/// `read_matrix_cache` is worth calling. Throws `Error`: exit code 5 if the header is damaged, 2 if it is no cache.
 bool is_fresh_cache(std::string_view bytes, const std::string& name, Orientation orientation,
                     const CacheSource& source);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a solver requires of a matrix before it starts, and the hash that names a matrix's content.
+// A solver's requirements of a matrix, and the hash that identifies a matrix's content.
 #include "producer/matrix/matrix_checks.hpp"
 
 #include <fmt/format.h>

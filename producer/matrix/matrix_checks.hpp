@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a solver requires of a matrix before it starts, and the hash that names a matrix's content.
+// A solver's requirements of a matrix, and the hash that identifies a matrix's content.
 #pragma once
 
 #include <string_view>
@@ -14,8 +14,8 @@ void check_square(const CsrMatrix& matrix, std::string_view what);
 /// Throws `RefusedEntry` for an entry whose weight is negative, infinite or not a number.
 void check_weights_for_pagerank(const CsrMatrix& matrix);
 
-/// Shape, orientation and the hashes of the arrays, hashed: the value of `CsrMatrix::content_id`. Uses all OpenMP
-/// threads; the same for every number of them.
+/// The value of `CsrMatrix::content_id`: a hash of shape, orientation and the arrays' hashes. Uses all OpenMP threads;
+/// their number does not affect it.
 Id128 hash_content(const CsrMatrix& matrix);
 
 }  // namespace ringside

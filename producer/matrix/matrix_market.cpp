@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All threads read the text twice (csr_builder.hpp). The fast loops only detect *that* something is wrong. Then one
-// thread walks the text once more from the top, to find the first wrong line and report what is wrong with it.
+// All threads read the text twice (csr_builder.hpp). The fast loops only detect *that* a line is wrong. Then one thread
+// reads the text again from the top, finds the first wrong line and reports its error.
 #include "producer/matrix/matrix_market.hpp"
 
 #include <fmt/format.h>
@@ -21,7 +21,7 @@ namespace {
 using Field = MatrixMarketHeader::Field;
 using Symmetry = MatrixMarketHeader::Symmetry;
 
-// Why a line cannot be read; `at`, which goes with it, is the word to show.
+// Why a line cannot be read; `at` is the word to show.
 enum class EntryFault { kNothing, kRow, kColumn, kValue, kMissing, kExtra, kAboveDiagonal, kOnDiagonal };
 
 struct CoordinateEntry {
@@ -64,8 +64,8 @@ class MatrixMarketReader {
   MatrixMarketHeader header_;
 };
 
-// Reads the line at p up to its end. Returns the position of the line end; or sets `wrong` and returns the position
-// where the offending word begins. Without values the rest of the line is only skipped: a second reading checks it.
+// Reads the line at p up to its end. Returns the position of the line end; or sets `wrong` and returns the position of
+// the offending word. Without values the rest of the line is only skipped: a second reading checks it.
 template <Field field, bool with_value>
 inline const char* MatrixMarketReader::parse_entry(const char* p, const char* end, CoordinateEntry& entry,
                                                    EntryFault& wrong) const noexcept {
@@ -147,7 +147,7 @@ bool MatrixMarketReader::for_each_coordinate(std::string_view piece, bool with_v
                     : for_each_coordinate_of<Field::kReal, false>(piece, visit);
 }
 
-// The values of an array stand column by column, of a symmetric one only the part below (and on) the diagonal.
+// An array's values are in column order; a symmetric one has only the part below (and on) the diagonal.
 template <class Visit>
 bool MatrixMarketReader::for_each_array_value(std::string_view piece, std::uint64_t first, bool with_value,
                                               Visit&& visit) const {
@@ -199,8 +199,8 @@ std::vector<std::uint64_t> MatrixMarketReader::count_lines(const std::vector<std
   return first_line;
 }
 
-// Gives every entry and its mirror to a Sink (the builder's Counter or Placer). Returns how many lines held an entry,
-// or kWrongLine.
+// Passes every entry and its mirror to a Sink (the builder's Counter or Placer). Returns the number of lines with an
+// entry, or kWrongLine.
 template <class Sink, class Builder>
 std::uint64_t MatrixMarketReader::read_pieces(const std::vector<std::string_view>& pieces,
                                               const std::vector<std::uint64_t>& first_line, bool with_value,
@@ -240,8 +240,8 @@ CsrMatrix MatrixMarketReader::read(typename Builder::How how) {
   const std::vector<std::string_view> pieces =
       Builder::own_pieces(how, split_at_lines(text_.substr(header_.body_offset), piece_count(text_.size())));
 
-  // An array's values have places by their number, so the lines are counted first. Entries name their places: they are
-  // counted on the way.
+  // In an array, a value's number determines its place, so the lines are counted first. Entries contain their places
+  // and are counted during reading.
   std::vector<std::uint64_t> first_line;
   if (header_.is_array) {
     first_line = count_lines(pieces);
@@ -290,7 +290,7 @@ void MatrixMarketReader::explain_line(const char* at, EntryFault wrong) const {
   fail(offset, word + " behind the entry", expected_line() + " and the end of the line");
 }
 
-// Walks the text again, line by line, to the first wrong line.
+// Reads the text again, line by line, up to the first wrong line.
 void MatrixMarketReader::explain() const {
   const char* p = text_.data() + header_.body_offset;
   const char* const end = text_.data() + text_.size();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads MatrixMarket text (https://math.nist.gov/MatrixMarket/reports/MMformat.ps). docs/use/inputs.md describes what
-// is accepted, and what becomes of duplicates, zeros and symmetry.
+// Reads MatrixMarket text (https://math.nist.gov/MatrixMarket/reports/MMformat.ps). docs/use/inputs.md describes the
+// accepted text and the treatment of duplicates, zeros and symmetry.
 #pragma once
 
 #include <string>
@@ -12,18 +12,18 @@
 
 namespace ringside {
 
-/// True if `text` opens with the banner, in any case, blanks before it allowed.
+/// True if `text` begins with the banner, in any case, possibly after blanks.
 bool has_matrix_market_banner(std::string_view text);
 
-/// Builds the matrix of a MatrixMarket text, by all OpenMP threads; the result is the same for every number of them.
-/// `name` is the text's name in messages. Throws `Error` (exit code 2) naming the line, what was found and what would
-/// be accepted. Beside the text it needs the memory of the stored entries.
+/// Builds the matrix of a MatrixMarket text, by all OpenMP threads; the result does not depend on their number. `name`
+/// is the text's name in messages. Throws `Error` (exit code 2) naming the line, what was found and what would be
+/// accepted. In addition to the text it needs the memory of the stored entries.
 CsrMatrix read_matrix_market(std::string_view text, const std::string& name, Orientation orientation);
 
-/// This process's part, where several read a share of the text each. Where it throws, all processes do.
+/// This process's part, if each of several reads a share of the text. If it throws, all processes do.
 CsrMatrix read_matrix_market_share(std::string_view text, const std::string& name, SharedBuilder::How how);
 
-/// Where a text that `read_matrix_market` accepts holds an entry or its mirror, or the first entry of a row. A place
+/// The place of an entry or its mirror, or of a row's first entry, in a text that `read_matrix_market` accepts. A place
 /// that is a whole row (`kRow`) is on no line.
 PlaceInText find_in_matrix_market(std::string_view text, const MatrixPlace& place, IsRefused is_refused);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads the banner and the size line word by word, with a message for each way to be wrong.
+// Reads the banner and the size line word by word, with a message for each kind of error.
 #include "producer/matrix/matrix_market_header.hpp"
 
 #include <fmt/format.h>
@@ -28,7 +28,7 @@ bool equal_ignoring_case(std::string_view a, std::string_view b) {
   });
 }
 
-// The first six words of a line at most: no header line has that many.
+// The first six words of a line at most: every header line has fewer.
 std::vector<std::string_view> words_of(std::string_view line) {
   std::vector<std::string_view> words;
   const char* p = line.data();

@@ -18,16 +18,16 @@ struct MatrixMarketHeader {
   Symmetry symmetry = Symmetry::kGeneral;
   std::uint64_t rows = 0;
   std::uint64_t columns = 0;
-  std::uint64_t entries = 0;  // lines that hold an entry, as announced; of an array, what its shape demands
+  std::uint64_t entries = 0;  // announced number of lines with an entry; of an array, from its shape
   std::size_t size_line_offset = 0;
   std::size_t body_offset = 0;  // the line after the size line
 };
 
-/// Reads the header and checks that it describes something readable (docs/use/inputs.md). Throws `Error` (exit code 2)
-/// naming the line, what was found and what would be accepted. `name` is the text's name in messages.
+/// Reads the header and checks that the program can read what it describes (docs/use/inputs.md). Throws `Error` (exit
+/// code 2) naming the line, what was found and what would be accepted. `name` is the text's name in messages.
 MatrixMarketHeader read_matrix_market_header(std::string_view text, const std::string& name);
 
-/// Position of the first line, at or after p, that is neither blank nor a comment; at its first character.
+/// The first character of the first line, at or after p, that is neither blank nor a comment.
 const char* skip_to_matrix_market_data(const char* p, const char* end) noexcept;
 
 }  // namespace ringside

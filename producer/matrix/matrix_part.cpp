@@ -36,7 +36,7 @@ Array<std::uint64_t> number_ghosts(CsrMatrix& part) {
   const std::uint64_t rows = part.rows;
 #pragma omp parallel for schedule(static)
   for (std::uint64_t e = 0; e < part.nonzeros(); ++e) {
-    if (part.column[e] - first >= rows) ghosts.mark(part.column[e]);  // also where it is less than `first`
+    if (part.column[e] - first >= rows) ghosts.mark(part.column[e]);  // true also below `first`
   }
   const std::uint64_t count = ghosts.count_up_to(part.columns - 1);
 #pragma omp parallel for schedule(static)

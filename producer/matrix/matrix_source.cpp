@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Distinguishes the kinds of input, by their first bytes where they have some, and keeps caches beside them.
+// Distinguishes the kinds of input, by their first bytes if these are distinctive, and keeps caches beside them.
 #include "producer/matrix/matrix_source.hpp"
 
 #include <fmt/format.h>
@@ -38,7 +38,7 @@ bool is_generated(std::string_view matrix) {
   return matrix.starts_with(kGrid) || matrix.starts_with(kRmat);
 }
 
-// The whole number that makes up all of `word`, a part of the generator's name `matrix`.
+// The whole number that is all of `word`, a part of the generator's name `matrix`.
 template <class Number>
 Number number_of(std::string_view word, const std::string& matrix, std::string_view expected) {
   const std::optional<std::uint64_t> number = whole_number(word);
@@ -83,7 +83,7 @@ CsrMatrix generate(const std::string& matrix, Orientation orientation) {
 struct TextFormat {
   std::string_view name;                    // in messages
   std::array<std::string_view, 2> endings;  // of files that must be of this format
-  bool (*begins)(std::string_view text);    // true for a text that is recognised whatever its name
+  bool (*begins)(std::string_view text);    // true for a text that is recognised under any name
   bool has_columns;                         // takes --columns
   CsrMatrix (*read)(std::string_view text, const std::string& name, Orientation orientation, const EdgeColumns&);
   CsrMatrix (*read_share)(std::string_view text, const std::string& name, SharedBuilder::How how, const EdgeColumns&);
@@ -119,7 +119,7 @@ bool is_named(std::string_view file_name, const std::array<std::string_view, 2>&
                      [&](std::string_view ending) { return !ending.empty() && file_name.ends_with(ending); });
 }
 
-/// Removes a byte-order mark. Throws Error for content that is of no format in the table.
+/// Removes a byte-order mark. Throws Error for content of no format in the table.
 const TextFormat& format_of(InputText& input) {
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
   constexpr std::size_t kLookedAtBytes = 4096;
@@ -137,19 +137,19 @@ const TextFormat& format_of(InputText& input) {
   return *std::rbegin(kTextFormats);
 }
 
-/// Throws Error (exit code 2) if --columns is given for what has none.
+/// Throws Error (exit code 2) if --columns is given for an input without columns.
 void refuse_columns_of(const std::string& what, const std::string& columns) {
   if (!columns.empty()) throw usage_error("--columns: found it with {}, expected an edge list", what);
 }
 
-/// The format, and what the columns are if it is an edge list. Throws Error as format_of and parse_edge_columns do.
+/// The format, and an edge list's columns. Throws Error as format_of and parse_edge_columns do.
 std::pair<const TextFormat&, EdgeColumns> format_and_columns(InputText& input, const std::string& columns) {
   const TextFormat& format = format_of(input);
   if (!format.has_columns) refuse_columns_of(fmt::format("{} ({})", printable(input.name), format.name), columns);
   return {format, parse_edge_columns(columns)};
 }
 
-/// The file of --matrix, and what is named in it; a matrix cache has no members.
+/// The file of --matrix, and the member named in it; a matrix cache has no members.
 struct Source {
   NamedInput named;
   Text file;
@@ -164,7 +164,7 @@ Source map_source(const std::string& matrix) {
   return source;
 }
 
-/// What the options name: nothing for a generator.
+/// The source that the options name; empty for a generator.
 Source open_source(const MatrixOptions& options) {
   if (options.matrix.empty()) throw usage_error("--matrix: found nothing, expected FILE, grid:SIDE or rmat:SCALE");
   if (!is_generated(options.matrix)) return map_source(options.matrix);
@@ -203,10 +203,10 @@ std::string cache_path(const MatrixOptions& options, Orientation orientation) {
   return folder + name + (orientation == Orientation::kRows ? ".rows.rsm" : ".in-links.rsm");
 }
 
-/// The bytes are hashed before they are read: if they change meanwhile, the cache is stale at once.
+/// The bytes are hashed before they are read: if they change meanwhile, the cache is already stale.
 CacheSource cache_source(const Source& source, const MatrixOptions& options) {
   if (is_generated(options.matrix)) return {.text = options.matrix};
-  // Everything beside the bytes that decides how they are read.
+  // Everything except the bytes that decides how they are read.
   std::string text(last_part(source.named.path));
   if (!source.named.member.empty()) text += ":" + source.named.member;
   if (!options.columns.empty()) text += " --columns " + options.columns;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An entry or a row that a solver refuses. The solver has only the matrix. The numbers by which the input names the
-// entry, and its line, are looked up afterwards in the input itself.
+// An entry or a row that a solver refuses. The solver has only the matrix. The entry's numbers and line in the input
+// are looked up afterwards in the input itself.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace ringside {
 
 /// The place in a matrix, as the input writes it: from the row (a link's source) to the column (its target).
 struct MatrixPlace {
-  enum class What { kEntry, kLinks, kRow };  // one entry; all links that leave `from`; the row, or what it lacks
+  enum class What { kEntry, kLinks, kRow };  // an entry; all links that leave `from`; a row or its lack
   What what = What::kEntry;
   std::uint64_t from = 0;  // an id if the matrix has ids, else an index from 0
   std::uint64_t to = 0;    // of an entry
@@ -25,21 +25,21 @@ struct MatrixPlace {
   static MatrixPlace of_row(const CsrMatrix& matrix, std::uint64_t row);
 };
 
-/// Where a text holds the place.
+/// The place in a text.
 struct PlaceInText {
-  bool is_edge_list = false;  // then the indices are the ids, if the matrix has none
+  bool is_edge_list = false;  // true: the indices are the ids, if the matrix has none
   std::uint64_t line = 0;     // from 1; 0: on no line
   std::uint64_t lines = 0;    // number of lines that add up to an entry
   std::string name = {};      // the text's name in messages, which can be a member of an archive; empty: the file's
 };
 
-/// True for a value that is refused on its own, not only in a sum.
+/// True for a value that is refused by itself, not only in a sum.
 using IsRefused = bool (*)(double) noexcept;
 
 class RefusedEntry : public Error {
  public:
-  /// found: "the weight -1"; accepted: "PageRank accepts finite weights from 0 up"; test: which values are refused on
-  /// their own, if any.
+  /// found: "the weight -1"; accepted: "PageRank accepts finite weights from 0 up"; test: true for values refused by
+  /// themselves; may be null.
   RefusedEntry(const MatrixPlace& place, const std::string& found, const std::string& accepted,
                IsRefused test = nullptr);
 
@@ -56,13 +56,12 @@ class RefusedEntry : public Error {
   IsRefused is_refused_;
 };
 
-/// Chooses the line to show among those that hold an entry: the first whose value is refused on its own, or else the
-/// first.
+/// Chooses the line to show among those of an entry: the first whose value is refused by itself, else the first.
 class LineChoice {
  public:
   explicit LineChoice(IsRefused is_refused) noexcept : is_refused_(is_refused) {}
 
-  /// at: anything that names the line.
+  /// at: any number that identifies the line.
   void add(std::uint64_t at, double value) noexcept {
     const bool refused = is_refused_ != nullptr && is_refused_(value);
     if (lines_ == 0 || (refused && !refused_)) at_ = at;

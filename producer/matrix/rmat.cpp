@@ -36,7 +36,7 @@ Edges all_edges(const RmatOptions& options) {
   return {0, std::uint64_t{options.edge_factor} << options.scale};
 }
 
-// Gives each of these edges to a sink (a builder's Counter or Placer), from all threads. make_sink(): one for each
+// Passes these edges to a sink (a builder's Counter or Placer), from all threads. make_sink(): called once in each
 // thread.
 template <class MakeSink>
 void make_edges(const RmatOptions& options, Edges edges, const MakeSink& make_sink) {
@@ -90,8 +90,8 @@ void check_rmat(const RmatOptions& options) {
 
 CsrMatrix make_rmat(const RmatOptions& options, Orientation orientation) {
   const std::uint64_t rows = std::uint64_t{1} << options.scale;
-  // A matrix that cannot fit is refused before hours of counting. The estimate is the offsets and half of the columns,
-  // as duplicates collapse.
+  // A matrix that cannot fit is refused before hours of counting. The estimate counts the offsets and half of the
+  // columns, because duplicates collapse.
   require_memory(rows * sizeof(std::uint64_t) + rows * options.edge_factor * sizeof(std::uint32_t) / 2);
   CsrBuilder builder(rows, rows, orientation, false);
   make_edges(options, all_edges(options), [&] { return EntryCounter(builder); });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Random graphs with heavy-tailed degrees: R-MAT (Chakrabarti, Zhan, Faloutsos, SDM 2004) with the probabilities of the
 // Graph500 benchmark, a = 0.57, b = c = 0.19. Every edge is a function of the seed and its number alone: any thread can
-// make any edge, twice, and no list of edges is kept. Labels are not scrambled: small ids have large degrees.
+// make any edge, twice, without a list of edges. Labels are not scrambled: small ids have large degrees.
 #pragma once
 
 #include <cstdint>
@@ -20,11 +20,11 @@ struct RmatOptions {
 /// Throws `Error` (exit code 2) for options out of range.
 void check_rmat(const RmatOptions& options);
 
-/// A pattern; duplicates collapse, self-loops stay. The same for every number of threads. options: within their ranges.
-/// Throws `Error` (exit code 3) if memory is lacking.
+/// A pattern; duplicates collapse, self-loops stay. It does not depend on the number of threads. options: within their
+/// ranges. Throws `Error` (exit code 3) if memory is lacking.
 CsrMatrix make_rmat(const RmatOptions& options, Orientation orientation);
 
-/// This process's part, where several make a share of the edges each.
+/// This process's part, if each of several makes a share of the edges.
 CsrMatrix make_rmat_share(const RmatOptions& options, SharedBuilder::How how);
 
 }  // namespace ringside

@@ -85,10 +85,10 @@ SharedBuilder::Placer::~Placer() noexcept(false) {
       const std::size_t before = to[process].size();
       to[process].resize(before + from[process].size());
       std::copy(from[process].begin(), from[process].end(), to[process].begin() + static_cast<std::ptrdiff_t>(before));
-      from[process] = {};  // gives its memory back
+      from[process] = {};  // frees its memory
     }
   };
-  const std::lock_guard lock(builder_.mutex_);  // no exception may leave a critical section of OpenMP
+  const std::lock_guard lock(builder_.mutex_);  // an exception must not leave an OpenMP critical section
   append(builder_.outbox_.place, outbox_.place);
   append(builder_.outbox_.value, outbox_.value);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Builds a CRS matrix from entries of which each of several processes produces a share, as csr_builder.hpp does in one
-// process: twice, the first time to be counted. From the counts of all processes follows which rows each of them gets,
-// so that all get about equally many entries. The second time the entries go to the process that has their row. Beside
-// the stored entries this takes 8 bytes (with values: 16) for each entry that this process produced, up to twice as much
-// while the lists of them grow, and for each that it got.
+// Builds a CRS matrix from entries of which each of several processes produces a share, twice, like csr_builder.hpp in
+// one process. The first time, all processes count; the counts decide which rows each process gets, so that all get
+// about equally many entries. The second time, the entries go to the process that has their row. In addition to the
+// stored entries this takes 8 bytes (with values: 16) for each entry that this process received, and for each that it
+// produced, up to twice as much while their lists grow.
 #pragma once
 
 #include <cstddef>
@@ -24,17 +24,17 @@ class SharedBuild {
   virtual std::size_t share() const noexcept = 0;  // of this process
   virtual std::size_t shares() const noexcept = 0;
 
-  /// The sum of all processes' lines; kWrongLine if one has that.
+  /// The sum of all processes' lines; kWrongLine if any process has that.
   virtual std::uint64_t total(std::uint64_t lines) = 0;
-  /// That of the processes with lower shares.
+  /// The sum over the processes with lower shares.
   virtual std::uint64_t before(std::uint64_t lines) = 0;
 
-  /// Rows that are counted together.
+  /// The number of rows that are counted together.
   virtual std::uint64_t block_rows() const noexcept = 0;
-  /// shares + 1 row numbers: where each process's rows begin. entries: by blocks, of this process.
+  /// shares + 1 row numbers: the beginnings of all processes' rows. entries: by blocks, of this process.
   virtual std::vector<std::uint64_t> share_rows(std::uint64_t rows, std::vector<std::uint64_t> entries) = 0;
 
-  /// [p] of `to` goes to process p. Returns what all have sent to this one, in the order of the processes.
+  /// [p] of `to` goes to process p. Returns the entries sent to this process, in the order of the processes.
   virtual std::vector<std::uint64_t> exchange(const std::vector<std::vector<std::uint64_t>>& to) = 0;
   virtual std::vector<double> exchange(const std::vector<std::vector<double>>& to) = 0;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether a matrix is symmetric, where it is not, and what follows from that for the Jacobi iteration.
+// Whether and where a matrix is symmetric, and the consequences for the Jacobi iteration.
 #pragma once
 
 #include <cstdint>
@@ -10,26 +10,26 @@
 
 namespace ringside {
 
-/// 0, modulo 2^64, if a_ij = a_ji for all i and j; of parts of a matrix, their sum is. One pass over the entries by all
-/// OpenMP threads, in any order. It adds hashes, so it is 0 for a matrix that is not symmetric with a probability of
-/// about 2^-64. matrix: square.
+/// 0, modulo 2^64, if a_ij = a_ji for all i and j; for parts of a matrix, their sum is 0. One pass over the entries by
+/// all OpenMP threads, in any order. It adds hashes: with a probability of about 2^-64 it is 0 for a matrix that is not
+/// symmetric. matrix: square.
 std::uint64_t asymmetry(const CsrMatrix& matrix);
 
 /// True if the matrix is square and its asymmetry is 0.
 bool is_symmetric(const CsrMatrix& matrix);
 
-/// An entry a_ij, and its mirror a_ji if there is one.
+/// An entry a_ij, and its mirror a_ji if that exists.
 struct MirroredEntry {
   std::uint64_t stored = 0;  // its index in the matrix
   double value = 0;
   std::optional<double> mirror{};
 };
 
-/// The first entry, row by row, whose mirror is missing or another number. matrix: square, not symmetric. For messages:
-/// one thread searches each entry's mirror.
+/// The first entry, row by row, whose mirror is missing or different. matrix: square, not symmetric. For messages: one
+/// thread searches each entry's mirror.
 MirroredEntry first_unmirrored(const CsrMatrix& matrix);
 
-/// What the limit below needs of a diagonal without zeros, row by row.
+/// The sums of a diagonal without zeros, row by row, for the limit below.
 struct DiagonalSums {
   double first = 0;
   double largest = 0;

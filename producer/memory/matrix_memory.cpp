@@ -19,26 +19,26 @@ namespace {
 
 constexpr std::string_view kFar = "far:";
 
-// Both written in main before there is another thread.
+// main writes both before other threads exist.
 bool started = false;
 bool large_granules = false;
 
-// 64 KiB: a stream of them costs half the time of one in granules of 4 KiB (docs/inside/memory_mode.md). The limit
-// holds 64 or more, so that every stream of every thread has some.
+// 64 KiB: a stream of these costs half the time of one in granules of 4 KiB (docs/inside/memory_mode.md). The limit has
+// room for at least 64, so that every stream of every thread has some.
 constexpr std::size_t kStreamGranule = std::size_t{64} << 10;
 constexpr std::uint64_t kLeastGranules = 64;
 
 constexpr std::uint64_t kLeastFarBytes = std::uint64_t{1} << 20;
 constexpr std::uint64_t kMostFarBytes = std::uint64_t{1} << 43;  // 8 TiB: the most that an arena can have
 
-/// The library's line without the name of its function.
+/// The library's message without the name of its function.
 std::string reason() {
   const std::string line = ringside_memory_error();
   const std::size_t colon = line.find(": ");
   return line.starts_with("ringside_memory_") && colon != std::string::npos ? line.substr(colon + 2) : line;
 }
 
-/// What is free in the folder, as far as an arena can use it.
+/// The free space of the folder that an arena can use.
 std::uint64_t far_bytes_in(const std::string& folder) {
   struct statvfs status {};
   if (statvfs(folder.c_str(), &status) != 0) return 0;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the arrays of the matrix lie (`--matrix-memory`): in DRAM, or in a file with a bounded amount of DRAM before it
-// (docs/inside/memory_mode.md, "The producer's matrix"). The choice is made once in a process, before the first array.
-// allocate_pages (producer/matrix/array.hpp) and GrowingBytes (producer/text) alone ask for it. Iterates, shared
-// buffers and the solvers' vectors are never in far memory.
+// The place of the matrix's arrays (`--matrix-memory`): in DRAM, or in a file with a bounded amount of DRAM as its
+// cache (docs/inside/memory_mode.md, "The producer's matrix"). The process chooses once, before the first array. Only
+// allocate_pages (producer/matrix/array.hpp) and GrowingBytes (producer/text) use it. Iterates, shared buffers and the
+// solvers' vectors are never in far memory.
 //
-// No system call may be given far memory: the kernel's access to a part that is not in DRAM fails with EFAULT.
+// Pass no far memory to a system call: the kernel's access to a part outside DRAM fails with EFAULT.
 #pragma once
 
 #include <cstddef>
@@ -23,12 +23,12 @@ std::string far_folder(const SolveOptions& options);
 /// Throws Error (exit code 2) if only one of the two options is given.
 void check_matrix_options(const SolveOptions& options);
 
-/// The same, and if the folder does not exist. Allocates nothing.
+/// The same; also throws if the folder does not exist. Allocates nothing.
 void check_matrix_memory(const SolveOptions& options);
 
-/// Call once, in main, after catch_bus_errors (what is no fault of the arena is passed on to that handler) and before
-/// any other thread starts (which inherits that SIGBUS and SIGSEGV are not blocked). Does nothing for DRAM. Throws
-/// Error: exit code 2 for a wrong option, 3 for what the kernel or the folder lacks.
+/// Call once, in main, after catch_bus_errors (its handler gets all faults outside the arena) and before other threads
+/// start (they inherit that SIGBUS and SIGSEGV are not blocked). Does nothing for DRAM. Throws Error: exit code 2 for a
+/// wrong option, 3 if the kernel or the folder lacks something.
 void start_matrix_memory(const SolveOptions& options);
 
 /// Whether the arena was started.
@@ -40,17 +40,17 @@ bool in_far_memory(const void* address) noexcept;
 /// `bytes` of zeroed far memory. Throws Error (exit code 3) if there is no room.
 std::shared_ptr<void> allocate_far(std::size_t bytes);
 
-/// For memory that grows: as realloc and free. `grow_far` throws as allocate_far, and then leaves `memory` as it is.
+/// For memory that grows: as realloc and free. If `grow_far` throws (as allocate_far), `memory` stays valid.
 void* grow_far(void* memory, std::size_t bytes);
 void free_far(void* memory) noexcept;
 
-/// Gives back what lies behind the first `bytes` of an allocation, which stays where it is.
+/// Frees the part of an allocation after its first `bytes`. The allocation does not move.
 void shrink_far(void* memory, std::size_t bytes) noexcept;
 
-/// An array that is complete is read from front to back from now on. Does nothing for one in DRAM.
+/// Announces that a complete array is read from front to back from now on. Does nothing for an array in DRAM.
 void will_be_streamed(void* memory, std::size_t bytes) noexcept;
 
-/// What far memory has cost this process.
+/// The costs of far memory in this process.
 struct FarUse {
   std::uint64_t far_bytes = 0;        // allocated now
   std::uint64_t dram_peak_bytes = 0;  // of frames
@@ -60,7 +60,7 @@ struct FarUse {
   std::uint64_t in_place_bytes = 0;  // of far_bytes: used without a copy in DRAM (on DAX)
 };
 
-/// Nothing if the matrix is in DRAM.
+/// Empty if the matrix is in DRAM.
 std::optional<FarUse> far_use() noexcept;
 
 }  // namespace ringside

@@ -36,7 +36,7 @@ enum ScalarPlace : std::size_t { kL1, kLinf, kRho, kRelativeResidual };
 // |r| / |b|: later iterations would change x by less than any rounding, and p.Ap would underflow in the end.
 constexpr double kExhausted = 0x1p-100;
 
-// Largest magnitudes of b, so that rho of an r that is not exhausted is a normal number.
+// Limits for the largest magnitude of b: with these, rho of an r that is not exhausted is a normal number.
 constexpr double kSmallestB = 1e-100;
 constexpr double kLargestB = 1e100;
 
@@ -113,7 +113,7 @@ class ConjugateGradients final : public Solver {
   std::uint64_t nonzeros() const noexcept override { return nonzeros_; }
   std::string_view format() const noexcept override { return to_string(layout_.format); }
   std::string parameters() const override { return "right_side=" + right_side_.name; }
-  /// The sweeps that write follow the product, and row i of each vector depends on row i of the others only.
+  /// The writing sweeps follow the product, and row i of each vector depends on row i of the others only.
   bool may_overwrite_previous() const noexcept override { return true; }
   /// No limit is known: the change rises and falls on the way to the solution.
   double growth_limit() const noexcept override { return std::numeric_limits<double>::infinity(); }
@@ -182,7 +182,7 @@ class ConjugateGradients final : public Solver {
                    .beta = 0};
     multiply(pass);
     const double p_dot_product = sum_of(&CgBlockSums::p_dot_product);
-    // Without an r there is nothing left to change, and a direction of zeros would look like a breakdown.
+    // With an exhausted r nothing is left to change, and a direction of zeros would look like a breakdown.
     const bool exhausted = relative_residual() <= kExhausted;
     if (!exhausted) {
       if (!(p_dot_product > 0 && std::isfinite(p_dot_product))) return broken_down("p.Ap", p_dot_product);
@@ -272,7 +272,7 @@ class ConjugateGradients final : public Solver {
   }
 
   Neighbours& neighbours_;
-  CsrMatrix matrix_;  // without its entries where the layout has them
+  CsrMatrix matrix_;  // without its entries if the layout has them
   std::uint64_t nonzeros_;
   Array<std::uint64_t> ghosts_;
   bool b_is_ones_;

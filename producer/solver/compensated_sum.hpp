@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Addition that carries its rounding error along (Neumaier 1974): the sum of thousands of block sums is then as exact
-// as one addition, and ranks keep their sum of one over any number of iterations.
+// Addition that carries its rounding error along (Neumaier 1974). The sum of thousands of block sums is then as exact
+// as one addition, and the sum of ranks stays one over any number of iterations.
 #pragma once
 
 #include <cmath>
@@ -11,7 +11,7 @@ class CompensatedSum {
  public:
   void add(double term) noexcept {
     const double total = total_ + term;
-    // The low-order part of the smaller of the two is what the addition lost.
+    // The addition lost the low-order part of the smaller operand.
     error_ += std::fabs(total_) >= std::fabs(term) ? (total_ - total) + term : (term - total) + total_;
     total_ = total;
   }

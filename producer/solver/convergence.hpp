@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Decides from one figure of each iteration, its criterion, whether the iteration has converged, diverges or is still
-// running, and estimates how long it may take. The criterion is the L1 change or, where a solver has one, a better
-// measure (Change::criterion). Close to convergence or to divergence, a linear iteration changes by a constant
-// factor per iteration, the spectral radius of its matrix. Before that, the change of a non-normal matrix can grow by
-// any factor: with a bidiagonal matrix it grows for as many iterations as there are rows, and then the solution is
-// exact. Growth alone is therefore not divergence. It is divergence if it exceeds the limit that the solver knows for
-// a converging iteration. Without such a limit the iteration runs until its values leave a double's range.
+// Decides from each iteration's criterion whether the iteration has converged, diverges or is still running, and
+// estimates how long it may take. The criterion is the L1 change or, if a solver has one, a better measure
+// (Change::criterion). Close to convergence or to divergence, a linear iteration changes by a constant factor per
+// iteration, the spectral radius of its matrix. Before that, the change of a non-normal matrix can grow by any factor:
+// with a bidiagonal matrix it grows for as many iterations as there are rows, and then the solution is exact. So growth
+// alone is not divergence. It is divergence if it exceeds the solver's limit for a converging iteration. Without a
+// limit the iteration runs until its values leave a double's range.
 #pragma once
 
 #include <algorithm>
@@ -20,9 +20,9 @@ enum class Progress { kRunning, kConverged, kDiverged };
 
 class ConvergenceCheck {
  public:
-  /// Diverged: the criterion is not finite. Or it is the largest one seen, and for at least kDivergedIterations in a
-  /// row it was more than kDivergedFactor times the smallest one seen and more than twice the largest growth of a
-  /// converging iteration (twice: for rounding).
+  /// Diverged: the criterion is not finite. Or it is the largest so far, and for at least kDivergedIterations in a row
+  /// it was more than kDivergedFactor times the smallest one and more than twice the largest growth of a converging
+  /// iteration (twice: for rounding).
   static constexpr double kDivergedFactor = 1e4;
   static constexpr int kDivergedIterations = 32;
 
@@ -32,16 +32,15 @@ class ConvergenceCheck {
   ConvergenceCheck(double tolerance, double growth_limit, double exhausted = -1) noexcept
       : tolerance_(tolerance), exhausted_(exhausted), diverged_factor_(std::max(kDivergedFactor, 2 * growth_limit)) {}
 
-  /// The criterion of one more iteration. Converged: it is at most the tolerance, or exhausted. Diverged: see above.
+  /// Adds an iteration's criterion. Converged: it is at most the tolerance, or exhausted. Diverged: see above.
   Progress observe(double criterion) noexcept;
 
-  /// The factor by which the criterion was multiplied per iteration, over the last up to 32 iterations: an estimate of
-  /// the spectral radius of the iteration's matrix. Nothing before there are two iterations, or when one changed
-  /// nothing.
+  /// The factor of the criterion per iteration, over at most the last 32 iterations: an estimate of the spectral radius
+  /// of the iteration's matrix. Empty before the second iteration, or if an iteration changed nothing.
   std::optional<double> growth_per_iteration() const noexcept;
 
-  /// How many more iterations until the criterion is within the tolerance, if it keeps shrinking at that rate. Nothing
-  /// if the tolerance is 0 or the criterion is not shrinking.
+  /// The number of further iterations until the criterion meets the tolerance, if it keeps shrinking at that rate.
+  /// Empty if the tolerance is 0 or the criterion is not shrinking.
   std::optional<std::uint64_t> iterations_left() const noexcept;
 
  private:
@@ -54,7 +53,7 @@ class ConvergenceCheck {
   double diverged_factor_;
   double smallest_ = 0;  // criterion seen
   double largest_ = 0;
-  int grown_for_ = 0;         // iterations in a row beyond diverged_factor_
+  int grown_for_ = 0;         // iterations in a row above diverged_factor_
   std::size_t observed_ = 0;  // finite criteria
   std::array<double, kWindow> recent_{};
 };

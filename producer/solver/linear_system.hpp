@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A system of equations A x = b: its right side, and what every solver of it demands of A and b. Further demands of
-// single solvers are in their own files.
+// A system of equations A x = b: its right side, and the requirements of every such solver on A and b. Single solvers'
+// further requirements are in their own files.
 #pragma once
 
 #include <string>
@@ -12,14 +12,14 @@
 
 namespace ringside {
 
-/// The right side b of A x = b. `name` stands for the content in problem_id: a different b needs a different name.
+/// The right side b of A x = b. `name` represents the content in problem_id: a different b needs a different name.
 struct RightSide {
   Array<double> value;  // one per row, or empty: all ones
   std::string name = "ones";
 };
 
 /// From an n-by-1 matrix file, or ARCHIVE:MEMBER; all ones if `file` is empty. Throws Error as load_matrix does, and
-/// (exit code 2) if the matrix has another number of columns than 1.
+/// (exit code 2) unless the matrix has one column.
 RightSide load_right_side(const std::string& file);
 
 /// Throws `Error` (exit code 2) for a matrix that is empty or not square, an entry of A or b that is not finite, and a
@@ -27,7 +27,7 @@ RightSide load_right_side(const std::string& file);
 void check_linear_system(const CsrMatrix& matrix, const RightSide& right_side, std::string_view solver,
                          Neighbours& neighbours);
 
-/// Whether the whole matrix is (producer/matrix/symmetry.hpp). matrix: square, columns as in the whole.
+/// Whether the whole matrix is symmetric (producer/matrix/symmetry.hpp). matrix: square, columns as in the whole.
 bool is_symmetric(const CsrMatrix& matrix, Neighbours& neighbours);
 
 /// The part of b that belongs to the rows of `matrix`.

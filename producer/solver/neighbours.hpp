@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The other processes among which the rows of a problem are shared (docs/publish/mpi.md), as a solver sees them: what
-// it does together with them while it is made, and in each iteration. A process that has all rows is `alone`, and does
-// nothing here.
+// The other processes among which a problem's rows are shared (docs/publish/mpi.md), as a solver uses them: joint work
+// while the solver is made, and in each iteration. A process with all rows is `alone`, and does nothing here.
 //
 // Each process has whole blocks of rows (producer/kernels/block_rows.hpp), and the processes are in the order of their
-// rows. So a block's sum is made by one process, as a single process would make it, and `in_order` adds the sums of all
-// blocks in their order: no bit depends on the number of processes.
+// rows. One process computes a block's sum, as a single process would, and `in_order` adds the sums of all blocks in
+// order: so no bit depends on the number of processes.
 #pragma once
 
 #include <cstddef>
@@ -20,13 +19,13 @@
 
 namespace ringside {
 
-/// Entries of other processes in one column, which is a row of this process.
+/// An entry of another process in a column that is a row of this process.
 struct ColumnEntry {
   std::uint64_t row = 0;  // of this process's part
-  double value = 0;       // of one entry; of a pattern: how many entries
+  double value = 0;       // of one entry; of a pattern: number of entries
 };
 
-/// In the order of the processes, and of a process in that of its rows.
+/// In the order of the processes, and within a process in the order of its rows.
 struct ColumnEntries {
   std::vector<ColumnEntry> before;  // of the processes before this one
   std::vector<ColumnEntry> after;
@@ -38,37 +37,37 @@ class Neighbours {
 
   // --- while a solver is made: every process makes the same calls ---
 
-  /// Runs `work`, which calls nothing of this object. If it throws an Error in some processes, all throw that of the
-  /// first, as an AgreedError. (A process that is alone throws it as it is.)
+  /// Runs `work`, which calls no function of this object. If it throws an Error in some processes, all throw that of
+  /// the first, as an AgreedError. (A single process throws it unchanged.)
   virtual void together(const std::function<void()>& work) = 0;
 
-  /// From then on AgreedErrors are worded(error): only the process that threw knows the place in the matrix. Null: as
-  /// they are.
+  /// From now on AgreedErrors are worded(error): only the process that threw has the place in the matrix. Null: they
+  /// are unchanged.
   virtual void word(std::function<Error(const Error&)> worded) = 0;
 
-  /// The entries of others in the columns of this process's rows. part: columns as in the whole; without values: a
-  /// pattern.
+  /// Other processes' entries in the columns that are this process's rows. part: columns as in the whole; without
+  /// values: a pattern.
   virtual ColumnEntries entries_in_own_columns(const CsrMatrix& part) = 0;
 
   /// The first process gets the whole matrix, the others an empty one. part: columns as in the whole. For messages: it
   /// takes the memory of the whole.
   virtual CsrMatrix gathered(const CsrMatrix& part) = 0;
 
-  /// From then on `send` and `receive` are possible. ghosts: their numbers in the whole. place: where element j of the
-  /// vector lies that is exchanged, of own rows and ghosts; empty: at j.
+  /// Enables `send` and `receive`. ghosts: their numbers in the whole. place: the place of element j of the exchanged
+  /// vector, for own rows and ghosts; empty: j.
   virtual void expect(const CsrMatrix& part, std::span<const std::uint64_t> ghosts,
                       std::span<const std::uint32_t> place) = 0;
 
   // --- in each iteration ---
 
-  /// Begins to exchange a vector: sends elements of `own`, and lets the ghosts come to `ghosted`, which has own rows
-  /// and ghosts. Until `receive` nobody else uses these ghosts.
+  /// Begins to exchange a vector: sends elements of `own`, and receives the ghosts in `ghosted`, which has own rows and
+  /// ghosts. Until `receive` these ghosts must not be used.
   virtual void send(const double* own, double* ghosted) noexcept = 0;
-  /// The ghosts have come. After each `send`.
+  /// Waits for the ghosts. Call after each `send`.
   virtual void receive() noexcept = 0;
 
-  /// Continues `sums`, equal in all processes, with add(sums) in one process after the other. Afterwards all have what
-  /// the last one has.
+  /// Continues `sums`, equal in all processes, with add(sums) in one process after the other. On return, every process
+  /// has the last process's value.
   template <class Sums, class Add>
   void in_order(Sums& sums, const Add& add) noexcept {
     static_assert(std::is_trivially_copyable_v<Sums> && sizeof(Sums) <= kMostState);
@@ -81,19 +80,19 @@ class Neighbours {
  protected:
   static constexpr std::size_t kMostState = 120;
 
-  /// Fills `state` from the process before this one, if there is one.
+  /// Fills `state` from the previous process, if there is one.
   virtual void await_turn(void* state, std::size_t bytes) noexcept = 0;
-  /// Gives `state` to the next process, and fills it with the last one's.
+  /// Sends `state` to the next process, and fills it with the last one's.
   virtual void pass_on(void* state, std::size_t bytes) noexcept = 0;
 };
 
-/// A failure that all processes have agreed on: its line is complete.
+/// A failure on which all processes agreed: its line is complete.
 class AgreedError : public Error {
  public:
   using Error::Error;
 };
 
-/// Of a process that has all rows.
+/// For a process that has all rows.
 Neighbours& alone() noexcept;
 
 }  // namespace ringside

@@ -26,11 +26,11 @@
 namespace ringside {
 namespace {
 
-/// Whether four vectors (two contributions, the old and the new iterate) are more than the last-level cache keeps.
-/// Then values stored in one iteration are gone in the next, and stores past the cache save reading the line first.
+/// Whether four vectors (two contributions, the old and the new iterate) exceed the last-level cache. Then it has lost
+/// an iteration's values by the next one, and stores that bypass it save reading the line first.
 bool vectors_exceed_cache(std::uint64_t rows) noexcept {
   // One core reaches one slice of a last-level cache, 32 MiB on common servers. The system does not report it: glibc
-  // reports the sum of all slices of a processor, even to a virtual machine that has a part of one.
+  // reports the sum of all slices of a processor, even to a virtual machine that has part of it.
   constexpr std::uint64_t kCacheBytes = std::uint64_t{32} << 20;
   return 4 * rows * sizeof(double) > kCacheBytes;
 }
@@ -64,7 +64,7 @@ class Pagerank final : public Solver {
   std::string_view format() const noexcept override { return to_string(layout_.format); }
   std::string parameters() const override { return fmt::format("damping={}", damping_); }
   bool may_overwrite_previous() const noexcept override { return true; }
-  /// The L1 change shrinks by the damping in every iteration.
+  /// Every iteration shrinks the L1 change by the factor d.
   double growth_limit() const noexcept override { return 1.0; }
 
   void share_among(Team& team) override {
@@ -104,8 +104,8 @@ class Pagerank final : public Solver {
   }
 
  private:
-  /// scale_[i] = the weights of the links that leave i; without weights, their number. A sum's order is that of the
-  /// whole matrix.
+  /// scale_[i] = the sum of the weights of the links that leave i; without weights, their number. The order of
+  /// additions is that of the whole matrix.
   void find_leaving() {
     const ColumnEntries others = neighbours_.entries_in_own_columns(matrix_);
     for (const ColumnEntry& entry : others.before) scale_[entry.row] += entry.value;
@@ -113,8 +113,8 @@ class Pagerank final : public Solver {
     for (const ColumnEntry& entry : others.after) scale_[entry.row] += entry.value;
   }
 
-  /// Adds those of this process's links. Links are stored at their target, so every thread reads all of them and adds
-  /// up those that leave its own rows. No two threads write the same sum.
+  /// Adds the weights of this process's links. Links are stored at their target, so every thread reads all of them and
+  /// adds up those that leave its own rows. No two threads write the same sum.
   void add_leaving(std::span<const double> weight, Array<double>& sum) {
     parts_.for_each([&](std::uint64_t first, std::uint64_t last) {
       const std::uint64_t begin = first * kBlockRows;
@@ -126,8 +126,7 @@ class Pagerank final : public Solver {
     });
   }
 
-  /// An element is read once for every link that leaves it, whatever the link weighs. Of a part, only its own links
-  /// count.
+  /// An element is read once for every link that leaves it, whatever its weight. For a part, only its own links count.
   void choose_layout(MatrixFormat format) {
     if (matrix_.value.empty() && matrix_.rows_elsewhere == 0) {
       layout_ = make_row_layout(matrix_, format, scale_.span());
@@ -190,7 +189,7 @@ class Pagerank final : public Solver {
             .base = ((1.0 - damping_) + damping_ * dangling_) / n};
   }
 
-  /// The contributions of x_k are made: they travel while the block sums are added, and x_k is published.
+  /// The contributions of x_k are complete: they are sent while the block sums are added and x_k is published.
   Change finish_pass() noexcept {
     current_ = 1 - current_;
     neighbours_.send(contribution_[current_].data(), contribution_[current_].data());
@@ -214,7 +213,7 @@ class Pagerank final : public Solver {
   };
 
   Neighbours& neighbours_;
-  CsrMatrix matrix_;  // without its entries where the layout has them; ghosts are columns behind those of own rows
+  CsrMatrix matrix_;  // without its entries if the layout has them; ghosts are the columns after those of own rows
   std::uint64_t nonzeros_;
   double damping_;
   const PagerankKernels& kernels_;
@@ -222,7 +221,7 @@ class Pagerank final : public Solver {
   OpenMpTeam openmp_;  // until another team is given
   BlockParts parts_;
   BlockSets sets_;
-  std::optional<ProductParts> product_parts_;  // from the layout on
+  std::optional<ProductParts> product_parts_;  // exist once the layout does
   RowLayout layout_;
   Array<double> scale_;
   Array<double> group_scale_;

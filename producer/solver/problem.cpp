@@ -18,14 +18,14 @@
 namespace ringside {
 namespace {
 
-// The order of additions within a row decides the last bits of an iterate: a release that changes it
-// (docs/inside/kernels.md) cannot continue, bit for bit, what another one has kept. 1: in column order; 2: long rows in
+// The order of additions within a row decides the last bits of an iterate. A release that changes it
+// (docs/inside/kernels.md) cannot continue another release's iterates bit for bit. 1: in column order; 2: long rows in
 // eight lanes.
 constexpr int kOrderOfAdditions = 2;
 
-/// Hash of the matrix content, the solver, and every parameter that decides the iterates. `--tolerance`, `--iterations`
-/// and `--every` decide only how many there are and which are kept, `--matrix-format` only how fast they are computed:
-/// they are not part of it.
+/// A hash of the matrix content, the solver, and every parameter that decides the iterates. It omits `--tolerance`,
+/// `--iterations` and `--every`, which decide only how many iterates there are and which are kept, and
+/// `--matrix-format`, which decides only the speed.
 Id128 problem_id(const Id128& content_id, std::string_view solver, const std::string& parameters) {
   const std::string text =
       fmt::format("{} {} {} additions={}", to_string(content_id), solver, parameters, kOrderOfAdditions);
@@ -36,7 +36,7 @@ MatrixOptions matrix_of(const SolveOptions& options) {
   return {.matrix = options.matrix, .cache = options.cache, .cache_dir = options.cache_dir, .columns = options.columns};
 }
 
-/// The solver names rows, not files.
+/// Adds the files' names to an error: the solver names rows only.
 Error naming_files(const Error& error, const SolveOptions& options) {
   if (const auto* const refused = dynamic_cast<const RefusedEntry*>(&error)) {
     return refused->in(options.matrix, find_in_text(matrix_of(options), *refused));

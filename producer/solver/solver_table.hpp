@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table of solvers. Help, manual pages, completions and refusals of every command that takes `--solver` are made
-// from it, and so are the solvers themselves. A new solver is a file pair with a SolverEntry, and a line of this table.
+// The table of solvers. It generates help, manual pages, completions and refusals of every command that takes
+// `--solver`, and the solvers themselves. A new solver is a file pair with a SolverEntry, and a line of this table.
 #pragma once
 
 #include <span>
@@ -13,13 +13,13 @@ namespace ringside {
 /// All of them, in the order in which help and messages list them.
 std::span<const SolverEntry* const> solvers() noexcept;
 
-/// What the declaration of the options is made from.
+/// The data for the options' declaration.
 SolverChoices solver_choices();
 
 /// Throws Error (exit code 2) for an unknown name.
 const SolverEntry& solver_named(std::string_view name);
 
-/// Throws Error (exit code 2) if `options` hold one that `solver` does not take.
+/// Throws Error (exit code 2) if `options` hold an option that `solver` does not take.
 void refuse_options_not_taken(const SolverChoice& solver, const SolveOptions& options);
 
 }  // namespace ringside

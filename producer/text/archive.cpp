@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// libarchive over bytes that lie in memory. The filter and the format are set, not guessed: libarchive would return
-// bytes that it does not recognise as they are, and unpack a text that is packed twice. It also ends without an
-// error after a whole stream or archive; the bytes that it left unread are checked here.
+// libarchive over bytes in memory. The filter and the format are set, not guessed: otherwise libarchive would return
+// unrecognised bytes unchanged, and unpack a twice packed text. It also ends without an error after a whole stream or
+// archive; this file checks the bytes left unread.
 #include "producer/text/archive.hpp"
 
 #include <archive.h>
@@ -24,7 +24,7 @@ constexpr std::size_t kTarBlockBytes = 512;
 
 class Reader {
  public:
-  /// piece_bytes: how many bytes libarchive gets at a time.
+  /// piece_bytes: the number of bytes that libarchive gets at a time.
   Reader(std::string_view bytes, std::size_t piece_bytes)
       : archive_(archive_read_new()), rest_(bytes), piece_bytes_(piece_bytes) {
     if (archive_ == nullptr) throw system_error("not enough memory to read an archive");
@@ -35,7 +35,7 @@ class Reader {
 
   archive* get() const { return archive_; }
   bool open() { return archive_read_open(archive_, this, nullptr, next_piece, nullptr) == ARCHIVE_OK; }
-  /// Where the format needs to seek: a zip archive's directory stands at its end.
+  /// For a format that must seek: a zip archive's directory is at its end.
   bool open_seekable() { return archive_read_open_memory(archive_, rest_.data(), rest_.size()) == ARCHIVE_OK; }
 
   /// The number of bytes that were taken from the input.
@@ -62,11 +62,11 @@ class Reader {
   std::size_t piece_bytes_;
 };
 
-/// What libarchive stumbled over: the end, if nothing more is left to read, or damage.
+/// The cause of libarchive's failure: the end, if nothing is left to read, or damage.
 Error damage(const Reader& reader, std::string_view packed, const std::string& name, std::string_view format) {
   if (reader.is_out_of_memory()) return system_error("{}: not enough memory to read it", name);
   const std::size_t rest = packed.size() - std::min(reader.taken(), packed.size());
-  // A zip archive is read from its end: one that is cut short has no directory (open_zip).
+  // A zip archive is read from its end: if it is cut short, it has no directory (open_zip).
   if (format != "zip" && rest < (format == "tar" ? kTarBlockBytes : 1)) return cut_short(name, format);
   return damaged_near(name, format, reader.taken(), reader.reason());
 }
@@ -94,14 +94,14 @@ archive_entry* next_entry(Reader& reader, std::string_view packed, const std::st
   archive_entry* entry = nullptr;
   const int result = archive_read_next_header(reader.get(), &entry);
   if (result == ARCHIVE_EOF) return nullptr;
-  // A name that the locale cannot show is returned as it is, with a warning.
+  // A name that the locale cannot show is returned unchanged, with a warning.
   const bool is_name_in_bytes =
       result == ARCHIVE_WARN && reader.reason().find("can't be converted") != std::string_view::npos;
   if (result != ARCHIVE_OK && !is_name_in_bytes) throw damage(reader, packed, name, format);
   return entry;
 }
 
-/// The name of a regular file; nothing for other members.
+/// The name of a regular file; empty for other members.
 std::optional<std::string> file_name(archive_entry* entry) {
   const char* const name = archive_entry_pathname(entry);
   const bool is_file = archive_entry_filetype(entry) == AE_IFREG && archive_entry_hardlink(entry) == nullptr;
@@ -119,7 +119,7 @@ Unpacked unpack_by(int filter, std::string_view packed, const std::string& name,
   return {std::move(text), reader.taken()};
 }
 
-/// The member's bytes; empty if they do not lie in one piece in `tar`, as those of a sparse file.
+/// The member's bytes; empty if they are not contiguous in `tar`, as in a sparse file.
 std::optional<std::string_view> text_of(archive_entry* entry, Reader& reader, std::string_view tar,
                                         const std::string& name) {
   std::size_t begin = 0;
@@ -140,7 +140,7 @@ std::optional<std::string_view> text_of(archive_entry* entry, Reader& reader, st
   return tar.substr(begin, size);
 }
 
-// The directory at the end decides what the members are; what only looks like one on the way there is none.
+// Only the directory at the end defines members; bytes that merely look like one are ignored.
 void open_zip(Reader& reader, const std::string& name) {
   if (archive_read_support_format_zip_seekable(reader.get()) != ARCHIVE_OK || !reader.open_seekable()) {
     if (reader.is_out_of_memory()) throw system_error("{}: not enough memory to read it", name);
@@ -210,7 +210,7 @@ std::vector<TarMember> tar_members(std::string_view tar, const std::string& name
 }
 
 bool is_zip(std::string_view bytes) {
-  return bytes.starts_with("PK\x03\x04") || bytes.starts_with("PK\x05\x06");  // the latter: without members
+  return bytes.starts_with("PK\x03\x04") || bytes.starts_with("PK\x05\x06");  // the latter has no members
 }
 
 std::vector<ZipMember> zip_members(std::string_view zip, const std::string& name) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What libarchive reads: texts packed by bzip2 or zstd, and tar and zip archives. Nothing is ever written to a disk.
+// The formats read by libarchive: texts packed by bzip2 or zstd, and tar and zip archives. It writes nothing to disk.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@
 
 namespace ringside {
 
-/// As `unpack` (producer/text/packed_text.hpp), of all streams in a row. After the last stream only zeros may follow.
+/// As `unpack` (producer/text/packed_text.hpp), for all consecutive streams. Only zeros may follow the last one.
 Text unpack_bzip2(std::string_view packed, const std::string& name);
 
-/// As `unpack`, of all frames in a row; nothing may follow them. A frame may ask for at most 128 MiB of memory
+/// As `unpack`, for all consecutive frames; nothing may follow them. A frame may require at most 128 MiB of memory
 /// (libzstd's limit).
 Text unpack_zstd(std::string_view packed, const std::string& name);
 
@@ -21,20 +21,20 @@ Text unpack_zstd(std::string_view packed, const std::string& name);
 bool is_tar(std::string_view bytes);
 
 struct TarMember {
-  std::string name;       // with its folders, as the archive has it: any bytes
+  std::string name;       // with its folders, as in the archive: any bytes
   std::string_view text;  // a part of the archive's bytes
 };
 
 /// The regular files in a tar archive. Folders, links, devices and sparse files are left out. `name` is the archive's
-/// name in messages. Throws `Error` (exit code 2) if a header is damaged, the end of the archive is missing, or
-/// anything but zeros follows it.
+/// name in messages. Throws `Error` (exit code 2) if a header is damaged, the end of the archive is missing, or bytes
+/// other than zeros follow it.
 std::vector<TarMember> tar_members(std::string_view tar, const std::string& name);
 
 /// True if `bytes` begin like a zip archive.
 bool is_zip(std::string_view bytes);
 
 struct ZipMember {
-  std::string name;    // as that of a TarMember
+  std::string name;    // as TarMember::name
   std::size_t number;  // among all members
 };
 
@@ -42,8 +42,8 @@ struct ZipMember {
 /// directory is damaged or missing.
 std::vector<ZipMember> zip_members(std::string_view zip, const std::string& name);
 
-/// Unpacks a member. Throws `Error` (exit code 2) if it is damaged (it has a CRC-32), encrypted, or packed in a way that
-/// libarchive does not know.
+/// Unpacks a member. Throws `Error` (exit code 2) if it is damaged (it has a CRC-32), encrypted, or packed in a way
+/// that libarchive does not support.
 Text unzip(std::string_view zip, const ZipMember& member, const std::string& name);
 
 }  // namespace ringside

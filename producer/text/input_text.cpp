@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which member of an archive is the matrix. SuiteSparse's NAME.tar.gz holds a folder NAME with NAME.mtx, and often
-// right-hand sides and coordinates beside it (NAME_b.mtx).
+// Finds the archive's member that is the matrix. SuiteSparse's NAME.tar.gz holds a folder NAME with NAME.mtx, and often
+// also right-hand sides and coordinates (NAME_b.mtx).
 #include "producer/text/input_text.hpp"
 
 #include <sys/stat.h>
@@ -21,7 +21,7 @@ namespace {
 constexpr std::string_view kMatrixEnding = ".mtx";
 constexpr std::size_t kShownNameBytes = 40;
 
-/// A member's name in a line. What is escaped counts as it is shown, so that a few names stay a short line.
+/// A member's name in a line. Escaped characters count in their escaped length, so a few names stay a short line.
 std::string shown(std::string_view name) {
   return shortened(printable(name), kShownNameBytes);
 }
@@ -55,7 +55,7 @@ std::string list_of(const std::vector<std::string_view>& members) {
   return list + (members.size() > kShown ? ", ..." : "");
 }
 
-/// The member that was named, or the matrix. kind: "tar archive".
+/// The named member, or the matrix. kind: "tar archive".
 template <class Member>
 const Member& chosen_of(const std::vector<Member>& members, const NamedInput& named, std::string_view kind) {
   std::vector<const Member*> files;
@@ -67,7 +67,7 @@ const Member& chosen_of(const std::vector<Member>& members, const NamedInput& na
     const std::string_view name = member.name;
     if (name == named.member || name == "./" + named.member) of_path.push_back(&member);
     if (name.ends_with("/" + named.member)) of_end.push_back(&member);
-    if (after_last_slash(name).starts_with('.')) continue;  // what a file manager adds
+    if (after_last_slash(name).starts_with('.')) continue;  // added by a file manager
     files.push_back(&member);
     if (!name.ends_with(kMatrixEnding)) continue;
     matrices.push_back(&member);

@@ -17,16 +17,16 @@ struct InputText {
 /// A file, or a member of an archive.
 struct NamedInput {
   std::string path = {};
-  std::string member = {};  // its path in the archive, or the last part of that; empty: none was named
+  std::string member = {};  // its path in the archive, or the last part of it; empty: no member
 };
 
-/// "ARCHIVE:MEMBER" if there is no file of this whole name but one of the name before a colon (the last such). Else, and
-/// if there is neither, the file.
+/// "ARCHIVE:MEMBER" if no file has this whole name, but one has the name before a colon (the last such). In all other
+/// cases the file.
 NamedInput named_input(const std::string& name);
 
 /// `file` is that of `input.path`. Throws `Error` (exit code 2) if the file is damaged (`unpack`, `tar_members`,
-/// `unzip`), or if it is an archive in which no member is clearly the one that was named, or the matrix
-/// (docs/use/inputs.md); the message lists what was found. Also if a member was named and the file is no archive.
+/// `unzip`), if a member was named and the file is no archive, or if no member is clearly the named one or the matrix
+/// (docs/use/inputs.md); the message lists what was found.
 InputText input_text(Text file, const NamedInput& named);
 
 }  // namespace ringside

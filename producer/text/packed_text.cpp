@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The table of packings, and the unpackers of gzip (zlib) and xz (liblzma); producer/text/archive has those of bzip2
-// and zstd. libarchive also reads gzip and xz, but not as strictly (measured with version 3.6.2). It checks neither the
-// CRC-32 nor the length that end a gzip member: of the 448 bits of a small archive of two members, 101 can be flipped
-// and it returns another text, all bytes read, without an error. It unpacks xz data without a check if liblzma does not
-// know the kind of check, and it grants an xz header any amount of memory.
+// and zstd. libarchive also reads gzip and xz, but less strictly (measured with version 3.6.2). It checks neither the
+// CRC-32 nor the length at the end of a gzip member. Of the 448 bits of a small archive of two members, 101 can be
+// flipped: libarchive then returns another text, all bytes read, without an error. It unpacks xz data without a check
+// if liblzma does not support the check, and it grants an xz header any amount of memory.
 #include "producer/text/packed_text.hpp"
 
 #include <lzma.h>
@@ -68,7 +68,7 @@ Text unpack_xz(std::string_view packed, const std::string& name) {
     Stream() : lzma_stream(LZMA_STREAM_INIT) {}
     ~Stream() { lzma_end(this); }
   } stream;
-  // The dictionary's size is a number in a header: xz's own strongest preset asks for 64 MiB.
+  // The dictionary's size is a number in a header: xz's own strongest preset requires 64 MiB.
   constexpr std::uint64_t kMemoryLimitBytes = (std::uint64_t{256} << 20) + (std::uint64_t{1} << 20);
   if (lzma_stream_decoder(&stream, kMemoryLimitBytes, LZMA_CONCATENATED | LZMA_TELL_UNSUPPORTED_CHECK) != LZMA_OK) {
     throw system_error("{}: not enough memory to unpack it", name);
@@ -87,7 +87,7 @@ Text unpack_xz(std::string_view packed, const std::string& name) {
       case LZMA_STREAM_END: return unpacked.take();
       case LZMA_BUF_ERROR: throw cut_short(name, "xz");
       case LZMA_MEM_ERROR: throw system_error("{}: not enough memory to unpack it", name);
-      case LZMA_UNSUPPORTED_CHECK:  // liblzma would unpack the text without any check for damage
+      case LZMA_UNSUPPORTED_CHECK:  // otherwise liblzma would not check the text for damage
         throw usage_error(
             "{}: found xz data with the integrity check {}, which is not known here, expected CRC32, CRC64 or SHA-256 "
             "(pack it anew with xz)",
@@ -113,7 +113,7 @@ constexpr Packing kPackings[] = {
      ".xz", unpack_xz},
     {"BZh"sv, ".bz2", unpack_bzip2},
     {"\x28\xb5\x2f\xfd"sv, ".zst", unpack_zstd},
-    {"\x50\x2a\x4d\x18"sv, ".zst", unpack_zstd},  // pzstd begins with a frame of its own, which holds no text
+    {"\x50\x2a\x4d\x18"sv, ".zst", unpack_zstd},  // pzstd begins with its own frame, which holds no text
 };
 
 const Packing* packing_of(std::string_view bytes) {

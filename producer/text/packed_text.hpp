@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Unpacks a text into memory: gzip, xz, bzip2, zstd. The first bytes decide which of them it is, not the name.
+// Unpacks a text into memory: gzip, xz, bzip2, zstd. The first bytes determine the packing, not the name.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace ringside {
 
-/// True if `bytes` begin like data that `unpack` unpacks.
+/// True if `bytes` begin like data that `unpack` supports.
 bool is_packed(std::string_view bytes);
 
 /// Unpacks all members, streams or frames of `packed` as one text. `name` is the file's name in messages. Every byte is
-/// accounted for: throws `Error` (exit code 2) if the bytes are damaged, cut short, or followed by anything else than
-/// the zeros that docs/use/inputs.md allows. Memory grows with the unpacked text, not with sizes that a header claims.
+/// checked: throws `Error` (exit code 2) if the bytes are damaged or cut short, or if bytes other than the zeros that
+/// docs/use/inputs.md allows follow. Memory grows with the unpacked text, not with sizes that a header claims.
 Text unpack(std::string_view packed, const std::string& name);
 
 /// The file's name without the endings of packings: "a.mtx" for "a.mtx.gz".

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How every unpacker reports a file that it cannot use, so that the same damage has the same message in each format.
-// All are errors of the input (exit code 2). `name` is the file's name; `format` is also the program that tests it.
+// Every unpacker's report of an unusable file, so that the same damage has the same message in each format. All are
+// errors of the input (exit code 2). `name` is the file's name; `format` is also the program that tests it.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ inline Error damaged_near(const std::string& name, std::string_view format, std:
                      why, format);
 }
 
-/// `rest` lies from byte `at` on behind a whole `unit` (a gzip member, a bzip2 stream), and is not another one.
+/// `rest` follows a whole `unit` (a gzip member, a bzip2 stream) at byte `at`, and is not another unit.
 inline Error bytes_behind(const std::string& name, std::string_view format, std::string_view unit,
                           std::string_view rest, std::size_t at) {
   return usage_error(
@@ -34,7 +34,7 @@ inline Error bytes_behind(const std::string& name, std::string_view format, std:
       name, rest.size(), format, format, unit, at, unit);
 }
 
-/// Zeros alone fill the last block of a tape or a disk. Other bytes may be data whose first bytes are damaged.
+/// Zeros may fill the last block of a tape or a disk. Other bytes may be data whose first bytes are damaged.
 inline bool only_zeros(std::string_view bytes) {
   return bytes.find_first_not_of('\0') == std::string_view::npos;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Cuts text into pieces, and quotes it in messages.
+// Divides text into pieces, and quotes it in messages.
 #include "producer/text/text_scan.hpp"
 
 #include <omp.h>
@@ -11,7 +11,7 @@
 namespace ringside {
 namespace {
 
-// A message is one line a person reads: longer quotes do not help.
+// A message is one line for a person: longer quotes do not help.
 constexpr std::size_t kLongestQuote = 60;
 
 std::string quote(std::string_view found) {
@@ -30,7 +30,7 @@ const char* parse_fortran_real(const char* p, const char* exponent, const char* 
   const char* last = digits;
   while (last < end && static_cast<unsigned char>(*last) - unsigned{'0'} <= 9) ++last;
   const bool has_point = std::find(p, exponent, '.') != exponent;
-  if (has_letter ? last == digits : !has_point || last - digits != 3) return exponent;  // another word than a number
+  if (has_letter ? last == digits : !has_point || last - digits != 3) return exponent;  // not a number
   try {
     const std::string decimal =
         std::string(p, exponent) + 'e' + std::string(has_letter ? exponent + 1 : exponent, last);

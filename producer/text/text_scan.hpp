@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the readers parse in a text: lines, blanks, numbers, with explicit ends instead of a terminating NUL (a mapped
-// file has none). Lines end in LF, CRLF or CR. The functions here sit in the innermost loop of parsing, so they are
-// inline and report by return value. The caller that finds that parsing failed makes the message afterwards.
+// Parses a text's lines, blanks and numbers, with explicit ends instead of a terminating NUL, which a mapped file
+// lacks. Lines end in LF, CRLF or CR. These functions are in the innermost loop of parsing, so they are inline and
+// report by return value. On failure the caller makes the message.
 #pragma once
 
 #include <charconv>
@@ -49,7 +49,7 @@ inline const char* skip_line(const char* p, const char* end) noexcept {
 }
 
 /// Reads an unsigned whole number at `p`. Returns the position after it, or null: no digit there, or more than 64 bits.
-/// Accepts what std::from_chars accepts, which needs a tenth more instructions for an id of seven digits.
+/// Accepts the same as std::from_chars, which needs a tenth more instructions for an id of seven digits.
 inline const char* parse_unsigned(const char* p, const char* end, std::uint64_t& number) noexcept {
   const char* const first = p;
   std::uint64_t n = 0;
@@ -72,19 +72,19 @@ inline const char* parse_unsigned(const char* p, const char* end, std::uint64_t&
   return p;
 }
 
-/// As parse_real, of a number whose exponent Fortran wrote: "1.0D+00", "1d0", and "1.0-100", which Fortran writes where an
-/// exponent has three digits. `exponent` is where that begins.
+/// As parse_real, for a number with a Fortran exponent: "1.0D+00", "1d0", and "1.0-100", as Fortran writes an exponent
+/// of three digits. `exponent` is its beginning.
 const char* parse_fortran_real(const char* p, const char* exponent, const char* end, double& number) noexcept;
 
 /// Reads a decimal number, "inf" or "nan" at `p`. Returns the position after it, or null: not a number, or too large
-/// for a double. One too small for a double becomes 0 or a subnormal.
+/// for a double. A number too small for a double becomes 0 or a subnormal.
 inline const char* parse_real(const char* p, const char* end, double& number) noexcept {
   const char* first = p;
   if (p < end && *p == '+') {
     ++first;
     if (first < end && *first == '-') return nullptr;
   }
-  // Short plain decimals ("-1", "12", "0.5") are most of what files hold: digits/10^k with both exact rounds correctly,
+  // Most numbers in files are short plain decimals ("-1", "12", "0.5"): digits/10^k with both exact rounds correctly,
   // in half the time of from_chars.
   static constexpr double kPowersOfTen[] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                             1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
@@ -115,8 +115,8 @@ inline const char* parse_real(const char* p, const char* end, double& number) no
     return fortran ? parse_fortran_real(first, result.ptr, end, number) : result.ptr;
   }
   if (result.ec != std::errc::result_out_of_range) return nullptr;
-  // from_chars leaves `number` as it was and does not report on which side it is out of range; strtod does. No program
-  // here calls setlocale, so strtod expects '.'.
+  // If a number is out of range, from_chars leaves `number` unchanged and does not report the side; strtod does. This
+  // program never calls setlocale, so strtod expects '.'.
   try {
     number = std::strtod(std::string(first, result.ptr).c_str(), nullptr);
   } catch (...) {
@@ -141,17 +141,17 @@ inline const char* parse_integer(const char* p, const char* end, double& number)
   return p;
 }
 
-/// Cuts `text` into pieces that begin at line beginnings, for the threads to share. At most `count` of them.
+/// Divides `text` into at most `count` pieces for the threads to share. Pieces begin at line beginnings.
 std::vector<std::string_view> split_at_lines(std::string_view text, std::size_t count);
 
-/// A number of pieces that keeps all threads busy to the end, and lets small texts stay whole.
+/// A number of pieces that keeps all threads busy to the end, and leaves small texts whole.
 std::size_t piece_count(std::size_t text_bytes);
 
 /// The number, from 1, of the line that holds `offset`.
 std::uint64_t line_number(std::string_view text, std::size_t offset);
 
-/// What a message shows of the text at `offset`: up to the next blank, line end or character of `separators`, shortened,
-/// unprintable bytes as '?', in quotes; "the end of the line" or "the end of the file" where nothing follows.
+/// The quote of the text at `offset` for a message: up to the next blank, line end or character of `separators`,
+/// shortened, unprintable bytes as '?', in quotes; "the end of the line" or "the end of the file" if nothing follows.
 std::string quote_word(std::string_view text, std::size_t offset, std::string_view separators = {});
 
 /// The same for the whole line that holds `offset`.

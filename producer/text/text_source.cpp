@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Maps regular files; anything else is refused. Growing texts are anonymous mappings that mremap enlarges, or far
-// memory.
+// Maps regular files; refuses all others. Growing texts are anonymous mappings that mremap enlarges, or far memory.
 #include "producer/text/text_source.hpp"
 
 #include <fcntl.h>
@@ -18,7 +17,7 @@
 namespace ringside {
 namespace {
 
-// A regular file, opened to be read.
+// A regular file, opened for reading.
 class InputFile {
  public:
   explicit InputFile(const std::string& path) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The bytes of a text: those of a file, mapped read-only, or those that an unpacker writes.
+// The bytes of a text: a file, mapped read-only, or an unpacker's output.
 #pragma once
 
 #include <cstddef>
@@ -15,13 +15,13 @@ struct Text {
   std::string_view text;
 };
 
-/// Maps the bytes of a file as they are. Throws `Error` if `path` cannot be opened (exit code 3 without permission,
-/// else 2), is not a regular file (2), or cannot be mapped (3). If the file is truncated while it is mapped, or its
-/// disk fails, the process ends with one line (common/files/watched_mapping.hpp).
+/// Maps the bytes of a file unchanged. Throws `Error` if `path` cannot be opened (exit code 3 without permission, else
+/// 2), is not a regular file (2), or cannot be mapped (3). If the file is truncated while it is mapped, or its disk
+/// fails, the process ends with one line (common/files/watched_mapping.hpp).
 Text map_file(const std::string& path);
 
-/// Memory for a text whose length is known only at its end: it doubles as it fills. Growing moves page tables, not
-/// bytes. An unpacked text is larger than its matrix, so it lies where the matrix does (producer/memory).
+/// Memory for a text of unknown length: it doubles when it is full. Growing moves page tables, not bytes. An unpacked
+/// text is larger than its matrix, so it is in the same memory as the matrix (producer/memory).
 class GrowingBytes {
  public:
   GrowingBytes() = default;
@@ -31,7 +31,7 @@ class GrowingBytes {
 
   unsigned char* free_space() { return data_ + size_; }
   std::size_t free_bytes() const { return capacity_ - size_; }
-  /// The first `bytes` of the free space were written.
+  /// Adds the first `bytes` of the free space, which were written.
   void add(std::size_t bytes) { size_ += bytes; }
   /// Throws `Error` (exit code 3) if there is no memory.
   void grow();
