@@ -28,7 +28,8 @@ class Own:
     """A variable of its own: an entry at the top."""
 
     def __init__(self, name: str, restore: Callable[[npt.NDArray[Any]], Any] | None = None) -> None:
-        self.name, self.restore = name, restore
+        self.name: str = name
+        self.restore: Callable[[npt.NDArray[Any]], Any] | None = restore
 
     def collect(self, given: Any, out: dict[str, list[Any]]) -> None:
         out[self.name] = plain_array(given)  # type: ignore[assignment]
@@ -69,17 +70,18 @@ class Leaf:
 
     def __init__(self, dtype: np.dtype[Any], shape: tuple[int, ...], form: str = "array", foreign: str = "",
                  restore: Callable[[npt.NDArray[Any]], Any] | None = None) -> None:
-        self.dtype, self.shape = dtype, shape
+        self.dtype: np.dtype[Any] = dtype
+        self.shape: tuple[int, ...] = shape
         self.form = form
         """array, scalar (of NumPy), or bool, int, float, complex, bytes (of Python)."""
         self.foreign = foreign
         """The name of a dtype that NumPy does not have; then `dtype` is that of its bits."""
         self.restore = restore
         """Makes what the program had of the array: a tensor."""
-        self.is_bits = bool(foreign or form == "bytes" or (form == "int" and shape)) or dtype not in PACKED
-        self.variable = BITS if self.is_bits else PACKED[dtype]
-        self.size = math.prod(shape)
-        self.count = self.size * dtype.itemsize if self.is_bits else self.size
+        self.is_bits: bool = bool(foreign or form == "bytes" or (form == "int" and shape)) or dtype not in PACKED
+        self.variable: str = BITS if self.is_bits else PACKED[dtype]
+        self.size: int = math.prod(shape)
+        self.count: int = self.size * dtype.itemsize if self.is_bits else self.size
         self.first = self.place = 0
 
     def collect(self, given: Any, out: dict[str, list[Any]]) -> None:
@@ -165,7 +167,11 @@ class Branch:
     """A dict, list or tuple. keys: of its entries, as an index takes them."""
 
     def __init__(self, form: str, keys: list[Any], nodes: list[Any], made_by: Callable[[list[Any]], Any], name: str = "") -> None:
-        self.form, self.keys, self.nodes, self.made_by, self.name = form, keys, nodes, made_by, name
+        self.form: str = form
+        self.keys: list[Any] = keys
+        self.nodes: list[Any] = nodes
+        self.made_by: Callable[[list[Any]], Any] = made_by
+        self.name: str = name
         self.is_top = False
 
     def collect(self, given: Any, out: dict[str, list[Any]]) -> None:
