@@ -46,8 +46,7 @@ void collect(uint32_t page, uint32_t count, char* buffer, bool* has_content) {
     uint32_t run = 1;
     switch (state_of(seen)) {
       case kAbsent: {
-        // The owner of another word may wait for this thread. So a granule that cannot be claimed at once is read
-        // separately.
+        // The owner of another word may wait for this thread, so this loop claims only words that are not owned.
         Word next[kPagesPerPiece];
         while (i + run < count) {
           next[run] = table.word(page + i + run).load(std::memory_order_acquire);

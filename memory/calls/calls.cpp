@@ -79,8 +79,7 @@ __attribute__((noinline, no_sanitize("address"))) void leave(const Frame& frame,
 // A child of vfork shares the variables of its parent's thread.
 thread_local long traced_at_exec = 0;
 
-// After a failed exec, its trap (`pinned`) and those of further attempts must not stop the child: it stays untraced for
-// them.
+// An exec that fails ends in a trap (`pinned`), and each further attempt is a trap: for these the child stays untraced.
 void begin_trace(long number, const uint64_t* arguments) {
   if (traced_at_exec == 0 || traced_at_exec != raw(SYS_getpid)) return;
   if (number == SYS_execve && raw(SYS_access, static_cast<long>(arguments[0]), X_OK) != 0) return;
@@ -91,7 +90,7 @@ void begin_trace(long number, const uint64_t* arguments) {
 // Whether the call changes mappings of the arena, not only its content.
 bool is_mapping_of_ours(const Call& call, const uint64_t* arguments) {
   if (call.action != Action::kMapping || !core.ready()) return false;
-  if (call.number == SYS_mmap && (arguments[3] & 0x100010) == 0) return false;  // no MAP_FIXED: only a wish
+  if (call.number == SYS_mmap && (arguments[3] & 0x100010) == 0) return false;  // no MAP_FIXED: only a hint
   for (const Pointer& pointer : call.pointers) {
     if (pointer.size != Size::kNone && in_arena(arguments[pointer.argument])) return true;
   }

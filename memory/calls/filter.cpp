@@ -190,8 +190,7 @@ long install_filter(uint64_t first, uint64_t end, bool covered, const char** why
       raw(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
       result = install(program);
     }
-    // The ancestors' filters trap calls with the arena's addresses. Without an own filter only calls with structures
-    // are missed.
+    // The ancestors' filters trap the arena's addresses. Without an own filter, only calls with structures are missed.
     if (result > 0) {
       *why = "a thread of the program has a filter of system calls of its own";
       result = -EBUSY;

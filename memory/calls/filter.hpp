@@ -15,9 +15,8 @@ bool has_filter() noexcept;
 /// Only the ancestors' filters are in use: there is no room for another one.
 inline constexpr long kOnlyOfAncestors = 1;
 
-/// Installs the filter for all threads: 0, kOnlyOfAncestors, or -errno with the failure in `why`. It traps the range
-/// [first, end). `covered`: an ancestor's filter already traps the range, so this one only adds the calls with
-/// structures.
+/// Installs the filter for all threads; it traps [first, end). 0, kOnlyOfAncestors, or -errno with the failure in
+/// `why`. `covered`: an ancestor's filter already traps the range, so this one adds only the calls with structures.
 long install_filter(uint64_t first, uint64_t end, bool covered, const char** why) noexcept;
 
 }  // namespace ringside::memory

@@ -30,7 +30,7 @@ uint64_t address_of(const void* pointer) {
 constexpr uint64_t kMostEntries = 1024;  // of an array of iovec or of messages: the kernel's limit
 
 // The pins of io_submit end when the call returns, possibly before the device is done. The kernel's own reference to a
-// page then stops MOVE, but not the other ways of eviction.
+// page then stops MOVE; the eviction without MOVE ignores it.
 long let_device_store() {
   if (!core.userfault.moves) return -EINVAL;
   caches.devices_store.store(true);
@@ -249,7 +249,7 @@ long answer_mapping(long number, const uint64_t* arguments) noexcept {
     case SYS_msync: return 0;  // no other process reads far memory
     case SYS_mprotect:
     case SYS_pkey_mprotect: return arguments[2] == kReadWrite ? 0 : -EINVAL;
-    case SYS_madvise: return is_only_advice(static_cast<int>(arguments[2])) ? 0 : -EINVAL;  // else it drops or shares
+    case SYS_madvise: return is_only_advice(static_cast<int>(arguments[2])) ? 0 : -EINVAL;  // else pages are lost
     default: return -EINVAL;
   }
 }

@@ -271,9 +271,8 @@ const Call calls_table[] = {
     {SYS_pidfd_send_signal, kPin, {in(2, 128)}},
     {SYS_io_uring_setup, kRefused, {}},
     {SYS_io_uring_register, kRefused, {}},
-    // In glibc 2.38 and later, posix_spawn uses clone3 to clear all handlers, including that of SIGSYS. The child,
-    // which shares this process's code, then makes trapped calls. After ENOSYS the C library uses clone, and resets
-    // handlers singly.
+    // From glibc 2.38 on, posix_spawn clears all handlers with it, including that of SIGSYS. Its child, which shares this
+    // process's code, then makes trapped calls. After ENOSYS glibc uses clone, and resets handlers singly.
     {SYS_clone3, kRefused, {}},
     {SYS_open_tree, kPin, {text(1)}},
     {SYS_move_mount, kPin, {text(1), text(3)}},

@@ -15,8 +15,7 @@ inline bool in_arena(uint64_t address) noexcept {
   return table.owns(reinterpret_cast<const void*>(static_cast<uintptr_t>(address)));
 }
 
-/// Copies from or to memory of the program outside the arena. Returns the bytes copied: fewer if the rest is not
-/// mapped.
+/// Copies from or to memory of the program outside the arena. Returns the bytes copied: fewer if the rest is absent.
 uint64_t look_outside(uint64_t address, void* to, uint64_t bytes) noexcept;
 uint64_t change_outside(uint64_t address, const void* from, uint64_t bytes) noexcept;
 
