@@ -271,7 +271,7 @@ const Call calls_table[] = {
     {SYS_pidfd_send_signal, kPin, {in(2, 128)}},
     {SYS_io_uring_setup, kRefused, {}},
     {SYS_io_uring_register, kRefused, {}},
-    // From glibc 2.38 on, posix_spawn clears all handlers with it, including that of SIGSYS. Its child, which shares this
+    // From glibc 2.38 on, posix_spawn clears all handlers with it, even that of SIGSYS. Its child, which shares this
     // process's code, then makes trapped calls. After ENOSYS glibc uses clone, and resets handlers singly.
     {SYS_clone3, kRefused, {}},
     {SYS_open_tree, kPin, {text(1)}},

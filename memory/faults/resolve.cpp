@@ -74,8 +74,7 @@ bool Resolve::page(uint32_t page, bool store) noexcept {
     }
     if (state == kInPlace || (state == kResident && (!store || (seen & kProtected) == 0))) return true;
     if (!table.claim(granule, seen, kLoading)) continue;
-    // A thread that changes the granule size marks the piece first and claims its words then. So one of the two threads
-    // sees the other.
+    // A thread that changes the granule size marks the piece before it claims words: one of the two sees the other.
     if (table.size_of_piece(page / kPagesPerPiece).load() != kind + 1) {
       table.close(granule, seen);
       continue;
