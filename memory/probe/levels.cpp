@@ -97,8 +97,7 @@ std::uint64_t step_for(Walks& walks, const PairCosts& pairs, double hit_ns, std:
   return largest;
 }
 
-/// Bytes of the largest walk that fits, exact to a line or 1/48, between `least` and `most` or above. 0: `least` does
-/// not fit.
+/// The largest walk that fits, in bytes, to a line or 1/48, from `least` to `most` or above. 0: `least` does not fit.
 std::uint64_t largest_fit(Walks& walks, const LevelCosts& costs, std::uint64_t line, std::uint64_t least,
                           std::uint64_t most) {
   const auto fits = [&](std::uint64_t bytes) {
