@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The part of the interface that a program's memory goes through: allocation, advice and pins.
+// The functions of the interface for a program's memory: allocation, advice and pins.
 #include <errno.h>
 #include <string.h>
 
@@ -26,7 +26,7 @@ uint64_t whole_granules(uint64_t pages, uint32_t kind) {
   return (pages + span - 1) / span * span;
 }
 
-// Far memory for pages [from, to) of a region, and words that say so. false: it is full.
+// Reserves far memory for pages [from, to) of a region, and sets their words. false: far memory is full.
 bool make_usable(uint32_t first, uint64_t from, uint64_t to, uint32_t kind, bool direct = false) {
   const uint64_t bytes = (to - from) << kPageShift;
   uint64_t used = core.far_bytes.load();
@@ -45,7 +45,7 @@ bool make_usable(uint32_t first, uint64_t from, uint64_t to, uint32_t kind, bool
   table.open_walls(static_cast<uint32_t>(first + from), static_cast<uint32_t>(to - from));
   const auto begin = static_cast<uint32_t>(first + from), end = static_cast<uint32_t>(first + to);
   const bool mapped = direct && in_place.map(begin, end - begin) == 0;
-  if (direct && !mapped && from > 0) {  // mappings are short; a whole region would be cached
+  if (direct && !mapped && from > 0) {  // parts of a mapping are short; a whole region would be cached
     far.punch(offset, bytes);
     core.far_bytes.fetch_sub(bytes);
     return false;
@@ -94,7 +94,7 @@ void* allocate(const char* function, uint64_t bytes, uint64_t alignment) {
   return table.address(region.page);
 }
 
-// The region that starts at an address; an empty one, with the failure kept, if none does.
+// The region that starts at an address. If none does: keeps the failure and returns an empty region.
 Region known(const char* function, const void* memory) {
   if (need_start(function) != 0) return {};
   Region region;
@@ -125,7 +125,7 @@ Region holding(const char* function, const void* memory, size_t bytes) {
   return {};
 }
 
-// Nothing stays in DRAM, every fault waits, and then the addresses are far memory itself.
+// Evicts everything, makes every fault wait, and then maps far memory itself at the addresses.
 int put_in_place(const Region& region, uint32_t kind) {
   Line line;
   line << "ringside_memory_advise: ";
@@ -165,7 +165,7 @@ bool resize_in_place(Region region, uint64_t bytes, bool* full_there) noexcept {
   const uint32_t kind = kind_of(region), first = region.page;
   const uint64_t had = whole_granules(region.pages, kind);
   const uint64_t wants = whole_granules((bytes + kPage - 1) >> kPageShift, kind);
-  if (wants <= had) {  // the end goes first, then its addresses
+  if (wants <= had) {  // frees the end of the region first, then its addresses
     const uint64_t left = wants == 0 ? uint64_t{1} << kind : wants;
     make_unusable(first, left, had, kind);
     regions.resize(region, bytes);
@@ -251,7 +251,7 @@ int ringside_memory_advise(void* memory, size_t bytes, int advice) {
       }
       return 0;
     case RINGSIDE_MEMORY_WILL_NEED: {
-      uint64_t left = caches.limit.load() / 2;  // the rest stays for what is in use now
+      uint64_t left = caches.limit.load() / 2;  // the rest stays for the pages in use now
       for (uint32_t page = first; page <= last && left >= uint64_t{span} << kPageShift; page += span) {
         resolve.page(page, false);
         left -= uint64_t{span} << kPageShift;
@@ -296,11 +296,11 @@ int ringside_memory_granule(void* memory, size_t granule_bytes) {
   static constinit Lock one_at_a_time;
   const Held held(one_at_a_time);
   const uint32_t before = kind_of(region), first = region.page;
-  if (before == kind || in_place.holds(first)) return 0;  // nothing is moved by granules there
+  if (before == kind || in_place.holds(first)) return 0;  // in place, nothing moves by granules
   const uint64_t had = whole_granules(region.pages, before), wants = whole_granules(region.pages, kind);
   const uint32_t pieces = (region.pages + kPagesPerPiece - 1) / kPagesPerPiece, piece = first / kPagesPerPiece;
   if (wants > had) {
-    // The last granule becomes longer: its far memory is reserved first, in the old size.
+    // The last granule becomes longer. Its far memory is reserved first, with the old size.
     if (!make_usable(first, had, wants, before)) {
       full("ringside_memory_granule", (wants - had) << kPageShift);
       return -1;
@@ -314,7 +314,7 @@ int ringside_memory_granule(void* memory, size_t granule_bytes) {
     if (wants > had) make_unusable(first, had, wants, before);
     return fail(EBUSY, line << "ringside_memory_granule: parts of the allocation are pinned");
   }
-  // Nothing is in DRAM and every fault waits. A fault that read the old size may still hold a word for an instant.
+  // Nothing is in DRAM and every fault waits. A fault that read the old size may still own a word for an instant.
   const uint32_t old_span = 1u << before, new_span = 1u << kind;
   const uint32_t step = old_span > new_span ? old_span : new_span;
   for (uint32_t page = first; page < first + all; page += step) {
@@ -346,7 +346,7 @@ int ringside_memory_pin(const void* memory, size_t bytes, int for_write) {
   while (result == 0 && page <= last) {
     uint32_t granule = 0, kind = 0;
     if ((result = resolve.pin(page, for_write != 0)) != 0) break;
-    Resolve::granule_of(page, &granule, &kind);  // fixed while there is a pin
+    Resolve::granule_of(page, &granule, &kind);  // a pin fixes the size
     page = granule + (1u << kind);
   }
   if (result == 0) return 0;

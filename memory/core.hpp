@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the parts of the interface share: whether the arena is started, and the granules of a range.
+// Shared by the parts of the interface: whether the arena is started, and the work on the granules of a range.
 #pragma once
 
 #include <stdint.h>
@@ -24,12 +24,12 @@ struct Core {
 
 extern Core core;
 
-/// 0, or -1 with "FUNCTION: the arena is not started" kept.
+/// 0; before start, -1, and keeps the failure "FUNCTION: the arena is not started".
 int need_start(const char* function) noexcept;
 
 enum class Expel { kForget, kClear, kKeep };
-/// Takes a range of granules out of DRAM. kForget: their words become free. kClear: they read as zeros from now on.
-/// kKeep: pinned ones stay; false if there are any.
+/// Takes a range of granules out of DRAM. kForget: their words become free. kClear: they read as zeros afterwards.
+/// kKeep: pinned ones stay; returns false if there are any.
 bool expel(uint32_t page, uint32_t pages, uint32_t kind, Expel how) noexcept;
 /// Writes the changed granules of a range; they stay where they are.
 void write_back(uint32_t page, uint32_t pages, uint32_t kind) noexcept;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A private copy of the arena for a forked child. The kernel copies neither the arena nor the frames (MADV_DONTFORK):
-// as shared pages they could not be moved any more, in the parent either. So the parent writes all content to a file of
-// the child's before the fork, and the child begins with everything absent.
+// the fork would share their pages, which neither process could then move. So the parent writes all content to a file
+// for the child before the fork, and the child begins with everything absent.
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/falloc.h>
@@ -36,8 +36,8 @@ long write_all(long file, const char* from, uint64_t bytes, uint64_t offset) {
   return 0;
 }
 
-// Fills `buffer` with the content of pages [page, page + count) of a piece and says which of them have any. Absent ones
-// are read together, as many as are neighbours.
+// Fills `buffer` with the content of pages [page, page + count) of a piece, and marks the pages that have any. Reads
+// neighbouring absent pages together.
 void collect(uint32_t page, uint32_t count, char* buffer, bool* has_content) {
   for (uint32_t i = 0; i < count;) {
     char* const to = buffer + (static_cast<uint64_t>(i) << kPageShift);
@@ -46,7 +46,7 @@ void collect(uint32_t page, uint32_t count, char* buffer, bool* has_content) {
     uint32_t run = 1;
     switch (state_of(seen)) {
       case kAbsent: {
-        // The owner of another word may wait for this thread: what cannot be had at once is read by itself.
+        // The owner of another word may wait for this thread, so this loop claims only words that are not owned.
         Word next[kPagesPerPiece];
         while (i + run < count) {
           next[run] = table.word(page + i + run).load(std::memory_order_acquire);
@@ -70,7 +70,7 @@ void collect(uint32_t page, uint32_t count, char* buffer, bool* has_content) {
   }
 }
 
-// A piece: its far memory is reserved, and what is not zeros is written.
+// Copies a piece: reserves its far memory and writes every page that is not all zeros.
 long copy_piece(long file, uint32_t first, char* buffer, uint64_t* bytes) {
   long result = 0;
   for (uint32_t from = first; from < first + kPagesPerPiece && result == 0;) {
@@ -125,7 +125,7 @@ int adopt_copy(int copy, bool signals, bool copy_only) noexcept {
   const uint64_t limit = caches.limit.load(), most_dram = available_memory(&why);
   const uint32_t partitions = caches.partitions();
   why = "no addresses for the arena";
-  calls.stop();  // what the parent's threads had pinned
+  calls.stop();  // drops the parent's threads' pins
   sampling.forget();
   in_place.forget();
   handler_thread.forget();
@@ -165,7 +165,7 @@ void adopt_nothing(bool signals) noexcept {
   handler_thread.forget();
   core.userfault.close();
   const char* why = "";
-  // Without it the addresses are simply not mapped: SIGSEGV.
+  // Without userfaultfd the addresses stay unmapped: SIGSEGV.
   if (core.userfault.open(true, true, &why) < 0 || table.adopt() < 0) return;
   if (core.userfault.watch(table.address(0), table.bytes()) < 0)
     raw(SYS_munmap, as_long(table.address(0)), static_cast<long>(table.bytes()));

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The story of the library, as docs/inside/memory_mode.md tells it:
-//   start     reserves the arena, the far file and the tables, and asks the kernel for the faults: here
+// An overview of the library; docs/inside/memory_mode.md has the details:
+//   start     reserves the arena, the far file and the tables, and registers for page faults: here
 //   alloc     takes addresses and reserves far memory; every granule reads as zeros: allocation.cpp
 //   fault     a load or store of an absent granule brings it into DRAM: faults/resolve.cpp
 //   evict     at the limit the oldest granules go to far memory in batches: replacement/page_supply.cpp has the limit,
-//             replacement/eviction.cpp the way out
-//   in place  on DAX a region is far memory itself, and what is touched often is promoted to DRAM:
+//             replacement/eviction.cpp the eviction
+//   in place  on DAX a region is far memory itself, and frequently used chunks are promoted to DRAM:
 //             in_place/in_place.cpp
-//   free      gives DRAM, far memory and addresses back: allocation.cpp
+//   free      returns DRAM, far memory and addresses: allocation.cpp
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,7 +76,7 @@ int check(const ringside_memory_options& options) {
   return check_dram("ringside_memory_start", options.dram_bytes);
 }
 
-/// Emulated timing for a program that does not know of this library.
+/// Emulated timing for a program that does not call ringside_memory_emulate.
 int check_timing() {
   const char* const given = getenv("RINGSIDE_FAR_TIMING");
   if (given == nullptr || *given == '\0') return 0;
@@ -124,13 +124,13 @@ int start(const ringside_memory_options& options) {
     if (options.far_bytes != 0 || errno != 0) return -1;
   }
   far_bytes = (far_bytes + kPiece - 1) & ~(kPiece - 1);
-  // Twice the addresses, so that gaps between allocations cost no far memory: the file is sparse.
+  // Twice the addresses: gaps between allocations cost no far memory, because the file is sparse.
   uint64_t arena_bytes = far_bytes * 2;
-  constexpr uint64_t kMostArena = uint64_t{1} << 44;  // 16 TiB: a page's number has 32 bits
+  constexpr uint64_t kMostArena = uint64_t{1} << 44;  // 16 TiB: a page number has 32 bits
   if (arena_bytes > kMostArena || arena_bytes < far_bytes) {
     return bad("far_bytes", far_bytes, "at most 8 TiB");
   }
-  // The kernel would end the process by SIGXFSZ.
+  // Beyond this limit, the kernel would end the process by SIGXFSZ.
   if (const uint64_t most = process_limit(RLIMIT_FSIZE); arena_bytes > most) {
     Line line;
     line << "ringside_memory_start: far folder " << options.far_folder << ": ulimit -f permits files of " << most
@@ -156,7 +156,7 @@ int start(const ringside_memory_options& options) {
   if ((result = regions.start(table.pieces())) < 0) return fail_start("no addresses for the tables", result);
   if ((result = core.userfault.watch(table.address(0), arena_bytes)) < 0)
     return fail_start("the kernel does not watch the arena", result);
-  // Twice as many slots as pages: a batch finds neighbours.
+  // Twice as many slots as pages, so that a batch finds neighbouring slots.
   if ((result = parking.start(core.userfault, 2 * most_dram, partitions)) < 0)
     return fail_start("no addresses for frames", result);
   if ((result = caches.start(most_dram, partitions)) < 0) return fail_start("no addresses for the queues", result);
@@ -179,10 +179,10 @@ int start(const ringside_memory_options& options) {
   int error = bus_errors.start(signals, in_place.possible());
   if (error == 0 && !signals) error = handler_thread.start(core.userfault);
   if (error != 0) return fail_start("faults cannot be served", -error);
-  // Where a thread serves the kernel's accesses too, no call needs help.
+  // If a thread serves the kernel's accesses, too, no system call needs help.
   const bool serve = options.system_calls == 1 && !core.userfault.kernel_faults;
   if ((result = calls.start(serve, &why)) < 0) return fail_start(why, result);
-  // After the filter: a thread begins with all signals blocked, and would end at its first trapped call.
+  // After the filter: a thread begins with all signals blocked, so its first trapped call would end the process.
   if ((result = -sampling.start()) < 0) return fail_start("no thread for samples", result);
   core.started->store(1, std::memory_order_release);
   return 0;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is done to every granule of a range: it leaves DRAM (free, advice, another granule size), or it is written
-// (flush).
+// Operations on every granule of a range: eviction (free, advice, another granule size) or writing it (flush).
 #include "memory/arena/granule_table.hpp"
 #include "memory/core.hpp"
 #include "memory/far/far_file.hpp"
@@ -20,7 +19,7 @@ State forgotten(Expel how) {
   return how == Expel::kClear ? kZero : kFree;
 }
 
-// Ends what was collected; whether the kernel let go of all of it.
+// Finishes the collected batch; returns whether the kernel released all of it.
 bool send_off(Batch& batch, Expel how) {
   const uint32_t collected = batch.count;
   if (collected == 0) return true;
@@ -31,12 +30,12 @@ bool send_off(Batch& batch, Expel how) {
   return all;
 }
 
-// The granule size may have changed since the caller looked: then a claimed word is not what it thinks.
+// The granule size may have changed since the caller read it. The claimed word may then belong to another granule.
 bool still_of_kind(uint32_t granule, uint32_t kind) {
   return (table.size_of_piece(granule / kPagesPerPiece).load() & ~GranuleTable::kMoving) == kind + 1;
 }
 
-// The owner of a word may wait for a page, and this thread may hold them all: it waits only with an empty batch.
+// The owner of a word may wait for a page, and this thread may hold them all. So it waits only with an empty batch.
 bool is_owned_elsewhere(uint32_t granule) {
   const State state = state_of(table.word(granule).load(std::memory_order_acquire));
   return state == kLoading || state == kLeaving;
@@ -118,7 +117,7 @@ void write_back(uint32_t page, uint32_t pages, uint32_t kind) noexcept {
     } else if (state_of(seen) != kResident) {
       table.close(granule, seen);
       continue;
-    } else if ((seen & (kProtected | kPins)) == 0) {  // a system call that stores into a pinned one would fail
+    } else if ((seen & (kProtected | kPins)) == 0) {  // on a pinned granule, a system call that stores would fail
       core.userfault.protect(table.address(granule), size, true);
     }
     if (eviction.differs(victim, kind, source)) {
@@ -128,7 +127,7 @@ void write_back(uint32_t page, uint32_t pages, uint32_t kind) noexcept {
       cache.counters.written_bytes += size;
       seen &= ~kFromZero;
     }
-    // What may change at any moment, because it was not protected, stays changed and open.
+    // A granule that was not protected may change at any moment, so it stays marked as changed and open.
     const bool open = state_of(seen) == kResident && (seen & kPins) != 0 && (seen & kProtected) == 0;
     if (open) seen |= kChanged;
     if (!open) seen &= ~kChanged;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * libringside_memory: a software Memory Mode. Memory from ringside_memory_alloc lives in a file (far memory); at most
- * `dram_bytes` of it are in DRAM at a time. Pointers are ordinary. docs/inside/memory_mode.md says how it works.
+ * `dram_bytes` of it are in DRAM at a time. Pointers are ordinary. docs/inside/memory_mode.md describes it.
  *
- * One arena a process. Every function may be called from every thread, and from a signal handler only where its comment
- * says so. Functions that can fail return 0 or a pointer; on failure -1 or NULL with errno set, and
- * ringside_memory_error() has one line. Before start, and in a forked child, all of them but owns and is_in_place fail
+ * A process has one arena. Any thread may call any function. A signal handler may call only those whose comment
+ * permits it. Functions that can fail return 0 or a pointer; on failure -1 or NULL with errno set, and
+ * ringside_memory_error() returns one line. Before start, and in a forked child, all of them but owns and is_in_place fail
  * with EINVAL. */
 #ifndef RINGSIDE_MEMORY_H
 #define RINGSIDE_MEMORY_H
@@ -32,7 +32,7 @@ struct ringside_memory_options {
   const char* far_folder; /* an existing folder on NVDIMM, tmpfs or a disk */
   uint64_t dram_bytes;    /* the limit of frames, at least 1 MiB */
   uint64_t far_bytes;     /* the most that can be allocated; 0: what the folder's file system has free */
-  uint32_t granule_bytes; /* of regions without advice: 4096 to 1048576, a power of two; 0: adapted from what is seen */
+  uint32_t granule_bytes; /* of regions without advice: 4096 to 1048576, a power of two; 0: adapted to the faults */
   uint32_t faults;        /* enum ringside_memory_faults; 0: signal */
   uint32_t read_ahead;    /* 0: adaptive, 1: never */
   uint32_t copy_only;     /* 1: as on a kernel without UFFDIO_MOVE (for tests) */
@@ -47,15 +47,15 @@ struct ringside_memory_options {
   /* Whether far memory on NVDIMM (DAX) or tmpfs is read and written in place. 0: allocations of 1 MiB or more on DAX,
    * once all of them are more than the limit; 1: allocations of 1 MiB or more; 2: none. Chunks that are touched often
    * are copied to DRAM by a thread of the library. A store to such a chunk meanwhile waits in a handler of SIGSEGV: no
-   * thread may block SIGSEGV, and a handler that the program sets after start has to call this one. No mprotect
-   * there. */
+   * thread may block SIGSEGV, and a handler that the program sets after start has to call this one. The program
+   * may not call mprotect there. */
   uint32_t in_place;
 };
 
-/* How far memory is used, and why. */
+/* How the library uses far memory, and why. */
 enum ringside_memory_placement {
   RINGSIDE_MEMORY_CACHED_ON_DISK = 1,   /* it cannot be mapped */
-  RINGSIDE_MEMORY_CACHED_IN_MEMORY = 2, /* tmpfs is DRAM itself: in place would pass the limit */
+  RINGSIDE_MEMORY_CACHED_IN_MEMORY = 2, /* tmpfs is DRAM itself: in place would exceed the limit */
   RINGSIDE_MEMORY_CACHED_AS_ASKED = 3,
   RINGSIDE_MEMORY_IN_PLACE_ON_DAX = 4,
   RINGSIDE_MEMORY_IN_PLACE_AS_ASKED = 5
@@ -70,12 +70,12 @@ int ringside_memory_start(const struct ringside_memory_options* options);
  * RINGSIDE_FAR_TIMING=optane in the environment of start means (305, 4e9, 2e9). */
 int ringside_memory_emulate(double latency_ns, double read_bytes_per_s, double write_bytes_per_s);
 
-/* Ends it: all memory of the arena is gone. No thread may use it any more. */
+/* Ends the arena and frees all of its memory. No thread may use that memory any more. */
 int ringside_memory_stop(void);
 
 /* As malloc, calloc, realloc, aligned_alloc and free, in far memory. The memory reads as zeros at first. A size of 0
- * gives a pointer of its own. ENOMEM: far memory is full; what is allocated stays as it is. EINVAL: an alignment that
- * is no power of two up to 1 GiB, or a pointer (realloc; free sets errno and changes nothing) that is not the start of
+ * returns a unique pointer. ENOMEM: far memory is full; existing allocations stay unchanged. EINVAL: an alignment that
+ * is not a power of two up to 1 GiB, or a pointer (realloc; free sets errno and changes nothing) that is not the start of
  * an allocation. Every request takes whole pages of 4 KiB: use malloc for small ones. */
 void* ringside_memory_alloc(size_t bytes);
 void* ringside_memory_calloc(size_t count, size_t bytes);
@@ -96,8 +96,8 @@ enum ringside_memory_advice {
   RINGSIDE_MEMORY_RANDOM = 2,     /* no read-ahead */
   RINGSIDE_MEMORY_SEQUENTIAL = 3, /* read-ahead from the first fault on */
   RINGSIDE_MEMORY_WILL_NEED = 4,  /* brings the range in now, at most half of the limit */
-  RINGSIDE_MEMORY_DONT_NEED = 5,  /* evicts the range now, but for what is pinned; its content is kept */
-  RINGSIDE_MEMORY_IN_PLACE = 6,   /* ENOTSUP where `placement` of the stats says cached */
+  RINGSIDE_MEMORY_DONT_NEED = 5,  /* evicts the range now, except pinned memory; keeps the content */
+  RINGSIDE_MEMORY_IN_PLACE = 6,   /* ENOTSUP where `placement` of the stats is cached */
   RINGSIDE_MEMORY_CACHED = 7      /* the opposite; both fail with EBUSY while a part is pinned */
 };
 /* Advice for a range within one allocation (else EINVAL). NORMAL, RANDOM, SEQUENTIAL, IN_PLACE and CACHED hold for the
@@ -127,17 +127,17 @@ struct ringside_memory_stats {
   uint64_t read_bytes, written_bytes;                                       /* from and to far memory */
   uint64_t evicted, evicted_clean;                                          /* granules */
   uint64_t read_ahead, read_ahead_used; /* granules brought in before they were touched */
-  uint64_t busy;                        /* evictions that the kernel refused for now */
+  uint64_t busy;                        /* evictions that the kernel refused temporarily */
   uint64_t fault_ns;                    /* time of all threads in faults */
   uint64_t pinned_bytes;
   uint32_t moves;  /* 1: UFFDIO_MOVE, 0: UFFDIO_COPY */
   uint32_t mapped; /* 1: far memory is mapped (tmpfs, DAX), 0: read and written */
   uint64_t in_place_bytes, promoted_bytes; /* allocated in place; of them in DRAM now, part of dram_bytes */
   uint64_t promotions, demotions;          /* chunks */
-  uint64_t sampled, sampled_touched;       /* looks at a chunk, and how many found it touched */
+  uint64_t sampled, sampled_touched;       /* samples of a chunk, and how many found it touched */
   uint32_t placement;                      /* enum ringside_memory_placement */
 };
-/* Fills `stats`; its struct_bytes says how much of it. */
+/* Fills the first struct_bytes bytes of `stats`. */
 #ifdef __GNUC__
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow" /* in C++ it is told from the structure by "struct", as stat(2) is */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Breadth-first search, level by level from the front (the top-down part of Beamer, Asanović, Patterson,
-// "Direction-optimizing BFS", SC 2012): rows are read in the order in which vertices were found. The result is each
-// vertex's depth, which unlike the parent does not depend on the threads.
+// Breadth-first search, one level at a time (the top-down part of Beamer, Asanović, Patterson, "Direction-optimizing
+// BFS", SC 2012). Rows are read in the order in which vertices were found. The result is each vertex's depth, which,
+// unlike its parent, does not depend on the threads.
 #include <atomic>
 #include <cstdint>
 
@@ -17,7 +17,7 @@ using namespace ringside::bench;
 constexpr std::uint32_t kUnseen = ~std::uint32_t{0};
 int searches = 1;
 
-// Returns how many links were followed.
+// Returns the number of links followed.
 std::uint64_t search(const Graph& graph, std::uint32_t source, std::span<std::uint32_t> depth,
                      std::span<std::uint32_t> front, std::span<std::uint32_t> next) {
 #pragma omp parallel for schedule(static)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the large arrays of a program lie: plain memory, a mapped file, or one of the libraries that keep data in far
-// memory with DRAM as a cache. The libraries are loaded by name (schemes/), so that nothing of them is needed to build.
+// The memory for a program's large arrays: plain memory, a mapped file, or a library that keeps data in far memory with
+// DRAM as a cache. The libraries are loaded by name (schemes/), so that the build does not need them.
 #pragma once
 
 #include <cstddef>
@@ -19,14 +19,13 @@ inline constexpr const char* kMemorySchemes =
 struct MemoryChoice {
   std::string scheme = "dram";
   std::string timing = "none";
-  std::string enter;  // written once all arrays are reserved: far memory on tmpfs must not count as this group's
+  std::string enter;  // entered once all arrays are reserved: far memory on tmpfs must not count for this group
 };
 
-/// Before the first array. Throws Error: exit code 2 for a scheme that is not one, 3 if the system or its library
-/// refuses.
+/// Before the first array. Throws Error: exit code 2 for an unknown scheme, 3 if the system or its library refuses.
 void use_memory(const MemoryChoice& choice);
 
-/// Zeros, aligned to a page, until end_memory(). Throws Error (exit code 3).
+/// Zeros, aligned to a page, valid until end_memory(). Throws Error (exit code 3).
 void* far_array(std::size_t bytes);
 
 template <class Element>
@@ -34,13 +33,13 @@ std::span<Element> far_array_of(std::size_t count) {
   return {static_cast<Element*>(far_array(count * sizeof(Element))), count};
 }
 
-/// After the last array, before its first touch: from here on the limit holds.
+/// After the last array, before its first touch: the limit applies from here on.
 void arrays_reserved();
 
-/// What the scheme counted: {} if it counts nothing.
+/// The scheme's counters: {} if it has none.
 Json memory_account();
 
-/// Gives everything back.
+/// Frees everything.
 void end_memory();
 
 }  // namespace ringside::bench

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A directed graph in compressed rows, made in memory row by row from a seed, for pagerank and bfs. A row has 8 to 23
-// links: half lead to near vertices, half anywhere, to the first ones most often. So it has both the locality and the
-// hubs of a web graph, and writing it is a stream: making the graph costs little where memory is slow.
+// A directed graph in compressed rows, generated row by row from a seed, for pagerank and bfs. A row has 8 to 23 links:
+// half lead to near vertices, half anywhere, most often to the first ones. So it has a web graph's locality and hubs.
+// Generating it is a stream, which is fast even where memory is slow.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ struct Graph {
 
 constexpr std::uint64_t kLinksPerVertex = 16;  // at most, on average: 8 + 0 .. 15
 
-/// Reserves the arrays of a graph with as many vertices as fit into `bytes` with `bytes_per_vertex` of the caller's
-/// own.
+/// Reserves the arrays of a graph with as many vertices as fit into `bytes`; each also needs `bytes_per_vertex` of the
+/// caller's data.
 inline Graph reserved_graph(std::uint64_t bytes, std::uint64_t bytes_per_vertex) {
   constexpr std::uint64_t kRow = kLinksPerVertex * sizeof(std::uint32_t) + sizeof(std::uint64_t);
   Graph graph;
@@ -31,14 +31,14 @@ inline Graph reserved_graph(std::uint64_t bytes, std::uint64_t bytes_per_vertex)
   return graph;
 }
 
-/// Writes rows and links, by one thread: a row begins where the one before it ends.
+/// Writes rows and links with one thread, because a row begins where the previous one ends.
 inline void make_links(Graph& graph, std::uint64_t seed) {
   constexpr std::uint64_t kNear = 1 << 14;
   std::uint64_t at = 0;
   for (std::uint32_t vertex = 0; vertex < graph.vertices; ++vertex) {
     graph.begin[vertex] = at;
     std::uint64_t state = mix(seed ^ mix(vertex));
-    // The average is 15.5: the array never overflows but by chance, which the last condition excludes.
+    // The average is 15.5: the array could overflow only by chance, which the last condition excludes.
     const std::uint64_t degree = 8 + (state & 15);
     for (std::uint64_t i = 0; i < degree && at < graph.links.size(); ++i) {
       state = mix(state);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Frequent itemsets by pattern growth (Han, Pei, Yin, "Mining frequent patterns without candidate generation", SIGMOD
-// 2000), on baskets drawn after Zipf: the work of PARSEC's freqmine. Every node of every tree is an allocation of its
-// own (or lies in a block, with --blocks): pointers all over the heap. It takes plain memory only; a library comes
-// below it by LD_PRELOAD (`ringside-memory run`).
+// 2000), on Zipf-distributed baskets: the work of PARSEC's freqmine. Every tree node is a separate allocation (with
+// --blocks it lies in a block), so pointers spread over the heap. It uses plain memory only; LD_PRELOAD
+// (`ringside-memory run`) adds a library.
 #include <algorithm>
 #include <cstdint>
 #include <vector>
@@ -18,7 +18,7 @@ namespace {
 using namespace ringside::bench;
 
 constexpr std::uint32_t kItems = 1000;
-constexpr std::uint64_t kNodeBytes = 48;  // of a node with what malloc adds
+constexpr std::uint64_t kNodeBytes = 48;  // of a node, with malloc's overhead
 double support_share = 0.02;
 int most_items = 4;
 bool blocks = false;
@@ -32,7 +32,7 @@ struct Node {
   Node* same_item = nullptr;
 };
 
-/// Where a tree's nodes lie: each an allocation of its own, or in blocks that double up to 1 MiB, as in freqmine.
+/// Allocates a tree's nodes: each separately, or in blocks that double up to 1 MiB, as in freqmine.
 class Nodes {
  public:
   Nodes() = default;
@@ -54,7 +54,7 @@ class Nodes {
   }
 
  private:
-  // A little more than 1 MiB: allocations of at least that are what ringside-memory run keeps.
+  // Just above 1 MiB: ringside-memory run keeps allocations of at least 1 MiB.
   static constexpr std::size_t kMostInBlock = (std::size_t{1} << 20) / sizeof(Node) + 1;
   std::vector<Node*> blocks_;
   std::size_t used_ = 0, size_ = 0;  // of the last block, in nodes
@@ -67,7 +67,7 @@ class Tree {
   Tree(const Tree&) = delete;
   Tree& operator=(const Tree&) = delete;
   ~Tree() {
-    if (blocks) return;  // they go with nodes_in_
+    if (blocks) return;  // nodes_in_ frees them
     for (Node* node : of_item_) {
       while (node != nullptr) delete std::exchange(node, node->same_item);
     }
@@ -110,7 +110,7 @@ struct Found {
   std::uint64_t checksum = 0;
 };
 
-// All frequent sets that end with the items of `suffix` (its hash) and continue with more frequent ones.
+// Finds all frequent sets that end with the items of `suffix` (its hash) and continue with more frequent ones.
 void mine(const Tree& tree, std::uint32_t items, std::uint32_t support, std::uint64_t suffix, int depth, Found& found) {
   for (std::uint32_t item = items; item-- > 0;) {
     if (tree.count(item) < support) continue;
@@ -136,8 +136,8 @@ Outcome measure(const Workload& workload) {
   Tree tree(kItems);
   std::uint32_t baskets = 0;
   std::vector<std::uint32_t> basket;
-  // Ranks of Zipf are the order of frequency: no first pass has to count them. Every basket adds nodes until they are
-  // as many bytes as asked for.
+  // Zipf ranks already have the order of frequency, so no first pass counts them. Baskets add nodes until these have
+  // the requested bytes.
   const double build_s = timed_s([&] {
     for (; tree.nodes() * kNodeBytes < workload.data_bytes; ++baskets) {
       std::uint64_t state = mix(workload.seed ^ mix(baskets));

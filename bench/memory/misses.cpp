@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Misses a second: the threads touch one word in each granule, in a random order that visits every granule once a
-// round. With data of four times the DRAM nearly every touch misses, whatever is replaced. Each number of threads from
-// 1 to
-// --threads has a round of its own, so that the growth is measured within one run.
+// round. With data of four times the DRAM, nearly every touch misses under any replacement policy. Each number of
+// threads from 1 to --threads has its own round, so that one run measures the growth.
 #include <cstdint>
 
 #include "bench/memory/far_array.hpp"
@@ -19,7 +18,7 @@ std::uint64_t granule_bytes = 4096;
 std::uint64_t most_touches = 100'000;
 bool stores = false;
 
-// Touches granules first, first + 1, ... of the permutation with so many threads; adds up what it read.
+// So many threads touch granules first, first + 1, ... of the permutation; returns the seconds and adds up the words.
 double round_s(std::span<std::uint64_t> words, const Permutation& order, std::uint64_t granules, std::uint64_t first,
                std::uint64_t touches, int threads, std::uint64_t& sum) {
   const std::uint64_t step = granule_bytes / sizeof(std::uint64_t);
@@ -52,8 +51,8 @@ Outcome measure(const Workload& workload) {
     first += touches;
     return static_cast<double>(touches) / time_s;
   };
-  next_round(1);  // replaces what the start left in DRAM
-  // Two rounds of each, up and down: the rate may drift.
+  next_round(1);  // replaces the pages that the start left in DRAM
+  // Two rounds of each number, upwards and downwards, because the rate may drift.
   std::vector<double> rates(static_cast<std::size_t>(workload.threads), 0.0);
   for (int threads = 1; threads <= workload.threads; ++threads)
     rates[static_cast<std::size_t>(threads - 1)] += next_round(threads) / 2;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// PageRank by pulling, as in the GAP Benchmark Suite (Beamer, Asanović, Patterson, 2015): a row lists who links here;
-// an iteration divides each rank by its out-degree and adds up over rows. Links and rows are streamed, the shares are
-// gathered. Each row is added in order by one thread, so that the bits do not depend on the threads.
+// PageRank by pulling, as in the GAP Benchmark Suite (Beamer, Asanović, Patterson, 2015): a row lists the vertices that
+// link to it. An iteration divides each rank by its out-degree and adds up over rows. Links and rows are streamed, the
+// shares are gathered. One thread adds up each row in order, so that the bits do not depend on the threads.
 #include <cstdint>
 
 #include "bench/memory/graph.hpp"

@@ -12,7 +12,7 @@ constinit GranuleTable table;
 
 namespace {
 
-// Far from where the kernel puts programs, heaps and libraries, so that a trace of addresses is the same in every run.
+// Far from the addresses that the kernel gives to programs, heaps and libraries, so that address traces repeat exactly.
 // ThreadSanitizer accepts no address there: then the kernel chooses.
 constexpr uint64_t kFixedAddress = uint64_t{0x2000'0000'0000};
 constexpr uint64_t kPlaceBytes = uint64_t{1} << 44;  // the largest arena; the last place ends at 0x5000'0000'0000
@@ -34,7 +34,7 @@ constexpr bool kAnyAddress = false;
 long GranuleTable::start(uint64_t bytes) noexcept {
   const long flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
   long at = -EEXIST;
-  // Room for the largest alignment of an allocation, wherever the kernel puts it.
+  // Includes space for the largest alignment of an allocation, wherever the kernel places the arena.
   const auto length = static_cast<long>(bytes + kMostAlignment);
   if (!kAnyAddress) {
     at = raw(SYS_mmap, static_cast<long>(kFixedAddress + place_ * kPlaceBytes), length, PROT_READ | PROT_WRITE,

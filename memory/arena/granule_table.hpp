@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The arena's addresses and the table of its granules: one atomic word for each 4 KiB (a larger granule uses the word
-// of its first page), one byte for each 1 MiB with the granule size. A thread that swaps a word to loading or leaving
-// owns the granule until it stores the word again (close).
+// of its first page), and one byte for each 1 MiB with the granule size. A thread that swaps a word to loading or
+// leaving owns the granule until it stores the word again (close).
 #pragma once
 
 #include <stdint.h>
@@ -18,15 +18,15 @@ enum Advice : uint8_t { kAdviceNormal, kAdviceRandom, kAdviceSequential };
 
 class GranuleTable {
  public:
-  /// Another place for the arena, of kPlaces; before start.
+  /// Selects another of the kPlaces addresses for the arena. Before start.
   void place_at(uint32_t number) noexcept { place_ = number % kPlaces; }
   static constexpr uint32_t kPlaces = 48;
 
   /// Reserves addresses; 0 or -errno. `bytes`: whole pieces.
   long start(uint64_t bytes) noexcept;
   void stop() noexcept;
-  /// In a forked child, which did not inherit the arena: reserves the same addresses. What is allocated becomes absent,
-  /// or stays zero. 0 or -errno.
+  /// In a forked child, which did not inherit the arena: reserves the same addresses. Allocated granules become absent;
+  /// zero ones stay zero. 0 or -errno.
   long adopt() noexcept;
 
   bool owns(const void* address) const noexcept {
@@ -41,7 +41,7 @@ class GranuleTable {
   char* address(uint32_t page) const noexcept { return base_ + (static_cast<uint64_t>(page) << kPageShift); }
 
   std::atomic<Word>& word(uint32_t page) const noexcept { return words_[page]; }
-  /// 1 + the kind of a piece's granules; 0: no allocation there; kMoving is added while the kind changes.
+  /// 1 + the kind of a piece's granules; 0: nothing is allocated there. kMoving is added while the kind changes.
   std::atomic<uint8_t>& size_of_piece(uint32_t piece) const noexcept { return sizes_[piece]; }
   std::atomic<uint8_t>& advice_of_piece(uint32_t piece) const noexcept { return advice_[piece]; }
   /// See memory/replacement/protection.hpp.
@@ -53,18 +53,18 @@ class GranuleTable {
   bool claim(uint32_t granule, Word seen, State owned) const noexcept {
     return words_[granule].compare_exchange_strong(seen, in_state(seen, owned));
   }
-  /// The owner's last store; wakes who waits for it.
+  /// The owner's last store; wakes the waiting threads.
   void close(uint32_t granule, Word word) const noexcept;
   /// Waits until the word, seen as owned by another thread, has changed.
   void wait(uint32_t granule, Word seen) const noexcept;
-  /// Claims a granule in any state but free; waits for other owners. Returns what the word was; kFree if it is free.
+  /// Claims a granule in any state but free; waits for other owners. Returns the earlier word, or kFree if it is free.
   Word claim_surely(uint32_t granule, State owned) const noexcept;
 
-  /// A wild access: the page becomes inaccessible, so that the access is SIGSEGV when it is tried again.
+  /// After a wild access: makes the page inaccessible, so that the next try of the access raises SIGSEGV.
   void wall(uint32_t page) noexcept;
-  /// Anonymous memory again where a file was mapped; watched before anyone can touch it. 0 or -errno.
+  /// Maps anonymous memory where a file was mapped, and watches it before any thread can touch it. 0 or -errno.
   long restore(uint32_t page, uint32_t pages, const UserFault& userfault) noexcept;
-  /// Before a range is allocated: removes walls, if there are any.
+  /// Before an allocation of the range: removes its walls.
   void open_walls(uint32_t page, uint32_t pages) noexcept;
 
   static constexpr uint8_t kMoving = 0x80;

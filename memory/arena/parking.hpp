@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where a page of DRAM waits while it is not mapped in the arena: slots, one range of addresses for each granule size.
-// A page that leaves the arena takes any empty slot; a batch takes neighbours, so that one MOVE brings it out and
-// another one brings it back in.
+// DRAM pages that are not mapped in the arena wait in slots: one range of addresses for each granule size. A single
+// page that leaves the arena takes any empty slot. A batch takes neighbouring slots, so that one MOVE takes it out and
+// another one brings it back.
 #pragma once
 
 #include <stdint.h>
@@ -27,7 +27,7 @@ class Parking {
   char* address(uint32_t kind, uint32_t slot) const noexcept {
     return kinds_[kind].base + (static_cast<uint64_t>(slot) << (kPageShift + kind));
   }
-  /// Takes up to `wanted` (at most 64) neighbouring empty slots, near a partition's. `taken` of them, at least one.
+  /// Takes `taken` neighbouring empty slots near a partition's: at least one, up to `wanted` (at most 64).
   uint32_t take(uint32_t kind, uint32_t partition, uint32_t wanted, uint32_t* taken) noexcept;
   void give(uint32_t kind, uint32_t slot) noexcept;
   /// Gives the pages of slots back to the kernel. The slots stay taken.
@@ -36,7 +36,7 @@ class Parking {
  private:
   struct alignas(64) Section {  // the slots of a partition; 64 bytes: one cache line each
     Lock lock;
-    uint32_t rover = 0, used = 8;  // words of the bitmap: where to look next, and how many are looked at
+    uint32_t rover = 0, used = 8;  // words of the bitmap: where the search starts, and how many it covers
   };
   struct Kind {
     char* base = nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which addresses of the arena are allocated. A large allocation has whole pieces of 1 MiB of its own; small ones share
-// pieces, a page at least each. Flat tables, populated where they are used; faults never look here.
+// Records which addresses of the arena are allocated. A large allocation has its own whole pieces of 1 MiB. Small ones
+// share pieces and take at least a page each. The tables are flat and populated on use; faults never read them.
 #pragma once
 
 #include <stddef.h>
@@ -22,12 +22,12 @@ class Regions {
   long start(uint32_t pieces) noexcept;
   void stop() noexcept;
 
-  /// Takes addresses; an empty region if there are none. `alignment`: a power of two.
+  /// Takes addresses; returns an empty region if there are none. `alignment`: a power of two.
   Region take(uint64_t bytes, uint64_t alignment) noexcept;
   void give(const Region& region) noexcept;
-  /// Makes a region with pieces of its own longer or shorter in place; false if the next pieces are taken.
+  /// Resizes a region of whole pieces in place; false if the next pieces are taken.
   bool resize(Region& region, uint64_t bytes) noexcept;
-  /// The region that starts at a page, or the one that holds it.
+  /// The region that starts at a page; the region that holds a page.
   Region starting_at(uint32_t page) noexcept;
   Region holding(uint32_t page) noexcept;
 
@@ -38,7 +38,7 @@ class Regions {
 
   Lock lock_;
   uint32_t pieces_ = 0, first_free_ = 0, shared_rover_ = 0;
-  uint32_t* owner_ = nullptr;    // of a piece: 0 nobody, kShared, or 1 + the first piece of its region
+  uint32_t* owner_ = nullptr;    // of a piece: 0 free, kShared, or 1 + the first piece of its region
   uint64_t* lengths_ = nullptr;  // of a page: 1 + the bytes of the region that starts there
   struct Pages {
     uint64_t taken[4];  // a bit a page

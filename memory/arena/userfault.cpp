@@ -49,8 +49,8 @@ long new_descriptor(bool user_mode_only) {
   return got;
 }
 
-// process_madvise(2) with MADV_DONTNEED is for the process itself only, since Linux 6.13. One call without any page
-// finds out.
+// Since Linux 6.13, a process may use process_madvise(2) with MADV_DONTNEED on itself. One call without any page tests
+// for it.
 int descriptor_for_drops() {
   const long process = raw(SYS_pidfd_open, raw(SYS_getpid), 0);
   if (process < 0) return -1;
@@ -96,7 +96,7 @@ long UserFault::open_descriptor(bool signals, bool copy_only, const char** why) 
     got = control(descriptor, UFFDIO_API, &api);
     moves = got == 0;
     if (moves) return 0;
-    // An unknown feature is refused; the same descriptor then accepts another try.
+    // The kernel refuses an unknown feature; the same descriptor then accepts another try.
   }
   api = {};
   api.api = UFFD_API;
@@ -135,7 +135,7 @@ void UserFault::copy_in(char* to, const char* from, size_t bytes, bool protect) 
     if (order.copy > 0) {
       done += static_cast<size_t>(order.copy);
     } else if (result == -ENOMEM) {
-      yield_core();  // the kernel reclaims; the limit leaves no more to give up
+      yield_core();  // the kernel reclaims memory; at its limit the library cannot free more
     } else if (result == -EFAULT) {
       die("cannot read far memory (UFFDIO_COPY)", result);  // its device failed, or the page has a memory error
     } else if (result != -EAGAIN) {
@@ -158,7 +158,7 @@ size_t UserFault::move(char* to, char* from, size_t bytes) const noexcept {
     } else if (result == -EINVAL && most > kPage) {
       most = kPage;  // the range lies in two mappings (divide)
     } else if (result == -EBUSY || result == -EAGAIN || result == -ENOMEM) {
-      // EBUSY may also be a reference that lives for an instant only: a few more tries before another victim is taken.
+      // EBUSY may also come from a very short reference: try a few times before another victim is taken.
       if (++refused == 8) return done;
       if (refused > 2) yield_core();
     } else if (result == -EEXIST || result == -ENOENT) {
@@ -174,10 +174,10 @@ size_t UserFault::move(char* to, char* from, size_t bytes) const noexcept {
   return bytes;
 }
 
-// Linux 6.18 (move_pages in mm/userfaultfd.c) keeps the EAGAIN of a page under migration when its next try moves that
-// page and others. It does not count them, tries a third time, meets them and answers EEXIST, or ENOENT where the
-// emptied page table is gone. What is absent at its source was moved, then; an absent page may also be swapped out, so
-// it must be at its destination, too. EEXIST says so of the first page, even if that is swapped out by now.
+// Linux 6.18 (move_pages in mm/userfaultfd.c) can move a page without counting it. It keeps the EAGAIN of a migrating
+// page although the next try moves that page and others. A third try returns EEXIST, or ENOENT if the emptied page
+// table is gone. So a page absent at its source counts as moved only if it is at its destination: it may also be
+// swapped out. EEXIST proves this for the first page, even one swapped out since.
 size_t UserFault::moved_uncounted(const char* to, const char* from, size_t bytes, bool first_is_there) const noexcept {
   constexpr size_t kAtOnce = 64;
   unsigned char at_source[kAtOnce], at_destination[kAtOnce];
@@ -194,8 +194,8 @@ size_t UserFault::moved_uncounted(const char* to, const char* from, size_t bytes
 }
 
 void UserFault::move_all(char* to, char* from, size_t bytes) const noexcept {
-  // Migration holds a page for an instant. One that is shared (KSM) is held for ever; nothing can store into it at
-  // its source, so a copy is as good.
+  // Migration holds a page for an instant; KSM holds a shared page indefinitely. No store can reach the page at its
+  // source, so a copy is safe.
   constexpr int kPatience = 64;
   int waited = 0;
   for (size_t done = 0; done < bytes;) {
@@ -230,15 +230,15 @@ void UserFault::drop(const iovec* ranges, uint32_t count) const noexcept {
   uint32_t done = 0;
   if (self >= 0 && count > 1) {
     const long dropped = raw(SYS_process_madvise, self, as_long(ranges), count, MADV_DONTNEED, 0);
-    // What it left out, if anything, follows one by one. To drop a range again would be wrong only after its word says
-    // absent, which comes later.
+    // Drops the remaining ranges singly. To drop a range twice is safe until its word becomes absent, which happens
+    // later.
     for (auto left = dropped > 0 ? static_cast<size_t>(dropped) : 0; done < count && left >= ranges[done].iov_len;)
       left -= ranges[done++].iov_len;
   }
   for (; done < count; ++done) drop_range(ranges[done].iov_base, ranges[done].iov_len, *kernel);
 }
 
-// A page that stayed would be in the way of the next content of its address (EEXIST), or be read in its place.
+// A page that remained would block the next content of its address (EEXIST), or be read in its place.
 void drop_range(void* at, size_t bytes, const KernelCalls& kernel) noexcept {
   const long result = kernel.give_back(at, bytes);
   if (result != 0) die("cannot give pages back (madvise)", result);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The kernel's side of a fault: userfaultfd(2). Pages are copied in, moved in and out, and write-protected. Headers
-// before Linux 6.8 lack UFFDIO_MOVE, so its numbers are here. Every call keeps errno. An answer that says nothing about
-// content is asked again or worked around; one that does ends the process (die).
+// before Linux 6.8 lack UFFDIO_MOVE, so its numbers are here. Every call keeps errno. A call with a transient error is
+// repeated or replaced; an error that endangers content ends the process (die).
 #pragma once
 
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 namespace ringside::memory {
 
-/// The calls below whose answers decide what is done next. Results as of raw(). Tests put other answers in their place.
+/// The calls below whose results decide the next action. Results are as of raw(). Tests replace them.
 struct KernelCalls {
   long (*control)(int descriptor, unsigned long request, void* argument) noexcept;      // ioctl(2)
   long (*resident)(const void* at, size_t bytes, unsigned char* of_each_page) noexcept;  // mincore(2)
@@ -21,27 +21,27 @@ extern const KernelCalls kernel_calls;
 struct UserFault {
   const KernelCalls* kernel = &kernel_calls;
   int descriptor = -1;
-  bool moves = false;          // UFFDIO_MOVE is there and wanted
+  bool moves = false;          // UFFDIO_MOVE exists and is wanted
   bool kernel_faults = false;  // accesses by the kernel itself may be served (faults=thread)
-  int self = -1;               // this process, where the kernel drops several ranges at once; else -1
+  int self = -1;               // this process, if the kernel can drop several ranges at once; else -1
 
-  /// Opens it. `signals`: a fault is SIGBUS in its thread. 0 or -errno; `why` then says what to change.
+  /// Opens it. `signals`: a fault raises SIGBUS in its thread. 0 or -errno; `why` is then what to change.
   long open(bool signals, bool copy_only, const char** why) noexcept;
   void close() noexcept;
-  /// Makes a range of anonymous memory ours: missing pages and stores to protected ones fault.
+  /// Registers a range of anonymous memory: missing pages and stores to protected ones then fault.
   long watch(void* at, size_t bytes) const noexcept;
 
   /// Fills the absent range at `to` with a copy of `from`, write-protected from the first instant if `protect`.
   void copy_in(char* to, const char* from, size_t bytes, bool protect) const noexcept;
-  /// Moves present pages. Returns the bytes moved: fewer if the kernel holds a page for now (EBUSY).
+  /// Moves present pages. Returns the bytes moved: fewer if the kernel holds a page temporarily (EBUSY).
   size_t move(char* to, char* from, size_t bytes) const noexcept;
-  /// Moves them all. A page that the kernel holds for long is copied, and its source dropped.
+  /// Moves all pages. If the kernel holds a page for long, copies it and drops its source.
   void move_all(char* to, char* from, size_t bytes) const noexcept;
   void protect(char* at, size_t bytes, bool on) const noexcept;
-  /// Forgets the content of present pages and gives them back to the kernel. Linux 6.16 interrupts the other cores once
+  /// Discards the content of present pages and returns them to the kernel. Linux 6.16 interrupts the other cores once
   /// for all ranges; before 6.13 each range is a call.
   void drop(const iovec* ranges, uint32_t count) const noexcept;
-  /// Lets threads that sleep on the range try again (faults=thread).
+  /// Wakes the threads that sleep on the range; they repeat the access (faults=thread).
   void wake(char* at, size_t bytes) const noexcept;
 
  private:
@@ -49,7 +49,7 @@ struct UserFault {
   long open_descriptor(bool signals, bool copy_only, const char** why) noexcept;
 };
 
-/// Gives the pages of a range back to the kernel; they are absent then.
+/// Returns the pages of a range to the kernel; they are absent then.
 void drop_range(void* at, size_t bytes, const KernelCalls& kernel = kernel_calls) noexcept;
 
 }  // namespace ringside::memory

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The handler never makes the program's call itself. It leaves a frame on the thread's stack and returns into a stub
-// (stubs.cpp), so that the call runs outside any handler: a signal of the program interrupts it as usual, its mask and
-// stack are the program's, longjmp and cancellation leave it as usual, and a call that changes the signal mask does.
+// (stubs.cpp), so the call runs outside any handler. A signal interrupts it as usual; its mask and stack are the
+// program's; longjmp and cancellation work; and a call that changes the signal mask takes effect.
 #include "memory/calls/calls.hpp"
 
 #include <errno.h>
@@ -52,7 +52,7 @@ constexpr unsigned long kFixedArena = 0x2000'0000'0000;  // as in arena/granule_
 struct sigaction action_of_traps() {
   struct sigaction action {};
   action.sa_sigaction = Calls::handle;
-  // ONSTACK: as for SIGBUS. Only faults of the arena come through, which bring in what the handler looks at.
+  // ONSTACK: as for SIGBUS. Only arena faults may interrupt the handler: they bring in the memory that it reads.
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
   fill_mask(&action.sa_mask);
   sigdelset(&action.sa_mask, SIGBUS);
@@ -60,26 +60,26 @@ struct sigaction action_of_traps() {
   return action;
 }
 
-// Where the frame of a stub may lie: below the red zone of the interrupted function, and if this handler runs on the
-// same stack, below all that it has there. `here`: its stack pointer. 256: the frame lies within one page.
+// The address for a stub's frame: below the red zone of the interrupted function and, if this handler runs on the same
+// stack, below the handler's frames. `here`: its stack pointer. 256: the frame lies within one page.
 uint64_t place_of_frame(const ucontext_t& context, uint64_t stack_pointer, uint64_t here) {
   constexpr uint64_t kRedZone = 128, kOfCallees = 1024, kAlignment = 256;
   const bool apart = is_on_other_stack(context, here) && !is_on_other_stack(context, stack_pointer);
   return ((apart ? stack_pointer - kRedZone : here - kOfCallees) - kFrameBytes) & ~(kAlignment - 1);
 }
 
-// Word by word and last of all: a call would write over what lies below the stack pointer. (To AddressSanitizer
-// it is a frame of the past.)
+// Copies word by word, as the last action: a call would overwrite memory below the stack pointer. (AddressSanitizer
+// takes it for a dead frame.)
 __attribute__((noinline, no_sanitize("address"))) void leave(const Frame& frame, uint64_t at) {
   const auto* const from = reinterpret_cast<const uint64_t*>(&frame);
   auto* const to = reinterpret_cast<volatile uint64_t*>(static_cast<uintptr_t>(at));
   for (size_t i = 0; i < sizeof(Frame) / sizeof(uint64_t); ++i) to[i] = from[i];
 }
 
-// A child of vfork has the variables of its parent's thread.
+// A child of vfork shares the variables of its parent's thread.
 thread_local long traced_at_exec = 0;
 
-// A failed exec would end in a trap (`pinned`), and another attempt would be one: for those it stays untraced.
+// An exec that fails ends in a trap (`pinned`), and each further attempt is a trap: for these the child stays untraced.
 void begin_trace(long number, const uint64_t* arguments) {
   if (traced_at_exec == 0 || traced_at_exec != raw(SYS_getpid)) return;
   if (number == SYS_execve && raw(SYS_access, static_cast<long>(arguments[0]), X_OK) != 0) return;
@@ -87,10 +87,10 @@ void begin_trace(long number, const uint64_t* arguments) {
   raw(SYS_ptrace, PTRACE_TRACEME, 0, 0, 0);
 }
 
-// Whether the call concerns the arena's addresses, not only what lies there.
+// Whether the call changes mappings of the arena, not only its content.
 bool is_mapping_of_ours(const Call& call, const uint64_t* arguments) {
   if (call.action != Action::kMapping || !core.ready()) return false;
-  if (call.number == SYS_mmap && (arguments[3] & 0x100010) == 0) return false;  // no MAP_FIXED: only a wish
+  if (call.number == SYS_mmap && (arguments[3] & 0x100010) == 0) return false;  // no MAP_FIXED: only a hint
   for (const Pointer& pointer : call.pointers) {
     if (pointer.size != Size::kNone && in_arena(arguments[pointer.argument])) return true;
   }
@@ -106,7 +106,7 @@ long Calls::before_start(const char** why) noexcept {
   return inherited_ ? use_fixed_stubs() : 0;
 }
 
-// Whether a filter of an ancestor traps a call on that address.
+// Whether an ancestor's filter traps a call with that address.
 bool Calls::is_trapped(unsigned long address) noexcept {
   const struct sigaction action = action_of_traps();
   struct sigaction before {};
@@ -116,7 +116,7 @@ bool Calls::is_trapped(unsigned long address) noexcept {
   if (set_action(SIGSYS, &action, &before) != 0) return false;
   asking_ = true;
   const int kept = errno;
-  (void)syscall(SYS_access, address, 0);  // by the C library, whose instructions do not pass
+  (void)syscall(SYS_access, address, 0);  // by the C library, whose instructions the filter traps
   errno = kept;
   asking_ = false;
   set_action(SIGSYS, &before, nullptr);
@@ -125,7 +125,7 @@ bool Calls::is_trapped(unsigned long address) noexcept {
 }
 
 long Calls::start(bool wanted, const char** why) noexcept {
-  // A filter that was inherited from a process with an arena traps what lies in this one's.
+  // A filter inherited from a process with an arena also traps addresses in this process's arena.
   if (!wanted && !inherited_) return 0;
   *why = "no memory for the records of system calls";
   process_ = raw(SYS_getpid);
@@ -252,7 +252,7 @@ void Calls::finish(void* context) noexcept {
   auto& frame = *reinterpret_cast<Frame*>(static_cast<uintptr_t>(at));
   auto result = static_cast<long>(frame.result);
   Record* const record = core.ready() ? records.at(frame.record) : nullptr;
-  // Not in a child of fork, which comes back here too if a handler forked.
+  // Not in a child of fork, which returns here too if a handler forked.
   if (record != nullptr && record->taken.load() == 1 && record->frame == at &&
       record->thread == static_cast<int32_t>(raw(SYS_gettid))) {
     uint64_t arguments[6];
@@ -283,9 +283,9 @@ void Calls::pass_on(int signal, siginfo_t* info, void* context) noexcept {
     raw(SYS_tgkill, raw(SYS_getpid), raw(SYS_gettid), signal);
     return;
   }
-  // Once: a handler that returns is to end the process.
+  // Only once: if the handler returns, the process is to end.
   if ((static_cast<unsigned>(action.sa_flags) & SA_RESETHAND) != 0) previous_ = {};
-  // As the kernel would call it: its own mask on top of what the thread had blocked.
+  // Calls the handler as the kernel would: its mask is added to the thread's blocked signals.
   sigset_t mask = static_cast<ucontext_t*>(context)->uc_sigmask;
   for (int other = 1; other < 65; ++other) {
     if (other != SIGBUS && other != SIGSYS && sigismember(&action.sa_mask, other) == 1) sigaddset(&mask, other);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// System calls on absent memory (docs/use/memory_programs.md, "System calls"): the filter traps a call that has an
-// argument in the arena, the handler of SIGSYS brings in and pins what the kernel is going to touch, and the thread
-// makes the call again from an instruction that passes.
+// System calls on absent memory (docs/use/memory_programs.md, "System calls"). The filter traps a call with an argument
+// in the arena. The handler of SIGSYS brings in and pins the memory that the kernel will access. The thread then
+// repeats the call from an instruction that the filter permits.
 #pragma once
 
 #include <signal.h>
@@ -10,21 +10,21 @@ namespace ringside::memory {
 
 class Calls {
  public:
-  /// Before anything else: under an inherited filter the calls of the library itself must pass. 0 or -errno.
+  /// To be called first: under an inherited filter the library's own calls must pass. 0 or -errno.
   long before_start(const char** why) noexcept;
-  /// `wanted`: whether calls shall be served. 0 or -errno; `why` then says what failed. The filter stays for the rest
-  /// of the process, harmless after stop.
+  /// `wanted`: whether to serve calls. 0 or -errno; `why` is then what failed. The filter stays for the rest of the
+  /// process, harmless after stop.
   long start(bool wanted, const char** why) noexcept;
   void stop() noexcept;
-  /// Drops the pins of threads that ended in the middle of a call (cancelled, for one).
+  /// Drops the pins of threads that ended during a call (for example by cancellation).
   void drop_ended() noexcept;
-  /// For a wrapped sigaction(SIGSYS): the program's handler, which is called for other traps.
+  /// For a wrapped sigaction(SIGSYS): sets and returns the program's handler, which is called for other traps.
   void program_handler(const struct sigaction* set, struct sigaction* before) noexcept;
-  /// Whether SIGSYS is handled here.
+  /// Whether the library handles SIGSYS.
   bool handling() const noexcept { return handling_; }
 
-  /// In a child of vfork(2) that wants to be traced (PTRACE_TRACEME): each trap would stop it for its tracer, which
-  /// sleeps until its exec. So that begins with its exec. false: its calls are not trapped, it need not wait.
+  /// For a child of vfork(2) that requests tracing (PTRACE_TRACEME). Each trap would stop it for its tracer, which
+  /// sleeps until the exec; so tracing begins with the exec. false: its calls are not trapped, so it can begin at once.
   bool trace_at_exec() noexcept;
 
   /// In a forked child that has an arena.
@@ -43,7 +43,7 @@ class Calls {
   bool handling_ = false, inherited_ = false, traps_exec_ = false;
   volatile bool asking_ = false, trapped_ = false;
   long process_ = 0;
-  unsigned long first_ = 0, end_ = 0;  // what the newest filter traps
+  unsigned long first_ = 0, end_ = 0;  // the newest filter traps these addresses
 };
 
 extern Calls calls;

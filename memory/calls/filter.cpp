@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The program of the filter: a search tree over the numbers, then for each set of pointer arguments a block that
-// compares their upper halves. Numbers without pointers end in the tree, where the kernel finds out by itself that the
-// answer never varies and does not run the program for them at all (Linux 5.11).
+// The filter's program: a search tree over the call numbers, then, for each set of pointer arguments, a block that
+// compares their upper halves. Numbers without pointers end in the tree. For them the kernel detects that the result is
+// constant and skips the program (Linux 5.11).
 #include "memory/calls/filter.hpp"
 
 #include <errno.h>
@@ -28,11 +28,11 @@ constexpr uint16_t kAllowed = 0, kNoSys = 1, kFirstBlock = 2;
 
 struct Block {
   uint32_t arguments;
-  uint32_t sites_of;  // the number whose sites it has, or kMostNumber
+  uint32_t sites_of;  // the call number whose sites are tested, or kMostNumber
   uint32_t start;
 };
 
-// What is built lies in memory of its own: too much for a stack.
+// The program under construction has its own mapping: it is too large for a stack.
 struct Builder {
   sock_filter code[kMostInstructions];
   uint32_t count;
@@ -60,7 +60,7 @@ struct Builder {
   void load(size_t offset) noexcept { put(BPF_LD | BPF_W | BPF_ABS, static_cast<uint32_t>(offset)); }
   void end(uint32_t action) noexcept { put(BPF_RET | BPF_K, action); }
 
-  // Ends with `action` if the call was made from there.
+  // Returns `action` if the call was made from there.
   void from(uint64_t address, uint32_t action) noexcept {
     load(offsetof(seccomp_data, instruction_pointer));
     put(BPF_JMP | BPF_JEQ | BPF_K, static_cast<uint32_t>(address), 0, 3);
@@ -119,7 +119,7 @@ struct Builder {
   uint16_t block_for(const Call& call) noexcept {
     if (covered && !is_nested(call)) return kAllowed;
     if (call.action == Action::kRefused) return kNoSys;
-    // Without sites SIGSYS may be blocked or reset in the child of posix_spawn that makes this call: EFAULT is better.
+    // Without sites, the child of posix_spawn that makes this call may have SIGSYS blocked or reset: EFAULT is safer.
     const bool never = call.action == Action::kExecute && sites.count() == 0;
     const uint32_t arguments = never || covered ? 0 : arguments_of(call);
     const uint32_t sites_of = is_nested(call) ? call.number : kMostNumber;
@@ -151,7 +151,7 @@ struct Builder {
     end(SECCOMP_RET_ALLOW);
     tree(0, kMostNumber);
     for (uint32_t i = 0; i < block_count; ++i) block(blocks[i]);
-    // The end that all blocks share: what an argument in the arena means where the call comes from.
+    // The shared end of all blocks: chooses the action for an argument in the arena by the address of the call.
     for (uint32_t i = 0; i < end_count; ++i) code[jumps_to_end[i]].k = count - jumps_to_end[i] - 1;
     for (const Stubs& passing : {stubs(), fixed_stubs()}) {
       from(passing.raw_site, SECCOMP_RET_ALLOW);
@@ -186,11 +186,11 @@ long install_filter(uint64_t first, uint64_t end, bool covered, const char** why
   if (!builder->full) {
     const sock_fprog program{static_cast<uint16_t>(builder->count), builder->code};
     result = install(program);
-    if (result == -EACCES) {  // not root: the process and its children give up set-user-ID programs
+    if (result == -EACCES) {  // not root: the process and its children lose set-user-ID programs
       raw(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
       result = install(program);
     }
-    // The filters of its ancestors trap what lies in the arena; without one of its own only structures are missed.
+    // The ancestors' filters trap the arena's addresses. Without an own filter, only calls with structures are missed.
     if (result > 0) {
       *why = "a thread of the program has a filter of system calls of its own";
       result = -EBUSY;

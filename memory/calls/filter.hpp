@@ -6,17 +6,17 @@
 
 namespace ringside::memory {
 
-/// What the kernel hands over with SIGSYS (si_errno): traps of other filters differ.
+/// The data that the kernel delivers with SIGSYS (si_errno); other filters have other values.
 inline constexpr uint32_t kTrapMark = 0x5253;
 
-/// Whether the process has a filter already, its own or its ancestors'.
+/// Whether the process already has a filter, its own or an inherited one.
 bool has_filter() noexcept;
 
-/// The filters of the ancestors must do: there is no room for one more.
+/// Only the ancestors' filters are in use: there is no room for another one.
 inline constexpr long kOnlyOfAncestors = 1;
 
-/// Installs it for all threads: 0, kOnlyOfAncestors or -errno, `why` then says what failed. The range is what traps, [first, end).
-/// `covered`: an ancestor's filter traps it already, and only the calls with structures are this process's own.
+/// Installs the filter for all threads; it traps [first, end). 0, kOnlyOfAncestors, or -errno with the failure in
+/// `why`. `covered`: an ancestor's filter already traps the range, so this one adds only the calls with structures.
 long install_filter(uint64_t first, uint64_t end, bool covered, const char** why) noexcept;
 
 }  // namespace ringside::memory

@@ -27,17 +27,17 @@ uint64_t address_of(const void* pointer) {
   return static_cast<uint64_t>(reinterpret_cast<uintptr_t>(pointer));
 }
 
-constexpr uint64_t kMostEntries = 1024;  // of an array of iovec or of messages: the kernel takes no more
+constexpr uint64_t kMostEntries = 1024;  // of an array of iovec or of messages: the kernel's limit
 
-// The pins of io_submit end when the call returns, not when the device is done. MOVE respects the kernel's own
-// reference to a page; what there is without it does not.
+// The pins of io_submit end when the call returns, possibly before the device is done. The kernel's own reference to a
+// page then stops MOVE; the eviction without MOVE ignores it.
 long let_device_store() {
   if (!core.userfault.moves) return -EINVAL;
   caches.devices_store.store(true);
   return 0;
 }
 
-// As much as one call may hold, from the start: the kernel stops at what is absent and returns a short count. `left`
+// Pins at first as much as one call may hold: the kernel stops at absent memory and returns a short count. `left`
 // counts down.
 long pin_segments(Record& record, uint64_t array, uint64_t count, bool changes, uint64_t* left,
                   bool by_device = false) {
@@ -82,9 +82,9 @@ long pin_messages(Record& record, const uint64_t* arguments, bool changes) {
 }
 
 long pin_submitted(Record& record, const uint64_t* arguments) {
-  uint64_t left = piece_bytes();  // of the arena
+  uint64_t left = piece_bytes();  // bytes of the arena
   for (uint64_t i = 0; i < arguments[1]; ++i) {
-    // The kernel takes all orders. What is not looked at may be a read into the arena.
+    // The kernel takes all orders. One that was not examined may read into the arena.
     if (i == kMostEntries || left == 0) return let_device_store();
     const uint64_t link = arguments[2] + i * sizeof(uint64_t);
     uint64_t at = 0;
@@ -154,7 +154,7 @@ void pin_program(Record& record, const uint64_t* arguments) {
 }
 
 void pin_texts(Record& record, uint64_t array) {
-  constexpr uint64_t kAtOnce = 32, kMostBytes = uint64_t{1} << 17;  // the kernel takes no longer text
+  constexpr uint64_t kAtOnce = 32, kMostBytes = uint64_t{1} << 17;  // the kernel's longest text
   for (;;) {
     uint64_t texts[kAtOnce];
     uint64_t count = kAtOnce;
@@ -174,12 +174,12 @@ void pin_texts(Record& record, uint64_t array) {
   }
 }
 
-// The kernel pushes frames of handlers there at any time, from now on.
+// From now on, the kernel may push a handler's frame there at any time.
 long pin_signal_stack(Record& record, const uint64_t* arguments) {
   if (arguments[0] == 0) return 0;
   stack_t wanted{}, now{};
   if (!look(record, arguments[0], &wanted, sizeof wanted)) return 0;
-  record.unpin();  // of the look: the stack's own are the first
+  record.unpin();  // drops the pins of the structure, so that the stack's pins are first
   if (raw(SYS_sigaltstack, 0, as_long(&now)) == 0 && (now.ss_flags & SS_DISABLE) == 0 && table.owns(now.ss_sp)) {
     record.stack_old = address_of(now.ss_sp);
     record.stack_old_bytes = now.ss_size;
@@ -246,10 +246,10 @@ long answer_mapping(long number, const uint64_t* arguments) noexcept {
   constexpr uint64_t kReadWrite = PROT_READ | PROT_WRITE;
   switch (number) {
     case SYS_mmap: return (arguments[3] & MAP_FIXED_NOREPLACE) == MAP_FIXED_NOREPLACE ? -EEXIST : -EINVAL;
-    case SYS_msync: return 0;  // far memory has no other reader
+    case SYS_msync: return 0;  // no other process reads far memory
     case SYS_mprotect:
     case SYS_pkey_mprotect: return arguments[2] == kReadWrite ? 0 : -EINVAL;
-    case SYS_madvise: return is_only_advice(static_cast<int>(arguments[2])) ? 0 : -EINVAL;  // else it drops or shares
+    case SYS_madvise: return is_only_advice(static_cast<int>(arguments[2])) ? 0 : -EINVAL;  // else pages are lost
     default: return -EINVAL;
   }
 }

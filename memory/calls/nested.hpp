@@ -8,13 +8,13 @@
 
 namespace ringside::memory {
 
-/// Pins what the structures of a call mean. 0 or -errno.
+/// Pins the memory that the call's structures point to. 0 or -errno.
 long pin_nested(Record& record, const uint64_t* arguments) noexcept;
 
-/// After a sigaltstack that succeeded: the new stack's pins stay, the old one's go.
+/// After a successful sigaltstack: keeps the new stack's pins, drops the old one's.
 void end_signal_stack(Record& record) noexcept;
 
-/// mmap, munmap and their like for addresses in the arena: what the program gets.
+/// The result of mmap, munmap and similar calls for addresses in the arena.
 long answer_mapping(long number, const uint64_t* arguments) noexcept;
 
 }  // namespace ringside::memory

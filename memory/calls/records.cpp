@@ -15,7 +15,7 @@ constinit Records records;
 
 namespace {
 
-// 1 + the place of the newest record of the thread. Initial-exec, as every variable of a thread here.
+// 1 + the place of the thread's newest record. Initial-exec, as every thread-local variable here.
 thread_local uint32_t newest = 0;
 
 char* pointer_to(uint64_t address) {
@@ -66,7 +66,7 @@ long Record::pin_text(uint64_t address, uint64_t most) noexcept {
 }
 
 void Record::unpin() noexcept {
-  // The count first: what interrupts here forever leaves a pin too many, never one too few.
+  // Reduces the count first: if an interruption here never returns, a pin is left over, never missing.
   while (ranges > 0) {
     const Range here = range[--ranges];
     if (!core.ready()) continue;
@@ -76,7 +76,7 @@ void Record::unpin() noexcept {
 
 uint32_t Record::unpin_page(uint32_t page) noexcept {
   uint32_t granule = 0, kind = 0;
-  if (!Resolve::granule_of(page, &granule, &kind)) return page + 1;  // freed meanwhile: its pins went with it
+  if (!Resolve::granule_of(page, &granule, &kind)) return page + 1;  // freed meanwhile, and its pins with it
   resolve.unpin(page);
   return granule + (1u << kind);
 }
@@ -87,7 +87,7 @@ long Records::start() noexcept {
 }
 
 void Records::stop() noexcept {
-  // Calls of other threads may still be on their way back: the records stay, what they pinned is gone.
+  // Calls of other threads may still be returning: the records remain valid; their pins have been released.
   for (uint32_t i = 0; i < kMost && records_ != nullptr; ++i) {
     if (records_[i].taken.load() != 0) records_[i].ranges = 0;
   }
@@ -96,7 +96,7 @@ void Records::stop() noexcept {
 void Records::drop_left(uint64_t stack_pointer, bool on_other_stack) noexcept {
   while (newest != 0) {
     Record& top = records_[newest - 1];
-    // A call that is still going on lies above on the same stack, or below a handler on the other one.
+    // The frame of a call in progress is above on the same stack, or below a handler on the other stack.
     const bool alive = top.on_other_stack == on_other_stack ? stack_pointer <= top.frame : on_other_stack;
     if (alive) return;
     top.unpin();
@@ -107,7 +107,7 @@ void Records::drop_left(uint64_t stack_pointer, bool on_other_stack) noexcept {
 Record* Records::take(uint64_t stack_pointer, bool on_other_stack) noexcept {
   if (records_ == nullptr) return nullptr;
   const auto thread = static_cast<int32_t>(raw(SYS_gettid));
-  // A child of fork has its parent's variable, and a copy of its records: they are nothing of its own.
+  // A child of fork inherits its parent's variable and a copy of its records, which do not belong to it.
   if (newest != 0 && (records_[newest - 1].thread != thread || records_[newest - 1].taken.load() == 0)) newest = 0;
   drop_left(stack_pointer, on_other_stack);
   for (int round = 0; round < 2; ++round) {

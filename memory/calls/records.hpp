@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a trapped system call holds while the kernel is in it: its pins, and how far a transfer in pieces has come. A
-// record belongs to one thread. A thread has several when a handler of the program interrupts a call and makes one
-// itself.
+// What a trapped system call holds while the kernel executes it: its pins, and the progress of a transfer in pieces. A
+// record belongs to one thread. A thread has several if a handler of the program interrupts a call and makes another
+// one.
 #pragma once
 
 #include <stdint.h>
@@ -14,7 +14,7 @@ namespace ringside::memory {
 
 struct Record {
   std::atomic<uint32_t> taken;
-  uint32_t next;        // of the same thread: 1 + its place, 0 if none
+  uint32_t next;        // the same thread's next record: 1 + its place, 0 if none
   int32_t thread;
   bool on_other_stack;  // the call was made on the alternate signal stack
   uint64_t frame;       // where its Frame lies
@@ -24,7 +24,7 @@ struct Record {
   uint64_t done, piece, left;
   uint64_t segment, offset;  // of a vector
   bool in_pieces;
-  // sigaltstack: what to unpin once it succeeded, and whether the first range is a stack that stays.
+  // sigaltstack: the range to unpin after success, and whether the first range is a stack that stays pinned.
   uint64_t stack_old, stack_old_bytes;
   bool stack_new;
 
@@ -36,10 +36,10 @@ struct Record {
   uint32_t ranges;
   Range range[kMostRanges];
 
-  /// Pins what lies in the arena: 0, -EFAULT (a part is not allocated: what comes before is pinned), -ENOMEM (the
+  /// Pins the part in the arena: 0, -EFAULT (a part is not allocated; the memory before it is pinned), -ENOMEM (the
   /// limit), -E2BIG (too many ranges). `pinned`, if not null: how many bytes from the start are usable now.
   long pin(uint64_t address, uint64_t bytes, bool changes, uint64_t* pinned = nullptr) noexcept;
-  /// The same up to a NUL, or `most` bytes and a page.
+  /// As pin, up to a NUL, or `most` bytes and a page.
   long pin_text(uint64_t address, uint64_t most = 8192) noexcept;
   void unpin() noexcept;
   /// Unpins one granule and returns the page behind it.
@@ -51,12 +51,12 @@ class Records {
   /// 0 or -errno.
   long start() noexcept;
   void stop() noexcept;
-  /// A record for this thread; nullptr if all are in use. Drops those of calls that a program left by longjmp.
+  /// A record for this thread; nullptr if all are in use. Drops the records of calls that the program left by longjmp.
   Record* take(uint64_t stack_pointer, bool on_other_stack) noexcept;
   void give(Record* record) noexcept;
   Record* at(uint64_t place) const noexcept { return place < kMost ? &records_[place] : nullptr; }
   uint64_t place_of(const Record* record) const noexcept { return static_cast<uint64_t>(record - records_); }
-  /// Drops the pins of threads that have ended in the middle of a call.
+  /// Drops the pins of threads that ended during a call.
   void sweep() noexcept;
 
  private:

@@ -16,7 +16,7 @@
 namespace ringside::memory {
 namespace {
 
-// Signals that stay open.
+// The signals that must stay unblocked.
 uint64_t ours() {
   constexpr uint64_t kAlways = uint64_t{1} << (SIGBUS - 1) | uint64_t{1} << (SIGSYS - 1);
   return kAlways | (bus_errors.handles(SIGSEGV) ? uint64_t{1} << (SIGSEGV - 1) : 0);
@@ -30,7 +30,7 @@ bool see(Record* record, uint64_t address, void* to, uint64_t bytes) {
   return record != nullptr ? look(*record, address, to, bytes) : look_outside(address, to, bytes) == bytes;
 }
 
-// Into memory that may be absent: it was pinned with the call's other pointers.
+// Writes to memory that was pinned with the call's other pointers, so it is present.
 bool change(uint64_t address, const void* from, uint64_t bytes) {
   if (!in_arena(address) || !core.ready()) return change_outside(address, from, bytes) == bytes;
   memcpy(reinterpret_cast<void*>(static_cast<uintptr_t>(address)), from, bytes);
@@ -53,7 +53,7 @@ KernelAction for_program(const struct sigaction& action) {
   return same;
 }
 
-// What sigaction(SIGBUS) and sigaction(SIGSYS) give a program: its own handler, which the library calls.
+// The result of sigaction(SIGBUS) or sigaction(SIGSYS): it concerns the program's own handler, which the library calls.
 long answer(int signal, Record* record, const uint64_t* arguments) {
   struct sigaction set {
   }, before{};
@@ -62,7 +62,7 @@ long answer(int signal, Record* record, const uint64_t* arguments) {
     if (!see(record, arguments[1], &wanted, sizeof wanted)) return -EFAULT;
     set = for_library(wanted);
   }
-  // A child of vfork shares this memory and may not change its parent's handler; the next program resets its own.
+  // A child of vfork shares this memory and may not change its parent's handler; its exec resets its own handlers.
   const bool shares = core.ready() && raw(SYS_getpid) != calls.process();
   if (!shares) {
     const struct sigaction* const now = arguments[1] != 0 ? &set : nullptr;

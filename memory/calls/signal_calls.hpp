@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The program's calls on signals. SIGBUS and SIGSYS are the library's: a blocked one would turn a fault or a trap into
-// the end of the process, also where the C library itself blocks all signals (pthread_create, posix_spawn).
+// The program's signal calls. SIGBUS and SIGSYS belong to the library: if one is blocked, a fault or a trap ends the
+// process. This includes the places where the C library blocks all signals (pthread_create, posix_spawn).
 #pragma once
 
 #include <stdint.h>
@@ -10,9 +10,9 @@
 
 namespace ringside::memory {
 
-/// rt_sigprocmask and rt_sigaction: puts what the kernel shall have in place of the program's structure into the
-/// scratch room of `frame`, which will lie at `at`. true: the call is answered, with `result`. `record`: null if there
-/// is no arena in this process.
+/// rt_sigprocmask and rt_sigaction: writes the kernel's replacement for the program's structure into the scratch space
+/// of `frame`, which will lie at `at`. true: the call is complete, with `result`. `record`: null if this process has no
+/// arena.
 bool change_signal_call(const Call& call, Record* record, Frame& frame, uint64_t at, uint64_t* arguments,
                         long* result) noexcept;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the C library makes the calls whose pointers lie in structures. A filter cannot look into a structure, so such
-// a call is trapped wherever it is made from; and since programs that are started later inherit the filter but not the
-// handler, "wherever" is narrowed to the very instructions in this process.
+// The addresses where the C library makes calls whose pointers lie in structures. A filter cannot read a structure, so
+// it traps such a call by the address of its instruction. It is limited to the instructions of this process, because
+// later programs inherit the filter but not the handler.
 #pragma once
 
 #include <stdint.h>
@@ -10,13 +10,13 @@ namespace ringside::memory {
 
 struct Site {
   uint32_t number;
-  uint64_t address;  // behind the instruction
+  uint64_t address;  // after the instruction
 };
 
 class Sites {
  public:
-  /// Looks through the code of the C library, once. Finds nothing without address-space randomisation: a child's
-  /// library would lie at the same address.
+  /// Searches the code of the C library once. Finds nothing without address-space randomisation, because a child's
+  /// library would have the same addresses.
   void find() noexcept;
   uint32_t count() const noexcept { return count_; }
   const Site& at(uint32_t index) const noexcept { return sites_[index]; }

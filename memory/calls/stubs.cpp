@@ -21,8 +21,8 @@ static_assert(offsetof(Frame, result) == 8 && offsetof(Frame, arguments) == 16 &
   ".cfi_escape 0x0f, 4, 0x77, 0xc0, 0x00, 0x06\n" \
   ".cfi_escape 0x10, 16, 2, 0x77, 0\n"
 
-// The unwinder sees a function that was called by the interrupted one: thread cancellation and exceptions out of a
-// handler pass through. The stubs change no flags. rcx and r11 are free: the instruction `syscall` overwrites them.
+// To the unwinder, a stub is a function that the interrupted one called: cancellation and exceptions from a handler
+// pass through it. The stubs change no flags. rcx and r11 are free: the instruction `syscall` overwrites them.
 __asm__(
     ".text\n"
     ".p2align 4\n"
@@ -88,7 +88,7 @@ uint64_t address_of_label(const char* label) {
   return static_cast<uint64_t>(reinterpret_cast<uintptr_t>(label));
 }
 
-// As in the library, or in the copy.
+// The addresses in the library, or in the copy.
 Stubs stubs_at(uint64_t first, uint64_t raw_first) {
   const auto at = [first](const char* label) {
     return first + (address_of_label(label) - address_of_label(ringside_memory_stubs_first));

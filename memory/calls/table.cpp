@@ -271,8 +271,8 @@ const Call calls_table[] = {
     {SYS_pidfd_send_signal, kPin, {in(2, 128)}},
     {SYS_io_uring_setup, kRefused, {}},
     {SYS_io_uring_register, kRefused, {}},
-    // posix_spawn of glibc 2.38 and later clears the handlers with it, also that of SIGSYS, before the child, which shares
-    // this process's code, makes trapped calls. After ENOSYS the C library uses clone, and resets handlers one by one.
+    // From glibc 2.38 on, posix_spawn clears all handlers with it, even that of SIGSYS. Its child, which shares this
+    // process's code, then makes trapped calls. After ENOSYS glibc uses clone, and resets handlers singly.
     {SYS_clone3, kRefused, {}},
     {SYS_open_tree, kPin, {text(1)}},
     {SYS_move_mount, kPin, {text(1), text(3)}},
@@ -284,7 +284,7 @@ const Call calls_table[] = {
     {SYS_process_madvise, kPin, {in_array(1, 2, 16)}},
     {SYS_epoll_pwait2, kPin, {out_array(1, 2, 12), in(3, 16), in(4, 8)}},
     {SYS_mount_setattr, kPin, {text(1), in_bytes(3, 4)}},
-    // From here on by number: older headers lack the names.
+    // From here on, calls are given by number: older headers lack the names.
     {443, kPin, {out(3, 512)}},                              // quotactl_fd
     {444, kPin, {in_bytes(0, 1)}},                           // landlock_create_ruleset
     {445, kPin, {in(2, 64)}},                                // landlock_add_rule

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the kernel reads and writes for each system call that takes pointers: one line a call in table.cpp, a few words
-// each. The filter is made from it, the handler of its traps pins what it says, and a test goes through it.
+// The memory that the kernel reads and writes for each system call that takes pointers: one line a call in table.cpp.
+// The filter is built from this table, the handler pins memory according to it, and a test covers it.
 #pragma once
 
 #include <stddef.h>
@@ -8,16 +8,16 @@
 
 namespace ringside::memory {
 
-/// How many bytes a pointer argument means. Upper bounds do no harm: a page more is brought in.
+/// The number of bytes at a pointer argument. Upper bounds are safe: they only bring in a page more.
 enum class Size : uint8_t {
   kNone,
   kFixed,     // `unit` bytes
   kText,      // up to its NUL
-  kBytes,     // as many as argument `other` says, and `unit`
+  kBytes,     // the value of argument `other`, plus `unit`
   kCount,     // argument `other` times `unit`
-  kLengthAt,  // as many as the 32-bit number says to which argument `other` points
+  kLengthAt,  // the 32-bit number at the address in argument `other`
   kBits,      // a bit for each number below argument `other`, in words of 8 bytes
-  kPages,     // a byte for each page of as many bytes as argument `other` says
+  kPages,     // a byte for each page in a range of the bytes in argument `other`
 };
 
 struct Pointer {
@@ -30,9 +30,9 @@ struct Pointer {
 
 enum class Action : uint8_t {
   kNone,
-  kPin,          // what the pointers say
-  kPieces,       // read, write and their like: a transfer of any length, in pieces
-  kVector,       // the same of an array of iovec
+  kPin,          // only the pointers' memory
+  kPieces,       // read, write and similar calls: a transfer of any length, in pieces
+  kVector,       // as kPieces, with an array of iovec
   kRemote,       // process_vm_readv: an array of iovec, not in pieces
   kMessage,      // struct msghdr
   kMessages,     // an array of struct mmsghdr
@@ -45,7 +45,7 @@ enum class Action : uint8_t {
   kValue,        // setxattrat, getxattrat: struct xattr_args
   kSignalStack,  // sigaltstack
   kSignalMask,   // rt_sigprocmask: SIGBUS and SIGSYS stay open
-  kSignalAction, // rt_sigaction: they stay open in handlers too, and are the library's own
+  kSignalAction, // rt_sigaction: SIGBUS and SIGSYS stay open in handlers, and keep the library's action
   kExecute,      // execve: arrays of texts
   kMapping,      // changes a mapping: refused for the arena
   kRefused,      // never possible with an arena
@@ -63,9 +63,9 @@ inline constexpr uint32_t kMostNumber = 512;
 extern const Call calls_table[];
 extern const size_t calls_in_table;
 
-/// The arguments (a bit each) whose value alone says that the arena is meant.
+/// The arguments (a bit each) whose value alone can refer to the arena.
 uint32_t arguments_of(const Call& call) noexcept;
-/// Whether pointers to the arena may lie in structures elsewhere: no filter can see them.
+/// Whether structures elsewhere may contain pointers to the arena, which no filter can read.
 bool is_nested(const Call& call) noexcept;
 
 }  // namespace ringside::memory

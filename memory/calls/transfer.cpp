@@ -33,8 +33,8 @@ uint64_t bytes_meant(Record& record, const Pointer& pointer, const uint64_t* arg
   }
 }
 
-// Another call may hold what is left of the DRAM for a moment. What a part of the range is missing for a call that
-// the kernel writes to is judged by the kernel: it seldom writes all that it could.
+// Another call may temporarily hold the remaining DRAM. If a part of the range is missing, the kernel decides about a
+// call that writes there: it seldom writes the whole range.
 long pin_patiently(Record& record, uint64_t address, uint64_t bytes, bool changes) {
   constexpr uint64_t kPatienceNs = 500'000'000;
   const uint64_t started = now_ns();
@@ -45,7 +45,7 @@ long pin_patiently(Record& record, uint64_t address, uint64_t bytes, bool change
     if (result != -ENOMEM) return 0;
     if (changes && pinned > kPage) return 0;
     if (!first && now_ns() - started > kPatienceNs) return -ENOMEM;
-    if (record.ranges > before) {  // not kept while waiting: others may wait for it
+    if (record.ranges > before) {  // no pins are kept while waiting, because other calls may need them
       Record::Range& last = record.range[before];
       for (uint32_t page = last.first; page <= last.last;) page = record.unpin_page(page);
       record.ranges = before;
@@ -76,7 +76,7 @@ bool is_reading(const Record& record) {
   return record.call->pointers[0].changes;
 }
 
-// A message that must arrive in one piece, whatever its length.
+// Whether the message must be transferred in one piece, whatever its length.
 bool is_one_message(uint64_t descriptor) {
   int type = 0;
   uint32_t length = sizeof type;
@@ -85,8 +85,8 @@ bool is_one_message(uint64_t descriptor) {
          type != SOCK_STREAM;
 }
 
-// Whether a transfer that moved all of a piece goes on. Who reads a pipe or a socket gets what is there: the next
-// piece could wait for ever. A write waits until all is written.
+// Whether a transfer continues after a complete piece. A read of a pipe or socket returns the available data: the next
+// piece could wait indefinitely. A write waits until all is written.
 bool may_go_on(const Record& record, const uint64_t* arguments) {
   if (record.number == SYS_getrandom || !is_reading(record)) return true;
   if (record.number == SYS_recvfrom) return (arguments[3] & MSG_WAITALL) != 0;
@@ -95,7 +95,7 @@ bool may_go_on(const Record& record, const uint64_t* arguments) {
          (S_ISREG(about.st_mode) || S_ISBLK(about.st_mode));
 }
 
-// Pins as much of [address, address + bytes) as a piece may have. 0 or -errno.
+// Pins as much of [address, address + bytes) as fits into a piece. 0 or -errno.
 long pin_piece(Record& record, uint64_t address, uint64_t bytes, uint64_t* piece) {
   *piece = bytes;
   if (!in_arena(address)) return 0;
@@ -108,7 +108,7 @@ long pin_piece(Record& record, uint64_t address, uint64_t bytes, uint64_t* piece
     pinned = wanted < page ? wanted : page;
     if ((result = pin_patiently(record, address, pinned, is_reading(record))) != 0) return result;
     *piece = pinned;
-  } else if (result != -EFAULT) {  // the kernel finds the end of what is allocated by itself
+  } else if (result != -EFAULT) {  // the kernel itself detects the end of the allocation
     *piece = pinned;
   }
   return 0;
@@ -176,7 +176,7 @@ long prepare_pieces(Record& record, Frame& frame, uint64_t* arguments) {
 long prepare_vector(Record& record, Frame& frame, uint64_t* arguments) {
   const uint64_t count = arguments[2];
   constexpr uint64_t kMostSegments = 1024;
-  if (count == 0 || count > kMostSegments) return 0;  // the kernel says what is wrong
+  if (count == 0 || count > kMostSegments) return 0;  // the kernel reports the error
   record.pin(arguments[1], count * sizeof(iovec), false);
   Segments segments(record, arguments[1], count);
   uint64_t total = 0, here = 0;
@@ -236,7 +236,7 @@ long prepare(Record& record, Frame& frame, uint64_t* arguments) noexcept {
   switch (record.call->action) {
     case Action::kPieces: return prepare_pieces(record, frame, arguments);
     case Action::kVector: return prepare_vector(record, frame, arguments);
-    case Action::kSignalStack: {  // the stack's pins come first: they stay
+    case Action::kSignalStack: {  // before the stack's pins, which stay
       const long result = pin_nested(record, arguments);
       return result != 0 ? result : pin_pointers(record, arguments, 0);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ringside-memory: what the memory is, and programs with more memory than DRAM. A subcommand is a file pair and a line.
+// ringside-memory: probes the memory, and runs programs with more memory than DRAM. Each subcommand has a file pair.
 #include <fmt/format.h>
 
 #include <array>

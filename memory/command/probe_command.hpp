@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `ringside-memory probe`: asks the caches before the memory, and prints a table or JSON.
+// `ringside-memory probe`: measures the caches before the memory, and prints a table or JSON.
 #pragma once
 
 #include <string>

@@ -24,7 +24,7 @@
 namespace ringside {
 namespace {
 
-constexpr int kMostInterpreters = 5;  // as the kernel: a script's interpreter may be a script
+constexpr int kMostInterpreters = 5;  // as in the kernel: a script's interpreter may be a script
 
 /// 0, or the errno value that exec would give.
 int exec_error(const std::string& file) {
@@ -104,7 +104,7 @@ void refuse_unless_preloadable(const std::string& file) {
   for (int followed = 0; followed <= kMostInterpreters; ++followed) {
     refuse_other_user(now);
     const UniqueFd fd(open(now.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!fd.valid()) return;  // it may be executed, not read: exec will tell
+    if (!fd.valid()) return;  // an executable file that cannot be read: exec reports any error
     char begin[512] = "";
     const ssize_t count = pread(fd.get(), begin, sizeof begin - 1, 0);
     if (count >= static_cast<ssize_t>(sizeof(Elf64_Ehdr)) && std::memcmp(begin, ELFMAG, SELFMAG) == 0) {
@@ -130,7 +130,7 @@ void refuse_sanitizers(const std::string& libraries) {
   std::replace(words.begin(), words.end(), ':', ' ');
   std::istringstream names(words);
   for (std::string name; names >> name;) {
-    // The loader finds one without a path among its own folders.
+    // The loader searches its own folders for a name without a path.
     const UniqueFd fd(open(name.c_str(), O_RDONLY | O_CLOEXEC));
     const bool found = name.find('/') == std::string::npos ? name.find("san.so") != std::string::npos
                                                            : fd.valid() && memory::sanitizer_of(fd.get()) != nullptr;

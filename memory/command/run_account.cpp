@@ -63,7 +63,7 @@ Json to_json(const MemoryFigures& figures) {
           {"forks_without_copy", figures.forks_without_copy}};
 }
 
-/// The entry as its process last completed it; nothing if it never did.
+/// The entry as its process last completed it; false if the process never did.
 bool read_entry(const memory::AccountEntry& entry, MemoryFigures& figures) {
   for (int tries = 0; tries < 1000; ++tries) {
     const std::uint32_t version = entry.version.load(std::memory_order_acquire);
@@ -80,7 +80,7 @@ bool read_entry(const memory::AccountEntry& entry, MemoryFigures& figures) {
     figures.forks_copied_bytes = entry.forks_copied_bytes;
     figures.forks_without_copy = entry.forks_without_copy;
     std::atomic_thread_fence(std::memory_order_acquire);
-    // Odd for ever: the process was killed while it wrote. A mixture of two moments is the best that there is.
+    // The version stays odd if the process was killed while writing. Then the entry may mix two moments.
     if ((version % 2 == 0 || tries == 999) && entry.version.load() == version) return figures.pid != 0;
     sched_yield();
   }
@@ -137,7 +137,7 @@ std::string account_text(const MemoryRun& run) {
   const MemoryFigures total = sum(run);
   const struct ringside_memory_stats& s = total.stats;
   const std::size_t processes = run.processes.size() + run.not_listed;
-  if (processes == 0) return {};  // it did not come to main: the library has printed why
+  if (processes == 0) return {};  // no process reached main: the library has printed the reason
   const std::string ended =
       run.signal != 0 ? fmt::format("was killed by signal {} ({})", run.signal, strsignal(run.signal))
                       : fmt::format("ended with exit code {}", run.exit_code);
@@ -210,7 +210,7 @@ std::string account_json(const MemoryRun& run) {
 
 std::string account_metrics(const MemoryRun& run) {
   const MemoryFigures total = sum(run);
-  std::string label;  // as a label's value is escaped
+  std::string label;  // escaped as a label's value
   for (const char letter : shortened(run.program.front())) {
     if (letter == '\\' || letter == '"') label += '\\';
     label += letter;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The closing account of `ringside-memory run`: what the processes of a run left in the account page, as text, JSON and
-// metrics of Prometheus.
+// The closing account of `ringside-memory run`: the account page's entries of a run's processes, as text, JSON and
+// Prometheus metrics.
 #pragma once
 
 #include <cstdint>
@@ -24,18 +24,18 @@ struct MemoryFigures {
 
 struct MemoryRun {
   std::vector<std::string> program;
-  int exit_code = 0, signal = 0;  // as the shell gives it; the signal that ended it, or 0
+  int exit_code = 0, signal = 0;  // the exit code as a shell reports it; the signal that ended the program, or 0
   double wall_s = 0, user_s = 0, system_s = 0;
   std::string far_folder, faults;
   std::uint64_t dram_limit_bytes = 0, min_size_bytes = 0;
   std::vector<MemoryFigures> processes;
-  std::uint64_t not_listed = 0;  // processes beyond the room of the page
+  std::uint64_t not_listed = 0;  // processes for which the page had no entry
 };
 
-/// Reads what the processes wrote. A process that still runs is included as it is now.
+/// Reads the entries of the processes. For a running process, reads its current state.
 void read_account(const memory::AccountPage& page, MemoryRun& run);
 
-/// Sums; peaks of DRAM and of small allocations are the largest of a process.
+/// Sums; for peaks of DRAM and of small allocations, the largest value of one process.
 MemoryFigures sum(const MemoryRun& run);
 
 std::string account_text(const MemoryRun& run);

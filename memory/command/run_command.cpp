@@ -37,7 +37,7 @@
 namespace ringside {
 namespace {
 
-/// A fault costs a tenth of what it costs by way of a thread, and system calls work without a permission.
+/// A fault costs a tenth of one handled by a thread, and system calls work without a permission.
 constexpr char kDefaultFaults[] = "signal";
 
 struct MemoryRunOptions {
@@ -47,8 +47,8 @@ struct MemoryRunOptions {
   std::vector<std::string> program;
 };
 
-/// Memory that the processes of the run share with this one by a name in /proc: nothing is left behind when this
-/// process is killed.
+/// Memory that the processes of the run share with this one through a name in /proc. Nothing remains if this process is
+/// killed.
 class SharedPage {
  public:
   SharedPage() : fd_(memfd_create("ringside-memory-account", MFD_CLOEXEC)) {
@@ -60,7 +60,7 @@ class SharedPage {
     void* const at =
         mmap(nullptr, sizeof(memory::AccountPage), PROT_READ | PROT_WRITE, MAP_SHARED, fd_.get(), 0);
     if (at == MAP_FAILED) throw system_error("cannot map memory for the account: {}", errno_text(errno));
-    page_ = static_cast<memory::AccountPage*>(at);  // zeros are its first state
+    page_ = static_cast<memory::AccountPage*>(at);  // its initial state is all zeros
     page_->mark = memory::kAccountMark;
   }
   ~SharedPage() { munmap(page_, sizeof(memory::AccountPage)); }
@@ -75,7 +75,7 @@ class SharedPage {
   memory::AccountPage* page_ = nullptr;
 };
 
-/// Beside this program: ../lib in a build, the private folder of the libraries where it is installed.
+/// Relative to this program: ../lib in a build, the private folder of the libraries if installed.
 std::string preload_library() {
   std::error_code error;
   const std::filesystem::path own = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
@@ -121,8 +121,8 @@ std::vector<std::string> environment_for(const MemoryRunOptions& options, const 
 
 std::atomic<pid_t> running{0};
 
-/// Ctrl-C reaches the program by itself: the terminal sends it to the whole group. What another process sends to us is
-/// passed on.
+/// Ctrl-C reaches the program directly: the terminal sends it to the whole group. This handler passes on signals that
+/// another process sends.
 void pass_on(int number, siginfo_t* info, void* /*context*/) {
   const int kept = errno;
   const pid_t child = running.load();
@@ -141,13 +141,13 @@ class SignalsPassedOn {
     sigemptyset(&action.sa_mask);
     for (std::size_t i = 0; i < kPassedOn.size(); ++i) {
       sigaction(kPassedOn[i], nullptr, &before_[i]);
-      if (before_[i].sa_handler != SIG_IGN) sigaction(kPassedOn[i], &action, nullptr);  // nohup stays nohup
+      if (before_[i].sa_handler != SIG_IGN) sigaction(kPassedOn[i], &action, nullptr);  // nohup stays effective
     }
   }
   /// In the child, between fork and exec.
   void undo() const noexcept {
     for (std::size_t i = 0; i < kPassedOn.size(); ++i) sigaction(kPassedOn[i], &before_[i], nullptr);
-    for (const int ignored : {SIGPIPE, SIGXFSZ}) ::signal(ignored, SIG_DFL);  // our programs ignore them
+    for (const int ignored : {SIGPIPE, SIGXFSZ}) ::signal(ignored, SIG_DFL);  // this program ignores them
   }
 
  private:
@@ -165,11 +165,11 @@ double seconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
 }
 
-/// Runs it to its end.
+/// Runs the program to its end.
 void run_to_end(const std::string& file, std::vector<std::string> environment, MemoryRun& run) {
   std::vector<std::string> words = run.program;
   const std::vector<char*> arguments = pointers(words), variables = pointers(environment);
-  std::array<int, 2> failure{};  // closed by a successful exec, else it carries the error
+  std::array<int, 2> failure{};  // exec closes it on success, else it carries the error
   if (pipe2(failure.data(), O_CLOEXEC) != 0) throw system_error("cannot create a pipe: {}", errno_text(errno));
   UniqueFd read_end(failure[0]), write_end(failure[1]);
   const SignalsPassedOn signals;
@@ -178,10 +178,10 @@ void run_to_end(const std::string& file, std::vector<std::string> environment, M
   const pid_t child = fork();
   if (child < 0) throw system_error("cannot start {}: {}", shortened(file), errno_text(errno));
   if (child == 0) {
-    // No one would have its account. The wish is about the thread that forked, which is this process's only one. When the
-    // program changes its user, the kernel forgets it, and memory/preload/process.cpp makes it again.
+    // Without this process, no account is printed. The request concerns this process's only thread, which forked. When
+    // the program changes its user, the kernel drops the request; memory/preload/process.cpp repeats it.
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) _exit(127);  // it died before the line above took effect
+    if (getppid() != parent) _exit(127);  // the parent died before prctl took effect
     signals.undo();
     execve(file.c_str(), arguments.data(), variables.data());
     const int error = errno;

@@ -98,7 +98,7 @@ long FarFile::map_file() noexcept {
   if (at < 0 && at > -4096) return at;
   map_ = reinterpret_cast<char*>(static_cast<uintptr_t>(at));
   raw(SYS_madvise, at, static_cast<long>(bytes_), MADV_DONTFORK);
-  // A core dump would read all of it, holes included, and so take the memory of the whole file: it counts as anonymous,
+  // A core dump would read the whole file, holes included, and so take as much memory. It would count as anonymous,
   // because the file has no name.
   raw(SYS_madvise, at, static_cast<long>(bytes_), MADV_DONTDUMP);
   return 0;
@@ -109,7 +109,7 @@ void FarFile::start_beside_page_cache() noexcept {
   write_behind_.start(descriptor_);
 }
 
-// The parent's mapping, stages and writes were not inherited: there is nothing to unmap or to wait for.
+// The child did not inherit the mapping, stages and writes: there is nothing to unmap or to wait for.
 long FarFile::adopt(int descriptor) noexcept {
   const bool past_page_cache = stages_.any() || write_behind_.any();
   stages_.forget();
@@ -138,7 +138,7 @@ long FarFile::reserve(uint64_t offset, uint64_t bytes) const noexcept {
 }
 
 void FarFile::punch(uint64_t offset, uint64_t bytes) noexcept {
-  write_behind_.wait(offset, bytes);  // a write that came after the hole would fill it again
+  write_behind_.wait(offset, bytes);  // otherwise a later write could fill the hole again
   long result = 0;
   do {
     result = raw(SYS_fallocate, descriptor_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<long>(offset),
@@ -162,7 +162,7 @@ uint64_t FarFile::begin_ns() const noexcept {
 void FarFile::wait_until_emulated(Transfer transfer, uint64_t begin_ns, size_t bytes) const noexcept {
   const double per_byte = transfer == kWrite ? write_ns_per_byte_ : read_ns_per_byte_;
   const uint64_t end = begin_ns + static_cast<uint64_t>(latency_ns_ + static_cast<double>(bytes) * per_byte);
-  while (now_ns() < end) pause_core();  // on this core, as a copy from that memory would be
+  while (now_ns() < end) pause_core();  // waits on this core, as a copy from such memory would
 }
 
 void FarFile::read(uint64_t offset, char* to, size_t bytes) noexcept {

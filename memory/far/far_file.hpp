@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Far memory: an unnamed file with the arena's content at the arena's offsets. On tmpfs and DAX it is mapped, so that a
-// granule is compared and copied without a system call. On a disk it is read and written past the page cache, which
-// would otherwise hold a second copy in DRAM beside the limit.
+// Far memory: an unnamed file with the arena's content at the arena's offsets. On tmpfs and DAX it is mapped, so that
+// granules are compared and copied without a system call. On a disk it bypasses the page cache, which would otherwise
+// hold a second copy in DRAM in addition to the limit.
 #pragma once
 
 #include <stddef.h>
@@ -18,14 +18,14 @@ class FarFile {
   /// 0 or -1 with the failure kept.
   int start(const char* folder, uint64_t arena_bytes) noexcept;
   void stop() noexcept;
-  /// In a forked child: another file, made by write_copy, takes the place of the parent's. 0 or -errno.
+  /// In a forked child: replaces the parent's file by one that write_copy made. 0 or -errno.
   long adopt(int descriptor) noexcept;
 
-  /// From now on every transfer lasts as long as a slower memory would take: `latency_ns` for the first byte and then
-  /// so many bytes a second. Zeros end that. Before start.
+  /// From now on every transfer takes as long as on a slower memory: `latency_ns` for the first byte, then the given
+  /// bytes a second. Zeros end the emulation. Before start.
   void emulate(double latency_ns, double read_bytes_per_s, double write_bytes_per_s) noexcept;
   enum Transfer { kRead, kWrite };
-  /// For who uses map(): returns when a transfer that began at `begin_ns` may end.
+  /// For users of map(): returns when a transfer that began at `begin_ns` may end.
   void pace(Transfer transfer, uint64_t begin_ns, size_t bytes) const noexcept {
     if (latency_ns_ > 0) wait_until_emulated(transfer, begin_ns, bytes);
   }
@@ -33,33 +33,33 @@ class FarFile {
   int descriptor() const noexcept { return descriptor_; }
   bool mapped() const noexcept { return map_ != nullptr; }
   char* map() const noexcept { return map_; }
-  /// Not DRAM, but mapped: NVDIMM or the like.
+  /// Mapped, but not DRAM: NVDIMM or similar.
   bool is_dax() const noexcept { return dax_; }
   /// The bytes that the folder's file system has free; 0 with the failure kept.
   static uint64_t free_bytes(const char* folder) noexcept;
 
-  /// Reserves the range: later writes cannot find the disk full. 0 or -errno.
+  /// Reserves the range, so that later writes cannot fail on a full disk. 0 or -errno.
   long reserve(uint64_t offset, uint64_t bytes) const noexcept;
-  /// Gives the range back; it reads as zeros.
+  /// Frees the range; it reads as zeros afterwards.
   void punch(uint64_t offset, uint64_t bytes) noexcept;
-  /// Both end the process if the device fails: a program cannot be told about a load or a store. Their ranges are whole
-  /// pages. After write the content is safe from the caller, but a disk may have it later: see flush.
+  /// Both end the process if the device fails, because a load or a store cannot return an error. Ranges are whole
+  /// pages. After write, the caller may change its copy, but a disk may receive the data later: see flush.
   void read(uint64_t offset, char* to, size_t bytes) noexcept;
   void write(uint64_t offset, const char* from, size_t bytes) noexcept {
     Writes one;
     write(offset, from, bytes, one);
     submit(one);
   }
-  /// Several writes that a disk gets with one call. Their caller submits them before it reads, punches or flushes.
+  /// Several writes that a disk receives with one call. The caller submits them before it reads, punches or flushes.
   void write(uint64_t offset, const char* from, size_t bytes, Writes& together) noexcept;
   void submit(Writes& together) noexcept { write_behind_.submit(together); }
-  /// Returns when the file has all that was written.
+  /// Returns when the file has all written data.
   void flush() noexcept { write_behind_.wait(0, UINT64_MAX); }
 
   bool writes_behind() const noexcept { return write_behind_.any(); }
-  /// Whether read_ahead does anything: on a disk that can be read past the page cache.
+  /// Whether read_ahead has an effect: on a disk, if the page cache can be bypassed.
   bool reads_ahead() const noexcept { return stages_.any(); }
-  /// A stream is going to read the block of kStageBytes at `offset` soon.
+  /// A stream will soon read the block of kStageBytes at `offset`.
   void read_ahead(uint64_t offset) noexcept {
     stages_.begin(static_cast<uint32_t>(offset >> kStageShift), write_behind_);
   }

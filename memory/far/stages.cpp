@@ -16,7 +16,7 @@ namespace {
 
 constexpr uint32_t kPartShift = kStageShift - 6;  // 64 parts of a block are the bits of a word
 
-/// The parts of a block that a range of the file touches.
+/// The parts of a block that overlap a range of the file.
 uint64_t parts(uint32_t block, uint64_t offset, uint64_t bytes) {
   const uint64_t begin = static_cast<uint64_t>(block) << kStageShift, end = begin + kStageBytes;
   const uint64_t from = offset > begin ? offset : begin, to = offset + bytes < end ? offset + bytes : end;
@@ -56,10 +56,10 @@ void Stages::stop() noexcept {
 }
 
 void Stages::forget() noexcept {
-  memory_ = nullptr;  // was not inherited
+  memory_ = nullptr;  // the child did not inherit it
 }
 
-// Only the owner touches what is not atomic. Who does not get a stage does without.
+// Only the owner accesses the non-atomic fields. A thread that gets no stage reads the file.
 bool Stages::own(Stage& stage) const noexcept {
   uint32_t phase = stage.phase.load(std::memory_order_relaxed);
   if (phase == kOwned || !stage.phase.compare_exchange_strong(phase, kOwned)) return false;
@@ -73,7 +73,7 @@ void Stages::release(Stage& stage, Phase phase) const noexcept {
   stage.phase.store(phase);
 }
 
-// Whether the read of an owned stage is over; one that failed leaves the stage without a block.
+// Whether the read of an owned stage is complete. After a failed read, the stage has no block.
 bool Stages::finish(Stage& stage, bool wait) const noexcept {
   io_event event{};
   const timespec now{};
@@ -84,7 +84,7 @@ bool Stages::finish(Stage& stage, bool wait) const noexcept {
   } while (got == -EINTR);
   if (got < 1 && !wait) return false;
   if (got < 1) die("cannot wait for a read of far memory (io_getevents)", got);
-  // After an error the file itself is read, which reports it.
+  // After an error, the caller reads the file itself, and that read reports the error.
   if (event.res != static_cast<int64_t>(kStageBytes)) stage.block.store(kNoBlock);
   return true;
 }
@@ -94,11 +94,11 @@ void Stages::begin(uint32_t block, WriteBehind& writes) noexcept {
   for (Stage& stage : stages_) {
     const uint32_t has = stage.block.load(std::memory_order_relaxed);
     there = there || has == block;
-    // The stream is past this one; what it left there was in DRAM already.
+    // The stream has passed this block; the rest of it was already in DRAM.
     if (has + kBlocksAhead + 1 == block && has != kNoBlock && own(stage)) release(stage, kEmpty);
   }
   if (there) return;
-  // An empty stage, or one that no stream has used for long: what other streams still need is not overwritten.
+  // An empty stage, or one long unused: blocks that other streams still need are not overwritten.
   constexpr uint64_t kLongNs = 100'000'000;
   const uint64_t now = now_ns();
   Stage* found = nullptr;
@@ -112,10 +112,10 @@ void Stages::begin(uint32_t block, WriteBehind& writes) noexcept {
   Stage& stage = *found;
   stage.taken = 0;
   stage.used_ns.store(now);
-  // The order matters: a write that ends after the read began finds the block here, and marks its part.
+  // The order matters: a write that ends after the read began finds the block here and marks its part as stale.
   stage.stale.store(0);
   stage.block.store(block);
-  // A write that began before and is not over may come after this read. One that begins from here on finds the block.
+  // An unfinished earlier write may follow this read. A write that begins from here on finds the block.
   stage.stale.fetch_or(writes.held_parts(static_cast<uint64_t>(block) << kStageShift, kPartShift));
   iocb order{};
   order.aio_lio_opcode = IOCB_CMD_PREAD;

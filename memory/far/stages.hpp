@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads of a far file on a disk ahead of a stream: blocks of 512 KiB, several in flight (io_submit(2), which reads past
-// the page cache without a thread). A stage is a copy that may be discarded at any time, so no granule waits for it.
-// What is written to the file meanwhile makes that part of a stage stale, before any word says absent: whoever finds a
-// granule absent then sees that.
+// Reads a far file on a disk ahead of a stream: blocks of 512 KiB, several in flight (io_submit(2), which bypasses the
+// page cache and needs no thread). A stage is a copy that may be discarded at any time, so no granule waits for it. A
+// write to the file makes that part of a stage stale before the granule's word becomes absent. So a thread that finds
+// an absent granule also finds the stale mark.
 #pragma once
 
 #include <stddef.h>
@@ -16,23 +16,23 @@ class WriteBehind;
 
 inline constexpr uint32_t kStageShift = 19;
 inline constexpr uint64_t kStageBytes = uint64_t{1} << kStageShift;
-inline constexpr uint32_t kBlocksAhead = 3;  // of the one that a stream uses now
+inline constexpr uint32_t kBlocksAhead = 3;  // ahead of the stream's current block
 
 class Stages {
  public:
-  /// `descriptor`: opened with O_DIRECT. Where the kernel refuses, there are no stages.
+  /// `descriptor`: opened with O_DIRECT. If the kernel refuses, there are no stages.
   void start(int descriptor) noexcept;
   void stop() noexcept;
-  /// In a forked child: its parent's reads are not its own.
+  /// In a forked child: drops the parent's reads.
   void forget() noexcept;
 
   bool any() const noexcept { return memory_ != nullptr; }
-  /// Begins to read a block of the file, unless it is there or on its way, or all stages are in use. What `writes`
-  /// still holds of it is stale from the beginning.
+  /// Begins to read a block of the file, unless a stage already has it or reads it, or all stages are in use. Parts
+  /// that `writes` still holds are stale from the beginning.
   void begin(uint32_t block, WriteBehind& writes) noexcept;
-  /// Copies a range from the stage of its block; false: read the file. The caller owns the granules of the range.
+  /// Copies a range from its block's stage; false: the caller must read the file. The caller owns the range's granules.
   bool take(uint64_t offset, char* to, size_t bytes) noexcept;
-  /// After a write to the file, or a hole.
+  /// Marks the range as stale, after a write to the file or a hole.
   void changed(uint64_t offset, uint64_t bytes) noexcept;
 
  private:
@@ -42,10 +42,10 @@ class Stages {
     std::atomic<uint32_t> phase{kEmpty};
     std::atomic<uint32_t> block{kNoBlock};
     std::atomic<uint64_t> stale{0};  // a bit for each 64th of the block
-    unsigned long context = 0;       // of the kernel's queue for this stage alone
+    unsigned long context = 0;       // of the kernel's queue for this stage only
     char* buffer = nullptr;
-    uint64_t taken = 0;    // bytes: a stream is done with it after all of them
-    std::atomic<uint64_t> used_ns{0};  // when it was begun, or taken from
+    uint64_t taken = 0;    // in bytes: when all were taken, the stream has finished the stage
+    std::atomic<uint64_t> used_ns{0};  // the time of its start or of the last take
   };
   static constexpr uint32_t kStages = 16;  // four streams
 

@@ -58,7 +58,7 @@ void WriteBehind::stop() noexcept {
 
 void WriteBehind::forget() noexcept {
   lock_.forget();
-  memory_ = nullptr;  // was not inherited
+  memory_ = nullptr;  // the child did not inherit it
   memset(used_slots_, 0, sizeof used_slots_);
   memset(used_pages_, 0, sizeof used_pages_);
   for (Slot& slot : slots_) slot.readers = 0;
@@ -81,7 +81,7 @@ uint32_t WriteBehind::overlapping(uint64_t offset, uint64_t bytes) const noexcep
   return kNone;
 }
 
-// The lowest pages first: few writes in flight populate little of the buffer.
+// Takes the lowest free pages: with few writes in flight, little of the buffer is populated.
 uint32_t WriteBehind::take_slot(uint64_t offset, uint32_t bytes) noexcept {
   uint32_t number = 0;
   while (number < kSlots && ~used_slots_[number / 64] == 0) number += 64;
@@ -126,11 +126,11 @@ void WriteBehind::copy_part(uint64_t offset, const char* from, uint32_t bytes, O
   for (;;) {
     {
       const Held held(lock_);
-      // The disk may complete two writes in any order: an earlier one of this range has to be over.
+      // The disk may complete two writes in any order, so an earlier write of this range must be complete.
       if (overlapping(offset, bytes) == kNone) number = take_slot(offset, bytes);
     }
     if (number != kNone) break;
-    submit(orders);  // a thread that waits keeps nothing back that others wait for
+    submit(orders);  // a thread must not wait while it holds unsubmitted writes that others need
     if (collect(false) == 0) wait_for_any();
   }
   memcpy(buffer(slots_[number]), from, bytes);
@@ -163,7 +163,7 @@ void WriteBehind::submit(Orders& orders) noexcept {
     const Held held(lock_);
     submitted_ += static_cast<int32_t>(got);
   }
-  for (; done < orders.count; ++done) {  // what the kernel does not take is written at once, or reports its error there
+  for (; done < orders.count; ++done) {  // writes at once what the kernel does not take; that write reports any error
     const Slot& slot = slots_[orders.numbers[done]];
     write_now(descriptor_, slot.offset, buffer(slot), slot.bytes);
     written(orders.numbers[done]);
@@ -172,7 +172,7 @@ void WriteBehind::submit(Orders& orders) noexcept {
   orders.bytes = 0;
 }
 
-// --- what is complete
+// --- completed writes
 
 void WriteBehind::written(uint32_t number) noexcept {
   const Held held(lock_);
@@ -190,7 +190,7 @@ void WriteBehind::complete(const io_event& event) noexcept {
   written(number);
 }
 
-// Returns how many writes it found complete; 0 as well if another thread looks.
+// Returns how many writes it found complete; 0 also if another thread is collecting.
 uint32_t WriteBehind::collect(bool wait) noexcept {
   {
     const Held held(lock_);
@@ -231,7 +231,7 @@ void WriteBehind::wait_for_any() noexcept {
   if (other) {
     sleep_while(&collected_, seen);
   } else if (collect(true) == 0) {
-    yield_core();  // another thread still copies, or has just begun to look
+    yield_core();  // another thread still copies, or has just begun to collect
   }
 }
 
@@ -254,7 +254,7 @@ uint64_t WriteBehind::held_parts(uint64_t offset, uint32_t part_shift) noexcept 
 }
 
 bool WriteBehind::holds(uint64_t offset, uint64_t bytes) noexcept {
-  // Who asks owns the range: that its last write is over cannot be news.
+  // The caller owns the range, so it already sees the completion of the range's last write.
   if (in_use_.load() == 0) return false;
   const Held held(lock_);
   return overlapping(offset, bytes) != kNone;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes of a far file on a disk that nobody waits for. What leaves DRAM is copied into a buffer of 2 MiB beside the
-// limit and submitted (io_submit(2), past the page cache). From then until the kernel says that the write is complete,
-// the copy is the truth for its range: a read is served from it, a second write or a hole of that range waits.
+// Asynchronous writes of a far file on a disk. Data that leaves DRAM is copied into a buffer of 2 MiB, in addition to
+// the limit, and submitted (io_submit(2), past the page cache). Until the write is complete, this copy is the valid
+// content: reads use it, and a second write or a hole of that range waits.
 //
-// Two threads never read or write one range at once, because they own its granules' words. The ranges here are what
-// earlier owners left behind.
+// Two threads never read or write the same range at once, because they own its granules' words. The ranges here come
+// from earlier owners.
 #pragma once
 
 #include <linux/aio_abi.h>
@@ -20,7 +20,7 @@ namespace ringside::memory {
 
 class WriteBehind {
  public:
-  /// Copies that are not submitted yet. Of one thread; it lives on the stack of a signal handler.
+  /// Copies that are not yet submitted. They belong to one thread, on the stack of a signal handler.
   struct Orders {
     static constexpr uint32_t kMost = kBatch;
     uint32_t count = 0;
@@ -28,29 +28,29 @@ class WriteBehind {
     uint8_t numbers[kMost];
   };
 
-  /// `descriptor`: opened with O_DIRECT. Where the kernel refuses, nothing is written behind.
+  /// `descriptor`: opened with O_DIRECT. If the kernel refuses, all writes are synchronous.
   void start(int descriptor) noexcept;
   /// Waits for all writes.
   void stop() noexcept;
-  /// In a forked child: its parent's writes are not its own.
+  /// In a forked child: drops the parent's writes.
   void forget() noexcept;
 
   bool any() const noexcept { return memory_ != nullptr; }
-  /// Copies a range of whole pages. The file has it some time after submit; may submit `orders` meanwhile.
+  /// Copies a range of whole pages. The file receives it after submit; this call itself may submit `orders`.
   void copy(uint64_t offset, const char* from, size_t bytes, Orders& orders) noexcept;
   void submit(Orders& orders) noexcept;
 
-  /// Copies a range whose content is on its way to the file; false: the file has it.
+  /// Copies a range whose write is not complete; false: the file has it.
   bool take(uint64_t offset, char* to, size_t bytes) noexcept;
-  /// Returns when the file has all that was copied of a range.
+  /// Returns when the file has all copied data of a range.
   void wait(uint64_t offset, uint64_t bytes) noexcept;
-  /// Whether the file may not have all of a range yet.
+  /// Whether the file may still lack a part of a range.
   bool holds(uint64_t offset, uint64_t bytes) noexcept;
-  /// A bit for each of 64 parts of the file from `offset` on, of 2^part_shift bytes, that it may not have yet.
+  /// The parts that the file may still lack: a bit for each of 64 parts of 2^part_shift bytes from `offset` on.
   uint64_t held_parts(uint64_t offset, uint32_t part_shift) noexcept;
 
  private:
-  enum Phase : uint32_t { kFilling, kWriting, kDone };  // kDone: only a reader keeps it
+  enum Phase : uint32_t { kFilling, kWriting, kDone };  // kDone: only a reader still uses it
   struct Slot {
     uint64_t offset = 0;
     uint32_t bytes = 0, first_page = 0;
@@ -58,31 +58,31 @@ class WriteBehind {
     Phase phase = kFilling;
     iocb order{};
   };
-  // 128 writes of 2 MiB together: a run of up to 64 pages lies within the pages of one word.
+  // 128 writes, together 2 MiB: a run of up to 64 pages lies within the pages of one word.
   static constexpr uint32_t kSlots = 128, kWords = 8;
   static constexpr uint64_t kBytes = uint64_t{kWords} * 64 * kPage;
   static constexpr uint64_t kMostBytes = 64 * kPage;
 
   char* buffer(const Slot& slot) const noexcept { return memory_ + static_cast<uint64_t>(slot.first_page) * kPage; }
   void copy_part(uint64_t offset, const char* from, uint32_t bytes, Orders& orders) noexcept;
-  // These need the lock.
+  // The caller must hold the lock.
   uint32_t overlapping(uint64_t offset, uint64_t bytes) const noexcept;
   uint32_t take_slot(uint64_t offset, uint32_t bytes) noexcept;
   void release(uint32_t number) noexcept;
-  // These must not have it.
+  // The caller must not hold the lock.
   uint32_t collect(bool wait) noexcept;
   void complete(const io_event& event) noexcept;
   void written(uint32_t number) noexcept;
-  /// Returns after a change of any slot.
+  /// Returns after any slot has changed.
   void wait_for_any() noexcept;
 
   Lock lock_;
   Slot slots_[kSlots];
   uint64_t used_slots_[kSlots / 64] = {};
   uint64_t used_pages_[kWords] = {};
-  int32_t submitted_ = 0;   // and not collected; for an instant below 0
-  bool collecting_ = false;  // one thread at a time: no two wait for one event
-  std::atomic<uint32_t> collected_{0};  // a futex: changes when a thread has collected
+  int32_t submitted_ = 0;   // and not collected; briefly below 0
+  bool collecting_ = false;  // only one thread collects, so no two threads wait for the same event
+  std::atomic<uint32_t> collected_{0};  // a futex: changes after each collection
   std::atomic<uint32_t> in_use_{0};     // slots
   unsigned long context_ = 0;
   char* memory_ = nullptr;

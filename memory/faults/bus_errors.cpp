@@ -25,7 +25,7 @@ bool is_store(void* context) {
   return registers[REG_TRAPNO] == 14 && (registers[REG_ERR] & 2) != 0;  // 14: page fault; 2: by a store
 #else
   (void)context;
-  return true;  // not known: written at eviction even if it did not change
+  return true;  // unknown: the eviction then writes the granule even if it did not change
 #endif
 }
 
@@ -49,7 +49,7 @@ void serve_fault(const void* address, bool store) noexcept {
 }
 
 void BusErrors::handle(int signal, siginfo_t* info, void* context) noexcept {
-  // The arena's own: an absent page, or an access to what is protected for a moment.
+  // A fault of the arena: an absent page, or a temporarily protected one.
   const int expected = signal == SIGBUS ? int{BUS_ADRERR} : int{SEGV_ACCERR};
   if (info->si_code == expected && table.owns(info->si_addr)) {
     const uint32_t page = table.page_of(info->si_addr);
@@ -69,8 +69,8 @@ void BusErrors::handle(int signal, siginfo_t* info, void* context) noexcept {
 int BusErrors::install(int signal) noexcept {
   struct sigaction action {};
   action.sa_sigaction = handle;
-  // ONSTACK: a program that has an alternate stack may have no room on the other one. All signals wait: a handler of
-  // the program that touched the arena in the middle of a fault would wait for this thread.
+  // ONSTACK: a program with an alternate stack may have no space on the other one. All signals are blocked: if a
+  // handler of the program touched the arena during a fault, it would wait for this thread.
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
   fill_mask(&action.sa_mask);
   const long result = set_action(signal, &action, &of(signal).previous);
@@ -104,14 +104,14 @@ void BusErrors::pass_on(int signal, siginfo_t* info, void* context) noexcept {
   if ((action.sa_flags & SA_SIGINFO) == 0 && (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN)) {
     struct sigaction none {};
     none.sa_handler = SIG_DFL;
-    set_action(signal, &none, nullptr);  // the access is tried again and ends the process as it would have
+    set_action(signal, &none, nullptr);  // the access is repeated and ends the process, as without the library
     if (!from_kernel) raw(SYS_tgkill, raw(SYS_getpid), raw(SYS_gettid), signal);
     return;
   }
-  // Once: a handler that returns is to end the process.
+  // Only once: if the handler returns, the process is to end.
   if ((static_cast<unsigned>(action.sa_flags) & SA_RESETHAND) != 0) of(signal).previous = {};
-  // As the kernel would call it: its own mask on top of what the thread had blocked. But faults of the arena stay open:
-  // the handler may touch it.
+  // Calls the handler as the kernel would: its mask is added to the thread's blocked signals. Faults of the arena stay
+  // open, because the handler may touch it.
   sigset_t mask = static_cast<ucontext_t*>(context)->uc_sigmask;
   for (int other = 1; other < 65; ++other) {
     const bool stays_open = handles(other) || other == SIGBUS || other == SIGSYS;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Faults in the thread that has them: the handlers of SIGBUS (absent memory) and, where far memory is used in place,
-// SIGSEGV (a store to a chunk that is being copied). Other faults go to the handler that the program had, or has set
-// since.
+// Handles faults in the faulting thread: SIGBUS (absent memory) and, where far memory is used in place, SIGSEGV (a
+// store to a chunk that is being copied). Other faults go to the program's own handler.
 #pragma once
 
 #include <signal.h>
@@ -10,12 +9,12 @@ namespace ringside::memory {
 
 class BusErrors {
  public:
-  /// For absent memory, and for chunks that are being copied. 0 or an error number.
+  /// `absent`: handles absent memory; `copied`: chunks that are being copied. 0 or an error number.
   int start(bool absent, bool copied) noexcept;
   void stop() noexcept;
-  /// Whether a signal's handler is this one.
+  /// Whether the library handles a signal.
   bool handles(int signal) const noexcept { return (signal == SIGBUS || signal == SIGSEGV) && of(signal).started; }
-  /// For a wrapped sigaction of a signal that it handles: the program's handler, which is called for other faults.
+  /// For a wrapped sigaction of a handled signal: the program's handler, which is called for other faults.
   void program_handler(int signal, const struct sigaction* set, struct sigaction* before) noexcept;
 
   static void handle(int signal, siginfo_t* info, void* context) noexcept;
@@ -34,11 +33,11 @@ class BusErrors {
 
 extern BusErrors bus_errors;
 
-/// Called after each fault, where a preload library keeps its account; may be in a signal handler. nullptr: none.
+/// Called after each fault, possibly in a signal handler: the preload library's account uses it. nullptr: none.
 extern void (*after_fault)() noexcept;
 
-/// What every way of faults does: makes the page of an address accessible, or inaccessible for good if it is not
-/// allocated, so that the next try is SIGSEGV.
+/// The common part of both ways to handle faults: makes the page accessible. If it is not allocated, makes it
+/// permanently inaccessible, so that the next try raises SIGSEGV.
 void serve_fault(const void* address, bool store) noexcept;
 
 }  // namespace ringside::memory

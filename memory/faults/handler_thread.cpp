@@ -20,12 +20,12 @@ int HandlerThread::start(const UserFault& userfault) noexcept {
   const long made = out_of_the_way(raw(SYS_eventfd2, 0, O_CLOEXEC));
   if (made < 0) return static_cast<int>(-made);
   wake_ = static_cast<int>(made);
-  raw(SYS_fcntl, userfault.descriptor, F_SETFL, O_NONBLOCK);  // another reader may be faster than poll said
-  const SignalsBlocked blocked;                               // inherited: no signal is handled there
+  raw(SYS_fcntl, userfault.descriptor, F_SETFL, O_NONBLOCK);  // another reader may take the event after poll
+  const SignalsBlocked blocked;                               // the new thread inherits this: it handles no signals
   running_.store(0);
   const int error = pthread_create(&thread_, nullptr, run, this);
-  // A thread begins with all signals blocked: a filter of system calls that is installed now would end the process at
-  // the call that opens them.
+  // Waits until the thread has set its signal mask. It begins with all signals blocked: if a system call filter were
+  // installed before that, the call that sets the mask would end the process.
   while (error == 0 && running_.load() == 0) sleep_while(&running_, 0);
   if (error != 0) {
     raw(SYS_close, wake_);
@@ -73,7 +73,7 @@ void HandlerThread::serve() noexcept {
           reinterpret_cast<char*>(static_cast<uintptr_t>(message.arg.pagefault.address & ~(kPage - 1)));
       const auto flags = message.arg.pagefault.flags;
       serve_fault(address, (flags & (UFFD_PAGEFAULT_FLAG_WRITE | UFFD_PAGEFAULT_FLAG_WP)) != 0);
-      userfault_->wake(address, kPage);  // also when nothing had to be moved
+      userfault_->wake(address, kPage);  // even if nothing had to be moved
     }
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Faults in a thread of the library, which reads them from userfaultfd: slower by a wake-up of another core, but the
-// kernel's own accesses are served too, if the process may.
+// Handles faults in a thread of the library, which reads them from userfaultfd. This adds the wake-up of another core,
+// but also serves the kernel's own accesses, if the process has the permission.
 #pragma once
 
 #include <pthread.h>
@@ -19,7 +19,7 @@ class HandlerThread {
   void stop() noexcept;
   /// In a forked child, which did not inherit the thread.
   void forget() noexcept;
-  /// What the library keeps open for it; -1: nothing.
+  /// The descriptor that the library keeps open for it; -1: none.
   int descriptor() const noexcept { return wake_; }
 
  private:
@@ -27,8 +27,8 @@ class HandlerThread {
   void serve() noexcept;
   const UserFault* userfault_ = nullptr;
   pthread_t thread_{};
-  int wake_ = -1;  // an eventfd: ends the thread
-  std::atomic<uint32_t> running_{0};  // a futex: 1 once the thread serves
+  int wake_ = -1;  // an eventfd: its event ends the thread
+  std::atomic<uint32_t> running_{0};  // a futex: 1 once the thread is serving
 };
 
 extern HandlerThread handler_thread;

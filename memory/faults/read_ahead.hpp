@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How many granules a fault brings in that belongs to a stream. A fault that comes exactly where the last ones of a
-// stream ended confirms the stream, and more come in (2, 8, 32); any other fault brings in one. So read-ahead starts
-// only where it helps and stops by itself: at random addresses nothing is ever confirmed.
+// Decides how many granules a fault of a stream brings in. A fault exactly at the end of a stream's last granules
+// confirms the stream and brings in more (2, 8, 32); any other fault brings in one. So read-ahead starts only where it
+// helps, and stops automatically: at random addresses no fault is confirmed.
 #pragma once
 
 #include <stdint.h>
@@ -18,8 +18,8 @@ class ReadAhead {
   void start(bool never) noexcept { never_ = never; }
   bool works() const noexcept { return !never_; }
 
-  /// For a fault at `granule`: how many granules to bring in, at most `most`. `confirmed`: how many the last fault of
-  /// this stream brought in before they were touched. `stored`: that fault was by a store.
+  /// For a fault at `granule`: how many granules to bring in, at most `most`. `confirmed`: how many the stream's last
+  /// fault brought in before they were touched. `stored`: that fault was a store.
   uint32_t plan(uint32_t granule, Advice advice, uint32_t most, uint32_t* confirmed, bool* stored) noexcept {
     *confirmed = 0;
     *stored = false;
@@ -35,14 +35,14 @@ class ReadAhead {
     return count < most ? count : most;
   }
 
-  /// Whether a stream is expected to fault at `granule`; for granules so large that plan answers 1 always.
+  /// Whether a stream is expected to fault at `granule`; for granules so large that plan always returns 1.
   bool expects(uint32_t granule, Advice advice) noexcept {
     const uint64_t seen = place(granule).load(std::memory_order_relaxed);
     return !never_ && advice != kAdviceRandom && seen >> kGranuleShift == granule && (seen & kCount) != 0;
   }
 
-  /// The stream is expected to fault at `next`. It stored or loaded now, and `count` granules came in of those
-  /// `planned`: fewer where some were there already, which says nothing against the stream.
+  /// Expects the stream's next fault at `next`. Its present access stores if `stores`. Of `planned` granules `count`
+  /// came in: fewer if some were already present, which does not contradict the stream.
   void expect(uint32_t next, uint32_t planned, uint32_t count, bool stores) noexcept {
     if (never_) return;
     place(next).store(static_cast<uint64_t>(next) << kGranuleShift | uint64_t{planned} << kPlannedShift |
@@ -51,10 +51,10 @@ class ReadAhead {
   }
 
  private:
-  // A place: the granule, what was planned, kStored and the count.
+  // The bits of a place: the granule, the planned count, kStored and the count that came in.
   static constexpr uint64_t kCount = 0xff, kStored = 1u << 8;
   static constexpr int kPlannedShift = 9, kGranuleShift = 17;
-  struct alignas(64) Place {  // 64: a cache line each, for threads with different streams
+  struct alignas(64) Place {  // 64: each is a cache line, so that threads with different streams do not share one
     std::atomic<uint64_t> word{0};
   };
   std::atomic<uint64_t>& place(uint32_t granule) noexcept { return places_[(granule * 0x9E3779B1u) >> 24].word; }

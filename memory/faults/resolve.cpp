@@ -17,7 +17,7 @@ constinit Resolve resolve;
 
 namespace {
 
-constexpr uint32_t kBounces = 8;  // of 1 MiB each, populated as far as they are used
+constexpr uint32_t kBounces = 8;  // of 1 MiB each, populated on use
 
 uint64_t offset_of(uint32_t page) {
   return static_cast<uint64_t>(page) << kPageShift;
@@ -74,7 +74,7 @@ bool Resolve::page(uint32_t page, bool store) noexcept {
     }
     if (state == kInPlace || (state == kResident && (!store || (seen & kProtected) == 0))) return true;
     if (!table.claim(granule, seen, kLoading)) continue;
-    // Who changes the granule size marks the piece first and claims the words then: one of the two sees the other.
+    // A thread that changes the granule size marks the piece before it claims words: one of the two sees the other.
     if (table.size_of_piece(page / kPagesPerPiece).load() != kind + 1) {
       table.close(granule, seen);
       continue;
@@ -98,13 +98,13 @@ void Resolve::load(uint32_t granule, uint32_t kind, Word seen, bool store) noexc
   Page pages[kBatch];
   run.keep(page_supply::acquire(cache, run.count(), pages));
 
-  // The content differs from far memory for certain when a store waits. Otherwise write-protection keeps count: for a
-  // granule alone, if that has paid, and for a stream on a disk. Without it a granule is compared at eviction where far
-  // memory is mapped, and written on a disk. What came from zeros is compared with zeros.
+  // If a store waits, the content certainly changes. Otherwise write-protection detects changes: for a single granule,
+  // if this has paid, and for a stream on a disk. Without it, an eviction compares the granule where far memory is
+  // mapped, and writes it on a disk. A granule that came from zeros is compared with zeros.
   const bool can_protect = !far.mapped() || (!run.in_stream() && pages[run.own()].slot == kNoSlot);
   const bool protects = can_protect && (run.in_stream() || protection::wanted(granule));
-  // On a disk a stream whose faults are by stores is taken to store everywhere: a second fault for each granule would
-  // cost more than to write those that it leaves out.
+  // On a disk, a stream whose faults are stores counts as storing to every granule. Second faults for each granule
+  // would cost more than writing those that did not change.
   const auto changes = [&](uint32_t i) {
     return store && (i == run.own() || (run.stored() && !far.mapped() && state_of(run.before(i)) == kAbsent));
   };
@@ -114,7 +114,7 @@ void Resolve::load(uint32_t granule, uint32_t kind, Word seen, bool store) noexc
   for (uint32_t i = 0, end = 0; i < run.count(); i = end) {
     const bool zero = state_of(run.before(i)) == kZero;
     const bool changed = changes(i);
-    // One call for neighbours that come from the same place to the same place.
+    // One call for neighbours with the same source and the same destination.
     const auto alike = [&](uint32_t j) {
       return (state_of(run.before(j)) == kZero) == zero && (!protects || changes(j) == changed) &&
              (pages[i].slot == kNoSlot ? pages[j].slot == kNoSlot : pages[j].slot == pages[i].slot + (j - i));
@@ -156,7 +156,7 @@ void Resolve::load(uint32_t granule, uint32_t kind, Word seen, bool store) noexc
 
 namespace {
 
-// A block of which an eighth is absent costs the disk less than its single granules. `span`: pages of a granule.
+// If an eighth of a block is absent, the whole block costs the disk less than single granules. `span`: pages of one.
 bool worth_reading(uint32_t page, uint32_t span) {
   constexpr uint32_t kPages = kStageBytes >> kPageShift;
   uint32_t absent = 0;
@@ -167,8 +167,8 @@ bool worth_reading(uint32_t page, uint32_t span) {
 
 }  // namespace
 
-// The stream is going to need the next blocks: the disk reads them while the program works on this one. A block that
-// begins here is read that way, too: a stage is faster for the disk than single pages.
+// The disk reads the stream's next blocks while the program works on this one. A block that begins here is also read
+// into a stage, which is faster for the disk than single pages.
 void Resolve::read_blocks_ahead(uint32_t granule, const Run& run) const noexcept {
   if (!far.reads_ahead() || !run.is_long()) return;
   const uint64_t offset = offset_of(granule);
@@ -183,7 +183,7 @@ bool Resolve::fill(uint32_t granule, uint32_t kind, bool zero, const Page* pages
                    bool protect) noexcept {
   const uint64_t bytes = count * bytes_of(kind);  // at most 1 MiB
   char* const at = table.address(granule);
-  if (pages[0].slot == kNoSlot) {  // no page yet: the kernel takes one and fills it
+  if (pages[0].slot == kNoSlot) {  // no page yet: the kernel allocates and fills one
     if (zero || far.mapped()) {
       const uint64_t begin = far.begin_ns();
       userfault_->copy_in(at, zero ? zeros_ : far.map() + offset_of(granule), bytes, protect);
@@ -207,7 +207,7 @@ bool Resolve::fill(uint32_t granule, uint32_t kind, bool zero, const Page* pages
   return false;
 }
 
-// Between MOVE and write-protection another thread may store. The content is compared once with what it was.
+// Another thread may store between MOVE and write-protection, so the content is then compared with the original.
 bool Resolve::move_in_protected(char* to, char* slot, size_t bytes) noexcept {
   char* const bounce = take_bounce();
   memcpy(bounce, slot, bytes);
@@ -234,7 +234,7 @@ void Resolve::come_back(uint32_t granule, uint32_t kind, Word seen, bool store) 
   read_blocks_ahead(granule, run);
   Word flags[kBatch];
   for (uint32_t i = 0, end = 0; i < run.count(); i = end) {
-    // Known to be unchanged, as it will be most often, unless a store waits.
+    // The granule stays unchanged in most cases, unless a store waits.
     const auto stays_protected = [&](uint32_t j) {
       return (run.before(j) & kProtected) != 0 && !(store && j == run.own());
     };
@@ -276,8 +276,8 @@ void Resolve::come_back(uint32_t granule, uint32_t kind, Word seen, bool store) 
   run.expect_next(store);
 }
 
-// Stores that go through memory in some order would fault at each granule: as many granules as are changed on one side
-// become open on the other side, too. So no more than half of what is taken as changed is so by mistake.
+// Stores that pass through memory in order would fault at each granule. So this opens as many granules on one side as
+// are changed on the other side. At most half of the granules marked as changed are then unchanged.
 void Resolve::allow_stores(uint32_t granule, uint32_t kind, Word seen) noexcept {
   const uint32_t span = 1u << kind, chunk = granule & ~(chunk_pages(kind) - 1), chunk_end = chunk + chunk_pages(kind);
   Word before[kBatch];
@@ -301,7 +301,7 @@ void Resolve::allow_stores(uint32_t granule, uint32_t kind, Word seen) noexcept 
   {
     const Held held(cache.lock);
     ++cache.counters.faults_write;
-    if ((seen & kCleaned) != 0) {  // a touch that was seen: as one in probation
+    if ((seen & kCleaned) != 0) {  // counts as a touch, as in probation
       cache.stored_after_cleaning();
       caches.unlink(cache, node_of(seen));
       caches.push(cache, kMain, node_of(seen), stamp_now());
@@ -331,20 +331,20 @@ void Resolve::give_bounce(char* buffer) noexcept {
   bounces_taken_.fetch_and(~(1u << which), std::memory_order_release);
 }
 
-// A pin keeps the word resident: a granule with pins is never claimed by an eviction. An owner of the word (a first
-// store, a flush) keeps the pins.
+// A pin keeps the word resident, so an eviction never claims a pinned granule. An owner of the word (a first store, a
+// flush) keeps the pins.
 long Resolve::pin(uint32_t page, bool changes) noexcept {
   for (;;) {
     if (!this->page(page, changes)) return -EFAULT;
     uint32_t granule = 0, kind = 0;
     if (!granule_of(page, &granule, &kind)) return -EFAULT;
     Word seen = table.word(granule).load(std::memory_order_acquire);
-    const bool takes_dram = state_of(seen) == kResident;  // in place a pin only keeps the chunk where it is
+    const bool takes_dram = state_of(seen) == kResident;  // in place, a pin only keeps the chunk in its present memory
     if ((!takes_dram && state_of(seen) != kInPlace) || (changes && (seen & kProtected) != 0)) continue;
     if ((seen & kPins) == kPins) return -EAGAIN;
     const bool first = (seen & kPins) == 0 && takes_dram;
     if (first) {
-      // An eighth of the DRAM is left for what is not pinned, and at least four granules.
+      // Leaves an eighth of the DRAM, and at least four granules, unpinned.
       const uint64_t limit = caches.limit.load(), eighth = limit / 8, four = 4 * bytes_of(kind);
       const uint64_t left = eighth > four ? eighth : four;
       const uint64_t pinned = caches.pinned_bytes.fetch_add(bytes_of(kind)) + bytes_of(kind);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What happens at a fault, wherever it is resolved: the granule of an address becomes accessible.
+// Resolves a fault, in whichever thread: makes the granule of an address accessible.
 #pragma once
 
 #include <stdint.h>
@@ -19,30 +19,30 @@ class Resolve {
   void stop() noexcept;
   bool reads_ahead() const noexcept { return ahead_; }
 
-  /// Makes the page accessible for a load, or for a store too. false: it is not allocated.
+  /// Makes the page accessible for loads, and with `store` for stores. false: it is not allocated.
   bool page(uint32_t page, bool store) noexcept;
-  /// The same, and one more pin. `changes`: the kernel is going to store into it. 0 or -errno.
+  /// As page, and adds a pin. `changes`: the kernel will store into it. 0 or -errno.
   long pin(uint32_t page, bool changes) noexcept;
   void unpin(uint32_t page) noexcept;
-  /// The first page of the granule that holds a page, and its kind; false: there is no allocation. Waits while the
-  /// granule size changes.
+  /// The first page of the granule that holds a page, and its kind; false: it is not allocated. Waits while the granule
+  /// size changes.
   static bool granule_of(uint32_t page, uint32_t* granule, uint32_t* kind) noexcept;
 
  private:
   void load(uint32_t granule, uint32_t kind, Word seen, bool store) noexcept;
-  /// Puts neighbours in; whether they are write-protected, and so known to be unchanged.
+  /// Puts neighbouring granules in. Returns whether they are write-protected and therefore unchanged.
   bool fill(uint32_t granule, uint32_t kind, bool zero, const Page* pages, uint32_t count, bool protect) noexcept;
   void read_blocks_ahead(uint32_t granule, const Run& run) const noexcept;
   void come_back(uint32_t granule, uint32_t kind, Word seen, bool store) noexcept;
   void allow_stores(uint32_t granule, uint32_t kind, Word seen) noexcept;
-  /// The same, and write-protected: whether it is, and so equals what was in the slot.
+  /// Moves a slot in, write-protected. Returns whether it is protected, and so equals the slot's earlier content.
   bool move_in_protected(char* to, char* slot, size_t bytes) noexcept;
   char* take_bounce() noexcept;
   void give_bounce(char* buffer) noexcept;
 
   const UserFault* userfault_ = nullptr;
   bool ahead_ = true;
-  char* zeros_ = nullptr;  // 1 MiB that stays the kernel's zero page
+  char* zeros_ = nullptr;  // 1 MiB that stays mapped to the kernel's zero page
   char* bounces_ = nullptr;
   std::atomic<uint32_t> bounces_taken_{0};
 };

@@ -12,7 +12,7 @@ constinit ReadAhead read_ahead;
 
 namespace {
 
-constexpr uint64_t kMostAhead = uint64_t{1} << 18;  // bytes of a stream at once: more gained nothing
+constexpr uint64_t kMostAhead = uint64_t{1} << 18;  // bytes of a stream at once: more had no benefit
 
 }  // namespace
 
@@ -30,7 +30,7 @@ Run::Run(uint32_t granule, uint32_t kind, Word seen) noexcept
   const auto advice =
       static_cast<Advice>(table.advice_of_piece(granule / kPagesPerPiece).load(std::memory_order_relaxed));
   planned_ = read_ahead.plan(granule, advice, most > 0 ? static_cast<uint32_t>(most) : 1, &confirmed_, &stored_);
-  // Granules as large as what a stream brings in come alone: it is one if this fault was expected.
+  // If a stream would bring in only one granule of this size, an expected fault counts as a stream.
   expected_ = planned_ > 1 || (most <= 1 && read_ahead.expects(granule, advice));
   around_ = planned_ == 1 && read_ahead.works() && advice != kAdviceRandom && span() < neighbourhood::kPages &&
             most >= neighbourhood::kPages && neighbourhood::wanted(granule);
@@ -68,19 +68,19 @@ bool Run::is_long() const noexcept {
 }
 
 uint32_t Run::came_alone(Cache& cache) const noexcept {
-  constexpr uint32_t kBegun = 8;  // what a stream brings in at its beginning counts, too
+  constexpr uint32_t kBegun = 8;  // the first granules of a stream also count
   if (planned_ > kBegun || around_ || span() >= neighbourhood::kPages) return neighbourhood::not_alone(cache);
   return neighbourhood::came_alone(cache, granule_, kind_);
 }
 
-// Where the stream faults next: behind what came in and what is there already.
+// The stream's next expected fault: after the granules that came in or were already present.
 void Run::expect_next(bool store) const noexcept {
   uint32_t next = end_;
   for (uint32_t looked = 0; looked < kBatch && next < table.bytes() >> kPageShift; ++looked, next += span()) {
     const State state = state_of(table.word(next).load(std::memory_order_relaxed));
     if (state == kZero || state == kAbsent || state == kProbation || state == kFree) break;
   }
-  // Nothing shows whether a neighbourhood was needed: it counts as one granule that was.
+  // The accesses do not show which granules of a neighbourhood were needed: it counts as one.
   read_ahead.expect(next, around_ ? neighbourhood::kPages : planned_, around_ ? 1 : count(), store);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What one fault brings in: granules beside each other, of one cache and piece, that this thread owns until it closes
-// their words. Of a stream they lie behind the granule that was touched, of a neighbourhood around it.
+// The granules that one fault brings in: neighbours in one cache and piece. This thread owns them until it closes their
+// words. In a stream they follow the touched granule; in a neighbourhood they surround it.
 #pragma once
 
 #include <stdint.h>
@@ -12,33 +12,33 @@ namespace ringside::memory {
 
 class Run {
  public:
-  /// The granule, whose word was `seen` before this thread claimed it.
+  /// Begins with the granule, whose word was `seen` before this thread claimed it.
   Run(uint32_t granule, uint32_t kind, Word seen) noexcept;
-  /// Claims as many beside it as are planned, as long as they have one of two states.
+  /// Claims as many planned neighbours as have one of two states.
   void take(State one, State other) noexcept;
-  /// Gives back all but `count`, from the ends; the granule itself stays.
+  /// Releases granules from the ends until `count` remain; keeps the touched one.
   void keep(uint32_t count) noexcept;
 
   uint32_t span() const noexcept { return 1u << kind_; }  // pages of a granule
   uint32_t count() const noexcept { return (end_ - begin_) >> kind_; }
   uint32_t granule(uint32_t i) const noexcept { return begin_ + i * span(); }
-  /// Its word before it was claimed.
+  /// A granule's word before it was claimed.
   Word before(uint32_t i) const noexcept { return words_[place(granule(i))]; }
-  /// Which of them was touched.
+  /// The index of the touched granule.
   uint32_t own() const noexcept { return (granule_ - begin_) >> kind_; }
 
   bool in_stream() const noexcept { return planned_ > 1; }
-  /// So much of a stream that whole blocks of a disk are read ahead of it.
+  /// Whether the stream is long enough to read whole disk blocks ahead of it.
   bool is_long() const noexcept;
-  /// The last fault of this stream was by a store.
+  /// Whether the last fault of this stream was a store.
   bool stored() const noexcept { return stored_; }
-  /// Granules of a stream that come in before they are touched, and those of its last fault that were touched since.
+  /// The stream's granules that come in before they are touched; those of its last fault that were touched since.
   uint32_t ahead() const noexcept { return in_stream() ? count() - 1 : 0; }
   uint32_t confirmed() const noexcept { return confirmed_; }
 
-  /// Once all have come in, with the cache's lock held: what their nodes keep of it.
+  /// The value for the nodes (Node::came_alone). Call it once all have come in, with the cache's lock held.
   uint32_t came_alone(Cache& cache) const noexcept;
-  /// Once all words are closed.
+  /// Call it once all words are closed.
   void expect_next(bool store) const noexcept;
 
  private:

@@ -24,7 +24,7 @@ bool failed(long result) {
   return result < 0 && result > -4096;
 }
 
-/// A mapping of a file in the place of what is there. Everyone sees the one or the other, nothing in between.
+/// Maps a file over the present mapping, atomically: a thread sees either the old mapping or the new one.
 long map_over(char* at, uint64_t length, int file, uint64_t offset) {
   const long result = raw(SYS_mmap, as_long(at), static_cast<long>(length), PROT_READ | PROT_WRITE,
                           MAP_SHARED | MAP_FIXED | MAP_NORESERVE, file, static_cast<long>(offset));
@@ -57,7 +57,7 @@ long InPlace::start(uint32_t asked, uint64_t limit, uint64_t most_dram) noexcept
   placement_ = decide(asked);
   for (auto* counter : {&bytes, &promoted_bytes, &promotions, &demotions, &sampled, &touched}) counter->store(0);
   if (!possible()) return 0;
-  // The kernel allows 65530 mappings, and a promoted chunk among chunks in place is one.
+  // The kernel allows 65530 mappings; each promoted chunk among chunks in place needs one.
   constexpr uint64_t kMostChunks = 16384;
   shift_ = 4;
   while (shift_ < kPieceShift - kPageShift && limit / chunk_bytes() > kMostChunks) shift_ += 2;
@@ -93,7 +93,7 @@ void InPlace::forget() noexcept {
   for (auto* counter : {&bytes, &promoted_bytes, &promotions, &demotions, &sampled, &touched}) counter->store(0);
 }
 
-// While everything fits into DRAM, a cache is as fast as DRAM from the second touch of a page on.
+// While everything fits into DRAM, a cache is as fast as DRAM after the first touch of a page.
 bool InPlace::wanted(uint64_t size) const noexcept {
   if (!possible() || size < kPiece) return false;
   return placement_ == Placement::kInPlaceAsAsked || core.far_bytes.load() + size > caches.limit.load();
@@ -128,8 +128,8 @@ bool InPlace::own(uint32_t chunk) noexcept {
   return true;
 }
 
-// Everyone takes the words of a chunk in the same order, so two owners cannot wait for each other, and the first word
-// decides for all of them: who caches the region meanwhile owns it before the others.
+// All threads take the words of a chunk in the same order, so two owners cannot wait for each other. A thread that
+// caches the region also takes the first word first, so it owns the chunk exclusively.
 bool InPlace::own_surely(uint32_t chunk, bool* pinned) noexcept {
   *pinned = false;
   for (uint32_t page = chunk << shift_; page < (chunk + 1) << shift_; ++page) {
@@ -157,7 +157,7 @@ void InPlace::disown_page(uint32_t page) noexcept {
 // --- moving a chunk
 
 bool InPlace::protect(uint32_t chunk, int protection) noexcept {
-  // Before anyone can have a fault by it: see explains.
+  // Before any thread can fault because of the move: see explains.
   chunks_[chunk].generation.fetch_add(1);
   return raw(SYS_mprotect, as_long(address(chunk)), static_cast<long>(chunk_bytes()), protection) == 0;
 }
@@ -195,7 +195,7 @@ bool InPlace::promote(uint32_t chunk) noexcept {
   }
   bool done = false;
   if (may_move() && protect(chunk, PROT_READ)) {
-    // By a system call: the frame needs no second mapping, which would count as resident twice.
+    // A system call copies, so the frame needs no second mapping, which would count as resident twice.
     const uint64_t begin = far.begin_ns();
     const auto size = static_cast<long>(chunk_bytes());
     const long copied = raw(SYS_pwrite64, frames_file_, as_long(far.map() + offset(chunk)), size,
@@ -215,7 +215,7 @@ bool InPlace::promote(uint32_t chunk) noexcept {
   return done;
 }
 
-// Only what differs is written: far memory wears, and is slower to write than to read.
+// Writes only the differences: far memory wears out, and its writes are slower than its reads.
 void InPlace::copy_back(uint32_t chunk) noexcept {
   const char* const near = address(chunk);
   for (uint64_t done = 0; done < chunk_bytes(); done += kPage) {
@@ -299,7 +299,7 @@ bool InPlace::explains(uint32_t page) noexcept {
     table.wait(page, word);
     return true;
   }
-  // The move may have ended before this thread looked. If there was none since its last fault here, it did not.
+  // The move may have ended before this thread looked, but not if none followed this thread's last fault here.
   const auto me = reinterpret_cast<uintptr_t>(__builtin_thread_pointer());
   std::atomic<uint64_t>& last = seen_[(me >> 6) * 0x9E3779B97F4A7C15u >> 56];
   const uint64_t now = (static_cast<uint64_t>(page) << 16 | chunks_[page >> shift_].generation.load()) + 1;

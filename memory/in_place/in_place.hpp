@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Far memory that is read and written in place: the addresses of such a region are a mapping of the far file, so a load
-// or a store costs what that memory costs, and no fault of ours. A chunk (64 KiB or more) that is touched often is
-// promoted: its content is copied into a frame of DRAM, which is mapped in its place. Nothing but mmap(2) and
-// mprotect(2) is used, because userfaultfd(2) does not watch files on DAX.
+// Far memory that is read and written in place. The addresses of a region are a mapping of the far file, so loads and
+// stores have that memory's cost and cause no faults in the library. A chunk (64 KiB or more) that is touched often is
+// promoted: it is copied into a frame of DRAM, mapped in its place. Only mmap(2) and mprotect(2) are used, because
+// userfaultfd(2) does not support files on DAX.
 //
 // While a chunk is copied it is read-only. A store then raises SIGSEGV, and its thread waits for the chunk.
-// The idea of migrating in the background by sampled accesses is HeMem's (Raybuck et al., SOSP 2021), which samples
-// by the processor's counters; here it is by the kernel's page tables, which need no permission.
+// HeMem (Raybuck et al., SOSP 2021) also migrates in the background by sampled accesses. It samples with the
+// processor's counters; this code uses the kernel's page tables, which need no permission.
 #pragma once
 
 #include <stdint.h>
@@ -20,12 +20,12 @@
 
 namespace ringside::memory {
 
-/// Why regions are in place, or are not; as in ringside_memory_stats.
+/// Whether regions are in place, and the reason; as in ringside_memory_stats.
 enum class Placement : uint32_t {
   kCachedOnDisk = 1,    // far memory cannot be mapped
-  kCachedInMemory = 2,  // tmpfs: it is DRAM, so that reading in place would pass the limit
+  kCachedInMemory = 2,  // tmpfs is DRAM, so access in place would exceed the limit
   kCachedAsAsked = 3,
-  kInPlaceOnDax = 4,  // once what is allocated is more than the limit
+  kInPlaceOnDax = 4,  // once the allocations exceed the limit
   kInPlaceAsAsked = 5,
 };
 
@@ -33,7 +33,7 @@ const char* reason(Placement placement) noexcept;
 
 class InPlace {
  public:
-  /// `limit`: of DRAM; `most_dram`: what it may become. 0 or -errno.
+  /// `limit`: of DRAM; `most_dram`: its possible maximum. 0 or -errno.
   long start(uint32_t asked, uint64_t limit, uint64_t most_dram) noexcept;
   void stop() noexcept;
   /// In a forked child: all of its regions are cached.
@@ -48,24 +48,24 @@ class InPlace {
     return possible() && pieces_[page / kPagesPerPiece].load(std::memory_order_relaxed) != 0;
   }
 
-  /// Makes pages far memory and ends what the caller owns: their words, or nobody knows of the pages yet. 0 or -errno.
+  /// Maps far memory at pages whose words the caller owns (and so gives up), or at new pages. 0 or -errno.
   long map(uint32_t page, uint32_t pages) noexcept;
-  /// The opposite of alloc for a range of words in place: see expel of core.hpp. false: some are pinned.
+  /// Takes a range of words out of in-place use: see expel of core.hpp. false: some are pinned.
   bool expel(uint32_t page, uint32_t pages, Expel how) noexcept;
-  /// Makes a whole region cached; its content is kept. false: a part is pinned, or mappings are short.
+  /// Makes a whole region cached and keeps its content. false: a part is pinned, or the kernel has no mapping left.
   bool cache(uint32_t page, uint32_t pages) noexcept;
-  /// Writes what is promoted and changed; it stays promoted.
+  /// Writes promoted chunks that changed; they stay promoted.
   void write_back(uint32_t page, uint32_t pages) noexcept;
-  /// A fault of an access that is allowed: the chunk was being copied, or has been since. Waits until it is not.
-  /// false: the second fault there without a move in between, so it is the program's.
+  /// For a fault of a permitted access: the chunk is or was being copied. Waits until the copy ends. false: it is the
+  /// second fault there without a move in between, so it is the program's fault.
   bool explains(uint32_t page) noexcept;
 
-  /// No more than `bytes` of DRAM stay in use by promoted chunks; false if pins prevent it.
+  /// Limits the DRAM of promoted chunks to `bytes`; false if pins prevent it.
   bool shrink(uint64_t bytes) noexcept;
 
-  // For the sampling.
-  /// Whether a chunk may change its memory: not where a system call, or a device that it has started, may store into it
-  /// without a pin.
+  // Called by the sampling.
+  /// Whether chunks may move. They may not if a system call, or a device that it started, may store into them without a
+  /// pin.
   static bool may_move() noexcept;
   uint32_t chunk_shift() const noexcept { return shift_; }  // pages of a chunk, as a power of two
   uint32_t pages_per_chunk() const noexcept { return 1u << shift_; }
@@ -73,13 +73,13 @@ class InPlace {
   bool promoted(uint32_t chunk) const noexcept { return chunks_[chunk].frame.load(std::memory_order_relaxed) != 0; }
   /// The last eight samples of a chunk, the newest in bit 0.
   std::atomic<uint8_t>& history(uint32_t chunk) noexcept { return chunks_[chunk].history; }
-  /// Both: false if a page of the chunk is pinned, freed or owned, or there is no DRAM, or no mapping more.
+  /// Both: false if a page of the chunk is pinned, freed or owned, or no DRAM or no mapping is left.
   bool promote(uint32_t chunk) noexcept;
   bool demote(uint32_t chunk) noexcept;
-  /// Whether one more chunk may be promoted.
+  /// Whether another chunk may be promoted.
   bool has_room() const noexcept;
   bool over_share() const noexcept { return promoted_bytes.load() > share(); }
-  /// Takes away the page table entries of a piece; the content stays where it is. false: the piece is not in place.
+  /// Removes the page table entries of a piece but keeps its content. false: the piece is not in place.
   bool forget_touches(uint32_t piece) noexcept;
 
   std::atomic<uint64_t> bytes{0}, promoted_bytes{0}, promotions{0}, demotions{0}, sampled{0}, touched{0};
@@ -90,20 +90,20 @@ class InPlace {
     std::atomic<uint16_t> generation{0};  // of its mapping
     std::atomic<uint8_t> history{0};
   };
-  /// The words of a chunk: all of them, or none. own: false unless every page is in place and without pins.
+  /// Owns the words of a chunk: all or none. false unless every page is in place and without pins.
   bool own(uint32_t chunk) noexcept;
-  /// Waits for other owners; leaves out what is not allocated. false: the chunk is not in place any more.
+  /// Waits for other owners; leaves out pages that are not allocated. false: the chunk is no longer in place.
   bool own_surely(uint32_t chunk, bool* pinned) noexcept;
   bool own_unpinned(uint32_t chunk) noexcept;
   void disown(uint32_t chunk) noexcept;
   void disown_page(uint32_t page) noexcept;
-  /// Of an owned chunk. false: the kernel has no mapping more, and nothing changed.
+  /// For an owned chunk. false: the kernel has no mapping left, and nothing changed.
   bool protect(uint32_t chunk, int protection) noexcept;
   void copy_back(uint32_t chunk) noexcept;
   bool back_to_far(uint32_t chunk) noexcept;
   void forget(uint32_t page, uint32_t pages) noexcept;
   void give_back(uint32_t page, uint32_t pages, State state) noexcept;
-  /// The DRAM that promoted chunks may have: what is cached beside them keeps its part, and an eighth stays for faults.
+  /// The DRAM limit for promoted chunks: cached granules keep their part, and an eighth stays free for faults.
   uint64_t share() const noexcept;
   bool take_frame(uint32_t* frame) noexcept;
   void give_frame(uint32_t frame) noexcept;
@@ -116,13 +116,13 @@ class InPlace {
   uint64_t most_frames_ = 0;
   Chunk* chunks_ = nullptr;
   std::atomic<uint8_t>* pieces_ = nullptr;
-  Lock lock_;  // of the empty frames
+  Lock lock_;  // protects the empty frames
   uint32_t* empty_ = nullptr;
   uint32_t empties_ = 0, frames_made_ = 0;
-  // Who frees a piece and who takes its page table entries away exclude each other, during their system calls, too.
+  // Held during the system calls that free a piece or remove its page table entries, so that they exclude each other.
   Lock sampling_lock_;
   static constexpr uint32_t kSeen = 256;
-  std::atomic<uint64_t> seen_[kSeen];  // by thread: where its last fault was, and the generation then
+  std::atomic<uint64_t> seen_[kSeen];  // for each thread: the chunk of its last fault, and its generation then
 };
 
 extern InPlace in_place;

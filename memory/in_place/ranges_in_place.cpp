@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is done to a range in place: it is freed, cleared, cached, sent back to far memory, or written (as ranges.cpp
-// does with granules).
+// Operations on a range in place: it is freed, cleared, cached, returned to far memory, or written (as ranges.cpp does
+// with granules).
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -11,7 +11,7 @@
 
 namespace ringside::memory {
 
-// For who frees or clears: the chunk is owned and its frame, if it has one, is not in use by a system call.
+// Before a free or clear: owns the chunk once no system call uses its frame, if it has one.
 bool InPlace::own_unpinned(uint32_t chunk) noexcept {
   bool pinned = false;
   while (own_surely(chunk, &pinned)) {
@@ -37,7 +37,7 @@ bool InPlace::expel(uint32_t page, uint32_t pages, Expel how) noexcept {
       pinned = true;
       continue;
     }
-    while (!back_to_far(chunk)) yield_core();  // mappings are short: another thread may give some back
+    while (!back_to_far(chunk)) yield_core();  // no mapping is left: another thread may release some
     const uint32_t first = chunk << shift_, next = first + pages_per_chunk();
     if (how == Expel::kClear) {
       const uint32_t from = page > first ? page : first, to = end < next ? end : next;
@@ -55,7 +55,7 @@ void InPlace::forget(uint32_t page, uint32_t pages) noexcept {
   for (uint32_t chunk = page >> shift_; chunk <= (end - 1) >> shift_; ++chunk) {
     const uint32_t first = chunk << shift_, next = first + pages_per_chunk();
     if (page <= first && next <= end) {
-      bool ignored = false;  // a call that uses what its program frees
+      bool ignored = false;  // the program frees memory that its own call is using
       own_surely(chunk, &ignored);
       continue;
     }
@@ -68,11 +68,11 @@ void InPlace::forget(uint32_t page, uint32_t pages) noexcept {
   give_back(page, pages, kFree);
 }
 
-// Of owned pages: their addresses are watched memory again, their words say so.
+// For owned pages: watches their addresses again and sets their words.
 void InPlace::give_back(uint32_t page, uint32_t pages, State state) noexcept {
   const uint32_t end = page + pages;
   const Held held(sampling_lock_);
-  // To the end of the piece, where nothing is allocated: a call that fills granules does not cross mappings.
+  // Watches to the end of the piece, where nothing is allocated, so that a call that fills granules crosses no mapping.
   uint32_t watched = end;
   while (watched % kPagesPerPiece != 0 && state_of(table.word(watched).load()) == kFree) ++watched;
   const long result = table.restore(page, watched - page, core.userfault);
@@ -118,7 +118,7 @@ bool InPlace::cache(uint32_t page, uint32_t pages) noexcept {
 
 void InPlace::write_back(uint32_t page, uint32_t pages) noexcept {
   for (uint32_t chunk = page >> shift_; chunk <= (page + pages - 1) >> shift_; ++chunk) {
-    if (!promoted(chunk) || !own(chunk)) continue;  // what is pinned is written when it leaves
+    if (!promoted(chunk) || !own(chunk)) continue;  // pinned chunks are written when they leave
     if (promoted(chunk) && protect(chunk, PROT_READ)) {
       copy_back(chunk);
       if (!protect(chunk, PROT_READ | PROT_WRITE)) die("cannot make promoted memory writable again", -ENOMEM);

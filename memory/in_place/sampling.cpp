@@ -36,7 +36,7 @@ int Sampling::start() noexcept {
     return static_cast<int>(-made);
   }
   wake_ = static_cast<int>(made);
-  const SignalsBlocked blocked;  // inherited: no signal is handled there
+  const SignalsBlocked blocked;  // the new thread inherits this: it handles no signals
   const int error = pthread_create(&thread_, nullptr, run, this);
   if (error != 0) forget();
   return error;
@@ -64,7 +64,7 @@ void* Sampling::run(void* self) noexcept {
   return nullptr;
 }
 
-// false: the thread ends. Less than 0: until it is woken.
+// false: the thread ends. Below 0: sleeps until it is woken.
 bool Sampling::sleep_for(int64_t ns) noexcept {
   pollfd ready{wake_, POLLIN, 0};
   timespec time{static_cast<time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)};
@@ -93,7 +93,7 @@ void Sampling::serve() noexcept {
     const uint64_t zapped = now_ns();
     if (!sleep_for(period_ns)) return;
     const uint64_t looked = now_ns();
-    // Copies take a tenth of the time at most, and are no part of what a look costs.
+    // Copies take at most a tenth of the time, and do not count as sampling costs.
     const uint64_t move_until = looked + static_cast<uint64_t>(period_ns) / 10;
     for (uint32_t i = 0; i < kept; ++i) look(pieces_[i], move_until);
     keep_to_share();
@@ -104,7 +104,7 @@ void Sampling::serve() noexcept {
   }
 }
 
-// The next pieces in place, once around at most.
+// Chooses the next pieces in place, at most one round.
 uint32_t Sampling::choose() noexcept {
   uint32_t found = 0;
   const uint32_t pieces = table.pieces();
@@ -136,12 +136,12 @@ void Sampling::look(uint32_t piece, uint64_t move_until_ns) noexcept {
       continue;
     }
     if (__builtin_popcount(history & kLastFour) < 2 || now_ns() > move_until_ns || !make_room()) continue;
-    // It has four samples' time to be touched again.
+    // a promoted chunk has four samples' time to be touched again
     if (in_place.promote(chunk)) in_place.history(chunk).store(kLastFour);
   }
 }
 
-// A chunk that is touched takes the DRAM only of one that is not.
+// A touched chunk takes DRAM only from an untouched one.
 bool Sampling::make_room() noexcept {
   while (!in_place.has_room()) {
     if (colds_ == 0) return false;
@@ -151,7 +151,7 @@ bool Sampling::make_room() noexcept {
   return true;
 }
 
-// What is cached has grown, or the limit is lower.
+// For the case that the cached part has grown, or the limit is lower.
 void Sampling::keep_to_share() noexcept {
   while (colds_ > 0 && in_place.over_share()) in_place.demote(cold_[--colds_]);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which chunks in place are worth DRAM: a thread takes the page table entries of some pieces away, looks later which of
-// them the kernel had to make anew (/proc/self/pagemap), promotes chunks that were touched in two of their last four
-// samples, and takes the DRAM of those that were touched in none. It sleeps fifty times as long as a look takes.
+// Finds the chunks in place that are worth DRAM. A thread removes the page table entries of some pieces, and later
+// reads which the kernel recreated (/proc/self/pagemap). It promotes chunks touched in two of their last four samples,
+// and takes the DRAM of those touched in none. It sleeps fifty times as long as a sample takes.
 #pragma once
 
 #include <pthread.h>
@@ -16,11 +16,11 @@ class Sampling {
   void stop() noexcept;
   /// In a forked child, which did not inherit the thread.
   void forget() noexcept;
-  /// There is something to sample.
+  /// Call it when there is something to sample.
   void wake() noexcept;
 
  private:
-  static constexpr uint32_t kPieces = 16;  // looked at together
+  static constexpr uint32_t kPieces = 16;  // sampled together
   static void* run(void* self) noexcept;
   void serve() noexcept;
   bool sleep_for(int64_t ns) noexcept;

@@ -21,8 +21,8 @@ constinit Account account;
 
 namespace {
 
-constexpr uint32_t kFaultsBetween = 256;     // a killed process misses at most so many
-constexpr int64_t kFlush = int64_t{1} << 16; // bytes that a thread keeps to itself: the error of the peak
+constexpr uint32_t kFaultsBetween = 256;     // faults between two updates: a killed process loses at most as many
+constexpr int64_t kFlush = int64_t{1} << 16; // bytes that a thread may keep uncounted: the error of the peak
 
 // Initial-exec (the build sets it): no allocation at the first access.
 thread_local int64_t own_bytes = 0;
@@ -60,7 +60,7 @@ void Account::start() noexcept {
   const char* const path = getenv(kAccountVariable);
   if (path == nullptr) return;
   const long file = raw(SYS_openat, AT_FDCWD, as_long(path), O_RDWR | O_CLOEXEC);
-  if (file < 0) return;  // `ringside-memory run` has ended: no one will ask
+  if (file < 0) return;  // `ringside-memory run` has ended: there is no reader
   const long at = raw(SYS_mmap, 0, sizeof(AccountPage), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   raw(SYS_close, file);
   if (at < 0 && at > -4096) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What this process tells `ringside-memory run`: it copies its counters to its entry of the account page, after every
-// few faults and when it ends. Small allocations are counted for each thread first, so that threads share no line.
+// This process's account for `ringside-memory run`: it copies its counters to its entry of the account page, after a
+// few faults each and at its end. Each thread first counts its own small allocations: threads share no cache line.
 #pragma once
 
 #include <stddef.h>
@@ -12,21 +12,21 @@ namespace ringside::memory {
 
 class Account {
  public:
-  /// Maps the page, if the environment names one, and takes an entry.
+  /// Maps the page, if the environment names it, and takes an entry.
   void start() noexcept;
-  /// In a forked child: an entry of its own is taken once the child uses its arena.
+  /// In a forked child: takes its own entry once the child uses its arena.
   void start_in_child() noexcept;
 
   /// Copies the counters to the entry. Callable from a signal handler.
   void publish() noexcept;
-  /// At the end of the process: what this thread kept to itself counts, too.
+  /// At the end of the process: adds this thread's own counts.
   void finish() noexcept;
 
   void count_large() noexcept { large_.fetch_add(1, std::memory_order_relaxed); }
   void count_refused() noexcept { refused_.fetch_add(1, std::memory_order_relaxed); }
   void count_fork(bool copied, uint64_t bytes) noexcept;
 
-  /// A small allocation or its end; `bytes`: what it takes.
+  /// A small allocation or its end; `bytes`: its size with malloc's overhead.
   static void count_small(size_t bytes) noexcept;
   static void count_small_freed(size_t bytes) noexcept;
   /// An allocation that changed its size.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The file that the preload library of every process writes and `ringside-memory run` reads: one entry a process. It
-// outlives the processes, so that the account exists even if one was killed. A process is the only writer of its entry.
+// The preload library of every process writes this file and `ringside-memory run` reads it: one entry a process. It
+// outlives the processes, so that the account exists even if one was killed. Only a process itself writes its entry.
 #pragma once
 
 #include <stdint.h>
@@ -29,7 +29,7 @@ struct AccountEntry {
 
 struct AccountPage {
   uint64_t mark;
-  std::atomic<uint32_t> taken;  // entries; more than kAccountEntries: the rest is not listed
+  std::atomic<uint32_t> taken;  // entries; beyond kAccountEntries, processes are not listed
   uint32_t unused;
   AccountEntry entries[kAccountEntries];
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The malloc family (C++ new and delete of libstdc++ call it). Requests of at least the least size go to the arena,
-// others to the next malloc. A bit of its page says whether an address is ours: the next malloc may have mapped memory
-// that is in the arena, too.
+// The malloc family (C++ new and delete of libstdc++ call it). Requests of at least the minimum size go to the arena,
+// others to the next malloc. A bit of its page shows whether an address is this library's: the next malloc may have
+// mapped memory that is in the arena, too.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@ bool is_large(size_t bytes) {
   return bytes >= settings.min_size && (core.ready() || starts_now());
 }
 
-// As malloc: what fails is NULL with ENOMEM, whatever the reason; else errno stays.
+// As malloc: every failure gives NULL with ENOMEM, whatever the reason; a success keeps errno.
 void* large(size_t alignment, size_t bytes) {
   const int kept = errno;
   void* memory = nullptr;
@@ -60,7 +60,7 @@ size_t usable_in_arena(const void* memory) {
 }
 
 void free_large(void* memory) {
-  if (!core.ready()) return;  // in a forked child without an arena: nothing here is its own
+  if (!core.ready()) return;  // in a forked child without an arena, no block belongs to it
   const int kept = errno;
   const auto pages = static_cast<uint32_t>(usable_in_arena(memory) >> kPageShift);
   unlock_pages(table.page_of(memory), pages);
@@ -68,7 +68,7 @@ void free_large(void* memory) {
   {
     const ThroughGate through;
     const Region region = region_of(memory);
-    remove_large_block(memory);  // before another allocation can have the address
+    remove_large_block(memory);  // before another allocation can reuse the address
     if (region && table.address(region.page) == memory) release_pages(region, region.page, region.pages);
   }
   errno = kept;
@@ -79,7 +79,7 @@ void* counted(void* memory) {
   return memory;
 }
 
-// From one malloc to the other.
+// Moves a block from one malloc to the other.
 void* moved(void* memory, size_t had, size_t bytes) {
   void* const other = malloc(bytes);
   if (other == nullptr) return nullptr;
@@ -88,7 +88,7 @@ void* moved(void* memory, size_t had, size_t bytes) {
   return other;
 }
 
-// Within the arena: in place if the addresses behind are free.
+// Resizes a block of the arena: in place if the addresses after it are free.
 void* resized(void* memory, size_t bytes) {
   const int kept = errno;
   {
@@ -141,7 +141,7 @@ RINGSIDE_MEMORY_INTERPOSED void* realloc(void* memory, size_t bytes) {
       free(memory);
       return nullptr;
     }
-    if (!core.ready()) (void)*static_cast<const volatile char*>(memory);  // ends a child that has no copy of it
+    if (!core.ready()) (void)*static_cast<const volatile char*>(memory);  // ends a child without a copy
     return is_large(bytes) ? resized(memory, bytes) : moved(memory, usable_in_arena(memory), bytes);
   }
   const Next& real = *next();

@@ -19,7 +19,7 @@ namespace {
 constexpr unsigned kHigh = 900;  // below what select(2) can take and the usual limit of 1024
 constexpr int kOwn = 3;
 
-/// A child of vfork closes descriptors of its own, before exec does.
+/// A child of vfork may close its copies of the descriptors: its exec closes them anyway.
 bool is_guarded() {
   return core.ready() && raw(SYS_getpid) == own_process();
 }
@@ -58,7 +58,7 @@ int refuse() {
   return -1;
 }
 
-/// Closes a range but for ours.
+/// Closes a range except the library's descriptors.
 long close_around(unsigned first, unsigned last, unsigned flags) {
   int own[kOwn];
   own_descriptors(own);
@@ -92,7 +92,7 @@ RINGSIDE_MEMORY_INTERPOSED int close(int descriptor) {
 }
 
 RINGSIDE_MEMORY_INTERPOSED int close_range(unsigned first, unsigned last, int flags) {
-  // UNSHARE gives this thread a table of its own: ours are copied too.
+  // UNSHARE gives this thread its own table, with copies of the library's descriptors.
   if (!is_guarded() || first > last) return result_of(raw(SYS_close_range, first, last, flags));
   return result_of(close_around(first, last, static_cast<unsigned>(flags)));
 }
@@ -106,7 +106,7 @@ RINGSIDE_MEMORY_INTERPOSED void closefrom(int first) {
 RINGSIDE_MEMORY_INTERPOSED int dup2(int from, int to) {
   if (is_own(to)) return refuse();
   if (from != to) return result_of(raw(SYS_dup3, from, to, 0));
-  const long open = raw(SYS_fcntl, from, F_GETFD);  // dup3 refuses what dup2 allows; not every processor has dup2
+  const long open = raw(SYS_fcntl, from, F_GETFD);  // dup3 refuses equal numbers; some processors lack dup2
   return result_of(open < 0 ? open : from);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How `ringside-memory run` says to the preload library what to do: variables of the environment, so that the programs
-// that a program starts get them too. This is the one place that names them. Sizes are bytes in digits.
+// The environment variables by which `ringside-memory run` configures the preload library, also in processes that the
+// program starts. This is the only place that names them. Sizes are bytes in decimal digits.
 #pragma once
 
 namespace ringside::memory {
@@ -13,10 +13,10 @@ inline constexpr char kMinSizeVariable[] = "RINGSIDE_MEMORY_MIN_SIZE";     // de
 inline constexpr char kFaultsVariable[] = "RINGSIDE_MEMORY_FAULTS";        // signal or thread
 inline constexpr char kForkVariable[] = "RINGSIDE_MEMORY_FORK";            // copy or none
 inline constexpr char kNoreserveVariable[] = "RINGSIDE_MEMORY_NORESERVE";   // 1: mappings with MAP_NORESERVE, too
-inline constexpr char kFirstOnlyVariable[] = "RINGSIDE_MEMORY_FIRST_ONLY"; // 1: children of the program run plainly
+inline constexpr char kFirstOnlyVariable[] = "RINGSIDE_MEMORY_FIRST_ONLY"; // 1: only the first program
 inline constexpr char kAccountVariable[] = "RINGSIDE_MEMORY_ACCOUNT";      // the file of account_page.hpp
 
-inline constexpr char kLevelVariable[] = "RINGSIDE_MEMORY_LEVEL";          // programs of the run above this one
+inline constexpr char kLevelVariable[] = "RINGSIDE_MEMORY_LEVEL";          // nesting depth within the run
 
 inline constexpr char kPreloadName[] = "libringside_memory_preload.so";
 inline constexpr unsigned long kDefaultMinSize = 1ul << 20;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who changes what is allocated holds the gate open; fork(2) closes it, so that the tables that the child inherits are
-// whole and no lock of theirs is held.
+// A thread that changes allocations passes through the gate; fork(2) closes it. So the tables that the child inherits
+// are consistent, and none of their locks is held.
 #pragma once
 
 #include <stdint.h>
@@ -26,7 +26,7 @@ class Gate {
   void leave() noexcept {
     if (word_.fetch_sub(1, std::memory_order_release) == (kClosed | 1)) wake_all(&word_);
   }
-  /// Waits until all have left; the others wait until open().
+  /// Waits until all threads have left; others wait until open().
   void close() noexcept {
     for (;;) {  // two threads may fork at a time
       uint32_t now = word_.load(std::memory_order_relaxed);
@@ -50,8 +50,8 @@ class Gate {
 
 extern Gate gate;
 
-/// No signal is handled meanwhile: a handler that allocates would wait for a fork that waits for this thread. Nothing
-/// in between may touch the arena.
+/// Blocks signals meanwhile: a handler that allocates would wait for a fork that waits for this thread. The code in
+/// between may not touch the arena.
 class ThroughGate {
  public:
   ThroughGate() noexcept { gate.enter(); }

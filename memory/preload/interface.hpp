@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a function is declared that stands in front of the one of the C library.
+// The declaration of a function that replaces the C library's.
 #pragma once
 
 #define RINGSIDE_MEMORY_INTERPOSED extern "C" __attribute__((visibility("default"), used, noinline))

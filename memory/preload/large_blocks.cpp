@@ -21,7 +21,7 @@ uint64_t mask_of(uint32_t page) {
   return uint64_t{1} << (page % 64);
 }
 
-/// Behind the gate.
+/// Call it behind the gate.
 BitWord* made_bits() {
   const Held held(one_at_a_time);
   BitWord* made = bits.load();

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which addresses of the arena this library's own malloc returned. Another malloc may have its memory in the arena too,
-// by mmap, and what it returns there is its own: an address alone does not say who frees it. A bit for each page.
+// Records the addresses of the arena that this library's malloc returned: a bit for each page. Another malloc may map
+// its memory in the arena, too, and frees its blocks itself: an address alone does not show which malloc must free it.
 #pragma once
 
 #include <stdint.h>
 
 namespace ringside::memory {
 
-/// `memory` is the start of an allocation of ours from now on. Called behind the gate. false: there is no memory for
-/// the bits.
+/// Records `memory` as the start of one of this library's allocations. Call it behind the gate. false: there is no
+/// memory for the bits.
 bool add_large_block(const void* memory) noexcept;
 void remove_large_block(const void* memory) noexcept;
 bool is_large_block(const void* memory) noexcept;

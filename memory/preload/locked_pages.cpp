@@ -23,7 +23,7 @@ bool lock_pages(uint32_t page, uint32_t pages) noexcept {
       locked.add(at);
       continue;
     }
-    // What was locked before stays so too: mlock may fail half-way, but must not unlock.
+    // Keeps earlier locks: mlock may fail half-way, but must not unlock.
     return false;
   }
   return true;

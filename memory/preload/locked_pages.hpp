@@ -6,10 +6,10 @@
 
 namespace ringside::memory {
 
-/// false: the limit leaves no room; as with mlock(2), some pages may be locked then.
+/// false: the limit leaves no space; as with mlock(2), some pages may then be locked.
 bool lock_pages(uint32_t page, uint32_t pages) noexcept;
 void unlock_pages(uint32_t page, uint32_t pages) noexcept;
-/// Whether one of them is.
+/// Whether any of the pages is locked.
 bool are_locked(uint32_t page, uint32_t pages) noexcept;
 /// In a forked child, where no lock is inherited.
 void forget_locks() noexcept;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Anonymous private mappings of the program. Large ones that can be read and written are regions of the arena; all
-// other mappings go to the kernel as they are: files, shared memory, fixed addresses, reservations (PROT_NONE, and
-// NORESERVE unless the user asks for it: jemalloc maps all its memory so), stacks, huge pages. A range given to a later
-// call may cover both kinds: each part goes its way.
+// The program's anonymous private mappings. Large ones with read and write access are regions of the arena. All others
+// go to the kernel unchanged: files, shared memory, fixed addresses, reservations (PROT_NONE, and NORESERVE without the
+// user's option, as jemalloc maps all its memory so), stacks, huge pages. A later call's range may cover both kinds:
+// each part is handled separately.
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
@@ -61,7 +61,7 @@ bool part_in_arena(const void* address, uint64_t bytes, uint32_t* page, uint32_t
   return *pages > 0;
 }
 
-/// Calls the kernel for what lies before and behind the arena.
+/// Calls the kernel for the parts before and after the arena.
 template <class Call>
 long around_arena(const void* address, uint64_t bytes, Call call) {
   const uint64_t base = reinterpret_cast<uintptr_t>(table.address(0)), end = base + table.bytes();
@@ -88,7 +88,7 @@ void release_range(uint32_t page, uint32_t pages) {
   }
 }
 
-/// Without holes: no page of it was given back, or never taken.
+/// Whether the range has no holes: each page was allocated and not yet released.
 bool all_allocated(uint32_t page, uint32_t pages) {
   for (uint32_t at = page; at < page + pages; ++at) {
     if (!is_allocated(at)) return false;
@@ -96,7 +96,7 @@ bool all_allocated(uint32_t page, uint32_t pages) {
   return true;
 }
 
-/// Copies a range of the arena to memory of the kernel at any address, or at a fixed one.
+/// Copies a range of the arena to the kernel's memory, at any or at a fixed address.
 void* move_out(void* from, uint64_t had, uint64_t wants, void* fixed) {
   const long flags = MAP_PRIVATE | MAP_ANONYMOUS | (fixed == nullptr ? 0 : MAP_FIXED);
   void* const to = address_of(
@@ -150,7 +150,7 @@ void* remap_in_arena(void* address, uint32_t page, uint64_t had, uint64_t wants,
 int advise_in_arena(uint32_t page, uint32_t pages, int advice) {
   void* const at = table.address(page);
   const size_t bytes = static_cast<size_t>(pages) << kPageShift;
-  const auto pass = [&](int ours) {  // only advice: it may come to nothing
+  const auto pass = [&](int ours) {  // advice only: it may have no effect
     const int kept = errno;
     const ThroughGate through;
     const Region region = region_of(at);
@@ -174,7 +174,7 @@ int advise_in_arena(uint32_t page, uint32_t pages, int advice) {
     case MADV_PAGEOUT: return pass(RINGSIDE_MEMORY_DONT_NEED);
     case MADV_WIPEONFORK: return wipe_on_fork(page, pages) ? 0 : -EAGAIN;
     case MADV_KEEPONFORK: keep_on_fork(page, pages); return 0;
-    default: return is_only_advice(advice) ? 0 : -EINVAL;  // read-ahead and huge pages are the library's own matter
+    default: return is_only_advice(advice) ? 0 : -EINVAL;  // read-ahead and huge pages are left to the library
   }
 }
 
@@ -197,13 +197,13 @@ RINGSIDE_MEMORY_INTERPOSED void* mmap(void* address, size_t bytes, int protectio
       return memory;
     }
     account.count_refused();
-    if (!unreserved) {  // else it may be larger than far memory, and hardly used: the kernel's
+    if (!unreserved) {  // an unreserved one may exceed far memory and be hardly used: it goes to the kernel
       errno = ENOMEM;
       return MAP_FAILED;
     }
   }
   if ((flags & MAP_FIXED) != 0 && part_in_arena(address, whole_pages(bytes), &page, &pages)) {
-    // In place of a part of a region: zeros are possible, anything else is not.
+    // Over a part of a region only zeros can be mapped.
     const bool same = static_cast<uint64_t>(pages) << kPageShift == whole_pages(bytes) && starts_page(address) &&
                       (flags & MAP_ANONYMOUS) != 0 && (flags & MAP_SHARED) == 0 &&
                       protection == (PROT_READ | PROT_WRITE) && all_allocated(page, pages);
@@ -253,20 +253,19 @@ RINGSIDE_MEMORY_INTERPOSED int madvise(void* address, size_t bytes, int advice) 
     result = around_arena(address, whole,
                           [&](long from, long length) { return raw(SYS_madvise, from, length, advice); });
   }
-  if (result == 0 && !all_allocated(page, pages)) result = -ENOMEM;  // as the kernel: the rest was advised
+  if (result == 0 && !all_allocated(page, pages)) result = -ENOMEM;  // as the kernel: it advises the rest
   return result_of(result);
 }
 
 RINGSIDE_MEMORY_INTERPOSED int posix_madvise(void* address, size_t bytes, int advice) {
-  if (advice == POSIX_MADV_DONTNEED) return 0;  // unlike MADV_DONTNEED, nothing may be lost
+  if (advice == POSIX_MADV_DONTNEED) return 0;  // unlike MADV_DONTNEED, this call may not lose data
   const int kept = errno;
   const int result = madvise(address, bytes, advice) == 0 ? 0 : errno;
   errno = kept;
   return result;
 }
 
-// Pages that leave and return cannot have another protection: less than reading and writing is refused, more (to
-// execute) too.
+// Pages that leave and return always have read and write access. So less access is refused, and more (execution), too.
 RINGSIDE_MEMORY_INTERPOSED int mprotect(void* address, size_t bytes, int protection) {
   uint32_t page = 0, pages = 0;
   const uint64_t whole = whole_pages(bytes);
@@ -280,7 +279,7 @@ RINGSIDE_MEMORY_INTERPOSED int mprotect(void* address, size_t bytes, int protect
   return result_of(result);
 }
 
-// A lock is a pin, within the limit. mlock does not count: one munlock ends any number.
+// A lock is a pin within the limit. mlock does not count: one munlock undoes any number of locks.
 RINGSIDE_MEMORY_INTERPOSED int mlock(const void* address, size_t bytes) {
   uint32_t page = 0, pages = 0;
   const auto inside = static_cast<uint64_t>(reinterpret_cast<uintptr_t>(address) & (kPage - 1));
@@ -312,7 +311,7 @@ RINGSIDE_MEMORY_INTERPOSED int munlock(const void* address, size_t bytes) {
   return result_of(around_arena(from, whole, [](long at, long length) { return raw(SYS_munlock, at, length); }));
 }
 
-// All memory of the process, the arena and its limit included: that contradicts itself.
+// Refused: it would lock all memory of the process, the arena beyond its DRAM limit included.
 RINGSIDE_MEMORY_INTERPOSED int mlockall(int flags) {
   if (!core.ready()) return result_of(raw(SYS_mlockall, flags));
   errno = ENOMEM;

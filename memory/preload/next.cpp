@@ -11,11 +11,11 @@
 namespace ringside::memory {
 namespace {
 
-constexpr size_t kEarlyBytes = size_t{1} << 16;  // dlsym takes a few hundred bytes at most
+constexpr size_t kEarlyBytes = size_t{1} << 16;  // dlsym takes at most a few hundred bytes
 alignas(4096) constinit char early[kEarlyBytes];
 constinit size_t early_used = 0;
 constinit Next found{};
-constinit std::atomic<int> state{0};  // 1: being looked for, 2: found
+constinit std::atomic<int> state{0};  // 1: search in progress, 2: found
 
 template <class Function>
 void find(Function& function, const char* name) {

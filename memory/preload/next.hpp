@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The functions that this library stands in front of: those of the next library that has the symbol, the C library or
-// another malloc. dlsym(3) finds them, and may itself allocate: until they are known, memory comes from a small buffer
-// that is never given back.
+// The functions behind this library's: those of the next library with the symbol, the C library or another malloc.
+// dlsym(3) finds them, and may allocate itself. Until then, memory comes from a small buffer that is never released.
 #pragma once
 
 #include <poll.h>
@@ -46,10 +45,10 @@ struct Next {
   int (*pthread_attr_setsigmask_np)(pthread_attr_t*, const sigset_t*);
 };
 
-/// The functions; nullptr while this thread is looking for them.
+/// The functions; nullptr while this thread searches for them.
 const Next* next() noexcept;
 
-/// The buffer for the time before.
+/// The buffer for the time before they are found.
 void* early_alloc(size_t alignment, size_t bytes) noexcept;
 bool is_early(const void* memory) noexcept;
 size_t early_bytes(const void* memory) noexcept;

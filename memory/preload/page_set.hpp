@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A set of pages of the arena: a bit a page, in memory that is taken with the first page. Its owner has a lock.
+// A set of pages of the arena: a bit a page, in memory that the first page allocates. Its owner provides a lock.
 #pragma once
 
 #include <stdint.h>
@@ -13,12 +13,12 @@ namespace ringside::memory {
 
 class PageSet {
  public:
-  /// false: no memory. Before add().
+  /// false: no memory is left. Before add().
   bool is_ready() noexcept {
     if (bits_ == nullptr) bits_ = static_cast<uint64_t*>(map_table(bytes()));
     return bits_ != nullptr;
   }
-  /// Without the owner's lock, too.
+  /// May be called without the owner's lock.
   bool is_empty() const noexcept { return count_.load() == 0; }
   bool has(uint32_t page) const noexcept { return bits_ != nullptr && (bits_[page / 64] >> (page % 64) & 1) != 0; }
   void add(uint32_t page) noexcept {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The life of the process: the arena starts before main; a forked child gets a copy of it, or none; the account is
-// completed when the process ends.
+// Start, fork and end of the process: the arena starts before main; a forked child gets a copy of it, or none; the
+// account is completed when the process ends.
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -33,17 +33,17 @@ namespace {
 
 constinit long copy_for_child = -1;  // a descriptor; between prepare and the end of fork
 constinit uint64_t mask_before_fork = 0;
-// A child whose parent had nothing allocated starts its arena when it first allocates: most of them call exec instead.
+// If a parent had no allocations, its child starts its arena at the first allocation: most children call exec instead.
 constinit std::atomic<uint32_t> starts_late{0};
 constinit Lock late_lock;
 
 constinit long command = 0;  // `ringside-memory run`, if it is the parent
 
-// PROGRAM ends with its command, by a wish (PR_SET_PDEATHSIG) that the kernel forgets when a process changes its user.
+// Ends PROGRAM with its command (PR_SET_PDEATHSIG). The kernel drops this request when a process changes its user.
 void end_with_command() {
   if (command == 0 || raw(SYS_getppid) != command) return;
   raw(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-  if (raw(SYS_getppid) != command) raw(SYS_kill, raw(SYS_getpid), SIGKILL);  // it died in between
+  if (raw(SYS_getppid) != command) raw(SYS_kill, raw(SYS_getpid), SIGKILL);  // the command died in between
 }
 
 template <class Change>
@@ -65,14 +65,14 @@ void adopt(int copy) {
   }
 }
 
-// Until the fork is complete no handler of the program runs: in the child it would find no arena, and one that
+// Until the fork is complete, no handler of the program runs. In the child it would find no arena, and one that
 // allocates would wait for the gate that this thread has closed. SIGSYS and SIGBUS stay open, as always.
 void before_fork() {
   const uint64_t all = ~(uint64_t{1} << (SIGBUS - 1) | uint64_t{1} << (SIGSYS - 1));
   uint64_t before = 0;
   raw(SYS_rt_sigprocmask, SIG_SETMASK, as_long(&all), as_long(&before), sizeof all);
   gate.close();
-  mask_before_fork = before;  // of the one thread that forks now
+  mask_before_fork = before;  // only one thread forks at a time
   copy_for_child = -1;
   if (!core.ready()) return;
   starts_late.store(core.far_bytes.load() == 0 ? 1 : 0);
@@ -110,12 +110,12 @@ void after_fork_in_child() {
   raw(SYS_rt_sigprocmask, SIG_SETMASK, as_long(&mask_before_fork), 0, sizeof mask_before_fork);
 }
 
-/// Children of the program are to run plainly: our words leave the environment.
+/// Children of the program run without the library: removes our words from the environment.
 void leave_environment() {
   const char* const loaded = getenv("LD_PRELOAD");
   const char* const at = loaded == nullptr ? nullptr : strstr(loaded, kPreloadName);
   if (at != nullptr) {
-    // `run` puts the library first.
+    // `run` puts the library first in the list.
     const char* rest = at + strlen(kPreloadName);
     if (*rest == ':') ++rest;
     if (*rest == '\0') {
@@ -130,8 +130,8 @@ void leave_environment() {
   }
 }
 
-/// A filter of system calls stays across exec and watches the addresses of the arena that was: each program that a
-/// program with an arena starts has its own arena at another place.
+/// A system call filter stays across exec and traps the old arena's addresses. So each program that a program with an
+/// arena starts places its arena elsewhere.
 void use_next_place() {
   const char* const text = getenv(kLevelVariable);
   const unsigned long level = text == nullptr ? 0 : strtoul(text, nullptr, 10);
@@ -145,7 +145,7 @@ __attribute__((constructor(101))) void start() {
   next();
   if (!read_settings()) end_at_once(2);
   if (settings.dram_bytes == 0) return;
-  // What the program before exec blocked is inherited.
+  // A signal that the program blocked before exec stays blocked: opens both.
   const uint64_t open = uint64_t{1} << (SIGBUS - 1) | uint64_t{1} << (SIGSYS - 1);
   raw(SYS_rt_sigprocmask, SIG_UNBLOCK, as_long(&open), 0, sizeof open);
   struct ringside_memory_options options {};
@@ -155,7 +155,7 @@ __attribute__((constructor(101))) void start() {
   options.far_bytes = settings.far_bytes;
   options.faults = settings.faults;
   options.system_calls = 1;
-  options.in_place = 2;  // a program may change the protection of its memory, and catch SIGSEGV for that
+  options.in_place = 2;  // a program may protect its memory and catch SIGSEGV
   keep_descriptors();
   use_next_place();
   const bool started = start_threads() == 0 && ringside_memory_start(&options) == 0;
@@ -163,7 +163,7 @@ __attribute__((constructor(101))) void start() {
     print_line(ringside_memory_error());
     end_at_once(3);
   }
-  // The account is /proc/PID/fd/N of the command.
+  // The account's path is /proc/PID/fd/N of the command.
   const char* const page = getenv(kAccountVariable);
   const long owner = page == nullptr || strncmp(page, "/proc/", 6) != 0 ? 0 : strtol(page + 6, nullptr, 10);
   command = owner == raw(SYS_getppid) ? owner : 0;
@@ -179,7 +179,7 @@ __attribute__((destructor(101))) void finish() {
 
 bool starts_now() noexcept {
   if (starts_late.load(std::memory_order_acquire) == 0) return false;
-  const ThroughGate through;  // no fork meanwhile
+  const ThroughGate through;  // no fork may happen meanwhile
   const Held held(late_lock);
   if (starts_late.load() == 0) return core.ready();
   uint64_t none = 0;
@@ -200,7 +200,7 @@ bool starts_now() noexcept {
 
 using namespace ringside::memory;
 
-// A child of vfork ends here too: it must not write its parent's account.
+// A child of vfork ends here, too: it must not write to its parent's account.
 RINGSIDE_MEMORY_INTERPOSED void _exit(int code) {
   if (core.ready() && raw(SYS_getpid) == own_process()) account.finish();
   next()->exit_at_once(code);
@@ -210,8 +210,8 @@ RINGSIDE_MEMORY_INTERPOSED void _Exit(int code) {
   _exit(code);
 }
 
-// A debugger starts its program by vfork, and that asks to be traced. (Without its header, whose enumeration cannot be the
-// last parameter before variable ones.)
+// A debugger starts its program by vfork, and the child requests tracing. (Without its header, whose enumeration cannot
+// be the last parameter before variable ones.)
 RINGSIDE_MEMORY_INTERPOSED long ptrace(int request, ...) noexcept {
   constexpr int kTraceMe = 0;  // PTRACE_TRACEME
   va_list rest;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A program that cannot have this library in front of it ends with one line, before anything else runs: the loader calls
-// the resolver of an indirect function while it links, when neither the run-time library of a sanitizer, which would end
-// the process itself, nor the C library has begun. `ringside-memory run` looks at PROGRAM; this is for what it starts.
+// Ends a program that cannot have this library with one line, before other code runs: the loader calls the resolver of
+// an indirect function while it links. Neither the C library has started then, nor a sanitizer's run-time library,
+// which would end the process itself. `ringside-memory run` checks PROGRAM; this checks the programs that it starts.
 #include <fcntl.h>
 
 #include "memory/preload/settings.hpp"
@@ -40,7 +40,7 @@ __attribute__((visibility("hidden"), used)) void (*ringside_memory_look_first() 
 __attribute__((visibility("hidden"), ifunc("ringside_memory_look_first"))) void ringside_memory_first() noexcept;
 }
 
-// A use, without which the loader has nothing to resolve.
+// A use of the function: without one, the loader has nothing to resolve.
 __attribute__((constructor(101))) void use_first() {
   ringside_memory_first();
 }

@@ -33,7 +33,7 @@ bool read_number(const char* variable, uint64_t& value) {
   return true;
 }
 
-/// `chosen` becomes the index of the word, of two.
+/// Sets `chosen` to the index of the variable's word among the two.
 bool read_word(const char* variable, const char* first, const char* second, uint32_t& chosen) {
   const char* const text = getenv(variable);
   if (text == nullptr) return true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the environment asks of the preload library, and whether its arena is there. Written once, before main.
+// The preload library's settings from the environment, and whether the arena exists. Written once, before main.
 #pragma once
 
 #include <limits.h>
@@ -23,10 +23,10 @@ struct Settings {
 
 extern Settings settings;
 
-/// Reads the environment. false, with one line printed: a value is not what was expected.
+/// Reads the environment. false, after printing one line: a variable has an unacceptable value.
 bool read_settings() noexcept;
 
-/// In a forked child without an arena yet: starts it, if it may. Whether there is one now.
+/// In a forked child without an arena: starts it, if permitted. Returns whether there is one now.
 bool starts_now() noexcept;
 
 /// Prints "ringside-memory: TEXT" to standard error, without allocating.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// SIGBUS (a fault of the arena) and SIGSYS (a trap of a system call) are never blocked: a blocked one ends the process.
-// So they are left out of every mask that the program sets, and the program's own handlers of them are called for what
-// is not ours.
+// SIGBUS (a fault of the arena) and SIGSYS (a trap of a system call) are never blocked, because a blocked one ends the
+// process. So every mask that the program sets leaves them out. The program's own handlers of them are called for other
+// causes.
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -27,7 +27,7 @@ constexpr uint64_t bit(int number) {
   return uint64_t{1} << (number - 1);
 }
 constexpr uint64_t kKeptOpen = bit(SIGBUS) | bit(SIGSYS);
-constexpr uint64_t kOfGlibc = bit(32) | bit(33);  // cancellation and setuid: its own functions leave them out
+constexpr uint64_t kOfGlibc = bit(32) | bit(33);  // cancellation and setuid: glibc's own functions omit them
 
 uint64_t kernel_mask(const sigset_t* set) {
   uint64_t mask = 0;
@@ -35,7 +35,7 @@ uint64_t kernel_mask(const sigset_t* set) {
   return mask;
 }
 
-/// The set without what must stay open; nullptr stays nullptr.
+/// The set without the signals that must stay open; nullptr stays nullptr.
 const sigset_t* opened(const sigset_t* set, sigset_t* room) {
   if (set == nullptr) return nullptr;
   *room = *set;
@@ -79,7 +79,7 @@ Handler set_handler(int number, Handler handler, int flags) {
 RINGSIDE_MEMORY_INTERPOSED int sigaction(int number, const struct sigaction* set, struct sigaction* before) {
   const Next* const real = next();
   if (is_ours(number)) {
-    // The program's structures may lie in the arena: they are not touched while signals are blocked.
+    // The program's structures may lie in the arena, so they are not accessed while signals are blocked.
     struct sigaction wanted {}, had {};
     if (set != nullptr) wanted = *set;
     const struct sigaction* const now = set == nullptr ? nullptr : &wanted;
@@ -103,7 +103,7 @@ RINGSIDE_MEMORY_INTERPOSED int sigaction(int number, const struct sigaction* set
   return real->sigaction(number, set == nullptr ? nullptr : &open, before);
 }
 
-// The C library's own functions below do not call sigaction through its symbol.
+// The C library's functions below do not call sigaction through its symbol.
 RINGSIDE_MEMORY_INTERPOSED Handler signal(int number, Handler handler) {
   return set_handler(number, handler, SA_RESTART);
 }
@@ -134,7 +134,7 @@ RINGSIDE_MEMORY_INTERPOSED int pthread_attr_setsigmask_np(pthread_attr_t* attrib
   return next()->pthread_attr_setsigmask_np(attributes, opened(set, &room));
 }
 
-// Waiting with another mask: a handler that runs meanwhile has it too.
+// Waits with another mask, which also applies to a handler that runs meanwhile.
 RINGSIDE_MEMORY_INTERPOSED int sigsuspend(const sigset_t* set) {
   sigset_t room;
   return next()->sigsuspend(opened(set, &room));
@@ -144,7 +144,7 @@ RINGSIDE_MEMORY_INTERPOSED int ppoll(struct pollfd* files, nfds_t count, const s
   sigset_t room;
   return next()->ppoll(files, count, time, opened(set, &room));
 }
-// What ppoll becomes with _FORTIFY_SOURCE.
+// With _FORTIFY_SOURCE, ppoll becomes this function.
 RINGSIDE_MEMORY_INTERPOSED int __ppoll_chk(struct pollfd* files, nfds_t count, const struct timespec* time,
                                            const sigset_t* set, size_t room_of_files) {
   sigset_t room;

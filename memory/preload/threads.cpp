@@ -19,15 +19,15 @@
 namespace ringside::memory {
 namespace {
 
-// The kernel's frame (up to 3.5 KiB with AVX-512, more with AMX), ours, and a program's handler that runs there too.
+// Space for the kernel's frame (up to 3.5 KiB with AVX-512, more with AMX), ours, and that of a program's handler.
 constexpr size_t kStackBytes = size_t{1} << 16;
-constexpr size_t kLeastStackBytes = 2048;  // as the kernel
+constexpr size_t kLeastStackBytes = 2048;  // the kernel's minimum
 
 constinit pid_t process = 0;
-constinit pthread_key_t key = 0;  // its value: the thread's stack; its destructor gives it back
+constinit pthread_key_t key = 0;  // its value: the thread's stack, which its destructor releases
 
 struct Given {
-  stack_t stack;      // what the program asked for
+  stack_t stack;      // requested by the program
   bool was_asked_for;
 };
 thread_local Given given = {};
@@ -67,7 +67,7 @@ void* begin(void* start) {
   return what.function(what.argument);
 }
 
-/// A stack in the arena has to stay in DRAM where the kernel starts on it with signals blocked.
+/// For a stack in the arena on which the kernel starts with signals blocked: keeps it in DRAM.
 void keep_stack(void* stack, size_t bytes) {
   if (!core.ready() || !table.owns(stack) || bytes == 0) return;
   const uint32_t first = table.page_of(stack);
@@ -114,7 +114,7 @@ RINGSIDE_MEMORY_INTERPOSED int pthread_attr_setstack(pthread_attr_t* attributes,
   return next()->pthread_attr_setstack(attributes, stack, bytes);
 }
 
-// A program's alternate stack takes the place of ours if it has room for a fault in addition.
+// A program's alternate stack replaces ours if it also has space for a fault.
 RINGSIDE_MEMORY_INTERPOSED int sigaltstack(const stack_t* set, stack_t* before) {
   if (!core.ready() || !settings.signals()) {
     const long result = raw(SYS_sigaltstack, as_long(set), as_long(before));
@@ -141,7 +141,7 @@ RINGSIDE_MEMORY_INTERPOSED int sigaltstack(const stack_t* set, stack_t* before) 
     keep_stack(set->ss_sp, set->ss_size);
     error = use(set->ss_sp, set->ss_size, set->ss_flags & ~SS_ONSTACK);
   } else {
-    error = use_own_stack();  // a larger one in its place
+    error = use_own_stack();  // a larger stack in its place
   }
   if (error != 0) {
     errno = error;

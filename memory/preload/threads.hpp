@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A fault is handled on an alternate stack of the thread, so that a small stack has room for it and a stack that itself
-// lies in the arena may be absent. Every thread of pthread_create gets one from here.
+// A fault is handled on an alternate stack of the thread. So a small stack needs no space for it, and a stack in the
+// arena may be absent. Every thread of pthread_create gets one here.
 #pragma once
 
 #include <sys/types.h>
@@ -9,9 +9,9 @@ namespace ringside::memory {
 
 /// For the main thread, before main. 0 or an error number.
 int start_threads() noexcept;
-/// The process that the handlers belong to.
+/// The process to which the handlers belong.
 pid_t own_process() noexcept;
-/// In a forked child.
+/// Call it in a forked child.
 void note_process() noexcept;
 
 }  // namespace ringside::memory

@@ -28,7 +28,7 @@ void keep_on_fork(uint32_t page, uint32_t pages) noexcept {
   for (uint32_t at = page; at < page + pages; ++at) wiped.remove(at);
 }
 
-// The mark stays, as the kernel's does.
+// The mark remains, as with the kernel's.
 void wipe_in_child() noexcept {
   if (wiped.is_empty()) return;
   const auto end = static_cast<uint32_t>(table.bytes() >> kPageShift);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The pages of the arena that a forked child is to find empty: madvise(2) with MADV_WIPEONFORK.
+// The pages of the arena that are to be zero in a forked child: madvise(2) with MADV_WIPEONFORK.
 #pragma once
 
 #include <stdint.h>
 
 namespace ringside::memory {
 
-/// false: no memory to remember them.
+/// false: there is no memory for the record.
 bool wipe_on_fork(uint32_t page, uint32_t pages) noexcept;
-/// MADV_KEEPONFORK, or the pages are given back.
+/// For MADV_KEEPONFORK, or pages that are released.
 void keep_on_fork(uint32_t page, uint32_t pages) noexcept;
 /// In a forked child, once it has its copy of the arena.
 void wipe_in_child() noexcept;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a probe says: an answer with its confidence and its evidence, or "undetermined" with the reason.
+// The result of a probe: an answer with its confidence and evidence, or "undetermined" with the reason.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 namespace ringside::probe {
 
 inline constexpr const char* kUndetermined = "undetermined";
-inline constexpr double kLeastConfidence = 0.8;  // below it an answer is "undetermined"
+inline constexpr double kLeastConfidence = 0.8;  // with less, an answer is "undetermined"
 
 struct Answer {
   std::string question;  // "size", "line", "ways", "prefetch", "write", "replacement"
@@ -17,13 +17,13 @@ struct Answer {
   std::string answer = kUndetermined;
   std::uint64_t value = 0;  // bytes or ways; 0 for other questions
   double confidence = 0;    // 0 to 1
-  std::string evidence;     // or the reason why it is undetermined
+  std::string evidence;     // or the reason if it is undetermined
 
   bool determined() const { return answer != kUndetermined; }
 };
 
-/// Independent trials, each with one verdict. The confidence in the most frequent one is (agreeing + 1) / (trials + 2):
-/// the mean of the share's distribution if every share was equally likely before.
+/// Independent trials, each with one verdict. The confidence in the most frequent verdict is (agreeing + 1) / (trials +
+/// 2): the posterior mean of its share under a uniform prior.
 class Votes {
  public:
   void add(std::uint64_t verdict) { verdicts_.push_back(verdict); }
@@ -31,7 +31,7 @@ class Votes {
   std::uint64_t winner() const;
   std::size_t agreeing() const;
   double confidence() const;
-  /// Enough trials: the confidence is 0.9, or `most` trials were made.
+  /// Whether the trials suffice: the confidence is 0.9, or `most` trials were made.
   bool decided(std::size_t most = 24) const { return trials() >= most || (trials() >= 8 && confidence() >= 0.9); }
 
  private:

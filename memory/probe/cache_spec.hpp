@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A hierarchy of caches before a memory, as text and as a plain struct: what a simulated memory is made of, and the
-// truth that a probe's answers are held against.
+// A hierarchy of caches before a memory, as text and as a plain struct: it defines a simulated memory, and the true
+// answers for checking a probe.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 namespace ringside::probe {
 
 enum class Prefetch { kNone, kNextLine, kStride };
-enum class Index { kPlain, kXor };  // which set a line is in: its number modulo the sets, or its digits xor-ed
+enum class Index { kPlain, kXor };  // selects the set of a line: its number modulo the sets, or its digits xor-ed
 
 std::string_view to_string(Prefetch prefetch) noexcept;
 
@@ -33,16 +33,16 @@ struct CacheLevel {
 struct CacheSpec {
   std::vector<CacheLevel> levels{CacheLevel{}};  // nearest first
   double memory_read_ns = 80;
-  double memory_write_ns = 80;  // of a write that the processor has to wait for
+  double memory_write_ns = 80;  // of a write for which the processor waits
   bool posted_writes = false;   // no access waits for a write to the memory
   double noise = 0.03;          // standard deviation of a cost, as a share of it
-  double spikes = 0;            // share of accesses that an interrupt makes 1 to 5 memory accesses longer
+  double spikes = 0;            // share of accesses that an interrupt lengthens by 1 to 5 memory accesses
   std::uint64_t seed = 1;
 };
 
-/// "size=32K,ways=8/size=1M,ways=16,replacement=random;memory=80,noise=0.05": the levels, nearest first, between
-/// slashes; behind a semicolon what belongs to all. What is left out has the default above; hit defaults to 2, 8, 32
-/// ns. Throws std::invalid_argument: what was found, and what is accepted.
+/// "size=32K,ways=8/size=1M,ways=16,replacement=random;memory=80,noise=0.05": the levels, nearest first, separated by
+/// slashes; after a semicolon, values for the whole hierarchy. Omitted values have the defaults above; hit defaults to
+/// 2, 8, 32 ns. Throws std::invalid_argument: what was found, and what is accepted.
 CacheSpec parse_cache_spec(const std::string& text);
 
 std::string to_string(const CacheSpec& spec);

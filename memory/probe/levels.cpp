@@ -12,11 +12,11 @@
 namespace ringside::probe {
 namespace {
 
-/// Distance -> the costs of the second access of a pair: memory never touched, an access at base + x, one at base.
-/// Descending, because a prefetcher of next lines would make the ascending pair fast.
+/// Distance -> the costs of the second access of a pair in untouched memory: first at base + x, then at base.
+/// Descending, because a next-line prefetcher would make the ascending pair fast.
 using PairCosts = std::map<std::uint64_t, std::vector<double>>;
 
-/// Between the trials of pairs.
+/// The distance between the trials of pairs.
 std::uint64_t place_of(const TimedMemory& memory) {
   return 4 * memory.longest_line();
 }
@@ -43,7 +43,7 @@ PairCosts time_pairs(Walks& walks, int trials) {
   return costs;
 }
 
-/// The cost of memory that nothing touched before: the first access of a pair.
+/// The cost of untouched memory: the first access of a pair.
 double cost_of_fresh(Walks& walks) {
   const std::uint64_t place = place_of(walks.memory());
   const std::uint64_t count = std::min<std::uint64_t>(64, walks.memory().most_bytes() / place);
@@ -86,9 +86,9 @@ Answer line_answer(const PairCosts& pairs, double limit_ns, int level) {
   return answer;
 }
 
-/// The distance between the lines of a walk that asks for the level whose hits cost `hit_ns`: the shortest one at which
-/// the second access of a pair is slower than a hit. A longer one would use few sets of a level with short lines, a
-/// shorter one would touch a line of this level more than once. `largest` where touches do not tell the levels apart.
+/// The distance between the lines of a walk for the level with hit cost `hit_ns`: the shortest at which the second
+/// access of a pair is slower than a hit. A longer one would use few sets of a level with short lines; a shorter one
+/// would touch a line of this level twice. `largest` if touches do not distinguish the levels.
 std::uint64_t step_for(Walks& walks, const PairCosts& pairs, double hit_ns, std::uint64_t largest) {
   if (walks.memory().resolution_ns() > 0) return largest;
   for (const auto& [distance, costs] : pairs) {
@@ -97,13 +97,13 @@ std::uint64_t step_for(Walks& walks, const PairCosts& pairs, double hit_ns, std:
   return largest;
 }
 
-/// Bytes of the largest walk that fits, between `least` and `most` or above, to a line or 1/48. 0: not even `least`.
+/// The largest walk that fits, in bytes, to a line or 1/48, from `least` to `most` or above. 0: `least` does not fit.
 std::uint64_t largest_fit(Walks& walks, const LevelCosts& costs, std::uint64_t line, std::uint64_t least,
                           std::uint64_t most) {
   const auto fits = [&](std::uint64_t bytes) {
     return walks.fit(walks.lines_at(walks.memory().fresh(bytes), line, bytes / line), costs);
   };
-  // The bounds are guesses of the coarse search, which a few disturbed laps mislead: both are tried.
+  // The bounds are guesses of the coarse search, which a few disturbed laps can mislead: tests both.
   least = std::max(line, least / line * line);
   most = std::max(2 * line, most / line * line);
   if (!fits(least)) return 0;
@@ -120,8 +120,8 @@ std::uint64_t largest_fit(Walks& walks, const LevelCosts& costs, std::uint64_t l
   return least;
 }
 
-/// The share of accesses that go past the level in a walk 1.3 times its size. Small on real memory whose pages lie
-/// anywhere: some sets are full long before the level is. Elsewhere 1.
+/// The share of accesses that miss the level in a walk of 1.3 times its size. On real memory with arbitrary pages it is
+/// small: some sets fill long before the level does. Elsewhere 1.
 double share_beyond(Walks& walks, const Level& level) {
   if (!walks.memory().pages_lie_anywhere()) return 1;
   const std::uint64_t lines = level.size_bytes * 13 / 10 / level.line_bytes;
@@ -136,7 +136,7 @@ void answer_size(Walks& walks, Level& level, int number, std::uint64_t coarse) {
   std::vector<std::uint64_t> sizes;
   std::uint64_t middle = 0;
   std::size_t agreeing = 0;
-  // More trials than five cost too much on real memory: what disturbs five disturbs the sixth.
+  // On real memory, more trials cost too much, and a disturbance of the first ones would also disturb them.
   const std::size_t most = walks.memory().resolution_ns() > 0 ? 7 : 13;
   while (sizes.size() < 5 || (sizes.size() < most && (agreeing + 1) * 5 < (sizes.size() + 2) * 4)) {
     sizes.push_back(largest_fit(walks, level.costs, level.line_bytes, coarse / 4, coarse * 5 / 4));
@@ -212,7 +212,7 @@ Levels find_levels(Walks& walks) {
     level.costs.past_ns = walks.settled_cost(beyond);
     if (walks.single_touches_tell({hit_ns, level.costs.past_ns})) {
       const double slow_ns = walks.cost_past(beyond, 1.4 * hit_ns);
-      if (slow_ns == 0 && coarse < walks.memory().most_bytes() / 8) {  // it was slower only until it had settled
+      if (slow_ns == 0 && coarse < walks.memory().most_bytes() / 8) {  // it was slower only until it settled
         from = coarse * 2;
         --number;
         continue;

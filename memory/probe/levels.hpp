@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The caches one after the other, from the processor on: the line and the size of each. A level is found by what an
-// access costs that the level before it no longer answers.
+// Measures the line and the size of each cache, beginning at the processor. A level is found by the cost of accesses
+// that miss the level before it.
 #pragma once
 
 #include <vector>
@@ -13,7 +13,7 @@ namespace ringside::probe {
 struct Level {
   LevelCosts costs;
   std::uint64_t size_bytes = 0;   // the largest walk that fitted; 0: undetermined
-  std::uint64_t above_bytes = 0;  // no more than this
+  std::uint64_t above_bytes = 0;  // upper bound
   std::uint64_t line_bytes = 0;   // 0: undetermined
   std::uint32_t ways = 0;         // set by the probe of ways
   Answer size, line;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Memory of libringside_memory, with its DRAM as the cache before far memory: the "line" is a granule, and a miss is a
-// fault. The library is started for it in this process, which can have it once at a time.
+// fault. It starts the library in this process, which can have only one such memory at a time.
 #pragma once
 
 #include <deque>
@@ -14,7 +14,7 @@ namespace ringside::probe {
 struct LibraryChoice {
   std::string far_folder;
   std::uint64_t dram_bytes = std::uint64_t{16} << 20;
-  std::uint32_t granule_bytes = 0;  // 0: as the library chooses
+  std::uint32_t granule_bytes = 0;  // 0: the library chooses
   bool read_ahead = true;
 };
 
@@ -38,7 +38,7 @@ class LibraryMemory final : public TimedMemory {
   double resolution_ns() const override;
   std::uint64_t most_bytes() const override { return most_bytes_; }
   std::uint64_t longest_line() const override { return std::uint64_t{1} << 20; }
-  int most_levels() const override { return 1; }  // a touch either faults or not
+  int most_levels() const override { return 1; }  // each touch faults or does not
   double patience_ns() const override { return 3e8; }
 
  private:

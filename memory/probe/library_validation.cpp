@@ -27,8 +27,8 @@ bool LibraryCase::read_ahead_is_right() const {
   return prefetch != nullptr && prefetch->answer == (choice.read_ahead ? "sequential" : "none");
 }
 
-/// The library is write-back and allocates; it keeps any granule at any place, and its replacement is none of those
-/// that the probes compare.
+/// The library is write-back and allocates on writes. It may keep any granule at any place, and its replacement policy
+/// is not among those that the probes compare.
 bool LibraryCase::no_answer_is_wrong() const {
   for (const Answer& answer : report.answers) {
     if (!answer.determined()) continue;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The probes against libringside_memory, whose DRAM limit and granule are known: what they found, and whether it was
-// right. bench_probes runs several cases, a test runs one.
+// Validates the probes on libringside_memory, whose DRAM limit and granule are known: their answers, and whether these
+// are right. bench_probes runs several cases, a test runs one.
 #pragma once
 
 #include <vector>
@@ -16,12 +16,12 @@ struct LibraryCase {
 
   const Answer* answer(const char* question) const;
   bool size_is_right() const;  // within 12 % of the DRAM limit
-  bool line_is_right() const;  // the granule exactly
+  bool line_is_right() const;  // the exact granule
   bool read_ahead_is_right() const;
   bool no_answer_is_wrong() const;
 };
 
-/// Asks a library started as chosen. Throws LibraryRefusal.
+/// Probes a library started with `choice`. Throws LibraryRefusal.
 LibraryCase probe_library(const LibraryChoice& choice, const ProbeChoice& questions = {});
 
 /// Limits of 3 and 8 MiB with granules of 4, 16 and 64 KiB, with and without read-ahead.

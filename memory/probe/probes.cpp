@@ -61,7 +61,7 @@ Answer probe_write(Walks& walks, const std::vector<Level>& levels, double memory
     answer.evidence = "needs a size, twice that of the level before, and touches that tell a hit from a miss";
     return answer;
   }
-  // Each line is read, then read or written: only the second access differs, so that allocation plays no part.
+  // Each line is read, then read or written: only the second access differs, so that allocation has no effect.
   const LevelCosts costs{last.costs.hit_ns, memory_ns, 3 * memory_ns};
   constexpr double kNotSettled = 1e9;
   const auto cost_of = [&](std::uint64_t bytes, Access second) {

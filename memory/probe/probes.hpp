@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The questions about the caches before a memory, and all of them asked one after the other (docs/inside/probes.md).
+// The questions about the caches before a memory, and a call that answers all of them in order (docs/inside/probes.md).
 #pragma once
 
 #include <string>
@@ -22,16 +22,16 @@ struct ProbeReport {
   std::vector<Answer> answers;
   int levels = 0;
   double memory_ns = 0;
-  std::string remark;  // why nothing could be found, or ""
+  std::string remark;  // the reason if nothing was found, or ""
 };
 
 ProbeReport probe_memory(TimedMemory& memory, const ProbeChoice& choice = {});
 
-/// Ways of levels[number - 1]; sets its `ways`. `conflict`: ways + 1 lines of one set, as offsets in a fresh region, if
-/// the answer is determined. Wherever such a region lies, they share a set: hashes of addresses are linear.
+/// The ways of levels[number - 1]; sets its `ways`. `conflict`: if determined, ways + 1 lines of one set, as offsets in
+/// a fresh region. At every address of such a region they share a set, because hashes of addresses are linear.
 Answer probe_ways(Walks& walks, std::vector<Level>& levels, int number, std::vector<Address>& conflict);
 
-/// Lines whose touches take a line of one set of a level out of the levels nearer to the processor.
+/// Lines that, when touched, displace a line of one set of a level from the levels nearer to the processor.
 std::vector<Address> scrub_of(const std::vector<Level>& levels, int number, Address of);
 
 Answer probe_prefetch(Walks& walks, const std::vector<Level>& levels, double memory_ns);

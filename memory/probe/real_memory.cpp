@@ -34,7 +34,7 @@ Address RealMemory::fresh(std::uint64_t bytes) {
   regions_.push_back({mapping, mapped});
   mapped_bytes_ += mapped;
   const Address first = (reinterpret_cast<Address>(mapping) + kHuge - 1) / kHuge * kHuge;
-  (void)madvise(reinterpret_cast<void*>(first), whole, MADV_HUGEPAGE);  // small pages do, with more noise
+  (void)madvise(reinterpret_cast<void*>(first), whole, MADV_HUGEPAGE);  // small pages also work, with more noise
   for (Address page = first; page < first + bytes; page += 4096) *MachineClock::word_at(page) = 1;
   for (Address line = first; line < first + bytes; line += 64) _mm_clflush(reinterpret_cast<void*>(line));
   _mm_mfence();

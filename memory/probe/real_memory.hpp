@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The memory of this machine. Regions are mapped on demand, in huge pages where the kernel gives them, and flushed from
-// the processor's caches, so that the first touch by a probe is the first since.
+// This machine's memory. Regions are mapped on demand, in huge pages if the kernel provides them, and flushed from the
+// caches, so that a probe's first touch finds them in memory.
 #pragma once
 
 #include <deque>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One set of a cache under a replacement policy: which of its lines goes when another one comes. The simulated caches
-// consist of such sets, and the probe of replacement compares what it saw with what each policy would have done.
+// One set of a cache under a replacement policy, which selects the line that a new one displaces. The simulated caches
+// consist of such sets; the replacement probe compares its observations with each policy's prediction.
 #pragma once
 
 #include <array>
@@ -13,11 +13,11 @@
 namespace ringside::probe {
 
 enum class Replacement {
-  kLru,      // the line whose last use is longest ago goes
+  kLru,      // evicts the least recently used line
   kPlru,     // a binary tree of "the other half was used last"; the number of ways is a power of two
-  kFifo,     // the line that came first goes
-  kRandom,   // any line goes
-  kAdaptive  // as LRU, but 31 of 32 new lines are put where the next victim is taken: a scan displaces one line
+  kFifo,     // evicts the line that came first
+  kRandom,   // evicts a random line
+  kAdaptive  // as LRU, but 31 of 32 new lines become the next victim: a scan displaces one line
 };
 
 inline constexpr std::array kReplacements = {Replacement::kLru, Replacement::kPlru, Replacement::kFifo,
@@ -38,16 +38,16 @@ class CacheSet {
 
   bool holds(std::uint64_t line) const noexcept { return way_of(line).has_value(); }
 
-  /// Uses a line that may be here. Returns whether it was.
+  /// Uses a line if it is here. Returns whether it was.
   bool use(std::uint64_t line, bool makes_dirty) noexcept;
 
-  /// Puts in a line that is not here. Returns the line that had to go, or one with kNoLine.
+  /// Inserts a line that is not here. Returns the evicted line, or kNoLine.
   Victim insert(std::uint64_t line, bool dirty, std::mt19937_64& random) noexcept;
 
  private:
   struct Way {
     std::uint64_t line = kNoLine;
-    std::uint64_t age = 0;  // the least one goes (LRU, FIFO, adaptive)
+    std::uint64_t age = 0;  // the line with the least age is evicted (LRU, FIFO, adaptive)
     bool dirty = false;
   };
 
@@ -56,7 +56,7 @@ class CacheSet {
   void point_tree_away_from(std::uint32_t way) noexcept;
 
   Replacement replacement_;
-  std::uint64_t now_ = std::uint64_t{1} << 32;  // above what the adaptive policy counts down from
+  std::uint64_t now_ = std::uint64_t{1} << 32;  // above the adaptive policy's decreasing ages
   std::uint64_t low_ = std::uint64_t{1} << 32;
   std::vector<Way> ways_;
   std::vector<std::uint8_t> tree_;  // a node each: 1 if the victim is in its right half

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Replacement: ways + 1 lines of one set are touched in random order, and each policy says how probable what was seen
-// is. A policy that draws lots is followed by many copies of its set; those that foretell a wrong hit or miss are
-// dropped.
+// Replacement: touches ways + 1 lines of one set in random order, and computes how probable the observations are under
+// each policy. A stochastic policy is simulated by many copies of its set; copies with a wrong prediction are dropped.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +13,7 @@
 namespace ringside::probe {
 namespace {
 
-constexpr double kWrongCost = 0.02;  // how often a cost is taken for the wrong level
+constexpr double kWrongCost = 0.02;  // the probability that a cost is attributed to the wrong level
 
 struct Seen {
   std::size_t line;
@@ -88,8 +87,8 @@ Answer probe_replacement(Walks& walks, const std::vector<Level>& levels, int num
   std::vector<Sequence> sequences(8);
   std::size_t accesses = 0;
   for (Sequence& sequence : sequences) {
-    // Other lines fill every set, and the sequence has lines of its own: it does not matter whether the others could
-    // displace what was there before. A policy that resists scans would keep lines of the sequence before.
+    // Other lines fill every set, and the sequence has its own lines. Whether the others could displace the earlier
+    // content then does not matter. A scan-resistant policy would keep lines of the earlier sequence.
     const Address first = memory.fresh(region);
     const std::vector<Address> scrub = scrub_of(levels, number, first + conflict.front());
     const std::uint64_t bytes = 3 * level.size_bytes;
@@ -99,7 +98,7 @@ Answer probe_replacement(Walks& walks, const std::vector<Level>& levels, int num
       const std::size_t line = walks.random()() % conflict.size();
       for (const Address other : scrub) memory.touch(other, Access::kRead);
       const double cost = memory.touch(first + conflict[line], Access::kRead);
-      if (cost < nearer_ns) continue;  // the level was not asked
+      if (cost < nearer_ns) continue;  // a nearer level answered
       sequence.push_back({line, cost < level.costs.limit_ns()});
       ++accesses;
     }

@@ -6,7 +6,7 @@
 
 namespace ringside::probe {
 
-/// One level: its sets, and what its prefetcher remembers.
+/// One level: its sets and its prefetcher's state.
 class SimulatedCache {
  public:
   explicit SimulatedCache(const CacheLevel& level)
@@ -48,7 +48,7 @@ SimulatedMemory::~SimulatedMemory() = default;
 
 Address SimulatedMemory::fresh(std::uint64_t bytes) {
   const Address first = next_fresh_;
-  constexpr std::uint64_t kGap = std::uint64_t{1} << 32;  // what is fetched ahead ends within it; keeps the alignment
+  constexpr std::uint64_t kGap = std::uint64_t{1} << 32;  // prefetches end within this gap; it keeps the alignment
   next_fresh_ += (bytes / kGap + 2) * kGap;
   return first;
 }
@@ -63,8 +63,8 @@ double SimulatedMemory::touch(Address address, Access access) {
   return cost;
 }
 
-/// What the access costs if it arrives at `level`. Writes that come from a level above cost the processor nothing until
-/// they reach the memory.
+/// The cost of an access that arrives at `level`. A write from a nearer level costs the processor nothing until it
+/// reaches the memory.
 double SimulatedMemory::exact_cost(std::size_t level, Address address, bool write) {
   if (level == caches_.size()) {
     if (!write) return spec_.memory_read_ns;
@@ -99,7 +99,7 @@ void SimulatedMemory::prefetch(std::size_t level, Address address) {
   if (cache.level().prefetch == Prefetch::kNone) return;
   const std::uint64_t ahead = cache.foreseen(cache.line_of(address));
   if (ahead == CacheSet::kNoLine || cache.set_of(ahead).holds(ahead)) return;
-  fill(level, ahead * cache.level().line_bytes, false);  // nothing waits for it
+  fill(level, ahead * cache.level().line_bytes, false);  // no access waits for it
 }
 
 }  // namespace ringside::probe

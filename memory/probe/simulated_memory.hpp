@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A memory behind simulated caches. Its costs are those of the level that answers, plus noise: the probes can be held
-// against a geometry that is known. The same seed and the same touches give the same costs.
+// A memory behind simulated caches of a known geometry, for checking the probes. A cost is that of the level that
+// answers, plus noise. Equal seeds and touches give equal costs.
 #pragma once
 
 #include <memory>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A memory whose accesses can be timed: all that a probe knows of what it examines. Behind it lies the memory of this
-// machine (real_memory.hpp), or a simulated hierarchy whose geometry is known (simulated_memory.hpp).
+// A memory with timed accesses: the only interface of a probe to the examined memory. It is this machine's memory
+// (real_memory.hpp) or a simulated hierarchy with a known geometry (simulated_memory.hpp).
 #pragma once
 
 #include <cstddef>
@@ -20,37 +20,37 @@ class TimedMemory {
   TimedMemory& operator=(const TimedMemory&) = delete;
   virtual ~TimedMemory() = default;
 
-  /// Addresses that no touch ever used: the first of `bytes`, a multiple of the greatest power of two that is not
-  /// above `bytes` or 2 MiB. What an earlier call returned may be invalid now.
+  /// The first of `bytes` untouched addresses; it is a multiple of the greatest power of two up to `bytes` or 2 MiB.
+  /// May invalidate the results of earlier calls.
   virtual Address fresh(std::uint64_t bytes) = 0;
 
-  /// One access and its cost in nanoseconds. It begins when all earlier ones have ended.
+  /// Makes one access and returns its cost in nanoseconds. It begins when all earlier ones have ended.
   virtual double touch(Address address, Access access) = 0;
 
-  /// The least difference of cost that one touch can show. 0: any.
+  /// The smallest difference of cost that one touch can show. 0: any.
   virtual double resolution_ns() const = 0;
 
-  /// The most bytes that `fresh` gives.
+  /// The most bytes that `fresh` can return.
   virtual std::uint64_t most_bytes() const = 0;
 
-  /// The longest line that is looked for.
+  /// The longest line to search for.
   virtual std::uint64_t longest_line() const { return 16384; }
 
-  /// The most levels of caches that are looked for.
+  /// The most cache levels to search for.
   virtual int most_levels() const { return 4; }
 
-  /// What the touches of one walk may cost until it counts as one that does not settle.
+  /// The cost limit of one walk's touches: beyond it the walk counts as unsettled.
   virtual double patience_ns() const { return 1e9; }
 
-  /// Whether physical pages decide the sets of caches: those of a walk may collide before a level is full.
+  /// Whether sets depend on physical pages: lines of a walk may then collide before a level is full.
   virtual bool pages_lie_anywhere() const { return false; }
 
-  /// Makes `lines` one closed chain for `lap`. Addresses are 8-byte aligned and at least 16 bytes apart. The chain may
-  /// lie in the memory itself: `lay` touches every line.
+  /// Links `lines` to one closed chain for `lap`. Addresses are 8-byte aligned and at least 16 bytes apart. The chain
+  /// may be stored in the memory itself: `lay` touches every line.
   virtual void lay(const std::vector<Address>& lines) { lines_ = lines; }
 
-  /// Walks the chain once or, if it is short, several times; each access needs the value of the one before. Returns
-  /// the mean cost of an access. Laps that something else disturbed are left to the caller (a median of laps).
+  /// Walks the chain once or, if it is short, several times; each access depends on the previous one's value. Returns
+  /// the mean cost of an access. The caller must filter disturbed laps (a median of laps).
   virtual double lap(Access access) {
     double sum = 0;
     for (const Address line : lines_) sum += touch(line, access);

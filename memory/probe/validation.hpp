@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The probes against caches whose geometry is known: hierarchies drawn at random, and which answers were right. A test
-// runs some, bench_probes runs all.
+// Validates the probes on random hierarchies of caches with a known geometry, and counts the right answers. A test runs
+// some, bench_probes runs all.
 #pragma once
 
 #include <map>
@@ -11,7 +11,7 @@
 
 namespace ringside::probe {
 
-/// One or two levels of any of the geometries that a specification can name, with noise. The same seed, the same one.
+/// One or two levels of any geometry of a specification, with noise. Equal seeds give equal hierarchies.
 CacheSpec random_hierarchy(std::uint64_t seed);
 
 struct Tally {
@@ -21,12 +21,12 @@ struct Tally {
 struct Validation {
   int hierarchies = 0;
   int fully_right = 0;  // every question about the last level determined and right
-  int with_wrong = 0;   // an answer that was given, and was not true
+  int with_wrong = 0;   // at least one answer was given and false
   std::map<std::string, Tally> questions;
   std::vector<std::string> failures;  // "seed 7: ways: found 4, it is 8 (...)"
 };
 
-/// The true answer to a question about the last level, as a probe would word it (sizes: as bytes).
+/// The true answer to a question about the last level, in a probe's words (sizes: as bytes).
 std::string truth_of(const CacheSpec& spec, const std::string& question);
 
 Validation validate(std::uint64_t first_seed, int hierarchies);

@@ -16,9 +16,9 @@ std::vector<Address> Walks::lines_at(Address first, std::uint64_t stride, std::u
 
 double Walks::settled_cost(const std::vector<Address>& lines, Access access) {
   memory_.lay(lines);
-  // Until the last half of the laps was no faster than the quarter before: some policies let new lines in slowly.
+  // Repeats until the last half of the laps is no faster than the quarter before: some policies admit new lines slowly.
   const std::size_t least = lines.size() < 4096 ? 32 : 8;
-  // A chain that costs real time settles within few laps, or noise hides that it does.
+  // On real memory, a chain settles within few laps, or noise hides it.
   const bool real = memory_.resolution_ns() > 0;
   const std::size_t longest = real ? least : 512;
   const std::size_t most = std::clamp<std::size_t>(4000000 / lines.size(), least, longest);
@@ -33,7 +33,7 @@ double Walks::settled_cost(const std::vector<Address>& lines, Access access) {
   std::vector<double> laps;
   for (int lap = 0; lap < (real && lines.size() > 32768 ? 3 : 9); ++lap) laps.push_back(memory_.lap(access));
   if (!memory_.pages_lie_anywhere()) return median(laps);
-  // Programs beside this one only add misses, and lines that do not fit miss in every lap: the faster laps are right.
+  // Other programs only add misses, and lines that do not fit miss in every lap: so the faster laps are right.
   std::sort(laps.begin(), laps.end());
   return laps[laps.size() / 4];
 }
@@ -56,8 +56,8 @@ bool Walks::fit(const std::vector<Address>& lines, const LevelCosts& costs, cons
   return single_touches_tell(costs) ? fit_by_touches(lines, costs, company) : fit_by_laps(lines, costs);
 }
 
-/// A policy that resists scans lets new lines in slowly: a short walk has up to 512 laps to settle. A long one ends
-/// earlier if the last half of its laps had no fewer misses than the quarter before.
+/// A scan-resistant policy admits new lines slowly: a short walk has up to 512 laps to settle. A long one ends earlier
+/// if the last half of its laps had no fewer misses than the quarter before.
 bool Walks::fit_by_touches(const std::vector<Address>& lines, const LevelCosts& costs, const Company& company) {
   const std::size_t most_laps = 512;
   const std::size_t least_laps = std::clamp<std::size_t>(100000 / lines.size(), 16, 400);
@@ -77,7 +77,7 @@ bool Walks::fit_by_touches(const std::vector<Address>& lines, const LevelCosts& 
       if (company.neighbour != 0) ask(line + company.neighbour);
     }
     misses.push_back(missed);
-    // A lap of many lines may have a cost or two that noise took over the limit.
+    // In a lap of many lines, noise may raise one or two costs above the limit.
     quiet = missed <= lines.size() / 2000 ? quiet + 1 : 0;
     if (quiet == 3) return true;
     const std::size_t laps = misses.size();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ways: from many lines that do not fit together, those are removed that can go; what remains is ways + 1 lines of one
-// set. Nearer levels and prefetchers are kept from answering (docs/inside/probes.md).
+// Ways: starts with many lines that do not fit together and removes those that are not needed for that; ways + 1 lines
+// of one set remain. Nearer levels and prefetchers must not answer (docs/inside/probes.md).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 namespace ringside::probe {
 namespace {
 
-/// Removes from lines that do not fit together whatever can go, so that the rest still does not fit: groups, then
-/// smaller groups, then single lines. What remains are ways + 1 lines of one set.
+/// Removes lines while the rest still does not fit together: groups, then smaller groups, then single lines. Ways + 1
+/// lines of one set remain.
 void reduce(Walks& walks, std::vector<Address>& lines, const LevelCosts& costs, const Company& company) {
   std::size_t group = std::max<std::size_t>(1, lines.size() / 4);
   while (true) {
@@ -33,7 +33,7 @@ void reduce(Walks& walks, std::vector<Address>& lines, const LevelCosts& costs, 
   }
 }
 
-/// The shortest beginning of `pool` whose lines do not fit together; empty: all fit.
+/// The shortest prefix of `pool` whose lines do not fit together; empty: all fit.
 std::vector<Address> fewest_that_conflict(Walks& walks, const LevelCosts& costs, const std::vector<Address>& pool,
                                           const Company& company) {
   const auto beginning = [&pool](std::uint64_t count) {
@@ -53,8 +53,8 @@ std::vector<Address> fewest_that_conflict(Walks& walks, const LevelCosts& costs,
   return beginning(above);
 }
 
-/// Lines anywhere in a region. Where sets are chosen by more digits than a stride leaves alone, some of these lines are
-/// in one set by chance; strides would spread them evenly.
+/// Lines at random places of a region. If the set depends on more digits than a stride leaves free, some lines share a
+/// set by chance; strides would spread them evenly.
 std::vector<Address> scattered(Walks& walks, Address first, std::uint64_t bytes, std::uint64_t line,
                                std::uint64_t count) {
   std::vector<Address> lines;
@@ -65,7 +65,7 @@ std::vector<Address> scattered(Walks& walks, Address first, std::uint64_t bytes,
   return lines;
 }
 
-/// Whether a miss brings the next line in, too.
+/// Whether a miss also brings in the next line.
 bool brings_neighbour(Walks& walks, const Level& level) {
   const std::uint64_t place = 4 * level.line_bytes;
   const std::uint64_t count = 32;
@@ -77,9 +77,9 @@ bool brings_neighbour(Walks& walks, const Level& level) {
   return fast * 2 > count;
 }
 
-/// Pairs of neighbours that conflict as pairs -> lines of one set: of each pair the line that is in the set of
-/// pairs[0]. Which one it is shows if one of them takes part alone, with pairs[0] alone and all other pairs whole: the
-/// right one does not fit, the other one does. Empty: it is not so, because neighbours share a set.
+/// Pairs of neighbours that conflict as pairs -> lines of one set: each pair's line in the set of pairs[0]. Tests one
+/// line of a pair with pairs[0] alone and all other pairs whole: the right line does not fit, the other one does.
+/// Empty: neighbours share a set, so the test does not apply.
 std::vector<Address> of_one_set(Walks& walks, const std::vector<Address>& pairs, const LevelCosts& costs,
                                 const Company& company) {
   std::vector<Address> lines{pairs[0]};
@@ -107,8 +107,8 @@ std::vector<Address> scrub_of(const std::vector<Level>& levels, int number, Addr
   for (int nearer = 1; nearer < number; ++nearer) {
     const Level& level = levels[static_cast<std::size_t>(nearer - 1)];
     if (level.ways == 0) continue;
-    // Odd multiples of one way of the nearer level: its set is the same, the set of the level behind is another one. Of
-    // two lines at least: no line fetched ahead is in the set either.
+    // Odd multiples of one way of the nearer level have the same set there, and another set in the next level. At least
+    // two lines: no prefetched line is in the set either.
     const std::uint64_t way_bytes = std::max(std::bit_floor(level.above_bytes / level.ways),
                                              2 * levels[static_cast<std::size_t>(number - 1)].line_bytes);
     for (std::uint64_t i = 0; i < 3 * level.ways; ++i) scrub.push_back(of + (2 * i + 1) * way_bytes);
@@ -139,8 +139,8 @@ Answer probe_ways(Walks& walks, std::vector<Level>& levels, int number, std::vec
         "single touches do not tell the levels apart, and a chain is also slow where a way is predicted wrongly";
     return answer;
   }
-  // A prefetcher of next lines fills other sets with lines that nothing asked for, and two full sets can keep each
-  // other from settling. Pairs of neighbours, touched upwards, bring in nothing but themselves, one line to each set.
+  // A next-line prefetcher fills other sets with unrequested lines, and two full sets can keep each other from
+  // settling. Pairs of neighbours, touched upwards, bring in only themselves, one line to each set.
   const std::uint64_t neighbour = brings_neighbour(walks, level) ? level.line_bytes : 0;
   bool scrubbed = false, share_sets = false;
   Votes votes;
@@ -163,7 +163,7 @@ Answer probe_ways(Walks& walks, std::vector<Level>& levels, int number, std::vec
       ways = found.size() - 1;
     }
     if (ways != 0 && ways <= nearer_ways && !scrubbed && number > 1) {
-      scrubbed = true;  // from now on nothing nearer answers
+      scrubbed = true;  // from now on no nearer level answers
       votes = {};
       continue;
     }

@@ -78,7 +78,7 @@ uint32_t Caches::pop(Cache& cache, ListName name) const noexcept {
 uint32_t Caches::new_node(Cache& cache) noexcept {
   const uint32_t unused = pop(cache, kUnused);
   if (unused != kNoNode) return unused;
-  // Another cache may hold unused ones; the table has room for a batch of these in each.
+  // Another cache may have unused nodes; the table has room for a batch of them in each cache.
   const uint32_t made = nodes_made_.fetch_add(1, std::memory_order_relaxed);
   if (made < most_nodes_) {
     nodes_[made].list = kNoList;
@@ -88,9 +88,9 @@ uint32_t Caches::new_node(Cache& cache) noexcept {
   return kNoNode;
 }
 
-// As many places as the cache has granules at least. A ghost lives for as many evictions as there are granules: what
-// comes back later would not have stayed either. (Without that bound a stream around more than the DRAM would find some
-// ghosts by chance, and its granules would leave the order in which they are moved together.)
+// Has at least as many places as the cache has granules. A ghost lives for as many evictions as there are granules: a
+// granule that returns later would not have stayed either. (Without this bound, a stream around more than the DRAM
+// would match some ghosts by chance. Its granules would then lose the order in which they move together.)
 std::atomic<uint64_t>& Caches::ghost_place(const Cache& cache, uint32_t granule) const noexcept {
   const uint32_t pages = cache.pages() | 15;
   const uint32_t mask = (uint32_t{2} << (31 - __builtin_clz(pages))) - 1;

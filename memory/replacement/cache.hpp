@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which granules have DRAM, and in which order they lose it: S3-FIFO (Yang et al., SOSP 2023) for a library that sees
-// faults only. New granules are in the small queue. What leaves a queue is unmapped and waits in probation: a touch
-// there proves reuse and leads to the main queue. What nobody touched becomes absent; its ghost is remembered for a
-// while, and a granule that comes back as a ghost goes to main at once.
+// Decides which granules have DRAM, and in which order they lose it: S3-FIFO (Yang et al., SOSP 2023), adapted to a
+// library that sees only faults. New granules join the small queue. A granule that leaves a queue is unmapped and waits
+// in probation: a touch there proves reuse and moves it to the main queue. Untouched granules become absent and leave a
+// ghost for a while; a granule with a ghost returns directly to the main queue.
 //
 // Granules are divided by address: neighbours, which a stream evicts together, are in one cache. Each cache has its own
-// lock and cache lines, so that two threads with faults at different places share nothing.
+// lock and cache lines, so that threads with faults at different places share nothing.
 #pragma once
 
 #include <stdint.h>
@@ -29,11 +29,11 @@ enum ListName : uint8_t { kSmall, kMain, kProbating, kVacant, kUnused, kLists, k
 struct Node {
   uint32_t granule = 0;
   uint32_t next = kNoNode, previous = kNoNode;
-  uint32_t slot = kNoSlot;  // where the page is while it is not in the arena
+  uint32_t slot = kNoSlot;  // the page's slot while it is not in the arena
   uint32_t stamp = 0;       // when it joined its list, in units of 2^20 ns
   uint32_t came_alone = 0;  // see memory/replacement/neighbourhood.hpp
   uint8_t list = kNoList;
-  uint8_t was_main = 0;  // in probation: it left the main queue, and goes back there if a neighbour was touched
+  uint8_t was_main = 0;  // in probation: it left the main queue, and returns there if a neighbour was touched
 };
 
 /// The time in units of 2^20 ns, for the age of a node.
@@ -47,16 +47,16 @@ struct List {
   uint32_t size() const noexcept { return count.load(std::memory_order_relaxed); }
 };
 
-/// Counted by faults and evictions, summed by stats.
+/// Counted by faults and evictions; stats adds them up.
 struct Counters {
   uint64_t faults, faults_probation, faults_zero, faults_far, faults_write;
   uint64_t read_bytes, written_bytes, evicted, evicted_clean, read_ahead, read_ahead_used, busy, fault_ns;
 };
 
-/// Whether something pays, by what happened: what it saved and what it cost, in any unit.
+/// Whether an action pays, from its past savings and costs, in any unit.
 class Balance {
  public:
-  /// Every 32nd time in any case, to see whether it pays by now.
+  /// True every 32nd time in any case, to test whether the action pays by now.
   bool wanted() noexcept {
     return balance_.load(std::memory_order_relaxed) >= 0 || asked_.fetch_add(1, std::memory_order_relaxed) % 32 == 0;
   }
@@ -76,21 +76,21 @@ struct alignas(64) Cache {
   Lock lock;
   uint8_t kind = 0, partition = 0;
   List lists[kLists];
-  /// Write-protecting what an eviction finds around its victim: those that no store touches later leave together and
-  /// without a comparison. A store costs a second fault.
+  /// For write-protecting the granules that an eviction finds around its victim. Those without a later store leave
+  /// together, without a comparison. A store costs a second fault.
   Balance cleaning;
-  const void* last_thread = nullptr;  // that had a fault here
-  uint32_t faults_alone = 0;          // since another thread had one
+  const void* last_thread = nullptr;  // the thread of the last fault here
+  uint32_t faults_alone = 0;          // since another thread's last fault
   uint32_t came_alone = 0;            // granules that faults outside of streams brought in
   Counters counters{};
-  std::atomic<uint64_t>* ghosts = nullptr;  // at the granule's hash: granule + 1, and which ghost it was
+  std::atomic<uint64_t>* ghosts = nullptr;  // at the granule's hash: granule + 1, and the ghost's number
   uint32_t ghosts_made = 0;
 
   uint32_t pages() const noexcept { return evictable() + lists[kVacant].size(); }
   uint32_t evictable() const noexcept { return lists[kSmall].size() + lists[kMain].size() + lists[kProbating].size(); }
 
-  // With the lock held. What a second fault costs, in units of what a granule saves that leaves unchanged: if other
-  // threads run, the granule saves an interruption of their cores.
+  // With the lock held. These count the cost of a second fault, in units of the saving by a granule that leaves
+  // unchanged. If other threads run, that granule saves an interruption of their cores.
   void fault_of_this_thread() noexcept {
     const void* const me = __builtin_thread_pointer();
     faults_alone = me == last_thread ? faults_alone + (faults_alone < kAlone ? 1 : 0) : 0;
@@ -129,8 +129,8 @@ class Caches {
   void uncharge(uint64_t bytes) noexcept { dram_bytes.fetch_sub(bytes); }
   alignas(64) std::atomic<uint64_t> dram_bytes{0};
   std::atomic<uint64_t> dram_peak_bytes{0}, limit{0}, pinned_bytes{0};
-  /// A device may store into a page without a pin of ours (io_submit returns before it does): write-protection does not
-  /// stop it, but a MOVE is refused while it lasts.
+  /// A device may store into a page without a pin (io_submit returns before the store). Write-protection does not stop
+  /// such stores, but the kernel refuses a MOVE until they end.
   std::atomic<bool> devices_store{false};
 
  private:

@@ -26,7 +26,7 @@ const char* source_of(const Victim& victim, uint32_t kind) {
   return victim.slot == kNoSlot ? table.address(victim.granule) : parking.address(kind, victim.slot);
 }
 
-// What comes in together leaves together. With the cache's lock held.
+// Neighbours that came in together leave together. With the cache's lock held.
 void add_neighbours(Cache& cache, uint32_t granule, Batch& batch) {
   const uint32_t first = neighbourhood::first(granule);
   for (uint32_t at = first; at < first + neighbourhood::kPages && batch.count < kBatch; at += 1u << batch.kind) {
@@ -58,7 +58,7 @@ uint32_t Eviction::unmap_batch(Cache& cache, uint32_t wanted) const noexcept {
   if (wanted > kBatch) wanted = kBatch;
   {
     const Held held(cache.lock);
-    // A queue that refuses so often is perhaps all pinned: the other one gives way.
+    // If a queue refuses so often, perhaps all of it is pinned: the other queue is used.
     constexpr uint32_t kRefusals = 32;
     uint32_t refused[2] = {0, 0};  // of kSmall, kMain
     for (uint32_t tries = wanted + 2 * kRefusals; tries > 0 && batch.count < wanted; --tries) {
@@ -83,9 +83,9 @@ uint32_t Eviction::unmap_batch(Cache& cache, uint32_t wanted) const noexcept {
     yield_core();  // all pinned, or owned by other threads
     return 0;
   }
-  // Without neighbours, unless a touch in probation would save a read from a disk.
+  // Drops granules without neighbours, unless a touch in probation would save a read from a disk.
   const bool drops = !userfault_->moves || far.mapped();
-  // With faults that the kernel serves itself no call has pins: any one may be an O_DIRECT read.
+  // If the library serves the kernel's faults, calls take no pins: any granule may be the target of an O_DIRECT read.
   const bool cleans = userfault_->moves && !userfault_->kernel_faults && !caches.devices_store.load() &&
                       cache.cleaning.wanted();
   const uint32_t dropped = drops ? drop_scattered(*userfault_, cache, batch, cleans) : 0;
@@ -145,12 +145,12 @@ void Eviction::park(Batch& batch) const noexcept {
     slots -= whole;
     i += whole;
     if (whole == run) continue;
-    // The kernel holds a page of the next granule: its other pages go back, it stays.
+    // The kernel holds a page of the next granule: its other pages are moved back and it stays.
     const size_t begun = whole * bytes_of(batch.kind);
     userfault_->move_all(from + begun, to + begun, moved - begun);
     Word word = batch.victims[i].word;
     if (moved > begun && (word & kProtected) != 0) {
-      userfault_->protect(from + begun, bytes_of(batch.kind), false);  // a MOVE lost it in part
+      userfault_->protect(from + begun, bytes_of(batch.kind), false);  // a MOVE removed some protection
       word = (word & ~(kProtected | kCleaned)) | kChanged;
     }
     Cache& cache = caches.of(batch.victims[i].granule, batch.kind);
@@ -188,7 +188,7 @@ void Eviction::settle(Batch& batch, bool keep, State forgotten) const noexcept {
     for (uint32_t i = 0; i < batch.count; ++i)
       written[i] = differs(batch.victims[i], batch.kind, source_of(batch.victims[i], batch.kind));
     FarFile::Writes writes;
-    for (uint32_t i = 0; i < batch.count;) {  // neighbours in one write
+    for (uint32_t i = 0; i < batch.count;) {  // one write for neighbours
       if (!written[i]) {
         ++i;
         continue;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How granules leave DRAM, in batches. The order is the safety of the data: a granule is unmapped (or write-protected)
-// first, then its content is completed in far memory, then its word says absent.
+// Takes granules out of DRAM, in batches. The order keeps the data safe: a granule is first unmapped (or
+// write-protected), then completed in far memory, and only then its word becomes absent.
 #pragma once
 
 #include <stdint.h>
@@ -17,7 +17,7 @@ struct Victim {
   Word word;                     // before it was claimed
 };
 
-/// Granules of one kind. A batch lives on the stack of a signal handler: it is small.
+/// Granules of one kind. A batch is small, because it lives on the stack of a signal handler.
 struct Batch {
   uint32_t kind = 0, count = 0;
   Victim victims[kBatch];
@@ -31,24 +31,24 @@ void sort_by_granule(Batch& batch) noexcept;
 class Eviction {
  public:
   void start(const UserFault& userfault) noexcept { userfault_ = &userfault; }
-  /// Whether pages leave the arena as they are; without it they are copied, and a granule that leaves is never unmapped
-  /// before it is in far memory.
+  /// Whether pages can leave the arena by MOVE. Otherwise they are copied, and a granule that leaves is unmapped only
+  /// once it is in far memory.
   bool moves() const noexcept { return userfault_->moves; }
 
-  /// The first granules of the queues leave the arena, to probation or at once. Returns how many went at once: their
-  /// memory can be charged anew.
+  /// The first granules of the queues leave the arena, to probation or directly to far memory. Returns how many went to
+  /// far memory: their memory can be charged again.
   uint32_t unmap_batch(Cache& cache, uint32_t wanted) const noexcept;
-  /// The first granules of probation go on to far memory; their pages are vacant.
+  /// The first granules of probation go to far memory; their pages become vacant.
   void clean_batch(Cache& cache, uint32_t wanted) const noexcept;
 
-  /// Takes the pages of owned granules out of the arena; those already in a slot stay there. A granule that the kernel
-  /// holds for now becomes resident again and leaves the batch.
+  /// Takes the pages of owned granules out of the arena; those already in a slot stay there. If the kernel temporarily
+  /// holds a granule, it becomes resident again and leaves the batch.
   void park(Batch& batch) const noexcept;
-  /// Ends a batch that was parked: the content is in far memory (`keep`) or forgotten, the words say absent or
-  /// `forgotten`, the pages can be used again.
+  /// Completes a parked batch: the content is in far memory (`keep`) or discarded, the words are absent or `forgotten`,
+  /// and the pages can be reused.
   void settle(Batch& batch, bool keep, State forgotten = kFree) const noexcept;
 
-  /// Whether a granule's content, at `source`, has to be written.
+  /// Whether a granule's content, at `source`, must be written.
   bool differs(const Victim& victim, uint32_t kind, const char* source) const noexcept;
 
  private:

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether the 16 KiB around a granule come in and leave together where faults follow no stream, for each piece of 1
-// MiB. Faults show whether that pays: where a granule comes alone shortly after another one of its neighbourhood, one
-// fault for both would have saved the second; where none came, it would have brought in what nobody asked for. Once a
-// piece brings in neighbourhoods, its granules no longer come alone, except in an eighth of the neighbourhoods, which
-// go on to show it. (Sampled sets as in set dueling, Qureshi et al., ISCA 2007. The misses of both ways are not
-// compared: what brings in more has fewer, at the expense of others.)
+// Decides, for each piece of 1 MiB, whether the 16 KiB around a granule come in and leave together if faults follow no
+// stream. Faults show whether that pays. If a second granule of a neighbourhood soon comes alone, one fault for both
+// would have saved one; if none comes, it would have brought in unused pages. Once a piece brings in neighbourhoods, an
+// eighth of them still come in singly, as samples. (Sampled sets as in set dueling, Qureshi et al., ISCA 2007. The
+// misses of both methods are not compared: the method that brings in more has fewer, at the expense of others.)
 #pragma once
 
 #include <stdint.h>
@@ -30,10 +29,10 @@ inline bool wanted(uint32_t granule) noexcept {
   return balance_of(granule).load(std::memory_order_relaxed) > 0 && !is_sample;
 }
 
-/// A granule came alone; with the lock of its cache held. Returns what its node keeps: how many had come alone.
+/// A granule came alone; with the lock of its cache held. Returns the value for its node: how many had come alone.
 inline uint32_t came_alone(Cache& cache, uint32_t granule, uint32_t kind) noexcept {
-  // Two of four have to be used: by estimate three granules, with those that leave for them, cost what a fault costs.
-  // (With kSaved = 4 GNU sort read 1.6 times as much for 10 % fewer faults, and itemset 2.3 times for 15 % more.)
+  // Two of four must be used: by estimate three granules, with those they evict, cost as much as a fault. (With kSaved
+  // = 4, GNU sort read 1.6 times as much for 10 % fewer faults, and itemset 2.3 times for 15 % more.)
   constexpr int kMost = 16, kSaved = 1, kCost = -1;
   const uint32_t now = ++cache.came_alone;
   const uint32_t shortly = cache.evictable() / 16;
@@ -48,7 +47,7 @@ inline uint32_t came_alone(Cache& cache, uint32_t granule, uint32_t kind) noexce
   return now;
 }
 
-/// What a node keeps whose granule came with others: it never came shortly before.
+/// The value for a node whose granule came with others: never soon after another one.
 inline uint32_t not_alone(const Cache& cache) noexcept {
   return cache.came_alone - (uint32_t{1} << 31);
 }

@@ -43,7 +43,7 @@ uint32_t take_fresh(Cache& cache, uint32_t wanted, Page* pages) noexcept {
 
 uint32_t take_vacant(Cache& cache, uint32_t wanted, Page* pages) noexcept {
   uint32_t got = 0;
-  for (uint32_t offset = 0; offset < caches.partitions() && got < wanted; ++offset) {  // its own first
+  for (uint32_t offset = 0; offset < caches.partitions() && got < wanted; ++offset) {  // its own partition first
     const uint32_t partition = (cache.partition + offset) & (caches.partitions() - 1);
     Cache& from = caches.at(cache.kind * caches.partitions() + partition);
     if (from.lists[kVacant].size() == 0) continue;
@@ -92,11 +92,11 @@ void make_room(Cache& own, uint32_t wanted) noexcept {
   Cache* other = nullptr;
   for (uint32_t offset = 0; offset < caches.count(); ++offset) {
     Cache& candidate = caches.at((start + offset) % caches.count());
-    if (candidate.kind != own.kind && release_vacant(candidate)) return;  // it can be charged anew
+    if (candidate.kind != own.kind && release_vacant(candidate)) return;  // its memory can be charged again
     if (other == nullptr && &candidate != &own && candidate.evictable() > 0) other = &candidate;
     if (other != nullptr && offset >= 2 * caches.partitions()) break;
   }
-  // The older head of two goes: a cache whose granules are all old gives way to a busy one.
+  // Of two caches, takes from the one with the older head: an idle cache gives memory to a busy one.
   Cache* from = &own;
   const auto age = [](Cache& cache) {
     const Held held(cache.lock);
@@ -112,7 +112,7 @@ void make_room(Cache& own, uint32_t wanted) noexcept {
   if (other != nullptr && (own.evictable() < 2 || age(*other) > age(own) + 2)) from = other;
   const uint32_t pages = from->evictable();
   if (pages == 0) {
-    // The nodes of all caches may be unused elsewhere; or every page is on its way in or pinned for a moment.
+    // The unused nodes may all be in other caches; or every page is coming in or pinned for a moment.
     yield_core();
     return;
   }
@@ -122,14 +122,14 @@ void make_room(Cache& own, uint32_t wanted) noexcept {
   if (batch > most) batch = most;
   if (batch > kBatch) batch = kBatch;
   if (batch > pages) batch = pages;
-  // Probation keeps its share: what is unmapped has to wait there for a touch before its memory is used again.
-  // A touch there saves a read from a disk; where far memory is mapped, a read costs no more than that touch.
+  // Keeps a share for probation: unmapped granules wait there for a touch before their memory is reused. Such a touch
+  // saves a read from a disk; where far memory is mapped, a read costs no more than the touch.
   const uint32_t kept = eviction.moves() && !far.mapped() ? pages / 8 : 0;
   const uint32_t probating = from->lists[kProbating].size();
-  // Whole batches: what came in as one run leaves as one.
+  // Takes whole batches: granules that came in as one run leave as one.
   const uint32_t dropped = probating < kept + batch ? eviction.unmap_batch(*from, batch) : 0;
   if (!eviction.moves()) return;
-  // A few in any case: what is in probation since granules left by MOVE does not stay there.
+  // Always takes a few, so that granules in probation since earlier MOVEs do not stay there.
   const uint32_t cleaned = dropped < batch ? batch - dropped : 4;
   const uint32_t waiting = from->lists[kProbating].size();
   if (waiting < kept + cleaned && waiting > probating) return;  // the caller tries again
@@ -146,7 +146,7 @@ void shrink_cache(Cache& cache) noexcept {
 }  // namespace
 
 uint32_t acquire(Cache& cache, uint32_t wanted, Page* pages) noexcept {
-  constexpr int kTries = 4;  // for all that a stream wants; one page is enough after that
+  constexpr int kTries = 4;  // for all that a stream wants; after that one page is enough
   uint32_t got = 0;
   for (int tries = 1;; ++tries) {
     if (wanted == 1) got = take_fresh(cache, 1, pages);
@@ -163,7 +163,7 @@ void release(uint64_t bytes) noexcept {
 }
 
 bool shrink() noexcept {
-  // Other threads' faults take what becomes free as long as they find it first; only pins make it last.
+  // Other threads' faults may take each page that becomes free; only pins make this last long.
   constexpr uint64_t kPatienceNs = 10'000'000'000;
   uint64_t progress_ns = now_ns();
   while (caches.dram_bytes.load() > caches.limit.load()) {

@@ -9,7 +9,7 @@ namespace ringside::memory {
 namespace {
 
 static_assert(kBatch == 64, "sets of a batch's or a chunk's granules are the bits of one word");
-constexpr uint32_t kShortRun = 4;  // neighbours from here on are faster to move
+constexpr uint32_t kShortRun = 4;  // from here on, moving neighbours is faster
 
 constexpr uint64_t bit(uint32_t index) {
   return uint64_t{1} << index;
@@ -27,7 +27,7 @@ class Chunk {
         first_(granule & ~(chunk_pages(kind) - 1)),
         granules_(chunk_pages(kind) >> kind) {}
 
-  /// Protects what is resident and writes what changed; the victims, whose words are in `batch`, become unchanged.
+  /// Protects resident granules and writes the changed ones; the victims, whose words are in `batch`, become unchanged.
   /// Returns the bytes written.
   uint64_t clean(Batch& batch, uint32_t begin, uint32_t end) noexcept {
     for (uint32_t i = begin; i < end; ++i) {
@@ -37,7 +37,7 @@ class Chunk {
       victims_ |= bit(index);
     }
     claim_around();
-    // Looked at once the words are owned: who submits a read to a device sets it before it pins them.
+    // Read once the words are owned: a thread that submits a device read sets it before it pins them.
     if (caches.devices_store.load()) {
       for (uint64_t rest = owned_ & ~victims_; rest != 0; rest &= rest - 1) {
         const auto index = static_cast<uint32_t>(__builtin_ctzll(rest));
@@ -61,7 +61,7 @@ class Chunk {
  private:
   uint32_t granule(uint32_t index) const noexcept { return first_ + (index << kind_); }
 
-  // Absent ones too: nothing may come in while the range around it is protected. Pinned ones stay as they are.
+  // Also claims absent ones: nothing may come in while the surrounding range is protected. Pinned ones stay unchanged.
   void claim_around() noexcept {
     const std::atomic<uint8_t>& size = table.size_of_piece(first_ / kPagesPerPiece);
     for (uint32_t index = 0; index < granules_; ++index) {
@@ -70,7 +70,7 @@ class Chunk {
       const State state = state_of(word);
       if (state == kFree || state == kLoading || state == kLeaving || (word & kPins) != 0) continue;
       if (!table.claim(granule(index), word, kLeaving)) continue;
-      if (size.load() != kind_ + 1) {  // the granule size changes: the word may be of another granule
+      if (size.load() != kind_ + 1) {  // the granule size is changing: the word may belong to another granule
         table.close(granule(index), word);
         return;
       }
@@ -83,7 +83,7 @@ class Chunk {
     return state_of(words_[index]) == kResident && (words_[index] & kProtected) == 0;
   }
 
-  // One call from the first open granule to the last one, if all between are owned.
+  // One call from the first open granule to the last, if this thread owns all between.
   void protect() const noexcept {
     for (uint32_t index = 0; index < granules_;) {
       if ((owned_ & bit(index)) == 0 || !is_open(index)) {
@@ -118,7 +118,7 @@ class Chunk {
   uint32_t kind_, first_, granules_;
   uint64_t owned_ = 0, victims_ = 0;
   uint32_t victims_written_ = 0;
-  Word words_[kBatch];  // of owned ones: before they were claimed
+  Word words_[kBatch];  // of owned granules: before they were claimed
 };
 
 }  // namespace
@@ -134,7 +134,7 @@ uint32_t drop_scattered(const UserFault& userfault, Cache& cache, Batch& batch, 
     bool all_unchanged = true;
     for (end = i; end < batch.count && ((batch.victims[end].granule ^ batch.victims[i].granule) & chunk) == 0; ++end)
       all_unchanged = all_unchanged && is_unchanged(batch.victims[end].word);
-    // Neighbours that changed are moved: they leave with one call, and their pages are used again with one.
+    // Neighbours that changed are moved: one call takes them out, and one call reuses their pages.
     uint32_t longest = 0;
     for (uint32_t j = i, run = 0; j < end; ++j) {
       run = j > i && batch.victims[j].granule == batch.victims[j - 1].granule + span ? run + 1 : 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How granules without neighbours leave DRAM. A MOVE of each would interrupt all cores that run a thread of the
-// process, once a granule. Here they are write-protected together with what lies around them (one interruption a chunk
-// of 64 granules, and the next victims of that chunk are ready), written where they changed, and dropped with one call.
+// Evicts granules without neighbours. A MOVE of each would interrupt, once a granule, all cores that run the process.
+// Here they are write-protected together with the granules around them, written if they changed, and dropped with one
+// call. That is one interruption for a chunk of 64 granules, and the chunk's next victims are ready.
 #pragma once
 
 #include <stdint.h>
@@ -11,9 +11,9 @@
 
 namespace ringside::memory {
 
-/// Takes out of the batch what leaves this way, and ends it: its content is in far memory, its words say absent, its
-/// memory can be charged anew. Returns how many. What stays in the batch has to be moved. `clean`: changed granules may
-/// leave this way, too; else only those that are known to be unchanged.
+/// Evicts granules from the batch: their content is in far memory, their words are absent, and their memory can be
+/// charged again. Returns how many. The rest stays in the batch and must be moved. `clean`: changed granules may leave
+/// this way, too; otherwise only those certainly unchanged.
 uint32_t drop_scattered(const UserFault& userfault, Cache& cache, Batch& batch, bool clean) noexcept;
 
 }  // namespace ringside::memory

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Advice of madvise(2) after which a program finds its memory as it was. For the arena it may come to nothing.
+// Advice of madvise(2) that leaves the program's memory unchanged. For the arena, it may have no effect.
 #pragma once
 
 #include <sys/mman.h>
@@ -24,7 +24,7 @@ inline bool is_only_advice(int advice) noexcept {
     case MADV_UNMERGEABLE:
     case MADV_DONTDUMP:
     case MADV_DODUMP:
-    case MADV_DONTFORK:  // a child has a copy all the same, or none
+    case MADV_DONTFORK:  // a child has a copy in any case, or none
     case MADV_DOFORK: return true;
     default: return false;
   }

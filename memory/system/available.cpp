@@ -12,7 +12,7 @@
 namespace ringside::memory {
 namespace {
 
-// Room for the groups of a process in all hierarchies of version 1.
+// Enough for the groups of a process in all hierarchies of version 1.
 constexpr size_t kGroupsBytes = 4096;
 
 long read_file(const char* path, char* text, size_t room) {
@@ -24,7 +24,7 @@ long read_file(const char* path, char* text, size_t room) {
   return got;
 }
 
-// The number in a file; UINT64_MAX if there is none ("max", no such group).
+// The number in a file; UINT64_MAX if there is none ("max", or the group does not exist).
 uint64_t limit_in(const char* path) {
   char text[32];
   if (read_file(path, text, sizeof text) <= 0 || text[0] < '0' || text[0] > '9') return UINT64_MAX;
@@ -34,7 +34,7 @@ uint64_t limit_in(const char* path) {
   return value;
 }
 
-// Of the group and those above it. In a container the first ones may not be visible, but the last one is its own.
+// The least limit of the group and its parents. A container may show only the last component: its own group.
 uint64_t least_limit(const char* root, char* group, const char* file) {
   uint64_t least = UINT64_MAX;
   for (size_t length = strlen(group);;) {
@@ -48,7 +48,7 @@ uint64_t least_limit(const char* root, char* group, const char* file) {
   }
 }
 
-// Whether a list of names like "cpu,memory" has one.
+// Whether a list of names like "cpu,memory" contains a name.
 bool has_name(const char* list, const char* name) {
   const size_t length = strlen(name);
   for (const char* at = list;; ++at) {

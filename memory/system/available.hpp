@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How much DRAM a limit may name: the machine's, or what the memory cgroup of the process allows.
+// The DRAM that a limit may allow: the machine's, or the limit of the process's memory cgroup.
 #pragma once
 
 #include <stdint.h>
 
 namespace ringside::memory {
 
-/// `bound` says which of the two it is.
+/// `bound` becomes the name of the one that applies.
 uint64_t available_memory(const char** bound) noexcept;
 
 /// The smallest limit of the process's memory cgroup and of those above it, in bytes; UINT64_MAX if none is set.

@@ -43,7 +43,7 @@ class Line {
 /// Keeps the line for ringside_memory_error, sets errno and returns -1.
 int fail(int error, const Line& line) noexcept;
 const char* last_failure() noexcept;
-/// The C library's words for an error, of either sign: "No space left on device". Async-signal-safe.
+/// The C library's text for an error of either sign: "No space left on device". Async-signal-safe.
 const char* error_text(long error) noexcept;
 
 }  // namespace ringside::memory

@@ -35,7 +35,7 @@ __asm__(
     "ringside_memory_raw_end:\n"
     ".cfi_endproc\n"
     ".size ringside_memory_raw, .-ringside_memory_raw\n"
-    // Where a handler returns to. Unwinders know it by these very instructions, one byte behind a `nop`.
+    // The return address of a handler. Unwinders recognise these exact instructions, one byte after a `nop`.
     ".hidden ringside_memory_restore\n"
     ".globl ringside_memory_restore\n"
     "nop\n"
@@ -134,7 +134,7 @@ long set_action(int signal, const struct sigaction* action, struct sigaction* be
 }
 
 SignalsBlocked::SignalsBlocked() noexcept {
-  // A blocked SIGBUS would turn a fault into the end of the process; nothing here faults, but a bug should be seen.
+  // Blocks SIGBUS, too: nothing here may fault, so a fault is a bug and should end the process.
   // SIGSYS stays open: the C library may make a trapped call here (pthread_create).
   const uint64_t all = ~(uint64_t{1} << (SIGSYS - 1));
   raw(SYS_rt_sigprocmask, SIG_SETMASK, as_long(&all), as_long(&before_), sizeof all);
@@ -148,7 +148,7 @@ void* map_table(size_t bytes) noexcept {
   const long at = raw(SYS_mmap, 0, static_cast<long>(bytes), PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (at < 0 && at > -4096) return nullptr;
-  raw(SYS_madvise, at, static_cast<long>(bytes), MADV_NOHUGEPAGE);  // populated page by page, as needed
+  raw(SYS_madvise, at, static_cast<long>(bytes), MADV_NOHUGEPAGE);  // populated singly, as needed
   return reinterpret_cast<void*>(static_cast<uintptr_t>(at));
 }
 
@@ -182,18 +182,18 @@ void divide(void* at, uint64_t bytes, uint64_t stripe) noexcept {
   }
 }
 
-// Several threads find out at once that a device fails: one of them says so.
+// Several threads may detect a device failure at once: only one prints the line.
 void die(const char* what, long error) noexcept {
   static constinit std::atomic<uint32_t> speaker{0};
   uint32_t first = 0;
   if (!speaker.compare_exchange_strong(first, static_cast<uint32_t>(raw(SYS_gettid)))) {
-    // Not for ever: it may be this thread, in a handler that came in between, or one of a process that was forked
-    // meanwhile.
+    // The wait is bounded: the first thread may be this one, interrupted by a handler, or belong to a process that was
+    // forked meanwhile.
     while (first != static_cast<uint32_t>(raw(SYS_gettid)) && raw(SYS_tgkill, raw(SYS_getpid), first, 0) == 0)
       yield_core();
     for (;;) raw(SYS_exit_group, 134);
   }
-  // No handler of the program runs here: what it touches may belong to this thread or to one that waits above.
+  // No handler of the program runs here: it might access data of this thread or of one that waits above.
   const uint64_t others = ~(uint64_t{1} << (SIGABRT - 1));
   raw(SYS_rt_sigprocmask, SIG_SETMASK, as_long(&others), 0, sizeof others);
   Line line;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// System calls that leave errno alone, and what is built on them: sleeping on a word, a lock, a stretch without
-// signals. The fault path runs inside a signal handler of any program, perhaps one that replaced malloc: it may use
-// nothing else.
+// System calls that keep errno, and what is built on them: sleeping on a word, a lock, a section without signals. The
+// fault path runs inside a signal handler of any program, perhaps one that replaced malloc: it may use nothing else.
 #pragma once
 
 #include <signal.h>
@@ -18,20 +17,20 @@
 
 namespace ringside::memory {
 
-/// A preload library wants the library's descriptors out of the program's way: numbers from this one on. 0: any.
+/// A preload library keeps its descriptors away from the program's: numbers from this one on. 0: any.
 extern int least_descriptor;
-/// A new descriptor, moved there; errors stay.
+/// Moves a new descriptor there and returns it; errors are returned unchanged.
 long out_of_the_way(long descriptor) noexcept;
 
-/// The result of the kernel: a value, or -errno. One instruction for all calls of the library: the filter of
-/// memory/calls lets it pass.
+/// The kernel's result: a value, or -errno. All calls of the library use one instruction, which the filter of
+/// memory/calls permits.
 #if defined(__x86_64__)
-/// Where the code lies that makes the calls: from `first` to `end`, `site` behind the instruction.
+/// The code that makes the calls: from `first` to `end`; `site` is the address after the instruction.
 struct RawCode {
   const char *first, *site, *end;
 };
 RawCode raw_code() noexcept;
-/// From now on by the copy of that code at `first`.
+/// From now on, all calls use the copy of that code at `first`.
 void use_raw_code(const void* first) noexcept;
 
 extern "C" __attribute__((visibility("hidden"))) long ringside_memory_raw(long number, long a, long b, long c, long d,
@@ -61,15 +60,15 @@ inline void pause_core() noexcept {
 }
 
 void yield_core() noexcept;
-/// Sleeps while `*word` is `seen`, until wake_all. May return early.
+/// Sleeps while `*word` equals `seen`, until wake_all. May return early.
 void sleep_while(const void* word, uint32_t seen) noexcept;
 void wake_all(const void* word) noexcept;
 /// Monotonic nanoseconds.
 uint64_t now_ns() noexcept;
 
-/// A lock for a few instructions. Holders on the path of a fault make no system call and copy no data, so waiting is
-/// mostly spinning; a holder that lost its core is waited for asleep. Every caller has its signals blocked: a handler
-/// cannot meet its own lock.
+/// A lock for a few instructions. Holders on the fault path make no system call and copy no data, so waiters mostly
+/// spin; if the holder was preempted, the waiter sleeps. Callers block their signals, so that a handler cannot meet its
+/// own thread's lock.
 class Lock {
  public:
   void lock() noexcept {
@@ -79,7 +78,7 @@ class Lock {
   void unlock() noexcept {
     if (word_.exchange(0, std::memory_order_release) == 2) wake_all(&word_);
   }
-  /// In a forked child: a thread that held it does not exist there.
+  /// In a forked child: the thread that held it does not exist there.
   void forget() noexcept { word_.store(0); }
 
  private:
@@ -98,15 +97,15 @@ class Held {
   Lock& lock_;
 };
 
-/// Every signal, for a mask. sigfillset leaves out those by which the C library cancels threads and changes user ids:
-/// a cancellation in the middle of a fault would leave a granule that belongs to no one.
+/// A mask with every signal. sigfillset omits those by which the C library cancels threads and changes user ids: a
+/// cancellation during a fault would leave a granule without an owner.
 void fill_mask(sigset_t* mask) noexcept;
 
-/// sigaction(2) without the C library, whose calls memory/calls may answer itself. 0 or -errno.
+/// sigaction(2) without the C library, whose calls memory/calls may intercept. 0 or -errno.
 long set_action(int signal, const struct sigaction* action, struct sigaction* before) noexcept;
 
-/// No signal reaches this thread while it lives. A function that takes a lock outside the SIGBUS handler has one: a
-/// handler of the program could otherwise touch the arena in between and wait for this very thread.
+/// Blocks all signals of this thread while it lives. A function that takes a lock outside the SIGBUS handler needs one:
+/// otherwise a handler of the program could touch the arena and wait for its own thread.
 class SignalsBlocked {
  public:
   SignalsBlocked() noexcept;
@@ -118,24 +117,24 @@ class SignalsBlocked {
   uint64_t before_ = 0;
 };
 
-/// Zeroed memory of the library itself, populated when it is touched; nullptr if the kernel refuses.
+/// Zeroed memory for the library itself, populated on first touch; nullptr if the kernel refuses.
 void* map_table(size_t bytes) noexcept;
 void unmap_table(void* at, size_t bytes) noexcept;
-/// The same for what a device reads and writes (a multiple of 2 MiB), which a forked child does not inherit. In huge
-/// pages if there are any: a disk gets one address for 512 KiB instead of 128, and is several times faster.
+/// As map_table, for memory that a device reads and writes (a multiple of 2 MiB); a forked child does not inherit it.
+/// Uses huge pages if available: a disk then gets one address for 512 KiB instead of 128, and is several times faster.
 void* map_device_buffer(size_t bytes) noexcept;
 
-/// For anonymous memory whose pages are moved: single pages, which a forked child does not inherit and the kernel does
-/// not share (prctl(PR_SET_MEMORY_MERGE), MemoryKSM= of systemd): a shared page answers EBUSY for ever.
+/// For anonymous memory whose pages move: single pages, not inherited by a forked child and not shared by the kernel
+/// (prctl(PR_SET_MEMORY_MERGE), MemoryKSM= of systemd), because a move of a shared page always fails with EBUSY.
 void keep_movable(void* at, uint64_t bytes) noexcept;
 
-/// Divides anonymous memory into mappings of `stripe` bytes. UFFDIO_MOVE takes a lock that a mapping has for all of its
-/// pages: with one mapping two threads that evict wait for each other. Neighbours differ in advice that means nothing
-/// here, or the kernel would join them.
+/// Divides anonymous memory into mappings of `stripe` bytes. UFFDIO_MOVE locks a whole mapping, so with one mapping two
+/// threads that evict would wait for each other. Neighbours get different advice, without effect here, because the
+/// kernel would otherwise join them.
 void divide(void* at, uint64_t bytes, uint64_t stripe) noexcept;
 
-/// Ends the process by SIGABRT after one line on standard error: content would be lost, or the tables are wrong. The
-/// program's handler of SIGABRT does not run.
+/// Ends the process by SIGABRT after one line on standard error, because content would be lost or the tables are wrong.
+/// The program's handler of SIGABRT does not run.
 [[noreturn]] void die(const char* what, long error) noexcept;
 
 }  // namespace ringside::memory

@@ -11,7 +11,7 @@ namespace ringside::memory {
 namespace {
 
 struct Mark {
-  char symbol[16];  // the entry of its run-time library
+  char symbol[16];  // an entry point of its run-time library
   char name[24];
 };
 constexpr Mark kMarks[] = {{"__asan_init", "AddressSanitizer"},
@@ -26,7 +26,7 @@ bool read_all(int file, void* to, size_t bytes, uint64_t at) {
          static_cast<long>(bytes);
 }
 
-// The mark whose symbol, with the zero behind it, begins at `text`.
+// The mark whose symbol, with its terminating zero, begins at `text`.
 const Mark* mark_at(const char* text, const char* end) {
   if (end - text < 3 || text[0] != '_' || text[1] != '_') return nullptr;
   for (const Mark& mark : kMarks) {
@@ -39,7 +39,7 @@ const Mark* mark_at(const char* text, const char* end) {
 
 constexpr uint64_t kBuffer = 64 << 10;  // mapped: the stack may be small
 
-// In a table of names, which is read in pieces that overlap by a name.
+// Searches a table of names, which is read in pieces that overlap by a name.
 const Mark* mark_in(int file, uint64_t at, uint64_t bytes, char* buffer) {
   const Mark* found = nullptr;
   for (uint64_t done = 0; done < bytes; done += kBuffer - kLongest) {
@@ -47,7 +47,7 @@ const Mark* mark_in(int file, uint64_t at, uint64_t bytes, char* buffer) {
     if (!read_all(file, buffer, part, at + done)) return found;
     for (const char* text = buffer; text < buffer + part; ++text) {
       const Mark* const mark = mark_at(text, buffer + part);
-      // A library of AddressSanitizer has the entry of LeakSanitizer, too.
+      // A library of AddressSanitizer also has the entry of LeakSanitizer.
       if (mark != nullptr && (found == nullptr || mark < found)) found = mark;
     }
   }

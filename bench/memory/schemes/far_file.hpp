@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The files behind arrays of the peers. They are kept and used again, so that their blocks are written and allocated
-// before the measurement begins: a fresh file's first write-back would pay for the file system's allocation.
+// The files for the arrays of the peers. They are reused, so that their blocks are written and allocated before the
+// measurement: a new file's first write-back would include the file system's allocation.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace ringside::bench {
 
-/// DIR/far.NUMBER with at least `bytes` bytes of zeros, none of them in the page cache, opened to read and write with
-/// `flags` besides (O_DIRECT). Throws Error (exit code 3).
+/// Opens DIR/far.NUMBER for reading and writing, with additional `flags` (O_DIRECT). It has at least `bytes` bytes of
+/// zeros, none of them in the page cache. Throws Error (exit code 3).
 UniqueFd far_file(const std::string& folder, int number, std::size_t bytes, int flags);
 
 }  // namespace ringside::bench

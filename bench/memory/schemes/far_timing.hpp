@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Emulated far memory: a transfer lasts at least as long as an Optane module would take (305 ns for the first byte,
-// then 4 GB/s when read and 2 GB/s when written). It waits on its own core, as a copy from the module would.
+// Emulated far memory: a transfer takes at least as long as with an Optane module (305 ns for the first byte, then 4
+// GB/s for reads and 2 GB/s for writes). It waits on its own core, as a copy from the module would.
 #pragma once
 
 #include <cstddef>

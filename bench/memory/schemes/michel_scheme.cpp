@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The thesis's scheme (M. Michel, "An Analysis and Software Reimplementation of Intel Optane DC Memory Mode", KIT
-// 2020), rebuilt from its description as a peer: pages of 4 KiB without access rights, a SIGSEGV handler that moves
-// them, first in first out, two lists that are searched from the front, a swap file that is mapped anew for every page.
-// `table` replaces the search by an index, to separate what the lists cost from what the system calls cost.
+// 2020), rebuilt from its description as a peer. Pages of 4 KiB have no access rights; a SIGSEGV handler moves them,
+// first in first out. Two lists are searched from the front, and the swap file is mapped anew for every page. `table`
+// replaces the search by an index, which separates the lists' cost from that of the system calls.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t kPage = 4096;
 constexpr std::int64_t kNoPlace = -1;
-constexpr std::size_t kArena = std::size_t{1} << 40;  // addresses only: the arrays follow one another in it
+constexpr std::size_t kArena = std::size_t{1} << 40;  // addresses only, for all arrays in sequence
 
 struct Page {
   char* address = nullptr;
@@ -88,14 +88,14 @@ class MichelScheme : public Scheme {
   void* reserve(std::size_t bytes) override {
     const std::size_t begin = count_;
     count_ += (bytes + kPage - 1) / kPage;
-    if (pages_ == nullptr) {  // never moved: the lists point into it
+    if (pages_ == nullptr) {  // it never moves, because the lists point into it
       void* all = mmap(nullptr, kArena / kPage * sizeof(Page), PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
       if (all == MAP_FAILED) throw system_error("michel: {}", errno_text(errno));
       pages_ = static_cast<Page*>(all);
     }
-    // A place for each page from the beginning: space that the file takes while the program runs would count as its
-    // own.
+    // Allocates a place for each page at once: if the file grew while the program runs, the program's figures would
+    // include the growth.
     if (const int error = posix_fallocate(file_.get(), 0, static_cast<off_t>(count_ * kPage)); error != 0) {
       throw system_error("michel: swap file of {} bytes: {}", count_ * kPage, errno_text(error));
     }
@@ -116,7 +116,7 @@ class MichelScheme : public Scheme {
   void fault(char* address) {
     const std::int64_t begin_ns = now_ns();
     if (address < base_ || address >= base_ + count_ * kPage) {
-      signal(SIGSEGV, SIG_DFL);  // the program's own: it repeats, and ends it
+      signal(SIGSEGV, SIG_DFL);  // the program's own fault: its repetition ends the program
       return;
     }
     char* start = base_ + static_cast<std::size_t>(address - base_) / kPage * kPage;
@@ -145,7 +145,7 @@ class MichelScheme : public Scheme {
     ++resident_;
   }
 
-  // Writers wait in the handler from mprotect on, so that none of their stores is lost.
+  // From mprotect on, writers wait in the handler, so that none of their stores is lost.
   void swap_out(Page* page) {
     if (page->place == kNoPlace) page->place = static_cast<std::int64_t>(kPage) * places_++;
     if (mprotect(page->address, kPage, PROT_READ) != 0) give_up("mprotect (vm.max_map_count?)");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Our own software Memory Mode, libringside_memory, by its C interface; loaded by name as the others are. A tree
-// without that library builds the programs without this scheme.
+// libringside_memory, our software Memory Mode, through its C interface. It is loaded by name like the other libraries,
+// so a tree without it builds the programs without this scheme.
 #include "bench/memory/schemes/scheme.hpp"
 #include "common/platform/error.hpp"
 
@@ -22,7 +22,7 @@ class RingsideScheme : public Scheme {
   RingsideScheme(const ringside_memory_options& options, const FarTiming& timing)
       : library_(loaded_library("RINGSIDE_BENCH_MEMORY", kRingsideLibrary)) {
     if (timing.emulated) {
-      // (latency of a read in ns, bytes a second read, bytes a second written)
+      // (latency of a read in ns, read bytes a second, written bytes a second)
       auto* emulate = reinterpret_cast<int (*)(double, double, double)>(
           function_of(library_, kRingsideLibrary, "ringside_memory_emulate"));
       emulate(timing.latency_ns, timing.read_bytes_per_ns * 1e9, timing.write_bytes_per_ns * 1e9);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One way to keep arrays: what far_array.cpp calls. Each scheme is a file of this folder.
+// The interface of a scheme for arrays, which far_array.cpp calls. Each scheme is a file of this folder.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ class Scheme {
   virtual Json account() const { return Json::object(); }
 };
 
-/// The words after the scheme's name. Each throws Error if they are not what it needs, or the system refuses.
+/// The words after the scheme's name. Each function throws Error if they do not fit, or if the system refuses.
 using Words = std::vector<std::string>;
 std::unique_ptr<Scheme> dram_scheme(const Words& words);
 std::unique_ptr<Scheme> mmap_scheme(const Words& words);
@@ -28,12 +28,12 @@ std::unique_ptr<Scheme> umap_scheme(const Words& words, const FarTiming& timing)
 std::unique_ptr<Scheme> ringside_scheme(const Words& words, const FarTiming& timing);
 std::unique_ptr<Scheme> michel_scheme(const Words& words, const FarTiming& timing);
 
-/// 67108864 or 64M. Throws Error (exit code 2).
+/// Accepts 67108864 or 64M. Throws Error (exit code 2).
 std::uint64_t bytes_of(const std::string& text);
 
-/// The function `name` of a loaded library. Throws Error (exit code 3) if it has none.
+/// The function `name` of a loaded library. Throws Error (exit code 3) if the library lacks it.
 void* function_of(void* library, const char* file, const char* name);
-/// Throws Error (exit code 3) with the loader's reason. The name is `variable`'s value, or `file`.
+/// Loads the library named by `variable`, else `file`. Throws Error (exit code 3) with the loader's reason.
 void* loaded_library(const char* variable, const char* file);
 
 }  // namespace ringside::bench

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // LLNL's umap (Peng et al., "UMap: Enabling Application-driven Optimizations for Page Management", MCHPC 2019): a
-// userfaultfd handler with worker threads. It takes its page size and buffer from the environment. The store is ours,
+// userfaultfd handler with worker threads. The environment sets its page size and buffer. This file provides the store,
 // so that transfers can have the timing of emulated memory.
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 
 namespace Umap {
 
-// The interface of umap's store; its table of functions is what the library calls.
+// The interface of umap's store; the library calls it through its virtual function table.
 class Store {
  public:
   virtual ssize_t read_from_store(char* buffer, std::size_t bytes, off_t offset) = 0;
