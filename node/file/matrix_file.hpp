@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which matrix figures belong to: the spelling of --matrix is not enough for a file, which may be spelled in several
-// ways and may be changed after it was measured.
+// Identifies the matrix of figures. For a file, the argument of --matrix is not enough: a file may have several names,
+// and may have changed since the measurement.
 #pragma once
 
 #include <optional>
