@@ -60,8 +60,7 @@ constexpr std::array<std::string_view, 6> kNeedsVpic = {
     "vpic_lpi_2048", "vpic_lpi_1024", "vpic_lpi_512", "vpic_lpi_256", "mpirun", "sh"};
 constexpr std::array<std::string_view, 2> kNeedsSnap = {"snap", "mpirun"};
 
-/// Lines of 32 characters, the same for every run. sort needs 32 bytes more per line, so the lines get 2/5 of the
-/// bytes.
+/// Lines of 32 characters, the same for every run, with 2/5 of the bytes: sort needs 32 bytes more per line.
 void write_lines(const AppJob& job, std::ostream& to) {
   constexpr std::uint64_t kLine = 32;
   std::uint64_t state = 1;

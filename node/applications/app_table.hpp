@@ -51,7 +51,7 @@ struct App {
   AppWorkers workers = AppWorkers::kOne;
   AppResult result = AppResult::kOutput;
   std::string_view begin = {}, end = {};
-  std::string_view figure = {};  // key of the seconds in the printed JSON object's "figures"; empty: the whole run is timed
+  std::string_view figure = {};  // key of the seconds in the printed JSON object's "figures"; empty: of the whole run
   bool in_place = false;         // can have its data in a mapped file: far memory without a cache
   bool caches_itself = false;    // has Memory Mode among its own options: ringside-memory does not start it
   bool (*takes)(int workers) = nullptr;                                // null: every number

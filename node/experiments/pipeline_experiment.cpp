@@ -41,9 +41,8 @@ ResultTable empty_splits_table(int iterations) {
           {}};
 }
 
-/// Bytes of one iteration. Generation reads 8 + 4 per entry, 8 for the row's begin and x, and the difference's x, and
-/// writes x; the copy is 16; each sum reads 8. Moved: the vector read by entries moves once; plain stores read the
-/// line.
+/// Bytes of one iteration. Generation reads 8 + 4 per entry, 8 for the row's begin, x, and the difference's x; it
+/// writes x. The copy is 16; a sum reads 8. Moved: the vector read by entries moves once; plain stores read the line.
 struct IterationBytes {
   double counted;
   double moved;

@@ -10,8 +10,9 @@
 
 namespace ringside {
 
-/// The file that `matrix`, an argument of --matrix, names, as it is now; nothing for grid:SIDE and rmat:SCALE, and if
-/// there is no such regular file. columns: the argument of --columns, by which one text is several matrices. Opens nothing. Throws Error (exit code 2) for a generator's name that is malformed.
+/// The present file of `matrix`, an argument of --matrix; nothing for grid:SIDE and rmat:SCALE, or if it is not a
+/// regular file. columns: the argument of --columns, which selects one of a text's matrices. Opens nothing. Throws
+/// Error (exit code 2) if a generator's name is malformed.
 std::optional<MatrixFile> matrix_file(const std::string& matrix, const std::string& columns = {});
 
 }  // namespace ringside
