@@ -19,7 +19,7 @@ inline constexpr const char* kMemorySchemes =
 struct MemoryChoice {
   std::string scheme = "dram";
   std::string timing = "none";
-  std::string enter;  // written once all arrays are reserved: far memory on tmpfs must not count as this group's
+  std::string enter;  // written when all arrays are reserved: this group must not be charged for far memory on tmpfs
 };
 
 /// Before the first array. Throws Error: exit code 2 for a scheme that is not one, 3 if the system or its library

@@ -14,7 +14,7 @@ namespace ringside::bench {
 
 struct Graph {
   std::uint32_t vertices = 0;
-  std::span<std::uint64_t> begin;  // vertices + 1: where each row begins in links
+  std::span<std::uint64_t> begin;  // vertices + 1: each row's first index in links
   std::span<std::uint32_t> links;
 };
 
@@ -38,7 +38,7 @@ inline void make_links(Graph& graph, std::uint64_t seed) {
   for (std::uint32_t vertex = 0; vertex < graph.vertices; ++vertex) {
     graph.begin[vertex] = at;
     std::uint64_t state = mix(seed ^ mix(vertex));
-    // The average is 15.5: the array never overflows but by chance, which the last condition excludes.
+    // The average is 15.5: the array overflows only by chance; the last condition excludes this.
     const std::uint64_t degree = 8 + (state & 15);
     for (std::uint64_t i = 0; i < degree && at < graph.links.size(); ++i) {
       state = mix(state);

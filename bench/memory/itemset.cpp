@@ -18,7 +18,7 @@ namespace {
 using namespace ringside::bench;
 
 constexpr std::uint32_t kItems = 1000;
-constexpr std::uint64_t kNodeBytes = 48;  // of a node with what malloc adds
+constexpr std::uint64_t kNodeBytes = 48;  // of a node, with malloc's overhead
 double support_share = 0.02;
 int most_items = 4;
 bool blocks = false;
@@ -54,7 +54,7 @@ class Nodes {
   }
 
  private:
-  // A little more than 1 MiB: allocations of at least that are what ringside-memory run keeps.
+  // A little more than 1 MiB: ringside-memory run manages allocations of 1 MiB or more.
   static constexpr std::size_t kMostInBlock = (std::size_t{1} << 20) / sizeof(Node) + 1;
   std::vector<Node*> blocks_;
   std::size_t used_ = 0, size_ = 0;  // of the last block, in nodes
@@ -67,7 +67,7 @@ class Tree {
   Tree(const Tree&) = delete;
   Tree& operator=(const Tree&) = delete;
   ~Tree() {
-    if (blocks) return;  // they go with nodes_in_
+    if (blocks) return;  // nodes_in_ frees them
     for (Node* node : of_item_) {
       while (node != nullptr) delete std::exchange(node, node->same_item);
     }
@@ -136,8 +136,8 @@ Outcome measure(const Workload& workload) {
   Tree tree(kItems);
   std::uint32_t baskets = 0;
   std::vector<std::uint32_t> basket;
-  // Ranks of Zipf are the order of frequency: no first pass has to count them. Every basket adds nodes until they are
-  // as many bytes as asked for.
+  // Ranks of Zipf are the order of frequency, so no first pass is needed to count them. Baskets add nodes until the
+  // nodes have the requested number of bytes.
   const double build_s = timed_s([&] {
     for (; tree.nodes() * kNodeBytes < workload.data_bytes; ++baskets) {
       std::uint64_t state = mix(workload.seed ^ mix(baskets));

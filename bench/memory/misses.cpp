@@ -52,8 +52,8 @@ Outcome measure(const Workload& workload) {
     first += touches;
     return static_cast<double>(touches) / time_s;
   };
-  next_round(1);  // replaces what the start left in DRAM
-  // Two rounds of each, up and down: the rate may drift.
+  next_round(1);  // evicts the pages that the start left in DRAM
+  // Two rounds of each, in ascending and descending order, because the rate may drift.
   std::vector<double> rates(static_cast<std::size_t>(workload.threads), 0.0);
   for (int threads = 1; threads <= workload.threads; ++threads)
     rates[static_cast<std::size_t>(threads - 1)] += next_round(threads) / 2;

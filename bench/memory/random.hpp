@@ -71,7 +71,7 @@ class Zipf {
     accept_ = 2 - inverse(area(2.5) - height(2));
   }
 
-  /// `next` gives 64 random bits at each call.
+  /// Each call of `next` returns 64 random bits.
   template <class Next>
   std::uint64_t rank(Next&& next) const {
     for (;;) {

@@ -200,7 +200,7 @@ Json measure(const CsrMatrix& matrix, const std::vector<MatrixFormat>& formats, 
       start = now_ns();
       const Change solved = t.solver->iterate(t.x[old].data(), t.x[1 - old].data());
       const double ms = milliseconds_since(start);
-      // The tolerance: ranks add up to 1, and the plain loop adds millions of them without compensation.
+      // The tolerance: ranks add up to 1, and the plain loop sums millions of them without compensation.
       if (std::fabs(change - solved.l1) > 1e-9 * solved.l1 + 1e-11) throw damage_error("the plain loop disagrees");
       if (k < 0) continue;
       t.ms.push_back(ms);

@@ -74,7 +74,7 @@ Json measure(int threads, std::uint32_t stride) {
   Array<double> x(kRows);
   Array<double> next(kRows);
   double mass = 0;
-  double linking = 0;  // mass of the nodes that have links; each links to all rows
+  double linking = 0;  // mass of the nodes with links; each of them links to all rows
   for (std::uint64_t j = 0; j < kRows; ++j) {
     x[j] = (1 + static_cast<double>(j * 2'654'435'761 % 1000) / 1000) / static_cast<double>(kRows);
     mass += x[j];

@@ -76,7 +76,7 @@ int run(int argc, char** argv) {
     sum_ns.push_back(static_cast<double>(t3 - t2));
     ratio.push_back(static_cast<double>((t2 - t1) - (t1 - t0)) / static_cast<double>(t3 - t2));
   }
-  double total = 0;  // so that no sum is left out
+  double total = 0;  // uses every sum, so that the compiler omits none
   for (const double sum : block_sums) total += sum;
   Json result = bench::machine_header();
   result["entries"] = entries;

@@ -97,7 +97,7 @@ class Nodes {
     recording.pool = folder + "/pool";
     recording.socket = folder + "/socket0";
     recording.journal.kind = JournalKind::kFile;
-    TriggerOptions triggers;  // one of them fires at each step: so it is known when the results are there
+    TriggerOptions triggers;  // one fires at each step, which shows when the results have arrived
     triggers.global_triggers = {"solver.residual > 0.5: stop", "solver.residual < 0.5: stop"};
     plan_ = plan(0);
     collector_.emplace(global_options(recording), triggers, *plan_, kScalars, is_collected_);
@@ -152,8 +152,8 @@ class Nodes {
     return bytes_of_message(state);
   }
 
-  /// The same of a field in boxes: normally distributed entries of both signs, and changes that are a millionth of
-  /// them.
+  /// The same for a field in boxes: normally distributed entries of both signs, with changes of a millionth of their
+  /// value.
   std::size_t state_bytes_of_boxes() const {
     RoundState state = state_of_figures();
     std::mt19937_64 random(1);

@@ -64,7 +64,7 @@ void fill_smooth(double* x, std::size_t rows, std::size_t iterate) {
 
 /// Fills x as PageRank fills it for the web: a power law, with unrelated neighbours.
 void fill_power_law(double* x, std::size_t rows, std::size_t iterate) {
-  std::mt19937_64 generator(1);  // the same seed for every iterate, so that they differ by little
+  std::mt19937_64 generator(1);  // the same seed for every iterate, so that they differ only slightly
   std::uniform_real_distribution<double> uniform(1e-9, 1);
   const double scale = (1.0 + 1e-3 * static_cast<double>(iterate)) / static_cast<double>(rows);
   for (std::size_t row = 0; row < rows; ++row) x[row] = std::pow(uniform(generator), -1 / 1.1) * scale;

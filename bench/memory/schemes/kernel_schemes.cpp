@@ -27,7 +27,7 @@ class Dram : public Scheme {
 
  private:
   bool huge_;
-  int flags_;  // ringside-memory run leaves a reservation (NORESERVE) to the kernel
+  int flags_;  // the kernel handles a reservation (NORESERVE); ringside-memory run ignores it
 };
 
 class MappedFiles : public Scheme {

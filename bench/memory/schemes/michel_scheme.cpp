@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t kPage = 4096;
 constexpr std::int64_t kNoPlace = -1;
-constexpr std::size_t kArena = std::size_t{1} << 40;  // addresses only: the arrays follow one another in it
+constexpr std::size_t kArena = std::size_t{1} << 40;  // address space only: contains the arrays, one after another
 
 struct Page {
   char* address = nullptr;
@@ -94,8 +94,7 @@ class MichelScheme : public Scheme {
       if (all == MAP_FAILED) throw system_error("michel: {}", errno_text(errno));
       pages_ = static_cast<Page*>(all);
     }
-    // A place for each page from the beginning: space that the file takes while the program runs would count as its
-    // own.
+    // Each page gets its place at the beginning: file space allocated while the program runs would be charged to it.
     if (const int error = posix_fallocate(file_.get(), 0, static_cast<off_t>(count_ * kPage)); error != 0) {
       throw system_error("michel: swap file of {} bytes: {}", count_ * kPage, errno_text(error));
     }
@@ -116,7 +115,7 @@ class MichelScheme : public Scheme {
   void fault(char* address) {
     const std::int64_t begin_ns = now_ns();
     if (address < base_ || address >= base_ + count_ * kPage) {
-      signal(SIGSEGV, SIG_DFL);  // the program's own: it repeats, and ends it
+      signal(SIGSEGV, SIG_DFL);  // the program's own fault: its repetition ends the program
       return;
     }
     char* start = base_ + static_cast<std::size_t>(address - base_) / kPage * kPage;
@@ -129,7 +128,7 @@ class MichelScheme : public Scheme {
 
   void swap_in(char* address) {
     Page* page = table_ ? &pages_[static_cast<std::size_t>(address - base_) / kPage] : absent_.search(address);
-    if (page == nullptr || page->resident) return;  // another thread brought it in
+    if (page == nullptr || page->resident) return;  // another thread has loaded it
     constexpr int kAnonymous = MAP_PRIVATE | MAP_ANONYMOUS;
     if (page->place == kNoPlace) {
       if (mmap(address, kPage, PROT_READ | PROT_WRITE, kAnonymous | MAP_FIXED, -1, 0) == MAP_FAILED) give_up("mmap");
@@ -145,7 +144,7 @@ class MichelScheme : public Scheme {
     ++resident_;
   }
 
-  // Writers wait in the handler from mprotect on, so that none of their stores is lost.
+  // After mprotect, writers wait in the handler, so that no store is lost.
   void swap_out(Page* page) {
     if (page->place == kNoPlace) page->place = static_cast<std::int64_t>(kPage) * places_++;
     if (mprotect(page->address, kPage, PROT_READ) != 0) give_up("mprotect (vm.max_map_count?)");
