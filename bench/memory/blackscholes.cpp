@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Prices of European options by the closed formula (Black, Scholes, 1973), several passes over one array of records:
-// the work that PARSEC's program of this name has (Bienia et al., PACT 2008). Much arithmetic for each byte, and a
-// stream.
+// Prices of European options by the closed formula (Black, Scholes, 1973), in several passes over one array of records:
+// the work of PARSEC's program of this name (Bienia et al., PACT 2008). Much arithmetic per byte, and a stream.
 #include <cmath>
 #include <cstdint>
 #include <numbers>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the large arrays of a program lie: plain memory, a mapped file, or one of the libraries that keep data in far
-// memory with DRAM as a cache. The libraries are loaded by name (schemes/), so that nothing of them is needed to build.
+// Where the large arrays of a program lie: plain memory, a mapped file, or a library that keeps data in far memory with
+// DRAM as a cache. The libraries are loaded by name (schemes/), so a build does not need them.
 #pragma once
 
 #include <cstddef>
@@ -22,8 +22,7 @@ struct MemoryChoice {
   std::string enter;  // written when all arrays are reserved: this group must not be charged for far memory on tmpfs
 };
 
-/// Before the first array. Throws Error: exit code 2 for a scheme that is not one, 3 if the system or its library
-/// refuses.
+/// Call before the first array. Throws Error: exit code 2 for an unknown scheme, 3 if the system or its library fails.
 void use_memory(const MemoryChoice& choice);
 
 /// Zeros, aligned to a page, until end_memory(). Throws Error (exit code 3).
@@ -37,10 +36,10 @@ std::span<Element> far_array_of(std::size_t count) {
 /// After the last array, before its first touch: from here on the limit holds.
 void arrays_reserved();
 
-/// What the scheme counted: {} if it counts nothing.
+/// The scheme's counters: {} if it has none.
 Json memory_account();
 
-/// Gives everything back.
+/// Frees everything.
 void end_memory();
 
 }  // namespace ringside::bench

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A directed graph in compressed rows, made in memory row by row from a seed, for pagerank and bfs. A row has 8 to 23
-// links: half lead to near vertices, half anywhere, to the first ones most often. So it has both the locality and the
-// hubs of a web graph, and writing it is a stream: making the graph costs little where memory is slow.
+// links: half lead to near vertices, half anywhere, most often to the first ones. So it has the locality and the hubs
+// of a web graph. Making it writes a stream, which costs little in slow memory.
 #pragma once
 
 #include <cstdint>

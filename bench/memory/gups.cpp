@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Random updates of a table, as the RandomAccess benchmark of HPC Challenge (Luszczek et al., 2005) counts them: each
-// reads a word, exclusive-ors a random value into it and writes it. Uniform, or after Zipf with exponent 0.99 as YCSB
-// has it (Cooper et al., SoCC 2010), the popular words scattered over the table. Places are drawn between the timed
-// parts, never within.
+// Random updates of a table, counted as in the RandomAccess benchmark of HPC Challenge (Luszczek et al., 2005): each
+// reads a word, XORs a random value into it and writes it. Uniform, or Zipf with exponent 0.99 as in YCSB (Cooper et
+// al., SoCC 2010), with the popular words scattered over the table. Places are drawn outside the timed parts.
 #include <omp.h>
 
 #include <atomic>
@@ -23,7 +22,7 @@ std::uint64_t warm_updates = 1'000'000;
 
 constexpr std::uint64_t kBlock = 1 << 16;  // updates between two readings of the clock: 512 KiB of places
 
-// The place of the `number`-th update depends on the number alone, whichever thread makes it.
+// The place of the `number`-th update depends only on the number, not on the thread.
 std::uint64_t place(const Zipf& zipf, std::uint64_t words, std::uint64_t seed, std::uint64_t number) {
   std::uint64_t state = mix(seed ^ mix(number));
   if (distribution == "uniform") return below(words, state);

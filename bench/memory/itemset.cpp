@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Frequent itemsets by pattern growth (Han, Pei, Yin, "Mining frequent patterns without candidate generation", SIGMOD
-// 2000), on baskets drawn after Zipf: the work of PARSEC's freqmine. Every node of every tree is an allocation of its
-// own (or lies in a block, with --blocks): pointers all over the heap. It takes plain memory only; a library comes
-// below it by LD_PRELOAD (`ringside-memory run`).
+// 2000), on baskets drawn from a Zipf distribution: the work of PARSEC's freqmine. Every node of every tree is a
+// separate allocation (or lies in a block, with --blocks): pointers all over the heap. It uses only plain memory;
+// LD_PRELOAD adds a library (`ringside-memory run`).
 #include <algorithm>
 #include <cstdint>
 #include <vector>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Misses a second: the threads touch one word in each granule, in a random order that visits every granule once a
-// round. With data of four times the DRAM nearly every touch misses, whatever is replaced. Each number of threads from
-// 1 to
-// --threads has a round of its own, so that the growth is measured within one run.
+// round. With data of four times the DRAM nearly every touch misses, with any replacement policy. Each number of
+// threads from 1 to --threads has its own round, so that one run measures the growth.
 #include <cstdint>
 
 #include "bench/memory/far_array.hpp"
@@ -19,7 +18,7 @@ std::uint64_t granule_bytes = 4096;
 std::uint64_t most_touches = 100'000;
 bool stores = false;
 
-// Touches granules first, first + 1, ... of the permutation with so many threads; adds up what it read.
+// Touches granules first, first + 1, ... of the permutation with the given threads; adds up the words read.
 double round_s(std::span<std::uint64_t> words, const Permutation& order, std::uint64_t granules, std::uint64_t first,
                std::uint64_t touches, int threads, std::uint64_t& sum) {
   const std::uint64_t step = granule_bytes / sizeof(std::uint64_t);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Seeded numbers that depend on a position only, not on the thread that asks for them, so that a program makes the same
-// data with any number of threads. mix() is the finaliser of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
+// Seeded numbers that depend only on a position, not on the thread, so that a program makes the same data with any
+// number of threads. mix() is the finaliser of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
 #pragma once
 
 #include <bit>
@@ -27,7 +27,7 @@ constexpr double unit(std::uint64_t random) noexcept {
   return static_cast<double>(random >> 11) * 0x1p-53;
 }
 
-/// What one element adds to a checksum: its value and its place count, the order of adding does not.
+/// An element's contribution to a checksum: it depends on value and place, not on the order of adding.
 constexpr std::uint64_t checked(std::uint64_t place, std::uint64_t value) noexcept {
   return mix(value ^ (place * 0xd1342543de82ef95U));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the programs of this folder share: their options, the clock around a part, and the one line of JSON that each
-// prints. A program gets its large arrays from far_array.hpp, after the options have chosen where they lie.
+// Common parts of this folder's programs: their options, the clock around a part, and the line of JSON that each
+// prints. A program gets its large arrays from far_array.hpp, after the options have chosen their place.
 #pragma once
 
 #include <cstdint>

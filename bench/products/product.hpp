@@ -13,7 +13,7 @@
 
 namespace ringside::bench {
 
-/// A is a pattern of in-links: every entry counts 1. The adapter keeps copies of what it needs.
+/// A is a pattern of in-links: every entry counts 1. The adapter copies the data that it needs.
 class Product {
  public:
   virtual ~Product() = default;

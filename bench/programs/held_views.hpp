@@ -12,8 +12,8 @@
 
 namespace ringside::bench {
 
-/// Commits in a child process until it is destroyed; then the child is killed, at whatever it does. To be made while
-/// the process has one thread.
+/// Commits in a child process, which the destructor kills at any point of its work. Construct it while the process has
+/// one thread.
 class FastWriter {
  public:
   /// Makes a pool at `path` whose steps have `words` words. Returns when every slot holds a step. Throws Error (exit

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What does a plug-in add to a sweep of the reductions, and what would a sum cost that makes a pass of its own over the
-// same blocks? Interleaved: the sweep without the plug-in, with it, and the sum alone.
+// The cost that a plug-in adds to a sweep of the reductions, compared with a sum in a separate pass over the same
+// blocks. Interleaved: the sweep without the plug-in, with it, and the sum alone.
 //     bench_plug_in_cost FILE.so:NAME [ENTRIES]
 #include <cmath>
 #include <cstdio>

@@ -100,7 +100,7 @@ std::vector<double> quotients(const std::vector<double>& a, const std::vector<do
   return result;
 }
 
-// Results are stored here, so that the compiler cannot leave the work out.
+// Stores the results, so that the compiler cannot omit the work.
 volatile std::uint64_t sink = 0;
 
 Json measure_transfer(const std::vector<Values>& iterates, std::size_t rows, int repeats) {
@@ -164,8 +164,8 @@ Json measure_reductions(const std::vector<Values>& iterates, std::size_t rows, i
           {"read_bytes", rows * sizeof(double)}};
 }
 
-/// The 95 % confidence interval of the median of the samples' distribution, whatever that distribution is. Its ends
-/// are two of the sorted samples (Conover, "Practical Nonparametric Statistics", section 3.2).
+/// The 95 % confidence interval of the median of the samples, for any distribution. Its ends are two of the sorted
+/// samples (Conover, "Practical Nonparametric Statistics", section 3.2).
 Json confidence_of_median(std::vector<double> samples) {
   std::sort(samples.begin(), samples.end());
   const auto n = static_cast<double>(samples.size());

@@ -170,7 +170,7 @@ class Calibration {
     phase->collect(node_);
   }
 
-  /// Folders that were asked for must have room; the usual ones are left out if they have none.
+  /// Requested folders must have room; default folders without room are left out.
   std::vector<Tier> tiers_with_room(std::uint64_t rows) {
     std::vector<Tier> tiers;
     for (const Tier& tier : node_.tiers) {
@@ -199,7 +199,7 @@ class Calibration {
                                         options_.budget_s, left_out.front(), left_out.size() > 1 ? " ..." : ""));
   }
 
-  /// The share that is done never shrinks, although what is left is estimated anew each time.
+  /// The reported share never decreases, although the remaining time is estimated again each time.
   void announce(const std::string& what, double left_s) {
     if (!options_.announce) return;
     const double passed_s = seconds(now_ns() - begun_ns_);

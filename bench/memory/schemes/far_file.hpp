@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The files behind arrays of the peers. They are kept and used again, so that their blocks are written and allocated
-// before the measurement begins: a fresh file's first write-back would pay for the file system's allocation.
+// The files behind the peers' arrays. They are kept and reused, so that their blocks are allocated before the
+// measurement: a new file's first write-back would include the file system's allocation.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The schemes that leave everything to the kernel: anonymous memory (all in DRAM, or with the swap device of the
-// machine), and shared mappings of files.
+// The schemes of the kernel itself: anonymous memory (all in DRAM, or with the machine's swap device), and shared
+// mappings of files.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>

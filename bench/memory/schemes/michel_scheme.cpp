@@ -2,7 +2,7 @@
 // The thesis's scheme (M. Michel, "An Analysis and Software Reimplementation of Intel Optane DC Memory Mode", KIT
 // 2020), rebuilt from its description as a peer: pages of 4 KiB without access rights, a SIGSEGV handler that moves
 // them, first in first out, two lists that are searched from the front, a swap file that is mapped anew for every page.
-// `table` replaces the search by an index, to separate what the lists cost from what the system calls cost.
+// `table` replaces the search by an index, to separate the cost of the lists from that of the system calls.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One way to keep arrays: what far_array.cpp calls. Each scheme is a file of this folder.
+// The interface of a scheme to far_array.cpp. Each scheme is a file of this folder.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ class Scheme {
   virtual Json account() const { return Json::object(); }
 };
 
-/// The words after the scheme's name. Each throws Error if they are not what it needs, or the system refuses.
+/// The words after the scheme's name. Each function throws Error if they are invalid, or the system refuses.
 using Words = std::vector<std::string>;
 std::unique_ptr<Scheme> dram_scheme(const Words& words);
 std::unique_ptr<Scheme> mmap_scheme(const Words& words);

@@ -18,7 +18,7 @@
 
 namespace Umap {
 
-// The interface of umap's store; its table of functions is what the library calls.
+// The interface of umap's store; the library calls its table of functions.
 class Store {
  public:
   virtual ssize_t read_from_store(char* buffer, std::size_t bytes, off_t offset) = 0;
