@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""How long the programs take to compile, without a compiler cache: from nothing, and again after one file was changed.
+"""How long the programs take to compile without a compiler cache: from scratch, and after a change of one file.
 
-Builds what a run needs, in a fresh clone of each commit. The machine should do nothing else. Writes JSON
-(see docs/inside/benchmarking.md)."""
+Builds the programs of a run, in a fresh clone of each commit. The machine should be otherwise idle. Writes JSON (see
+docs/inside/benchmarking.md)."""
 
 import os
 import pathlib
@@ -14,7 +14,7 @@ from measuring import clone_of, machine_header, others_share, parser_of, timed, 
 PROGRAMS = ("ringside", "ringside-producer", "ringside-analyzer", "ringside-export")
 # Sources of three folders of cli, and the header of the hand-off, which both processes include.
 TOUCHED = ("cli/run/run.cpp", "cli/watch/tail.cpp", "cli/pool/info.cpp", "common/handoff/handoff_layout.hpp")
-# What the programs are compiled from: tests/bench/claims_test.py asks for a new measurement when it has grown.
+# The sources of the programs: if they have grown, tests/bench/claims_test.py requires a new measurement.
 SOURCES = ("proto", "include", "common", "library", "producer", "analyzer", "memory", "node", "cli")
 
 
@@ -30,7 +30,7 @@ def built(command, tree):
 def measure_commit(commit, work, jobs):
     tree = work / "tree"
     found = {"commit": clone_of(commit, tree)}
-    programs = PROGRAMS if (tree / "cli/programs").is_dir() else PROGRAMS[:-1]  # before that, ringside itself exported
+    programs = PROGRAMS if (tree / "cli/programs").is_dir() else PROGRAMS[:-1]  # previously, ringside itself exported
     build = ["cmake", "--build", "--preset", "release", "--parallel", str(jobs), "--target", *programs]
     found["source_lines"] = source_lines(tree)
     found["configure"] = built(["cmake", "--preset", "release", "-DRINGSIDE_WARNINGS=OFF"], tree)  # as quickstart.sh
@@ -39,7 +39,7 @@ def measure_commit(commit, work, jobs):
         found["build"] = built(build, tree)
     found["after_touching"] = {}
     for name in TOUCHED:
-        # Before the folders of cli were made, its files lay side by side.
+        # Before cli had subfolders, its files were in one folder.
         path = next((path for path in (tree / name, tree / "cli" / pathlib.Path(name).name) if path.is_file()), None)
         if path:
             path.touch()

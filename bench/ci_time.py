@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""How long deploy/test.sh --all takes, and each of its stages: with an empty compiler cache, then with the one that this left.
+"""The time of deploy/test.sh --all and of each stage: with an empty compiler cache, then with the cache that this run
+filled.
 
-Runs it in a fresh clone of each commit. The machine should do nothing else. Packages, the virtual node's image and what the
-tests fetch should be there from an earlier run, so that no download is measured. Writes JSON (see docs/inside/benchmarking.md)."""
+Runs it in a fresh clone of each commit. The machine should be otherwise idle. Packages, the virtual node's image and
+the tests' downloads should exist from an earlier run, so that no download is measured. Writes JSON (see
+docs/inside/benchmarking.md)."""
 
 import pathlib
 import re
@@ -14,7 +16,7 @@ from measuring import clone_of, machine_header, others_share, parser_of, timed, 
 
 
 def measured(tree, cache):
-    """Runs test.sh --all in the tree; returns its times, by stage and as a whole, in seconds."""
+    """Runs test.sh --all in the tree; returns its times in seconds, by stage and in total."""
     taken, said = timed([tree / "deploy/test.sh", "--all"], tree, CCACHE_DIR=str(cache))
     return {**{key: round(seconds) for key, seconds in taken.items()},
             "stages_s": {title: int(seconds) for seconds, title in re.findall(r"^ *(\d+) s  (.+)$", said, re.M)}}
@@ -29,7 +31,7 @@ def main():
         with work_folder(tempfile.gettempdir()) as work:
             work.chmod(0o755)  # some tests run programs as another user
             found = {}
-            tree = pathlib.Path(work) / "tree"  # one path: the compiler cache keeps it, as that of a machine for CI does
+            tree = pathlib.Path(work) / "tree"  # one path, so that the compiler cache applies, as on a CI machine
             for kind in ("cold", "warm"):
                 shutil.rmtree(tree, ignore_errors=True)
                 found["commit"] = clone_of(commit, tree)

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The peers that are installed, and what a run is to reach beside them, in one command and one table.
+"""Compares runs with the installed peers and with the required limits, in one command and one table.
 
-Runs, each as its own program does, and keeps what they write in the folder given with --results:
+Runs each part by its own program, and keeps the output in the folder given with --results:
   products       one iterate against GraphBLAS, Eigen, librsb, PETSc        bench/products.py
   pipeline       the whole run against the published simulation             bench/pipeline.py
-  held           what a step holds its producer, against ADIOS2             bench/held.py
+  held           how long a step holds its producer, against ADIOS2         bench/held.py
   transfer       copy, hash and reductions against a bare copy              bench_transfer
-  first_iterate  how soon the first iterate is there                        bench/first_iterate.py
---parts picks some, and without any name after it none; of the others the table shows what lies in the folder from before.
-Whatever is absent is named. The tables are those of docs/inside/benchmarking.md; compare.json holds the rows of the second one, each
-with the commit and the time of the measurements it comes from, and a warning where these are not the same build's."""
+  first_iterate  the time until the first iterate                           bench/first_iterate.py
+--parts selects parts (without names: none); for the others the table shows the folder's earlier results. It lists
+whatever is missing. The tables are those of docs/inside/benchmarking.md. compare.json has the rows of the second one,
+each with the commit and the time of its measurements, and a warning if these are from different builds."""
 
 import json
 import pathlib
@@ -26,7 +26,7 @@ PARTS = ("products", "pipeline", "held", "transfer", "first_iterate")
 
 
 def run_part(part, options):
-    """Runs one part by its own command line, so that it measures what its page describes."""
+    """Runs one part by its own command line, so that it measures as its page describes."""
     output = f"--output={options.results / (part + '.json')}" + ("#newest" if part == "pipeline" else "")
     folders = [f"--bin={options.bin}", f"--pool-dir={options.pool_dir}"]
     command = {
@@ -43,7 +43,7 @@ def run_part(part, options):
 
 
 class Figures:
-    """What was measured, part by part, and the rows made of it: {what, at_most, measured or absent, limit, from}."""
+    """The measurements by part, and the rows made of them: {what, at_most, measured or absent, limit, from}."""
 
     def __init__(self, folder):
         self.parts = {}
@@ -54,13 +54,13 @@ class Figures:
                 self.parts[part] = found.get("newest", found)
 
     def origin(self, *parts):
-        """{part: {commit, started}} of those that were measured."""
+        """{part: {commit, started}} of the measured ones."""
         def said(part, key):
             return self.parts[part].get("machine", {}).get(key, "n/a")
         return {part: {key: said(part, key) for key in ("commit", "started")} for part in parts if part in self.parts}
 
     def warning(self):
-        """One line where the parts are not all of one commit, as it was committed; else nothing."""
+        """One line if the parts are not all of one unmodified commit; otherwise nothing."""
         origin = self.origin(*PARTS)
         commits = [found["commit"] for found in origin.values()]
         if all(same_commit(commit, commits[0]) for commit in commits):
@@ -85,12 +85,12 @@ class Figures:
 
     def pipeline(self, ratio, what, at_most, limit=""):
         found = self.parts.get("pipeline", {}).get("ratios", {}).get(ratio)
-        origin = self.origin("pipeline", "products") if limit else self.origin("pipeline")  # the bound is of both
+        origin = self.origin("pipeline", "products") if limit else self.origin("pipeline")  # the bound uses both
         return row(what, at_most, found, limit if found else "not measured: the option or the reference's source is absent",
                    origin)
 
     def copy_bound(self):
-        """Both cores' copy of one iterate, beside an iteration of the baseline: what keeping it costs at the least."""
+        """Both cores' copy of one iterate, relative to an iteration of the baseline: the minimum cost of keeping it."""
         product = self.product("grid:2000", 2)
         once = self.parts.get("pipeline", {}).get("ms_per_iteration", {}).get("dram_once")
         if product is None or once is None:
@@ -145,7 +145,7 @@ def row(what, at_most, measured, limit, origin):
 
 
 def same_commit(one, other):
-    """Names may be abbreviated to different lengths; what was not committed is like nothing else."""
+    """Names may be abbreviated to different lengths; an uncommitted state equals nothing else."""
     if "-dirty" in one + other or "n/a" in (one, other):
         return False
     return one.startswith(other) or other.startswith(one)
@@ -155,7 +155,7 @@ def figures_table(rows):
     lines = ["| what | at most | measured | |", "| --- | --- | --- | --- |"]
     for found in rows:
         measured = found["measured"]
-        if measured and "median_95_percent" in measured:  # as bench_transfer names it
+        if measured and "median_95_percent" in measured:  # the format of bench_transfer
             measured = {**measured, "median_95": measured["median_95_percent"]}
         lines.append(f"| {found['what']} | {found['at_most']:.2f} | {confidence(measured) if measured else 'absent'} "
                      f"| {found['limit']} |")

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""How long `ringside compare` takes for two journals of many steps, and whether it names one flipped mantissa bit.
+"""How long `ringside compare` takes for two journals of many steps, and whether it reports one flipped mantissa bit.
 
-Makes the journals with two real runs of PageRank on grid:SIDE, compares them several times, then publishes --seeds pairs
-of runs that differ in one bit of one value of one iterate (tests/pipeline/compare/flipped_program) and checks that
-iteration, variable, index and distance are named. Writes JSON (see docs/inside/benchmarking.md)."""
+Makes the journals with two real runs of PageRank on grid:SIDE, and compares them several times. Then publishes --seeds
+pairs of runs that differ in one bit of one value of one iterate (tests/pipeline/compare/flipped_program), and checks
+the reported iteration, variable, index and distance. Writes JSON (see docs/inside/benchmarking.md)."""
 
 import json
 import re

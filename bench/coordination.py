@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Locks and messages side by side: how soon a published step is taken up, and what the whole run costs.
+"""Locks and messages side by side: the delay until the analyzer takes a published step, and the cost to the whole run.
 
 Workload: PageRank on grid:SIDE, one sweep of the reductions, --durability process, one producer core and one analyzer
 core. Both ways are measured in turn after one warm-up of each; which goes first alternates from round to round. Ratios

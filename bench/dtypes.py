@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Does a field of f32 move half the bytes of one of f64, and in how much of the time?
+"""Does an f32 field move half the bytes of an f64 field, and in what share of the time?
 
-The same program publishes --entries numbers a step, as f32 and as f64 in turn, under `ringside run` with one core for each
-side. Bytes and times of a step are those of the journal (`ringside tail --json`); the bytes must be 4 and 8 for each entry
-in every step. Times are the medians of a run's steps after the first ring is full; ratios are taken round by round. Needs
+The same program publishes --entries numbers per step, as f32 and as f64 in turn, under `ringside run` with one core per
+side. A step's bytes and times come from the journal (`ringside tail --json`); the bytes must be 4 and 8 per entry in
+every step. Times are the medians of a run's steps after the first ring is full; ratios are taken within a round. Needs
 the interpreter that the package was built for. Writes JSON (see docs/inside/benchmarking.md)."""
 
 import argparse

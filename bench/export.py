@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How fast `ringside export` writes a step as HDF5 and Zarr, beside `cp` of a file with the same bytes to the same disk.
 
-One run keeps an x of --megabytes; its bytes are also in a file. In turn, each to a new name that is removed afterwards: cp of
-that file; the same and a sync of the copy; dd of it straight to the disk, without the page cache; the export as npy, hdf5,
-vtk, zarr and zarr3, which verifies every byte first and ends when the output is on its disk. cp ends before that: with a sync it
-does what an export does. Source and pool are in the page cache. Everything is measured on --pool-dir, then in /dev/shm, where no disk hides the work. Writes JSON (see
+One run keeps an x of --megabytes; a file has the same bytes. Measured in turn, each with a new name that is removed
+afterwards: cp of that file; the same with a sync of the copy; dd of it directly to the disk, without the page cache;
+the export as npy, hdf5, vtk, zarr and zarr3. An export first verifies every byte, and ends when its output is on the
+disk. cp ends earlier: cp with a sync does the same work as an export. Source and pool are in the page cache. All are
+measured on --pool-dir, then in /dev/shm, where no disk hides the work. Writes JSON (see
 docs/inside/benchmarking.md)."""
 
 import os
@@ -31,7 +32,7 @@ def seconds(command, output):
         subprocess.run(one, check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     passed = time.perf_counter() - begin
     removed(output)
-    os.sync()  # the next one begins with a disk that is idle
+    os.sync()  # the next measurement begins with an idle disk
     return passed
 
 
@@ -55,7 +56,7 @@ def measure(options, folder):
         rounds = in_turn(ways, options.repeats)
         found = {"bytes": side * side * 8, "file_system": file_system(work)}
         found |= {f"{name}_s": seconds for name, seconds in spreads(rounds).items()}
-        for name in FORMATS:  # speeds: of equal bytes, the inverse of the times
+        for name in FORMATS:  # speeds for equal bytes: the inverse of the times
             found[f"{name}_speed_over_cp"] = ratio(rounds, "cp", name)
             found[f"{name}_speed_over_cp_and_sync"] = ratio(rounds, "cp_and_sync", name)
             found[f"{name}_speed_over_disk"] = ratio(rounds, "disk", name)

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""How soon the first iterate is there: from starting `ringside run --matrix FILE --cache` to its being published.
+"""The time until the first iterate: from the start of `ringside run --matrix FILE --cache` to the iterate's
+publication.
 
 The matrix's binary cache exists and is in the page cache; the pool is new every time. Both clocks are CLOCK_MONOTONIC.
-What the time is made of:
-  start     until the first iterate is begun, but for loading: three programs, the pool and its journal, the handshake
-  load      the matrix: its cache mapped, every byte hashed and checked, the solver's own form of it made
+The parts of the time:
+  start     until the first iterate begins, without loading: three programs, the pool and its journal, the handshake
+  load      the matrix: mapping its cache, hashing and checking every byte, making the solver's own form of it
   generate  the first iterate
-Beside it, in turn, the same run without --cache, which parses the text. Writes JSON (see docs/inside/benchmarking.md)."""
+For comparison, in turn, the same run without --cache, which parses the text. Writes JSON (see
+docs/inside/benchmarking.md)."""
 
 import functools
 import json

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""How long a step holds its producer: from one iterate being ready to the next one being begun, against ADIOS2.
+"""How long a step holds its producer, compared with ADIOS2: from an iterate's completion to the next one's start.
 
 Workload: PageRank on grid:SIDE, one core for the writer and one for the reader, which copies every step and sweeps it
 --passes times. Measured in turn:
@@ -8,7 +8,7 @@ Workload: PageRank on grid:SIDE, one core for the writer and one for the reader,
                waiting for a free buffer, the publishing, and all bookkeeping)
   sst, bp5     ADIOS2's staging engine over the loopback interface, and its file engine into the pools' folder: the time in
                BeginStep, Put and EndStep
-ADIOS2 comes as a Python package with headers and libraries; --adios is the source of a program that is compiled against it:
+ADIOS2 is a Python package with headers and libraries; --adios gives the source of a program to compile against it:
   PROGRAM SST|BP5 writer|reader SIDE ITERATIONS PASSES NAME, the writer printing 'publish=SECONDS'.
 If either is missing, the script reports it and compares nothing. Ratios are taken within a round. Writes JSON (see
 docs/inside/benchmarking.md)."""
@@ -28,7 +28,7 @@ ENGINES = ("SST", "BP5")
 
 
 def records_of(bin_dir, pool):
-    """The step records of the run whose journal lies beside the pool."""
+    """The step records of the run whose journal is beside the pool."""
     shown = subprocess.run([bin_dir / "ringside", "tail", f"--pool={pool}", "--json"], check=True, capture_output=True, text=True)
     return [record for record in map(json.loads, shown.stdout.splitlines()) if record["event"] == "step"]
 
@@ -51,14 +51,14 @@ def held_ms(steps):
 
 
 def package_folder(python):
-    """Where the ADIOS2 package lies that this Python has; None if it has none."""
+    """The folder of this Python's ADIOS2 package; None if it has none."""
     look = "import adios2, os; print(os.path.dirname(os.path.dirname(adios2.__file__)))"
     found = subprocess.run([python, "-c", look], capture_output=True, text=True)
     return pathlib.Path(found.stdout.strip()) if found.returncode == 0 else None
 
 
 def build_peer(source, python, work):
-    """The program, or why there is none."""
+    """The program, or the reason why there is none."""
     if not pathlib.Path(source).is_file():
         return None, f"its program's source is missing ({source}; --adios FILE)"
     folder = package_folder(python)
@@ -75,7 +75,7 @@ def build_peer(source, python, work):
 
 
 def adios(program, work, engine, options):
-    """Milliseconds a step that the engine held its writer."""
+    """Milliseconds per step for which the engine held its writer."""
     name = str(work / f"steps-{engine}")
     common = [options.side, options.iterations, options.passes, name]
     start = lambda core, role: subprocess.Popen(
@@ -107,7 +107,7 @@ def measure(options):
 
 
 def declare(parser):
-    """The options that bench/compare.py takes, too."""
+    """The options, which bench/compare.py also uses."""
     parser.add_argument("--adios", default=TEST_DATA.parent / "reference/adios_peer.cpp",
                         help="the ADIOS2 program's source (default: reference/adios_peer.cpp beside the test data)")
     parser.add_argument("--adios-python", default=sys.executable, help="a Python that has the package adios2 (default: this one)")

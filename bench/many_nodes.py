@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How well does the simulation of many nodes (`ringside plan --nodes`) agree with runs of several nodes?
 
-Nodes are analyzers on this machine with a socket and a ring each, as in tests/mpi. Their ranks sleep for the time of an iteration
-(bench_paced_ranks), so that ranks and analyzers of several nodes fit a machine of few cores. Each run is simulated with the figures
-that were measured in it: seconds of an iteration, of transfer and of analyze, their deviations, a message. Compared are what those
-figures do not contain: how far the global commit lags, who waits, and for how long. The analyzers have no --node-address, so there
-are no rounds for results of the whole; bench_rounds measures these. With --tables-only, only the tables of
-docs/inside/scale.md are simulated anew. Writes JSON (see docs/inside/scale.md)."""
+Nodes are analyzers on this machine with a socket and a ring each, as in tests/mpi. Their ranks sleep for the time of an
+iteration (bench_paced_ranks), so that ranks and analyzers of several nodes fit a machine of few cores. Each run is
+simulated with its own measured figures: seconds of an iteration, of transfer and of analyze, their deviations, a
+message. The comparison covers results that these figures do not contain: the lag of the global commit, which node
+waits, and for how long. The analyzers have no --node-address, so there are no rounds for results of the whole run;
+bench_rounds measures these. With --tables-only, only the tables of docs/inside/scale.md are simulated again. Writes
+JSON (see docs/inside/scale.md)."""
 
 import csv
 import json
@@ -21,13 +22,13 @@ from measuring import analyzers_of, called, document_of, parser_of, spread, work
 
 MPI = {"OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_plm": "isolated", "OMPI_MCA_pml": "ob1",
        "OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_btl_tcp_if_include": "lo", "OMPI_MCA_oob_tcp_if_include": "lo"}
-WAITED_S = 1e-4  # an analyzer that waited at least so long had no step to work on
-UNSTEADY = 20  # steps that the simulation leaves out, too
+WAITED_S = 1e-4  # an analyzer that waited at least this long had no step to work on
+UNSTEADY = 20  # steps that the simulation also excludes
 MOST_PASSES = 1000  # of an analyzer
-RATE_GB_S = 1  # of messages: no message here is long enough for it to matter
+RATE_GB_S = 1  # of messages: all messages here are too short for it to matter
 
-# Nodes, ranks of a node, coupling, sweeps of the last node's analyzer as a share of an iteration, and how messages travel. Open MPI
-# looks for messages of `vader` (shared memory) in each call, but not for those of `tcp`.
+# Nodes, ranks of a node, coupling, sweeps of the last node's analyzer as a share of an iteration, and the transport of
+# messages. Open MPI checks for messages of `vader` (shared memory) in each call, but not for those of `tcp`.
 RUNS = {"1 node": (1, 1, "all", 0, "vader"), "1 node of 2 ranks": (1, 2, "all", 0, "vader"), "1 node of 4 ranks": (1, 4, "all", 0, "vader"),
         "2 nodes": (2, 1, "all", 0, "vader"), "2 nodes of 2 ranks": (2, 2, "all", 0, "vader"), "4 nodes": (4, 1, "all", 0, "vader"),
         "2 nodes, uncoupled": (2, 1, "none", 0, "vader"), "4 nodes, uncoupled": (4, 1, "none", 0, "vader"),
@@ -61,7 +62,7 @@ class Runs:
             return list(csv.DictReader(rows))
 
     def run(self, nodes, ranks, coupling, passes=1, messages="vader"):
-        """What bench_paced_ranks printed, and the records of each node. passes: of the last node's analyzer."""
+        """The output of bench_paced_ranks, and the records of each node. passes: of the last node's analyzer."""
         o = self.options
         shape = (coupling, o.milliseconds, o.spread, o.steps, o.entries)
         words, started = [], []
@@ -76,7 +77,7 @@ class Runs:
         return json.loads(printed), [self.records(pool) for pool, *_ in started]
 
     def passes_for(self, share):
-        """Sweeps that take so large a share of an iteration."""
+        """The number of sweeps that takes this share of an iteration."""
         if share == 0:
             return 1
         if self.sweep_s is None:
@@ -102,7 +103,7 @@ def mean(values):
 
 
 def relative_deviation(values):
-    """At most 1, as the simulation's."""
+    """At most 1, as in the simulation."""
     return min(statistics.stdev(values) / mean(values), 1)
 
 
@@ -131,8 +132,8 @@ def measured(printed, records):
 
 
 def inputs(printed, records, is_slow):
-    """A publish counts as a part of the iteration, and a hand-off to an analyzer that waited as a part of the transfer. The
-    analyzers' means are of the nodes whose analyzer is not slow."""
+    """A publish counts as a part of the iteration, and a hand-off to a waiting analyzer as a part of the transfer. The
+    analyzers' means are over the nodes without a slow analyzer."""
     iteration = mean([rank["iteration_s"] for rank in printed["ranks"]])
     usual = [r for of in (records[:-1] if is_slow else records) for r in of[UNSTEADY:]]
     analyze = mean([seconds(r, "analyze_ns") for r in usual])

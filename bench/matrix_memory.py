@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What an iteration costs whose matrix is larger than the DRAM it may take (docs/inside/memory_mode.md, "The producer's matrix").
+"""The cost of an iteration whose matrix exceeds its DRAM limit (docs/inside/memory_mode.md, "The producer's matrix").
 
 Whole runs of ringside-producer --mode dram in turn: the matrix in DRAM; in far memory in each folder of --far, with
---dram-limit a quarter of the matrix; and, as root with a memory cgroup of version 1, mapped from its cache (--cache) in a
-cgroup that leaves the same DRAM for the mapping. All must end with the same bits. Writes JSON (docs/inside/benchmarking.md)."""
+--dram-limit a quarter of the matrix; and, as root with a memory cgroup of version 1, mapped from its cache (--cache) in
+a cgroup that leaves the same DRAM for the mapping. All must end with the same bits. Writes JSON
+(docs/inside/benchmarking.md)."""
 
 import contextlib
 import json
@@ -18,11 +19,11 @@ from measuring import confidence, document_of, in_turn, parser_of, ratio, spread
 
 GROUPS = pathlib.Path("/sys/fs/cgroup/memory")
 SLACK = 8 << 20  # for page tables
-READ_FROM_THE_MATRIX = ("csr", "bands")  # the other formats are copies: a mapped cache is read once
+READ_FROM_THE_MATRIX = ("csr", "bands")  # the other formats are copies: a mapped cache is read only once
 
 
 def own_group():
-    """The folder of this process's memory cgroup of version 1, if groups can be made in it."""
+    """The folder of this process's memory cgroup of version 1, if it can create groups there."""
     for line in pathlib.Path("/proc/self/cgroup").read_text().splitlines():
         _, controllers, path = line.split(":", 2)
         folder = GROUPS / path.lstrip("/")
@@ -33,7 +34,7 @@ def own_group():
 
 @contextlib.contextmanager
 def group_of(limit):
-    """A cgroup with that limit of bytes; None: without one."""
+    """A cgroup with that limit in bytes; None: without a limit."""
     folder = own_group() / f"matrix-memory-{os.getpid()}"
     folder.mkdir()
     try:
@@ -45,7 +46,7 @@ def group_of(limit):
             try:
                 folder.rmdir()
                 break
-            except OSError:  # the kernel still removes the process from it
+            except OSError:  # the kernel has not removed the process from it yet
                 time.sleep(0.05)
 
 
@@ -70,7 +71,8 @@ def far(options, folder, limit):
 
 
 def forget(work):
-    """The page cache of the folder's files: a cgroup pays for what its own processes read."""
+    """Drops the page cache of the folder's files, because a cgroup is charged only for pages that its processes
+    read."""
     for path in work.iterdir():
         with open(path, "rb") as file:
             os.fsync(file.fileno())
@@ -78,7 +80,7 @@ def forget(work):
 
 
 def private_peak(options, work):
-    """The most private memory of a run with a cache, in bytes, as its cgroup counts it."""
+    """The peak of a run's private memory with a cache, in bytes, from its cgroup."""
     with group_of(None) as group:
         command = [options.bin / "ringside-producer", "--mode=dram", f"--matrix={options.matrix}", f"--solver={options.solver}",
                    "--iterations=3", f"--matrix-format={options.matrix_format}", "--cache", f"--cache-dir={work}"]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the benchmarks written in Python share: options, the head of their JSON, turns, spread and confidence, and runs of
-ringside."""
+"""Common parts of the benchmarks written in Python: options, the head of their JSON, turns, spread and confidence, and
+runs of ringside."""
 
 import argparse
 import contextlib
@@ -24,7 +24,7 @@ TEST_DATA = pathlib.Path(os.environ.get("RINGSIDE_TEST_DATA", ROOT / "../shared/
 
 
 def parser_of(description, pools="the pools lie", pool_dir=tempfile.gettempdir(), repeats=None):
-    """With the options that most benchmarks have: --bin, --output, --pool-dir if there is a default, --repeats likewise."""
+    """With the options that most benchmarks have: --bin, --output; --pool-dir and --repeats if they have a default."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bin", type=lambda text: pathlib.Path(text).resolve(), default=BIN, help="folder of the programs")
     if pool_dir:
@@ -37,7 +37,8 @@ def parser_of(description, pools="the pools lie", pool_dir=tempfile.gettempdir()
 
 @contextlib.contextmanager
 def document_of(options, name, cores=1, **head):
-    """The benchmark's document: the body adds figures, then it is written to --output. Demands so many cores."""
+    """The benchmark's document: the body adds figures, then it is written to --output. Requires at least this many
+    cores."""
     demand_cores(cores)
     document = {"benchmark": name, "machine": machine_header(options.bin), **head}
     with others_share(document):
@@ -46,7 +47,7 @@ def document_of(options, name, cores=1, **head):
 
 
 def add_loop(parser, ways):
-    """The hidden options with which a benchmark runs itself under `ringside run`: a way, and its numbers."""
+    """The hidden options with which a benchmark runs itself under `ringside run`: a variant, and its numbers."""
     parser.add_argument("--loop", choices=ways, help=argparse.SUPPRESS)
     parser.add_argument("numbers", nargs="*", help=argparse.SUPPRESS)
 
@@ -99,8 +100,8 @@ def demand_cores(count):
 
 
 def spread(values):
-    """With enough values also where their median lies with 95 % confidence, whatever their distribution: between two of
-    them, by the binomial distribution of how many lie below it (Conover, Practical Nonparametric Statistics, 3.2)."""
+    """With enough values also the interval of their median with 95 % confidence, for any distribution: between two of
+    them, by the binomial distribution of the number below it (Conover, Practical Nonparametric Statistics, 3.2)."""
     found = {"median": statistics.median(values), "min": min(values), "max": max(values), "repeats": len(values)}
     away = round(0.98 * math.sqrt(len(values)))
     if len(values) >= 10:
@@ -111,8 +112,8 @@ def spread(values):
 
 
 def in_turn(measured, repeats):
-    """Calls each function of {name: function} in turn, A B C, C B A, ..., after one round that warms up; returns the
-    rounds, each {name: what the function returned}."""
+    """Calls each function of {name: function} in turn, A B C, C B A, ..., after one warm-up round; returns the rounds,
+    each {name: the function's result}."""
     rounds = []
     for number in range(-1, repeats):
         names = list(measured) if number % 2 else list(reversed(measured))
@@ -128,12 +129,13 @@ def spreads(rounds, figure=lambda value: value):
 
 
 def ratio(rounds, above, below, figure=lambda value: value):
-    """The spread of above ÷ below, taken within each round: a shared machine drifts."""
+    """The spread of above ÷ below, taken within each round, because a shared machine drifts."""
     return spread([figure(r[above]) / figure(r[below]) for r in rounds])
 
 
 def confidence(found, digits=3):
-    """'0.512 (0.49 to 0.53)': the median, and where it lies with 95 % confidence, or the range where values are few."""
+    """'0.512 (0.49 to 0.53)': the median with its 95 % confidence interval, or with the range if there are few
+    values."""
     low, high = found.get("median_95", (found["min"], found["max"]))
     return f"{found['median']:.{digits}g} ({low:.{digits}g} to {high:.{digits}g})"
 
@@ -148,16 +150,16 @@ def print_spreads(found, *keys):
 
 
 def processor_times():
-    """Seconds: of all processors' work since the machine started, of this process's and the children's that it has waited
-    for, and the clock's."""
+    """Seconds: the work of all processors since the machine started, that of this process and its children (waited
+    for), and the clock."""
     ticks = [int(word) for word in pathlib.Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:4]]
     return sum(ticks) / os.sysconf("SC_CLK_TCK"), sum(os.times()[:4]), time.monotonic()
 
 
 @contextlib.contextmanager
 def others_share(document):
-    """Notes in document["processor_time_of_others"] which share of the machine others took while the body ran. Children
-    must have been waited for by its end."""
+    """Records in document["processor_time_of_others"] the share of the machine that other programs used while the body
+    ran. At its end, all children must have been waited for."""
     before = processor_times()
     yield
     busy, own, passed = (now - then for now, then in zip(processor_times(), before))
@@ -165,8 +167,8 @@ def others_share(document):
 
 
 def timed(command, folder, **environment):
-    """Runs the command there; returns ({its wall and processor time in seconds}, what it printed). Ends this program with that
-    if it fails."""
+    """Runs the command there; returns ({its wall and processor time in seconds}, its output). If the command fails,
+    ends this program with that output."""
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     ran = subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                          env={**os.environ, **environment})
@@ -194,7 +196,7 @@ def work_folder(parent):
         shutil.rmtree(folder, ignore_errors=True)
 
 
-# For Open MPI: more ranks than processors, as root, and messages over the loopback device alone.
+# For Open MPI: permits more ranks than processors, and root; messages use only the loopback device.
 MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
        "OMPI_MCA_hwloc_base_binding_policy": "none"}
 
@@ -209,7 +211,8 @@ def called(command, **environment):
 
 @contextlib.contextmanager
 def analyzers_of(bin_dir, *nodes):
-    """For each (pool, socket, more arguments) an analyzer for one run. Waits for their ends; kills them if the body fails."""
+    """For each (pool, socket, more arguments) an analyzer for one run. Waits until they end; kills them if the body
+    fails."""
     analyzers = [subprocess.Popen([bin_dir / "ringside-analyzer", f"--socket={socket}", f"--pool={pool}", "--once",
                                    "--durability=process", "--telemetry=off", *more]) for pool, socket, *more in nodes]
     try:
@@ -223,13 +226,13 @@ def analyzers_of(bin_dir, *nodes):
                 analyzer.wait()
 
 
-# A calibration of the user's would choose how runs reduce.
+# A calibration of the user would affect how runs reduce.
 UNCALIBRATED = {**os.environ, "XDG_CACHE_HOME": "/nonexistent"}
 
 
 def ringside_run(bin_dir, work, *arguments, peaks=None):
-    """One quiet `ringside run` with a fresh pool in `work`, which is removed; returns its summary. `peaks`: a dictionary that
-    takes the most memory each of its processes had."""
+    """One quiet `ringside run` with a fresh pool in `work`, removed afterwards; returns its summary. `peaks`: a
+    dictionary that receives the peak memory of each process."""
     summary = work / "summary.json"
     pool = work / "bench.pool"
     remove_pool(pool)
@@ -262,8 +265,8 @@ def children_of(pid):
 
 
 def note_peaks(processes, peaks):
-    """Raises peaks[name] to what {name: process id} have now: bytes that are resident in all (of which the kernel keeps
-    the peak itself), private, shared, and mapped from files."""
+    """Raises peaks[name] to the present values of {name: process id}: bytes resident in total (the kernel keeps this
+    peak), private, shared, and mapped from files."""
     for name, pid in processes.items():
         with contextlib.suppress(OSError):
             status = pathlib.Path(f"/proc/{pid}/status").read_text()
@@ -280,7 +283,7 @@ def remove_pool(pool):
 
 
 def path_of(matrix):
-    """The matrix as given, or the graph of the test data that has this name."""
+    """The matrix as given, or the graph of the test data with this name."""
     graph = TEST_DATA / "graphs" / matrix
     return str(graph) if not pathlib.Path(matrix).exists() and graph.exists() else matrix
 

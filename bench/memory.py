@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Programs with four times more data than DRAM: libringside_memory beside mmap, umap, swap, zram and Michel's scheme.
 
-Each program (bench/memory/) runs in a memory cgroup of its own. Far memory is a tmpfs file or a file on a disk. The kernel's
-ways need a block device or a file system whose pages are cached, so on tmpfs they get ext4 or swap on a loop device over a
-tmpfs file; the libraries get the tmpfs folder itself. mmap's read-ahead and umap's page are chosen first, by one run of each;
-then all schemes run in turn. A scheme that cannot run has "n/a" and the reason. The checksum of a program's result must be the
-same everywhere. bench/memory/README.md has the traps. Needs root. Writes JSON (see docs/inside/benchmarking.md)."""
+Each program (bench/memory/) runs in its own memory cgroup. Far memory is a tmpfs file or a file on a disk. The kernel's
+schemes need a block device or a file system with cached pages, so on tmpfs they get ext4 or swap on a loop device over
+a tmpfs file; the libraries get the tmpfs folder itself. First, one run each selects mmap's read-ahead and umap's page
+size; then all schemes run in turn. A scheme that cannot run has "n/a" and the reason. The checksum of a program's
+result must be the same everywhere. bench/memory/README.md describes the pitfalls. Needs root. Writes JSON (see
+docs/inside/benchmarking.md)."""
 
 import argparse
 import contextlib
@@ -26,7 +27,7 @@ GROUPS = pathlib.Path("/sys/fs/cgroup/memory")
 READ_AHEADS_KIB = (16, 128, 1024)
 UMAP_PAGES = ("4K", "64K", "256K", "1M")
 # --table: (far, timing, DRAM as a part of the data, {case: schemes}).
-PEERS = ("all_dram", "mmap_default", "mmap_best", "umap_best", "ringside")  # and where the others end in the time given
+PEERS = ("all_dram", "mmap_default", "mmap_best", "umap_best", "ringside")  # and others that end in the given time
 TABLE = (
     ("tmpfs", "none", 1.5, {"triad": ("all_dram", "ringside"), "gups_zipf": ("all_dram", "ringside")}),
     ("tmpfs", "none", 0.25, {"triad": (*PEERS, "zram", "swap"), "gups_zipf": (*PEERS, "zram", "swap"), "gups_uniform": PEERS,
@@ -49,7 +50,7 @@ CASES = {
     "misses": ("misses", ["--touches=50000"], "touches_per_s_1", True),
     "itemset": ("itemset", [], "total_s", False),
 }
-HEAP = ("itemset",)  # allocates by malloc: only DRAM, swap, and what is preloaded
+HEAP = ("itemset",)  # allocates by malloc: only DRAM, swap, and preloaded libraries
 
 
 class Unavailable(Exception):
@@ -80,13 +81,13 @@ class Group:
 
     def close(self):
         with contextlib.suppress(OSError):
-            self.put("memory.force_empty", 0)  # dirty pages of the file would be charged to the next run's time
+            self.put("memory.force_empty", 0)  # otherwise the next run would be charged for dirty pages of the file
         self.folder.rmdir()
 
 
 @contextlib.contextmanager
 def loop_device(image, size_bytes, direct):
-    """A block device over a file that is written in full first: its pages must not be charged to the measured group."""
+    """A block device over a file, first written in full, so that the measured group is not charged for its pages."""
     with open(image, "wb") as file:
         for _ in range(size_bytes // MIB):
             file.write(bytes(MIB))
@@ -160,7 +161,7 @@ class Bench:
         """One run in a group; limit_bytes 0: without a limit. Returns the program's report with the group's peak."""
         name, arguments, _, _ = CASES[case]
         o = self.options
-        threads = max(o.threads, 2) if case == "misses" else o.threads  # its question is what a second thread does
+        threads = max(o.threads, 2) if case == "misses" else o.threads  # measures the effect of a second thread
         command = [o.bin / f"bench_memory_{name}", f"--data={o.data}", f"--threads={threads}", f"--memory={memory}",
                    f"--timing={timing}", *arguments]
         environment = {**os.environ, "OMP_PROC_BIND": "true", "RINGSIDE_BENCH_UMAP": str(o.umap),
@@ -174,7 +175,7 @@ class Bench:
                 raise Unavailable(f"killed by signal {-done.returncode} (out of memory in its group, if 9)")
             if done.returncode != 0:
                 raise Unavailable(done.stderr.strip().splitlines()[-1][:200] if done.stderr else f"exit {done.returncode}")
-            report = json.loads(done.stdout.strip().splitlines()[-1])  # umap prints lines of its own before it
+            report = json.loads(done.stdout.strip().splitlines()[-1])  # umap prints its own lines before it
             report["group_peak_bytes"] = group.peak() if group else None
         except subprocess.TimeoutExpired:
             raise Unavailable(f"not done after {o.limit_s} s") from None
@@ -195,7 +196,7 @@ class Bench:
 
     def mmap(self, case, variant):
         read_ahead_kib, advice = variant
-        for left in self.mmap_folder.glob("far.*"):  # of a run that was given up
+        for left in self.mmap_folder.glob("far.*"):  # from an aborted run
             left.unlink()
         with setting(f"/sys/block/{pathlib.Path(self.mmap_device).name}/queue/read_ahead_kb", read_ahead_kib):
             return self.program(case, f"mmap:{self.mmap_folder}:{advice}", self.options.dram_bytes)
@@ -215,7 +216,7 @@ class Bench:
             return self.program(case, "dram", self.options.dram_bytes, swap=True)
 
     def michel(self, case, index):
-        # A mapping a page: the kernel's own record of it takes as much room again as 1 / 12 of the page, for each of them.
+        # A mapping per page: the kernel's own record of each takes another 1 / 12 of the page.
         library_bytes = self.options.dram_bytes * 3 // 4 - self.options.room_bytes
         with setting("/proc/sys/vm/max_map_count", 4_000_000):
             return self.program(case, f"michel:{self.far}:{library_bytes}{index}", self.options.dram_bytes,
@@ -246,7 +247,7 @@ def schemes(bench):
 
 
 def refusal(bench, name, case):
-    """Why this scheme cannot run this case at all; or nothing."""
+    """Why this scheme cannot run this case; nothing if it can."""
     if case in HEAP and name not in ("all_dram", "zram", "swap"):
         return "allocates by malloc: for ringside-memory run"
     if bench.options.timing != "none" and name in ("mmap_default", "mmap_best", "zram", "swap"):
@@ -255,7 +256,7 @@ def refusal(bench, name, case):
 
 
 def chosen(run, case, variants, figure, more_is_better):
-    """The best variant of one run each, and what all of them gave."""
+    """The best variant of one run each, and the results of all."""
     tried = []
     for variant in variants:
         try:
@@ -280,7 +281,7 @@ def measure_case(bench, case):
             variant = variants[0]
             if len(variants) > 1:
                 variant, choices[name] = chosen(run, case, variants, figure, more_is_better)
-            else:  # also finds out whether it runs at all
+            else:  # also checks whether it runs at all
                 run(case, variant)
             measured[name] = lambda run=run, variant=variant: run(case, variant)
             found[name] = {"variant": variant}
@@ -295,7 +296,7 @@ def measure_case(bench, case):
             return {"figures": {figure: None}, "reason": str(why)}
 
     rounds = []
-    for number in range(bench.options.repeats):  # the choice above has warmed up
+    for number in range(bench.options.repeats):  # the selection above has warmed up
         order = list(measured) if number % 2 == 0 else list(reversed(measured))
         rounds.append({name: once(name) for name in order})
     for name in measured:
@@ -347,7 +348,7 @@ def report(options):
         for case, names in measured.items():
             options.schemes = names
             document["cases"][case] = measure_case(bench, case)
-            keep()  # a series takes long: what is done is kept
+            keep()  # a series takes long: saves the results so far
     document["load_average_after"] = os.getloadavg()
     keep()
 
@@ -383,7 +384,7 @@ def main():
         int(text[:-1]) << {"K": 10, "M": 20, "G": 30}[text[-1]] for text in (options.data, options.dram))
     options.room_bytes = options.room * MIB
     options.table_schemes = None
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit("memory.py: stopped"))  # devices and groups are given back
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("memory.py: stopped"))  # releases devices and groups
     if not options.table:
         report(options)
         return

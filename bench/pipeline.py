@@ -8,13 +8,13 @@ Workload: PageRank on grid:SIDE, --passes P. Measured in turn, A B C D, D C B A,
   elastic_passes   the pipeline with --elastic on and --reduce transfer
   reference_nvm    the reference simulation with two groups of one thread and an array in a pool
   reference_dram   the reference simulation with two threads in DRAM
-The reference is compiled here from the source given with --reference; without it only our own are measured. Ratios
-are taken pair by pair within a round, because a shared machine drifts. Then, in pairs of their own:
+The reference is compiled here from the source given with --reference; without it only our own runs are measured. Ratios
+are taken pair by pair within a round, because a shared machine drifts. Then, in separate pairs:
   elastic          the pipeline with --elastic on, --reduce transfer and one pass
   dram_once        ringside run --mode dram with one pass
 
-A second part runs the pipeline with one pass, where the analyzer keeps up, for producer idleness and hand-off times; a
-third samples the peak memory of both processes. Writes JSON (see docs/inside/benchmarking.md)."""
+A second part runs the pipeline with one pass, where the analyzer keeps up, and measures producer idleness and hand-off
+times. A third part samples the peak memory of both processes. Writes JSON (see docs/inside/benchmarking.md)."""
 
 import os
 import pathlib
@@ -77,12 +77,12 @@ class Bench:
         return in_turn(measured, self.options.repeats)
 
     def compare_with_keeping_nothing(self):
-        """Nearly equal times: pairs that follow each other closely, many of them."""
+        """For nearly equal times: many pairs, each of two successive runs."""
         return in_turn({"elastic": lambda: self.ringside("--passes=1", *SHARED),
                         "dram_once": lambda: self.ringside("--passes=1", "--mode=dram")}, self.options.pairs)
 
     def peak_memory(self):
-        """Peak bytes of each process: resident in all, and private (RssAnon)."""
+        """Peak bytes of each process: resident in total, and private (RssAnon)."""
         peaks = {}
         ringside_run(self.bin, self.work, f"--matrix={self.matrix}", "--iterations=30", "--durability=process",
                      "--producer-cores=0", "--analyzer-cores=1", peaks=peaks)
@@ -142,7 +142,7 @@ def measure(options, bench, document):
 
 def predicted_peak(rows, nonzeros):
     """Bytes of a grid's producer without its programs: first the matrix and the solver's three vectors (scales and both
-    contributions), then, the entries having gone into bands, the vectors and the two shared buffers."""
+    contributions); then, with the entries in bands, the vectors and the two shared buffers."""
     vector = 8 * rows
     return 3 * vector + max(8 * (rows + 1) + 4 * nonzeros, 2 * vector)
 

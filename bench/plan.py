@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""How well are runs predicted? Rounds of calibrate, plan and run, in turn, and what was published: the pipeline, the
-competitions, and the placement of a stencil. --published-only predicts the published ones anew and keeps the file's rounds.
+"""How accurate are the predictions? Rounds of calibrate, plan and run, in turn, and published results: the pipeline,
+the competitions, and the placement of a stencil. --published-only predicts only the published ones and keeps the file's
+rounds.
 
-For each matrix in turn, a round measures the node anew, plans the run, and runs it with --cores auto, in every mode of the
-split that a run has by default, and as planned, with a fresh pool. Errors are of the total against that round's plan.
-Regret is what the planned choice took, divided by what the fastest mode of the same round took; the default is the
-topology's split, --reduce slot, --elastic off. Writes JSON (see docs/inside/model.md)."""
+For each matrix in turn, a round measures the node again, plans the run, and runs it with --cores auto, in every mode of
+a run's default split, and as planned, with a fresh pool. Errors are of the total against that round's plan. Regret is
+the time of the planned choice divided by that of the round's fastest mode; the default is the topology's split,
+--reduce slot, --elastic off. Writes JSON (see docs/inside/model.md)."""
 
 import json
 import pathlib
@@ -49,7 +50,7 @@ def cpus_of(node):
 
 
 def rows_to_run(predicted, cores):
-    """All modes of the split that a run has by default, which come first, and the planned choice."""
+    """All modes of a run's default split, which come first, and the planned choice."""
     analyzer = min(max(cores // 4, 1), 4)
     rows = [row for row in predicted["rows"]
             if row["analyzer_cores"] == analyzer and row["producer_cores"] == cores - analyzer]
@@ -68,7 +69,7 @@ def options_of(row, cpus):
 
 
 def published(bin_dir):
-    """All predictions of published measurements: they measure nothing, so they need no quiet machine."""
+    """All predictions of published measurements; they measure nothing, so other load does not affect them."""
     others = subprocess.run([bin_dir / "bench_published", f"--node={PUBLISHED_NODE}"], check=True, capture_output=True,
                             text=True)
     return {"commit": machine_header(bin_dir)["commit"], "pipeline": published_pipeline(bin_dir), **json.loads(others.stdout)}
@@ -89,7 +90,7 @@ def published_pipeline(bin_dir):
 
 
 def one_round(options, work, matrix, iterations):
-    """Calibrates, plans and runs: the plan's rows beside what each mode took."""
+    """Calibrates, plans and runs: the plan's rows and the measured time of each mode."""
     node = pathlib.Path(work) / "node.json"
     begun = time.monotonic()
     subprocess.run([options.bin / "ringside", "calibrate", "--quiet", f"--memory={work}", f"--output={node}",
@@ -159,7 +160,7 @@ def measure(options):
 
 
 def renew_published(options):
-    """Replaces what the file has of the published measurements; its rounds stay as they are."""
+    """Replaces the file's predictions of published measurements; its rounds remain unchanged."""
     old = read_json(options.output)
     document = {"published" if key == "published_pipeline" else key: value for key, value in old.items()}
     document["published"] = published(options.bin)

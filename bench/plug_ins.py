@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a plug-in costs beside the reductions of our own, and what a plug-in that crashes or hangs costs a run.
+"""The cost of a plug-in compared with our own reductions, and the cost to a run of a plug-in that crashes or hangs.
 
-Compiles examples/reduction/l3.c and tests/plug_ins/faulty.c with `cc -O3`. Cost: bench_plug_in_cost. Faults: --runs short runs
-each, whose plug-in crashes (or hangs) from its first step on; counts the iterates that are lost, and takes the producer's idle
-time. Writes JSON (see docs/inside/benchmarking.md)."""
+Compiles examples/reduction/l3.c and tests/plug_ins/faulty.c with `cc -O3`. Cost: bench_plug_in_cost. Faults: --runs
+short runs each, with a plug-in that crashes (or hangs) from its first step on; counts the lost iterates, and measures
+the producer's idle time. Writes JSON (see docs/inside/benchmarking.md)."""
 
 import json
 import subprocess
@@ -20,7 +20,7 @@ def compiled(work, name, source):
 
 
 def faulty_runs(options, work, library, what):
-    """Over all runs: iterates lost, and the producer's idle seconds."""
+    """Over all runs: lost iterates, and the producer's idle seconds."""
     lost, idle, named = 0, [], 0
     pool, summary = work / "run.pool", work / "run.json"
     for run in range(options.runs):

@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""One iterate of ours against the product of a sparse matrix with a vector as other libraries compute it.
+"""One iterate of ours against the sparse matrix-vector products of other libraries.
 
-Measured in turn, A B C D, D C B A, ..., on the same pinned cores, each in a process of its own (bench/products/):
+Measured in turn, A B C D, D C B A, ..., on the same pinned cores, each in its own process (bench/products/):
   ringside    a whole PageRank iterate: product, dangling mass, the change in two norms, the next contributions
   graphblas   SuiteSparse:GraphBLAS, the bare mxv with PLUS_SECOND over a pattern
   eigen       Eigen, row-major sparse matrix * dense vector, with values
   rsb         librsb, rsb_spmv, with values
   petsc       PETSc, MatMult of AIJ, with values, a process a core
-  copy        what memory allows: a non-temporal copy of 128 MiB
-Peers that were not installed when this was built are named as absent. A turn is a burst: two products to bring the caches
-and threads back, then some that are timed each, of which the median counts. Everybody's first product is checked
-against a plain loop before anything is timed. Ratios are taken within a round. Writes JSON (see docs/inside/benchmarking.md)."""
+  copy        the memory's limit: a non-temporal copy of 128 MiB
+Peers that were not installed at build time are listed as absent. A turn is a burst: two products that reload the caches
+and wake the threads, then several timed ones, of which the median counts. Before any timing, each library's first
+product is checked against a plain loop. Ratios are taken within a round. Writes JSON (see
+docs/inside/benchmarking.md)."""
 
 import contextlib
 import json
@@ -29,7 +30,7 @@ from measuring import (TEST_DATA, confidence, demand_cores, document_of, in_turn
 PEERS = ("graphblas", "eigen", "rsb", "petsc")
 GRAPHS = {"cnr-2000-url": "cnr-2000-url.txt.xz", "cnr-2000-llp": "cnr-2000-llp.txt.xz"}
 MATRICES = ("grid:2000", *GRAPHS, "rmat:22")
-# What an iterate must read and write whatever the format: x_{k-1}, its contributions; x_k and its contributions.
+# The data that an iterate must read and write in any format: x_{k-1}, its contributions; x_k and its contributions.
 VECTOR_BYTES_PER_ROW = 32
 COPY_BYTES = 16 * 2**24
 UNTIMED = 2
@@ -40,16 +41,16 @@ class Product:
 
     def __init__(self, bin_dir, name, matrix, threads):
         command = [bin_dir / f"bench_product_{name}", f"--matrix={matrix}", f"--threads={threads}"]
-        # Our arrays ask for huge pages; what the others allocate is to have them, too.
+        # Our arrays request huge pages; the other libraries' arrays get them, too.
         environment = dict(os.environ, GLIBC_TUNABLES="glibc.malloc.hugetlb=1")
         if name == "petsc":
             command = ["mpiexec", "--bind-to", "none", "-n", str(threads), *command]
-            if os.geteuid() == 0:  # Open MPI asks root to be sure
+            if os.geteuid() == 0:  # Open MPI requires this of root
                 environment.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
         self.name = name
         self.ready = self.answer()
-        # A burst takes about 60 ms, and has 3 to 25 products that count.
+        # A burst takes about 60 ms, with 3 to 25 timed products.
         self.timed = 3
         self.timed = round(min(max(0.060 / self.burst(), 3), 25))
 
@@ -78,7 +79,7 @@ def installed(bin_dir):
 
 
 def path_of(matrix):
-    """The file of a graph that is known by its name; None if it is not there."""
+    """The file of a graph with this name; None if it is missing."""
     if matrix not in GRAPHS:
         return matrix
     path = TEST_DATA / "graphs" / GRAPHS[matrix]
@@ -86,14 +87,14 @@ def path_of(matrix):
 
 
 def cached(bin_dir, matrix, work):
-    """A binary cache of the matrix, so that not everybody parses it or makes it anew."""
+    """A binary cache of the matrix, so that not every program parses or generates it."""
     folder = pathlib.Path(tempfile.mkdtemp(dir=work))
     subprocess.run([bin_dir / "ringside", "cache", matrix, f"--cache-dir={folder}"], check=True, stdout=subprocess.DEVNULL)
     return next(folder.glob("*.rsm"))
 
 
 def measure(bin_dir, matrix, threads, repeats):
-    """One matrix, one number of threads; None if the matrix is not there."""
+    """One matrix, one number of threads; None if the matrix is missing."""
     demand_cores(threads)
     path = path_of(matrix)
     if path is None:
@@ -102,7 +103,7 @@ def measure(bin_dir, matrix, threads, repeats):
     with others_share(result), contextlib.ExitStack() as stack:
         work = stack.enter_context(work_folder(None))
         cache = cached(bin_dir, path, work)
-        # Ours reads what a run reads; the others copy what they need in any case.
+        # Ours reads the data of a run; the other libraries copy their data anyway.
         products = [stack.enter_context(contextlib.closing(Product(bin_dir, name, path if name == "ringside" else cache, threads)))
                     for name in ("ringside", *installed(bin_dir), "copy")]
         rounds = in_turn({product.name: product.burst for product in products}, repeats)
@@ -116,7 +117,7 @@ def measure(bin_dir, matrix, threads, repeats):
     copy = result["measured"]["copy"]
     del copy["ringside_over_this"]
     copy["gb_per_s"] = COPY_BYTES / copy["ms"]["median"] * 1e-6
-    # How long the vectors alone take at the speed of the copy, over what the iterate took. Above 1: they were cached.
+    # The time of the vectors alone at the copy's speed, divided by the iterate's time. Above 1: they were cached.
     result["vectors_over_iterate"] = spread(
         [r["copy"] / COPY_BYTES * VECTOR_BYTES_PER_ROW * result["rows"] / r["ringside"] for r in rounds])
     return result

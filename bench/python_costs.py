@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the Python package costs beside the C++ interface, and how soon a reader in Python has a step.
+"""The cost of the Python package compared with the C++ interface, and the delay until a reader in Python has a step.
 
-Publishing: the same loop in Python and in C++ (bench_publishing), in turn, under `ringside run` with one core for each
-side. A step's cost is the time of the claim, of getting the array, and of the publish, without the time in which x is
-written. The loop computes --pace-ns for each row between two steps, so that a buffer is always free, and in that time
-reads --read-megabytes once, as a solver reads its matrix. The more it computes and reads, the more of the caches have
-other content at the next step, and the more a step costs in both languages. Ways:
+Publishing: the same loop in Python and in C++ (bench_publishing), in turn, under `ringside run` with one core per side.
+A step's cost is the time of the claim, of getting the array, and of the publish, without the writing of x. Between two
+steps the loop computes --pace-ns per row, so that a buffer is always free, and reads --read-megabytes once, as a solver
+reads its matrix. The more it computes and reads, the more of the caches is replaced before the next step, and the more
+a step costs in both languages. Ways:
   python           `with run.step(k) as step`
   python_one_call  run.publish(k, {"x": x}): copies x, which the other ways leave out
-  python_empty     the same statements as python with an object written in Python that hands nothing off: what the
-                   interpreter itself takes in that state of the caches
+  python_empty     the same statements as python, with a Python object that hands nothing off: the cost of the
+                   interpreter itself in that state of the caches
   cpp              ringside.hpp
 Reading: a pool of 8 slots of --megabytes: opening it, holding the newest step and getting its array unverified, the
 same verified, and one sum over the array for comparison. The pool's pages are in memory.
@@ -29,7 +29,7 @@ WAYS = ("python", "python_one_call", "python_empty", "cpp")
 
 
 class EmptyStep:
-    """A step that is handed to nobody; also the run that makes it."""
+    """A step without a hand-off; also the run that makes it."""
 
     def __init__(self, x, iteration=0):
         self.x = x

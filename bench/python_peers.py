@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What one line costs that keeps an array: `run.publish` beside what scripts write instead, and what is left after kill -9.
+"""The cost of one line that keeps an array: `run.publish` against common alternatives, and what remains after kill -9.
 
-Cost: a script has a new array of --entries doubles in each step and saves it, each way in turn, in a folder on --pool-dir. `copy` is
-np.copyto into memory of the script's own: what no way can do without. The peers overwrite one file, as scripts do that want their last
-state back; h5py and zarr append to one, because that is what they are for. None of them syncs the disk, and neither does
-ringside (--durability process); ringside_power does.
-Small arrays: `run.publish` of 10 doubles in Python beside the same in C++ (bench_publishing), both beside a running analyzer.
+Cost: a script has a new array of --entries doubles in each step and saves it, each way in turn, in a folder on
+--pool-dir. `copy` is np.copyto into the script's own memory: the minimum of every way. The peers overwrite one file, as
+scripts do that need only their last state; h5py and zarr append to one file, which is their purpose. None of them syncs
+the disk, nor does ringside (--durability process); ringside_power does.
+Small arrays: `run.publish` of 10 doubles in Python and in C++ (bench_publishing), both with a running analyzer.
 Start: `ringside.publish(pool=...)` of a new pool, until it returns.
-Crashes: a script that saves as fast as it can is killed at a random instant, --kills times each way; what is left is loaded. Lost: the
-file does not open, has a step that is torn, or has none. Ways whose library is missing are left out.
+Crashes: a script that saves as fast as it can is killed at a random instant, --kills times each way; then the file is
+loaded. Lost: the file does not open, has a torn step, or has no step. Ways whose library is missing are left out.
 Writes JSON (see docs/inside/benchmarking.md)."""
 
 import functools
@@ -121,7 +121,7 @@ class TorchSave(NumpySave):
 
 
 class Hdf5:
-    """Appends a step to a dataset that grows, and flushes it."""
+    """Appends a step to a growing dataset, and flushes it."""
 
     def __init__(self, folder, like):
         import h5py
@@ -175,7 +175,7 @@ def has(way):
 
 
 def pause(x):
-    """The solver's work: reads x, and writes it all."""
+    """The solver's work: reads x and overwrites all of it."""
     until = time.perf_counter() + PACE_S
     x += 1.0
     while time.perf_counter() < until:
@@ -232,7 +232,7 @@ def start_ms(work):
 
 
 def crash(way, folder, entries):
-    """Saves for ever, and says when the first step is there."""
+    """Saves without end, and reports the first step."""
     saver = WAYS[way](pathlib.Path(folder), np.zeros(entries))
     x = np.zeros(entries)
     for k in range(1, 10**9):
@@ -252,14 +252,14 @@ def is_lost(way, folder, entries, chance):
     process.send_signal(signal.SIGKILL)
     process.wait()
     process.stdout.close()
-    for _ in range(100):  # the helper commits what was published, and gives the pool back
+    for _ in range(100):  # the helper commits the published steps, and releases the pool
         if not any("--attend" in words for words in commands()):
             break
         time.sleep(0.05)
     try:
         x = np.asarray(WAYS[way].load(folder))
         return bool(len(x) != entries or x[0] < 1 or (x != x[0]).any())
-    except Exception:  # whatever a library raises for a file that it cannot read
+    except Exception:  # any exception of a library for a file that it cannot read
         return True
 
 

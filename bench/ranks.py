@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What it costs to keep each step of a solver of several MPI ranks, and what travels between nodes for it.
+"""The cost of keeping each step of a solver of several MPI ranks, and the network traffic between nodes.
 
-Weak scaling: bench_ranks with 1, 2 and 4 ranks of equal blocks, which keep each step, against the same ranks on the same cores that
-keep nothing, in turn; and one process with libringside in the same way. On a machine of two cores the ranks share one, and the
-analyzer has the other. Network: two nodes (two analyzers on this machine) whose ranks talk over TCP of the loopback device; counted
-are the device's bytes a step with and without keeping. Writes JSON (see docs/inside/benchmarking.md)."""
+Weak scaling: bench_ranks with 1, 2 and 4 ranks of equal blocks that keep each step, against the same ranks on the same
+cores without keeping, in turn; and one process with libringside in the same way. On a machine of two cores the ranks
+share one core, and the analyzer has the other. Network: two nodes (two analyzers on this machine) whose ranks
+communicate by TCP over the loopback device; counts the device's bytes per step with and without keeping. Writes JSON
+(see docs/inside/benchmarking.md)."""
 
 import json
 import os
@@ -50,7 +51,7 @@ def loopback_bytes():
 
 
 def network(options, work):
-    """Bytes a step and node. Two ranks, each a node with an analyzer of its own."""
+    """Bytes per step and node. Two ranks, each a node with its own analyzer."""
     tcp = {"OMPI_MCA_btl": "self,tcp", "OMPI_MCA_pml": "ob1", "OMPI_MCA_btl_tcp_if_include": "lo"}
     shape = (100, 50, 1, options.network_steps)
     program = options.bin / "bench_ranks"

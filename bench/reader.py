@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a reader in Python waits for, beside a running analyzer, and whether it copies.
+"""The waiting times of a reader in Python beside a running analyzer, and whether it copies.
 
-A program publishes a step of --megabytes every --pace-ms under `ringside run`, on one core each; the reader runs on the
-producer's core, which is idle between two steps. Measured: opening the pool; holding the newest step, getting its array
-and releasing it; the same verified, against one read of the same bytes by a loop of loads (bench_read), against the hash
-of the chunks alone, and against NumPy's sum: from memory, from the caches, and in a mapping whose pages are touched
-first. Copied bytes: what the process has read by system calls, and its private memory, while it views all steps; and each
-array's address, which must lie in the mapping of the pool.
+A program publishes a step of --megabytes every --pace-ms under `ringside run`, with one core per side; the reader runs
+on the producer's core, which is idle between two steps. Measured: opening the pool; holding the newest step, getting
+its array and releasing it; the same verified, compared with one read of the same bytes by a loop of loads (bench_read),
+with the hash of the chunks alone, and with NumPy's sum: from memory, from the caches, and in a mapping whose pages are
+touched first. Copied bytes: the process's reads by system calls, and its private memory, while it views all steps; and
+each array's address, which must lie in the mapping of the pool.
 Writes JSON (see docs/inside/benchmarking.md)."""
 
 import argparse
@@ -40,7 +40,7 @@ def publish_steps(rows, pace_s):
 
 @contextlib.contextmanager
 def publisher(options, work):
-    """The pool of a run that goes on."""
+    """The pool of a running run."""
     pool = work / "bench.pool"
     remove_pool(pool)
     command = [options.bin / "ringside", "run", "--quiet", "--durability=process", f"--pool={pool}", f"--slots={SLOTS}",
@@ -69,7 +69,7 @@ def rows_of(options):
 
 
 def mapping_of(address):
-    """The file that this process maps there."""
+    """The file that this process has mapped at the address."""
     for line in pathlib.Path("/proc/self/maps").read_text().splitlines():
         begin, end = (int(word, 16) for word in line.split(" ", 1)[0].split("-"))
         if begin <= address < end:
@@ -90,11 +90,11 @@ def used():
 def look_for_copies(path):
     """Opens a pool and reads each byte of each of its steps, verified, in place."""
     import ringside
-    with ringside.open(path)[-1] as step:  # what the interpreter loads and allocates once
+    with ringside.open(path)[-1] as step:  # the interpreter's one-time loads and allocations
         step["x"].max()
     before, viewed, addresses = used(), 0, []
     pool = ringside.open(path)
-    for kept in pool.steps[1:]:  # the oldest one is about to be overwritten
+    for kept in pool.steps[1:]:  # the oldest one will soon be overwritten
         with contextlib.suppress(ringside.OverwrittenError, ringside.NotKeptError), pool.hold(kept) as step:
             x = step["x"]
             x.max()
@@ -109,9 +109,9 @@ def look_for_copies(path):
 
 
 def verifying(path, library, repeats, newest_only):
-    """Milliseconds a step, in rounds. newest_only: one step again and again, which lies in the caches as far as they hold
-    it; else all kept steps but the oldest one after the other: 7 times the memory, so each comes from there. In both the
-    mapping's pages were touched before, but for the ways `untouched`, which map the pool anew."""
+    """Milliseconds per step, in rounds. newest_only: the same step repeatedly, from the caches as far as it fits;
+    otherwise all kept steps except the oldest in turn: 7 times the memory, so each comes from memory. The mapping's
+    pages were touched before, except in the ways `untouched`, which map the pool again."""
     import ringside
     pool = ringside.open(path)
     nbytes = pool.variables["x"].shape[0] * 8
@@ -184,7 +184,7 @@ def main():
     parser = parser_of(__doc__, pools="the pool lies", repeats=21)
     parser.add_argument("--megabytes", type=int, default=32, help="of a slot (default 32)")
     parser.add_argument("--pace-ms", type=float, default=20, help="between two steps (default 20)")
-    parser.add_argument("--publish", nargs=2, metavar=("ROWS", "SECONDS"), help=argparse.SUPPRESS)  # what the run runs
+    parser.add_argument("--publish", nargs=2, metavar=("ROWS", "SECONDS"), help=argparse.SUPPRESS)  # for the run itself
     options = parser.parse_args()
     if options.publish:
         publish_steps(int(options.publish[0]), float(options.publish[1]))

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Is this build as fast as the one before? Whole runs of both in turn, on the same matrices.
 
---before names the folder of the other build's programs. Each pair is two runs with a fresh pool; ratios are taken within a
-pair. Both must end with the same change and the same reductions of the last iterate, to the last bit, unless --other-bits says
-that a release changed them. Writes JSON (see docs/inside/benchmarking.md)."""
+--before gives the folder of the other build's programs. Each pair is two runs with a fresh pool; ratios are taken
+within a pair. Both must end with the same change and the same reductions of the last iterate, bit for bit, unless
+--other-bits states that a release changed them. Writes JSON (see docs/inside/benchmarking.md)."""
 
 import pathlib
 import subprocess
@@ -21,13 +21,13 @@ def version_of(bin_dir):
 
 
 def build_of(bin_dir):
-    """What the folder's programs are: their version, and the commit of the checkout that they lie in."""
+    """The build of the folder's programs: their version, and the commit of the checkout that contains them."""
     commit = subprocess.run(["git", "-C", bin_dir, "describe", "--always", "--dirty"], capture_output=True, text=True)
     return {"version": version_of(bin_dir), "commit": commit.stdout.strip() or "unknown"}
 
 
 def last_of(summary):
-    """What tells two runs' last iterates apart; without results by name, which release 0.2 does not have."""
+    """The values that identify a run's last iterate, without results by name, which release 0.2 lacks."""
     last = {key: value for key, value in summary["last"].items() if key != "results"}
     return {key: summary[key] for key in ("iterations", "residual_l1", "residual_linf")} | {"last": last}
 

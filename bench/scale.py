@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""How large may a problem be: do a hundred million rows run within a given memory, and does time grow no faster than they?
+"""How large may a problem be: do a hundred million rows fit a given memory, and is time at most proportional to rows?
 
-  growth   one PageRank iterate of grid:1000, 2000, 4000, 10000, measured in turn in processes of their own
+  growth   one PageRank iterate of grid:1000, 2000, 4000, 10000, measured in turn in separate processes
            (bench/products/), as nanoseconds a row and a nonzero; ratios to the first and to the second size are taken
-           within a round. Copies of vectors of the same sizes say what memory and caches allow: whatever does more than
-           walk a cache gets slower once its vectors leave it.
-  runs     whole runs, pipeline and --mode dram, of grid:10000 and rmat:24: seconds and the most memory they had. In all
-           means the producer's peak and the analyzer's (which maps every page of the pool), the shared buffers, which
-           both map, counted once.
+           within a round. Copies of vectors of the same sizes show the limits of memory and caches: work that is not
+           sequential in a cache gets slower once its vectors exceed the cache.
+  runs     whole runs, pipeline and --mode dram, of grid:10000 and rmat:24: seconds and peak memory. The total is the
+           producer's peak plus the analyzer's (which maps every page of the pool), with the shared buffers, which both
+           map, counted once.
 
   beyond   one iterate of 2,149,580,800 nonzeros, more than 2^31, checked against its closed form (bench/programs/many_nonzeros.cpp).
 
@@ -58,7 +58,7 @@ def run(bin_dir, work, matrix, mode, iterations):
 
 
 def peak_in_all(producer, analyzer):
-    """The buffers are all the shared memory a producer has; an analyzer's includes its pool where that lies on a tmpfs."""
+    """The buffers are all of a producer's shared memory; an analyzer's includes its pool if that is on a tmpfs."""
     return producer["VmHWM"] + analyzer["VmHWM"] - min(producer["RssShmem"], analyzer["RssShmem"])
 
 

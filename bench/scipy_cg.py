@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What keeping every iterate costs scipy.sparse.linalg.cg.
+"""The cost of keeping every iterate of scipy.sparse.linalg.cg.
 
 The matrix has a million rows: the five-point Laplacian of a square, or the 7- or 27-point one of a cube. Each turn is a
-process under `ringside run`, the solver on core 0 and the analyzer on core 1. In it, bursts of cg without Ringside and bursts
-of a way that keeps every x alternate, and ratios are taken pair by pair, so that a shared machine's drift cancels (beside
-other work: sudo chrt -f 1). Ways:
+process under `ringside run`, with the solver on core 0 and the analyzer on core 1. In it, bursts of cg without Ringside
+alternate with bursts of a way that keeps every x. Ratios are taken pair by pair, so that a shared machine's drift
+cancels (with other load: sudo chrt -f 1). Ways:
   callback    scipy's cg with callback=ringside.scipy.callback(run)
   streaming   as callback, with glibc's memcpy told to store past the cache (GLIBC_TUNABLES)
   in_place    cg as a loop in NumPy that computes x in the step's own array, beside the same loop without Ringside
@@ -13,7 +13,7 @@ other work: sudo chrt -f 1). Ways:
   transfer    as callback, and the analyzer reduces in the pass that copies (--reduce transfer)
   no_analysis as callback, and x is a state, which the analyzer copies and does not reduce
   ringside_cg ringside.scipy.cg, which keeps x, r and p: 3 times the bytes
-The time of an iteration is that between two products with the matrix, so attaching is not in it. Pools are not synced
+The time of an iteration is that between two products with the matrix, so it excludes attaching. Pools are not synced
 (--durability process). Needs SciPy and the interpreter that the package was built for. Writes JSON."""
 
 import json
@@ -45,7 +45,7 @@ def laplacian(stencil):
 
 
 class TimedProducts:
-    """The matrix as an operator that notes when it is multiplied."""
+    """The matrix as an operator that records its multiplications."""
 
     def __init__(self, A):
         from scipy.sparse.linalg import LinearOperator
@@ -58,7 +58,7 @@ class TimedProducts:
         self.operator = LinearOperator(A.shape, product, dtype=float)
 
     def iteration_ms(self, call):
-        """Of a call that solves: the median over its iterations after the first two."""
+        """For a call that solves: the median over its iterations after the first two."""
         self.times.clear()
         call()
         gaps = [after - before for before, after in zip(self.times, self.times[1:])]
@@ -78,7 +78,7 @@ def loop(A, b, iterations, run=None):
             np.multiply(p, alpha, out=other)
             other += x
             x, other = other, x
-        else:  # the array of the step before can be read until its buffer is claimed again, two steps later
+        else:  # the previous step's array is readable until its buffer is claimed again, two steps later
             with run.step(run.next_iteration) as step:
                 new = step["x"]
                 np.multiply(p, alpha, out=new)
@@ -88,7 +88,7 @@ def loop(A, b, iterations, run=None):
 
 
 def solve(way, file, stencil, bursts, iterations):
-    """Runs in a process of its own. Writes {"plain": [ms, ...], "kept": [ms, ...]}, a pair for each burst."""
+    """Runs in its own process. Writes {"plain": [ms, ...], "kept": [ms, ...]}, a pair for each burst."""
     import numpy as np
     import ringside
     import ringside.scipy

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """PageRank as several MPI ranks of one thread each, against one process with as many threads, on the same cores.
 
-Runs of both kinds take turns. Each says itself how long its iterations took, without starting and loading. Only the last iterate is
-published: the analyzer, which shares the cores, sleeps meanwhile. Writes JSON (see docs/inside/benchmarking.md)."""
+Runs of both kinds take turns. Each reports the time of its iterations, without starting and loading. Only the last
+iterate is published: the analyzer, which shares the cores, sleeps meanwhile. Writes JSON (see
+docs/inside/benchmarking.md)."""
 
 import functools
 import json

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Is `ringside experiment stream` as fast as a plain STREAM? Both in turn, with the same arrays, threads and repeats.
 
-tests/reference/plain_stream.cpp is STREAM from its published definition. Compared are the best rates (of the shortest repeat
-but the first), plain stores, DRAM; ratios are taken within a round. Writes JSON (see docs/inside/benchmarking.md)."""
+tests/reference/plain_stream.cpp is STREAM from its published definition. The compared values are the best rates (of the
+shortest repeat except the first), with plain stores in DRAM; ratios are taken within a round. Writes JSON (see
+docs/inside/benchmarking.md)."""
 
 import json
 import os
@@ -12,7 +13,7 @@ import subprocess
 from measuring import confidence, document_of, in_turn, others_share, parser_of, ratio, spread
 
 LOOPS = ("copy", "scale", "add", "triad")
-BYTES = 128 << 20  # of one array: as plain_stream has it
+BYTES = 128 << 20  # of one array, as in plain_stream
 
 
 def plain(options, threads):
@@ -25,7 +26,7 @@ def plain(options, threads):
 
 
 def ours(options, threads):
-    """The same of the experiment, and the rates with stores past the cache."""
+    """The same for the experiment, and the rates with stores past the cache."""
     done = subprocess.run([options.bin / "ringside", "experiment", "stream", "--json", f"--threads={threads}",
                            f"--bytes={BYTES}", f"--repeats={options.repeats}"], check=True, capture_output=True)
     rows = [row for row in json.loads(done.stdout)["tables"]["rates"]["rows"] if row["memory"] == "dram"]

@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What following a run costs it, and how soon a step is seen.
+"""The cost to a run of being followed, and the delay until a step is visible.
 
   cost         whole runs in interleaved pairs: journal and telemetry on (the default), and both off. The ratio is of total_s,
                pair by pair, because a shared machine drifts.
-  processor    the same cost as processor time: of the recorder's threads and ZeroMQ's, as a share of the time that passed while
-               they were watched. Other load on the machine does not change it much.
-  latency      from a step's commit to its line leaving `ringside tail --json`: both clocks are CLOCK_MONOTONIC. The commit is
-               published_at_ns + hand_off_ns + transfer_ns + commit_ns: not before it, so that what is shown is rather too long.
-  subscribers  pairs of a run that nobody follows and one that 100 follow, 10 of them stopped (SIGSTOP). The followers take only
-               what time the run leaves (SCHED_IDLE): what is measured is what the analyzer does for them, rather less of it
-               than for followers with cores of their own. subscribers_competing is the same without that: on a machine
-               with two cores, their own work too.
-  push         what leaving a step's figures in the queue costs the main thread: bench/programs/record_push.cpp.
+  processor    the same cost as processor time: of the recorder's threads and ZeroMQ's, as a share of the observed time.
+               Other load on the machine hardly affects it.
+  latency      from a step's commit to its line leaving `ringside tail --json`: both clocks are CLOCK_MONOTONIC. The commit
+               is at or after published_at_ns + hand_off_ns + transfer_ns + commit_ns: the shown latency is an upper bound.
+  subscribers  pairs of a run without followers and one with 100, 10 of them stopped (SIGSTOP). The followers use only
+               time that the run leaves (SCHED_IDLE). This measures the analyzer's work for them, slightly less of it
+               than for followers with their own cores. subscribers_competing is the same without SCHED_IDLE: on a
+               machine with two cores it includes the followers' own work.
+  push         the main thread's cost of putting a step's figures into the queue: bench/programs/record_push.cpp.
 
 Writes JSON (see docs/inside/benchmarking.md)."""
 
@@ -74,11 +74,11 @@ class Bench:
                     for key in ("recorder", "ZMQbg"):
                         spent[key] += ns if name.startswith(key) else 0
                 samples.append((time.monotonic_ns(), spent))
-            except OSError:  # it ends
+            except OSError:  # the process is ending
                 pass
             time.sleep(0.02)
         total_s = self.finish(run)["total_s"]
-        # At its end threads go, and their time with them.
+        # At its end threads disappear, with their times.
         first, last = samples[len(samples) // 4], max(samples, key=lambda sample: sample[1]["all"])
         passed = last[0] - first[0]
         shares = {key: (last[1][key] - first[1][key]) / passed for key in last[1]}
@@ -94,7 +94,7 @@ class Bench:
             seen.append((now, line))
         self.finish(run)
         tail.wait()
-        # The first second is the past that tail catches up with.
+        # In the first second, tail reads past steps.
         latencies = []
         for now, line in seen:
             record = json.loads(line)
@@ -110,7 +110,7 @@ class Bench:
     def followed(self, side, iterations, subscribers, stopped, prefix):
         run = self.start(side, iterations)
         socket = self.socket()
-        # Two processes for all: a hundred programs starting would be measured instead.
+        # Two processes for all followers: otherwise this would measure the start of a hundred programs.
         following = [subprocess.Popen([*prefix, self.bin / "bench_followers", socket, str(count)], stdout=subprocess.PIPE)
                      for count in (subscribers - stopped, stopped)]
         for process in following:

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What triggers cost, and whether a run with a NaN leaves the steps before it.
+"""The cost of triggers, and whether a run with a NaN keeps the steps before it.
 
-Cost: bench_trigger_cost. NaN: --runs runs of a solver that puts one NaN into a random entry at a random step and goes on with it,
-with --on-non-finite freeze,stop. Counted are the runs in which the ring holds the NaN and the K - 1 finite iterates before it, bit
-by bit, and how many steps the solver published after the NaN. Needs the package ringside (PYTHONPATH=build/release/python) and
-NumPy. Writes JSON (see docs/inside/benchmarking.md)."""
+Cost: bench_trigger_cost. NaN: --runs runs of a solver that puts one NaN into a random entry at a random step and
+continues, with --on-non-finite freeze,stop. Counts the runs in which the ring holds the NaN and the K - 1 finite
+iterates before it, bit for bit, and the steps that the solver published after the NaN. Needs the package ringside
+(PYTHONPATH=build/release/python) and NumPy. Writes JSON (see docs/inside/benchmarking.md)."""
 
 import json
 import os
@@ -16,7 +16,7 @@ import sys
 
 from measuring import UNCALIBRATED, document_of, parser_of, remove_pool, spread, work_folder
 
-STEPS = 100_000  # none gets so far
+STEPS = 100_000  # no run gets this far
 
 
 def entries_of(step, entries):
@@ -25,7 +25,7 @@ def entries_of(step, entries):
 
 
 def solve(entries, bad_step, bad_entry):
-    """The solver, below `ringside run`: publishes until it is stopped, and prints how far it came."""
+    """The solver, below `ringside run`: publishes until it is stopped, and prints its last step."""
     import numpy as np
     import ringside
     published = 0
@@ -43,7 +43,7 @@ def solve(entries, bad_step, bad_entry):
 
 
 def kept_and_finite(pool_file, bad_step, slots, entries):
-    """Whether the ring holds the step with the NaN, and the K - 1 before it as they were published."""
+    """Whether the ring holds the step with the NaN, and the K - 1 steps before it as published."""
     import numpy as np
     import ringside
     pool = ringside.open(pool_file)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Everything comes from the distribution; nothing is vendored. deploy/packages.sh names the packages.
 
-# What libringside needs: all that another project's build looks for. Of xxHash the header only; nothing is linked.
+# The needs of libringside: another project's build searches only for these. Of xxHash, only the header is used.
 find_package(Threads REQUIRED)
 find_path(RINGSIDE_XXHASH_INCLUDE xxhash.h REQUIRED)
 
-# And what libringside_mpi needs beside MPI.
+# The additional needs of libringside_mpi, besides MPI.
 if(RINGSIDE_BUILD_COMMON)
   find_package(OpenMP REQUIRED COMPONENTS CXX)
   find_package(fmt REQUIRED)
@@ -26,12 +26,12 @@ find_package(spdlog REQUIRED)
 find_package(CLI11 REQUIRED)
 pkg_check_modules(pmemobj REQUIRED IMPORTED_TARGET libpmemobj)
 pkg_check_modules(pmem REQUIRED IMPORTED_TARGET libpmem)
-# PMDK has deprecated libpmemlog, and newer releases lack it: the journal works without it.
+# PMDK has deprecated libpmemlog, and newer releases lack it. The journal works without it.
 pkg_check_modules(pmemlog IMPORTED_TARGET libpmemlog)
 # `ringside serve` and `report`: metrics, charts.
 find_package(prometheus-cpp REQUIRED)
 find_file(RINGSIDE_CHART_JS chart.min.js PATHS /usr/share/javascript/chart.js /usr/share/nodejs/chart.js/dist REQUIRED)
-# `ringside export`: HDF5 by its C interface, without MPI; FlatBuffers' header makes the metadata of Arrow files.
+# `ringside export`: HDF5 through its C interface, without MPI; FlatBuffers' header for the metadata of Arrow files.
 pkg_check_modules(hdf5 REQUIRED IMPORTED_TARGET "hdf5>=1.10.5")
 find_path(RINGSIDE_FLATBUFFERS_INCLUDE flatbuffers/flatbuffers.h REQUIRED)
 # The conditions of triggers.

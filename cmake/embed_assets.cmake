@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# ringside_embed_assets(TARGET FILES <path> ... PARTS <path> ...) writes a C++ source that holds FILES, and adds it to TARGET.
-# A line <!--#include file="NAME"--> of an HTML file stands for the content of parts/NAME, one of PARTS. Run as a script
-# (cmake -P), this file is the generator itself, so that the build embeds a changed file again.
+# ringside_embed_assets(TARGET FILES <path> ... PARTS <path> ...) writes a C++ source that contains FILES, and adds it
+# to TARGET. In an HTML file, the content of parts/NAME (one of PARTS) replaces a line <!--#include file="NAME"-->. As a
+# script (cmake -P), this file is the generator itself, so the build embeds changed files again.
 if(CMAKE_SCRIPT_MODE_FILE)
   set(arrays "")
   set(entries "")

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Generates manual pages, completions and settings from the programs (--help-as) and from the scripts' --help. Run with
-# cmake -P: BIN holds the programs, OUTPUT is emptied and filled, SCRIPTS are shell scripts for administrators. With PROGRAMS:
-# only the pages and completions of these.
+# cmake -P: BIN contains the programs, OUTPUT is emptied and filled, SCRIPTS are shell scripts for administrators. With
+# PROGRAMS: only their pages and completions.
 cmake_minimum_required(VERSION 3.25)
 unset(ENV{RINGSIDE_LOG_LEVEL})  # must not become a setting in the files written here
 file(REMOVE_RECURSE "${OUTPUT}")
 
-# generate(FILE PROGRAM ARGUMENT...) writes what the program prints to the file.
+# generate(FILE PROGRAM ARGUMENT...) writes the program's output to the file.
 function(generate file program)
   get_filename_component(folder "${OUTPUT}/${file}" DIRECTORY)
   file(MAKE_DIRECTORY "${folder}")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # cmake -DOBJECTS=A.o|B.o -DOUTPUT=FILE.cpp -P hash_objects.cmake writes a source with ringside::kernels_hash(): 16
-# hexadecimal digits of a hash over the object files, in the order given.
+# hexadecimal digits of a hash over the object files, in the given order.
 string(REPLACE "|" ";" OBJECTS "${OBJECTS}")
 set(hashes "")
 foreach(object ${OBJECTS})

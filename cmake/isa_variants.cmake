@@ -2,21 +2,21 @@
 # ringside_isa_variants(TARGET SOURCE...) compiles each SOURCE three times, for plain x86-64, AVX2 and AVX-512, with
 # RINGSIDE_ISA set to the variant's name (common/kernels/isa.hpp chooses among them at run time).
 #
-# A source compiled this way holds plain loops over raw pointers. All its functions lie in the variant's namespace or
-# are local. It calls no inline function of a header that is neither (no std containers or algorithms): the linker
-# keeps one copy of such a function for the whole program, which might be the AVX-512 one. Headers may be included for
-# their types. tests/unit/isa_variants_test.cmake checks the symbols.
+# Such a source contains plain loops over raw pointers. All its functions lie in the variant's namespace or are local.
+# It calls no other inline functions of headers (no std containers or algorithms), because the linker keeps only one
+# copy of each for the whole program, possibly the AVX-512 one. It may include headers for their types.
+# tests/unit/isa_variants_test.cmake checks the symbols.
 function(ringside_isa_variants target)
   set(flags_plain "")
   set(flags_avx2 -mavx2 -mbmi2)
   set(flags_avx512 -mavx2 -mbmi2 -mavx512f -mavx512dq -mavx512bw -mavx512vl -mprefer-vector-width=512)
   set(instead_of_og "")
-  if(RINGSIDE_SANITIZE)  # -Og makes GCC warn of its own intrinsics
+  if(RINGSIDE_SANITIZE)  # with -Og, GCC warns about its own intrinsics
     set(instead_of_og -O1)
   endif()
   foreach(isa plain avx2 avx512)
     add_library(${target}_${isa} OBJECT ${ARGN})
-    set_target_properties(${target}_${isa} PROPERTIES UNITY_BUILD OFF)  # each source is checked and tuned by itself
+    set_target_properties(${target}_${isa} PROPERTIES UNITY_BUILD OFF)  # each source is checked and tuned separately
     target_compile_definitions(${target}_${isa} PRIVATE RINGSIDE_ISA=${isa})
     target_compile_options(${target}_${isa} PRIVATE ${flags_${isa}} ${instead_of_og})
     target_link_libraries(${target}_${isa} PRIVATE ringside_compilation)

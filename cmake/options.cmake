@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The options of a build, with their defaults. In another project's build only the first two have an effect, and
-# RINGSIDE_BUILD_MPI, if that project sets it; nothing here changes that project's variables.
+# RINGSIDE_BUILD_MPI if that project sets it; this file changes no variables of that project.
 option(RINGSIDE_WARNINGS "Compile with warnings: a twentieth of a build's time (quickstart.sh does without)" ${PROJECT_IS_TOP_LEVEL})
 option(RINGSIDE_WERROR "Treat warnings as errors, whatever RINGSIDE_WARNINGS is (CI does)" OFF)
 
@@ -9,18 +9,18 @@ set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 
-# Whether common/ is built as libraries, of which libringside_mpi and the programs are made.
+# Whether to build common/ as libraries, which libringside_mpi and the programs link.
 if(NOT PROJECT_IS_TOP_LEVEL)
   set(RINGSIDE_BUILD_PROGRAMS OFF)
   set(RINGSIDE_BUILD_COMMON "${RINGSIDE_BUILD_MPI}")
   return()
 endif()
 
-# What is installed belongs to the programs, unless it names another component (library/install).
+# Installed files belong to the programs, unless they name another component (library/install).
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME programs)
 
-# Debian's folder of libraries, also below another prefix than /usr: the package's prefix is /usr, the build's is not. A build
-# folder that was configured before has CMake's own choice, known by its description.
+# Debian's folder of libraries, for any prefix: the package's prefix is /usr, the build's is not. In an existing build
+# folder, CMake's own default is recognised by its description.
 if(EXISTS /etc/debian_version AND CMAKE_LIBRARY_ARCHITECTURE)
   get_property(described CACHE CMAKE_INSTALL_LIBDIR PROPERTY HELPSTRING)
   if(NOT DEFINED CMAKE_INSTALL_LIBDIR OR described STREQUAL "Object code libraries (lib)")
@@ -49,14 +49,15 @@ if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Release, Debug or RelWithDebInfo" FORCE)
 endif()
 
-# Most of a compiler's time is spent on what the headers of the standard library, fmt and CLI11 leave in every object file:
-# compiled together, sources share it. What each unit still reads is precompiled (cmake/precompiled_headers.cmake).
+# A compiler spends most of its time on the code that headers of the standard library, fmt and CLI11 generate in every
+# object file; sources compiled together share it. The remaining headers are precompiled
+# (cmake/precompiled_headers.cmake).
 set(CMAKE_UNITY_BUILD ${RINGSIDE_UNITY})
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
 
-# ccache, if it is installed (test.sh installs it), makes the second build of every preset cheap. It keeps nothing that uses
-# precompiled headers unless it is told that macros and times matter to none of them: the flags of their targets are the same.
-# Paths below the sources count as relative ones, so that a clone in another folder finds what this one has compiled.
+# ccache, if installed (test.sh installs it), speeds up the second build of every preset. It caches units with
+# precompiled headers only if told to ignore macros and times, which is safe: targets sharing a header have equal flags.
+# Paths below the sources count as relative, so a clone in another folder shares the cache.
 find_program(RINGSIDE_CCACHE ccache)
 if(RINGSIDE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER "${RINGSIDE_CCACHE}")

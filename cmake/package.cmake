@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The Debian packages, by CPack: `deploy/package.sh`, or cpack -G DEB in a build folder whose programs are built. Each is one
-# component of the installation: `ringside` has the programs, `libringside0` the library, `libringside-messages0` what it loads
-# for `--coordination messages`, `libringside-dev` what a solver is compiled with, `libringside-mpi0` and `libringside-mpi-dev`
-# the same for solvers of several MPI ranks, `ringside-mpi` the built-in solvers as such ranks, `python3-ringside` the Python package. Their maintainer scripts, changelog and copyright file are in deploy/debian.
+# The Debian packages, by CPack: `deploy/package.sh`, or cpack -G DEB in a build folder with built programs. Each is one
+# component of the installation. `ringside` has the programs, `libringside0` the library, `libringside-messages0` its
+# plug-in for `--coordination messages`, `libringside-dev` the files for compiling a solver, `libringside-mpi0` and
+# `libringside-mpi-dev` the same for solvers of several MPI ranks, `ringside-mpi` the built-in solvers as ranks,
+# `python3-ringside` the Python package. deploy/debian has their maintainer scripts, changelog and copyright file.
 set(RINGSIDE_PACKAGE_MAINTAINER "The Ringside developers <ringside@ringside.example>" CACHE STRING
   "The maintainer named in the package (a site that builds its own package names itself)")
 set(debian "${PROJECT_SOURCE_DIR}/deploy/debian")
 set(made "${PROJECT_BINARY_DIR}/debian")
 
-# `python3-ringside` is for Debian's own Python, so it is made only if the module was built for that one, and only below the
-# folder where it looks for packages.
+# `python3-ringside` is for Debian's own Python. It is made only if the module was built for that Python, and only below
+# the folder where it searches for packages.
 set(components programs library messages development)
 set(packages programs:ringside library:libringside0 messages:libringside-messages0 development:libringside-dev)
 if(RINGSIDE_BUILD_MPI)
@@ -49,10 +50,10 @@ set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME ringside)
 set(CPACK_PACKAGE_VENDOR "the Ringside developers")
 set(CPACK_PACKAGE_VERSION "${PROJECT_VERSION}")
-set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")  # would precede the description of each package, which has its own
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")  # would precede each package's own description
 set(CPACK_RESOURCE_FILE_LICENSE "${PROJECT_SOURCE_DIR}/LICENSE")
 set(CPACK_STRIP_FILES ON)
-# Installed for the prefix /usr below a staging folder, so that settings go to /etc (cmake/install.cmake).
+# Installed for the prefix /usr in a staging folder, so that settings go to /etc (cmake/install.cmake).
 set(CPACK_SET_DESTDIR ON)
 set(CPACK_INSTALL_PREFIX /usr)
 set(CPACK_PRE_BUILD_SCRIPTS "${PROJECT_SOURCE_DIR}/cmake/package_permissions.cmake")
@@ -122,7 +123,7 @@ solvers of Eigen and Ginkgo, the source of the Fortran module, and the files
 for CMake (find_package(Ringside)) and pkg-config (ringside.pc). The same for
 libringside_memory, a software Memory Mode (ringside_memory.h).")
 
-# cmake/package_depends.cmake adds the libraries, of which MPI's decides for which implementation the package is.
+# cmake/package_depends.cmake adds the libraries; MPI's library determines the package's MPI implementation.
 set(CPACK_DEBIAN_MPI_PACKAGE_NAME libringside-mpi0)
 set(CPACK_DEBIAN_MPI_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_MPI_PACKAGE_RECOMMENDS "ringside, openmpi-bin")

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# cpack reads this before it makes the packages: what the libraries and python3-ringside depend on, by dpkg-shlibdeps. If CPack
-# calls that itself, it also adds maintainer scripts that call ldconfig, in place of the trigger that the packages have.
+# cpack reads this before it makes the packages: dpkg-shlibdeps lists the dependencies of the libraries and
+# python3-ringside. If CPack itself called it, it would also replace the packages' trigger by maintainer scripts that
+# call ldconfig.
 
-# libraries_of(VARIABLE FILE [OPTION...]) sets VARIABLE to the libraries that FILE needs, as Depends names them.
+# libraries_of(VARIABLE FILE [OPTION...]) sets VARIABLE to the libraries that FILE needs, in the syntax of Depends.
 function(libraries_of variable file)
   set(folder "${CPACK_RINGSIDE_BUILD}/debian/shlibdeps")
   file(WRITE "${folder}/debian/control" "Source: ringside\n\nPackage: ringside\nArchitecture: any\n")
@@ -18,7 +19,7 @@ string(APPEND CPACK_DEBIAN_MESSAGES_PACKAGE_DEPENDS ", ${libraries}")
 
 if(CPACK_COMPONENTS_ALL MATCHES "mpi")
   libraries_of(CPACK_DEBIAN_MPI_PACKAGE_DEPENDS "${CPACK_RINGSIDE_BUILD}/lib/libringside_mpi.so.0")
-  # It needs the library of its own version, which package.cmake says.
+  # package.cmake makes it depend on the library of its own version.
   libraries_of(libraries "${CPACK_RINGSIDE_BUILD}/bin/ringside-producer-mpi" -xlibringside-mpi0 "-l${CPACK_RINGSIDE_BUILD}/lib"
     "-L${CMAKE_CURRENT_LIST_DIR}/../deploy/debian/libringside-mpi0/shlibs")
   string(APPEND CPACK_DEBIAN_MPI_PROGRAMS_PACKAGE_DEPENDS ", ${libraries}")
@@ -26,10 +27,10 @@ endif()
 
 if(CPACK_COMPONENTS_ALL MATCHES "python")
   file(GLOB module "${CPACK_RINGSIDE_BUILD}/python/ringside/_core.*.so")
-  # The module needs libringside0 of its own version, which package.cmake says: shlibs would allow newer ones.
+  # package.cmake makes the module depend on libringside0 of its own version: shlibs would allow newer ones.
   libraries_of(libraries "${module}" -xlibringside0 "-l${CPACK_RINGSIDE_BUILD}/lib"
     "-L${CMAKE_CURRENT_LIST_DIR}/../deploy/debian/libringside0/shlibs")
-  # The module is one for every Python from 3.10 on, and knows nothing of NumPy's structures (python/CMakeLists.txt).
+  # One module serves every Python from 3.10 on, and does not use NumPy's structures (python/CMakeLists.txt).
   string(JOIN ", " CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "${CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS}" ${libraries}
     "python3 (>= 3.10~)" "python3:any" "python3-numpy (>= 1:1.22)")
 endif()

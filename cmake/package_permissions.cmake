@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# cpack runs this before it packs: every user may enter the folders, whatever the umask of the package's builder. A link
-# may lead to a file of another package, so it is left alone.
+# cpack runs this before it packs: it lets every user enter the folders, whatever the builder's umask. It skips links,
+# which may lead to files of other packages.
 file(GLOB_RECURSE paths LIST_DIRECTORIES true "${CPACK_TEMPORARY_DIRECTORY}/*")
 foreach(path "${CPACK_TEMPORARY_DIRECTORY}" ${paths})
   if(IS_DIRECTORY "${path}" AND NOT IS_SYMLINK "${path}")

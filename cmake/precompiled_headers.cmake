@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Headers of other projects that most sources include, compiled once for each set of flags: to read them takes 0.7 s for each
-# unit, a sixth of its time. Our own headers are not among them: a change would compile everything anew.
-# Without RINGSIDE_UNITY, each source has only what it includes itself. All flags of the whole build are set before this file is
-# included (cmake/sanitizers.cmake is), and a folder adds none that its targets do not all have: headers that were compiled with
-# other flags are refused.
+# Headers of other projects that most sources include, compiled once for each set of flags: reading them takes 0.7 s per
+# unit, a sixth of its time. Our own headers are excluded, because each change would recompile everything. Without
+# RINGSIDE_UNITY, each source has only its own includes. All flags of the whole build are set before this file is
+# included (for example by cmake/sanitizers.cmake), and all targets of a folder have equal flags: the compiler refuses
+# headers compiled with other flags.
 set(RINGSIDE_COMMON_HEADERS
   <algorithm> <array> <atomic> <chrono> <cmath> <cstring> <filesystem> <functional> <map> <memory> <mutex> <optional> <span>
   <string> <thread> <unordered_map> <utility> <variant> <vector> <fmt/format.h>)
 
 file(CONFIGURE OUTPUT precompiled_headers.cpp CONTENT "int main() {}\n")
 
-# ringside_precompile(NAME [PROGRAM] LIBRARIES <libs> [HEADERS <more>] [OPTIONS <flags>]): the headers for targets that have the
-# same libraries and flags. PROGRAM: for programs, whose code is position-independent in another way.
+# ringside_precompile(NAME [PROGRAM] LIBRARIES <libs> [HEADERS <more>] [OPTIONS <flags>]): the headers for targets with
+# the same libraries and flags. PROGRAM: for programs, whose code is position-independent in another way.
 function(ringside_precompile name)
   if(NOT RINGSIDE_UNITY)
     return()
@@ -29,8 +29,8 @@ function(ringside_precompile name)
   ringside_precompiled_headers_are_cached(${name})
 endfunction()
 
-# ringside_use_precompiled(TARGET NAME [RELEASE <other>]): `other` in a Release build, the only one in which levels of optimisation
-# differ. What no target uses is not compiled.
+# ringside_use_precompiled(TARGET NAME [RELEASE <other>]): `other` in a Release build, the only one with different
+# optimisation levels. Headers that no target uses are not compiled.
 function(ringside_use_precompiled target name)
   if(NOT RINGSIDE_UNITY)
     return()
@@ -41,13 +41,13 @@ function(ringside_use_precompiled target name)
   endif()
   target_precompile_headers(${target} REUSE_FROM ${name})
   ringside_precompiled_headers_are_cached(${target})
-  # GCC forgets of precompiled headers that they are the system's, and warns of what it takes for an overflow in std::string.
+  # In precompiled headers, GCC loses the mark of system headers, and warns of a supposed overflow in std::string.
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     target_compile_options(${target} PRIVATE -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread)
   endif()
 endfunction()
 
-# What ccache asks for; cmake/options.cmake sets the rest.
+# ccache requires this; cmake/options.cmake sets the rest.
 function(ringside_precompiled_headers_are_cached target)
   target_compile_options(${target} PRIVATE
     $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess> "$<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The manual page of a shell script, from its opening comment and from what its --help prints: `usage: NAME …`, with a
-# line for each way of calling it (and what for, behind three spaces), sentences of what it does, the last of them perhaps
-# `Exit status: …`, and options as `  --name VALUE   meaning`. Run with
-# -v name=NAME -v section=8 -v version=VERSION on the script, then on its help.
+# The manual page of a shell script, from its opening comment and the output of its --help: `usage: NAME …`, one line
+# for each call (with its purpose after three spaces); sentences of description, of which the last may be `Exit status:
+# …`; options as `  --name VALUE   meaning`. Run with -v name=NAME -v section=8 -v version=VERSION on the script, then
+# on its help.
 function prose(text) {
   gsub(/\\/, "\\e", text); gsub(/-/, "\\-", text); gsub(/'/, "\\(aq", text)
   if (text ~ /^\./) text = "\\\\&" text
@@ -10,7 +10,7 @@ function prose(text) {
 }
 function called(line) {
   sub(/^(usage:)? *[^ ]+ */, "", line); gsub(/   *\[/, " [", line)
-  if (match(line, /   +[a-z]/)) {  # what this way of calling it is for
+  if (match(line, /   +[a-z]/)) {  # the purpose of this call
     ways = ways ".TP\n\\fB" prose(substr(line, 1, index(line, " ") - 1)) "\\fR\n" prose(substr(line, RSTART + RLENGTH - 1)) "\n"
     line = substr(line, 1, RSTART - 1)
   }
@@ -25,7 +25,7 @@ part == 1 {
 }
 FNR == 1 || (/^       / && options == "" && description == "") { called($0); next }
 /^  -/ {
-  # The first gap of two spaces or more is behind the tag; its meaning may begin on the next line.
+  # The first gap of two or more spaces follows the tag; its meaning may begin on the next line.
   tag = $0; meaning = ""
   if (match($0, /[^ ]   *[^ ]/)) { tag = substr($0, 1, RSTART); meaning = prose(substr($0, RSTART + RLENGTH - 1)) "\n" }
   sub(/^ */, "", tag)
@@ -38,7 +38,7 @@ END {
   short = opening
   sub(/[.:;] .*/, "", short); sub(/\.$/, "", short)
   short = tolower(substr(short, 1, 1)) substr(short, 2)
-  # "Ringside on a node" is no verb, and keeps its name.
+  # "Ringside on a node" does not begin with a verb, and keeps its name.
   if (opening ~ /^Ringside/) short = "R" substr(short, 2)
   print ".TH " prose(toupper(name)) " " section " \"\" \"ringside " version "\" \"Ringside\""
   print ".nh\n.ad l"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What every target of ours has: its include folder, its flags and its definitions.
+# Common properties of all our targets: include folder, flags and definitions.
 
-# Of the libraries' file names. A wheel holds no symbolic links: there the file has the name that programs ask for.
+# The library version in file names. A wheel contains no symbolic links, so the file has the name that programs load.
 set(RINGSIDE_LIBRARY_VERSION "0.${PROJECT_VERSION_MINOR}.${PROJECT_VERSION_PATCH}")
 if(RINGSIDE_WHEEL)
   set(RINGSIDE_LIBRARY_VERSION 0)
@@ -12,8 +12,8 @@ add_library(ringside_headers INTERFACE)
 target_compile_features(ringside_headers INTERFACE cxx_std_20)
 target_include_directories(ringside_headers INTERFACE "${PROJECT_SOURCE_DIR}")
 
-# The warnings for all targets of ours, and the flags that keep results the same on every machine. Our targets link
-# them privately, so that they do not change how another project compiles its solver.
+# The warnings for all our targets, and the flags that keep results equal on all machines. Our targets link them
+# privately, so that they do not affect how another project compiles its solver.
 add_library(ringside_compilation INTERFACE)
 target_link_libraries(ringside_compilation INTERFACE ringside_headers)
 if(RINGSIDE_WARNINGS OR RINGSIDE_WERROR)
@@ -26,20 +26,20 @@ target_compile_options(ringside_compilation INTERFACE
   -ffp-contract=off
   # A vector type wider than the baseline instruction set is passed by reference; we pass none across files.
   -Wno-psabi
-  # GCC 12 reports an overlap in "text" + std::string that cannot be (its bug 105651), depending on what it inlines.
+  # GCC 12 reports a false overlap in "text" + std::string (its bug 105651), depending on what it inlines.
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
-  # Sources that are compiled together are included, and GCC takes an included file for a header.
+  # Sources compiled together are included, and GCC treats an included file as a header.
   $<$<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:${RINGSIDE_UNITY}>>:-Wno-subobject-linkage>)
-# GCC looks for memory to free again and again, some percent of its time, unless it may use this much of it first.
+# GCC's garbage collection takes some percent of its time, unless it may first use this much memory.
 target_compile_options(ringside_compilation INTERFACE
   "$<$<CXX_COMPILER_ID:GNU>:SHELL:--param ggc-min-heapsize=524288>")  # KiB
 if(RINGSIDE_WERROR)
   target_compile_options(ringside_compilation INTERFACE -Werror)
 endif()
 
-# ringside_unity_by_folder(TARGET): for a target with sources of several folders. Those of a folder are compiled together, as
-# they are in the folder's own library; names differ within a folder only. In another project's build, which has no
-# RINGSIDE_UNITY, and whatever that project sets, each source is compiled by itself.
+# ringside_unity_by_folder(TARGET): for a target with sources of several folders. The sources of a folder are compiled
+# together, as in the folder's own library, because names differ only within a folder. In another project's build,
+# without RINGSIDE_UNITY, each source is compiled separately, whatever that project sets.
 function(ringside_unity_by_folder target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD "${RINGSIDE_UNITY}" UNITY_BUILD_MODE GROUP)
   get_target_property(sources ${target} SOURCES)
@@ -53,8 +53,9 @@ function(ringside_unity_by_folder target)
   endforeach()
 endfunction()
 
-# ringside_install_pkg_config(NAME COMPONENT) installs NAME.pc from NAME.pc.in of this folder. The prefix is known only at
-# installation: a package's is not the build's, and a wheel's is where the file lies. A folder may lie outside it.
+# ringside_install_pkg_config(NAME COMPONENT) installs NAME.pc from NAME.pc.in of this folder. The prefix is known only
+# at installation: a package's differs from the build's, and a wheel's is the file's location. A folder may be outside
+# it.
 function(ringside_install_pkg_config name component)
   include(GNUInstallDirs)
   install(CODE "
@@ -79,24 +80,24 @@ function(ringside_install_pkg_config name component)
     COMPONENT ${component})
 endfunction()
 
-# libringside needs no more than that (library/CMakeLists.txt).
+# libringside needs nothing else (library/CMakeLists.txt).
 if(NOT RINGSIDE_BUILD_COMMON)
   return()
 endif()
 
-# What the programs use besides, everywhere.
+# Additional libraries that the programs use everywhere.
 add_library(ringside_flags INTERFACE)
 target_link_libraries(ringside_flags INTERFACE ringside_compilation OpenMP::OpenMP_CXX fmt::fmt)
 
-# For code whose speed does not matter: it compiles faster. (A sanitizer's build is -Og as a whole.)
+# For code whose speed does not matter: it compiles faster. (A sanitizer's build is entirely -Og.)
 set(RINGSIDE_QUICK_TO_COMPILE "$<$<CONFIG:Release>:-O1>")
 
 include(precompiled_headers)
 ringside_precompile(ringside_precompiled LIBRARIES ringside_flags)
 ringside_precompile(ringside_precompiled_quick LIBRARIES ringside_flags OPTIONS ${RINGSIDE_QUICK_TO_COMPILE})
 
-# ringside_library(NAME [QUICK] SOURCES...): a static library of ours with those flags. QUICK: its speed does not matter, which
-# a folder can also say of all its targets (cli).
+# ringside_library(NAME [QUICK] SOURCES...): a static library of ours with those flags. QUICK: its speed does not
+# matter; a folder can also set this for all its targets (cli).
 function(ringside_library name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "QUICK" "" "")
   get_directory_property(folder_options COMPILE_OPTIONS)

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Makes the Debian packages: builds programs, libraries and Python module as released (in build/release, so that nothing is
-# compiled twice) and packs what `cmake --install` would install. Prints only the path of the programs' package to standard
-# output; libringside0, libringside-messages0, libringside-dev, libringside-mpi0, libringside-mpi-dev, ringside-mpi and
+# Makes the Debian packages: builds programs, libraries and Python module as released, in build/release (so nothing is
+# compiled twice), and packs the files that `cmake --install` would install. Prints only the path of the programs'
+# package; libringside0, libringside-messages0, libringside-dev, libringside-mpi0, libringside-mpi-dev, ringside-mpi and
 # python3-ringside lie beside it. Exit status: 0 done, 1 failed, 2 usage, 3 the system lacks something.
 set -euo pipefail
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
 # shellcheck disable=SC2034  # the lists are used by the scripts that source this one
-# The one list of Debian packages Ringside is built and tested with, and how the missing ones are installed. Sourced by
-# the scripts beside it; cmake/dependencies.cmake looks for what is named here.
+# The one list of Debian packages with which Ringside is built and tested, and the functions that install missing ones.
+# Sourced by the scripts beside it; cmake/dependencies.cmake searches for the libraries.
 
-# For configuring and building everything but the sanitizer presets, and for running it.
+# For running Ringside, and for configuring and building everything except the sanitizer presets.
 packages_build=(
   cmake ninja-build g++ pkg-config
   libpmemobj-dev libpmem-dev libpmemlog-dev libhwloc-dev
@@ -17,10 +17,10 @@ packages_build=(
   python3
 )
 
-# The sanitizers' presets: clang, because it has libFuzzer, and its OpenMP run time can report to ThreadSanitizer how threads
-# synchronise. The library's tests: a Fortran solver, the comparison of its binary interface with the last one, and Eigen for
-# its adapter. (Ginkgo is not in Debian: a build that finds one also tests the adapter for it.) The
-# clang is the distribution's own: 14 in Debian 12, 19 in Debian 13, 18 in Ubuntu 24.04.
+# The sanitizers' presets: clang, because it has libFuzzer and its OpenMP run time reports thread synchronisation to
+# ThreadSanitizer. The library's tests: a Fortran solver, the comparison of its binary interface with the last one, and
+# Eigen for its adapter. (Ginkgo is not in Debian: a build that finds Ginkgo also tests that adapter.) The clang is the
+# distribution's own: 14 in Debian 12, 19 in Debian 13, 18 in Ubuntu 24.04.
 packages_test=(clang libclang-rt-dev libomp-dev gfortran abigail-tools libeigen3-dev)
 
 # The Python package.
@@ -29,24 +29,24 @@ packages_python=(python3-dev python3-numpy)
 # libringside_mpi: compiler wrappers and headers, and the launcher; for its tests, `ip`.
 packages_mpi=(libopenmpi-dev openmpi-bin iproute2)
 
-# What test.sh --mpich has in place of these.
+# The packages that test.sh --mpich uses instead.
 packages_mpich=(libmpich-dev mpich)
 
-# test.sh's builds: whoever tests once tests again.
+# For test.sh's builds: developers who test once usually test again.
 packages_ccache=(ccache)
 
-# What the Python package's tests use.
+# For the Python package's tests.
 packages_python_test=(python3-scipy)
 
-# What package.sh adds: the tools that make a Debian package and its Depends.
+# Added for package.sh: the tools that make a Debian package and its Depends.
 packages_package=(dpkg-dev binutils file)
 
-# What wheels.sh adds: the tools that build the libraries that the wheels contain.
+# Added for wheels.sh: the tools that build the libraries that the wheels contain.
 packages_wheels=(python3-venv dpkg patch make binutils)
 
-# What test.sh --all adds: the page in a real browser, Prometheus itself, libraries that the Python package works with, pip
-# for its wheel, the libraries that open exported files (57 MB to download, 43 of them VTK; pip brings what Debian does not
-# have: tests/export/install_readers.py), and the programs that check the package, its manual pages and its completions.
+# Added for test.sh --all: a browser for the page, Prometheus itself, libraries that work with the Python package, pip
+# for its wheel, the programs that check the package, manual pages and completions, and libraries that open exported
+# files (57 MB, 43 of them VTK; pip provides those that Debian lacks: tests/export/install_readers.py).
 packages_all=(
   chromium chromium-driver python3-selenium prometheus python3-pandas python3-dask python3-petsc4py python3-pip
   python3-h5py python3-zarr python3-xarray python3-vtk9 python3-nbconvert python3-ipykernel
@@ -59,11 +59,11 @@ packages_site=(python3-sphinx python3-myst-parser python3-breathe furo doxygen)
 # The virtual node: a machine, and the tools that make its image.
 packages_node=(qemu-system-x86 debootstrap cpio busybox-static kmod e2fsprogs)
 
-# The libraries that bench/compare.py compares with, and the program that starts PETSc's processes: each is used if it
-# is found. (ADIOS2 is not in Debian: pip install adios2, and bench/compare.py --adios-python PYTHON.)
+# The libraries that bench/compare.py compares with, if found, and the program that starts PETSc's processes. (ADIOS2 is
+# not in Debian: pip install adios2, and bench/compare.py --adios-python PYTHON.)
 packages_peers=(libgraphblas-dev libeigen3-dev librsb-dev petsc-dev openmpi-bin)
 
-# Optional: used if found. (Version 14 decides the layout: others break lines elsewhere.)
+# Optional: used if found. (Version 14 decides the layout: other versions break lines differently.)
 packages_optional=(shellcheck clang-format-14 clang-tidy-14)
 
 is_installed() {
@@ -80,7 +80,7 @@ missing_packages() {
   echo "${missing% }"
 }
 
-# install_packages PACKAGE... installs the missing packages, and needs no permission if there are none. If it cannot
+# install_packages PACKAGE... installs the missing packages; if none is missing, it needs no permission. If it cannot
 # install them, it prints what is missing and the command that installs it, and returns 3.
 install_packages() {
   local missing command log
@@ -102,7 +102,7 @@ install_packages() {
   fi
   command="apt-get update && apt-get install -y --no-install-recommends $missing"
   if ((EUID != 0)); then
-    # Without a terminal sudo cannot ask for a password: it then helps only if it needs none.
+    # Without a terminal, sudo cannot prompt for a password: it works only if it needs none.
     if command -v sudo >/dev/null && { [[ -t 0 ]] || sudo -n true 2>/dev/null; }; then
       as_root=(sudo)
     else
@@ -116,7 +116,7 @@ install_packages() {
   as_root+=(env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 -q)
   log=$(mktemp "${TMPDIR:-/tmp}/ringside-packages.XXXXXX")
   echo "packages: installing $missing"
-  # A machine with fresh package lists needs no update. An image without any, or with stale ones, fails here at once.
+  # A machine with fresh package lists needs no update. With missing or stale lists, this command fails at once.
   if ! "${as_root[@]}" install -y --no-install-recommends "${names[@]}" >"$log" 2>&1 </dev/null; then
     echo "packages: fetching new package lists first"
     if ! { "${as_root[@]}" update && "${as_root[@]}" install -y --no-install-recommends "${names[@]}"; } \
@@ -136,8 +136,8 @@ install_packages() {
   rm -f "$log"
 }
 
-# leave_root SCRIPT ARGUMENT... runs the script again as the user who called sudo, if the source folder is theirs.
-# Otherwise that user could not rebuild without sudo what is built now. Returns if there is nothing to leave.
+# leave_root SCRIPT ARGUMENT... runs the script again as the user who called sudo, if the source folder is theirs;
+# otherwise that user could not rebuild without sudo. Returns if the script is not run by root through sudo.
 leave_root() {
   local script=$1
   shift

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
-# Which stages of test.sh have passed before with the same inputs: the files that a stage reads, the installed packages
-# (compilers among them), the kernel, the user, and the test data. A stage that passed leaves an empty file in the user's
-# cache, named after the stage and the hash of its inputs; nothing of that is committed. Sourced by test.sh, in the root of
-# the sources.
+# Lists the stages of test.sh that have already passed with the same inputs: the files that a stage reads, the installed
+# packages (including compilers), the kernel, the user, and the test data. A stage that passed leaves an empty file in
+# the user's cache, named after the stage and the hash of its inputs; none of these files is committed. Sourced by
+# test.sh, in the root of the sources.
 
 passed_folder=${XDG_CACHE_HOME:-${HOME:-/nonexistent}/.cache}/ringside/passed
 
-# What a stage reads of the sources, as pathspecs of git; `release` reads all of them. The sanitizers' builds contain no
-# script, benchmark, Python package or MPI library, and the one document that a test reads (docs/use/inputs.md) is compared in
-# `release`, too; the virtual node installs the packages, and runs one program of tests/unit/memory.
+# The sources that a stage reads, as pathspecs of git; `release` reads all of them. The sanitizers' builds contain no
+# script, benchmark, Python package or MPI library. `release` also compares the one document that a test reads
+# (docs/use/inputs.md). The virtual node installs the packages, and runs one program of tests/unit/memory.
 stage_sources() {
   case $1 in
     asan | tsan | fuzz) printf '%s\n' . ':!docs' ':!*.md' ':!*.py' ':!bench' ':!python' ':!mpi' ':!deploy/debian' ':!deploy/slurm' ;;
@@ -18,7 +18,7 @@ stage_sources() {
   esac
 }
 
-# stage_inputs STAGE prints the hash of the stage's inputs; fails if they cannot all be listed here.
+# stage_inputs STAGE prints the hash of the stage's inputs; fails if it cannot list all of them.
 stage_inputs() {
   local -a sources
   mapfile -t sources < <(stage_sources "$1")
@@ -29,9 +29,9 @@ stage_inputs() {
     dpkg-query --show --showformat='${Package} ${Version} ${Architecture} ${db:Status-Status}\n'
     uname -rm
     nproc
-    sed -n '/^flags/ { p; q }' /proc/cpuinfo  # which kernels there are
+    sed -n '/^flags/ { p; q }' /proc/cpuinfo  # they determine the usable kernels
     id -u
-    # What tests skip themselves without.
+    # Tests skip themselves without these.
     grep -h CapEff /proc/self/status
     cat /proc/sys/vm/{unprivileged_userfaultfd,overcommit_memory,nr_hugepages} /proc/sys/kernel/{yama/ptrace_scope,io_uring_disabled} 2>/dev/null
     env | grep -E '^(RINGSIDE_|OMP_|LD_|PYTHON|PATH=|CC=|CXX=|CFLAGS=|CXXFLAGS=|LDFLAGS=)' | sort
@@ -39,15 +39,15 @@ stage_inputs() {
   } | sha256sum | cut -d ' ' -f 1
 }
 
-# has_passed STAGE tells whether the stage passed with the inputs that it has now, and keeps their hash for note_passed.
+# has_passed STAGE returns whether the stage passed with its present inputs, and keeps their hash for note_passed.
 declare -A inputs_now=()
 has_passed() {
   inputs_now[$1]=$(stage_inputs "$1") || return 1
   [[ -e $passed_folder/$1-${inputs_now[$1]} ]]
 }
 
-# note_passed STAGE remembers a stage that has passed, unless its inputs changed while it ran. A cache that cannot be written
-# costs only time.
+# note_passed STAGE records that a stage passed, unless its inputs changed while it ran. An unwritable cache costs only
+# time.
 note_passed() {
   local now
   now=$(stage_inputs "$1") || return 0

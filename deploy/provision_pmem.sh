@@ -8,10 +8,10 @@
 set -euo pipefail
 
 name=ringside-provision-pmem
-label=ringside                            # of the file system: by it a later run recognises what this one made
+label=ringside                            # of the file system; a later run finds it by this label
 root=${RINGSIDE_PROVISION_ROOT:-}         # for tests: a folder that stands for /
 nd=$root/sys/bus/nd/devices
-mark=/var/lib/misc/$name                  # exists while mkfs runs: names the namespace that was found empty
+mark=/var/lib/misc/$name                  # exists while mkfs runs: names the namespace that was empty before
 unit_folder=/etc/systemd/system
 
 region=
@@ -151,7 +151,7 @@ refuse_used() {
   done < <(mounts "$1")
 }
 
-# signatures_of DEVICE prints a line for each, also where blkid gives no TYPE: partition tables, two formats at once.
+# signatures_of DEVICE prints a line for each, even if blkid gives no TYPE (partition tables, two formats at once).
 signatures_of() { wipefs --noheadings --output TYPE "$1" || fail 3 "wipefs cannot read $1"; }
 
 # refuse_held DEVICE ends the script if there are signatures, or data where most formats begin or end.
@@ -184,7 +184,7 @@ make_namespace() {
     if [[ $mode == memory ]]; then
       in_place "$namespace is in fsdax mode"
     elif [[ $mode == raw && $holder == nd_namespace_io ]]; then
-      # Without labels the kernel makes the whole region a namespace in raw mode; no administrator chose that.
+      # Without labels the kernel makes the whole region a namespace in raw mode, without an administrator's choice.
       find_device
       refuse_used "$device"
       refuse_held "$device"
@@ -200,7 +200,7 @@ make_namespace() {
     choose_namespace
     find_device
   elif ((changes > 0)); then
-    device=/dev/pmem${region#region}  # not made yet: the name of a region's first namespace
+    device=/dev/pmem${region#region}  # not yet created: the name of a region's first namespace
   else
     find_device
   fi
@@ -236,7 +236,7 @@ make_file_system() {
   # DAX needs blocks of the size of a page. Extents lie at multiples of 2 MiB, so that huge pages map a slot.
   if [[ $file_system == ext4 ]]; then
     command=(mkfs.ext4 -q "${force[@]}" -L "$label" -b 4096 -m 0 -E "stride=512,stripe_width=512" "$device")
-  else  # older kernels allow either shared extents or DAX
+  else  # older kernels allow shared extents or DAX, but not both
     command=(mkfs.xfs -q "${force[@]//F/f}" -L "$label" -b size=4096 -m reflink=0 -d "su=2m,sw=1,extszinherit=512" "$device")
   fi
   if [[ $yes == yes ]]; then
@@ -269,7 +269,7 @@ prepare_mount_point() {
   other=$(awk -v where="$mount_point" '$5 == where { print $(NF - 1) }' "$root/proc/self/mountinfo")
   [[ -z $other ]] || fail 3 "$mount_point: $other is mounted there, expected nothing or $device"
   if [[ ! -e $root$mount_point ]]; then
-    # The folder is root's until something is mounted on it, so that no pool is made on the disk below by mistake.
+    # Until a file system is mounted on it, the folder is root's, so that no pool is made on the disk below by mistake.
     act mkdir -p "$mount_point"
   elif [[ -n $(ls -A "$root$mount_point") ]]; then
     fail 3 "$mount_point holds files, which the mount would hide; expected an empty folder or none"
@@ -284,7 +284,7 @@ unit_text() {
 Description=Persistent memory of Ringside
 Before=ringside-analyzer.service
 TEXT
-  if [[ $file_system == ext4 ]]; then  # a check at boot does nothing for xfs
+  if [[ $file_system == ext4 ]]; then  # for xfs, a check at boot has no effect
     check=$(systemd-escape --path --template=systemd-fsck@.service "$what")
     printf 'Requires=%s\nAfter=%s\n' "$check" "$check"
   fi
@@ -319,7 +319,7 @@ mount_with_systemd() {
   if [[ $is_mounted == yes ]] && systemctl is-enabled --quiet "$unit"; then
     in_place "$unit is enabled; $device is mounted at $mount_point with dax=always"
   else
-    # The unit waits for the link by UUID, which udev makes; udev may not have seen the new file system yet.
+    # The unit waits for the link by UUID, which udev makes; udev may not have detected the new file system yet.
     act udevadm trigger --action=change --settle "$device"
     act systemctl enable --now "$unit"
   fi
@@ -400,7 +400,7 @@ if ! getent passwd "${owner%%:*}" >/dev/null || ! getent group "${owner#*:}" >/d
 fi
 
 choose_region
-# Two runs at once could make two file systems in one place.
+# Two simultaneous runs could make two file systems in one place.
 if [[ $yes == yes ]]; then
   exec 9<"$nd/$region"
   flock --nonblock 9 || fail 3 "another $name is at work on $region"

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# From a fresh clone to ranks: installs what is missing, builds the programs of a run, keeps every iterate of PageRank on a
-# grid, then ranks the packages of this distribution. Run it as root or as a user with sudo, from anywhere, as often as you like.
+# From a fresh clone to ranks: installs missing packages, builds the programs of a run, keeps every iterate of PageRank
+# on a grid, then ranks the packages of this distribution. Run it as root or with sudo, from anywhere, as often as you
+# like.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -28,7 +29,7 @@ stage "build"
 mkdir -p "$work"
 quietly "$logs/quickstart-configure.log" cmake --preset release -DRINGSIDE_WARNINGS=OFF
 with_progress "$logs/quickstart-build.log" cmake --build --preset release --parallel "$(build_jobs)" \
-  --target ringside ringside-producer ringside-analyzer ringside-export  # which writes the ranks
+  --target ringside ringside-producer ringside-analyzer ringside-export  # writes the ranks
 echo "programs: $root/build/release/bin"
 
 stage "PageRank on a grid of 1,000,000 rows, every iterate kept in a persistent ring"

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Ringside on a node without systemd, and in batch jobs: starts the analyzer and a producer on cores of their own,
-# reports their state, and stops them so that the step in progress is committed. Each process holds a lock as long as
-# it lives. So its death is an event that can be waited for, and a pid that was since given to another process is never
-# taken for ours. Exit status: 0 done; 2 usage; 3 the system lacks something, or nothing runs; 4 a process died or does
-# not answer; otherwise the program's own; 130 for `run` that was stopped.
+# reports their state, and stops them so that the step in progress is committed. Each process holds a lock while it
+# lives, so the script can wait for its death, and never mistakes another process with a reused pid for it. Exit status:
+# 0 done; 2 usage; 3 the system lacks something, or nothing runs; 4 a process died or does not answer; otherwise the
+# program's own; 130 for `run` that was stopped.
 set -euo pipefail
 umask 077
 
@@ -62,7 +62,7 @@ whole_number() {
 
 # ---- one process: its lock, its pid, its end
 
-# Probes take a shared lock, so that two probes at once do not take each other for the process.
+# Probes take a shared lock, so that two simultaneous probes do not mistake each other for the process.
 is_alive() {  # WHO
   local pid
   [[ -e $folder/$1.lock ]] || return 1
@@ -78,7 +78,7 @@ launch() {
   local who=$1
   shift
   exec 8>"$folder/$who.lock"
-  # A process whose pid was never written, because its starter was killed, may hold the lock: hence the time-out.
+  # If its starter was killed before writing the pid, a process may hold the lock: hence the time-out.
   flock --timeout "$timeout" 8 || fail 3 "$folder/$who.lock is held by an unknown process; 'fuser $folder/$who.lock' names it"
   setsid "$@" 9>&- </dev/null >>"$log_folder/$who.log" 2>&1 &
   pid=$!
@@ -115,7 +115,7 @@ choose_cores() {
   fi
 }
 
-# Returns when the analyzer listens. The analyzer reports that on the pipe for its reports.
+# Returns when the analyzer listens. The analyzer reports this on the pipe for its reports.
 start_analyzer() {
   local pipe=$folder/ready line='' status=0
   rm -f "$pipe"
@@ -143,7 +143,7 @@ start_analyzer() {
 launch_reporting() {  # WHO PIPE COMMAND...
   local who=$1 pipe=$2
   shift 2
-  # The new process opens the pipe before anything else, so that the reader on the other side never waits in vain.
+  # The new process opens the pipe first, so that the reader on the other side never waits in vain.
   # shellcheck disable=SC2016  # for the bash that is started
   launch "$who" bash -c 'exec 7>"$0" && exec "$@"' "$pipe" "$@"
 }
@@ -183,7 +183,7 @@ start() {
   if [[ $has_job == yes ]]; then
     if is_alive producer; then fail 3 "a producer runs already (pid $(pid_of producer)); expected none, or 'stop' first"; fi
     forget producer
-    # A subshell waits for the producer, to record how it ended. It keeps the lock until that is written.
+    # A subshell waits for the producer to record its exit status, and keeps the lock until that is written.
     read -r pid < <(
       exec </dev/null
       launch producer ringside-producer "${producer_options[@]}"
@@ -194,7 +194,7 @@ start() {
       status=0
       wait "$pid" || status=$?
       echo "$status" >"$folder/producer.exit"
-    ) || exit 3  # the reason was printed
+    ) || exit 3  # the reason is already printed
     say "the producer was started (pid $pid, cores ${producer_cores:-shared}); logs are in $log_folder"
   fi
 }
@@ -209,10 +209,10 @@ forward() {
   [[ -z $producer_pid ]] || kill -TERM "$producer_pid" 2>/dev/null || true
 }
 
-# Called if the analyzer ended while the producer runs. Sets analyzer_pid to another one's, or ends the producer.
+# Called if the analyzer ends while the producer runs. Sets analyzer_pid to a new analyzer's pid, or ends the producer.
 replace_analyzer() {  # STATUS
   forget analyzer
-  # Exit code 3 means that the disk or the system failed: another analyzer would not know what was lost.
+  # Exit code 3 means that the disk or the system failed: a new analyzer could not determine the losses.
   if [[ $stopping == no && $1 != 3 ]] && ((restarts > 0)); then
     restarts=$((restarts - 1))
     say "the analyzer ended (status $1); starting another one, $restarts more after it" >&2
@@ -238,7 +238,7 @@ run() {
     launch producer ringside-producer "${producer_options[@]}"
     producer_pid=$pid
     exec 8>&-
-    [[ $stopping == no ]] || forward  # the signal may have come in between
+    [[ $stopping == no ]] || forward  # the signal may have come before the wait
   else
     producer_status=130
   fi
@@ -246,7 +246,7 @@ run() {
   say "the analyzer listens at $socket; logs are in $log_folder"
   while [[ -z $producer_status ]]; do
     status=0 ended=
-    # shellcheck disable=SC2086  # none is no word
+    # an empty list must add no argument
     wait -n -p ended $producer_pid $analyzer_pid 2>/dev/null || status=$?
     if [[ ${ended:-} == "$producer_pid" ]]; then
       producer_status=$status
@@ -255,7 +255,7 @@ run() {
       replace_analyzer "$status"
     fi  # otherwise a signal came and was passed on
   done
-  # A producer that still loads, or is just being started, dies of SIGTERM. It was asked to end, so this counts as 130.
+  # A producer that still loads, or is just starting, dies of SIGTERM. It was asked to end, so this counts as 130.
   ((producer_status != 143)) || producer_status=130
   forget producer
   if [[ -n $analyzer_pid ]]; then
@@ -314,7 +314,7 @@ status() {
     fi
   done
   ((worst == 0)) || return "$worst"
-  # An answer shows that the analyzer is neither stopped nor stuck.
+  # A reply shows that the analyzer is neither stopped nor stuck.
   if ! timeout "$timeout" ringside tail --socket "$socket" --once; then
     fail 4 "the analyzer does not answer (it can, unless it has telemetry = \"off\")"
   fi
@@ -322,7 +322,7 @@ status() {
 
 stop() {
   local who is_left=no
-  for who in producer analyzer; do  # in this order: what the producer publishes last is still committed
+  for who in producer analyzer; do  # in this order, so that the analyzer commits the producer's last steps
     if ! is_alive "$who"; then
       echo "$who: not running"
     elif end "$who"; then

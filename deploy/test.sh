@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Installs what is missing, builds with warnings as errors, and runs all tests: as released, under AddressSanitizer and
-# UndefinedBehaviorSanitizer, the threaded ones under ThreadSanitizer, and short runs of the fuzz targets. The sanitizers'
-# builds and the virtual node run beside the release tests, which often wait. If one stage fails, the next
-# ones still run; the last line is the verdict. Exit status: 0 passed, 1 failed, 2 usage, 3 the system lacks something.
+# Installs missing packages, builds with warnings as errors, and runs all tests: as released, under AddressSanitizer and
+# UndefinedBehaviorSanitizer, the threaded ones under ThreadSanitizer, and short runs of the fuzz targets. The
+# sanitizers' builds and the virtual node run at the same time as the release tests, which often wait. If one stage
+# fails, the next ones still run; the last line is the verdict. Exit status: 0 passed, 1 failed, 2 usage, 3 the system
+# lacks something.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -45,11 +46,11 @@ failed=()
 skipped=()
 declare -A skipped_tests=()
 left_out=()
-prefix=()  # precedes the programs that build and test
+prefix=()  # precedes the building and testing programs
 jobs=$(build_jobs)
 logs=$root/build/logs
 
-# configure_and_build PRESET [CMAKE OPTION...]: if only some targets are needed, the build preset names them.
+# configure_and_build PRESET [CMAKE OPTION...]: the build preset may name targets if only some are needed.
 configure_and_build() {
   local preset=$1
   shift
@@ -57,13 +58,14 @@ configure_and_build() {
     with_progress "$logs/$preset-build.log" "${prefix[@]}" cmake --build --preset "$preset" --parallel "$jobs"
 }
 
-# run_tests PRESET runs one test more than there are processors, since most wait for processes more than they compute, and
-# prints the output of failed tests, the names of skipped ones, and the counts. Tests side by side have more threads than
-# there are processors: OpenMP's must not spin while they wait (the test `services` took 49 s of processor time to spin).
+# run_tests PRESET runs one test more than there are processors, since most tests wait for processes more than they
+# compute. It prints the output of failed tests, the names of skipped ones, and the counts. The parallel tests have more
+# threads than there are processors, so OpenMP's threads must not spin while waiting (the
+# test `services` spent 49 s of processor time spinning).
 run_tests() {
   local preset=$1 status=0
   rm -rf "$root/build/$preset/test_results"
-  unset "${!GTEST_@}" ASAN_OPTIONS LSAN_OPTIONS TSAN_OPTIONS UBSAN_OPTIONS  # which could leave out tests, or what they find
+  unset "${!GTEST_@}" ASAN_OPTIONS LSAN_OPTIONS TSAN_OPTIONS UBSAN_OPTIONS  # these could disable tests or checks
   OMP_WAIT_POLICY=${OMP_WAIT_POLICY:-passive} "${prefix[@]}" ctest --preset "$preset" --parallel $((jobs + 1)) >"$logs/$preset-tests.log" 2>&1 </dev/null || status=$?
   if ((status != 0)); then grep -vE '^ +Start +[0-9]+:|\.\.\. +Passed ' "$logs/$preset-tests.log" | tail -n 200; fi
   sed -n '/tests passed/p; /tests did not run/,/^$/p' "$logs/$preset-tests.log"
@@ -71,7 +73,7 @@ run_tests() {
   return "$status"
 }
 
-# check NAME TITLE FUNCTION ARGUMENT... runs one stage, and notes its time, and NAME if it fails.
+# check NAME TITLE FUNCTION ARGUMENT... runs one stage and records its time, and its NAME if it fails.
 seconds=()
 check() {
   local name=$1 title=$2 began=$SECONDS
@@ -83,7 +85,7 @@ check() {
 
 has_failed() { [[ " ${failed[*]} " == *" $1 "* ]]; }
 
-# wanted STAGE: whether the stage is to run. With --changed, one that passed with the same inputs is not.
+# wanted STAGE: whether the stage is to run. --changed excludes stages that have passed with the same inputs.
 wanted() {
   local hit=no
   if has_passed "$1"; then hit=yes; fi
@@ -92,8 +94,9 @@ wanted() {
   return 1
 }
 
-# background NAME FUNCTION... runs the function beside the next stages, with its output in NAME.log; `finish NAME` waits for
-# it, shows that output, and returns its status. Each is a process group, so that its compilers and machines end with it.
+# background NAME FUNCTION... runs the function beside the next stages, with its output in NAME.log; `finish NAME` waits
+# for it, prints that output, and returns its status. Each is a process group, so that its compilers and machines end
+# with it.
 declare -A background_pids=()
 background() {
   local name=$1
@@ -120,17 +123,17 @@ end_background() {
 }
 trap end_background EXIT
 
-# Every option is named: a build folder keeps what it was configured with before.
+# Sets every option, because a build folder keeps earlier settings.
 build_release() {
   configure_and_build release -DRINGSIDE_BUILD_{TESTS,BENCH,EXAMPLES,PYTHON,MPI}=ON -DRINGSIDE_BUILD_FUZZ=OFF -DRINGSIDE_UNITY=ON
 }
 
-# have_run LABEL... checks that the release build has tests with each label. A test that was left out because the program it
-# needs was not found must not count as passed; one that skipped itself is named in the verdict.
+# have_run LABEL... checks that the release build has tests with each label. A test omitted for lack of a program must
+# not count as passed; the verdict lists tests that skipped themselves.
 have_run() {
   local label registered name
   for label in "$@"; do
-    # Read to its end first: a grep that ends at the first match would fail the pipe if ctest had more to print.
+    # Reads all output first: a grep that ends at the first match would fail the pipe if ctest prints more.
     registered=$(ctest --preset release --show-only --label-regex "^$label\$") || return 1
     if ! grep -q '^ *Test *#' <<<"$registered"; then
       echo "no test with the label '$label' is registered (see $logs/release-configure.log)" >&2
@@ -143,7 +146,7 @@ have_run() {
   done
 }
 
-# If no virtual machine can run here, the stage is reported as skipped; any other obstacle is a failure.
+# If no virtual machine can run here, the stage is reported as skipped; any other problem is a failure.
 node_runs=no
 begin_virtual_node() {
   if ! install_packages "${packages_node[@]}"; then
@@ -151,7 +154,8 @@ begin_virtual_node() {
     skipped+=(node)
     return 0
   fi
-  # Made now: the tests beside it make packages in the same build folder. The release stage may have been left out.
+  # Made now, because tests that run meanwhile make packages in the same build folder, and the release stage may be
+  # omitted.
   local package oracle=$root/build/release/bin/memory_oracle
   [[ -x $oracle ]] || build_release || return 1
   package=$("$here/package.sh" 2>"$logs/node-package.log") || { cat "$logs/node-package.log" && return 1; }
@@ -180,10 +184,10 @@ without_randomised_addresses() {
   prefix+=(setarch --addr-no-randomize)
 }
 
-# build_sanitizers PRESET...: at nice 10, so that the tests beside it keep their time.
+# build_sanitizers PRESET...: at nice 10, so that parallel tests are not slowed down.
 build_sanitizers() {
   local preset status=0
-  jobs=$(build_jobs)  # beside the release tests there is less memory
+  jobs=$(build_jobs)  # the release tests use part of the memory
   for preset in "$@"; do
     prefix=(nice -n 10)
     rm -f "$root/build/$preset/.built"
@@ -195,7 +199,7 @@ build_sanitizers() {
 
 test_sanitizer() {
   local status=0
-  # Programs of an earlier build would pass for those that could not be built.
+  # Otherwise programs of an earlier build would replace those that failed to build.
   if [[ ! -e $root/build/$1/.built ]]; then echo "$1: not built" && return 1; fi
   prefix=()
   if [[ $1 == tsan ]]; then without_randomised_addresses || return 1; fi
@@ -216,7 +220,7 @@ frameworks() {
   return "$status"
 }
 
-# wheels COMMAND...: builds them by COMMAND, which is empty or becomes the user; debootstrap makes the systems.
+# wheels COMMAND...: builds them by COMMAND, which is empty or switches to the user; debootstrap makes the systems.
 wheels() {
   local suite status=0
   "$@" "$here/wheels.sh" || return 1
@@ -253,16 +257,16 @@ case $mode in
     if [[ $mode != default ]]; then packages+=("${packages_all[@]}"); fi ;;
 esac
 install_packages "${packages[@]}" || exit $?
-# Now, since the packages are inputs of every stage; begin_virtual_node says if they cannot be had.
+# Now, since the packages are inputs of every stage; begin_virtual_node reports packages that cannot be installed.
 if [[ $mode == all || $mode == changed ]]; then install_packages "${packages_node[@]}" >/dev/null 2>&1 || true; fi
 if [[ $mode != release ]]; then leave_root "$here/test.sh" "$@"; fi
 mkdir -p "$logs"
-rm -f "$logs"/*.log  # of an earlier run: the verdict quotes them
+rm -f "$logs"/*.log  # from an earlier run: the verdict quotes the logs
 
 if [[ $mode == mpich ]]; then check mpich "MPICH: build, and the tests of several MPI ranks" mpich; fi
 if [[ $mode == frameworks ]]; then check frameworks "Torch, JAX and scikit-learn: tensors, and the examples" frameworks; fi
 if [[ $mode == release ]]; then
-  as_user=()  # who called sudo, so that what is built is theirs
+  as_user=()  # the user who called sudo, who then owns the built files
   if [[ ${SUDO_UID:-0} != 0 ]]; then as_user=(sudo -H -u "#$SUDO_UID" -g "#${SUDO_GID:-$SUDO_UID}" --); fi
   check mpich "MPICH: build, and the tests of several MPI ranks" "${as_user[@]}" "$here/test.sh" --mpich
   check frameworks "Torch, JAX and scikit-learn: tensors, and the examples" "${as_user[@]}" "$here/test.sh" --frameworks
@@ -312,8 +316,8 @@ if [[ $mode == quick || $mode == default || $mode == all || $mode == changed ]];
   if [[ $node_runs == yes ]]; then check node "the virtual node, to its end" end_virtual_node; fi
 fi
 
-# why NAME repeats what a stage's logs say of its failure: where only the end of the output is kept, what the stage
-# printed is gone.
+# why NAME repeats the errors in a stage's logs: a CI that keeps only the end of the output loses the stage's own
+# output.
 why() {
   if [[ -f $logs/$1.log ]]; then tail -n 30 "$logs/$1.log" | sed "s/^/$1: /"; fi
   if [[ -f $logs/$1-tests.log ]]; then sed -n "/tests FAILED/,\$ s/^/$1: /p" "$logs/$1-tests.log"; fi

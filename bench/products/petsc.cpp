@@ -70,7 +70,7 @@ class Petsc final : public Product {
     check(MatCreate(PETSC_COMM_WORLD, &a_), "MatCreate");
     check(MatSetSizes(a_, rows, rows, n, n), "MatSetSizes");
     check(MatSetType(a_, MATAIJ), "MatSetType");
-    // Of the two calls, the one that does not fit the type does nothing.
+    // The call that does not fit the matrix type has no effect.
     check(MatSeqAIJSetPreallocationCSR(a_, begin.data(), column.data(), value.data()), "MatSeqAIJSetPreallocationCSR");
     check(MatMPIAIJSetPreallocationCSR(a_, begin.data(), column.data(), value.data()), "MatMPIAIJSetPreallocationCSR");
     check(MatCreateVecs(a_, &x_, &y_), "MatCreateVecs");
@@ -98,8 +98,8 @@ class Petsc final : public Product {
 
   bool leads() const override { return rank_ == 0; }
 
-  // The first process reads the driver's lines and passes them on. The others probe for a line a thousand times a
-  // second and sleep in between, because an MPI receive would spin while other programs are measured.
+  // The first process reads the driver's lines and forwards them. The others probe for a line a thousand times a second
+  // and sleep in between, because an MPI receive would spin while other programs are measured.
   bool next_command(std::string& line) override {
     constexpr int kTag = 1;
     if (leads()) {

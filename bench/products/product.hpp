@@ -13,28 +13,28 @@
 
 namespace ringside::bench {
 
-/// A is a pattern of in-links: every entry counts 1. The adapter keeps copies of what it needs.
+/// A is a pattern of in-links: every entry counts 1. The adapter copies the data that it needs.
 class Product {
  public:
   virtual ~Product() = default;
 
   virtual std::string version() const = 0;
 
-  /// A description of one `run` for the reader of the table.
+  /// A description of one `run` for the table.
   virtual std::string what() const = 0;
 
   /// Before the first `run`: converts the matrix to the library's own form, and makes x with x_j = `operand(j)`.
   virtual void load(const CsrMatrix& matrix) = 0;
 
-  /// Computes one product: everything that a caller of the library has to do again for each product, and nothing else.
+  /// Computes one product: exactly the work that a caller of the library repeats for each product.
   virtual void run() = 0;
 
-  /// After a `run`: the largest error in y, as a multiple of what rounding allows (`row_error`).
+  /// After a `run`: the largest error in y, as a multiple of the rounding bound (`row_error`).
   virtual double error(const CsrMatrix& matrix) = 0;
 
   // For libraries that run as several processes.
 
-  /// Whether this process answers the driver.
+  /// Whether this process replies to the driver.
   virtual bool leads() const { return true; }
 
   /// Reads the driver's next line; false if there are no more.

@@ -12,8 +12,8 @@
 
 namespace ringside::bench {
 
-/// Commits in a child process until it is destroyed; then the child is killed, at whatever it does. To be made while
-/// the process has one thread.
+/// Commits in a child process, which the destructor kills at any point of its work. Construct it while the process has
+/// one thread.
 class FastWriter {
  public:
   /// Makes a pool at `path` whose steps have `words` words. Returns when every slot holds a step. Throws Error (exit
@@ -38,8 +38,8 @@ struct HeldViews {
   std::uint64_t refused = 0;      // the analyzer was taking the slot
   std::uint64_t intact = 0;       // the last check passed, and each word was the step's
   std::uint64_t overwritten = 0;  // the last check failed
-  std::uint64_t torn = 0;         // the last check passed although a word was another step's: must not happen
-  // Of these, views that were held until the analyzer had committed twice as many steps as there are slots:
+  std::uint64_t torn = 0;         // the last check passed, but a word belonged to another step: must not happen
+  // Of these, views held until the analyzer had committed twice as many steps as there are slots:
   std::uint64_t waited_intact = 0;
   std::uint64_t waited_overwritten = 0;
 };

@@ -6,7 +6,7 @@
 //
 // Timed in turn, A B C A B C ...: the solver's iterate with each format; the same iterate as a plain loop over the
 // matrix; a copy of 128 MiB with non-temporal stores, and a read of as much, by the same pinned threads.
-// `mb_moved_at_least` is what an iterate must move if every array is moved once and no data is in a cache.
+// `mb_moved_at_least`: the bytes that an iterate moves if every array is moved once and no data is in a cache.
 // `share_of_copy_bandwidth` compares its rate with the copy's, pair by pair. If everything fits into the last-level
 // cache, the share may exceed 1.
 #include <emmintrin.h>
@@ -200,7 +200,7 @@ Json measure(const CsrMatrix& matrix, const std::vector<MatrixFormat>& formats, 
       start = now_ns();
       const Change solved = t.solver->iterate(t.x[old].data(), t.x[1 - old].data());
       const double ms = milliseconds_since(start);
-      // The tolerance: ranks add up to 1, and the plain loop adds millions of them without compensation.
+      // The tolerance: ranks add up to 1, and the plain loop sums millions of them without compensation.
       if (std::fabs(change - solved.l1) > 1e-9 * solved.l1 + 1e-11) throw damage_error("the plain loop disagrees");
       if (k < 0) continue;
       t.ms.push_back(ms);

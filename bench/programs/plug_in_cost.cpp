@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What does a plug-in add to a sweep of the reductions, and what would a sum cost that makes a pass of its own over the
-// same blocks? Interleaved: the sweep without the plug-in, with it, and the sum alone.
+// The cost that a plug-in adds to a sweep of the reductions, compared with a sum in a separate pass over the same
+// blocks. Interleaved: the sweep without the plug-in, with it, and the sum alone.
 //     bench_plug_in_cost FILE.so:NAME [ENTRIES]
 #include <cmath>
 #include <cstdio>
@@ -76,7 +76,7 @@ int run(int argc, char** argv) {
     sum_ns.push_back(static_cast<double>(t3 - t2));
     ratio.push_back(static_cast<double>((t2 - t1) - (t1 - t0)) / static_cast<double>(t3 - t2));
   }
-  double total = 0;  // so that no sum is left out
+  double total = 0;  // uses every sum, so that the compiler omits none
   for (const double sum : block_sums) total += sum;
   Json result = bench::machine_header();
   result["entries"] = entries;

@@ -62,7 +62,7 @@ Json library(const std::string& far_folder) {
   return report;
 }
 
-// What the kernel says of the first level of data: of a shared virtual machine it knows the line and this size only.
+// The kernel's data about the first data cache: on a shared virtual machine only the line and this size are known.
 std::uint64_t first_level(const char* file) {
   std::ifstream text(std::string("/sys/devices/system/cpu/cpu0/cache/index0/") + file);
   std::uint64_t value = 0;

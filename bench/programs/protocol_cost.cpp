@@ -37,7 +37,7 @@
 namespace ringside::bench {
 namespace {
 
-constexpr std::size_t kIterates = 4;  // sources rotate, so that they come from memory and not from a cache
+constexpr std::size_t kIterates = 4;  // sources rotate, so that the data come from memory, not from a cache
 constexpr int kWarmUps = 5;
 
 enum class Hashing { kNone, kInOnePass, kFirst };
@@ -187,7 +187,8 @@ Json measure_table_hash(const RingView& ring, int rounds) {
 
 void measure_all(std::uint64_t rows, std::uint32_t slots, const std::vector<int>& threads, int rounds,
                  const std::string& folder, Json& report) {
-  // Set before libpmem looks. docs/formats/ring_format.md explains these, and why only tests and this program set them.
+  // Set before libpmem reads them. docs/formats/ring_format.md explains them, and why only tests and this program set
+  // them.
   setenv("PMEM_IS_PMEM_FORCE", "1", 1);
   setenv("RINGSIDE_ALLOW_FORCED_PMEM", "1", 1);
   report.update({{"rows", rows}, {"slots", slots}, {"folder", folder}});

@@ -69,7 +69,7 @@ Json placement_of(const Competition& rates) {
   Json found = Json::array();
   for (const PublishedStencil& stencil : kStencils) {
     std::array<double, 5> predicted_s{};
-    predicted_s.fill(std::numeric_limits<double>::infinity());  // a split that the file lacks is never chosen
+    predicted_s.fill(std::numeric_limits<double>::infinity());  // a split that is missing in the file is never chosen
     for (const CompetitionRow& row : rates.rows) {
       if (row.second_threads > 5) continue;
       const double bytes = 16 * stencil.side * stencil.side;

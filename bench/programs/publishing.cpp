@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What claiming and publishing a step costs a solver that is written in C++, through ringside.hpp.
+// The cost of claiming and publishing a step for a solver in C++, through ringside.hpp.
 // bench/python_costs.py runs it under `ringside run` and compares it with the same loop in Python:
 //   bench_publishing FILE ROWS STEPS PACE_US READ_MEGABYTES
 // writes a JSON list of nanoseconds to FILE. Each step computes for PACE_US first, so that a buffer is free, and in

@@ -11,14 +11,14 @@
 
 extern "C" {
 
-/// The exclusive or of all doubles' bits: loads, and nothing else that takes time.
+/// XORs all words, so that only the loads cost time.
 __attribute__((visibility("default"))) std::uint64_t bench_read(const double* x, std::size_t rows) {
   using namespace ringside;
   static const auto kernel = select<bench::ReadFunction>(plain::read_all, avx2::read_all, avx512::read_all);
   return kernel(x, rows);
 }
 
-/// The exclusive or of the chunks' hashes.
+/// XORs the chunks' hashes.
 __attribute__((visibility("default"))) std::uint64_t bench_hash(const unsigned char* data, std::size_t bytes,
                                                                 std::size_t chunk_bytes) {
   std::uint64_t all = 0;

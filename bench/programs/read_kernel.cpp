@@ -21,8 +21,8 @@ void stream(double* to, Lanes lanes) noexcept {
 }  // namespace
 
 std::uint64_t read_all(const double* x, std::size_t rows) noexcept {
-  // Four cache lines at a time, in four registers or more, each with a running value of its own, so that only the
-  // loads take time. The prefetches are as far ahead as those of the reductions.
+  // Four cache lines at a time, in at least four registers, each with its own running value, so that only the loads
+  // take time. The prefetch distance is that of the reductions.
   constexpr std::size_t kRowsAtOnce = 4 * kLineRows;
   LaneBits running[kRowsAtOnce / kRegisterDoubles] = {};
   const std::size_t whole = rows / kRowsAtOnce * kRowsAtOnce;
@@ -47,7 +47,7 @@ std::uint64_t read_all(const double* x, std::size_t rows) noexcept {
 }
 
 std::uint64_t copy_and_read(double* to, const double* from, const double* third, std::size_t rows) noexcept {
-  constexpr std::size_t kAheadRows = 256;  // as far ahead as the copy prefetches
+  constexpr std::size_t kAheadRows = 256;  // the copy's prefetch distance
   LaneBits running[kLineRows / kRegisterDoubles] = {};
 #pragma GCC unroll 4
   for (std::size_t row = 0; row < rows / kLineRows * kLineRows; row += kLineRows) {

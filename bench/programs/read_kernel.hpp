@@ -8,7 +8,7 @@
 
 namespace ringside::bench {
 
-/// Returns the exclusive or of all words, which takes almost no work beside the reading. rows: 8-byte words.
+/// Returns the XOR of all words, which takes almost no work besides reading. rows: 8-byte words.
 using ReadFunction = std::uint64_t(const double* x, std::size_t rows) noexcept;
 
 /// Copies `from` to `to` (64-byte aligned) past the cache and reads `third` on the way. Each has `rows` doubles; the

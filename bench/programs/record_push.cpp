@@ -30,7 +30,7 @@ int main() {
   const std::vector<std::uint64_t> values(14);  // as many words as those of a run with one variable
   queue.begin_run(values.size());
   Dropped dropped;
-  std::vector<char> other(64 << 20);  // what a step leaves in the caches
+  std::vector<char> other(64 << 20);  // stands for the data of a step in the caches
   std::vector<double> warm;
   std::vector<double> cold;
   StepFigures figures;

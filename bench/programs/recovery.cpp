@@ -61,7 +61,7 @@ class FullRing {
   const std::filesystem::path& path() const { return path_; }
   const RunDescription& run() const { return run_; }
 
-  /// Drops the file from the page cache. On tmpfs this has no effect, because the file is only there.
+  /// Drops the file from the page cache. On tmpfs this has no effect, because the page cache is the only copy.
   void drop() const {
     const UniqueFd fd(open(path_.c_str(), O_RDWR | O_CLOEXEC));
     fdatasync(fd.get());

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How long does the state of a step take round the analyzers of several nodes? The program makes the rounds of 2, 4 and
 // 8 nodes in one process, over the loopback device, encrypted as between machines. It measures, one step at a time, how
-// long the first node, the last one to have its part, waits for the results of the whole, and the processor time of all
-// threads of the rounds. Of both it gives the share of a node, which is what a hop takes. The threads of a round work
-// one after the other, but where others use the cores, too, each waits for one.
+// long the first node waits for the results of the whole run, and the processor time of all threads of the rounds. The
+// share of a node in each is the cost of a hop. The threads of a round work in sequence; if other programs use the
+// cores, each waits for a core.
 //
 // It also measures what a thread takes for the exact sums of an entry and its change, which a node makes of a field in
 // boxes.
@@ -56,7 +56,7 @@ double seconds_of(clockid_t clock) {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
-/// A node's side. Its part is reduced once: what is measured begins after the reduction of a step.
+/// A node's side. Its part is reduced once: the measurement begins after the reduction of a step.
 struct Node {
   Node(const std::string& socket, std::uint64_t entries)
       : schema(field_of(entries)), reducer(schema, team), x(entries, 1.5), link("localhost", socket) {
@@ -97,7 +97,7 @@ class Nodes {
     recording.pool = folder + "/pool";
     recording.socket = folder + "/socket0";
     recording.journal.kind = JournalKind::kFile;
-    TriggerOptions triggers;  // one of them fires at each step: so it is known when the results are there
+    TriggerOptions triggers;  // one fires at each step, which shows when the results have arrived
     triggers.global_triggers = {"solver.residual > 0.5: stop", "solver.residual < 0.5: stop"};
     plan_ = plan(0);
     collector_.emplace(global_options(recording), triggers, *plan_, kScalars, is_collected_);
@@ -152,8 +152,8 @@ class Nodes {
     return bytes_of_message(state);
   }
 
-  /// The same of a field in boxes: normally distributed entries of both signs, and changes that are a millionth of
-  /// them.
+  /// The same for a field in boxes: normally distributed entries of both signs, with changes of a millionth of their
+  /// value.
   std::size_t state_bytes_of_boxes() const {
     RoundState state = state_of_figures();
     std::mt19937_64 random(1);
@@ -249,9 +249,9 @@ Json measure(const std::string& folder, std::size_t count, std::uint64_t entries
           {"state_bytes_of_boxes", nodes.state_bytes_of_boxes()}};
 }
 
-/// What exact sums take more than the reductions of a step: of entries within a few octaves, of entries that are equal,
-/// each of which waits for the one before, and of entries of every exponent. By one thread, of entries that a cache
-/// holds.
+/// The additional time of exact sums over the reductions of a step: for entries within a few octaves, for equal
+/// entries, each of which waits for the previous one, and for entries of every exponent. By one thread, with entries in
+/// a cache.
 Json measure_exact_sums(int repeats) {
   constexpr std::size_t kEntries = 64 * kReductionBlockRows;
   std::mt19937_64 random(1);

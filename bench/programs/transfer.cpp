@@ -64,7 +64,7 @@ void fill_smooth(double* x, std::size_t rows, std::size_t iterate) {
 
 /// Fills x as PageRank fills it for the web: a power law, with unrelated neighbours.
 void fill_power_law(double* x, std::size_t rows, std::size_t iterate) {
-  std::mt19937_64 generator(1);  // the same seed for every iterate, so that they differ by little
+  std::mt19937_64 generator(1);  // the same seed for every iterate, so that they differ only slightly
   std::uniform_real_distribution<double> uniform(1e-9, 1);
   const double scale = (1.0 + 1e-3 * static_cast<double>(iterate)) / static_cast<double>(rows);
   for (std::size_t row = 0; row < rows; ++row) x[row] = std::pow(uniform(generator), -1 / 1.1) * scale;
@@ -100,7 +100,7 @@ std::vector<double> quotients(const std::vector<double>& a, const std::vector<do
   return result;
 }
 
-// Results are stored here, so that the compiler cannot leave the work out.
+// Stores the results, so that the compiler cannot omit the work.
 volatile std::uint64_t sink = 0;
 
 Json measure_transfer(const std::vector<Values>& iterates, std::size_t rows, int repeats) {
@@ -164,8 +164,8 @@ Json measure_reductions(const std::vector<Values>& iterates, std::size_t rows, i
           {"read_bytes", rows * sizeof(double)}};
 }
 
-/// The 95 % confidence interval of the median of the samples' distribution, whatever that distribution is. Its ends
-/// are two of the sorted samples (Conover, "Practical Nonparametric Statistics", section 3.2).
+/// The 95 % confidence interval of the median of the samples, for any distribution. Its ends are two of the sorted
+/// samples (Conover, "Practical Nonparametric Statistics", section 3.2).
 Json confidence_of_median(std::vector<double> samples) {
   std::sort(samples.begin(), samples.end());
   const auto n = static_cast<double>(samples.size());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What libringside_memory's filter and handler add to a system call: without the filter, with it on ordinary memory (in
-// which the filter lets it pass), and on memory of the arena that is in DRAM. Page faults are not in the figures:
-// bench/memory/misses.cpp has them.
+// The time that libringside_memory's filter and handler add to a system call: without the filter, with it on ordinary
+// memory (which the filter lets pass), and on memory of the arena that is in DRAM. Page faults are excluded:
+// bench/memory/misses.cpp measures them.
 #include <fcntl.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>

@@ -20,7 +20,7 @@ namespace ringside {
 namespace {
 
 constexpr int kRepeats = 101;
-constexpr int kEvaluations = 100;  // of the triggers in one measurement: one takes less than the clock can tell
+constexpr int kEvaluations = 100;  // of the triggers per measurement: a single one is below the clock's resolution
 
 std::vector<std::string> conditions(std::size_t count) {
   const std::vector<std::string> kinds = {
@@ -60,7 +60,7 @@ Json measure(std::uint64_t entries) {
         ++figures.step.iteration;
         fired += sets[s]->evaluate(words, figures).fired;
       }
-      if (repeat > 0) added_ns[s].push_back(static_cast<double>(now_ns() - from) / kEvaluations);  // else it warms up
+      if (repeat > 0) added_ns[s].push_back(static_cast<double>(now_ns() - from) / kEvaluations);  // 0 is the warm-up
     }
   }
   Json result{{"entries", entries}, {"reduce", bench::spread(reduce_ns, "ns")}, {"fired", fired}};

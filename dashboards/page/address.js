@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the reader chose, kept behind the # of the address: it can be bookmarked and passed on, it also works in a file,
-// and a browser sends it to no server. Keys: charts, field, cell, large.
+// The reader's choices, stored after the # of the address: they can be bookmarked and shared, they also work in a file,
+// and a browser sends them to no server. Keys: charts, field, cell, large.
 "use strict";
 ringside.address = (() => {
   const read = () => new URLSearchParams(location.hash.slice(1));
@@ -12,7 +12,7 @@ ringside.address = (() => {
     const all = read();
     if (value) all.set(key, value);
     else all.delete(key);
-    // Commas and colons may stay as they are; people read addresses.
+    // Commas and colons remain unescaped, because people read addresses.
     const text = all.toString().replaceAll("%2C", ",").replaceAll("%3A", ":");
     history.replaceState(null, "", text ? `#${text}` : location.pathname + location.search);
   }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The live page: asks `ringside serve` once a second what is new, and shows it. Nothing is computed here that is not on
-// the page; if no answer comes, the page reports it and keeps the last state.
+// The live page: once a second it requests new data from `ringside serve` and shows them. It computes only what it
+// shows. If no reply comes, the page reports this and keeps the last state.
 "use strict";
 (() => {
   const every_ms = 1000;
-  const most_points = 3000; // then the whole is asked for again: the server groups what is older
+  const most_points = 3000; // then all points are requested again: the server groups older ones
   const { bytes, count, duration, percent, scientific, short } = ringside.format;
   const { charts, chooser, live_field, marks, result_charts, ring, view } = ringside;
   const { ask, show_failure } = ringside.server;
@@ -17,12 +17,12 @@
   const chosen = chooser.make(() => redraw());
   const result_panels = result_charts.make(document.getElementById("result-charts"), chosen);
   const image = live_field.make(() => wake());
-  let points = []; // each with `of`: the values of the results that were asked for, by name
+  let points = []; // each with `of`: the values of the requested results, by name
   let analyses = new Map(); // name: [{ seq, iteration, value }]
   let run_id = null;
   let newest_seq = 0;
-  let asked_for = []; // the names of results whose values the points have
-  let shown = null; // which results there are
+  let asked_for = []; // the names of results whose values are in the points
+  let shown = null; // the available results
 
   function forget() {
     points = [];
@@ -33,7 +33,7 @@
 
   const names_chosen = () => chosen.choices.map(({ name }) => name);
 
-  // An analysis answers later than the step's record comes; what was taken already is not taken again.
+  // An analysis may reply after the step's record has arrived; values already taken are skipped.
   function take_analyses(told) {
     for (const { name, points: more } of told) {
       const known = analyses.get(name) || [];
@@ -48,7 +48,7 @@
       const asked = asked_for;
       const results = asked.length ? `&results=${encodeURIComponent(asked.join(","))}` : "";
       const answer = await ask(`api/steps?from=${newest_seq + 1}${results}`);
-      if (asked !== asked_for) continue; // the steps are asked for again, with the other results
+      if (asked !== asked_for) continue; // the steps are requested again, with the new results
       const began_anew = answer.run_id !== run_id || answer.newest_seq < newest_seq;
       const was_empty = newest_seq === 0;
       run_id = answer.run_id;
@@ -85,7 +85,7 @@
     result_panels.show(series_of, { units: (shown && shown.units) || {}, analyses: (shown && shown.analyses) || {}, steps: points });
   }
 
-  // The reader has chosen: at once what is known, and the rest without waiting for the next turn.
+  // After the reader's choice: shows available data at once, and requests the rest without waiting for the next turn.
   function redraw() {
     show_results();
     wake();
@@ -184,7 +184,7 @@
       await refresh_steps();
       show(status);
       await image.refresh(status.run);
-      // For whoever drives the page by a program: what is shown is from this answer.
+      // For programs that drive the page: the page shows this reply.
       document.documentElement.dataset.newestSeq = status.newest_seq;
     } catch (error) {
       show_failure(error);

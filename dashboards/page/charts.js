@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The charts (Chart.js): how each is made, and how it takes new steps. A point that stands for several steps is drawn
-// with its mean. Colours come from style.css, again whenever the reader's colour scheme changes.
+// The charts (Chart.js): making them, and adding new steps. A point that stands for several steps is drawn with its
+// mean. Colours come from style.css, and are read again when the reader's colour scheme changes.
 "use strict";
 ringside.charts = (() => {
   const { duration, scientific } = ringside.format;
@@ -32,7 +32,7 @@ ringside.charts = (() => {
     return { type: "linear", title: { display: true, text: "iteration" }, ticks: { maxTicksLimit: 8, precision: 0 } };
   }
 
-  // On a log scale what is 0 or below has no place; a gap is more honest than a floor.
+  // A log scale cannot show values of 0 or below; a gap is more correct than a lower limit.
   const positive = (value) => (value > 0 ? value : null);
 
   function log_axis() {
@@ -46,7 +46,7 @@ ringside.charts = (() => {
     return value.toLocaleString("en-US", { maximumSignificantDigits: 6 });
   }
 
-  // Between the powers the numbers would touch each other.
+  // Labels between the powers would overlap.
   function power_of_ten(value) {
     return Number.isInteger(Math.log10(value)) ? value.toExponential(0).replace("e+0", "") : "";
   }
@@ -126,7 +126,7 @@ ringside.charts = (() => {
     return chart;
   }
 
-  // A chart whose canvas goes away.
+  // Removes a chart whose canvas disappears.
   function forget(chart) {
     made.splice(made.indexOf(chart), 1);
     chart.destroy();
@@ -139,7 +139,7 @@ ringside.charts = (() => {
     ], log_axis(), scientific);
   }
 
-  // The run's course. What is not a change has a log scale only if all of it can be drawn there.
+  // The run's course. Values other than a change have a log scale only if all of them are positive.
   function show_course(chart, points, shown) {
     const [first, second] = chart.data.datasets;
     const is_change = !shown || shown.is_change;
@@ -154,7 +154,7 @@ ringside.charts = (() => {
     show_steps(chart, points);
   }
 
-  // The y axis, in the colours that it has.
+  // Adds the y axis, in its colours.
   function set_value_axis(chart, logarithmic, title = undefined) {
     const { grid, ticks } = chart.options.scales.y;
     const axis = logarithmic ? log_axis() : { type: "linear", ticks: { maxTicksLimit: 7, callback: plain_number } };
@@ -167,7 +167,7 @@ ringside.charts = (() => {
     return readable(over_iterations(id, kinds_shown.map(area), y, (ms) => duration(ms * 1e6)));
   }
 
-  // Times jump from step to step where a change does not.
+  // Times vary from step to step; a change does not.
   function readable(chart) {
     chart.most_points = 150;
     return chart;
@@ -228,8 +228,8 @@ ringside.charts = (() => {
     return [1, 2, 5].includes(digit) ? duration(ns).replace(/\.0+ /, " ") : "";
   }
 
-  // Neighbours put together until few enough are left to be told apart by eye: durations add up, the rest is the last
-  // one's.
+  // Merges neighbours until few enough remain to distinguish by eye. Durations are summed; other values are the last
+  // neighbour's.
   function grouped(points, most) {
     const each = Math.ceil(points.length / most);
     if (each <= 1) return points;
@@ -245,8 +245,8 @@ ringside.charts = (() => {
     return groups;
   }
 
-  // One step that took a hundred times as long would leave the others a flat line: what is higher than four times
-  // nearly all of them is cut off, and the chart notes it.
+  // A step that took a hundred times as long would flatten the others. If the maximum exceeds four times the 95th
+  // percentile, the chart cuts it off and notes this.
   function cut_peaks(chart) {
     const sums = chart.data.datasets[0].data.map((_, i) =>
       chart.data.datasets.reduce((sum, dataset) => sum + (dataset.data[i].y || 0), 0)).sort((a, b) => a - b);
@@ -258,7 +258,7 @@ ringside.charts = (() => {
     y.title.text = cut ? `ms per step, up to ${duration(highest * 1e6)} cut off` : "ms per step";
   }
 
-  // range: of points as well: the iterations that the chart covers; without it those of its own points.
+  // range, also in points: the iterations that the chart covers; without it, those of its own points.
   function show_steps(chart, all_points, range = all_points) {
     const points = chart.most_points ? grouped(all_points, chart.most_points) : all_points;
     for (const dataset of chart.data.datasets) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Chooses the results that have charts of their own: a list of boxes that a search narrows. All of it is reached with
-// the keyboard: arrows go through the list, Escape closes it.
+// Chooses the results that have their own charts, from a list of boxes with a search. All controls work with the
+// keyboard: arrows move through the list, Escape closes it.
 "use strict";
 ringside.chooser = (() => {
   const { address, view } = ringside;
-  const most = 8; // of which `ringside serve` answers the values at once
-  // Bytes of a name in a request: the head of one is at most 8 KiB, with all names and what the browser adds.
+  const most = 8; // results per request of `ringside serve`
+  // Bytes of a name in a request: a request's head is at most 8 KiB, with all names and the browser's own lines.
   const most_name = 400;
   const scales = ["auto", "log", "linear"];
 
@@ -25,7 +25,7 @@ ringside.chooser = (() => {
 
   const written = (choices) => choices.map(({ name, scale }) => (scale === "auto" ? name : `${name}:${scale}`)).join(",");
 
-  // changed(): called whenever `choices` has become another list.
+  // changed(): called whenever `choices` changes.
   function make(changed) {
     const list = document.getElementById("chooser-list");
     const search = document.getElementById("chooser-search");
@@ -55,8 +55,8 @@ ringside.chooser = (() => {
       keep();
     }
 
-    // names: of the results there are; units: of some of them. Nothing is made again while they stay the same: the
-    // reader's place in the list would be lost.
+    // names: of the available results; units: of some of them. While they are unchanged nothing is rebuilt, because the
+    // reader's position in the list would be lost.
     function offer(names, units) {
       const now = names.map((name) => `${name} ${units[name] || ""}`).join("\n");
       document.getElementById("chooser-panel").hidden = names.length === 0 && self.choices.length === 0;

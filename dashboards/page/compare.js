@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A comparison: what `ringside compare` found about two or more runs, shown once.
+// A comparison of two or more runs by `ringside compare`, shown once.
 "use strict";
 (() => {
   const data = ringside.format.parsed(document.getElementById("data").textContent);
@@ -12,7 +12,7 @@
     document.getElementById(id).append(view.row(head, "th"), ...rows.map((cells) => view.row(cells)));
   }
 
-  // Texts in cells are read, not compared digit by digit: to the left.
+  // Cells with text are aligned left, because readers do not compare their digits.
   function words(id) {
     for (const cell of document.querySelectorAll(`#${id} th, #${id} td`)) cell.classList.add("words");
   }

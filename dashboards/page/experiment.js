@@ -29,7 +29,7 @@
 
   const lacks = (value) => typeof value === "string" && value.startsWith("n/a: ");
 
-  // A figure with as many digits as its column has. The reasons of what is n/a are below the table.
+  // A value with its column's number of digits. The reasons of n/a values are below the table.
   function cell(value, column) {
     if (lacks(value)) return "n/a";
     if (typeof value !== "number") return value === null ? "–" : value;
@@ -55,7 +55,7 @@
     table.rows.forEach((of) => table.columns.filter(({ key }) => lacks(of[key])).forEach(({ key, head }) => {
       lacking.set(of[key], (lacking.get(of[key]) ?? new Set()).add(head));
     }));
-    // Of whole rows no reader asks which columns.
+    // For whole rows, the columns are not listed.
     const shown_reason = ([reason, heads]) =>
       lacking.size === 1 || heads.size > 3 ? reason : reason.replace("n/a", `n/a (${[...heads].join(", ")})`);
     panel(table.title).append(place, ...[...lacking].map((entry) => view.element("p", shown_reason(entry), "small")));

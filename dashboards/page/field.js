@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A field of two dimensions as an image. The colours are viridis, of S. van der Walt and N. Smith (CC0): ten of its
-// colours, evenly apart, as viridisLite 0.4 for R gives them for n = 10, and straight lines between these. It is
-// perceptually uniform, and readable by colour-blind people and in grey. An entry that is not finite has a red that
-// viridis does not have.
+// A field of two dimensions as an image. The colours are viridis, by S. van der Walt and N. Smith (CC0): ten evenly
+// spaced colours, as in viridisLite 0.4 for R with n = 10, interpolated linearly. It is perceptually uniform, and
+// readable by colour-blind people and in grey. Entries that are not finite have a red that viridis lacks.
 "use strict";
 ringside.field = (() => {
   const { charts, format, view } = ringside;
@@ -54,7 +53,7 @@ ringside.field = (() => {
     return `${notes.join("; ")}.`;
   }
 
-  // Draws into an element that has the canvases and texts of a figure; draws again in another colour scheme.
+  // Draws into an element with the canvases and texts of a figure; redraws if the colour scheme changes.
   function figure() {
     const made = document.createElement("figure");
     made.className = "field";
@@ -71,7 +70,8 @@ ringside.field = (() => {
       const canvas = part(".cells");
       draw_cells(canvas, image);
       draw_legend(part(".colours"));
-      // A very long field would be a line: it is drawn as if its sides were at most 1 to 8, and the caption has them.
+      // A very long field would appear as a line: its sides are drawn at most 1 to 8, and the caption has the true
+      // sizes.
       canvas.style.aspectRatio = String(Math.min(8, Math.max(1 / 8, image.columns / image.rows)));
       canvas.setAttribute("aria-label", `Image of ${caption(image)} From ${format.scientific(image.min)} to ${format.scientific(image.max)}.`);
       const unit = image.unit ? ` ${image.unit}` : "";

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Figures as people read them, with their units.
+// Figures in readable form, with their units.
 "use strict";
 window.ringside = window.ringside || {};
 ringside.format = (() => {
   const known = (value) => typeof value === "number" && Number.isFinite(value);
 
-  // Three digits, or all of them before the point: toPrecision alone makes "3.47e+3" of 3471.
+  // Three digits, or all digits before the point: toPrecision alone returns "3.47e+3" for 3471.
   function short(value) {
     return value >= 999.5 ? count(value) : value.toPrecision(3);
   }
@@ -45,11 +45,12 @@ ringside.format = (() => {
     return seconds > 0 ? `${new Date(seconds * 1000).toISOString().slice(0, 19).replace("T", " ")} UTC` : "–";
   }
 
-  // "2026-11-23T03:51:00Z", as JSON has it.
+  // "2026-11-23T03:51:00Z", as in JSON.
   const utc = (text) => text.replace(/^([\d-]+)T([\d:]+)Z$/, "$1 $2 UTC");
 
-  // JSON of serve or of a report. In names of others, what is invisible but reorders or hides the text around it is shown
-  // as an escape: the characters and the form of common/platform/printable.hpp. In JSON they are only within strings.
+  // JSON of serve or of a report. In foreign names, invisible characters that reorder or hide the text around them are
+  // shown as escapes: the characters and the form of common/platform/printable.hpp. In JSON they occur only within
+  // strings.
   const invisible = /[\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e007f}]/gu;
   function parsed(json) {
     return JSON.parse(json.replace(invisible, (character) => {

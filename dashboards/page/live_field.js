@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The image of the live page: asks `ringside serve` for it once a second while the page and the panel are seen. A large
-// field is asked for only after the reader has switched that on.
+// The image of the live page: requested from `ringside serve` once a second while the page and the panel are visible. A
+// large field is requested only after the reader has enabled it.
 "use strict";
 ringside.live_field = (() => {
   const { address, field, format, server, view } = ringside;
 
-  // wake(): called when an image is wanted that was not wanted before.
+  // wake(): called when a newly wanted image is needed.
   function make(wake) {
     const panel = document.getElementById("field-panel");
     const select = document.getElementById("field-choice");
     const cell = document.getElementById("field-cell");
     const large = document.getElementById("field-large");
     const { made, draw } = field.figure();
-    let known = 0; // the commit that is drawn
+    let known = 0; // the drawn commit
     let of_run = "";
     let offered = "";
-    let is_seen = false; // until the panel comes into view: serve makes images only while somebody asks
+    let is_seen = false; // until the panel comes into view: serve makes images only on request
     let refused_until = 0;
     document.getElementById("fields").append(made);
     made.hidden = true;
@@ -29,7 +29,7 @@ ringside.live_field = (() => {
       refused_until = 0;
     }
 
-    // As cli/pool_view/field_image. Why such a run has no image is worth a word, of another run it is not.
+    // As in cli/pool_view/field_image. The page explains a missing image only for such a run.
     const has_two_dimensions = (run) => Boolean(run && ((run.matrix || "").startsWith("grid:") || (run.schema || []).some(({ shape }) =>
       shape.length === 2 || (shape.length === 3 && shape.includes(1)))));
 
@@ -59,7 +59,7 @@ ringside.live_field = (() => {
 
     const choice = () => [address.get("field"), cell.value, large.checked].join();
 
-    // Nothing if serve makes no more kinds of images now; the rest of the page goes on.
+    // Nothing if serve can make no more kinds of images now; the rest of the page continues.
     async function answer_of(path, wanted) {
       try {
         return await server.ask(path);
@@ -74,17 +74,17 @@ ringside.live_field = (() => {
     }
 
     async function refresh(run) {
-      if (run && run.run_id !== of_run) known = 0; // the next run may number its commits as the last one did
+      if (run && run.run_id !== of_run) known = 0; // the next run may use the same commit numbers
       of_run = run ? run.run_id : "";
       panel.hidden = !has_two_dimensions(run);
       if (document.hidden || !is_seen || panel.hidden || performance.now() < refused_until) return;
       const wanted = choice();
-      // An address may hold anything; without a name it is the first one that there is.
+      // An address may contain anything; without a name, the first field is chosen.
       const name = offered.split("\n").includes(address.get("field")) ? address.get("field") : "";
       const answer = await answer_of(`api/image?variable=${encodeURIComponent(name)}&cell=${cell.value}`
         + `&large=${large.checked ? 1 : 0}&known=${known}`, wanted);
-      if (!answer || wanted !== choice()) return; // of an earlier choice
-      if (answer.variables.length === 0 && !answer.why) return; // not known yet: what is shown stays, and the focus with it
+      if (!answer || wanted !== choice()) return; // for an earlier choice
+      if (answer.variables.length === 0 && !answer.why) return; // not known yet: the image and the focus remain
       offer(answer.variables);
       say_why(answer.why);
       if (!answer.image) return;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Marks: vertical lines with names on every chart over iterations, and a table. A line whose name has no room is still
-// there; the table has all names, and its buttons emphasize a mark on the charts.
+// Marks: vertical lines with names on every chart over iterations, and a table. If a name has no room, its line is
+// drawn without it; the table has all names, and its buttons emphasize a mark on the charts.
 "use strict";
 ringside.marks = (() => {
   const { charts, format, view } = ringside;
   let marks = [];
-  let emphasized = ""; // the key of one; empty: none
+  let emphasized = ""; // the key of the emphasized mark; empty: none
   const rows = new Map(); // of the table, by key
 
   const causes = {
@@ -17,7 +17,7 @@ ringside.marks = (() => {
   };
   const named = (mark) => mark.name || causes[mark.cause] || mark.cause;
 
-  // A number of a record may be given again, to another mark: all that a row shows belongs to its key.
+  // A record's number may be reused for another mark, so a row shows only data of its key.
   const keyed = (mark, run_id) => ({ ...mark, key: `${run_id} ${JSON.stringify(mark)}` });
 
   Chart.register({
@@ -29,8 +29,8 @@ ringside.marks = (() => {
       ctx.save();
       ctx.font = `11px ${getComputedStyle(document.body).fontFamily}`;
       ctx.textBaseline = "top";
-      let free_from = -Infinity; // where the next name has room
-      // The emphasized one last: above the others.
+      let free_from = -Infinity; // the next name fits from here on
+      // The emphasized mark last, so that it is above the others.
       for (const mark of [...seen].sort((a, b) => (a.key === emphasized) - (b.key === emphasized))) {
         const at = x.getPixelForValue(mark.iteration);
         const is_emphasized = mark.key === emphasized;
@@ -89,7 +89,7 @@ ringside.marks = (() => {
     if (had_focus && beside) beside.querySelector("button").focus();
   }
 
-  // Makes rows of new marks alone: the others keep the focus and the selected text.
+  // Makes rows only for new marks: the others keep the focus and the selected text.
   function show_table() {
     const wanted = new Set(marks.map(({ key }) => key));
     for (const key of [...rows.keys()]) if (!wanted.has(key)) drop(key);
@@ -103,7 +103,7 @@ ringside.marks = (() => {
     }
   }
 
-  // told: { count, list } or null. Charts that are drawn later draw them as well.
+  // told: { count, list } or null. Charts drawn later show these marks, too.
   function show(told, run_id) {
     marks = told ? told.list.map((mark) => keyed(mark, run_id)) : [];
     document.getElementById("marks-panel").hidden = marks.length === 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A plan: what `ringside plan` predicted for each split of the cores, shown once.
+// A plan: the prediction of `ringside plan` for each split of the cores, shown once.
 "use strict";
 (() => {
   const data = ringside.format.parsed(document.getElementById("data").textContent);
@@ -49,7 +49,7 @@
     chart.update("none");
   }
 
-  // One split has nothing to be drawn over: two bars a mode instead, and a thin line for the interval of the total.
+  // A single split gives no curve: two bars per mode instead, and a thin line for the interval of the total.
   function predicted_of_one_split() {
     const rows = [...data.rows].sort((a, b) => a.expected_s - b.expected_s);
     const whiskers = {
@@ -78,7 +78,7 @@
     const canvas = document.getElementById("total-chart");
     canvas.setAttribute("aria-label", "Predicted working and waiting times of both sides in each mode");
     canvas.parentElement.style.height = `${4 + 4 * rows.length}rem`;
-    document.getElementById("parts").hidden = true;  // the bars have them
+    document.getElementById("parts").hidden = true;  // the bars show them
     charts.make("total-chart", {
       type: "bar",
       plugins: [whiskers],
@@ -104,7 +104,7 @@
     });
   }
 
-  // What each side does with its time: two stacks.
+  // How each side uses its time: two stacks.
   function bars(values) {
     const bar = (key, name, stack, colour_name) => ({ label: name, stack, colour_name, data: values((row) => row[`${key}_s`]) });
     return [
@@ -117,7 +117,7 @@
     ];
   }
 
-  // Two bars a split, under the mode that was chosen.
+  // Two bars per split, under the chosen mode.
   function parts() {
     const shown = mode(best);
     view.text("parts-hint", `${shown}: left the producer, right the analyzer`);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Charts that are not of one run's steps: the plot of an experiment, and the courses of several runs.
+// Charts of several runs or of none: the plot of an experiment, and the courses of several runs.
 "use strict";
 Object.assign(ringside.charts, (() => {
   const { iteration_axis, line, log_axis, make, paint, plain_number, set_value_axis } = ringside.charts;
   const { scientific } = ringside.format;
 
-  // One line a label; what is beyond the colours is dashed.
+  // One line per label; lines beyond the number of colours are dashed.
   const line_colours = ["generate", "transfer", "analyze", "commit", "producer-idle", "analyzer-idle"];
   const dashes = [[], [6, 4], [2, 3], [10, 3, 2, 3]];
 
-  // Lines of one point each have nothing to be drawn over: a bar for each.
+  // Lines of a single point each are drawn as bars.
   function bars(id, shown) {
     const labels = shown.lines.map(({ label }) => label.replace(" (", "\n(").split("\n"));  // two short lines: for a phone
     const line_height = labels.some((lines) => lines.length > 1) ? 2.2 : 1.5;
@@ -73,7 +73,7 @@ Object.assign(ringside.charts, (() => {
     });
   }
 
-  // The courses of several runs in one chart: of each, points [iteration, seconds, value].
+  // The courses of several runs in one chart, each with points [iteration, seconds, value].
   function courses(id) {
     return make(id, {
       type: "line",
@@ -92,8 +92,8 @@ Object.assign(ringside.charts, (() => {
     });
   }
 
-  // runs: { label, points, look }; look: a number that keeps a run's line the same while others come and go. A log scale
-  // is used only if all values can be drawn there, or most of a change can.
+  // runs: { label, points, look }; look: a number that keeps a run's line style when others are added or removed. The
+  // scale is log only if it can show all values, or most values of a change.
   function show_courses(chart, runs, over_time, is_change) {
     const values = runs.flatMap(({ points }) => points.map((point) => point[2])).filter((value) => value !== null);
     const logarithmic = is_change || (values.length > 0 && values.every((value) => value > 0));

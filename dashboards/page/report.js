@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A report: what `ringside report` found in a journal, a ring or a summary, shown once.
+// A report: the content of a journal, a ring or a summary, as read by `ringside report`, shown once.
 "use strict";
 (() => {
   const data = ringside.format.parsed(document.getElementById("data").textContent);
@@ -14,7 +14,7 @@
     return cell;
   }
 
-  // The two columns of the account: what each side did with its time.
+  // The two columns of the account: each side's use of its time.
   function show_account(account) {
     const whole = account.total_ns;
     const line = (name, key) => [keyed(name, key), duration(account[`${key.replace("-", "_")}_ns`]),

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The charts of chosen results, one panel each. A value that cannot be drawn is a gap with a sign at the foot of the
-// chart: a cross where it is not finite, a stroke where it is absent or has no place on a log scale.
+// chart: a cross if it is not finite, a stroke if it is absent or not positive on a log scale.
 "use strict";
 ringside.result_charts = (() => {
   const { charts, chooser, format, view } = ringside;
   const not_finite = (value) => typeof value === "string"; // "NaN", "inf", "-inf"
   const absent = (value) => value === null || value === undefined;
-  const apart_px = 6; // signs closer than this are one
+  const apart_px = 6; // signs closer than this are merged
 
   const signs = {
     id: "ringside_signs",
@@ -45,7 +45,7 @@ ringside.result_charts = (() => {
     const remove = view.element("button", "×", "remove");
     remove.setAttribute("aria-label", `remove the chart of ${name}`);
     remove.addEventListener("click", () => {
-      document.querySelector("#chooser summary").focus(); // the focus would be lost with the panel
+      document.querySelector("#chooser summary").focus(); // otherwise the focus would be lost with the panel
       chosen.remove(name);
     });
     const scale = document.createElement("select");
@@ -65,7 +65,7 @@ ringside.result_charts = (() => {
     return { panel, canvas, scale, note, chart: null };
   }
 
-  // place: the element that takes the panels. chosen: what ringside.chooser made.
+  // place: the element that receives the panels. chosen: the object that ringside.chooser made.
   function make(place, chosen) {
     const shown = new Map();
 
@@ -92,14 +92,14 @@ ringside.result_charts = (() => {
       }
     }
 
-    // On a log scale, less than a decade has hardly a number at its axis.
+    // Within less than a decade, a log axis has hardly any labels.
     function spans_decades(finite) {
       const values = finite.map(({ value }) => value);
       const low = values.reduce((a, b) => Math.min(a, b), Infinity);
       return low > 0 && values.reduce((a, b) => Math.max(a, b), 0) >= 10 * low;
     }
 
-    // A name may also be one that every object has (constructor).
+    // A name may also be a property of every object (constructor).
     function of_result(object, name) {
       return Object.hasOwn(object, name) ? object[name] : undefined;
     }
@@ -111,7 +111,7 @@ ringside.result_charts = (() => {
       one.scale.value = scale;
       one.chart.signs = points.filter(({ value }) => !is_drawn(value))
         .map(({ iteration, value }) => ({ x: iteration, kind: not_finite(value) ? "not_finite" : "gap" }));
-      // Between two gaps there is no line to see.
+      // A point between two gaps has no visible line.
       const is_alone = (_, i) => ![i - 1, i + 1].some((next) => points[next] && is_drawn(points[next].value));
       one.chart.data.datasets[0].pointRadius = points.map((p, i) => (is_alone(p, i) ? 3 : 0));
       charts.set_value_axis(one.chart, logarithmic, of_result(units, name));

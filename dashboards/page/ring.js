@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The ring's slots: what each keeps, and why it may not be overwritten. What the pool itself says is shown where
-// `ringside serve` can read it; else what follows from the records.
+// The ring's slots: the content of each, and why it may not be overwritten. The page shows the pool's own data if
+// `ringside serve` can read it; otherwise it derives them from the records.
 "use strict";
 ringside.ring = (() => {
   const { format, view } = ringside;
-  const most = 512; // as RingSlots::kMost: more would not be read by a person
+  const most = 512; // as RingSlots::kMost: a person would not read more
 
-  let drawn = ""; // the slots, as text: the same ones are not made anew
+  let drawn = ""; // the slots as text: unchanged ones are not rebuilt
 
-  // By commit; what is older than the newest known steps was persisted before them.
+  // By commit; steps older than the newest known ones were persisted before them.
   function persisted_in(ring) {
     const known = new Map(ring.newest.map((kept) => [kept.commit_seq, kept.persisted]));
     const oldest = ring.newest[0];
     return (commit) => (known.has(commit) ? known.get(commit) : Boolean(oldest && commit < oldest.commit_seq && oldest.persisted));
   }
 
-  // The slots that are drawn: of a long ring those of the newest iterates.
+  // The drawn slots: of a long ring, those with the newest iterates.
   function slots_of(ring) {
     if (!ring.states) {
       const newest = ring.newest.slice(-most);
@@ -49,7 +49,7 @@ ringside.ring = (() => {
     return cell;
   }
 
-  // Null where it is not; a ring may be frozen at iteration 0.
+  // Null if it is not frozen; a ring may be frozen at iteration 0.
   const is_frozen = (ring) => Number.isInteger(ring.frozen_at_iteration);
 
   function hint_of(ring, cells) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The page of runs: lists what `ringside serve --runs` finds, draws the courses of chosen runs in one chart, and links
-// to each run's report.
+// The page of runs: lists the runs that `ringside serve --runs` finds, draws the courses of chosen runs in one chart,
+// and links to each run's report.
 "use strict";
 (() => {
   const every_ms = 2000;
-  const most_chosen = 12; // lines that can be told apart
+  const most_chosen = 12; // distinguishable lines
   const { count, duration, instant, percent, scientific } = ringside.format;
   const { charts, view } = ringside;
   const { ask, show_failure } = ringside.server;
@@ -55,12 +55,12 @@
     const less = (a, b) => (typeof a === "string" ? a.localeCompare(b) : a - b);
     return [...runs].sort((a, b) => {
       const [x, y] = [value(a), value(b)];
-      if (x === null || y === null) return (x === null) - (y === null); // what is not known comes last
+      if (x === null || y === null) return (x === null) - (y === null); // unknown values come last
       return descending ? less(y, x) : less(x, y);
     });
   }
 
-  // Rows are made once and moved, so that a control keeps the keyboard's focus.
+  // Rows are made once and then moved, so that a control keeps the keyboard's focus.
   const rows = new Map();
   function row_of(run) {
     if (rows.has(run.key)) return rows.get(run.key);

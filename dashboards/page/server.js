@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Requests to `ringside serve`, and what a page shows when one fails. Only a request that got no answer means that serve
-// cannot be reached; any other error is one of the page, and is shown as such.
+// Requests to `ringside serve`, and the page's output when a request fails. Serve counts as unreachable only if a
+// request got no reply; any other error is the page's own, and is shown as such.
 "use strict";
 ringside.server = (() => {
   const { view } = ringside;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the page and a report show the same way outside of their charts. Texts are set as texts: a matrix may be called
-// anything.
+// Parts that the page and a report show in the same way, except charts. Texts are set as text, because a matrix may
+// have any name.
 "use strict";
 ringside.view = (() => {
   const { bytes, count, duration, instant } = ringside.format;
@@ -33,7 +33,7 @@ ringside.view = (() => {
     document.getElementById(id).replaceChildren(...groups);
   }
 
-  // One vector of doubles, as the runs of older versions have, which do not describe it.
+  // One vector of doubles, as in the runs of older versions, which have no description of it.
   const is_x_only = ({ schema }) => !schema || (schema.length === 1 && schema[0].name === "x" && schema[0].dtype === "f64"
     && schema[0].shape.length === 1);
 
@@ -96,8 +96,8 @@ ringside.view = (() => {
     ] : []);
   }
 
-  // How a run ended, in one line, and whether that is "good", "bad", or neither: a run that was asked to stop (130) can be
-  // resumed.
+  // How a run ended, in one line, and whether that is "good", "bad", or neither: a run that was stopped on request
+  // (130) can be resumed.
   function ending(ended) {
     const words = !ended.how || ended.how === "detached" ? ended.outcome : ended.how.replaceAll("_", " ");
     if (ended.exit_code === 0) return { kind: "good", words: `run ended: ${words}` };
@@ -106,7 +106,7 @@ ringside.view = (() => {
     return { kind: "bad", words: `run ended: ${words} (exit code ${ended.exit_code})` };
   }
 
-  // The plug-ins that have failed, a sentence each.
+  // The failed plug-ins, a sentence each.
   function plug_in_notices(run) {
     const times = (deaths) => (deaths === 1 ? "once" : `${count(deaths)} times`);
     return ((run && run.plug_ins) || []).filter(({ deaths, left_out }) => deaths > 0 || left_out).map(({ name, deaths, left_out }) =>

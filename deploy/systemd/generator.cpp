@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ringside-generator: systemd cannot read TOML, so at boot and at every `systemctl daemon-reload` this program turns
-// the settings in /etc/ringside that units need into drop-ins (systemd.generator(7), docs/use/operations.md): the cores
-// and their NUMA nodes, the folders that are written to, whether the network is needed.
+// ringside-generator: systemd cannot read TOML. At boot and at every `systemctl daemon-reload` this program therefore
+// converts some settings of /etc/ringside into drop-ins of units (systemd.generator(7), docs/use/operations.md): the
+// cores and their NUMA nodes, the writable folders, whether the network is needed.
 //
-// If a file cannot be used, the program writes one line to the kernel's log and no drop-in. The boot continues, and
-// the service itself reports what is wrong. Only /etc/ringside and /sys are read: nothing else need exist so early.
+// If a file cannot be used, the program writes one line to the kernel's log and no drop-in. The boot continues, and the
+// service itself reports the problem. It reads only /etc/ringside and /sys, because other files may not exist so early.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -30,7 +30,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Sorted between the unit and the drop-in of `systemctl edit`, which therefore takes precedence.
+// Sorts between the unit and the drop-in of `systemctl edit`, which therefore takes precedence.
 constexpr const char* kDropIn = "10-ringside.conf";
 // Without a drop-in, the units may write below kState, and require the mounts here and at kPmem.
 constexpr std::string_view kState = "/var/lib/ringside/";
@@ -63,7 +63,7 @@ class Settings {
 std::optional<std::vector<int>> list_in(const fs::path& file) {
   const std::optional<std::string> text = first_line(file.string());
   if (!text) return std::nullopt;
-  if (text->empty()) return std::vector<int>{};  // a node of memory without cores
+  if (text->empty()) return std::vector<int>{};  // a memory node without cores
   return parse_core_list(*text, file.string()).cpus;
 }
 
@@ -71,8 +71,8 @@ bool holds_all(const std::vector<int>& list, const std::vector<int>& wanted) {
   return std::includes(list.begin(), list.end(), wanted.begin(), wanted.end());
 }
 
-/// CPUAffinity= and, if the cores are on only some of the machine's nodes, a policy for memory, because other nodes
-/// are farther away. With one node, memory comes from it while it lasts; with several, from them alone.
+/// CPUAffinity= and, if the cores are on only some of the machine's nodes, a memory policy, because other nodes are
+/// farther away. With one node, memory comes from it while it lasts; with several, only from them.
 std::string placement(const std::string& cores, const fs::path& system) {
   if (cores.empty()) return {};
   const std::vector<int> cpus = parse_core_list(cores, "cores").cpus;
@@ -112,7 +112,7 @@ struct DropIn {
   std::string unit;     // lines of its [Unit]
   std::string service;  // lines of its [Service]
 
-  /// If `path` is absolute, the file system it lies on is mounted first.
+  /// If `path` is absolute, its file system is mounted first.
   void needs(const fs::path& path) {
     if (path.is_absolute()) unit += "RequiresMountsFor=" + word(path) + "\n";
   }
@@ -162,7 +162,7 @@ void say(const std::string& said) {
   fmt::print(stderr, "ringside-generator: {}\n", text);
   const std::string line = fmt::format("<27>ringside-generator[{}]: {}\n", getpid(), text);  // daemon, err
   const UniqueFd log(open("/dev/kmsg", O_WRONLY | O_CLOEXEC | O_NOCTTY));
-  if (log.valid() && write(log.get(), line.data(), line.size()) < 0) return;  // there is no other place to report it
+  if (log.valid() && write(log.get(), line.data(), line.size()) < 0) return;  // the error cannot be reported elsewhere
 }
 
 void write_drop_in(const fs::path& folder, const fs::path& source, const DropIn& drop_in) {
@@ -176,7 +176,7 @@ void write_drop_in(const fs::path& folder, const fs::path& source, const DropIn&
   if (!out) throw system_error("{}: cannot be written", (folder / kDropIn).string());
 }
 
-/// The rule of systemd for what is between @ and .service.
+/// systemd's rule for the part between @ and .service.
 bool is_instance(const std::string& name) {
   constexpr std::string_view kValid = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ:-_.\\@";
   return !name.empty() && name.find_first_not_of(kValid) == std::string::npos;
@@ -184,7 +184,7 @@ bool is_instance(const std::string& name) {
 
 struct Folders {
   fs::path root;
-  fs::path made;  // where drop-ins go
+  fs::path made;  // the folder of drop-ins
 };
 
 /// Makes the drop-in of `unit` from `file` below the root; does nothing if the file is missing.

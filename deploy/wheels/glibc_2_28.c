@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-// What the wheels' programs need of a newer glibc than 2.28 (2018): the functions that GCC 12's own libraries, made for
-// Debian 12, or the calls below ask for. Linked into each program and library of the wheels, visible in it only; deploy/wheels.sh
-// links everything else with an older glibc. Each does what the newer function's manual says; none is used where speed matters.
+// Functions of glibc newer than 2.28 (2018) that the wheels' programs need: GCC 12's own libraries, made for Debian 12,
+// and the calls below use them. Linked into each program and library of the wheels and visible only there;
+// deploy/wheels.sh links everything else with an older glibc. Each follows the manual of the newer function; none is
+// used where speed matters.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -18,7 +19,7 @@
 
 #pragma GCC visibility push(hidden)
 
-// 2.32: whether the process has one thread. "No" is always right, and costs atomic reference counts.
+// 2.32: whether the process has one thread. "No" is always correct; it only makes reference counts atomic.
 char __libc_single_threaded = 0;
 
 // 2.36, for std::random_device and libarchive.
@@ -219,14 +220,14 @@ pid_t gettid(void) {
   return (pid_t)syscall(SYS_gettid);
 }
 
-// 2.29, for `ringside plan`: the C library's own, if it has one; without it, an application with a folder of its own is refused.
+// 2.29, for `ringside plan`: calls the C library's own; without it, refuses an application with its own folder.
 int posix_spawn_file_actions_addchdir_np(posix_spawn_file_actions_t* restrict actions, const char* restrict folder) {
   int (*real)(posix_spawn_file_actions_t*, const char*);
   *(void**)&real = dlsym(RTLD_DEFAULT, "posix_spawn_file_actions_addchdir_np");
   return real != NULL ? real(actions, folder) : ENOSYS;
 }
 
-// 2.35, for the unwinder: the object that holds an address, and its table of frames.
+// 2.35, for the unwinder: the object that contains an address, and its table of frames.
 struct Search {
   uintptr_t address;
   struct dl_find_object* found;
@@ -262,7 +263,7 @@ int _dl_find_object(void* address, struct dl_find_object* found) {
   return dl_iterate_phdr(look, &search) == 1 ? 0 : -1;
 }
 
-// 2.30: waits by a clock that is named. Before, these functions knew CLOCK_REALTIME only: the time that is left is added to it.
+// 2.30: waits by a given clock. Older functions use only CLOCK_REALTIME, so the remaining time is added to it.
 static struct timespec as_real_time(clockid_t clock, const struct timespec* until) {
   struct timespec now, real;
   if (clock == CLOCK_REALTIME) return *until;
@@ -290,7 +291,7 @@ int pthread_mutex_clocklock(pthread_mutex_t* mutex, clockid_t clock, const struc
   return pthread_mutex_timedlock(mutex, &real);
 }
 
-// 2.29: the same functions with another way to report errors, which nobody here reads.
+// 2.29: the same functions with another way to report errors, which no caller here uses.
 #define OLD_ONE(name, parameters, arguments)              \
   extern __attribute__((visibility("default"))) double old_##name parameters; \
   __asm__(".symver old_" #name ", " #name "@GLIBC_2.2.5"); \

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Builds the libraries that the wheels contain, from Debian's source packages, as static libraries with only what Ringside
-# uses switched on: Debian's own libarchive, ZeroMQ and HDF5 bring ICU, krb5, curl, gnutls and ldap with them. apt checks
-# what it fetches against Debian's signed lists; neither apt's own lists nor the system are changed. Called by ../wheels.sh.
+# Builds the libraries that the wheels contain from Debian's source packages, as static libraries with only the features
+# that Ringside uses: Debian's own libarchive, ZeroMQ and HDF5 depend on ICU, krb5, curl, gnutls and ldap. apt checks
+# its downloads against Debian's signed lists; apt's own lists and the system remain unchanged. Called by ../wheels.sh.
 set -euo pipefail
 
 if (($# != 1)); then
@@ -34,7 +34,7 @@ newest() {
   apt-cache "${apt_options[@]}" madison "$1" | awk -v suite=" $2" '/ Sources$/ && index($0, suite) { print $3 }' | sort -V | tail -n 1
 }
 
-# logged NAME COMMAND... runs a command with its output in logs/NAME.log, which is shown if it fails.
+# logged NAME COMMAND... runs a command with its output in logs/NAME.log, and prints that file if it fails.
 logged() {
   local log=$folder/logs/$1.log
   shift
@@ -45,7 +45,7 @@ logged() {
   fi
 }
 
-# Programs start on a glibc as old as the one that they are linked with. wheels/glibc_2_28.c has what they need beyond it.
+# Programs run with glibc versions down to the one they are linked with. wheels/glibc_2_28.c adds newer functions.
 make_glibc() {
   if [[ -e $glibc/made ]]; then return 0; fi
   rm -rf "$glibc" && mkdir -p "$glibc"
@@ -60,8 +60,8 @@ make_glibc() {
   touch "$glibc/made"
 }
 
-# unpack PACKAGE VERSION prints the folder with the patched sources. (apt-get source also wants the signatures of the upstream
-# authors, which a mirror may lack; what it leaves here has passed apt's own check.)
+# unpack PACKAGE VERSION prints the folder with the patched sources. (apt-get source also requires the signatures of the
+# upstream authors, which a mirror may lack; its downloads have already passed apt's own check.)
 unpack() {
   local package=$1 version=${2#*:} source=$folder/sources/$1 patch tar
   local upstream=${version%-*}
@@ -87,8 +87,8 @@ unpack() {
 export CFLAGS="-O2 -fPIC -ffunction-sections -fdata-sections" CXXFLAGS="-O2 -fPIC -ffunction-sections -fdata-sections"
 export LDFLAGS="-B$glibc/usr/lib/x86_64-linux-gnu -L$glibc/usr/lib/x86_64-linux-gnu -Wl,--sysroot=$glibc -static-libstdc++ -static-libgcc"
 
-# by_cmake PACKAGE OPTION... builds and installs below the prefix. For size, unless a caller sets `optimised`: a run spends its time
-# elsewhere.
+# by_cmake PACKAGE OPTION... builds and installs below the prefix. Optimises for size, unless a caller sets `optimised`:
+# these libraries take little of a run's time.
 by_cmake() {
   local source=$folder/sources/$1 package=$1
   shift
@@ -101,7 +101,7 @@ by_cmake() {
   logged "$package" cmake --install "$source/build-ringside"
 }
 
-# library PACKAGE [SUITE]: the function build_PACKAGE builds what has been unpacked.
+# library PACKAGE [SUITE]: the function build_PACKAGE builds the unpacked sources.
 library() {
   local began=$SECONDS version
   version=$(newest "$1" "${2:-bookworm}")
@@ -130,7 +130,7 @@ build_lz4() {
   logged lz4 make -C lib -j "$jobs" liblz4.a
   cp lib/liblz4.a "$prefix/lib" && cp lib/lz4*.h "$prefix/include"
 }
-# Tables are read from archives (producer/text/archive), and zip files are written (cli/export). The compiler's headers
+# For reading tables from archives (producer/text/archive) and writing zip files (cli/export). The compiler's headers
 # declare arc4random_buf, which glibc_2_28.c has.
 build_libarchive() {
   rm -f "$prefix/lib/libarchive_itself.a"
@@ -155,7 +155,7 @@ build_hwloc() {
 build_protobuf() {
   by_cmake protobuf -Dprotobuf_BUILD_{TESTS,PROTOC_BINARIES}=OFF -Dprotobuf_WITH_ZLIB=OFF
 }
-# Without libndctl, which would bring kmod, udev and json-c: the wheel's programs do not look for bad blocks.
+# Without libndctl, which needs kmod, udev and json-c: the wheel's programs do not check for bad blocks.
 build_pmdk() {
   local flags="$CFLAGS -Wno-error"
   logged pmdk make -C src -j "$jobs" NDCTL_ENABLE=n EXTRA_CFLAGS="$flags" BUILD_RPMEM=n DOC=n BUILD_EXAMPLES=n BUILD_BENCHMARKS=n \
@@ -188,9 +188,9 @@ library pmdk trixie
 library protobuf
 library hdf5
 
-rm -f "$prefix"/lib/*.so*  # some build both kinds
+rm -f "$prefix"/lib/*.so*  # some packages build static and shared libraries
 
-# What a program that links one of these needs besides, as the linker and pkg-config read it.
+# Further libraries that a program needs with each of these, for the linker and pkg-config.
 pc() {
   cat >"$prefix/lib/pkgconfig/$1.pc" <<TEXT
 Name: $1
@@ -208,5 +208,5 @@ pc hwloc hwloc "-lhwloc"
 if [[ ! -e $prefix/lib/libarchive_itself.a ]]; then mv "$prefix/lib/libarchive.a" "$prefix/lib/libarchive_itself.a"; fi
 echo "GROUP(libarchive_itself.a libz.a liblzma.a libbz2.a libzstd.a liblz4.a)" >"$prefix/lib/libarchive.a"
 
-# GCC's own libraries, which are linked statically, too.
+# GCC's own libraries are linked statically, too.
 cp /usr/share/doc/gcc-12-base/copyright "$folder/licenses/gcc-12"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# CMake's toolchain file of the wheels: GCC of Debian 12, which links with the glibc and the static libraries that libraries.sh
-# made in $RINGSIDE_WHEEL_LIBRARIES. What the result needs on a machine is glibc 2.28 or newer.
+# CMake's toolchain file of the wheels: GCC of Debian 12, linking with the glibc and the static libraries that
+# libraries.sh made in $RINGSIDE_WHEEL_LIBRARIES. The result needs glibc 2.28 or newer.
 set(libraries "$ENV{RINGSIDE_WHEEL_LIBRARIES}")
 set(prefix "${libraries}/prefix")
 set(glibc "${libraries}/glibc")
@@ -15,9 +15,9 @@ string(APPEND link " -static-libstdc++ -static-libgcc -Wl,--as-needed -Wl,--gc-s
 foreach(kind EXE SHARED MODULE)
   set(CMAKE_${kind}_LINKER_FLAGS_INIT "${link}")
 endforeach()
-set(CMAKE_CXX_STANDARD_LIBRARIES "-lpthread -ldl -lrt")  # libraries of their own before glibc 2.34
+set(CMAKE_CXX_STANDARD_LIBRARIES "-lpthread -ldl -lrt")  # separate libraries before glibc 2.34
 
-# Of the distribution only headers and programs.
+# Uses only headers and programs of the distribution.
 set(CMAKE_PREFIX_PATH "${prefix}")
 set(ENV{PKG_CONFIG_LIBDIR} "${prefix}/lib/pkgconfig")
 set(Protobuf_USE_STATIC_LIBS ON)

@@ -24,7 +24,7 @@ std::string hash_of(std::string_view text) {
   return to_string(hash128(text.data(), text.size()));
 }
 
-/// In pieces: what this process holds is the least that the kernel reports of its children. Empty for an empty file.
+/// Reads in pieces: the kernel counts this process's memory as the least peak of its children. Empty for an empty file.
 std::string hash_of_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::vector<char> piece(std::size_t{1} << 20);

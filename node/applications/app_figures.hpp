@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a program's runs come to: from the output of one run its result and seconds, from its account the traffic of far
-// memory, from all repeats medians and spreads. Pure functions but for reading the run's own files.
+// Figures of a program's runs: the result and seconds from a run's output, the traffic of far memory from its account,
+// medians and spreads from all repeats. All functions are pure, except those that read the run's own files.
 #pragma once
 
 #include <cstdint>
@@ -24,25 +24,25 @@ struct AppOutcome {
 AppOutcome outcome_of(const App& app, const std::string& printed_file, const std::string& output_file);
 
 /// The lines of `text` from the first that contains `begin` to before the next that contains `end`, or to the end.
-/// Empty: none contains `begin`.
+/// Empty if no line contains `begin`.
 std::string part_of(const std::string& text, std::string_view begin, std::string_view end);
 
-/// What ringside-memory run counted, over all processes of the run.
+/// The counters of ringside-memory run, over all processes of the run.
 struct AppTraffic {
-  double managed_bytes = 0;  // peak of what lay in far memory or its cache
+  double managed_bytes = 0;  // peak of the bytes in far memory or its cache
   double faults = 0;
   double read_bytes = 0;  // from far memory
   double written_bytes = 0;
   double fault_s = 0;  // of all threads
 };
-/// Nothing if the file is no such account.
+/// Nothing if the file is not an account of this kind.
 std::optional<AppTraffic> traffic_of(const std::string& account_file);
-/// The same of a summary of ringside run, which has no written_bytes.
+/// The same from a summary of ringside run, which has no written_bytes.
 std::optional<AppTraffic> traffic_of_summary(const std::string& summary_file);
 
 /// One run that succeeded.
 struct AppRun {
-  double seconds = 0;  // what is timed: the program's own figure, or the whole run
+  double seconds = 0;  // the program's own figure, or the time of the whole run
   double wall_s = 0;
   double cpu_s = 0;
   double resident_bytes = 0;
@@ -58,7 +58,7 @@ struct AppFigures {
   std::optional<AppTraffic> traffic;
   std::vector<CounterValue> counters;  // medians
 };
-/// runs: at least one. A counter is n/a if it is in one of them.
+/// runs: at least one. A counter is n/a if any run lacks it.
 AppFigures figures_of(const std::vector<AppRun>& runs);
 
 /// The counter of that name, a value or the reason.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What `ringside experiment apps` varies: where a program's data lie, how much DRAM caches them, how many workers share
-// them. Pure functions.
+// The variables of `ringside experiment apps`: where a program's data lie, how much DRAM caches them, how many workers
+// share them. Pure functions.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@ struct AppsOptions {
   std::vector<std::string> programs;         // names of the table; empty: all
   std::vector<std::string> dram;             // sizes, or percentages of a program's memory
   std::string far;                           // the folder of far memory; empty: /dev/shm
-  std::string timing;                        // "optane": emulated; empty: as it is
+  std::string timing;                        // "optane": emulated; empty: no emulation
   std::vector<std::string> program_folders;  // searched before the one of ringside and PATH
 };
 
-/// What every figure with emulated far memory names.
+/// Every figure with emulated far memory contains this text.
 inline constexpr const char* kOptaneTiming = "emulated Optane: 305 ns + 4 GB/s read, 2 GB/s write";
 
-/// A limit of DRAM: bytes, or a percentage of what the program takes when all of it is in DRAM.
+/// A limit of DRAM: bytes, or a percentage of the memory that the program takes when all of it is in DRAM.
 struct DramSize {
   std::uint64_t bytes = 0;  // 0: a percentage
   double percent = 0;
@@ -45,18 +45,18 @@ std::string to_string(const AppConfiguration& configuration);
 /// All DRAM first, then far only, then one for each size.
 std::vector<AppConfiguration> configurations_of(const std::vector<DramSize>& sizes);
 
-/// The limit in whole pages of 4 KiB, and at least what ringside-memory accepts.
+/// The limit in whole pages of 4 KiB, and at least the minimum of ringside-memory.
 std::uint64_t dram_limit(const DramSize& size, std::uint64_t all_dram_bytes);
 
-/// A size of the problem with a number of workers. Strong scaling keeps all bytes, weak scaling those of one worker.
+/// A problem size with a number of workers. Strong scaling keeps all bytes, weak scaling the bytes of one worker.
 struct AppPoint {
   int workers = 1;
   std::uint64_t bytes = 0;  // of all workers
   bool weak = false;
 };
 
-/// Strong points for each number, then weak points that are other runs; with the most workers both are the same unless
-/// the program's command line differs. `workers` ascends. A program of one worker has one point.
+/// Strong points for each number, then those weak points that are different runs. With the most workers, both are the
+/// same run unless the program's command line differs. `workers` ascends. A program of one worker has one point.
 std::vector<AppPoint> points_of(const App& app, const std::vector<int>& workers, std::uint64_t bytes);
 
 /// The words that start a program in Memory Mode, before the program and its arguments.

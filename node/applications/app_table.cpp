@@ -22,7 +22,7 @@ namespace {
 
 std::vector<std::string> of_our_own(const AppJob& job) {
   std::vector<std::string> words = {fmt::format("--data={}", job.bytes), fmt::format("--threads={}", job.workers)};
-  // A mapping that is only a reservation stays with the kernel, so that ringside-memory run would not see it.
+  // The kernel handles a mere reservation, so ringside-memory run would not manage such a mapping.
   words.push_back(job.in_place.empty() ? "--memory=dram:committed" : "--memory=mmap:" + job.in_place);
   return words;
 }
@@ -32,7 +32,7 @@ AppCommand own_command(const AppJob& job) {
   return {{}, std::string(Program), of_our_own(job)};
 }
 
-/// Its nodes lie in blocks, as those of freqmine do; ringside-memory run keeps these.
+/// Its nodes lie in blocks, as in freqmine; ringside-memory run manages these blocks.
 AppCommand itemset_command(const AppJob& job) {
   return {{}, "bench_memory_itemset", {fmt::format("--data={}", job.bytes), "--blocks"}};
 }
@@ -60,7 +60,7 @@ constexpr std::array<std::string_view, 6> kNeedsVpic = {
     "vpic_lpi_2048", "vpic_lpi_1024", "vpic_lpi_512", "vpic_lpi_256", "mpirun", "sh"};
 constexpr std::array<std::string_view, 2> kNeedsSnap = {"snap", "mpirun"};
 
-/// Lines of 32 characters, the same for every run. sort needs 32 bytes more for each, so that 2/5 of the bytes fit.
+/// Lines of 32 characters, the same for every run, with 2/5 of the bytes: sort needs 32 bytes more per line.
 void write_lines(const AppJob& job, std::ostream& to) {
   constexpr std::uint64_t kLine = 32;
   std::uint64_t state = 1;
@@ -85,8 +85,8 @@ AppCommand sort_command(const AppJob& job) {
            job.input}};
 }
 
-/// A table and an index at pseudo-random keys, both in sqlite's page cache, which it is given as one block; a tenth of
-/// the rows is looked up at random; then both are read from end to end.
+/// A table and an index at pseudo-random keys, in sqlite's page cache, which is one preallocated block. The program
+/// looks up a tenth of the rows at random and then reads both from end to end.
 AppCommand sqlite_command(const AppJob& job) {
   constexpr std::uint64_t kPage = 4096 + 512;  // with sqlite's own bytes for each page
   constexpr std::uint64_t kRow = 120;          // of table and index
@@ -105,7 +105,7 @@ AppCommand sqlite_command(const AppJob& job) {
                        job.bytes / 1024 + 64, rows, rows)}};
 }
 
-/// A list of numbers, each an object of its own: it is made, summed up in passes, and sorted in sixteen parts.
+/// A list of numbers, each an object: the program makes it, sums it up in passes, and sorts it in sixteen parts.
 AppCommand python_command(const AppJob& job) {
   constexpr std::uint64_t kNumber = 48;  // its pointer and its object
   return {{},
@@ -140,15 +140,15 @@ constexpr const char* kRedisScript =
 
 AppCommand redis_command(const AppJob& job) {
   constexpr std::uint64_t kEntry = 1200;  // a value of 1000 characters, with its key and what an allocator adds
-  // The socket's path is relative to the working folder: a path of a socket is at most 107 bytes long.
+  // The path is relative to the working folder, because a socket's path has at most 107 bytes.
   return {{"sh", "-c", kRedisScript, "redis", "redis.socket",
            fmt::format("{}", std::max<std::uint64_t>(job.bytes / kEntry, 10))},
           "redis-server",
           {"--port", "0", "--unixsocket", "redis.socket", "--save", "", "--appendonly", "no", "--lua-time-limit", "0"}};
 }
 
-/// PageRank on a grid with eight neighbours: 40 bytes of matrix and about as much of vectors for a row. The matrix is
-/// `csr`, which an iteration reads from end to end; of a grid's usual format, `bands`, nothing would be in far memory.
+/// PageRank on a grid with eight neighbours: per row 40 bytes of matrix and about as much of vectors. An iteration
+/// reads the `csr` matrix from end to end; with `bands`, a grid's usual format, nothing would be in far memory.
 AppCommand ringside_command(const AppJob& job) {
   constexpr std::uint64_t kRow = 72;
   const auto side = static_cast<std::uint64_t>(std::sqrt(static_cast<double>(job.bytes / kRow)));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The programs that `ringside experiment apps` runs: one entry each, with its command line for a size, and with what of
-// its output is its result, which must have the same bits in every memory. Programs whose sources a user must bring
-// (LULESH, AMG, VPIC, SNAP) are built by bench/apps.
+// The programs of `ringside experiment apps`, one entry each: its command line for a size, and the part of its output
+// that is its result. The result must have the same bits in every memory. bench/apps builds the programs whose sources
+// a user must provide (LULESH, AMG, VPIC, SNAP).
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,16 @@
 
 namespace ringside {
 
-/// One run: how large, by how many workers, with which files.
+/// One run: its size, workers and files.
 struct AppJob {
   std::uint64_t bytes = 0;  // of data, of all workers together
   int workers = 1;
-  bool weak = false;     // a point of weak scaling: `bytes` has grown with the workers
+  bool weak = false;     // a point of weak scaling: `bytes` is proportional to the workers
   std::string folder;    // its working folder, which exists
   std::string input;     // a file that App::write_input wrote
-  std::string output;    // a file that it may write
+  std::string output;    // a file that the program may write
   std::string in_place;  // a folder whose mapped files hold its data; empty: plain memory
-  std::string far;       // of App::caches_itself: the folder of far memory behind dram_bytes; empty: all in DRAM
+  std::string far;       // for App::caches_itself: the folder of far memory; empty: all data in DRAM
   std::uint64_t dram_bytes = 0;
 };
 
@@ -34,13 +34,13 @@ struct AppCommand {
 
 enum class AppWorkers { kOne, kThreads, kProcesses };
 
-/// What of a run is its result.
+/// The part of a run that is its result.
 enum class AppResult {
-  kOutput,    // all that it prints
+  kOutput,    // everything that it prints
   kChecksum,  // "checksum" of the JSON object that it prints
-  kFile,      // the file `output`; if `begin` is there, its lines as for kPart
+  kFile,      // the file `output`; if the file contains `begin`, its lines as for kPart
   kSummary,   // the member `begin` of the JSON object in the file `output`
-  kPart       // of what it prints, the lines from the one with `begin` to before the one with `end`
+  kPart       // the printed lines from the one with `begin` to before the one with `end`
 };
 
 struct App {
@@ -51,18 +51,18 @@ struct App {
   AppWorkers workers = AppWorkers::kOne;
   AppResult result = AppResult::kOutput;
   std::string_view begin = {}, end = {};
-  std::string_view figure = {};  // of the printed JSON object's "figures", the seconds; empty: the whole run is timed
+  std::string_view figure = {};  // key of the seconds in the printed JSON object's "figures"; empty: of the whole run
   bool in_place = false;         // can have its data in a mapped file: far memory without a cache
   bool caches_itself = false;    // has Memory Mode among its own options: ringside-memory does not start it
   bool (*takes)(int workers) = nullptr;                                // null: every number
-  void (*write_input)(const AppJob& job, std::ostream& to) = nullptr;  // null: it reads none
+  void (*write_input)(const AppJob& job, std::ostream& to) = nullptr;  // null: the program reads no input
   AppCommand (*command)(const AppJob& job) = nullptr;
 };
 
 std::span<const App> apps() noexcept;
 
-/// The programs with these names, in the order of the table; all if there is no name. Throws Error (exit code 2) that
-/// lists the names.
+/// The programs with these names, in the order of the table; without names, all. Throws Error (exit code 2) that lists
+/// the names.
 std::vector<const App*> chosen_apps(const std::vector<std::string>& names);
 
 /// The largest whole number whose cube is at most `number`, but at least 1.
@@ -74,8 +74,8 @@ struct ThreeFactors {
 };
 ThreeFactors three_factors(int workers) noexcept;
 
-/// Where `program` is: the first of `folders`, then of the folders in PATH, with such an executable file. Empty:
-/// nowhere.
+/// The path of `program` in the first of `folders`, then of PATH, that has such an executable file. Empty if there is
+/// none.
 std::string path_of_program(const std::string& program, const std::vector<std::string>& folders);
 
 }  // namespace ringside

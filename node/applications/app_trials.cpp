@@ -24,9 +24,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kUsualFar = "/dev/shm";
-// A run that takes longer than this is stopped: a program that hangs must not stop the experiment.
+// A run that takes longer is stopped, because a program that hangs must not stop the experiment.
 constexpr double kPatienceS = 120;
-constexpr double kPatienceTimes = 50;  // what it takes in DRAM
+constexpr double kPatienceTimes = 50;  // times its seconds in DRAM
 
 /// What all runs of one program share.
 class Trials {
@@ -36,7 +36,7 @@ class Trials {
     if (why_not_in_place(app, places).empty()) in_place_ = std::make_unique<WorkFolder>(places.far.path);
   }
 
-  /// Adds a run to the setting, or gives it a reason.
+  /// Adds a run to the setting, or sets the setting's reason.
   void run(AppSetting& setting, const AppSetting& all_dram) {
     const AppJob job = prepared(setting);
     const AppCommand command = app_.command(job);
@@ -49,7 +49,7 @@ class Trials {
     if (!child.words.empty()) child.words.front() = path_of_program(child.words.front(), places_.program_folders);
     child.words.push_back(path_of_program(command.program, places_.program_folders));
     if (setting.configuration.memory == AppMemory::kCached && !app_.caches_itself) {
-      // All processes of MPI are of one account, and each has its own part of the limit. Of a script only the program
+      // All MPI processes share one account, and each has its own part of the limit. In a script, only the program
       // itself has far memory.
       const bool processes = app_.workers == AppWorkers::kProcesses;
       const std::vector<std::string> before =
@@ -125,7 +125,7 @@ class Trials {
     std::ifstream messages(work_.file("messages"));
     std::string line;
     const auto is_letter = [](unsigned char letter) { return std::isalnum(letter) != 0; };
-    // Some frame their messages with lines of dashes.
+    // Some programs frame their messages with lines of dashes.
     while (std::getline(messages, line) && std::none_of(line.begin(), line.end(), is_letter)) {
     }
     return line.empty() ? how_it_ended(end) : fmt::format("{}: {}", how_it_ended(end), shortened(line));

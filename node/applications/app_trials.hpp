@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs of one program in all its memories and sizes, in turn: round after round, so that a slow minute of the machine
-// meets every setting. The results of all runs of a size must be equal.
+// Runs one program in all its memories and sizes, round after round, so that a slow minute of the machine affects every
+// setting. The results of all runs of a size must be equal.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace ringside {
 
-/// Where programs and memory are.
+/// The folders of programs and of memory.
 struct AppPlaces {
   std::vector<std::string> program_folders;  // before those of PATH
   std::string ringside_memory;               // the path; empty: not found
@@ -32,23 +32,23 @@ struct AppSetting {
   AppPoint point;
   AppConfiguration configuration;
   std::uint64_t dram_bytes = 0;       // the limit of all its processes, of a cached configuration
-  std::uint64_t all_dram_bytes = 0;   // what its processes take with all in DRAM
-  std::vector<AppRun> runs;           // empty: `reason`
+  std::uint64_t all_dram_bytes = 0;   // memory of its processes with all data in DRAM
+  std::vector<AppRun> runs;           // empty: `reason` is set
   std::string reason;                 // of n/a, one clause
 };
 
-/// Why far memory cannot be used without a cache by this program here; empty: it can.
+/// Why this program cannot use far memory without a cache here; empty if it can.
 std::string why_not_in_place(const App& app, const AppPlaces& places);
 
 /// The same for Memory Mode.
 std::string why_not_cached(const App& app, const AppPlaces& places);
 
-/// The missing ones of App::needs, with commas; empty: all are there.
+/// The missing programs of App::needs, separated by commas; empty if none is missing.
 std::string missing_programs(const App& app, const AppPlaces& places);
 
-/// Settings in the order of points and, for each, configurations. progress takes one line. Files lie in a folder of
-/// the system's temporary folder, and go with the last run. Throws Error: exit code 5 if the result of a run differs
-/// from that of the first run of its point, 130 after a signal that asks to stop.
+/// Settings in the order of points and, for each, configurations. progress takes one line. Files lie in a folder of the
+/// system's temporary folder, which the last run removes. Throws Error: exit code 5 if a run's result differs from that
+/// of the first run of its point, 130 after a signal that requests a stop.
 std::vector<AppSetting> run_app(const App& app, const std::vector<AppPoint>& points,
                                 const std::vector<AppConfiguration>& configurations, int repeats,
                                 const AppPlaces& places, const std::function<void(const std::string&)>& progress);

@@ -100,7 +100,7 @@ HeldSignals::~HeldSignals() {
   sigprocmask(SIG_SETMASK, &before_, nullptr);
 }
 
-/// Whether a signal asked to stop.
+/// Whether a signal requested a stop.
 bool HeldSignals::wait_for(pid_t child, const ChildCommand& command, ChildEnd& end) const {
   const UniqueFd ended(static_cast<int>(syscall(SYS_pidfd_open, child, 0)));
   const std::int64_t begin_ns = now_ns();
@@ -135,7 +135,7 @@ ChildEnd HeldSignals::run(const ChildCommand& command) const {
   while (waitid(P_PID, static_cast<id_t>(child), &left, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
   }
   end.wall_s = seconds(now_ns() - begin_ns);
-  if (command.group) kill(-child, SIGKILL);  // what it left behind; its own number is not free yet
+  if (command.group) kill(-child, SIGKILL);  // ends its remaining processes; its own number is not free yet
   rusage used{};
   wait4(child, &end.status, 0, &used);
   if (stop) throw Error(ExitCode::kInterrupted, "stopped by a signal");

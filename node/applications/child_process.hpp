@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs one program to its end, as an experiment does: its output in files, its time and memory measured. While it runs,
-// the signals that ask to stop wait for us, so that whoever made files for it can remove them first.
+// Runs one program to its end for an experiment, with its output in files, and measures its time and memory. Meanwhile
+// signals that request a stop stay pending, so that the caller can first remove the files it made.
 #pragma once
 
 #include <signal.h>
@@ -18,10 +18,10 @@ struct ChildCommand {
   std::vector<std::string> words;        // the first one is the path of the program
   std::vector<std::string> environment;  // NAME=value, in place of our own values of these names
   std::string folder;                    // the working folder; empty: ours
-  std::string output;                    // a file for standard output; empty: nowhere
-  std::string messages;                  // a file for standard error; empty: nowhere
-  bool group = false;                    // a stop also ends the processes that it started
-  double limit_s = 0;                    // after which it is killed, with its group; 0: none
+  std::string output;                    // a file for standard output; empty: discarded
+  std::string messages;                  // a file for standard error; empty: discarded
+  bool group = false;                    // a stop also ends the program's own child processes
+  double limit_s = 0;                    // then it is killed, with its group; 0: no limit
 };
 
 struct ChildEnd {
@@ -44,8 +44,8 @@ class HeldSignals {
   HeldSignals(const HeldSignals&) = delete;
   HeldSignals& operator=(const HeldSignals&) = delete;
 
-  /// Starts it and waits for its end. Throws Error: exit code 3 if it cannot be started, 130 if a signal asked to stop
-  /// (the child has then ended).
+  /// Starts the child and waits for its end. Throws Error: exit code 3 if it cannot be started, 130 if a signal
+  /// requested a stop (the child has then ended).
   ChildEnd run(const ChildCommand& command) const;
 
  private:

@@ -10,11 +10,11 @@ namespace ringside {
 namespace {
 
 std::vector<std::string> mpi_launcher(int processes) {
-  // Else Open MPI refuses more processes than cores, and root.
+  // Otherwise Open MPI refuses root and more processes than cores.
   return {"mpirun", "--oversubscribe", "--allow-run-as-root", "-n", std::to_string(processes)};
 }
 
-/// How many points or cells one process gets.
+/// The number of points or cells of one process.
 std::uint64_t each_has(const AppJob& job, std::uint64_t bytes_of_one) {
   return job.bytes / static_cast<std::uint64_t>(job.workers) / bytes_of_one;
 }
@@ -33,7 +33,7 @@ SnapSize snap_size(const AppJob& job) {
   }
   size.y_processes = job.workers / size.z_processes;
   const auto divisor = static_cast<std::uint64_t>(size.y_processes);
-  // The larger divides the edge, and so does the smaller if the edge is a multiple of their product.
+  // The larger factor divides the edge. The smaller one does, too, if the edge is a multiple of their product.
   const std::uint64_t unit = divisor * static_cast<std::uint64_t>(size.z_processes);
   size.cells = std::max<std::uint64_t>(cube_root(job.bytes / kCellBytes) / unit, 1) * unit;
   return size;
@@ -73,7 +73,7 @@ bool lulesh_takes(int workers) {
 AppCommand amg_command(const AppJob& job) {
   constexpr std::uint64_t kPointBytes = 1100;  // 27 entries a row of each matrix, and its coarser levels
   const ThreeFactors processes = three_factors(job.workers);
-  // Strong scaling halves the box in one direction after the other, as published; its edge is divided, not its volume.
+  // Strong scaling halves the box in each direction in turn, as published; this divides its edge, not its volume.
   const std::uint64_t whole = cube_root(each_has(job, kPointBytes) * static_cast<std::uint64_t>(job.workers));
   const std::uint64_t own = cube_root(each_has(job, kPointBytes));
   const auto edge = [&](int along) {
@@ -88,7 +88,7 @@ AppCommand amg_command(const AppJob& job) {
 AppCommand vpic_command(const AppJob& job) {
   constexpr int kStrong = 2048;  // particles in a cell with one process
   constexpr int kWeak = 512;
-  // It writes its energies into the working folder.
+  // The program writes its energies into the working folder.
   std::vector<std::string> launcher = {"sh", "-c", "\"$@\" && mv energies \"$0\"", job.output};
   for (const std::string& word : mpi_launcher(job.workers)) launcher.push_back(word);
   return {launcher, fmt::format("vpic_lpi_{}", job.weak ? kWeak : kStrong / job.workers), {}};

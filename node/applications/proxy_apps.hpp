@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Command lines of the four codes of Patil et al., MEMSYS 2019, 6.2, with sizes for strong and weak scaling. bench/apps
-// builds them from sources that the user names, and says which sizes were published.
+// builds them from sources that the user provides, and lists the published sizes.
 #pragma once
 
 #include <iosfwd>
@@ -9,14 +9,14 @@
 
 namespace ringside {
 
-/// LULESH 2.0: cubes of points, one a process, so that the processes are a cube.
+/// LULESH 2.0: each process has a cube of points, so the number of processes is a cube.
 AppCommand lulesh_command(const AppJob& job);
 bool lulesh_takes(int workers);
 
 /// AMG: a Laplace problem with 27 points on a box of cubes.
 AppCommand amg_command(const AppJob& job);
 
-/// VPIC: a deck is compiled into a program of its own; bench/apps/vpic.sh makes one for each number of particles.
+/// VPIC: a deck is compiled into a program; bench/apps/vpic.sh makes one for each number of particles.
 AppCommand vpic_command(const AppJob& job);
 bool vpic_takes(int workers);
 

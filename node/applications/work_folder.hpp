@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A new folder for the files of programs that an experiment runs; it is removed with all that is in it.
+// A new folder for the files of an experiment's programs; the destructor removes it with its content.
 #pragma once
 
 #include <string>

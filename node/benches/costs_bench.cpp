@@ -14,14 +14,14 @@
 namespace ringside {
 namespace {
 
-// Samples of one call of a function. A sleeper needs time to fall asleep, so that there are fewer of those.
+// Samples per call of a function. There are fewer wake-ups, because a sleeper needs time to fall asleep.
 constexpr std::uint64_t kHandOffs = 200;
 constexpr std::uint64_t kWakeUps = 20;
 constexpr std::uint64_t kLoans = 10;
 constexpr int kBarriers = 20;
 constexpr int kSharesInBarrier = 50;
 
-// An iteration's order of magnitude: a core that is idle for longer sleeps more deeply.
+// The order of magnitude of an iteration: a core that is idle for longer sleeps more deeply.
 constexpr std::int64_t kAsleepNs = 3'000'000;
 constexpr std::int64_t kPieceNs = 20'000;  // of work that a guest takes
 constexpr std::uint64_t kPiecesOfLoan = 400;
@@ -31,7 +31,7 @@ void work_for(std::int64_t ns) noexcept {
   for (const std::int64_t end = now_ns() + ns; now_ns() < end;) __builtin_ia32_pause();
 }
 
-/// The words of both sides, as the control memory of a hand-off has them.
+/// The words of both sides, laid out as in the control memory of a hand-off.
 struct Words {
   alignas(64) std::atomic<std::uint64_t> published{0};
   std::atomic<std::int64_t> published_at_ns{0};
@@ -73,7 +73,7 @@ void pass_on(int first, int last, std::uint64_t count, std::int64_t pause_ns, st
 /// The words that both sides of a loan read and write.
 struct LoanWords {
   LentCores cores;
-  std::atomic<std::uint64_t> counter{0};  // the borrower's: the loan is until it is 1
+  std::atomic<std::uint64_t> counter{0};  // the borrower's: the loan lasts until it is 1
   std::atomic<std::int64_t> lent_ns{0};   // time of guests at work
   std::atomic<int> jobs{0};               // that the borrower has begun
   std::atomic<std::int64_t> first_piece_at_ns{0};
@@ -85,12 +85,12 @@ void lend_often(LoanWords& words, CoreLender& lender, std::vector<double>& sampl
   spin_until([&] { return words.ready.load(); });
   for (std::uint64_t n = 0; n < kLoans; ++n) {
     const int before = words.jobs.load();
-    spin_until([&] { return words.jobs.load() > before; });  // the borrower has work for long
+    spin_until([&] { return words.jobs.load() > before; });  // the borrower has work for longer than this
     words.first_piece_at_ns.store(0);
     const std::uint32_t never = 0;
     const std::int64_t begun = now_ns();
     lender.lend(1);
-    futex_sleep(&never, 0, kLoanNs);  // waits, as an owner does that lends
+    futex_sleep(&never, 0, kLoanNs);  // waits, as a lending owner does
     const std::int64_t back = now_ns();
     lender.take_back();
     const std::int64_t taken = now_ns();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What coordination costs, between threads on two cores: the calls that the hand-off, the teams and the loan of cores
-// make, without work in between. Each function adds samples, in seconds. Needs two cores, except the barrier.
+// Costs of coordination between threads on two cores: the calls of the hand-off, the teams and the loan of cores,
+// without work in between. Each function adds samples, in seconds. Needs two cores, except the barrier.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,8 @@
 namespace ringside {
 
 struct CostSamples {
-  std::vector<double> hand_off_s;  // publish and announce -> seen by a thread that spins
-  std::vector<double> wake_up_s;   // the same by a thread that sleeps
+  std::vector<double> hand_off_s;  // publish and announce -> visible to a spinning thread
+  std::vector<double> wake_up_s;   // the same for a sleeping thread
   std::vector<double> loan_s;      // lend -> a guest's first piece, and taking back while the guest works
   std::vector<double> barrier_s;   // OpenMpTeam::share of nothing
 };

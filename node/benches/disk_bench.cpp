@@ -20,7 +20,7 @@ constexpr int kPageSyncs = 5;
 constexpr int kStepSyncs = 2;
 constexpr std::size_t kDiskPageBytes = 4096;
 
-/// Changes all bytes of the file's first `bytes` and returns the seconds of the sync.
+/// Changes the first `bytes` bytes of the file and returns the seconds of the sync.
 double sync_after_change(const std::string& folder, int fd, std::vector<char>& content, std::size_t bytes) {
   std::fill(content.begin(), content.begin() + static_cast<std::ptrdiff_t>(bytes), static_cast<char>(content[0] + 1));
   for (std::size_t at = 0; at < bytes;) {
@@ -41,7 +41,7 @@ double sync_after_change(const std::string& folder, int fd, std::vector<char>& c
 }  // namespace
 
 void measure_disk(const std::string& folder, std::uint64_t bytes, DiskSamples& samples) {
-  // NewFile: without a name where the file system can make such files; else with a name that its destructor removes.
+  // NewFile: unnamed if the file system supports such files; otherwise its destructor removes the name.
   const NewFile file(folder + "/.ringside-calibrate", kPrivateMode);
   if (!file.fd().valid()) {
     throw system_error("{}: a file for measuring the disk cannot be made: {}", printable(folder), errno_text(errno));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a disk costs below a page cache: fdatasync(2) of one changed page, and the rate at which it writes what a step
-// changes. The file has no name, and its blocks are allocated before anything is timed, as those of a pool are.
+// Costs of a disk below a page cache: fdatasync(2) of one changed page, and the rate at which it writes a step's
+// changes. The file has no name. Its blocks are allocated before the timing, as those of a pool are.
 #pragma once
 
 #include <cstdint>

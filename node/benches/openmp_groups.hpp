@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Groups of OpenMP threads side by side in one process, each pinned to its cores as a process of a run is. libgomp
-// keeps a pool of threads for each thread that opens parallel regions, and ends the pool with it: a group is such a
-// thread.
+// Groups of OpenMP threads in one process, each pinned to its cores as a process of a run is. libgomp keeps a pool of
+// threads for each thread that opens parallel regions, and ends the pool with that thread: a group is such a thread.
 #pragma once
 
 #include <atomic>
@@ -12,21 +11,21 @@
 
 namespace ringside {
 
-/// What a group does once all groups are set up. It must not throw, since the other groups may wait for it: the program
-/// ends if it does.
+/// A group's work once all groups are set up. It must not throw, since the other groups may wait for it; otherwise the
+/// program ends.
 using GroupWork = std::function<void()>;
 
 struct OpenMpGroup {
   std::vector<int> cpus;  // one thread on each
-  /// Runs first, on the thread of cpus[0], which also calls what it returns; `team` lives until that has returned. May
-  /// throw: then no group works.
+  /// Runs first, on the thread of cpus[0], which also calls the returned function; `team` lives until that has
+  /// returned. If it throws, no group works.
   std::function<GroupWork(Team& team)> set_up;
 };
 
 /// Runs the groups side by side and returns when all are done. Throws the Error of a set-up that failed.
 void run_openmp_groups(const std::vector<OpenMpGroup>& groups);
 
-/// Spins until `reached()`; gives the core to other threads now and then, if it takes long.
+/// Spins until `reached()`; if that takes long, gives the core to other threads now and then.
 template <class Reached>
 void spin_until(const Reached& reached) noexcept;
 

@@ -20,7 +20,7 @@ constexpr std::uint64_t kCacheBytesIfUnknown = std::uint64_t{32} << 20;
 
 StreamBench::StreamBench(const Tier& tier, std::vector<int> cpus, std::uint64_t elements)
     : cpus_(std::move(cpus)), elements_(elements), arrays_(make_arrays(tier, kStreamArrays, elements)) {
-  // All threads touch their parts first, so that pages come from where most of them run.
+  // All threads touch their parts first, so that pages come from the node on which most of them run.
   const auto touch = [this](int thread) {
     const auto part = static_cast<std::uint64_t>(thread);
     const std::uint64_t begin = piece_begin(elements_, part, cpus_.size());
@@ -53,7 +53,7 @@ void StreamBench::measure(const std::string& kernel, int threads, std::vector<do
 
 std::uint64_t stream_elements_for(const Tier& tier, std::uint64_t cache_bytes) {
   const std::uint64_t cache_elements = (cache_bytes == 0 ? kCacheBytesIfUnknown : cache_bytes) / sizeof(double);
-  const std::uint64_t share = tier.kind == TierKind::kDram ? 2 : 8;  // DRAM must be measured
+  const std::uint64_t share = tier.kind == TierKind::kDram ? 2 : 8;  // less for other tiers: only DRAM must be measured
   const std::uint64_t most = available_bytes(tier) / share / kStreamArrays / sizeof(double);
   const std::uint64_t elements = std::min(4 * cache_elements, most) / kRowOfPages * kRowOfPages;
   if (tier.kind == TierKind::kDram) return std::max(elements, kRowOfPages);

@@ -14,7 +14,7 @@ namespace ringside {
 
 class StreamBench {
  public:
-  /// cpus: those that measure, in the order in which threads take them; at least one. elements: of each array. Throws
+  /// cpus: the measuring CPUs, at least one, in the order in which threads take them. elements: of each array. Throws
   /// Error (exit code 3) if there is no room.
   StreamBench(const Tier& tier, std::vector<int> cpus, std::uint64_t elements);
 
@@ -29,9 +29,9 @@ class StreamBench {
   std::vector<TierMemory> arrays_;
 };
 
-/// Doubles in an array: four times the last-level caches, but all arrays together at most an eighth of what the tier
-/// has available (half of DRAM). If they would then fit the caches, their rate would not be the memory's: 0, but in
-/// DRAM, without which nothing can be planned, what there is room for.
+/// Doubles in an array: four times the last-level caches, but all arrays together at most an eighth of the tier's
+/// available memory (half of DRAM). If the arrays would then fit the caches, their rate would not be the memory's:
+/// returns 0. DRAM is required for planning, so for it this returns the available room.
 std::uint64_t stream_elements_for(const Tier& tier, std::uint64_t cache_bytes);
 
 }  // namespace ringside

@@ -30,7 +30,7 @@
 namespace ringside {
 namespace {
 
-// Of the time, for what needs no matrix; and what is kept back for ending.
+// Share of the time for measurements without a matrix, and the time reserved for the end.
 constexpr double kMachineShare = 0.3;
 constexpr double kReserve = 0.03;
 
@@ -67,7 +67,7 @@ class Calibration {
     const std::vector<int> counts = thread_counts();
     for (const SolveOptions& solve : options_.problems) {
       check_matrix_name(solve.matrix, solve.columns);
-      files_.push_back(matrix_file(solve.matrix, solve.columns));  // before it is read: a later change is seen
+      files_.push_back(matrix_file(solve.matrix, solve.columns));  // before the file is read, to detect a later change
     }
     std::optional<Problem> first = load(options_.problems.front());  // before minutes are spent on the machine
     if (!options_.folders.empty()) (void)tiers_with_room(first->solver->rows());
@@ -133,7 +133,7 @@ class Calibration {
     phase.collect(node_);
   }
 
-  /// On a thread of its own: libgomp's pool for it ends with it, and does not spin beside what is measured.
+  /// On its own thread: its libgomp pool dies with the thread and cannot spin during the measurement.
   Problem load(const SolveOptions& solve) {
     announce("loading " + printable(solve.matrix), seconds(deadline_ns_ - now_ns()));
     std::optional<Problem> problem;
@@ -170,7 +170,7 @@ class Calibration {
     phase->collect(node_);
   }
 
-  /// Folders that were asked for must have room; the usual ones are left out if they have none.
+  /// Requested folders must have room; default folders without room are left out.
   std::vector<Tier> tiers_with_room(std::uint64_t rows) {
     std::vector<Tier> tiers;
     for (const Tier& tier : node_.tiers) {
@@ -199,7 +199,7 @@ class Calibration {
                                         options_.budget_s, left_out.front(), left_out.size() > 1 ? " ..." : ""));
   }
 
-  /// The share that is done never shrinks, although what is left is estimated anew each time.
+  /// The reported share never decreases, although the remaining time is estimated again each time.
   void announce(const std::string& what, double left_s) {
     if (!options_.announce) return;
     const double passed_s = seconds(now_ns() - begun_ns_);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The order of measurements within a time limit. All of them are visited in turn, again and again, so that a
-// disturbance of some seconds meets a few samples of many figures instead of all samples of one. The first round shows
-// what a visit costs; what does not fit three times is left out, beginning with what matters least.
+// The order of measurements within a time limit. The plan visits all of them in turn, repeatedly, so that a short
+// disturbance affects a few samples of many figures instead of all samples of one. The first round measures the cost of
+// a visit. Measurements that do not fit three times are left out, the least important first.
 #pragma once
 
 #include <cstdint>
@@ -21,11 +21,11 @@ class CalibrationPlan {
   /// visit: adds at least one sample. The most important measurements are added first.
   void add(std::string what, std::function<void()> visit) { items_.push_back({std::move(what), std::move(visit)}); }
 
-  /// Called before each visit: what is measured, and the seconds that this plan still needs as far as is known.
+  /// Called before each visit with the measurement, and the estimated seconds that this plan still needs.
   using Announce = std::function<void(const std::string& what, double left_s)>;
 
-  /// Makes the visits, until `deadline_ns` (now_ns) at most, but at least the first measurement's. Returns the names of
-  /// what was left out. Throws Error (exit code 130) when `stop` is set, and what a visit throws.
+  /// Makes the visits until `deadline_ns` (now_ns), but at least the first measurement's. Returns the names of the
+  /// measurements left out. Throws Error (exit code 130) when `stop` is set, and any error of a visit.
   std::vector<std::string> run(std::int64_t deadline_ns, StopFlag stop, const Announce& announce);
 
  private:

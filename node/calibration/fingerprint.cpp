@@ -13,11 +13,11 @@
 namespace ringside {
 namespace {
 
-// How kernels, pairs and loops are measured. It goes up with each change of a measurement that changes figures of the
-// same machine code: what is timed, beside what, in which order, or what a figure is computed from.
+// The version of the measurements of kernels, pairs and loops. It increases with each change that alters figures of the
+// same machine code: what is timed, what runs meanwhile, in which order, or how a figure is computed.
 constexpr int kMeasuringVersion = 2;  // 2: pairs of an iteration and whole steps
 
-/// To 256 MiB: what a kernel keeps for itself differs a little from boot to boot.
+/// Rounds to 256 MiB: the memory that the kernel reserves differs a little from boot to boot.
 std::uint64_t rounded_memory(std::uint64_t bytes) noexcept {
   constexpr std::uint64_t kUnit = std::uint64_t{256} << 20;
   return (bytes + kUnit / 2) / kUnit * kUnit;

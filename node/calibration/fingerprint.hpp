@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What calibrated figures belong to: this machine, the cores that this process may use, and the loops of this build.
-// The build's hash covers the object files of every kernel, for all instruction sets (cmake/hash_objects.cmake): it
-// changes if and only if their machine code can have changed. How it is measured has a version of its own. The rest of
-// the program is covered by its version.
+// Calibrated figures belong to this machine, the allowed cores of this process, and the loops of this build. The
+// build's hash covers the object files of every kernel, for all instruction sets (cmake/hash_objects.cmake): it changes
+// if and only if their machine code may have changed. The measuring method has its own version. The program's version
+// covers the rest.
 #pragma once
 
 #include <vector>
@@ -12,14 +12,14 @@
 
 namespace ringside {
 
-/// The cores that a run uses if it is not told otherwise, one hardware thread of each physical core: the producer's,
-/// then the analyzer's, as `plan_cores` splits them.
+/// The default cores of a run, one hardware thread of each physical core: the producer's, then the analyzer's, as
+/// `plan_cores` splits them.
 std::vector<int> usable_cores(const Machine& machine);
 
-/// Of this machine, which `machine` describes. Throws as plan_cores does.
+/// The fingerprint of this machine, which `machine` describes. Throws as plan_cores does.
 Fingerprint fingerprint(const Machine& machine);
 
-/// 16 hexadecimal digits, of the compiled kernels.
+/// A hash of the compiled kernels, 16 hexadecimal digits.
 const char* kernels_hash() noexcept;
 
 }  // namespace ringside

@@ -17,14 +17,14 @@ namespace {
 
 constexpr std::uint64_t kDiskBytes = std::uint64_t{32} << 20;
 
-/// Nothing of too few samples, and of a difference (a sweep) that noise took all of: a figure is above 0.
+/// Nothing if there are too few samples, or if noise leaves a difference (a sweep) at or below 0.
 std::optional<Measured> figure_of(const std::vector<double>& samples) {
   if (samples.size() < kLeastSamplesOfFigure) return std::nullopt;
   const Measured figure = measured(samples);
   return figure.value > 0 ? std::optional(figure) : std::nullopt;
 }
 
-/// Those of `cpus` that are on the tier's NUMA node; all of them if it is not known, or has none of them.
+/// The CPUs of `cpus` on the tier's NUMA node; all of them if that node is unknown or has none of them.
 std::vector<int> cpus_near(const Machine& machine, const std::vector<int>& cpus, const Tier& tier) {
   std::vector<int> near;
   for (const HardwareThread& thread : machine.threads) {
@@ -90,8 +90,8 @@ void MachinePhase::add_to(CalibrationPlan& plan) {
   add_streams(plan, {"scale", "add", "triad"}, true);
 }
 
-/// All threads and one of them, or the counts in between. What does not fit is left out from the end, so every tier has
-/// its first loop before any tier has its second one, and the rate of all threads, the capacity of the channels, first.
+/// First all threads and one thread, or the counts in between. The plan leaves out measurements from the end. So every
+/// tier has its first loop before any tier has its second, and the rate of all threads (the channels' capacity) first.
 void MachinePhase::add_streams(CalibrationPlan& plan, const std::vector<std::string>& loops, bool in_between) {
   for (const std::string& loop : loops) {
     for (Streams& streams : streams_) {

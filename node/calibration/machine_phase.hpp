@@ -21,25 +21,25 @@ namespace ringside {
 /// Samples by thread count.
 using SampleSeries = std::map<int, std::vector<double>>;
 
-/// Fewer samples make no figure.
+/// A figure needs at least so many samples.
 inline constexpr std::size_t kLeastSamplesOfFigure = 3;
 
 /// "1 thread", "4 threads".
 std::string threads_text(int threads);
 
-/// A series of those counts that have enough samples.
+/// A series of the thread counts that have enough samples.
 Series series_of(const SampleSeries& samples);
 
 class MachinePhase {
  public:
-  /// cpus: those a run can use, in its order. counts: thread counts to measure, ascending. stream_elements: doubles in
+  /// cpus: the usable CPUs, in a run's order. counts: thread counts to measure, ascending. stream_elements: doubles in
   /// an array; 0: stream_elements_for decides. Throws Error (exit code 3) if there is no memory.
   MachinePhase(const Machine& machine, std::vector<int> cpus, std::vector<int> counts, const std::vector<Tier>& tiers,
                std::uint64_t stream_elements);
 
   void add_to(CalibrationPlan& plan);
 
-  /// Puts the figures into the node, whose tiers are those given. Frees what was measured on.
+  /// Puts the figures into the node, which has the given tiers. Frees the measured arrays and files.
   void collect(Node& node);
 
  private:
@@ -53,7 +53,7 @@ class MachinePhase {
 
   std::vector<int> cpus_;
   std::vector<int> counts_;
-  std::list<Streams> streams_;  // a list: its elements stay where they are
+  std::list<Streams> streams_;  // a list, because its elements must not move
   std::map<std::string, DiskSamples> disks_;
   SampleSeries clock_ghz_;
   CostSamples costs_;

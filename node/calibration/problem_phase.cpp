@@ -13,7 +13,7 @@
 namespace ringside {
 namespace {
 
-/// As `measured`, with the spread of the speed: an iteration that hardly progresses beside steps takes any time.
+/// As `measured`, but with the spread of the speed: an iteration that hardly progresses beside steps takes any time.
 Measured measured_speed(std::vector<double> seconds) {
   for (double& sample : seconds) sample = 1 / sample;
   const Measured speed = measured(seconds);
@@ -24,7 +24,7 @@ bool may_need_sync(TierKind kind) noexcept {
   return kind != TierKind::kDax;
 }
 
-/// What one execution moves, where every pass is over memory: bytes an element, times the elements.
+/// Bytes that one execution moves if every pass goes to memory: bytes an element, times the elements.
 std::optional<double> moved_bytes(KernelKind kernel, bool synced, std::uint64_t rows) noexcept {
   const auto n = static_cast<double>(rows);
   switch (kernel) {
@@ -32,7 +32,7 @@ std::optional<double> moved_bytes(KernelKind kernel, bool synced, std::uint64_t 
     case KernelKind::kTransferReduced: return synced ? 32 * n : 24 * n;
     case KernelKind::kAnalyze: return 16 * n;
     case KernelKind::kSweep: return 8 * n;
-    default: return std::nullopt;  // depends on the matrix, or is no matter of bytes
+    default: return std::nullopt;  // depends on the matrix, or does not move data
   }
 }
 
@@ -85,7 +85,7 @@ Workbench ProblemPhase::bench(Place& place) {
 }
 
 void ProblemPhase::add_to(CalibrationPlan& plan) {
-  // Without its two ends a series cannot be interpolated, so they come before every pair.
+  // A series cannot be interpolated without its two ends, so they come before every pair.
   for (const bool synced : {false, true}) {
     for (const int threads : std::set<int>{counts_.front(), counts_.back()}) {
       for (Place& place : places_) {
@@ -130,7 +130,7 @@ void ProblemPhase::take(Place& place, int threads, const KernelSamples& samples)
   const auto add = [threads](SampleSeries& to, const std::vector<double>& from) {
     to[threads].insert(to[threads].end(), from.begin(), from.end());
   };
-  add(generate_s_, samples.generate_s);  // in DRAM, wherever the slots are
+  add(generate_s_, samples.generate_s);  // in DRAM, independently of the slots
   add(place.kernels[KernelKind::kTransfer], samples.transfer_s);
   add(place.kernels[KernelKind::kTransferReduced], samples.transfer_reduced_s);
   add(place.kernels[KernelKind::kAnalyze], samples.analyze_s);
@@ -164,7 +164,7 @@ void ProblemPhase::collect(Node& node) const {
   }
 }
 
-/// A remark for each place of slots whose kernels have figures of one thread count, if more were to be measured.
+/// A remark for each place of slots whose kernels have figures of only one of several requested thread counts.
 void ProblemPhase::note_single_points(Node& node) const {
   if (counts_.size() < 2) return;
   for (const Place& place : places_) {

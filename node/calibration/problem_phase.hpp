@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The measurements on one matrix: our kernels alone and in pairs, in every folder, as each durability keeps steps
-// there.
+// The measurements on one matrix: our kernels alone and in pairs, in every folder, with each durability's way of
+// keeping steps there.
 #pragma once
 
 #include <list>
@@ -21,25 +21,25 @@ namespace ringside {
 
 class ProblemPhase {
  public:
-  /// problem: with its solver. matrix, file: what it was loaded from. cpus: those a run can use, the producer's first.
-  /// counts: thread counts to measure, ascending. Throws Error (exit code 3) if there is no memory.
+  /// problem: with its solver. matrix, file: its origin. cpus: the usable CPUs, the producer's first. counts: thread
+  /// counts to measure, ascending. Throws Error (exit code 3) if there is no memory.
   ProblemPhase(Problem problem, std::string matrix, std::optional<MatrixFile> file, std::vector<int> cpus,
                std::vector<int> counts);
 
-  /// Makes room for slots in these folders; comes first. Throws Error (exit code 3) if one has no room.
+  /// Allocates slots in these folders; call it first. Throws Error (exit code 3) if a folder has no room.
   void make_pools(const std::vector<Tier>& folders);
 
   void add_to(CalibrationPlan& plan);
   void collect(Node& node) const;
 
  private:
-  /// Where slots are, and how they are written.
+  /// The folder of slots, and how they are written.
   struct Place {
     std::string tier;
     bool synced = false;
     RingPool pool;
     std::map<KernelKind, SampleSeries> kernels;
-    std::map<std::pair<bool, std::pair<int, int>>, PairSamples> pairs;  // by: reduced on the way, the split
+    std::map<std::pair<bool, std::pair<int, int>>, PairSamples> pairs;  // by: reduced during the copy, the split
   };
 
   Workbench bench(Place& place);
@@ -59,8 +59,8 @@ class ProblemPhase {
   SampleSeries generate_s_;
 };
 
-/// The splits that pairs are measured at, g + a <= cores: all but one core, three quarters, half and a quarter for the
-/// producer, and one; the split that `plan_cores` would choose first.
+/// The splits at which pairs are measured, g + a <= cores: the split that `plan_cores` would choose first; then all but
+/// one core, three quarters, half, a quarter and one core for the producer.
 std::vector<std::pair<int, int>> splits_of(int cores);
 
 /// Bytes that measuring `rows` rows needs in a folder of that kind.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whole programs with all their data in DRAM, in far memory only, and in Memory Mode with several sizes of DRAM, over
-// numbers of threads or processes; beside what Michel and Patil published.
+// Whole programs with all data in DRAM, in far memory only, and in Memory Mode with several sizes of DRAM, over numbers
+// of threads or processes; compared with the results of Michel and Patil.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ constexpr std::uint64_t kUsualAppBytes = std::uint64_t{256} << 20;
 constexpr int kUsualAppRepeats = 3;
 constexpr double kMiB = 1 << 20;
 
-/// A program that ran, with what its settings came to.
+/// A program that ran, with the results of its settings.
 struct RanApp {
   const App* app = nullptr;
   std::vector<AppSetting> settings;
@@ -58,7 +58,7 @@ std::vector<Cell> row_of(const RanApp& ran, const AppSetting& setting, std::vect
   return row;
 }
 
-/// The limit of DRAM in percent of what the program takes with all in DRAM.
+/// The limit of DRAM in percent of the program's memory with all data in DRAM.
 double share_of_dram(const AppSetting& setting) {
   return 100 * static_cast<double>(setting.dram_bytes) / static_cast<double>(setting.all_dram_bytes);
 }
@@ -89,7 +89,7 @@ ResultTable times_table(const std::vector<RanApp>& all, const std::string& timin
       }
       const NotAvailable one_run{"one run has no spread (--repeats)"};
       const AppFigures figures = figures_of(setting.runs);
-      double dram = static_cast<double>(setting.dram_bytes);  // 0 of far only
+      double dram = static_cast<double>(setting.dram_bytes);  // 0 for far only
       if (setting.configuration.memory == AppMemory::kDram) dram = figures.resident_bytes;
       table.rows.push_back(row_of(ran, setting,
                                   {dram / kMiB, static_cast<double>(setting.all_dram_bytes) / kMiB,
@@ -137,7 +137,7 @@ ResultTable traffic_table(const std::vector<RanApp>& all, const std::string& tim
   return table;
 }
 
-/// What Patil reports of each run, the time apart.
+/// The values that Patil reports for each run, except the time.
 struct Quantity {
   const char* key;
   const char* head;
@@ -179,14 +179,14 @@ ResultTable app_counters_table(const std::vector<RanApp>& all, const std::string
                        [](const Cell& cell) { return std::holds_alternative<double>(cell); });
   });
   if (any || table.rows.empty()) return table;
-  // What this machine does not count at all is said once, not for each run.
+  // Counters that this machine lacks are listed once, not for each run.
   table.rows.resize(1);
   for (std::size_t c = 0; c + kQuantities.size() < table.rows.front().size(); ++c) table.rows.front()[c] = "all";
   return table;
 }
 
-/// Our setting that a published one is compared with: strong, with the most workers; of several sizes of DRAM the one
-/// whose share of the program's memory is nearest. Null: none ran.
+/// Our setting for comparison with a published one: strong, with the most workers; of several sizes of DRAM, the one
+/// with the nearest share of the program's memory. Null if none ran.
 const AppSetting* nearest_setting(const RanApp& ran, const PublishedApp& published) {
   const AppSetting* nearest = nullptr;
   double distance = 0;
@@ -196,7 +196,7 @@ const AppSetting* nearest_setting(const RanApp& ran, const PublishedApp& publish
     if (!same_kind || setting.point.weak || setting.runs.empty()) continue;
     const double percent =
         published.cached ? share_of_dram(setting) : 0;
-    // Where all fits the published share is not stated: the largest is nearest.
+    // If all data fit, the published share is not stated: the largest is nearest.
     const double away = published.dram_percent > 0 ? std::abs(percent - published.dram_percent) : -percent;
     if (nearest == nullptr || away <= distance) {
       nearest = &setting;
@@ -235,7 +235,7 @@ ResultTable published_table(const std::vector<RanApp>& all, const std::string& t
   return table;
 }
 
-/// The settings of a line over workers: strong ones; or weak ones, with the strong one that ends them.
+/// The settings of a line over workers: the strong ones; or the weak ones, ending with a strong one.
 std::vector<const AppSetting*> line_of(const RanApp& ran, const std::string& configuration, bool weak) {
   std::vector<const AppSetting*> line;
   const AppSetting* last_strong = nullptr;
@@ -283,7 +283,7 @@ void add_scaling_plots(ExperimentResult& result, const RanApp& ran, const std::s
   }
 }
 
-/// How much slower a program gets with less DRAM, with the most workers.
+/// A program's slowdown with less DRAM, with the most workers.
 void add_dram_plot(ExperimentResult& result, const std::vector<RanApp>& all, const std::string& timing) {
   Plot plot{titled("Time over the share of DRAM, strong, with the most workers", timing), "DRAM, % of what is taken",
             "ratio to all DRAM", {}};

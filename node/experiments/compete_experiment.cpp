@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The three competition benchmarks of the thesis (5.4): a group that copies in DRAM beside one whose source, target or
-// both lie in another memory, for every split of the threads; each group also alone.
+// The three competition benchmarks of the thesis (5.4): one group copies in DRAM; the source, the target or both of the
+// other group lie in another memory. Runs every split of the threads, and each group alone.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ struct Benchmark {
 };
 constexpr Benchmark kBenchmarks[] = {{"NVM-NVM", true, true}, {"NVM-DRAM", true, false}, {"DRAM-NVM", false, true}};
 
-/// The split whose threads are plotted: 10 + 6 of 16, as published.
+/// The split with plotted threads: 10 + 6 of 16, as published.
 int plotted_split(int threads) {
   return std::clamp(threads * 6 / 16, 1, threads - 1);
 }
@@ -197,7 +197,7 @@ void add_missing_rows(ExperimentResult& result, const std::string& memory, const
   }
 }
 
-/// "dram, 16 threads": what tells apart the lines of a row's splits from others.
+/// "dram, 16 threads": identifies the lines of a row's splits.
 std::string place_of(const std::vector<Cell>& row) {
   return fmt::format("{}, {:.0f} threads", std::get<std::string>(row[1]),
                      std::get<double>(row[2]) + std::get<double>(row[3]));

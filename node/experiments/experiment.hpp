@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The list of experiments, and what each is given: the machine, the tiers, the threads and the sizes.
-// `ringside experiment` calls them; docs/use/experiments.md says how to read what they print.
+// The list of experiments, and their parameters: the machine, the tiers, the threads and the sizes. `ringside
+// experiment` calls them; docs/use/experiments.md explains their output.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,9 @@ namespace ringside {
 
 struct ExperimentOptions {
   std::vector<std::string> memory;  // folders, each a tier
-  std::vector<int> threads;         // ascending; empty: what the experiment usually takes
-  int repeats = 0;                  // 0: what the experiment usually takes
-  std::uint64_t bytes = 0;          // of one array; 0: what the experiment usually takes
+  std::vector<int> threads;         // ascending; empty: the experiment's default
+  int repeats = 0;                  // 0: the experiment's default
+  std::uint64_t bytes = 0;          // of one array; 0: the experiment's default
   AppsOptions apps;                 // of `apps` only
 };
 
@@ -37,12 +37,12 @@ struct Surroundings {
     if (progress) progress(line);
   }
   int repeats_or(int usual) const { return options.repeats > 0 ? options.repeats : usual; }
-  /// Elements of an array: of options.bytes, else enough that `arrays_together` arrays are four times as large as the
-  /// last-level caches, and at least 4 MiB each.
+  /// Elements of an array: from options.bytes; otherwise `arrays_together` arrays have four times the size of the
+  /// last-level caches, and each has at least 4 MiB.
   std::uint64_t elements_or_beyond_cache(std::uint64_t arrays_together = 1) const;
 };
 
-/// Throws Error: exit code 2 for a folder that is none or is named twice, 3 for one that cannot be written to or fewer
+/// Throws Error: exit code 2 if a folder is not a folder or is named twice; 3 if it is not writable or there are fewer
 /// processors than threads. Messages name --memory and --threads.
 Surroundings surroundings_for(const ExperimentOptions& options);
 
@@ -58,19 +58,19 @@ std::span<const Experiment> experiments() noexcept;
 /// Throws Error (exit code 2) that lists the names.
 const Experiment& find_experiment(std::string_view name);
 
-/// The tier beside DRAM: the first folder; without one DRAM itself, and a remark that says so.
+/// The tier to compare with DRAM: the first folder; without a folder DRAM itself, with a remark.
 Tier second_tier(const Surroundings& around, ExperimentResult& result);
 
-/// Above it a remark says that the machine was busy.
+/// Above this spread a remark states that the machine was busy.
 inline constexpr double kBusySpreadPercent = 20;
 
 /// Adds that remark if a spread in the tables is above the limit.
 void remark_if_busy(ExperimentResult& result);
 
-/// Why there is no NVDIMM among the tiers; empty if there is one.
+/// Why none of the tiers is an NVDIMM; empty if one is.
 std::string why_no_nvdimm(const Surroundings& around);
 
-/// What the experiment `pipeline` works on, for other programs on the same problem.
+/// The input of the experiment `pipeline`, for other programs on the same problem.
 struct PipelineProblem {
   std::uint64_t side = 0;  // of the grid
   int iterations = 0;

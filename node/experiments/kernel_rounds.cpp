@@ -19,7 +19,7 @@ double first_value(int array) noexcept {
   return array == 0 ? 1.0 : array == 1 ? 2.0 : 0.0;
 }
 
-/// The rounds on one element of each array; afterwards the arrays hold it everywhere.
+/// Computes the rounds on one element of each array: afterwards every element has this value.
 std::string first_difference(std::span<const StreamKernel* const> kernels, const StreamArguments& on, int rounds) {
   std::array<double, 3> one{first_value(0), first_value(1), first_value(2)};
   StreamArguments single;
@@ -58,7 +58,7 @@ RoundsResult run_rounds(std::span<const StreamKernel* const> kernels, const Roun
                       setting.elements * sizeof(double), kMostIndexed * sizeof(double));
   }
   const std::vector<TierMemory> memory = make_arrays(setting.tier, arrays, setting.elements, setting.pages);
-  // The two orders are read one after the other, as streams; they lie in the same tier.
+  // The loop reads the two orders sequentially; they lie in the same tier.
   const std::uint64_t order_elements = (setting.elements + 1) / 2;
   const std::vector<TierMemory> orders =
       make_arrays(setting.tier, (random ? 1 : 0) + (past_cache ? 1 : 0), order_elements, setting.pages);

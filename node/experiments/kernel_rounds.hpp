@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Several loops of the table in turn over the same arrays, round after round, as STREAM does it: so each loop's repeats
-// spread over the whole measurement.
+// Runs several loops of the table in turn over the same arrays, as STREAM does, so that each loop's repeats spread over
+// the whole measurement.
 #pragma once
 
 #include <span>
@@ -33,14 +33,14 @@ struct KernelTimes {
 struct RoundsResult {
   std::vector<KernelTimes> kernels;    // in the order given
   std::vector<CounterValue> counters;  // over all rounds
-  std::string wrong;                   // if a value of an array is not what the loops compute; else empty
+  std::string wrong;                   // if an array's value differs from the loops' result; otherwise empty
 };
 
-/// Starts with a = 1, b = 2 and all others 0, as STREAM. After the last round the elements are compared with the loops
-/// computed on single numbers, where all kernels are STREAM's. Throws Error (exit code 3).
+/// Starts with a = 1, b = 2 and all others 0, as STREAM. If all kernels are STREAM's, the elements are finally compared
+/// with the loops computed on single numbers. Throws Error (exit code 3).
 RoundsResult run_rounds(std::span<const StreamKernel* const> kernels, const RoundsSetting& setting);
 
-/// A loop's rates, as STREAM reports them (best: of the shortest round but the first), and the median.
+/// A loop's rates, as STREAM reports them (best: of the shortest round except the first), and the median.
 struct Rates {
   double best_gb_s = 0;  // counted bytes
   Measured median_gb_s;  // counted bytes

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The published simulation for every split of the threads (thesis, 7.2 and 7.3), and how to run ours on the same
-// matrix.
+// The published simulation for every split of the threads (thesis, 7.2 and 7.3), and the command that runs ours on the
+// same matrix.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -41,8 +41,8 @@ ResultTable empty_splits_table(int iterations) {
           {}};
 }
 
-/// Bytes of one iteration: generation reads 8 + 4 an entry, 8 the row's begin and x, the difference's x, and writes x;
-/// the copy is 16; each sum reads 8. Moved: the vector that is read by entries moves once, plain stores read the line.
+/// Bytes of one iteration. Generation reads 8 + 4 per entry, 8 for the row's begin, x, and the difference's x; it
+/// writes x. The copy is 16; a sum reads 8. Moved: the vector read by entries moves once; plain stores read the line.
 struct IterationBytes {
   double counted;
   double moved;
@@ -90,8 +90,8 @@ void add_missing_splits(ExperimentResult& result, const std::string& memory, con
   result.tables[0].rows.push_back(std::move(row));
 }
 
-/// A row is added up by one thread, in the order of its entries: the bits do not depend on the split. Throws Error
-/// (exit code 5).
+/// One thread adds up a row, in the order of its entries, so the bits do not depend on the split. Throws Error (exit
+/// code 5).
 void require_same_bits(const std::vector<double>& found, const std::vector<double>& expected,
                        const PipelineSetting& setting) {
   std::uint64_t different = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The placement formula and both versions of the stencil (thesis, chapter 6): the rates come from the competition
-// NVM-NVM with as many threads; the stencil runs with the predicted distribution of the rows and with others around it.
+// The placement formula and both versions of the stencil (thesis, chapter 6). The rates come from the competition
+// NVM-NVM with equal thread counts. The stencil runs with the predicted distribution of the rows and with similar ones.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ namespace {
 constexpr int kUsualSweeps = 10;
 constexpr int kMostOtherThreads = 5;
 constexpr int kCompetitionRepeats = 20;
-// Times the predicted share of the other memory.
+// Factors of the predicted share of the other memory.
 constexpr double kTried[] = {0.25, 0.5, 0.75, 1, 1.25, 1.5, 2};
 
 struct Trial {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What an experiment found, in a form that text, JSON and a page are made from: tables, plots, and the durations of
-// every repeat of every thread. What the machine lacks is a cell of its own kind, with the reason.
+// The results of an experiment, as input for text, JSON and a page: tables, plots, and the durations of every repeat of
+// every thread. If the machine lacks a counter or memory, a special cell has the reason.
 #pragma once
 
 #include <string>
@@ -55,7 +55,7 @@ struct ExperimentResult {
   std::vector<Plot> plots;
   std::vector<ThreadSeries> series;
   std::vector<std::string> remarks;  // sentences
-  std::vector<double> last_iterate;  // of `pipeline`: what another program on the same problem must reach
+  std::vector<double> last_iterate;  // of `pipeline`: the values that another program on the same problem must reach
 };
 
 }  // namespace ringside

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The ten access patterns of Patil et al., MEMSYS 2019: for each memory, from the NUMA node that it belongs to and from
-// another one, over numbers of threads.
+// The ten access patterns of Patil et al., MEMSYS 2019: for each memory, from its own NUMA node and from another one,
+// over numbers of threads.
 #include <fmt/format.h>
 
 #include <algorithm>

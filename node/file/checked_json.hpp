@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A value of a JSON file that people also write by hand. Each access checks it; a refusal names the file, the place
-// ("kernels[3].seconds[1]"), what was found and what is accepted.
+// A value of a JSON file that people may have written by hand. Each access checks it; an error names the file, the
+// place ("kernels[3].seconds[1]"), the value found and the accepted ones.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@
 
 namespace ringside {
 
-/// All functions throw Error (exit code 2) for a value that they do not accept.
+/// All functions throw Error (exit code 2) for a value that is not accepted.
 class CheckedJson {
  public:
-  /// value, file: outlive this object and what is made from it.
+  /// value, file: must outlive this object and every object made from it.
   CheckedJson(const Json& value, const std::string& file, std::string place = "")
       : value_(&value), file_(&file), place_(std::move(place)) {}
 
-  /// Refuses everything but an object without any other key than these.
+  /// Accepts only an object whose keys are all among these.
   void expect_object(std::initializer_list<std::string_view> keys) const;
 
   CheckedJson at(std::string_view key) const;  // of an object; must be there

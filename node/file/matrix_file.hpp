@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which matrix figures belong to: the spelling of --matrix is not enough for a file, which may be spelled in several
-// ways and may be changed after it was measured.
+// Identifies the matrix of figures. For a file, the argument of --matrix is not enough: a file may have several names,
+// and may have changed since the measurement.
 #pragma once
 
 #include <optional>
@@ -10,8 +10,9 @@
 
 namespace ringside {
 
-/// The file that `matrix`, an argument of --matrix, names, as it is now; nothing for grid:SIDE and rmat:SCALE, and if
-/// there is no such regular file. columns: the argument of --columns, by which one text is several matrices. Opens nothing. Throws Error (exit code 2) for a generator's name that is malformed.
+/// The present file of `matrix`, an argument of --matrix; nothing for grid:SIDE and rmat:SCALE, or if it is not a
+/// regular file. columns: the argument of --columns, which selects one of a text's matrices. Opens nothing. Throws
+/// Error (exit code 2) if a generator's name is malformed.
 std::optional<MatrixFile> matrix_file(const std::string& matrix, const std::string& columns = {});
 
 }  // namespace ringside

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The node file, docs/formats/files.md: one JSON object, version 1. What is written reads back as it was.
+// The node file, docs/formats/files.md: one JSON object, version 1. Reading a written node gives an equal node.
 #pragma once
 
 #include <string>
@@ -19,15 +19,15 @@ Node parse_node(std::string_view text, const std::string& name);
 /// The same from a file. Throws also exit code 3 if the file may not be read.
 Node read_node(const std::string& path);
 
-/// What `parse_node` reads as the same node.
+/// The text from which `parse_node` reads an equal node.
 Json to_json(const Node& node);
 
-/// The text of the file, as it is written. It was read back: throws Error (exit code 3) if `parse_node` refuses it, or
-/// gives another node.
+/// The text of the file, after reading it back. Throws Error (exit code 3) if `parse_node` refuses it or returns a
+/// different node.
 std::string node_text(const Node& node);
 
-/// Throws Error (exit code 2) unless `node`, read from `path`, was measured by this program on this machine, which is
-/// `here`. The message says what differs, and how to measure again.
+/// Throws Error (exit code 2) unless this program measured `node`, read from `path`, on this machine, which is `here`.
+/// The message lists the difference and the command that measures again.
 void refuse_foreign(const Node& node, const std::string& path, const Fingerprint& here);
 
 }  // namespace ringside

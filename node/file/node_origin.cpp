@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether figures were measured by this program on this machine.
+// Checks that this program measured the figures on this machine.
 #include "common/platform/error.hpp"
 #include "node/file/node_file.hpp"
 

@@ -14,7 +14,7 @@ namespace ringside {
 namespace {
 
 std::string cache_folder() {
-  // The specification: a path that is not absolute is ignored.
+  // The specification requires that paths which are not absolute are ignored.
   const char* const cache = getenv("XDG_CACHE_HOME");
   if (cache != nullptr && cache[0] == '/') return cache;
   const char* const home = getenv("HOME");
@@ -24,7 +24,7 @@ std::string cache_folder() {
       "path; --output FILE (calibrate) or --node FILE names another place");
 }
 
-/// Top down, since a mode is given only to what is new.
+/// From the top down, since only new folders get the mode.
 void make_private_folders(const std::filesystem::path& folder) {
   struct stat status {};
   if (folder.empty() || stat(folder.c_str(), &status) == 0) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From text to a node: every key, figure and name is checked (docs/formats/files.md).
+// From text to a node, with a check of every key, figure and name (docs/formats/files.md).
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
@@ -29,7 +29,7 @@ constexpr std::uint64_t kMostThreads = 65536;
 constexpr std::size_t kMostEntries = 4096;
 constexpr std::uint64_t kMostRows = std::uint64_t{1} << 48;
 
-/// The value must be one of the names, which `what` introduces: its index.
+/// Returns the index of the value among the names, which `what` introduces; the value must be one of them.
 std::size_t index_among(const std::vector<std::string_view>& names, const CheckedJson& value,
                         std::string_view what = "one of ") {
   const std::string text = value.text();
@@ -98,7 +98,7 @@ Tier tier(const CheckedJson& object) {
   return tier;
 }
 
-/// The value must be the name of one of the tiers.
+/// The value must be a tier's name.
 std::string tier_name(const CheckedJson& value, const Node& node) {
   std::vector<std::string_view> names;
   for (const Tier& known : node.tiers) names.push_back(known.name);
@@ -131,7 +131,7 @@ MatrixFile matrix_file_in(const CheckedJson& object) {
   MatrixFile file{.path = path.text(),
                   .size_bytes = object.at("size_bytes").count(0, kMost),
                   .mtime_ns = static_cast<std::int64_t>(object.at("mtime_ns").count(0, kMost))};
-  // Files of earlier versions lack these two: their matrix files count as changed.
+  // Files of earlier versions lack both, so their matrix files count as changed.
   if (const auto inode = object.find("inode")) file.inode = inode->count(0, std::numeric_limits<std::uint64_t>::max());
   if (const auto ctime = object.find("ctime_ns")) file.ctime_ns = static_cast<std::int64_t>(ctime->count(0, kMost));
   return file;
@@ -209,10 +209,10 @@ void add_kernel(Node& node, const CheckedJson& object) {
   node.kernels.push_back(std::move(figures));
 }
 
-/// The pairs of all entries so far, each with the splits that it has rows for.
+/// The pairs of all entries so far, each with the splits of its rows.
 class KnownPairs {
  public:
-  /// The index of the pair, which may have been in an entry before: every split can have an entry of its own.
+  /// The index of the pair. An earlier entry may have it already, since every split can have its own entry.
   std::size_t index_of(const PairFigures& pair) {
     const auto same = [&pair](const PairFigures& other) {
       return other.first == pair.first && other.second == pair.second && other.tier == pair.tier &&
@@ -227,7 +227,7 @@ class KnownPairs {
   /// Rows of all entries.
   std::size_t rows() const noexcept { return splits_.size(); }
 
-  /// False if the pair had the split already.
+  /// False if the pair already had the split.
   bool add_split(std::size_t pair, int first_threads, int second_threads) {
     return splits_.insert({pair, first_threads, second_threads}).second;
   }

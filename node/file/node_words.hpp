@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The words of the node file for kinds of memory and for kernels, which messages and other outputs use, too; and its
+// The node file's words for kinds of memory and for kernels, also used by messages and other outputs; and the file's
 // name.
 #pragma once
 

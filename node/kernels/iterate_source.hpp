@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the producer of a run works on: a solver whose iterates go into memory that is shared with a reader, in turn
-// through its buffers. The reader has a mapping of its own, as the analyzer has. A reader in another thread holds the
-// buffer that it reads; the source never writes to that one.
+// The producer's side of a run: a solver that writes its iterates in turn into buffers shared with a reader. The reader
+// has its own mapping, as the analyzer has. A reader in another thread holds the buffer that it reads; the source never
+// writes to that buffer.
 #pragma once
 
 #include <atomic>
@@ -15,28 +15,28 @@ namespace ringside {
 
 class IterateSource {
  public:
-  /// solver: outlives this object. Three buffers take turns: one is read to make the next iterate, one is written, one
-  /// is held by the reader. Throws Error (exit code 3) if there is no memory.
+  /// solver: outlives this object. Of three buffers, the solver reads one and writes the next, and the reader holds the
+  /// third. Throws Error (exit code 3) if there is no memory.
   explicit IterateSource(Solver& solver);
 
-  /// From here on `team`, which outlives the later iterations, makes them.
+  /// `team` makes the following iterations and must outlive them.
   void share_among(Team& team) { solver_.share_among(team); }
 
-  /// The next iterate. two_buffers: use the double buffer of a run; only while no reader holds one.
+  /// Makes the next iterate. two_buffers: use the double buffer of a run; only while the reader holds no buffer.
   void iterate(bool two_buffers) noexcept;
 
-  /// Begins with the first iterate again, if as many were made as a run makes that is not told otherwise: their values
-  /// change the work of the reductions.
+  /// Restarts at the first iterate after a run's default number of iterations, because the iterates' values change the
+  /// work of the reductions.
   void begin_again_when_due() noexcept;
 
-  /// Iterates made since the source was made.
+  /// Iterates made by this source.
   std::uint64_t made() const noexcept { return newest_.load() / kBuffers; }
 
   struct Held {
     const double* x = nullptr;  // rows doubles
     std::uint64_t number = 0;   // of the iterate: `made` when it was the newest
   };
-  /// For the reader: the newest iterate, which stays as it is until the next `hold` or `let_go`.
+  /// For the reader: the newest iterate, which remains unchanged until the next `hold` or `let_go`.
   Held hold() noexcept;
   void let_go() noexcept { held_.store(kNone); }
 
@@ -57,7 +57,7 @@ class IterateSource {
   SharedMapping memory_;
   SharedMapping readers_;
   std::uint64_t iteration_ = 0;  // since the beginning
-  // 64: two threads write them.
+  // 64: two threads write these members.
   alignas(64) std::atomic<std::uint64_t> newest_{0};  // iterates made, times kBuffers, and the newest one's buffer
   alignas(64) std::atomic<std::uint32_t> held_{kNone};
 };

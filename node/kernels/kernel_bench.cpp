@@ -15,19 +15,19 @@ namespace {
 
 constexpr double kVisitS = 0.15;  // of measuring, if steps are quick
 constexpr double kMostPatterns = 5;
-constexpr double kBurstS = 0.06;  // of iterations one after the other
+constexpr double kBurstS = 0.06;  // of successive iterations
 constexpr int kWarmUpSteps = 2;   // the first step has no iterate before it
 constexpr int kPasses = 5;        // of the step that measures further sweeps
 
-/// One pattern of steps: reduced in the slot, the same with further sweeps, reduced on the way.
+/// One pattern of steps: reduced in the slot, the same with further sweeps, reduced during the copy.
 constexpr int kStepsInPattern = 3;
 
-/// Makes iterates and keeps them, in turn.
+/// Makes and keeps iterates in turn.
 class Steps {
  public:
   Steps(const Workbench& bench, KernelSamples& samples) : bench_(bench), samples_(samples) {}
 
-  /// Iterations one after the other: what is kept between two of them takes room in the caches that they share.
+  /// Iterations without steps between them: keeping a step uses the shared caches.
   void generate_alone() {
     if (bench_.durability == Durability::kPower) return;  // the disk would still be at work
     for (double sum_s = 0; sum_s < kWarmUpS; sum_s += generate_s_) generate();
@@ -70,7 +70,7 @@ class Steps {
   void add(int kind, const StepTimes& times) noexcept {
     samples_.commit_s.push_back(times.commit_s);
     if (kind == 2) {
-      // What is left to reduce after the copy is part of it.
+      // Includes the reductions that remain after the copy.
       samples_.transfer_reduced_s.push_back(times.transfer_s + times.analyze_s);
       return;
     }
@@ -90,7 +90,7 @@ class Steps {
   bool failed_ = false;
 };
 
-/// Two groups, each waiting for the other.
+/// Two groups that wait for each other.
 void measure_apart(const Workbench& bench, std::vector<int> producer, std::vector<int> analyzer, Steps& steps) {
   std::atomic<std::uint64_t> made{0};
   std::atomic<std::uint64_t> kept{0};
@@ -122,7 +122,7 @@ void measure_apart(const Workbench& bench, std::vector<int> producer, std::vecto
   run_openmp_groups({generating, keeping});
 }
 
-/// The same threads do both.
+/// The same threads do the work of both sides.
 void measure_together(const Workbench& bench, const std::vector<int>& cpus, Steps& steps) {
   run_openmp_groups({{cpus, [&](Team& team) -> GroupWork {
                         bench.source.share_among(team);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Our own kernels on one problem and one kind of memory, each alone on the machine: an iterate is made, then kept, then
-// the next one is made, so that data come from where they come from in a run. The producer's threads have the first
-// cores and the analyzer's the last ones, if there are enough; else the same threads do both, as elastic cores do.
+// Our own kernels on one problem and one kind of memory, each alone on the machine. An iterate is made, then kept, then
+// the next one is made, so that data are in the same caches as in a run. The producer's threads have the first cores,
+// the analyzer's the last ones. With too few cores the same threads do both, as elastic cores do.
 #pragma once
 
 #include <vector>
@@ -13,7 +13,7 @@
 
 namespace ringside {
 
-/// What a run works on, for measuring.
+/// The objects that a run works on.
 struct Workbench {
   IterateSource& source;
   RingPool& pool;
@@ -22,7 +22,7 @@ struct Workbench {
   std::vector<int> cpus;  // all that a run may use, the producer's first
 };
 
-/// Seconds of iterations until the caches hold what they hold in a long run: a problem that fits them needs about ten
+/// Seconds of iterations until the caches have the content of a long run: a problem that fits them needs about ten
 /// iterations.
 inline constexpr double kWarmUpS = 0.03;
 
@@ -36,8 +36,8 @@ struct KernelSamples {
   std::vector<double> commit_s;
 };
 
-/// Adds at least one sample of each kernel with `threads` threads, more of quick ones. threads: at most the cores.
-/// Throws Error (exit code 3) if a thread cannot be started or the disk fails.
+/// Adds at least one sample of each kernel with `threads` threads, and more of short kernels. threads: at most the
+/// cores. Throws Error (exit code 3) if a thread cannot be started or the disk fails.
 void measure_kernels(const Workbench& bench, int threads, KernelSamples& samples);
 
 }  // namespace ringside

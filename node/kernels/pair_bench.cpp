@@ -14,27 +14,27 @@ namespace ringside {
 namespace {
 
 constexpr std::uint64_t kLeastIterations = 3;
-constexpr std::uint64_t kFirstSteps = 2;  // do not count: the first one has no iterate before it
+constexpr std::uint64_t kFirstSteps = 2;  // not counted: no iterate precedes the first one
 constexpr std::uint64_t kLeastSteps = 3;
 constexpr double kBlockS = 0.06;  // of measuring, with the analyzer and without it
 
-constexpr std::size_t kMostSpans = 1 << 14;  // more of a side are not noted: the other side must not wait for memory
+constexpr std::size_t kMostSpans = 1 << 14;  // recorded per side: the other side must not wait for memory
 
 template <class Value>
 void note(std::vector<Value>& values, const Value& value) noexcept {
   if (values.size() < values.capacity()) values.push_back(value);
 }
 
-/// What both sides share.
+/// Data of both sides.
 struct Meeting {
   std::atomic<bool> steps_wanted{true};
-  std::atomic<bool> at_rest{false};  // the analyzer's side and its disk, once no more steps are wanted
+  std::atomic<bool> at_rest{false};  // the analyzer's side and its disk, after the last step
   std::atomic<std::uint64_t> kept{0};
   std::atomic<bool> ended{false};
   std::atomic<bool> failed{false};
 };
 
-/// The producer's side: first beside the analyzer, then alone. Each time the caches get to their steady state before
+/// The producer's side: first beside the analyzer, then alone. Each time the caches reach their steady state before
 /// iterations count.
 class Iterations {
  public:
@@ -84,12 +84,12 @@ class Iterations {
 
   IterateSource& source_;
   Meeting& meeting_;
-  bool reader_is_away_ = false;  // then two buffers do, as in a run
+  bool reader_is_away_ = false;  // then two buffers suffice, as in a run
   std::vector<WorkSpan> beside_;
   std::vector<WorkSpan> alone_;
 };
 
-/// The analyzer's side: keeps each new iterate once, if there are any and they are wanted.
+/// The analyzer's side: keeps each new iterate once while steps are wanted.
 class NewIterates {
  public:
   NewIterates(IterateSource& source, Meeting& meeting, bool on_the_way, PairSamples& samples)
@@ -121,7 +121,7 @@ class NewIterates {
   const std::vector<WorkSpan>& spans() const noexcept { return spans_; }
 
  private:
-  /// Waiting for a disk is no work.
+  /// Does not count the wait for a disk as work.
   void add(const StepTimes& times) {
     const std::int64_t ended = now_ns();
     const double took_s = times.transfer_s + times.commit_s + times.analyze_s;

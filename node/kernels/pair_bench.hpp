@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The solver and the analyzer side by side: the producer's cores make iterates without end, the analyzer's keep each
-// new one once, as in a run, so that each side finds in the caches what it would find there in a run.
+// The solver and the analyzer side by side: the producer's cores make iterates continuously, the analyzer's keep each
+// new one once. So each side has the same data in the caches as in a run.
 #pragma once
 
 #include <vector>
@@ -11,13 +11,13 @@ namespace ringside {
 
 /// Seconds of single executions, each beside the other side.
 struct PairSamples {
-  std::vector<double> generate_s;  // one of each measurement: with the other side at work all the time
-  std::vector<double> transfer_s;  // with the reductions, if they are made on the way
+  std::vector<double> generate_s;  // one per measurement: with the other side always at work
+  std::vector<double> transfer_s;  // with the reductions, if made during the copy
   std::vector<double> analyze_s;   // of reductions in the slot
 };
 
-/// Adds at least three samples of the analyzer's kernels, and one of the solver's, unless no step met an iteration. The
-/// producer has the first cores. on_the_way: the reductions are made while the iterate is copied, else in the slot.
+/// Adds at least three samples of the analyzer's kernels, and one of the solver's if a step overlapped an iteration.
+/// The producer has the first cores. on_the_way: the reductions are made while the iterate is copied, else in the slot.
 /// Throws as measure_kernels does.
 void measure_pair(const Workbench& bench, bool on_the_way, int producer_threads, int analyzer_threads,
                   PairSamples& samples);

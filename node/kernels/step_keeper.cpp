@@ -14,7 +14,7 @@
 namespace ringside {
 namespace {
 
-/// Delays every signal of this thread.
+/// Blocks every signal of this thread.
 class SignalsLater {
  public:
   SignalsLater() {
@@ -56,7 +56,7 @@ StepKeeper::StepKeeper(RingPool& pool, RunDescription run, Durability durability
   writer_.begin_run(run, catalogue_of(pool.ring().geometry().schema(), residual_scalars()));
 }
 
-/// Before the oldest slot may be taken, which is the part of a commit that waits.
+/// Waits until the oldest slot may be replaced: the part of a commit that waits.
 bool StepKeeper::wait_for_disk() noexcept {
   if (!needs_sync(pool_.storage(), durability_)) return true;
   spin_until([&] {

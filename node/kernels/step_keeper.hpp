@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The analyzer's work on a step, with the calls and in the order of Attachment::keep (analyzer/analyzer.cpp), timed as
-// its account times them. The ring lies in a pool of its own that has no name: whatever ends this process leaves
-// nothing behind.
+// The analyzer's work on a step, with the calls, order and timing of Attachment::keep (analyzer/analyzer.cpp). The ring
+// lies in an unnamed pool, so no file remains, however this process ends.
 #pragma once
 
 #include <cstdint>
@@ -16,21 +15,21 @@
 
 namespace ringside {
 
-/// As many slots as a pool has if it is not told otherwise.
+/// The default number of slots of a pool.
 inline constexpr std::uint32_t kCalibrationSlots = 8;
 
-/// A pool in `folder`, deleted as soon as it is open. mapped: its pages are faulted in now, as the analyzer does where
+/// A pool in `folder`, deleted as soon as it is open. mapped: its pages are faulted in now; the analyzer does this if
 /// no sync follows. Throws Error: exit code 3 if the folder has no room.
 RingPool make_nameless_pool(const std::string& folder, std::uint64_t rows, bool mapped);
 
-/// Seconds, as the account of a run has them.
+/// Seconds, with the meaning that they have in a run's account.
 struct StepTimes {
   double transfer_s = 0;
   double commit_s = 0;   // without the wait for a disk
   double analyze_s = 0;  // with storing what was reduced
 };
 
-/// Made and used by one thread, that of the team.
+/// One thread, that of the team, makes and uses it.
 class StepKeeper {
  public:
   /// pool, team: outlive this object.

@@ -21,7 +21,7 @@ std::size_t index_of(const Node& node, const std::string& tier) {
   for (std::size_t i = 0; i < node.tiers.size(); ++i) {
     if (node.tiers[i].name == tier) return i;
   }
-  return 0;  // refused when the node was read
+  return 0;  // impossible: the node's reader refuses such files
 }
 
 /// The index of the tier that gives its channels to tier `i`; `i` itself if it has its own.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The memory channels of a node: which tiers share them, and how much they move when they are saturated.
+// The memory channels of a node: the tiers that share them, and the bytes that they move when saturated.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace ringside {
 
 struct Channels {
   std::vector<std::size_t> group_of_tier;  // by the index of the tier
-  std::vector<double> capacity_bytes_s;    // of each group: the highest moved rate of any STREAM kernel there; 0: none
+  std::vector<double> capacity_bytes_s;    // of each group: the highest moved rate of its STREAM kernels; 0: none
   std::vector<double> spread;              // of that rate, relative
 
   std::size_t groups() const noexcept { return capacity_bytes_s.size(); }
@@ -24,10 +24,10 @@ Channels channels_of(const Node& node);
 /// Throws Error (exit code 2) if the channels of that tier, which the node must have, have no rate.
 void require_rate(const Channels& channels, const Node& node, const std::string& tier);
 
-/// The group of the tier of that name, which the node must have.
+/// The group of the tier with that name; the node must have that tier.
 std::size_t group_of(const Channels& channels, const Node& node, const std::string& tier);
 
-/// The STREAM kernels that a node can have rates of: those of docs/formats/files.md.
+/// The STREAM kernels whose rates a node can have: those of docs/formats/files.md.
 std::vector<std::string_view> modelled_streams();
 
 /// Bytes that a STREAM kernel moves for each byte it counts: a plain store reads the line first. 0 for any other

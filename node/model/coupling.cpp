@@ -22,7 +22,7 @@ double pair_misfit(const NodeModel& model, const PairFigures& pair) {
          2;
 }
 
-/// The split whose two sides differ least in their threads: there both sides matter.
+/// The split with the smallest difference of threads: there both sides matter.
 std::pair<int, int> fitting_split(const std::vector<PairFigures>& pairs) {
   const auto even = std::min_element(pairs.begin(), pairs.end(), [](const PairFigures& a, const PairFigures& b) {
     return std::abs(a.first_threads - a.second_threads) < std::abs(b.first_threads - b.second_threads);
@@ -47,7 +47,7 @@ void fit_coupling(NodeModel& model) {
     return sum / static_cast<double>(pairs.size());
   };
 
-  // Coordinate descent over a factor for each kernel's bytes, in steps that halve.
+  // Coordinate descent over a factor for each kernel's bytes, with step sizes that halve.
   constexpr int kRounds = 40;
   double least = error(fitting);
   double step = 2;

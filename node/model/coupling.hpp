@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How much two kernels slow each other down, fitted from pairs that were measured side by side: the bytes that each
-// kernel moves. Not every machine has counters of these bytes. The pairs of one split fit, all others test.
+// How much two kernels slow each other down: the bytes that each kernel moves, fitted to pairs measured side by side.
+// Not every machine has counters of these bytes. The pairs of one split are fitted; all others are the test.
 #pragma once
 
 #include "node/model/node_model.hpp"

@@ -12,7 +12,7 @@ namespace ringside {
 namespace {
 
 constexpr double kCopyCountedBytes = 16;  // STREAM's copy, an element: 8 read, 8 written
-constexpr double kCopyMovedBytes = 24;    // and the line that a plain store reads first
+constexpr double kCopyMovedBytes = 24;    // and the line, which a plain store reads first
 constexpr double kCopyAccesses = 2;       // to an element, each of them in the tier
 
 const Series* copy_rates(const Node& node, const std::string& tier) {
@@ -24,7 +24,7 @@ const Series* copy_rates(const Node& node, const std::string& tier) {
 
 /// Core seconds of one thread for an element of STREAM's copy.
 double copy_core_seconds(const Series::Point& rate, double capacity_bytes_s, double q) {
-  const double all = kCopyCountedBytes / (rate.figure.value * 1e9);  // of an element by all threads together
+  const double all = kCopyCountedBytes / (rate.figure.value * 1e9);  // per element, by all threads together
   return core_seconds(all, kCopyMovedBytes, capacity_bytes_s, q) * rate.threads;
 }
 
@@ -57,7 +57,7 @@ double dram_capacity(const Channels& channels) {
 }  // namespace
 
 double core_seconds(double seconds, double bytes, double capacity_bytes_s, double q) noexcept {
-  // At saturation the difference is noise: some core time is always left.
+  // At saturation the difference is noise: the core time remains above 0.
   constexpr double kLeast = 0.05;
   const double memory = std::min(bytes / capacity_bytes_s / seconds, 1.0);
   return seconds * std::pow(std::max(1 - std::pow(memory, q), kLeast), 1 / q);

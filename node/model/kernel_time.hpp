@@ -15,11 +15,11 @@ namespace ringside {
 /// (a^q + b^q)^(1/q), for a and b from 0.
 double soft_sum(double a, double b, double q) noexcept;
 
-/// Seconds with `threads` threads, which is at least 1: between two points a power law, beyond the last point as many
-/// threads as there (more bring nothing), below the first one in proportion.
+/// Seconds with `threads` threads (at least 1): a power law between two points, constant beyond the last point (no
+/// speed-up beyond the measured thread count), and proportional below the first one.
 double seconds_at(const Series& seconds, int threads);
 
-/// The least of all points.
+/// The minimum of all points.
 double least_seconds(const Series& seconds) noexcept;
 
 /// One execution of a kernel with a given number of threads.
@@ -29,12 +29,12 @@ struct KernelTime {
   std::vector<double> bytes;  // moved through each group of channels
 };
 
-/// Seconds beside others, which leave each thread share_bytes_s[g] of channels g:
-/// (alone^q + sum_g (bytes_g / (n share_g))^q - sum_g (bytes_g / capacity_g)^q)^(1/q).
+/// Seconds beside other kernels, if each thread can move share_bytes_s[g] of channels g: (alone^q + sum_g (bytes_g / (n
+/// share_g))^q - sum_g (bytes_g / capacity_g)^q)^(1/q).
 double shared_seconds(const KernelTime& kernel, std::span<const double> share_bytes_s,
                       std::span<const double> capacity_bytes_s, double q) noexcept;
 
-/// Seconds of two kernels that run side by side all the time.
+/// Seconds of two kernels that always run side by side.
 struct Together {
   double first_s = 0;
   double second_s = 0;
@@ -42,9 +42,9 @@ struct Together {
 Together together(const KernelTime& first, const KernelTime& second, std::span<const double> capacity_bytes_s, double q,
                   Sharing sharing = Sharing::kMaxMin);
 
-/// The exponent q that describes best how the rates of `streams` grow with their threads: thread for thread
-/// (d^-q + (C/n)^-q)^(-1/q), with d the rate of one thread and C the highest. Series with fewer than four points do
-/// not determine q; without any other, 3.
+/// The exponent q that best fits the rates of `streams` over their threads: per thread (d^-q + (C/n)^-q)^(-1/q), with d
+/// the rate of one thread and C the highest rate. A series with fewer than four points does not determine q. If all are
+/// shorter: 3.
 double fit_exponent(std::span<const Series> streams);
 
 /// The exponent of all STREAM kernels in the first tier of the node.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is known of a node: measured figures and nothing else. `ringside calibrate` measures them; they can also be
-// written by hand from published tables (docs/formats/files.md). The model (docs/inside/model.md) reads them.
+// The figures of a node: measured values only. `ringside calibrate` measures them; users can also write them by hand
+// from published tables (docs/formats/files.md). The model (docs/inside/model.md) reads them.
 #pragma once
 
 #include <cstdint>
@@ -34,11 +34,11 @@ struct Tier {
   std::string path;                   // the folder of a tier that is not DRAM
   int numa_node = -1;                 // of DRAM; -1: not known
   std::string shares_with;            // the tier whose channels it shares; empty: it has its own
-  std::optional<Measured> sync_s;     // fdatasync of one changed page; only where stores need a sync
-  std::optional<Measured> sync_gb_s;  // at which rate fdatasync writes
+  std::optional<Measured> sync_s;     // fdatasync of one changed page; only if stores need a sync
+  std::optional<Measured> sync_gb_s;  // the rate at which fdatasync writes
 };
 
-/// The rate of a STREAM kernel with all its arrays in one tier. The table of kernels (node/streams) has the bytes.
+/// The rate of a STREAM kernel with all its arrays in one tier. The table of kernels (node/streams) has its bytes.
 struct StreamFigures {
   std::string kernel;  // "copy"
   std::string tier;
@@ -49,7 +49,7 @@ struct StreamFigures {
 struct CompetitionRow {
   int first_threads = 0;
   int second_threads = 0;
-  Measured first_gb_s;  // of all threads of the group, counted bytes
+  Measured first_gb_s;  // of all threads of the group together, counted bytes
   Measured second_gb_s;
 };
 struct Competition {
@@ -60,22 +60,22 @@ struct Competition {
 
 /// A matrix file as it was when its problem was measured.
 struct MatrixFile {
-  std::string path;  // from the root, without links; with :MEMBER of an archive, and the value of --columns
+  std::string path;  // absolute, without links; with :MEMBER of an archive, and the value of --columns
   std::uint64_t size_bytes = 0;
   std::int64_t mtime_ns = 0;
-  std::uint64_t inode = 0;    // 0: not recorded; so equals no file that there is
-  std::int64_t ctime_ns = 0;  // when the file system last changed anything of it: no program can set this
+  std::uint64_t inode = 0;    // 0: not recorded; differs from every existing file
+  std::int64_t ctime_ns = 0;  // last change of any kind, from the file system: programs cannot set it
   bool operator==(const MatrixFile&) const = default;
 };
 
-/// What a kernel of ours worked on.
+/// The problem of a measured kernel.
 struct ProblemSize {
-  std::string matrix;  // as given to --matrix; empty: described by its sizes
+  std::string matrix;  // as given to --matrix; empty: only its sizes are known
   std::string solver = "pagerank";
   std::string format;  // of the matrix, "bands"; empty: not known
   std::uint64_t rows = 0;
   std::uint64_t nonzeros = 0;
-  std::optional<MatrixFile> file;  // none: the matrix is generated, or its file is not known
+  std::optional<MatrixFile> file;  // none: the matrix is generated, or its file is unknown
   bool operator==(const ProblemSize&) const = default;
 };
 
@@ -83,10 +83,10 @@ struct ProblemSize {
 enum class KernelKind {
   kGenerate,         // one iteration of the solver
   kTransfer,         // the copy of an iterate into a slot, hashed
-  kTransferReduced,  // the same with all reductions made on the way (--reduce transfer)
+  kTransferReduced,  // the same with all reductions made during the copy (--reduce transfer)
   kAnalyze,          // the first sweep of the reductions over a slot, with the change
   kSweep,            // each further sweep (--passes)
-  kCommit            // all the rest of keeping a step, without waiting for a disk
+  kCommit            // the remaining work of keeping a step, without waiting for a disk
 };
 
 /// Seconds of one execution of a kernel, alone on the machine.
@@ -94,13 +94,13 @@ struct KernelFigures {
   KernelKind kernel = KernelKind::kGenerate;
   ProblemSize problem;
   std::string tier;     // of the slots; of DRAM for kGenerate
-  bool synced = false;  // measured as `--durability power` on a plain file works: written, not mapped
+  bool synced = false;  // as with `--durability power` on a plain file: written, not mapped
   Series seconds;
-  std::optional<double> moved_bytes;  // what one execution moves between memory and caches, where it is known
+  std::optional<double> moved_bytes;  // moved between memory and caches by one execution, if known
 };
 
-/// Two kernels side by side, as they are in a run (docs/use/plan.md, "Pairs"); the seconds of one execution that has
-/// the other kernel beside it from beginning to end.
+/// Two kernels side by side, as in a run (docs/use/plan.md, "Pairs"): the seconds of an execution beside the other
+/// kernel from beginning to end.
 struct PairFigures {
   KernelKind first = KernelKind::kGenerate;
   KernelKind second = KernelKind::kTransfer;
@@ -116,15 +116,15 @@ struct PairFigures {
 /// Costs of coordination, in seconds.
 struct Costs {
   std::optional<Measured> hand_off_s;  // from publishing to the analyzer's first copied byte, both spinning
-  std::optional<Measured> wake_up_s;   // of a thread that sleeps on a futex, on another core
-  std::optional<Measured> loan_s;      // from lending a core to a guest's first piece, and back
+  std::optional<Measured> wake_up_s;   // of a thread sleeping on a futex on another core
+  std::optional<Measured> loan_s;      // from lending a core to a guest's first piece, and taking it back
   std::optional<Measured> barrier_s;   // of all threads of a team of all cores
 };
 
-/// The machine and the program that measured. All of it must be equal for the figures to be used.
+/// The machine and the program of a measurement. The figures may be used only if all members are equal.
 struct Fingerprint {
   std::string cpu;   // "AMD EPYC 9R14"
-  int cores = 0;     // that the program may use
+  int cores = 0;     // allowed for the program
   std::string cpus;  // their list, "0-15"
   std::uint64_t memory_bytes = 0;
   std::string kernel;  // of the system, "6.18.44"
@@ -133,11 +133,11 @@ struct Fingerprint {
 };
 
 struct Node {
-  std::string name;                        // for people
+  std::string name;                        // for display
   std::string origin;                      // where the figures come from: "ringside calibrate", "thesis, tables 1 to 5"
   std::optional<Fingerprint> fingerprint;  // none: written by hand
   std::string measured_at;                 // UTC, "2026-11-23T01:00:00Z"; empty: not known
-  int cores = 0;                           // that a run can use
+  int cores = 0;                           // usable by a run
   std::vector<Tier> tiers;                 // the first is DRAM
   std::optional<Series> clock_ghz;         // of busy cores
   std::vector<StreamFigures> streams;

@@ -14,21 +14,21 @@
 namespace ringside {
 namespace {
 
-// Bytes that a kernel moves for a row, where its figures do not say it. Reading 8, writing past the caches 8, writing
-// through them 16. transfer_reduced and analyze also read the iterate before.
+// Bytes per row of a kernel without its own figures: 8 for reading, 8 for writing past the caches, 16 for writing
+// through them. transfer_reduced and analyze also read the previous iterate.
 constexpr double kMeasuredTransferBytes = 16;
 constexpr double kPlainCopyDramBytes = 8;
 constexpr double kPlainCopyTierBytes = 16;
 constexpr double kTransferReducedBytes = 24;
 constexpr double kAnalyzeBytes = 16;
 constexpr double kSweepBytes = 8;
-// Of an iteration over compressed rows: four doubles a row, and one and a half an entry (a value and its column), the
-// rule of the published simulation (docs/inside/model.md, "Sources").
+// Of an iteration over compressed rows: four doubles per row, and one and a half per entry (a value and its column), as
+// in the published simulation (docs/inside/model.md, "Sources").
 constexpr double kGenerateRowBytes = 32;
 constexpr double kGenerateEntryBytes = 12;
-// What scaling from another problem may be wrong by; an assumption, stated in the plan.
+// Error of scaling from another problem; an assumption, stated in the plan.
 constexpr double kScaledSpread = 0.10;
-// Of figures that were written by hand without a spread; an assumption, stated in the plan.
+// Spread of figures written by hand without one; an assumption, stated in the plan.
 constexpr double kUnknownSpread = 0.05;
 
 double generate_bytes(const ProblemSize& size) {
@@ -44,7 +44,7 @@ double entries_per_row(const ProblemSize& size) {
   return static_cast<double>(size.nonzeros) / static_cast<double>(size.rows);
 }
 
-/// How far the figures of `there` are from those of `here`: in the shape of the rows first, then in the size.
+/// The distance between the figures of `there` and `here`: first by the shape of the rows, then by the size.
 double distance(const ProblemSize& there, const ProblemSize& here, KernelKind kernel) {
   const double size = std::abs(std::log(static_cast<double>(there.rows) / static_cast<double>(here.rows)));
   if (kernel != KernelKind::kGenerate) return size;
@@ -110,7 +110,7 @@ class Builder {
 
  private:
   void add_generate() {
-    // It is measured in DRAM, and does not depend on how the slots are written.
+    // It is measured in DRAM, independently of how the slots are written.
     ModelRequest in_dram = request_;
     in_dram.synced = false;
     const KernelFigures* const figures = nearest(node_, KernelKind::kGenerate, in_dram, node_.tiers.front().name);
@@ -124,7 +124,7 @@ class Builder {
     kernel.bytes[0] = declared;
   }
 
-  /// Adds a kernel that was measured in the tier. Bytes: for a row, in DRAM and in the tier.
+  /// Adds a kernel that was measured in the tier. Bytes: per row, in DRAM and in the tier.
   bool add_measured(KernelKind kind, double dram_bytes, double tier_bytes) {
     const KernelFigures* figures = nearest(node_, kind, request_, tier_->name);
     if (figures == nullptr && request_.synced) figures = without_syncs(kind);
@@ -140,7 +140,7 @@ class Builder {
     return true;
   }
 
-  /// Where the kernel was not measured with syncs: as without them, which is said.
+  /// If the kernel was not measured with syncs, uses the figures without them and adds a remark.
   const KernelFigures* without_syncs(KernelKind kind) {
     ModelRequest mapped = request_;
     mapped.synced = false;
@@ -183,8 +183,8 @@ class Builder {
            bytes);
   }
 
-  /// A sweep reads half of what analyze reads. Noise can hide a short sweep from a calibration, which measures it as a
-  /// difference.
+  /// A sweep reads half as much as analyze. A calibration measures a sweep as a difference, so noise can hide a short
+  /// one.
   void halve_analyze_for_sweep() {
     KernelModel sweep = *model_.find(KernelKind::kAnalyze);
     for (Series::Point& point : sweep.seconds.points) point.figure.value /= 2;
@@ -258,7 +258,7 @@ class Builder {
     model_.sync_gb_s = tier_->sync_gb_s;
   }
 
-  /// No kernel moves more than the channels can, in the least time that it was measured with.
+  /// Limits the bytes of each kernel to what the channels can move in the kernel's shortest measured time.
   void bound_bytes() {
     for (auto& kernel : model_.kernels) {
       if (!kernel) continue;
@@ -286,7 +286,7 @@ class Builder {
   const double rows_;
   const Tier* tier_ = nullptr;
   std::size_t slots_ = 0;  // the channels of the tier
-  double scale_ = 1;       // of the kernel that was added last
+  double scale_ = 1;       // of the kernel added last
   bool spread_assumed_ = false;
   bool syncs_missed_ = false;
   bool generate_scaled_ = false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From the figures of a node to the times of a run's kernels there: for one problem, in one tier of memory, with any
-// number of threads, alone and beside each other. Figures that are missing are derived (node/model/derived_kernels) or
-// scaled from another problem; docs/inside/model.md has each formula and its origin.
+// Converts the figures of a node to the times of a run's kernels: for one problem, in one tier, with any number of
+// threads, alone and side by side. Missing figures are derived (node/model/derived_kernels) or scaled from another
+// problem; docs/inside/model.md has each formula and its origin.
 #pragma once
 
 #include <array>
@@ -31,8 +31,8 @@ struct NodeModel {
   std::vector<double> capacity_bytes_s;  // of each group of channels, saturated
   double capacity_spread = 0;            // relative
   std::array<std::optional<KernelModel>, kKernelKindCount> kernels;
-  std::vector<PairFigures> pairs;        // of this very problem and tier
-  std::optional<double> coupling_error;  // mean relative error for the pairs that fitted nothing; none: no such pair
+  std::vector<PairFigures> pairs;        // of exactly this problem and tier
+  std::optional<double> coupling_error;  // mean relative error for pairs not used in the fit; none: no such pair
   Costs costs;
   std::optional<Measured> sync_s;  // of the tier's disk, where commits need one
   std::optional<Measured> sync_gb_s;
@@ -50,17 +50,18 @@ struct ModelRequest {
   bool synced = false;  // --durability power where stores need a sync
 };
 
-/// By their files where both have one: path, size, times and inode. Else by their spelling; an empty one is like every other.
+/// Compares the files if both have one: path, size, times and inode. Otherwise compares the spellings; an empty one
+/// equals all others.
 bool same_matrix(const ProblemSize& a, const ProblemSize& b);
 
-/// Throws Error (exit code 2) if the node has no such tier, no rate of a STREAM kernel for the channels of DRAM or of
-/// that tier, or no figures from which the time of an iteration, of a copy and of a sweep follows.
+/// Throws Error (exit code 2) if the node has no such tier, no STREAM rate for the channels of DRAM or of that tier, or
+/// no figures for the time of an iteration, a copy or a sweep.
 NodeModel model_of(const Node& node, const ModelRequest& request);
 
 /// The kernel with `threads` threads. The kernel must be in the model.
 KernelTime kernel_time(const NodeModel& model, KernelKind kernel, int threads);
 
-/// Seconds of the two kernels side by side: measured, if the node has that very pair, else by the formula.
+/// Seconds of the two kernels side by side: measured if the node has exactly that pair, else by the formula.
 Together together(const NodeModel& model, KernelKind first, int first_threads, KernelKind second, int second_threads);
 
 }  // namespace ringside

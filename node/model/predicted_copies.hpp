@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Copies that compete for a node's channels, predicted from its STREAM alone: how well the model shares bandwidth, seen
-// against published competitions (docs/inside/model.md, "The published competitions").
+// Copies that compete for a node's channels, predicted from its STREAM rates only. Compared with published
+// competitions, this shows the error of the model's bandwidth sharing (docs/inside/model.md, "The published
+// competitions").
 #pragma once
 
 #include <string>
@@ -17,8 +18,8 @@ class PredictedCopies {
   /// them lacks rates.
   PredictedCopies(const Node& node, const std::string& tier);
 
-  /// Relative errors of the first and the second group's rate, row by row. The first group copies within DRAM.
-  /// accesses: of the second group to `tier`, for each element: 0 to 2.
+  /// Relative errors of both groups' rates, row by row. The first group copies within DRAM. accesses: of the second
+  /// group to `tier`, for each element: 0 to 2.
   std::vector<double> errors(const Competition& competition, int accesses) const;
 
  private:

@@ -6,7 +6,7 @@
 namespace ringside {
 namespace {
 
-/// What each thread of each group gets: groups that ask for less than an equal share of what is left are served first.
+/// The rate of each thread of each group: groups that need less than an equal share of the remainder are served first.
 std::vector<double> max_min(double capacity, std::span<const Demand> groups) {
   std::vector<double> given(groups.size(), 0);
   std::vector<bool> served(groups.size(), false);

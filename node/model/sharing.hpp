@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How groups of threads share the bandwidth of memory channels: max-min fairness. A group that asks for less than its
-// fair share gets what it asks for, and the others share the rest (Bertsekas and Gallager, Data Networks, 6.5.2).
+// How groups of threads share the bandwidth of memory channels: max-min fairness. A group that needs less than its fair
+// share gets all it needs; the others share the rest (Bertsekas and Gallager, Data Networks, 6.5.2).
 #pragma once
 
 #include <span>
@@ -8,7 +8,7 @@
 
 namespace ringside {
 
-/// What a group of threads would move if it were alone.
+/// The rate of a group of threads that runs alone.
 struct Demand {
   int threads = 0;
   double bytes_s = 0;  // of each of its threads
@@ -16,12 +16,12 @@ struct Demand {
 
 enum class Sharing {
   kMaxMin,
-  kProportional  // C / P for each thread: what others leave is lost (for comparison only)
+  kProportional  // C / P for each thread; unused shares are lost (for comparison only)
 };
 
-/// What each thread of each group can move at most, in bytes a second, while all groups work:
-/// max(C / P, (C - sum of what the others get) / n), with C the capacity, P all threads and n those of the group.
-/// Groups without threads get C.
+/// The highest rate of each thread of each group, in bytes a second, while all groups work: max(C / P, (C - sum of the
+/// other groups' rates) / n), with C the capacity, P all threads and n those of the group. Groups without threads get
+/// C.
 std::vector<double> shares(double capacity_bytes_s, std::span<const Demand> groups, Sharing sharing = Sharing::kMaxMin);
 
 }  // namespace ringside

@@ -17,7 +17,7 @@ std::string_view to_string(SimplerModel simpler) noexcept {
 
 NodeModel simplified(NodeModel model, SimplerModel to) {
   constexpr double kHard = 60;  // an exponent at which the soft sum is the larger term
-  model.pairs.clear();          // else the pairs answer, not the terms
+  model.pairs.clear();          // otherwise measured pairs replace the terms
   switch (to) {
     case SimplerModel::kBandwidthAlone:
       for (auto& kernel : model.kernels) {

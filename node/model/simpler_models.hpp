@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The model with one of its terms taken away, so that a comparison shows what each term contributes
-// (docs/inside/model.md).
+// The model without one of its terms, so that a comparison shows the contribution of each term (docs/inside/model.md).
 #pragma once
 
 #include <array>
@@ -12,8 +11,8 @@ namespace ringside {
 
 enum class SimplerModel {
   kBandwidthAlone,      // a kernel takes its bytes divided by the saturated bandwidth, with any number of threads
-  kNoContention,        // a kernel beside others takes as long as alone
-  kProportionalShares,  // each thread has the same share, also of what others do not use
+  kNoContention,        // a kernel takes as long beside others as alone
+  kProportionalShares,  // all threads have equal shares, and unused shares are lost
   kHardLimits           // the larger of the times in the core and in memory, not their soft sum
 };
 inline constexpr std::array kSimplerModels = {SimplerModel::kBandwidthAlone, SimplerModel::kNoContention,

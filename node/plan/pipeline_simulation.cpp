@@ -15,15 +15,15 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr std::uint64_t kSteadySteps = 200;  // a run with more published steps is extrapolated
 constexpr std::uint64_t kMostDiskSteps = 1000;
 
-/// What the analyzer does for one step, in order.
+/// The analyzer's work for one step, in order.
 enum Phase { kIdle, kHandOff, kSlotWait, kCopy, kCommitting, kFirstSweep, kMoreSweeps, kPhases };
 
-/// Seconds of a kernel with and without the other side working.
+/// Seconds of a kernel, with and without work on the other side.
 struct Paced {
-  double alone_s = 0;       // the other side waits, its cores with it
+  double alone_s = 0;       // the other side waits, and so do its cores
   double helped_s = 0;      // the other side waits, its cores help
   double beside_s = 0;      // the other side works
-  double other_s = kNever;  // an iteration of the producer meanwhile
+  double other_s = kNever;  // an iteration of the producer at that time
 };
 
 double value_or_zero(const std::optional<Measured>& figure) {
@@ -52,7 +52,7 @@ class Simulation {
 
   Prediction run() {
     const std::uint64_t steps = (run_.iterations + run_.every - 1) / run_.every;
-    // A disk decides the rhythm only once the ring has been full a few times.
+    // A disk determines the pace only after the ring has been full a few times.
     const std::uint64_t disk_rounds =
         model_.sync_s ? std::min<std::uint64_t>(8 * std::uint64_t{run_.slots}, kMostDiskSteps) : 0;
     const std::uint64_t most = kSteadySteps + disk_rounds;
@@ -84,7 +84,7 @@ class Simulation {
     paced.other_s = both.first_s;
   }
 
-  /// Simulates until the analyzer has done so many steps.
+  /// Simulates until the analyzer has finished so many steps.
   void until(std::uint64_t steps, std::uint64_t iterations) {
     while (analyzed_ < steps) {
       start_what_can_start(iterations);
@@ -100,8 +100,8 @@ class Simulation {
     }
   }
 
-  /// An iterate that is published goes into a buffer, which must have been released. Those before it, which are not,
-  /// are one piece of work.
+  /// A published iterate goes into a buffer, which must have been released. The unpublished iterates before it form one
+  /// piece of work.
   bool start_iteration(std::uint64_t iterations) {
     if (generating_ || generated_ == iterations) return false;
     const std::uint64_t unpublished = std::min(run_.every - 1 - generated_ % run_.every, iterations - 1 - generated_);
@@ -109,7 +109,7 @@ class Simulation {
     generating_ = true;
     iterations_at_work_ = std::max<std::uint64_t>(unpublished, 1);
     generate_left_ = static_cast<double>(iterations_at_work_);
-    // A wait that was longer than its spin ends with a wake-up.
+    // A wait that exceeds its spin time ends with a wake-up.
     producer_delay_s_ =
         producer_waited_s_ > kProducerSpinS || (configuration_.elastic && producer_waited_s_ > 0) ? wake_up_s_ : 0;
     producer_waited_s_ = 0;
@@ -124,7 +124,7 @@ class Simulation {
     return true;
   }
 
-  /// The slot of step s is that of step s - K: it may go once a newer one is persisted.
+  /// Step s reuses the slot of step s - K, which is free once a newer step is persisted.
   bool start_copy() {
     if (phase_ != kSlotWait || (model_.sync_s && taken_ > run_.slots && persisted_ < taken_ - run_.slots + 1))
       return false;
@@ -151,7 +151,7 @@ class Simulation {
   bool copying_or_sweeping() const { return phase_ == kCopy || phase_ == kFirstSweep || phase_ == kMoreSweeps; }
   bool working() const { return generating_ && producer_delay_s_ <= 0; }
 
-  /// Seconds of a whole iteration under what happens now.
+  /// Seconds of a whole iteration under the present conditions.
   double iteration_s() const {
     if (copying_or_sweeping() && paced_[phase_].beside_s > 0) return paced_[phase_].other_s;
     return helped_ && phase_ == kIdle ? generate_helped_s_ : generate_alone_s_;
@@ -162,7 +162,7 @@ class Simulation {
     return helped_ ? paced_[phase_].helped_s : paced_[phase_].alone_s;
   }
 
-  /// One side waits for the other, and its cores can help once the loan is known.
+  /// One side waits for the other, and its cores can help as soon as the loan takes effect.
   bool may_help() const {
     if (!configuration_.elastic) return false;
     return working() ? phase_ == kIdle : copying_or_sweeping() && !generating_;
@@ -256,7 +256,7 @@ class Simulation {
     }
   }
 
-  /// At the end of a run everything committed is persisted.
+  /// At the end of a run, all committed steps are persisted.
   void finish_disk() {
     while (model_.sync_s && persisted_ < committed_) {
       start_sync();
@@ -311,7 +311,7 @@ class Simulation {
   double producer_delay_s_ = 0;
   double producer_waited_s_ = 0;
   Phase phase_ = kIdle;
-  bool analyzer_waited_ = false;  // before the step that comes next
+  bool analyzer_waited_ = false;  // before the next step
   double phase_left_ = 0;
   double fixed_left_s_ = 0;
   bool syncing_ = false;

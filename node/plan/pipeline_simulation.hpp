@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A discrete-event simulation of a run: producer, double buffer, analyzer and disk. Work progresses at a rate that
-// depends on what the other side does at that moment; an event is the end of a piece of work (docs/inside/model.md,
-// "Simulation").
+// A discrete-event simulation of a run: producer, double buffer, analyzer and disk. The rate of work depends on the
+// other side's work at that moment; an event is the end of a piece of work (docs/inside/model.md, "Simulation").
 #pragma once
 
 #include <cstdint>
@@ -11,10 +10,10 @@
 
 namespace ringside {
 
-/// How long a producer spins before its wait sleeps; HandoffOptions::spin_ns, as a test checks.
+/// A producer spins for so long before it sleeps; a test compares it with HandoffOptions::spin_ns.
 inline constexpr double kProducerSpinS = 50e-6;
 
-/// A split of the cores and how they are used.
+/// A split of the cores, and the mode of their use.
 struct Configuration {
   int producer_threads = 0;
   int analyzer_threads = 0;
@@ -23,7 +22,7 @@ struct Configuration {
   bool operator==(const Configuration&) const = default;
 };
 
-/// The options of a run that decide its time.
+/// The options of a run that affect its time.
 struct RunShape {
   std::uint64_t iterations = 100;
   std::uint64_t every = 1;
@@ -42,21 +41,21 @@ enum class Bottleneck {
 /// "the solver", "the analyzer", "the disk", "balanced".
 std::string_view to_string(Bottleneck bottleneck) noexcept;
 
-/// Seconds of a whole run, as the account of a run has them.
+/// Seconds of a whole run, with the meaning that they have in a run's account.
 struct Prediction {
   double total_s = 0;
   double generate_s = 0;
   double producer_idle_s = 0;
   double transfer_s = 0;
-  double commit_s = 0;  // with every wait for the disk
+  double commit_s = 0;  // including every wait for the disk
   double analyze_s = 0;
   double analyzer_idle_s = 0;
   double sync_wait_s = 0;  // the part of commit_s that waits for the disk
   Bottleneck bottleneck = Bottleneck::kBalanced;
 };
 
-/// The model must have the kernels that the configuration needs: kTransferReduced for reduce_on_transfer. Long runs
-/// are simulated until their rhythm is steady, and extrapolated.
+/// The model must have the kernels that the configuration needs: kTransferReduced for reduce_on_transfer. Long runs are
+/// simulated until their pace is steady, and then extrapolated.
 Prediction simulate(const NodeModel& model, const Configuration& configuration, const RunShape& run);
 
 }  // namespace ringside

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All ways to run a problem on a node, the predicted time of each, and the choice: the least expected time.
+// All ways to run a problem on a node, the predicted time of each, and the choice with the least expected time.
 #pragma once
 
 #include <optional>
@@ -14,19 +14,19 @@ namespace ringside {
 struct PlanRequest {
   ModelRequest model;
   RunShape run;
-  // What the user fixed; the plan has rows for nothing else.
+  // The values that the user fixed; the plan has only rows with these values.
   std::optional<int> producer_threads;
   std::optional<int> analyzer_threads;
   std::optional<bool> reduce_on_transfer;
   std::optional<bool> elastic;
-  std::vector<std::string> remarks;  // what the request leaves out, for the plan
+  std::vector<std::string> remarks;  // the limits of the request, for the plan
 };
 
 struct PlanRow {
   Configuration configuration;
   Prediction prediction;  // from the medians of all figures
   double expected_s = 0;  // the mean of the total over the samples
-  double low_s = 0;       // 90 of 100 samples lie between these
+  double low_s = 0;       // 90 of 100 samples lie between these two
   double high_s = 0;
 };
 
@@ -40,12 +40,12 @@ struct Plan {
   std::optional<double> coupling_error;
 };
 
-/// Throws Error (exit code 2): as model_of, and if nothing fits what the user fixed. The same request gives the same
+/// Throws Error (exit code 2) as model_of does, and if no row fits the fixed values. The same request gives the same
 /// plan.
 Plan make_plan(const Node& node, const PlanRequest& request);
 
-/// A model whose figures are drawn from their spread, each kernel's by one factor: what another measurement could have
-/// given. seed: the same gives the same.
+/// A model with figures drawn from their spread, with one factor per kernel, as another measurement might give them.
+/// seed: equal seeds give equal models.
 NodeModel resampled(const NodeModel& model, std::uint64_t seed);
 
 }  // namespace ringside

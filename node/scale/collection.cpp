@@ -14,7 +14,7 @@ constexpr double kBlockPartBytes = 64;          // and of each block
 constexpr double kStoreBytes = 64 << 20;
 constexpr double kFewest = 4;
 constexpr double kMost = 256;
-constexpr double kAgainS = 0.5;  // if no round comes back for so long, the oldest one is begun again
+constexpr double kAgainS = 0.5;  // if no round returns for so long, the oldest one is restarted
 
 double part_bytes(double step_bytes) noexcept {
   return kPartBytes + kBlockPartBytes * std::floor(step_bytes / kBlockBytes);
@@ -46,7 +46,7 @@ void Collected::reduced(double now_s, std::uint32_t node) {
     result_s_[collected_++] = now_s;
     return;
   }
-  // A collector that starts anew may ask for steps that it has collected: the others keep them a little longer.
+  // A restarted collector may request collected steps again, so the other nodes keep them a little longer.
   const std::uint64_t kept = node == 0 ? 0 : store_steps(request_.node.step_bytes) / 4;
   held_steps_ = std::max(held_steps_, own.reduced - own.freed + kept);
   pass(now_s, node);
@@ -57,7 +57,7 @@ void Collected::state_arrives(double now_s, std::uint32_t node) {
   pass(now_s, node);
 }
 
-/// The node's turn in the states that are there.
+/// The node works on the states that have arrived.
 void Collected::pass(double now_s, std::uint32_t node) {
   NodeState& own = nodes_[node];
   while (own.passed < own.reduced && (node == 0 || own.passed < own.arrived)) {
@@ -78,7 +78,7 @@ void Collected::pass(double now_s, std::uint32_t node) {
   }
 }
 
-/// What it costs that a round is begun again is left out, but for its bytes: a turn takes far less than a step.
+/// Restarting a round counts only its bytes and no time: a turn takes far less than a step.
 void Collected::state_returns(double now_s) {
   const std::uint64_t step = collected_++;
   NodeState& own = nodes_[0];

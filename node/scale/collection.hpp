@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The rounds of docs/publish/mpi.md, "Results of the whole run", among simulated nodes: the state of each step passes
-// the analyzers in the order of the nodes, each takes its part in, and the last one sends it back to the first one,
-// which records it.
+// The rounds of docs/publish/mpi.md, "Results of the whole run", among simulated nodes. The state of each step passes
+// the analyzers in the order of the nodes; each adds its part. The last one returns it to the first one, which records
+// it.
 #pragma once
 
 #include <cstdint>
@@ -12,33 +12,33 @@
 
 namespace ringside {
 
-/// How many steps a node's store of parts has room for, as analyzer/round/part_store decides it for one field of doubles.
+/// The capacity in steps of a node's store of parts; analyzer/round/part_store computes it for one field of doubles.
 std::uint64_t store_steps(double step_bytes) noexcept;
-/// What it takes of memory.
+/// The memory that this store takes.
 double store_bytes(double step_bytes) noexcept;
 
-/// A thread on each node, which works on states in the order of arrival.
+/// A thread on each node that processes states in the order of arrival.
 class Collected {
  public:
   Collected(const ScaleRequest& request, std::uint64_t steps, EventQueue& events);
 
-  /// The node's analyzer has reduced its next step, and stores its part.
+  /// The node's analyzer has reduced its next step and stores its part.
   void reduced(double now_s, std::uint32_t node);
   void state_arrives(double now_s, std::uint32_t node);
-  /// To the first node, from the last one.
+  /// From the last node to the first one.
   void state_returns(double now_s);
 
-  double result_s(std::uint64_t step) const { return result_s_[step]; }  // when the first node has recorded it
+  double result_s(std::uint64_t step) const { return result_s_[step]; }  // time when the first node recorded it
   double round_s() const { return round_s_; }                            // of all steps together
-  std::uint64_t held_steps() const { return held_steps_; }               // whose parts a node holds, at most
-  std::uint64_t begun_again() const { return begun_again_; }             // rounds
+  std::uint64_t held_steps() const { return held_steps_; }               // the most steps whose parts a node holds
+  std::uint64_t begun_again() const { return begun_again_; }             // restarted rounds
   double bytes_sent() const;
   double busy_s() const { return busy_s_; }  // the first node's thread
 
  private:
   struct NodeState {
     std::uint64_t reduced = 0, arrived = 0, passed = 0;  // steps
-    std::uint64_t freed = 0;                             // steps that it knows as collected
+    std::uint64_t freed = 0;                             // steps that the node has received as collected
     double free_s = 0;
   };
 
@@ -49,7 +49,7 @@ class Collected {
   const double turn_s_;
   std::vector<NodeState> nodes_;
   std::vector<double> begun_s_;      // of each step's round
-  std::vector<std::uint64_t> told_;  // the steps that were collected then, which its state tells
+  std::vector<std::uint64_t> told_;  // the steps collected at that time, contained in its state
   std::vector<double> result_s_;
   std::uint64_t collected_ = 0, held_steps_ = 0, begun_again_ = 0;
   double round_s_ = 0, busy_s_ = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Random seconds that depend on what they are for and on nothing else: the same step of the same node takes equally
-// long whatever happened before, so two simulations can be compared.
+// Random seconds that depend only on their purpose. The same step of the same node always takes equally long, so two
+// simulations can be compared.
 #pragma once
 
 #include <cmath>
@@ -8,15 +8,15 @@
 
 namespace ringside {
 
-/// Kinds of work; each has draws of its own.
+/// Kinds of work; each has its own draws.
 enum class Work : std::uint64_t { kGenerate, kTransfer, kAnalyze };
 
 class Draws {
  public:
   explicit Draws(std::uint64_t seed) : seed_(seed) {}
 
-  /// The longest of `count` pieces of work. Each takes `least`, and beyond it an exponentially distributed time with
-  /// the mean `spread * mean_s`: so its mean is mean_s, and its standard deviation spread * mean_s.
+  /// The longest of `count` pieces of work. Each takes `least` plus an exponentially distributed time with the mean
+  /// `spread * mean_s`. So its mean is mean_s, and its standard deviation spread * mean_s.
   double longest(Work work, std::uint32_t node, std::uint64_t number, double mean_s, double spread, int count) const {
     if (spread <= 0) return mean_s;
     // The longest of n exponential times is below t with probability (1 - exp(-t))^n.

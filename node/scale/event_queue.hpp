@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What happens next in a simulation. Events of the same instant happen in the order in which they were added, so that a
-// simulation has the same result each time.
+// The events of a simulation. Simultaneous events occur in the order in which they were added, so that a simulation is
+// reproducible.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,9 @@ namespace ringside {
 
 enum class EventKind : std::uint8_t {
   kIterationEnds,    // of the node's slowest rank
-  kAllLeave,         // the solver's collective call is over, on every node
-  kLeaves,           // the node has what it needs from its neighbours
-  kTested,           // the node has published, and looks at the exchange
+  kAllLeave,         // the solver's collective call has ended on every node
+  kLeaves,           // the node has the messages of its neighbours
+  kTested,           // the node has published, and tests the exchange
   kCommitted,        // the analyzer has released the buffer
   kAnalyzed,         // the analyzer is free
   kPartialArrives,   // up the tree of an exchange; node: the sender

@@ -29,7 +29,7 @@ std::uint8_t GlobalStep::below(std::uint32_t node) const {
 
 void GlobalStep::advance(double now_s, std::uint32_t node, std::uint64_t committed, double waited_s) {
   NodeState& own = nodes_[node];
-  if (own.is_under_way) {  // a test works on messages, but finds over only what was over before
+  if (own.is_under_way) {  // a test advances messages, but reports only what was complete before it
     progress(now_s, node);
     return;
   }
@@ -44,7 +44,7 @@ void GlobalStep::advance(double now_s, std::uint32_t node, std::uint64_t committ
     part.has_outcome = true;
     progress(now_s, node);
   } else if (below(node) == 0) {
-    send_up(now_s, node, parity);  // other nodes look for messages in their next call only
+    send_up(now_s, node, parity);  // other nodes test for messages in their next call only
   }
 }
 
@@ -73,7 +73,7 @@ void GlobalStep::send_up(double now_s, std::uint32_t node, std::uint8_t parity) 
   events_.add(now_s + hop_s_, EventKind::kPartialArrives, node, parity);
 }
 
-/// To the nodes whose number is this one's with one higher bit set.
+/// To each node whose number is this one's plus one higher bit.
 void GlobalStep::send_down(double now_s, std::uint32_t node, std::uint8_t parity) {
   for (std::uint32_t bit = std::uint32_t{1} << std::bit_width(node); node + bit < count_; bit *= 2) {
     ++messages_;

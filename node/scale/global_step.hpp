@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The exchange of docs/publish/mpi.md, "The global step", among simulated nodes: mpi/counters.cpp with the tree by
-// which Open MPI reduces a few numbers (up a binomial tree to node 0, and down another one).
+// The exchange of docs/publish/mpi.md, "The global step", among simulated nodes: mpi/counters.cpp with Open MPI's tree
+// for reducing a few numbers (up a binomial tree to node 0, and down another one).
 #pragma once
 
 #include <array>
@@ -19,18 +19,18 @@ class GlobalStep {
 
   GlobalStep(std::uint32_t nodes, const Network& network, EventQueue& events);
 
-  /// At a publish: takes in the last exchange's outcome if it is over, and begins the next one. committed: steps of
-  /// this node. waited_s: for buffers, so far.
+  /// At a publish: applies the outcome of a finished exchange and begins the next one. committed: steps of this node.
+  /// waited_s: for buffers, so far.
   void advance(double now_s, std::uint32_t node, std::uint64_t committed, double waited_s);
 
-  /// The node works on what has arrived: it is in a call of MPI.
+  /// The node is in an MPI call and processes the messages that have arrived.
   void progress(double now_s, std::uint32_t node);
 
-  /// A message is there. Returns its receiver.
+  /// A message has arrived. Returns its receiver.
   std::uint32_t partial_arrives(std::uint32_t sender, std::uint8_t parity);
   void outcome_arrives(std::uint32_t node, std::uint8_t parity) { nodes_[node].part[parity].has_outcome = true; }
 
-  /// The newest step that is committed on all nodes, and the node that waited longest, as this node knows them.
+  /// The newest step committed on all nodes, and the node that waited longest, in this node's latest outcome.
   std::uint64_t known(std::uint32_t node) const { return nodes_[node].known.committed; }
   std::uint32_t known_to_wait(std::uint32_t node) const { return nodes_[node].known.waited_node; }
 
@@ -38,7 +38,7 @@ class GlobalStep {
   std::uint64_t messages() const { return messages_; }
 
  private:
-  /// Of some nodes: the least commit, the longest wait.
+  /// Over some nodes: the least commit, the longest wait.
   struct Numbers {
     std::uint64_t committed = 0;
     double waited_s = 0;
@@ -46,10 +46,11 @@ class GlobalStep {
 
     void take(const Numbers& other);
   };
-  /// A node's part in an exchange. The next one can have begun elsewhere, but not the one after: hence two.
+  /// A node's part in an exchange. Another node may already be in the next exchange, but not in the one after: hence
+  /// two.
   struct Part {
     Numbers numbers;
-    std::uint8_t missing = 0;  // nodes below it in the tree, which have sent nothing yet
+    std::uint8_t missing = 0;  // nodes below it in the tree that have sent nothing yet
     bool is_begun = false;
     bool is_sent = false;
     bool has_outcome = false;
@@ -57,7 +58,7 @@ class GlobalStep {
   struct NodeState {
     std::array<Part, 2> part;
     Numbers newest;  // outcome
-    Numbers known;   // taken in
+    Numbers known;   // already applied
     std::uint64_t begun = 0;
     bool is_under_way = false;
   };

@@ -17,13 +17,13 @@ struct Network {
   double message_s(double bytes) const noexcept { return alpha_s + bytes / bytes_s; }
 };
 
-/// None: no network has that name.
+/// None if no network has that name.
 std::optional<Network> network_named(std::string_view name);
 
-/// "infiniband (1.2 us, 24 GB/s), …": what network_named knows.
+/// "infiniband (1.2 us, 24 GB/s), …": the networks of network_named.
 std::string names_of_networks();
 
-/// The least r with 2^r >= nodes, which are at least 1.
+/// The least r with 2^r >= nodes; nodes is at least 1.
 int rounds_of(std::uint32_t nodes) noexcept;
 
 }  // namespace ringside

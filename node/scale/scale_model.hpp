@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the simulation of many nodes is asked, and what it answers: the symbols of docs/inside/scale.md.
+// The parameters and results of the simulation of many nodes: the symbols of docs/inside/scale.md.
 #pragma once
 
 #include <cstdint>
@@ -18,41 +18,41 @@ struct NodeFigures {
   int ranks = 1;
   double generate_s = 0;       // a rank's iteration: the mean
   double generate_spread = 0;  // its standard deviation ÷ its mean, at most 1
-  double transfer_s = 0;       // a step's copy and commit: then its buffer is released
-  double analyze_s = 0;        // what the analyzer does after that
+  double transfer_s = 0;       // a step's copy and commit; then its buffer is released
+  double analyze_s = 0;        // the analyzer's work after that
   double analyzer_spread = 0;  // of transfer and of analyze
-  double hand_off_s = 0;       // from a publish to the copy, if the analyzer waited
-  double wake_up_s = 0;        // of ranks that waited for a buffer longer than they spin
-  double publish_s = 0;        // the publish of a step takes its ranks
+  double hand_off_s = 0;       // from a publish to the copy, if the analyzer was waiting
+  double wake_up_s = 0;        // of ranks that wait for a buffer longer than they spin
+  double publish_s = 0;        // seconds of the ranks to publish a step
   double exchange_s = 0;       // testing an exchange and beginning the next one: with two nodes or more
   std::uint32_t buffers = 2;
   std::uint32_t slots = 8;
   double step_bytes = 0;
 };
 
-/// From a plan of one node: seconds are means over its run, so what sides cost each other is in them.
+/// From a plan of one node: seconds are means over its run, so they include the slowdown of each side by the other.
 NodeFigures node_figures(const Prediction& prediction, const RunShape& run, const Costs& costs);
 
 /// How an iteration waits for other nodes.
 enum class Coupling {
-  kAll,         // a collective call: every node waits for every node
+  kAll,         // a collective call: every node waits for all nodes
   kNeighbours,  // messages of both neighbours in a row of nodes
   kNone
 };
 std::string_view to_string(Coupling coupling) noexcept;
 
-/// When a message of an exchange is worked on.
+/// When the receiver processes a message of an exchange.
 enum class Progress {
-  kInCalls,  // while its receiver is in a call of MPI: the coupling, a publish
-  kAlways    // on its arrival: a thread or the network's card does it
+  kInCalls,  // while the receiver is in an MPI call: the coupling, a publish
+  kAlways    // on arrival: by a thread or the network card
 };
 
 /// The rounds in which all nodes reduce a step together (docs/inside/scale.md, "Parameters").
 struct Collection {
   double state_bytes = 907;  // of a step, passed from node to node
-  double turn_s = 140e-6;    // from a state's arrival at a node until it is sent on
-  double block_s = 15e-9;    // and more for each block of 1024 entries that the node has
-  double record_s = 3e-6;    // to record what has come back
+  double turn_s = 140e-6;    // from a state's arrival at a node until the node sends it
+  double block_s = 15e-9;    // in addition, for each of the node's blocks of 1024 entries
+  double record_s = 3e-6;    // to record a returned state
 };
 
 struct ScaleRequest {
@@ -64,7 +64,7 @@ struct ScaleRequest {
   Collection collection;
   std::uint32_t nodes = 1;
   std::uint64_t iterations = 200;
-  std::uint64_t every = 1;  // the iterations whose number it divides are published
+  std::uint64_t every = 1;  // iterations divisible by it are published
   std::uint32_t slow_node = 0;
   double slow_solver = 1;    // factors of the slow node's seconds: of generate
   double slow_analyzer = 1;  // of analyze
@@ -76,26 +76,26 @@ struct Lag {
   double most = 0;
 };
 
-/// Seconds of a step are means over steps and nodes, beginning with the first iteration; lags are of the steps after
-/// the first ones (kUnsteadySteps).
+/// Seconds of a step are means over steps and nodes, from the first iteration on. Lags exclude the first steps
+/// (kUnsteadySteps).
 struct ScaleResult {
   std::uint32_t nodes = 0;
   std::uint64_t steps = 0;
   double total_s = 0;      // until the last analyzer is free
   double step_s = 0;       // between two steps that all nodes have published
-  double bare_step_s = 0;  // the same of the solver alone, which keeps nothing
+  double bare_step_s = 0;  // the same for the solver alone, without kept steps
 
-  // Where the time of a node's ranks goes, a step.
+  // Seconds per step of a node's ranks, by use.
   double generate_s = 0;
   double coupling_s = 0;     // waiting for other nodes, and the messages
   double buffer_wait_s = 0;  // back-pressure
   double publish_s = 0;      // with exchange_s
 
   double waited_most_s = 0;           // for buffers, of the node that waited longest, in the whole run
-  std::uint32_t waited_for_node = 0;  // as the run knows it at its end; node 0 if no node waited
+  std::uint32_t waited_for_node = 0;  // as in the run's last exchange; node 0 if no node waited
 
-  // The global commit, in steps. A step is published when its last node has published it.
-  Lag committed_lag;     // steps published and not yet committed on all nodes, counted at each publish, with this step
+  // The global commit, in steps. A step counts as published when its last node has published it.
+  Lag committed_lag;     // steps published but not committed on all nodes, counted at each publish, with this step
   double commit_s = 0;   // from a step's publish to its global commit
   Lag recorded_lag;      // a step's number minus the newest global step that is recorded with it
   double exchanges = 0;  // a step
@@ -103,9 +103,9 @@ struct ScaleResult {
   // Results of the whole run.
   Lag result_lag;                 // from a step's publish to its result at the collector, in step_s
   double round_s = 0;             // from its beginning to its result, the mean
-  double rounds = 0;              // begun, a step: more than 1 if some take so long that they are begun again
-  std::uint64_t held_steps = 0;   // whose parts a node has to hold at most
-  std::uint64_t store_steps = 0;  // for which it has room: if held_steps is more, steps are lost to the whole
+  double rounds = 0;              // begun, per step: more than 1 if long ones are restarted
+  std::uint64_t held_steps = 0;   // the most steps whose parts a node must hold
+  std::uint64_t store_steps = 0;  // its capacity in steps; if held_steps is more, results of the whole run lose steps
   double collector_core = 0;      // share of one core
 
   double bytes_sent = 0;  // a step and node: exchange, states

@@ -15,7 +15,7 @@
 namespace ringside {
 namespace {
 
-/// Whether the solver keeps its steps: without, it runs alone.
+/// Whether the solver keeps its steps; if not, it runs alone.
 enum class Keeps { kNothing, kEachStep };
 
 struct NodeState {
@@ -23,10 +23,10 @@ struct NodeState {
   std::uint64_t begun = 0, arrived = 0, iterations = 0;
   std::uint64_t published = 0, taken = 0, committed = 0, analyzed = 0;
   std::array<double, 2> arrived_s{};  // at the coupling, by the parity of `arrived`
-  double may_begin_s = 0;             // since when it waits for a buffer
+  double may_begin_s = 0;             // the time since which it waits for a buffer
   bool is_waiting = false;            // for a buffer
   bool is_in_call = false;            // of MPI
-  bool is_leaving = false;            // it has all messages of its neighbours, or will have them
+  bool is_leaving = false;            // it has, or will have, all messages of its neighbours
   double analyzer_free_s = 0;
   double waited_s = 0;  // for buffers
 };
@@ -46,7 +46,7 @@ class Simulation {
         published_by_(steps_),
         committed_by_(steps_),
         published_s_(steps_) {
-    // A message can follow one of an exchange, which it does not overtake.
+    // A message cannot overtake an earlier one of an exchange.
     coupling_message_s_ = request.network.message_s(request.coupling_bytes + GlobalStep::kMessageBytes);
     collective_s_ = rounds_of(request.nodes) * coupling_message_s_;
   }
@@ -87,7 +87,7 @@ class Simulation {
            ((iteration + 1) % request_.every == 0 || iteration + 1 == request_.iterations);
   }
 
-  /// from_s: not before the present. A buffer may be released until then.
+  /// from_s: at or after the present. A buffer may be released until then.
   void begin_iteration(double from_s, std::uint32_t node) {
     NodeState& own = nodes_[node];
     if (own.begun == request_.iterations) return;
@@ -107,7 +107,7 @@ class Simulation {
     events_.add(from_s + seconds, EventKind::kIterationEnds, node);
   }
 
-  /// The node's part of the iteration is done: it waits for the nodes that it is coupled with.
+  /// The node has finished its part of the iteration: it waits for the nodes coupled with it.
   void arrive(std::uint32_t node) {
     NodeState& own = nodes_[node];
     own.arrived_s[++own.arrived % 2] = now_s_;
@@ -128,13 +128,13 @@ class Simulation {
     if (node + 1 < request_.nodes) leave_when_complete(node + 1);
   }
 
-  /// A neighbour may have arrived at the next iteration already, but not at the one after.
+  /// A neighbour may already be at the next iteration, but not at the one after.
   void leave_when_complete(std::uint32_t node) {
     NodeState& own = nodes_[node];
     if (!own.is_in_call || own.is_leaving) return;
     double at_s = now_s_;
     for (const std::uint32_t other : {node - 1, node + 1}) {
-      if (other >= request_.nodes) continue;  // also below 0
+      if (other >= request_.nodes) continue;  // also for numbers below 0
       if (nodes_[other].arrived < own.arrived) return;
       at_s = std::max(at_s, nodes_[other].arrived_s[own.arrived % 2] + coupling_message_s_);
     }
@@ -241,7 +241,7 @@ class Simulation {
     all.nodes = request_.nodes;
     all.steps = steps_;
     all.total_s = ended_s_;
-    const std::uint64_t last = request_.iterations / request_.every - 1;  // a rest of iterations makes a shorter step
+    const std::uint64_t last = request_.iterations / request_.every - 1;  // remaining iterations make a shorter step
     all.step_s = last > unsteady_
                      ? (published_s_[last] - published_s_[unsteady_]) / static_cast<double>(last - unsteady_)
                      : ended_s_ / steps;

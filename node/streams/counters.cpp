@@ -54,7 +54,7 @@ std::optional<std::uint64_t> number_of_term(std::string_view text) {
   return number;
 }
 
-/// Puts `value` into the bits that a format names, "config:8-15"; nothing for a format of other words.
+/// Puts `value` into the bits of a format such as "config:8-15"; nothing for other formats.
 std::optional<std::uint64_t> placed(std::string_view format, std::uint64_t value) {
   constexpr std::string_view kBegin = "config:";
   if (!format.starts_with(kBegin)) return std::nullopt;
@@ -63,7 +63,7 @@ std::optional<std::uint64_t> placed(std::string_view format, std::uint64_t value
   return value << *low;
 }
 
-/// "event=0x04,umask=0x03" as the unit's folder `folder` describes its words.
+/// "event=0x04,umask=0x03" in the format of the unit's folder `folder`.
 std::optional<std::uint64_t> config_of(std::string_view text, const std::string& folder) {
   std::uint64_t config = 0;
   while (!text.empty()) {
@@ -82,7 +82,7 @@ std::optional<std::uint64_t> config_of(std::string_view text, const std::string&
   return config;
 }
 
-/// The count, extrapolated if the kernel shared the hardware counter out; nothing if it never counted.
+/// The count, extrapolated if the kernel multiplexed the hardware counter; nothing if it never counted.
 std::optional<double> count_of(const UniqueFd& counter) {
   std::array<std::uint64_t, 3> found{};  // count, nanoseconds enabled, nanoseconds counting
   if (read(counter.get(), found.data(), sizeof found) != static_cast<ssize_t>(sizeof found) || found[2] == 0) {
@@ -121,7 +121,7 @@ Counters::Counter Counters::of_process(const std::string& name, std::uint64_t co
   perf_event_attr attributes{};
   attributes.type = PERF_TYPE_HARDWARE;
   attributes.config = config;
-  attributes.inherit = 1;  // by the threads that are created later
+  attributes.inherit = 1;  // threads created later inherit the counter
   attributes.exclude_kernel = 1;
   attributes.exclude_hv = 1;
   UniqueFd opened(open_counter(attributes, 0, -1));
@@ -133,7 +133,7 @@ Counters::Counter Counters::of_process(const std::string& name, std::uint64_t co
   return counter;
 }
 
-/// All units whose names begin with `unit_prefix`; of `events` the first one that a unit has.
+/// All units whose names begin with `unit_prefix`, each with the first of `events` that it has.
 Counters::Counter Counters::of_units(const std::string& name, const std::string& unit, const std::string& unit_prefix,
                                      const std::vector<std::string>& events) const {
   Counter counter{name, unit, 1, {}, fmt::format("the kernel lists no {} in {}", unit_prefix, kUnits)};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The processor's counters around a measurement, where there are any: last-level cache misses, cycles and instructions
-// of this process, and the traffic of the memory controllers and the energy of the sockets. A counter that the machine
-// does not have is n/a with a reason, never 0. By perf_event_open(2).
+// The processor's counters around a measurement, if available: last-level cache misses, cycles and instructions of this
+// process, the traffic of the memory controllers, and the energy of the sockets. A missing counter is n/a with a
+// reason, never 0. By perf_event_open(2).
 #pragma once
 
 #include <cstdint>
@@ -20,27 +20,27 @@ struct CounterValue {
   std::string reason;           // of n/a, one clause
 };
 
-/// An event of a unit of the machine that the kernel describes below /sys/bus/event_source/devices.
+/// An event of a unit of the machine; the kernel describes it below /sys/bus/event_source/devices.
 struct UnitEvent {
   std::uint32_t type = 0;
   std::uint64_t config = 0;
-  double scale = 1;       // raw count times scale is in `unit`
+  double scale = 1;       // factor from a raw count to `unit`
   std::string unit;       // "MiB", "Joules"; empty: not stated
   std::vector<int> cpus;  // one of each socket, on which it is counted
 };
 
-/// Reads `event` of `unit` ("power", "energy-pkg"). Nothing if the machine has no such unit or event, or describes it
-/// in a way that this function does not read. `root` is put before /sys.
+/// Reads `event` of `unit` ("power", "energy-pkg"). Nothing if the machine has no such unit or event, or if this
+/// function does not support its description. `root` is put before /sys.
 std::optional<UnitEvent> find_unit_event(const std::string& unit, const std::string& event,
                                          const std::string& root = "");
 
-/// Counts between start and stop. Make it before the measured threads are created, which inherit it, start it at any
-/// time, from any thread, and stop it when they have ended.
+/// Counts between start and stop. Construct it before the measured threads, which inherit it. Start it at any time,
+/// from any thread. Stop it after they have ended.
 class Counters {
  public:
   Counters();
   void start() noexcept;
-  /// In a fixed order, all names, whatever the machine has: llc_misses, cycles, instructions, cycles_per_instruction,
+  /// All names in a fixed order, on every machine: llc_misses, cycles, instructions, cycles_per_instruction,
   /// memory_read, memory_written, package_energy, memory_energy.
   std::vector<CounterValue> stop();
 
@@ -50,7 +50,7 @@ class Counters {
     std::string unit;
     double scale = 1;
     std::vector<UniqueFd> parts;  // their counts are added up
-    std::string reason;           // if there are none
+    std::string reason;           // if there are no parts
   };
   Counter of_process(const std::string& name, std::uint64_t config) const;
   Counter of_units(const std::string& name, const std::string& unit, const std::string& unit_prefix,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What repeated measurements come to: the median and the spread of a node's figures (node/model/node.hpp).
+// Statistics of repeated measurements: the median and the spread of a node's figures (node/model/node.hpp).
 #pragma once
 
 #include <vector>

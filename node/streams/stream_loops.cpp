@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Each loop in its plainest form: the compiler makes vectors of it, as it does of the published ones. `__restrict`
-// states that arrays do not overlap. Only the loops past the cache are written with vectors, since the compiler makes
-// no such store by itself: they store whole lines, so that a line becomes one write to memory.
+// Each loop in its plainest form: the compiler vectorizes it, as it does the published ones. `__restrict` states that
+// arrays do not overlap. Only the loops past the cache use vectors explicitly, since the compiler does not generate
+// such stores. They store whole lines, so that a line becomes one write to memory.
 #include "node/streams/stream_loops.hpp"
 
 #include <immintrin.h>
@@ -56,7 +56,7 @@ inline void store_all_past(double* to, Index begin, Index end, const One& one, c
 
 double read(const StreamArguments& on, Index begin, Index end) noexcept {
   const double* __restrict a = on.arrays[0];
-  constexpr Index kSums = 32;  // so that additions wait for memory, not for each other
+  constexpr Index kSums = 32;  // so that the additions wait for memory, not for each other
   double sums[kSums] = {};
   Index i = begin;
   for (; i + kSums <= end; i += kSums) {
@@ -214,7 +214,7 @@ double columns_first(const StreamArguments& on, Index begin, Index end) noexcept
   for (Index j = begin; j < end; ++j) {
     for (Index i = 0; i < side; ++i) {
       a[i * side + j] = b[i * side + j] + c[i * side + j];
-      __asm__ volatile("" ::: "memory");  // else the compiler may exchange the loops
+      __asm__ volatile("" ::: "memory");  // otherwise the compiler may exchange the loops
     }
   }
   return 0;
@@ -231,7 +231,7 @@ double mixed(const StreamArguments& on, Index begin, Index end) noexcept {
   return 0;
 }
 
-/// The unit u is row u + 1: the border stays as it is.
+/// Unit u is row u + 1: the border is unchanged.
 double stencil9(const StreamArguments& on, Index begin, Index end) noexcept {
   double* __restrict a = on.arrays[0];
   const double* __restrict b = on.arrays[1];

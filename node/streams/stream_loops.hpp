@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The loops that measure memory, over raw pointers, compiled once per instruction set (cmake/isa_variants.cmake).
-// node/streams/stream_table.hpp says what each one reads and writes. They add in the order of the elements.
+// node/streams/stream_table.hpp lists the arrays that each loop reads and writes. They add in the order of the
+// elements.
 #pragma once
 
 #include <cstdint>
 
 namespace ringside {
 
-/// What a loop works on. The names a, b, c of the table are arrays[0], arrays[1], arrays[2].
+/// The data of a loop. The names a, b, c of the table are arrays[0], arrays[1], arrays[2].
 struct StreamArguments {
   static constexpr int kMostArrays = 10;
 
   double* arrays[kMostArrays] =
-      {};  // each `elements` doubles, aligned to 64 bytes; null where a loop has no use for it
+      {};  // each `elements` doubles, aligned to 64 bytes; null if the loop does not use it
   const std::uint32_t* order = nullptr;  // of the random loops: `elements` indices below `elements`
   std::uint64_t elements = 0;            // with `order` below 2^32
   std::uint64_t side = 0;                // of the matrices: side * side <= elements
   double scalar = 3.0;
 };
 
-/// The elements a strided loop advances at once: 128 bytes, two cache lines, since a prefetcher fetches them in pairs.
+/// The stride of a strided loop in elements: 128 bytes, two cache lines, since a prefetcher fetches them in pairs.
 inline constexpr std::uint64_t kStreamStride = 16;
 
-/// A loop over the units [begin, end) (`stream_units`). Returns the sum if the loop is one, else 0.
+/// A loop over the units [begin, end) (`stream_units`). Returns the sum if the loop computes one, else 0.
 using StreamLoop = double(const StreamArguments& on, std::uint64_t begin, std::uint64_t end) noexcept;
 
 struct StreamLoops {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The one table of the loops that measure memory: McCalpin's STREAM (copy, scale, add, triad), a sum, and the ten
-// loops of Patil et al., MEMSYS 2019. `ringside calibrate` and `ringside experiment` take names and bytes from here.
+// The table of all loops that measure memory: McCalpin's STREAM (copy, scale, add, triad), a sum, and the ten loops of
+// Patil et al., MEMSYS 2019. `ringside calibrate` and `ringside experiment` use its names and bytes.
 //
 // An element is what one pass of the innermost loop computes. *Counted* bytes are those that the loop reads and writes,
 // as STREAM counts. *Moved* bytes are the least that pass between memory and caches: a plain store reads its line
@@ -17,12 +17,12 @@ namespace ringside {
 
 enum class StreamSource { kStream, kPatil };
 
-/// How a loop walks; it decides what its units are.
+/// The access pattern of a loop, which defines its units.
 enum class StreamShape {
   kLine,        // element by element
   kStride,      // each kStreamStride-th element
   kRandom,      // through a table of random indices
-  kPastCache,   // through a table in which successive indices are a last-level cache apart
+  kPastCache,   // through a table whose successive indices are a last-level cache apart
   kMatrixRows,  // the units are rows of a square matrix
   kMatrixColumns,
   kMatrixInside  // the units are all rows but the first and the last
@@ -35,7 +35,7 @@ struct StreamKernel {
   std::string_view loop;    // "c[i] = a[i]"
   StreamShape shape = StreamShape::kLine;
   bool nontemporal = false;
-  int arrays = 0;          // that must exist: arrays[0] up to arrays[arrays - 1]
+  int arrays = 0;          // number of arrays needed: arrays[0] up to arrays[arrays - 1]
   int arrays_read = 0;     // distinct ones
   int arrays_written = 0;  // distinct ones
   double read_bytes = 0;   // counted, an element
@@ -50,7 +50,7 @@ struct StreamKernel {
 /// All of them.
 std::span<const StreamKernel> stream_kernels() noexcept;
 
-/// Null if there is none of this name.
+/// Null if no kernel has this name.
 const StreamKernel* find_stream_kernel(std::string_view name) noexcept;
 
 /// As find_stream_kernel; throws Error (exit code 2) that lists the names.
@@ -59,22 +59,23 @@ const StreamKernel& stream_kernel(std::string_view name);
 /// The variant of `kernel` that stores past the cache; null if it has none.
 const StreamKernel* nontemporal_variant(const StreamKernel& kernel) noexcept;
 
-/// Into how many units a loop over arrays of `elements` doubles can be divided.
+/// The number of units into which a loop over arrays of `elements` doubles can be divided.
 std::uint64_t stream_units(const StreamKernel& kernel, std::uint64_t elements) noexcept;
 
-/// How many elements all units together compute.
+/// The number of elements that all units together compute.
 std::uint64_t stream_elements(const StreamKernel& kernel, std::uint64_t elements) noexcept;
 
-/// The largest square that fits: its side.
+/// The side of the largest square that fits.
 std::uint64_t matrix_side(std::uint64_t elements) noexcept;
 
 /// Runs the units [begin, end). The arrays that the kernel names, `elements`, and for matrices `side`, must be set. Any
-/// thread; threads that run different units share nothing but the arrays. A sum is returned, else 0.
+/// thread; threads that run different units share only the arrays. Returns a sum, or 0.
 double run_portion(const StreamKernel& kernel, const StreamArguments& on, std::uint64_t begin,
                    std::uint64_t end) noexcept;
 
-/// Fills `order` for kRandom: a permutation by chance, always the same one (so that threads write different elements);
-/// or for kPastCache: a permutation whose successive entries lie `apart` elements apart, as long as the array has them.
+/// Fills `order`. For kRandom: a pseudo-random permutation, always the same one, so that threads write different
+/// elements. For kPastCache: a permutation whose successive entries are `apart` elements apart, as far as the array
+/// permits.
 void fill_random_order(std::span<std::uint32_t> order) noexcept;
 void fill_order_apart(std::span<std::uint32_t> order, std::uint64_t apart) noexcept;
 

@@ -17,10 +17,11 @@
 namespace ringside {
 namespace {
 
-// More than any barrier takes whose threads all run. Beyond it another program holds a core: give up ours to it.
+// Longer than any barrier whose threads all run. After that another program holds a core, so this thread yields its
+// own.
 constexpr int kSpinsBeforeYield = 100'000;
 
-/// What the threads of one run share.
+/// Data shared by the threads of one run.
 struct SharedRun {
   SharedRun(int threads, const Repetitions& wanted) : repetitions(wanted), barrier(threads), unfinished(threads) {}
 
@@ -97,7 +98,7 @@ void SpinBarrier::wait() noexcept {
   const std::uint32_t round = round_.load(std::memory_order_relaxed);
   if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == threads_) {
     arrived_.store(0, std::memory_order_relaxed);
-    round_.store(round + 1, std::memory_order_release);  // publishes what all threads stored before they arrived
+    round_.store(round + 1, std::memory_order_release);  // publishes the stores of all threads before their arrival
     return;
   }
   for (int spins = 0; round_.load(std::memory_order_acquire) == round;) {
@@ -133,7 +134,7 @@ std::vector<GroupTimes> run_groups(std::span<const ThreadGroup> groups, const Re
 
   std::vector<std::thread> threads;
   threads.reserve(all);
-  std::atomic<bool> may_begin{false};  // a thread that cannot be started would leave the others at the barrier
+  std::atomic<bool> may_begin{false};  // if a thread cannot be started, the others must not wait at the barrier
   std::atomic<bool> give_up{false};
   try {
     for (std::size_t g = 0; g < groups.size(); ++g) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Groups of pinned threads side by side, each thread repeating its work and timing every repeat. Threads meet at a
-// barrier on which they spin: a wake-up costs more than many of the measured works.
+// Groups of pinned threads side by side; each thread repeats its work and times every repeat. Threads meet at a barrier
+// on which they spin, because a wake-up takes longer than many of the measured works.
 #pragma once
 
 #include <atomic>
@@ -11,11 +11,11 @@
 
 namespace ringside {
 
-/// For a fixed number of threads, any number of times.
+/// A reusable barrier for a fixed number of threads.
 class SpinBarrier {
  public:
   explicit SpinBarrier(int threads) noexcept : threads_(threads) {}
-  /// Returns when all threads have called it. What each stored before is then seen by all.
+  /// Returns when all threads have called it. Their earlier stores are then visible to all.
   void wait() noexcept;
 
  private:
@@ -26,8 +26,8 @@ class SpinBarrier {
 
 struct ThreadGroup {
   std::vector<int> cpus;  // one thread on each; at least one
-  /// Called once by each thread before the start, by all of them side by side: it touches the thread's memory. May
-  /// throw; may be empty. thread: from 0 within the group.
+  /// Each thread calls it once before the start, all of them side by side: it touches the thread's memory. May throw;
+  /// may be empty. thread: from 0 within the group.
   std::function<void(int thread)> prepare;
   /// The work. Must not throw.
   std::function<void(int thread)> repeat;
@@ -36,18 +36,18 @@ struct ThreadGroup {
 struct Repetitions {
   enum class Pace {
     kFree,     // one barrier at the start, then each thread by itself
-    kTogether  // a barrier of all threads before each repeat; all do the same number
+    kTogether  // a barrier of all threads before each repeat; all have the same number of repeats
   };
   Pace pace = Pace::kFree;
   int repeats = 10;              // of each thread, at least
-  std::int64_t at_least_ns = 0;  // kFree: and so long
+  std::int64_t at_least_ns = 0;  // kFree: minimum duration
   bool until_all_are_done =
-      false;  // kFree: threads that are done continue until the last one is: all repeats are loaded
-  /// Called once, by one thread, after every `prepare` and before any repeat. Must not throw; may be empty.
+      false;  // kFree: finished threads continue until the last one has finished: all repeats run under load
+  /// One thread calls it once, after every `prepare` and before any repeat. Must not throw; may be empty.
   std::function<void()> begun = nullptr;
 };
 
-/// When a thread's repeats began and ended, by now_ns (common/platform/clock.hpp).
+/// Begin and end of a thread's repeats, by now_ns (common/platform/clock.hpp).
 struct ThreadTimes {
   int cpu = 0;
   std::vector<std::int64_t> begin_ns;
@@ -62,12 +62,12 @@ struct ThreadTimes {
 struct GroupTimes {
   std::vector<ThreadTimes> threads;
 
-  /// kTogether: the time from the first thread's begin to the last thread's end, of each repeat.
+  /// kTogether: for each repeat, the time from the first thread's begin to the last thread's end.
   std::vector<double> seconds() const;
 };
 
-/// Runs them; returns each group's times in the order of the groups. Throws Error (exit code 3) if a thread cannot be
-/// started or pinned, and what a `prepare` throws; no work has begun then.
+/// Runs the groups and returns their times in the same order. Throws Error (exit code 3) if a thread cannot be started
+/// or pinned, and any error of a `prepare`; then no work has begun.
 std::vector<GroupTimes> run_groups(std::span<const ThreadGroup> groups, const Repetitions& repetitions);
 
 /// One group.

@@ -37,7 +37,7 @@ std::uint64_t rounded_up(std::uint64_t bytes) noexcept {
   return (bytes + kHugePageBytes - 1) / kHugePageBytes * kHugePageBytes;
 }
 
-/// A file that disappears with its descriptor; not valid, with errno set, if none can be made.
+/// A file that disappears with its descriptor; invalid, with errno set, if none can be made.
 UniqueFd file_without_name(const std::string& folder) {
   UniqueFd file(open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, kPrivateMode));
   if (file.valid() || (errno != EOPNOTSUPP && errno != EISDIR)) return file;
@@ -58,7 +58,7 @@ std::uint64_t available_dram(int numa_node) {
     if (key == "MemAvailable:") file >> kib;
   }
   std::uint64_t bytes = kib * 1024;
-  // A container's own limit; the kernel would end the process that exceeds it.
+  // The limit of a container: the kernel would kill a process that exceeds it.
   const auto limit = number_in("/sys/fs/cgroup/memory.max");
   const auto used = number_in("/sys/fs/cgroup/memory.current");
   if (limit && used) bytes = std::min(bytes, static_cast<std::uint64_t>(std::max<std::int64_t>(*limit - *used, 0)));
@@ -67,7 +67,7 @@ std::uint64_t available_dram(int numa_node) {
   std::uint64_t free_kib = 0;
   for (std::string word; of_node >> word;) {
     std::uint64_t found = 0;
-    // Pages of files are given back when others need them.
+    // The kernel reclaims pages of files when programs need them.
     if ((word == "MemFree:" || word == "Inactive(file):" || word == "Active(file):") && of_node >> found) {
       free_kib += found;
     }
@@ -76,7 +76,7 @@ std::uint64_t available_dram(int numa_node) {
 }
 
 void* map_dram(const Tier& tier, std::uint64_t bytes, Pages pages) {
-  // A huge page more, so that the array can begin with one.
+  // One more huge page, so that the array can begin at a huge page.
   void* mapped =
       mmap(nullptr, bytes + kHugePageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapped == MAP_FAILED) throw system_error("{}: cannot map {} bytes: {}", tier.name, bytes, errno_text(errno));

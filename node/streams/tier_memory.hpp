@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Arrays in a tier of a node: DRAM, on one NUMA node if wanted, or a folder: a file without a name, mapped shared, with
-// MAP_SYNC where the folder is on DAX. Nothing is left behind, however the program ends.
+// Arrays in a tier of a node. DRAM, optionally on one NUMA node; or an unnamed file in a folder, mapped shared, with
+// MAP_SYNC if the folder is on DAX. No file remains, however the program ends.
 #pragma once
 
 #include <cstddef>
@@ -12,30 +12,30 @@
 
 namespace ringside {
 
-/// The tier "dram", on whichever NUMA node the touching thread runs; with a node, "dram0".
+/// The tier "dram", on the NUMA node of the touching thread; with a node, "dram0".
 Tier dram_tier(int numa_node = -1);
 
-/// The tier of a folder, named by it; its kind is found out by mapping a file there. Throws Error that begins with
-/// `option`: exit code 2 if it is no folder, 3 if no file can be made there.
+/// The tier of a folder, with the folder's name; mapping a file there determines its kind. Throws Error that begins
+/// with `option`: exit code 2 if it is no folder, 3 if no file can be made there.
 Tier folder_tier(const std::string& folder, const std::string& option);
 
-/// Bytes that can still be allocated in the tier; for DRAM MemAvailable, for tmpfs the smaller one of both.
+/// Bytes that can still be allocated in the tier: MemAvailable for DRAM, for tmpfs at most its free space.
 std::uint64_t available_bytes(const Tier& tier);
 
 /// Throws Error (exit code 3) that names the tier, the needed and the available bytes if there is no room.
 void require_room(const Tier& tier, std::uint64_t bytes);
 
-/// Which pages DRAM is made of. Those of a folder are what its file system gives.
+/// The kind of DRAM's pages. A folder's file system determines the pages there.
 enum class Pages {
-  kSystem,  // as a program gets them that asks for nothing, such as STREAM
-  kHuge     // 2 MiB, where the kernel has them
+  kSystem,  // the default pages of a program such as STREAM
+  kHuge     // 2 MiB, if the kernel has them
 };
 
-/// Memory of a tier. The pages of DRAM come into being when a thread touches them first.
+/// Memory of a tier. The kernel allocates pages of DRAM when a thread first touches them.
 class TierMemory {
  public:
   TierMemory() = default;
-  /// Throws Error (exit code 3) as require_room does, or if the memory cannot be mapped or its node not chosen.
+  /// Throws Error (exit code 3) as require_room does, or if mapping the memory or choosing its node fails.
   TierMemory(const Tier& tier, std::uint64_t bytes, Pages pages = Pages::kHuge);
   ~TierMemory();
   TierMemory(TierMemory&& other) noexcept;
@@ -50,7 +50,7 @@ class TierMemory {
   std::uint64_t bytes_ = 0;  // mapped
 };
 
-/// `count` arrays of `elements` doubles. Room for all of them is required first.
+/// `count` arrays of `elements` doubles. Requires room for all of them first.
 std::vector<TierMemory> make_arrays(const Tier& tier, int count, std::uint64_t elements, Pages pages = Pages::kHuge);
 
 }  // namespace ringside

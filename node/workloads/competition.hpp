@@ -21,13 +21,13 @@ struct CountedRepeats {
   std::size_t last = 0;
 };
 
-/// As the thesis: not the first 25 (NVDIMM starts slowly), not the last third (threads end at different times). Of
-/// fewer than 100 repeats not the first quarter; of one or two all count.
+/// As in the thesis: excludes the first 25 repeats (NVDIMM starts slowly) and the last third (threads end at different
+/// times). With fewer than 100 repeats, excludes the first quarter; one or two repeats all count.
 CountedRepeats counted_repeats(std::size_t repeats) noexcept;
 
-/// As the early text: the first repeat alone, then five windows one after the other, from the first repeat on: the
-/// fifths of the first 100 repeats (1 to 20 ... 81 to 100), or of all if there are fewer. Fewer than ten repeats: the
-/// first repeat is a window once, and then come those fifths after it that have a repeat.
+/// As in the early text: the first repeat alone, then five successive windows from the first repeat on, the fifths of
+/// the first 100 repeats (1 to 20 ... 81 to 100) or of all. With fewer than ten repeats: the first repeat once, then
+/// the later fifths that have a repeat.
 std::vector<CountedRepeats> repeat_windows(std::size_t repeats);
 
 struct CopyGroup {
@@ -43,7 +43,7 @@ struct GroupRate {
 };
 
 /// bytes: counted, of one repeat of one thread. The value is the sum over threads of bytes over the mean time of the
-/// counted repeats; the spread is that of the sums over threads of the single repeats' rates.
+/// counted repeats. The spread is that of the rates of single repeats, summed over threads.
 GroupRate rate_of_group(const GroupTimes& times, double bytes);
 
 /// The sum over threads of bytes over the mean time of these repeats, in GB/s.
@@ -52,11 +52,11 @@ double rate_in_window(const GroupTimes& times, double bytes, const CountedRepeat
 /// Each thread copies `elements` doubles with plain stores, at least `repeats` times. Throws Error (exit code 3).
 std::vector<GroupRate> run_competition(const std::vector<CopyGroup>& groups, std::uint64_t elements, int repeats);
 
-/// All threads of all groups, in the order of the groups, with the start of the first repeat as origin.
+/// All threads of all groups, in the order of the groups; the start of the first repeat is the origin.
 std::vector<ThreadRates> rates_of_threads(const std::vector<GroupRate>& groups, double bytes);
 
-/// What these threads together copy over time, in `windows` equal windows from the origin to the last end: pairs of the
-/// window's middle in seconds and GB/s. A repeat's bytes are taken to be copied evenly over its time.
+/// The rate of these threads together over time, in `windows` equal windows from the origin to the last end: pairs of
+/// the window's middle in seconds and GB/s. Assumes that each repeat copies evenly over its time.
 std::vector<std::pair<double, double>> rate_over_time(std::span<const ThreadRates> threads, double bytes,
                                                       std::size_t windows);
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where to place data that two groups of threads work on, each in its own memory (thesis, 6.2): so that both end
-// together.
+// Where to place data for two groups of threads, each in its own memory, so that both end at the same time (thesis,
+// 6.2):
 //
 //   (D - x) / S_d = x / S_n    =>    x = D * S_n / (S_n + S_d),    time = (D - x) / S_d
 //
-// D: all bytes that are read and written; x: those in the other memory; S_d, S_n: rates of the two groups measured
-// beside each other. It assumes that the work costs per byte what a copy costs, in both memories.
+// D: all bytes read and written; x: those in the other memory; S_d, S_n: rates of the two groups measured side by side.
+// Assumes that the work costs as much per byte as a copy, in both memories.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct Placement {
 /// Rates in GB/s (10^9 bytes), not negative, at least one above 0.
 Placement place(double all_bytes, double dram_gb_s, double other_gb_s) noexcept;
 
-/// How many of `rows` rows the other memory gets: the nearest whole number.
+/// The other memory's share of `rows` rows, rounded to the nearest whole number.
 std::uint64_t rows_of_share(std::uint64_t rows, double other_share) noexcept;
 
 }  // namespace ringside

@@ -16,7 +16,7 @@
 namespace ringside {
 namespace {
 
-/// A value of one thread on a line of its own.
+/// A thread's value on a cache line of its own.
 struct alignas(64) OwnLine {
   double value = 0;
 };
@@ -27,7 +27,7 @@ double sum_of(const double* x, std::uint64_t begin, std::uint64_t end) noexcept 
   return sum;
 }
 
-/// What all threads of a run share.
+/// Data shared by all threads of a run.
 struct PublishedRun {
   PublishedRun(const PublishedMatrix& of, const PipelineSetting& wanted)
       : matrix(of),
@@ -89,7 +89,7 @@ void generate_beside(PublishedRun& run, std::uint64_t thread) noexcept {
       const std::int64_t computed_ns = now_ns();
       run.lock_a.acquire();
       const std::int64_t open_ns = now_ns();
-      run.lock_b.release();  // the swap: from now on the new vector is the previous one
+      run.lock_b.release();  // the swap: now the new vector becomes the previous one
       times.generation_ns += computed_ns - last_ns;
       times.generation_idle_ns += open_ns - computed_ns;
       run.result.generation_s.push_back(seconds(computed_ns - last_ns));
@@ -103,7 +103,7 @@ void generate_beside(PublishedRun& run, std::uint64_t thread) noexcept {
   times.total_ns = run.end_ns - run.begin_ns;
 }
 
-/// The other group: copies the newest vector, opens lock A, and sums the copy up.
+/// The other group: copies the newest vector, opens lock A, and sums up the copy.
 void analyze_beside(PublishedRun& run, std::uint64_t thread) noexcept {
   PipelineTimes& times = run.result.times;
   const std::uint64_t rows = run.matrix.rows;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The simulation of the thesis (7.2, 7.3), with its own loops: a power iteration with a sparse matrix in compressed
-// rows and values; beside it a group of threads that copies each iterate into another memory and sums it up five times.
-// Two vectors in DRAM, one array in the other memory, two locks.
+// rows and values. A second group of threads copies each iterate into another memory and sums it up five times. Two
+// vectors in DRAM, one array in the other memory, two locks.
 //
-// The publication leaves open: the damping (here 0.85), the start (1 / n), the matrix's values (1 / entries of the
-// column), how the locks can be released by another thread (here semaphores, which the kernel's futex implements), and
-// the end (here a fixed number of iterates for both groups; generation's wait for the last analysis is idle time).
+// The publication does not state the damping (here 0.85), the start (1 / n), the matrix's values (1 / entries of the
+// column), how another thread can release a lock (here semaphores, which use the kernel's futex), and the end. Here
+// both groups do a fixed number of iterates; generation's wait for the last analysis is idle time.
 #pragma once
 
 #include <cstddef>
@@ -32,11 +32,11 @@ struct PublishedMatrix {
 PublishedMatrix grid_of_eight(std::uint64_t side);
 
 /// x[i] = d * (sum of value * previous[column]) + c for the rows [begin, end). Returns the largest signed difference
-/// from the previous vector, as published.
+/// from the previous vector, as in the publication.
 double generate_rows(const PublishedMatrix& matrix, const double* previous, double* x, double c, std::uint64_t begin,
                      std::uint64_t end) noexcept;
 
-/// Where two vectors of the same length differ most: |a - b| / |b|. What is no number differs infinitely.
+/// The largest relative difference of two vectors of the same length: |a - b| / |b|. It is infinite for NaN.
 struct Difference {
   double relative = 0;
   std::size_t row = 0;
@@ -68,8 +68,8 @@ struct PipelineResult {
   std::vector<double> analysis_s;    // of each iteration: transfer and analysis
 };
 
-/// Runs the pipeline, or all in one group (thesis, 7.2) if there are no analysis threads: then nothing is copied, and
-/// transfer and both idle times are 0. Throws Error (exit code 3).
+/// Runs the pipeline. Without analysis threads it runs all in one group (thesis, 7.2), without a copy: transfer and
+/// both idle times are 0. Throws Error (exit code 3).
 PipelineResult run_published_pipeline(const PublishedMatrix& matrix, const PipelineSetting& setting,
                                       bool with_last = false);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sudden drops in the speed of a thread that copies beside others. The thesis found them by eye: threads that write to
-// NVDIMM fall from 3000 to 1700 MB/s or from 3800 to 1900 for a while, and one that reads it varies between 3000 and
-// 3600. The rule here finds the first two and not the third: below 0.75 of the thread's own median.
+// Sudden drops in the speed of a thread that copies beside others. The thesis identified them by eye: threads that
+// write to NVDIMM fall from 3000 to 1700 MB/s or from 3800 to 1900 for a while, and one that reads it varies between
+// 3000 and 3600. The rule here detects the first two but not the third: below 0.75 of the thread's own median.
 #pragma once
 
 #include <cstddef>
@@ -11,14 +11,14 @@ namespace ringside {
 
 inline constexpr double kDropLimit = 0.75;
 
-/// The repeats of one thread, in their order; all threads' times have one origin.
+/// The repeats of one thread, in order; all threads' times have one origin.
 struct ThreadRates {
   std::vector<double> end_s;
   std::vector<double> seconds;
   std::vector<double> gb_s;
 };
 
-/// Successive repeats that are all slow.
+/// A sequence of slow repeats.
 struct SpeedDrop {
   std::size_t first = 0;  // its first repeat
   std::size_t repeats = 0;
@@ -29,13 +29,13 @@ struct SpeedDrop {
 };
 
 struct ThreadDrops {
-  double level_gb_s = 0;  // the median of the repeats that are looked at
+  double level_gb_s = 0;  // the median of the considered repeats
   double least = 1;       // the slowest of them over the level
   std::vector<SpeedDrop> drops;
 };
 
-/// For each thread. Looked at are the repeats from `warm_up` on that ended before the first thread ended its last one:
-/// afterwards those that remain get faster. A thread without such a repeat has level 0 and no drop.
+/// For each thread. Considers the repeats from `warm_up` on that ended before the first thread's last one: afterwards
+/// the remaining threads get faster. A thread without such a repeat has level 0 and no drop.
 std::vector<ThreadDrops> find_speed_drops(const std::vector<ThreadRates>& threads, std::size_t warm_up,
                                           double limit = kDropLimit);
 

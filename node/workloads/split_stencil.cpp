@@ -15,13 +15,13 @@
 namespace ringside {
 namespace {
 
-/// The rows [first, first + count) of both arrays, with room for a ghost row above and below.
+/// The rows [first, first + count) of both arrays, with a ghost row above and below.
 class StencilSide {
  public:
   StencilSide(const Tier& tier, std::uint64_t first, std::uint64_t count, std::uint64_t columns)
       : memory_(make_arrays(tier, 2, (count + 2) * columns)), first_(first), columns_(columns) {}
 
-  /// Row `row` of the whole, or a ghost row beside these. array: 0 or 1.
+  /// Row `row` of the whole matrix, or an adjacent ghost row. array: 0 or 1.
   double* row(std::size_t array, std::uint64_t row) const noexcept {
     return memory_[array].data() + (row + 1 - first_) * columns_;
   }

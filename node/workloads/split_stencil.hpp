@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The stencil over two memories (thesis, 6.3 and 6.4): the upper rows lie in DRAM, the lower ones in another tier, each
-// with its own threads. Version 1 reads the row across the border where it lies. In version 2 each side has a copy of
-// the other side's border row (a ghost row), which all threads renew after each sweep; the copies are made between the
-// arrays just written, so that the next sweep reads current values. Both give the bits of the serial loop.
+// with its own threads. Version 1 reads the row across the border in place. In version 2 each side has a copy of the
+// other side's border row (a ghost row). All threads renew it after each sweep from the arrays just written, so that
+// the next sweep reads current values. Both give the bits of the serial loop.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@ struct StencilResult {
   std::vector<double> values;                 // rows * columns, after the last sweep; only if wanted
 };
 
-/// The value that element (i, j) starts with, in both arrays.
+/// The initial value of element (i, j), in both arrays.
 double stencil_start(std::uint64_t i, std::uint64_t j) noexcept;
 
 /// Throws Error (exit code 3).

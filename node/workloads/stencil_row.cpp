@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Per element from memory: 8 B read (each row is read once while its two neighbours are in a cache), 16 B moved to
-// write (plain stores read the line first). Eight loads, seven additions and a multiplication: 8 flops.
+// Per element: 8 B read from memory (each row once, while its two neighbours are in a cache), 16 B moved by the write
+// (plain stores read the line first). Eight loads, seven additions and a multiplication: 8 flops.
 #include "node/workloads/stencil_row.hpp"
 
 namespace ringside::RINGSIDE_ISA {

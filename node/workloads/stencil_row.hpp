@@ -7,7 +7,7 @@
 
 namespace ringside {
 
-/// to[j] for j in [begin, end), 1 <= begin, end < columns. A row is in whichever memory it is in.
+/// to[j] for j in [begin, end), 1 <= begin, end < columns. Each row may be in any memory.
 using StencilRow = void(const double* above, const double* here, const double* below, double* to, std::uint64_t begin,
                         std::uint64_t end) noexcept;
 
