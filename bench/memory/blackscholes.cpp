@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-<<<<<<< HEAD
 // Prices of European options by the closed formula (Black, Scholes, 1973), in several passes over one array of records.
 // The work is that of PARSEC's program of this name (Bienia et al., PACT 2008): a stream, with much arithmetic for each
 // byte.
-=======
-// Prices of European options by the closed formula (Black, Scholes, 1973), in several passes over one array of records:
-// the work of PARSEC's program of this name (Bienia et al., PACT 2008). Much arithmetic per byte, and a stream.
->>>>>>> 0de923e5fb9c66d1df8166a07a1f374cac0de911
 #include <cmath>
 #include <cstdint>
 #include <numbers>

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-<<<<<<< HEAD
 // The memory for a program's large arrays: plain memory, a mapped file, or a library that keeps data in far memory with
 // DRAM as a cache. The libraries are loaded by name (schemes/), so that the build does not need them.
-=======
-// Where the large arrays of a program lie: plain memory, a mapped file, or a library that keeps data in far memory with
-// DRAM as a cache. The libraries are loaded by name (schemes/), so a build does not need them.
->>>>>>> 0de923e5fb9c66d1df8166a07a1f374cac0de911
 #pragma once
 
 #include <cstddef>
@@ -24,17 +19,10 @@ inline constexpr const char* kMemorySchemes =
 struct MemoryChoice {
   std::string scheme = "dram";
   std::string timing = "none";
-<<<<<<< HEAD
   std::string enter;  // entered once all arrays are reserved: far memory on tmpfs must not count for this group
 };
 
 /// Before the first array. Throws Error: exit code 2 for an unknown scheme, 3 if the system or its library refuses.
-=======
-  std::string enter;  // written when all arrays are reserved: this group must not be charged for far memory on tmpfs
-};
-
-/// Call before the first array. Throws Error: exit code 2 for an unknown scheme, 3 if the system or its library fails.
->>>>>>> 0de923e5fb9c66d1df8166a07a1f374cac0de911
 void use_memory(const MemoryChoice& choice);
 
 /// Zeros, aligned to a page, valid until end_memory(). Throws Error (exit code 3).

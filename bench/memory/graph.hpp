@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-<<<<<<< HEAD
 // A directed graph in compressed rows, generated row by row from a seed, for pagerank and bfs. A row has 8 to 23 links:
 // half lead to near vertices, half anywhere, most often to the first ones. So it has a web graph's locality and hubs.
 // Generating it is a stream, which is fast even where memory is slow.
-=======
-// A directed graph in compressed rows, made in memory row by row from a seed, for pagerank and bfs. A row has 8 to 23
-// links: half lead to near vertices, half anywhere, most often to the first ones. So it has the locality and the hubs
-// of a web graph. Making it writes a stream, which costs little in slow memory.
->>>>>>> 0de923e5fb9c66d1df8166a07a1f374cac0de911
 #pragma once
 
 #include <cstdint>
@@ -20,7 +14,7 @@ namespace ringside::bench {
 
 struct Graph {
   std::uint32_t vertices = 0;
-  std::span<std::uint64_t> begin;  // vertices + 1: each row's first index in links
+  std::span<std::uint64_t> begin;  // vertices + 1: where each row begins in links
   std::span<std::uint32_t> links;
 };
 
@@ -44,11 +38,7 @@ inline void make_links(Graph& graph, std::uint64_t seed) {
   for (std::uint32_t vertex = 0; vertex < graph.vertices; ++vertex) {
     graph.begin[vertex] = at;
     std::uint64_t state = mix(seed ^ mix(vertex));
-<<<<<<< HEAD
     // The average is 15.5: the array could overflow only by chance, which the last condition excludes.
-=======
-    // The average is 15.5: the array overflows only by chance; the last condition excludes this.
->>>>>>> 0de923e5fb9c66d1df8166a07a1f374cac0de911
     const std::uint64_t degree = 8 + (state & 15);
     for (std::uint64_t i = 0; i < degree && at < graph.links.size(); ++i) {
       state = mix(state);

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Random updates of a table, counted as in the RandomAccess benchmark of HPC Challenge (Luszczek et al., 2005): each
-<<<<<<< HEAD
 // reads a word, xors a random value into it and writes it. Places are uniform, or Zipf-distributed with exponent 0.99
 // as in YCSB (Cooper et al., SoCC 2010), with the popular words scattered over the table. They are drawn outside the
 // timed parts.
-=======
-// reads a word, XORs a random value into it and writes it. Uniform, or Zipf with exponent 0.99 as in YCSB (Cooper et
-// al., SoCC 2010), with the popular words scattered over the table. Places are drawn outside the timed parts.
->>>>>>> 0de923e5fb9c66d1df8166a07a1f374cac0de911
 #include <omp.h>
 
 #include <atomic>
@@ -26,11 +21,7 @@ std::string distribution = "zipf";
 std::uint64_t updates = 1'000'000;
 std::uint64_t warm_updates = 1'000'000;
 
-<<<<<<< HEAD
 constexpr std::uint64_t kBlock = 1 << 16;  // updates between two clock readings: 512 KiB of places
-=======
-constexpr std::uint64_t kBlock = 1 << 16;  // updates between two readings of the clock: 512 KiB of places
->>>>>>> 0de923e5fb9c66d1df8166a07a1f374cac0de911
 
 // The place of the `number`-th update depends only on the number, not on the thread.
 std::uint64_t place(const Zipf& zipf, std::uint64_t words, std::uint64_t seed, std::uint64_t number) {

@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Frequent itemsets by pattern growth (Han, Pei, Yin, "Mining frequent patterns without candidate generation", SIGMOD
-<<<<<<< HEAD
 // 2000), on Zipf-distributed baskets: the work of PARSEC's freqmine. Every tree node is a separate allocation (with
 // --blocks it lies in a block), so pointers spread over the heap. It uses plain memory only; LD_PRELOAD
 // (`ringside-memory run`) adds a library.
-=======
-// 2000), on baskets drawn from a Zipf distribution: the work of PARSEC's freqmine. Every node of every tree is a
-// separate allocation (or lies in a block, with --blocks): pointers all over the heap. It uses only plain memory;
-// LD_PRELOAD adds a library (`ringside-memory run`).
->>>>>>> 0de923e5fb9c66d1df8166a07a1f374cac0de911
 #include <algorithm>
 #include <cstdint>
 #include <vector>
@@ -60,11 +54,7 @@ class Nodes {
   }
 
  private:
-<<<<<<< HEAD
   // Just above 1 MiB: ringside-memory run keeps allocations of at least 1 MiB.
-=======
-  // A little more than 1 MiB: ringside-memory run manages allocations of 1 MiB or more.
->>>>>>> 0de923e5fb9c66d1df8166a07a1f374cac0de911
   static constexpr std::size_t kMostInBlock = (std::size_t{1} << 20) / sizeof(Node) + 1;
   std::vector<Node*> blocks_;
   std::size_t used_ = 0, size_ = 0;  // of the last block, in nodes
@@ -146,13 +136,8 @@ Outcome measure(const Workload& workload) {
   Tree tree(kItems);
   std::uint32_t baskets = 0;
   std::vector<std::uint32_t> basket;
-<<<<<<< HEAD
   // Zipf ranks already have the order of frequency, so no first pass counts them. Baskets add nodes until these have
   // the requested bytes.
-=======
-  // Ranks of Zipf are the order of frequency, so no first pass is needed to count them. Baskets add nodes until the
-  // nodes have the requested number of bytes.
->>>>>>> 0de923e5fb9c66d1df8166a07a1f374cac0de911
   const double build_s = timed_s([&] {
     for (; tree.nodes() * kNodeBytes < workload.data_bytes; ++baskets) {
       std::uint64_t state = mix(workload.seed ^ mix(baskets));

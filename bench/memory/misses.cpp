@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Misses a second: the threads touch one word in each granule, in a random order that visits every granule once a
-<<<<<<< HEAD
 // round. With data of four times the DRAM, nearly every touch misses under any replacement policy. Each number of
-=======
-// round. With data of four times the DRAM nearly every touch misses, with any replacement policy. Each number of
->>>>>>> 0de923e5fb9c66d1df8166a07a1f374cac0de911
 // threads from 1 to --threads has its own round, so that one run measures the growth.
 #include <cstdint>
 
@@ -22,11 +18,7 @@ std::uint64_t granule_bytes = 4096;
 std::uint64_t most_touches = 100'000;
 bool stores = false;
 
-<<<<<<< HEAD
 // So many threads touch granules first, first + 1, ... of the permutation; returns the seconds and adds up the words.
-=======
-// Touches granules first, first + 1, ... of the permutation with the given threads; adds up the words read.
->>>>>>> 0de923e5fb9c66d1df8166a07a1f374cac0de911
 double round_s(std::span<std::uint64_t> words, const Permutation& order, std::uint64_t granules, std::uint64_t first,
                std::uint64_t touches, int threads, std::uint64_t& sum) {
   const std::uint64_t step = granule_bytes / sizeof(std::uint64_t);
@@ -59,13 +51,8 @@ Outcome measure(const Workload& workload) {
     first += touches;
     return static_cast<double>(touches) / time_s;
   };
-<<<<<<< HEAD
   next_round(1);  // replaces the pages that the start left in DRAM
   // Two rounds of each number, upwards and downwards, because the rate may drift.
-=======
-  next_round(1);  // evicts the pages that the start left in DRAM
-  // Two rounds of each, in ascending and descending order, because the rate may drift.
->>>>>>> 0de923e5fb9c66d1df8166a07a1f374cac0de911
   std::vector<double> rates(static_cast<std::size_t>(workload.threads), 0.0);
   for (int threads = 1; threads <= workload.threads; ++threads)
     rates[static_cast<std::size_t>(threads - 1)] += next_round(threads) / 2;

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-<<<<<<< HEAD
 // Seeded numbers that depend only on a position, not on the thread, so that a program generates the same data with any
-=======
-// Seeded numbers that depend only on a position, not on the thread, so that a program makes the same data with any
->>>>>>> 0de923e5fb9c66d1df8166a07a1f374cac0de911
 // number of threads. mix() is the finaliser of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
 #pragma once
 
@@ -31,11 +27,7 @@ constexpr double unit(std::uint64_t random) noexcept {
   return static_cast<double>(random >> 11) * 0x1p-53;
 }
 
-<<<<<<< HEAD
 /// One element's contribution to a checksum: it depends on value and place, not on the order of adding.
-=======
-/// An element's contribution to a checksum: it depends on value and place, not on the order of adding.
->>>>>>> 0de923e5fb9c66d1df8166a07a1f374cac0de911
 constexpr std::uint64_t checked(std::uint64_t place, std::uint64_t value) noexcept {
   return mix(value ^ (place * 0xd1342543de82ef95U));
 }
@@ -79,11 +71,7 @@ class Zipf {
     accept_ = 2 - inverse(area(2.5) - height(2));
   }
 
-<<<<<<< HEAD
   /// `next` returns 64 random bits at each call.
-=======
-  /// Each call of `next` returns 64 random bits.
->>>>>>> 0de923e5fb9c66d1df8166a07a1f374cac0de911
   template <class Next>
   std::uint64_t rank(Next&& next) const {
     for (;;) {

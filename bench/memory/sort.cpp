@@ -14,7 +14,7 @@ namespace {
 using namespace ringside::bench;
 using Words = std::span<std::uint64_t>;
 
-constexpr std::size_t kInCache = 1 << 13;    // words for std::sort: 64 KiB
+constexpr std::size_t kInCache = 1 << 13;    // words that std::sort takes: 64 KiB
 constexpr std::size_t kOneThread = 1 << 18;  // words that one thread sorts alone
 
 /// Sorts `words` in place, or into `buffer` if `into_buffer`.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Common parts of this folder's programs: their options, the clock around a part, and the line of JSON that each
-// prints. A program gets its large arrays from far_array.hpp, after the options have chosen their place.
+// Shared by the programs of this folder: their options, the timer of a part, and the line of JSON that each prints. A
+// program gets its large arrays from far_array.hpp, after the options have chosen their memory.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ struct Outcome {
 struct Program {
   std::string name;
   std::string what;
-  std::function<void(CommandLine&)> declare;  // options of its own; may be empty
+  std::function<void(CommandLine&)> declare;  // its own options; may be empty
   std::function<Outcome(const Workload&)> measure;
 };
 

@@ -23,11 +23,7 @@ UniqueFd far_file(const std::string& folder, int number, std::size_t bytes, int 
       throw system_error("{}: writing {} bytes: {}", path, bytes, errno_text(errno));
     }
   }
-<<<<<<< HEAD
   // Pages in the cache belong to their first reader, and would be hits that cost the program nothing.
-=======
-  // Cached pages are charged to the process that read them first, so later hits would cost the program nothing.
->>>>>>> 0de923e5fb9c66d1df8166a07a1f374cac0de911
   if (fdatasync(file.get()) != 0) throw system_error("{}: {}", path, errno_text(errno));
   posix_fadvise(file.get(), 0, 0, POSIX_FADV_DONTNEED);
   if (flags == 0) return file;

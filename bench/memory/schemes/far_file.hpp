@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-<<<<<<< HEAD
 // The files for the arrays of the peers. They are reused, so that their blocks are written and allocated before the
-=======
-// The files behind the peers' arrays. They are kept and reused, so that their blocks are allocated before the
->>>>>>> 0de923e5fb9c66d1df8166a07a1f374cac0de911
 // measurement: a new file's first write-back would include the file system's allocation.
 #pragma once
 

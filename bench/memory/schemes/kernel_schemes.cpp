@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-<<<<<<< HEAD
 // The kernel's own schemes: anonymous memory (all in DRAM, or with the machine's swap device), and shared mappings of
 // files.
-=======
-// The schemes of the kernel itself: anonymous memory (all in DRAM, or with the machine's swap device), and shared
-// mappings of files.
->>>>>>> 0de923e5fb9c66d1df8166a07a1f374cac0de911
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -32,7 +27,7 @@ class Dram : public Scheme {
 
  private:
   bool huge_;
-  int flags_;  // the kernel handles a reservation (NORESERVE); ringside-memory run ignores it
+  int flags_;  // ringside-memory run leaves a reservation (NORESERVE) to the kernel
 };
 
 class MappedFiles : public Scheme {

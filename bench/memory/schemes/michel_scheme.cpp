@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The thesis's scheme (M. Michel, "An Analysis and Software Reimplementation of Intel Optane DC Memory Mode", KIT
-<<<<<<< HEAD
 // 2020), rebuilt from its description as a peer. Pages of 4 KiB have no access rights; a SIGSEGV handler moves them,
 // first in first out. Two lists are searched from the front, and the swap file is mapped anew for every page. `table`
 // replaces the search by an index, which separates the lists' cost from that of the system calls.
-=======
-// 2020), rebuilt from its description as a peer: pages of 4 KiB without access rights, a SIGSEGV handler that moves
-// them, first in first out, two lists that are searched from the front, a swap file that is mapped anew for every page.
-// `table` replaces the search by an index, to separate the cost of the lists from that of the system calls.
->>>>>>> 0de923e5fb9c66d1df8166a07a1f374cac0de911
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -28,11 +22,7 @@ namespace {
 
 constexpr std::size_t kPage = 4096;
 constexpr std::int64_t kNoPlace = -1;
-<<<<<<< HEAD
 constexpr std::size_t kArena = std::size_t{1} << 40;  // addresses only, for all arrays in sequence
-=======
-constexpr std::size_t kArena = std::size_t{1} << 40;  // address space only: contains the arrays, one after another
->>>>>>> 0de923e5fb9c66d1df8166a07a1f374cac0de911
 
 struct Page {
   char* address = nullptr;
@@ -104,12 +94,8 @@ class MichelScheme : public Scheme {
       if (all == MAP_FAILED) throw system_error("michel: {}", errno_text(errno));
       pages_ = static_cast<Page*>(all);
     }
-<<<<<<< HEAD
     // Allocates a place for each page at once: if the file grew while the program runs, the program's figures would
     // include the growth.
-=======
-    // Each page gets its place at the beginning: file space allocated while the program runs would be charged to it.
->>>>>>> 0de923e5fb9c66d1df8166a07a1f374cac0de911
     if (const int error = posix_fallocate(file_.get(), 0, static_cast<off_t>(count_ * kPage)); error != 0) {
       throw system_error("michel: swap file of {} bytes: {}", count_ * kPage, errno_text(error));
     }
@@ -143,7 +129,7 @@ class MichelScheme : public Scheme {
 
   void swap_in(char* address) {
     Page* page = table_ ? &pages_[static_cast<std::size_t>(address - base_) / kPage] : absent_.search(address);
-    if (page == nullptr || page->resident) return;  // another thread has loaded it
+    if (page == nullptr || page->resident) return;  // another thread brought it in
     constexpr int kAnonymous = MAP_PRIVATE | MAP_ANONYMOUS;
     if (page->place == kNoPlace) {
       if (mmap(address, kPage, PROT_READ | PROT_WRITE, kAnonymous | MAP_FIXED, -1, 0) == MAP_FAILED) give_up("mmap");
@@ -159,11 +145,7 @@ class MichelScheme : public Scheme {
     ++resident_;
   }
 
-<<<<<<< HEAD
   // From mprotect on, writers wait in the handler, so that none of their stores is lost.
-=======
-  // After mprotect, writers wait in the handler, so that no store is lost.
->>>>>>> 0de923e5fb9c66d1df8166a07a1f374cac0de911
   void swap_out(Page* page) {
     if (page->place == kNoPlace) page->place = static_cast<std::int64_t>(kPage) * places_++;
     if (mprotect(page->address, kPage, PROT_READ) != 0) give_up("mprotect (vm.max_map_count?)");

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-<<<<<<< HEAD
 // The interface of a scheme for arrays, which far_array.cpp calls. Each scheme is a file of this folder.
-=======
-// The interface of a scheme to far_array.cpp. Each scheme is a file of this folder.
->>>>>>> 0de923e5fb9c66d1df8166a07a1f374cac0de911
 #pragma once
 
 #include <cstddef>
@@ -24,11 +20,7 @@ class Scheme {
   virtual Json account() const { return Json::object(); }
 };
 
-<<<<<<< HEAD
 /// The words after the scheme's name. Each function throws Error if they do not fit, or if the system refuses.
-=======
-/// The words after the scheme's name. Each function throws Error if they are invalid, or the system refuses.
->>>>>>> 0de923e5fb9c66d1df8166a07a1f374cac0de911
 using Words = std::vector<std::string>;
 std::unique_ptr<Scheme> dram_scheme(const Words& words);
 std::unique_ptr<Scheme> mmap_scheme(const Words& words);

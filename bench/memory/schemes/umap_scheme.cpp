@@ -18,11 +18,7 @@
 
 namespace Umap {
 
-<<<<<<< HEAD
 // The interface of umap's store; the library calls it through its virtual function table.
-=======
-// The interface of umap's store; the library calls its table of functions.
->>>>>>> 0de923e5fb9c66d1df8166a07a1f374cac0de911
 class Store {
  public:
   virtual ssize_t read_from_store(char* buffer, std::size_t bytes, off_t offset) = 0;
