@@ -88,8 +88,9 @@ Attachment::Attachment(HandoffReader& handoff, const AnalyzerOptions& options, P
     throw damage_error("{}: --resume: none of the kept iterates verifies; `ringside verify` names the damage",
                        options.ring.pool);
   }
-  triggers_.begin(start(), newest && newest->header.run_id == run().run_id ? newest : std::nullopt,
-                  [this](const KeptSlot& step, std::span<std::uint64_t> values) { return values_of(step, values); }, handoff);
+  triggers_.begin(
+      start(), newest && newest->header.run_id == run().run_id ? newest : std::nullopt,
+      [this](const KeptSlot& step, std::span<std::uint64_t> values) { return values_of(step, values); }, handoff);
   // A plain file under `power` is not faulted in: every page would become dirty, and the first sync would write the
   // whole ring. If a run continues, its ring is not faulted in either: the disk would have to read it while the
   // producer waits.
@@ -272,7 +273,7 @@ bool Attachment::keep(const PublishedStep& step, std::int64_t arrived_ns, std::i
   const std::span<const std::uint64_t> results =
       on_the_way ? reducer_.finish(ring_.payload(), reduce.passes)
                  : reducer_.reduce(ring_.payload(), ring_.previous_payload(), reduce.passes);
-  if (round_ != nullptr) round_->prepare(step.step, reducer_, results, ring_.payload(), ring_.previous_payload());
+  if (rounds_ != nullptr) rounds_->prepare(step.step, reducer_, results, ring_.payload(), ring_.previous_payload());
   if (pool().persistence().store_error() != 0) {  // a lost page reads as zeros, not as the iterate
     account_.steps_committed.store(steps_before_ + ring_.run_committed(), std::memory_order_relaxed);
     return false;
@@ -299,7 +300,7 @@ bool Attachment::keep(const PublishedStep& step, std::int64_t arrived_ns, std::i
   figures.analyze_ns = analyzed - committed;
   count(figures, analyzed);
   reduction_.step_ended(analyzed);
-  if (round_ != nullptr) round_->add(figures);
+  if (rounds_ != nullptr) rounds_->add(figures);
   if (records_ != nullptr && !records_->push(figures, values_, marks)) record_marks(marks, figures);
   pulse_.beat(analyzed);
   if (!triggers_.frozen()) ring_.choose_next();  // it takes a slot's lease, which a reader may hold at that moment
@@ -319,7 +320,7 @@ std::int64_t Attachment::end_step() noexcept {
 /// The ring is frozen: the buffer is released without a copy, and the solver continues. All of it is `record`.
 void Attachment::pass_over(const PublishedStep& step, std::int64_t arrived_ns, std::int64_t idle_ns) noexcept {
   handoff_.release();
-  if (round_ != nullptr) round_->pass_over();
+  if (rounds_ != nullptr) rounds_->pass_over();
   const std::int64_t passed = now_ns();
   account_.publisher.add(step.step.descriptor);
   add(account_.analyzer_idle_ns, idle_ns);
@@ -401,9 +402,9 @@ Error Attachment::finish(ServeEnd end, const std::string& what_stopped) {
     if (archive_error) return *archive_error;
     switch (end) {
       case ServeEnd::kTriggered:
-        return {ExitCode::kInterrupted,
-                fmt::format("{} stopped the run; the {} steps that were committed are in {}",
-                            what_stopped.empty() ? triggers_.what_stopped() : what_stopped, committed, options_.ring.pool)};
+        return {ExitCode::kInterrupted, fmt::format("{} stopped the run; the {} steps that were committed are in {}",
+                                                    what_stopped.empty() ? triggers_.what_stopped() : what_stopped,
+                                                    committed, options_.ring.pool)};
       case ServeEnd::kStopped:
         return peer_error("the analyzer was asked to stop; the {} steps it had committed are in {}", committed,
                           options_.ring.pool);

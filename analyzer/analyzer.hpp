@@ -15,8 +15,8 @@
 #include "analyzer/recorder/record_queue.hpp"
 #include "analyzer/reduce_adaptation.hpp"
 #include "analyzer/ring/ring_writer.hpp"
-#include "analyzer/round/round.hpp"
 #include "analyzer/triggers/run_triggers.hpp"
+#include "analyzer/whole_run/rounds.hpp"
 #include "common/handoff/handoff_reader.hpp"
 #include "common/options/options.hpp"
 #include "common/platform/error.hpp"
@@ -63,7 +63,7 @@ class Attachment {
              RecordQueue* records, Pulse& pulse);
 
   /// Adds each later step's parts to the results of the whole run. round: outlives `serve`. Call before `serve`.
-  void join(Round& round) noexcept { round_ = &round; }
+  void join(Rounds& round) noexcept { rounds_ = &round; }
   /// The threads that copy and reduce. Between steps only.
   Team& team() noexcept { return *team_; }
 
@@ -146,15 +146,15 @@ class Attachment {
   RunTriggers triggers_;
   ReduceAdaptation reduction_;
   std::optional<RanksFile> ranks_;
-  Round* round_ = nullptr;  // of a run of several nodes
+  Rounds* rounds_ = nullptr;  // of a run of several nodes
   std::vector<RecordedStep> kept_steps_;
   Continuation continuation_;
-  std::uint64_t steps_before_ = 0;  // committed by earlier analyzers of this run
-  std::vector<std::uint64_t> values_;  // of the newest step, in the records' order
+  std::uint64_t steps_before_ = 0;            // committed by earlier analyzers of this run
+  std::vector<std::uint64_t> values_;         // of the newest step, in the records' order
   std::vector<std::uint64_t> passed_values_;  // the same of a step that was not kept
-  std::int64_t recorded_ns_ = 0;       // `record` of the last step; the next step's figures contain it
-  bool has_last_ = false;              // `values_` belong to a step
-  bool triggered_ = false;             // a trigger ends the run
+  std::int64_t recorded_ns_ = 0;              // `record` of the last step; the next step's figures contain it
+  bool has_last_ = false;                     // `values_` belong to a step
+  bool triggered_ = false;                    // a trigger ends the run
 };
 
 }  // namespace ringside

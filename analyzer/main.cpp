@@ -19,8 +19,8 @@
 #include "analyzer/recorder/recorder.hpp"
 #include "analyzer/run_events.hpp"
 #include "analyzer/whole_run.hpp"
+#include "common/handoff/acceptor.hpp"
 #include "common/handoff/peer.hpp"
-#include "common/handoff/reception.hpp"
 #include "common/json/json.hpp"
 #include "common/messages/message_coordination.hpp"
 #include "common/options/command_line.hpp"
@@ -48,7 +48,7 @@ namespace {
 // How often the loop checks the stop flag.
 constexpr int kAcceptSliceMs = 200;
 
-// No wait: Reception returns a peer only once its request has arrived.
+// No wait: Acceptor returns a peer only once its request has arrived.
 constexpr int kRequestIsThereMs = 0;
 
 // Least interval between two log lines about peers that were turned away.
@@ -192,7 +192,7 @@ struct Service {
   std::optional<Recorder> recorder;
   std::optional<NodeLink> link;  // with --node-address
   ServiceManager manager;
-  Reception reception;
+  Acceptor acceptor;
   OneAttachment attachment;  // if supervised
 };
 
@@ -265,8 +265,8 @@ ExitCode serve(Service& service, HandoffReader& handoff) {
   Report& report = service.report;
   AnalyzerAccount account;
   std::optional<Attachment> attachment;
-  attach(attachment, handoff, options, service.plug_ins, account, service.recorder ? &service.recorder->queue() : nullptr,
-         service.manager, supervised ? &report : nullptr);
+  attach(attachment, handoff, options, service.plug_ins, account,
+         service.recorder ? &service.recorder->queue() : nullptr, service.manager, supervised ? &report : nullptr);
   service.attachment.began(handoff.producer_pid());
   const std::vector<std::string>& ended = attachment->plug_in_lines();
   if (!ended.empty()) report.write({{"event", "plug_ins_ended"}, {"lines", ended}});
@@ -275,7 +275,7 @@ ExitCode serve(Service& service, HandoffReader& handoff) {
   if (!idle.empty()) report.write({{"event", "plug_ins_without_field"}, {"lines", idle}});
   for (const std::string& text : idle) log_warning("event=plug_in_without_field text=\"{}\"", text);
   std::optional<RefusingThread> refusing;
-  if (supervised) refusing.emplace(service.reception, service.attachment);
+  if (supervised) refusing.emplace(service.acceptor, service.attachment);
   const DescribedRun described(service.manager, *attachment, account, options.reduce);
   // In this order, so that a signal in between is not lost.
   service.stop_run.store(false);
@@ -296,7 +296,7 @@ ExitCode serve(Service& service, HandoffReader& handoff) {
   ServeEnd end = attachment->serve(service.stop_run);
   refusing.reset();
   service.attachment.ended(end, account.last_iteration.load());  // first: the producer may attach again after it
-  if (supervised && end != ServeEnd::kProducerStopped) refusing.emplace(service.reception, service.attachment);
+  if (supervised && end != ServeEnd::kProducerStopped) refusing.emplace(service.acceptor, service.attachment);
   if (service.stop.is_set()) service.manager.stopping();
   if (end == ServeEnd::kStopped && !service.stop.is_set()) {
     const bool triggered = attachment->triggered() || !whole.what_stopped().empty();
@@ -379,7 +379,8 @@ ExitCode run(const Options& options) {
   check_journal_place(options.analyzer.ring, options.analyzer.journal.kind);
 
   const PlugInOptions& plug_in_options = options.analyzer.plug_ins;
-  PlugInSet plug_ins(plug_in_options.reduce_with, plug_in_options.timeout_s, options.process.socket + kPlugInNotesSuffix);
+  PlugInSet plug_ins(plug_in_options.reduce_with, plug_in_options.timeout_s,
+                     options.process.socket + kPlugInNotesSuffix);
   Report report(options.process.report_fd);
   // If `ringside run` started this process, the service manager watches `ringside run` instead.
   Service service{options,
@@ -390,7 +391,7 @@ ExitCode run(const Options& options) {
                   std::nullopt,
                   std::nullopt,
                   ServiceManager(options.process.report_fd < 0),
-                  Reception(listener),
+                  Acceptor(listener),
                   OneAttachment(options.publisher)};
   start_recorder(service);
   start_link(service);
@@ -402,9 +403,9 @@ ExitCode run(const Options& options) {
   ExitCode code = ExitCode::kDone;
   TurnedAway turned_away;
   while (!stop.is_set()) {
-    std::optional<Peer> peer = service.reception.next(kAcceptSliceMs);
+    std::optional<Peer> peer = service.acceptor.next(kAcceptSliceMs);
     service.manager.beat(now_ns());
-    turned_away.add(service.reception.take_turned_away());
+    turned_away.add(service.acceptor.take_turned_away());
     if (!peer) continue;
     const std::optional<Error> reason = options.supervised ? service.attachment.refusal(peer->pid()) : std::nullopt;
     if (reason) {

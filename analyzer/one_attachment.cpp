@@ -53,12 +53,12 @@ void OneAttachment::ended(ServeEnd end, std::uint64_t iteration) noexcept {
   }
 }
 
-RefusingThread::RefusingThread(Reception& reception, const OneAttachment& attachment)
+RefusingThread::RefusingThread(Acceptor& acceptor, const OneAttachment& attachment)
     : end_(eventfd(0, EFD_CLOEXEC)),
-      thread_([&reception, &attachment, end = end_.get()](const std::stop_token& stopping) {
+      thread_([&acceptor, &attachment, end = end_.get()](const std::stop_token& stopping) {
         while (!stopping.stop_requested()) {
           try {
-            std::optional<Peer> peer = reception.next(kSliceMs, end);
+            std::optional<Peer> peer = acceptor.next(kSliceMs, end);
             if (!peer) continue;
             if (const std::optional<Error> reason = attachment.refusal(peer->pid())) refuse_request(*peer, *reason);
           } catch (const std::exception&) {  // no memory: the peer is turned away without a line

@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "analyzer/analyzer.hpp"
-#include "common/handoff/reception.hpp"
+#include "common/handoff/acceptor.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/unique_fd.hpp"
 
@@ -44,8 +44,8 @@ class OneAttachment {
 /// While this object exists, a thread refuses all requests. It sleeps until a request arrives.
 class RefusingThread {
  public:
-  /// reception: only this thread uses it. attachment: does not change meanwhile. Both outlive this object.
-  RefusingThread(Reception& reception, const OneAttachment& attachment);
+  /// acceptor: only this thread uses it. attachment: does not change meanwhile. Both outlive this object.
+  RefusingThread(Acceptor& acceptor, const OneAttachment& attachment);
   ~RefusingThread();
   RefusingThread(const RefusingThread&) = delete;
   RefusingThread& operator=(const RefusingThread&) = delete;

@@ -27,9 +27,7 @@ bool follows(const SlotHeader& next, const SlotHeader& header) noexcept {
 std::vector<StepAgain> steps_to_add_again(const RingView& ring, const Recovery& found, const RunDescription& run,
                                           std::uint64_t end_step, std::uint64_t most) {
   const std::vector<KeptSlot>& kept = found.kept;
-  const auto is_intact = [&ring](const KeptSlot& slot) {
-    return check_payload(ring, slot.slot, slot.header).intact();
-  };
+  const auto is_intact = [&ring](const KeptSlot& slot) { return check_payload(ring, slot.slot, slot.header).intact(); };
   std::vector<StepAgain> again;
   if (most == 0 || kept.empty() || kept.back().header.run_id != run.run_id) return again;
   if (kept.back().header.step + 1 != end_step || !is_intact(kept.back())) return again;
@@ -58,8 +56,10 @@ std::optional<std::uint64_t> next_recorded_step(const std::string& pool, const I
       if (!record.ParseFromArray(encoded->bytes.data(), static_cast<int>(encoded->bytes.size()))) continue;
       const wire::RecordsMissing& missing = record.records_missing();
       if (record.has_step() && id_of(record.step().run_id()) == run_id) next = record.step().step() + 1;
-      if (record.has_run_started() && id_of(record.run_started().run_id()) == run_id) next = record.run_started().from_step();
-      if (record.has_records_missing() && id_of(missing.run_id()) == run_id) next = missing.first_step() + missing.steps();
+      if (record.has_run_started() && id_of(record.run_started().run_id()) == run_id)
+        next = record.run_started().from_step();
+      if (record.has_records_missing() && id_of(missing.run_id()) == run_id)
+        next = missing.first_step() + missing.steps();
     }
   } catch (const Error&) {  // the recorder reports what is wrong with it
     return std::nullopt;
@@ -69,8 +69,9 @@ std::optional<std::uint64_t> next_recorded_step(const std::string& pool, const I
 
 }  // namespace
 
-WholeRun::WholeRun(NodeLink* link, const HandoffReader& handoff, Attachment& attachment, const RecorderOptions& recorder,
-                   const RunToRecord& recorded, const TriggerOptions& triggers, std::atomic<bool>& stop_run) {
+WholeRun::WholeRun(NodeLink* link, const HandoffReader& handoff, Attachment& attachment,
+                   const RecorderOptions& recorder, const RunToRecord& recorded, const TriggerOptions& triggers,
+                   std::atomic<bool>& stop_run) {
   if (!attachment.ranks() || attachment.ranks()->nodes.size() < 2) return;
   try {
     if (link != nullptr) plan_ = round_plan(*attachment.ranks());
@@ -82,14 +83,15 @@ WholeRun::WholeRun(NodeLink* link, const HandoffReader& handoff, Attachment& att
     begin(*link, handoff, attachment, recorder, recorded, triggers, stop_run);
   } catch (const std::exception& error) {  // the run is attached and continues
     log_warning("event=no_whole_run text=\"{}; the results of the whole run are not recorded\"", error.what());
-    round_.reset();
+    rounds_.reset();
     if (collector_) collector_->finish(handoff.steps_released());
   }
 }
 
-void WholeRun::begin(NodeLink& link, const HandoffReader& handoff, Attachment& attachment, const RecorderOptions& recorder,
-                     const RunToRecord& recorded, const TriggerOptions& triggers, std::atomic<bool>& stop_run) {
-  round_.emplace(*plan_, link, handoff.schema(), attachment.team(), recorder.cpus);
+void WholeRun::begin(NodeLink& link, const HandoffReader& handoff, Attachment& attachment,
+                     const RecorderOptions& recorder, const RunToRecord& recorded, const TriggerOptions& triggers,
+                     std::atomic<bool>& stop_run) {
+  rounds_.emplace(*plan_, link, handoff.schema(), attachment.team(), recorder.cpus);
   const RingView& ring = attachment.pool().ring();
   Recovery found;
   std::vector<StepAgain> again;  // refers to `found`
@@ -97,16 +99,16 @@ void WholeRun::begin(NodeLink& link, const HandoffReader& handoff, Attachment& a
   if (attachment.start() == RunStart::kTakeover) {
     found = recover(ring);
     const std::uint64_t most =
-        std::min<std::uint64_t>(kMostBytesAgain / ring.geometry().payload_bytes(), round_->capacity() / 2);
+        std::min<std::uint64_t>(kMostBytesAgain / ring.geometry().payload_bytes(), rounds_->capacity() / 2);
     again = steps_to_add_again(ring, found, attachment.run(), handoff.steps_released(), most);
   }
   if (plan_->collects()) {
     again = begin_collector(std::move(again), handoff, attachment, recorder, recorded, triggers, stop_run);
   }
   const std::uint64_t first_step = again.empty() ? handoff.steps_released() : again.front().step->header.step;
-  round_->begin(first_step, collector_ ? &*collector_ : nullptr);
+  rounds_->begin(first_step, collector_ ? &*collector_ : nullptr);
   if (!again.empty()) add_again(again, ring, handoff, attachment, recorder.durability);
-  attachment.join(*round_);
+  attachment.join(*rounds_);
 }
 
 /// Returns the steps that are not recorded yet. The rounds are made even without a collector: other nodes wait for
@@ -145,26 +147,26 @@ void WholeRun::add_again(const std::vector<StepAgain>& again, const RingView& ri
     const void* const previous = one.previous != nullptr ? ring.payload(one.previous->slot) : nullptr;
     const StepWithScalars step = ring.step(one.step->slot);
     const auto results = reducer.reduce(payload, previous, 1);
-    round_->prepare(step, reducer, results, payload, previous);
+    rounds_->prepare(step, reducer, results, payload, previous);
     StepFigures figures = figures_of(ring, *one.step);
     figures.steps_committed = one.step->header.step + 1;
     // Attaching persisted everything that the ring held.
     figures.steps_persisted = durability == Durability::kPower ? figures.steps_committed : 0;
     if (attachment.pool().fault()) throw Error(*attachment.pool().fault());
-    round_->add(figures);
+    rounds_->add(figures);
   }
 }
 
 void WholeRun::end(ServeEnd how) {
   constexpr std::int64_t kPatienceNs = 5'000'000'000;
   constexpr std::int64_t kBrokenOffNs = 300'000'000;
-  if (!round_) return;
+  if (!rounds_) return;
   // Another analyzer continues the run.
   const bool goes_on = how == ServeEnd::kStopped;
   if (goes_on) {
-    round_->leave();
+    rounds_->leave();
   } else {
-    round_->finish(how == ServeEnd::kDetached ? kPatienceNs : kBrokenOffNs);
+    rounds_->finish(how == ServeEnd::kDetached ? kPatienceNs : kBrokenOffNs);
   }
 }
 

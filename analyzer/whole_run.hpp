@@ -10,9 +10,9 @@
 
 #include "analyzer/analyzer.hpp"
 #include "analyzer/recorder/recorder.hpp"
-#include "analyzer/round/collector.hpp"
-#include "analyzer/round/node_link.hpp"
-#include "analyzer/round/round.hpp"
+#include "analyzer/whole_run/collector.hpp"
+#include "analyzer/whole_run/node_link.hpp"
+#include "analyzer/whole_run/rounds.hpp"
 #include "common/handoff/handoff_reader.hpp"
 #include "common/ring/ring_recovery.hpp"
 
@@ -53,7 +53,7 @@ class WholeRun {
 
   std::optional<RoundPlan> plan_;
   std::optional<Collector> collector_;
-  std::optional<Round> round_;
+  std::optional<Rounds> rounds_;
 };
 
 }  // namespace ringside

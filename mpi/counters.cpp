@@ -5,7 +5,7 @@
 
 namespace ringside::mpi {
 
-Counters::Counters(const Communicator& firsts, std::uint32_t buffers, std::uint64_t resumed_from, TeamHead& shown)
+Counters::Counters(const Communicator& firsts, std::uint32_t buffers, std::uint64_t resumed_from, CohortHead& shown)
     : comm_(firsts.get()), resumed_from_(resumed_from), shown_(shown), iterations_(kMostBehind + buffers) {
   shown_.global_iteration.store(resumed_from, std::memory_order_relaxed);
 }

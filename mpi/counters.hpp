@@ -10,7 +10,7 @@
 #include <memory>
 #include <vector>
 
-#include "common/team/team_memory.hpp"
+#include "common/cohort/cohort_memory.hpp"
 #include "mpi/job.hpp"
 
 namespace ringside::mpi {
@@ -33,7 +33,7 @@ class Counters {
  public:
   /// firsts: outlives this object. buffers: of the attachment. shown: receives the results.
   /// resumed_from: the iteration that every node already holds; 0: none.
-  Counters(const Communicator& firsts, std::uint32_t buffers, std::uint64_t resumed_from, TeamHead& shown);
+  Counters(const Communicator& firsts, std::uint32_t buffers, std::uint64_t resumed_from, CohortHead& shown);
   ~Counters();
   Counters(const Counters&) = delete;
   Counters& operator=(const Counters&) = delete;
@@ -67,7 +67,7 @@ class Counters {
 
   MPI_Comm comm_;
   const std::uint64_t resumed_from_;
-  TeamHead& shown_;
+  CohortHead& shown_;
   std::vector<std::uint64_t> iterations_;  // of the last steps, by step
   std::unique_ptr<Exchange> exchange_ = std::make_unique<Exchange>();
   MPI_Request request_ = MPI_REQUEST_NULL;

@@ -73,16 +73,17 @@ void RankWriter::attach(const std::function<RankOptions()>& take) {
   std::vector<std::string> parameters;
   if (options.run.parameters[0] != '\0') parameters.emplace_back(text_of(options.run.parameters));
   if (earlier) {
-    parameters.push_back(formatted("continues run {} from iteration {}", to_string(earlier->run_id()), earlier->iteration()));
+    parameters.push_back(
+        formatted("continues run {} from iteration {}", to_string(earlier->run_id()), earlier->iteration()));
   }
   parameters.push_back(regions_);
   assign(options.run.parameters, joined(parameters, "; "));
   // One run: all rings get the same run_id.
   options.run.run_id = job_.all.value_of_first(options.run.run_id);
-  const std::vector<TeamMember> members = node_members();
+  const std::vector<CohortMember> members = node_members();
   job_.all.together(job_.node_name(), [&] {
     if (!job_.node.is_first()) return;
-    team_.emplace(members, 0u, options.handoff.buffers, stop_);
+    cohort_.emplace(members, 0u, options.handoff.buffers, stop_);
   });
   if (job_.node.is_first()) {
     attach_first(options, schema);
@@ -90,7 +91,7 @@ void RankWriter::attach(const std::function<RankOptions()>& take) {
     attach_other(options, members);
   }
   take_kept();
-  if (first_) counters_.emplace(job_.firsts, options.handoff.buffers, kept_iteration_, team_->head());
+  if (first_) counters_.emplace(job_.firsts, options.handoff.buffers, kept_iteration_, cohort_->head());
   step_began_ns_ = now_ns();
   if (earlier) continue_from(*earlier, options.boxes);
 }
@@ -106,9 +107,10 @@ std::optional<EarlierRings> RankWriter::find_start(const RankOptions& options) {
   const char* const pool = std::getenv(kPoolVariable);
   job_.all.together(job_.node_name(), [&] {
     if (!job_.node.is_first() || (pool != nullptr && *pool != '\0')) return;
-    throw usage_error("{}: {} is not set; expected the path of the node's pool, to find the newest step that all rings "
-                      "hold (`ringside run` sets it)",
-                      resumes ? "--resume" : "--resume-from", kPoolVariable);
+    throw usage_error(
+        "{}: {} is not set; expected the path of the node's pool, to find the newest step that all rings "
+        "hold (`ringside run` sets it)",
+        resumes ? "--resume" : "--resume-from", kPoolVariable);
   });
   const std::string own = pool == nullptr ? "" : pool;
   if (resumes) resume_from_ = newest_common_iteration(job_, own);
@@ -148,7 +150,8 @@ Schema RankWriter::node_schema(const RankOptions& options) {
     return std::vector<Box>(count * static_cast<std::size_t>(among.size()));
   };
   if (job_.all.is_first()) boxes_ = gathered(job_.all);
-  check(MPI_Gather(options.boxes.data(), bytes, MPI_BYTE, boxes_.data(), bytes, MPI_BYTE, 0, job_.all.get()), "MPI_Gather");
+  check(MPI_Gather(options.boxes.data(), bytes, MPI_BYTE, boxes_.data(), bytes, MPI_BYTE, 0, job_.all.get()),
+        "MPI_Gather");
   job_.all.together("", [&] {
     if (!job_.all.is_first()) return;
     for (std::size_t v = 0; v < count; ++v) check_cover(options.variables[v], boxes_of_variable(boxes_, count, v));
@@ -173,7 +176,7 @@ Schema RankWriter::node_schema(const RankOptions& options) {
   return *schema;
 }
 
-std::vector<TeamMember> RankWriter::node_members() const {
+std::vector<CohortMember> RankWriter::node_members() const {
   struct Who {
     pid_t pid;
     int rank;
@@ -181,7 +184,7 @@ std::vector<TeamMember> RankWriter::node_members() const {
   const Who own{getpid(), job_.all.rank()};
   std::vector<Who> all(static_cast<std::size_t>(job_.node.size()));
   check(MPI_Allgather(&own, sizeof own, MPI_BYTE, all.data(), sizeof own, MPI_BYTE, job_.node.get()), "MPI_Allgather");
-  std::vector<TeamMember> members;
+  std::vector<CohortMember> members;
   for (const Who& who : all) members.push_back({.pid = who.pid, .name = formatted("rank {}", who.rank)});
   return members;
 }
@@ -191,7 +194,7 @@ namespace {
 /// The data that a node's first rank sends to the others while it attaches.
 struct PassedOn {
   int is_made = 0;  // 0: the first rank has failed before
-  int team = -1;
+  int cohort = -1;
   int payload = -1;
   int control = -1;
 };
@@ -200,13 +203,13 @@ struct PassedOn {
 
 void RankWriter::attach_first(RankOptions& options, const Schema& schema) {
   bool passed = false;
-  team_->pass_on = [&](const SharedMapping& payload, const SharedMapping& control) {
+  cohort_->pass_on = [&](const SharedMapping& payload, const SharedMapping& control) {
     populate(payload);
     passed = true;
-    job_.node.value_of_first(PassedOn{1, team_->fd(), payload.fd(), control.fd()});
+    job_.node.value_of_first(PassedOn{1, cohort_->fd(), payload.fd(), control.fd()});
     job_.node.together("", [] {});
   };
-  options.handoff.parts = &*team_;
+  options.handoff.sharing = &*cohort_;
   options.handoff.resume_from = resume_from_;
   job_.all.together(job_.node_name(), [&] {
     try {
@@ -216,19 +219,19 @@ void RankWriter::attach_first(RankOptions& options, const Schema& schema) {
       throw;
     }
   });
-  team_->pass_on = nullptr;
+  cohort_->pass_on = nullptr;
 }
 
-void RankWriter::attach_other(const RankOptions& options, const std::vector<TeamMember>& members) {
+void RankWriter::attach_other(const RankOptions& options, const std::vector<CohortMember>& members) {
   const auto passed = job_.node.value_of_first(PassedOn{});
   job_.all.together(job_.node_name(), [&] {
     if (passed.is_made == 0) return;  // the first rank reports the reason
     job_.node.together(job_.name(), [&] {
       const pid_t first = members.front().pid;
-      team_.emplace(opened_of(first, passed.team, O_RDWR), members, static_cast<std::uint32_t>(job_.node.rank()),
-                    options.handoff.buffers, stop_);
-      other_.emplace(opened_of(first, passed.payload, O_RDWR), opened_of(first, passed.control, O_RDWR), geometry_, *team_,
-                     options.handoff.spin_ns);
+      cohort_.emplace(opened_of(first, passed.cohort, O_RDWR), members, static_cast<std::uint32_t>(job_.node.rank()),
+                      options.handoff.buffers, stop_);
+      other_.emplace(opened_of(first, passed.payload, O_RDWR), opened_of(first, passed.control, O_RDWR), geometry_,
+                     *cohort_, options.handoff.spin_ns);
       populate(other_->payload());
     });
   });
@@ -246,9 +249,10 @@ void RankWriter::take_kept() {
   const Kept passed = job_.node.value_of_first(own);
   job_.all.together(job_.node_name(), [&] {
     if (agrees_ && passed.iteration != resume_from_) {
-      throw peer_error("the analyzer continues from iteration {}; expected {}, from which all nodes continue ({} must name "
-                       "the analyzer's pool)",
-                       passed.iteration, resume_from_, kPoolVariable);
+      throw peer_error(
+          "the analyzer continues from iteration {}; expected {}, from which all nodes continue ({} must name "
+          "the analyzer's pool)",
+          passed.iteration, resume_from_, kPoolVariable);
     }
     if (passed.iteration == 0) return;
     const std::size_t scalars = kept_scalars_offset(geometry_.payload_bytes);
@@ -333,14 +337,14 @@ ClaimStatus RankWriter::claim() noexcept {
 
 /// The first rank sends the others of its node the reason for which it cannot continue.
 Error RankWriter::failure(ClaimStatus status) {
-  if (stop_.is_set() || (status == ClaimStatus::kStopped && !team_->has_failed())) {
+  if (stop_.is_set() || (status == ClaimStatus::kStopped && !cohort_->has_failed())) {
     return {ExitCode::kInterrupted, "interrupted: `stop` is set"};
   }
-  if (first_ && !team_->has_failed()) {
+  if (first_ && !cohort_->has_failed()) {
     const Error error = first_->failure(status);
-    team_->fail(error.code(), error.what());
+    cohort_->fail(error.code(), error.what());
   }
-  const Error error = team_->failure();
+  const Error error = cohort_->failure();
   return {error.code(), formatted("{}: {}", job_.node_name(), error.what())};
 }
 
@@ -357,7 +361,7 @@ void RankWriter::publish(std::uint64_t iteration, std::span<const ScalarValue> s
     all[scalar_count_ + 2] = known.waited.ns;
     counters_->note_step(first_->published(), iteration);
     first_->publish(report, {all, scalar_count_ + kMpiScalars.size()});
-    const Waited own{.node = static_cast<std::uint32_t>(job_.node_index), .ns = team_->idle_ns()};
+    const Waited own{.node = static_cast<std::uint32_t>(job_.node_index), .ns = cohort_->idle_ns()};
     counters_->advance(first_->committed(), first_->persisted(), own);
   } else {
     other_->publish(report);
@@ -370,7 +374,7 @@ void RankWriter::publish(std::uint64_t iteration, std::span<const ScalarValue> s
 }
 
 RunState RankWriter::state() const noexcept {
-  const TeamHead& head = team_->head();
+  const CohortHead& head = cohort_->head();
   const std::uint64_t persisted = head.global_persisted.load(std::memory_order_acquire);  // first: it is never ahead
   return {.global_iteration = head.global_iteration.load(std::memory_order_relaxed),
           .global_persisted = persisted,
@@ -400,7 +404,8 @@ void RankWriter::end(std::uint32_t outcome) {
   const auto own = static_cast<std::int64_t>(published());
   const std::array<std::int64_t, 5> numbers = {own, -own, outcome, -static_cast<std::int64_t>(outcome), ran_out_};
   std::array<std::int64_t, 5> most{};
-  check(MPI_Allreduce(numbers.data(), most.data(), static_cast<int>(numbers.size()), MPI_INT64_T, MPI_MAX, job_.all.get()),
+  check(MPI_Allreduce(numbers.data(), most.data(), static_cast<int>(numbers.size()), MPI_INT64_T, MPI_MAX,
+                      job_.all.get()),
         "MPI_Allreduce");
   job_.all.together("", [&] {
     if (most[0] != -most[1]) {
@@ -418,18 +423,18 @@ void RankWriter::end(std::uint32_t outcome) {
   job_.all.together(job_.node_name(), [&] {
     if (!first_) return;
     try {
-      if (team_->has_failed()) throw team_->failure();
+      if (cohort_->has_failed()) throw cohort_->failure();
       const bool stopped = static_cast<Outcome>(outcome) == Outcome::kFinished && most[4] != 0;
       first_->detach(stopped ? Outcome::kInterrupted : static_cast<Outcome>(outcome));
     } catch (const Error& error) {
-      team_->fail(error.code(), error.what());
+      cohort_->fail(error.code(), error.what());
       throw;
     }
   });
   if (first_ && last_iteration_ > 0) {  // as on all nodes
     int is_persisted = first_->persisted() > 0;
     check(MPI_Allreduce(MPI_IN_PLACE, &is_persisted, 1, MPI_INT, MPI_MIN, job_.firsts.get()), "MPI_Allreduce");
-    TeamHead& head = team_->head();
+    CohortHead& head = cohort_->head();
     head.global_iteration.store(last_iteration_, std::memory_order_relaxed);
     if (is_persisted) head.global_persisted.store(last_iteration_, std::memory_order_release);
   }

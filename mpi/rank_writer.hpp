@@ -11,12 +11,12 @@
 #include <string>
 #include <vector>
 
+#include "common/cohort/cohort.hpp"
+#include "common/cohort/cohort_writer.hpp"
 #include "common/handoff/handoff_writer.hpp"
 #include "common/platform/process.hpp"
 #include "common/platform/stop_flag.hpp"
 #include "common/ranks/boxes.hpp"
-#include "common/team/step_team.hpp"
-#include "common/team/team_writer.hpp"
 #include "mpi/counters.hpp"
 #include "mpi/earlier_rings.hpp"
 #include "mpi/job.hpp"
@@ -82,8 +82,8 @@ class RankWriter {
   std::optional<EarlierRings> find_start(const RankOptions& options);
   Schema node_schema(const RankOptions& options);
   void attach_first(RankOptions& options, const Schema& schema);
-  void attach_other(const RankOptions& options, const std::vector<TeamMember>& members);
-  std::vector<TeamMember> node_members() const;
+  void attach_other(const RankOptions& options, const std::vector<CohortMember>& members);
+  std::vector<CohortMember> node_members() const;
   void take_kept();
   void continue_from(EarlierRings& earlier, const std::vector<Box>& boxes);
   void end(std::uint32_t outcome);
@@ -95,14 +95,14 @@ class RankWriter {
   StopFlag stop_;
   PayloadGeometry geometry_;
   std::vector<Part> parts_;
-  std::vector<Box> boxes_;                 // on the first rank of all: by rank, each with all variables
-  std::string regions_;                    // the entries of the variables that this node keeps
-  std::size_t scalar_count_ = 0;           // the solver's own
-  std::optional<StepTeam> team_;
-  std::optional<HandoffWriter> first_;     // of the node's first rank
-  std::optional<TeamWriter> other_;        // of the others
-  std::optional<Counters> counters_;       // of the first rank
-  bool agrees_ = false;                    // on resume_from_: all ranks searched for the step
+  std::vector<Box> boxes_;        // on the first rank of all: by rank, each with all variables
+  std::string regions_;           // the entries of the variables that this node keeps
+  std::size_t scalar_count_ = 0;  // the solver's own
+  std::optional<Cohort> cohort_;
+  std::optional<HandoffWriter> first_;  // of the node's first rank
+  std::optional<CohortWriter> other_;   // of the others
+  std::optional<Counters> counters_;    // of the first rank
+  bool agrees_ = false;                 // on resume_from_: all ranks searched for the step
   std::uint64_t resume_from_ = 0;
   std::uint64_t kept_iteration_ = 0;
   SharedMapping kept_;  // unless the run continues from earlier rings: then the kept step is the first one of this run

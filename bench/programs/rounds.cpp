@@ -10,6 +10,8 @@
 //
 // A hop: the sender's encryption, loopback, a wake-up of the thread that moves bytes and one of the round's,
 // decryption, the node's part, and sending.
+#include "analyzer/whole_run/rounds.hpp"
+
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -30,7 +32,6 @@
 #include <vector>
 
 #include "analyzer/journal/step_record.hpp"
-#include "analyzer/round/round.hpp"
 #include "bench/programs/bench_program.hpp"
 #include "common/platform/clock.hpp"
 #include "common/platform/error.hpp"

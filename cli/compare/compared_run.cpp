@@ -12,8 +12,8 @@
 
 #include "analyzer/pool/pool_file.hpp"
 #include "analyzer/ring/kept_results.hpp"
-#include "cli/history/history_json.hpp"
 #include "cli/pool/pool_arguments.hpp"
+#include "cli/run_history/history_json.hpp"
 #include "common/journal/journal_files.hpp"
 #include "common/platform/error.hpp"
 #include "common/records/known_runs.hpp"
@@ -140,8 +140,8 @@ std::string ComparedRun::chosen_run(const std::string& prefix, const std::vector
   for (const auto& [began, id] : candidates) ids[id] = std::max(ids[id], began);
   if (ids.empty()) throw usage_error("{}: none of its runs has an id that begins with {}", printable(path), prefix);
   if (!prefix.empty() && ids.size() > 1) {
-    throw usage_error("{}: {} of its runs have ids that begin with {}; expected more digits: {} or {}",
-                      printable(path), ids.size(), prefix, ids.begin()->first, std::next(ids.begin())->first);
+    throw usage_error("{}: {} of its runs have ids that begin with {}; expected more digits: {} or {}", printable(path),
+                      ids.size(), prefix, ids.begin()->first, std::next(ids.begin())->first);
   }
   return std::max_element(ids.begin(), ids.end(), [](const auto& a, const auto& b) { return a.second < b.second; })
       ->first;
@@ -274,9 +274,8 @@ void ComparedRun::add_kept(const std::string& result) {
   }
   if (added.empty()) return;
   steps.insert(steps.end(), added.begin(), added.end());
-  std::stable_sort(steps.begin(), steps.end(), [](const ComparedStep& a, const ComparedStep& b) {
-    return a.point.iteration < b.point.iteration;
-  });
+  std::stable_sort(steps.begin(), steps.end(),
+                   [](const ComparedStep& a, const ComparedStep& b) { return a.point.iteration < b.point.iteration; });
 }
 
 std::vector<KeptSlot> ComparedRun::kept() const {
@@ -284,9 +283,8 @@ std::vector<KeptSlot> ComparedRun::kept() const {
   std::vector<KeptSlot> found = reader_->recover().kept;
   std::erase_if(found, [this](const KeptSlot& slot) { return to_string(slot.header.run_id) != run_id; });
   // By ascending commit, so that the last solution of a repeated iteration counts.
-  std::stable_sort(found.begin(), found.end(), [](const KeptSlot& a, const KeptSlot& b) {
-    return a.header.iteration < b.header.iteration;
-  });
+  std::stable_sort(found.begin(), found.end(),
+                   [](const KeptSlot& a, const KeptSlot& b) { return a.header.iteration < b.header.iteration; });
   std::vector<KeptSlot> last;
   for (const KeptSlot& slot : found) {
     if (!last.empty() && last.back().header.iteration == slot.header.iteration) last.pop_back();

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "cli/compare/run_facts.hpp"
-#include "cli/history/recorded_runs.hpp"
+#include "cli/run_history/recorded_runs.hpp"
 #include "common/journal/journal_reader.hpp"
 #include "common/json/json.hpp"
 #include "common/pool_reader/ring_reader.hpp"
@@ -56,7 +56,7 @@ inline constexpr RunTime kRunTimes[] = {
 struct ComparedStep {
   CoursePoint point;
   bool rebuilt = false;
-  std::string_view record;     // from the journal; empty: the results are in `of_ring`
+  std::string_view record;  // from the journal; empty: the results are in `of_ring`
   std::size_t of_ring = 0;
 };
 
@@ -67,9 +67,9 @@ class ComparedRun {
   /// or run do not exist, or the file is of another kind; others as JournalReader and RingReader do.
   static ComparedRun read(const std::string& name, const std::string& result);
 
-  std::string name;  // as given
-  std::string kind;  // "pool", "journal", "summary"
-  std::string path;  // of the pool or the summary
+  std::string name;    // as given
+  std::string kind;    // "pool", "journal", "summary"
+  std::string path;    // of the pool or the summary
   std::string run_id;  // 32 digits; empty: not known
   std::string started;
   std::string state;
@@ -77,8 +77,8 @@ class ComparedRun {
   std::vector<RunFact> facts;
   RunTimes times;
   ShownNames course;
-  std::vector<ComparedStep> steps;  // by iteration, one for each
-  std::vector<CoursePoint> series;  // bounded
+  std::vector<ComparedStep> steps;   // by iteration, one for each
+  std::vector<CoursePoint> series;   // bounded
   std::optional<double> last_value;  // of the course
   std::vector<std::string> notices;
   bool damaged = false;  // its journal is damaged

@@ -7,7 +7,7 @@
 #include <functional>
 #include <utility>
 
-#include "cli/history/history_json.hpp"
+#include "cli/run_history/history_json.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/version.hpp"
 #include "common/records/results_json.hpp"

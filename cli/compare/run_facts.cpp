@@ -5,7 +5,7 @@
 #include <array>
 #include <sstream>
 
-#include "cli/history/history_json.hpp"
+#include "cli/run_history/history_json.hpp"
 #include "common/records/described_run.hpp"
 #include "common/text/fixed_text.hpp"
 

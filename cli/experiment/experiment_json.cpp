@@ -7,8 +7,8 @@
 
 #include <cmath>
 
-#include "cli/history/history_json.hpp"
 #include "cli/http/page_assets.hpp"
+#include "cli/run_history/history_json.hpp"
 #include "common/kernels/isa.hpp"
 #include "common/platform/clock.hpp"
 #include "common/platform/system_files.hpp"

@@ -13,16 +13,16 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/history/watched_run.hpp"
 #include "cli/http/access_token.hpp"
 #include "cli/http/connection_loop.hpp"
 #include "cli/http/site.hpp"
+#include "cli/run_history/watched_run.hpp"
 
 namespace ringside {
 
 struct ListenAddress {
-  std::string host;  // a numeric address, or "localhost"
-  int port = 0;      // 0: any free port
+  std::string host;                             // a numeric address, or "localhost"
+  int port = 0;                                 // 0: any free port
   std::vector<std::string> allowed_hosts = {};  // other names accepted in a Host header, as allowed_host() returns them
   bool is_loopback() const noexcept;
 };

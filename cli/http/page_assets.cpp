@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "cli/history/history_json.hpp"
+#include "cli/run_history/history_json.hpp"
 #include "common/platform/error.hpp"
 
 namespace ringside {

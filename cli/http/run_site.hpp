@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
-#include "cli/history/watched_run.hpp"
 #include "cli/http/site.hpp"
 #include "cli/pool_view/field_images.hpp"
+#include "cli/run_history/watched_run.hpp"
 
 namespace ringside {
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/history/recorded_runs.hpp"
+#include "cli/run_history/recorded_runs.hpp"
 #include "common/platform/error.hpp"
 
 namespace ringside {

@@ -7,9 +7,9 @@
 #include <cmath>
 #include <utility>
 
-#include "cli/history/history_json.hpp"
 #include "cli/http/page_assets.hpp"
 #include "cli/pool/pool_arguments.hpp"
+#include "cli/run_history/history_json.hpp"
 #include "cli/terminal/format.hpp"
 #include "common/records/results_json.hpp"
 #include "common/records/shown_results.hpp"

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "cli/history/run_history.hpp"
+#include "cli/run_history/run_history.hpp"
 #include "common/json/json.hpp"
 
 namespace ringside {

@@ -3,9 +3,9 @@
 
 #include <utility>
 
-#include "cli/history/history_json.hpp"
 #include "cli/http/page_assets.hpp"
 #include "cli/pool/decoded_journal.hpp"
+#include "cli/run_history/history_json.hpp"
 #include "cli/runs/run_list.hpp"
 #include "cli/watch/report_page.hpp"
 #include "common/json/json.hpp"

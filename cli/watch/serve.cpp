@@ -12,13 +12,13 @@
 #include <utility>
 #include <vector>
 
-#include "cli/history/watched_run.hpp"
 #include "cli/http/http_server.hpp"
 #include "cli/http/run_site.hpp"
 #include "cli/pool/decoded_journal.hpp"
 #include "cli/pool/pool_arguments.hpp"
 #include "cli/pool_view/field_images.hpp"
 #include "cli/pool_view/watched_pool.hpp"
+#include "cli/run_history/watched_run.hpp"
 #include "cli/runs/run_folder.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/watch/runs_site.hpp"
@@ -198,7 +198,8 @@ ConnectionLimits limits_here() {
 /// Looks for new runs and records until a signal arrives.
 ExitCode serve_runs(const ServeOptions& options, const ListenAddress& address, std::optional<AccessToken> token) {
   if (!options.pool.empty() || options.service.any()) {
-    throw usage_error("--runs: found with --pool, --socket, --tcp or --keys, expected without: it reads journals alone");
+    throw usage_error(
+        "--runs: found with --pool, --socket, --tcp or --keys, expected without: it reads journals alone");
   }
   RunFolder folder(options.runs);
   const auto site = std::make_shared<RunsSite>();

@@ -9,7 +9,7 @@
 
 #include "common/handoff/coordination.hpp"
 #include "common/handoff/handoff_layout.hpp"
-#include "common/handoff/parts_gate.hpp"
+#include "common/handoff/step_sharing.hpp"
 #include "common/platform/stop_flag.hpp"
 
 namespace ringside {
@@ -25,19 +25,19 @@ struct HandoffOptions {
   std::string socket;  // path of the analyzer's socket
   CoordinationKind coordination = CoordinationKind::kLocks;
   MakeMessages messages = nullptr;  // for CoordinationKind::kMessages: make_messages (common/messages), if it is linked
-  std::uint32_t buffers = 2;           // 2..64; 2 is the double buffer
-  double peer_timeout_s = 30;          // how long a peer may be absent, or make no progress, before it counts as lost
+  std::uint32_t buffers = 2;        // 2..64; 2 is the double buffer
+  double peer_timeout_s = 30;       // how long a peer may be absent, or make no progress, before it counts as lost
   PoolUse pool_use = PoolUse::kFresh;  // what may happen to iterates of other runs in the pool
   OnAnalyzerLoss on_analyzer_loss = OnAnalyzerLoss::kWait;
-  std::int64_t spin_ns = 50'000;            // before a wait sleeps; 0 where producer and analyzer share a core
-  bool elastic = false;                     // lend waiting cores, and borrow the analyzer's: then neither side spins
-  std::vector<int> cores = {};              // with `elastic`: the cores that are lent
-  StopFlag stop = {};                       // ends a wait early
-  std::string while_waiting = {};           // a line for standard error, if no analyzer listens soon; empty: none
-  std::string pool = {};                    // the pool that the analyzer must have, an absolute path; empty: any
-  std::uint64_t resume_from = 0;            // with PoolUse::kResume: the iteration to continue from; 0: the newest
-  PartsGate* parts = nullptr;               // if several processes write the parts of a step; outlives the attachment
-  std::string ranks = {};  // of a run of several nodes: the text of its ranks file (docs/formats/files.md)
+  std::int64_t spin_ns = 50'000;   // before a wait sleeps; 0 where producer and analyzer share a core
+  bool elastic = false;            // lend waiting cores, and borrow the analyzer's: then neither side spins
+  std::vector<int> cores = {};     // with `elastic`: the cores that are lent
+  StopFlag stop = {};              // ends a wait early
+  std::string while_waiting = {};  // a line for standard error, if no analyzer listens soon; empty: none
+  std::string pool = {};           // the pool that the analyzer must have, an absolute path; empty: any
+  std::uint64_t resume_from = 0;   // with PoolUse::kResume: the iteration to continue from; 0: the newest
+  StepSharing* sharing = nullptr;  // if several processes write the parts of a step; outlives the attachment
+  std::string ranks = {};          // of a run of several nodes: the text of its ranks file (docs/formats/files.md)
 };
 
 }  // namespace ringside

@@ -52,12 +52,12 @@ HandoffWriter::HandoffWriter(const HandoffOptions& options, const RunDescription
   }
   // Connect before allocating memory: without an analyzer there is no use for it.
   Peer peer = Peer::connect(options.socket, options.peer_timeout_s, options.stop, options.while_waiting);
-  payload_ = SharedMapping::create_for_team("ringside-payload", geometry_.total_bytes());
+  payload_ = SharedMapping::create_for_cohort("ringside-payload", geometry_.total_bytes());
   control_mapping_ = SharedMapping::create("ringside-control", sizeof(HandoffControl), PeerAccess::kReadWrite);
   control_ = new (control_mapping_.data()) HandoffControl;
   control_->buffers = options.buffers;
   control_->payload_bytes = geometry_.payload_bytes;
-  if (options_.parts != nullptr) options_.parts->share(payload_, control_mapping_);
+  if (options_.sharing != nullptr) options_.sharing->share(payload_, control_mapping_);
   payload_.seal(PeerAccess::kReadOnly);
   if (!options.ranks.empty()) {
     ranks_ = SharedMapping::create("ringside-ranks", options.ranks.size(), PeerAccess::kReadOnly);
@@ -270,8 +270,8 @@ Claim HandoffWriter::wait_for_buffer(StopFlag stop) noexcept {
                           .timeout_ns = timeout_ns(),
                           .state = &control_->analyzer_state,
                           .state_that_ends = kAnalyzerFailed,
-                          .stop = options_.parts != nullptr ? options_.parts->ends_wait() : stop,
-                          .pulse = options_.parts};
+                          .stop = options_.sharing != nullptr ? options_.sharing->ends_wait() : stop,
+                          .pulse = options_.sharing};
   lender_.lend(released_then);
   WaitResult result;
   std::uint64_t published;
@@ -294,7 +294,7 @@ Claim HandoffWriter::wait_for_buffer(StopFlag stop) noexcept {
 /// True if, for at least a part of the time, the analyzer had nothing to commit because parts that other processes
 /// write were missing. published: the counter when the time began.
 bool HandoffWriter::lacked_parts(std::uint64_t published) const noexcept {
-  if (options_.parts == nullptr) return false;
+  if (options_.sharing == nullptr) return false;
   const std::uint64_t released = control_->released.load(std::memory_order_acquire);
   const std::uint64_t published_now = control_->published.load(std::memory_order_acquire);
   return published_now == released || published_now != published;
@@ -358,7 +358,7 @@ void HandoffWriter::publish(const StepReport& report, std::span<const ScalarValu
   idle_reported_ns_ = idle_ns_;
   skipped_reported_ = skipped_;
   ++next_step_;
-  if (options_.parts != nullptr) return options_.parts->arrive(descriptor);
+  if (options_.sharing != nullptr) return options_.sharing->arrive(descriptor);
   // Release: buffer and descriptor become visible before the counter that announces them.
   control_->published.store(next_step_, std::memory_order_release);
   coordination_->announce();

@@ -38,12 +38,12 @@ std::byte* map(int fd, std::size_t bytes, int protection) {
 }  // namespace
 
 SharedMapping SharedMapping::create(const std::string& name, std::size_t bytes, PeerAccess peer_access) {
-  SharedMapping mapping = create_for_team(name, bytes);
+  SharedMapping mapping = create_for_cohort(name, bytes);
   mapping.seal(peer_access);
   return mapping;
 }
 
-SharedMapping SharedMapping::create_for_team(const std::string& name, std::size_t bytes) {
+SharedMapping SharedMapping::create_for_cohort(const std::string& name, std::size_t bytes) {
   UniqueFd fd(memfd_create(name.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!fd.valid()) throw system_error("cannot create shared memory '{}': {}", name, errno_text(errno));
   // Beyond this limit ftruncate sends SIGXFSZ, which would kill a user's program.

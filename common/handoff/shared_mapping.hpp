@@ -21,14 +21,14 @@ class SharedMapping {
   /// against any later writable mapping. /proc shows `name`. Throws Error (exit code 3).
   static SharedMapping create(const std::string& name, std::size_t bytes, PeerAccess peer_access);
 
-  /// The same, but not sealed against writable mappings yet: other processes of a team map it with `join`, and `seal`
+  /// The same, but not sealed against writable mappings yet: other processes of a cohort map it with `join`, and `seal`
   /// comes before a peer gets it.
-  static SharedMapping create_for_team(const std::string& name, std::size_t bytes);
+  static SharedMapping create_for_cohort(const std::string& name, std::size_t bytes);
   /// Throws Error (exit code 3).
   void seal(PeerAccess peer_access) const;
 
-  /// Maps, read-write, memory that another process of the same team has made. Refuses (Error, exit code 2) what `adopt`
-  /// refuses, except that the seals may come later.
+  /// Maps, read-write, memory that another process of the same cohort has made. Refuses (Error, exit code 2) what
+  /// `adopt` refuses, except that the seals may come later.
   static SharedMapping join(UniqueFd memfd, std::size_t bytes);
 
   /// Maps the memfd that a peer sent. Refuses (Error, exit code 2) a descriptor that is not a memfd of exactly `bytes`

@@ -7,7 +7,7 @@
 namespace ringside {
 namespace {
 
-// As analyzer/round has them.
+// As analyzer/whole_run has them.
 constexpr double kBlockBytes = 1024 * 8;        // of a field of doubles
 constexpr double kPartBytes = 4 * 8192 + 2400;  // of a step: room for incomplete blocks, and the values
 constexpr double kBlockPartBytes = 64;          // and of each block

@@ -12,7 +12,8 @@
 
 namespace ringside {
 
-/// The capacity in steps of a node's store of parts; analyzer/round/part_store computes it for one field of doubles.
+/// The capacity in steps of a node's store of parts; analyzer/whole_run/part_store computes it for one field of
+/// doubles.
 std::uint64_t store_steps(double step_bytes) noexcept;
 /// The memory that this store takes.
 double store_bytes(double step_bytes) noexcept;

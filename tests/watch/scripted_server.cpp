@@ -2,8 +2,8 @@
 // Shows what `ringside serve` would show of a made-up run. Lines on standard input drive it, so that a browser or
 // Prometheus meets every state at a known moment. After each line it prints the status that results:
 //   start NAME | describe | steps N | step RESULT VALUE | analysis ITERATION NAME VALUE | mark CAUSE NAME TEXT... |
-//   plug_in NAME DEATHS | end OUTCOME CODE | status JOURNAL | ring FROZEN|- GUARDED HELD_SLOT [SLOTS] | slots N | renumber |
-//   down | up | another | quit
+//   plug_in NAME DEATHS | end OUTCOME CODE | status JOURNAL | ring FROZEN|- GUARDED HELD_SLOT [SLOTS] | slots N |
+//   renumber | down | up | another | quit
 // renumber: an analyzer without the journal numbers the run's records from 1 again. ring: the pool itself is read.
 // describe: the run has the results of a variable u[3,4] in K, and a scalar rho, by name.
 // The first line it prints is the address it listens at. An argument names the file with the token that requests need.
@@ -16,8 +16,8 @@
 #include <string>
 #include <utility>
 
-#include "cli/history/watched_run.hpp"
 #include "cli/http/http_server.hpp"
+#include "cli/run_history/watched_run.hpp"
 #include "tests/watch/made_run.hpp"
 
 namespace {

@@ -73,10 +73,10 @@ TEST(OneAttachmentTest, AThreadAnswersEveryRequestWithItsRefusal) {
   const testing::TemporaryFolder folder;
   const std::string socket = folder.file("s");
   Listener listener(socket);
-  Reception reception(listener);
+  Acceptor acceptor(listener);
   OneAttachment attachment(kNone);
   attachment.began(1);
-  const RefusingThread refusing(reception, attachment);
+  const RefusingThread refusing(acceptor, attachment);
   const RunDescription run;
   for (int i = 0; i < 3; ++i) {
     try {

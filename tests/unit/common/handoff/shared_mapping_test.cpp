@@ -43,7 +43,7 @@ bool can_be_written(int fd) {
 }
 
 TEST(SharedMappingTest, MemoryOfATeamIsSealedOnceAllHaveMappedIt) {
-  const SharedMapping first = SharedMapping::create_for_team("test", kBytes);
+  const SharedMapping first = SharedMapping::create_for_cohort("test", kBytes);
   EXPECT_EQ(fcntl(first.fd(), F_GET_SEALS), kSizeSeals) << "it cannot change its size from the beginning";
   const SharedMapping second = SharedMapping::join(duplicate(first.fd()), kBytes);
   EXPECT_EQ(failure_line([&] { SharedMapping::adopt(duplicate(first.fd()), kBytes, PeerAccess::kReadOnly); }),
@@ -61,7 +61,7 @@ TEST(SharedMappingTest, MemoryOfATeamIsSealedOnceAllHaveMappedIt) {
 }
 
 TEST(SharedMappingTest, MemoryThatAllWriteIsSealedAgainstResizingOnly) {
-  const SharedMapping first = SharedMapping::create_for_team("test", kBytes);
+  const SharedMapping first = SharedMapping::create_for_cohort("test", kBytes);
   first.seal(PeerAccess::kReadWrite);
   EXPECT_EQ(fcntl(first.fd(), F_GET_SEALS), kSizeSeals | F_SEAL_SEAL);
   EXPECT_TRUE(can_be_written(first.fd()));

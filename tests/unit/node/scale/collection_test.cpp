@@ -7,7 +7,7 @@
 #include <optional>
 #include <span>
 
-#include "analyzer/round/part_store.hpp"
+#include "analyzer/whole_run/part_store.hpp"
 #include "common/reductions/whole/step_parts.hpp"
 #include "common/threads/openmp_team.hpp"
 

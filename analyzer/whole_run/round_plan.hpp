@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The data with which a node's analyzer takes part in the rounds of a run: its place among the nodes, its neighbours,
+// and its own entries of each whole field.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/kernels/hash.hpp"
+#include "common/ranks/ranks_file.hpp"
+#include "common/reductions/whole/step_parts.hpp"
+#include "common/schema/schema.hpp"
+
+namespace ringside {
+
+struct RoundPlan {
+  Id128 attachment;
+  Id128 problem_id;  // of the whole run
+  std::uint32_t node = 0;
+  std::uint32_t nodes = 0;
+  std::string next_address;  // of the next node; the last node's is the first
+  std::string next_key;
+  std::string previous_key;
+  std::string ranks;    // of the whole run: "0 to 7"
+  std::string regions;  // the entries that this node keeps, as at the end of its run's parameters
+  Schema whole;         // the variables with the shapes of the whole run
+  std::vector<std::optional<PartPlace>> places;  // of this node's part, by variable
+  /// By variable: it is a field, so the whole has results of it.
+  std::vector<bool> has_results;
+  /// By variable: its parts are boxes that are not contiguous from node to node.
+  std::vector<bool> in_boxes;
+
+  bool collects() const noexcept { return node == 0; }
+  /// The parameters of the whole run, computed from this node's.
+  std::string own_parameters(const std::string& with_regions) const;
+};
+
+/// Empty if there is no round: the run has one node, or a node has no address.
+std::optional<RoundPlan> round_plan(const RanksFile& ranks);
+
+}  // namespace ringside

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The state of the newest run, derived from its records in order: solver and parameters, steps, sums, and
+// hand-off times. `ringside serve` adds records as they arrive, `ringside report` adds those of a journal.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "cli/run_history/course_series.hpp"
+#include "cli/run_history/run_marks.hpp"
+#include "cli/run_history/step_series.hpp"
+#include "cli/run_history/step_totals.hpp"
+#include "common/records/result_names.hpp"
+#include "common/telemetry/latency_histogram.hpp"
+#include "proto/ringside.pb.h"
+
+namespace ringside {
+
+/// Times from publishing to the first copied byte: percentiles, and counts below fixed bounds, which runs can sum.
+class HandOffTimes {
+ public:
+  static constexpr std::array<std::int64_t, 16> kBoundsNs = {
+      1'000,   2'000,     5'000,     10'000,    20'000,     50'000,     100'000,     200'000,
+      500'000, 1'000'000, 2'000'000, 5'000'000, 10'000'000, 50'000'000, 200'000'000, 1'000'000'000};
+
+  void add(std::int64_t ns) noexcept;
+  std::uint64_t count() const noexcept { return count_; }
+  std::int64_t sum_ns() const noexcept { return sum_ns_; }
+  /// The number of hand-offs that took at most kBoundsNs[i].
+  std::uint64_t at_most(std::size_t i) const noexcept;
+  std::uint64_t percentile(double share) const noexcept { return histogram_.percentile(share); }
+  std::uint64_t max() const noexcept { return histogram_.max(); }
+
+ private:
+  LatencyHistogram histogram_;
+  std::array<std::uint64_t, kBoundsNs.size() + 1> counts_{};
+  std::uint64_t count_ = 0;
+  std::int64_t sum_ns_ = 0;
+};
+
+/// One run.
+struct RunView : StepTotals {
+  std::string run_id;                       // 16 bytes
+  std::optional<wire::RunStarted> started;  // empty if its record is no longer kept
+  SharedLayout layout;                      // of its newest step; null: unknown
+  std::optional<wire::RunEnded> ended;
+  wire::StepRecord last;     // all default before the first step
+  StepResults last_results;  // of that step
+  std::int64_t last_unix_ns = 0;
+  HandOffTimes hand_off;
+  StepSeries series;
+  RunMarks marks;
+  std::optional<std::uint64_t> frozen_at_iteration;  // from here on its ring overwrites no slot
+  AnalysisSeries analyses;
+};
+
+class RunHistory {
+ public:
+  /// Takes the names of results from a record. A reader of many records passes all of them before the first `add`,
+  /// because the description of a run may follow its first steps.
+  void learn(const wire::Record& record) { names_.learn(record); }
+  void learn(const SharedLayout& layout) { names_.learn(layout); }
+
+  /// Adds the next record, in ascending order of seq. If a seq does not ascend, an analyzer began a new numbering (no
+  /// journal kept the earlier records). The series then restarts; no step is counted twice.
+  void add(const wire::Record& record);
+
+  /// Adds the analyzer's report between two steps: the number of persisted steps, and the parameters if their record is
+  /// no longer kept.
+  void add(const wire::Status& status);
+
+  /// The newest run; empty before the first record of a run.
+  const std::optional<RunView>& run() const noexcept { return run_; }
+  const std::optional<wire::AnalyzerStarted>& analyzer() const noexcept { return analyzer_; }
+  std::uint64_t newest_seq() const noexcept { return newest_seq_; }
+
+ private:
+  RunView& run_of(const std::string& run_id);
+  /// The run of a record that may arrive after the next run has begun; null if that run has begun.
+  RunView* current_run(const std::string& run_id);
+  void add(const wire::Record& record, const wire::StepRecord& step);
+
+  std::optional<RunView> run_;
+  std::optional<wire::AnalyzerStarted> analyzer_;
+  ResultNames names_;
+  std::uint64_t newest_seq_ = 0;
+};
+
+}  // namespace ringside

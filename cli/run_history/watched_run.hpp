@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The data that `ringside serve` shows: the run's history, and whether the analyzer is up. One thread writes (it
+// receives the records); any thread may read (the HTTP server answers requests from it).
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "cli/pool_view/watched_pool.hpp"
+#include "cli/run_history/run_history.hpp"
+
+namespace ringside {
+
+/// The analyzer's state in its last report to this process.
+struct AnalyzerView {
+  bool up = false;
+  bool was_up = false;               // at any time until now
+  std::int64_t since_unix_ns = 0;    // when `up` took its present value
+  std::uint64_t changes = 0;         // how often another analyzer replaced it
+  std::optional<wire::Status> last;  // its last status
+};
+
+class WatchedRun {
+ public:
+  WatchedRun();
+
+  // For the writing thread.
+  void take(std::span<const wire::Record> records);
+  void take(const wire::Status& status);
+  void analyzer_is(bool up);
+  void another_analyzer_came();
+  /// The present slots of the pool; empty: the pool cannot be read from here.
+  void take(std::optional<RingSlots> slots);
+  /// Later records come from another journal, with its own numbering.
+  void begin_anew();
+
+  // For any thread: JSON objects as text, and Prometheus' text format.
+  std::string status_json() const;
+  /// The steps from seq `from` on, at most `limit`, with {run_id, newest_seq, more}. results: full names of the values
+  /// that each step gets.
+  std::string steps_json(std::uint64_t from, std::size_t limit, std::span<const std::string> results = {}) const;
+  std::string metrics_text() const;
+
+ private:
+  void set_up(bool up);
+
+  mutable std::mutex mutex_;
+  RunHistory history_;
+  AnalyzerView analyzer_;
+  std::optional<RingSlots> slots_;
+};
+
+}  // namespace ringside

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The memory that the processes of a cohort share in addition to the hand-off's (docs/publish/mpi.md): which parts of a
+// step are written, and why the cohort failed. It exists as long as the cohort. All its processes run one release.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "common/handoff/handoff_layout.hpp"
+
+namespace ringside {
+
+/// One process's part of the step in one buffer. 64: a cache line each, so that processes share none.
+struct alignas(64) PartLine {
+  std::uint64_t iteration = 0;
+  std::int64_t generate_ns = 0;
+  std::int64_t idle_ns = 0;
+  std::int64_t written_at_ns = 0;  // CLOCK_MONOTONIC
+};
+
+/// The reason why a member cannot continue. Each member has its own line.
+struct alignas(64) FailureLine {
+  std::uint32_t code = 0;  // an ExitCode
+  char line[1020] = {};
+};
+
+struct CohortHead {
+  // 0: no member has failed. Else 1 + the index of the member that failed first; its FailureLine is complete.
+  alignas(64) std::atomic<std::uint32_t> failed{0};
+
+  // The state of the whole run. The first member receives it from other nodes and writes it; the others read it.
+  alignas(64) std::atomic<std::uint64_t> global_iteration{0};
+  std::atomic<std::uint64_t> global_persisted{0};
+  std::atomic<std::uint64_t> waited{0};  // encoded as between nodes (mpi/counters.hpp)
+
+  // Written by the member that publishes. No other member publishes until all have arrived at the next step.
+  alignas(64) std::int64_t complete_at_ns = 0;  // when the newest published step was complete: CLOCK_MONOTONIC
+  std::atomic<std::int64_t> idle_ns{0};         // of all published steps
+
+  /// The number of parts that all processes have ever written into a buffer.
+  struct alignas(64) Arrived {
+    std::atomic<std::uint64_t> parts{0};
+  };
+  Arrived arrived[kMaxBuffers];
+};
+static_assert(std::is_standard_layout_v<CohortHead> && sizeof(CohortHead) == 3 * 64 + 64 * kMaxBuffers);
+static_assert(sizeof(PartLine) == 64 && sizeof(FailureLine) == 1024);
+
+/// A CohortHead, the FailureLines by member, then the PartLines by member: of buffer 0, of buffer 1, ...
+constexpr std::size_t part_lines_offset(std::size_t members) noexcept {
+  return sizeof(CohortHead) + members * sizeof(FailureLine);
+}
+constexpr std::size_t cohort_memory_bytes(std::size_t members, std::size_t buffers) noexcept {
+  return part_lines_offset(members) + members * buffers * sizeof(PartLine);
+}
+
+}  // namespace ringside

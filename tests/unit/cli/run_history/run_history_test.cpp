@@ -1,0 +1,453 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What is kept of a run whose records come one by one: sums over all of them, a series that does not grow.
+#include "cli/run_history/run_history.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "cli/run_history/history_json.hpp"
+#include "tests/watch/made_run.hpp"
+
+namespace ringside {
+namespace {
+
+using testing::MadeRun;
+
+SeriesPoint point_of(const wire::Record& record) {
+  return ringside::point_of(record, ResultNames().results(record.step()));
+}
+
+RunHistory history_of(const std::vector<wire::Record>& records) {
+  RunHistory history;
+  for (const wire::Record& record : records) history.add(record);
+  return history;
+}
+
+TEST(StepSeriesTest, TheNewestStepsStaySingleAndNothingOlderIsLost) {
+  MadeRun made;
+  StepSeries series(10, 4);
+  constexpr std::uint64_t kSteps = 1000;
+  std::int64_t generate_ns = 0;
+  for (const wire::Record& record : made.steps(kSteps)) {
+    series.add(point_of(record));
+    generate_ns += record.step().generate_ns();
+  }
+  const std::vector<SeriesPoint> points = series.from(0, kSteps);
+  EXPECT_LE(points.size(), 14u);
+  std::uint64_t next = 1;
+  std::uint64_t steps = 0;
+  for (const SeriesPoint& point : points) {
+    EXPECT_EQ(point.first_seq, next);
+    next = point.seq + 1;
+    steps += point.steps;
+    generate_ns -= point.generate_ns;
+  }
+  EXPECT_EQ(steps, kSteps);
+  EXPECT_EQ(generate_ns, 0);
+  for (std::size_t i = points.size() - 10; i < points.size(); ++i) EXPECT_EQ(points[i].steps, 1u);
+}
+
+TEST(StepSeriesTest, AGroupShowsItsLastStep) {
+  MadeRun made;
+  StepSeries series(1, 1);
+  const std::vector<wire::Record> records = made.steps(5);
+  for (const wire::Record& record : records) series.add(point_of(record));
+  const SeriesPoint group = series.from(0, 1).front();
+  const wire::StepRecord& last = records[group.seq - 1].step();
+  EXPECT_GT(group.steps, 1u);
+  EXPECT_EQ(group.iteration, last.iteration());
+  EXPECT_EQ(group.shown.residual_l1, last.residual_l1());
+  EXPECT_EQ(group.shown.reductions->change_l1, last.reductions().change_l1());
+  EXPECT_EQ(value_of(group, "x.change_l1"), last.reductions().change_l1());
+}
+
+TEST(StepSeriesTest, FromBeginsWithThePointThatHoldsTheNumber) {
+  MadeRun made;
+  StepSeries series(4, 100);
+  for (const wire::Record& record : made.steps(10)) series.add(point_of(record));
+  EXPECT_EQ(series.from(7, 100).front().seq, 7u);
+  EXPECT_EQ(series.from(7, 2).size(), 2u);
+  EXPECT_TRUE(series.from(11, 100).empty());
+}
+
+TEST(RunHistoryTest, SumsAreThoseOfTheRecords) {
+  MadeRun made;
+  std::vector<wire::Record> records = {made.started()};
+  for (wire::Record& record : made.steps(50)) records.push_back(record);
+  for (const std::size_t k : {7u, 20u}) records[k].mutable_step()->set_broke_lease(true);
+  const RunHistory history = history_of(records);
+  const RunView& run = *history.run();
+  StepSums expected;
+  for (const wire::Record& record : records) {
+    expected.generate_ns += record.step().generate_ns();
+    expected.producer_idle_ns += record.step().producer_idle_ns();
+    expected.bytes_transferred += record.step().bytes_transferred();
+  }
+  EXPECT_EQ(run.sums.steps, 50u);
+  EXPECT_EQ(run.sums.generate_ns, expected.generate_ns);
+  EXPECT_EQ(run.sums.producer_idle_ns, expected.producer_idle_ns);
+  EXPECT_EQ(run.sums.bytes_transferred, expected.bytes_transferred);
+  EXPECT_EQ(run.sums.leases_broken, 2u);
+  EXPECT_EQ(run.last.steps_committed(), 50u);
+  EXPECT_EQ(run.steps_persisted, 48u);
+  EXPECT_EQ(run.hand_off.count(), 50u);
+  EXPECT_EQ(run.hand_off.max(), 1'990u);
+  EXPECT_FALSE(run.ended);
+}
+
+TEST(RunHistoryTest, AnotherRunBeginsAtZero) {
+  MadeRun first;
+  RunHistory history = history_of({first.started(), first.step(), first.step(), first.ended()});
+  EXPECT_TRUE(history.run()->ended);
+  MadeRun second("another-run-0123", first.next_seq());
+  history.add(second.started());
+  EXPECT_EQ(history.run()->run_id, "another-run-0123");
+  EXPECT_EQ(history.run()->sums.steps, 0u);
+  EXPECT_EQ(history.run()->series.size(), 0u);
+  EXPECT_FALSE(history.run()->ended);
+}
+
+TEST(RunHistoryTest, ARunThatContinuesUnderAnotherAnalyzerGoesOn) {
+  MadeRun made;
+  RunHistory history = history_of({made.started(), made.step(), made.step()});
+  history.add(made.ended("", 4));
+  history.add(made.started());
+  history.add(made.step());
+  EXPECT_EQ(history.run()->sums.steps, 3u);
+  EXPECT_FALSE(history.run()->ended);
+}
+
+TEST(RunHistoryTest, AStepThatComesAgainUnderAnotherNumberIsCountedOnce) {
+  MadeRun made;
+  RunHistory history = history_of({made.started(), made.step(), made.step(), made.step()});
+  const std::int64_t generate_ns = history.run()->sums.generate_ns;
+  MadeRun again;  // its numbers begin anew: the journal had not kept them
+  history.add(again.started());
+  history.add(again.step());
+  history.add(again.step());
+  EXPECT_EQ(history.run()->sums.steps, 3u);
+  EXPECT_EQ(history.run()->sums.generate_ns, generate_ns);
+  EXPECT_EQ(history.run()->last.step(), 2u);
+  EXPECT_EQ(history.run()->series.from(0, 10).size(), 2u);
+}
+
+TEST(RunHistoryTest, WhatAnalyzersMeasuredOfARebuiltStepIsNotCountedAsZero) {
+  MadeRun made;
+  wire::Record rebuilt = made.step();
+  rebuilt.mutable_step()->set_rebuilt(true);
+  rebuilt.mutable_step()->set_hand_off_ns(0);
+  rebuilt.mutable_step()->set_steps_committed(0);
+  const RunHistory history = history_of({rebuilt, made.step()});
+  EXPECT_EQ(history.run()->hand_off.count(), 1u);
+  EXPECT_EQ(history.run()->sums.rebuilt, 1u);
+  EXPECT_EQ(history.run()->sums.records_missing, 0u);
+  EXPECT_EQ(history_of({rebuilt}).run()->last.steps_committed(), 1u);
+}
+
+/// first: 0: the record does not name them.
+wire::Record missing_commits(const std::string& run_id, std::uint64_t first, std::uint64_t steps) {
+  wire::Record record;
+  record.mutable_records_missing()->set_run_id(run_id);
+  record.mutable_records_missing()->set_first_commit_seq(first);
+  record.mutable_records_missing()->set_steps(steps);
+  return record;
+}
+
+TEST(RunHistoryTest, StepsOfWhichNoRecordCameAreCountedToldOrNot) {
+  MadeRun made;
+  RunHistory history = history_of({made.started(), made.step()});
+  (void)made.steps(7);
+  history.add(missing_commits(history.run()->run_id, 0, 5));
+  EXPECT_EQ(history.run()->sums.records_missing, 5u);
+  history.add(made.step());
+  EXPECT_EQ(history.run()->sums.steps, 2u);
+  EXPECT_EQ(history.run()->sums.records_missing, 7u);
+}
+
+wire::Record step_of_another_life(wire::Record record, std::uint64_t step) {
+  record.mutable_step()->set_step(step);
+  return record;
+}
+
+TEST(RunHistoryTest, StepsLostBetweenTwoLivesOfARunAreCountedAlthoughStepsBeginAtZero) {
+  MadeRun made;
+  RunHistory history = history_of({made.started(), made.step()});
+  (void)made.steps(7);
+  history.add(made.started());
+  history.add(step_of_another_life(made.step(), 0));
+  EXPECT_EQ(history.run()->sums.steps, 2u);
+  EXPECT_EQ(history.run()->sums.records_missing, 7u);
+}
+
+TEST(RunHistoryTest, AStepThatWasNamedAsMissingAndIsRecordedAfterAllIsNotMissing) {
+  MadeRun made;
+  RunHistory history = history_of({made.started(), made.step()});
+  const std::vector<wire::Record> lost = made.steps(5);
+  history.add(missing_commits(history.run()->run_id, 2, 5));
+  EXPECT_EQ(history.run()->sums.records_missing, 5u);
+  history.add(lost[2]);
+  EXPECT_EQ(history.run()->sums.records_missing, 4u);
+  history.add(made.step());
+  EXPECT_EQ(history.run()->sums.steps, 3u);
+  EXPECT_EQ(history.run()->sums.records_missing, 4u);
+}
+
+TEST(RunHistoryTest, StepsThatWereSeenLiveAreNotMissingWhereTheJournalLacksThem) {
+  MadeRun made;
+  RunHistory history = history_of({made.started()});
+  for (const wire::Record& record : made.steps(10)) history.add(record);
+  history.add(missing_commits(history.run()->run_id, 3, 10));
+  EXPECT_EQ(history.run()->sums.records_missing, 2u) << "commits 11 and 12";
+}
+
+TEST(RunHistoryTest, ARunWhoseBeginningIsNoLongerKeptSaysSo) {
+  MadeRun made;
+  (void)made.started();
+  (void)made.steps(20);
+  RunHistory history = history_of({made.step()});
+  EXPECT_EQ(history.run()->steps_before, 20u);
+  EXPECT_FALSE(history.run()->started);
+  wire::Status status;
+  *status.mutable_run() = MadeRun().started().run_started();
+  history.add(status);
+  EXPECT_EQ(history.run()->started->solver(), "pagerank");
+}
+
+TEST(RunHistoryTest, WhatIsPersistedBetweenStepsIsTakenFromTheStatus) {
+  MadeRun made;
+  RunHistory history = history_of({made.started(), made.step(), made.step(), made.step()});
+  EXPECT_EQ(history.run()->steps_persisted, 1u);
+  wire::Status status;
+  status.set_attached(true);
+  status.set_steps_persisted(3);
+  *status.mutable_run() = MadeRun().started().run_started();
+  history.add(status);
+  EXPECT_EQ(history.run()->steps_persisted, 3u);
+}
+
+TEST(RunHistoryTest, AKindOfRecordOfALaterVersionIsSkipped) {
+  wire::Record record;
+  record.set_seq(1);
+  const RunHistory history = history_of({record});
+  EXPECT_FALSE(history.run());
+  EXPECT_EQ(history.newest_seq(), 1u);
+}
+
+Schema state_and_field() {
+  return Schema::of({{.name = "r", .dtype = DType::kF64, .shape = {9}, .role = Role::kState},
+                     {.name = "u", .dtype = DType::kF32, .shape = {3, 4}, .unit = "K"}});
+}
+
+TEST(RunHistoryTest, ARunDescribedBehindItsFirstStepsHasNamesIfAllRecordsAreLearnedFirst) {
+  MadeRun made;
+  made.describe(state_and_field(), {{.name = "rho"}});
+  const std::vector<wire::Record> records = {made.step(), made.step(), made.described(), made.step()};
+  RunHistory history;
+  for (const wire::Record& record : records) history.learn(record);
+  for (const wire::Record& record : records) history.add(record);
+  for (const SeriesPoint& point : history.run()->series.from(0, 10)) EXPECT_EQ(value_of(point, "u.sum"), point.step);
+  EXPECT_EQ(history.run()->last_results.find("solver.rho").f64(), 11002);
+  EXPECT_EQ(describe(history)["run"]["schema"][1]["unit"], "K");
+}
+
+TEST(RunHistoryTest, WithoutADescriptionValuesHaveNumbersUntilTheStatusNamesThem) {
+  MadeRun made;
+  made.describe(state_and_field());
+  RunHistory history = history_of({made.step(), made.step()});
+  EXPECT_EQ(history.run()->last_results.name(1), "#1");
+  EXPECT_TRUE(describe(history)["last"]["residual_l1"].is_null());
+  EXPECT_EQ(value_of(history.run()->series.newest(1).front(), "#1"), 1001);
+  wire::Status status;
+  *status.mutable_run() = made.started().run_started();
+  history.add(status);
+  history.add(made.step());
+  EXPECT_EQ(history.run()->last_results.name(1), "u.mean");
+}
+
+TEST(HistoryJsonTest, AStepHasTheValuesThatAreAskedForInTheirOrder) {
+  MadeRun made;
+  made.describe(state_and_field(), {{.name = "rho"}});
+  const RunHistory history = history_of({made.started(), made.step(), made.step()});
+  const std::vector<std::string> names = {"solver.rho", "u.change_l1", "nobody"};
+  const auto steps = to_json(history.run()->series.from(0, 10), names);
+  EXPECT_EQ(steps[0]["values"], (Json{11000.0, nullptr, nullptr}));
+  EXPECT_EQ(steps[1]["values"], (Json{11001.0, 7001.0, nullptr}));
+  EXPECT_TRUE(steps[1]["residual_l1"].is_null());
+  EXPECT_EQ(steps[1]["course"], 7001.0);
+  EXPECT_EQ(steps[1]["reductions"]["l2"], 5001.0);
+  const auto described = describe(history);
+  EXPECT_EQ(described["shown"]["course"], "u.change_l1");
+  EXPECT_EQ(described["shown"]["field"], "u");
+  EXPECT_EQ(described["shown"]["results"].size(), 12u);
+  EXPECT_EQ(described["last"]["results"]["solver.rho"], 11001.0);
+}
+
+TEST(HistoryJsonTest, AValueThatIsNotFiniteIsToldFromOneThatIsAbsent) {
+  MadeRun made;
+  made.describe(state_and_field(), {{.name = "rho"}});
+  const double inf = std::numeric_limits<double>::infinity();
+  const RunHistory history = history_of(
+      {made.started(), made.step(), made.step_with("solver.rho", -inf), made.step_with("solver.rho", std::nan(""))});
+  const std::vector<std::string> names = {"solver.rho", "u.change_l1"};
+  const auto steps = to_json(history.run()->series.from(0, 10), names);
+  EXPECT_EQ(steps[0]["values"], (Json{11000.0, nullptr}));
+  EXPECT_EQ(steps[1]["values"], (Json{"-inf", 7001.0}));
+  EXPECT_EQ(steps[2]["values"], (Json{"NaN", 7002.0}));
+}
+
+TEST(RunMarksTest, TheFirstAndTheNewestAreKeptAndAllAreCounted) {
+  MadeRun made;
+  (void)made.step();
+  RunMarks marks;
+  const std::uint64_t first_seq = made.next_seq();
+  for (int i = 0; i < 10'000; ++i) marks.add(made.mark("trigger", "often", std::string(100'000, 'x'), {"mark"}));
+  EXPECT_EQ(marks.count(), 10'000u);
+  const std::vector<RunMark> kept = marks.kept();
+  ASSERT_EQ(kept.size(), RunMarks::kFirst + RunMarks::kNewest);
+  EXPECT_EQ(kept.front().seq, first_seq);
+  EXPECT_EQ(kept[RunMarks::kFirst - 1].seq, first_seq + RunMarks::kFirst - 1);
+  EXPECT_EQ(kept.back().seq, first_seq + 9'999);
+  EXPECT_EQ(kept.back().text.size(), RunMarks::kMostTextBytes);
+}
+
+TEST(RunHistoryTest, ALateRecordOfAnEarlierRunDoesNotEndTheNewestOne) {
+  MadeRun earlier;
+  RunHistory history = history_of({earlier.started(), earlier.step()});
+  MadeRun newest("another-run-0123", earlier.next_seq() + 2);
+  wire::Record mark = earlier.mark("not_archived", "keep", "the archive is full", {});
+  wire::Record analysis = earlier.analysis(1, "analysis.energy", 1);
+  mark.set_seq(100);
+  analysis.set_seq(101);
+  for (const wire::Record& record : {newest.started(), newest.step(), mark, analysis}) history.add(record);
+  EXPECT_EQ(history.run()->run_id, "another-run-0123");
+  EXPECT_EQ(history.run()->series.size(), 1u);
+  EXPECT_EQ(history.run()->marks.count(), 0u);
+  EXPECT_TRUE(history.run()->analyses.courses().empty());
+}
+
+TEST(CourseSeriesTest, KeepsTheFirstAndTheNewestPointWithinItsLimit) {
+  CourseSeries series(8);
+  for (std::uint64_t k = 1; k <= 1000; ++k) {
+    series.add({k, static_cast<std::int64_t>(10 * k), static_cast<double>(k)});
+    ASSERT_LE(series.points().size(), 8u);
+    ASSERT_EQ(series.points().front().iteration, 1u);
+    ASSERT_EQ(series.points().back().iteration, k);
+    for (std::size_t i = 1; i < series.points().size(); ++i) {
+      ASSERT_LT(series.points()[i - 1].iteration, series.points()[i].iteration);
+    }
+  }
+  EXPECT_GE(series.points().size(), 4u);
+}
+
+TEST(AnalysisSeriesTest, ALongRunAndManyNamesStayBounded) {
+  MadeRun made;
+  AnalysisSeries analyses;
+  for (std::uint64_t i = 1; i <= 5000; ++i)
+    analyses.add(made.analysis(i, "analysis.energy", static_cast<double>(i), 7));
+  for (std::uint64_t i = 0; i < 1000; ++i) analyses.add(made.analysis(1, "analysis.n" + std::to_string(i), 1));
+  EXPECT_EQ(analyses.courses().size(), AnalysisSeries::kMostNames);
+  EXPECT_EQ(analyses.left_out(), 1000 - (AnalysisSeries::kMostNames - 1));
+  const auto& energy = analyses.courses().at("analysis.energy");
+  EXPECT_EQ(energy.skipped, 7u);
+  EXPECT_LE(energy.series.points().size(), CourseSeries::kMost);
+  EXPECT_EQ(energy.series.points().front().iteration, 1u);
+  EXPECT_EQ(energy.series.points().back().value, 5000);
+}
+
+TEST(HistoryJsonTest, ResultsOfAnAnalysisComeFromTheRecordAskedForOn) {
+  MadeRun made;
+  RunHistory history = history_of({made.started(), made.step(), made.analysis(1, "analysis.energy", 2.5), made.step()});
+  const std::uint64_t later = made.next_seq();
+  history.add(made.analysis(2, "analysis.energy", std::nan("")));
+  const auto& analyses = history.run()->analyses;
+  const std::vector<std::string> names = {"x.l2", "analysis.energy"};
+  const auto all = to_json(analyses, names, 0);
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0]["name"], "analysis.energy");
+  EXPECT_EQ(all[0]["points"], (Json{{3, 1, 2.5}, {later, 2, "NaN"}}));
+  EXPECT_EQ(to_json(analyses, names, later)[0]["points"].size(), 1u);
+  EXPECT_EQ(describe(history)["shown"]["analyses"]["analysis.energy"], 0);
+}
+
+TEST(HistoryJsonTest, MarksAndFailedPlugInsAreDescribed) {
+  MadeRun made;
+  wire::Record started = made.started();
+  wire::PlugIn& plug_in = *started.mutable_run_started()->add_plug_ins();
+  plug_in.set_name("l3");
+  plug_in.set_deaths(2);
+  plug_in.set_left_out(true);
+  const RunHistory history = history_of({started, made.step(), made.mark("trigger", "hot", "x.max > 3", {"freeze"})});
+  const auto described = describe(history);
+  EXPECT_EQ(described["marks"]["count"], 1);
+  EXPECT_EQ(described["marks"]["list"][0]["iteration"], 1);
+  EXPECT_EQ(described["marks"]["list"][0]["name"], "hot");
+  EXPECT_EQ(described["marks"]["list"][0]["actions"], (Json{"freeze"}));
+  EXPECT_EQ(described["ring"]["frozen_at_iteration"], 1) << "a mark says that a freeze followed";
+  EXPECT_EQ(described["run"]["plug_ins"][0]["deaths"], 2);
+  EXPECT_EQ(described["run"]["plug_ins"][0]["left_out"], true);
+}
+
+TEST(HistoryJsonTest, ALongTextOfAMarkEndsBetweenTwoCharacters) {
+  MadeRun made;
+  std::string text;
+  while (text.size() < 2 * RunMarks::kMostTextBytes) text += "\u20ac";
+  const auto mark =
+      describe(history_of({made.started(), made.step(), made.mark("trigger", "hot", text, {})}))["marks"]["list"][0];
+  const std::string shown = mark["text"].text();
+  EXPECT_EQ(shown, text.substr(0, RunMarks::kMostTextBytes / 3 * 3));
+}
+
+TEST(HistoryJsonTest, AFreezeAtIteration0IsOne) {
+  MadeRun made;
+  wire::Record started = made.started();
+  EXPECT_TRUE(describe(history_of({started}))["ring"]["frozen_at_iteration"].is_null()) << "it is not frozen";
+  wire::Record mark = made.mark("trigger", "hot", "x.max > 3", {"freeze"});
+  mark.mutable_mark()->set_iteration(0);
+  EXPECT_EQ(describe(history_of({started, mark}))["ring"]["frozen_at_iteration"], 0);
+  started.mutable_run_started()->set_frozen_at_iteration(0);
+  EXPECT_EQ(describe(history_of({started}))["ring"]["frozen_at_iteration"], 0) << "by an earlier analyzer";
+}
+
+TEST(HandOffTimesTest, CountsGrowFromBoundToBound) {
+  HandOffTimes times;
+  times.add(1'000);
+  times.add(1'001);
+  times.add(2'000'000'000);
+  EXPECT_EQ(times.at_most(0), 1u);
+  EXPECT_EQ(times.at_most(1), 2u);
+  EXPECT_EQ(times.at_most(HandOffTimes::kBoundsNs.size() - 1), 2u);
+  EXPECT_EQ(times.count(), 3u);
+}
+
+TEST(HistoryJsonTest, TheRingShowsTheNewestIteratesWithTheirMarks) {
+  MadeRun made;
+  std::vector<wire::Record> records = {made.started()};
+  for (wire::Record& record : made.steps(20)) records.push_back(record);
+  const auto ring = describe(history_of(records))["ring"];
+  EXPECT_EQ(ring["slots"], MadeRun::kSlots);
+  EXPECT_EQ(ring["used"], MadeRun::kSlots);
+  ASSERT_EQ(ring["newest"].size(), MadeRun::kSlots);
+  EXPECT_EQ(ring["newest"].front()["iteration"], 13);
+  EXPECT_EQ(ring["newest"].back()["iteration"], 20);
+  EXPECT_EQ(ring["newest"][5]["persisted"], true);
+  EXPECT_EQ(ring["newest"][6]["persisted"], false);
+}
+
+TEST(HistoryJsonTest, BeforeTheFirstRunThereIsNothing) {
+  const Json described = describe(RunHistory());
+  for (const auto& [key, value] : described.items()) EXPECT_TRUE(value.is_null()) << key;
+}
+
+TEST(HistoryJsonTest, NamesMayHoldAnyByteAndFiguresNaN) {
+  MadeRun made;
+  wire::Record step = made.step();
+  step.mutable_step()->set_residual_l1(std::nan(""));
+  const std::string text = dump(describe(history_of({made.started("a\"</script>\xff"), step})));
+  const auto parsed = Json::parse(text);
+  EXPECT_TRUE(parsed["last"]["residual_l1"].is_null());
+}
+
+}  // namespace
+}  // namespace ringside

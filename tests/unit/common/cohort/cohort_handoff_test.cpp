@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A cohort behind a real hand-off: the first member attaches to an analyzer, another process writes its part into the
+// same buffers, and the analyzer cannot tell them from one producer (docs/publish/mpi.md).
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "common/cohort/cohort.hpp"
+#include "common/cohort/cohort_writer.hpp"
+#include "tests/unit/common/handoff/handoff_fixture.hpp"
+
+namespace ringside {
+namespace {
+
+using namespace testing;
+
+constexpr std::uint32_t kBuffers = 2;
+constexpr std::uint64_t kFirstRows = 400;  // the first member's; the rest are the second's
+
+PayloadGeometry geometry() {
+  return {kBuffers, x_only().payload_bytes()};
+}
+
+void fill_part(double* buffer, std::uint64_t step, std::uint64_t begin, std::uint64_t end) {
+  for (std::uint64_t i = begin; i < end; ++i) buffer[i] = expected(step, i);
+}
+
+/// What the first member tells the second.
+struct PassedOn {
+  int cohort = -1;
+  int payload = -1;
+  int control = -1;
+};
+
+UniqueFd opened_of(pid_t pid, int fd) {
+  return UniqueFd(open(("/proc/" + std::to_string(pid) + "/fd/" + std::to_string(fd)).c_str(), O_RDWR | O_CLOEXEC));
+}
+
+/// The second member: a process of its own, which publishes `steps` steps and then waits for its end. Forked while this
+/// process has one thread.
+class SecondMember {
+ public:
+  explicit SecondMember(std::uint64_t steps) : first_(getpid()) {
+    int to[2];
+    int from[2];
+    if (pipe2(to, O_CLOEXEC) != 0 || pipe2(from, O_CLOEXEC) != 0) throw std::runtime_error("pipe2");
+    pid_ = fork();
+    const bool is_second = pid_ == 0;
+    in_.reset(is_second ? to[0] : from[0]);
+    out_.reset(is_second ? from[1] : to[1]);
+    close(is_second ? to[1] : to[0]);
+    close(is_second ? from[0] : from[1]);
+    if (is_second) _exit(publish(steps));
+  }
+  ~SecondMember() { end(); }
+  SecondMember(const SecondMember&) = delete;
+  SecondMember& operator=(const SecondMember&) = delete;
+
+  std::vector<CohortMember> members() const { return {{first_, "rank 0"}, {pid_, "rank 1"}}; }
+
+  /// Returns once it has mapped the memory.
+  void pass_on(const PassedOn& passed) {
+    if (write(out_.get(), &passed, sizeof passed) != sizeof passed || !is_told()) {
+      throw std::runtime_error("the second member has not mapped the memory");
+    }
+  }
+  /// Waits until it has published all its steps; false if it has failed.
+  bool has_published() { return is_told(); }
+  /// Kills it, and returns once it is gone.
+  void end() {
+    if (pid_ == 0) return;
+    kill(pid_, SIGKILL);
+    waitpid(std::exchange(pid_, 0), nullptr, 0);
+  }
+
+ private:
+  bool is_told() const {
+    char word = 0;
+    return read(in_.get(), &word, 1) == 1;
+  }
+  bool tell() const { return write(out_.get(), "", 1) == 1; }
+
+  int publish(std::uint64_t steps) const {
+    const std::vector<CohortMember> members = {{first_, "rank 0"}, {getpid(), "rank 1"}};
+    PassedOn passed;
+    if (read(in_.get(), &passed, sizeof passed) != sizeof passed) return 1;
+    try {
+      Cohort cohort(opened_of(first_, passed.cohort), members, 1, kBuffers, nullptr);
+      CohortWriter writer(opened_of(first_, passed.payload), opened_of(first_, passed.control), geometry(), cohort,
+                          kSpinNs);
+      if (!tell()) return 1;
+      for (std::uint64_t step = 0; step < steps; ++step) {
+        const Claim claim = writer.claim();
+        if (!claim) return 1;
+        fill_part(claim.x(), step, kFirstRows, kRows);
+        writer.publish({.iteration = step + 1});
+      }
+    } catch (const std::exception&) {
+      return 1;
+    }
+    return tell() && is_told() ? 0 : 1;  // nobody tells it anything: it waits until it is killed, or alone
+  }
+
+  const pid_t first_;
+  pid_t pid_ = 0;
+  UniqueFd in_;
+  UniqueFd out_;
+};
+
+class CohortHandoffTest : public HandoffFixture {
+ protected:
+  /// The first member, attached to the analyzer that listens.
+  Attached attach_team(Listener& listener, SecondMember& second) {
+    cohort_.emplace(second.members(), 0u, kBuffers, nullptr);
+    cohort_->pass_on = [&](const SharedMapping& payload, const SharedMapping& control) {
+      payload_fd_ = payload.fd();
+      second.pass_on({cohort_->fd(), payload.fd(), control.fd()});
+    };
+    HandoffOptions chosen = options();
+    chosen.buffers = kBuffers;
+    chosen.sharing = &*cohort_;
+    return attach(listener, chosen);
+  }
+
+  static void publish_first_part(HandoffWriter& writer) {
+    const Claim claim = writer.claim();
+    ASSERT_EQ(claim.status, ClaimStatus::kOk);
+    fill_part(claim.x(), writer.published(), 0, kFirstRows);
+    const ScalarValue scalars[] = {0.25, static_cast<double>(writer.published())};
+    writer.publish({.iteration = writer.published() + 1}, scalars);
+  }
+
+  static void take_whole(HandoffReader& reader, std::uint64_t step_expected) {
+    PublishedStep step;
+    ASSERT_EQ(reader.next(step, kMaySpin, nullptr), NextStatus::kStep);
+    EXPECT_EQ(step.step.descriptor.step, step_expected);
+    EXPECT_EQ(step.step.descriptor.iteration, step_expected + 1);
+    EXPECT_EQ(step.step.descriptor.residual_l1, 0.25);
+    EXPECT_EQ(step.step.descriptor.residual_linf, static_cast<double>(step_expected));
+    EXPECT_TRUE(holds(doubles(step.payload), step_expected)) << step_expected;
+    reader.release();
+  }
+
+  /// The first member's thread: all steps, and the end once the second member has published its last one.
+  static std::thread first_member(HandoffWriter& writer, SecondMember& second, std::uint64_t steps) {
+    return std::thread([&writer, &second, steps] {
+      while (writer.published() < steps) publish_first_part(writer);
+      EXPECT_TRUE(second.has_published());
+      EXPECT_NO_THROW(writer.detach(Outcome::kFinished));
+    });
+  }
+
+  static void take_leave(HandoffReader& reader) {
+    PublishedStep step;
+    EXPECT_EQ(reader.next(step, kMaySpin, nullptr), NextStatus::kDetached);
+    EXPECT_EQ(reader.outcome(), Outcome::kFinished);
+    reader.farewell(ExitCode::kDone, "");
+  }
+
+  std::optional<Cohort> cohort_;
+  int payload_fd_ = -1;
+};
+
+TEST_F(CohortHandoffTest, EachStepArrivesWhole) {
+  constexpr std::uint64_t kSteps = 200;
+  SecondMember second(kSteps);
+  Listener listener(socket_path_);
+  Attached ends = attach_team(listener, second);
+  std::thread first = first_member(*ends.writer, second, kSteps);
+  for (std::uint64_t step = 0; step < kSteps; ++step) take_whole(*ends.reader, step);
+  take_leave(*ends.reader);
+  first.join();
+  EXPECT_FALSE(cohort_->has_failed());
+}
+
+TEST_F(CohortHandoffTest, ASuccessorOfAnAnalyzerThatDiedContinuesWithAllMembers) {
+  constexpr std::uint64_t kSteps = 20;
+  SecondMember second(kSteps);
+  Listener listener(socket_path_);
+  Attached ends = attach_team(listener, second);
+  std::thread first = first_member(*ends.writer, second, kSteps);
+  std::uint64_t step = 0;
+  for (const std::uint64_t until : {3u, 7u, 8u}) {
+    while (step < until) take_whole(*ends.reader, step++);
+    ends.reader.reset();  // as if it were killed: its connection closes without a goodbye
+    ends.reader.emplace(accept_reader(listener));
+    EXPECT_EQ(ends.reader->steps_released(), until);
+    ends.reader->accept();
+  }
+  while (step < kSteps) take_whole(*ends.reader, step++);
+  take_leave(*ends.reader);
+  first.join();
+  EXPECT_FALSE(cohort_->has_failed());
+}
+
+TEST_F(CohortHandoffTest, TheDeathOfTheOtherMemberEndsTheFirstOnesWait) {
+  constexpr std::uint64_t kSteps = 3;
+  SecondMember second(kSteps);
+  const std::string name = "rank 1 (process " + std::to_string(second.members()[1].pid) + ")";
+  Listener listener(socket_path_);
+  Attached ends = attach_team(listener, second);
+  std::thread first([&] {
+    for (std::uint64_t step = 0; step < kSteps + kBuffers; ++step) publish_first_part(*ends.writer);
+    EXPECT_TRUE(second.has_published());
+    second.end();
+    EXPECT_EQ(ends.writer->claim().status, ClaimStatus::kStopped);
+  });
+  for (std::uint64_t step = 0; step < kSteps; ++step) take_whole(*ends.reader, step);
+  first.join();
+  ASSERT_TRUE(cohort_->has_failed());
+  EXPECT_EQ(cohort_->failure().code(), ExitCode::kPeerLost);
+  EXPECT_EQ(cohort_->failure().what(), name + " is gone; what was committed is in the pool");
+}
+
+/// A cohort of two members in this process. The other one writes its first part only once the first one has waited for
+/// `patience_ns`.
+class LateMember final : public StepSharing {
+ public:
+  explicit LateMember(std::int64_t patience_ns) : patience_ns_(patience_ns), first_(members_, 0u, kBuffers, nullptr) {
+    first_.pass_on = [this](const SharedMapping& payload, const SharedMapping& control) {
+      const pid_t own = getpid();
+      other_.emplace(opened_of(own, first_.fd()), members_, 1u, kBuffers, nullptr);
+      writer_.emplace(opened_of(own, payload.fd()), opened_of(own, control.fd()), geometry(), *other_, kSpinNs);
+    };
+  }
+
+  void share(const SharedMapping& payload, const SharedMapping& control) override { first_.share(payload, control); }
+  void arrive(const StepDescriptor& step) noexcept override { first_.arrive(step); }
+  StopFlag ends_wait() const noexcept override { return first_.ends_wait(); }
+  void beat(std::int64_t now_ns) noexcept override {
+    first_.beat(now_ns);
+    if (began_ns_ == 0) began_ns_ = now_ns;
+    if (now_ns - began_ns_ < patience_ns_ || writer_->published() > 0) return;
+    fill_part(writer_->claim().x(), 0, kFirstRows, kRows);
+    writer_->publish({.iteration = 1});
+  }
+
+ private:
+  const std::vector<CohortMember> members_ = {{getpid(), "rank 0"}, {getpid(), "rank 1"}};
+  const std::int64_t patience_ns_;
+  Cohort first_;
+  std::optional<Cohort> other_;
+  std::optional<CohortWriter> writer_;
+  std::int64_t began_ns_ = 0;
+};
+
+TEST_F(CohortHandoffTest, AnAnalyzerThatHasNothingToCommitIsNotTakenForStalled) {
+  Listener listener(socket_path_);
+  LateMember cohort(700'000'000);
+  HandoffOptions chosen = options();
+  chosen.buffers = kBuffers;
+  chosen.peer_timeout_s = 0.5;  // it passes before the other member's part is there
+  chosen.sharing = &cohort;
+  Attached ends = attach(listener, chosen);
+  std::thread first([&] {
+    for (std::uint64_t step = 0; step < kBuffers; ++step) publish_first_part(*ends.writer);
+    EXPECT_EQ(ends.writer->claim().status, ClaimStatus::kOk);
+    ends.writer.reset();
+  });
+  take_whole(*ends.reader, 0);
+  first.join();
+}
+
+TEST_F(CohortHandoffTest, AnAnalyzerThatDoesNotCommitIsStalled) {
+  Listener listener(socket_path_);
+  LateMember cohort(0);
+  HandoffOptions chosen = options();
+  chosen.buffers = kBuffers;
+  chosen.peer_timeout_s = 0.2;
+  chosen.sharing = &cohort;
+  Attached ends = attach(listener, chosen);
+  for (std::uint64_t step = 0; step < kBuffers; ++step) publish_first_part(*ends.writer);
+  EXPECT_EQ(ends.writer->claim().status, ClaimStatus::kAnalyzerStalled);
+}
+
+TEST_F(CohortHandoffTest, ThePayloadIsSealedOnceAllHaveMappedIt) {
+  SecondMember second(0);
+  Listener listener(socket_path_);
+  const Attached ends = attach_team(listener, second);
+  EXPECT_EQ(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, payload_fd_, 0), MAP_FAILED);
+  const UniqueFd again = opened_of(getpid(), payload_fd_);
+  EXPECT_EQ(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, again.get(), 0), MAP_FAILED);
+  void* read_only = mmap(nullptr, 4096, PROT_READ, MAP_SHARED, payload_fd_, 0);
+  EXPECT_NE(read_only, MAP_FAILED);
+  munmap(read_only, 4096);
+}
+
+TEST_F(CohortHandoffTest, NothingIsSentToTheAnalyzerIfAMemberCannotMapTheMemory) {
+  Listener listener(socket_path_);
+  Cohort cohort({{getpid(), "rank 0"}}, 0, kBuffers, nullptr);
+  cohort.pass_on = [](const SharedMapping&, const SharedMapping&) { throw system_error("rank 1: no memory"); };
+  HandoffOptions chosen = options();
+  chosen.sharing = &cohort;
+  try {
+    const HandoffWriter writer(chosen, description(), x_only(), residuals());
+    ADD_FAILURE() << "attached";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "rank 1: no memory");
+  }
+  std::optional<Peer> peer = listener.accept(10'000);
+  ASSERT_TRUE(peer);
+  EXPECT_THROW(HandoffReader(std::move(*peer), socket_path_, 10'000), Error);
+}
+
+}  // namespace
+}  // namespace ringside
