@@ -15,6 +15,7 @@
 #include "common/cohort/cohort.hpp"
 #include "common/cohort/cohort_writer.hpp"
 #include "tests/unit/common/handoff/handoff_fixture.hpp"
+#include "tests/unit/failure_line.hpp"
 
 namespace ringside {
 namespace {
@@ -298,12 +299,8 @@ TEST_F(CohortHandoffTest, NothingIsSentToTheAnalyzerIfAMemberCannotMapTheMemory)
   cohort.pass_on = [](const SharedMapping&, const SharedMapping&) { throw system_error("rank 1: no memory"); };
   HandoffOptions chosen = options();
   chosen.sharing = &cohort;
-  try {
-    const HandoffWriter writer(chosen, description(), x_only(), residuals());
-    ADD_FAILURE() << "attached";
-  } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "rank 1: no memory");
-  }
+  const auto attach = [&] { HandoffWriter(chosen, description(), x_only(), residuals()); };
+  EXPECT_EQ(failure_line(attach, ExitCode::kSystem), "rank 1: no memory");
   std::optional<Peer> peer = listener.accept(10'000);
   ASSERT_TRUE(peer);
   EXPECT_THROW(HandoffReader(std::move(*peer), socket_path_, 10'000), Error);

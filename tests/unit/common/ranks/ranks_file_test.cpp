@@ -4,7 +4,6 @@
 #include "common/ranks/ranks_file.hpp"
 
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 
 #include <optional>
 #include <string>
@@ -87,9 +86,7 @@ TEST(RanksFile, LiesBesideItsPoolForTheOwnerAlone) {
   const std::string pool = folder.file("p");
   write_ranks(pool, golden());
   EXPECT_EQ(to_text(read_ranks(pool + ".ranks")), kGolden);
-  struct stat status {};
-  ASSERT_EQ(stat((pool + ".ranks").c_str(), &status), 0);
-  EXPECT_EQ(status.st_mode & 0777, 0600u);
+  EXPECT_EQ(testing::mode_of(pool + ".ranks"), 0600u);
   RanksFile other = golden();
   other.node = 0;
   write_ranks(pool, other);

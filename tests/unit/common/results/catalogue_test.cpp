@@ -118,15 +118,5 @@ TEST(CatalogueTest, WrongDescriptionsAreRefused) {
   }
 }
 
-TEST(CatalogueTest, WrongScalarsAreRefused) {
-  const auto refusal = [](std::vector<Scalar> scalars) {
-    return failure_line([&] { Catalogue::of(Schema::x_only(4), reductions(), scalars, {}, "W"); });
-  };
-  EXPECT_EQ(refusal(std::vector<Scalar>(70)), "W: found 70 scalars, expected at most 64");
-  EXPECT_EQ(refusal({{.name = "r"}, {.name = ""}}),
-            "W: scalar 1 has no name; expected 1 to 63 of A-Z a-z 0-9 _ . -, the first a letter or _");
-  EXPECT_EQ(refusal({{.name = "r"}, {.name = "r"}}), "W: two results are named 'solver.r'; expected each name once");
-}
-
 }  // namespace
 }  // namespace ringside

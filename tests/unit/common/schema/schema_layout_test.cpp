@@ -59,6 +59,8 @@ TEST(SchemaLayoutTest, BytesThatNoSchemaHasAreRefused) {
       {[](auto& v) { std::memset(v.name, 'n', sizeof v.name); },
        "attach request: variable 1: a name of 64 bytes ('nnnnnnnnnnnnnnnn...'); expected 1 to 63 of A-Z a-z 0-9 _ . -, "
        "the first a letter or _"},
+      {[](auto& v) { std::memset(v.unit, 'm', sizeof v.unit); },
+       "attach request: variable 'flux.u': a unit of 32 bytes; expected at most 31 printable ASCII characters"},
       {[](auto& v) { v.shape[2] = 1; }, "attach request: variable 1: numbers behind its shape are not 0"},
       {[](auto& v) { v.dims = 9; }, "attach request: variable 1: 9 dimensions; expected 0 to 8"},
       {[](auto& v) { v.dims = 3; },

@@ -129,6 +129,7 @@ TEST(SchemaTest, WrongShapesAreRefused) {
       refusal({f64("x", {4294967296, 4294967296})}),
       "W: variable 'x': shape (4294967296, 4294967296) of f64 has more than 17167289216 bytes; expected a step of "
       "at most 17167289216 bytes in all");
+  EXPECT_NE(refusal({f64("x", {std::uint64_t{1} << 61})}), "") << "its bytes overflow";
   EXPECT_NE(refusal({f64("x", {kMostPayloadBytes / 8 + 1})}), "");
   EXPECT_EQ(refusal({f64("x", {kMostPayloadBytes / 8})}), "");
 }
