@@ -4,21 +4,14 @@
 // change too.
 #include "common/journal/journal_layout.hpp"
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <array>
-#include <string>
+
+#include "tests/unit/analyzer/golden_bytes.hpp"
 
 namespace ringside {
 namespace {
-
-std::string hex(const void* data, std::size_t bytes) {
-  std::string text;
-  const auto* byte = static_cast<const unsigned char*>(data);
-  for (std::size_t i = 0; i < bytes; ++i) text += fmt::format("{:02x}", byte[i]);
-  return text;
-}
 
 JournalHeader golden_header() {
   JournalHeader header;
