@@ -48,10 +48,8 @@ class JournalRebuildTest : public JournalFixture {
     Journal journal = open();
     wire::Record record;
     for (const RecordedStep& step : steps) {
-      record.set_seq(journal.newest_seq() + 1);
       fill(*record.mutable_step(), step);
-      const std::string bytes = record.SerializeAsString();
-      ASSERT_EQ(journal.append(std::vector<EncodedRecord>{{record.seq(), bytes}}), 0);
+      append(journal, record);
     }
   }
 
@@ -103,10 +101,7 @@ TEST_F(JournalRebuildTest, ARecordDamagedInTheJournalIsMissing) {
 }
 
 TEST_F(JournalRebuildTest, RecordsThatAreNoMessagesNameNothing) {
-  {
-    Journal journal = open();
-    append(journal, 5);
-  }
+  append_and_close(5);
   EXPECT_EQ(missing().size(), 4u);
 }
 
