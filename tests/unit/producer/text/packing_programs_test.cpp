@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "producer/text/input_text.hpp"
 #include "tests/unit/producer/matrix/matrix_testing.hpp"
