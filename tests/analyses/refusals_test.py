@@ -2,7 +2,6 @@
 """Files, interpreters and options that are refused before a run begins: one line, an exit code, and no pool."""
 
 import os
-import subprocess
 import sys
 import unittest
 
@@ -21,9 +20,7 @@ class Refusals(Place):
         os.mkfifo(go)
         self.write(ENERGY)
         self.write(f"open({str(go)!r}).read()\n" + ENERGY.replace("energy", "slow"), "slow.py")
-        run = subprocess.Popen(self.run_words(files=("my.py", "slow.py")), cwd=self.folder, env=self.environment, encoding="utf-8",
-                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-        self.addCleanup(lambda: (run.poll() is None and run.kill(), run.communicate()))
+        run = self.start(*self.run_words(files=("my.py", "slow.py")))
         self.assertRegex(run.stderr.readline(), r"^ringside: slow\.py is still being imported after 3 s \(process \d+\)")
         go.write_text("", encoding="utf-8")
         self.assertEqual((run.communicate(timeout=240)[1], run.returncode), ("", 0))

@@ -14,43 +14,31 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "tests"))
+from own_folder import OwnFolder  # noqa: E402
+
 STEPS = 12
 ENTRIES = 120 * 120  # 15 blocks, the last one shorter
 
 
-class Place(unittest.TestCase):
+class Place(OwnFolder):
     """An empty folder with compiled plug-ins."""
 
     @classmethod
     def setUpClass(cls):
-        cls.made = tempfile.TemporaryDirectory()
-        folder = pathlib.Path(cls.made.name)
+        cls.made = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         for name, source, flags in (("libl3", "examples/reduction/l3.c", []), ("faulty", "tests/plug_ins/faulty.c", []),
                                     ("traps", "tests/plug_ins/faulty.c", ["-DTRAPS"]), ("fast_math", "examples/reduction/l3.c", ["-ffast-math"]),
                                     ("integers", "tests/plug_ins/faulty.c", ["-DWRONG=.classes=RINGSIDE_CLASS_INTEGER"]),
                                     ("other_abi", "tests/plug_ins/faulty.c", ["-DABI=99"]),
                                     ("no_table", "tests/plug_ins/faulty.c", ["-DWITHOUT_TABLE", "-Wno-unused"])):
             subprocess.run(["cc", "-O2", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off", "-shared", "-fPIC", f"-I{ROOT / 'include'}", *flags,
-                            ROOT / source, "-o", folder / f"{name}.so", "-lm"], check=True)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.made.cleanup()
+                            ROOT / source, "-o", cls.made / f"{name}.so", "-lm"], check=True)
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-        for plug_in in pathlib.Path(self.made.name).glob("*.so"):
+        super().setUp()
+        for plug_in in self.made.glob("*.so"):
             shutil.copy(plug_in, self.folder)
-        self.environment = {key: value for key, value in os.environ.items() if not key.startswith("RINGSIDE_")}
-        self.environment.update(LC_ALL="C.UTF-8", PATH=f"{PROGRAMS}:{os.environ['PATH']}")
-
-    def call(self, *command, expected=0):
-        run = subprocess.run([str(word) for word in command], cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
-                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", timeout=240, check=False)
-        self.assertEqual(run.returncode, expected, f"{command}\n{run.stdout}{run.stderr}")
-        return run
 
     def run_with(self, *specs, name="run", expected=0, more=(), environment=()):
         """The summary of a run, and what it said."""
@@ -62,8 +50,7 @@ class Place(unittest.TestCase):
 
     def recorded(self, pool, result):
         """The values of a result in the journal, by iteration; None where it is absent."""
-        lines = self.call("ringside", "tail", "--pool", pool, "--json").stdout.splitlines()
-        steps = [line["step"] if "step" in line and isinstance(line["step"], dict) else line for line in map(json.loads, lines)]
+        steps = [line["step"] if "step" in line and isinstance(line["step"], dict) else line for line in self.records(pool)]
         return {step["iteration"]: step["results"].get(result) for step in steps if "results" in step and "iteration" in step}
 
     def replayed(self, pool, *more):
@@ -185,8 +172,7 @@ class Faults(Place):
         self.assertEqual([(one["deaths"], one["left_out"]) for one in summary["plug_ins"]], [(1, False)])
         self.assertEqual(summary["last"]["results"]["x.faulty"], ENTRIES)
         self.assertIn("it is tried once more", said)
-        marks = [json.loads(line) for line in self.call("ringside", "tail", "--pool", "run.pool", "--json").stdout.splitlines()]
-        self.assertEqual([(mark["cause"], mark["name"]) for mark in marks if mark["event"] == "mark"], [("plug_in", "faulty")])
+        self.assertEqual([(mark["cause"], mark["name"]) for mark in self.records() if mark["event"] == "mark"], [("plug_in", "faulty")])
 
     def test_one_that_writes_outside_its_state_is_left_out(self):
         summary, _ = self.run_with("./faulty.so:faulty:do=outside")
@@ -268,8 +254,7 @@ with ringside.publish(variables=fields, solver="s", parameters="p") as run:
 
 class Throwing(Place):
     def test_an_exception_of_cpp_counts_as_a_crash(self):
-        subprocess.run(["c++", "-O2", "-shared", "-fPIC", f"-I{ROOT / 'include'}", ROOT / "tests/plug_ins/throws.cpp", "-o", "throws.so"],
-                       cwd=self.folder, check=True)
+        self.call("c++", "-O2", "-shared", "-fPIC", f"-I{ROOT / 'include'}", ROOT / "tests/plug_ins/throws.cpp", "-o", "throws.so")
         summary, said = self.run_with("./throws.so:throws")
         self.assertEqual((summary["steps_committed"], summary["analyzer_restarts"]), (STEPS, 2))
         self.assertEqual([(one["deaths"], one["left_out"]) for one in summary["plug_ins"]], [(2, True)])
@@ -284,8 +269,7 @@ class Refusals(Place):
                             (".merge = NULL", "reduction 'faulty': expected init, block, merge and finish"),
                             (".result_count = 0", "reduction 'faulty': result_count 0; expected 1 to 64"),
                             (".size = 8", "declares a reduction of 8 bytes; expected .size = sizeof(ringside_reduction)")):
-            subprocess.run(["cc", "-shared", "-fPIC", f"-I{ROOT / 'include'}", f"-DWRONG={wrong}", ROOT / "tests/plug_ins/faulty.c",
-                            "-o", "wrong.so"], cwd=self.folder, check=True)
+            self.call("cc", "-shared", "-fPIC", f"-I{ROOT / 'include'}", f"-DWRONG={wrong}", ROOT / "tests/plug_ins/faulty.c", "-o", "wrong.so")
             with self.subTest(wrong):
                 self.assertIn(line, self.refused("./wrong.so:faulty"))
 
@@ -334,5 +318,5 @@ class Refusals(Place):
 
 
 if __name__ == "__main__":
-    PROGRAMS = pathlib.Path(sys.argv.pop(1))
+    OwnFolder.programs = pathlib.Path(sys.argv.pop(1))
     unittest.main()
