@@ -11,13 +11,12 @@ import re
 import shutil
 import signal
 import subprocess
-import time
 import unittest
 
 import numpy as np
 
 import ringside
-from jobs import BIN, DAMAGED, HANG_S, INTERRUPTED, SIDE, SLOTS, SYSTEM, USAGE, Heat, Jobs, blocks, run_tests
+from jobs import BIN, DAMAGED, HANG_S, INTERRUPTED, SIDE, SLOTS, SYSTEM, USAGE, Heat, Jobs, blocks, run_tests, wait_until
 
 try:
     import h5py
@@ -226,11 +225,9 @@ class Rings(Jobs):
     def test_steps_are_those_that_all_rings_hold(self):
         nodes, ranks_file = self.run_on(2, "publish_mpi", SIDE, STEPS, placed=blocks(4, 2))
         shutil.copy(nodes[1].pool, self.folder / "older")
-        for node in nodes:
-            node.start_analyzer()
+        self.start_analyzers(nodes)
         self.run_job(nodes, "publish_mpi", SIDE, STEPS + 4, placed=blocks(4, 2), use="resume")
-        for node in nodes:
-            node.end_analyzer()
+        self.end_analyzers(nodes)
         shutil.copy(self.folder / "older", nodes[1].pool)
         common = list(range(STEPS + 4 - SLOTS + 1, STEPS + 1))
         self.assertEqual(json.loads(self.say("info", "--json", ranks_file))["iterations"], common)
@@ -453,14 +450,11 @@ class Rings(Jobs):
         ranks_file = nodes[1].pool.with_name("ring.pool.ranks")
         before = json.loads(ranks_file.read_text(encoding="utf-8"))
         job = self.start(nodes, "publish_mpi", SIDE, 5 * STEPS, ranks=4, use="overwrite")
-        deadline = time.monotonic() + HANG_S
-        while json.loads(ranks_file.read_text(encoding="utf-8"))["run_id"] == before["run_id"]:
-            self.assertLess(time.monotonic(), deadline)
+        wait_until(lambda: json.loads(ranks_file.read_text(encoding="utf-8"))["run_id"] != before["run_id"], job.said)
         nodes[1].end_analyzer(signal.SIGKILL)
         nodes[1].start_analyzer()
         self.assertEqual(job.ended(), (0, job.said()))
-        for node in nodes:
-            node.end_analyzer()
+        self.end_analyzers(nodes)
         after = json.loads(ranks_file.read_text(encoding="utf-8"))
         self.assertEqual(after["nodes"], before["nodes"])
         self.assertEqual(json.loads(self.say("info", "--json", ranks_file))["iterations"], list(range(5 * STEPS - SLOTS + 1, 5 * STEPS + 1)))
@@ -468,8 +462,7 @@ class Rings(Jobs):
     def test_a_run_without_steps_is_named(self):
         nodes = self.nodes(2)
         self.run_job(nodes, "publish_boxes", 0, "rows", placed=[0, 1])
-        for node in nodes:
-            node.end_analyzer()
+        self.end_analyzers(nodes)
         ranks_file = nodes[0].pool.with_name("ring.pool.ranks")
         self.assertEqual(json.loads(self.say("info", "--json", ranks_file))["iterations"], [])
         self.assertIn("no iteration is held by all rings: node 0 (rank 0) holds no step; node 1 (rank 1) holds no step",

@@ -2,7 +2,6 @@
 """A ring that a trigger freezes, and the last finite step, which NaN does not overwrite (docs/use/questions.md)."""
 
 import os
-import unittest
 
 from runs import Place, main
 
