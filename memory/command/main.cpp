@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ringside-memory: probes the memory, and runs programs with more memory than DRAM. Each subcommand has a file pair.
+// ringside-memory: probes the memory, and runs programs with more memory than DRAM. Each subcommand has a file.
 #include <fmt/format.h>
 
 #include <array>
@@ -13,8 +13,7 @@
 #include "common/platform/error.hpp"
 #include "common/platform/version.hpp"
 #include "common/program/program.hpp"
-#include "memory/command/probe_command.hpp"
-#include "memory/command/run_command.hpp"
+#include "memory/command/commands.hpp"
 
 namespace ringside {
 namespace {

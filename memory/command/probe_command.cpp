@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "memory/command/probe_command.hpp"
-
 #include <fmt/format.h>
 
 #include <memory>
@@ -12,6 +10,7 @@
 #include "common/options/option_checks.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/version.hpp"
+#include "memory/command/commands.hpp"
 #include "memory/probe/cache_spec.hpp"
 #include "memory/probe/library_memory.hpp"
 #include "memory/probe/real_memory.hpp"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "memory/command/program_file.hpp"
-
+// Finds the file of the program that `run` is to start, and checks whether a library can be preloaded.
 #include <elf.h>
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -19,6 +18,7 @@
 #include "common/platform/error.hpp"
 #include "common/platform/unique_fd.hpp"
 #include "common/text/printable.hpp"
+#include "memory/command/commands.hpp"
 #include "memory/system/sanitizer.hpp"
 
 namespace ringside {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "memory/command/run_command.hpp"
-
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -29,7 +27,7 @@
 #include "common/platform/error.hpp"
 #include "common/platform/unique_fd.hpp"
 #include "common/text/printable.hpp"
-#include "memory/command/program_file.hpp"
+#include "memory/command/commands.hpp"
 #include "memory/command/run_account.hpp"
 #include "memory/preload/environment.hpp"
 #include "memory/system/available.hpp"

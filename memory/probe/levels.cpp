@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "memory/probe/levels.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 #include <map>
 
 #include "memory/probe/cache_spec.hpp"
+#include "memory/probe/probes.hpp"
 
 namespace ringside::probe {
 namespace {

@@ -1,10 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds the file of the program that `ringside-memory run` is to start, and checks whether a library can be preloaded.
+// The subcommands. `probe` measures the caches before the memory, and prints a table or JSON. `run` starts a program
+// with the preload library, waits for it and prints the account.
 #pragma once
 
 #include <string>
 
+#include "memory/probe/probes.hpp"
+
 namespace ringside {
+
+int probe_command(int argc, const char* const* argv);
+int run_command(int argc, const char* const* argv);
+
+/// For people: one line per question.
+std::string probe_table(const probe::ProbeReport& report);
+
+/// For programs: {"version", "memory_ns", "levels", "remark", "answers": [{question, level, answer, value, confidence,
+/// evidence}]}.
+std::string probe_json(const probe::ProbeReport& report);
+
+// --- the file of the program that `run` is to start (program_file.cpp)
 
 /// The file that exec would start: `program` if it has a slash, else its file in PATH. Throws Error, exit code 2.
 std::string find_program(const std::string& program);
