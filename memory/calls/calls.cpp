@@ -11,9 +11,7 @@
 
 #include "memory/arena/granule_table.hpp"
 #include "memory/calls/filter.hpp"
-#include "memory/calls/nested.hpp"
 #include "memory/calls/records.hpp"
-#include "memory/calls/signal_calls.hpp"
 #include "memory/calls/sites.hpp"
 #include "memory/calls/stubs.hpp"
 #include "memory/calls/table.hpp"

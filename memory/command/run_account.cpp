@@ -71,14 +71,7 @@ bool read_entry(const memory::AccountEntry& entry, MemoryFigures& figures) {
     figures.name.assign(entry.name, strnlen(entry.name, sizeof entry.name));
     figures.forked = entry.forked != 0;
     figures.serves_kernel = entry.serves_system_calls != 0;
-    figures.stats = entry.stats;
-    figures.small_allocations = entry.small_allocations;
-    figures.small_peak_bytes = entry.small_peak_bytes;
-    figures.large_allocations = entry.large_allocations;
-    figures.refused = entry.refused;
-    figures.forks_copied = entry.forks_copied;
-    figures.forks_copied_bytes = entry.forks_copied_bytes;
-    figures.forks_without_copy = entry.forks_without_copy;
+    static_cast<memory::AccountCounters&>(figures) = entry.counters;
     std::atomic_thread_fence(std::memory_order_acquire);
     // The version stays odd if the process was killed while writing. Then the entry may mix two moments.
     if ((version % 2 == 0 || tries == 999) && entry.version.load() == version) return figures.pid != 0;

@@ -4,7 +4,7 @@
 // which would end the process itself. `ringside-memory run` checks PROGRAM; this checks the programs that it starts.
 #include <fcntl.h>
 
-#include "memory/preload/settings.hpp"
+#include "memory/preload/process.hpp"
 #include "memory/system/line.hpp"
 #include "memory/system/raw.hpp"
 #include "memory/system/sanitizer.hpp"

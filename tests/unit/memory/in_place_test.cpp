@@ -17,7 +17,7 @@
 #include "memory/arena/granule_table.hpp"
 #include "memory/far/far_file.hpp"
 #include "memory/in_place/in_place.hpp"
-#include "memory/mapping.hpp"
+#include "memory/core.hpp"
 #include "tests/unit/memory/arena.hpp"
 
 namespace ringside {

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The preload library's settings from the environment, and whether the arena exists. Written once, before main.
+// This process: the preload library's settings from the environment, and what start, fork and end need of its parts.
 #pragma once
 
 #include <limits.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 namespace ringside::memory {
 
+/// Written once, before main.
 struct Settings {
   uint64_t dram_bytes = 0;  // 0: the library does nothing
   char far_folder[PATH_MAX] = "";
@@ -28,6 +30,16 @@ bool read_settings() noexcept;
 
 /// In a forked child without an arena: starts it, if permitted. Returns whether there is one now.
 bool starts_now() noexcept;
+
+/// For the main thread, before main. 0 or an error number.
+int start_threads() noexcept;
+/// The process to which the handlers belong.
+pid_t own_process() noexcept;
+/// Call it in a forked child.
+void note_process() noexcept;
+
+/// Gives the library's descriptors high numbers. Before the arena is started.
+void keep_descriptors() noexcept;
 
 /// Prints "ringside-memory: TEXT" to standard error, without allocating.
 void print_line(const char* text) noexcept;
