@@ -23,6 +23,13 @@ uint64_t offset_of(uint32_t page) {
   return static_cast<uint64_t>(page) << kPageShift;
 }
 
+// The page behind the granule that holds a page, or behind a piece that was never allocated.
+uint32_t behind(uint32_t page) {
+  uint32_t granule = 0, kind = 0;
+  if (!Resolve::granule_of(page, &granule, &kind)) return (page / kPagesPerPiece + 1) * kPagesPerPiece;
+  return granule + (1u << kind);
+}
+
 }  // namespace
 
 long Resolve::start(const UserFault& userfault, bool ahead) noexcept {
@@ -357,17 +364,6 @@ long Resolve::pin(uint32_t page, bool changes) noexcept {
     if (first) caches.pinned_bytes.fetch_sub(bytes_of(kind));
   }
 }
-
-namespace {
-
-// The page behind the granule that holds a page, or behind a piece that was never allocated.
-uint32_t behind(uint32_t page) {
-  uint32_t granule = 0, kind = 0;
-  if (!Resolve::granule_of(page, &granule, &kind)) return (page / kPagesPerPiece + 1) * kPagesPerPiece;
-  return granule + (1u << kind);
-}
-
-}  // namespace
 
 long Resolve::pin_range(uint32_t* page, uint32_t last, bool changes) noexcept {
   while (*page <= last) {

@@ -78,6 +78,16 @@ TEST(Limits, PinnedGranulesStayInDram) {
   ringside_memory_free(memory);
 }
 
+TEST(Limits, AnUnpinPassesOverPiecesThatWereNeverAllocated) {
+  START_ARENA(arena, small_options());
+  auto* const low = static_cast<char*>(ringside_memory_alloc(kMiB));
+  auto* const high = static_cast<char*>(ringside_memory_aligned(8 * kMiB, kMiB));
+  ASSERT_EQ(ringside_memory_pin(low, 4096, 0), 0) << ringside_memory_error();
+  ASSERT_EQ(ringside_memory_pin(high, 4096, 0), 0) << ringside_memory_error();
+  ASSERT_EQ(ringside_memory_unpin(low, static_cast<size_t>(high + 4096 - low)), 0) << ringside_memory_error();
+  EXPECT_EQ(stats_now().pinned_bytes, 0u);
+}
+
 TEST(Limits, PinnedGranulesThatFillTheSmallQueueDoNotStopEviction) {
   START_ARENA(arena, small_options());
   // More than the tenth of the frames from which on the small queue gives way first; the others become main.
