@@ -28,17 +28,10 @@ class FileLog final : public JournalStorage {
   std::uint64_t capacity_bytes() const noexcept override { return capacity_; }
 
   int append(std::span<const std::byte> bytes) noexcept override {
-    std::size_t done = 0;
-    while (done < bytes.size()) {
-      const ssize_t wrote =
-          pwrite(fd_.get(), bytes.data() + done, bytes.size() - done, static_cast<off_t>(used_ + done));
-      if (wrote < 0 && errno == EINTR) continue;
-      if (wrote <= 0) {
-        const int error = wrote < 0 ? errno : EIO;
-        cut(used_);  // a half frame; if this fails too, that frame does not verify
-        return error;
-      }
-      done += static_cast<std::size_t>(wrote);
+    if (write_whole(fd_.get(), bytes, used_) < bytes.size()) {
+      const int error = errno;
+      cut(used_);  // a half frame; if this fails too, that frame does not verify
+      return error;
     }
     used_ += bytes.size();
     return 0;

@@ -14,6 +14,7 @@
 
 #include "analyzer/pool/pool_file.hpp"
 #include "common/files/new_file.hpp"
+#include "common/files/regular_file.hpp"
 #include "common/platform/error.hpp"
 #include "common/ring/ring_view.hpp"
 
@@ -134,13 +135,12 @@ void PoolWipe::write_zeros(std::uint64_t begin, std::uint64_t end) {
   static constexpr std::array<std::byte, kBlockBytes> kZeros{};
   while (begin < end) {
     const std::size_t bytes = std::min<std::uint64_t>(end - begin, kBlockBytes);
-    const ssize_t written = pwrite(fd_.get(), kZeros.data(), bytes, static_cast<off_t>(begin));
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) {
+    const std::size_t written = write_whole(fd_.get(), std::span(kZeros).first(bytes), begin);
+    begin += written;
+    if (written < bytes) {
       throw system_error("{}: cannot be overwritten at byte {}: {}; what lies before it is still there", name_, begin,
-                         errno_text(written < 0 ? errno : EIO));
+                         errno_text(errno));
     }
-    begin += static_cast<std::uint64_t>(written);
   }
 }
 

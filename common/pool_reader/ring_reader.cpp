@@ -18,6 +18,7 @@
 
 #include "common/files/creation_mark.hpp"
 #include "common/files/lock_holder.hpp"
+#include "common/files/regular_file.hpp"
 #include "common/kernels/hash.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/unique_fd.hpp"
@@ -193,13 +194,8 @@ HeldStatus RingReader::read_through(const KeptSlot& kept, std::size_t variable, 
     const PayloadParts::Part part = geometry.chunks[c];
     if (part.in_variable + part.bytes <= begin || part.in_variable >= end) continue;
     const std::uint64_t from = geometry.slots[kept.slot].payload_offset + part.offset;
-    for (std::uint64_t done = 0; done < part.bytes;) {
-      const ssize_t got =
-          pread(leases_->file(), chunk.data() + done, part.bytes - done, static_cast<off_t>(from + done));
-      if (got < 0 && errno == EINTR) continue;
-      if (got < 0) throw system_error("{}: cannot be read: {}", name, errno_text(errno));
-      if (got == 0) throw truncated();
-      done += static_cast<std::uint64_t>(got);
+    if (read_whole(leases_->file(), std::span(chunk).first(part.bytes), from) < part.bytes) {
+      throw errno == 0 ? truncated() : system_error("{}: cannot be read: {}", name, errno_text(errno));
     }
     intact = hash64(chunk.data(), part.bytes) == expected[c];
     const std::uint64_t wanted = std::min(part.bytes, place.bytes - part.in_variable);
