@@ -18,13 +18,14 @@
 #include <string>
 #include <utility>
 
+#include "analyzer/pool/dax.hpp"
 #include "analyzer/pool/pmdk_syncs.hpp"
 #include "analyzer/pool/pool_file.hpp"
 #include "analyzer/pool/pool_persistence.hpp"
-#include "analyzer/pool/synchronous_mapping.hpp"
 #include "analyzer/ring/ring_creation.hpp"
 #include "common/files/creation_mark.hpp"
 #include "common/files/output_file.hpp"
+#include "common/files/slot_lease.hpp"
 #include "common/platform/clock.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/unique_fd.hpp"
@@ -88,6 +89,17 @@ std::uint64_t available_memory_bytes() {
 }
 
 }  // namespace
+
+PoolLeases::PoolLeases(int fd, std::uint32_t slots) noexcept
+    : fd_(fd), available_(has_leases(fd, slots, Lease::kExclusive)) {}
+
+bool PoolLeases::take(std::uint32_t slot) noexcept {
+  return !available_ || take_lease(fd_, slot, Lease::kExclusive) != LeaseStatus::kHeld;
+}
+
+void PoolLeases::give_back(std::uint32_t slot) noexcept {
+  if (available_) end_lease(fd_, slot);
+}
 
 void RingPool::Close::operator()(pmemobjpool* pool) const noexcept {
   if (watched && !watched->intact()) {
