@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "analyzer/recorder/mark_records.hpp"
-#include "analyzer/ring/kept_steps.hpp"
+#include "analyzer/ring/kept_results.hpp"
 #include "common/files/beside_pool.hpp"
 #include "common/platform/clock.hpp"
 #include "common/ranks/ranks_file.hpp"

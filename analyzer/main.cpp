@@ -38,9 +38,7 @@
 #include "common/program/stop_signal.hpp"
 #include "common/program/topology.hpp"
 #include "common/ranks/node_address.hpp"
-#include "common/records/results_json.hpp"
 #include "common/records/shown_results.hpp"
-#include "common/reductions/reduction_json.hpp"
 
 namespace ringside {
 namespace {

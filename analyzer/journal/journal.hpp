@@ -12,8 +12,6 @@
 #include <string>
 
 #include "common/journal/journal_files.hpp"
-#include "common/options/journal_options.hpp"
-#include "common/ring/durability.hpp"
 #include "common/ring/storage.hpp"
 
 namespace ringside {

@@ -18,7 +18,7 @@
 #include "analyzer/pool/dax.hpp"
 #include "analyzer/pool/foreign_file.hpp"
 #include "analyzer/pool/pool_file.hpp"
-#include "analyzer/ring/kept_steps.hpp"
+#include "analyzer/ring/kept_results.hpp"
 #include "common/files/new_file.hpp"
 #include "common/platform/error.hpp"
 #include "common/pool_reader/ring_reader.hpp"

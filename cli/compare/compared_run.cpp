@@ -16,7 +16,7 @@
 #include "cli/run_history/history_json.hpp"
 #include "common/journal/journal_files.hpp"
 #include "common/platform/error.hpp"
-#include "common/records/known_runs.hpp"
+#include "common/records/record_layout.hpp"
 #include "common/text/printable.hpp"
 #include "common/text/utc_text.hpp"
 

@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "cli/run_history/history_json.hpp"
-#include "common/records/described_run.hpp"
+#include "common/records/record_message.hpp"
 #include "common/text/fixed_text.hpp"
 
 namespace ringside {

@@ -12,7 +12,7 @@
 #include "common/journal/journal_reader.hpp"
 #include "common/platform/error.hpp"
 #include "common/pool_reader/ring_reader.hpp"
-#include "common/records/known_runs.hpp"
+#include "common/records/record_layout.hpp"
 
 namespace ringside {
 namespace {

@@ -7,11 +7,11 @@
 #include <chrono>
 #include <vector>
 
-#include "analyzer/journal/step_record.hpp"
 #include "analyzer/pool/pool_file.hpp"
 #include "cli/pool/decoded_journal.hpp"
 #include "common/platform/error.hpp"
 #include "common/pool_reader/ring_reader.hpp"
+#include "common/records/record_message.hpp"
 #include "common/ring/ring_recovery.hpp"
 
 namespace ringside {

@@ -10,14 +10,14 @@
 #include <string_view>
 #include <utility>
 
-#include "analyzer/journal/step_record.hpp"
 #include "cli/pool/decoded_journal.hpp"
 #include "cli/terminal/format.hpp"
 #include "common/journal/journal_reader.hpp"
 #include "common/json/json.hpp"
 #include "common/platform/error.hpp"
 #include "common/records/analysis_results.hpp"
-#include "common/records/results_json.hpp"
+#include "common/records/record_message.hpp"
+#include "common/records/shown_results.hpp"
 #include "common/results/result_values.hpp"
 #include "proto/ringside.pb.h"
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "common/records/results_json.hpp"
+#include "common/records/shown_results.hpp"
 #include "common/results/result_values.hpp"
 
 namespace ringside {

@@ -8,10 +8,10 @@
 #include <algorithm>
 #include <map>
 
-#include "analyzer/journal/step_record.hpp"
 #include "cli/pool/decoded_journal.hpp"
 #include "common/journal/journal_files.hpp"
 #include "common/platform/error.hpp"
+#include "common/records/record_message.hpp"
 #include "common/text/fixed_text.hpp"
 
 namespace ringside {

@@ -22,14 +22,12 @@
 #include "cli/terminal/terminal_line.hpp"
 #include "common/files/standard_streams.hpp"
 #include "common/json/json.hpp"
+#include "common/node_rings/ring_set.hpp"
 #include "common/options/command_line.hpp"
 #include "common/options/options.hpp"
 #include "common/platform/error.hpp"
 #include "common/pool_reader/ring_reader.hpp"
-#include "common/records/results_json.hpp"
 #include "common/records/shown_results.hpp"
-#include "common/reductions/reduction_json.hpp"
-#include "common/node_rings/ring_set.hpp"
 #include "common/text/printable.hpp"
 
 namespace ringside {

@@ -9,8 +9,8 @@
 
 #include "common/platform/clock.hpp"
 #include "common/program/schema_json.hpp"
-#include "common/records/older_results.hpp"
-#include "common/records/results_json.hpp"
+#include "common/records/result_names.hpp"
+#include "common/records/shown_results.hpp"
 
 namespace ringside {
 namespace {

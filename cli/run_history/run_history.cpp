@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "common/records/described_run.hpp"
+#include "common/records/record_message.hpp"
 
 namespace ringside {
 

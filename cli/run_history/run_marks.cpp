@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "common/text/utf8_prefix.hpp"
+#include "common/text/printable.hpp"
 
 namespace ringside {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cli/terminal/format.hpp"
-#include "common/records/described_run.hpp"
+#include "common/records/record_message.hpp"
 #include "common/records/result_names.hpp"
 #include "common/records/shown_results.hpp"
 #include "common/text/printable.hpp"

@@ -11,7 +11,6 @@
 #include "cli/pool/pool_arguments.hpp"
 #include "cli/run_history/history_json.hpp"
 #include "cli/terminal/format.hpp"
-#include "common/records/results_json.hpp"
 #include "common/records/shown_results.hpp"
 
 namespace ringside {

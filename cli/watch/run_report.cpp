@@ -25,7 +25,7 @@
 #include "common/platform/error.hpp"
 #include "common/platform/version.hpp"
 #include "common/pool_reader/ring_reader.hpp"
-#include "common/reductions/reduction_json.hpp"
+#include "common/records/shown_results.hpp"
 #include "common/text/printable.hpp"
 
 namespace ringside {

@@ -9,7 +9,6 @@
 #include <string>
 
 #include "common/journal/journal_files.hpp"
-#include "common/journal/journal_kind.hpp"
 
 namespace ringside {
 

@@ -12,8 +12,8 @@
 #include <string_view>
 
 #include "common/options/command_line.hpp"
-#include "common/options/matrix_format.hpp"
 #include "common/options/option_checks.hpp"
+#include "common/options/solver_choice.hpp"
 #include "common/platform/error.hpp"
 #include "common/text/decimal.hpp"
 #include "common/text/printable.hpp"

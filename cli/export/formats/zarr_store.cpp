@@ -14,7 +14,7 @@
 #include "cli/export/formats/result_columns.hpp"
 #include "cli/export/formats/zarr_metadata.hpp"
 #include "common/files/output_folder.hpp"
-#include "common/records/results_json.hpp"
+#include "common/records/shown_results.hpp"
 
 namespace ringside {
 namespace {

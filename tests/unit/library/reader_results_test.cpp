@@ -7,8 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "common/records/described_run.hpp"
-#include "common/records/results_message.hpp"
+#include "common/records/record_message.hpp"
 #include "tests/unit/library/reader_fixture.hpp"
 
 namespace ringside {

@@ -5,7 +5,7 @@
 #include <random>
 
 #include "analyzer/journal/journal_rebuild.hpp"
-#include "analyzer/journal/step_record.hpp"
+#include "common/records/record_message.hpp"
 #include "tests/unit/analyzer/journal/journal_fixture.hpp"
 
 namespace ringside {

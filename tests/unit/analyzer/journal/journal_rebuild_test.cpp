@@ -6,9 +6,10 @@
 #include <memory>
 #include <set>
 
-#include "analyzer/journal/step_record.hpp"
-#include "analyzer/ring/kept_steps.hpp"
-#include "common/records/known_runs.hpp"
+#include "analyzer/ring/kept_results.hpp"
+#include "common/records/record_layout.hpp"
+#include "common/records/record_message.hpp"
+#include "common/text/printable.hpp"
 #include "proto/ringside.pb.h"
 #include "tests/unit/analyzer/journal/journal_fixture.hpp"
 #include "tests/unit/analyzer/ring/ring_in_memory.hpp"

@@ -12,9 +12,8 @@
 #include <vector>
 
 #include "analyzer/journal/journal.hpp"
-#include "analyzer/journal/step_record.hpp"
 #include "analyzer/recorder/recorder.hpp"
-#include "common/records/described_run.hpp"
+#include "common/records/record_message.hpp"
 #include "common/reductions/reduction_catalogue.hpp"
 #include "common/telemetry/record_stream.hpp"
 #include "tests/unit/temporary_folder.hpp"

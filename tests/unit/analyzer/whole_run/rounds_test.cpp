@@ -12,10 +12,10 @@
 #include <thread>
 #include <vector>
 
-#include "analyzer/journal/step_record.hpp"
 #include "common/journal/journal_reader.hpp"
 #include "common/platform/clock.hpp"
 #include "common/ranks/node_address.hpp"
+#include "common/records/record_message.hpp"
 #include "common/reductions/reduction_catalogue.hpp"
 #include "common/threads/openmp_team.hpp"
 #include "tests/unit/temporary_folder.hpp"

@@ -4,12 +4,11 @@
 
 #include <memory>
 
-#include "analyzer/journal/step_record.hpp"
 #include "analyzer/pool/ring_pool.hpp"
 #include "cli/subcommands.hpp"
 #include "common/json/json.hpp"
 #include "common/pool_reader/ring_reader.hpp"
-#include "common/records/described_run.hpp"
+#include "common/records/record_message.hpp"
 #include "common/reductions/reduction_words.hpp"
 #include "proto/ringside.pb.h"
 #include "tests/unit/analyzer/journal/journal_fixture.hpp"

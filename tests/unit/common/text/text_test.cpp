@@ -16,7 +16,6 @@
 #include "common/text/formatted.hpp"
 #include "common/text/printable.hpp"
 #include "common/text/utc_text.hpp"
-#include "common/text/utf8_prefix.hpp"
 
 namespace ringside {
 namespace {
