@@ -12,9 +12,6 @@
 
 namespace ringside {
 
-/// True if `text` begins with the banner, in any case, possibly after blanks.
-bool has_matrix_market_banner(std::string_view text);
-
 /// Builds the matrix of a MatrixMarket text, by all OpenMP threads; the result does not depend on their number. `name`
 /// is the text's name in messages. Throws `Error` (exit code 2) naming the line, what was found and what would be
 /// accepted. In addition to the text it needs the memory of the stored entries.

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "producer/matrix/csr_builder.hpp"
-#include "producer/matrix/matrix_market.hpp"
 #include "producer/text/text_scan.hpp"
 
 namespace ringside {

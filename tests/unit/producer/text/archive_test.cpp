@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "producer/matrix/matrix_source.hpp"
-#include "producer/text/input_text.hpp"
+#include "producer/text/matrix_text.hpp"
 #include "tests/unit/producer/matrix/matrix_testing.hpp"
 #include "tests/unit/producer/text/archiving.hpp"
 #include "tests/unit/producer/text/packing.hpp"
@@ -42,7 +42,7 @@ std::vector<Member> suite_sparse() {
 std::string text_in(const std::string& archive, const std::string& path = "/data/web.tar",
                     const std::string& member = "") {
   std::string text;
-  const std::string error = error_of([&] { text = input_text({nullptr, archive}, {path, member}).text.text; });
+  const std::string error = error_of([&] { text = matrix_text({nullptr, archive}, {path, member}).text.text; });
   EXPECT_TRUE(error.empty() || error.starts_with(path + ": ")) << error;
   return error.empty() ? text : error;
 }

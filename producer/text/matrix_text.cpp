@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Finds the archive's member that is the matrix. SuiteSparse's NAME.tar.gz holds a folder NAME with NAME.mtx, and often
 // also right-hand sides and coordinates (NAME_b.mtx).
-#include "producer/text/input_text.hpp"
-
-#include <sys/stat.h>
+#include "producer/text/matrix_text.hpp"
 
 #include <algorithm>
 #include <string_view>
@@ -73,68 +71,61 @@ const Member& chosen_of(const std::vector<Member>& members, const NamedInput& na
     matrices.push_back(&member);
     if (is_named_like_its_folder_or_archive(name, stem_of_archive(named.path))) like_folder.push_back(&member);
   }
-  const std::vector<const Member*>& fitting = !named.member.empty() ? (of_path.empty() ? of_end : of_path)
+  const std::vector<const Member*>& fitting = !named.member.empty()  ? (of_path.empty() ? of_end : of_path)
                                               : !like_folder.empty() ? like_folder
                                               : !matrices.empty()    ? matrices
                                                                      : files;
   if (fitting.size() == 1) return *fitting.front();
-  const std::vector<const Member*>& among = !named.member.empty() && !fitting.empty() ? fitting
+  const std::vector<const Member*>& among = !named.member.empty() && !fitting.empty()   ? fitting
                                             : !named.member.empty() || matrices.empty() ? files
                                                                                         : matrices;
   std::vector<std::string_view> names;
   for (const Member* const member : among) names.emplace_back(member->name);
   if (names.empty()) {
     throw usage_error(
-        "{}: found a {} without a regular file, expected one that holds a matrix (links, devices and sparse files are not "
-        "read)",
+        "{}: found a {} without a regular file, expected one that holds a matrix (links, devices and sparse files are "
+        "not read)",
         named.path, kind);
   }
   if (!named.member.empty()) {
     throw usage_error("{}: found {} '{}' in the {}, expected the path of one of {}", named.path,
-                      fitting.empty() ? "no" : "more than one", shown(named.member), kind,
-                      list_of(names));
+                      fitting.empty() ? "no" : "more than one", shown(named.member), kind, list_of(names));
   }
   throw usage_error(
-      "{}: found {} {}files in the {} ({}), expected one, or one named like its folder or the archive (NAME/NAME.mtx); name "
-      "the one that is meant: {}:{}",
-      named.path, names.size(), matrices.empty() ? "" : ".mtx ", kind, list_of(names), named.path, shown(names.front()));
+      "{}: found {} {}files in the {} ({}), expected one, or one named like its folder or the archive (NAME/NAME.mtx); "
+      "name the one that is meant: {}:{}",
+      named.path, names.size(), matrices.empty() ? "" : ".mtx ", kind, list_of(names), named.path,
+      shown(names.front()));
 }
 
 }  // namespace
 
-NamedInput named_input(const std::string& name) {
-  struct stat found {};
-  if (stat(name.c_str(), &found) == 0) return {name, {}};
-  for (std::size_t colon = name.rfind(':'); colon != std::string::npos && colon > 0; colon = name.rfind(':', colon - 1)) {
-    const std::string path = name.substr(0, colon);
-    if (colon + 1 < name.size() && stat(path.c_str(), &found) == 0 && S_ISREG(found.st_mode)) {
-      return {path, name.substr(colon + 1)};
-    }
-  }
-  return {name, {}};
-}
-
-InputText input_text(Text file, const NamedInput& named) {
+MatrixText matrix_text(Text file, const NamedInput& named) {
   const std::string& path = named.path;
-  InputText input{std::move(file), path, path};
-  if (is_packed(input.text.text)) input.text = unpack(input.text.text, path);
+  MatrixText input{std::move(file), path, path};
+  std::string_view& text = input.text.text;
+  if (is_packed(text)) input.text = unpack(text, path);
   input.file_name = name_without_packing(path);
-  if (is_zip(input.text.text)) {
-    const std::vector<ZipMember> members = zip_members(input.text.text, path);
+  const auto is_in_archive = [&](const std::string& member) {
+    input.file_name = member;
+    input.name = path + ":" + shown(member);
+  };
+  if (is_zip(text)) {
+    const std::vector<ZipMember> members = zip_members(text, path);
     const ZipMember& member = chosen_of(members, named, "zip archive");
-    input.text = unzip(input.text.text, member, path);
-    input.file_name = member.name;
-  } else if (is_tar(input.text.text)) {
-    const std::vector<TarMember> members = tar_members(input.text.text, path);
+    input.text = unzip(text, member, path);
+    is_in_archive(member.name);
+  } else if (is_tar(text)) {
+    const std::vector<TarMember> members = tar_members(text, path);
     const TarMember& member = chosen_of(members, named, "tar archive");
-    input.text.text = member.text;
-    input.file_name = member.name;
-  } else {
-    if (named.member.empty()) return input;
+    text = member.text;
+    is_in_archive(member.name);
+  } else if (!named.member.empty()) {
     throw usage_error("{}: found no archive of which '{}' could be a member, expected a tar or zip archive", path,
                       shown(named.member));
   }
-  input.name = path + ":" + shown(input.file_name);
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   return input;
 }
 
