@@ -55,14 +55,6 @@ std::string find_program() {
       kProgram, own);
 }
 
-/// What exec takes: the texts, and a null pointer behind them. Valid as long as `texts`.
-std::vector<char*> exec_list(std::vector<std::string>& texts) {
-  std::vector<char*> list;
-  for (std::string& text : texts) list.push_back(text.data());
-  list.push_back(nullptr);
-  return list;
-}
-
 /// This process's environment, without what is preloaded into it: that is meant for the solver.
 std::vector<std::string> environment_of_helper() {
   std::vector<std::string> variables;

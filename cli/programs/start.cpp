@@ -13,6 +13,7 @@
 #include <new>
 
 #include "common/platform/error.hpp"
+#include "common/platform/process.hpp"
 #include "common/platform/unique_fd.hpp"
 #include "common/platform/version.hpp"
 #include "common/program/program_folder.hpp"
@@ -59,10 +60,6 @@ std::exception_ptr become_program(const std::string& program, char* const* argv)
 std::string output_of_program(const std::string& program, std::vector<std::string> arguments) {
   const fs::path path = command_program(program);
   announce_version();
-  std::vector<char*> argv;
-  for (std::string& argument : arguments) argv.push_back(argument.data());
-  argv.push_back(nullptr);
-
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) throw system_error("pipe: cannot be made ({})", errno_text(errno));
   const UniqueFd reading(ends[0]);
@@ -71,7 +68,7 @@ std::string output_of_program(const std::string& program, std::vector<std::strin
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, writing.get(), STDOUT_FILENO);
   pid_t pid = -1;
-  const int error = posix_spawn(&pid, path.c_str(), &actions, nullptr, argv.data(), environ);
+  const int error = posix_spawn(&pid, path.c_str(), &actions, nullptr, exec_list(arguments).data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   if (error != 0) throw not_started(program, path, arguments.at(1), error);
   writing.reset();

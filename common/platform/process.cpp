@@ -77,4 +77,11 @@ std::uint64_t start_of(pid_t pid) noexcept {
   return field != nullptr ? std::strtoull(field, nullptr, 10) : 0;
 }
 
+std::vector<char*> exec_list(std::vector<std::string>& texts) {
+  std::vector<char*> list;
+  for (std::string& text : texts) list.push_back(text.data());
+  list.push_back(nullptr);
+  return list;
+}
+
 }  // namespace ringside

@@ -8,7 +8,9 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "common/platform/error.hpp"
 
@@ -55,6 +57,9 @@ bool is_stopped(pid_t pid) noexcept;
 
 /// When that process started, in clock ticks since the machine's start; 0 if /proc cannot be read.
 std::uint64_t start_of(pid_t pid) noexcept;
+
+/// The arguments or the variables that exec takes: the texts, then a null pointer. Valid while `texts` is unchanged.
+std::vector<char*> exec_list(std::vector<std::string>& texts);
 
 /// The exit code that a process, or a peer's message, reports. An undocumented number comes from a program that crashed
 /// in its own way, or from a hostile one. It counts as a lost peer and is never passed on.
