@@ -65,7 +65,7 @@ void usable(const ringside_reader& reader);
 template <class Call>
 ringside_status usable_call(ringside_reader* reader, const Call& call) noexcept {
   if (reader == nullptr) return RINGSIDE_USAGE;
-  return guarded(reader->error, [&]() -> ringside_status {
+  return guarded(reader->error, [&] {
     usable(*reader);
     return call();
   });

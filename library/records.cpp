@@ -147,13 +147,12 @@ ringside_status ringside_reader_next_record(ringside_reader* reader, uint64_t fr
 
 ringside_status ringside_reader_record_results(ringside_reader* reader, ringside_result* out, size_t room,
                                                size_t* count) {
-  return usable_call(reader, [&]() -> ringside_status {
+  return usable_call(reader, [&] {
     if (reader->record.kind == RecordKind::kAnalysisResults) {
       describe_analysis(*reader, reader->record);
     } else {
       describe_results(*reader, reader->names.results(reader->record));
     }
     library::give_all(reader->record_results, out, room, count, "ringside_result", Listed::kFirst);
-    return RINGSIDE_OK;
   });
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/export/records/parquet_file.hpp"
-
+// Writes Parquet with pyarrow: Debian has no library for it, and our own encoder would be a second, untested one.
+// `python3` from PATH reads the table as an Arrow stream on its standard input, and writes the file on its standard
+// output.
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -11,6 +12,8 @@
 #include <string>
 
 #include "cli/export/records/arrow_file.hpp"
+#include "cli/export/records/records_export.hpp"
+#include "cli/export/records/records_table.hpp"
 #include "common/platform/error.hpp"
 #include "common/platform/unique_fd.hpp"
 #include "common/text/printable.hpp"
