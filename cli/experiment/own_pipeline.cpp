@@ -129,7 +129,7 @@ void add_own_pipeline(const Surroundings& around, ExperimentResult& result) {
          "--analyzer-cores=" + list(generators, problem.cpus.size()), "--pool=" + folder.file("pool"),
          "--summary=" + folder.file("summary.json")},
         folder, signals);
-    std::vector<Cell> row = {parent, static_cast<double>(generators), static_cast<double>(analyzers)};
+    std::vector<Cell> row = {parent, generators, analyzers};
     for (const char* key :
          {"generate_s", "producer_idle_s", "transfer_s", "commit_s", "analyze_s", "analyzer_idle_s", "total_s"}) {
       const bool found = run.summary.is_object() && run.summary.contains(key) && run.summary.at(key).is_number();
