@@ -30,15 +30,6 @@ bool exists(const std::string& path) {
   return std::filesystem::exists(std::filesystem::symlink_status(path, ignored));
 }
 
-/// "x.pool.journal-1" -> "x.pool"
-std::string without_journal_suffix(const std::string& path) {
-  for (std::uint32_t log = 0; log < kJournalLogs; ++log) {
-    const std::string suffix = journal_log_path("", log);
-    if (path.size() > suffix.size() && path.ends_with(suffix)) return path.substr(0, path.size() - suffix.size());
-  }
-  return path;
-}
-
 bool is_hexadecimal(std::string_view text) {
   return !text.empty() && text.size() <= 32 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
@@ -88,7 +79,8 @@ ComparedRun ComparedRun::read(const std::string& name, const std::string& result
   ComparedRun run;
   run.name = name;
   const auto [file, run_prefix] = split(name);
-  run.path = without_journal_suffix(one_journal_of(file));
+  run.path = one_journal_of(file);
+  if (const std::string pool = pool_of_journal_file(run.path); !pool.empty()) run.path = pool;
   if (exists(run.path)) {
     if (const std::optional<std::string> text = read_json_object(run.path, kExpected)) {
       if (!run_prefix.empty()) throw usage_error("{}: {} is a summary, of one run; expected no @RUN_ID", name, file);
@@ -108,13 +100,11 @@ void ComparedRun::read_summary(const std::string& text) {
   kind = "summary";
   facts = facts_of(summary);
   const auto seconds_of = [&summary](const char* key) {
-    return summary.contains(key) && summary.at(key).is_number() ? std::optional(summary.at(key).get<double>())
-                                                                : std::nullopt;
+    return summary[key].is_number() ? std::optional(summary[key].get<double>()) : std::nullopt;
   };
   if (summary.at("run_id").is_string()) run_id = summary.at("run_id").get<std::string>();
-  if (const Json* const converged = summary.contains("converged") ? &summary.at("converged") : nullptr;
-      converged != nullptr && converged->is_boolean()) {
-    state = converged->get<bool>() ? "converged" : "not converged";
+  if (const Json& converged = summary["converged"]; converged.is_boolean()) {
+    state = converged.get<bool>() ? "converged" : "not converged";
   }
   if (const auto count = seconds_of("iterations"); count && *count >= 0) {
     iterations = static_cast<std::uint64_t>(*count);

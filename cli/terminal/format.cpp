@@ -33,7 +33,7 @@ std::string run_time(double seconds, double total) {
 }
 
 double number(const Json& object, const char* key) {
-  return object.contains(key) && object.at(key).is_number() ? object.at(key).get<double>() : 0.0;
+  return object[key].is_number() ? object[key].get<double>() : 0;
 }
 
 }  // namespace ringside

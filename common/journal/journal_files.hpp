@@ -21,5 +21,7 @@ inline constexpr std::size_t kMaxRecordBytes = std::size_t{64} << 10;
 inline constexpr std::uint32_t kJournalLogs = 2;
 std::string journal_log_path(const std::string& pool, std::uint32_t log);
 std::vector<std::string> journal_files_there(const std::string& pool);
+/// The pool of a journal's file: "x.pool" for "x.pool.journal-1"; empty for any other name.
+std::string pool_of_journal_file(const std::string& file);
 
 }  // namespace ringside
