@@ -24,10 +24,6 @@ AnalysisWorker::AnalysisWorker(const std::string& file, const std::string& pool,
       child_(Interpreter{.words = {python, "-m", "ringside.analyze", file, pool},
                          .environment = interpreter_environment(threads)}) {}
 
-std::string AnalysisWorker::last_words() const {
-  return last_text_.empty() ? "its process " + child_.how_it_ended() : last_text_;
-}
-
 void AnalysisWorker::follow(const FollowedRun& run) {
   for (AnalysisCounts& counts : counts_) counts.seen = run.after;
   child_.tell(line_of({{"run", run.run_id}, {"after", run.after.commit_seq}, {"iteration", run.after.iteration}}));

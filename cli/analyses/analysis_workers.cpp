@@ -124,16 +124,8 @@ AnalysisWorkers::~AnalysisWorkers() {
   for (AnalysisWorker& worker : workers_) worker.kill();
 }
 
-void AnalysisWorkers::follow(const FollowedRun& run) {
-  for (AnalysisWorker& worker : workers_) worker.follow(run);
-}
-
 void AnalysisWorkers::look_at_kept(std::uint64_t first, std::uint64_t last) {
   for (AnalysisWorker& worker : workers_) worker.look_at_kept(first, last);
-}
-
-void AnalysisWorkers::end() {
-  for (AnalysisWorker& worker : workers_) worker.end();
 }
 
 void AnalysisWorkers::kill(const std::string& why) {

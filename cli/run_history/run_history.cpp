@@ -113,10 +113,6 @@ void RunHistory::add(const wire::Status& status) {
   }
 }
 
-RunView* RunHistory::current_run(const std::string& run_id) {
-  return run_ && run_->run_id != run_id ? nullptr : &run_of(run_id);
-}
-
 RunView& RunHistory::run_of(const std::string& run_id) {
   if (!run_ || run_->run_id != run_id) {
     run_.emplace();

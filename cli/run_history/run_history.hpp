@@ -114,7 +114,7 @@ class RunHistory {
  private:
   RunView& run_of(const std::string& run_id);
   /// The run of a record that may arrive after the next run has begun; null if that run has begun.
-  RunView* current_run(const std::string& run_id);
+  RunView* current_run(const std::string& run_id) { return run_ && run_->run_id != run_id ? nullptr : &run_of(run_id); }
   void add(const wire::Record& record, const wire::StepRecord& step);
 
   std::optional<RunView> run_;
