@@ -10,7 +10,7 @@
 
 #include "cli/analyses/analysis_output.hpp"
 #include "cli/analyses/analysis_worker.hpp"
-#include "cli/analyses/stop_signals.hpp"
+#include "cli/supervision/stop_signals.hpp"
 #include "common/json/json.hpp"
 
 namespace ringside {

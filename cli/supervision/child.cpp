@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "common/platform/error.hpp"
+#include "common/platform/process.hpp"
 #include "common/program/stop_signal.hpp"
 #include "common/text/printable.hpp"
 
@@ -27,16 +28,10 @@ namespace {
 
 constexpr std::size_t kMostLineBytes = std::size_t{1} << 20;  // a child that never ends its line must not fill memory
 
-struct Pipe {
-  UniqueFd read_end;
-  UniqueFd write_end;
-};
-
-Pipe new_pipe() {
-  std::array<int, 2> ends{};
-  if (pipe2(ends.data(), O_CLOEXEC) != 0) throw system_error("cannot create a pipe: {}", errno_text(errno));
-  fcntl(ends[0], F_SETFL, O_NONBLOCK);
-  return {UniqueFd(ends[0]), UniqueFd(ends[1])};
+Pipe new_pipe_to_poll() {
+  Pipe pipe = new_pipe();
+  fcntl(pipe.read_end.get(), F_SETFL, O_NONBLOCK);
+  return pipe;
 }
 
 /// Runs in the child between fork and exec, where only async-signal-safe calls are allowed.
@@ -52,7 +47,6 @@ void report_exec_failure(const std::string& begin, int error) noexcept {
 
 /// Waits for the exec of a child, which has the other end of the pipe. 0: exec succeeded; else its errno value.
 int exec_error(const UniqueFd& read_end) noexcept {
-  fcntl(read_end.get(), F_SETFL, 0);
   int error = 0;
   ssize_t count;
   do {
@@ -118,8 +112,8 @@ pid_t executed(std::vector<std::string> words, const std::vector<std::pair<std::
 }  // namespace
 
 Child::Child(const std::string& program, const std::vector<std::string>& arguments) {
-  Pipe report = new_pipe();
-  Pipe errors = new_pipe();
+  Pipe report = new_pipe_to_poll();
+  Pipe errors = new_pipe_to_poll();
   std::vector<std::string> words = {program};
   words.insert(words.end(), arguments.begin(), arguments.end());
   words.push_back("--report-fd=" + std::to_string(report.write_end.get()));
@@ -171,10 +165,9 @@ Child::Child(const UserProgram& program) : is_group_(true) {
 }
 
 Child::Child(const Interpreter& interpreter) : is_group_(true) {
-  Pipe report = new_pipe();
-  Pipe errors = new_pipe();
+  Pipe report = new_pipe_to_poll();
+  Pipe errors = new_pipe_to_poll();
   Pipe commands = new_pipe();
-  fcntl(commands.read_end.get(), F_SETFL, 0);  // the child may block on reading; we do not wait for it
   fcntl(commands.write_end.get(), F_SETFL, O_NONBLOCK);
   std::vector<std::string> words = interpreter.words;
   words.push_back(std::to_string(report.write_end.get()));

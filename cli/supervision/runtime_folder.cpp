@@ -22,6 +22,7 @@
 #include "common/files/standard_streams.hpp"
 #include "common/handoff/peer.hpp"
 #include "common/platform/error.hpp"
+#include "common/platform/process.hpp"
 #include "common/ranks/node_address.hpp"
 #include "common/reductions/plug_ins/plug_in_notes.hpp"
 #include "common/text/printable.hpp"
@@ -40,16 +41,10 @@ constexpr char kSocket[] = "analyzer.socket";
 /// fs::temp_directory_path().
 constexpr const char* kTemporaryVariables[] = {"TMPDIR", "TMP", "TEMP", "TEMPDIR"};
 
-/// The variable's value; null if it is unset or empty.
-const char* variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr && *value != '\0' ? value : nullptr;
-}
-
 /// The variable's name, and the folder; absolute, so that processes with other working folders find it.
 std::pair<std::string, fs::path> temporary_base() {
   for (const char* name : kTemporaryVariables) {
-    if (const char* folder = variable(name)) {
+    if (const char* folder = environment_value(name)) {
       std::error_code error;
       const fs::path absolute = fs::absolute(folder, error);
       return {name, error ? fs::path(folder) : absolute};
@@ -83,7 +78,7 @@ bool is_full(const fs::path& base) {
 /// the last two is used.
 std::vector<fs::path> bases() {
   std::vector<fs::path> bases;
-  if (const char* runtime = variable("XDG_RUNTIME_DIR"); runtime != nullptr && *runtime == '/') {
+  if (const char* runtime = environment_value("XDG_RUNTIME_DIR"); runtime != nullptr && *runtime == '/') {
     bases.emplace_back(runtime);
   }
   for (const fs::path& base : {temporary_base().second, fs::path("/tmp"), fs::path("/var/tmp")}) {

@@ -28,6 +28,7 @@
 #include "common/options/options.hpp"
 #include "common/platform/clock.hpp"
 #include "common/platform/error.hpp"
+#include "common/platform/process.hpp"
 #include "common/platform/stop_flag.hpp"
 #include "common/program/stop_signal.hpp"
 #include "common/records/result_names.hpp"
@@ -57,10 +58,8 @@ struct TailOptions {
 TableOptions table_for(int fd) {
   TableOptions options;
   if (isatty(fd) != 1) return options;
-  const char* no_color = std::getenv("NO_COLOR");
   const char* term = std::getenv("TERM");
-  const bool plain = (no_color != nullptr && *no_color != '\0') || term == nullptr || std::string_view(term) == "dumb";
-  options.colours = !plain;
+  options.colours = environment_value("NO_COLOR") == nullptr && term != nullptr && std::string_view(term) != "dumb";
   options.most_lines = kMostLines;
   return options;
 }
