@@ -225,10 +225,14 @@ std::string series_text(const ExportedSeries& series) {
   return text;
 }
 
-void say_what_was_written(const ExportOptions& options, const std::string& steps, const std::string& of,
-                          const ExportTarget& target, const ExportFormat& format) {
-  write_beside_output(options.output, fmt::format("{}: {} of {}, {}, as {}\n", printable(output_name(options.output)), steps,
-                                                  printable(of), what_was_written(target), format.name));
+/// what: StepExport or RingExport.
+template <class Export>
+void export_and_say(const Export& what, const ExportOptions& options, const std::string& of) {
+  const std::string steps = options.steps.all ? series_text(export_series(what, options.steps))
+                                              : "iteration " + with_separators(export_one(what, options.steps));
+  write_beside_output(options.output,
+                      fmt::format("{}: {} of {}, {}, as {}\n", printable(output_name(options.output)), steps,
+                                  printable(of), what_was_written(what.target), what.format.name));
 }
 
 /// Exports from the rings of several nodes: arrays of the whole run.
@@ -259,10 +263,7 @@ int export_rings(const ExportOptions& options) {
                       output_name(options.output));
   }
   format.check(target);
-  const RingExport what{set, assembly, format, target, chosen, catch_stop_signals()};
-  const std::string steps = options.steps.all ? series_text(export_series(what, options.steps))
-                                              : "iteration " + with_separators(export_one(what, options.steps));
-  say_what_was_written(options, steps, set.path(), target, format);
+  export_and_say(RingExport{set, assembly, format, target, chosen, catch_stop_signals()}, options, set.path());
   return 0;
 }
 
@@ -287,10 +288,7 @@ int export_steps(const ExportOptions& options) {
   const std::optional<RingReader> archive = options.steps.all ? archive_of(pool) : std::nullopt;
   StepExport what{reader, archive ? &*archive : nullptr, format, target, variables, to_file, {}};
   if (to_file) what.stop = catch_stop_signals();
-
-  const std::string steps = options.steps.all ? series_text(export_series(what, options.steps))
-                                              : "iteration " + with_separators(export_one(what, options.steps));
-  say_what_was_written(options, steps, reader.path().string(), target, format);
+  export_and_say(what, options, reader.path().string());
   return 0;
 }
 

@@ -2,6 +2,7 @@
 #include "cli/pool/recorded_plug_ins.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -55,12 +56,6 @@ std::string distrust(const std::string& path) {
   return {};
 }
 
-std::string joined(const std::vector<std::string>& names) {
-  std::string all;
-  for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
-  return all;
-}
-
 }  // namespace
 
 RecordedPlugIns load_recorded(const std::string& pool, const RingView& ring, const std::vector<std::string>& given,
@@ -82,7 +77,7 @@ RecordedPlugIns load_recorded(const std::string& pool, const RingView& ring, con
     if (std::find(loaded.begin(), loaded.end(), id) != loaded.end()) continue;
     const auto add_missing = [&](const std::string& why) {
       found.missing.push_back(
-          fmt::format("{}: not recomputed: {}; give --reduce-with FILE:NAME", joined(names), why));
+          fmt::format("{}: not recomputed: {}; give --reduce-with FILE:NAME", fmt::join(names, ", "), why));
     };
     const auto of_same_name = std::find_if(given_names.begin(), given_names.end(), [&](const auto& known_name) {
       return std::any_of(names.begin(), names.end(), [&](const std::string& name) {

@@ -293,7 +293,11 @@ ExitCode replay_rings(const std::string& path, const ReplayOptions& options) {
   for (std::size_t n = 0; n < set.nodes().size(); ++n) {
     const NodeRing& ring = set.nodes()[n];
     if (!options.json && n > 0) fmt::print("\n");
-    const auto failed = [&](const Error& why) {
+    try {
+      if (ring.why) throw *ring.why;
+      if (!options.json) fmt::print("{}: {}\n", ring.name, printable(ring.path));
+      code = code_with(code, replay_pool(*ring.reader, options, n));
+    } catch (const Error& why) {
       if (options.json) {
         const Json line = {{"node", n}, {"pool", ring.path}, {"error", why.what()}};
         fmt::print("{}\n", line.dump());
@@ -301,16 +305,6 @@ ExitCode replay_rings(const std::string& path, const ReplayOptions& options) {
         fmt::print("{}: {}\n", ring.name, printable(why.what()));
       }
       code = code_with(code, why.code());
-    };
-    if (ring.why) {
-      failed(*ring.why);
-      continue;
-    }
-    if (!options.json) fmt::print("{}: {}\n", ring.name, printable(ring.path));
-    try {
-      code = code_with(code, replay_pool(*ring.reader, options, n));
-    } catch (const Error& why) {
-      failed(why);
     }
   }
   return code;
