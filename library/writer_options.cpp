@@ -4,11 +4,9 @@
 #include <errno.h>
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
 #include <span>
 #include <string>
-#include <utility>
 
 #include "common/handoff/attach_request.hpp"
 #include "common/handoff/handoff_environment.hpp"

@@ -10,7 +10,6 @@
 #include <map>
 #include <system_error>
 #include <tuple>
-#include <utility>
 
 #include "analyzer/journal/journal.hpp"
 #include "analyzer/pool/pool_file.hpp"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/analyses/analysis_worker.hpp"
 
-#include <fmt/format.h>
-
 #include <csignal>
 #include <utility>
 

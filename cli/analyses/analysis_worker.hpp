@@ -12,7 +12,6 @@
 #include "cli/analyses/due_steps.hpp"
 #include "cli/analyses/worker_line.hpp"
 #include "cli/supervision/child.hpp"
-#include "common/platform/error.hpp"
 
 namespace ringside {
 

@@ -3,7 +3,6 @@
 // writes it. `ringside run --analyze` also starts this command.
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sched.h>
 
 #include <cerrno>
 #include <string>

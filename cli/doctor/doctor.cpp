@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <string_view>
 #include <variant>
 
 #include "analyzer/pool/pool_device.hpp"

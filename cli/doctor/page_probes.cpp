@@ -2,8 +2,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <optional>
-
 #include "analyzer/pool/dax.hpp"
 #include "cli/doctor/probes.hpp"
 #include "common/platform/system_files.hpp"

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "cli/terminal/format.hpp"
 #include "common/options/command_line.hpp"

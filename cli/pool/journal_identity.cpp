@@ -9,7 +9,6 @@
 
 #include "analyzer/journal/step_record.hpp"
 #include "analyzer/pool/pool_file.hpp"
-#include "cli/pool/decoded_journal.hpp"
 #include "common/platform/error.hpp"
 #include "common/pool_reader/ring_reader.hpp"
 #include "common/ring/ring_recovery.hpp"

@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <system_error>
 
-#include "analyzer/journal/journal.hpp"
 #include "common/files/standard_streams.hpp"
+#include "common/journal/journal_files.hpp"
 #include "common/options/option_checks.hpp"
 #include "common/telemetry/key_folder.hpp"
 #include "producer/matrix/matrix_source.hpp"

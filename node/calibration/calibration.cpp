@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
-#include <thread>
 #include <utility>
 
 #include "common/platform/clock.hpp"

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <exception>
 #include <new>
-#include <span>
 
 #include "cli/export/formats/export_format.hpp"
 #include "common/files/output_file.hpp"

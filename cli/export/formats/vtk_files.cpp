@@ -3,10 +3,7 @@
 // (.pvd, with a folder of its files beside it).
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cstring>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
