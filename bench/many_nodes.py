@@ -7,8 +7,8 @@ iteration (bench_paced_ranks), so that ranks and analyzers of several nodes fit 
 simulated with its own measured figures: seconds of an iteration, of transfer and of analyze, their deviations, a
 message. The comparison covers results that these figures do not contain: the lag of the global commit, which node
 waits, and for how long. The analyzers have no --node-address, so there are no rounds for results of the whole run;
-bench_rounds measures these. With --tables-only, only the tables of docs/inside/scale.md are simulated again. Writes
-JSON (see docs/inside/scale.md)."""
+bench_rounds measures these. With --tables-only, only the tables of docs/inside/ranks.md are simulated again. Writes
+JSON (see docs/inside/ranks.md)."""
 
 import csv
 import json
@@ -36,7 +36,7 @@ RUNS = {"1 node": (1, 1, "all", 0, "vader"), "1 node of 2 ranks": (1, 2, "all", 
         "2 nodes, uncoupled, slow analyzer": (2, 1, "none", 1.5, "vader"),
         "2 nodes, tcp": (2, 1, "all", 0, "tcp"), "2 nodes, uncoupled, tcp": (2, 1, "none", 0, "tcp")}
 
-# docs/inside/scale.md: 16 ranks of a node, 10 ms an iteration.
+# docs/inside/ranks.md: 16 ranks of a node, 10 ms an iteration.
 TABLE = ["--step-figures=10,2,3,32", "--ranks-per-node=16", "--spread=0.05", "--iterations=200"]
 TABLES = {"infiniband": [], "tcp": ["--network=tcp"], "always": ["--progress=always"], "neighbours": ["--coupling=neighbours"],
           "uncoupled": ["--coupling=none"], "slow_analyzer": ["--slow-analyzer=5"], "100 ms": ["--step-figures=100,20,30,320"],

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::uint64_t kMostSteps = 200;  // to simulate: lags and waits are steady long before
 
-// Measured (docs/inside/scale.md, "Parameters"): a publish, and the test and the start of an exchange.
+// Measured (docs/inside/ranks.md, "Parameters"): a publish, and the test and the start of an exchange.
 constexpr double kPublishS = 25e-6;
 constexpr double kExchangeS = 10e-6;
 
@@ -137,7 +137,7 @@ void declare(CommandLine& line, ManyNodesOptions& options) {
   OptionSet set = line.options_of<ManyNodesOptions>("Many nodes");
   const Option nodes = set.option("--nodes", options.nodes,
                                   "simulate a run of so many nodes, and of 1, 4, 16, ...; or of each number in a list "
-                                  "(docs/inside/scale.md)")
+                                  "(docs/inside/ranks.md)")
                            .comma_separated()
                            .check(whole_number_within(1, kMostSimulatedNodes))
                            .value_name("N");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Gives the values of records their names. A reader passes each record to `learn`, and asks for the results of a step.
-// The description of a run may also come behind its first steps (docs/formats/journal_format.md): who has all records
+// The description of a run may also come behind its first steps (docs/formats/files.md): who has all records
 // of a journal lets them be learned first.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The questions about the caches before a memory, and a call that answers all of them in order (docs/inside/probes.md).
+// The questions about the caches before a memory, and a call that answers all of them in order (docs/inside/model.md).
 #pragma once
 
 #include <string>

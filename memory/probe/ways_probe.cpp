@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Ways: starts with many lines that do not fit together and removes those that are not needed for that; ways + 1 lines
-// of one set remain. Nearer levels and prefetchers must not answer (docs/inside/probes.md).
+// of one set remain. Nearer levels and prefetchers must not answer (docs/inside/model.md).
 #include <fmt/format.h>
 
 #include <algorithm>

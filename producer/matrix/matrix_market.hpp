@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads MatrixMarket text (https://math.nist.gov/MatrixMarket/reports/MMformat.ps). docs/use/inputs.md describes the
+// Reads MatrixMarket text (https://math.nist.gov/MatrixMarket/reports/MMformat.ps). docs/use/run.md describes the
 // accepted text and the treatment of duplicates, zeros and symmetry.
 #pragma once
 

@@ -25,7 +25,7 @@
 namespace ringside {
 
 struct MatrixOptions {
-  std::string matrix = {};     // FILE, grid:SIDE, rmat:SCALE[:EDGEFACTOR[:SEED]] (docs/use/inputs.md)
+  std::string matrix = {};     // FILE, grid:SIDE, rmat:SCALE[:EDGEFACTOR[:SEED]] (docs/use/run.md)
   bool cache = false;          // map a cache of it if there is a fresh one, else write one
   std::string cache_dir = {};  // where; empty: beside the file, or the current folder for a generated matrix
   std::string columns = {};    // of an edge list (producer/matrix/edge_columns.hpp); empty: not given

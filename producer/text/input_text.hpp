@@ -26,7 +26,7 @@ NamedInput named_input(const std::string& name);
 
 /// `file` is that of `input.path`. Throws `Error` (exit code 2) if the file is damaged (`unpack`, `tar_members`,
 /// `unzip`), if a member was named and the file is no archive, or if no member is clearly the named one or the matrix
-/// (docs/use/inputs.md); the message lists what was found.
+/// (docs/use/run.md); the message lists what was found.
 InputText input_text(Text file, const NamedInput& named);
 
 }  // namespace ringside

@@ -101,7 +101,7 @@ TEST_F(SolversTest, EveryCompletionOffersAllOfThem) {
 }
 
 TEST_F(SolversTest, TheDocumentationHasARowForEachOne) {
-  std::ifstream file(RINGSIDE_SOURCE_DIR "/docs/use/inputs.md");
+  std::ifstream file(RINGSIDE_SOURCE_DIR "/docs/use/run.md");
   const std::string page((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   for (const SolverEntry* solver : solvers()) {
     EXPECT_NE(page.find(fmt::format("\n| `{}` | ", solver->choice.name)), std::string::npos) << solver->choice.name;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Golden bytes of the journal's records. A separate program computed them from docs/formats/journal_format.md and the
+// Golden bytes of the journal's records. A separate program computed them from docs/formats/files.md and the
 // packaged libxxhash. If one of them changes, existing journals can no longer be read, and kJournalVersion has to
 // change too.
 #include "common/journal/journal_layout.hpp"

@@ -96,7 +96,7 @@ inline void expect_sum(double found, double expected, double magnitude_sum) {
   EXPECT_LE(std::fabs(found - expected), 96 * 0x1p-53 * magnitude_sum) << found << " for " << expected;
 }
 
-/// A norm made of squares: those of entries below 1e-154 may vanish (docs/inside/reductions.md).
+/// A norm made of squares: those of entries below 1e-154 may vanish (docs/inside/kernels.md).
 inline void expect_l2(double found, double expected) {
   if (expected > 1e-150) {
     expect_sum(found, expected, expected);

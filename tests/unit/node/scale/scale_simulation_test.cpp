@@ -172,7 +172,7 @@ TEST_F(ScaleTest, OneNodeSendsNothing) {
   EXPECT_EQ(result().recorded_lag.mean, 3);
 }
 
-/// The figures of docs/inside/scale.md.
+/// The figures of docs/inside/ranks.md.
 TEST_F(ScaleTest, TheGlobalCommitOf1024NodesLagsByLessThanTwoSteps) {
   request_.node = {.ranks = 16,
                    .generate_s = 10e-3,
