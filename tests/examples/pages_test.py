@@ -86,14 +86,21 @@ class Pages(Place):
                 if command in beside:
                     self.start(command)
                     continue
-                interrupted = re.search(r"--trigger '[^']*stop", command) and "a.mtx" not in command
-                run = self.call("sh", "-ec", command, expected=130 if interrupted else 0)
+                run = self.run_command(command)
                 said[command] = run.stdout
                 lines = {form(line) for line in (run.stdout + run.stderr).splitlines()}
                 compared = [line for line in shown if line != "..." and (rows or not re.search(r"\d", line))]
                 self.assertEqual([line for line in compared if form(line) not in lines], [], f"{command}\n{run.stdout}{run.stderr}")
         self.assertEqual(list(names), [], f"programs that {page} no longer has")
         return said
+
+    def run_command(self, command):
+        """Runs a command, which ends with 0, or with 130 if its output says that a trigger with the action `stop` fired."""
+        run = subprocess.run(["sh", "-ec", command], cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", timeout=240, check=False)
+        stopped = re.search(r"--trigger '[^']*\bstop\b", command) and ": fired at iteration " in run.stdout + run.stderr
+        self.assertEqual(run.returncode, 130 if stopped else 0, f"{command}\n{run.stdout}{run.stderr}")
+        return run
 
     def start(self, command):
         """Starts a command that lasts until the test ends."""
