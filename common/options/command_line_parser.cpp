@@ -189,8 +189,8 @@ class Parser {
       Slot* const slot = find("--" + setting.key);
       if (slot == nullptr || !slot->declared.is_setting) {
         throw usage_error(
-            "{}: line {}: found the unknown key '{}', expected lines like `slots = 8`, the keys being this program's "
-            "options",
+            "{}: line {}: found the unknown key '{}', expected lines like `slots = 8`, with this program's options as "
+            "keys",
             name, setting.line, shortened(setting.key));
       }
       const OptionDescription& option = slot->declared;

@@ -81,7 +81,7 @@ class Line {
       setting.value = setting.quoted ? quoted_text() : bare_value(setting.key);
     }
     skip_blanks();
-    if (!is_over()) throw refuse("'" + shortened(rest_) + "' behind the value", "nothing there but a comment");
+    if (!is_over()) throw refuse("'" + shortened(rest_) + "' after the value", "nothing there but a comment");
     return setting;
   }
 

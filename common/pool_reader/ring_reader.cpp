@@ -108,7 +108,7 @@ RingReader RingReader::look_at(int fd, const std::filesystem::path& path) {
   const std::string name = path.string();
   const struct stat status = status_of(fd, name);
   if (S_ISDIR(status.st_mode)) throw usage_error("{}: is a directory; a pool is a file", name);
-  if (!S_ISREG(status.st_mode)) throw usage_error("{}: not a regular file; a pool is one", name);
+  if (!S_ISREG(status.st_mode)) throw usage_error("{}: not a regular file; expected a pool", name);
   if (status.st_size == 0) throw empty_pool_file(name);
 
   const auto bytes = static_cast<std::size_t>(status.st_size);

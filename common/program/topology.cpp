@@ -257,7 +257,7 @@ std::set<int> allowed_by_kernel() {
     }
     return cpus;
   }
-  throw system_error("the kernel does not say on which cores this process may run (sched_getaffinity: {})",
+  throw system_error("the kernel does not report on which cores this process may run (sched_getaffinity: {})",
                      errno_text(errno));
 }
 
@@ -393,7 +393,7 @@ void pin_openmp_threads(const std::vector<int>& cpus) {
     if (thread < cpus.size()) errors[thread] = bind_calling_thread(cpus[thread]);
   }
   if (started != cpus.size()) {
-    throw system_error("{} threads were asked for and {} started; is OMP_THREAD_LIMIT set lower?", cpus.size(),
+    throw system_error("{} threads were requested and {} started; is OMP_THREAD_LIMIT set lower?", cpus.size(),
                        started);
   }
   for (std::size_t i = 0; i < cpus.size(); ++i) {

@@ -141,7 +141,8 @@ Box box_of(const Value& value, const Variable& variable) {
 
 RanksFile::Node node_of(const Value& value, std::size_t index, const std::vector<Variable>& variables) {
   RanksFile::Node node;
-  if (value.at("node").number(kMostNodes) != index) value.at("node").refuse(formatted("{}: in their order", index));
+  if (value.at("node").number(kMostNodes) != index)
+    value.at("node").refuse(formatted("{}: nodes in ascending order", index));
   node.host = value.at("host").text();
   node.pool = value.at("pool").text();
   for (const Value& rank : value.at("ranks").items(1, kMostRanks)) {
@@ -283,7 +284,7 @@ RanksFile parse_ranks(std::string_view text, const std::string& where) {
   const Json parsed = Json::try_parse(text);
   const Value whole(parsed, where);
   if (parsed.is_discarded() || !parsed.is_object() || !parsed.contains(kVersionKey)) {
-    throw usage_error("{}: is no ranks file; expected an object with \"{}\": {} (docs/formats/files.md)", where,
+    throw usage_error("{}: is not a ranks file; expected an object with \"{}\": {} (docs/formats/files.md)", where,
                       kVersionKey, kVersion);
   }
   if (parsed[kVersionKey] != kVersion) {

@@ -59,7 +59,8 @@ std::optional<PoolFreeze> read_freeze(const std::string& pool) {
   const std::string name = freeze_path(pool);
   const RegularFile file = open_regular(name, O_RDONLY | O_NOFOLLOW);
   if (file.error == ENOENT) return std::nullopt;
-  if (!file.valid()) throw system_error("{}: {}; expected a file that says that the pool is frozen", name, file.why());
+  if (!file.valid())
+    throw system_error("{}: {}; expected a file that describes why the pool is frozen", name, file.why());
   const Json json = Json::try_parse(content_of(file.fd.get(), name));
   try {
     if (json.at(kVersionKey).get<int>() == kVersion) {

@@ -59,14 +59,14 @@ std::string machine_name(std::uint16_t machine) {
 void check_elf(const std::string& path, const std::vector<std::byte>& bytes) {
   Elf64_Ehdr header{};
   if (bytes.size() < sizeof header || std::memcmp(bytes.data(), ELFMAG, SELFMAG) != 0) {
-    throw usage_error("{}: no ELF file; expected the shared library of a plug-in", path);
+    throw usage_error("{}: not an ELF file; expected the shared library of a plug-in", path);
   }
   std::memcpy(&header, bytes.data(), sizeof header);
   if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != EM_X86_64) {
     throw usage_error("{}: a library for {}{}; expected one for x86-64", path, machine_name(header.e_machine),
                       header.e_ident[EI_CLASS] == ELFCLASS64 ? "" : " (32 bits)");
   }
-  if (header.e_type != ET_DYN) throw usage_error("{}: no shared library; expected one (cc -shared -fPIC)", path);
+  if (header.e_type != ET_DYN) throw usage_error("{}: not a shared library; expected one (cc -shared -fPIC)", path);
 }
 
 std::shared_ptr<void> open_library(const std::string& path) {

@@ -216,7 +216,7 @@ TEST_F(CohortHandoffTest, TheDeathOfTheOtherMemberEndsTheFirstOnesWait) {
   first.join();
   ASSERT_TRUE(cohort_->has_failed());
   EXPECT_EQ(cohort_->failure().code(), ExitCode::kPeerLost);
-  EXPECT_EQ(cohort_->failure().what(), name + " is gone; what was committed is in the pool");
+  EXPECT_EQ(cohort_->failure().what(), name + " is gone; the committed steps are in the pool");
 }
 
 /// A cohort of two members in this process. The other one writes its first part only once the first one has waited for

@@ -265,7 +265,7 @@ class Idler {
 };
 
 std::string line_about(const Idler& idler) {
-  return formatted("rank 1 (process {}) is gone; what was committed is in the pool", idler.pid());
+  return formatted("rank 1 (process {}) is gone; the committed steps are in the pool", idler.pid());
 }
 
 TEST(CohortTest, AMemberThatDiesFailsTheCohort) {

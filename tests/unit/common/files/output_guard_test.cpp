@@ -129,7 +129,7 @@ TEST_F(OutputGuardTest, WhatTheCommandReadsIsNeverReplaced) {
   fs::create_symlink("input", link);
   fs::create_hard_link(file, hard_link);
   for (const std::string& name : {file, link, hard_link, folder_.path() + "/./input"}) {
-    expect_refused(name, "is found as --matrix, too", {{"--rhs", ""}, {"--matrix", file}});
+    expect_refused(name, "is also --matrix", {{"--rhs", ""}, {"--matrix", file}});
   }
 }
 
@@ -138,7 +138,7 @@ TEST_F(OutputGuardTest, ALinkToAFileThatIsYetToBeMadeIsThatFile) {
   fs::create_symlink("later/../pool", link);
   fs::create_directory(folder_.file("later"));
   EXPECT_TRUE(same_file(link, folder_.file("pool")));
-  expect_refused(link, "is found as --pool, too", {{"--pool", folder_.file("pool")}});
+  expect_refused(link, "is also --pool", {{"--pool", folder_.file("pool")}});
 }
 
 TEST_F(OutputGuardTest, APoolThatTookTheNameMeanwhileIsNotReplaced) {

@@ -138,7 +138,7 @@ TEST(AttachRequestTest, AWrongHeadIsRefused) {
   EXPECT_EQ(refusal([](Parts p) { p.head.header.kind = MessageKind::kDetach; }),
             "the first message is not an attach request");
   EXPECT_EQ(refusal([](Parts p) { p.head.header.version = 4; }),
-            "the producer speaks hand-off version 4, this analyzer version " + std::to_string(kHandoffVersion) +
+            "the producer uses hand-off version 4, this analyzer version " + std::to_string(kHandoffVersion) +
                 "; use the same release for both");
   EXPECT_EQ(refusal([](Parts) {}, 1), "attach request with 1 file descriptors, expected 2 or 3");
   EXPECT_EQ(refusal([](Parts p) { p.head.pool_use = PoolUse{4}; }),
@@ -207,8 +207,8 @@ TEST(AttachRequestTest, WrongVariablesAreRefused) {
   EXPECT_EQ(refusal([](Parts p) { assign(p.variables[1].name, "x"); }),
             "attach request: variables 0 and 1 are both named 'x'; expected each name once");
   EXPECT_EQ(refusal([](Parts p) { assign(p.variables[1].name, "solver.r"); }),
-            "attach request: variable 1: 'solver.r' begins with 'solver', which names the solver's scalars; expected "
-            "another name");
+            "attach request: variable 1: 'solver.r' begins with 'solver', which is reserved for the solver's scalars; "
+            "expected another name");
   EXPECT_EQ(refusal([](Parts p) { p.variables[0].dtype = 77; }),
             "attach request: variable 'x': dtype 77; expected one of f32, f64, c64, c128, i8, i16, i32, i64, u8, u16, "
             "u32, u64");
@@ -234,11 +234,11 @@ TEST(AttachRequestTest, WrongVariablesAreRefused) {
 
 TEST(AttachRequestTest, PaddingThatIsNotZeroIsRefused) {
   EXPECT_EQ(refusal([](Parts p) { p.variables[1].name[5] = 'a'; }),
-            "attach request: variable 1: bytes behind its name are not 0");
+            "attach request: variable 1: bytes after its name are not 0");
   EXPECT_NE(refusal([](Parts p) { p.variables[1].unit[5] = 'a'; }), "");
   EXPECT_NE(refusal([](Parts p) { p.variables[1].shape[1] = 1; }), "");
   EXPECT_EQ(refusal([](Parts p) { p.scalars[0].name[10] = 'a'; }),
-            "attach request: scalar 'rho': bytes behind its texts are not 0");
+            "attach request: scalar 'rho': bytes after its texts are not 0");
   EXPECT_NE(refusal([](Parts p) { p.scalars[1].reserved[3] = 1; }), "");
 }
 

@@ -134,7 +134,7 @@ TEST(RanksFile, HugeNumbersAreRefused) {
 
 TEST(RanksFile, MissingNodesAndRanksAreRefused) {
   EXPECT_EQ(file_refusal([](auto& file) { file["nodes"].erase(0); }),
-            "r.ranks: nodes[0].node: found 1, expected 0: in their order (docs/formats/files.md)");
+            "r.ranks: nodes[0].node: found 1, expected 0: nodes in ascending order (docs/formats/files.md)");
   EXPECT_EQ(file_refusal([](auto& file) { file["nodes"][0]["ranks"].erase(1); }),
             "r.ranks: node 1: found rank 2, expected each rank from 0 to 1 once (docs/formats/files.md)");
   EXPECT_EQ(file_refusal([](auto& file) { file["nodes"][0]["ranks"][1]["rank"] = 0; }),
@@ -155,7 +155,7 @@ TEST(RanksFile, ListsInListsAreRefusedHoweverDeepTheyAre) {
   EXPECT_EQ(refusal_of(R"({"ringside_ranks":)" + list + "}"),
             "f: ringside_ranks: found a list of 1, expected 1: the version of this release (docs/formats/files.md)");
   const std::string no_ranks_file =
-      "f: is no ranks file; expected an object with \"ringside_ranks\": 1 (docs/formats/files.md)";
+      "f: is not a ranks file; expected an object with \"ringside_ranks\": 1 (docs/formats/files.md)";
   EXPECT_EQ(refusal_of(list), no_ranks_file);
   EXPECT_EQ(refusal_of(objects), no_ranks_file);
   EXPECT_EQ(refusal_of(std::string(kDeep, '[')), no_ranks_file);
@@ -163,7 +163,7 @@ TEST(RanksFile, ListsInListsAreRefusedHoweverDeepTheyAre) {
 
 TEST(RanksFile, AnythingElseIsRefused) {
   EXPECT_EQ(failure_line([] { parse_ranks("{\"version\": 1}", "f"); }),
-            "f: is no ranks file; expected an object with \"ringside_ranks\": 1 (docs/formats/files.md)");
+            "f: is not a ranks file; expected an object with \"ringside_ranks\": 1 (docs/formats/files.md)");
   EXPECT_NE(failure_line([] { parse_ranks("", "f"); }), "");
   EXPECT_EQ(file_refusal([](auto& file) { file["ringside_ranks"] = 2; }),
             "r.ranks: ringside_ranks: found 2, expected 1: the version of this release (docs/formats/files.md)");

@@ -104,9 +104,11 @@ TEST(SchemaTest, WrongNamesAreRefused) {
   EXPECT_EQ(refusal({f64("x", {1}), f64("y", {1}), f64("x", {2})}),
             "W: variables 0 and 2 are both named 'x'; expected each name once");
   EXPECT_EQ(refusal({f64("x", {1}), f64("solver.r", {1})}),
-            "W: variable 1: 'solver.r' begins with 'solver', which names the solver's scalars; expected another name");
+            "W: variable 1: 'solver.r' begins with 'solver', which is reserved for the solver's scalars; expected "
+            "another name");
   EXPECT_EQ(refusal({f64("analysis", {1})}),
-            "W: variable 0: 'analysis' begins with 'analysis', which names results of analyses; expected another name");
+            "W: variable 0: 'analysis' begins with 'analysis', which is reserved for results of analyses; expected "
+            "another name");
   EXPECT_EQ(refusal({f64("solver_r", {1}), f64("_.-Z9", {1})}), "");
 }
 

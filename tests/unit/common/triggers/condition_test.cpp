@@ -196,7 +196,7 @@ TEST_F(ConditionTest, WhatCannotBeUsedIsRefusedWithWhatThereIs) {
   EXPECT_EQ(refusal("u.l2 > 0x1"), "--trigger: the condition has '0x', expected a number");
   EXPECT_EQ(refusal("prev() > 1"), "--trigger: the condition has `prev` without a name, expected prev(NAME)");
   EXPECT_EQ(refusal("prev(u.l2"), "--trigger: the condition has `prev` without a name, expected prev(NAME)");
-  EXPECT_EQ(refusal("u.l2 > 1, u.l1 > 1"), "--trigger: found 2 conditions between commas, expected one");
+  EXPECT_EQ(refusal("u.l2 > 1, u.l1 > 1"), "--trigger: found 2 conditions separated by commas, expected one");
   for (const char* text : {"u.l2 >", "(u.l2 > 1", "u.l2 > 1)", "u.l2 u.l1 > 1", "nothing(u.l2) > 1", "u.l2 > 1 > ",
                            "prev(2) > u.l2", "> 1", "u.l2 !> 1"}) {
     const std::string why = refusal(text);
