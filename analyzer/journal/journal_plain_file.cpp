@@ -74,7 +74,8 @@ RegularFile open_log_for_writing(const std::string& path, bool create, Foreign f
 
 void keep_private(const RegularFile& log, const std::string& path) {
   if ((log.status.st_mode & 07077) != 0 && fchmod(log.fd.get(), kPrivateMode) != 0) {
-    throw system_error("{}: others may read the journal, and that cannot be changed: {}", path, errno_text(errno));
+    throw system_error("{}: other users can read the journal, and its mode cannot be changed: {}", path,
+                       errno_text(errno));
   }
 }
 
@@ -83,7 +84,7 @@ std::unique_ptr<JournalStorage> open_file_log(const std::string& path, std::uint
   RegularFile file = open_log_for_writing(path, true, foreign);
   if (flock(file.fd.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) throw system_error("{}: cannot be locked: {}", path, errno_text(errno));
-    throw system_error("{}: the journal is in use by another process; one at a time can write it", path);
+    throw system_error("{}: the journal is in use by another process; only one at a time can write it", path);
   }
   keep_private(file, path);
   const auto used = static_cast<std::uint64_t>(status_of(file.fd.get(), path).st_size);

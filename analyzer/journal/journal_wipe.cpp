@@ -182,7 +182,7 @@ JournalWipe::JournalWipe(const std::string& pool, Foreign foreign) : pool_(pool)
     }
     const auto bytes = static_cast<std::uint64_t>(status_of(file.fd.get(), path).st_size);
     if (!is_a_log(file.fd.get(), bytes)) {
-      throw usage_error("{}: found something else than a journal's log, {}", path, kExpected);
+      throw usage_error("{}: found a file that is not a journal's log, {}", path, kExpected);
     }
     logs_.push_back({path, std::move(file), bytes});
   }
@@ -193,7 +193,7 @@ WipedJournal JournalWipe::overwrite() {
   for (const Log& log : logs_) {
     overwrite_file(log.file.fd.get(), log.bytes, log.path);
     if (!still_named(log.path, log.file.status)) {
-      throw system_error("{}: was overwritten, but not deleted: the name is another file's by now", log.path);
+      throw system_error("{}: was overwritten, but not deleted: another file has this name now", log.path);
     }
     if (unlink(log.path.c_str()) != 0) {
       throw system_error("{}: was overwritten, but cannot be deleted: {}", log.path, errno_text(errno));

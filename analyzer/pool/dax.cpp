@@ -126,7 +126,7 @@ DaxAnswer why_refused(int error, const PoolDevice& device, long block_bytes, con
   }
   const std::string release = first_line(root + "/proc/sys/kernel/osrelease").value_or("");
   if (!release.empty() && kernel_before(release, 4, 15)) {
-    return {Cause::kKernel, fmt::format("Linux {} does not know MAP_SYNC", release), "Linux 4.15 or newer has it"};
+    return {Cause::kKernel, fmt::format("Linux {} does not support MAP_SYNC", release), "Linux 4.15 or newer has it"};
   }
   if (!device.mount) {
     return {Cause::kUnknown, "the kernel refuses MAP_SYNC, and /proc/self/mountinfo does not name the file system",
@@ -175,7 +175,7 @@ DaxAnswer ask_for_dax(const std::string& place, const PoolDevice& device, const 
   }
   const int error = map_sync_error(file.get());
   if (error == 0 && dax_denied()) {
-    return {Cause::kDenied, "PMEM_IS_PMEM_FORCE=0 is set, so that libpmem takes nothing for persistent memory",
+    return {Cause::kDenied, "PMEM_IS_PMEM_FORCE=0 is set, so libpmem treats nothing as persistent memory",
             "unset PMEM_IS_PMEM_FORCE"};
   }
   if (error == 0 || forced_dax_allowed()) return {};
@@ -188,12 +188,12 @@ void require_dax(const std::string& pool) {
   const DaxAnswer answer = ask_for_dax(pool, find_pool_device(pool));
   if (answer.granted()) return;
   if (answer.cause == Cause::kUnreachable) {
-    throw system_error("{}: --require-dax: {}{}; expected a file in a folder that may be written", pool, answer.reason,
+    throw system_error("{}: --require-dax: {}{}; expected a file in a writable folder", pool, answer.reason,
                        owner_and_mode(access(pool.c_str(), F_OK) == 0 ? pool : pool_folder(pool)));
   }
   throw system_error(
       "{}: --require-dax: stores would not persist in place: {}; expected a place on ext4 or xfs mounted with "
-      "dax=always from an fsdax namespace (`ringside doctor {}` names what to change)",
+      "dax=always from an fsdax namespace (`ringside doctor {}` reports what to change)",
       pool, answer.reason, pool_folder(pool));
 }
 

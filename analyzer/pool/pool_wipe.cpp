@@ -101,7 +101,7 @@ void PoolWipe::overwrite(const std::function<void(std::uint64_t bytes_done)>& pr
 
 void PoolWipe::remove() {
   if (!still_named(file_, status_of(fd_.get(), name_))) {
-    throw system_error("{}: was overwritten, but not deleted: the name is another file's by now", name_);
+    throw system_error("{}: was overwritten, but not deleted: another file has this name now", name_);
   }
   if (unlink(file_.c_str()) != 0) {
     throw system_error("{}: was overwritten, but cannot be deleted: {}", name_, errno_text(errno));
@@ -137,7 +137,7 @@ void PoolWipe::write_zeros(std::uint64_t begin, std::uint64_t end) {
     const ssize_t written = pwrite(fd_.get(), kZeros.data(), bytes, static_cast<off_t>(begin));
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) {
-      throw system_error("{}: cannot be overwritten at byte {}: {}; what lies before it is still there", name_, begin,
+      throw system_error("{}: cannot be overwritten at byte {}: {}; the bytes before it are unchanged", name_, begin,
                          errno_text(written < 0 ? errno : EIO));
     }
     begin += static_cast<std::uint64_t>(written);

@@ -294,7 +294,7 @@ RingPool RingPool::open(const fs::path& path, Foreign foreign) {
   check_content_at_rest(fd.get(), path, name);
   // A copy may have been made under another umask: from now on only its owner may read it.
   if ((status_of(fd.get(), name).st_mode & (S_IRWXG | S_IRWXO)) != 0 && fchmod(fd.get(), kPrivateMode) != 0) {
-    throw system_error("{}: others may read it, and that cannot be changed: {}", name, errno_text(errno));
+    throw system_error("{}: other users can read it, and its mode cannot be changed: {}", name, errno_text(errno));
   }
 
   RingPool pool;

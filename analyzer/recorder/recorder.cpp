@@ -63,7 +63,7 @@ std::optional<wire::ControlReply> refusal_of(const wire::RecordAnalysis& request
       return refused("no run is being served", results.run_id() != status.run_id());
     }
     if (results.run_id() != status.run_id()) {
-      return refused("the results are of another run than the one that is served");
+      return refused("the results belong to another run than the one being served");
     }
   }
   return std::nullopt;
@@ -351,7 +351,7 @@ class Recorder::Worker : private RecordSink {
       case wire::ControlRequest::kStatus: return status().SerializeAsString();
       case wire::ControlRequest::kStop: return stop().SerializeAsString();
       case wire::ControlRequest::kRecordAnalysis:
-        if (!is_here) return refused("results of analyses are taken on this machine only").SerializeAsString();
+        if (!is_here) return refused("results of analyses are accepted from this machine only").SerializeAsString();
         return record(request.record_analysis()).SerializeAsString();
       case wire::ControlRequest::WHAT_NOT_SET: break;
     }

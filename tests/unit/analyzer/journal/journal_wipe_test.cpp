@@ -50,7 +50,7 @@ TEST_F(JournalWipeTest, ATextFileUnderALogsNameIsRefusedBeforeAnythingIsTouched)
     const std::string text(100'000, 'x');
     const std::string kept = bytes_of(log(1 - other));
     write(log(other), text);
-    expect_refused(log(other), "something else");
+    expect_refused(log(other), "not a journal's log");
     EXPECT_EQ(bytes_of(log(other)), text);
     EXPECT_EQ(bytes_of(log(1 - other)), kept);
     write(log(other), kept);
@@ -59,14 +59,14 @@ TEST_F(JournalWipeTest, ATextFileUnderALogsNameIsRefusedBeforeAnythingIsTouched)
 
 TEST_F(JournalWipeTest, AFileThatBeginsWithZerosAndContinuesIsRefused) {
   write(log(0), std::string(1000, '\0') + "text");
-  expect_refused(log(0), "something else");
+  expect_refused(log(0), "not a journal's log");
 }
 
 TEST_F(JournalWipeTest, ATextThatHoldsTheMarkOfARecordIsRefused) {
   std::string text;
   for (int i = 0; i < 20'000; ++i) text += "FRAMwork";
   write(log(0), text);
-  expect_refused(log(0), "something else");
+  expect_refused(log(0), "not a journal's log");
 }
 
 TEST_F(JournalWipeTest, ALogWhoseBeginningIsDestroyedIsOverwrittenAndDeleted) {
@@ -168,7 +168,7 @@ TEST_F(JournalWipeTest, AnotherFileUnderTheNameOfANewLogIsNotDeleted) {
   if (!has_pmemlog()) GTEST_SKIP() << "this build has no libpmemlog";
   write(log(0) + ".new", "precious");
   const std::string said = refusal(ExitCode::kUsage, [&] { open(JournalKind::kPmemlog); });
-  EXPECT_NE(said.find("is in the way of the new log"), std::string::npos) << said;
+  EXPECT_NE(said.find("this file is in the way"), std::string::npos) << said;
   EXPECT_EQ(bytes_of(log(0) + ".new"), "precious");
   write(log(0) + ".new", std::string(10'000, '\0'));
   EXPECT_NO_THROW(open(JournalKind::kPmemlog));

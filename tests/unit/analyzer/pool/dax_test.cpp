@@ -187,7 +187,7 @@ TEST_F(Dax, WhatIsNoFileSystemIsRefusedAsSuch) {
     FAIL() << "no error";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ExitCode::kSystem);
-    expect_says(error.what(), {"/no/x.pool: --require-dax: No such file", "expected a file in a folder"});
+    expect_says(error.what(), {"/no/x.pool: --require-dax: No such file", "expected a file in a writable folder"});
   }
 }
 

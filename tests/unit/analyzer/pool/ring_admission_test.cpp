@@ -144,7 +144,7 @@ TEST_F(RingAdmissionTest, AProblemThatOnlyItsBytesTellApartIsRefusedInWords) {
   RunDescription other = run_of(kKeptRows);
   other.problem_id = {1, 2};
   expect_refused([&] { admit(options(path_), offered(other), PoolUse::kResume); }, ExitCode::kUsage,
-                 "this run has another content of the program's problem (problem_bytes); give what");
+                 "this run has another content of the problem (problem_bytes); give what");
 }
 
 TEST_F(RingAdmissionTest, AProblemThatOnlyOneOfBothRunsNamesIsRefusedInWords) {
@@ -165,7 +165,7 @@ TEST_F(RingAdmissionTest, AProblemOfTheSameNameAndOtherBytesIsRefusedWithItsName
   keep_something(path_, named);
   named.problem_id = {1, 2};
   expect_refused([&] { admit(options(path_), offered(named), PoolUse::kResume); }, ExitCode::kUsage,
-                 "this run has another content in heat (its file, or problem_bytes), or a release that adds in another "
+                 "this run has another content of heat (its file, or problem_bytes), or a release that sums in another "
                  "order; give what");
 }
 
@@ -305,13 +305,13 @@ TEST_F(RingAdmissionTest, SomebodysFileIsNeverOverwritten) {
 
 TEST_F(RingAdmissionTest, AFolderThatIsNotThereIsNoticedBeforeARunBegins) {
   expect_refused([&] { check_pool(options(folder_.file("missing/x.pool"))); }, ExitCode::kSystem,
-                 "expected a file in a folder");
+                 "expected a file in a writable folder");
   EXPECT_NO_THROW(check_pool(options(path_)));
 }
 
 TEST_F(RingAdmissionTest, ALinkThatLeadsNowhereIsNoticedBeforeARunBegins) {
   fs::create_symlink(folder_.file("nowhere"), path_);
-  expect_refused([&] { check_pool(options(path_)); }, ExitCode::kUsage, "which is not there");
+  expect_refused([&] { check_pool(options(path_)); }, ExitCode::kUsage, "which does not exist");
   fs::remove(path_);
   EXPECT_NO_THROW(check_pool(options(path_)));
 }

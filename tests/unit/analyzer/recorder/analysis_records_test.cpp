@@ -86,7 +86,7 @@ TEST_F(AnalysisRecordsTest, OfAnotherRunOrOfNoneAreRefusedAndNothingIsRecorded) 
   add_results(of_another, 1);
   of_another.mutable_results(1)->set_run_id("another run's id");
   const wire::Refused other = ask(of_another).refused();
-  EXPECT_EQ(other.why(), "the results are of another run than the one that is served");
+  EXPECT_EQ(other.why(), "the results belong to another run than the one being served");
   EXPECT_FALSE(other.may_ask_again());
   wire::RecordAnalysis wrong = asked;
   wrong.mutable_results(0)->set_name(0, "x.l2");

@@ -130,15 +130,16 @@ TEST_F(RingResumeTest, ADiscardedHeaderIsNotMadeValidByItsNumber) {
 }
 
 TEST_F(RingResumeTest, AnIterationThatIsNotKeptIsRefused) {
-  const std::string rest = " is not kept, from which the other nodes continue; found 3 to 7";
+  const std::string rest = ", which is not kept here; found 3 to 7";
   for (const std::uint64_t from : {2u, 8u}) {
-    EXPECT_EQ(refusal(run_of(kResumedRows), from), "--resume: iteration " + std::to_string(from) + rest);
+    EXPECT_EQ(refusal(run_of(kResumedRows), from),
+              "--resume: the other nodes continue from iteration " + std::to_string(from) + rest);
   }
 }
 
 TEST_F(RingResumeTest, AnIterationOfAnotherRunIsRefused) {
   EXPECT_EQ(refusal(run_of(kResumedRows, 50), 5),
-            "--resume: iteration 5 is not kept, from which the other nodes continue; found 3 to 7");
+            "--resume: the other nodes continue from iteration 5, which is not kept here; found 3 to 7");
 }
 
 TEST_F(RingResumeTest, AnEmptyRingIsRefused) {
@@ -149,7 +150,8 @@ TEST_F(RingResumeTest, AnEmptyRingIsRefused) {
 
 TEST_F(RingResumeTest, ADamagedIterationIsRefused) {
   memory_.flip_bit(memory_.geometry().slots[4].payload_offset + 99);
-  EXPECT_EQ(refusal(run_of(kResumedRows), 5), "--resume: iteration 5 is damaged, from which the other nodes continue");
+  EXPECT_EQ(refusal(run_of(kResumedRows), 5),
+            "--resume: the other nodes continue from iteration 5, which is damaged here");
   EXPECT_EQ(kept_iterations(memory_.ring()), (Iterations{3, 4, 5, 6, 7}));
 
   RingWriter writer = open();

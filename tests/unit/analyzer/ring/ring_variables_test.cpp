@@ -301,7 +301,7 @@ TEST(RingVariablesTest, AForgedPlaceOfAVariableIsRefusedByItsNumber) {
   superblock->head.hash = superblock_hash(ring.memory.at(offset), superblock->head.bytes);
   EXPECT_EQ(failure_line([&] { RingView::parse(ring.memory.bytes(), "POOL"); }, ExitCode::kDamaged),
             "POOL: damaged pool: the superblock at byte " + std::to_string(offset) +
-                " says variable 1's offset = 8, which cannot be");
+                " has variable 1's offset = 8, which is impossible");
 }
 
 TEST(RingVariablesTest, ReductionsOfXAreFoundWhateverScalarsTheRunHas) {
