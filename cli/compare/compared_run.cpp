@@ -49,7 +49,7 @@ std::pair<std::string, std::string> split(const std::string& name) {
   const bool is_file = exists(name) || !journal_files_there(name).empty();
   if (is_file || at == std::string::npos || at == 0) return {name, {}};
   if (!is_hexadecimal(name.substr(at + 1))) {
-    throw usage_error("{}: no such file; behind @ expected the first digits of a run's id, 0 to 9 and a to f",
+    throw usage_error("{}: no such file; after @ expected the first digits of a run's id, 0 to 9 and a to f",
                       shortened(name));
   }
   return {name.substr(0, at), name.substr(at + 1)};
@@ -122,7 +122,7 @@ void ComparedRun::read_summary(const std::string& text) {
   for (const RunTime& time : kRunTimes) times.*time.seconds = seconds_of(time.key);
   last_value = seconds_of("residual_l1");
   if (last_value) course = {.course = "solver.residual_l1", .course_linf = {}, .is_change = true};
-  notices.push_back("a summary has no steps: only what it says of the whole run is compared");
+  notices.push_back("a summary has no steps: only its figures of the whole run are compared");
 }
 
 /// The id, 16 bytes, of the run to compare: the newest one, or the one whose id begins with `prefix`.
@@ -220,7 +220,7 @@ void ComparedRun::describe(const RecordedRun& run) {
   times = times_of(run.totals.sums);
   course = run.course;
   const StepSums& sums = run.totals.sums;
-  if (is_live) notices.push_back("the run goes on: what is compared is what it had recorded when it was read");
+  if (is_live) notices.push_back("the run continues: only the records made before this reading are compared");
   if (run.totals.steps_before > 0) {
     notices.push_back(fmt::format("the first {} steps are no longer in the journal", run.totals.steps_before));
   }

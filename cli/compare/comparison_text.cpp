@@ -63,7 +63,7 @@ std::string head(const Comparison& comparison) {
   const std::optional<bool> same = comparison.same_problem();
   const std::size_t runs = comparison.runs.size();
   std::string text =
-      !same   ? fmt::format("ringside compare: {} runs; their sources do not say whether it is one problem\n", runs)
+      !same ? fmt::format("ringside compare: {} runs; their files do not show whether the problem is the same\n", runs)
       : *same ? fmt::format("ringside compare: {} runs of the same problem\n", runs)
               : fmt::format("ringside compare: {} runs of DIFFERENT PROBLEMS\n", runs);
   for (std::size_t i = 0; i < runs; ++i) {
@@ -86,8 +86,8 @@ std::string head(const Comparison& comparison) {
 
 std::string facts_text(const Comparison& comparison) {
   const FactComparison& facts = comparison.facts;
-  const std::string rest =
-      fmt::format("{} equal{}", facts.equal, facts.single > 0 ? fmt::format(", {} known of one run alone", facts.single) : "");
+  const std::string rest = fmt::format(
+      "{} equal{}", facts.equal, facts.single > 0 ? fmt::format(", {} known for one run only", facts.single) : "");
   if (facts.differing.empty()) return fmt::format("\nNo setting differs ({}).\n", rest);
   std::vector<Row> rows = {letters(comparison, fmt::format("differs ({})", rest))};
   for (const DifferingFact& fact : facts.differing) {
@@ -167,7 +167,7 @@ std::string pair_text(const PairComparison& pair, const std::string& a, const st
   if (const std::string equal = equal_text(pair); !equal.empty()) lines.push_back("checked: " + equal);
   const bool other_iterate = pair.first_iterate && pair.first && pair.first->kind == Difference::Kind::kRecord;
   if (other_iterate) {
-    lines.push_back("the first iterate that both keep and that differs: " + difference_text(*pair.first_iterate, a, b));
+    lines.push_back("the first iterate kept by both that differs: " + difference_text(*pair.first_iterate, a, b));
   }
   if (pair.first) {
     lines.push_back(fmt::format("in all {} differ{}", counted(pair.records_differing, "record"),

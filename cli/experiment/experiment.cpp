@@ -124,12 +124,12 @@ ExperimentResult run_with_progress(const Experiment& experiment, Surroundings& a
 /// Refuses options that the experiment would ignore.
 void refuse_options_of_others(const CommandLine& line, const Experiment& experiment) {
   if (experiment.name == "apps") {
-    if (line.is_given("--memory")) throw usage_error("--memory: apps does not take it; expected --far DIR");
+    if (line.is_given("--memory")) throw usage_error("--memory: found with apps, expected --far DIR");
     return;
   }
   for (const char* option : {"--program", "--dram", "--far", "--timing", "--programs"}) {
     if (line.is_given(option)) {
-      throw usage_error("{}: {} does not take it; expected it with apps only", option, experiment.name);
+      throw usage_error("{}: found with {}, expected with apps only", option, experiment.name);
     }
   }
 }
@@ -141,14 +141,14 @@ int experiment_command(int argc, const char* const* argv) {
   std::string output;
   bool json = false;
   ExperimentOptions options;
-  CommandLine line("Makes a published measurement again on this node; `list` names the experiments.",
+  CommandLine line("Repeats a published measurement on this node; `list` lists the experiments.",
                    "ringside experiment");
   line.option("NAME", name, "the experiment, or list")
       .required()
       .value_name("list|stream|compete|placement|streams|pipeline|apps");
   line.option("--memory", options.memory, "a folder whose files are measured as memory beside DRAM; may be repeated")
       .value_name("DIR");
-  line.option("--threads", options.threads, "numbers of threads, between commas (default: up to all processors)")
+  line.option("--threads", options.threads, "numbers of threads, separated by commas (default: up to all processors)")
       .comma_separated()
       .check(whole_number_within(1, kMostThreads))
       .value_name("LIST");
@@ -159,11 +159,12 @@ int experiment_command(int argc, const char* const* argv) {
       .check(size_within(std::uint64_t{4} << 10, std::uint64_t{1} << 40, "4K to 1024G"))
       .value_name("SIZE");
   OptionSet apps = line.options_of<AppsOptions>("Of apps");
-  apps.option("--program", options.apps.programs, "programs, between commas (default: all that are found)")
+  apps.option("--program", options.apps.programs, "programs, separated by commas (default: all that are found)")
       .comma_separated()
       .value_name("NAME,...");
-  apps.option("--dram", options.apps.dram,
-              "sizes of DRAM before far memory, between commas: 64M, or 25% of what a program takes (default: 25%,50%)")
+  apps.option(
+          "--dram", options.apps.dram,
+          "sizes of DRAM before far memory, separated by commas: 64M, or 25% of a program's memory (default: 25%,50%)")
       .comma_separated()
       .value_name("SIZES");
   apps.option("--far", options.apps.far, "the folder of far memory (default: /dev/shm)").value_name("DIR");

@@ -137,8 +137,9 @@ std::uint64_t export_one(const StepExport& what, const StepOptions& options) {
     way = Way::kCopy;
   }
   throw system_error(
-      "{}: the last iterate was overwritten while it was read, {} times: an analyzer is at work, and faster", pool,
-      kExportAttempts);
+      "{}: the last iterate was overwritten while it was read, {} times: an analyzer overwrites steps faster than they "
+      "can be read",
+      pool, kExportAttempts);
 }
 
 ExportedSeries export_series(const StepExport& what, const StepOptions& options) {
@@ -162,8 +163,10 @@ ExportedSeries export_series(const StepExport& what, const StepOptions& options)
     writer.next_step();
   }
   if (series.iterations.empty()) {
-    throw system_error("{}: all {} steps were overwritten while they were read: an analyzer is at work, and faster",
-                       pool, chosen.size());
+    throw system_error(
+        "{}: all {} steps were overwritten while they were read: an analyzer overwrites steps faster than they can be "
+        "read",
+        pool, chosen.size());
   }
   sink->finish();
   writer.clear_progress();

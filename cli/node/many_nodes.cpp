@@ -136,12 +136,12 @@ Json json_row(const ScaleResult& row) {
 void declare(CommandLine& line, ManyNodesOptions& options) {
   OptionSet set = line.options_of<ManyNodesOptions>("Many nodes");
   const Option nodes = set.option("--nodes", options.nodes,
-                                  "simulate a run of so many nodes, and of 1, 4, 16, ...; or of each number in a list "
-                                  "(docs/inside/scale.md)")
+                                  "simulate a run on this many nodes, and on 1, 4, 16, ...; or on each number in a "
+                                  "list (docs/inside/scale.md)")
                            .comma_separated()
                            .check(whole_number_within(1, kMostSimulatedNodes))
                            .value_name("N");
-  set.option("--ranks-per-node", options.ranks_per_node, "ranks of a node, each of which takes an iteration's time")
+  set.option("--ranks-per-node", options.ranks_per_node, "ranks of a node; each takes an iteration's time")
       .check(whole_number_within(1, 4096))
       .needs(nodes)
       .show_default()
@@ -162,22 +162,22 @@ void declare(CommandLine& line, ManyNodesOptions& options) {
       .show_default()
       .value_name("WHEN");
   set.option("--spread", options.spread,
-             "standard deviation by mean, of an iteration and, if there are two, of what the analyzer does")
+             "standard deviation divided by the mean, for an iteration and, if there are two, for the analyzer's work")
       .needs(nodes)
       .show_default()
       .value_name("SHARE[,SHARE]");
-  set.option("--slow-solver", options.slow_solver, "the iterations of the last node take so many times as long")
+  set.option("--slow-solver", options.slow_solver, "the last node's iterations take this many times as long")
       .check(number_within(1, 1000))
       .needs(nodes)
       .show_default()
       .value_name("FACTOR");
-  set.option("--slow-analyzer", options.slow_analyzer, "the reductions of the last node take so many times as long")
+  set.option("--slow-analyzer", options.slow_analyzer, "the last node's reductions take this many times as long")
       .check(number_within(1, 1000))
       .needs(nodes)
       .show_default()
       .value_name("FACTOR");
   set.option("--turn-cost", options.turn_cost_us,
-             "microseconds in which a node takes its part in the state of a step and sends it on to the next node")
+             "microseconds that a node needs to add its part to a step's state and send that to the next node")
       .check(number_within(0, 1e6))
       .needs(nodes)
       .show_default()

@@ -111,7 +111,7 @@ ProblemSize problem_size(const Node& node, const PlannedOptions& options, std::v
     return as_asked(before->problem, size);
   }
   if (const std::optional<AnnouncedSize> announced = announced_size(size.matrix)) {
-    if (!announced->exact) remarks.emplace_back("the name of the matrix announces only about how many nonzeros it has");
+    if (!announced->exact) remarks.emplace_back("the name of the matrix gives its nonzeros only approximately");
     size.rows = announced->rows;
     size.nonzeros = announced->nonzeros;
     return size;

@@ -49,7 +49,7 @@ std::map<Id128, wire::PlugIn> plug_ins_in_journal(const std::string& pool) {
 /// Why the file's code is not run; empty: only this user and root can have written it.
 std::string distrust(const std::string& path) {
   struct stat status {};
-  if (stat(path.c_str(), &status) != 0) return "there is no such file any more";
+  if (stat(path.c_str(), &status) != 0) return "the file no longer exists";
   if (status.st_uid != geteuid() && status.st_uid != 0) return "another user owns it";
   if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) return "other users may write it";
   return {};
@@ -90,13 +90,13 @@ RecordedPlugIns load_recorded(const std::string& pool, const RingView& ring, con
       });
     });
     if (of_same_name != given_names.end()) {
-      add_missing(fmt::format("'{}' of --reduce-with is another build, or has other settings, than the recorded one",
+      add_missing(fmt::format("'{}' of --reduce-with has another build or other settings than the recorded one",
                               of_same_name->first));
       continue;
     }
     const auto known = journal.find(id);
     if (known == journal.end()) {
-      add_missing("the journal does not say where its plug-in lies");
+      add_missing("the journal does not record the path of its plug-in");
       continue;
     }
     const std::string& spec = known->second.spec();

@@ -224,7 +224,7 @@ class Output {
       default: break;
     }
     const std::string text = name_of(iterate.verdict).name;
-    return iterate.change_left_out ? text + " but for its change: the iterate before is gone" : text;
+    return iterate.change_left_out ? text + " except its change: the iterate before is gone" : text;
   }
 
   void print_head_of_run(const Id128& run_id) {
@@ -232,7 +232,7 @@ class Output {
     const std::optional<RunDescription> run = ring_.run(run_id);
     fmt::print("{}run {}{}\n", run_ ? "\n" : "", to_string(run_id),
                run ? ": " + problem_text(text_of(run->solver), text_of(run->matrix), text_of(run->parameters))
-                   : std::string(", of which no description is left"));
+                   : std::string(", whose description is lost"));
     fmt::print("{:>11} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10}  {}\n", "iteration", "mean", "min",
                "max", "L1", "L2", "Linf", "L1 change", "L1 resid.", "verdict");
     run_ = run_id;
@@ -322,10 +322,9 @@ int replay_command(int argc, const char* const* argv) {
   std::string pool;
   ReplayOptions options;
   CommandLine line(
-      "Reduces the kept iterates again, from their verified bytes and in the order of their commits, and compares\n"
-      "the results bit for bit with what was recorded, in the ring and in the journal, whose durations are shown "
-      "beside\n"
-      "them. Works while an analyzer uses the pool.",
+      "Reduces the kept iterates again, from their verified bytes and in the order of their commits. Compares the\n"
+      "results bit for bit with those recorded in the ring and in the journal, and shows the journal's durations.\n"
+      "Works while an analyzer uses the pool.",
       "ringside replay");
   line.option("POOL", pool, kPoolOrRings).required().value_name("FILE");
   line.option("--from", options.from, "first iteration (default: the oldest kept)").value_name("K");

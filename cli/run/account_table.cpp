@@ -178,12 +178,14 @@ void add_triggers(const Json& summary, const RunFacts& facts, const std::functio
   }
   if (summary["frozen_at_iteration"].is_number()) {
     const bool outlives_run = !summary.contains("freeze_error") || summary["freeze_error"].is_null();
-    line(fmt::format("  frozen     since iteration {}; {} after it not kept; {}",
-                     with_separators(count(summary, "frozen_at_iteration")), counted(count(summary, "steps_not_kept"), "step"),
-                     outlives_run ? "`ringside thaw` ends this"
-                                  : fmt::format("NOT ANY MORE: the freeze could not be written ({}), and the next run in the pool "
-                                                "overwrites its steps",
-                                                text(summary, "freeze_error"))));
+    line(fmt::format(
+        "  frozen     since iteration {}; {} after it not kept; {}",
+        with_separators(count(summary, "frozen_at_iteration")), counted(count(summary, "steps_not_kept"), "step"),
+        outlives_run
+            ? "`ringside thaw` ends this"
+            : fmt::format(
+                  "NO LONGER: the freeze could not be written ({}), and the next run in the pool overwrites its steps",
+                  text(summary, "freeze_error"))));
   }
   if (const Json& archive = summary["archive"]; archive.is_object()) {
     const std::uint64_t lost = count(archive, "lost");
@@ -257,7 +259,7 @@ std::string account_table(const Json& summary, const RunFacts& facts) {
     // An analyzer that died may not have reported the number of slots, and its last figures may be incomplete.
     const std::string where = facts.pool_gone ? std::string("but the pool is no longer at")
                               : !summary["slots"].is_number()
-                                  ? std::string("at least; `ringside info` tells what is in")
+                                  ? std::string("at least; `ringside info` shows what is in")
                               : count(summary, "resumed_from") > 0
                                   ? std::string("the newest are in")  // among iterates of earlier runs
                                   : fmt::format("the last {} are in", std::min(committed, count(summary, "slots")));
@@ -325,7 +327,7 @@ std::string account_table(const Json& summary, const RunFacts& facts) {
   row(times.cell("total", total, planned("planned_total_s")), times.cell("total", total, planned("planned_total_s")));
   if (with_plan) line(fmt::format("\n  planned    {}", verdict(summary)));
   if (summary["adapted"] == true) {
-    line(fmt::format("  adapted    both --reduce modes were tried; {} stayed", text(summary, "reduce")));
+    line(fmt::format("  adapted    both --reduce modes were tried; {} was kept", text(summary, "reduce")));
   }
 
   const double bytes = number(summary, "bytes_transferred");

@@ -109,7 +109,7 @@ RunFolder::RunFolder(const std::string& folder) : folder_(folder) {
   std::error_code error;
   if (!fs::is_directory(folder_, error)) {
     throw usage_error("--runs: found '{}', {}; expected a folder with pools and their journals", folder,
-                      error ? error.message() : "which is no folder");
+                      error ? error.message() : "which is not a folder");
   }
 }
 

@@ -164,7 +164,7 @@ std::string folder_named(const std::string& name) {
 void tell_other_base(const fs::path& base, int error) {
   const auto [name, folder] = temporary_base();
   write_standard_error(
-      fmt::format("ringside: warning: {}: no folder for the sockets can be in '{}' ({}); it is in {}\n", name,
+      fmt::format("ringside: warning: {}: the folder for the sockets cannot be in '{}' ({}); it is in {}\n", name,
                   shortened(folder.string()), why_not(error), base.string()));
 }
 
@@ -184,8 +184,8 @@ RuntimeFolder::RuntimeFolder() {
     if (base == named) error_there = error;
   }
   throw system_error(
-      "{}: no folder for the sockets can be made in '{}' ({}), nor in /tmp or /var/tmp ({}); expected one that may be "
-      "written, with a path of at most {} bytes",
+      "{}: no folder for the sockets can be made in '{}' ({}), nor in /tmp or /var/tmp ({}); expected a writable "
+      "folder with a path of at most {} bytes",
       name, shortened(named.string()), why_not(error_there), why_not(error), longest_base());
 }
 
@@ -196,7 +196,8 @@ RuntimeFolder::RuntimeFolder(const std::string& name) : path_(folder_named(name)
   lock_ = locked_folder(path_);
   struct stat status {};
   if (!lock_.valid() || fstat(lock_.get(), &status) != 0 || status.st_uid != geteuid()) {
-    throw system_error("'{}': found a folder that another process has, expected none, or one of this user's", path_);
+    throw system_error("'{}': found a folder in use by another process or user, expected none, or one of this user",
+                       path_);
   }
   const fs::path base = fs::path(path_).parent_path();
   const fs::path named = temporary_base().second;

@@ -121,8 +121,8 @@ std::int64_t Supervisor::alone_for_ns(std::int64_t since_ns, const Reported& rep
 
 void Supervisor::kill_if_silent(Child& child, const Reported& reported, std::int64_t& alone_since_ns) {
   if (alone_since_ns == 0 || !child.running() || alone_for_ns(alone_since_ns, reported) <= kill_after_ns_) return;
-  say(&reported == &analyzer_ ? "the analyzer does not answer; it is killed, what it had committed is in the pool"
-                              : "the producer does not answer; it is killed, what it had published is in the pool");
+  say(&reported == &analyzer_ ? "the analyzer does not answer; it is killed, and its committed steps are in the pool"
+                              : "the producer does not answer; it is killed, and its published steps are in the pool");
   child.signal(SIGKILL);
   alone_since_ns = clock_ns_;
 }

@@ -143,7 +143,7 @@ std::string status_text(const wire::Status& status) {
     if (has_failed(plug_in)) line("plug-in", plug_in_text(plug_in));
   }
   if (status.has_frozen_at_iteration()) {
-    line("ring", fmt::format("frozen at iteration {}: nothing in it is overwritten any more",
+    line("ring", fmt::format("frozen at iteration {}: none of its steps is overwritten",
                              with_separators(status.frozen_at_iteration())));
   }
   if (status.has_last()) line("last", last_text(status));

@@ -97,7 +97,7 @@ Json report_of_pool(const std::string& pool, bool large) {
     add_kept(pool, large, report);
   } else {
     report["kept"] = Json::array();
-    report["kept_hint"] = "none: this journal is of a whole run, whose iterates the rings of its nodes keep";
+    report["kept_hint"] = "none: this journal is of a whole run; its iterates are in the rings of its nodes";
   }
   return report;
 }

@@ -299,16 +299,15 @@ Since parse_since(const std::string& text, std::int64_t now_unix_ns) {
 
 int tail_command(int argc, const char* const* argv) {
   TailOptions options;
-  CommandLine line(
-      "Follows a run: what the journal holds of the past, then each step as it is committed. Ctrl-C ends it.",
-      "ringside tail");
+  CommandLine line("Follows a run: first its past from the journal, then each step as it is committed. Ctrl-C ends it.",
+                   "ringside tail");
   declare(line, options.service);
   line.option("--pool", options.pool, "show the past alone, from this pool's journal; needs no analyzer")
       .value_name("POOL");
   line.option("--runs", options.runs, "list the runs below this folder, from their journals, and end; needs no analyzer")
       .value_name("DIR");
   line.option("--since", options.since,
-              "begin with the record of this number, with iteration=K of each run, or so long ago: 30s, 10m, 2h, 1d")
+              "begin with this record number, with iteration=K of each run, or this long ago: 30s, 10m, 2h, 1d")
       .value_name("SEQ|iteration=K|AGO");
   line.flag("--json", options.json, "one record a line, as JSON (docs/use/live.md)");
   line.flag("--once", options.once, "print the present state, and end");

@@ -64,8 +64,8 @@ class Hdf5Sink final : public ExportSink {
         new_file_(target.output, "--output", target.kept, NewFile::Until::kNamed) {
     if (new_file_.name_beside().empty()) {
       throw usage_error(
-          "--output: '{}' cannot be an hdf5 file: found a pipe, a device or a folder that takes no new "
-          "file, expected a file that may be made; npy, npz, csv and mtx can be written to a pipe",
+          "--output: '{}' cannot be an hdf5 file: found a pipe, a device or a folder that accepts no new file, "
+          "expected a regular file; npy, npz, csv and mtx can be written to a pipe",
           output_);
     }
     H5dont_atexit();
@@ -193,7 +193,8 @@ class Hdf5Sink final : public ExportSink {
   }
 
   void write_values(haddr_t begin, std::uint64_t offset, std::span<const std::byte> values, const ExportedStep& step) {
-    if (begin == HADDR_UNDEF) throw system_error("--output: cannot write '{}': libhdf5 has no place for it", output_);
+    if (begin == HADDR_UNDEF)
+      throw system_error("--output: cannot write '{}': libhdf5 has allocated no space for it", output_);
     if (const int error = values_file_->write(begin + offset, values, step.wrote)) {
       throw system_error("--output: cannot write '{}': {}", output_, errno_text(error));
     }

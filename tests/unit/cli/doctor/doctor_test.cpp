@@ -246,7 +246,7 @@ TEST(MemoryMode, ARefusalIsANoteWithTheSettingAndTmpfsSaysThatItIsDram) {
   EXPECT_TRUE(mentions(disk.advice, "swap was slower")) << disk.advice;
   EXPECT_FALSE(fact<bool>(disk, "moves_may_be_uncounted"));
   const Finding miscounts = memory_mode_finding({.folder = "/f", .moves = true, .release = "6.18.44"});
-  EXPECT_TRUE(mentions(miscounts.found, "Linux 6.18.44 may answer 'File exists'")) << miscounts.found;
+  EXPECT_TRUE(mentions(miscounts.found, "Linux 6.18.44 may fail to move them with 'File exists'")) << miscounts.found;
   EXPECT_EQ(miscounts.verdict, Verdict::kOk);
   EXPECT_FALSE(mentions(memory_mode_finding({.folder = "/f", .moves = true, .release = "6.17.1"}).found, "File exists"));
   const Finding old = memory_mode_finding({.folder = "/f"});

@@ -464,7 +464,7 @@ TEST_F(HttpServerTest, OneKindOfImageTooManyIsRefusedAndToldWhenToComeAgain) {
   EXPECT_EQ(refused.status, 503);
   EXPECT_NE(refused.head.find("\r\nRetry-After: 3\r\n"), std::string::npos) << refused.head;
   EXPECT_EQ(refused.body,
-            "images of 16 other kinds (variable, cell, large) are asked for, and no more are made at once\n");
+            "images of 16 other kinds (variable, cell, large) are being made, and no more are made at once\n");
   EXPECT_EQ(get("/api/image?variable=u0").status, 200) << "who was there is still served";
   server_.reset();
 }

@@ -130,8 +130,8 @@ TEST_F(DecodedJournalTest, AnotherJournalInItsPlaceIsNotTakenForIt) {
   end.last_unix_ns += 1;
   const RestOfRun rest = read_rest(end);
   EXPECT_TRUE(rest.records.empty());
-  EXPECT_EQ(rest.missing, "records 61 to 80 cannot be had: record 60 is not in the journal of " + pool_ +
-                              " any more, or is another one");
+  EXPECT_EQ(rest.missing, "records 61 to 80 cannot be read: record 60 is no longer in the journal of " + pool_ +
+                              ", or is another one");
 }
 
 TEST_F(DecodedJournalTest, WhatRotationTookIsNamed) {
@@ -181,7 +181,7 @@ TEST_F(DecodedJournalTest, AJournalThatIsGoneIsNamed) {
   for (const std::uint64_t next : {61u, 0u}) {
     const RestOfRun rest = read_rest(before(next, 80));
     EXPECT_TRUE(rest.records.empty());
-    EXPECT_NE(rest.missing.find(" to 80 cannot be had: "), std::string::npos) << rest.missing;
+    EXPECT_NE(rest.missing.find(" to 80 cannot be read: "), std::string::npos) << rest.missing;
     EXPECT_NE(rest.missing.find(pool_), std::string::npos) << rest.missing;
   }
 }

@@ -138,7 +138,7 @@ TEST(AccountTableTest, WhatAProcessThatDiedNeverReportedIsNull) {
   EXPECT_TRUE(summary["steps_committed"].is_null());
   EXPECT_TRUE(summary["hand_off_ns"].is_null());
   EXPECT_EQ(summary["iterations"], 9);
-  EXPECT_NE(account_table(summary, kPipeline).find("`ringside info` tells what is in p.pool"), std::string::npos);
+  EXPECT_NE(account_table(summary, kPipeline).find("`ringside info` shows what is in p.pool"), std::string::npos);
 }
 
 TEST(AccountTableTest, TheBaselineHasNoRing) {
