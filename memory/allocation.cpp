@@ -147,7 +147,7 @@ int put_in_place(const Region& region, uint32_t kind) {
     for (uint32_t page = first; page < end && !done; ++page) table.close(page, kAbsent);
   }
   for (uint32_t piece = first / kPagesPerPiece; piece <= last_piece; ++piece) table.size_of_piece(piece).store(1);
-  return done ? 0 : fail(EBUSY, line << "parts of the allocation are pinned, or the kernel has no mapping more");
+  return done ? 0 : fail(EBUSY, line << "parts of the allocation are pinned, or the kernel permits no more mappings");
 }
 
 uint32_t last_page(const void* memory, size_t bytes) {

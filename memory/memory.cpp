@@ -212,7 +212,7 @@ int ringside_memory_start(const struct ringside_memory_options* options) {
   memcpy(&given, options, options->struct_bytes < sizeof given ? options->struct_bytes : sizeof given);
   if (table.bytes() != 0) {
     Line line;
-    return fail(EALREADY, line << "ringside_memory_start: the arena is started; one a process is possible");
+    return fail(EALREADY, line << "ringside_memory_start: the arena has been started; a process can have only one");
   }
   errno = 0;
   return start(given);
@@ -307,7 +307,7 @@ int ringside_memory_stats(struct ringside_memory_stats* stats) {
 int ringside_memory_emulate(double latency_ns, double read_bytes_per_s, double write_bytes_per_s) {
   if (core.ready()) {
     Line line;
-    return fail(EALREADY, line << "ringside_memory_emulate: the arena is started; emulation is chosen before");
+    return fail(EALREADY, line << "ringside_memory_emulate: the arena has been started; choose emulation before that");
   }
   far.emulate(latency_ns, read_bytes_per_s, write_bytes_per_s);
   return 0;

@@ -19,7 +19,7 @@
 namespace ringside {
 namespace {
 
-constexpr std::string_view kDescription = "What the memory is, and programs with more memory than DRAM.";
+constexpr std::string_view kDescription = "Probes the memory, and runs programs with more memory than DRAM.";
 
 struct Subcommand {
   CommandSummary summary;

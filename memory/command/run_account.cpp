@@ -236,7 +236,7 @@ std::string account_metrics(const MemoryRun& run) {
   metric("read_bytes", "Bytes read from far memory.", number(s.read_bytes));
   metric("written_bytes", "Bytes written to far memory.", number(s.written_bytes));
   metric("read_ahead_pages", "Pages brought in before they were touched.", number(s.read_ahead));
-  metric("read_ahead_used_pages", "Those of them that were touched.", number(s.read_ahead_used));
+  metric("read_ahead_used_pages", "Pages brought in early that were touched.", number(s.read_ahead_used));
   metric("small_peak_bytes", "Most bytes of small allocations, which stay in DRAM, in a process.",
          number(total.small_peak_bytes));
   metric("refused_allocations", "Allocations that far memory had no room for.", number(total.refused));

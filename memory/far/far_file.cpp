@@ -50,7 +50,7 @@ uint64_t FarFile::free_bytes(const char* folder) noexcept {
   struct statfs system {};
   const long result = raw(SYS_statfs, as_long(folder), as_long(&system));
   if (result < 0) {
-    fail_far(result, "cannot be looked at", folder, "an existing folder");
+    fail_far(result, "cannot be inspected", folder, "an existing folder");
     return 0;
   }
   return static_cast<uint64_t>(system.f_bavail) * static_cast<uint64_t>(system.f_bsize);

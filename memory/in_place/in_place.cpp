@@ -46,9 +46,9 @@ const char* reason(Placement placement) noexcept {
   switch (placement) {
     case Placement::kCachedOnDisk: return "it is on a disk";
     case Placement::kCachedInMemory: return "tmpfs is DRAM itself, outside the limit";
-    case Placement::kCachedAsAsked: return "in_place of the options says never";
+    case Placement::kCachedAsAsked: return "the option in_place is never";
     case Placement::kInPlaceOnDax: return "it is on DAX";
-    case Placement::kInPlaceAsAsked: return "in_place of the options says always";
+    case Placement::kInPlaceAsAsked: return "the option in_place is always";
   }
   return "";
 }

@@ -56,7 +56,7 @@ void find_all() noexcept {
   find(found.pthread_attr_setsigmask_np, "pthread_attr_setsigmask_np");
   if (found.malloc == nullptr || found.free == nullptr || found.sigaction == nullptr ||
       found.pthread_create == nullptr || found.malloc_usable_size == nullptr) {
-    die("no malloc behind the preload library", 0);
+    die("no malloc after the preload library", 0);
   }
 }
 

@@ -17,7 +17,7 @@ namespace {
   const long length = raw(SYS_readlink, as_long("/proc/self/exe"), as_long(path), sizeof path - 1);
   path[length > 0 ? length : 0] = '\0';
   Line line;
-  line << path << ": found " << found << ", which stands in front of malloc itself; expected a program without it: "
+  line << path << ": found " << found << ", which itself replaces malloc; expected a program without it: "
        << "start it without ringside-memory";
   print_line(line.text());
   raw(SYS_exit_group, 2);

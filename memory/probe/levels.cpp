@@ -184,8 +184,8 @@ Levels find_levels(Walks& walks) {
   const double again_ns = median(pairs.at(0));
   if (found.memory_ns < 1.5 * again_ns + walks.memory().resolution_ns()) {
     found.remark = fmt::format(
-        "controls failed: memory never touched costs {:.1f} ns, touched again {:.1f} ns; nothing tells a hit from a "
-        "miss",
+        "controls failed: memory never touched costs {:.1f} ns, touched again {:.1f} ns; hits and misses cannot be "
+        "distinguished",
         found.memory_ns, again_ns);
     return found;
   }

@@ -264,8 +264,8 @@ void add_pairs(Node& node, KnownPairs& known, const CheckedJson& object) {
       object.at("rows").refuse(fmt::format("at most {} rows in all pairs together", kMostEntries));
     }
     if (!known.add_split(index, pair.first_threads, pair.second_threads)) {
-      row[0].refuse(fmt::format("a split that this pair does not have yet: {} and {} threads have a row before",
-                                pair.first_threads, pair.second_threads));
+      row[0].refuse(
+          fmt::format("a new split: {} and {} threads already have a row", pair.first_threads, pair.second_threads));
     }
     pair.first_s = measured(row[2]);
     pair.second_s = measured(row[3]);

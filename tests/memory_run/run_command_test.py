@@ -124,7 +124,7 @@ class Command(unittest.TestCase):
     def test_small_limits_are_named_in_one_line(self):
         for limit, size, line in ((resource.RLIMIT_FSIZE, 100 << 10, "ulimit -f permits files of 102400 bytes"),
                                   (resource.RLIMIT_FSIZE, 20 << 20, "ulimit -f permits files of 20971520 bytes, expected twice the far"),
-                                  (resource.RLIMIT_STACK, 32 << 10, "the limit of the stack (ulimit -s) is less than 256 KiB"),
+                                  (resource.RLIMIT_STACK, 32 << 10, "the limit of the stack (ulimit -s) is less than the 256 KiB"),
                                   (resource.RLIMIT_AS, 1 << 30, "ulimit -v"), (resource.RLIMIT_DATA, 1 << 30, "ulimit -d")):
             hard = resource.getrlimit(limit)[1]
             done = run(["--far-limit=64M"], ["true"], preexec_fn=lambda: resource.setrlimit(limit, (size, hard)))

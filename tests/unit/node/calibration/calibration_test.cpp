@@ -132,7 +132,7 @@ TEST_F(CalibrationTest, AMemoryThatIsSmallerThanTheCachesHasNoStreamAndARemark) 
   MachinePhase(machine, usable_cores(machine), {1}, node.tiers, 0).collect(node);
   EXPECT_TRUE(node.streams.empty());
   ASSERT_EQ(node.remarks.size(), 1u);
-  EXPECT_EQ(node.remarks[0], "folder: STREAM was not measured: arrays larger than the caches have no room");
+  EXPECT_EQ(node.remarks[0], "folder: STREAM was not measured: no room for arrays larger than the caches");
 }
 
 TEST_F(CalibrationTest, DramIsMeasuredWithTheArraysThatItHasRoomFor) {

@@ -166,8 +166,8 @@ TEST(NodeFileTest, ASecondRowOfTheSamePairAndSplitIsRefusedInAnyEntry) {
   EXPECT_EQ(refusal_of(file.dump()), "");
   file["pairs"][1]["rows"].push_back({1, 3, 0.5, 0.25});
   EXPECT_EQ(refusal_of(file.dump()),
-            "my.json: pairs[1].rows[1][0]: found 1, expected a split that this pair does not have yet: 1 and 3 threads "
-            "have a row before");
+            "my.json: pairs[1].rows[1][0]: found 1, expected a new split: 1 and 3 threads already have a "
+            "row");
   file["pairs"][1]["second"] = "analyze";
   EXPECT_EQ(refusal_of(file.dump()), "");
 }

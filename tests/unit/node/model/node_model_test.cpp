@@ -188,7 +188,7 @@ TEST_F(NodeModelTest, WithoutSweepsHalfOfAnalyzeIsTakenWithARemark) {
   EXPECT_DOUBLE_EQ(kernel_time(model, KernelKind::kSweep, 1).alone_s, 6e-6);
   EXPECT_DOUBLE_EQ(kernel_time(model, KernelKind::kAnalyze, 1).alone_s, 12e-6);
   ASSERT_EQ(model.remarks.size(), 1u);
-  EXPECT_EQ(model.remarks[0], "sweep was not measured in /dev/shm: half of analyze's time is taken");
+  EXPECT_EQ(model.remarks[0], "sweep was not measured in /dev/shm: half of analyze's time is used");
   without(KernelKind::kAnalyze);
   EXPECT_NE(refusal().find("found no seconds of the kernel 'sweep'"), std::string::npos) << refusal();
 }
@@ -198,7 +198,7 @@ TEST_F(NodeModelTest, WithoutAnalyzeASweepIsTakenWithARemark) {
   const NodeModel model = model_of(node_, request_);
   EXPECT_DOUBLE_EQ(kernel_time(model, KernelKind::kAnalyze, 1).alone_s, 6e-6);
   ASSERT_EQ(model.remarks.size(), 1u);
-  EXPECT_EQ(model.remarks[0], "analyze was not measured in /dev/shm: a sweep's time is taken, which is shorter");
+  EXPECT_EQ(model.remarks[0], "analyze was not measured in /dev/shm: a sweep's time is used, which is shorter");
 }
 
 }  // namespace
