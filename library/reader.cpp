@@ -102,8 +102,8 @@ ringside_status status_of(ringside_step& step, HeldStatus status) {
 
 Error left_alone(const ringside_reader& reader) {
   return peer_error(
-      "{}: no process has owned it for {} s, and its journal does not say that the run has ended; expected an "
-      "analyzer, or RINGSIDE_FOLLOW_POOL to wait for one",
+      "{}: no process has owned it for {} s, and its journal does not record the end of the run; expected an analyzer, "
+      "or RINGSIDE_FOLLOW_POOL to wait for one",
       reader.reader.path().string(), library::RunEnd::kOwnerless.count());
 }
 

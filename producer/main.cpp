@@ -127,8 +127,8 @@ void refuse_analyzer_options(const CommandLine& line) {
   for (const char* name : {"--reduce", "--passes"}) {
     if (!line.is_given(name)) continue;
     throw usage_error(
-        "{}: found with --mode pipeline, where it is the analyzer that reduces; expected it among the "
-        "options of ringside-analyzer",
+        "{}: found with --mode pipeline, where the analyzer reduces; expected it among the options of "
+        "ringside-analyzer",
         name);
   }
 }

@@ -430,7 +430,7 @@ void EdgeListReader::explain() const {
                                                  : "columns separated by blanks, tabs or commas: " + line);
       case LineFault::kMissing: fail(at, quote_line(text_, offset_of(at)), line);
       case LineFault::kWeight: fail(at, word, fmt::format("a weight within a double's range in {}", line));
-      case LineFault::kExtra: fail(at, word + " behind the edge", fmt::format("{}; {}", line, kColumnsHint));
+      case LineFault::kExtra: fail(at, word + " after the edge", fmt::format("{}; {}", line, kColumnsHint));
     }
     if (!weighted) {
       weighted = edge.has_weight;

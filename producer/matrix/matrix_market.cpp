@@ -287,7 +287,7 @@ void MatrixMarketReader::explain_line(const char* at, EntryFault wrong) const {
     case EntryFault::kExtra:
     case EntryFault::kNothing: break;
   }
-  fail(offset, word + " behind the entry", expected_line() + " and the end of the line");
+  fail(offset, word + " after the entry", expected_line() + " and the end of the line");
 }
 
 // Reads the text again, line by line, up to the first wrong line.
@@ -324,7 +324,7 @@ void MatrixMarketReader::explain() const {
     fail(text_.find_last_not_of(" \t\r\n"), fmt::format("the end of the file after {} entries", lines),
          fmt::format("the {} entries that line {} announces", header_.entries, size_line));
   }
-  throw usage_error("{}: the file changed while it was read; start again when nobody writes to it", name_);
+  throw usage_error("{}: the file changed while it was read; start again when no process writes to it", name_);
 }
 
 PlaceInText MatrixMarketReader::find(const MatrixPlace& place, IsRefused is_refused) {

@@ -71,8 +71,8 @@ def reduction(name: str | Callable[..., Any] | None = None, *, every: int = 1) -
         for other in _registered:
             shorter, longer = sorted((other, str(chosen)), key=len)
             if longer.startswith(f"{shorter}."):  # a key of the one could make the name of the other
-                raise UsageError(f"the reductions {shorter!r} and {longer!r} could both have a result analysis.{longer}; expected names "
-                                 "of which none begins with another one and a dot")
+                raise UsageError(f"the reductions {shorter!r} and {longer!r} could both have a result analysis.{longer}; expected no name "
+                                 "that begins with another name and a dot")
         _registered[str(chosen)] = Reduction(str(chosen), function, every)
         return function
 

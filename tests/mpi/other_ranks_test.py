@@ -275,7 +275,7 @@ class OtherRanks(Jobs):
         other = self.nodes(1) + earlier[1:]
         said = self.run_job(other, "publish_mpi", SIDE, 40, placed=[0, 1], use="overwrite",
                             RINGSIDE_RESUME_FROM=str(rings), expected=USAGE)
-        self.assertRegex(said, r"--resume-from: node 1 \(rank 1\): .*n1.pool is the pool of this run")
+        self.assertRegex(said, r"--resume-from: node 1 \(rank 1\): .*n1.pool is also the pool of this run")
         for node in earlier:
             node.end_analyzer()
         self.assertEqual([sorted(node.kept()) for node in earlier], before)

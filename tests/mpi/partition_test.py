@@ -133,7 +133,7 @@ class Partition(Jobs):
             self.assertIsNotNone(two[0].await_steps(job, STORE + 40), "the run does not wait for the network")
             with job.stopped():  # so that the run is not over before the network has healed
                 two[0].await_log("event=round_stalls")
-                self.assertIn(f"listens at localhost:{network.address[1]}; the run goes on", two[0].log())
+                self.assertIn(f"listens at localhost:{network.address[1]}; the run continues", two[0].log())
                 newest = max(follower.steps())
                 network.heal()
                 follower.await_step(newest + STORE // 2)  # both nodes kept more than these, and they are sent again

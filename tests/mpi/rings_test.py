@@ -312,7 +312,7 @@ class Rings(Jobs):
         shutil.copy(other[1].pool, folder / "r1.pool")
         for command in (["verify"], ["export", "-o", self.folder / "o.h5"]):
             said = self.say(command[0], folder, *command[1:], expected=USAGE)
-            self.assertRegex(said, r"node 1 \(ranks 2 to 3\): .*r1.pool: it is of run [0-9a-f]{32}, not of run [0-9a-f]{32}")
+            self.assertRegex(said, r"node 1 \(ranks 2 to 3\): .*r1.pool: it belongs to run [0-9a-f]{32}, not to run [0-9a-f]{32}")
         shutil.copy(first[0].pool, folder / "r1.pool")
         self.assertRegex(self.say("verify", folder, expected=USAGE), r"r1.pool: it is the ring of node 0 \(ranks 0 to 1\)")
         shutil.copy(other[1].pool.with_name("ring.pool.ranks"), folder / "r1.pool.ranks")
@@ -440,7 +440,7 @@ class Rings(Jobs):
         lie = {**before, "run_id": "f" * 32}  # as if a later run was attached, and its analyzer killed before it cleared the ring
         ranks_file.write_text(json.dumps(lie), encoding="utf-8")
         self.assertRegex(self.say("export", ranks_file, "-o", self.folder / "k.h5", expected=USAGE),
-                         f"it is of run {before['run_id']}, not of run f{{32}}")
+                         f"it belongs to run {before['run_id']}, not to run f{{32}}")
         nodes[0].start_analyzer()
         self.run_job(nodes, "publish_mpi", SIDE, 2 * STEPS, ranks=2, use="resume")
         nodes[0].end_analyzer()
@@ -482,7 +482,7 @@ class Rings(Jobs):
         self.assertEqual(ranks_file.stat().st_mode & 0o777, 0o600)
         described = json.loads(ranks_file.read_text(encoding="utf-8"))["nodes"][0]
         self.assertEqual(described["pool"], str(node.pool))
-        self.assertIn("found as POOL", self.say("export", ranks_file, "-o", ranks_file, expected=USAGE))
+        self.assertIn("is also POOL", self.say("export", ranks_file, "-o", ranks_file, expected=USAGE))
         self.assertIn("a pool's ranks file", self.say("export", node.pool, "-o", ranks_file, expected=USAGE))
         with ringside.publish(variables={"x": ("f64", (8,))}, socket=str(node.socket), pool_use="overwrite") as run:
             with run.step(1) as step:

@@ -128,7 +128,7 @@ TEST_F(OwnershipTest, AJournalThatIsOlderThanThePoolsRunsIsItsOwn) {
 TEST_F(OwnershipTest, AJournalFromBeforeThePoolWasMadeAnewIsCalledOlderAndNotDamaged) {
   keep_something(pool_);
   ASSERT_EQ(run_it("grid:30", {"--overwrite", "--journal=off", "--iterations=4"}).exit_code, 0);
-  const std::string said = "it is older than all of them";
+  const std::string said = "is older than all of them";
   for (const Finished& shown : {run("ringside", {"info", pool_}), run("ringside", {"replay", pool_})}) {
     EXPECT_EQ(shown.exit_code, 0) << shown.out;
     expect_contains(shown.out, said);
@@ -170,7 +170,7 @@ TEST_F(OwnershipTest, APoolThatAnotherFileReplacedDuringTheRunIsSaidToBeMoved) {
   std::filesystem::rename(pool_, folder_.file("moved.pool"));
   write_file("test.pool", "somebody's letter\n");
   const Finished ended = expect_exit(3, running.stop(SIGINT));
-  expect_contains(ended.err, pool_ + ": the pool was moved away during the run");
+  expect_contains(ended.err, pool_ + ": the pool was moved during the run");
   EXPECT_EQ(run("ringside", {"verify", folder_.file("moved.pool")}).exit_code, 0);
 }
 

@@ -43,7 +43,7 @@ TEST_F(ReplayTest, TheKeptIteratesEqualTheirRecords) {
   EXPECT_TRUE(objects[5]["intact"].get<bool>());
 
   const Finished table = expect_exit(0, replay());
-  testing::expect_has(table.out, {"pagerank of grid:50", "but for its change: the iterate before is gone"});
+  testing::expect_has(table.out, {"pagerank of grid:50", "except its change: the iterate before is gone"});
   EXPECT_EQ(table.out.substr(table.out.rfind('\n', table.out.size() - 2) + 1),
             pool_ + ": 5 iterates: 5 equal to what was recorded\n");
 }

@@ -115,7 +115,7 @@ class Results(Place):
 
 
     def test_one_that_takes_none_of_the_fields_is_named(self):
-        line = r"the reduction 'faulty' \(.*integers.so\) has no results in this run: it takes integer fields, and the fields are x f64\[14400\] "
+        line = r"the reduction 'faulty' \(.*integers.so\) has no results in this run: it accepts integer fields, and the fields are x f64\[14400\] "
         summary, said = self.run_with("./integers.so:faulty", "./libl3.so:l3")
         self.assertRegex(said, line)
         self.assertNotIn("l3", said)
@@ -133,7 +133,7 @@ class Replay(Place):
     def test_names_a_library_that_is_missing_and_takes_a_given_one(self):
         self.run_with("./libl3.so:l3")
         (self.folder / "libl3.so").rename(self.folder / "moved.so")
-        self.assertRegex(self.replayed("run.pool")["not_recomputed"][0], r"^l3: not recomputed: .*libl3.so: there is no such file any more; ")
+        self.assertRegex(self.replayed("run.pool")["not_recomputed"][0], r"^l3: not recomputed: .*libl3.so: the file no longer exists; ")
         self.assertNotIn("not_recomputed", self.replayed("run.pool", "--reduce-with=./moved.so:l3"))
 
     def test_does_not_take_another_build_for_the_recorded_one(self):
@@ -212,7 +212,7 @@ class Faults(Place):
         summary, said = self.run_with("./faulty.so:faulty:do=fork")
         self.assertEqual((summary["steps_committed"], summary["analyzer_restarts"]), (STEPS, 0))
         self.assertEqual([(one["left_out"], one["why"]) for one in summary["plug_ins"]],
-                         [(True, "it forked, and the child came back from the call")])
+                         [(True, "it forked, and the child returned from the call")])
         self.assertRegex(said, r"\Aringside: the reduction 'faulty' \(.*\) has forked, .*\n\Z")
 
 
@@ -303,7 +303,7 @@ class Refusals(Place):
         os.truncate(self.folder / "truncated.so", 200)
         for spec, line in (
                 ("./missing.so:l3", "missing.so: No such file or directory; expected the shared library of a plug-in"),
-                ("./text.so:l3", "text.so: no ELF file; expected the shared library of a plug-in"),
+                ("./text.so:l3", "text.so: not an ELF file; expected the shared library of a plug-in"),
                 ("./arm.so:l3", "arm.so: a library for AArch64; expected one for x86-64"),
                 ("./truncated.so:l3", "truncated.so: the dynamic linker refuses it: "),
                 ("./no_table.so:faulty", "exports no symbol 'ringside_reductions'; expected RINGSIDE_REDUCTIONS(...)"),

@@ -334,7 +334,7 @@ class OwnAnalyzer(Pipelines):
             """)
         line = process.stderr.readline()
         process.kill()
-        self.assertRegex(line, r"^ringside: no analyzer listens at /run/ringside/analyzer.socket, the service's; waiting up to 30 s")
+        self.assertRegex(line, r"^ringside: no analyzer listens at /run/ringside/analyzer.socket, the service's socket; waiting up to 30 s")
         self.assertIn("RINGSIDE_POOL=FILE", line)
         self.assertIn("ringside run --pool FILE -- PROGRAM", line)
 

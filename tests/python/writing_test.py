@@ -161,7 +161,7 @@ class Endings(pipelines.Pipelines):
     def test_another_outcome_can_be_given(self):
         code, _, error = self.run_program(self.PROGRAM.format("run.detach('diverged')"))
         self.assertEqual(code, 2, error)
-        self.assertIn("says that it diverged after iteration 1", error)
+        self.assertIn("reported that it diverged after iteration 1", error)
         self.assertEqual(self.outcome(), "diverged")
 
     def test_an_exception_detaches_as_failed_and_is_raised(self):

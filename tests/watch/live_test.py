@@ -296,7 +296,7 @@ class Live(unittest.TestCase):
                 (("report", self.folder / "nope.pool"), 2, "nope.pool: cannot be opened: No such file"),
                 (("serve", f"--token-file={self.folder}/none", f"--pool={self.pool}"), 2, "No such file"),
                 (("report", self.folder / "text"), 2, "text"),
-                (("report", self.folder / "other.json"), 2, "other.json: this JSON is no summary")):
+                (("report", self.folder / "other.json"), 2, "other.json: this JSON is not a summary")):
             with self.subTest(arguments):
                 found, _, err = self.ringside(*arguments)
                 self.assertEqual((found, err.count("\n")), (code, 1), err)

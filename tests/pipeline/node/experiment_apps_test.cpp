@@ -106,7 +106,7 @@ TEST(ExperimentApps, WrongArgumentsAreRefusedInOneLine) {
   refused({"apps", "--dram=25%,1K"}, "--dram: found '1K', expected sizes from 4M to 65536G or percentages from 1% to");
   refused({"apps", "--far=" + folder.file("none")}, "--far: found '");
   refused({"apps", "--timing=fast"}, "--timing: found 'fast', expected optane");
-  refused({"apps", "--memory=" + folder.path()}, "--memory: apps does not take it; expected --far DIR");
+  refused({"apps", "--memory=" + folder.path()}, "--memory: found with apps, expected --far DIR");
   refused({"stream", "--dram=25%"}, "--dram: stream does not take it");
 }
 

@@ -161,7 +161,7 @@ TEST_P(EitherProgramTest, AKilledProgramResumesToTheSameBits) {
 TEST_F(ProgramTest, ARunThatWasDoneHasNothingLeftToDo) {
   expect_run(scripted({"attach", "publish", "3", "detach"}), 0, "");
   const Finished ran = expect_exit(0, run("ringside", scripted({"attach", "detach"}, {"--resume"})));
-  testing::expect_has(ran.out, {"done before: nothing was left to do"});
+  testing::expect_has(ran.out, {"already complete: nothing was left to do"});
   EXPECT_EQ(ran.out.find("total"), std::string::npos) << "a table of zeros: " << ran.out;
 }
 

@@ -298,8 +298,8 @@ TEST_F(CommandLineTest, AFolderForTheSocketsIsFoundWhereTheNamedOneAllowsNone) {
           setenv("TMPDIR", named.c_str(), 1);
         });
     EXPECT_EQ(ran.exit_code, 0) << ran.err;
-    testing::expect_has(ran.err,
-                        {"ringside: warning: TMPDIR: no folder for the sockets can be in", found, "; it is in /tmp\n"});
+    testing::expect_has(
+        ran.err, {"ringside: warning: TMPDIR: the folder for the sockets cannot be in", found, "; it is in /tmp\n"});
     EXPECT_EQ(std::count(ran.err.begin(), ran.err.end(), '\n'), 1) << ran.err;
   }
 }

@@ -242,18 +242,18 @@ TEST_F(RefusalTest, APlaceOfAnotherUserNamesItsOwner) {
   };
   Finished ended = analyzer(pool_);
   EXPECT_EQ(ended.exit_code, 3);
-  expect_one_line(ended.err, {pool_, "Permission denied", "belongs to user root, mode 0600", "this is user nobody"});
+  expect_one_line(ended.err, {pool_, "Permission denied", "belongs to user root, mode 0600", "runs as user nobody"});
   ended = analyzer(folder_.file("new.pool"));
   EXPECT_EQ(ended.exit_code, 3);
   expect_one_line(ended.err, {"new.pool", "Permission denied", folder_.path() + " belongs to user root, mode 0755",
-                              "this is user nobody"});
+                              "runs as user nobody"});
   ASSERT_EQ(chmod(pool_.c_str(), 0666), 0);
   ended = analyzer(pool_);
   EXPECT_EQ(ended.exit_code, 3) << "it can be written, but its owner reads it";
   testing::expect_has(ended.err, {pool_ + ": belongs to user root", "--foreign-pool"});
   ended = analyzer(pool_, {"--foreign-pool"});
   EXPECT_EQ(ended.exit_code, 3) << "it can be written, but not taken from the others";
-  testing::expect_has(ended.err, {"others may read it"});
+  testing::expect_has(ended.err, {"other users can read it"});
   expect_kept();
 }
 

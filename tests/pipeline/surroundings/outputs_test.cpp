@@ -174,8 +174,7 @@ TEST_F(OutputsTest, WipeRefusesAForeignFileUnderAJournalsNameAndTouchesNothing) 
   const std::string log = pool_ + ".journal-0";
   write_file("test.pool.journal-0", "a text of the user's own");
   const std::string pool = testing::content_of(pool_);
-  expect_refusal(2, run("ringside", {"wipe", pool_, "--yes"}),
-                 {log, "something else than a journal's log", "nothing was wiped"});
+  expect_refusal(2, run("ringside", {"wipe", pool_, "--yes"}), {log, "not a journal's log", "nothing was wiped"});
   EXPECT_EQ(testing::content_of(log), "a text of the user's own");
   EXPECT_TRUE(testing::content_of(pool_) == pool);
 }

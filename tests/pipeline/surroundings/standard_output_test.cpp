@@ -98,7 +98,8 @@ class StandardOutputTest : public PipelineTest {
       SCOPED_TRACE(command.program + " " + command.arguments.front());
       const Finished failed = expect_exit(3, run(command.program, command.arguments, output));
       // Standard error also carries progress.
-      const std::string said = "ringside: standard output: cannot be written: " + why + "; expected one that takes all";
+      const std::string said =
+          "ringside: standard output: cannot be written: " + why + "; expected one that accepts all";
       testing::expect_has(failed.err, {said});
       EXPECT_EQ(failed.err.find("unexpected"), std::string::npos) << failed.err;
     }

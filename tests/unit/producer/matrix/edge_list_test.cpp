@@ -133,7 +133,7 @@ TEST(EdgeList, ColumnsThatALineLacksOrHasTooManyOfAreNamed) {
   EXPECT_TRUE(contains(error("0 1 7\n1 2\n", "from,to,skip"),
                        "line 2: found '1 2', expected 'from to skip' as --columns says"));
   EXPECT_TRUE(contains(error("0 1\n1 2 7\n", "from,to,skip"), "line 1: found '0 1', expected 'from to skip'"));
-  EXPECT_TRUE(contains(error("0 1 7\n", "from,to"), "line 1: found '7' behind the edge, expected 'from to'"));
+  EXPECT_TRUE(contains(error("0 1 7\n", "from,to"), "line 1: found '7' after the edge, expected 'from to'"));
   EXPECT_TRUE(contains(error("0 1,\n", "from,to,weight"), "line 1: found '0 1,', expected 'from to weight'"));
   EXPECT_TRUE(contains(list_error("0 1 1 9\n"), "`--columns from,to,weight,skip` says what each column is"));
 }
@@ -218,7 +218,7 @@ TEST(EdgeList, EachWayToBeWrongHasItsLine) {
       {"0 1\n1 2.0 3\n", "line 2: found '2.0'"},
       {"0 1 1\n1 2 x\n", "line 2: found 'x', expected a weight"},
       {"0 1 1\n1 2 1e400\n", "line 2: found '1e400', expected a weight"},
-      {"0 1 1 9\n", "line 1: found '9' behind the edge"},
+      {"0 1 1 9\n", "line 1: found '9' after the edge"},
       {"0 1\n# c\n1 2 0.5\n", "line 3: found '1 2 0.5', expected 'u v' like line 1"},
       {"0 1 1\n1 2\n", "line 2: found '1 2', expected 'u v weight' like line 1"},
       {"9 3\n0 1 1\n1 2\n2 3 1\n", "line 3: found '1 2', expected 'u v weight' like line 2"},

@@ -265,7 +265,7 @@ TEST(MatrixMarket, EachWayToBeWrongHasItsLine) {
       {general + "2 2 1\n1 1 1\n\n2 2 1\n", "line 5: found '2 2 1', expected no more than the 1 entries that line 2"},
       {general + "2 2 1\n3 1 1\n", "line 3: found '3', expected a row from 1 to 2"},
       {general + "2 2 1\n1 1.5 1\n", "line 3: found '1.5', expected a column from 1 to 2"},
-      {general + "2 2 1\n1 1 1 % note\n", "line 3: found '%' behind the entry"},
+      {general + "2 2 1\n1 1 1 % note\n", "line 3: found '%' after the entry"},
       {general + "2 2 1\n1 1 1e999\n", "line 3: found '1e999', expected a number within a double's range"},
       {general + "2 2 1\n1 1 1e3D+03\n", "line 3: found '1e3D+03', expected a number within a double's range"},
       {general + "2 2 1\n1 1 1.0D\n", "line 3: found '1.0D'"},
@@ -282,7 +282,7 @@ TEST(MatrixMarket, EachWayToBeWrongHasItsLine) {
        "line 1: found 'skew-symmetric', expected 'general' or"},
       {array + "1 2\n1\n", "line 3: found the end of the file after 1 entries, expected the 2 entries"},
       {array + "1 2\n1\n2\n3\n", "line 5: found '3', expected no more than the 2 entries"},
-      {array + "1 2\n1 2\n", "line 3: found '2' behind the entry, expected one number a line"},
+      {array + "1 2\n1 2\n", "line 3: found '2' after the entry, expected one number a line"},
       {array + "8000000 8000000\n1\n", "line 3: found the end of the file after 1 entries"}};
   for (const auto& [text, message] : wrong) {
     EXPECT_TRUE(market_error(text).starts_with("a.mtx: line ")) << text;

@@ -168,7 +168,7 @@ const Refused kRefused[] = {
     {"bad/mtx_invalid/invalid_vector_array_too_long.mtx", {"line 1", "'vector'", "'matrix'"}},
     {"bad/mtx_invalid/invalid_vector_index_out_of_range_1.mtx", {"line 1", "'vector'", "'matrix'"}},
     {"bad/mtx_invalid/invalid_vector_negative_length.mtx", {"line 1", "'vector'", "'matrix'"}},
-    {"bad/mtx_invalid/sprs_too_many_elems_in_entry.mm", {"line 5", "'4' behind the entry", "row column value"}},
+    {"bad/mtx_invalid/sprs_too_many_elems_in_entry.mm", {"line 5", "'4' after the entry", "row column value"}},
     {"bad/mtx_overflow/dim_over_32_bit.mtx",
      {"line 3", "'1099511627776 1099511627776 3'", "at most 8388608 rows and columns"}},
     {"bad/mtx_overflow/longcomplex_coordinate.mtx", {"line 1", "'complex'", "'real'"}},

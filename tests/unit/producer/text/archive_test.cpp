@@ -189,7 +189,7 @@ TEST_F(Archive, BytesBehindTheEndAreRefusedAlsoIfTheyAreAnotherArchive) {
   const std::string tar = tar_of({{.name = "a.mtx", .content = kMatrix}});
   for (const std::string& behind : {std::string("x"), tar}) {
     EXPECT_TRUE(
-        contains(text_in(tar + behind), "found bytes other than zeros behind the end of the tar archive, which is at"));
+        contains(text_in(tar + behind), "found bytes other than zeros after the end of the tar archive, which is at"));
   }
 }
 

@@ -66,7 +66,7 @@ TEST(PackedTextDamage, ADamagedSecondMemberIsRefused) {
   damaged[second] ^= 1;
   const std::string error = unpacked(damaged, "a.gz").second;
   EXPECT_TRUE(
-      contains(error, "behind a whole gzip member, from byte " + std::to_string(second) + " on, expected another"));
+      contains(error, "after a whole gzip member, from byte " + std::to_string(second) + " on, expected another"));
 }
 
 TEST(PackedTextDamage, ABzip2StreamWhoseFirstBytesAreDamagedIsRefusedInsteadOfSkipped) {
@@ -76,7 +76,7 @@ TEST(PackedTextDamage, ABzip2StreamWhoseFirstBytesAreDamagedIsRefusedInsteadOfSk
     damaged[second + byte] ^= 0x40;
     const std::string error = unpacked(damaged, "a.bz2").second;
     EXPECT_TRUE(
-        contains(error, "behind a whole bzip2 stream, from byte " + std::to_string(second) + " on, expected another"));
+        contains(error, "after a whole bzip2 stream, from byte " + std::to_string(second) + " on, expected another"));
   }
 }
 
