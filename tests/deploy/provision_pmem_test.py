@@ -315,7 +315,7 @@ class Provision(unittest.TestCase):
                                     (("--file-system=btrfs",), "found 'btrfs', expected ext4 or xfs"),
                                     (("--mount-point", "../x"), "--mount-point: found '../x'"),
                                     (("--mount-point", "/var/../etc"), "--mount-point: found '/var/../etc'"),
-                                    (("--owner=me",), "--owner: found 'me'"), (("--region",), "found nothing behind it")):
+                                    (("--owner=me",), "--owner: found 'me'"), (("--region",), "found nothing after it")):
             self.assert_refused(fragment, arguments=arguments, status=2)
 
     def test_namespaces_in_other_modes_are_refused_with_the_command_that_would_destroy_them(self):

@@ -335,7 +335,7 @@ class StartNode(unittest.TestCase):
                                     (("run", "--restarts=0x1"), "--restarts: found '0x1', expected a number from 0 to 1000000"),
                                     (("run", "--restarts=08"), "found neither --job"),
                                     (("stop", "--\x1b[31mwrong\n"), "unknown option '--?[31mwrong?'"),
-                                    (("start", "--job"), "found nothing behind it"),
+                                    (("start", "--job"), "found nothing after it"),
                                     (("start", "--job=nowhere.toml"), "'nowhere.toml' cannot be read"),
                                     (("start", "--analyzer-cores=0"), "found only one of")):
             with self.subTest(arguments):

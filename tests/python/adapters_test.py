@@ -371,7 +371,7 @@ with ringside.publish({"x": b}) as run:
     gmres(A, b, maxiter=4, callback=ringside.scipy.callback(run), callback_type="pr_norm")
 """)
         self.assertEqual(code, 2, error)
-        self.assertIn("gmres: give callback_type='x'", error)
+        self.assertIn("for gmres, give callback_type='x'", error)
 
 
 class OfPetsc(pipelines.Pipelines):

@@ -99,7 +99,7 @@ with ringside.publish({"x": ("f64", (4,))}) as run:
         self.assertIn("RefusedError", error)
         code, _, error = self.run_script("one.py", resume=("--resume",))
         self.assertEqual(code, 0, error)
-        self.assertIn("RuntimeWarning: continues from iteration 1 of a run that had this program's name and variables", error)
+        self.assertIn("RuntimeWarning: continues from iteration 1 of a run with this program's name and variables", error)
 
     def test_a_run_that_says_what_it_solves_is_resumed_without_a_warning(self):
         for option in ("solver='s'", "problem='p'", "parameters='a'", "problem_bytes=b'm'"):

@@ -260,7 +260,7 @@ class Steps(OfAPool):
                 run.publish(1, {"y": [1.0] * 4})
             """)
         os.replace(self.path("run.pool"), other)
-        self.assertRegex(in_child(lambda: pool.steps), "this child of fork.* finds another pool there than its parent opened")
+        self.assertRegex(in_child(lambda: pool.steps), "the parent of this child of fork.* opened another pool at this path")
 
 
 def _first(pool, iteration):

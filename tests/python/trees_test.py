@@ -453,7 +453,7 @@ with ringside.publish(state(1)) as run:
         refused({"a": {True: x}}, "variables: a: found the key True; expected keys that are texts or whole numbers")
         for key, shown in ((2.5, "2.5"), (True, "True"), (None, "None"), ((1, 2), "a tuple of 2")):
             refused({key: x}, f"variables: found the key {shown}; expected keys that are texts or whole numbers")
-        refused({"a": None}, "variables: found no entry of an array in a dict of 1; expected one at least")
+        refused({"a": None}, "variables: found no entry of an array in a dict of 1; expected at least one")
         refused({"a": "f64"}, "variable 'a': found the dtype 'f64' without a shape; expected a pair: ('f64', (1000,))")
         refused({"a": [x, ringside.Variable("f64", (3,), unit="K")]},
                 "variables: a[1]: found the unit 'K'; expected none: only a variable of its own, at the top, has one")
